@@ -39,10 +39,13 @@ static int64_t arena_of(const struct sl_plan_problem *problem, const int64_t *of
   return arena;
 }
 
+/* A way to look for a plan of a capacity: the search or the repair. */
+typedef int attempt(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
+
 /* Attempts one capacity and records the outcome, which it returns. */
-static int capacity_attempt(struct solver *s, int64_t capacity, uint64_t steps) {
+static int capacity_attempt(struct solver *s, attempt *way, int64_t capacity, uint64_t steps) {
   const uint64_t left = s->step_end - sl_plan_search_steps(s->search);
-  const int status = sl_plan_search_attempt(s->search, capacity, steps < left ? steps : left, s->trial);
+  const int status = way(s->search, capacity, steps < left ? steps : left, s->trial);
   if (status == SL_PLAN_IMPOSSIBLE && capacity > s->impossible) s->impossible = capacity;
   if (status == SL_PLAN_SOLVED) {
     int64_t *offsets = s->best.offsets;
@@ -58,16 +61,28 @@ static int finished(const struct solver *s) {
          sl_plan_search_steps(s->search) >= s->step_end;
 }
 
-/* The goal, or the smallest capacity that may be possible; then bisection between it and the best plan, until they
- * differ by no more than `precision`. */
-static int round_search(struct solver *s, uint64_t steps, int64_t precision) {
-  int64_t low = s->goal > s->impossible ? s->goal : s->impossible + 1;
-  int status = capacity_attempt(s, low, steps);
+/* Capacities half-way between `low` and the best plan, until these differ by no more than `precision`. The repair goes
+ * first: it is quicker where there is room. */
+static int bisect(struct solver *s, int64_t low, uint64_t steps, int64_t precision) {
+  int status = SL_PLAN_UNDECIDED;
   while (status >= 0 && !finished(s) && s->best.arena - low > precision) {
     const int64_t middle = low + (s->best.arena - low) / 2;
-    status = capacity_attempt(s, middle, steps / EFFORT_GROWTH);
+    status = capacity_attempt(s, sl_plan_search_eject, middle, steps);
+    if (status == SL_PLAN_UNDECIDED && !finished(s))
+      status = capacity_attempt(s, sl_plan_search_attempt, middle, steps / EFFORT_GROWTH);
     if (status != SL_PLAN_SOLVED) low = middle;
   }
+  return status;
+}
+
+/* The goal, or the smallest capacity that may be possible, by the search, which can prove; what is easier; and the goal
+ * by repair, which can take long. */
+static int round_search(struct solver *s, uint64_t steps, int64_t precision) {
+  const int64_t low = s->goal > s->impossible ? s->goal : s->impossible + 1;
+  int status = capacity_attempt(s, sl_plan_search_attempt, low, steps);
+  if (status >= 0 && !finished(s)) status = bisect(s, low, steps / EFFORT_GROWTH, precision);
+  if (status >= 0 && !finished(s) && low > s->impossible)
+    status = capacity_attempt(s, sl_plan_search_eject, low, steps);
   return status < 0 ? status : SL_OK;
 }
 

@@ -61,6 +61,8 @@ void sl_plan_search_free(struct sl_plan_search *search);
 /* Visits at most `step_limit` nodes; offsets are filled when it returns SL_PLAN_SOLVED. SL_PLAN_IMPOSSIBLE is a proof.
  * Negative: SL_ENOMEM. */
 int sl_plan_search_attempt(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
+/* The same, by repair of an incomplete plan (eject.c): never SL_PLAN_IMPOSSIBLE. Its steps count like nodes. */
+int sl_plan_search_eject(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
 uint64_t sl_plan_search_steps(const struct sl_plan_search *search);
 /* How many pairs of items overlap in time, each counted twice: what a step costs. */
 uint64_t sl_plan_search_pairs(const struct sl_plan_search *search);

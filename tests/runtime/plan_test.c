@@ -354,6 +354,34 @@ static void the_search_alone_finds_the_optimum_and_proves_it(void **state) {
   assert_true(getenv("SLUICE_TEST_SEED") || above_bound >= 50);
 }
 
+/* By repair: a plan at the optimum, and none below. */
+static void the_repair_finds_the_optimum_and_nothing_below(void **state) {
+  (void)state;
+  random_start();
+  for (uint32_t round = 0; round < 600; round++) {
+    struct sl_plan_buffer b[16];
+    uint32_t count;
+    const uint64_t seed = random_state, optimum = small_problem(b, &count, round);
+    const struct sl_plan_request request = {b, count, 1, 0, 0, 0};
+    struct sl_plan_problem problem;
+    struct sl_plan_search *search;
+    int64_t offsets[16];
+    char reason[256] = "";
+    assert_int_equal(sl_plan_problem_make(&request, &problem), SL_OK);
+    assert_int_equal(sl_plan_search_make(&problem, 0, &search), SL_OK);
+    const int64_t capacity = (int64_t)(optimum / problem.unit_bytes);
+    const int below = sl_plan_search_eject(search, capacity - 1, 20, offsets);
+    const int at = sl_plan_search_eject(search, capacity, 10000, offsets);
+    if (below != SL_PLAN_UNDECIDED || at != SL_PLAN_SOLVED)
+      fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d below the optimum, %d at it", seed, below, at);
+    for (uint32_t i = 0; i < count; i++) b[problem.items[i].buffer].offset = (uint64_t)offsets[i] * problem.unit_bytes;
+    if (sl_plan_verify(b, count, 1, optimum, reason, sizeof reason))
+      fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %s", seed, reason);
+    sl_plan_search_free(search);
+    sl_plan_problem_free(&problem);
+  }
+}
+
 /* Cuts a rectangle of time and memory into buffers: they fit into its height, without a gap. */
 static uint32_t cut_problem(struct sl_plan_buffer *b, uint32_t count, uint32_t steps, uint32_t height) {
   b[0] = (struct sl_plan_buffer)BUFFER(height, 0, steps);
@@ -478,6 +506,7 @@ int main(void) {
       cmocka_unit_test(the_hand_worked_gap_is_one),
       cmocka_unit_test(small_problems_are_solved_to_the_brute_force_optimum),
       cmocka_unit_test(the_search_alone_finds_the_optimum_and_proves_it),
+      cmocka_unit_test(the_repair_finds_the_optimum_and_nothing_below),
       cmocka_unit_test(a_rectangle_cut_to_pieces_is_put_together),
       cmocka_unit_test(large_random_plans_pass_the_checker_at_any_alignment),
       cmocka_unit_test(the_same_request_gives_the_same_plan),
