@@ -215,6 +215,7 @@ int sl_plan_search_eject(struct sl_plan_search *s, int64_t capacity, uint64_t st
     s->steps += compared / (4 * (s->neighbour_starts[s->count] + 1));
     s->late = s->deadline > 0 && sl_plan_clock() > s->deadline;
   }
+  if (s->steps > end) s->steps = end;
   const int status = e.waiting ? SL_PLAN_UNDECIDED : SL_PLAN_SOLVED;
   if (status == SL_PLAN_SOLVED) memcpy(offsets, e.head, s->count * sizeof *offsets);
   ejection_free(&e);

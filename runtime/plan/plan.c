@@ -2,10 +2,12 @@
  *
  *   1. The lower bound: the most bytes live at once. A plan that reaches it is optimal, and done.
  *   2. Greedy orders and their improvement (greedy.c).
- *   3. The search for a plan of a given capacity (search.c): first the goal, then, while that is undecided, capacities
- *      half-way between what is known to be too small (or was too hard) and the best plan so far, with a quarter of
- *      the effort each. When these are close, it begins again with four times the effort and until they are closer. A
- *      capacity proved impossible raises the lower end for good; when that reaches the best plan, it is optimal.
+ *   3. What must lie side by side is joined, and the rest solved, where the goal is the lower bound (join.c).
+ *   4. For a plan of a given capacity: the search (search.c) and the repair of incomplete plans (eject.c). First the
+ *      goal, then, while that is undecided, capacities half-way between what is known to be too small (or was too hard)
+ *      and the best plan so far, with a quarter of the effort each. When these are close, it begins again with four
+ *      times the effort and until they are closer. A capacity proved impossible raises the lower end for good; when
+ *      that reaches the best plan, it is optimal.
  *
  * A plan depends on the request only, unless the time limit ends the search. */
 #include "plan.h"
@@ -30,6 +32,7 @@ struct solver {
   int64_t goal;       /* stop at this arena */
   int64_t impossible; /* no plan has an arena of this size or less */
   uint64_t step_end;
+  uint64_t joined_steps; /* of the problem with pieces joined */
 };
 
 static int64_t arena_of(const struct sl_plan_problem *problem, const int64_t *offsets) {
@@ -94,7 +97,7 @@ static uint64_t steps_affordable(const struct solver *s, uint64_t work, uint64_t
 
 static int search_run(struct solver *s, const struct sl_plan_request *request) {
   uint64_t steps = steps_affordable(s, WORK_FIRST, STEPS_FIRST);
-  s->step_end = request->steps ? request->steps : UINT64_MAX;
+  s->step_end = request->steps ? request->steps - s->joined_steps : UINT64_MAX;
   if (request->steps == 0 && request->seconds <= 0) {
     s->step_end = steps_affordable(s, WORK_WITHOUT_LIMIT, STEPS_WITHOUT_LIMIT);
     steps = s->step_end / 2 + 1; /* the rest for what is easier than the goal */
@@ -112,6 +115,10 @@ static int problem_solve(struct solver *s, const struct sl_plan_request *request
   int status = sl_plan_greedy(s->problem, s->goal, &s->best);
   if (status || s->best.arena <= s->goal) return status;
   const double deadline = request->seconds > 0 ? sl_plan_clock() + request->seconds : 0;
+  if (s->goal == s->problem->lower_bound) {
+    status = sl_plan_join(s->problem, request, &s->best, &s->joined_steps);
+    if (status || s->best.arena <= s->goal) return status;
+  }
   status = sl_plan_search_make(s->problem, deadline, &s->search);
   if (status || !s->search) return status;
   return search_run(s, request);
@@ -145,7 +152,8 @@ int sl_plan_solve(const struct sl_plan_request *request, struct sl_plan_result *
     result->lower_bound_bytes = (uint64_t)problem.lower_bound * problem.unit_bytes;
     result->least_bytes = (uint64_t)(s.impossible + 1) * problem.unit_bytes;
     result->optimal = s.best.arena == s.impossible + 1 || problem.count == 0;
-    if (s.search) result->steps = sl_plan_search_steps(s.search);
+    result->steps = s.joined_steps;
+    if (s.search) result->steps += sl_plan_search_steps(s.search);
   }
   sl_plan_search_free(s.search);
   free(offsets);

@@ -50,6 +50,11 @@ static inline uint32_t sl_plan_random(uint64_t *state) {
  * offsets for the result. */
 int sl_plan_greedy(const struct sl_plan_problem *problem, int64_t goal, struct sl_plan_solution *best);
 
+/* A plan whose arena is the lower bound, if the problem with pieces joined (join.c) has one that is found within the
+ * limits of a request; otherwise `solution` stays. Search nodes visited into `steps`. 0, or SL_ENOMEM. */
+int sl_plan_join(const struct sl_plan_problem *problem, const struct sl_plan_request *limits,
+                 struct sl_plan_solution *solution, uint64_t *steps);
+
 /* A search for a plan of a given capacity. Keeps what it learnt from one attempt to the next. */
 struct sl_plan_search;
 enum { SL_PLAN_SOLVED, SL_PLAN_IMPOSSIBLE, SL_PLAN_UNDECIDED };

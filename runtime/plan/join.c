@@ -1,0 +1,199 @@
+/* join.c: makes a problem smaller where no unit of the arena may stay free.
+ *
+ * Let two slabs side by side be full: as much is live in each as the arena has. What lives in both leaves the same gaps
+ * in both, so the items that end between the two fill the same gaps as those that begin there, and in each gap they
+ * have the same sum. So
+ *   - one that ends, as large as one that begins, takes the same place: they are joined into one of both lifetimes;
+ *   - two that have one lifetime, together as large as one beyond the boundary, or as two that have one lifetime too,
+ *     lie side by side: they are joined into one of both sizes. So are any two of one lifetime if there is but one item
+ *     beyond the boundary.
+ * If only one item ends or only one begins, this is certain; otherwise equal sums may be chance, which is rare where
+ * sizes have many digits. So the smaller problem is only tried: its plan is one of the whole, but that it has none
+ * proves nothing. What was cut through and through, again and again, is put together without any search. */
+#include "plan/problem.h"
+
+#include <sluice/plugin.h>
+
+#include <stdlib.h>
+
+enum { NO_PIECE = UINT32_MAX };
+enum { SIDE_MAX = 64 };     /* items that end or begin at a boundary: no more are compared */
+enum { STEPS_A_PIECE = 2 }; /* where the joins are right, the search goes nearly straight to the plan */
+
+/* An item, or two pieces joined: one above the other, or one after the other. */
+struct piece {
+  int64_t size;
+  uint32_t first_slab, end_slab;
+  uint32_t one, other; /* NO_PIECE: an item */
+  uint8_t stacked, joined;
+};
+
+struct pieces {
+  const struct sl_plan_problem *problem;
+  struct piece *all; /* the items, then what they were joined to */
+  uint32_t count;
+};
+
+/* The pieces that end, or begin, at a boundary. */
+struct side {
+  uint32_t pieces[SIDE_MAX];
+  uint32_t count;
+};
+
+static void pieces_join(struct pieces *p, uint32_t one, uint32_t other, uint8_t stacked) {
+  struct piece *a = &p->all[one], *b = &p->all[other];
+  p->all[p->count++] = (struct piece){.size = stacked ? a->size + b->size : a->size,
+                                      .first_slab = a->first_slab,
+                                      .end_slab = b->end_slab,
+                                      .one = one,
+                                      .other = other,
+                                      .stacked = stacked};
+  a->joined = b->joined = 1;
+}
+
+static void side_add(struct side *side, uint32_t piece) {
+  if (side->count < SIDE_MAX) side->pieces[side->count] = piece;
+  side->count++;
+}
+
+static void sides_find(const struct pieces *p, uint32_t slab, struct side *ending, struct side *beginning) {
+  ending->count = beginning->count = 0;
+  for (uint32_t i = 0; i < p->count; i++) {
+    if (p->all[i].joined) continue;
+    if (p->all[i].end_slab == slab) side_add(ending, i);
+    if (p->all[i].first_slab == slab) side_add(beginning, i);
+  }
+}
+
+/* The only piece of this size, or NO_PIECE. */
+static uint32_t piece_of_size(const struct pieces *p, const struct side *side, int64_t size) {
+  uint32_t found = NO_PIECE;
+  for (uint32_t k = 0; k < side->count; k++) {
+    if (p->all[side->pieces[k]].size != size) continue;
+    if (found != NO_PIECE) return NO_PIECE;
+    found = side->pieces[k];
+  }
+  return found;
+}
+
+static int after_join(struct pieces *p, const struct side *ending, const struct side *beginning) {
+  for (uint32_t k = 0; k < ending->count; k++) {
+    const int64_t size = p->all[ending->pieces[k]].size;
+    const uint32_t other = piece_of_size(p, beginning, size);
+    if (other == NO_PIECE || piece_of_size(p, ending, size) == NO_PIECE) continue;
+    pieces_join(p, ending->pieces[k], other, 0);
+    return 1;
+  }
+  return 0;
+}
+
+/* The next two pieces of a side that have one lifetime; *a and *b are places in it, from 0 and 0. */
+static int pair_next(const struct pieces *p, const struct side *side, uint32_t *a, uint32_t *b) {
+  for (; *a < side->count; ++*a, *b = *a) {
+    while (++*b < side->count) {
+      const struct piece *one = &p->all[side->pieces[*a]], *other = &p->all[side->pieces[*b]];
+      if (one->first_slab == other->first_slab && one->end_slab == other->end_slab) return 1;
+    }
+  }
+  return 0;
+}
+
+static int pair_has_sum(const struct pieces *p, const struct side *side, int64_t sum) {
+  for (uint32_t a = 0, b = 0; pair_next(p, side, &a, &b);)
+    if (p->all[side->pieces[a]].size + p->all[side->pieces[b]].size == sum) return 1;
+  return 0;
+}
+
+static int above_join(struct pieces *p, const struct side *side, const struct side *beyond) {
+  for (uint32_t a = 0, b = 0; pair_next(p, side, &a, &b);) {
+    const int64_t sum = p->all[side->pieces[a]].size + p->all[side->pieces[b]].size;
+    if (beyond->count > 1 && piece_of_size(p, beyond, sum) == NO_PIECE && !pair_has_sum(p, beyond, sum)) continue;
+    pieces_join(p, side->pieces[a], side->pieces[b], 1);
+    return 1;
+  }
+  return 0;
+}
+
+/* One join at the boundary before a slab, if there is any. */
+static int boundary_join(struct pieces *p, uint32_t slab) {
+  struct side ending, beginning;
+  sides_find(p, slab, &ending, &beginning);
+  if (ending.count > SIDE_MAX || beginning.count > SIDE_MAX) return 0;
+  return after_join(p, &ending, &beginning) || above_join(p, &ending, &beginning) || above_join(p, &beginning, &ending);
+}
+
+/* All joins at all boundaries, until there is none. */
+static void pieces_shrink(struct pieces *p) {
+  const int64_t *live = p->problem->slab_live, full = p->problem->lower_bound;
+  for (int changed = 1; changed;) {
+    changed = 0;
+    for (uint32_t slab = 1; slab < p->problem->slab_count; slab++)
+      if (live[slab - 1] == full && live[slab] == full)
+        while (boundary_join(p, slab)) changed = 1;
+  }
+}
+
+/* From the places of what is not joined, those of all. Joined pieces come after their parts. */
+static void pieces_place(const struct pieces *p, int64_t *places) {
+  for (uint32_t i = p->count; i-- > p->problem->count;) {
+    const struct piece *piece = &p->all[i];
+    places[piece->one] = places[i];
+    places[piece->other] = places[i] + (piece->stacked ? p->all[piece->one].size : 0);
+  }
+}
+
+/* Solves what is left; places has room for all pieces. */
+static int rest_solve(const struct pieces *p, const struct sl_plan_request *limits, struct sl_plan_buffer *buffers,
+                      int64_t *places, struct sl_plan_result *result) {
+  struct sl_plan_request rest = {.buffers = buffers, .alignment = 1, .seconds = limits->seconds};
+  for (uint32_t i = 0; i < p->count; i++) {
+    const struct piece *piece = &p->all[i];
+    if (!piece->joined)
+      buffers[rest.count++] =
+          (struct sl_plan_buffer){.size = (uint64_t)piece->size, .lower = piece->first_slab, .upper = piece->end_slab};
+  }
+  rest.steps = STEPS_A_PIECE * (uint64_t)rest.count;
+  if (limits->steps && rest.steps > limits->steps / 2) rest.steps = limits->steps / 2 + 1;
+  const int status = sl_plan_solve(&rest, result);
+  if (status) return status;
+  for (uint32_t i = 0, k = 0; i < p->count; i++)
+    if (!p->all[i].joined) places[i] = (int64_t)buffers[k++].offset;
+  return SL_OK;
+}
+
+static int problem_join(struct pieces *p, const struct sl_plan_request *limits, struct sl_plan_solution *solution,
+                        uint64_t *steps) {
+  const struct sl_plan_problem *problem = p->problem;
+  for (uint32_t i = 0; i < problem->count; i++) {
+    const struct sl_plan_item *item = &problem->items[i];
+    p->all[p->count++] = (struct piece){item->size, item->first_slab, item->end_slab, NO_PIECE, NO_PIECE, 0, 0};
+  }
+  pieces_shrink(p);
+  if (p->count == problem->count) return SL_OK;
+  struct sl_plan_buffer *buffers = malloc(problem->count * sizeof *buffers);
+  int64_t *places = malloc(p->count * sizeof *places);
+  struct sl_plan_result result;
+  int status = SL_ENOMEM;
+  if (!buffers || !places) goto out;
+  status = rest_solve(p, limits, buffers, places, &result);
+  if (status) goto out;
+  *steps = result.steps;
+  if (result.arena_bytes != (uint64_t)problem->lower_bound) goto out;
+  pieces_place(p, places);
+  for (uint32_t i = 0; i < problem->count; i++) solution->offsets[i] = places[i];
+  solution->arena = problem->lower_bound;
+out:
+  free(buffers);
+  free(places);
+  return status;
+}
+
+int sl_plan_join(const struct sl_plan_problem *problem, const struct sl_plan_request *limits,
+                 struct sl_plan_solution *solution, uint64_t *steps) {
+  struct pieces p = {.problem = problem, .all = malloc(2 * (size_t)problem->count * sizeof *p.all)};
+  *steps = 0;
+  if (!p.all) return SL_ENOMEM;
+  const int status = problem_join(&p, limits, solution, steps);
+  free(p.all);
+  return status;
+}
