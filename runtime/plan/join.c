@@ -15,10 +15,11 @@
 #include <sluice/plugin.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { NO_PIECE = UINT32_MAX };
 enum { SIDE_MAX = 64 };     /* items that end or begin at a boundary: no more are compared */
-enum { STEPS_A_PIECE = 2 }; /* where the joins are right, the search goes nearly straight to the plan */
+enum { STEPS_A_PIECE = 1 }; /* where the joins are right, the search goes nearly straight to the plan */
 
 /* An item, or two pieces joined: one above the other, or one after the other. */
 struct piece {
@@ -142,58 +143,74 @@ static void pieces_place(const struct pieces *p, int64_t *places) {
   }
 }
 
-/* Solves what is left; places has room for all pieces. */
-static int rest_solve(const struct pieces *p, const struct sl_plan_request *limits, struct sl_plan_buffer *buffers,
-                      int64_t *places, struct sl_plan_result *result) {
-  struct sl_plan_request rest = {.buffers = buffers, .alignment = 1, .seconds = limits->seconds};
+/* What is not joined, as a problem of its own: with fewer slabs, perhaps in another unit. */
+static int rest_make(const struct pieces *p, struct sl_plan_problem *rest) {
+  struct sl_plan_buffer *buffers = malloc(p->problem->count * sizeof *buffers);
+  if (!buffers) return SL_ENOMEM;
+  struct sl_plan_request request = {.buffers = buffers, .alignment = 1};
   for (uint32_t i = 0; i < p->count; i++) {
     const struct piece *piece = &p->all[i];
     if (!piece->joined)
-      buffers[rest.count++] =
+      buffers[request.count++] =
           (struct sl_plan_buffer){.size = (uint64_t)piece->size, .lower = piece->first_slab, .upper = piece->end_slab};
   }
-  rest.steps = STEPS_A_PIECE * (uint64_t)rest.count;
-  if (limits->steps && rest.steps > limits->steps / 2) rest.steps = limits->steps / 2 + 1;
-  const int status = sl_plan_solve(&rest, result);
-  if (status) return status;
-  for (uint32_t i = 0, k = 0; i < p->count; i++)
-    if (!p->all[i].joined) places[i] = (int64_t)buffers[k++].offset;
-  return SL_OK;
-}
-
-static int problem_join(struct pieces *p, const struct sl_plan_request *limits, struct sl_plan_solution *solution,
-                        uint64_t *steps) {
-  const struct sl_plan_problem *problem = p->problem;
-  for (uint32_t i = 0; i < problem->count; i++) {
-    const struct sl_plan_item *item = &problem->items[i];
-    p->all[p->count++] = (struct piece){item->size, item->first_slab, item->end_slab, NO_PIECE, NO_PIECE, 0, 0};
-  }
-  pieces_shrink(p);
-  if (p->count == problem->count) return SL_OK;
-  struct sl_plan_buffer *buffers = malloc(problem->count * sizeof *buffers);
-  int64_t *places = malloc(p->count * sizeof *places);
-  struct sl_plan_result result;
-  int status = SL_ENOMEM;
-  if (!buffers || !places) goto out;
-  status = rest_solve(p, limits, buffers, places, &result);
-  if (status) goto out;
-  *steps = result.steps;
-  if (result.arena_bytes != (uint64_t)problem->lower_bound) goto out;
-  pieces_place(p, places);
-  for (uint32_t i = 0; i < problem->count; i++) solution->offsets[i] = places[i];
-  solution->arena = problem->lower_bound;
-out:
+  const int status = sl_plan_problem_make(&request, rest);
   free(buffers);
-  free(places);
   return status;
 }
 
-int sl_plan_join(const struct sl_plan_problem *problem, const struct sl_plan_request *limits,
+/* Searches the rest for a plan of the lower bound, the places of its items; a status of the search. */
+static int rest_search(const struct sl_plan_problem *rest, double deadline, uint64_t step_limit, int64_t *places,
+                       uint64_t *steps) {
+  struct sl_plan_search *search;
+  if (sl_plan_search_make(rest, deadline, &search)) return SL_ENOMEM;
+  if (!search) return SL_PLAN_UNDECIDED;
+  const uint64_t most = STEPS_A_PIECE * (uint64_t)rest->count;
+  const int status = sl_plan_search_attempt(search, rest->lower_bound, step_limit < most ? step_limit : most, places);
+  *steps = sl_plan_search_steps(search);
+  sl_plan_search_free(search);
+  return status;
+}
+
+static int rest_solve(const struct pieces *p, double deadline, uint64_t step_limit, int64_t *places, uint64_t *steps) {
+  struct sl_plan_problem rest;
+  int status = rest_make(p, &rest);
+  if (status) return status;
+  int64_t *found = malloc(rest.count * sizeof *found);
+  status = found ? rest_search(&rest, deadline, step_limit, found, steps) : SL_ENOMEM;
+  if (status == SL_PLAN_SOLVED)
+    for (uint32_t i = 0, k = 0; i < p->count; i++)
+      if (!p->all[i].joined) places[i] = found[k++] * (int64_t)rest.unit_bytes;
+  free(found);
+  sl_plan_problem_free(&rest);
+  return status;
+}
+
+static int pieces_solve(const struct pieces *p, double deadline, uint64_t step_limit, struct sl_plan_solution *solution,
+                        uint64_t *steps) {
+  int64_t *places = malloc(p->count * sizeof *places);
+  if (!places) return SL_ENOMEM;
+  const int status = rest_solve(p, deadline, step_limit, places, steps);
+  if (status == SL_PLAN_SOLVED) {
+    pieces_place(p, places);
+    memcpy(solution->offsets, places, p->problem->count * sizeof *places);
+    solution->arena = p->problem->lower_bound;
+  }
+  free(places);
+  return status < 0 ? status : SL_OK;
+}
+
+int sl_plan_join(const struct sl_plan_problem *problem, double deadline, uint64_t step_limit,
                  struct sl_plan_solution *solution, uint64_t *steps) {
   struct pieces p = {.problem = problem, .all = malloc(2 * (size_t)problem->count * sizeof *p.all)};
   *steps = 0;
   if (!p.all) return SL_ENOMEM;
-  const int status = problem_join(&p, limits, solution, steps);
+  for (uint32_t i = 0; i < problem->count; i++) {
+    const struct sl_plan_item *item = &problem->items[i];
+    p.all[p.count++] = (struct piece){item->size, item->first_slab, item->end_slab, NO_PIECE, NO_PIECE, 0, 0};
+  }
+  pieces_shrink(&p);
+  const int status = p.count == problem->count ? SL_OK : pieces_solve(&p, deadline, step_limit, solution, steps);
   free(p.all);
   return status;
 }

@@ -116,7 +116,8 @@ static int problem_solve(struct solver *s, const struct sl_plan_request *request
   if (status || s->best.arena <= s->goal) return status;
   const double deadline = request->seconds > 0 ? sl_plan_clock() + request->seconds : 0;
   if (s->goal == s->problem->lower_bound) {
-    status = sl_plan_join(s->problem, request, &s->best, &s->joined_steps);
+    status = sl_plan_join(s->problem, deadline, request->steps ? request->steps / 2 : UINT64_MAX, &s->best,
+                          &s->joined_steps);
     if (status || s->best.arena <= s->goal) return status;
   }
   status = sl_plan_search_make(s->problem, deadline, &s->search);

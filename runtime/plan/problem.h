@@ -50,9 +50,9 @@ static inline uint32_t sl_plan_random(uint64_t *state) {
  * offsets for the result. */
 int sl_plan_greedy(const struct sl_plan_problem *problem, int64_t goal, struct sl_plan_solution *best);
 
-/* A plan whose arena is the lower bound, if the problem with pieces joined (join.c) has one that is found within the
- * limits of a request; otherwise `solution` stays. Search nodes visited into `steps`. 0, or SL_ENOMEM. */
-int sl_plan_join(const struct sl_plan_problem *problem, const struct sl_plan_request *limits,
+/* Joins pieces (join.c), and where there are any, searches what is left for a plan whose arena is the lower bound, with
+ * at most `step_limit` nodes, which it counts in `steps`; `solution` stays if it finds none. 0, or SL_ENOMEM. */
+int sl_plan_join(const struct sl_plan_problem *problem, double deadline, uint64_t step_limit,
                  struct sl_plan_solution *solution, uint64_t *steps);
 
 /* A search for a plan of a given capacity. Keeps what it learnt from one attempt to the next. */
