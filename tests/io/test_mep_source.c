@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { EVENTS = 23, FIRST = 500 };
+enum { EVENTS = 71, FIRST = 500 }; /* more than workers count and copy in one step */
 
 static struct driver driver;
 static struct seen expected[EVENTS]; /* events FIRST, FIRST + 1, ... */
@@ -132,7 +132,7 @@ static void several_files_of_both_generations_and_passes_are_one_stream(void **s
   (void)state;
   struct bytes new = {0}, old = {0};
   add_simple_packet(&new, &(struct packet_style){.alignment = 2}, FIRST, 9);
-  add_simple_packet(&old, &(struct packet_style){.is_prototype = 1, .run = 1000}, FIRST + 9, 14);
+  add_simple_packet(&old, &(struct packet_style){.is_prototype = 1, .run = 1000}, FIRST + 9, EVENTS - 9);
   struct memory_file a = memory_file_new(new.data, new.size), b = memory_file_new(old.data, old.size);
   const char *const paths[] = {a.path, b.path};
   driver_set(&driver, "passes", 2);
