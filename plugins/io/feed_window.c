@@ -50,6 +50,16 @@ static void count_run(const struct feed_window *w, uint32_t index, uint32_t begi
   }
 }
 
+/* The end of the banks from `begin` on that are of one type and sound; their words. */
+static uint32_t run_end(const struct sl_feed_block *blocks, uint32_t begin, uint32_t count, uint32_t *words) {
+  const uint8_t type = blocks[begin].type;
+  uint32_t end = begin, sum = 0;
+  for (; end < count && blocks[end].type == type && fault_of(&blocks[end]) == FEED_SOUND; end++)
+    sum += io_packer_bank_words(blocks[end].bytes);
+  *words = sum;
+  return end;
+}
+
 /* What an event needs, and who it is. */
 static void count_event(const struct feed_window *w, uint32_t index) {
   const struct sl_feed_entry *entry = &w->entries[index];
@@ -57,15 +67,16 @@ static void count_event(const struct feed_window *w, uint32_t index) {
   *event = (struct feed_event){.number = entry->number, .run = entry->run};
   if (entry->block_count == 0) event->fault = FEED_NO_BANKS;
   memset(feed_window_amounts(w, index), 0, w->packer->count * sizeof *w->amounts);
-  for (uint32_t begin = 0, end = 0; begin < entry->block_count; begin = end) {
-    uint32_t words = 0;
-    for (; end < entry->block_count && entry->blocks[end].type == entry->blocks[begin].type; end++) {
+  for (uint32_t begin = 0; begin < entry->block_count;) {
+    uint32_t words;
+    const uint32_t end = run_end(entry->blocks, begin, entry->block_count, &words);
+    if (end == begin) { /* the next bank is not sound */
       event->fault = fault_of(&entry->blocks[end]);
       event->fault_block = end;
-      if (event->fault != FEED_SOUND) return;
-      words += io_packer_bank_words(entry->blocks[end].bytes);
+      return;
     }
     count_run(w, index, begin, end, words);
+    begin = end;
   }
 }
 
