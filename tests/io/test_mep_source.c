@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { EVENTS = 71, FIRST = 500 }; /* more than workers count and copy in one step */
+enum { EVENTS = 50, FIRST = 500 }; /* more than workers count and copy in one step */
 
 static struct driver driver;
 static struct seen expected[EVENTS]; /* events FIRST, FIRST + 1, ... */
