@@ -37,7 +37,7 @@ def main(sluice, plugins):
         graph.write_text(GRAPH)
 
         def run(*arguments):
-            done = subprocess.run([sluice, "run", graph, "--plugin-path", plugins, *arguments], capture_output=True, text=True)
+            done = subprocess.run([sluice, "run", graph, "--plugin-path", plugins, "--slice-events", "8", *arguments], capture_output=True, text=True)
             return done.returncode, done.stdout + done.stderr
 
         for device in ("cpu", "simt"):
@@ -54,7 +54,7 @@ def main(sluice, plugins):
                 check(status == 1 and text in said, f"{device}: {text}" + ("" if text in said else f", not {status}: {said[:200]}"))
             status, said = run(*on, "--guard", "--use", "some=wrong.off_list")
             check(status == 1 and "wrong.off_list: kept has" in said and "which is not on the list" in said, f"{device}: events off the list stay empty")
-            status, said = run(*on, "--guard", "--use", "raw=wrong.greedy_source", "--slice-events", "8", "--set", "raw.numbers_per_event=1")
+            status, said = run(*on, "--guard", "--use", "raw=wrong.greedy_source", "--set", "raw.numbers_per_event=1")
             check(status == 1 and "wrong.greedy_source: raw.numbers.value was written 0 bytes past its end" in said,
                   f"{device}: the source has canaries too: {'' if status == 1 else said[:200]}")
     checks.end()

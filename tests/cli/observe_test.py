@@ -47,7 +47,7 @@ def parents_of(spans):
 
 def trace_of_slots(sluice, folder):
     path = folder / "slots.json"
-    run(sluice, VELO, "-n", 60, "--slots", 2, "--trace", path, "--quiet")
+    run(sluice, VELO, "-n", 60, "--slots", 2, "--slice-events", 8, "--trace", path, "--quiet")
     tracks = spans_by_track(path)
     check(len(tracks) == 2, "each slot has a track")
     spans = [entry for spans in tracks.values() for entry in parents_of(spans)]
