@@ -5,7 +5,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from common import Checks, call
+from common import BRIEF, Checks, call
 
 NODES = 16
 
@@ -42,6 +42,8 @@ with tempfile.TemporaryDirectory() as folder:
     if has_simt:
         variations += [("--device", "simt", "--set", f"runtime.families={families}", "--set", f"simt.seed={seed}", "--set", f"simt.warp={warp}")
                        for families in ("on", "off") for seed, warp in ((1, 32), (2, 64))]
+    if BRIEF:
+        variations = [("--slice-events", 1), ("--guard",), *variations[5:7]]
     for variation in variations:
         checks.that(run(path, *variation) == reference, f"the same with {' '.join(map(str, variation))}")
     checks.that(run(path, "--set", "both.seed=x") != reference, "not with another seed")
