@@ -16,7 +16,8 @@
 enum {
   LISTED_HITS = 4096, /* copied at a time: all of most events */
   STAGED_HITS = 4096, /* events of more are gathered from memory */
-  AT_A_TIME = 8       /* loads that a thread starts before it waits */
+  AT_A_TIME = 8,      /* loads that a thread starts before it waits */
+  CHUNK = 32 * AT_A_TIME
 };
 
 typedef uint32_t consolidate_word __attribute__((may_alias));     /* an id or a coordinate */
@@ -115,17 +116,32 @@ static SL_DEVICE void list_hits(const struct consolidate_args *a, const struct c
   }
 }
 
-/* to[i] = from[source[i]], or from[i] if there is no source. */
+/* A thread's rows of a chunk: to[i] = from[source[i]], or from[i] if there is no source, for i = 0, 32, ... below
+ * `left`; for all its rows if `is_full`. */
+static SL_DEVICE void copy_rows(const consolidate_word *__restrict__ from, const uint16_t *__restrict__ source,
+                                consolidate_word *__restrict__ to, uint32_t left, const uint32_t has_source,
+                                const uint32_t is_full) {
+  uint32_t value[AT_A_TIME] = {0};
+  SL_UNROLL
+  for (uint32_t k = 0; k < AT_A_TIME; k++)
+    if (is_full || 32 * k < left) value[k] = from[has_source ? source[32 * k] : 32 * k];
+  SL_UNROLL
+  for (uint32_t k = 0; k < AT_A_TIME; k++)
+    if (is_full || 32 * k < left) to[32 * k] = value[k];
+}
+
+/* to[i] = from[source[i]], or from[i]. Each 32 threads have a chunk, whose rows lie at distances that the compiler
+ * knows; in a full one all rows are there. */
 static SL_DEVICE void copy_words(const consolidate_word *__restrict__ from, const uint16_t *__restrict__ source,
-                                 uint32_t count, consolidate_word *__restrict__ to) {
-  for (uint32_t first = threadIdx.x; first < count; first += AT_A_TIME * blockDim.x) {
-    uint32_t value[AT_A_TIME];
-    for (uint32_t k = 0; k < AT_A_TIME; k++) {
-      const uint32_t i = first + k * blockDim.x;
-      value[k] = i < count ? from[source ? source[i] : i] : 0;
-    }
-    for (uint32_t k = 0; k < AT_A_TIME; k++)
-      if (first + k * blockDim.x < count) to[first + k * blockDim.x] = value[k];
+                                 uint32_t count, consolidate_word *__restrict__ to, const uint32_t has_source) {
+  SL_FOR_GROUPS (chunk, (count + CHUNK - 1) / CHUNK, 32) {
+    const uint32_t first = chunk * CHUNK + sl_group_lane(32);
+    const consolidate_word *of = has_source ? from : from + first;
+    if (first >= count) continue;
+    if (chunk * CHUNK + CHUNK <= count)
+      copy_rows(of, source + first, to + first, 0, has_source, 1);
+    else
+      copy_rows(of, source + first, to + first, count - first, has_source, 0);
   }
 }
 
@@ -133,12 +149,12 @@ static SL_DEVICE void copy_words(const consolidate_word *__restrict__ from, cons
 static SL_DEVICE void copy_field(const void *of_event, uint32_t event_hits, const uint16_t *source, uint32_t count,
                                  void *of_tracks, uint32_t *staged) {
   if (event_hits > STAGED_HITS) { /* the same for all threads */
-    copy_words((const consolidate_word *)of_event, source, count, (consolidate_word *)of_tracks);
+    copy_words((const consolidate_word *)of_event, source, count, (consolidate_word *)of_tracks, 1);
     return;
   }
-  copy_words((const consolidate_word *)of_event, NULL, event_hits, staged);
+  copy_words((const consolidate_word *)of_event, source, event_hits, staged, 0);
   __syncthreads();
-  copy_words(staged, source, count, (consolidate_word *)of_tracks);
+  copy_words(staged, source, count, (consolidate_word *)of_tracks, 1);
   __syncthreads(); /* free for the next field */
 }
 
@@ -199,7 +215,7 @@ static int run(const struct sl_launch *l, const struct consolidate_args *a) {
 }
 
 static const struct sl_kernel_block consolidate_blocks[] = {{"consolidate_clear", 320, 0},
-                                                            {"consolidate_count", 320, 0},
+                                                            {"consolidate_count", 128, 0},
                                                             {"consolidate_drop", 320, 0},
                                                             {"consolidate_write", 320, 0}};
 SL_ALGORITHM(consolidate, "VELO tracks with their hits, from candidates", 320, run, SL_BLOCKS(consolidate_blocks));
