@@ -203,6 +203,26 @@ static SL_DEVICE void write_pairs(const struct velo_clusters *clusters, uint32_t
 
 enum { WORDS = 4 }; /* of a thread, read at a time: one wait for them all */
 
+/* Decodes words `base`, base + blockDim.x, ... of an event, as far as there are any; all WORDS if `is_full`, so that
+ * their slots are searched side by side. Returns what is unusual. */
+static SL_DEVICE uint32_t write_words(const struct decode_retina_args *a, const struct slots *s, uint32_t event_first,
+                                      uint32_t base, uint32_t words, const uint32_t is_full) {
+  uint32_t slot[WORDS] = {0}, word[WORDS] = {0}, unusual = 0;
+  SL_UNROLL
+  for (uint32_t w = 0; w < WORDS; w++)
+    if (is_full || base + w * blockDim.x < words) slot[w] = find_slot(s, base + w * blockDim.x);
+  SL_UNROLL
+  for (uint32_t w = 0; w < WORDS; w++)
+    if (is_full || base + w * blockDim.x < words)
+      word[w] = a->banks.payload[s->word[slot[w]] + base + w * blockDim.x - (s->place[slot[w]] >> PLACE_SHIFT)];
+  SL_UNROLL
+  for (uint32_t w = 0; w < WORDS; w++)
+    if (is_full || base + w * blockDim.x < words)
+      unusual |=
+          write_cluster(a, s->place[slot[w]] & VERSION_MASK, slot[w], word[w], event_first + base + w * blockDim.x);
+  return unusual;
+}
+
 /* Per event: a thread a word; 9 words a bank would leave most lanes idle if they were dealt out by banks. Reads words,
  * 4 bytes a cluster, and 2 kB of slots; writes 22 bytes a cluster. */
 SL_KERNEL(decode_retina_write, struct decode_retina_args) {
@@ -216,19 +236,10 @@ SL_KERNEL(decode_retina_write, struct decode_retina_args) {
     load_slots(&a, event, &s);
     write_pairs(&a.clusters, event, &s, words);
     uint32_t unusual = 0;
-    for (uint32_t base = threadIdx.x; base < words; base += WORDS * blockDim.x) {
-      uint32_t slot[WORDS] = {0}, word[WORDS] = {0};
-      for (uint32_t w = 0; w < WORDS; w++) {
-        const uint32_t i = base + w * blockDim.x;
-        if (i >= words) continue;
-        slot[w] = find_slot(&s, i);
-        word[w] = a.banks.payload[s.word[slot[w]] + i - (s.place[slot[w]] >> PLACE_SHIFT)];
-      }
-      for (uint32_t w = 0; w < WORDS; w++) {
-        const uint32_t i = base + w * blockDim.x;
-        if (i >= words) continue;
-        unusual |= write_cluster(&a, s.place[slot[w]] & VERSION_MASK, slot[w], word[w], event_first + i);
-      }
+    for (uint32_t first = 0; first < words; first += WORDS * blockDim.x) {
+      const uint32_t base = first + threadIdx.x;
+      unusual |= words - first >= WORDS * blockDim.x ? write_words(&a, &s, event_first, base, words, 1)
+                                                     : write_words(&a, &s, event_first, base, words, 0);
     }
     finish_event(&a, event, unusual);
   }
@@ -270,5 +281,7 @@ static int run_tuned(const struct sl_launch *l, const void *args) {
 #define DECODE_RETINA_TUNED NULL
 #endif
 
+static const struct sl_kernel_block decode_retina_blocks[] = {{"decode_retina_count", 224, 0},
+                                                              {"decode_retina_write", 384, 0}};
 SL_ALGORITHM(decode_retina, "VELO clusters from retina cluster banks", 384, run, SL_ERRORS_OF(decode_retina_errors),
-             SL_TUNED(DECODE_RETINA_TUNED));
+             SL_TUNED(DECODE_RETINA_TUNED), SL_BLOCKS(decode_retina_blocks));
