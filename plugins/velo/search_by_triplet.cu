@@ -248,6 +248,7 @@ static SL_DEVICE uint32_t order_tracks(const struct search *s, uint32_t words) {
     const uint32_t weak_before = upper_half(before) + sl_count_bits(bits->middle[h1 / 32] & ~strong & lower);
     const uint32_t place = bit_is_set(bits->strong, h1) ? strong_before : lower_half(sum) + weak_before;
     s->track_middle[place] = (uint16_t)h1;
+    s->candidate_length[place] = s->track_length[h1];
   }
   return lower_half(sum) + upper_half(sum);
 }
@@ -311,27 +312,36 @@ static SL_DEVICE uint32_t fits_shared(const struct search_event *e, const struct
   return sl_block_sum_u32(too_large) == 0;
 }
 
-enum { ORDER_AT_A_TIME = 8 };
+/* Events are dealt out by classes of 32 hits, those with most hits first. Which one of a class is before another one
+ * differs from run to run, and does not matter. */
+enum { CLASSES = 256, CLASS_HITS = 32 };
 
-/* Lists the events with the largest first, so that none of them is alone at the end. Each block counts the events that
- * go before each of its own: 8 bytes for each of them, from caches. */
+static SL_DEVICE uint32_t class_of(uint32_t hits) {
+  const uint32_t size = hits / CLASS_HITS;
+  return CLASSES - 1 - (size < CLASSES ? size : CLASSES - 1);
+}
+
+/* Lists the events by class, so that none of the large ones is alone at the end. One block's: counts each class, and
+ * gives each event a place of its class. Reads 12 bytes an event, twice. */
 SL_KERNEL(search_by_triplet_order, struct search_by_triplet_args) {
+  __shared__ uint32_t next[CLASSES];
   const uint32_t events = *a.events.count;
-  for (uint32_t first = ORDER_AT_A_TIME * blockIdx.x; first < events; first += ORDER_AT_A_TIME * gridDim.x) {
-    uint32_t event[ORDER_AT_A_TIME], hits[ORDER_AT_A_TIME], before[ORDER_AT_A_TIME] = {0};
-    for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++) {
-      event[k] = sl_event_at(&a.events, first + k < events ? first + k : first);
-      hits[k] = search_event_open(&a.hits, event[k]).count;
-    }
-    for (uint32_t i = threadIdx.x; i < events; i += blockDim.x) {
-      const uint32_t other = sl_event_at(&a.events, i), other_hits = search_event_open(&a.hits, other).count;
-      for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++)
-        before[k] += other_hits > hits[k] || (other_hits == hits[k] && other < event[k]) ? 1u : 0u;
-    }
-    for (uint32_t k = 0; k < ORDER_AT_A_TIME; k++) {
-      before[k] = sl_block_sum_u32(before[k]);
-      if (threadIdx.x == 0 && first + k < events) a.event_order[before[k]] = event[k];
-    }
+  for (uint32_t c = threadIdx.x; c < CLASSES; c += blockDim.x) next[c] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < events; i += blockDim.x)
+    atomicAdd(&next[class_of(search_event_open(&a.hits, sl_event_at(&a.events, i)).count)], 1u);
+  __syncthreads();
+  uint32_t before = 0;
+  SL_FOR_BLOCK (c, CLASSES) {
+    uint32_t total;
+    const uint32_t place = before + sl_block_exclusive_scan(c < CLASSES ? next[c] : 0u, &total);
+    if (c < CLASSES) next[c] = place;
+    before += total;
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < events; i += blockDim.x) {
+    const uint32_t event = sl_event_at(&a.events, i);
+    a.event_order[atomicAdd(&next[class_of(search_event_open(&a.hits, event).count)], 1u)] = event;
   }
 }
 
@@ -348,6 +358,7 @@ SL_KERNEL_REGISTERS(search_by_triplet_find, struct search_by_triplet_args, 56) {
     s.track_hits = a.track_hits + (size_t)VELO_MAX_HITS_PER_TRACK * s.e.first;
     s.track_length = a.track_length + s.e.first;
     s.track_middle = a.track_middle + s.e.first;
+    s.candidate_length = a.candidate_length + s.e.first;
     const uint32_t *pair_first = a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
     for (uint32_t i = threadIdx.x; i <= VELO_MODULE_PAIRS; i += blockDim.x) shared.pair_first[i] = pair_first[i];
     __syncthreads();
@@ -371,31 +382,40 @@ SL_KERNEL_REGISTERS(search_by_triplet_find, struct search_by_triplet_args, 56) {
 
 enum {
   TRACK_WORDS = VELO_MAX_HITS_PER_TRACK / 2, /* of two hits */
-  WORDS_AT_A_TIME = 4                        /* that a thread reads before it writes one */
+  WRITE_THREADS = 16,                        /* to a track */
+  TRACKS_AT_A_TIME = 4                       /* that a thread reads from before it writes to one */
 };
 
 /* Tracks to candidates, two hits a thread. Where the candidates don't fit, all offsets are 0 and nothing is written. */
 SL_KERNEL(search_by_triplet_write, struct search_by_triplet_args) {
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.candidates.offsets[event], first = a.hits.offsets[event];
-    const uint32_t words = (a.candidates.offsets[event + 1] - begin) * TRACK_WORDS;
+    const uint32_t begin = a.candidates.offsets[event], tracks = a.candidates.offsets[event + 1] - begin;
+    const uint32_t first = a.hits.offsets[event];
+    const uint16_t *__restrict__ middle = a.track_middle + first;
+    const uint8_t *__restrict__ track_hit_count = a.candidate_length + first;
     const search_two_hits *__restrict__ from = (const search_two_hits *)a.track_hits + (size_t)TRACK_WORDS * first;
     search_two_hits *__restrict__ to = (search_two_hits *)a.candidates.hits + (size_t)TRACK_WORDS * begin;
-    for (uint32_t base = threadIdx.x; base < words; base += WORDS_AT_A_TIME * blockDim.x) {
-      uint32_t track[WORDS_AT_A_TIME] = {0}, length[WORDS_AT_A_TIME] = {0}, hits[WORDS_AT_A_TIME] = {0};
-      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++)
-        if (base + k * blockDim.x < words) track[k] = a.track_middle[first + (base + k * blockDim.x) / TRACK_WORDS];
-      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++)
-        if (base + k * blockDim.x < words) length[k] = a.track_length[first + track[k]];
-      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
-        const uint32_t i = base + k * blockDim.x, word = i % TRACK_WORDS;
-        if (i < words && 2 * word < length[k]) hits[k] = from[TRACK_WORDS * track[k] + word]; /* no more is written */
-      }
-      for (uint32_t k = 0; k < WORDS_AT_A_TIME; k++) {
-        const uint32_t i = base + k * blockDim.x;
-        if (i >= words) continue;
-        to[i] = hits[k];
-        if (i % TRACK_WORDS == 0) a.candidates.hit_count[begin + i / TRACK_WORDS] = (uint8_t)length[k];
+    uint8_t *__restrict__ hit_count = a.candidates.hit_count + begin;
+    for (uint32_t i = threadIdx.x; i < tracks; i += blockDim.x) hit_count[i] = track_hit_count[i];
+    SL_FOR_GROUPS (chunk, (tracks + TRACKS_AT_A_TIME - 1) / TRACKS_AT_A_TIME, WRITE_THREADS) {
+      const uint32_t i = chunk * TRACKS_AT_A_TIME, left = i < tracks ? tracks - i : 0;
+      for (uint32_t word = sl_group_lane(WRITE_THREADS); word < TRACK_WORDS; word += SL_GROUP(WRITE_THREADS)) {
+        const uint16_t *__restrict__ middles = middle + i;
+        const uint8_t *__restrict__ lengths = track_hit_count + i;
+        search_two_hits *__restrict__ at = to + TRACK_WORDS * i + word;
+        uint32_t track[TRACKS_AT_A_TIME] = {0}, length[TRACKS_AT_A_TIME] = {0}, hits[TRACKS_AT_A_TIME] = {0};
+        SL_UNROLL
+        for (uint32_t k = 0; k < TRACKS_AT_A_TIME; k++) {
+          if (k >= left) continue;
+          track[k] = middles[k];
+          length[k] = lengths[k];
+        }
+        SL_UNROLL
+        for (uint32_t k = 0; k < TRACKS_AT_A_TIME; k++)
+          if (2 * word < length[k]) hits[k] = from[TRACK_WORDS * track[k] + word]; /* no more is written */
+        SL_UNROLL
+        for (uint32_t k = 0; k < TRACKS_AT_A_TIME; k++)
+          if (k < left) at[TRACK_WORDS * k] = hits[k];
       }
     }
   }
@@ -415,12 +435,12 @@ static int prepare(const struct sl_services *services, void *args) {
 }
 
 static int run(const struct sl_launch *l, const struct search_by_triplet_args *a) {
-  const int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_EVENT, *a);
+  const int error = SL_LAUNCH(l, search_by_triplet_order, SL_PER_CHUNK(1), *a);
   return error ? error : SL_COUNT_SCAN_WRITE(l, search_by_triplet_find, search_by_triplet_write, a->candidates, *a);
 }
 
 static const struct sl_kernel_block search_by_triplet_blocks[] = {
-    {"search_by_triplet_order", 128, 0}, {"search_by_triplet_find", 128, 0}, {"search_by_triplet_write", 128, 0}};
+    {"search_by_triplet_order", 1024, 0}, {"search_by_triplet_find", 128, 0}, {"search_by_triplet_write", 256, 0}};
 static const struct sl_event_error search_errors[] = {
     {SEARCH_TOO_MANY_HITS, 0, "more hits than can be indexed, which are 65535"}};
 SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_ERRORS_OF(search_errors),

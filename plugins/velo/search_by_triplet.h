@@ -35,6 +35,7 @@ enum {
     SL_ONE(SL_ITEMS_SCALED(hits, VELO_MAX_HITS_PER_TRACK, 1, 0)))                                                    \
   M(SHARED_SCRATCH, event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0)))            \
   M(SCRATCH, track_length, u8, "hits of each track, in the same order", SL_ONE(SL_ITEMS_TERM(hits)))                 \
+  M(SHARED_SCRATCH, candidate_length, u8, "hits of each candidate", SL_ONE(SL_ITEMS_TERM(hits)))                     \
   M(TUNED_SCRATCH, track_skips, u8, "pairs that each track has just passed without a hit",                           \
     SL_ONE(SL_ITEMS_TERM(hits)))                                                                                     \
   M(SCRATCH, track_middle, u16, "middle hits of the candidates; on the CPU, tracks that are live",                   \

@@ -77,9 +77,10 @@ struct search {
   struct search_memory memory;
   uint32_t is_shared;       /* the memory is */
   struct search_live *live; /* those beyond the shared ones, twice as many as hits */
-  uint16_t *track_hits;     /* of the event, as the next two */
+  uint16_t *track_hits;     /* of the event, as the next three */
   uint8_t *track_length;
   uint16_t *track_middle;
+  uint8_t *candidate_length;
 };
 
 /* The hits of a module pair. */
