@@ -268,13 +268,17 @@ static SL_DEVICE uint32_t search_event(const struct search *s) {
   for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {
     const uint32_t list = top % 2;
     forward(s, top - 2, list);
-    if (top > 2) pair_load(s, top - 3);
+    if (top > 2 && s->shared->pairs_in_play == PAIRS) pair_load(s, top - 3);
     __syncthreads(); /* marks are set */
     if (threadIdx.x == 0) s->shared->live_count[list] = 0;
     list_unused(s, top);
     __syncthreads();
     seed(s, top, 1 - list);
     __syncthreads(); /* the pair farthest downstream is no longer needed */
+    if (top > 2 && s->shared->pairs_in_play == WIDE_PAIRS) {
+      pair_load(s, top - 3);
+      __syncthreads();
+    }
   }
   finish_live(s, 1);
   __syncthreads();
@@ -305,11 +309,25 @@ static SL_DEVICE struct search_memory scratch_memory(const struct search_by_trip
   return memory;
 }
 
-static SL_DEVICE uint32_t fits_shared(const struct search_event *e, const struct search_shared *shared) {
-  uint32_t too_large = e->count > SHARED_EVENT_HITS ? 1 : 0;
+/* How many pairs of the event shared memory has room for at a time: PAIRS, WIDE_PAIRS, or 0. */
+static SL_DEVICE uint32_t pairs_in_play(const struct search_event *e, const struct search_shared *shared) {
+  uint32_t too_large = e->count > SHARED_EVENT_HITS ? 1 : 0, wide = 0;
+  for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x) {
+    const uint32_t hits = shared->pair_first[pair + 1] - shared->pair_first[pair];
+    too_large += hits > SHARED_WIDE_PAIR_HITS ? 1u : 0u;
+    wide += hits > SHARED_PAIR_HITS ? 1u : 0u;
+  }
+  const uint32_t sum = sl_block_sum_u32(halves(wide, too_large));
+  return upper_half(sum) > 0 ? 0 : lower_half(sum) > 0 ? WIDE_PAIRS : PAIRS;
+}
+
+/* Gives the pairs their places. */
+static SL_DEVICE void place_pairs(struct search_shared *shared, uint32_t pairs) {
+  const uint32_t room = pairs == PAIRS ? SHARED_PAIR_HITS : SHARED_WIDE_ROOM;
   for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x)
-    too_large += shared->pair_first[pair + 1] - shared->pair_first[pair] > SHARED_PAIR_HITS ? 1u : 0u;
-  return sl_block_sum_u32(too_large) == 0;
+    shared->pair_begin[pair] = pair % pairs * room;
+  if (threadIdx.x == 0) shared->pairs_in_play = pairs;
+  __syncthreads();
 }
 
 /* Events are dealt out by classes of 32 hits, those with most hits first. Which one of a class is before another one
@@ -366,14 +384,19 @@ SL_KERNEL_REGISTERS(search_by_triplet_find, struct search_by_triplet_args, 56) {
     if (threadIdx.x == 0) search_refuse(&a.events, event, s.e);
     if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
       for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.used.flag[s.e.first + i] = 0;
-    } else if (fits_shared(&s.e, &shared)) {
-      s.is_shared = 1;
-      s.memory = shared_memory(&shared);
-      tracks = search_event(&s);
     } else {
-      s.is_shared = 0;
-      s.memory = scratch_memory(&a, s.e);
-      tracks = search_event(&s);
+      const uint32_t pairs = pairs_in_play(&s.e, &shared);
+      if (pairs > 0) {
+        place_pairs(&shared, pairs);
+        s.is_shared = 1;
+        s.memory = shared_memory(&shared);
+        tracks = search_event(&s);
+      } else {
+        if (threadIdx.x == 0) shared.pairs_in_play = PAIRS; /* a barrier follows */
+        s.is_shared = 0;
+        s.memory = scratch_memory(&a, s.e);
+        tracks = search_event(&s);
+      }
     }
     if (threadIdx.x == 0) a.candidates.offsets[event] = tracks;
     __syncthreads(); /* shared memory is free for the next event */

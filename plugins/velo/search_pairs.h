@@ -13,9 +13,12 @@
 enum {
   BIN_BITS = 7,
   BINS = 1 << BIN_BITS,
-  PAIRS = 4,          /* in play: pair p has place p % 4; three are searched while the next one is brought in */
+  PAIRS = 4,          /* in play: three are searched while the next one is brought in */
+  WIDE_PAIRS = 3,     /* where there is a pair of many hits: the next one is brought in when the first is done with */
   MIDDLE_THREADS = 4, /* to a middle hit */
   SHARED_PAIR_HITS = 192,
+  SHARED_WIDE_ROOM = PAIRS * SHARED_PAIR_HITS / WIDE_PAIRS,
+  SHARED_WIDE_PAIR_HITS = SHARED_WIDE_ROOM - PAIRS, /* ends of pairs lie between them: struct search_pair */
   SHARED_EVENT_HITS = 6144,
   SHARED_EVENT_WORDS = SHARED_EVENT_HITS / 32,
   SHARED_LIVE_TRACKS = 128
@@ -47,7 +50,7 @@ struct search_bits {
 };
 
 /* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
- * event, or, in shared memory, at pair % PAIRS * SHARED_PAIR_HITS. */
+ * event, or, in shared memory, at pair_begin. */
 struct search_memory {
   struct search_hit *hits;
   uint16_t *unused;        /* of each pair: where the hits that are not used are */
@@ -67,6 +70,8 @@ struct search_shared {
   uint32_t unused_count[PAIRS];
   uint32_t live_count[2];
   uint32_t pair_first[VELO_MODULE_PAIRS + 1];
+  uint32_t pairs_in_play;
+  uint32_t pair_begin[VELO_MODULE_PAIRS]; /* where its hits are */
 };
 
 /* What all threads of a block know alike. */
@@ -88,7 +93,7 @@ struct search_pair {
   uint32_t first;      /* in the event */
   uint32_t begin, end; /* where they are in memory, as their lists are */
   uint16_t *bin_begin; /* the first of each bin */
-  uint32_t ends;       /* of pairs, that are before it in memory.unused_before */
+  uint32_t ends;       /* of pairs, that are before it in memory.unused_before, at most */
 };
 
 struct search_line {
@@ -134,7 +139,7 @@ static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return 
 static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t pair) {
   struct search_pair p;
   p.first = s->shared->pair_first[pair];
-  p.begin = s->is_shared ? pair % PAIRS * SHARED_PAIR_HITS : p.first;
+  p.begin = s->is_shared ? s->shared->pair_begin[pair] : p.first;
   p.end = p.begin + s->shared->pair_first[pair + 1] - p.first;
   p.bin_begin = s->shared->bin_begin[pair % PAIRS];
   p.ends = s->is_shared ? pair % PAIRS : pair;

@@ -204,11 +204,30 @@ static void crowded_pairs_agree(void **state) {
   free(s);
 }
 
+/* The shared version has four pairs in fast memory, three of larger ones, or none: these sizes are around the limits.
+ */
+static void pairs_that_just_fit_and_just_do_not_agree(void **state) {
+  static const uint32_t sizes[] = {192, 193, 252, 253};
+  (void)state;
+  sample_seed(6);
+  struct sample *s = sample_new(4);
+  for (uint32_t event = 0; event < 4; event++) {
+    for (uint32_t i = 0; i < sizes[event]; i++)
+      for (uint32_t pair = 18; pair < 24; pair++)
+        sample_hit_at(s, pair, sample_random(2), sample_uniform(10, 30), sample_uniform(-10, 10));
+    sample_end_event(s);
+  }
+  struct sl_test *t = open_search(s);
+  assert_true(assert_versions_agree(t, s, &defaults) > 20);
+  sl_test_free(t);
+  free(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(events_of_usual_size_agree), cmocka_unit_test(any_properties_agree),
       cmocka_unit_test(nearly_empty_pairs_agree),   cmocka_unit_test(equal_distances_agree),
-      cmocka_unit_test(crowded_pairs_agree),
+      cmocka_unit_test(crowded_pairs_agree),        cmocka_unit_test(pairs_that_just_fit_and_just_do_not_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
