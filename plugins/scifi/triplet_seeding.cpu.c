@@ -75,12 +75,12 @@ static inline void open_windows(const float *x, const struct seed *s, struct wor
 
 /* Lists all pairs; returns how many there are. */
 static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
-                                  struct workspace *w) {
+                                  const struct kind *kind, struct workspace *w) {
   const u16x8 next = {0, 1, 2, 3, 4, 5, 6, 7};
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   uint32_t count = 0;
   for (uint32_t base = 0; base < s->first_count; base += LANES) {
-    const struct bounds b = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, f32x8_load(w->first + base));
+    const struct bounds b = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, kind, f32x8_load(w->first + base));
     f32x8_store(w->low + base, b.low);
     f32x8_store(w->high + base, b.high);
   }
@@ -109,15 +109,15 @@ static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const st
 }
 
 /* Tries eight pairs from p on; returns how long the list of triplets is then. */
-static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, struct workspace *w,
-                                 uint32_t p, uint32_t pairs, uint32_t length) {
+static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, const struct kind *kind,
+                                 struct workspace *w, uint32_t p, uint32_t pairs, uint32_t length) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, is_one = lane < (int32_t)(pairs - p);
   u16x8 listed;
   memcpy(&listed, w->pairs + p, sizeof listed);
   const i32x8 pair = __builtin_convertvector(listed, i32x8) & is_one;
   const i32x8 first = pair >> LAST_BITS, last = pair & ((1 << LAST_BITS) - 1);
   const f32x8 first_x = f32x8_gather(w->first, first), last_x = f32x8_gather(w->last, last);
-  const f32x8 x = middle_x(s, first_x, last_x);
+  const f32x8 x = middle_x(kind, first_x, last_x);
   i32x8 after = {0};
   for (uint32_t k = 0; k < s->middle_count; k++) after -= w->middle[k + 1] < x;
   const f32x8 before = x - f32x8_gather(w->middle, after), beyond = f32x8_gather(w->middle, after + 1) - x;
@@ -139,23 +139,25 @@ static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const str
 
 /* Adds the triplets of a kind to the list; returns how long it is then. */
 static inline uint32_t search_seed(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
-                                   struct workspace *w, uint32_t length) {
+                                   const struct kind *kind, struct workspace *w, uint32_t length) {
   open_windows(a->hits.x, s, w);
-  const uint32_t pairs = list_pairs(a, t, s, w);
+  const uint32_t pairs = list_pairs(a, t, s, kind, w);
   for (uint32_t p = 0; p < pairs; p += LANES) {
     if (length + LANES > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
-    length = try_pairs(a, s, w, p, pairs, length);
+    length = try_pairs(a, s, kind, w, p, pairs, length);
   }
   return length;
 }
 
-static void search_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item, struct workspace *w) {
+static void search_track(const struct triplet_seeding_args *a, const struct kind *kinds, uint32_t event, uint32_t item,
+                         struct workspace *w) {
   const struct track t = open_track(a, event, item);
   const uint32_t sides = t.is_known ? 1 : 2;
   uint32_t *to = a->triplets.triplet + (size_t)item * SCIFI_TRIPLETS_MAX, length = 0;
   for (uint32_t k = 0; k < SEED_KINDS * sides; k++) {
     const struct seed s = open_seed(a, event, item, k / sides, k % sides);
-    if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0) length = search_seed(a, &t, &s, w, length);
+    if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0)
+      length = search_seed(a, &t, &s, &kinds[k / sides], w, length);
   }
   const uint32_t count = keep_best(w, length, a->max_triplets);
   a->triplets.count[item] = (uint8_t)count;
@@ -164,10 +166,11 @@ static void search_track(const struct triplet_seeding_args *a, uint32_t event, u
 
 int scifi_triplet_seeding_tuned(const struct sl_launch *l, const void *args) {
   const struct triplet_seeding_args *a = (const struct triplet_seeding_args *)args;
+  const struct kind kinds[SEED_KINDS] = {open_kind(a, 0), open_kind(a, 1)};
   struct workspace w;
   (void)l;
   SL_FOR_EVENTS (event, a->events)
     for (uint32_t item = a->inputs.offsets[event]; item < a->inputs.offsets[event + 1]; item++)
-      search_track(a, event, item, &w);
+      search_track(a, kinds, event, item, &w);
   return SL_OK;
 }

@@ -15,19 +15,24 @@
 
 enum {
   SEEDS_MAX = 2 * SEED_KINDS, /* of both sides */
-  HIT_MASK = WINDOW_HITS_MAX - 1,
+  WINDOW_HALF = WINDOW_HITS_MAX / 2,
   PAIRS_MAX = 256,
+  TURNS = 3,          /* pairs of a first hit that are listed without asking for room in between */
+  PAIR_FIRST_BIT = 6, /* of a word of a pair; below it is the last hit */
+  PAIR_FIRST_MASK = SEEDS_MAX * WINDOW_HITS_MAX - 1,
+  PAIR_SEED_BIT = 14,
 #if defined(SL_TARGET_CPU)
   WARPS = 1,
   PARTS = 1
 #else
   WARPS = 4, /* of a block, at most */
-  PARTS = 4  /* blocks that an event's tracks are dealt to */
+  PARTS = 8  /* blocks that an event's tracks are dealt to */
 #endif
 };
 
 /* The x of a window's hits as a warp has them at hand, from x[1] on: what is before them is below all, what is after
- * them above all, so that no search asks where they end. */
+ * them above all, so that no search asks where they end. Of a window with less hits than half of what it holds, the
+ * second half is never looked at, and not written. */
 struct window {
   float x[1 + WINDOW_HITS_MAX + 1];
 };
@@ -37,12 +42,6 @@ static SL_DEVICE void window_close(struct window *w) {
   const float infinity = sl_f32_from_bits(0x7f800000u);
   w->x[0] = -infinity;
   w->x[1 + WINDOW_HITS_MAX] = infinity;
-}
-
-/* Brings a window's hits to a warp, whose lanes are a part of WINDOW_HITS_MAX. */
-static SL_DEVICE void window_open(struct window *w, const float *hits, uint32_t first, uint32_t count) {
-  SL_UNROLL
-  SL_FOR_WARP (i, WINDOW_HITS_MAX) w->x[1 + i] = i < count ? hits[first + i] : sl_f32_from_bits(0x7f800000u);
 }
 
 /* How many of its hits are before the limit. */
@@ -68,21 +67,28 @@ static SL_DEVICE uint64_t triplet_key(float max_chi2, uint32_t word, uint32_t af
 struct workspace {
   uint64_t keys[LIST_KEYS], best[SCIFI_TRIPLETS_MAX];
   uint64_t bound; /* of what the list takes: once there are triplets enough, the worst one of the best */
+  struct kind kinds[SEED_KINDS];
   struct seed seeds[SEEDS_MAX];
-  struct window last, middle[SEEDS_MAX]; /* of the seed whose pairs are listed; of each seed */
-  uint16_t pairs[PAIRS_MAX];             /* seed << 12 | first hit << 6 | last hit */
+  struct window last[SEEDS_MAX], middle[SEEDS_MAX];
+  uint16_t pairs[PAIRS_MAX]; /* seed << 14 | first hit, of those of all seeds, << 6 | last hit */
 };
+
+/* How many keys of the list are before this one, whose uppermost bit, as theirs, is not set. */
+static SL_DEVICE uint32_t rank_of(const struct workspace *w, uint32_t count, int64_t key) {
+  uint32_t rank = 0;
+  for (uint32_t k = 0; k < count; k++) rank += (int64_t)w->keys[k] < key ? 1u : 0u;
+  return rank;
+}
 
 /* Leaves the best `max` of the list, best first; returns how many it has then. */
 static SL_DEVICE uint32_t keep_best(struct workspace *w, uint32_t count, uint32_t max) {
   const uint32_t kept = count < max ? count : max;
   sl_warp_sync();
   for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) {
-    const int64_t key = (int64_t)w->keys[i]; /* whose uppermost bit is not set */
-    uint32_t rank = 0;
-    for (uint32_t k = 0; k < count; k++) rank += (int64_t)w->keys[k] < key ? 1u : 0u;
-    if (rank < max) w->best[rank] = (uint64_t)key;
-    if (rank + 1 == max) w->bound = (uint64_t)key;
+    const uint64_t key = w->keys[i];
+    const uint32_t rank = rank_of(w, count, (int64_t)key);
+    if (rank < max) w->best[rank] = key;
+    if (rank + 1 == max) w->bound = key;
   }
   sl_warp_sync();
   for (uint32_t i = sl_warp_lane(); i < kept; i += sl_warp_lanes()) w->keys[i] = w->best[i];
@@ -97,13 +103,14 @@ static SL_DEVICE uint32_t try_pairs(const struct triplet_seeding_args *a, struct
   SL_FOR_WARP (p, pairs) {
     uint64_t key = no_triplet;
     if (p < pairs) {
-      const uint32_t pair = w->pairs[p], first = pair >> MIDDLE_BIT & HIT_MASK, last = pair & HIT_MASK;
-      const struct seed *s = &w->seeds[pair >> FIRST_BIT];
-      const float *hits = a->hits.x, x = middle_x(s, hits[s->first + first], hits[s->last + last]);
-      const struct window *middle = &w->middle[pair >> FIRST_BIT];
+      const uint32_t pair = w->pairs[p], first = pair >> PAIR_FIRST_BIT & PAIR_FIRST_MASK;
+      const uint32_t last = pair & (WINDOW_HITS_MAX - 1), seed = pair >> PAIR_SEED_BIT;
+      const struct seed *s = &w->seeds[seed];
+      const struct window *middle = &w->middle[seed];
+      const float x = middle_x(&w->kinds[seed % SEED_KINDS], a->hits.x[s->first + first], w->last[seed].x[1 + last]);
       const uint32_t after = window_before(middle, x);
       const float before = x - middle->x[after], beyond = middle->x[1 + after] - x;
-      key = triplet_key(a->max_chi2, s->word | first << FIRST_BIT | last, after, before, beyond);
+      key = triplet_key(a->max_chi2, s->word + (first << FIRST_BIT) + last, after, before, beyond);
     }
     if (length + sl_warp_lanes() > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
     const uint32_t is_wanted = key < w->bound;
@@ -119,73 +126,143 @@ struct lengths {
   uint32_t pairs, keys;
 };
 
-/* Lists the pairs of a seed; when the list is full they are tried. */
-static SL_DEVICE struct lengths list_pairs(const struct triplet_seeding_args *a, const struct track *t, uint32_t seed,
-                                           struct workspace *w, struct lengths length) {
-  const struct seed *s = &w->seeds[seed];
-  const uint32_t firsts = s->middle_count > 0 ? s->first_count : 0;
-  const float *hits = a->hits.x;
-  if (firsts == 0) return length;
-  sl_warp_sync(); /* the last hits of the seed before are done with */
-  window_open(&w->last, hits, s->last, s->last_count);
-  window_open(&w->middle[seed], hits, s->middle, s->middle_count);
-  sl_warp_sync();
-  SL_FOR_WARP (i, firsts) {
-    uint32_t last = WINDOW_HITS_MAX;
-    float high = 0.0f;
-    if (i < firsts) {
-      const struct bounds bounds = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, s, hits[s->first + i]);
-      last = window_before(&w->last, bounds.low);
-      high = bounds.high;
-    }
-    for (;;) {
-      const uint32_t is_pair = w->last.x[1 + last] < high ? 1 : 0;
-      if (!sl_warp_any(is_pair)) break;
-      if (length.pairs + sl_warp_lanes() > PAIRS_MAX) {
-        length.keys = try_pairs(a, w, length.pairs, length.keys);
-        length.pairs = 0;
-      }
-      const uint32_t place = sl_warp_append(is_pair, &length.pairs);
-      if (is_pair) w->pairs[place] = (uint16_t)(seed << FIRST_BIT | i << MIDDLE_BIT | last);
-      last += is_pair;
-    }
+/* The windows of two seeds that a warp opens side by side, so that it waits for their hits once. */
+struct opened {
+  struct window *to[2 * SEED_KINDS];
+  uint32_t first[2 * SEED_KINDS], count[2 * SEED_KINDS];
+};
+
+/* Brings the hits of half of each window to the warp, those from `begin` on. */
+static SL_DEVICE void open_halves(const struct opened *o, const float *hits, uint32_t begin) {
+  SL_UNROLL
+  SL_FOR_WARP (i, WINDOW_HALF) {
+    const uint32_t hit = begin + i;
+    float x[2 * SEED_KINDS];
+    if (i >= WINDOW_HALF) continue; /* a warp of more threads */
+    SL_UNROLL
+    for (uint32_t k = 0; k < 2 * SEED_KINDS; k++)
+      x[k] = hit < o->count[k] ? hits[o->first[k] + hit] : sl_f32_from_bits(0x7f800000u);
+    SL_UNROLL
+    for (uint32_t k = 0; k < 2 * SEED_KINDS; k++) o->to[k]->x[1 + hit] = x[k];
   }
-  return length;
 }
 
+/* Brings the windows of a side to the warp. */
+static SL_DEVICE void open_windows(const float *hits, uint32_t side, struct workspace *w) {
+  struct opened o;
+  uint32_t most = 0;
+  SL_UNROLL
+  for (uint32_t k = 0; k < SEED_KINDS; k++) {
+    const uint32_t seed = side * SEED_KINDS + k;
+    const struct seed *s = &w->seeds[seed];
+    o.to[2 * k] = &w->last[seed];
+    o.first[2 * k] = s->last;
+    o.count[2 * k] = s->last_count;
+    o.to[2 * k + 1] = &w->middle[seed];
+    o.first[2 * k + 1] = s->middle;
+    o.count[2 * k + 1] = s->middle_count;
+    most |= s->last_count | s->middle_count;
+  }
+  open_halves(&o, hits, 0);
+  if (most >= WINDOW_HALF) open_halves(&o, hits, WINDOW_HALF);
+}
+
+/* Where the first hits of each seed end, among those of all of them. */
+struct first_ends {
+  uint32_t end[SEEDS_MAX];
+};
+
+/* Opens seeds: their first hits, and the words of these, are counted on from one seed to the next. */
+static SL_DEVICE struct first_ends open_seeds(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
+                                              uint32_t sides, struct workspace *w) {
+  struct first_ends firsts;
+  uint32_t end = 0;
+  for (uint32_t k = sl_warp_lane(); k < SEEDS_MAX; k += sl_warp_lanes()) {
+    const uint32_t side = k / SEED_KINDS, is_one = side < sides;
+    struct seed s = open_seed(a, event, item, k % SEED_KINDS, is_one ? side : 0);
+    if (!is_one || s.middle_count == 0 || s.last_count == 0) s.first_count = 0;
+    w->seeds[k] = s;
+  }
+  sl_warp_sync();
+  SL_UNROLL
+  for (uint32_t k = 0; k < SEEDS_MAX; k++) firsts.end[k] = end += w->seeds[k].first_count;
+  for (uint32_t side = 0; side < sides; side++) open_windows(a->hits.x, side, w);
+  for (uint32_t k = sl_warp_lane(); k < SEEDS_MAX; k += sl_warp_lanes()) {
+    struct seed *s = &w->seeds[k];
+    const uint32_t begin = k == 0 ? 0 : k == 1 ? firsts.end[0] : k == 2 ? firsts.end[1] : firsts.end[2];
+    s->first -= begin;
+    s->word -= begin << FIRST_BIT;
+  }
+  sl_warp_sync();
+  return firsts;
+}
+
+/* Lists the pairs of all seeds, and tries them; returns how many triplets are listed. */
 static SL_DEVICE uint32_t search_seeds(const struct triplet_seeding_args *a, const struct track *t, uint32_t event,
                                        uint32_t item, uint32_t sides, struct workspace *w) {
-  struct lengths length = {0, 0};
+  const struct first_ends firsts = open_seeds(a, event, item, sides, w);
+  uint32_t pairs = 0, length = 0;
   if (sl_warp_lane() == 0) w->bound = no_triplet;
-  for (uint32_t k = sl_warp_lane(); k < SEED_KINDS * sides; k += sl_warp_lanes())
-    w->seeds[k] = open_seed(a, event, item, k / sides, k % sides);
-  sl_warp_sync();
-  for (uint32_t k = 0; k < SEED_KINDS * sides; k++) length = list_pairs(a, t, k, w, length);
-  return try_pairs(a, w, length.pairs, length.keys);
+  SL_FOR_WARP (i, firsts.end[SEEDS_MAX - 1]) {
+    uint32_t seed = 0, last = WINDOW_HITS_MAX; /* above all */
+    float high = 0.0f;
+    uint32_t pair = 0;
+    if (i < firsts.end[SEEDS_MAX - 1]) {
+      seed = (i >= firsts.end[0] ? 1u : 0u) + (i >= firsts.end[1] ? 1u : 0u) + (i >= firsts.end[2] ? 1u : 0u);
+      const struct seed *s = &w->seeds[seed];
+      const struct bounds bounds =
+          last_hits(a->forward.constants + SCIFI_X_MAGNET, t, &w->kinds[seed % SEED_KINDS], a->hits.x[s->first + i]);
+      last = window_before(&w->last[seed], bounds.low);
+      high = bounds.high;
+      pair = (seed << PAIR_SEED_BIT | i << PAIR_FIRST_BIT) + last;
+    }
+    for (uint32_t is_pair = 1; sl_warp_any(is_pair);) {
+      if (pairs + TURNS * sl_warp_lanes() > PAIRS_MAX) {
+        length = try_pairs(a, w, pairs, length);
+        pairs = 0;
+      }
+      SL_UNROLL
+      for (uint32_t k = 0; k < TURNS; k++) {
+        is_pair = is_pair && w->last[seed].x[1 + last + k] < high ? 1 : 0; /* with the first that is none they end */
+        const uint32_t place = sl_warp_append(is_pair, &pairs);
+        if (is_pair) w->pairs[place] = (uint16_t)(pair + k);
+      }
+      last += TURNS;
+      pair += TURNS;
+    }
+  }
+  return try_pairs(a, w, pairs, length);
 }
 
+/* Writes the best of the list, best first. */
 static SL_DEVICE void write_triplets(const struct triplet_seeding_args *a, uint32_t item, const struct workspace *w,
-                                     uint32_t count) {
+                                     uint32_t listed) {
   uint32_t *to = a->triplets.triplet + (size_t)item * SCIFI_TRIPLETS_MAX;
+  const uint32_t count = listed < a->max_triplets ? listed : a->max_triplets;
   if (sl_warp_lane() == 0) a->triplets.count[item] = (uint8_t)count;
-  for (uint32_t i = sl_warp_lane(); i < SCIFI_TRIPLETS_MAX; i += sl_warp_lanes())
-    to[i] = i < count ? (uint32_t)w->keys[i] : 0;
+  for (uint32_t i = sl_warp_lane(); i < listed; i += sl_warp_lanes()) {
+    const uint64_t key = w->keys[i];
+    const uint32_t rank = rank_of(w, listed, (int64_t)key);
+    if (rank < count) to[rank] = (uint32_t)key;
+  }
+  for (uint32_t i = count + sl_warp_lane(); i < SCIFI_TRIPLETS_MAX; i += sl_warp_lanes()) to[i] = 0;
 }
 
 static SL_DEVICE void search_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
                                    struct workspace *w) {
   const struct track t = open_track(a, event, item);
-  const uint32_t count = search_seeds(a, &t, event, item, t.is_known ? 1 : 2, w);
-  write_triplets(a, item, w, keep_best(w, count, a->max_triplets));
+  write_triplets(a, item, w, search_seeds(a, &t, event, item, t.is_known ? 1 : 2, w));
   sl_warp_sync(); /* the list is free */
 }
 
-SL_KERNEL(triplet_seeding_find, struct triplet_seeding_args) {
+SL_KERNEL_REGISTERS(triplet_seeding_find, struct triplet_seeding_args, 48) {
   __shared__ struct workspace workspaces[WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : WARPS;
   if (warp >= warps) return; /* no barrier of the block follows */
-  for (uint32_t k = sl_warp_lane(); k <= SEEDS_MAX; k += sl_warp_lanes())
-    window_close(k < SEEDS_MAX ? &workspaces[warp].middle[k] : &workspaces[warp].last);
+  for (uint32_t k = sl_warp_lane(); k < 2 * SEEDS_MAX; k += sl_warp_lanes())
+    window_close(k < SEEDS_MAX ? &workspaces[warp].middle[k] : &workspaces[warp].last[k - SEEDS_MAX]);
+  for (uint32_t k = sl_warp_lane(); k < SEED_KINDS; k += sl_warp_lanes()) workspaces[warp].kinds[k] = open_kind(&a, k);
+  sl_warp_sync();
   for (uint32_t i = blockIdx.x; i < PARTS * *a.events.count; i += gridDim.x) {
     const uint32_t event = sl_event_at(&a.events, i / PARTS), end = a.inputs.offsets[event + 1];
     uint32_t item = a.inputs.offsets[event] + i % PARTS * warps + warp;

@@ -41,13 +41,17 @@ struct track {
   uint32_t is_known; /* 1: its momentum is */
 };
 
-/* Which hits a triplet is made of, and what there is to know of their layers. */
-struct seed {
-  uint32_t first, middle, last; /* where the windows' hits begin: numbers, since pointers in shared memory are slower */
-  uint32_t first_count, middle_count, last_count;
+/* What there is to know of the layers that a kind of triplet is of. */
+struct kind {
   float lever, per_lever;          /* from the magnet to the first layer */
   float length;                    /* from the first layer to the last */
   float per_first, per_difference; /* where the middle hit is for x in the first layer and the difference of the last */
+};
+
+/* Which hits a triplet is made of. */
+struct seed {
+  uint32_t first, middle, last; /* where the windows' hits begin: numbers, since pointers in shared memory are slower */
+  uint32_t first_count, middle_count, last_count;
   uint32_t word;
 };
 
@@ -67,16 +71,27 @@ static SL_DEVICE struct track open_track(const struct triplet_seeding_args *a, u
   return t;
 }
 
-/* Of kind 0 (layers 0, 4 and 8) or 1 (3, 7 and 11), in the windows on a side. */
+/* Of kind 0 (layers 0, 4 and 8) or 1 (3, 7 and 11). */
+static SL_DEVICE struct kind open_kind(const struct triplet_seeding_args *a, uint32_t kind) {
+  const float *z = a->forward.z_layer;
+  const float z_first = z[scifi_x_layer(kind)], z_middle = z[scifi_x_layer(kind + 2)];
+  const float sagitta = a->forward.constants[SCIFI_SAGITTA + kind];
+  struct kind k;
+  k.lever = z_first - a->forward.constants[SCIFI_Z_MAGNET];
+  k.per_lever = 1.0f / k.lever;
+  k.length = z[scifi_x_layer(kind + 4)] - z_first;
+  k.per_first = sagitta;
+  k.per_difference = (z_middle + -z_first * sagitta) / k.length;
+  return k;
+}
+
+/* Of a kind, in the windows on a side. */
 static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
                                        uint32_t kind, uint32_t side) {
   const size_t place = (size_t)item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * kind + side;
   const uint16_t *first = a->windows.first + place, *count = a->windows.count + place;
   const uint32_t middle = 2 * SCIFI_LAYER_WINDOWS, last = 4 * SCIFI_LAYER_WINDOWS; /* windows further on */
   const uint32_t hits = a->hits.offsets[event];
-  const float *z = a->forward.z_layer;
-  const float z_first = z[scifi_x_layer(kind)], z_middle = z[scifi_x_layer(kind + 2)];
-  const float sagitta = a->forward.constants[SCIFI_SAGITTA + kind];
   struct seed s;
   s.first = hits + first[0];
   s.middle = hits + first[middle];
@@ -84,11 +99,6 @@ static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uin
   s.first_count = count[0] < WINDOW_HITS_MAX ? count[0] : WINDOW_HITS_MAX;
   s.middle_count = count[middle] < WINDOW_HITS_MAX ? count[middle] : WINDOW_HITS_MAX;
   s.last_count = count[last] < WINDOW_HITS_MAX ? count[last] : WINDOW_HITS_MAX;
-  s.lever = z_first - a->forward.constants[SCIFI_Z_MAGNET];
-  s.per_lever = 1.0f / s.lever;
-  s.length = z[scifi_x_layer(kind + 4)] - z_first;
-  s.per_first = sagitta;
-  s.per_difference = (z_middle + -z_first * sagitta) / s.length;
   s.word = kind << KIND_BIT | side << SIDE_BIT;
   return s;
 }
@@ -119,26 +129,26 @@ struct bounds {
 /* Where the last hit may be for a first one at x: from low on, and before high. With a momentum in two steps towards
  * the slopes at which the track is off by the range, both with the derivative at the first slope; what they leave is
  * below 0.02 mm in the magnet for slopes up to 0.5. */
-static SL_DEVICE struct bounds last_hits(const float *x_magnet, const struct track *t, const struct seed *s, number x) {
-  const number away = x + -t->velo_x, slope = away * s->per_lever;
-  number low = slope + -t->range * s->per_lever, high = slope + t->range * s->per_lever;
+static SL_DEVICE struct bounds last_hits(const float *x_magnet, const struct track *t, const struct kind *k, number x) {
+  const number away = x + -t->velo_x, slope = away * k->per_lever;
+  number low = slope + -t->range * k->per_lever, high = slope + t->range * k->per_lever;
   if (t->is_known) {
     const number at = bounded(slope);
-    const number per_slope = s->lever + (x_magnet[1] + at * (2.0f * x_magnet[2] + at * (3.0f * x_magnet[3])));
-    const number step = 1.0f / per_slope, miss = miss_of(x_magnet, away, s->lever, slope);
+    const number per_slope = k->lever + (x_magnet[1] + at * (2.0f * x_magnet[2] + at * (3.0f * x_magnet[3])));
+    const number step = 1.0f / per_slope, miss = miss_of(x_magnet, away, k->lever, slope);
     low = slope + (miss + -t->range) * step;
     high = slope + (miss + t->range) * step;
-    low = low + (miss_of(x_magnet, away, s->lever, low) + -t->range) * step;
-    high = high + (miss_of(x_magnet, away, s->lever, high) + t->range) * step;
+    low = low + (miss_of(x_magnet, away, k->lever, low) + -t->range) * step;
+    high = high + (miss_of(x_magnet, away, k->lever, high) + t->range) * step;
   }
   struct bounds b;
-  b.low = x + most_of(low, number_of(t->least_slope)) * s->length;
-  b.high = x + least_of(high, number_of(t->most_slope)) * s->length;
+  b.low = x + most_of(low, number_of(t->least_slope)) * k->length;
+  b.high = x + least_of(high, number_of(t->most_slope)) * k->length;
   return b;
 }
 
-static SL_DEVICE number middle_x(const struct seed *s, number first_x, number last_x) {
-  return s->per_first * first_x + s->per_difference * (last_x - first_x);
+static SL_DEVICE number middle_x(const struct kind *k, number first_x, number last_x) {
+  return k->per_first * first_x + k->per_difference * (last_x - first_x);
 }
 
 /* As `run`, where a block is one thread (triplet_seeding.cpu.c). */
