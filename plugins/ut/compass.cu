@@ -6,9 +6,10 @@
  * the best is kept: by number of hits, chi2, and the order of the pairs. It is fitted once more, and kept if its
  * momentum and the quality of the fit are what true tracks have.
  *
- * A block takes an event. It lists the tracks that have windows enough, and for as many of these as fit side by side
- * does each step with a thread an item of its own, since tracks differ much in what they have: on average 97 tracks of
- * an event have 650 hits in their windows, 580 combinations of hits, and 410 pairs; 80 have a candidate.
+ * A block takes half of an event's tracks. It lists the tracks that have windows enough, and for as many of these as
+ * fit side by side does each step with a thread an item of its own, since tracks differ much in what they have: on
+ * average 97 tracks of an event have 650 hits in their windows, 580 combinations of hits, and 410 pairs; 80 have a
+ * candidate.
  *
  * compass_find:
  * 1. A thread a hit puts the tracks' hits into shared memory, by track and layer, with x where the track is in y.
@@ -26,13 +27,21 @@
 #include "velo/event_model.h"
 
 enum {
-  LISTED = 512, /* tracks with windows, listed at a time */
-  TRACKS = 128, /* worked on at a time */
-  HITS = 1024,  /* in shared memory: of these tracks, after NO_HIT */
-  PAIRS = 1024, /* tried at a time; not less than the threads of a block */
+#if defined(SL_TARGET_CPU)
+  PARTS = 1,
+#else
+  PARTS = 2, /* blocks that an event's tracks are dealt to */
+#endif
+  LISTED = 512 / PARTS, /* tracks with windows, listed at a time */
+  TRACKS = 128 / PARTS, /* worked on at a time */
+  HITS = 1024 / PARTS,  /* in shared memory: of these tracks, after NO_HIT */
+  PAIRS = 1024 / PARTS, /* tried at a time; not less than the threads of a block */
   UNUSED = UINT16_MAX,
   NO_HIT = 0 /* the place of what stands for a missing hit: of weight 0, in the UT's middle */
 };
+
+/* For each hit of an event, and one more, in each part. */
+#define HITS_OF_PARTS SL_SUM(SL_ITEMS_SCALED(hits, PARTS, 1, 0), SL_EVENTS_TERM(PARTS, 0))
 
 #define SL_ARGS compass_args
 #define COMPASS(M)                                                                                \
@@ -53,11 +62,10 @@ enum {
   M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                 \
   M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")             \
   M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")     \
-  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory",                   \
-    SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))                                            \
-  M(SCRATCH, hit_z, f32, "and their z", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))        \
-  M(SCRATCH, hit_weight, f32, "and weights", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))   \
-  M(SCRATCH, hit, u16, "and which they are", SL_SUM(SL_ITEMS_TERM(hits), SL_EVENTS_TERM(1, 0)))   \
+  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory", HITS_OF_PARTS)    \
+  M(SCRATCH, hit_z, f32, "and their z", HITS_OF_PARTS)                                            \
+  M(SCRATCH, hit_weight, f32, "and weights", HITS_OF_PARTS)                                       \
+  M(SCRATCH, hit, u16, "and which they are", HITS_OF_PARTS)                                       \
   M(TABLE, weights, f32, "of a hit by sector, 1/mm2")
 SL_ARGUMENTS(compass, COMPASS);
 
@@ -87,8 +95,8 @@ struct compass_shared {
 
 struct compass_search {
   struct compass_shared *shared;
-  uint32_t event, first_item; /* of the list */
-  const uint16_t *list;       /* the tracks worked on */
+  uint32_t event, part, first_item; /* of the list */
+  const uint16_t *list;             /* the tracks worked on */
   uint32_t tracks;
   float *hit_x, *hit_z, *hit_weight; /* of these tracks' windows; x where the track is in y */
   uint16_t *hit;                     /* and which they are of the event */
@@ -370,12 +378,19 @@ static SL_DEVICE uint32_t has_windows(const struct compass_args *a, uint32_t ite
   return (has[0] && has[2] && (has[1] || has[3])) || (has[3] && has[1] && (has[0] || has[2]));
 }
 
+/* Where in scratch there is room for the hits of an event. */
+static SL_DEVICE uint32_t hits_room(const struct compass_args *a, uint32_t event) {
+  return a->hits.offsets[event] + event;
+}
+
 /* Works on the first of the tracks listed, as many as fit. */
 static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_search *s, uint32_t left) {
   struct compass_shared *shared = s->shared;
   s->tracks = place_hits(a, s, left < TRACKS ? left : TRACKS);
   s->hits_end = shared->hit_first[UT_LAYERS * s->tracks];
-  const uint32_t is_staged = s->hits_end <= HITS + 1 ? 1u : 0u, first = a->hits.offsets[s->event] + s->event;
+  const uint32_t is_staged = s->hits_end <= HITS + 1 ? 1u : 0u;
+  const uint32_t room = hits_room(a, s->event + 1) - hits_room(a, s->event);
+  const size_t first = PARTS * (size_t)hits_room(a, s->event) + (size_t)s->part * room;
   s->hit_x = is_staged ? shared->hit_x : a->hit_x + first;
   s->hit_z = is_staged ? shared->hit_z : a->hit_z + first;
   s->hit_weight = is_staged ? shared->hit_weight : a->hit_weight + first;
@@ -388,28 +403,35 @@ static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_s
   __syncthreads(); /* the tracks' memory is free */
 }
 
+static SL_DEVICE void find_part(const struct compass_args *a, struct compass_search *s, uint32_t begin, uint32_t end) {
+  uint16_t *list = s->shared->list;
+  for (s->first_item = begin; s->first_item < end; s->first_item += LISTED) { /* mostly once */
+    const uint32_t count = end - s->first_item < LISTED ? end - s->first_item : LISTED;
+    uint32_t length = 0;
+    SL_FOR_BLOCK (i, count) {
+      const uint32_t wanted = i < count && has_windows(a, s->first_item + i);
+      const uint32_t place = sl_block_append(wanted, &length);
+      if (wanted) list[place] = (uint16_t)i;
+      if (i < count && !wanted) write_none(a, s->first_item + i);
+    }
+    __syncthreads();
+    for (uint32_t done = 0; done < length; done += s->tracks) {
+      s->list = list + done;
+      find_tracks(a, s, length - done);
+    }
+  }
+}
+
 SL_KERNEL_ANY_BLOCK(compass_find, struct compass_args) {
   __shared__ struct compass_shared shared;
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t begin = a.selected.offsets[event], end = a.selected.offsets[event + 1];
+  for (uint32_t i = blockIdx.x; i < PARTS * *a.events.count; i += gridDim.x) {
+    const uint32_t event = sl_event_at(&a.events, i / PARTS), part = i % PARTS;
+    const uint32_t begin = a.selected.offsets[event], count = a.selected.offsets[event + 1] - begin;
     struct compass_search s;
     s.shared = &shared;
     s.event = event;
-    for (s.first_item = begin; s.first_item < end; s.first_item += LISTED) { /* mostly once */
-      const uint32_t count = end - s.first_item < LISTED ? end - s.first_item : LISTED;
-      uint32_t length = 0;
-      SL_FOR_BLOCK (i, count) {
-        const uint32_t wanted = i < count && has_windows(&a, s.first_item + i);
-        const uint32_t place = sl_block_append(wanted, &length);
-        if (wanted) shared.list[place] = (uint16_t)i;
-        if (i < count && !wanted) write_none(&a, s.first_item + i);
-      }
-      __syncthreads();
-      for (uint32_t done = 0; done < length; done += s.tracks) {
-        s.list = shared.list + done;
-        find_tracks(&a, &s, length - done);
-      }
-    }
+    s.part = part;
+    find_part(&a, &s, begin + count * part / PARTS, begin + count * (part + 1) / PARTS);
   }
 }
 
@@ -537,7 +559,7 @@ SL_KERNEL(compass_finish, struct compass_args) {
 }
 
 static int run(const struct sl_launch *l, const struct compass_args *a) {
-  const int error = SL_LAUNCH(l, compass_find, SL_PER_EVENT, *a);
+  const int error = SL_LAUNCH(l, compass_find, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
   return error ? error : SL_LAUNCH(l, compass_finish, SL_PER_EVENT, *a);
 }
 
