@@ -72,11 +72,14 @@ static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint3
   return begin;
 }
 
-static SL_DEVICE uint32_t is_compatible(const struct passage *p, float hit_x, float hit_y, float hit_y_end,
-                                        float hit_z) {
-  const float y = p->y_0 + p->ty * hit_z, distance = sl_abs_f32(hit_x + (p->away_0 + p->away_z * hit_z));
+struct hit {
+  float x, y, y_end, z;
+};
+
+static SL_DEVICE uint32_t is_compatible(const struct passage *p, const struct hit *h) {
+  const float y = p->y_0 + p->ty * h->z, distance = sl_abs_f32(h->x + (p->away_0 + p->away_z * h->z));
   const float tolerance = p->tolerance + p->tolerance_per_x * distance;
-  return (uint32_t)(distance <= p->width) & (uint32_t)(hit_y - tolerance <= y) & (uint32_t)(y <= hit_y_end + tolerance);
+  return (uint32_t)(distance <= p->width) & (uint32_t)(h->y - tolerance <= y) & (uint32_t)(y <= h->y_end + tolerance);
 }
 
 /* The first and the last hit of [begin, end) that the track may have, and one behind it; begin > end: none. */
@@ -84,13 +87,34 @@ struct range {
   uint32_t begin, end;
 };
 
+/* All that is read of so many hits is read before the first of them is tried. */
+enum { HITS_AT_A_TIME = 4 };
+
 static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p, uint32_t begin,
                                           uint32_t end, float y_least, float y_most) {
   struct range r = {UINT32_MAX, 0};
-  for (uint32_t i = lower_bound(a->hits.y, begin, end, y_least); i < end && a->hits.y[i] < y_most; i++) {
-    if (!is_compatible(p, a->hits.x[i], a->hits.y[i], a->hits.y_end[i], a->hits.z[i])) continue;
-    if (r.begin == UINT32_MAX) r.begin = i;
-    r.end = i + 1;
+  uint32_t i = lower_bound(a->hits.y, begin, end, y_least), is_more = i < end;
+  while (is_more) {
+    struct hit hits[HITS_AT_A_TIME];
+    SL_UNROLL
+    for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
+      const struct hit beyond = {0.0f, sl_f32_from_bits(0x7f800000u), 0.0f, 0.0f};
+      hits[k] = beyond;
+      if (k > 0 && i + k >= end) continue;
+      hits[k].x = a->hits.x[(size_t)i + k];
+      hits[k].y = a->hits.y[(size_t)i + k];
+      hits[k].y_end = a->hits.y_end[(size_t)i + k];
+      hits[k].z = a->hits.z[(size_t)i + k];
+    }
+    SL_UNROLL
+    for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
+      is_more = hits[k].y < y_most;
+      if (!(is_more & is_compatible(p, &hits[k]))) continue;
+      r.begin = r.begin == UINT32_MAX ? i + k : r.begin;
+      r.end = i + k + 1;
+    }
+    i += HITS_AT_A_TIME;
+    is_more &= i < end;
   }
   return r;
 }
