@@ -455,7 +455,7 @@ SL_KERNEL(decode_begin, struct decode_args) {
   for (uint32_t i = sl_grid_thread(); i < 2; i += sl_grid_threads()) a.used[i] = 0;
 }
 
-SL_KERNEL(decode_sort, struct decode_args) {
+SL_KERNEL_REGISTERS(decode_sort, struct decode_args, 40) {
   __shared__ struct decoding d;
   SL_FOR_EVENTS (event, a.events) {
     for (uint32_t i = threadIdx.x; i < SIPMS; i += blockDim.x) d.next[i] = 0;
