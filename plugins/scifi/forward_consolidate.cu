@@ -61,21 +61,48 @@ static SL_DEVICE void write_track(const struct forward_consolidate_args *a, uint
   a->tracks.ty[track] = scifi.ty;
 }
 
-static SL_DEVICE void write_hits(const struct forward_consolidate_args *a, uint32_t event, uint32_t track) {
+/* Four hits, which a GPU loads at once. */
+struct four_hits {
+  uint16_t of[4];
+} __attribute__((aligned(8)));
+SL_STATIC_ASSERT(SCIFI_TRACK_HITS_MAX % 4 == 0, "a candidate's hits are whole fours");
+
+/* A track's hits, and their identifiers; behind the last one what stands for none. */
+struct track_hits {
+  uint32_t count, hit[SCIFI_TRACK_HITS_MAX], id[SCIFI_TRACK_HITS_MAX];
+};
+
+/* All of them are read before the first is written, so that loads do not wait for each other. */
+static SL_DEVICE struct track_hits read_hits(const struct forward_consolidate_args *a, uint32_t event, uint32_t track) {
   const uint16_t *hits = a->best.hits + SCIFI_TRACK_HITS_MAX * (size_t)a->from[track];
-  const uint32_t to = a->tracks.hit_offsets[track], count = a->tracks.hit_offsets[track + 1] - to;
+  const struct four_hits *fours = (const struct four_hits *)(const void *)hits;
   const uint32_t event_hits = a->hits.offsets[event];
-  for (uint32_t h = 0; h < count; h++) {
-    a->tracks.hit[to + h] = hits[h];
-    a->tracks.hit_id[to + h] = a->hits.id[event_hits + hits[h]];
+  struct track_hits t;
+  t.count = a->tracks.hit_offsets[track + 1] - a->tracks.hit_offsets[track];
+  SL_UNROLL for (uint32_t f = 0; f < SCIFI_TRACK_HITS_MAX / 4; f++) {
+    const struct four_hits four = fours[f];
+    SL_UNROLL for (uint32_t h = 0; h < 4; h++) t.hit[4 * f + h] = four.of[h];
+  }
+  SL_UNROLL for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX; h++) t.id[h] =
+      h < t.count ? a->hits.id[event_hits + t.hit[h]] : 0;
+  return t;
+}
+
+static SL_DEVICE void write_hits(const struct forward_consolidate_args *a, uint32_t track, const struct track_hits *t) {
+  const uint32_t to = a->tracks.hit_offsets[track];
+  SL_UNROLL for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX; h++) {
+    if (h >= t->count) break;
+    a->tracks.hit[to + h] = (uint16_t)t->hit[h];
+    a->tracks.hit_id[to + h] = t->id[h];
   }
 }
 
 SL_KERNEL(forward_consolidate_write, struct forward_consolidate_args) {
   SL_FOR_EVENTS (event, a.events) {
     for (uint32_t i = a.tracks.offsets[event] + threadIdx.x; i < a.tracks.offsets[event + 1]; i += blockDim.x) {
+      const struct track_hits hits = read_hits(&a, event, i);
       write_track(&a, event, i);
-      write_hits(&a, event, i);
+      write_hits(&a, i, &hits);
     }
   }
 }

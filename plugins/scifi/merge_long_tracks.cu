@@ -54,15 +54,29 @@ SL_KERNEL(merge_long_tracks_hits, struct merge_long_tracks_args) {
   }
 }
 
+/* Hits of a track that are read at once, before the first of them is written. */
+enum { HITS_AT_A_TIME = 4 };
+
 static SL_DEVICE void write_hits(const struct merge_long_tracks_args *a, uint32_t event, uint32_t to,
                                  const struct merge_source *from) {
   const uint16_t *places = a->places.place + a->places.offsets[event];
   const uint32_t begin = from->tracks->hit_offsets[from->track];
   const uint32_t place = a->merged.hit_offsets[to], count = a->merged.hit_offsets[to + 1] - place;
-  for (uint32_t h = 0; h < count; h++) {
-    const uint16_t hit = from->tracks->hit[begin + h];
-    a->merged.hit[place + h] = from->is_second ? places[hit] : hit;
-    a->merged.hit_id[place + h] = from->tracks->hit_id[begin + h];
+  for (uint32_t first = 0; first < count; first += HITS_AT_A_TIME) {
+    uint32_t hit[HITS_AT_A_TIME], id[HITS_AT_A_TIME];
+    SL_UNROLL for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
+      const uint32_t h = begin + (first + k < count ? first + k : first);
+      hit[k] = from->tracks->hit[h];
+      id[k] = from->tracks->hit_id[h];
+    }
+    if (from->is_second) {
+      SL_UNROLL for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) hit[k] = places[hit[k]];
+    }
+    SL_UNROLL for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
+      if (first + k >= count) break;
+      a->merged.hit[place + first + k] = (uint16_t)hit[k];
+      a->merged.hit_id[place + first + k] = id[k];
+    }
   }
 }
 
@@ -73,18 +87,27 @@ static SL_DEVICE uint32_t ut_track_of(const struct merge_long_tracks_args *a, ui
   return a->first_ut.offsets[event + 1] - a->first_ut.offsets[event] + track;
 }
 
+/* All of it is read before the first field is written, so that loads do not wait for each other. */
+static SL_DEVICE void write_track(const struct merge_long_tracks_args *a, uint32_t event, uint32_t to,
+                                  const struct merge_source *from) {
+  const uint32_t velo_track = from->tracks->velo_track[from->track], ut_track = ut_track_of(a, event, from);
+  const float qop = from->tracks->qop[from->track], x = from->tracks->x[from->track], y = from->tracks->y[from->track];
+  const float tx = from->tracks->tx[from->track], ty = from->tracks->ty[from->track];
+  a->merged.velo_track[to] = velo_track;
+  a->merged.ut_track[to] = ut_track;
+  a->merged.qop[to] = qop;
+  a->merged.x[to] = x;
+  a->merged.y[to] = y;
+  a->merged.tx[to] = tx;
+  a->merged.ty[to] = ty;
+}
+
 SL_KERNEL(merge_long_tracks_write, struct merge_long_tracks_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t to = a.merged.offsets[event], count = a.merged.offsets[event + 1] - to;
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
       const struct merge_source from = source_of(&a, event, i);
-      a.merged.velo_track[to + i] = from.tracks->velo_track[from.track];
-      a.merged.ut_track[to + i] = ut_track_of(&a, event, &from);
-      a.merged.qop[to + i] = from.tracks->qop[from.track];
-      a.merged.x[to + i] = from.tracks->x[from.track];
-      a.merged.y[to + i] = from.tracks->y[from.track];
-      a.merged.tx[to + i] = from.tracks->tx[from.track];
-      a.merged.ty[to + i] = from.tracks->ty[from.track];
+      write_track(&a, event, to + i, &from);
       write_hits(&a, event, to + i, &from);
     }
   }
