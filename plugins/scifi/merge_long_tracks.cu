@@ -55,7 +55,11 @@ SL_KERNEL(merge_long_tracks_hits, struct merge_long_tracks_args) {
 }
 
 /* Hits of a track that are read at once, before the first of them is written. */
+#if defined(SL_TARGET_CPU)
+enum { HITS_AT_A_TIME = 1 };
+#else
 enum { HITS_AT_A_TIME = 4 };
+#endif
 
 static SL_DEVICE void write_hits(const struct merge_long_tracks_args *a, uint32_t event, uint32_t to,
                                  const struct merge_source *from) {

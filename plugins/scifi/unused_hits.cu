@@ -8,7 +8,14 @@
 
 #include <sluice/kernel.h>
 
-enum { USED_WORD_BITS = 32, USED_WORDS = (SCIFI_HITS_MAX + USED_WORD_BITS) / USED_WORD_BITS, HITS_AT_A_TIME = 4 };
+enum { USED_WORD_BITS = 32, USED_WORDS = (SCIFI_HITS_MAX + USED_WORD_BITS) / USED_WORD_BITS };
+
+/* Hits that a thread reads at once. */
+#if defined(SL_TARGET_CPU)
+enum { HITS_AT_A_TIME = 1 };
+#else
+enum { HITS_AT_A_TIME = 4 };
+#endif
 
 #define SL_ARGS unused_hits_args
 #define UNUSED_HITS(M)                                                                   \
