@@ -490,13 +490,24 @@ static SL_DEVICE uint32_t is_of_sipm(uint32_t key, uint32_t near) {
   return (near ^ key) >> KEY_SIPM_BIT == 0 ? 1u : 0u;
 }
 
+/* The `count` keys before `at`, nearest first, as many as are read at once; then none. */
+static SL_DEVICE void read_before(const uint32_t *at, uint32_t count, uint32_t *near) {
+  SL_UNROLL
+  for (uint32_t k = 0; k < NEIGHBOURS; k++) near[k] = count > k ? at[-1 - (int32_t)k] : (uint32_t)NO_KEY;
+}
+
+/* Likewise those behind it. */
+static SL_DEVICE void read_behind(const uint32_t *at, uint32_t count, uint32_t *near) {
+  SL_UNROLL
+  for (uint32_t k = 0; k < NEIGHBOURS; k++) near[k] = count > k ? at[1 + k] : UINT32_MAX;
+}
+
 /* How many of the `count` keys before `at`, where `key` is, are above it: those of SiPMs before its own are below.
- * `least`: the least of what they differ in. */
-static SL_DEVICE uint32_t count_above(const uint32_t *at, uint32_t count, uint32_t key, uint32_t *least) {
-  uint32_t above = 0, near[NEIGHBOURS];
+ * `near`: the first of them; `least`: the least of what they differ in. */
+static SL_DEVICE uint32_t count_above(const uint32_t *at, uint32_t count, uint32_t key, uint32_t *near,
+                                      uint32_t *least) {
+  uint32_t above = 0;
   for (;;) {
-    SL_UNROLL
-    for (uint32_t k = 0; k < NEIGHBOURS; k++) near[k] = count > k ? at[-1 - (int32_t)k] : (uint32_t)NO_KEY;
     SL_UNROLL
     for (uint32_t k = 0; k < NEIGHBOURS; k++) {
       above += near[k] > key ? 1u : 0u;
@@ -505,50 +516,66 @@ static SL_DEVICE uint32_t count_above(const uint32_t *at, uint32_t count, uint32
     if (!is_of_sipm(key, near[NEIGHBOURS - 1])) return above;
     at -= NEIGHBOURS;
     count -= NEIGHBOURS;
+    read_before(at, count, near);
   }
 }
 
 /* How many of the `count` keys behind it are below it. */
-static SL_DEVICE uint32_t count_below(const uint32_t *at, uint32_t count, uint32_t key) {
-  uint32_t below = 0, near[NEIGHBOURS];
+static SL_DEVICE uint32_t count_below(const uint32_t *at, uint32_t count, uint32_t key, uint32_t *near) {
+  uint32_t below = 0;
   for (;;) {
-    SL_UNROLL
-    for (uint32_t k = 0; k < NEIGHBOURS; k++) near[k] = count > k ? at[1 + k] : UINT32_MAX;
     SL_UNROLL
     for (uint32_t k = 0; k < NEIGHBOURS; k++) below += near[k] < key ? 1u : 0u;
     if (!is_of_sipm(key, near[NEIGHBOURS - 1])) return below;
     at += NEIGHBOURS;
     count -= NEIGHBOURS;
+    read_behind(at, count, near);
   }
 }
 
-/* Writes the hit of the key that is listed at `slot`, to the place that it has by its rank in the SiPM. */
-static SL_DEVICE void place_hit(const struct decode_args *a, uint32_t event, const uint32_t *keys, uint32_t hits,
-                                uint32_t slot) {
+/* Writes the hit of the key that is listed at `slot`, to the place that it has by its rank in the SiPM. What is read of
+ * most hits is read at once: the key with its neighbours. */
+static SL_DEVICE void place_hit(const struct decode_args *a, uint32_t event, uint32_t event_hits, const uint32_t *keys,
+                                uint32_t hits, uint32_t slot) {
   const uint32_t *at = keys + slot, key = *at;
+  uint32_t before[NEIGHBOURS], behind[NEIGHBOURS], least = UINT32_MAX;
+  read_before(at, slot, before);
+  read_behind(at, hits - slot - 1, behind);
   const struct mat_record record = *record_of(a, mat_of_key(key));
-  uint32_t least = UINT32_MAX;
-  const uint32_t above = count_above(at, slot, key, &least), below = count_below(at, hits - slot - 1, key);
+  const uint32_t above = count_above(at, slot, key, before, &least);
+  const uint32_t below = count_below(at, hits - slot - 1, key, behind);
   const uint32_t own_key = key ^ (is_reversed(&record) ? (uint32_t)ALL_CHANNELS : 0u);
-  write_hit(a, a->hits.offsets[event] + slot - above + below, own_key, &record);
+  write_hit(a, event_hits + slot - above + below, own_key, &record);
   if (least >> KEY_CHANNEL_BIT == 0)
     refuse_two_hits(a, event, sl_bits_from_f32(record.first_id) + (own_key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1)));
 }
 
+/* Blocks that an event's hits are dealt to, so that large events do not leave most of a GPU idle. */
+#if defined(SL_TARGET_CPU)
+enum { PARTS = 1 };
+#else
+enum { PARTS = 2 };
+#endif
+
 SL_KERNEL(decode_write, struct decode_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t hits = a.hits.offsets[event + 1] - a.hits.offsets[event];
-    if (hits == 0) /* none, or refused, or the slice overflowed */
-      for (uint32_t i = threadIdx.x; i < ZONE_SLOTS; i += blockDim.x)
-        a.hits.zone_first[(size_t)event * ZONE_SLOTS + i] = 0;
+  for (uint32_t i = blockIdx.x; i < PARTS * *a.events.count; i += gridDim.x) {
+    const uint32_t event = sl_event_at(&a.events, i / PARTS), part = i % PARTS;
+    const uint32_t begin = a.hits.offsets[event], hits = a.hits.offsets[event + 1] - begin;
+    if (hits == 0 && part == 0) /* none, or refused, or the slice overflowed */
+      for (uint32_t z = threadIdx.x; z < ZONE_SLOTS; z += blockDim.x)
+        a.hits.zone_first[(size_t)event * ZONE_SLOTS + z] = 0;
     const uint32_t *keys = a.keys + a.keys_begin[event];
-    for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x) place_hit(&a, event, keys, hits, slot);
+    for (uint32_t slot = part * blockDim.x + threadIdx.x; slot < hits; slot += PARTS * blockDim.x)
+      place_hit(&a, event, begin, keys, hits, slot);
   }
 }
 
 static int run(const struct sl_launch *l, const struct decode_args *a) {
-  const int error = SL_LAUNCH(l, decode_begin, SL_PER_NODE(1), *a);
-  return error ? error : SL_COUNT_SCAN_WRITE(l, decode_sort, decode_write, a->hits, *a);
+  int error = SL_LAUNCH(l, decode_begin, SL_PER_NODE(1), *a);
+  if (!error) error = SL_LAUNCH(l, decode_sort, SL_PER_EVENT, *a);
+  if (!error) error = l->scan(l, a->hits.offsets, &a->hits.bound);
+  if (!error) error = SL_LAUNCH(l, decode_write, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
+  return error;
 }
 
 SL_ALGORITHM(decode, "SciFi hits from raw banks, by zone, sorted by x", 256, run, SL_ERRORS_OF(decode_errors),
