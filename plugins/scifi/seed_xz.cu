@@ -2,10 +2,11 @@
  *
  * A unit is a half and case of an event. Its first hits are dealt out in chunks of about as much work, a block each,
  * since there are events of a hundred times the work of others. A block copies the x of the unit's hits to shared
- * memory, and deals out its first hits to warps that go on alone, in parts. For each of up to 32 first hits there is a
- * range of last ones, and for each such pair one of middle hits. What a thread takes is a pair, by its number, then a
- * triplet of a list, so that ranges of different lengths leave few threads idle. Triplets stand in the list, and tracks
- * in the output, in the order of first, last and middle hits, whatever the block.
+ * memory, and its warps take parts of its first hits and go on alone. For each of up to 32 first hits there is a range
+ * of last ones, and for each such pair one of middle hits. What a thread takes are pairs, by their numbers, two at a
+ * time; then a triplet of a list, of which a table of cells says whether it may have enough hits near its curve; then
+ * one of a list of those. So ranges of different lengths leave few threads idle. Triplets stand in lists, and tracks in
+ * the output, in the order of first, last and middle hits, whatever the block.
  *
  * Plan, find, sum, scan, write. Chunks are listed in any order. What is found goes to a list of the slice in any order,
  * too, with the track's place among those of its part; when it is known how many tracks the parts before have, they are
@@ -33,11 +34,14 @@ enum {
   LIKELY = 64,          /* and to be completed; a power of two */
   CELLS = 4096,         /* of a further layer; a power of two */
   CELL_BITS = 32,
+  CELL_WORDS = CELLS / CELL_BITS,
   WARPS = 4,    /* that search; those of a larger block help to copy */
   STRIDE = 256, /* a layer takes a multiple of so many places in shared memory; a power of two */
-  PLACES = 14 * STRIDE + ROLES,
+  BEHIND = 2,   /* places that are read without a look at whether the layer has so many */
+  PLACES = 14 * STRIDE + BEHIND * ROLES,
+  ROWS = 2, /* pairs of a thread at a time */
   HIT_BITS = 16,
-  COUNT_BITS = 3, /* of nearly all counts of a pair's triplets */
+  COUNT_BITS = 3, /* of nearly all counts of triplets of a thread's pairs */
   NO_HIT = SCIFI_HITS_MAX
 };
 
@@ -52,7 +56,7 @@ struct layer {
 /* What the search of a half and case reads all the time. */
 struct half {
   struct layer layers[ROLES];
-  uint32_t chunks;
+  uint32_t chunks, is_padded;
   float numbers[SCIFI_CASE_FITS], inverse_length, inverse_p[2], tolerance, cells_per_mm;
 };
 
@@ -71,9 +75,9 @@ struct warp_workspace {
 
 struct workspace {
   struct half half;
-  uint32_t near[ROLES - FURTHER][CELLS / CELL_BITS]; /* a bit a cell: whether a hit may be near some x in it */
+  uint32_t near[ROLES - FURTHER][CELL_WORDS]; /* a bit a cell: whether a hit may be near some x in it */
   struct warp_workspace warps[WARPS];
-  uint32_t found[FOUND_WORDS - 1][FOUND], found_count, found_base;
+  uint32_t found[FOUND_WORDS - 1][FOUND], found_count, found_base, of_part[PARTS], next_part;
 };
 
 /* What is searched: `x` by places. `is_padded`: it is in shared memory. Known to the compiler at each call. */
@@ -107,133 +111,142 @@ static SL_DEVICE uint32_t chunks_of(uint32_t first, uint32_t last, uint32_t midd
   return chunks < CHUNKS_MAX ? (uint32_t)chunks : (uint32_t)CHUNKS_MAX;
 }
 
-static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits + 1 + STRIDE - 1) / STRIDE * STRIDE + 1; }
+static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits / STRIDE + 1) * STRIDE + BEHIND; }
 
-/* Copies x of the layer's hits to `to`. */
-static SL_DEVICE void copy_layer(const float *x, uint32_t hits, uint32_t places, float *to) {
-  for (uint32_t i = threadIdx.x; i < places; i += blockDim.x)
-    to[i] = i == 0 ? -INFINITY : (i <= hits ? x[i - 1] : INFINITY);
+/* How many chunks a unit is. */
+static SL_DEVICE uint32_t chunks_of_unit(const struct seed_xz_args *a, uint32_t unit) {
+  const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
+  uint32_t hits[FURTHER];
+  SL_UNROLL for (uint32_t role = 0; role < FURTHER; role++) {
+    const uint32_t zone = zone_of_role(role, unit % KINDS);
+    hits[role] = (uint32_t)zone_first[zone + 1] - zone_first[zone];
+  }
+  return chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
 }
 
 /* Cells ascend with x, and are CELLS again and again. */
 static SL_DEVICE uint32_t cell_of(float x, float cells_per_mm) { return (uint32_t)sl_to_i32(x * cells_per_mm); }
 
-/* Marks cells with an x within the tolerance of a hit. Every thread of the block comes here. */
-static SL_DEVICE void mark_cells(const float *copy, struct workspace *w) {
-  const float reach = w->half.tolerance * 1.000001f, cells_per_mm = w->half.cells_per_mm;
-  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
-    const struct layer *layer = &w->half.layers[FURTHER + k];
-    for (uint32_t i = layer->begin + threadIdx.x; i < layer->end; i += blockDim.x) {
-      const uint32_t low = cell_of(copy[i] - reach, cells_per_mm), high = cell_of(copy[i] + reach, cells_per_mm);
-      for (uint32_t n = 0; n <= high - low && n < CELLS; n++)
-        atomicOr(&w->near[k][(low + n) / CELL_BITS % (CELLS / CELL_BITS)], 1u << (low + n) % CELL_BITS);
-    }
+/* Marks cells with an x within the tolerance of this one. */
+static SL_DEVICE void mark_cells(const struct half *h, float x, uint32_t *cells) {
+  const float reach = h->tolerance * 1.000001f; /* beyond rounding */
+  const uint32_t low = cell_of(x - reach, h->cells_per_mm), high = cell_of(x + reach, h->cells_per_mm);
+  SL_ROLLED for (uint32_t n = 0; n <= high - low && n < CELLS; n++)
+      atomicOr(&cells[(low + n) / CELL_BITS % CELL_WORDS], 1u << (low + n) % CELL_BITS);
+}
+
+/* Copies a layer's hits' x to shared memory, and marks them. Every thread of the warp comes here. */
+static SL_DEVICE void copy_layer(const float *x, uint32_t role, struct workspace *w, float *copy) {
+  const struct layer *layer = &w->half.layers[role];
+  const uint32_t hits = layer->end - layer->begin, places = layer_places(hits);
+  const float *from = x + (layer->begin + layer->skipped);
+  float *to = copy + layer->begin;
+  if (sl_warp_lane() == 0) to[-1] = -INFINITY;
+  for (uint32_t i = sl_warp_lane(); i < hits; i += sl_warp_lanes()) {
+    to[i] = from[i];
+    if (role >= FURTHER) mark_cells(&w->half, from[i], w->near[role - FURTHER]);
   }
-  __syncthreads();
+  SL_ROLLED for (uint32_t i = hits + sl_warp_lane(); i + 1 < places; i += sl_warp_lanes()) to[i] = INFINITY;
+}
+
+/* Where the unit's hits are. */
+static SL_DEVICE void open_layer(const struct seed_xz_args *a, uint32_t unit, uint32_t role, struct half *h) {
+  const uint32_t kind = unit % KINDS, number = layer_of_role(role, kind % 2);
+  const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
+  struct layer *layer = &h->layers[role];
+  uint32_t sum = 0, place = 1;
+  SL_UNROLL for (uint32_t other = 0; other < ROLES; other++) {
+    const uint32_t zone = zone_of_role(other, kind);
+    const uint32_t places = layer_places((uint32_t)zone_first[zone + 1] - zone_first[zone]);
+    place += other < role ? places : 0;
+    sum += places;
+  }
+  const uint32_t zone = zone_of_role(role, kind), begin = zone_first[zone];
+  const uint32_t is_padded = sum <= PLACES ? 1u : 0u;
+  layer->begin = is_padded ? place : begin;
+  layer->end = layer->begin + (zone_first[zone + 1] - begin);
+  layer->skipped = begin - layer->begin;
+  layer->d = a->seeding.d[number];
+  layer->bend = a->seeding.bend[number];
+  if (role == 0) h->is_padded = is_padded;
 }
 
 /* Opens a unit, and copies its hits' x to `copy`, if they fit in; returns whether they do.
  * Every thread of the block comes here. */
 static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit, struct workspace *w, float *copy) {
-  const uint32_t event = unit / KINDS, kind = unit % KINDS;
+  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * (unit % KINDS % 2), *constants = a->seeding.constants;
+  const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
   struct half *h = &w->half;
-  const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
-  const float *x = a->hits.x + a->hits.offsets[event];
-  uint32_t begin[ROLES], hits[ROLES], sum = 0, place = 0;
-  SL_UNROLL for (uint32_t role = 0; role < ROLES; role++) {
-    const uint32_t zone = zone_of_role(role, kind);
-    begin[role] = zone_first[zone];
-    hits[role] = zone_first[zone + 1] - begin[role];
-    sum += layer_places(hits[role]);
-  }
-  const uint32_t is_padded = sum <= PLACES ? 1u : 0u;
   __syncthreads(); /* what was open before is done with */
-  for (uint32_t i = threadIdx.x; i < (ROLES - FURTHER) * CELLS / CELL_BITS; i += blockDim.x)
-    w->near[i / (CELLS / CELL_BITS)][i % (CELLS / CELL_BITS)] = 0;
-  SL_UNROLL for (uint32_t role = 0; role < ROLES; role++) {
-    const uint32_t places = layer_places(hits[role]);
-    if (is_padded) copy_layer(x + begin[role], hits[role], places, copy + place);
-    if (threadIdx.x == 0) {
-      struct layer *layer = &h->layers[role];
-      layer->begin = is_padded ? place + 1 : begin[role];
-      layer->end = layer->begin + hits[role];
-      layer->skipped = begin[role] - layer->begin;
-      layer->d = a->seeding.d[layer_of_role(role, kind % 2)];
-      layer->bend = a->seeding.bend[layer_of_role(role, kind % 2)];
-    }
-    place += places;
-  }
-  for (uint32_t i = threadIdx.x; i < SCIFI_CASE_FITS; i += blockDim.x)
-    h->numbers[i] = a->seeding.cases[SCIFI_CASE_NUMBERS * (kind % 2) + i];
+  for (uint32_t role = threadIdx.x; role < ROLES; role += blockDim.x) open_layer(a, unit, role, h);
+  for (uint32_t i = threadIdx.x; i < SCIFI_CASE_FITS; i += blockDim.x) h->numbers[i] = numbers[i];
+  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) for (uint32_t i = threadIdx.x; i < CELL_WORDS;
+                                                                i += blockDim.x) w->near[k][i] = 0;
   if (threadIdx.x == 0) {
-    w->found_count = 0;
-    h->chunks = chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
-    h->inverse_length = 1.0f / a->seeding.cases[SCIFI_CASE_NUMBERS * (kind % 2) + SCIFI_CASE_LENGTH];
-    h->inverse_p[0] = a->seeding.constants[SCIFI_SEED_INVERSE_P];
-    h->inverse_p[1] = a->seeding.constants[SCIFI_SEED_INVERSE_P + 1];
-    h->tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
+    w->found_count = w->next_part = 0;
+    h->chunks = chunks_of_unit(a, unit);
+    h->inverse_length = 1.0f / numbers[SCIFI_CASE_LENGTH];
+    h->inverse_p[0] = constants[SCIFI_SEED_INVERSE_P];
+    h->inverse_p[1] = constants[SCIFI_SEED_INVERSE_P + 1];
+    h->tolerance = constants[SCIFI_SEED_TOLERANCE];
     h->cells_per_mm = 0.5f / sl_max_f32(h->tolerance, least_tolerance);
   }
   __syncthreads();
-  if (is_padded) mark_cells(copy, w);
-  return is_padded;
+  if (!h->is_padded) return 0;
+  for (uint32_t role = sl_warp_index(); role < ROLES; role += sl_block_warps()) copy_layer(x, role, w, copy);
+  __syncthreads();
+  return 1;
 }
 
-/* How far a number in shared memory is behind another one. CUDA's compiler keeps two sorts of pointers to it, in twice
- * the instructions, unless it is told that both are of one sort. */
-static SL_DEVICE uint32_t places_between(const float *first, const float *place) {
+/* Numbers in shared memory by their addresses. With pointers CUDA's compiler goes through each search two or three
+ * times side by side, since it has several sorts of them. */
+static SL_DEVICE size_t address_of(const float *number) {
 #if defined(__CUDA_ARCH__)
-  return (uint32_t)(__cvta_generic_to_shared(place) - __cvta_generic_to_shared(first)) / (uint32_t)sizeof *first;
+  return __cvta_generic_to_shared(number);
 #else
-  return (uint32_t)(place - first);
+  return (size_t)number;
+#endif
+}
+static SL_DEVICE float number_at(size_t address) {
+#if defined(__CUDA_ARCH__)
+  return *(const float *)__cvta_shared_to_generic(address);
+#else
+  return *(const float *)address;
 #endif
 }
 
-/* Of a layer in shared memory: the last place whose x is below the limit. */
-static SL_DEVICE uint32_t last_below(const struct search *s, uint32_t role, float limit) {
-  const float *place = s->x + s->half->layers[role].begin - 1;
-  SL_ROLLED do { place += STRIDE; }
-  while (place[0] < limit)
-    ;
-  place -= STRIDE;
-  SL_UNROLL for (uint32_t step = STRIDE / 2; step > 0; step /= 2) place = place[step] < limit ? place + step : place;
-  return places_between(s->x, place);
+/* In each of `rows` rows the last place of a layer in shared memory whose x is below the limit, as an address. They are
+ * looked for side by side, so that one's loads do not wait for those of the other. */
+static SL_DEVICE void last_below(const struct search *s, uint32_t role, const uint32_t rows, const float *limits,
+                                 size_t *places) {
+  const struct layer *layer = &s->half->layers[role];
+  SL_UNROLL for (uint32_t row = 0; row < rows; row++) places[row] = address_of(s->x + layer->begin - 1);
+  SL_ROLLED for (uint32_t n = (layer->end - layer->begin) / STRIDE; n > 0; n--)
+      SL_UNROLL for (uint32_t row = 0; row < rows; row++) places[row] +=
+      number_at(places[row] + STRIDE * sizeof(float)) < limits[row] ? STRIDE * sizeof(float) : 0;
+  SL_UNROLL for (size_t step = STRIDE / 2 * sizeof(float); step >= sizeof(float); step /= 2)
+      SL_UNROLL for (uint32_t row = 0; row < rows; row++) places[row] +=
+      number_at(places[row] + step) < limits[row] ? step : 0;
+}
+
+/* The first place of the layer whose x is not below the limit, or its end. */
+static SL_DEVICE uint32_t first_from(const struct search *s, uint32_t role, float limit) {
+  const struct layer *layer = &s->half->layers[role];
+  size_t place;
+  if (!s->is_padded) return scifi_first_from(s->x, layer->begin, layer->end, limit);
+  last_below(s, role, 1, &limit, &place);
+  return (uint32_t)(place - address_of(s->x)) / (uint32_t)sizeof(float) + 1;
 }
 
 struct range {
   uint32_t begin, end;
 };
 
-/* The places of a layer's hits with low <= x <= high. */
-static SL_DEVICE struct range hits_between(const struct search *s, uint32_t role, float low, float high) {
-  struct range r;
-  if (s->is_padded) {
-    const float limit = sl_min_f32(FLT_MAX, high), *place = s->x + last_below(s, role, low);
-    r.begin = places_between(s->x, place) + 1;
-    SL_ROLLED do { place++; }
-    while (place[0] <= limit)
-      ;
-    r.end = places_between(s->x, place);
-  } else {
-    const uint32_t end = s->half->layers[role].end;
-    r.begin = r.end = scifi_first_from(s->x, s->half->layers[role].begin, end, low);
-    while (r.end < end && s->x[r.end] <= high) r.end++;
-  }
-  return r;
-}
-
 static SL_DEVICE struct range last_hits(const struct search *s, uint32_t first) {
   const struct layer *layer = &s->half->layers[LAST];
   const float *numbers = s->half->numbers;
   const float x = s->x[first] * numbers[SCIFI_CASE_SCALE], range = numbers[SCIFI_CASE_RANGE];
-  struct range r;
-  if (s->is_padded) {
-    r.begin = last_below(s, LAST, x - range) + 1;
-    r.end = last_below(s, LAST, x + range) + 1;
-  } else {
-    r.begin = scifi_first_from(s->x, layer->begin, layer->end, x - range);
-    r.end = scifi_first_from(s->x, r.begin, layer->end, x + range);
-  }
+  struct range r = {first_from(s, LAST, x - range), first_from(s, LAST, x + range)};
   while (r.end < layer->end && s->x[r.end] <= x + range) r.end++;
   return r;
 }
@@ -278,17 +291,46 @@ static SL_DEVICE struct pairing pairing_of(const struct half *h) {
   return p;
 }
 
+/* Where middle hits may be, low <= x <= high. */
+struct window {
+  float low, high;
+};
+
 /* How far the line is from 0 at z = 0 says how much the track bends, and to which side. */
-static SL_DEVICE struct range middle_hits(const struct search *s, const struct pairing *p, uint32_t first,
-                                          uint32_t last) {
-  const float x_first = s->x[first];
-  const struct line l = line_through(x_first, s->x[last], p->length, p->inverse_length, p->d_first);
-  const float x0 = x_first - l.slope * p->z_first, size = sl_abs_f32(x0);
+static SL_DEVICE struct window middle_window(const struct pairing *p, float first, float last) {
+  const struct line l = line_through(first, last, p->length, p->inverse_length, p->d_first);
+  const float x0 = first - l.slope * p->z_first, size = sl_abs_f32(x0);
   const float bend = p->per_p * (size * (p->inverse_p[0] + p->inverse_p[1] * size));
   const float x = l.x + p->d_middle * l.slope;
   const float below = p->least + bend, above = 2.0f * p->least - bend; /* for tracks that bend to -x */
   const uint32_t is_positive = (x0 > 0.0f) != p->is_turned;
-  return hits_between(s, MIDDLE, is_positive ? x - above : x - below, is_positive ? x + below : x + above);
+  const struct window w = {is_positive ? x - above : x - below, is_positive ? x + below : x + above};
+  return w;
+}
+
+/* The middle hits in each of ROWS windows. */
+static SL_DEVICE void hits_within(const struct search *s, const struct window *windows, struct range *r) {
+  const struct layer *layer = &s->half->layers[MIDDLE];
+  size_t places[ROWS];
+  float low[ROWS];
+  if (!s->is_padded) {
+    for (uint32_t row = 0; row < ROWS; row++) {
+      r[row].begin = r[row].end = scifi_first_from(s->x, layer->begin, layer->end, windows[row].low);
+      while (r[row].end < layer->end && s->x[r[row].end] <= windows[row].high) r[row].end++;
+    }
+    return;
+  }
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) low[row] = windows[row].low;
+  last_below(s, MIDDLE, ROWS, low, places);
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
+    const float high = sl_min_f32(FLT_MAX, windows[row].high);
+    const size_t place = places[row] + sizeof(float), next = sizeof(float);
+    const uint32_t is_one = number_at(place) <= high, are_two = number_at(place + next) <= high;
+    uint32_t count = is_one + are_two;
+    if (are_two) SL_ROLLED while (number_at(place + count * next) <= high) count++;
+    r[row].begin = (uint32_t)(place - address_of(s->x)) / (uint32_t)sizeof(float);
+    r[row].end = r[row].begin + count;
+  }
 }
 
 /* A line and a curvature: x = a + b d + c e(d). */
@@ -315,10 +357,12 @@ static SL_DEVICE uint32_t find_further(const struct search *s, const struct curv
   const struct layer *layer = &s->half->layers[role];
   const float x = curve_at(c, layer->d, layer->bend), tolerance = s->half->tolerance;
   if (s->is_padded) {
-    const uint32_t before = last_below(s, role, x);
-    const float off_before = x - s->x[before], off_behind = s->x[before + 1] - x;
+    size_t before;
+    last_below(s, role, 1, &x, &before);
+    const float off_before = x - number_at(before), off_behind = number_at(before + sizeof(float)) - x;
     const uint32_t is_before = off_before <= off_behind;
-    const uint32_t hit = before + (is_before ? 0u : 1u) + layer->skipped;
+    const uint32_t place = (uint32_t)(before - address_of(s->x)) / (uint32_t)sizeof(float);
+    const uint32_t hit = place + (is_before ? 0u : 1u) + layer->skipped;
     return (is_before ? off_before : off_behind) <= tolerance ? hit : (uint32_t)NO_HIT;
   }
   const uint32_t behind = scifi_first_from(s->x, layer->begin, layer->end, x);
@@ -364,7 +408,7 @@ static SL_DEVICE uint32_t is_likely(const struct search *s, uint64_t word) {
   SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
     const struct layer *layer = &h->layers[FURTHER + k];
     const uint32_t cell = cell_of(curve_at(&c, layer->d, layer->bend), h->cells_per_mm);
-    count += s->w->near[k][cell / CELL_BITS % (CELLS / CELL_BITS)] >> cell % CELL_BITS & 1;
+    count += s->w->near[k][cell / CELL_BITS % CELL_WORDS] >> cell % CELL_BITS & 1;
   }
   return count >= FEWEST;
 }
@@ -412,16 +456,20 @@ static SL_DEVICE float fit(const struct seed_xz_args *a, uint32_t odd, struct cu
 
 static SL_DEVICE void write_hits(const struct seed_xz_args *a, uint32_t odd, const struct xz_hits *hits,
                                  uint32_t place) {
-  uint16_t *to = a->tracks.hits + SCIFI_X_LAYERS * (size_t)place;
-  uint32_t count = 0;
+  uint32_t *to = (uint32_t *)(void *)(a->tracks.hits + SCIFI_X_LAYERS * (size_t)place); /* two hits each */
+  uint32_t by_layer[ROLES + 1], missing = ROLES; /* the layer of which there is none */
   SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
-    const uint32_t before = odd ? hits->of[FURTHER + k] : hits->of[k];
-    const uint32_t behind = odd ? hits->of[k] : hits->of[FURTHER + k];
-    if (before != NO_HIT) to[count++] = (uint16_t)before;
-    if (behind != NO_HIT) to[count++] = (uint16_t)behind;
+    by_layer[2 * k] = odd ? hits->of[FURTHER + k] : hits->of[k];
+    by_layer[2 * k + 1] = odd ? hits->of[k] : hits->of[FURTHER + k];
   }
-  a->tracks.hit_count[place] = (uint8_t)count;
-  for (; count < SCIFI_X_LAYERS; count++) to[count] = 0;
+  SL_UNROLL for (uint32_t k = 0; k < ROLES; k++) missing = by_layer[k] == NO_HIT ? k : missing;
+  a->tracks.hit_count[place] = (uint8_t)(missing < ROLES ? ROLES - 1 : ROLES);
+  by_layer[ROLES] = 0;
+  SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) {
+    const uint32_t low = 2 * k < missing ? by_layer[2 * k] : by_layer[2 * k + 1];
+    const uint32_t high = 2 * k + 1 < missing ? by_layer[2 * k + 1] : by_layer[2 * k + 2];
+    to[k] = low | high << HIT_BITS;
+  }
 }
 
 static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t unit, const struct xz_hits *hits,
@@ -469,7 +517,15 @@ static SL_DEVICE void keep_track(const struct seed_xz_args *a, const struct xz_h
   SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS - 1; k++) w->found[k][i] = words[k];
 }
 
-/* Adds the tracks in shared memory to the list of the slice. Every thread of the block comes here. */
+/* Where the chunk's track with this word stands in their order. */
+static SL_DEVICE uint32_t place_in_chunk(const struct workspace *w, uint32_t word) {
+  uint32_t place = word & ((1u << PART_BIT) - 1);
+  SL_UNROLL for (uint32_t part = 0; part < PARTS; part++) place += part < word >> PART_BIT ? w->of_part[part] : 0;
+  return place;
+}
+
+/* Adds the tracks in shared memory to the list of the slice, in their order, if all are there, so that they are written
+ * side by side. Every thread of the block comes here. */
 static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t chunk, struct workspace *w) {
   __syncthreads();
   const uint32_t count = w->found_count < FOUND ? w->found_count : (uint32_t)FOUND;
@@ -479,7 +535,7 @@ static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t chunk, 
     uint32_t words[FOUND_WORDS];
     SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS - 1; k++) words[k] = w->found[k][i];
     words[FOUND_WORDS - 1] = chunk;
-    list_track(a, w->found_base + i, words);
+    list_track(a, w->found_base + (count < w->found_count ? i : place_in_chunk(w, words[HIT_WORDS])), words);
   }
 }
 
@@ -495,9 +551,10 @@ static SL_DEVICE void grow_triplets(const struct seed_xz_args *a, const struct s
   sl_warp_sync();
 }
 
-/* Tries triplets of the list from `from` on, one a thread, and lists those that are likely tracks. */
+/* Tries triplets of the list from `from` on, one a thread, and lists those that are likely tracks; these wait until
+ * each thread has one, or the last ones come. */
 static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t from,
-                                   struct workspace *w, struct progress *p) {
+                                   uint32_t are_last, struct workspace *w, struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t i = from + sl_warp_lane();
   const uint64_t word = i < p->listed ? own->list[i] : 0;
@@ -505,17 +562,23 @@ static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct se
   const uint32_t place = sl_warp_append(wanted, &p->likely);
   if (wanted) own->likely[place % LIKELY] = word;
   sl_warp_sync();
-  while (p->likely - p->grown + sl_warp_lanes() > LIKELY) grow_triplets(a, s, w, p);
+  while (p->likely - p->grown + sl_warp_lanes() > LIKELY || (are_last && p->grown != p->likely))
+    grow_triplets(a, s, w, p);
 }
 
-/* Tries as many triplets as are a multiple of `least`, and moves the others to the front of the list. */
-static SL_DEVICE void try_listed(const struct seed_xz_args *a, const struct search *s, uint32_t least,
+/* Tries triplets while each thread has one, or all of them, and moves the others to the front of the list. */
+static SL_DEVICE void try_listed(const struct seed_xz_args *a, const struct search *s, uint32_t is_end,
                                  struct workspace *w, struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
-  uint32_t tried = 0;
-  if (p->listed < least) return;
-  for (; tried < p->listed && p->listed - tried >= least; tried += sl_warp_lanes()) try_triplets(a, s, tried, w, p);
-  p->listed = tried < p->listed ? p->listed - tried : 0;
+  const uint32_t lanes = sl_warp_lanes();
+  uint32_t tried = 0, are_last = 0;
+  if (p->listed < lanes && !is_end) return;
+  while (!are_last && (p->listed - tried >= lanes || is_end)) {
+    are_last = is_end && p->listed - tried <= lanes;
+    try_triplets(a, s, tried, are_last, w, p);
+    tried = p->listed - tried < lanes ? p->listed : tried + lanes;
+  }
+  p->listed -= tried;
   const uint64_t word = sl_warp_lane() < p->listed ? own->list[tried + sl_warp_lane()] : 0;
   sl_warp_sync();
   if (sl_warp_lane() < p->listed) own->list[sl_warp_lane()] = word;
@@ -542,21 +605,39 @@ static SL_DEVICE uint32_t sum_before(uint32_t count, struct warp_workspace *own,
   return place;
 }
 
-/* Lists a pair's triplets, behind those of the threads before, and tries triplets when each thread has one. */
-static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t pair, struct range r,
-                                    struct workspace *w, struct progress *p) {
+/* Pairs of a thread: a word each with the places of the first and the last hit, and the middle hits. */
+struct pairs {
+  uint32_t words[ROWS];
+  struct range middle[ROWS];
+};
+
+/* Lists the pairs' triplets from place `i` on, those below `room`. */
+static SL_DEVICE void write_triplets(const struct pairs *pairs, uint64_t *list, uint32_t i, uint32_t room) {
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++)
+      SL_ROLLED for (uint32_t middle = pairs->middle[row].begin; middle < pairs->middle[row].end;
+                     middle++, i++) if (i < room) list[i] = (uint64_t)middle << (2 * HIT_BITS) | pairs->words[row];
+}
+
+/* Lists the pairs' triplets, behind those of the threads before, and tries triplets when each thread has one, or, at
+ * the end, all of them. */
+static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, const struct pairs *pairs,
+                                    uint32_t is_end, struct workspace *w, struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
-  uint32_t total, place = sum_before(r.end - r.begin, own, &total), middle = r.begin;
-  while (total > 0) {
-    const uint32_t room = LIST - p->listed, taken = total < room ? total : room;
-    uint32_t end = r.end, to = p->listed + place;
-    if (total > room) end = place < room ? (r.end - middle < room - place ? r.end : middle + (room - place)) : middle;
-    place += end - middle - taken;
-    SL_ROLLED for (; middle < end; middle++) own->list[to++] = (uint64_t)middle << (2 * HIT_BITS) | pair;
+  uint32_t count = 0, total, done = 0;
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) count += pairs->middle[row].end - pairs->middle[row].begin;
+  const uint32_t place = sum_before(count, own, &total);
+  while (done < total || is_end) {
+    const uint32_t room = LIST - p->listed, taken = total - done < room ? total - done : room;
+    uint64_t *list = own->list + p->listed;
+    if (done == 0 && total <= room) /* nearly always */
+      write_triplets(pairs, list, place, UINT32_MAX);
+    else
+      write_triplets(pairs, list, place - done, room);
     p->listed += taken;
-    total -= taken;
+    done += taken;
     sl_warp_sync();
-    try_listed(a, s, sl_warp_lanes(), w, p);
+    try_listed(a, s, is_end, w, p);
+    if (is_end) break;
   }
 }
 
@@ -580,57 +661,64 @@ static SL_DEVICE uint32_t number_pairs(const struct search *s, uint32_t first, u
   return sum;
 }
 
+/* Finds the middle hits of a thread's pairs from number i on. `k`: of the first hit behind that of the last pair. */
+static SL_DEVICE void find_middle(const struct search *s, const struct pairing *pairing, const struct first_hit *firsts,
+                                  uint32_t first, uint32_t i, uint32_t count, uint32_t *k, struct pairs *pairs) {
+  struct window windows[ROWS];
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t pair = i + row < count ? i + row : count - 1;
+    SL_ROLLED while (firsts[*k].pairs_before <= pair)++ *k;
+    const uint32_t from = first + *k - 1, last = firsts[*k - 1].last + pair;
+    windows[row] = middle_window(pairing, s->x[from], s->x[last]);
+    pairs->words[row] = last << HIT_BITS | from;
+  }
+  hits_within(s, windows, pairs->middle);
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) if (i + row >= count) pairs->middle[row].end =
+      pairs->middle[row].begin;
+}
+
 /* Searches from the first hits of a part. Every thread of the warp comes here. */
 static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
                                   struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t begin = w->half.layers[FIRST].begin, hits = w->half.layers[FIRST].end - begin;
   const uint32_t parts = PARTS * w->half.chunks, part = PARTS * (p->chunk % CHUNKS_MAX) + p->part;
-  const uint32_t end = begin + hits * (part + 1) / parts;
+  const uint32_t end = begin + hits * (part + 1) / parts, step = ROWS * sl_warp_lanes();
   const struct pairing pairing = pairing_of(&w->half);
   for (uint32_t first = begin + hits * part / parts; first < end; first += FIRSTS) {
     const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
-    const uint32_t pairs = number_pairs(s, first, firsts, own);
-    uint32_t k = 0; /* of the first hit behind that of the pair */
-    SL_FOR_WARP (i, pairs) {
-      struct range r = {0, 0};
-      uint32_t pair = 0;
-      if (i < pairs) {
-        SL_ROLLED while (own->firsts[k].pairs_before <= i) k++;
-        const uint32_t last = own->firsts[k - 1].last + i;
-        r = middle_hits(s, &pairing, first + k - 1, last);
-        pair = last << HIT_BITS | (first + k - 1);
-      }
-      list_triplets(a, s, pair, r, w, p);
+    const uint32_t count = number_pairs(s, first, firsts, own);
+    const uint32_t more = first + firsts == end ? step : 0; /* a last round, without pairs */
+    uint32_t k = 0;
+    for (uint32_t base = 0; base < count + more; base += step) {
+      struct pairs pairs = {{0}, {{0, 0}}};
+      if (base < count) find_middle(s, &pairing, own->firsts, first, base + ROWS * sl_warp_lane(), count, &k, &pairs);
+      list_triplets(a, s, &pairs, base >= count, w, p);
     }
   }
-  try_listed(a, s, 1, w, p);
-  while (p->grown < p->likely) grow_triplets(a, s, w, p);
+}
+
+/* The next part of the block's chunk for this warp. */
+static SL_DEVICE uint32_t take_part(struct workspace *w) {
+  uint32_t *taken = &w->warps[sl_warp_index()].total;
+  sl_warp_sync(); /* what was there is done with */
+  if (sl_warp_lane() == 0) *taken = atomicAdd(&w->next_part, 1u);
+  sl_warp_sync();
+  return *taken;
 }
 
 static SL_DEVICE void search_chunk(const struct seed_xz_args *a, const struct search *s, uint32_t chunk,
                                    struct workspace *w) {
-  const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
-  for (uint32_t part = warp; warp < warps && part < PARTS; part += warps) {
+  if (sl_warp_index() >= WARPS) return;
+  for (uint32_t part = take_part(w); part < PARTS; part = take_part(w)) {
     struct progress p = {chunk, part, 0, 0, 0, 0};
     search_part(a, s, w, &p);
-    if (sl_warp_lane() == 0) a->before[(size_t)PARTS * chunk + part] = p.tracks;
+    if (sl_warp_lane() == 0) a->before[(size_t)PARTS * chunk + part] = w->of_part[part] = p.tracks;
   }
 }
 
 SL_KERNEL(seed_xz_begin, struct seed_xz_args) {
   for (uint32_t i = sl_grid_thread(); i < COUNTERS; i += sl_grid_threads()) a.counters[i] = 0;
-}
-
-/* How many chunks a unit is. */
-static SL_DEVICE uint32_t chunks_of_unit(const struct seed_xz_args *a, uint32_t unit) {
-  const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
-  uint32_t hits[FURTHER];
-  SL_UNROLL for (uint32_t role = 0; role < FURTHER; role++) {
-    const uint32_t zone = zone_of_role(role, unit % KINDS);
-    hits[role] = (uint32_t)zone_first[zone + 1] - zone_first[zone];
-  }
-  return chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
 }
 
 SL_KERNEL(seed_xz_plan, struct seed_xz_args) {
@@ -663,11 +751,14 @@ SL_KERNEL(seed_xz_sum, struct seed_xz_args) {
     uint32_t sum = 0;
     for (uint32_t unit = KINDS * event; unit < KINDS * (event + 1); unit++) {
       uint32_t *before = a.before + (size_t)PARTS * CHUNKS_MAX * unit;
-      const uint32_t parts = PARTS * chunks_of_unit(&a, unit);
-      for (uint32_t part = 0; part < parts; part++) {
-        const uint32_t tracks = before[part];
-        before[part] = sum;
-        sum += tracks;
+      const uint32_t chunks = chunks_of_unit(&a, unit);
+      for (uint32_t chunk = 0; chunk < chunks; chunk++, before += PARTS) {
+        uint32_t tracks[PARTS]; /* read together */
+        SL_UNROLL for (uint32_t part = 0; part < PARTS; part++) tracks[part] = before[part];
+        SL_UNROLL for (uint32_t part = 0; part < PARTS; part++) {
+          before[part] = sum;
+          sum += tracks[part];
+        }
       }
     }
     a.tracks.offsets[event] = sum;

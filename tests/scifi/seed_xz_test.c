@@ -364,21 +364,34 @@ static void tracks_are_those_of_all_triplets(void **state) {
   }
 }
 
-/* Some hundred middle hits for each eight last ones, with windows of ten. */
-static void middle_hits_may_be_close_together(void **state) {
-  (void)state;
+/* So many hits in first, middle, last and further layers, within 100 mm, give all tracks, of which there are some. */
+static void assert_dense(uint32_t first, uint32_t middle, uint32_t last, uint32_t further, uint32_t least) {
+  const uint32_t hits[] = {first, middle, last};
   memset(&c, 0, sizeof c);
   for (uint32_t event = 0; event < CASE_EVENTS; event++)
     for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++)
-      for (uint32_t k = 0; k < (i / 2 == 1 ? 700 : (i / 2 == 0 ? 6 : 40)); k++)
+      for (uint32_t k = 0; k < (i % 2 == 0 ? hits[i / 2] : further); k++)
         case_add_hit(&c, event, x_zone(i, event), random_between(-100, 100));
   struct sl_test *t = seed_new();
   assert_int_equal(sl_test_run(t), 0);
   for (uint32_t event = 0; event < CASE_EVENTS; event++) {
     assert_event(t, event);
-    if (found_count < 20) fail_msg("event %u: %u", event, found_count);
+    if (found_count < least) fail_msg("event %u: %u", event, found_count);
   }
   sl_test_free(t);
+}
+
+/* Some hundred middle hits for each eight last ones, with windows of ten. */
+static void middle_hits_may_be_close_together(void **state) {
+  (void)state;
+  assert_dense(6, 700, 40, 40, 20);
+}
+
+/* A part has two first hits with hundreds of pairs, and a warp's pairs of a turn one triplet each or two: with those that
+ * wait they fill its list, and a little more, again and again. */
+static void triplets_of_a_turn_may_fill_the_list_and_more(void **state) {
+  (void)state;
+  for (uint32_t middle = 30; middle <= 90; middle += 20) assert_dense(16, middle, 200, 60, 200);
 }
 
 /* Both versions with as many hits as there are within another tolerance. */
@@ -452,6 +465,7 @@ int main(void) {
       BOTH(two_further_hits_are_needed),
       BOTH(tracks_are_those_of_all_triplets),
       BOTH(middle_hits_may_be_close_together),
+      BOTH(triplets_of_a_turn_may_fill_the_list_and_more),
       BOTH(events_off_the_list_have_no_tracks),
       TEST(another_tolerance_gives_both_versions_the_same),
       BOTH(without_room_there_are_no_tracks),
