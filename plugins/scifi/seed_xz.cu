@@ -27,30 +27,37 @@ enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
 enum {
   CHUNK_WORK = 1 << 24, /* as chunks_of counts it */
   MIDDLE_WORK = 400,    /* hits of a middle layer for which triplets are as much work as pairs */
-  FOUND = 128,          /* tracks of a chunk that are listed together; the others one by one */
+  FOUND = 120,          /* tracks of a chunk that are listed together; the others one by one */
   PART_BIT = 28,        /* behind a track's place in its part */
   FIRSTS = 32,          /* first hits whose pairs are numbered at a time */
-  LIST = 96,            /* triplets that wait to be tried */
-  LIKELY = 64,          /* and to be completed; a power of two */
-  CELLS = 4096,         /* of a further layer; a power of two */
+  LIKELY = 128,         /* pairs that wait for their middle hits; a power of two, at least two for each lane */
+  LIST = 96,            /* triplets that wait to be completed */
+  CELLS = 4096,         /* of a layer; a power of two */
   CELL_BITS = 32,
   CELL_WORDS = CELLS / CELL_BITS,
   WARPS = 4,    /* that search; those of a larger block help to copy */
   STRIDE = 256, /* a layer takes a multiple of so many places in shared memory; a power of two */
   BEHIND = 2,   /* places that are read without a look at whether the layer has so many */
   PLACES = 14 * STRIDE + BEHIND * ROLES,
-  ROWS = 2, /* pairs of a thread at a time */
   HIT_BITS = 16,
-  COUNT_BITS = 3, /* of nearly all counts of triplets of a thread's pairs */
+  COUNT_BITS = 3, /* of nearly all counts of a pair's triplets */
   NO_HIT = SCIFI_HITS_MAX
 };
+
+/* Tables of cells: of the further layers, and of the middle one. */
+enum { NEAR_MIDDLE = ROLES - FURTHER, TABLES };
 
 /* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity, and
  * infinity those behind, up to one whose distance from that before is a multiple of STRIDE. A hit's number in the event
  * is `skipped` more. */
 struct layer {
   uint32_t begin, end, skipped;
-  float d, bend;
+  float d, bend, reach; /* how far off a pair may point, and have a hit here */
+};
+
+/* Where a curve crosses a further layer, in cells: l.x + d slope + gain m, if it is m from the line in the middle. */
+struct crossing {
+  float d, gain;
 };
 
 /* What the search of a half and case reads all the time. */
@@ -58,6 +65,7 @@ struct half {
   struct layer layers[ROLES];
   uint32_t chunks, is_padded;
   float numbers[SCIFI_CASE_FITS], inverse_length, inverse_p[2], tolerance, cells_per_mm;
+  struct crossing crossings[ROLES - FURTHER];
 };
 
 /* A first hit of the turn: pairs of those before; its first last hit, less these. */
@@ -69,13 +77,14 @@ struct first_hit {
  * hit, 16 bits each. */
 struct warp_workspace {
   struct first_hit firsts[FIRSTS + 1]; /* those before the last are all pairs */
-  uint64_t list[LIST], likely[LIKELY]; /* the second from any place on, around the end */
+  uint64_t list[LIST];
+  uint32_t likely[LIKELY]; /* the first two places of a triplet; from any place on, around the end */
   uint32_t total;
 };
 
 struct workspace {
   struct half half;
-  uint32_t near[ROLES - FURTHER][CELL_WORDS]; /* a bit a cell: whether a hit may be near some x in it */
+  uint32_t near[TABLES][CELL_WORDS]; /* a bit a cell: whether a pair that points there may have a hit in the layer */
   struct warp_workspace warps[WARPS];
   uint32_t found[FOUND_WORDS - 1][FOUND], found_count, found_base, of_part[PARTS], next_part;
 };
@@ -91,7 +100,7 @@ struct search {
 /* What has been done of a part, the same for all threads of the warp. */
 struct progress {
   uint32_t chunk, part; /* the chunk: CHUNKS_MAX times the unit, and its number */
-  uint32_t tracks, listed, likely, grown;
+  uint32_t tracks, listed, likely, taken; /* pairs: all that were likely, and those no longer in the list */
 };
 
 static SL_DEVICE uint32_t layer_of_role(uint32_t role, uint32_t odd) {
@@ -127,12 +136,14 @@ static SL_DEVICE uint32_t chunks_of_unit(const struct seed_xz_args *a, uint32_t 
 /* Cells ascend with x, and are CELLS again and again. */
 static SL_DEVICE uint32_t cell_of(float x, float cells_per_mm) { return (uint32_t)sl_to_i32(x * cells_per_mm); }
 
-/* Marks cells with an x within the tolerance of this one. */
-static SL_DEVICE void mark_cells(const struct half *h, float x, uint32_t *cells) {
-  const float reach = h->tolerance * 1.000001f; /* beyond rounding */
-  const uint32_t low = cell_of(x - reach, h->cells_per_mm), high = cell_of(x + reach, h->cells_per_mm);
-  SL_ROLLED for (uint32_t n = 0; n <= high - low && n < CELLS; n++)
-      atomicOr(&cells[(low + n) / CELL_BITS % CELL_WORDS], 1u << (low + n) % CELL_BITS);
+/* Marks cells with an x within reach of this one. */
+static SL_DEVICE void mark_cells(float x, float reach, float cells_per_mm, uint32_t *cells) {
+  const uint32_t low = cell_of(x - reach, cells_per_mm), beyond = cell_of(x + reach, cells_per_mm) - low;
+  const uint32_t high = low + (beyond < CELLS ? beyond : (uint32_t)CELLS), words = (low % CELL_BITS + (high - low)) / CELL_BITS;
+  SL_ROLLED for (uint32_t n = 0; n <= words; n++) {
+    const uint32_t from = n == 0 ? low % CELL_BITS : 0, to = n == words ? high % CELL_BITS : CELL_BITS - 1;
+    atomicOr(&cells[(low / CELL_BITS + n) % CELL_WORDS], ~0u << from & ~0u >> (CELL_BITS - 1 - to));
+  }
 }
 
 /* Copies a layer's hits' x to shared memory, and marks them. Every thread of the warp comes here. */
@@ -144,9 +155,33 @@ static SL_DEVICE void copy_layer(const float *x, uint32_t role, struct workspace
   if (sl_warp_lane() == 0) to[-1] = -INFINITY;
   for (uint32_t i = sl_warp_lane(); i < hits; i += sl_warp_lanes()) {
     to[i] = from[i];
-    if (role >= FURTHER) mark_cells(&w->half, from[i], w->near[role - FURTHER]);
+    if (role == MIDDLE || role >= FURTHER)
+      mark_cells(from[i], layer->reach, w->half.cells_per_mm, w->near[role == MIDDLE ? NEAR_MIDDLE : role - FURTHER]);
   }
   SL_ROLLED for (uint32_t i = hits + sl_warp_lane(); i + 1 < places; i += sl_warp_lanes()) to[i] = INFINITY;
+}
+
+/* No x of the layer is farther from 0. */
+static SL_DEVICE float extent_of(const float *x, uint32_t begin, uint32_t end) {
+  return begin < end ? sl_max_f32(sl_abs_f32(x[begin]), sl_abs_f32(x[end - 1])) : 0.0f;
+}
+
+/* Middle hits may be half_window to either side of where a pair points, and the curve through one is gain times as far
+ * to a side in this layer. `extent`: of all hits. What is added is more than the rounding of all numbers on the way. */
+static SL_DEVICE void set_reach(const struct seed_xz_args *a, const float *numbers, uint32_t role, float extent,
+                                struct half *h) {
+  struct layer *layer = &h->layers[role];
+  const float half_window = 1.5f * sl_abs_f32(numbers[SCIFI_CASE_LEAST]), curvature = numbers[SCIFI_CASE_CURVATURE];
+  const float tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
+  const float slope = numbers[SCIFI_CASE_SLOPE] * layer->d, x = numbers[SCIFI_CASE_X];
+  const float gain = role == MIDDLE ? 1.0f : curvature * (slope + x - layer->bend);
+  const float terms = sl_abs_f32(curvature) * (sl_abs_f32(slope) + sl_abs_f32(x) + sl_abs_f32(layer->bend));
+  const float cells_per_mm = 2.0f / sl_max_f32(half_window + tolerance, least_tolerance);
+  layer->reach = sl_abs_f32(gain) * half_window + (role == MIDDLE ? 0.0f : tolerance) + 1e-5f * (1.0f + terms) * extent;
+  if (role == MIDDLE) h->cells_per_mm = cells_per_mm;
+  if (role < FURTHER) return;
+  h->crossings[role - FURTHER].d = layer->d * cells_per_mm;
+  h->crossings[role - FURTHER].gain = gain * cells_per_mm;
 }
 
 /* Where the unit's hits are. */
@@ -154,10 +189,13 @@ static SL_DEVICE void open_layer(const struct seed_xz_args *a, uint32_t unit, ui
   const uint32_t kind = unit % KINDS, number = layer_of_role(role, kind % 2);
   const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
   struct layer *layer = &h->layers[role];
+  const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
   uint32_t sum = 0, place = 1;
+  float extent = 0.0f;
   SL_UNROLL for (uint32_t other = 0; other < ROLES; other++) {
     const uint32_t zone = zone_of_role(other, kind);
     const uint32_t places = layer_places((uint32_t)zone_first[zone + 1] - zone_first[zone]);
+    extent = sl_max_f32(extent, extent_of(x, zone_first[zone], zone_first[zone + 1]));
     place += other < role ? places : 0;
     sum += places;
   }
@@ -168,6 +206,7 @@ static SL_DEVICE void open_layer(const struct seed_xz_args *a, uint32_t unit, ui
   layer->skipped = begin - layer->begin;
   layer->d = a->seeding.d[number];
   layer->bend = a->seeding.bend[number];
+  set_reach(a, a->seeding.cases + SCIFI_CASE_NUMBERS * (kind % 2), role, extent, h);
   if (role == 0) h->is_padded = is_padded;
 }
 
@@ -180,8 +219,8 @@ static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit,
   __syncthreads(); /* what was open before is done with */
   for (uint32_t role = threadIdx.x; role < ROLES; role += blockDim.x) open_layer(a, unit, role, h);
   for (uint32_t i = threadIdx.x; i < SCIFI_CASE_FITS; i += blockDim.x) h->numbers[i] = numbers[i];
-  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) for (uint32_t i = threadIdx.x; i < CELL_WORDS;
-                                                                i += blockDim.x) w->near[k][i] = 0;
+  SL_UNROLL for (uint32_t k = 0; k < TABLES; k++) for (uint32_t i = threadIdx.x; i < CELL_WORDS; i += blockDim.x)
+      w->near[k][i] = 0;
   if (threadIdx.x == 0) {
     w->found_count = w->next_part = 0;
     h->chunks = chunks_of_unit(a, unit);
@@ -189,7 +228,6 @@ static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit,
     h->inverse_p[0] = constants[SCIFI_SEED_INVERSE_P];
     h->inverse_p[1] = constants[SCIFI_SEED_INVERSE_P + 1];
     h->tolerance = constants[SCIFI_SEED_TOLERANCE];
-    h->cells_per_mm = 0.5f / sl_max_f32(h->tolerance, least_tolerance);
   }
   __syncthreads();
   if (!h->is_padded) return 0;
@@ -215,27 +253,22 @@ static SL_DEVICE float number_at(size_t address) {
 #endif
 }
 
-/* In each of `rows` rows the last place of a layer in shared memory whose x is below the limit, as an address. They are
- * looked for side by side, so that one's loads do not wait for those of the other. */
-static SL_DEVICE void last_below(const struct search *s, uint32_t role, const uint32_t rows, const float *limits,
-                                 size_t *places) {
+/* The last place of a layer in shared memory whose x is below the limit, as an address. */
+static SL_DEVICE size_t last_below(const struct search *s, uint32_t role, float limit) {
   const struct layer *layer = &s->half->layers[role];
-  SL_UNROLL for (uint32_t row = 0; row < rows; row++) places[row] = address_of(s->x + layer->begin - 1);
-  SL_ROLLED for (uint32_t n = (layer->end - layer->begin) / STRIDE; n > 0; n--)
-      SL_UNROLL for (uint32_t row = 0; row < rows; row++) places[row] +=
-      number_at(places[row] + STRIDE * sizeof(float)) < limits[row] ? STRIDE * sizeof(float) : 0;
-  SL_UNROLL for (size_t step = STRIDE / 2 * sizeof(float); step >= sizeof(float); step /= 2)
-      SL_UNROLL for (uint32_t row = 0; row < rows; row++) places[row] +=
-      number_at(places[row] + step) < limits[row] ? step : 0;
+  size_t place = address_of(s->x + layer->begin - 1);
+  SL_ROLLED for (uint32_t n = (layer->end - layer->begin) / STRIDE; n > 0; n--) place +=
+      number_at(place + STRIDE * sizeof(float)) < limit ? STRIDE * sizeof(float) : 0;
+  SL_UNROLL for (size_t step = STRIDE / 2 * sizeof(float); step >= sizeof(float); step /= 2) place +=
+      number_at(place + step) < limit ? step : 0;
+  return place;
 }
 
 /* The first place of the layer whose x is not below the limit, or its end. */
 static SL_DEVICE uint32_t first_from(const struct search *s, uint32_t role, float limit) {
   const struct layer *layer = &s->half->layers[role];
-  size_t place;
   if (!s->is_padded) return scifi_first_from(s->x, layer->begin, layer->end, limit);
-  last_below(s, role, 1, &limit, &place);
-  return (uint32_t)(place - address_of(s->x)) / (uint32_t)sizeof(float) + 1;
+  return (uint32_t)(last_below(s, role, limit) - address_of(s->x)) / (uint32_t)sizeof(float) + 1;
 }
 
 struct range {
@@ -272,7 +305,7 @@ static SL_DEVICE struct line line_through(float first, float last, float length,
 
 /* Numbers for middle hits, that a thread keeps. */
 struct pairing {
-  float length, inverse_length, d_first, d_middle, z_first, inverse_p[2], per_p, least; /* least >= 0 */
+  float length, inverse_length, d_first, d_middle, z_first, inverse_p[2], per_p, least, cells_per_mm; /* least >= 0 */
   uint32_t is_turned;                                                                   /* it was below 0 */
 };
 
@@ -285,6 +318,7 @@ static SL_DEVICE struct pairing pairing_of(const struct half *h) {
   p.z_first = h->numbers[SCIFI_CASE_Z_FIRST];
   p.inverse_p[0] = h->inverse_p[0];
   p.inverse_p[1] = h->inverse_p[1];
+  p.cells_per_mm = h->cells_per_mm;
   p.is_turned = h->numbers[SCIFI_CASE_LEAST] < 0.0f;
   p.per_p = p.is_turned ? -h->numbers[SCIFI_CASE_PER_P] : h->numbers[SCIFI_CASE_PER_P];
   p.least = p.is_turned ? -h->numbers[SCIFI_CASE_LEAST] : h->numbers[SCIFI_CASE_LEAST];
@@ -296,41 +330,58 @@ struct window {
   float low, high;
 };
 
-/* How far the line is from 0 at z = 0 says how much the track bends, and to which side. */
-static SL_DEVICE struct window middle_window(const struct pairing *p, float first, float last) {
-  const struct line l = line_through(first, last, p->length, p->inverse_length, p->d_first);
-  const float x0 = first - l.slope * p->z_first, size = sl_abs_f32(x0);
+/* How far the line is from 0 at z = 0 says how much the track bends, and to which side. `first`: its x there. */
+static SL_DEVICE struct window middle_window(const struct pairing *p, const struct line *l, float first) {
+  const float x0 = first - l->slope * p->z_first, size = sl_abs_f32(x0);
   const float bend = p->per_p * (size * (p->inverse_p[0] + p->inverse_p[1] * size));
-  const float x = l.x + p->d_middle * l.slope;
+  const float x = l->x + p->d_middle * l->slope;
   const float below = p->least + bend, above = 2.0f * p->least - bend; /* for tracks that bend to -x */
   const uint32_t is_positive = (x0 > 0.0f) != p->is_turned;
   const struct window w = {is_positive ? x - above : x - below, is_positive ? x + below : x + above};
   return w;
 }
 
-/* The middle hits in each of ROWS windows. */
-static SL_DEVICE void hits_within(const struct search *s, const struct window *windows, struct range *r) {
+static SL_DEVICE uint32_t bit_of(const uint32_t *cells, uint32_t cell) {
+  return cells[cell / CELL_BITS % CELL_WORDS] >> cell % CELL_BITS;
+}
+
+/* Whether a pair may have a middle hit, and two further ones for some place of it: one of ten does. */
+static SL_DEVICE uint32_t is_likely(const struct search *s, const struct pairing *p, uint32_t first, uint32_t last) {
+  const float x_first = s->x[first];
+  const struct line l = line_through(x_first, s->x[last], p->length, p->inverse_length, p->d_first);
+  const struct window window = middle_window(p, &l, x_first);
+  const float middle = 0.5f * (window.low + window.high), off = middle - (l.x + p->d_middle * l.slope);
+  const float x = l.x * p->cells_per_mm;
+  uint32_t near[ROLES - FURTHER];
+  if (!s->is_padded) return 1;
+  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
+    const struct crossing *c = &s->half->crossings[k];
+    near[k] = bit_of(s->w->near[k], (uint32_t)sl_to_i32(fmaf(off, c->gain, fmaf(l.slope, c->d, x))));
+  }
+  return ((near[0] & near[1]) | (near[0] & near[2]) | (near[1] & near[2])) &
+         bit_of(s->w->near[NEAR_MIDDLE], cell_of(middle, p->cells_per_mm)) & 1;
+}
+
+/* The middle hits of a pair. */
+static SL_DEVICE struct range middle_hits(const struct search *s, const struct pairing *p, uint32_t first,
+                                          uint32_t last) {
   const struct layer *layer = &s->half->layers[MIDDLE];
-  size_t places[ROWS];
-  float low[ROWS];
-  if (!s->is_padded) {
-    for (uint32_t row = 0; row < ROWS; row++) {
-      r[row].begin = r[row].end = scifi_first_from(s->x, layer->begin, layer->end, windows[row].low);
-      while (r[row].end < layer->end && s->x[r[row].end] <= windows[row].high) r[row].end++;
-    }
-    return;
+  const float x_first = s->x[first];
+  const struct line l = line_through(x_first, s->x[last], p->length, p->inverse_length, p->d_first);
+  const struct window window = middle_window(p, &l, x_first);
+  struct range r;
+  if (s->is_padded) {
+    const float high = sl_min_f32(FLT_MAX, window.high);
+    const size_t place = last_below(s, MIDDLE, window.low) + sizeof(float);
+    uint32_t count = 0;
+    SL_ROLLED while (number_at(place + count * sizeof(float)) <= high) count++;
+    r.begin = (uint32_t)(place - address_of(s->x)) / (uint32_t)sizeof(float);
+    r.end = r.begin + count;
+  } else {
+    r.begin = r.end = scifi_first_from(s->x, layer->begin, layer->end, window.low);
+    while (r.end < layer->end && s->x[r.end] <= window.high) r.end++;
   }
-  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) low[row] = windows[row].low;
-  last_below(s, MIDDLE, ROWS, low, places);
-  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
-    const float high = sl_min_f32(FLT_MAX, windows[row].high);
-    const size_t place = places[row] + sizeof(float), next = sizeof(float);
-    const uint32_t is_one = number_at(place) <= high, are_two = number_at(place + next) <= high;
-    uint32_t count = is_one + are_two;
-    if (are_two) SL_ROLLED while (number_at(place + count * next) <= high) count++;
-    r[row].begin = (uint32_t)(place - address_of(s->x)) / (uint32_t)sizeof(float);
-    r[row].end = r[row].begin + count;
-  }
+  return r;
 }
 
 /* A line and a curvature: x = a + b d + c e(d). */
@@ -357,8 +408,7 @@ static SL_DEVICE uint32_t find_further(const struct search *s, const struct curv
   const struct layer *layer = &s->half->layers[role];
   const float x = curve_at(c, layer->d, layer->bend), tolerance = s->half->tolerance;
   if (s->is_padded) {
-    size_t before;
-    last_below(s, role, 1, &x, &before);
+    const size_t before = last_below(s, role, x);
     const float off_before = x - number_at(before), off_behind = number_at(before + sizeof(float)) - x;
     const uint32_t is_before = off_before <= off_behind;
     const uint32_t place = (uint32_t)(before - address_of(s->x)) / (uint32_t)sizeof(float);
@@ -396,21 +446,6 @@ static SL_DEVICE struct curve curve_of(const struct search *s, const struct trip
   const struct half *h = s->half;
   return curve_through(s->x[t->first], s->x[t->middle], s->x[t->last], h->numbers, h->inverse_length,
                        h->layers[FIRST].d, h->layers[MIDDLE].d);
-}
-
-/* Whether the curve may have hits near it in as many layers as a track needs: one of eight does. */
-static SL_DEVICE uint32_t is_likely(const struct search *s, uint64_t word) {
-  const struct half *h = s->half;
-  const struct triplet t = triplet_of(word);
-  const struct curve c = curve_of(s, &t);
-  uint32_t count = 0;
-  if (!s->is_padded) return 1;
-  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
-    const struct layer *layer = &h->layers[FURTHER + k];
-    const uint32_t cell = cell_of(curve_at(&c, layer->d, layer->bend), h->cells_per_mm);
-    count += s->w->near[k][cell / CELL_BITS % CELL_WORDS] >> cell % CELL_BITS & 1;
-  }
-  return count >= FEWEST;
 }
 
 /* Whether the triplet makes a track. */
@@ -539,47 +574,25 @@ static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t chunk, 
   }
 }
 
-/* Completes triplets that are likely tracks, one a thread. */
-static SL_DEVICE void grow_triplets(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
-                                    struct progress *p) {
-  const uint32_t i = p->grown + sl_warp_lane();
+/* Completes triplets of the list from `from` on, one a thread. */
+static SL_DEVICE void grow_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t from,
+                                    struct workspace *w, struct progress *p) {
+  const uint32_t i = from + sl_warp_lane();
   struct xz_hits hits = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}};
-  const uint32_t is_track = i < p->likely && grow(s, w->warps[sl_warp_index()].likely[i % LIKELY], &hits);
+  const uint32_t is_track = i < p->listed && grow(s, w->warps[sl_warp_index()].list[i], &hits);
   const uint32_t place = sl_warp_append(is_track, &p->tracks);
   if (is_track) keep_track(a, &hits, p, place, w);
-  p->grown = p->grown + sl_warp_lanes() < p->likely ? p->grown + sl_warp_lanes() : p->likely;
-  sl_warp_sync();
 }
 
-/* Tries triplets of the list from `from` on, one a thread, and lists those that are likely tracks; these wait until
- * each thread has one, or the last ones come. */
-static SL_DEVICE void try_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t from,
-                                   uint32_t are_last, struct workspace *w, struct progress *p) {
+/* Completes triplets while there are as many as `least`, and moves the others to the front of the list. */
+static SL_DEVICE void grow_listed(const struct seed_xz_args *a, const struct search *s, uint32_t least,
+                                  struct workspace *w, struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
-  const uint32_t i = from + sl_warp_lane();
-  const uint64_t word = i < p->listed ? own->list[i] : 0;
-  const uint32_t wanted = i < p->listed && is_likely(s, word);
-  const uint32_t place = sl_warp_append(wanted, &p->likely);
-  if (wanted) own->likely[place % LIKELY] = word;
-  sl_warp_sync();
-  while (p->likely - p->grown + sl_warp_lanes() > LIKELY || (are_last && p->grown != p->likely))
-    grow_triplets(a, s, w, p);
-}
-
-/* Tries triplets while each thread has one, or all of them, and moves the others to the front of the list. */
-static SL_DEVICE void try_listed(const struct seed_xz_args *a, const struct search *s, uint32_t is_end,
-                                 struct workspace *w, struct progress *p) {
-  struct warp_workspace *own = &w->warps[sl_warp_index()];
-  const uint32_t lanes = sl_warp_lanes();
-  uint32_t tried = 0, are_last = 0;
-  if (p->listed < lanes && !is_end) return;
-  while (!are_last && (p->listed - tried >= lanes || is_end)) {
-    are_last = is_end && p->listed - tried <= lanes;
-    try_triplets(a, s, tried, are_last, w, p);
-    tried = p->listed - tried < lanes ? p->listed : tried + lanes;
-  }
-  p->listed -= tried;
-  const uint64_t word = sl_warp_lane() < p->listed ? own->list[tried + sl_warp_lane()] : 0;
+  uint32_t grown = 0;
+  if (p->listed < least) return;
+  for (; grown < p->listed && p->listed - grown >= least; grown += sl_warp_lanes()) grow_triplets(a, s, grown, w, p);
+  p->listed = grown < p->listed ? p->listed - grown : 0;
+  const uint64_t word = sl_warp_lane() < p->listed ? own->list[grown + sl_warp_lane()] : 0;
   sl_warp_sync();
   if (sl_warp_lane() < p->listed) own->list[sl_warp_lane()] = word;
   sl_warp_sync();
@@ -605,39 +618,41 @@ static SL_DEVICE uint32_t sum_before(uint32_t count, struct warp_workspace *own,
   return place;
 }
 
-/* Pairs of a thread: a word each with the places of the first and the last hit, and the middle hits. */
-struct pairs {
-  uint32_t words[ROWS];
-  struct range middle[ROWS];
-};
-
-/* Lists the pairs' triplets from place `i` on, those below `room`. */
-static SL_DEVICE void write_triplets(const struct pairs *pairs, uint64_t *list, uint32_t i, uint32_t room) {
-  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++)
-      SL_ROLLED for (uint32_t middle = pairs->middle[row].begin; middle < pairs->middle[row].end;
-                     middle++, i++) if (i < room) list[i] = (uint64_t)middle << (2 * HIT_BITS) | pairs->words[row];
+/* Lists a pair's triplets, behind those of the threads before, and completes triplets when each thread has one, or,
+ * where these are the last pairs, all of them. */
+static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t pair, struct range r,
+                                    uint32_t are_last, struct workspace *w, struct progress *p) {
+  struct warp_workspace *own = &w->warps[sl_warp_index()];
+  uint32_t total, place = sum_before(r.end - r.begin, own, &total), middle = r.begin;
+  do {
+    const uint32_t room = LIST - p->listed, taken = total < room ? total : room;
+    uint32_t end = r.end, to = p->listed + place;
+    if (total > room) end = place < room ? (r.end - middle < room - place ? r.end : middle + (room - place)) : middle;
+    place += end - middle - taken;
+    SL_ROLLED for (; middle < end; middle++) own->list[to++] = (uint64_t)middle << (2 * HIT_BITS) | pair;
+    p->listed += taken;
+    total -= taken;
+    sl_warp_sync();
+    grow_listed(a, s, are_last && total == 0 ? 1 : sl_warp_lanes(), w, p);
+  } while (total > 0);
 }
 
-/* Lists the pairs' triplets, behind those of the threads before, and tries triplets when each thread has one, or, at
- * the end, all of them. */
-static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, const struct pairs *pairs,
-                                    uint32_t is_end, struct workspace *w, struct progress *p) {
-  struct warp_workspace *own = &w->warps[sl_warp_index()];
-  uint32_t count = 0, total, done = 0;
-  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) count += pairs->middle[row].end - pairs->middle[row].begin;
-  const uint32_t place = sum_before(count, own, &total);
-  while (done < total || is_end) {
-    const uint32_t room = LIST - p->listed, taken = total - done < room ? total - done : room;
-    uint64_t *list = own->list + p->listed;
-    if (done == 0 && total <= room) /* nearly always */
-      write_triplets(pairs, list, place, UINT32_MAX);
-    else
-      write_triplets(pairs, list, place - done, room);
-    p->listed += taken;
-    done += taken;
-    sl_warp_sync();
-    try_listed(a, s, is_end, w, p);
-    if (is_end) break;
+/* Takes likely pairs from their list while each thread has one, or, at the end, all of them. */
+static SL_DEVICE void take_pairs(const struct seed_xz_args *a, const struct search *s, const struct pairing *pairing,
+                                 uint32_t is_end, struct workspace *w, struct progress *p) {
+  const struct warp_workspace *own = &w->warps[sl_warp_index()];
+  uint32_t are_last = 0;
+  while (!are_last && (p->likely - p->taken >= sl_warp_lanes() || is_end)) {
+    const uint32_t waiting = p->likely - p->taken;
+    struct range r = {0, 0};
+    uint32_t pair = 0;
+    if (sl_warp_lane() < waiting) {
+      pair = own->likely[(p->taken + sl_warp_lane()) % LIKELY];
+      r = middle_hits(s, pairing, pair & ((1u << HIT_BITS) - 1), pair >> HIT_BITS);
+    }
+    are_last = is_end && waiting <= sl_warp_lanes();
+    p->taken += waiting < sl_warp_lanes() ? waiting : sl_warp_lanes();
+    list_triplets(a, s, pair, r, are_last, w, p);
   }
 }
 
@@ -661,39 +676,32 @@ static SL_DEVICE uint32_t number_pairs(const struct search *s, uint32_t first, u
   return sum;
 }
 
-/* Finds the middle hits of a thread's pairs from number i on. `k`: of the first hit behind that of the last pair. */
-static SL_DEVICE void find_middle(const struct search *s, const struct pairing *pairing, const struct first_hit *firsts,
-                                  uint32_t first, uint32_t i, uint32_t count, uint32_t *k, struct pairs *pairs) {
-  struct window windows[ROWS];
-  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
-    const uint32_t pair = i + row < count ? i + row : count - 1;
-    SL_ROLLED while (firsts[*k].pairs_before <= pair)++ *k;
-    const uint32_t from = first + *k - 1, last = firsts[*k - 1].last + pair;
-    windows[row] = middle_window(pairing, s->x[from], s->x[last]);
-    pairs->words[row] = last << HIT_BITS | from;
-  }
-  hits_within(s, windows, pairs->middle);
-  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) if (i + row >= count) pairs->middle[row].end =
-      pairs->middle[row].begin;
-}
-
 /* Searches from the first hits of a part. Every thread of the warp comes here. */
 static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
                                   struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t begin = w->half.layers[FIRST].begin, hits = w->half.layers[FIRST].end - begin;
   const uint32_t parts = PARTS * w->half.chunks, part = PARTS * (p->chunk % CHUNKS_MAX) + p->part;
-  const uint32_t end = begin + hits * (part + 1) / parts, step = ROWS * sl_warp_lanes();
+  const uint32_t end = begin + hits * (part + 1) / parts;
   const struct pairing pairing = pairing_of(&w->half);
   for (uint32_t first = begin + hits * part / parts; first < end; first += FIRSTS) {
     const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
     const uint32_t count = number_pairs(s, first, firsts, own);
-    const uint32_t more = first + firsts == end ? step : 0; /* a last round, without pairs */
-    uint32_t k = 0;
-    for (uint32_t base = 0; base < count + more; base += step) {
-      struct pairs pairs = {{0}, {{0, 0}}};
-      if (base < count) find_middle(s, &pairing, own->firsts, first, base + ROWS * sl_warp_lane(), count, &k, &pairs);
-      list_triplets(a, s, &pairs, base >= count, w, p);
+    const uint32_t more = first + firsts == end ? sl_warp_lanes() : 0; /* a last round, without pairs */
+    uint32_t k = 0;                                                    /* of the first hit behind that of the pair */
+    for (uint32_t base = 0; base < count + more; base += sl_warp_lanes()) {
+      const uint32_t i = base + sl_warp_lane();
+      uint32_t pair = 0, is_wanted = 0;
+      if (i < count) {
+        SL_ROLLED while (own->firsts[k].pairs_before <= i) k++;
+        const uint32_t last = own->firsts[k - 1].last + i;
+        is_wanted = is_likely(s, &pairing, first + k - 1, last);
+        pair = last << HIT_BITS | (first + k - 1);
+      }
+      const uint32_t place = sl_warp_append(is_wanted, &p->likely);
+      if (is_wanted) own->likely[place % LIKELY] = pair;
+      sl_warp_sync();
+      take_pairs(a, s, &pairing, base >= count, w, p);
     }
   }
 }
