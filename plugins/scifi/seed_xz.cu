@@ -55,7 +55,7 @@ struct layer {
   float d, bend, reach; /* how far off a pair may point, and have a hit here */
 };
 
-/* Where a curve crosses a further layer, in cells: l.x + d slope + gain m, if it is m from the line in the middle. */
+/* Where a curve crosses the layer of a table, in cells: l.x + d slope + gain m, if it is m from the line in the middle. */
 struct crossing {
   float d, gain;
 };
@@ -65,7 +65,7 @@ struct half {
   struct layer layers[ROLES];
   uint32_t chunks, is_padded;
   float numbers[SCIFI_CASE_FITS], inverse_length, inverse_p[2], tolerance, cells_per_mm;
-  struct crossing crossings[ROLES - FURTHER];
+  struct crossing crossings[TABLES];
 };
 
 /* A first hit of the turn: pairs of those before; its first last hit, less these. */
@@ -108,6 +108,8 @@ static SL_DEVICE uint32_t layer_of_role(uint32_t role, uint32_t odd) {
                         : SCIFI_STATION_LAYERS * (role - FURTHER) + 3 * (1 - odd);
 }
 
+static SL_DEVICE uint32_t table_of(uint32_t role) { return role == MIDDLE ? (uint32_t)NEAR_MIDDLE : role - FURTHER; }
+
 /* Kinds: both cases of the lower half, then of the upper one. */
 static SL_DEVICE uint32_t zone_of_role(uint32_t role, uint32_t kind) {
   return 2 * layer_of_role(role, kind % 2) + kind / 2;
@@ -133,12 +135,12 @@ static SL_DEVICE uint32_t chunks_of_unit(const struct seed_xz_args *a, uint32_t 
   return chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
 }
 
-/* Cells ascend with x, and are CELLS again and again. */
-static SL_DEVICE uint32_t cell_of(float x, float cells_per_mm) { return (uint32_t)sl_to_i32(x * cells_per_mm); }
+/* The cell of an x, which is counted in cells: they ascend with x, and are CELLS again and again. */
+static SL_DEVICE uint32_t cell_of(float x) { return (uint32_t)sl_to_i32(x); }
 
 /* Marks cells with an x within reach of this one. */
 static SL_DEVICE void mark_cells(float x, float reach, float cells_per_mm, uint32_t *cells) {
-  const uint32_t low = cell_of(x - reach, cells_per_mm), beyond = cell_of(x + reach, cells_per_mm) - low;
+  const uint32_t low = cell_of((x - reach) * cells_per_mm), beyond = cell_of((x + reach) * cells_per_mm) - low;
   const uint32_t high = low + (beyond < CELLS ? beyond : (uint32_t)CELLS), words = (low % CELL_BITS + (high - low)) / CELL_BITS;
   SL_ROLLED for (uint32_t n = 0; n <= words; n++) {
     const uint32_t from = n == 0 ? low % CELL_BITS : 0, to = n == words ? high % CELL_BITS : CELL_BITS - 1;
@@ -156,7 +158,7 @@ static SL_DEVICE void copy_layer(const float *x, uint32_t role, struct workspace
   for (uint32_t i = sl_warp_lane(); i < hits; i += sl_warp_lanes()) {
     to[i] = from[i];
     if (role == MIDDLE || role >= FURTHER)
-      mark_cells(from[i], layer->reach, w->half.cells_per_mm, w->near[role == MIDDLE ? NEAR_MIDDLE : role - FURTHER]);
+      mark_cells(from[i], layer->reach, w->half.cells_per_mm, w->near[table_of(role)]);
   }
   SL_ROLLED for (uint32_t i = hits + sl_warp_lane(); i + 1 < places; i += sl_warp_lanes()) to[i] = INFINITY;
 }
@@ -179,9 +181,10 @@ static SL_DEVICE void set_reach(const struct seed_xz_args *a, const float *numbe
   const float cells_per_mm = 2.0f / sl_max_f32(half_window + tolerance, least_tolerance);
   layer->reach = sl_abs_f32(gain) * half_window + (role == MIDDLE ? 0.0f : tolerance) + 1e-5f * (1.0f + terms) * extent;
   if (role == MIDDLE) h->cells_per_mm = cells_per_mm;
-  if (role < FURTHER) return;
-  h->crossings[role - FURTHER].d = layer->d * cells_per_mm;
-  h->crossings[role - FURTHER].gain = gain * cells_per_mm;
+  if (role != MIDDLE && role < FURTHER) return;
+  struct crossing *crossing = &h->crossings[table_of(role)];
+  crossing->d = layer->d * cells_per_mm;
+  crossing->gain = gain * cells_per_mm;
 }
 
 /* Where the unit's hits are. */
@@ -341,25 +344,22 @@ static SL_DEVICE struct window middle_window(const struct pairing *p, const stru
   return w;
 }
 
-static SL_DEVICE uint32_t bit_of(const uint32_t *cells, uint32_t cell) {
-  return cells[cell / CELL_BITS % CELL_WORDS] >> cell % CELL_BITS;
-}
-
-/* Whether a pair may have a middle hit, and two further ones for some place of it: one of ten does. */
+/* Whether a pair may have a middle hit, and two further ones for some place of it: one of ten does. As in middle_window,
+ * but for rounding. */
 static SL_DEVICE uint32_t is_likely(const struct search *s, const struct pairing *p, uint32_t first, uint32_t last) {
-  const float x_first = s->x[first];
-  const struct line l = line_through(x_first, s->x[last], p->length, p->inverse_length, p->d_first);
-  const struct window window = middle_window(p, &l, x_first);
-  const float middle = 0.5f * (window.low + window.high), off = middle - (l.x + p->d_middle * l.slope);
-  const float x = l.x * p->cells_per_mm;
-  uint32_t near[ROLES - FURTHER];
+  const float x_first = s->x[first], slope = divided(s->x[last] - x_first, p->length, p->inverse_length);
+  const float x0 = x_first - slope * p->z_first, size = sl_abs_f32(x0);
+  const float bent = fmaf(fmaf(p->inverse_p[1], size, p->inverse_p[0]) * size, p->per_p, -0.5f * p->least);
+  const float off = (x0 > 0.0f) != p->is_turned ? bent : -bent;
+  const float x = fmaf(-slope, p->d_first, x_first) * p->cells_per_mm;
+  uint32_t near[TABLES];
   if (!s->is_padded) return 1;
-  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
+  SL_UNROLL for (uint32_t k = 0; k < TABLES; k++) {
     const struct crossing *c = &s->half->crossings[k];
-    near[k] = bit_of(s->w->near[k], (uint32_t)sl_to_i32(fmaf(off, c->gain, fmaf(l.slope, c->d, x))));
+    const uint32_t cell = cell_of(fmaf(off, c->gain, fmaf(slope, c->d, x)));
+    near[k] = s->w->near[k][cell / CELL_BITS % CELL_WORDS] >> cell % CELL_BITS;
   }
-  return ((near[0] & near[1]) | (near[0] & near[2]) | (near[1] & near[2])) &
-         bit_of(s->w->near[NEAR_MIDDLE], cell_of(middle, p->cells_per_mm)) & 1;
+  return ((near[0] & near[1]) | (near[0] & near[2]) | (near[1] & near[2])) & near[NEAR_MIDDLE] & 1;
 }
 
 /* The middle hits of a pair. */
