@@ -3,313 +3,26 @@
  * A unit is a half and case of an event. Its first hits are dealt out in chunks of about as much work, a block each,
  * since there are events of a hundred times the work of others. A block copies the x of the unit's hits to shared
  * memory, and its warps take parts of its first hits and go on alone. For each of up to 32 first hits there is a range
- * of last ones, and for each such pair one of middle hits. What a thread takes are pairs, by their numbers, two at a
- * time; then a triplet of a list, of which a table of cells says whether it may have enough hits near its curve; then
- * one of a list of those. So ranges of different lengths leave few threads idle. Triplets stand in lists, and tracks in
- * the output, in the order of first, last and middle hits, whatever the block.
+ * of last ones. What a thread takes is a pair of them, by its number; tables of cells say whether there may be a middle
+ * hit for it, and then two further ones. One of ten goes on to a list. From there a thread takes a pair, finds its
+ * middle hits, and lists its triplets; and from there one of these, which it completes. So ranges of different lengths
+ * leave few threads idle. Lists, and tracks in the output, are in the order of first, last and middle hits, whatever
+ * the block.
  *
  * Plan, find, sum, scan, write. Chunks are listed in any order. What is found goes to a list of the slice in any order,
  * too, with the track's place among those of its part; when it is known how many tracks the parts before have, they are
- * written. This list has as much room as the output. An event has some 500 first hits, 17,000 pairs, 5,000 triplets and
- * 400 tracks. Reads the x of some 1600 hits twice; writes and reads 20 bytes of scratch a track, and writes 38.
+ * written. This list has as much room as the output. An event has some 500 first hits, 17,000 pairs, of which 1800 go
+ * on with 1900 triplets, and 400 tracks. Reads the x of some 1600 hits twice; writes and reads 20 bytes of scratch a
+ * track, and writes 38.
  */
-#include "seed_xz.h"
-#include "sorted_x.h"
+#include "seed_xz_track.h"
 
 #include <float.h>
-#include <math.h>
-
-static const float least_tolerance = 0.05f; /* mm: for less cells are no smaller */
-
-/* The layers of a case by what their hits are for. */
-enum { FIRST, MIDDLE, LAST, FURTHER, ROLES = SCIFI_X_LAYERS };
-
-enum {
-  CHUNK_WORK = 1 << 24, /* as chunks_of counts it */
-  MIDDLE_WORK = 400,    /* hits of a middle layer for which triplets are as much work as pairs */
-  FOUND = 120,          /* tracks of a chunk that are listed together; the others one by one */
-  PART_BIT = 28,        /* behind a track's place in its part */
-  FIRSTS = 32,          /* first hits whose pairs are numbered at a time */
-  LIKELY = 128,         /* pairs that wait for their middle hits; a power of two, at least two for each lane */
-  LIST = 96,            /* triplets that wait to be completed */
-  CELLS = 4096,         /* of a layer; a power of two */
-  CELL_BITS = 32,
-  CELL_WORDS = CELLS / CELL_BITS,
-  WARPS = 4,    /* that search; those of a larger block help to copy */
-  STRIDE = 256, /* a layer takes a multiple of so many places in shared memory; a power of two */
-  BEHIND = 2,   /* places that are read without a look at whether the layer has so many */
-  PLACES = 14 * STRIDE + BEHIND * ROLES,
-  HIT_BITS = 16,
-  COUNT_BITS = 3, /* of nearly all counts of a pair's triplets */
-  NO_HIT = SCIFI_HITS_MAX
-};
-
-/* Tables of cells: of the further layers, and of the middle one. */
-enum { NEAR_MIDDLE = ROLES - FURTHER, TABLES };
-
-/* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity, and
- * infinity those behind, up to one whose distance from that before is a multiple of STRIDE. A hit's number in the event
- * is `skipped` more. */
-struct layer {
-  uint32_t begin, end, skipped;
-  float d, bend, reach; /* how far off a pair may point, and have a hit here */
-};
-
-/* Where a curve crosses the layer of a table, in cells: l.x + d slope + gain m, if it is m from the line in the middle. */
-struct crossing {
-  float d, gain;
-};
-
-/* What the search of a half and case reads all the time. */
-struct half {
-  struct layer layers[ROLES];
-  uint32_t chunks, is_padded;
-  float numbers[SCIFI_CASE_FITS], inverse_length, inverse_p[2], tolerance, cells_per_mm;
-  struct crossing crossings[TABLES];
-};
-
-/* A first hit of the turn: pairs of those before; its first last hit, less these. */
-struct first_hit {
-  uint32_t pairs_before, last;
-};
-
-/* What a warp has of its own. Words of triplets have, from the lowest bits on, places of the first, last and middle
- * hit, 16 bits each. */
-struct warp_workspace {
-  struct first_hit firsts[FIRSTS + 1]; /* those before the last are all pairs */
-  uint64_t list[LIST];
-  uint32_t likely[LIKELY]; /* the first two places of a triplet; from any place on, around the end */
-  uint32_t total;
-};
-
-struct workspace {
-  struct half half;
-  uint32_t near[TABLES][CELL_WORDS]; /* a bit a cell: whether a pair that points there may have a hit in the layer */
-  struct warp_workspace warps[WARPS];
-  uint32_t found[FOUND_WORDS - 1][FOUND], found_count, found_base, of_part[PARTS], next_part;
-};
-
-/* What is searched: `x` by places. `is_padded`: it is in shared memory. Known to the compiler at each call. */
-struct search {
-  const struct half *half;
-  const struct workspace *w;
-  const float *x;
-  uint32_t is_padded;
-};
-
-/* What has been done of a part, the same for all threads of the warp. */
-struct progress {
-  uint32_t chunk, part; /* the chunk: CHUNKS_MAX times the unit, and its number */
-  uint32_t tracks, listed, likely, taken; /* pairs: all that were likely, and those no longer in the list */
-};
-
-static SL_DEVICE uint32_t layer_of_role(uint32_t role, uint32_t odd) {
-  return role < FURTHER ? SCIFI_STATION_LAYERS * role + 3 * odd
-                        : SCIFI_STATION_LAYERS * (role - FURTHER) + 3 * (1 - odd);
-}
-
-static SL_DEVICE uint32_t table_of(uint32_t role) { return role == MIDDLE ? (uint32_t)NEAR_MIDDLE : role - FURTHER; }
-
-/* Kinds: both cases of the lower half, then of the upper one. */
-static SL_DEVICE uint32_t zone_of_role(uint32_t role, uint32_t kind) {
-  return 2 * layer_of_role(role, kind % 2) + kind / 2;
-}
-
-/* How many chunks a unit is, with so many hits in the layers: pairs go with the first two factors, and triplets with
- * all three. */
-static SL_DEVICE uint32_t chunks_of(uint32_t first, uint32_t last, uint32_t middle) {
-  const uint64_t chunks = 1 + (uint64_t)first * last * (MIDDLE_WORK + middle) / CHUNK_WORK;
-  return chunks < CHUNKS_MAX ? (uint32_t)chunks : (uint32_t)CHUNKS_MAX;
-}
-
-static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits / STRIDE + 1) * STRIDE + BEHIND; }
-
-/* How many chunks a unit is. */
-static SL_DEVICE uint32_t chunks_of_unit(const struct seed_xz_args *a, uint32_t unit) {
-  const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
-  uint32_t hits[FURTHER];
-  SL_UNROLL for (uint32_t role = 0; role < FURTHER; role++) {
-    const uint32_t zone = zone_of_role(role, unit % KINDS);
-    hits[role] = (uint32_t)zone_first[zone + 1] - zone_first[zone];
-  }
-  return chunks_of(hits[FIRST], hits[LAST], hits[MIDDLE]);
-}
-
-/* The cell of an x, which is counted in cells: they ascend with x, and are CELLS again and again. */
-static SL_DEVICE uint32_t cell_of(float x) { return (uint32_t)sl_to_i32(x); }
-
-/* Marks cells with an x within reach of this one. */
-static SL_DEVICE void mark_cells(float x, float reach, float cells_per_mm, uint32_t *cells) {
-  const uint32_t low = cell_of((x - reach) * cells_per_mm), beyond = cell_of((x + reach) * cells_per_mm) - low;
-  const uint32_t high = low + (beyond < CELLS ? beyond : (uint32_t)CELLS), words = (low % CELL_BITS + (high - low)) / CELL_BITS;
-  SL_ROLLED for (uint32_t n = 0; n <= words; n++) {
-    const uint32_t from = n == 0 ? low % CELL_BITS : 0, to = n == words ? high % CELL_BITS : CELL_BITS - 1;
-    atomicOr(&cells[(low / CELL_BITS + n) % CELL_WORDS], ~0u << from & ~0u >> (CELL_BITS - 1 - to));
-  }
-}
-
-/* Copies a layer's hits' x to shared memory, and marks them. Every thread of the warp comes here. */
-static SL_DEVICE void copy_layer(const float *x, uint32_t role, struct workspace *w, float *copy) {
-  const struct layer *layer = &w->half.layers[role];
-  const uint32_t hits = layer->end - layer->begin, places = layer_places(hits);
-  const float *from = x + (layer->begin + layer->skipped);
-  float *to = copy + layer->begin;
-  if (sl_warp_lane() == 0) to[-1] = -INFINITY;
-  for (uint32_t i = sl_warp_lane(); i < hits; i += sl_warp_lanes()) {
-    to[i] = from[i];
-    if (role == MIDDLE || role >= FURTHER)
-      mark_cells(from[i], layer->reach, w->half.cells_per_mm, w->near[table_of(role)]);
-  }
-  SL_ROLLED for (uint32_t i = hits + sl_warp_lane(); i + 1 < places; i += sl_warp_lanes()) to[i] = INFINITY;
-}
-
-/* No x of the layer is farther from 0. */
-static SL_DEVICE float extent_of(const float *x, uint32_t begin, uint32_t end) {
-  return begin < end ? sl_max_f32(sl_abs_f32(x[begin]), sl_abs_f32(x[end - 1])) : 0.0f;
-}
-
-/* Middle hits may be half_window to either side of where a pair points, and the curve through one is gain times as far
- * to a side in this layer. `extent`: of all hits. What is added is more than the rounding of all numbers on the way. */
-static SL_DEVICE void set_reach(const struct seed_xz_args *a, const float *numbers, uint32_t role, float extent,
-                                struct half *h) {
-  struct layer *layer = &h->layers[role];
-  const float half_window = 1.5f * sl_abs_f32(numbers[SCIFI_CASE_LEAST]), curvature = numbers[SCIFI_CASE_CURVATURE];
-  const float tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
-  const float slope = numbers[SCIFI_CASE_SLOPE] * layer->d, x = numbers[SCIFI_CASE_X];
-  const float gain = role == MIDDLE ? 1.0f : curvature * (slope + x - layer->bend);
-  const float terms = sl_abs_f32(curvature) * (sl_abs_f32(slope) + sl_abs_f32(x) + sl_abs_f32(layer->bend));
-  const float cells_per_mm = 2.0f / sl_max_f32(half_window + tolerance, least_tolerance);
-  layer->reach = sl_abs_f32(gain) * half_window + (role == MIDDLE ? 0.0f : tolerance) + 1e-5f * (1.0f + terms) * extent;
-  if (role == MIDDLE) h->cells_per_mm = cells_per_mm;
-  if (role != MIDDLE && role < FURTHER) return;
-  struct crossing *crossing = &h->crossings[table_of(role)];
-  crossing->d = layer->d * cells_per_mm;
-  crossing->gain = gain * cells_per_mm;
-}
-
-/* Where the unit's hits are. */
-static SL_DEVICE void open_layer(const struct seed_xz_args *a, uint32_t unit, uint32_t role, struct half *h) {
-  const uint32_t kind = unit % KINDS, number = layer_of_role(role, kind % 2);
-  const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
-  struct layer *layer = &h->layers[role];
-  const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
-  uint32_t sum = 0, place = 1;
-  float extent = 0.0f;
-  SL_UNROLL for (uint32_t other = 0; other < ROLES; other++) {
-    const uint32_t zone = zone_of_role(other, kind);
-    const uint32_t places = layer_places((uint32_t)zone_first[zone + 1] - zone_first[zone]);
-    extent = sl_max_f32(extent, extent_of(x, zone_first[zone], zone_first[zone + 1]));
-    place += other < role ? places : 0;
-    sum += places;
-  }
-  const uint32_t zone = zone_of_role(role, kind), begin = zone_first[zone];
-  const uint32_t is_padded = sum <= PLACES ? 1u : 0u;
-  layer->begin = is_padded ? place : begin;
-  layer->end = layer->begin + (zone_first[zone + 1] - begin);
-  layer->skipped = begin - layer->begin;
-  layer->d = a->seeding.d[number];
-  layer->bend = a->seeding.bend[number];
-  set_reach(a, a->seeding.cases + SCIFI_CASE_NUMBERS * (kind % 2), role, extent, h);
-  if (role == 0) h->is_padded = is_padded;
-}
-
-/* Opens a unit, and copies its hits' x to `copy`, if they fit in; returns whether they do.
- * Every thread of the block comes here. */
-static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit, struct workspace *w, float *copy) {
-  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * (unit % KINDS % 2), *constants = a->seeding.constants;
-  const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
-  struct half *h = &w->half;
-  __syncthreads(); /* what was open before is done with */
-  for (uint32_t role = threadIdx.x; role < ROLES; role += blockDim.x) open_layer(a, unit, role, h);
-  for (uint32_t i = threadIdx.x; i < SCIFI_CASE_FITS; i += blockDim.x) h->numbers[i] = numbers[i];
-  SL_UNROLL for (uint32_t k = 0; k < TABLES; k++) for (uint32_t i = threadIdx.x; i < CELL_WORDS; i += blockDim.x)
-      w->near[k][i] = 0;
-  if (threadIdx.x == 0) {
-    w->found_count = w->next_part = 0;
-    h->chunks = chunks_of_unit(a, unit);
-    h->inverse_length = 1.0f / numbers[SCIFI_CASE_LENGTH];
-    h->inverse_p[0] = constants[SCIFI_SEED_INVERSE_P];
-    h->inverse_p[1] = constants[SCIFI_SEED_INVERSE_P + 1];
-    h->tolerance = constants[SCIFI_SEED_TOLERANCE];
-  }
-  __syncthreads();
-  if (!h->is_padded) return 0;
-  for (uint32_t role = sl_warp_index(); role < ROLES; role += sl_block_warps()) copy_layer(x, role, w, copy);
-  __syncthreads();
-  return 1;
-}
-
-/* Numbers in shared memory by their addresses. With pointers CUDA's compiler goes through each search two or three
- * times side by side, since it has several sorts of them. */
-static SL_DEVICE size_t address_of(const float *number) {
-#if defined(__CUDA_ARCH__)
-  return __cvta_generic_to_shared(number);
-#else
-  return (size_t)number;
-#endif
-}
-static SL_DEVICE float number_at(size_t address) {
-#if defined(__CUDA_ARCH__)
-  return *(const float *)__cvta_shared_to_generic(address);
-#else
-  return *(const float *)address;
-#endif
-}
-
-/* The last place of a layer in shared memory whose x is below the limit, as an address. */
-static SL_DEVICE size_t last_below(const struct search *s, uint32_t role, float limit) {
-  const struct layer *layer = &s->half->layers[role];
-  size_t place = address_of(s->x + layer->begin - 1);
-  SL_ROLLED for (uint32_t n = (layer->end - layer->begin) / STRIDE; n > 0; n--) place +=
-      number_at(place + STRIDE * sizeof(float)) < limit ? STRIDE * sizeof(float) : 0;
-  SL_UNROLL for (size_t step = STRIDE / 2 * sizeof(float); step >= sizeof(float); step /= 2) place +=
-      number_at(place + step) < limit ? step : 0;
-  return place;
-}
-
-/* The first place of the layer whose x is not below the limit, or its end. */
-static SL_DEVICE uint32_t first_from(const struct search *s, uint32_t role, float limit) {
-  const struct layer *layer = &s->half->layers[role];
-  if (!s->is_padded) return scifi_first_from(s->x, layer->begin, layer->end, limit);
-  return (uint32_t)(last_below(s, role, limit) - address_of(s->x)) / (uint32_t)sizeof(float) + 1;
-}
-
-struct range {
-  uint32_t begin, end;
-};
-
-static SL_DEVICE struct range last_hits(const struct search *s, uint32_t first) {
-  const struct layer *layer = &s->half->layers[LAST];
-  const float *numbers = s->half->numbers;
-  const float x = s->x[first] * numbers[SCIFI_CASE_SCALE], range = numbers[SCIFI_CASE_RANGE];
-  struct range r = {first_from(s, LAST, x - range), first_from(s, LAST, x + range)};
-  while (r.end < layer->end && s->x[r.end] <= x + range) r.end++;
-  return r;
-}
-
-/* The line through a first and a last hit, at z_reference. */
-struct line {
-  float x, slope;
-};
-
-/* x / length, as division rounds it: Brisebarre, Muller, Raina, IEEE Transactions on Computers 53 (2004) 1069.
- * `inverse` is 1 / length. */
-static SL_DEVICE float divided(float x, float length, float inverse) {
-  const float near = x * inverse;
-  return fmaf(fmaf(-length, near, x), inverse, near);
-}
-
-static SL_DEVICE struct line line_through(float first, float last, float length, float inverse_length, float d) {
-  struct line l;
-  l.slope = divided(last - first, length, inverse_length);
-  l.x = first - d * l.slope;
-  return l;
-}
 
 /* Numbers for middle hits, that a thread keeps. */
 struct pairing {
   float length, inverse_length, d_first, d_middle, z_first, inverse_p[2], per_p, least, cells_per_mm; /* least >= 0 */
-  uint32_t is_turned;                                                                   /* it was below 0 */
+  uint32_t is_turned; /* it was below 0 */
 };
 
 static SL_DEVICE struct pairing pairing_of(const struct half *h) {
@@ -344,8 +57,8 @@ static SL_DEVICE struct window middle_window(const struct pairing *p, const stru
   return w;
 }
 
-/* Whether a pair may have a middle hit, and two further ones for some place of it: one of ten does. As in middle_window,
- * but for rounding. */
+/* Whether a pair may have a middle hit, and two further ones for some place of it: one of ten does. As in
+ * middle_window, but for rounding. */
 static SL_DEVICE uint32_t is_likely(const struct search *s, const struct pairing *p, uint32_t first, uint32_t last) {
   const float x_first = s->x[first], slope = divided(s->x[last] - x_first, p->length, p->inverse_length);
   const float x0 = x_first - slope * p->z_first, size = sl_abs_f32(x0);
@@ -356,8 +69,7 @@ static SL_DEVICE uint32_t is_likely(const struct search *s, const struct pairing
   if (!s->is_padded) return 1;
   SL_UNROLL for (uint32_t k = 0; k < TABLES; k++) {
     const struct crossing *c = &s->half->crossings[k];
-    const uint32_t cell = cell_of(fmaf(off, c->gain, fmaf(slope, c->d, x)));
-    near[k] = s->w->near[k][cell / CELL_BITS % CELL_WORDS] >> cell % CELL_BITS;
+    near[k] = scifi_cell_bit(s->w->near[k], CELL_WORDS, cell_of(fmaf(off, c->gain, fmaf(slope, c->d, x))));
   }
   return ((near[0] & near[1]) | (near[0] & near[2]) | (near[1] & near[2])) & near[NEAR_MIDDLE] & 1;
 }
@@ -384,24 +96,6 @@ static SL_DEVICE struct range middle_hits(const struct search *s, const struct p
   return r;
 }
 
-/* A line and a curvature: x = a + b d + c e(d). */
-struct curve {
-  float a, b, c;
-};
-
-static SL_DEVICE struct curve curve_through(float first, float middle, float last, const float *numbers,
-                                            float inverse_length, float d_first, float d_middle) {
-  const struct line l = line_through(first, last, numbers[SCIFI_CASE_LENGTH], inverse_length, d_first);
-  const float x = l.x + d_middle * l.slope;
-  struct curve c;
-  c.c = (x - middle) * numbers[SCIFI_CASE_CURVATURE];
-  c.b = l.slope - c.c * numbers[SCIFI_CASE_SLOPE];
-  c.a = l.x - c.c * numbers[SCIFI_CASE_X];
-  return c;
-}
-
-static SL_DEVICE float curve_at(const struct curve *c, float d, float bend) { return c->a + c->b * d + c->c * bend; }
-
 /* The number in the event of the hit nearest to where the curve is, of two as near the one before; NO_HIT if there is
  * none within the tolerance. */
 static SL_DEVICE uint32_t find_further(const struct search *s, const struct curve *c, uint32_t role) {
@@ -422,11 +116,6 @@ static SL_DEVICE uint32_t find_further(const struct search *s, const struct curv
   const uint32_t is_near = (is_before ? off_before : off_behind) <= tolerance;
   return is_near ? behind - is_before + layer->skipped : (uint32_t)NO_HIT;
 }
-
-/* Hits of a track, by role; numbers in the event. */
-struct xz_hits {
-  uint32_t of[ROLES];
-};
 
 /* A triplet by its places. */
 struct triplet {
@@ -465,70 +154,6 @@ static SL_DEVICE uint32_t grow(const struct search *s, uint64_t word, struct xz_
   hits->of[MIDDLE] = t.middle + layers[MIDDLE].skipped;
   hits->of[LAST] = t.last + layers[LAST].skipped;
   return count >= FEWEST;
-}
-
-/* Corrects the curve by least squares; further hits are `off`, of layer `missing` - 1 there is none (0: all are there).
- * Returns the sum of squares of what all hits are off then. */
-static SL_DEVICE float fit(const struct seed_xz_args *a, uint32_t odd, struct curve *c, const float *off,
-                           uint32_t missing) {
-  const float *gain = a->seeding.cases + SCIFI_CASE_NUMBERS * odd + SCIFI_CASE_FITS + SCIFI_SEED_FIT_NUMBERS * missing;
-  const float da = gain[0] * off[0] + gain[1] * off[1] + gain[2] * off[2];
-  const float db = gain[3] * off[0] + gain[4] * off[1] + gain[5] * off[2];
-  const float dc = gain[6] * off[0] + gain[7] * off[1] + gain[8] * off[2];
-  float sum = 0.0f;
-  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
-    const uint32_t layer = layer_of_role(k, odd), other = layer_of_role(FURTHER + k, odd);
-    const float of_triplet = da + db * a->seeding.d[layer] + dc * a->seeding.bend[layer];
-    const float rest = off[k] - (da + db * a->seeding.d[other] + dc * a->seeding.bend[other]);
-    sum += of_triplet * of_triplet;
-    sum += missing == k + 1 ? 0.0f : rest * rest;
-  }
-  c->a += da;
-  c->b += db;
-  c->c += dc;
-  return sum;
-}
-
-static SL_DEVICE void write_hits(const struct seed_xz_args *a, uint32_t odd, const struct xz_hits *hits,
-                                 uint32_t place) {
-  uint32_t *to = (uint32_t *)(void *)(a->tracks.hits + SCIFI_X_LAYERS * (size_t)place); /* two hits each */
-  uint32_t by_layer[ROLES + 1], missing = ROLES; /* the layer of which there is none */
-  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
-    by_layer[2 * k] = odd ? hits->of[FURTHER + k] : hits->of[k];
-    by_layer[2 * k + 1] = odd ? hits->of[k] : hits->of[FURTHER + k];
-  }
-  SL_UNROLL for (uint32_t k = 0; k < ROLES; k++) missing = by_layer[k] == NO_HIT ? k : missing;
-  a->tracks.hit_count[place] = (uint8_t)(missing < ROLES ? ROLES - 1 : ROLES);
-  by_layer[ROLES] = 0;
-  SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) {
-    const uint32_t low = 2 * k < missing ? by_layer[2 * k] : by_layer[2 * k + 1];
-    const uint32_t high = 2 * k + 1 < missing ? by_layer[2 * k + 1] : by_layer[2 * k + 2];
-    to[k] = low | high << HIT_BITS;
-  }
-}
-
-static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t unit, const struct xz_hits *hits,
-                                  uint32_t place) {
-  const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
-  const uint32_t kind = unit % KINDS, odd = kind % 2;
-  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * odd;
-  struct curve c = curve_through(x[hits->of[FIRST]], x[hits->of[MIDDLE]], x[hits->of[LAST]], numbers,
-                                 1.0f / numbers[SCIFI_CASE_LENGTH], a->seeding.d[layer_of_role(FIRST, odd)],
-                                 a->seeding.d[layer_of_role(MIDDLE, odd)]);
-  float off[ROLES - FURTHER];
-  uint32_t missing = 0;
-  SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
-    const uint32_t layer = layer_of_role(FURTHER + k, odd), hit = hits->of[FURTHER + k];
-    off[k] = hit != NO_HIT ? x[hit] - curve_at(&c, a->seeding.d[layer], a->seeding.bend[layer]) : 0.0f;
-    missing = hit != NO_HIT ? missing : k + 1;
-  }
-  const float sum = fit(a, odd, &c, off, missing);
-  write_hits(a, odd, hits, place);
-  a->tracks.kind[place] = (uint8_t)(kind / 2 | odd << 1);
-  a->tracks.a[place] = c.a;
-  a->tracks.b[place] = c.b;
-  a->tracks.c[place] = c.c;
-  a->tracks.score[place] = (missing ? sum * a->miss_factor : sum) + (odd ? a->case_penalty : 0.0f);
 }
 
 /* A place on the list of the slice; those beyond its end are not written, as nothing of the slice will be. */
