@@ -14,6 +14,7 @@
  * a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
 #include "forward_math.h"
+#include "listed_items.h"
 #include "magnet/event_model.h"
 #include "sorted_x.h"
 #include "ut/event_model.h"
@@ -37,7 +38,8 @@
     SL_ONE(SL_ITEMS_TERM(matches)))                                                                                    \
   M(SCRATCH, found_count, u8, "how many these are", SL_ONE(SL_ITEMS_TERM(matches)))                                    \
   M(SCRATCH, bend, f32, "how much it bends, 1/mm", SL_ONE(SL_ITEMS_TERM(matches)))                                     \
-  M(SCRATCH, from, u32, "which match each one is that is left", SL_ONE(SL_ITEMS_TERM(matches)))
+  M(SCRATCH, from, u32, "which match each one is that is left", SL_ONE(SL_ITEMS_TERM(matches)))                        \
+  M(SCRATCH, hits_begin, u32, "of its event", SL_ONE(SL_ITEMS_TERM(matches)))
 SL_ARGUMENTS(match_ut, MATCH_UT);
 
 enum {
@@ -374,15 +376,6 @@ SL_KERNEL(match_ut_count, struct match_ut_args) {
 
 /* ---------------------------------------------------------------------------------------------- what is left */
 
-/* Matches have their places; their numbers of hits wait to be summed. */
-SL_KERNEL(match_ut_list, struct match_ut_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_FOR_WANTED (from, track, event, a.matches.offsets, a.kept.offsets, a.found_count[from] >= a.min_hits) {
-      a.ut_tracks.hit_offsets[track] = a.found_count[from];
-      a.from[track] = from;
-    }
-}
-
 static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t from) {
   const uint32_t velo_track = a->matches.velo_track[from];
   struct way way;
@@ -398,11 +391,22 @@ static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event,
   a->ut_tracks.tx[i] = way.velo.tx + 2.0f * way.bend * (UT_MIDDLE_Z - way.velo.z);
 }
 
-static SL_DEVICE void write_hit(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t h) {
+/* Matches have their places; their numbers of hits wait to be summed. */
+SL_KERNEL(match_ut_list, struct match_ut_args) {
+  SL_FOR_EVENTS (event, a.events)
+    SL_FOR_WANTED (from, track, event, a.matches.offsets, a.kept.offsets, a.found_count[from] >= a.min_hits) {
+      a.ut_tracks.hit_offsets[track] = a.found_count[from];
+      a.from[track] = from;
+      a.hits_begin[track] = a.hits.offsets[event];
+      write_track(&a, event, track, from);
+    }
+}
+
+static SL_DEVICE void write_hit(const struct match_ut_args *a, uint32_t i, uint32_t h) {
   const uint32_t to = a->ut_tracks.hit_offsets[i], count = a->ut_tracks.hit_offsets[i + 1] - to;
   if (h >= count) return;
   const uint32_t place = (uint32_t)(a->found_hits[a->from[i]] >> HIT_BITS * (count - 1 - h)) & UINT16_MAX;
-  const uint32_t hit = a->hits.offsets[event] + place;
+  const uint32_t hit = a->hits_begin[i] + place;
   a->ut_tracks.hit_id[to + h] = a->hits.id[hit];
   a->ut_tracks.hit_x[to + h] = a->hits.x[hit];
   a->ut_tracks.hit_y[to + h] = a->hits.y[hit];
@@ -410,16 +414,11 @@ static SL_DEVICE void write_hit(const struct match_ut_args *a, uint32_t event, u
   a->ut_tracks.hit_sector[to + h] = a->hits.sector[hit];
 }
 
-/* A thread a hit, and the first one of a track writes the track too. */
+/* A thread a hit, of the whole slice, whose busiest events would keep a block long after all others. */
 SL_KERNEL(match_ut_write, struct match_ut_args) {
-  SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.kept.offsets[event], count = a.kept.offsets[event + 1] - first;
-    for (uint32_t t = threadIdx.x; t < UT_TRACK_HITS_MAX * count; t += blockDim.x) {
-      const uint32_t i = first + t / UT_TRACK_HITS_MAX, h = t % UT_TRACK_HITS_MAX;
-      if (h == 0) write_track(&a, event, i, a.from[i]);
-      write_hit(&a, event, i, h);
-    }
-  }
+  const uint32_t hits = UT_TRACK_HITS_MAX * scifi_listed_items(&a.events, a.kept.offsets);
+  for (uint32_t i = sl_grid_thread(); i < hits; i += sl_grid_threads())
+    write_hit(&a, i / UT_TRACK_HITS_MAX, i % UT_TRACK_HITS_MAX);
 }
 
 static int run(const struct sl_launch *l, const struct match_ut_args *a) {
@@ -428,7 +427,7 @@ static int run(const struct sl_launch *l, const struct match_ut_args *a) {
   if (!error) error = l->scan(l, a->kept.offsets, &a->kept.bound);
   if (!error) error = SL_LAUNCH(l, match_ut_list, SL_PER_EVENT, *a);
   if (!error) error = l->scan_items(l, a->ut_tracks.hit_offsets, a->kept.offsets, &a->ut_tracks.hit_offsets_bound);
-  if (!error) error = SL_LAUNCH(l, match_ut_write, SL_PER_EVENT, *a);
+  if (!error) error = SL_LAUNCH(l, match_ut_write, SL_PER_SUBITEM(a->ut_tracks, hit_offsets), *a);
   return error;
 }
 
