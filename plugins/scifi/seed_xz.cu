@@ -301,6 +301,36 @@ static SL_DEVICE uint32_t number_pairs(const struct search *s, uint32_t first, u
   return sum;
 }
 
+/* How many pairs a thread takes at a time: LIKELY has room for those of all, and for less than one each that waits. */
+static SL_DEVICE uint32_t rows_of_warp(void) { return sl_warp_lanes() <= LIKELY / (ROWS + 1) ? ROWS : 1; }
+
+/* Lists the likely ones of a thread's pairs from number i on, behind those of the threads before. `k`: of the first hit
+ * behind that of the last pair. */
+static SL_DEVICE void sift_pairs(const struct search *s, const struct pairing *pairing, uint32_t first, uint32_t i,
+                                 uint32_t count, uint32_t *k, struct warp_workspace *own, struct progress *p) {
+  uint32_t pairs[ROWS], wanted[ROWS], place = p->likely, total = 0;
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t number = i + row < count ? i + row : count - 1;
+    wanted[row] = pairs[row] = 0;
+    if (i >= count) continue;
+    SL_ROLLED while (own->firsts[*k].pairs_before <= number)++ *k;
+    const uint32_t from = first + *k - 1, last = own->firsts[*k - 1].last + number;
+    wanted[row] = is_likely(s, pairing, from, last) & (row < rows_of_warp() && i + row < count ? 1u : 0u);
+    pairs[row] = last << HIT_BITS | from;
+  }
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
+    uint32_t length = 0;
+    place += sl_warp_append(wanted[row], &length);
+    total += length;
+  }
+  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
+    if (wanted[row]) own->likely[place % LIKELY] = pairs[row];
+    place += wanted[row];
+  }
+  p->likely += total;
+  sl_warp_sync();
+}
+
 /* Searches from the first hits of a part. Every thread of the warp comes here. */
 static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
                                   struct progress *p) {
@@ -312,20 +342,11 @@ static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct sea
   for (uint32_t first = begin + hits * part / parts; first < end; first += FIRSTS) {
     const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
     const uint32_t count = number_pairs(s, first, firsts, own);
-    const uint32_t more = first + firsts == end ? sl_warp_lanes() : 0; /* a last round, without pairs */
-    uint32_t k = 0;                                                    /* of the first hit behind that of the pair */
-    for (uint32_t base = 0; base < count + more; base += sl_warp_lanes()) {
-      const uint32_t i = base + sl_warp_lane();
-      uint32_t pair = 0, is_wanted = 0;
-      if (i < count) {
-        SL_ROLLED while (own->firsts[k].pairs_before <= i) k++;
-        const uint32_t last = own->firsts[k - 1].last + i;
-        is_wanted = is_likely(s, &pairing, first + k - 1, last);
-        pair = last << HIT_BITS | (first + k - 1);
-      }
-      const uint32_t place = sl_warp_append(is_wanted, &p->likely);
-      if (is_wanted) own->likely[place % LIKELY] = pair;
-      sl_warp_sync();
+    const uint32_t step = rows_of_warp() * sl_warp_lanes(),
+                   more = first + firsts == end ? step : 0; /* a last round, without pairs */
+    uint32_t k = 0;                                         /* of the first hit behind that of the pair */
+    for (uint32_t base = 0; base < count + more; base += step) {
+      sift_pairs(s, &pairing, first, base + rows_of_warp() * sl_warp_lane(), count, &k, own, p);
       take_pairs(a, s, &pairing, base >= count, w, p);
     }
   }

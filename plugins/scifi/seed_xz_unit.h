@@ -21,6 +21,7 @@ enum {
   FOUND = 120,          /* tracks of a chunk that are listed together; the others one by one */
   PART_BIT = 28,        /* behind a track's place in its part */
   FIRSTS = 32,          /* first hits whose pairs are numbered at a time */
+  ROWS = 2,             /* pairs of a thread at a time */
   LIKELY = 128,         /* pairs that wait for their middle hits; a power of two, at least two for each lane */
   LIST = 96,            /* triplets that wait to be completed */
   CELLS = 4096,         /* of a layer; a power of two */
