@@ -10,7 +10,7 @@ enum {
   TRACKS_MAX = 1 << 17, /* of one event */
   KINDS = 2 * SCIFI_SEED_CASES,
   CHUNKS_MAX = 16,             /* of a unit */
-  PARTS = 8,                   /* of a chunk */
+  PARTS = 4,                   /* of a chunk */
   HIT_WORDS = 3,               /* with two hits each */
   FOUND_WORDS = HIT_WORDS + 2, /* these, part and place, chunk */
   FEWEST = 2                   /* further hits that there must be */
