@@ -3,11 +3,11 @@
  * A unit is a half and case of an event. Its first hits are dealt out in chunks of about as much work, a block each,
  * since there are events of a hundred times the work of others. A block copies the x of the unit's hits to shared
  * memory, and its warps take parts of its first hits and go on alone. For each of up to 32 first hits there is a range
- * of last ones. What a thread takes is a pair of them, by its number; tables of cells say whether there may be a middle
- * hit for it, and then two further ones. One of ten goes on to a list. From there a thread takes a pair, finds its
- * middle hits, and lists its triplets; and from there one of these, which it completes. So ranges of different lengths
- * leave few threads idle. Lists, and tracks in the output, are in the order of first, last and middle hits, whatever
- * the block.
+ * of last ones. What a thread takes are pairs of them, by their numbers, two at a time; tables of cells say whether
+ * there may be a middle hit for a pair, and then two further ones. One of ten goes on to a list. From there a thread
+ * takes a pair, finds its middle hits, and lists its triplets; and from there one of these, which it completes. So
+ * ranges of different lengths leave few threads idle. Lists, and tracks in the output, are in the order of first, last
+ * and middle hits, whatever the block.
  *
  * Plan, find, sum, scan, write. Chunks are listed in any order. What is found goes to a list of the slice in any order,
  * too, with the track's place among those of its part; when it is known how many tracks the parts before have, they are
