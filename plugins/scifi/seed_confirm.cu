@@ -10,7 +10,6 @@
  * key, which no two share, whatever their order. Chunks are listed in any order. An event has some 90 tracks and 2300
  * beginnings, of which 200 are followed. Reads the x of some 1600 hits a chunk; writes 25 bytes a track.
  */
-#include "cells.h"
 #include "seed_confirm.h"
 #include "sorted_x.h"
 
@@ -26,7 +25,7 @@ enum {
   STRIDE = 32,                   /* a power of two */
   ROUND = 512,                   /* beginnings that are looked at before those listed are followed */
   CELLS = 4096,                  /* of x, in which hits are marked, a bit each */
-  LAYER_MARKS = CELLS / SCIFI_CELL_BITS
+  LAYER_MARKS = CELLS / 32
 };
 static const float cells_begin = -3200.0f, per_cell = 0.64f; /* mm, 1/mm: what is further out is in the last ones */
 
@@ -81,7 +80,11 @@ static SL_DEVICE void mark_hits(const struct seed_confirm_args *a, struct worksp
     const struct layer *l = &w->layers[k];
     const float reach = l->reach;
     for (uint32_t i = l->begin + threadIdx.x; i < l->end; i += blockDim.x) {
-      scifi_mark_cells(w->marks + LAYER_MARKS * k, LAYER_MARKS, cell_of(hit_x[i] - reach), cell_of(hit_x[i] + reach));
+      const uint32_t first = cell_of(hit_x[i] - reach), last = cell_of(hit_x[i] + reach);
+      for (uint32_t word = first / 32; word <= last / 32; word++) {
+        const uint32_t from = word == first / 32 ? first % 32 : 0, to = word == last / 32 ? last % 32 : 31;
+        atomicOr(&w->marks[LAYER_MARKS * k + word], UINT32_MAX << from & UINT32_MAX >> (31 - to));
+      }
     }
   }
   __syncthreads();
@@ -248,7 +251,7 @@ static SL_DEVICE uint32_t hits_at_most(const struct workspace *w, const float *h
   uint32_t count = 1;
   SL_UNROLL for (uint32_t k = 1; k < SCIFI_STEREO_LAYERS; k++) {
     const uint32_t cell = cell_of(own->x[k][b.track] - ty * w->layers[k].dxdy_z);
-    count += k > b.first ? w->marks[LAYER_MARKS * k + cell / SCIFI_CELL_BITS] >> cell % SCIFI_CELL_BITS & 1u : 0u;
+    count += k > b.first ? w->marks[LAYER_MARKS * k + cell / 32] >> cell % 32 & 1u : 0u;
   }
   return count;
 }
