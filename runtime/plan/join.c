@@ -19,7 +19,7 @@
 
 enum { NO_PIECE = UINT32_MAX };
 enum { SIDE_MAX = 64 };     /* items that end or begin at a boundary: no more are compared */
-enum { STEPS_A_PIECE = 1 }; /* where the joins are right, the search goes nearly straight to the plan */
+enum { STEPS_A_PIECE = 2 }; /* where the joins are right, the search goes nearly straight to the plan */
 
 /* An item, or two pieces joined: one above the other, or one after the other. */
 struct piece {

@@ -414,6 +414,19 @@ static void a_rectangle_cut_to_pieces_is_put_together(void **state) {
   }
 }
 
+/* Too many pieces for the search alone: those in full slabs are joined first. */
+static void a_rectangle_cut_through_hundreds_of_times_is_joined(void **state) {
+  (void)state;
+  random_start();
+  for (uint32_t round = 0; round < 8; round++) {
+    struct sl_plan_buffer b[400];
+    const uint64_t seed = random_state;
+    const uint32_t count = cut_problem(b, COUNT(b), 1600, 1 << 20);
+    const struct sl_plan_result result = solve_with(b, count, 1, 0, 0);
+    if (result.arena_bytes != 1 << 20) fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %" PRIu64, seed, result.arena_bytes);
+  }
+}
+
 static void large_random_plans_pass_the_checker_at_any_alignment(void **state) {
   (void)state;
   random_start();
@@ -508,6 +521,7 @@ int main(void) {
       cmocka_unit_test(the_search_alone_finds_the_optimum_and_proves_it),
       cmocka_unit_test(the_repair_finds_the_optimum_and_nothing_below),
       cmocka_unit_test(a_rectangle_cut_to_pieces_is_put_together),
+      cmocka_unit_test(a_rectangle_cut_through_hundreds_of_times_is_joined),
       cmocka_unit_test(large_random_plans_pass_the_checker_at_any_alignment),
       cmocka_unit_test(the_same_request_gives_the_same_plan),
       cmocka_unit_test(the_checker_accepts_neighbours_in_time_and_place),
