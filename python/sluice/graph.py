@@ -310,8 +310,8 @@ class Graph:
 
         files: a file or several, patterns, or Parts of files (index()); none: what the graph's source makes. source: in
         place of files, Events and Packets from memory: anything that can be iterated over, in a thread of its own; it
-        waits where it is ahead of the run by `entries_max` (512). on_batch: a function, or several, that get each batch before the loop does,
-        in a thread of the run; what they return or yield, (place of an event in the batch, message), are findings, for
+        waits where it is ahead of the run by `entries_max` (512). on_batch: a function, or several, that get each batch
+        before the loop does, in a thread of the run; what they return or yield, (place of an event in the batch, message), are findings, for
         which the run raises CheckError at its end. n: the first so many events (None: all of a file or source, 1000
         simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight. slice_events:
         the most events in a slice. source_threads: that read and simulate. output: the file of a sink that writes one.
