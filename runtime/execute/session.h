@@ -89,7 +89,8 @@ struct sl_reading {
   void *args; /* properties only */
   struct sl_workers *workers;
   uint32_t is_short_told; /* of workers that could not be started */
-  uint32_t idle_calls;    /* of the source, without an event or a wait */
+  uint32_t idle_calls;    /* of the source, without an event since */
+  uint64_t idle_ns;       /* that they took */
   uint64_t next_ticket, events, ns;
   int ended, status;
   uint64_t room_bytes;              /* with repeat: that were left for slices to keep when it was last asked */
