@@ -312,31 +312,54 @@ static void small_problems_are_solved_to_the_brute_force_optimum(void **state) {
   }
 }
 
+/* A problem as the planner's parts see it. */
+struct parts {
+  struct sl_plan_problem problem;
+  struct sl_plan_search *search;
+  struct sl_plan_buffer *buffers;
+  uint64_t optimum, seed; /* of the random state that it was made from */
+  int64_t capacity;       /* in units: the optimum */
+  int64_t offsets[16];    /* in units, per item */
+};
+
+static void make_parts(struct parts *p, struct sl_plan_buffer *b, uint32_t count, uint64_t optimum, uint64_t seed) {
+  const struct sl_plan_request request = {b, count, 1, 0, 0, 0};
+  *p = (struct parts){.buffers = b, .optimum = optimum, .seed = seed};
+  assert_int_equal(sl_plan_problem_make(&request, &p->problem), SL_OK);
+  assert_int_equal(sl_plan_search_make(&p->problem, 0, &p->search), SL_OK);
+  p->capacity = (int64_t)(optimum / p->problem.unit_bytes);
+}
+
+static void free_parts(struct parts *p) {
+  sl_plan_search_free(p->search);
+  sl_plan_problem_free(&p->problem);
+}
+
+static void assert_offsets_are_a_plan(const struct parts *p) {
+  const uint32_t count = p->problem.count;
+  char reason[256] = "";
+  for (uint32_t i = 0; i < count; i++)
+    p->buffers[p->problem.items[i].buffer].offset = (uint64_t)p->offsets[i] * p->problem.unit_bytes;
+  if (sl_plan_verify(p->buffers, count, 1, p->optimum, reason, sizeof reason))
+    fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %s", p->seed, reason);
+}
+
 /* The search alone, without the greedy orders that solve most small problems before it: a plan at the optimum, a proof
  * one unit below, in each of its ways to choose. */
 static void assert_search_decides(struct sl_plan_buffer *b, uint32_t count, uint64_t optimum, uint64_t seed) {
-  const struct sl_plan_request request = {b, count, 1, 0, 0, 0};
-  struct sl_plan_problem problem;
-  struct sl_plan_search *search;
-  int64_t offsets[16];
-  char reason[256] = "";
-  assert_int_equal(sl_plan_problem_make(&request, &problem), SL_OK);
-  assert_int_equal(sl_plan_search_make(&problem, 0, &search), SL_OK);
-  const int64_t capacity = (int64_t)(optimum / problem.unit_bytes);
+  struct parts p;
+  make_parts(&p, b, count, optimum, seed);
   for (int way = 0; way < 4; way++) {
-    const int below = sl_plan_search_attempt(search, capacity - 1, UINT64_MAX / 2, offsets);
+    const int below = sl_plan_search_attempt(p.search, p.capacity - 1, UINT64_MAX / 2, p.offsets);
     if (below != SL_PLAN_IMPOSSIBLE) fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d below the optimum", seed, below);
     /* twice, since each attempt goes on to the next way */
     for (int again = 0; again < 2; again++) {
-      const int at = sl_plan_search_attempt(search, capacity, UINT64_MAX / 2, offsets);
+      const int at = sl_plan_search_attempt(p.search, p.capacity, UINT64_MAX / 2, p.offsets);
       if (at != SL_PLAN_SOLVED) fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d at the optimum", seed, at);
-      for (uint32_t i = 0; i < count; i++) b[i].offset = (uint64_t)offsets[i] * problem.unit_bytes;
-      if (sl_plan_verify(b, count, 1, optimum, reason, sizeof reason))
-        fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %s", seed, reason);
+      assert_offsets_are_a_plan(&p);
     }
   }
-  sl_plan_search_free(search);
-  sl_plan_problem_free(&problem);
+  free_parts(&p);
 }
 
 static void the_search_alone_finds_the_optimum_and_proves_it(void **state) {
@@ -362,23 +385,14 @@ static void the_repair_finds_the_optimum_and_nothing_below(void **state) {
     struct sl_plan_buffer b[16];
     uint32_t count;
     const uint64_t seed = random_state, optimum = small_problem(b, &count, round);
-    const struct sl_plan_request request = {b, count, 1, 0, 0, 0};
-    struct sl_plan_problem problem;
-    struct sl_plan_search *search;
-    int64_t offsets[16];
-    char reason[256] = "";
-    assert_int_equal(sl_plan_problem_make(&request, &problem), SL_OK);
-    assert_int_equal(sl_plan_search_make(&problem, 0, &search), SL_OK);
-    const int64_t capacity = (int64_t)(optimum / problem.unit_bytes);
-    const int below = sl_plan_search_eject(search, capacity - 1, 20, offsets);
-    const int at = sl_plan_search_eject(search, capacity, 10000, offsets);
+    struct parts p;
+    make_parts(&p, b, count, optimum, seed);
+    const int below = sl_plan_search_eject(p.search, p.capacity - 1, 20, p.offsets);
+    const int at = sl_plan_search_eject(p.search, p.capacity, 10000, p.offsets);
     if (below != SL_PLAN_UNDECIDED || at != SL_PLAN_SOLVED)
       fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d below the optimum, %d at it", seed, below, at);
-    for (uint32_t i = 0; i < count; i++) b[problem.items[i].buffer].offset = (uint64_t)offsets[i] * problem.unit_bytes;
-    if (sl_plan_verify(b, count, 1, optimum, reason, sizeof reason))
-      fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %s", seed, reason);
-    sl_plan_search_free(search);
-    sl_plan_problem_free(&problem);
+    assert_offsets_are_a_plan(&p);
+    free_parts(&p);
   }
 }
 
