@@ -7,14 +7,13 @@
  * by id and order. Two clusters that agree in all three keep the order of the input, so that places are unique whatever
  * the input. At last clusters are gathered, so that hits are written in one piece.
  *
- * On a cpu, whose warp is one thread, a hit's place is the number of clusters of its pair that come before it, counted
- * straight from memory; by phi alone, and only in a pair where that gives two the same place, again by all three keys.
- *
- * In pairs that are too large for either, which damaged banks can make, keys are sorted in memory by all three keys, by
- * the warp, in the place of the pair's hits: n (log n)^2 steps.
+ * In pairs that are too large for that, which damaged banks can make, and where a warp is one thread, keys are sorted
+ * in memory by all three keys, by the warp, in the place of the pair's hits: n (log n)^2 steps. On a cpu the version of
+ * sort_by_phi.cpu.c takes the others.
  *
  * README.md: "Azimuth and order".
  */
+#include "sort_by_phi.h"
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
@@ -70,103 +69,6 @@ static SL_DEVICE uint32_t comes_before(const struct sort_by_phi_args *a, uint32_
   if (id[j] != id[i]) return id[j] < id[i];
   if (order[j] != order[i]) return order[j] < order[i];
   return j < i;
-}
-
-/* ------------------------------------------------------------------------------------- ranks from memory */
-
-/* 32 clusters of a pair, or what is left of them; of a GPU's thread, one. */
-struct some {
-  uint32_t base, left;
-  int16_t phi[SL_LANES32];
-  uint16_t count[SL_LANES32]; /* a pair has at most 65535 */
-};
-
-static SL_DEVICE void some_open(struct some *s, const int16_t *phi, uint32_t count, uint32_t base) {
-  s->base = base;
-  s->left = count - base;
-  SL_FOR_LANES32 (j) s->phi[SL_LANE32(j)] = 0;
-  SL_FOR_LANES32_BELOW (j, s->left) s->phi[SL_LANE32(j)] = phi[base + j];
-}
-
-static SL_DEVICE uint32_t counts_for(int16_t other, int16_t own, const uint32_t equals) {
-  return equals ? other == own : other < own;
-}
-
-enum {
-  PHIS = 8,          /* compared at a time, so that a cpu's counts stay in registers for as long */
-  COUNTED_MAX = 1024 /* clusters of a pair, whose squares are counted sooner than they are sorted */
-};
-
-/* How many clusters of the pair have a smaller phi than each, or the same. */
-static SL_DEVICE void some_count(struct some *s, const int16_t *phi, uint32_t count, const uint32_t equals) {
-  uint32_t i = 0;
-  SL_FOR_LANES32 (j) s->count[SL_LANE32(j)] = 0;
-  for (; i + PHIS <= count; i += PHIS)
-    SL_FOR_LANES32 (j) {
-      uint16_t sum = s->count[SL_LANE32(j)];
-      SL_UNROLL
-      for (uint32_t k = 0; k < PHIS; k++) sum = (uint16_t)(sum + counts_for(phi[i + k], s->phi[SL_LANE32(j)], equals));
-      s->count[SL_LANE32(j)] = sum;
-    }
-  for (; i < count; i++)
-    SL_FOR_LANES32 (j)
-      s->count[SL_LANE32(j)] = (uint16_t)(s->count[SL_LANE32(j)] + counts_for(phi[i], s->phi[SL_LANE32(j)], equals));
-}
-
-/* Moves them to the places that `count` says. */
-static SL_DEVICE void some_move(const struct some *s, const struct sort_by_phi_args *a, const struct slice *p) {
-  const uint32_t from = p->from + s->base, to = p->to;
-  const uint32_t *__restrict__ id = a->clusters.id + from;
-  const int16_t *__restrict__ phi = a->clusters.phi + from;
-  const float *__restrict__ x = a->clusters.x + from, *__restrict__ y = a->clusters.y + from;
-  const float *__restrict__ z = a->clusters.z + from;
-  uint32_t *__restrict__ to_id = a->hits.id + to;
-  int16_t *__restrict__ to_phi = a->hits.phi + to;
-  float *__restrict__ to_x = a->hits.x + to, *__restrict__ to_y = a->hits.y + to, *__restrict__ to_z = a->hits.z + to;
-  SL_FOR_LANES32_BELOW (j, s->left) {
-    const uint32_t place = s->count[SL_LANE32(j)];
-    to_id[place] = id[j];
-    to_phi[place] = phi[j];
-    to_x[place] = x[j];
-    to_y[place] = y[j];
-    to_z[place] = z[j];
-  }
-}
-
-/* Adds to each count how many clusters of the same phi come before. */
-static SL_DEVICE void some_add_equals(struct some *s, const struct sort_by_phi_args *a, const struct slice *p) {
-  const int16_t *phi = a->clusters.phi + p->from;
-  struct some equal = *s;
-  some_count(&equal, phi, p->count, 1);
-  SL_FOR_LANES32_BELOW (j, s->left) {
-    if (equal.count[SL_LANE32(j)] == 1) continue;
-    uint32_t before = s->count[SL_LANE32(j)];
-    for (uint32_t i = 0; i < p->count; i++)
-      if (phi[i] == s->phi[SL_LANE32(j)] && comes_before(a, p->from, i, s->base + j)) before++;
-    s->count[SL_LANE32(j)] = (uint16_t)before;
-  }
-}
-
-/* Sorts a pair. Clusters whose phi is their own have places of their own by phi alone; if two had the same place, which
- * shows in the sum of places, all is done again with all keys. */
-static SL_DEVICE void sort_by_counts(const struct sort_by_phi_args *a, const struct slice *p) {
-  const int16_t *phi = a->clusters.phi + p->from;
-  struct some s;
-  uint32_t sum = 0;
-  for (uint32_t base = 0; base < p->count; base += 32) {
-    some_open(&s, phi, p->count, base);
-    some_count(&s, phi, p->count, 0);
-    SL_FOR_LANES32_BELOW (j, s.left) sum += s.count[SL_LANE32(j)];
-    some_move(&s, a, p);
-  }
-  if (sl_group_sum_u32(sum, 32) == p->count * (p->count - 1) / 2) return; /* 0 for an empty pair */
-  sl_warp_sync();
-  for (uint32_t base = 0; base < p->count; base += 32) {
-    some_open(&s, phi, p->count, base);
-    some_count(&s, phi, p->count, 0);
-    some_add_equals(&s, a, p);
-    some_move(&s, a, p);
-  }
 }
 
 /* ------------------------------------------------------------------------------------ sorts in registers */
@@ -370,9 +272,7 @@ SL_KERNEL(sort_by_phi_write, struct sort_by_phi_args) {
       continue;
     }
     const struct slice p = slice_of(&a, event, pair);
-    if (sl_warp_lanes() == 1 && p.count <= COUNTED_MAX)
-      sort_by_counts(&a, &p);
-    else if (sl_warp_lanes() > 1 && p.count <= KEYS)
+    if (sl_warp_lanes() > 1 && p.count <= KEYS)
       sort_small(&a, &p, &keys[warp]);
     else
       sort_large(&a, &p);
@@ -383,4 +283,30 @@ static int run(const struct sl_launch *l, const struct sort_by_phi_args *a) {
   return SL_COUNT_SCAN_WRITE(l, sort_by_phi_count, sort_by_phi_write, a->hits, *a);
 }
 
-SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run);
+#ifdef SL_TARGET_CPU
+/* The same, pairs of an event in their order, with vectors. */
+SL_KERNEL(sort_by_phi_write_tuned, struct sort_by_phi_args) {
+  SL_FOR_EVENTS (event, a.events)
+    for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
+      if (is_empty(&a, event)) {
+        clear_pair(&a, event, pair);
+        continue;
+      }
+      const struct slice p = slice_of(&a, event, pair);
+      if (p.count <= SORT_PAIR_MAX)
+        sort_pair_cpu(&a.clusters, p.from, p.count, &a.hits, p.to, a.hits.offsets[event + 1]);
+      else
+        sort_large(&a, &p);
+    }
+}
+
+static int run_tuned(const struct sl_launch *l, const void *args) {
+  const struct sort_by_phi_args *a = (const struct sort_by_phi_args *)args;
+  return SL_COUNT_SCAN_WRITE(l, sort_by_phi_count, sort_by_phi_write_tuned, a->hits, *a);
+}
+#define SORT_BY_PHI_TUNED run_tuned
+#else
+#define SORT_BY_PHI_TUNED NULL
+#endif
+
+SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SL_TUNED(SORT_BY_PHI_TUNED));

@@ -123,10 +123,13 @@ static struct input *random_input(uint32_t event_count, uint32_t most, uint32_t 
 
 static void assert_random(uint32_t most, uint32_t phis, uint32_t ids, uint32_t orders, uint32_t gaps) {
   struct input *in = random_input(5, most, phis, ids, orders, gaps, most + phis);
-  struct sl_test *t = prepare(in);
-  assert_int_equal(sl_test_run(t), 0);
-  assert_sorted(t, in);
-  sl_test_free(t);
+  for (int shared = 0; shared < 2; shared++) {
+    struct sl_test *t = prepare(in);
+    sl_test_shared(t, shared);
+    assert_int_equal(sl_test_run(t), 0);
+    assert_sorted(t, in);
+    sl_test_free(t);
+  }
   input_free(in);
 }
 
@@ -155,7 +158,7 @@ static void equal_phi_and_id_are_decided_by_order(void **state) { (void)state, a
 static void clusters_with_equal_keys_keep_their_order(void **state) { (void)state, assert_random(120, 2, 2, 2, 0); }
 static void what_lies_behind_a_pair_is_left_out(void **state) { (void)state, assert_random(40, 256, 256, 256, 3); }
 /* What a warp has registers for ends at 256 clusters, or 512 with 64 lanes; what it has shared memory for, at 512; what
- * a cpu counts, at 1024. */
+ * a cpu sorts with vectors, in blocks of 64, at 1024. */
 static void pairs_around_the_sizes_of_other_ways_are_sorted(void **state) {
   (void)state;
   for (uint32_t count = 1022; count < 1028; count++) assert_one_pair(count, count % 2 == 0);
