@@ -45,7 +45,7 @@ struct tile {
   float x1[TILE_WINDOWS + LANES], y1[TILE_WINDOWS + LANES], z1[TILE_WINDOWS + LANES]; /* x1, y1: then the slopes */
   float delta_z[TILE_WINDOWS + LANES];
   int32_t edge[TILE_WINDOWS + LANES]; /* what to subtract from an azimuth to compare it with the window's width */
-  int32_t first_bin[TILE_WINDOWS + LANES], end_bin[TILE_WINDOWS + LANES];
+  uint32_t begin[TILE_WINDOWS + LANES], end[TILE_WINDOWS + LANES]; /* places of the bins that the window touches */
   int32_t h0[TILE_WINDOWS + LANES]; /* of the pair's hits */
   i64x4 least[TILE_WINDOWS];        /* of each group of windows: the lanes' minima, two in one */
   int32_t found[TILE_WINDOWS];      /* 0 or 1 */
@@ -122,7 +122,7 @@ static void load_position(struct search *s, const struct pair *p) {
 }
 
 /* Slopes of the lines, and their windows in the next pair. Computes up to seven more than there are. */
-static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
+static void predict(struct tile *t, const struct pair *p, uint32_t count, uint32_t phi_window) {
   for (uint32_t w = 0; w < count; w += LANES) {
     const f32x8 x0 = f32x8_load(t->x0 + w), y0 = f32x8_load(t->y0 + w), z0 = f32x8_load(t->z0 + w);
     const f32x8 dz = f32x8_load(t->z1 + w) - z0;
@@ -140,8 +140,12 @@ static void predict(struct tile *t, uint32_t count, uint32_t phi_window) {
     const u32x8 lower = phi - phi_window;
     const u32x8 from_bottom = (lower + 32768) & 0xFFFF;
     i32x8_store(t->edge + w, (i32x8)((lower << 16) ^ 1u << 31));
-    i32x8_store(t->first_bin + w, (i32x8)(from_bottom >> (16 - BIN_BITS)));
-    i32x8_store(t->end_bin + w, (i32x8)(((from_bottom + 2 * phi_window) >> (16 - BIN_BITS)) + 1));
+    const u32x8 first_bin = from_bottom >> (16 - BIN_BITS);
+    const u32x8 last_bin = (from_bottom + 2 * phi_window) >> (16 - BIN_BITS);
+    const u32x8 begin = u32x8_gather(p->bin_first, (i32x8)first_bin);
+    const u32x8 end = u32x8_gather(p->bin_first, (i32x8)last_bin + 1);
+    memcpy(t->begin + w, &begin, sizeof begin);
+    memcpy(t->end + w, &end, sizeof end);
   }
 }
 
@@ -168,43 +172,50 @@ static void reduce_lanes(struct tile *t, uint32_t groups, int64_t limit) {
   }
 }
 
+/* The best hit so far of a group of windows, in each lane: its scatter and its visit. */
+struct best {
+  f32x8 scatter;
+  i32x8 visit;
+};
+
+/* Window `w` looks at eight hits, from `at` on. */
+VECTOR_INLINE struct best look(const struct search *s, const int32_t *phi, const float *x, const struct tile *t,
+                               uint32_t w, uint32_t at, i32x8 visit, struct best best) {
+  const i32x8 width = i32x8_of((int32_t)((2 * s->phi_window << 16 | 0xFFFF) ^ 1u << 31));
+  const i32x8 outside = (i32x8)((u32x8)i32x8_load(phi + at) - (u32x8)i32x8_of(t->edge[w])) > width;
+  const f32x8 dz = f32x8_load(s->z + at) - f32x8_of(t->z0[w]);
+  const f32x8 dx = f32x8_of(t->x0[w]) + f32x8_of(t->x1[w]) * dz - f32x8_load(x + at);
+  const f32x8 dy = f32x8_of(t->y0[w]) + f32x8_of(t->y1[w]) * dz - f32x8_load(s->y + at);
+  const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside); /* outside: not a number, never less */
+  best.visit = i32x8_max(best.visit, visit & (scatter < best.scatter)); /* visits rise */
+  best.scatter = f32x8_min(scatter, best.scatter);
+  return best;
+}
+
 /* The best hit of each group of windows: whether there is one, and its visit. */
 static inline __attribute__((always_inline)) void scan(const struct search *s, const struct pair *p, const float *x,
                                                        struct tile *t, uint32_t groups, uint32_t windows_each) {
-  const i32x8 width = i32x8_of((int32_t)((2 * s->phi_window << 16 | 0xFFFF) ^ 1u << 31));
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   const float max_scatter = s->a->max_scatter;
   int32_t max_scatter_bits;
   memcpy(&max_scatter_bits, &max_scatter, sizeof max_scatter_bits);
-  const uint32_t *bin_first = p->bin_first, count = p->count;
+  const uint32_t count = p->count;
   const int32_t *phi = p->phi;
-  const float *y = s->y, *z = s->z;
   for (uint32_t group = 0, w = 0; group < groups; group++) {
-    f32x8 best = f32x8_of(max_scatter);
-    i32x8 best_visit = {0};
+    struct best best = {f32x8_of(max_scatter), {0}};
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < windows_each; i++, w++) {
-      const uint32_t begin = bin_first[t->first_bin[w]], end = bin_first[t->end_bin[w]];
-      const u32x8 edge = (u32x8)i32x8_of(t->edge[w]);
-      const f32x8 x0 = f32x8_of(t->x0[w]), y0 = f32x8_of(t->y0[w]), z0 = f32x8_of(t->z0[w]);
-      const f32x8 tx = f32x8_of(t->x1[w]), ty = f32x8_of(t->y1[w]);
-      uint32_t place = begin; /* goes on beyond the last hit where `at` begins again */
-      uint32_t at = begin;
-      for (;;) {
-        const i32x8 outside = (i32x8)((u32x8)i32x8_load(phi + at) - edge) > width;
-        const f32x8 dz = f32x8_load(z + at) - z0;
-        const f32x8 dx = x0 + tx * dz - f32x8_load(x + at);
-        const f32x8 dy = y0 + ty * dz - f32x8_load(y + at);
-        const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside); /* outside: not a number, never less */
-        const i32x8 visit = i32x8_of(visit_of(i, place)) + lane;
-        best_visit = i32x8_max(best_visit, visit & (scatter < best)); /* visits rise */
-        best = f32x8_min(scatter, best);
-        place += LANES;
-        if (__builtin_expect(place >= end, 1)) break;
+      uint32_t at = t->begin[w], length = t->end[w] - at;
+      i32x8 visit = i32x8_of((int32_t)at) + (lane + visit_of(i, 0)); /* goes on beyond the last hit where `at` does not */
+      best = look(s, phi, x, t, w, at, visit, best);
+      for (; __builtin_expect(length > LANES, 0); length -= LANES) {
         at += LANES;
         if (at >= count + LANES) at -= count;
+        visit += LANES;
+        best = look(s, phi, x, t, w, at, visit, best);
       }
     }
-    t->least[group] = scatter_then_visit(best, best_visit);
+    t->least[group] = scatter_then_visit(best.scatter, best.visit);
   }
   reduce_lanes(t, groups, (int64_t)max_scatter_bits << 32);
 }
@@ -378,7 +389,7 @@ static void seed(struct search *s, uint32_t top) {
   for (uint32_t begin = 0; begin < middle_count; begin += tile_groups) {
     const uint32_t groups = middle_count - begin < tile_groups ? middle_count - begin : tile_groups;
     list_lines(s, p0, p1, s->middle + begin, groups, candidates);
-    predict(&s->tile, groups * candidates, s->phi_window);
+    predict(&s->tile, p2, groups * candidates, s->phi_window);
     if (candidates == 4) /* the usual number, as a constant */
       scan(s, p2, s->seed_x, &s->tile, groups, 4);
     else
@@ -442,7 +453,7 @@ static void forward(struct search *s, uint32_t number) {
     for (uint32_t begin = 0; begin < s->live_count; begin += TILE_WINDOWS) {
       const uint32_t left = s->live_count - begin, count = left < TILE_WINDOWS ? left : TILE_WINDOWS;
       list_live(s, s->live + begin, count, s->a->geometry.module_z + 2 * number);
-      predict(&s->tile, count, s->phi_window);
+      predict(&s->tile, p, count, s->phi_window);
       scan(s, p, s->x, &s->tile, count, 1);
       kept = extend_live(s, p, begin, count, kept);
     }

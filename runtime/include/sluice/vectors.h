@@ -92,8 +92,14 @@ VECTOR_INLINE uint32_t i32x8_bits(i32x8 mask) {
 }
 
 /* Minima and maxima of lanes are one instruction each: clang sees them in a selection, gcc in a loop, unless it unrolls
- * that first. f32x8_min and f32x8_max give b where a is not a number. */
-#ifdef __clang__
+ * that first, or knows the comparison from elsewhere and selects by it, which takes three. f32x8_min and f32x8_max give b
+ * where a is not a number. */
+#if defined(__AVX2__)
+VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) { return (f32x8)_mm256_min_ps((__m256)a, (__m256)b); }
+VECTOR_INLINE f32x8 f32x8_max(f32x8 a, f32x8 b) { return (f32x8)_mm256_max_ps((__m256)a, (__m256)b); }
+VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) { return (i32x8)_mm256_min_epi32((__m256i)a, (__m256i)b); }
+VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) { return (i32x8)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+#elif defined(__clang__)
 VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) { return f32x8_select(a < b, a, b); }
 VECTOR_INLINE f32x8 f32x8_max(f32x8 a, f32x8 b) { return f32x8_select(a > b, a, b); }
 VECTOR_INLINE i32x8 i32x8_min(i32x8 a, i32x8 b) { return i32x8_select(a < b, a, b); }
