@@ -22,6 +22,8 @@
 
 #include <stdbool.h>
 
+typedef uint8_t u8x8 __attribute__((vector_size(8)));
+
 enum {
   BIN_BITS = 7,
   BINS = 1 << BIN_BITS,
@@ -46,10 +48,11 @@ struct tile {
   float delta_z[TILE_WINDOWS + LANES];
   int32_t edge[TILE_WINDOWS + LANES]; /* what to subtract from an azimuth to compare it with the window's width */
   uint32_t begin[TILE_WINDOWS + LANES], end[TILE_WINDOWS + LANES]; /* places of the bins that the window touches */
-  int32_t h0[TILE_WINDOWS + LANES]; /* of the pair's hits */
-  i64x4 least[TILE_WINDOWS];        /* of each group of windows: the lanes' minima, two in one */
-  int32_t found[TILE_WINDOWS];      /* 0 or 1 */
-  int32_t visit[TILE_WINDOWS];
+  int32_t h0[TILE_WINDOWS + LANES];                                /* of the pair's hits */
+  i64x4 least[TILE_WINDOWS + LANES];   /* of each group of windows: the lanes' minima, two in one */
+  int32_t found[TILE_WINDOWS + LANES]; /* -1 or 0 */
+  int32_t visit[TILE_WINDOWS + LANES];
+  int32_t hit[TILE_WINDOWS + LANES]; /* that was visited, of the event's */
 };
 
 struct search {
@@ -59,11 +62,11 @@ struct search {
   const uint32_t *pair_first, *id;
   const float *event_x, *event_y, *event_z;
   const int16_t *event_phi;
-  uint8_t *used;
+  uint8_t *used, *used_end;
   /* The tracks so far; those of seeding number s begin at seeding_first[s]. */
   uint16_t (*tracks)[VELO_MAX_HITS_PER_TRACK];
-  uint8_t *length, *skips;
-  uint16_t *live;
+  uint8_t *length;
+  int32_t *live, *live_hits; /* live_of; the last two hits, the older one in the lower half */
   uint32_t track_count, live_count, seeding_count;
   uint32_t seeding_first[VELO_MODULE_PAIRS];
   /* Three pairs in turn, and the lowest pair's hits, with repeats. */
@@ -78,7 +81,16 @@ struct search {
 /* When a window of a group looks at a hit of a pair: later ones are larger. `place` goes on beyond the last hit. */
 VECTOR_INLINE int32_t visit_of(uint32_t window, uint32_t place) { return (int32_t)(window << VISIT_BITS | place); }
 VECTOR_INLINE uint32_t visit_window(int32_t visit) { return (uint32_t)visit >> VISIT_BITS; }
-VECTOR_INLINE uint32_t visit_place(int32_t visit) { return (uint32_t)visit & ((1u << VISIT_BITS) - 1); }
+VECTOR_INLINE i32x8 visit_places(i32x8 visit) { return visit & ((1 << VISIT_BITS) - 1); }
+
+/* A live track: its number, how many hits it has, and how many pairs it has just passed without one. */
+VECTOR_INLINE int32_t live_of(uint32_t track, uint32_t length) { return (int32_t)(length << 16 | track); }
+VECTOR_INLINE uint32_t live_track(int32_t live) { return (uint32_t)live & 0xFFFF; }
+VECTOR_INLINE uint32_t live_length(int32_t live) { return (uint32_t)live >> 16 & 0xFF; }
+VECTOR_INLINE i32x8 live_with_hit(i32x8 live) { return (live & 0xFFFFFF) + (1 << 16); }
+VECTOR_INLINE i32x8 live_without_hit(i32x8 live) { return live + (1 << 24); }
+VECTOR_INLINE i32x8 live_lengths(i32x8 live) { return live >> 16 & 0xFF; }
+VECTOR_INLINE i32x8 live_skips(i32x8 live) { return live >> 24; }
 
 static void repeat_first(void *values, uint32_t count) {
   uint32_t *v = values;
@@ -157,18 +169,26 @@ VECTOR_INLINE i64x4 scatter_then_visit(f32x8 scatter, i32x8 visit) {
                    (i64x4)__builtin_shufflevector(visit, bits, 2, 10, 3, 11, 6, 14, 7, 15));
 }
 
-/* The minimum over the lanes of each group, four groups at a time. Computes up to three more than there are. */
-static void reduce_lanes(struct tile *t, uint32_t groups, int64_t limit) {
-  for (uint32_t g = 0; g < groups; g += 4) {
-    const i64x4 a = t->least[g], b = t->least[g + 1], c = t->least[g + 2], d = t->least[g + 3];
-    const i64x4 ab = i64x4_min(__builtin_shufflevector(a, b, 0, 4, 2, 6), __builtin_shufflevector(a, b, 1, 5, 3, 7));
-    const i64x4 cd = i64x4_min(__builtin_shufflevector(c, d, 0, 4, 2, 6), __builtin_shufflevector(c, d, 1, 5, 3, 7));
-    const i64x4 least =
-        i64x4_min(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
-    for (uint32_t i = 0; i < 4; i++) {
-      t->found[g + i] = least[i] < limit;
-      t->visit[g + i] = (int32_t)least[i];
-    }
+/* The minimum over the lanes of four groups. */
+VECTOR_INLINE i64x4 least_of_four(const i64x4 *g) {
+  const i64x4 ab =
+      i64x4_min(__builtin_shufflevector(g[0], g[1], 0, 4, 2, 6), __builtin_shufflevector(g[0], g[1], 1, 5, 3, 7));
+  const i64x4 cd =
+      i64x4_min(__builtin_shufflevector(g[2], g[3], 0, 4, 2, 6), __builtin_shufflevector(g[2], g[3], 1, 5, 3, 7));
+  return i64x4_min(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+}
+
+/* What each group has found in pair `p`. Computes up to seven more than there are. */
+static void reduce_lanes(struct tile *t, const struct pair *p, uint32_t groups, int32_t limit) {
+  const int32_t first = (int32_t)p->first, count = (int32_t)p->count;
+  for (uint32_t g = 0; g < groups; g += LANES) {
+    const i32x8 low = (i32x8)least_of_four(t->least + g), high = (i32x8)least_of_four(t->least + g + 4);
+    const i32x8 visit = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+    const i32x8 scatter = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+    const i32x8 place = visit_places(visit);
+    i32x8_store(t->found + g, scatter < limit);
+    i32x8_store(t->visit + g, visit);
+    i32x8_store(t->hit + g, first + place - ((place >= count) & count));
   }
 }
 
@@ -186,7 +206,7 @@ VECTOR_INLINE struct best look(const struct search *s, const int32_t *phi, const
   const f32x8 dz = f32x8_load(s->z + at) - f32x8_of(t->z0[w]);
   const f32x8 dx = f32x8_of(t->x0[w]) + f32x8_of(t->x1[w]) * dz - f32x8_load(x + at);
   const f32x8 dy = f32x8_of(t->y0[w]) + f32x8_of(t->y1[w]) * dz - f32x8_load(s->y + at);
-  const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside); /* outside: not a number, never less */
+  const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside);  /* outside: not a number, never less */
   best.visit = i32x8_max(best.visit, visit & (scatter < best.scatter)); /* visits rise */
   best.scatter = f32x8_min(scatter, best.scatter);
   return best;
@@ -206,7 +226,8 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < windows_each; i++, w++) {
       uint32_t at = t->begin[w], length = t->end[w] - at;
-      i32x8 visit = i32x8_of((int32_t)at) + (lane + visit_of(i, 0)); /* goes on beyond the last hit where `at` does not */
+      i32x8 visit =
+          i32x8_of((int32_t)at) + (lane + visit_of(i, 0)); /* goes on beyond the last hit where `at` does not */
       best = look(s, phi, x, t, w, at, visit, best);
       for (; __builtin_expect(length > LANES, 0); length -= LANES) {
         at += LANES;
@@ -217,33 +238,50 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
     }
     t->least[group] = scatter_then_visit(best.scatter, best.visit);
   }
-  reduce_lanes(t, groups, (int64_t)max_scatter_bits << 32);
+  reduce_lanes(t, p, groups, max_scatter_bits);
 }
 
-/* The hit of a visit, in the event. */
-VECTOR_INLINE uint32_t visited_hit(uint32_t first, uint32_t count, int32_t visit) {
-  const uint32_t place = visit_place(visit);
-  return first + (place >= count ? place - count : place);
+/* Which of a pair's hits from number `i` on are unused, a byte each: 1, or 0. */
+VECTOR_INLINE uint64_t unused_bytes(const struct search *s, const struct pair *p, uint32_t i) {
+  const uint8_t *used = s->used + p->first + i;
+  const uint32_t left = p->count - i;
+  uint64_t bytes = 0;
+  if (used + LANES <= s->used_end)
+    memcpy(&bytes, used, sizeof bytes);
+  else
+    for (uint32_t k = 0; k < left && k < LANES; k++) bytes |= (uint64_t)used[k] << 8 * k;
+  return ~bytes & (left < LANES ? (1ull << 8 * left) - 1 : UINT64_MAX) & 0x0101010101010101;
+}
+
+/* Lists the hits of a pair that are unused, and after them up to eight other numbers. Returns how many. */
+VECTOR_INLINE uint32_t list_hits(const struct search *s, const struct pair *p, int32_t *list, int32_t *before) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < p->count; i += LANES) {
+    const uint64_t unused = unused_bytes(s, p, i);
+    const uint32_t bits = (uint32_t)(unused * 0x0102040810204080 >> 56); /* byte k to bit k */
+    if (before) {
+      const uint64_t sums = unused * 0x0101010101010101 - unused; /* byte k: of those below it */
+      u8x8 bytes;
+      memcpy(&bytes, &sums, sizeof bytes);
+      i32x8_store(before + i, __builtin_convertvector(bytes, i32x8) + (int32_t)count);
+    }
+    i32x8_store(list + count, i32x8_lanes_of_bits(bits) + (int32_t)i);
+    count += (uint32_t)__builtin_popcount(bits);
+  }
+  return count;
 }
 
 /* Lists a pair's unused hits, and gives their number. */
 static uint32_t list_unused(const struct search *s, const struct pair *p) {
-  const uint8_t *restrict used = s->used + p->first;
-  int32_t *restrict unused = s->unused, *restrict unused_before = s->unused_before;
-  const uint32_t hits = p->count;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < hits; i++) {
-    unused_before[i] = (int32_t)count;
-    unused[count] = (int32_t)i;
-    count += used[i] ^ 1u;
-  }
-  unused_before[hits] = (int32_t)count;
+  int32_t *unused = s->unused;
+  const int32_t count = (int32_t)list_hits(s, p, unused, s->unused_before), hits = (int32_t)p->count;
+  s->unused_before[hits] = count;
   if (count > 0)
-    for (int32_t i = 0, n = (int32_t)count; i < LANES; i++) {
-      unused[n + i] = unused[i] + (int32_t)hits;
-      unused[-1 - i] = unused[n - 1 - i] - (int32_t)hits;
+    for (int32_t i = 0; i < LANES; i++) {
+      unused[count + i] = unused[i] + hits;
+      unused[-1 - i] = unused[count - 1 - i] - hits;
     }
-  return count;
+  return (uint32_t)count;
 }
 
 /* The first hit of a pair with an azimuth of `phi` or more. */
@@ -321,47 +359,42 @@ static void list_lines(struct search *s, const struct pair *p0, const struct pai
     f32x8_store(t->y1 + w, f32x8_of(middle_y[middle[group]]));
     f32x8_store(t->z1 + w, f32x8_of(middle_z[middle[group]]));
   }
-  for (uint32_t w = 0; w < groups * candidates; w++) {
-    t->x0[w] = x[t->h0[w]];
-    t->y0[w] = y[t->h0[w]];
-    t->z0[w] = z[t->h0[w]];
+  i32x8_store(t->h0 + groups * candidates, i32x8_of(0));
+  for (uint32_t w = 0; w < groups * candidates; w += LANES) {
+    const i32x8 h0 = i32x8_load(t->h0 + w);
+    f32x8_store(t->x0 + w, f32x8_gather(x, h0));
+    f32x8_store(t->y0 + w, f32x8_gather(y, h0));
+    f32x8_store(t->z0 + w, f32x8_gather(z, h0));
   }
 }
 
-static void write_seeds(struct search *s, const struct pair *p0, const struct pair *p1, const struct pair *p2,
-                        const int32_t *middle, uint32_t groups, uint32_t candidates) {
+static void write_seeds(struct search *s, const struct pair *p0, const struct pair *p1, const int32_t *middle,
+                        uint32_t groups, uint32_t candidates) {
   const struct tile *t = &s->tile;
-  const uint32_t first0 = p0->first, first1 = p1->first, first2 = p2->first, count2 = p2->count;
-  uint32_t track = s->track_count, live = s->live_count;
-  uint16_t(*tracks)[VELO_MAX_HITS_PER_TRACK] = s->tracks, *live_tracks = s->live;
-  uint8_t *length = s->length, *skips = s->skips;
-  for (uint32_t group = 0; group < groups; group++) {
-    const uint32_t window = visit_window(t->visit[group]);
-    memset(tracks[track], 0, sizeof tracks[track]);
-    tracks[track][0] = (uint16_t)(first0 + (uint32_t)t->h0[group * candidates + window]);
-    tracks[track][1] = (uint16_t)(first1 + (uint32_t)middle[group]);
-    tracks[track][2] = (uint16_t)visited_hit(first2, count2, t->visit[group]);
-    length[track] = 3;
-    skips[track] = 0;
-    live_tracks[live] = (uint16_t)track;
-    track += (uint32_t)t->found[group];
-    live += (uint32_t)t->found[group];
-  }
-  s->track_count = track;
-  s->live_count = live;
-}
-
-/* Lists the unused hits of the middle pair, and gives their number. */
-static uint32_t list_middle(const struct search *s, const struct pair *p) {
-  const uint8_t *restrict used = s->used + p->first;
-  int32_t *restrict middle = s->middle;
-  const uint32_t hits = p->count;
+  const uint32_t first0 = p0->first, first1 = p1->first;
+  int32_t with_seed[TILE_WINDOWS + LANES];
   uint32_t count = 0;
-  for (uint32_t i = 0; i < hits; i++) {
-    middle[count] = (int32_t)i;
-    count += used[i] ^ 1u;
+  for (uint32_t g = 0; g < groups; g += LANES) {
+    const uint32_t left = groups - g, there = left < LANES ? (1u << left) - 1 : 0xFF;
+    const uint32_t bits = i32x8_bits(i32x8_load(t->found + g)) & there;
+    i32x8_store(with_seed + count, i32x8_lanes_of_bits(bits) + (int32_t)g);
+    count += (uint32_t)__builtin_popcount(bits);
   }
-  return count;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t group = (uint32_t)with_seed[i], track = s->track_count + i, live = s->live_count + i;
+    const uint32_t h0 = first0 + (uint32_t)t->h0[group * candidates + visit_window(t->visit[group])];
+    const uint32_t h1 = first1 + (uint32_t)middle[group], h2 = (uint32_t)t->hit[group];
+    uint16_t *hits = s->tracks[track];
+    memset(hits, 0, sizeof s->tracks[track]);
+    hits[0] = (uint16_t)h0;
+    hits[1] = (uint16_t)h1;
+    hits[2] = (uint16_t)h2;
+    s->length[track] = 3;
+    s->live[live] = live_of(track, 3);
+    s->live_hits[live] = (int32_t)(h1 | h2 << 16);
+  }
+  s->track_count += count;
+  s->live_count += count;
 }
 
 /* The x of the lowest pair, out of reach where the hit is used. */
@@ -381,7 +414,7 @@ static void seed(struct search *s, uint32_t top) {
   const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
   const uint32_t unused = list_unused(s, p0), candidates = unused < wanted ? unused : wanted;
   if (candidates == 0) return;
-  const uint32_t middle_count = list_middle(s, p1);
+  const uint32_t middle_count = list_hits(s, p1, s->middle, NULL);
   hide_used(s, p2);
   const float delta_z = s->a->geometry.module_z[2 * (top - 2)] - s->a->geometry.module_z[2 * top];
   for (uint32_t w = 0; w < TILE_WINDOWS; w++) s->tile.delta_z[w] = delta_z;
@@ -394,68 +427,89 @@ static void seed(struct search *s, uint32_t top) {
       scan(s, p2, s->seed_x, &s->tile, groups, 4);
     else
       scan(s, p2, s->seed_x, &s->tile, groups, candidates);
-    write_seeds(s, p0, p1, p2, s->middle + begin, groups, candidates);
+    write_seeds(s, p0, p1, s->middle + begin, groups, candidates);
   }
 }
 
-static void list_live(struct search *s, const uint16_t *live, uint32_t count, const float *module_z) {
+static void list_live(struct search *s, uint32_t begin, uint32_t count, const float *module_z) {
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   struct tile *t = &s->tile;
-  for (uint32_t w = 0; w < count; w++) {
-    const uint16_t *last = s->tracks[live[w]] + s->length[live[w]] - 1;
-    const uint32_t h0 = last[-1], h1 = last[0];
-    t->x0[w] = s->event_x[h0];
-    t->y0[w] = s->event_y[h0];
-    t->z0[w] = s->event_z[h0];
-    t->x1[w] = s->event_x[h1];
-    t->y1[w] = s->event_y[h1];
-    t->z1[w] = s->event_z[h1];
-    t->delta_z[w] = module_z[search_side_of(s->id[h0])] - t->z0[w];
+  for (uint32_t w = 0; w < count; w += LANES) {
+    const i32x8 hits = i32x8_load(s->live_hits + begin + w) & (lane < (int32_t)(count - w));
+    const i32x8 h0 = hits & 0xFFFF, h1 = (i32x8)((u32x8)hits >> 16);
+    const f32x8 z0 = f32x8_gather(s->event_z, h0);
+    f32x8_store(t->x0 + w, f32x8_gather(s->event_x, h0));
+    f32x8_store(t->y0 + w, f32x8_gather(s->event_y, h0));
+    f32x8_store(t->z0 + w, z0);
+    f32x8_store(t->x1 + w, f32x8_gather(s->event_x, h1));
+    f32x8_store(t->y1 + w, f32x8_gather(s->event_y, h1));
+    f32x8_store(t->z1 + w, f32x8_gather(s->event_z, h1));
+    const i32x8 is_odd = (i32x8)(u32x8_gather(s->id, h0) >> 20 & 1u) != 0 /* as search_side_of */;
+    f32x8_store(t->delta_z + w, f32x8_select(is_odd, f32x8_of(module_z[1]), f32x8_of(module_z[0])) - z0);
   }
 }
 
-/* Appends what was found, marks hits, and keeps the live ones in `live` from `kept` on. A hit that was not found is
- * written all the same, but where it does no harm: after the track's end, and as a mark in `nowhere`. */
-static uint32_t extend_live(const struct search *s, const struct pair *p, uint32_t begin, uint32_t count,
-                            uint32_t kept) {
+/* Keeps those live tracks that may find more hits, in `live` from `kept` on, eight of them. Returns how many. */
+VECTOR_INLINE uint32_t keep_live(const struct search *s, i32x8 live, i32x8 hits, uint32_t left, uint32_t kept) {
+  const i32x8 keep = (live_skips(live) <= (int32_t)s->a->max_skipped_modules) &
+                     (live_lengths(live) < (int32_t)VELO_MAX_HITS_PER_TRACK);
+  const uint32_t bits = i32x8_bits(keep) & (left < LANES ? (1u << left) - 1 : 0xFF);
+  const i32x8 lanes = i32x8_lanes_of_bits(bits);
+  i32x8_store(s->live + kept, i32x8_permute(live, lanes));
+  i32x8_store(s->live_hits + kept, i32x8_permute(hits, lanes));
+  return (uint32_t)__builtin_popcount(bits);
+}
+
+/* Appends what was found, and marks hits. A hit that was not found is written all the same, but where it does no harm:
+ * after the track's end, and as a mark in `nowhere`. */
+static void append_hits(const struct search *s, uint32_t begin, uint32_t count) {
   const struct tile *t = &s->tile;
-  uint16_t *live = s->live, fourth[TILE_WINDOWS]; /* tracks that found their fourth hit */
-  uint8_t *lengths = s->length, *skips = s->skips, *used = s->used, nowhere;
-  const uint32_t max_skips = s->a->max_skipped_modules, hits_first = p->first, hits_count = p->count;
+  uint16_t fourth[TILE_WINDOWS]; /* tracks that found their fourth hit */
+  uint8_t *used = s->used, nowhere;
   uint32_t fourth_count = 0;
   for (uint32_t w = 0; w < count; w++) {
-    const uint32_t track = live[begin + w], found = (uint32_t)t->found[w], length = lengths[track];
-    const uint32_t h2 = visited_hit(hits_first, hits_count, t->visit[w]) & -found;
+    const int32_t live = s->live[begin + w];
+    const uint32_t track = live_track(live), length = live_length(live), found = (uint32_t)t->found[w] & 1u;
+    const uint32_t h2 = (uint32_t)(t->hit[w] & t->found[w]);
     *(found ? used + h2 : &nowhere) = 1;
     s->tracks[track][length] = (uint16_t)h2;
+    s->length[track] = (uint8_t)(length + found);
     fourth[fourth_count] = (uint16_t)track;
     fourth_count += found & (length == 3);
-    const uint32_t skipped = (skips[track] + 1u) & (found - 1); /* 0 if found */
-    lengths[track] = (uint8_t)(length + found);
-    skips[track] = (uint8_t)skipped;
-    live[kept] = (uint16_t)track;
-    kept += (skipped <= max_skips) & (length + found < VELO_MAX_HITS_PER_TRACK);
   }
   for (uint32_t i = 0; i < fourth_count; i++)
     for (uint32_t j = 0; j < 3; j++) used[s->tracks[fourth[i]][j]] = 1;
-  return kept;
+}
+
+/* Goes on with the tracks of a tile, and keeps the live ones in `live` from `kept` on. Returns how many. */
+static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t count, uint32_t kept) {
+  const struct tile *t = &s->tile;
+  const uint32_t first = kept;
+  append_hits(s, begin, count);
+  for (uint32_t w = 0; w < count; w += LANES) {
+    const i32x8 live = i32x8_load(s->live + begin + w), hits = i32x8_load(s->live_hits + begin + w);
+    const i32x8 found = i32x8_load(t->found + w);
+    const i32x8 with_hit = (i32x8)((u32x8)hits >> 16) | i32x8_load(t->hit + w) << 16;
+    kept += keep_live(s, i32x8_select(found, live_with_hit(live), live_without_hit(live)),
+                      i32x8_select(found, with_hit, hits), count - w, kept);
+  }
+  return kept - first;
 }
 
 static void forward(struct search *s, uint32_t number) {
   const struct pair *p = &s->pairs[number % 3];
   uint32_t kept = 0;
   if (p->count == 0) { /* not found, all of them */
-    for (uint32_t i = 0; i < s->live_count; i++) {
-      const uint16_t track = s->live[i];
-      s->live[kept] = track;
-      kept += ++s->skips[track] <= s->a->max_skipped_modules;
-    }
+    for (uint32_t i = 0; i < s->live_count; i += LANES)
+      kept += keep_live(s, live_without_hit(i32x8_load(s->live + i)), i32x8_load(s->live_hits + i), s->live_count - i,
+                        kept);
   } else {
     for (uint32_t begin = 0; begin < s->live_count; begin += TILE_WINDOWS) {
       const uint32_t left = s->live_count - begin, count = left < TILE_WINDOWS ? left : TILE_WINDOWS;
-      list_live(s, s->live + begin, count, s->a->geometry.module_z + 2 * number);
+      list_live(s, begin, count, s->a->geometry.module_z + 2 * number);
       predict(&s->tile, p, count, s->phi_window);
       scan(s, p, s->x, &s->tile, count, 1);
-      kept = extend_live(s, p, begin, count, kept);
+      kept += extend_live(s, begin, count, kept);
     }
   }
   s->live_count = kept;
@@ -488,6 +542,7 @@ static void search_event(struct search *s, uint32_t event) {
   s->event_z = hits->z + e.first;
   s->event_phi = hits->phi + e.first;
   s->used = s->a->used.flag + e.first;
+  s->used_end = s->a->used.flag + s->a->hits.bound.capacity;
   s->track_count = s->live_count = s->seeding_count = 0;
   memset(s->used, 0, e.count);
   search_refuse(&s->a->events, event, e);
@@ -517,8 +572,8 @@ static void share_workspace(struct search *s, const struct search_by_triplet_arg
   s->middle = arrays[9];
   s->tracks = (uint16_t(*)[VELO_MAX_HITS_PER_TRACK])a->track_hits;
   s->length = a->track_length;
-  s->skips = a->track_skips;
-  s->live = a->track_middle;
+  s->live = (int32_t *)a->live;
+  s->live_hits = s->live + hits + SEARCH_WORK_SLACK;
 }
 
 int search_by_triplet_tuned(const struct sl_launch *l, const void *args) {

@@ -36,10 +36,9 @@ enum {
   M(SHARED_SCRATCH, event_order, u32, "events, those with most hits first", SL_ONE(SL_EVENTS_TERM(1, 0)))            \
   M(SCRATCH, track_length, u8, "hits of each track, in the same order", SL_ONE(SL_ITEMS_TERM(hits)))                 \
   M(SHARED_SCRATCH, candidate_length, u8, "hits of each candidate", SL_ONE(SL_ITEMS_TERM(hits)))                     \
-  M(TUNED_SCRATCH, track_skips, u8, "pairs that each track has just passed without a hit",                           \
-    SL_ONE(SL_ITEMS_TERM(hits)))                                                                                     \
-  M(SCRATCH, track_middle, u16, "middle hits of the candidates; on the CPU, tracks that are live",                   \
-    SL_ONE(SL_ITEMS_TERM(hits)))                                                                                     \
+  M(TUNED_SCRATCH, live, u32, "tracks that may find more hits, and their last two hits",                             \
+    SL_ONE(SL_ITEMS_SCALED(hits, 2, 1, 2 * SEARCH_WORK_SLACK)))                                                      \
+  M(SHARED_SCRATCH, track_middle, u16, "middle hits of the candidates", SL_ONE(SL_ITEMS_TERM(hits)))                 \
   M(SCRATCH, workspace, u32, "events too large for shared memory; copies of single pairs for the CPU",               \
     SL_ONE(SL_ITEMS_SCALED(hits, SEARCH_WORK_ARRAYS, 1, SEARCH_WORK_ARRAYS *SEARCH_WORK_SLACK)))
 SL_ARGUMENTS(search_by_triplet, SEARCH_BY_TRIPLET);

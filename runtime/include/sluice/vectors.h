@@ -91,9 +91,32 @@ VECTOR_INLINE uint32_t i32x8_bits(i32x8 mask) {
 #endif
 }
 
+/* Lane i gets v[at[i]]. */
+VECTOR_INLINE i32x8 i32x8_permute(i32x8 v, i32x8 at) {
+#ifdef __AVX2__
+  return (i32x8)_mm256_permutevar8x32_epi32((__m256i)v, (__m256i)at);
+#else
+  return (i32x8){v[at[0]], v[at[1]], v[at[2]], v[at[3]], v[at[4]], v[at[5]], v[at[6]], v[at[7]]};
+#endif
+}
+
+/* The numbers of the lanes whose bit is set, in order; then 0. So a permutation by it brings these to the front. */
+VECTOR_INLINE i32x8 i32x8_lanes_of_bits(uint32_t bits) {
+  i32x8 lanes;
+#ifdef __BMI2__
+  const uint64_t bytes = _pext_u64(0x0706050403020100, _pdep_u64(bits, 0x0101010101010101) * 255);
+  lanes = (i32x8)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes));
+#else
+  lanes = (i32x8){0};
+  for (int32_t i = 0, n = 0; i < LANES; i++)
+    if (bits >> i & 1) lanes[n++] = i;
+#endif
+  return lanes;
+}
+
 /* Minima and maxima of lanes are one instruction each: clang sees them in a selection, gcc in a loop, unless it unrolls
- * that first, or knows the comparison from elsewhere and selects by it, which takes three. f32x8_min and f32x8_max give b
- * where a is not a number. */
+ * that first, or knows the comparison from elsewhere and selects by it, which takes three. f32x8_min and f32x8_max give
+ * b where a is not a number. */
 #if defined(__AVX2__)
 VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) { return (f32x8)_mm256_min_ps((__m256)a, (__m256)b); }
 VECTOR_INLINE f32x8 f32x8_max(f32x8 a, f32x8 b) { return (f32x8)_mm256_max_ps((__m256)a, (__m256)b); }
