@@ -183,6 +183,113 @@ static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struc
   }
 }
 
+/* Opens the first 32 of the tracks listed, and fits them towards the beam, to the beam line. Returns 0 if they have no
+ * hits; no such track comes from consolidation. */
+static SL_DEVICE uint32_t fit_to_beam(const struct kalman_filter_args *a, const uint32_t *list, uint32_t count,
+                                      struct kalman_tracks *t, struct kalman_hits *hits, struct kalman_states *s) {
+  open_tracks(a, list, count, t);
+  if (t->longest == 0) return 0;
+  begin_with_lines(a, t, s);
+  if (SL_LANES32 > 1) load_rows(a, t, hits);
+  fit(a, t, hits, 0, s);
+  SL_FOR_LANES32_OF (j, t->count) {
+    const uint32_t lane = SL_LANE32(j);
+    propagate(s, lane, velo_distance_to_beam(a->geometry.beam, s->x[lane], s->y[lane], s->tx[lane], s->ty[lane]));
+  }
+  return 1;
+}
+
+static SL_DEVICE void fit_to_end(const struct kalman_filter_args *a, const struct kalman_tracks *t,
+                                 const struct kalman_hits *hits, struct kalman_states *s) {
+  fit(a, t, hits, 1, s);
+  SL_FOR_LANES32_OF (j, t->count) propagate(s, SL_LANE32(j), KALMAN_END_Z - s->z[SL_LANE32(j)]);
+}
+
+#if defined(SL_TARGET_CPU)
+enum { KALMAN_TRACKS = 512 }; /* taken by length at a time; a multiple of 32 */
+
+/* States of these tracks in the order in which they are fitted; then one of zeros, for tracks without hits. */
+struct kalman_fitted {
+  float x[KALMAN_TRACKS + 1], y[KALMAN_TRACKS + 1], z[KALMAN_TRACKS + 1], tx[KALMAN_TRACKS + 1], ty[KALMAN_TRACKS + 1];
+  float c_xx[KALMAN_TRACKS + 1], c_xt[KALMAN_TRACKS + 1], c_tt[KALMAN_TRACKS + 1];
+};
+
+struct kalman_list {
+  uint32_t place[KALMAN_TRACKS]; /* of each track in the order of the fits */
+  uint8_t backward[KALMAN_TRACKS + 1];
+  struct kalman_fitted at_beam, at_end;
+};
+
+static void keep(struct kalman_fitted *f, uint32_t place, const struct kalman_states *s) {
+  memcpy(f->x + place, s->x, sizeof s->x);
+  memcpy(f->y + place, s->y, sizeof s->y);
+  memcpy(f->z + place, s->z, sizeof s->z);
+  memcpy(f->tx + place, s->tx, sizeof s->tx);
+  memcpy(f->ty + place, s->ty, sizeof s->ty);
+  memcpy(f->c_xx + place, s->c_xx, sizeof s->c_xx);
+  memcpy(f->c_xt + place, s->c_xt, sizeof s->c_xt);
+  memcpy(f->c_tt + place, s->c_tt, sizeof s->c_tt);
+}
+
+/* Lists tracks by ascending number of hits, so that neighbours have about as many. Returns how many have any. */
+static uint32_t order_by_length(const struct kalman_filter_args *a, uint32_t begin, uint32_t end,
+                                struct kalman_list *list) {
+  const uint32_t *hit_offsets = a->tracks.hit_offsets;
+  uint32_t next[VELO_MAX_HITS_PER_TRACK + 2] = {0}, count = 0;
+  for (uint32_t track = begin; track < end; track++) next[hit_offsets[track + 1] - hit_offsets[track] + 1]++;
+  next[1] = 0;
+  for (uint32_t length = 1; length < VELO_MAX_HITS_PER_TRACK + 2; length++) next[length] += next[length - 1];
+  for (uint32_t track = begin; track < end; track++) {
+    const uint32_t length = hit_offsets[track + 1] - hit_offsets[track];
+    list->place[track - begin] = KALMAN_TRACKS;
+    if (length == 0) continue;
+    list->place[track - begin] = next[length];
+    a->order[next[length]++] = track;
+    count++;
+  }
+  return count;
+}
+
+static void in_order(float *__restrict__ to, const float *__restrict__ from, const uint32_t *__restrict__ place,
+                     uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) to[i] = from[place[i]];
+}
+
+/* Writes the states of tracks [begin, end), in one piece. Both collections of states have the same fields. */
+#define WRITE(states, f, list, begin, end)                                                        \
+  do {                                                                                            \
+    const uint32_t *place = (list)->place, n = (end) - (begin);                                   \
+    in_order((states).x + (begin), (f)->x, place, n);                                             \
+    in_order((states).y + (begin), (f)->y, place, n);                                             \
+    in_order((states).z + (begin), (f)->z, place, n);                                             \
+    in_order((states).tx + (begin), (f)->tx, place, n);                                           \
+    in_order((states).ty + (begin), (f)->ty, place, n);                                           \
+    in_order((states).c00 + (begin), (f)->c_xx, place, n);                                        \
+    in_order((states).c20 + (begin), (f)->c_xt, place, n);                                        \
+    in_order((states).c22 + (begin), (f)->c_tt, place, n);                                        \
+    memcpy((states).c11 + (begin), (states).c00 + (begin), n * sizeof *(states).c11);             \
+    memcpy((states).c31 + (begin), (states).c20 + (begin), n * sizeof *(states).c31);             \
+    memcpy((states).c33 + (begin), (states).c22 + (begin), n * sizeof *(states).c33);             \
+    for (uint32_t i = 0; i < n; i++) (states).backward[(begin) + i] = (list)->backward[place[i]]; \
+  } while (0)
+
+/* Fits tracks [begin, end), 32 at a time. */
+static void fit_list(const struct kalman_filter_args *a, uint32_t begin, uint32_t end, struct kalman_list *list) {
+  struct kalman_tracks t;
+  struct kalman_hits hits;
+  struct kalman_states s;
+  const uint32_t count = order_by_length(a, begin, end, list);
+  for (uint32_t i = 0; i < count; i += 32) {
+    fit_to_beam(a, a->order + i, count - i, &t, &hits, &s);
+    for (uint32_t lane = 0; lane < 32; lane++) list->backward[i + lane] = (uint8_t)t.backward[lane];
+    keep(&list->at_beam, i, &s);
+    fit_to_end(a, &t, &hits, &s);
+    keep(&list->at_end, i, &s);
+  }
+  WRITE(a->beamline_states, &list->at_beam, list, begin, end);
+  WRITE(a->end_states, &list->at_end, list, begin, end);
+}
+#else
 /* Both collections of states have the same fields. */
 #define STORE(states, t, s)                             \
   SL_FOR_LANES32_OF (j, (t).count) {                    \
@@ -202,51 +309,29 @@ static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struc
     (states).backward[i] = (uint8_t)(t).backward[lane]; \
   }
 
-/* Fits the first 32 of the tracks listed. */
-static SL_DEVICE void fit_tracks(const struct kalman_filter_args *a, const uint32_t *list, uint32_t count) {
+/* Fits a track. */
+static SL_DEVICE void fit_track(const struct kalman_filter_args *a, uint32_t track) {
   struct kalman_tracks t;
   struct kalman_hits hits;
   struct kalman_states s;
-  open_tracks(a, list, count, &t);
-  if (t.longest == 0) return; /* no such track comes from consolidation */
-  begin_with_lines(a, &t, &s);
-  if (SL_LANES32 > 1) load_rows(a, &t, &hits);
-  fit(a, &t, &hits, 0, &s);
-  SL_FOR_LANES32_OF (j, t.count) {
-    const uint32_t lane = SL_LANE32(j);
-    propagate(&s, lane, velo_distance_to_beam(a->geometry.beam, s.x[lane], s.y[lane], s.tx[lane], s.ty[lane]));
-  }
+  if (!fit_to_beam(a, &track, 32, &t, &hits, &s)) return;
   STORE(a->beamline_states, t, s)
-  fit(a, &t, &hits, 1, &s);
-  SL_FOR_LANES32_OF (j, t.count) propagate(&s, SL_LANE32(j), KALMAN_END_Z - s.z[SL_LANE32(j)]);
+  fit_to_end(a, &t, &hits, &s);
   STORE(a->end_states, t, s)
 }
-
-/* For lanes that go together: lists tracks by ascending number of hits, so that neighbours have about as many. Returns
- * how many have any. */
-static SL_DEVICE uint32_t order_by_length(const struct kalman_filter_args *a, uint32_t begin, uint32_t end) {
-  const uint32_t *hit_offsets = a->tracks.hit_offsets;
-  uint32_t place[VELO_MAX_HITS_PER_TRACK + 2] = {0}, count = 0;
-  for (uint32_t track = begin; track < end; track++) place[hit_offsets[track + 1] - hit_offsets[track] + 1]++;
-  place[1] = 0;
-  for (uint32_t length = 1; length < VELO_MAX_HITS_PER_TRACK + 2; length++) place[length] += place[length - 1];
-  for (uint32_t track = begin; track < end; track++) {
-    const uint32_t length = hit_offsets[track + 1] - hit_offsets[track];
-    if (length == 0) continue;
-    a->order[place[length]++] = track;
-    count++;
-  }
-  return count;
-}
+#endif
 
 SL_KERNEL(kalman_filter_fit, struct kalman_filter_args) {
 #if defined(SL_TARGET_CPU)
+  struct kalman_list list;
+  memset(&list, 0, sizeof list);
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t count = order_by_length(&a, a.tracks.offsets[event], a.tracks.offsets[event + 1]);
-    for (uint32_t i = 0; i < count; i += 32) fit_tracks(&a, a.order + i, count - i);
+    const uint32_t end = a.tracks.offsets[event + 1];
+    for (uint32_t begin = a.tracks.offsets[event]; begin < end; begin += KALMAN_TRACKS)
+      fit_list(&a, begin, end - begin < KALMAN_TRACKS ? end : begin + KALMAN_TRACKS, &list);
   }
 #else
-  SL_FOR_ITEMS (track, a.events, a.tracks.offsets) fit_tracks(&a, &track, 32);
+  SL_FOR_ITEMS (track, a.events, a.tracks.offsets) fit_track(&a, track);
 #endif
 }
 
