@@ -1,11 +1,19 @@
 /* decode.cpu.c: scifi.decode shaped for a CPU; same results as decode.cu.
  *
- * Banks are decoded once: an event's keys stand in the order of banks and halfwords, in which nearly always the
- * channels of a mat ascend. So a key's place follows from how many of its mat came before it, and hits are written as
- * the keys are gone through. Then x must ascend through each zone, and no id be there twice in a row; where that is not
- * so, keys are sorted, and the event is written again.
+ * Banks are decoded once, eight halfwords at a time: what is a cluster by itself or with its neighbour becomes a key,
+ * and the keys of an event stand in the order of banks and halfwords, without gaps. What is not usual in one of the
+ * eight, such as a link that is not connected, makes all of them go through bank_words.h one by one.
+ *
+ * In this order the keys of a mat nearly always follow each other, and ascend. So they are written mat by mat, eight at
+ * a time; where it is not so, they are sorted first.
  */
 #include "decode.h"
+
+#include <sluice/vectors.h>
+
+typedef uint16_t u16x8 __attribute__((vector_size(16)));
+
+SL_STATIC_ASSERT((int)KEYS_BESIDE >= (int)LANES, "eight keys may be read or written from any one on");
 
 /* An event's keys, being collected. */
 struct collecting {
@@ -13,36 +21,126 @@ struct collecting {
   uint32_t hits; /* beyond SCIFI_HITS_MAX they are only counted */
 };
 
-static inline void collect(struct collecting *c, uint32_t key) {
-  c->keys[c->hits < SCIFI_HITS_MAX ? c->hits : (uint32_t)SCIFI_HITS_MAX] = key;
+/* Where the next key goes; some more may be written after it. */
+static inline uint32_t *next_key(const struct collecting *c) {
+  return c->keys + (c->hits < SCIFI_HITS_MAX ? c->hits : (uint32_t)SCIFI_HITS_MAX);
+}
+
+static inline void collect(struct collecting *c, const struct scifi_cluster *cluster) {
+  *next_key(c) = cluster->channel << KEY_CHANNEL_BIT | cluster->fraction << KEY_SIZE_BITS | cluster->pseudo_size;
   c->hits++;
 }
 
-static inline uint32_t key_of(uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
-  return channel << KEY_CHANNEL_BIT | fraction << KEY_SIZE_BITS | pseudo_size;
+/* Collects the clusters that begin with halfwords from `i` to `end`; returns the first halfword after them. */
+static uint32_t collect_one_by_one(struct collecting *c, const struct scifi_bank_words *words, uint32_t i, uint32_t end,
+                                   uint32_t *faults) {
+  struct scifi_bank_cursor cursor = scifi_bank_begin();
+  struct scifi_cluster cluster;
+  cursor.next = i;
+  while (cursor.next < end) {
+    scifi_take_halfword(words, &cursor);
+    while (scifi_taken_next(&cursor, &cluster)) collect(c, &cluster);
+  }
+  *faults |= cursor.faults;
+  return cursor.next;
 }
 
-/* Collects the clusters of a bank. Returns what is wrong with its halfwords. */
-static uint32_t collect_bank(struct collecting *c, const struct scifi_bank_words *words) {
-  struct scifi_bank_cursor cursor = scifi_bank_begin();
-  while (cursor.next < words->end) {
-    const uint32_t halfword = scifi_halfword(words->payload, cursor.next), begin = scifi_link_begin(words, halfword);
-    struct scifi_cluster cluster;
-    if (!scifi_flag_of(halfword) && begin != SCIFI_NOT_CONNECTED) { /* most are such */
-      collect(c, key_of(begin + scifi_channel_of(halfword), scifi_fraction_of(halfword), SCIFI_SMALL));
-      cursor.next++;
-      continue;
-    }
-    scifi_take_halfword(words, &cursor);
-    while (scifi_taken_next(&cursor, &cluster))
-      collect(c, key_of(cluster.channel, cluster.fraction, cluster.pseudo_size));
+/* --------------------------------------------------------------------------------------- eight halfwords of a bank */
+
+/* Those from `i` on, which is even; nothing is read of words after the bank's. */
+VECTOR_INLINE u16x8 load_halfwords(const struct scifi_bank_words *words, uint32_t i) {
+  return (u16x8)u32x4_load_some(words->payload + i / 2, i < words->end ? (words->end - i + 1) / 2 : 0);
+}
+
+/* Of eight halfwords `c`, and `c2` after them: lanes that are looked at together with the next one (scifi_may_pair); of
+ * these, those that are a cluster of up to SCIFI_WHOLE channels (scifi_is_pair), and its width; and those of version 5
+ * that are two pieces, of which the second one is what the next halfword is by itself. */
+struct pairs {
+  i32x8 may, are_whole, are_two, width;
+};
+VECTOR_INLINE struct pairs pairs_of(uint32_t version, i32x8 c, i32x8 c2) {
+  const i32x8 channel = c >> 2 & (SCIFI_SIPM_CHANNELS - 1), fraction = c >> 1 & 1, fraction2 = c2 >> 1 & 1;
+  const i32x8 distance = (c2 >> 2 & (SCIFI_SIPM_CHANNELS - 1)) - channel, is_of_link = (c ^ c2) < 1 << 9;
+  struct pairs p;
+  if (version == 5) {
+    p.may = -(c & c2 & 1) & is_of_link;
+    p.are_whole = (distance >= SCIFI_SMALL - 1) & (distance <= SCIFI_SMALL) & (channel > 0);
+    p.are_two = (distance > SCIFI_SMALL) & (distance <= 2 * SCIFI_SMALL) & (channel > 0);
+    p.width = 2 * distance - 1 + fraction2;
+  } else {
+    const i32x8 is_fine = version == 7 ? fraction == 0 : (fraction == 1) & (fraction2 == 0);
+    p.may = -(c & 1) & is_of_link;
+    p.are_whole = (distance > 0) & (distance <= SCIFI_WHOLE - 2) & (channel > 0) & is_fine & -(c2 & 1);
+    p.are_two = i32x8_of(0);
+    p.width = distance + 2;
   }
-  return cursor.faults;
+  return p;
+}
+
+/* Lanes at which a pair begins, of those that may: each one but those that the lane before them takes. In a run of bits
+ * these are every other one; a sum clears the runs that begin at even bits. */
+static inline uint32_t starts_of(uint32_t may) {
+  const uint32_t even = 0x55, firsts = may & ~(may << 1), even_runs = may & ~(may + (firsts & even));
+  return (even_runs & even) | (may & ~even_runs & ~even);
+}
+
+/* Collects the clusters that begin with eight halfwords, `i` and after, of which the first *taken (0 or 1) are done
+ * with; sets that for the next eight. Returns 0 if something is unusual, with nothing done. */
+VECTOR_INLINE uint32_t collect_eight(struct collecting *c, const struct scifi_bank_words *words, uint32_t version,
+                                     uint32_t i, u16x8 now, u16x8 next, uint32_t *taken) {
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, bit = i32x8_of(1) << lane;
+  const i32x8 first = __builtin_convertvector(now, i32x8);
+  const i32x8 second = __builtin_convertvector(__builtin_shufflevector(now, next, 1, 2, 3, 4, 5, 6, 7, 8), i32x8);
+  const i32x8 link = first >> 9, is_link = link < SCIFI_BANK_LINKS;
+  const i32x8 begin = (i32x8)u32x8_gather(words->link_channel, link & is_link), base = begin << KEY_CHANNEL_BIT;
+  const uint32_t left = words->end - i, there = left < LANES ? (1u << left) - 1 : 0xFF;
+  const uint32_t known = i32x8_bits(is_link & (begin != SCIFI_NOT_CONNECTED));
+  i32x8 keys = base + ((first & 0x1FE) << (KEY_SIZE_BITS - 1)) + (((first & 1) - 1) & SCIFI_SMALL);
+  uint32_t kept = there & ~*taken;
+  *taken = 0;
+  if (version > 4) {
+    const struct pairs p = pairs_of(version, first, second);
+    const uint32_t starts = starts_of(i32x8_bits(p.may) & kept & (left > LANES ? 0xFF : there >> 1));
+    const uint32_t whole = starts & i32x8_bits(p.are_whole), two = starts & i32x8_bits(p.are_two);
+    if (starts != (whole | (two & 0x7F))) return 0;
+    const i32x8 is_whole = (i32x8_of((int32_t)whole) & bit) != 0, is_two = (i32x8_of((int32_t)two) & bit) != 0;
+    const i32x8 places = (first >> 1 & 0xFE) + p.width - 3; /* of scifi_whole_cluster, in halves */
+    keys += is_two & SCIFI_SMALL << KEY_CHANNEL_BIT;
+    keys = i32x8_select(is_whole, base + (places << KEY_SIZE_BITS) + p.width, keys);
+    kept &= ~(whole << 1);
+    *taken = whole >> (LANES - 1);
+  }
+  if (there & ~known) return 0;
+  c->hits += i32x8_pack((int32_t *)next_key(c), keys, kept);
+  return 1;
+}
+
+/* Collects the clusters of a bank of this version. Returns what is wrong with its halfwords. */
+VECTOR_INLINE uint32_t collect_words(struct collecting *c, const struct scifi_bank_words *words, uint32_t version) {
+  uint32_t faults = 0, taken = 0;
+  u16x8 now = load_halfwords(words, SCIFI_HEADER);
+  for (uint32_t i = SCIFI_HEADER; i < words->end; i += LANES) {
+    const u16x8 next = load_halfwords(words, i + LANES);
+    const uint32_t begin = i + taken;
+    if (!collect_eight(c, words, version, i, now, next, &taken)) {
+      const uint32_t end = i + LANES < words->end ? i + LANES : words->end;
+      taken = collect_one_by_one(c, words, begin, end, &faults) > i + LANES;
+    }
+    now = next;
+  }
+  return faults;
+}
+
+/* For each version there is code of its own. */
+static uint32_t collect_bank(struct collecting *c, const struct scifi_bank_words *words) {
+  if (words->version == 4) return collect_words(c, words, 4);
+  if (words->version == 5) return collect_words(c, words, 5);
+  return words->version == 7 ? collect_words(c, words, 7) : collect_words(c, words, 8);
 }
 
 /* Collects the clusters of an event; returns how many there are, 0 if it is refused. */
 static uint32_t collect_event(const struct decode_args *a, uint32_t event) {
-  struct collecting c = {a->raw_keys, 0};
+  struct collecting c = {a->raw_keys + KEYS_BESIDE, 0};
   uint32_t claims[CLAIM_WORDS] = {0}, wrong = 0;
   for (uint32_t i = a->banks.offsets[event]; i < a->banks.offsets[event + 1]; i++) {
     struct scifi_bank_words words;
@@ -65,66 +163,112 @@ static uint32_t collect_event(const struct decode_args *a, uint32_t event) {
   return wrong || c.hits > SCIFI_HITS_MAX ? 0 : c.hits;
 }
 
-/* ----------------------------------------------------------------------------------------------------- write */
+/* ------------------------------------------------------------------------------------------------------ mats */
 
-/* Writes where each zone begins; `first` gets where each mat does. */
-static void place_mats(const struct decode_args *a, uint32_t event, uint32_t hits, uint32_t first[SCIFI_MATS + 1]) {
-  uint32_t counts[2][SCIFI_MATS] = {{0}}, sum = 0; /* of every other key: two in a row are of one mat often */
-  for (uint32_t i = 0; i < hits; i++) counts[i % 2][mat_of_key(a->raw_keys[i])]++;
-  for (uint32_t mat = 0; mat < SCIFI_MATS; mat++) {
-    first[mat] = sum;
-    sum += counts[0][mat] + counts[1][mat];
+/* Where the keys of each mat are, which stand together. */
+struct mat_keys {
+  uint16_t begin[SCIFI_MATS], size[SCIFI_MATS];
+};
+
+/* Finds them. Returns whether those of each mat stand together and their channels ascend. */
+static uint32_t find_mats(uint32_t *keys, uint32_t hits, struct mat_keys *mats) {
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  uint32_t begins[SCIFI_MATS + 1 + 2 * LANES], runs = 0, wrong = 0;
+  memset(mats->size, 0, sizeof mats->size);
+  keys[-1] = UINT32_MAX; /* of no mat */
+  for (uint32_t i = 0; i < hits && runs <= SCIFI_MATS; i += LANES) {
+    const i32x8 key = i32x8_load((const int32_t *)keys + i), before = i32x8_load((const int32_t *)keys + i - 1);
+    const i32x8 is_there = lane < (int32_t)(hits - i), is_first = key >> KEY_MAT_BIT != before >> KEY_MAT_BIT;
+    const i32x8 ascends = key >> KEY_CHANNEL_BIT > before >> KEY_CHANNEL_BIT;
+    wrong |= i32x8_bits(is_there & ~(is_first | ascends));
+    runs += i32x8_pack((int32_t *)begins + runs, lane + (int32_t)i, i32x8_bits(is_first & is_there));
   }
-  first[SCIFI_MATS] = sum;
-  for (uint32_t zone = 0; zone < ZONE_SLOTS; zone++)
-    a->hits.zone_first[(size_t)event * ZONE_SLOTS + zone] = (uint16_t)first[a->zone_mat[zone]];
-}
-
-/* Writes hits from `to` on in the order of keys; where x descends with the channel, from the mat's end. */
-static void write_hits(const struct decode_args *a, uint32_t to, uint32_t hits, const uint32_t *keys,
-                       const uint32_t first[SCIFI_MATS + 1]) {
-  uint32_t next[SCIFI_MATS];
-  for (uint32_t mat = 0; mat < SCIFI_MATS; mat++)
-    next[mat] = is_reversed(record_of(a, mat)) ? first[mat + 1] - 1 : first[mat];
-  for (uint32_t i = 0; i < hits; i++) {
-    const uint32_t key = keys[i], mat = mat_of_key(key), slot = next[mat];
-    const struct mat_record *record = record_of(a, mat);
-    next[mat] = slot + 1 - 2 * is_reversed(record);
-    write_hit(a, to + slot, key, record);
+  if (wrong || runs > SCIFI_MATS) return 0;
+  begins[runs] = hits;
+  for (uint32_t r = 0; r < runs; r++) {
+    const uint32_t mat = mat_of_key(keys[begins[r]]);
+    wrong |= mats->size[mat];
+    mats->begin[mat] = (uint16_t)begins[r];
+    mats->size[mat] = (uint16_t)(begins[r + 1] - begins[r]);
   }
-}
-
-/* Whether x does not ascend through the hits of a zone, or an id is there twice. */
-static uint32_t is_unsorted(const struct scifi_hits *hits, uint32_t first, uint32_t end) {
-  uint32_t wrong = 0;
-  for (uint32_t i = first + 1; i < end; i++)
-    wrong |= (hits->x[i] > hits->x[i - 1] ? 0u : 1u) | (hits->id[i] == hits->id[i - 1] ? 1u : 0u);
-  return wrong;
+  return !wrong;
 }
 
 /* Sorts an event's keys: by mat, and in a mat, where they are in order but for few, one by one. */
-static void sort_keys(const uint32_t first[SCIFI_MATS + 1], const uint32_t *keys, uint32_t hits, uint32_t *sorted) {
-  uint32_t next[SCIFI_MATS];
-  memcpy(next, first, sizeof next);
+static void sort_keys(const uint32_t *keys, uint32_t hits, uint32_t *sorted, struct mat_keys *mats) {
+  uint32_t sum = 0;
+  memset(mats->size, 0, sizeof mats->size);
+  for (uint32_t i = 0; i < hits; i++) mats->size[mat_of_key(keys[i])]++;
+  for (uint32_t mat = 0; mat < SCIFI_MATS; mat++) {
+    mats->begin[mat] = (uint16_t)sum;
+    sum += mats->size[mat];
+    mats->size[mat] = 0;
+  }
   for (uint32_t i = 0; i < hits; i++) {
     const uint32_t key = keys[i], mat = mat_of_key(key);
-    uint32_t slot = next[mat]++;
-    for (; slot > first[mat] && sorted[slot - 1] > key; slot--) sorted[slot] = sorted[slot - 1];
-    sorted[slot] = key;
+    uint32_t *of_mat = sorted + mats->begin[mat], slot = mats->size[mat]++;
+    for (; slot > 0 && of_mat[slot - 1] > key; slot--) of_mat[slot] = of_mat[slot - 1];
+    of_mat[slot] = key;
   }
+}
+
+/* ----------------------------------------------------------------------------------------------------- write */
+
+/* As write_hit, of eight keys. */
+VECTOR_INLINE void write_eight(const struct decode_args *a, uint32_t to, i32x8 keys, const struct mat_record *record) {
+  const i32x8 channel = keys >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1), fraction = keys >> KEY_SIZE_BITS & 1;
+  const i32x8 halves = 2 * (channel & (SCIFI_SIPM_CHANNELS - 1)) + 1 + fraction;
+  const i32x8 die = channel >> (SCIFI_SIPM_BIT - 1) & 1, sipm = channel >> SCIFI_SIPM_BIT;
+  const f32x8 u = __builtin_convertvector(halves, f32x8) * record->half_pitch +
+                  __builtin_convertvector(die, f32x8) * record->die_gap +
+                  __builtin_convertvector(sipm, f32x8) * record->sipm_pitch;
+  i32x8_store((int32_t *)a->hits.id + to, (int32_t)sl_bits_from_f32(record->first_id) + channel);
+  f32x8_store(a->hits.x + to, record->x + u * record->dx_du);
+  f32x8_store(a->hits.z + to, record->z + u * record->dz_du);
+  i32x8_store_bytes(a->hits.pseudo_size + to, keys & ((1 << KEY_SIZE_BITS) - 1));
+}
+
+/* Writes a mat's hits from `to` on, from the last key where x descends with the channel; eight at a time, of which
+ * those beyond the mat's are overwritten by the next mat's, but nothing from `end` on. */
+static inline void write_mat(const struct decode_args *a, uint32_t to, uint32_t end, const uint32_t *keys,
+                             uint32_t size, const struct mat_record *record) {
+  const uint32_t is_down = is_reversed(record);
+  for (uint32_t i = 0; i < size; i += LANES) {
+    const i32x8 up = i32x8_load((const int32_t *)(is_down ? keys + size - i - LANES : keys + i));
+    if (to + i + LANES <= end) {
+      write_eight(a, to + i, is_down ? __builtin_shufflevector(up, up, 7, 6, 5, 4, 3, 2, 1, 0) : up, record);
+      continue;
+    }
+    for (uint32_t k = i; k < size; k++) write_hit(a, to + k, keys[is_down ? size - 1 - k : k], record);
+    return;
+  }
+}
+
+/* Writes an event's hits from `to` on, and where each zone begins. */
+static void write_mats(const struct decode_args *a, uint32_t event, uint32_t to, uint32_t hits, const uint32_t *keys,
+                       const struct mat_keys *mats) {
+  uint16_t *zone_first = a->hits.zone_first + (size_t)event * ZONE_SLOTS;
+  uint32_t first = 0;
+  for (uint32_t zone = 0; zone < SCIFI_ZONES; zone++) {
+    zone_first[zone] = (uint16_t)first;
+    for (uint32_t mat = a->zone_mat[zone]; mat < a->zone_mat[zone + 1]; mat++) {
+      write_mat(a, to + first, to + hits, keys + mats->begin[mat], mats->size[mat], record_of(a, mat));
+      first += mats->size[mat];
+    }
+  }
+  zone_first[SCIFI_ZONES] = (uint16_t)first;
 }
 
 /* Writes the hits of an event's keys from `to` on. */
 static void write_event(const struct decode_args *a, uint32_t event, uint32_t to, uint32_t hits) {
-  const uint16_t *zone_first = a->hits.zone_first + (size_t)event * ZONE_SLOTS;
-  uint32_t first[SCIFI_MATS + 1], unsorted = 0;
-  place_mats(a, event, hits, first);
-  write_hits(a, to, hits, a->raw_keys, first);
-  for (uint32_t zone = 0; zone < SCIFI_ZONES; zone++)
-    unsorted |= is_unsorted(&a->hits, to + zone_first[zone], to + zone_first[zone + 1]);
-  if (!unsorted) return;
-  sort_keys(first, a->raw_keys, hits, a->sorted_keys);
-  write_hits(a, to, hits, a->sorted_keys, first);
+  uint32_t *keys = a->raw_keys + KEYS_BESIDE, *sorted = a->sorted_keys + KEYS_BESIDE;
+  struct mat_keys mats;
+  if (find_mats(keys, hits, &mats)) {
+    write_mats(a, event, to, hits, keys, &mats);
+    return;
+  }
+  sort_keys(keys, hits, sorted, &mats);
+  write_mats(a, event, to, hits, sorted, &mats);
   for (uint32_t i = to + 1; i < to + hits; i++)
     if (a->hits.id[i] == a->hits.id[i - 1]) refuse_two_hits(a, event, a->hits.id[i]);
 }

@@ -21,7 +21,9 @@ enum {
   CLAIM_WORDS = (SCIFI_BANKS + 31) / 32,
   ZONE_SLOTS = SCIFI_ZONES + 1,
   SOURCE_IDS = 65536,
-  NO_ROW = 255
+  NO_ROW = 255,
+  KEYS_BESIDE = 8, /* room before an event's keys, and after them */
+  KEYS_OF_EVENT = SCIFI_HITS_MAX + 1 + 2 * KEYS_BESIDE
 };
 
 /* Here a channel has the mat's place in its upper bits, then ONE_MORE, so that no link's first one is
@@ -44,28 +46,28 @@ struct mat_record {
 enum { RECORD_FLOATS = sizeof(struct mat_record) / sizeof(float) };
 
 #define SL_ARGS decode_args
-#define DECODE(M)                                                                                                      \
-  M(IN, banks, scifi_banks, "offsets source_id version size_bytes first_word payload", "of an event, in any order")    \
-  M(IN, geometry, scifi_geometry,                                                                                      \
-    "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch "        \
-    "die_gap sipm_pitch dxdy dzdy",                                                                                    \
-    "mats, and links of banks")                                                                                        \
-  M(OUT, hits, scifi_hits, "by zone and x",                                                                            \
-    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))             \
-  M(BOOL, version_5_as_4, 0, "each halfword of version 5 is a cluster, as in version 4")                               \
-  M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                    \
-  M(SHARED_SCRATCH, used, u32, "how many words and keys are given away", SL_ONE(SL_CONSTANT_TERM(2)))                  \
-  M(SHARED_SCRATCH, halfword_keys, u32, "of both halfwords of each word of an event",                                  \
-    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                        \
-  M(SHARED_SCRATCH, keys, u32, "of hits, by event and SiPM",                                                           \
-    SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                       \
-  M(SHARED_SCRATCH, keys_begin, u32, "where those of each event begin", SL_ONE(SL_EVENTS_TERM(1, 0)))                  \
-  M(TUNED_SCRATCH, raw_keys, u32, "of an event, as they come", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 1)))           \
-  M(TUNED_SCRATCH, sorted_keys, u32, "and where they have to be sorted", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 1))) \
-  M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                               \
-  M(TABLE, links, u32, "first channels of links, as link_channel has them, by the mats' places")                       \
-  M(TABLE, link_keys, u32, "keys of links' first channels, as decode.cu has them")                                     \
-  M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                         \
+#define DECODE(M)                                                                                                   \
+  M(IN, banks, scifi_banks, "offsets source_id version size_bytes first_word payload", "of an event, in any order") \
+  M(IN, geometry, scifi_geometry,                                                                                   \
+    "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch "     \
+    "die_gap sipm_pitch dxdy dzdy",                                                                                 \
+    "mats, and links of banks")                                                                                     \
+  M(OUT, hits, scifi_hits, "by zone and x",                                                                         \
+    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))          \
+  M(BOOL, version_5_as_4, 0, "each halfword of version 5 is a cluster, as in version 4")                            \
+  M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                 \
+  M(SHARED_SCRATCH, used, u32, "how many words and keys are given away", SL_ONE(SL_CONSTANT_TERM(2)))               \
+  M(SHARED_SCRATCH, halfword_keys, u32, "of both halfwords of each word of an event",                               \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                     \
+  M(SHARED_SCRATCH, keys, u32, "of hits, by event and SiPM",                                                        \
+    SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                    \
+  M(SHARED_SCRATCH, keys_begin, u32, "where those of each event begin", SL_ONE(SL_EVENTS_TERM(1, 0)))               \
+  M(TUNED_SCRATCH, raw_keys, u32, "of an event, as they come", SL_ONE(SL_CONSTANT_TERM(KEYS_OF_EVENT)))             \
+  M(TUNED_SCRATCH, sorted_keys, u32, "and where they have to be sorted", SL_ONE(SL_CONSTANT_TERM(KEYS_OF_EVENT)))   \
+  M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                            \
+  M(TABLE, links, u32, "first channels of links, as link_channel has them, by the mats' places")                    \
+  M(TABLE, link_keys, u32, "keys of links' first channels, as decode.cu has them")                                  \
+  M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                      \
   M(TABLE, source_row, u8, "row in the tables of links, by source id of versions 7 and 8; 255: none")
 SL_ARGUMENTS(decode, DECODE);
 

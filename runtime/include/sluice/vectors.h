@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 #include <string.h>
-#ifdef __AVX2__
+#ifdef __SSE4_1__
 #include <immintrin.h>
 #endif
 
@@ -18,6 +18,7 @@ enum { LANES = 8 };
 typedef float f32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x8 __attribute__((vector_size(32)));
 typedef int32_t i32x4 __attribute__((vector_size(16)));
+typedef uint32_t u32x4 __attribute__((vector_size(16)));
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x4 __attribute__((vector_size(32)));
 
@@ -103,7 +104,7 @@ VECTOR_INLINE i32x8 i32x8_permute(i32x8 v, i32x8 at) {
 /* The numbers of the lanes whose bit is set, in order; then 0. So a permutation by it brings these to the front. */
 VECTOR_INLINE i32x8 i32x8_lanes_of_bits(uint32_t bits) {
   i32x8 lanes;
-#ifdef __BMI2__
+#if defined(__AVX2__) && defined(__BMI2__)
   const uint64_t bytes = _pext_u64(0x0706050403020100, _pdep_u64(bits, 0x0101010101010101) * 255);
   lanes = (i32x8)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes));
 #else
@@ -112,6 +113,36 @@ VECTOR_INLINE i32x8 i32x8_lanes_of_bits(uint32_t bits) {
     if (bits >> i & 1) lanes[n++] = i;
 #endif
   return lanes;
+}
+
+/* Writes the lanes whose bits are set to p and after, in their order, and whatever after these: all eight are written.
+ * Returns how many bits there are. */
+VECTOR_INLINE uint32_t i32x8_pack(int32_t *p, i32x8 v, uint32_t bits) {
+  i32x8_store(p, i32x8_permute(v, i32x8_lanes_of_bits(bits)));
+  return (uint32_t)__builtin_popcount(bits);
+}
+
+/* Writes lanes, from 0 to 255, as bytes. */
+VECTOR_INLINE void i32x8_store_bytes(uint8_t *p, i32x8 v) {
+#ifdef __SSE4_1__
+  const __m128i low = (__m128i)__builtin_shufflevector(v, v, 0, 1, 2, 3);
+  const __m128i high = (__m128i)__builtin_shufflevector(v, v, 4, 5, 6, 7), halves = _mm_packus_epi32(low, high);
+  _mm_storel_epi64((__m128i *)(void *)p, _mm_packus_epi16(halves, halves));
+#else
+  for (uint32_t i = 0; i < LANES; i++) p[i] = (uint8_t)v[i];
+#endif
+}
+
+/* The first `count` of four values, and zeros, of which there is nothing to read. */
+VECTOR_INLINE u32x4 u32x4_load_some(const uint32_t *p, uint32_t count) {
+#ifdef __AVX2__
+  const i32x4 lane = {0, 1, 2, 3};
+  return (u32x4)_mm_maskload_epi32((const int *)p, (__m128i)(lane < (int32_t)(count < 4 ? count : 4)));
+#else
+  u32x4 v = {0};
+  memcpy(&v, p, (count < 4 ? count : 4) * sizeof *p);
+  return v;
+#endif
 }
 
 /* Minima and maxima of lanes are one instruction each: clang sees them in a selection, gcc in a loop, unless it unrolls
