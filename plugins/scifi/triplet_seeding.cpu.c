@@ -17,7 +17,8 @@ VECTOR_INLINE number number_of(float x) { return f32x8_of(x); }
 
 enum {
   PAIRS_MAX = WINDOW_HITS_MAX * WINDOW_HITS_MAX,
-  LAST_BITS = 8 /* of a pair; the first hit is above them */
+  LAST_BITS = 8, /* of a pair; the first hit is above them */
+  STEP = 4       /* hits that others are compared with, in a turn */
 };
 typedef uint16_t u16x8 __attribute__((vector_size(16)));
 
@@ -25,12 +26,12 @@ typedef uint16_t u16x8 __attribute__((vector_size(16)));
 struct workspace {
   uint64_t keys[LIST_KEYS + LANES];
   uint64_t sorted[LIST_KEYS + LANES];
-  uint16_t pairs[PAIRS_MAX + LANES];
-  float first[WINDOW_HITS_MAX + LANES];                 /* the last one is repeated */
+  uint16_t pairs[PAIRS_MAX + 2 * LANES];
+  float first[WINDOW_HITS_MAX + 2 * LANES];             /* the last one is repeated */
   float low[WINDOW_HITS_MAX], high[WINDOW_HITS_MAX];    /* bounds of the last hits of each first one */
   int32_t from[WINDOW_HITS_MAX], size[WINDOW_HITS_MAX]; /* the first pair of each, and how many */
-  float last[WINDOW_HITS_MAX];
-  float middle[WINDOW_HITS_MAX + 2]; /* between two that are far away */
+  float last[WINDOW_HITS_MAX + LANES];                  /* then infinity */
+  float middle[1 + WINDOW_HITS_MAX + LANES];            /* between infinities */
 };
 
 /* Sorts the list; returns how many of the best are kept. */
@@ -65,12 +66,35 @@ static inline void copy(float *restrict to, const float *restrict from, uint32_t
 }
 
 static inline void open_windows(const float *x, const struct seed *s, struct workspace *w) {
+  const float infinity = sl_f32_from_bits(0x7f800000u), first = x[s->first + s->first_count - 1];
   copy(w->first, x + s->first, s->first_count);
   copy(w->last, x + s->last, s->last_count);
   copy(w->middle + 1, x + s->middle, s->middle_count);
-  w->middle[0] = -far_away;
-  w->middle[s->middle_count + 1] = far_away;
-  f32x8_store(w->first + s->first_count, f32x8_of(x[s->first + s->first_count - 1]));
+  w->middle[0] = -infinity;
+  f32x8_store(w->middle + 1 + s->middle_count, f32x8_of(infinity));
+  f32x8_store(w->last + s->last_count, f32x8_of(infinity));
+  f32x8_store(w->first + s->first_count, f32x8_of(first));
+  f32x8_store(w->first + s->first_count + LANES, f32x8_of(first));
+}
+
+/* What values of 16 lanes are compared with at a time, so that hits are loaded half as often. */
+struct lanes {
+  f32x8 of[2];
+};
+struct counts {
+  i32x8 of[2];
+};
+VECTOR_INLINE struct lanes load_lanes(const float *p) {
+  const struct lanes v = {{f32x8_load(p), f32x8_load(p + LANES)}};
+  return v;
+}
+
+/* Adds how many of STEP hits are below each value. */
+VECTOR_INLINE void count_below(const float *hits, const struct lanes *values, struct counts *counts) {
+  SL_UNROLL for (uint32_t k = 0; k < STEP; k++) {
+    counts->of[0] -= hits[k] < values->of[0];
+    counts->of[1] -= hits[k] < values->of[1];
+  }
 }
 
 /* Lists all pairs; returns how many there are. */
@@ -84,16 +108,19 @@ static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const st
     f32x8_store(w->low + base, b.low);
     f32x8_store(w->high + base, b.high);
   }
-  for (uint32_t base = 0; base < s->first_count; base += LANES) {
-    const f32x8 low = f32x8_load(w->low + base), high = f32x8_load(w->high + base);
-    const i32x8 first = lane + (int32_t)base;
-    i32x8 begin = {0}, end = {0};
-    for (uint32_t k = 0; k < s->last_count; k++) {
-      begin -= w->last[k] < low;
-      end -= w->last[k] < high;
+  for (uint32_t base = 0; base < s->first_count; base += 2 * LANES) {
+    const struct lanes low = load_lanes(w->low + base), high = load_lanes(w->high + base);
+    struct counts begin = {{{0}, {0}}}, end = {{{0}, {0}}};
+    for (uint32_t k = 0; k < s->last_count; k += STEP) {
+      count_below(w->last + k, &low, &begin);
+      count_below(w->last + k, &high, &end);
     }
-    i32x8_store(w->from + base, first << LAST_BITS | begin);
-    i32x8_store(w->size + base, (end - begin) & (end > begin));
+    for (uint32_t half = 0; half < 2; half++) {
+      const uint32_t at = base + half * LANES;
+      const i32x8 first = lane + (int32_t)at, size = end.of[half] - begin.of[half];
+      i32x8_store(w->from + at, first << LAST_BITS | begin.of[half]);
+      i32x8_store(w->size + at, size & (size > 0));
+    }
   }
   for (uint32_t i = 0; i < s->first_count; i++) { /* eight of each, of which most are overwritten by the next */
     const u16x8 pairs = (uint16_t)w->from[i] + next;
@@ -108,33 +135,56 @@ static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const st
   return count;
 }
 
-/* Tries eight pairs from p on; returns how long the list of triplets is then. */
-static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, const struct kind *kind,
-                                 struct workspace *w, uint32_t p, uint32_t pairs, uint32_t length) {
+/* Eight pairs: where their middle hits should be. */
+struct listed_pairs {
+  i32x8 first, last;
+  f32x8 x;
+};
+VECTOR_INLINE struct listed_pairs load_pairs(const struct kind *kind, const struct workspace *w, uint32_t p,
+                                             uint32_t pairs) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, is_one = lane < (int32_t)(pairs - p);
+  struct listed_pairs l;
   u16x8 listed;
   memcpy(&listed, w->pairs + p, sizeof listed);
   const i32x8 pair = __builtin_convertvector(listed, i32x8) & is_one;
-  const i32x8 first = pair >> LAST_BITS, last = pair & ((1 << LAST_BITS) - 1);
-  const f32x8 first_x = f32x8_gather(w->first, first), last_x = f32x8_gather(w->last, last);
-  const f32x8 x = middle_x(kind, first_x, last_x);
-  i32x8 after = {0};
-  for (uint32_t k = 0; k < s->middle_count; k++) after -= w->middle[k + 1] < x;
-  const f32x8 before = x - f32x8_gather(w->middle, after), beyond = f32x8_gather(w->middle, after + 1) - x;
+  l.first = pair >> LAST_BITS;
+  l.last = pair & ((1 << LAST_BITS) - 1);
+  l.x = middle_x(kind, f32x8_gather(w->first, l.first), f32x8_gather(w->last, l.last));
+  return l;
+}
+
+/* Adds the triplets of up to eight pairs, `count`, whose middle hit is beside number `after`; returns how long the list
+ * is then. */
+VECTOR_INLINE uint32_t add_triplets(const struct triplet_seeding_args *a, const struct seed *s, struct workspace *w,
+                                    const struct listed_pairs *l, i32x8 after, int32_t count, uint32_t length) {
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  const f32x8 before = l->x - f32x8_gather(w->middle, after), beyond = f32x8_gather(w->middle, after + 1) - l->x;
   const i32x8 is_before = before <= beyond;
   const f32x8 distance = f32x8_select(is_before, before, beyond), chi2 = distance * distance;
-  const i32x8 middle = after + is_before, word = first << FIRST_BIT | middle << MIDDLE_BIT | last | (int32_t)s->word;
+  const i32x8 middle = after + is_before;
+  const i32x8 word = l->first << FIRST_BIT | middle << MIDDLE_BIT | l->last | (int32_t)s->word;
   const i32x8 low = __builtin_shufflevector(word, (i32x8)chi2, 0, 8, 1, 9, 2, 10, 3, 11);
   const i32x8 high = __builtin_shufflevector(word, (i32x8)chi2, 4, 12, 5, 13, 6, 14, 7, 15);
-  uint64_t keys[LANES];
-  memcpy(keys, &low, sizeof low);
-  memcpy(keys + LANES / 2, &high, sizeof high);
-  const uint32_t wanted = i32x8_bits((chi2 < a->max_chi2) & is_one);
-  for (uint32_t i = 0; i < LANES; i++) {
-    w->keys[length] = keys[i];
-    length += wanted >> i & 1;
-  }
+  const i32x8 wanted = (chi2 < a->max_chi2) & (lane < count); /* keys are two lanes each */
+  length += i32x8_pack((int32_t *)(w->keys + length), low,
+                       i32x8_bits(__builtin_shufflevector(wanted, wanted, 0, 0, 1, 1, 2, 2, 3, 3))) /
+            2;
+  length += i32x8_pack((int32_t *)(w->keys + length), high,
+                       i32x8_bits(__builtin_shufflevector(wanted, wanted, 4, 4, 5, 5, 6, 6, 7, 7))) /
+            2;
   return length;
+}
+
+/* Tries 16 pairs from p on; returns how long the list of triplets is then. */
+static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, const struct kind *kind,
+                                 struct workspace *w, uint32_t p, uint32_t pairs, uint32_t length) {
+  const struct listed_pairs low = load_pairs(kind, w, p, pairs), high = load_pairs(kind, w, p + LANES, pairs);
+  const struct lanes x = {{low.x, high.x}};
+  struct counts after = {{{0}, {0}}};
+  for (uint32_t k = 0; k < s->middle_count; k += STEP) count_below(w->middle + 1 + k, &x, &after);
+  length = add_triplets(a, s, w, &low, after.of[0], (int32_t)(pairs - p), length);
+  if (pairs - p <= LANES) return length;
+  return add_triplets(a, s, w, &high, after.of[1], (int32_t)(pairs - p - LANES), length);
 }
 
 /* Adds the triplets of a kind to the list; returns how long it is then. */
@@ -142,8 +192,8 @@ static inline uint32_t search_seed(const struct triplet_seeding_args *a, const s
                                    const struct kind *kind, struct workspace *w, uint32_t length) {
   open_windows(a->hits.x, s, w);
   const uint32_t pairs = list_pairs(a, t, s, kind, w);
-  for (uint32_t p = 0; p < pairs; p += LANES) {
-    if (length + LANES > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
+  for (uint32_t p = 0; p < pairs; p += 2 * LANES) {
+    if (length + 2 * LANES > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
     length = try_pairs(a, s, kind, w, p, pairs, length);
   }
   return length;
