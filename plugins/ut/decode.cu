@@ -6,7 +6,7 @@
  * goes on where the one before it ended belongs to that one's cluster, and is none of its own. A thread alone takes
  * banks one after another.
  */
-#include "decode_event.h"
+#include "decode.h"
 
 /* The bank of hit `i`: the last one that does not begin after it. */
 static SL_DEVICE uint32_t find_bank(const uint16_t *place, uint32_t i) {
@@ -77,4 +77,4 @@ static int prepare(const struct sl_services *s, void *args) {
 static int run(const struct sl_launch *l, const struct decode_args *a) { return RUN_DECODE(l, decode_hits, *a); }
 
 SL_ALGORITHM(decode, "UT hits from raw banks, by groups of sectors, sorted", 256, run, SL_ERRORS_OF(decode_errors),
-             SL_PREPARE(prepare));
+             SL_PREPARE(prepare), SL_TUNED(DECODE_TUNED));

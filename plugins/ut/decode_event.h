@@ -64,7 +64,7 @@ enum { IS_ALONE = 0 };
 /* What a lane's sector does to a strip's place, in the lane's record. */
 enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
 
-/* Further arguments of who includes this. */
+/* Further arguments of who includes this; DECODE_WITHOUT_KERNELS: neither tables nor kernels are made there. */
 #if !defined(DECODE_MORE)
 #define DECODE_MORE(M)
 #endif
@@ -91,6 +91,7 @@ enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
   DECODE_MORE(M)
 SL_ARGUMENTS(decode, DECODE);
 
+#if !defined(DECODE_WITHOUT_KERNELS)
 /* ------------------------------------------------------------------------------------------------------ tables */
 
 static void fill_records(const struct decode_args *a, float *lanes) {
@@ -163,6 +164,8 @@ static const uint16_t *prepare_tables(const struct sl_services *s, const struct 
   number_bands(a, lanes, lane_band, group_band);
   return lane_band;
 }
+
+#endif
 
 /* ------------------------------------------------------------------------------------------------------- keys */
 
@@ -480,8 +483,15 @@ static SL_DEVICE void sort_list(const struct decode_args *a, uint32_t event, con
   }
 }
 
-/* Writes an event's hits, a thread a hit. A thread alone has listed them in order, where banks have them by lane and
- * strip, as they do. */
+/* Writes hits by a thread alone. They are in order already where banks have them by lane and strip, as they do. */
+static SL_DEVICE void write_in_order(const struct decode_args *a, uint32_t event, const struct listed_hits *h,
+                                     uint32_t first, uint32_t hits) {
+  if (write_as_listed(a, h, first, hits)) return;
+  sort_list(a, event, h, hits);
+  write_as_listed(a, h, first, hits);
+}
+
+/* Writes an event's hits, a thread a hit. */
 static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
   const uint32_t first = a->hits.offsets[event], hits = a->hits.offsets[event + 1] - first;
   if (hits == 0) { /* none, or refused, or the slice overflowed */
@@ -491,15 +501,14 @@ static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
   }
   const struct listed_hits h = hits_of(a, event);
   if (IS_ALONE) {
-    if (write_as_listed(a, &h, first, hits)) return;
-    sort_list(a, event, &h, hits);
-    write_as_listed(a, &h, first, hits);
+    write_in_order(a, event, &h, first, hits);
     return;
   }
   for (uint32_t slot = threadIdx.x; slot < hits; slot += blockDim.x)
     write_hit(a, h.keys[slot], h.strips[slot], first + rank_of(a, event, h.keys, hits, slot));
 }
 
+#if !defined(DECODE_WITHOUT_KERNELS)
 /* ---------------------------------------------------------------------------------------------------- kernels */
 
 SL_KERNEL(decode_begin, struct decode_args) {
@@ -517,5 +526,6 @@ SL_KERNEL(decode_write, struct decode_args) {
     if (status == SL_OK) status = SL_COUNT_SCAN_WRITE(l, kernel, decode_write, (args).hits, args); \
     status;                                                                                        \
   })
+#endif
 
 #endif
