@@ -13,6 +13,12 @@
 
 #include <sluice/kernel.h>
 
+#if defined(SL_TARGET_CPU)
+#include <sluice/vectors.h>
+
+typedef uint16_t u16x8 __attribute__((vector_size(16)));
+#endif
+
 enum {
   LISTED_HITS = 4096, /* copied at a time: all of most events */
   STAGED_HITS = 4096, /* events of more are gathered from memory */
@@ -158,6 +164,48 @@ static SL_DEVICE void copy_field(const void *of_event, uint32_t event_hits, cons
   __syncthreads(); /* free for the next field */
 }
 
+#if defined(SL_TARGET_CPU)
+/* to[i] = from[source[i]] */
+static void gather(consolidate_word *__restrict__ to, const consolidate_word *__restrict__ from,
+                   const uint16_t *__restrict__ source, uint32_t count) {
+  uint32_t i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    u16x8 at;
+    memcpy(&at, source + i, sizeof at);
+    const u32x8 values = u32x8_gather(from, __builtin_convertvector(at, i32x8));
+    memcpy(to + i, &values, sizeof values);
+  }
+  for (; i < count; i++) to[i] = from[source[i]];
+}
+
+static void gather_fields(const struct consolidate_args *a, const struct consolidate_event *e, const uint16_t *source,
+                          uint32_t count, uint32_t to) {
+  gather(a->tracks.hit_id + to, a->hits.id + e->hits, source, count);
+  gather((consolidate_word *)a->tracks.hit_x + to, (const consolidate_word *)a->hits.x + e->hits, source, count);
+  gather((consolidate_word *)a->tracks.hit_y + to, (const consolidate_word *)a->hits.y + e->hits, source, count);
+  gather((consolidate_word *)a->tracks.hit_z + to, (const consolidate_word *)a->hits.z + e->hits, source, count);
+}
+
+/* On a CPU: lists the hits of all tracks one after the other, without a loop over those of one, and copies field by
+ * field. */
+static void write_alone(const struct consolidate_args *a, const struct consolidate_event *e) {
+  uint16_t source[LISTED_HITS];
+  uint32_t track = e->tracks, to = e->to, listed = 0;
+  for (uint32_t i = e->candidates; e->to_count > 0 && i < e->candidates + e->candidate_count; i++) {
+    const size_t first = (size_t)VELO_MAX_HITS_PER_TRACK * i;
+    if (!is_accepted(a, i)) continue;
+    if (listed + VELO_MAX_HITS_PER_TRACK > LISTED_HITS) {
+      gather_fields(a, e, source, listed, to);
+      to += listed;
+      listed = 0;
+    }
+    memcpy(source + listed, a->candidates.hits + first, VELO_MAX_HITS_PER_TRACK * sizeof *source);
+    listed += a->candidates.hit_count[i];
+    a->tracks.hit_offsets[++track] = to + listed;
+  }
+  gather_fields(a, e, source, listed, to);
+}
+#else
 /* A thread alone copies track by track. */
 static SL_DEVICE void write_alone(const struct consolidate_args *a, const struct consolidate_event *e) {
   const uint32_t *id = a->hits.id + e->hits;
@@ -181,6 +229,7 @@ static SL_DEVICE void write_alone(const struct consolidate_args *a, const struct
     a->tracks.hit_offsets[++track] = to;
   }
 }
+#endif
 
 SL_KERNEL(consolidate_write, struct consolidate_args) {
   __shared__ uint16_t source[LISTED_HITS];
