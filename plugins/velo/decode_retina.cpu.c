@@ -22,11 +22,6 @@ struct clusters {
 VECTOR_INLINE f32x8 to_float(u32x8 v) { return __builtin_convertvector((i32x8)v, f32x8); }
 VECTOR_INLINE f32x8 absolute(f32x8 v) { return (f32x8)((i32x8)v & INT32_MAX); }
 
-VECTOR_INLINE f32x8 look_up(const float *table, u32x8 i) {
-  return (f32x8){table[i[0]], table[i[1]], table[i[2]], table[i[3]],
-                 table[i[4]], table[i[5]], table[i[6]], table[i[7]]};
-}
-
 /* As velo_phi. */
 VECTOR_INLINE i16x8 azimuth(f32x8 x, f32x8 y) {
   const f32x8 zero = {0};
@@ -55,8 +50,8 @@ VECTOR_INLINE struct clusters decode(const struct velo_geometry_view *geometry, 
   const u32x8 word_column = word >> (8 + 2 * bits) & 0x3FFu;
   const u32x8 exists = (u32x8)(word_column < (uint32_t)VELO_SENSOR_COLUMNS), column = word_column & exists;
   const u32x8 second = version == 4 ? word >> 22 & 1u : (u32x8){0};
-  const f32x8 local_x =
-      look_up(geometry->local_x, column) + to_float(column_fraction) * step * look_up(geometry->x_pitch, column);
+  const f32x8 local_x = f32x8_gather(geometry->local_x, (i32x8)column) +
+                        to_float(column_fraction) * step * f32x8_gather(geometry->x_pitch, (i32x8)column);
   const f32x8 local_y = (0.5f + to_float(row) + to_float(row_fraction) * step) * VELO_PIXEL_PITCH;
   struct clusters c;
 #define T(i) transform_value(transform, i, second, version == 4)
