@@ -14,6 +14,10 @@
 
 #include <sluice/kernel.h>
 
+#if defined(SL_TARGET_CPU)
+#include <sluice/vectors.h>
+#endif
+
 /* Variance of a hit in x and in y, in mm^2, and the plane of the downstream state, in mm. */
 #define KALMAN_HIT_VARIANCE 1.5625e-4f
 #define KALMAN_END_Z        770.0f
@@ -68,17 +72,22 @@ static SL_DEVICE struct kalman_point hit_in_row(const struct kalman_filter_args 
   return p;
 }
 
-static SL_DEVICE void load_rows(const struct kalman_filter_args *a, const struct kalman_tracks *t,
-                                struct kalman_hits *hits) {
-  SL_FOR_LANES32_OF (j, t->count) {
-    const uint32_t lane = SL_LANE32(j);
-    for (uint32_t row = 0, hit = t->begin[lane]; row < t->length[lane]; row++, hit += t->stride[lane]) {
-      hits->x[row][lane] = a->tracks.hit_x[hit];
-      hits->y[row][lane] = a->tracks.hit_y[hit];
-      hits->z[row][lane] = a->tracks.hit_z[hit];
+#if defined(SL_TARGET_CPU)
+/* Lanes whose track has no more hits repeat the last one. */
+static void load_rows(const struct kalman_filter_args *a, const struct kalman_tracks *t, struct kalman_hits *hits) {
+  for (uint32_t j = 0; j < sl_lanes32(t->count); j += LANES) {
+    const i32x8 stride = i32x8_load((const int32_t *)t->stride + j),
+                length = i32x8_load((const int32_t *)t->length + j);
+    i32x8 hit = i32x8_load((const int32_t *)t->begin + j);
+    for (uint32_t row = 0; row < t->longest; row++) {
+      f32x8_store(hits->x[row] + j, f32x8_gather(a->tracks.hit_x, hit));
+      f32x8_store(hits->y[row] + j, f32x8_gather(a->tracks.hit_y, hit));
+      f32x8_store(hits->z[row] + j, f32x8_gather(a->tracks.hit_z, hit));
+      hit += stride & ((int32_t)row + 1 < length);
     }
   }
 }
+#endif
 
 /* ----------------------------------------------------------------------------------------------------- fit */
 
@@ -190,7 +199,9 @@ static SL_DEVICE uint32_t fit_to_beam(const struct kalman_filter_args *a, const 
   open_tracks(a, list, count, t);
   if (t->longest == 0) return 0;
   begin_with_lines(a, t, s);
-  if (SL_LANES32 > 1) load_rows(a, t, hits);
+#if defined(SL_TARGET_CPU)
+  load_rows(a, t, hits);
+#endif
   fit(a, t, hits, 0, s);
   SL_FOR_LANES32_OF (j, t->count) {
     const uint32_t lane = SL_LANE32(j);
