@@ -7,7 +7,7 @@
  * Some 240 tracks an event, of 6 hits, which are read twice (12 bytes each); writes 90 bytes a track. Tracks don't
  * depend on each other. On a GPU each thread has one. On a cpu 32 go together as lanes of vectors: an event's tracks
  * are taken by ascending length, and their hits are first put side by side, in rows. The first fit goes down the rows,
- * the second up again.
+ * the second up again. States are kept, and written in the order of the tracks at last, field by field.
  */
 #include "beam.h"
 #include "velo/event_model.h"

@@ -12,6 +12,8 @@
  *   and when it was visited; the group's minimum over lanes goes to the earliest visit, as in a plain loop.
  * - The candidates h0 are the unused hits nearest by visit number: with the unused hits listed in order, the n smallest
  *   of the n above and the n below are the lane-wise minima of one list and the other reversed.
+ * - Live tracks are two words: which track, with its length and skips, and its last two hits. So they are extended, and
+ *   those that go on brought together, eight at a time; only the hit and its mark are written one by one.
  * - A track lies where its seed was made, not in its middle hit's slot: seeds are made in ascending order of the middle
  *   hit within a pair, so that reading the pairs from the lowest to the highest gives the canonical order. One pass,
  *   since the events come in order: a track's place in the output is known once its event is done.
