@@ -58,8 +58,8 @@ struct tile {
 };
 
 struct search {
+  struct tile tile; /* first, for its alignment */
   const struct search_by_triplet_args *a;
-  uint32_t phi_window;
   /* The event. */
   const uint32_t *pair_first, *id;
   const float *event_x, *event_y, *event_z;
@@ -69,7 +69,7 @@ struct search {
   uint16_t (*tracks)[VELO_MAX_HITS_PER_TRACK];
   uint8_t *length;
   int32_t *live, *live_hits; /* live_of; the last two hits, the older one in the lower half */
-  uint32_t track_count, live_count, seeding_count;
+  uint32_t track_count, live_count, seeding_count, phi_window;
   uint32_t seeding_first[VELO_MODULE_PAIRS];
   /* Three pairs in turn, and the lowest pair's hits, with repeats. */
   struct pair pairs[3];
@@ -77,7 +77,6 @@ struct search {
   int32_t *unused_before; /* how many unused hits a pair has before each of its hits */
   int32_t *unused;        /* where they are, going on around the circle on either side */
   int32_t *middle;        /* the unused hits of the middle pair */
-  struct tile tile;
 };
 
 /* When a window of a group looks at a hit of a pair: later ones are larger. `place` goes on beyond the last hit. */
