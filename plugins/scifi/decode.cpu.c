@@ -11,8 +11,6 @@
 
 #include <sluice/vectors.h>
 
-typedef uint16_t u16x8 __attribute__((vector_size(16)));
-
 SL_STATIC_ASSERT((int)KEYS_BESIDE >= (int)LANES, "eight keys may be read or written from any one on");
 
 /* An event's keys, being collected. */
@@ -93,7 +91,7 @@ VECTOR_INLINE uint32_t collect_eight(struct collecting *c, const struct scifi_ba
   const i32x8 second = __builtin_convertvector(__builtin_shufflevector(now, next, 1, 2, 3, 4, 5, 6, 7, 8), i32x8);
   const i32x8 link = first >> 9, is_link = link < SCIFI_BANK_LINKS;
   const i32x8 begin = (i32x8)u32x8_gather(words->link_channel, link & is_link), base = begin << KEY_CHANNEL_BIT;
-  const uint32_t left = words->end - i, there = left < LANES ? (1u << left) - 1 : 0xFF;
+  const uint32_t left = words->end - i, there = first_lanes_bits(left);
   const uint32_t known = i32x8_bits(is_link & (begin != SCIFI_NOT_CONNECTED));
   i32x8 keys = base + ((first & 0x1FE) << (KEY_SIZE_BITS - 1)) + (((first & 1) - 1) & SCIFI_SMALL);
   uint32_t kept = there & ~*taken;

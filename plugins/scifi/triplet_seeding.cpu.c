@@ -20,7 +20,6 @@ enum {
   LAST_BITS = 8, /* of a pair; the first hit is above them */
   STEP = 4       /* hits that others are compared with, in a turn */
 };
-typedef uint16_t u16x8 __attribute__((vector_size(16)));
 
 /* Triplets of a track, and of one kind of them the windows and pairs. */
 struct workspace {

@@ -15,8 +15,6 @@
 
 #if defined(SL_TARGET_CPU)
 #include <sluice/vectors.h>
-
-typedef uint16_t u16x8 __attribute__((vector_size(16)));
 #endif
 
 enum {

@@ -9,7 +9,6 @@
 
 #include <sluice/vectors.h>
 
-typedef int16_t i16x8 __attribute__((vector_size(16)));
 typedef uint64_t u64x4 __attribute__((vector_size(32)));
 
 /* Eight clusters. */

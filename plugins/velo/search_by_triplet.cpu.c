@@ -304,12 +304,9 @@ static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
 
 /* Sorts lanes that rise and then fall; in halves: each half by itself. */
 VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v, bool in_halves) {
-  i32x8 other = LANES_SWAPPED_4(v);
-  if (!in_halves) v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 2, 3, 12, 13, 14, 15);
-  other = LANES_SWAPPED_2(v);
-  v = __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 1, 10, 11, 4, 5, 14, 15);
-  other = LANES_SWAPPED_1(v);
-  return __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), 0, 9, 2, 11, 4, 13, 6, 15);
+  if (!in_halves) v = LANES_ORDERED(v, LANES_SWAPPED_4(v));
+  v = LANES_ORDERED_IN_FOURS(v, LANES_SWAPPED_2(v));
+  return LANES_ORDERED_IN_TWOS(v, LANES_SWAPPED_1(v));
 }
 
 /* The first unused hits that a middle hit visits, in order of visit: s, s + 1, s - 1, ... from `start` = s. A hit at
@@ -376,8 +373,7 @@ static void write_seeds(struct search *s, const struct pair *p0, const struct pa
   int32_t with_seed[TILE_WINDOWS + LANES];
   uint32_t count = 0;
   for (uint32_t g = 0; g < groups; g += LANES) {
-    const uint32_t left = groups - g, there = left < LANES ? (1u << left) - 1 : 0xFF;
-    const uint32_t bits = i32x8_bits(i32x8_load(t->found + g)) & there;
+    const uint32_t bits = i32x8_bits(i32x8_load(t->found + g)) & first_lanes_bits(groups - g);
     i32x8_store(with_seed + count, i32x8_lanes_of_bits(bits) + (int32_t)g);
     count += (uint32_t)__builtin_popcount(bits);
   }
@@ -454,7 +450,7 @@ static void list_live(struct search *s, uint32_t begin, uint32_t count, const fl
 VECTOR_INLINE uint32_t keep_live(const struct search *s, i32x8 live, i32x8 hits, uint32_t left, uint32_t kept) {
   const i32x8 keep = (live_skips(live) <= (int32_t)s->a->max_skipped_modules) &
                      (live_lengths(live) < (int32_t)VELO_MAX_HITS_PER_TRACK);
-  const uint32_t bits = i32x8_bits(keep) & (left < LANES ? (1u << left) - 1 : 0xFF);
+  const uint32_t bits = i32x8_bits(keep) & first_lanes_bits(left);
   const i32x8 lanes = i32x8_lanes_of_bits(bits);
   i32x8_store(s->live + kept, i32x8_permute(live, lanes));
   i32x8_store(s->live_hits + kept, i32x8_permute(hits, lanes));

@@ -11,8 +11,6 @@
 
 #include <stdbool.h>
 
-typedef int16_t i16x8 __attribute__((vector_size(16)));
-
 enum { ROWS = 8, BLOCK = ROWS * LANES, MAX_BLOCKS = SORT_PAIR_MAX / BLOCK };
 
 /* Key number k is in row k % 8 of lane k / 8. */
@@ -30,12 +28,6 @@ VECTOR_INLINE void put_in_order(i32x8 *a, i32x8 *b) {
 #define LANES_REVERSED_IN_TWOS(v)  LANES_SWAPPED_1(v)
 #define LANES_REVERSED_IN_FOURS(v) __builtin_shufflevector(v, v, 3, 2, 1, 0, 7, 6, 5, 4)
 #define LANES_REVERSED(v)          __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0)
-
-/* The smaller of v and `other`, or the larger, in the upper lanes of each group of two, four or eight. */
-#define LOWER_THEN_UPPER(v, other, ...) __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), __VA_ARGS__)
-#define OF_TWO(v, other)                LOWER_THEN_UPPER(v, other, 0, 9, 2, 11, 4, 13, 6, 15)
-#define OF_FOUR(v, other)               LOWER_THEN_UPPER(v, other, 0, 1, 10, 11, 4, 5, 14, 15)
-#define OF_EIGHT(v, other)              LOWER_THEN_UPPER(v, other, 0, 1, 2, 3, 12, 13, 14, 15)
 
 /* Steps of a merge: number k with the one at the same distance from the other end; with the one some lanes away. */
 #define MERGE_ENDS(b, reversed, of)                                 \
@@ -64,14 +56,14 @@ VECTOR_INLINE void sort_rows(struct block *b) {
 static void sort_block(struct block *block) {
   struct block b = *block;
   sort_rows(&b);
-  MERGE_ENDS(&b, LANES_REVERSED_IN_TWOS, OF_TWO)
+  MERGE_ENDS(&b, LANES_REVERSED_IN_TWOS, LANES_ORDERED_IN_TWOS)
   merge_rows(&b);
-  MERGE_ENDS(&b, LANES_REVERSED_IN_FOURS, OF_FOUR)
-  MERGE_LANES(&b, LANES_SWAPPED_1, OF_TWO);
+  MERGE_ENDS(&b, LANES_REVERSED_IN_FOURS, LANES_ORDERED_IN_FOURS)
+  MERGE_LANES(&b, LANES_SWAPPED_1, LANES_ORDERED_IN_TWOS);
   merge_rows(&b);
-  MERGE_ENDS(&b, LANES_REVERSED, OF_EIGHT)
-  MERGE_LANES(&b, LANES_SWAPPED_2, OF_FOUR);
-  MERGE_LANES(&b, LANES_SWAPPED_1, OF_TWO);
+  MERGE_ENDS(&b, LANES_REVERSED, LANES_ORDERED)
+  MERGE_LANES(&b, LANES_SWAPPED_2, LANES_ORDERED_IN_FOURS);
+  MERGE_LANES(&b, LANES_SWAPPED_1, LANES_ORDERED_IN_TWOS);
   merge_rows(&b);
   *block = b;
 }
@@ -79,9 +71,9 @@ static void sort_block(struct block *block) {
 /* A block rises and then falls, or the other way round: sorts it. */
 static void merge_block(struct block *block) {
   struct block b = *block;
-  MERGE_LANES(&b, LANES_SWAPPED_4, OF_EIGHT);
-  MERGE_LANES(&b, LANES_SWAPPED_2, OF_FOUR);
-  MERGE_LANES(&b, LANES_SWAPPED_1, OF_TWO);
+  MERGE_LANES(&b, LANES_SWAPPED_4, LANES_ORDERED);
+  MERGE_LANES(&b, LANES_SWAPPED_2, LANES_ORDERED_IN_FOURS);
+  MERGE_LANES(&b, LANES_SWAPPED_1, LANES_ORDERED_IN_TWOS);
   merge_rows(&b);
   *block = b;
 }

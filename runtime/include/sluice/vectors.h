@@ -21,6 +21,8 @@ typedef int32_t i32x4 __attribute__((vector_size(16)));
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
 typedef uint32_t u32x8 __attribute__((vector_size(32)));
 typedef int64_t i64x4 __attribute__((vector_size(32)));
+typedef int16_t i16x8 __attribute__((vector_size(16)));
+typedef uint16_t u16x8 __attribute__((vector_size(16)));
 
 /* All are inlined, so that none has vectors as arguments of a call, and it does not matter how these would be passed.
  */
@@ -91,6 +93,9 @@ VECTOR_INLINE uint32_t i32x8_bits(i32x8 mask) {
   return bits;
 #endif
 }
+
+/* The bits of the first `count` lanes; of all from eight on. */
+VECTOR_INLINE uint32_t first_lanes_bits(uint32_t count) { return count < LANES ? (1u << count) - 1 : 0xFF; }
 
 /* Lane i gets v[at[i]]. */
 VECTOR_INLINE i32x8 i32x8_permute(i32x8 v, i32x8 at) {
@@ -187,6 +192,14 @@ VECTOR_INLINE i64x4 i64x4_min(i64x4 a, i64x4 b) {
 #define LANES_SWAPPED_4(v) __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3)
 #define LANES_SWAPPED_2(v) __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5)
 #define LANES_SWAPPED_1(v) __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6)
+
+/* Steps of sorting networks: of v and `other`, lane by lane, the smaller, and in the upper half of all lanes, of each
+ * four, or of each two, the larger. */
+#define LANES_LOWER_THEN_UPPER(v, other, ...) \
+  __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), __VA_ARGS__)
+#define LANES_ORDERED(v, other)          LANES_LOWER_THEN_UPPER(v, other, 0, 1, 2, 3, 12, 13, 14, 15)
+#define LANES_ORDERED_IN_FOURS(v, other) LANES_LOWER_THEN_UPPER(v, other, 0, 1, 10, 11, 4, 5, 14, 15)
+#define LANES_ORDERED_IN_TWOS(v, other)  LANES_LOWER_THEN_UPPER(v, other, 0, 9, 2, 11, 4, 13, 6, 15)
 
 #pragma GCC diagnostic pop
 
