@@ -97,9 +97,14 @@ static void warps_and_groups_have_the_results_of_the_reference(void **state) {
   assert_field(t, "kept_count", expected.kept_count, sizeof expected.kept_count);
   assert_kept(t);
   const uint32_t *has_seventh = sl_test_output(t, "results", "has_seventh");
+  const uint32_t *begun = sl_test_output(t, "results", "begun");
   for (uint32_t e = 0; e < EVENTS; e++) {
-    uint32_t found = 0;
-    for (uint32_t i = numbers.offsets[e]; i < numbers.offsets[e + 1]; i++) found |= numbers.value[i] % 7 == 0;
+    uint32_t found = 0, lists = 0;
+    for (uint32_t i = numbers.offsets[e]; i < numbers.offsets[e + 1]; i++) {
+      found |= numbers.value[i] % 7 == 0;
+      lists += numbers.value[i] % 3 == 0 ? 1u : 0u;
+      assert_int_equal(begun[i], lists);
+    }
     assert_int_equal(has_seventh[e], found);
     assert_parts_are_sorted(t, e);
     assert_groups_agree(t, e);

@@ -280,6 +280,41 @@ SL_KERNEL(sum32_rows, struct sum_rows_args) {
   }
 }
 
+enum { AT_ONCE_MAX = 32 };
+
+struct at_once_args {
+  const float *values; /* of one sum after another, 32 each */
+  float *totals;       /* of each number of sums, AT_ONCE_MAX */
+};
+
+SL_KERNEL(sums_at_once, struct at_once_args) {
+  for (uint32_t count = 1; count <= AT_ONCE_MAX; count++) {
+    struct sl_sum32 s[AT_ONCE_MAX];
+    float totals[AT_ONCE_MAX];
+    for (uint32_t k = 0; k < count; k++) {
+      s[k] = sl_sum32_zero();
+      SL_FOR_LANES32 (j) sl_sum32_add_lane(&s[k], j, a.values[32 * k + j]);
+    }
+    sl_group_sum32_totals(s, count, totals);
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) a.totals[AT_ONCE_MAX * (count - 1) + i] = totals[i];
+  }
+}
+
+static void sums_at_once_have_the_stated_order_each(void **state) {
+  (void)state;
+  enum { ALL = 32 * AT_ONCE_MAX };
+  static float values[ALL], totals[AT_ONCE_MAX * AT_ONCE_MAX];
+  uint32_t drawn[VALUES_MAX];
+  values_draw(drawn, 21);
+  for (uint32_t i = 0; i < ALL; i++) values[i] = ((float)drawn[i % VALUES_MAX] - 1e7f) * (1.1f + (float)(i / 32));
+  const struct at_once_args args = {values, totals};
+  assert_int_equal(SL_LAUNCH(&launch, sums_at_once, SL_PER_EVENT, args), SL_OK);
+  for (uint32_t count = 1; count <= AT_ONCE_MAX; count++)
+    for (uint32_t k = 0; k < count; k++)
+      assert_int_equal(sl_bits_from_f32(totals[AT_ONCE_MAX * (count - 1) + k]),
+                       sl_bits_from_f32(sum32_expected(values + 32 * k, 32, 0, 1)));
+}
+
 static void warps_sum_rows_of_their_own_in_the_stated_order(void **state) {
   (void)state;
   enum { ROWS = 7 };
@@ -447,6 +482,7 @@ int main(void) {
       cmocka_unit_test(append_keeps_the_order_of_the_values),
       cmocka_unit_test(wanted_items_are_counted_and_listed_in_their_order),
       cmocka_unit_test(the_float_sum_has_the_stated_order),
+      cmocka_unit_test(sums_at_once_have_the_stated_order_each),
       cmocka_unit_test(warps_sum_rows_of_their_own_in_the_stated_order),
       cmocka_unit_test(of_several_errors_the_larger_base_then_code_then_detail_stays),
       cmocka_unit_test(atomics_collect_from_all_threads),

@@ -17,6 +17,10 @@
  *   sl_warp_any(predicate)               whether one of them says yes
  *   sl_warp_exclusive_scan(value)        the sum of the values of the threads before this one
  *   sl_warp_append(wanted, &length)      sl_block_append for a list of the warp's own
+ *   sl_warp_begun(start, &begun)         to whom a place belongs, where lists lie side by side, none of them empty: how
+ *                                        many have begun up to this thread's place. Each thread knows one list, which
+ *                                        begins `start` places behind that of the warp's first thread, or any number
+ *                                        that is none of a thread; `begun` is as the length of sl_warp_append
  *   sl_warp_sort_u32(key, rows)          sorts the warp's keys, of which each thread has `rows`: then thread t has keys
  *                                        t * rows, t * rows + 1, ... by ascending size. `rows` is a power of two up to
  *                                        SL_SORT_ROWS, and known to the compiler

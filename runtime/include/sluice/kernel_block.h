@@ -5,6 +5,7 @@
  *   sl_warp_shuffle_up_u32(value, delta)      of the lane `delta` below; its own value where there is none
  *   sl_warp_shuffle_down_u32/_u64/_f32        of the lane `delta` above; anything where there is none
  *   sl_warp_shuffle_xor_u32/_u64/_f32(value, mask) of the lane whose number differs in the bits of `mask`
+ *   sl_warp_shuffle_f32(value, lane)          of this lane
  *   sl_warp_ballot(predicate)                 uint64_t, a bit a lane
  *   sl_warp_any(predicate)                    whether a lane says yes: 1 or 0
  *   sl_warp_sync()                            a barrier of the warp
@@ -111,6 +112,26 @@ static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) {
   const uint32_t place = *length + sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
   *length += sl_count_bits(mask);
   return place;
+}
+
+/* A bit for each lane that another one names: lanes name different ones, or none, if it is no lane of the warp. */
+static SL_DEVICE uint64_t sl_warp_named_(uint32_t lane) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(0xFFFFFFFFu, __funnelshift_lc(0, 1, lane)); /* 0 for lanes from 32 on */
+#else
+  uint64_t named = lane < sl_warp_lanes() ? (uint64_t)1 << lane : 0;
+  for (uint32_t mask = 1; mask < sl_warp_lanes(); mask *= 2) named |= sl_warp_shuffle_xor_u64(named, mask);
+  return named;
+#endif
+}
+
+/* How many lists, which lie side by side, have begun up to this lane's place, with *begun of them before the places of
+ * the warp; those that begin there are added to *begun. `start`: where a list of this lane's begins. */
+static SL_DEVICE uint32_t sl_warp_begun(uint32_t start, uint32_t *begun) {
+  const uint64_t named = sl_warp_named_(start);
+  const uint32_t count = *begun + sl_count_bits(named & (((uint64_t)2 << sl_warp_lane()) - 1));
+  *begun += sl_count_bits(named);
+  return count;
 }
 
 /* Compares each of a lane's keys with one of the lane whose number differs in the bits of `mask`: in the same row, or,
@@ -267,6 +288,44 @@ static SL_DEVICE float sl_group_sum32_total(const struct sl_sum32 *s) {
   float sum = s->lane;
   for (uint32_t stride = 16; stride > 0; stride /= 2) sum += sl_warp_shuffle_xor_f32(sum, stride);
   return sum;
+}
+
+/* Where the k-th of `count` sums ends below, as a lane of the group. */
+static SL_DEVICE uint32_t sl_sum32_lane_(uint32_t k, uint32_t count) {
+  uint32_t lane = 0;
+  SL_UNROLL
+  for (uint32_t stride = 16; stride > 0; stride /= 2) {
+    const uint32_t half = (count + 1) / 2;
+    lane += k < half ? 0 : stride;
+    k -= k < half ? 0 : half;
+    count = half;
+  }
+  return lane;
+}
+
+/* Several sums at once, each by the tree of sl_group_sum32_total. At each stride a thread goes on with half of the
+ * sums, and gives what it has of the others to its partner, which goes on with those. `count` is known to the compiler,
+ * and at most 32. */
+static SL_DEVICE void sl_group_sum32_totals(const struct sl_sum32 *s, const uint32_t count, float *totals) {
+  uint32_t left = count;
+  SL_UNROLL
+  for (uint32_t k = 0; k < count; k++) totals[k] = s[k].lane;
+  SL_UNROLL
+  for (uint32_t stride = 16; stride > 0; stride /= 2) {
+    const uint32_t half = (left + 1) / 2, is_upper = sl_warp_lane() & stride;
+    SL_UNROLL
+    for (uint32_t k = 0; k < count; k++) {
+      if (k >= half) continue;
+      const uint32_t other = k + half < left ? k + half : k; /* an odd one is both partners' */
+      const float own = totals[k], others = totals[other];
+      totals[k] = (is_upper ? others : own) + sl_warp_shuffle_xor_f32(is_upper ? own : others, stride);
+    }
+    left = half;
+  }
+  const float last = totals[0];
+  SL_UNROLL
+  for (uint32_t k = 0; k < count; k++)
+    totals[k] = sl_warp_shuffle_f32(last, sl_warp_lane() / 32 * 32 + sl_sum32_lane_(k, count));
 }
 
 #endif

@@ -78,6 +78,12 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
 /* sl_block_append for a list of one warp: nothing is shared with the block's other warps. */
 static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) { return sl_block_append(wanted, length); }
 
+/* How many lists, which lie side by side, have begun up to this thread's place. */
+static SL_DEVICE uint32_t sl_warp_begun(uint32_t start, uint32_t *begun) {
+  *begun += start == 0 ? 1u : 0u;
+  return *begun;
+}
+
 static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, uint32_t rows) {
   for (uint32_t i = 1; i < rows; i++) {
     const uint32_t next = key[i];
@@ -128,5 +134,8 @@ static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float va
 static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? (count + 7) / 8 * 8 : 32; }
 
 static SL_DEVICE float sl_group_sum32_total(struct sl_sum32 *s) { return sl_sum32_total(s); }
+static SL_DEVICE void sl_group_sum32_totals(struct sl_sum32 *s, uint32_t count, float *totals) {
+  for (uint32_t k = 0; k < count; k++) totals[k] = sl_sum32_total(&s[k]);
+}
 
 #endif

@@ -177,10 +177,12 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_warp_shuffle_xor_u32(value, mask)   ((uint32_t)sl_warp_shuffle_xor_u64(value, mask))
 #define sl_warp_shuffle_down_f32(value, delta) sl_simt_float(sl_warp_shuffle_down_u32(sl_simt_bits(value), delta))
 #define sl_warp_shuffle_xor_f32(value, mask)   sl_simt_float(sl_warp_shuffle_xor_u32(sl_simt_bits(value), mask))
-#define sl_warp_ballot(predicate)              SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
-#define sl_warp_any(predicate)                 (sl_warp_ballot(predicate) != 0 ? 1u : 0u)
-#define sl_warp_sync()                         ((void)SL_SIMT_WARP_("warp sync", SL_SIMT_SYNC, 0, 0))
-#define sl_count_bits(mask)                    ((uint32_t)__builtin_popcountll(mask))
+#define sl_warp_shuffle_f32(value, lane) \
+  sl_simt_float((uint32_t)SL_SIMT_WARP_("shuffle", SL_SIMT_SHUFFLE, sl_simt_bits(value), lane))
+#define sl_warp_ballot(predicate) SL_SIMT_WARP_("ballot", SL_SIMT_BALLOT, (predicate) ? 1u : 0u, 0)
+#define sl_warp_any(predicate)    (sl_warp_ballot(predicate) != 0 ? 1u : 0u)
+#define sl_warp_sync()            ((void)SL_SIMT_WARP_("warp sync", SL_SIMT_SYNC, 0, 0))
+#define sl_count_bits(mask)       ((uint32_t)__builtin_popcountll(mask))
 
 /* ------------------------------------------------------------------------------------------- collectives */
 
@@ -212,6 +214,7 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_block_append(...)            SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
 #define sl_warp_exclusive_scan(...)     SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
 #define sl_warp_append(...)             SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
+#define sl_warp_begun(...)              SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_begun, __VA_ARGS__)
 #define sl_warp_sort_u32(...)           SL_SIMT_COLLECTIVE_VOID_(sl_warp_sort_u32, __VA_ARGS__)
 #define sl_warp_must_join(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_must_join, __VA_ARGS__)
 #define sl_group_any(...)               SL_SIMT_COLLECTIVE_(uint32_t, sl_group_any, __VA_ARGS__)
@@ -220,5 +223,6 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_group_min_u64(...)           SL_SIMT_COLLECTIVE_(uint64_t, sl_group_min_u64, __VA_ARGS__)
 #define sl_sum32_total(...)             SL_SIMT_COLLECTIVE_(float, sl_sum32_total, __VA_ARGS__)
 #define sl_group_sum32_total(...)       SL_SIMT_COLLECTIVE_(float, sl_group_sum32_total, __VA_ARGS__)
+#define sl_group_sum32_totals(...)      SL_SIMT_COLLECTIVE_VOID_(sl_group_sum32_totals, __VA_ARGS__)
 
 #endif

@@ -44,12 +44,27 @@ static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t f
   return s;
 }
 
-/* The sum of the weights by this thread's group, with another factor in each group, so that groups don't mix. */
-static SL_DEVICE float group_weight(const struct collectives_args *a, uint32_t first, uint32_t count, float factor) {
-  struct sl_sum32 s = sl_sum32_zero();
+enum { SUMS = 11 };
+
+/* Whether the sums of the weights by this thread's group, with another factor in each group, so that groups don't mix,
+ * and in each sum, are factors of this one, one by one and at once. Factors are powers of two, so that sums are exact.
+ */
+static SL_DEVICE uint32_t group_weights_agree(const struct collectives_args *a, uint32_t first, uint32_t count,
+                                              float sum) {
+  const float factor = (float)(1u << threadIdx.x / SL_GROUP(32) % 8);
+  struct sl_sum32 s[SUMS];
+  float totals[SUMS];
+  for (uint32_t k = 0; k < SUMS; k++) s[k] = sl_sum32_zero();
   for (uint32_t base = 0; base < count; base += 32)
-    SL_FOR_LANES32 (j) sl_sum32_add(&s, j, base + j < count ? factor * a->numbers.weight[first + base + j] : 0.0f);
-  return sl_group_sum32_total(&s);
+    SL_FOR_LANES32 (j) {
+      const float weight = base + j < count ? factor * a->numbers.weight[first + base + j] : 0.0f;
+      for (uint32_t k = 0; k < SUMS; k++) sl_sum32_add(&s[k], j, (float)(1u << k) * weight);
+    }
+  struct sl_sum32 last = s[SUMS - 1]; /* on cpu, a total is taken once */
+  sl_group_sum32_totals(s, SUMS, totals);
+  uint32_t agrees = sl_group_sum32_total(&last) == totals[SUMS - 1] ? 1u : 0u;
+  for (uint32_t k = 0; k < SUMS; k++) agrees &= totals[k] == (float)(1u << k) * factor * sum ? 1u : 0u;
+  return agrees;
 }
 
 /* Some results in shared, some in global memory; all are independent of the order of threads. */
@@ -92,11 +107,10 @@ SL_KERNEL(collectives_all, struct collectives_args) {
       a.results.weight_sum[event] = s.weight;
     }
     use_atomics(&a, event, first, count);
-    const float factor = (float)(1u << threadIdx.x / SL_GROUP(32) % 8); /* a power of two, so that sums are exact */
-    const float group_sum = group_weight(&a, first, count, factor);
+    const uint32_t weights_agree = group_weights_agree(&a, first, count, s.weight);
     const uint32_t agrees = s.kept == a.results.kept_count[event] && s.sum == a.results.sum[event] &&
                             s.signed_sum == a.results.signed_sum[event] && s.smallest == a.results.smallest[event] &&
-                            s.weight == a.results.weight_sum[event] && group_sum == factor * s.weight;
+                            s.weight == a.results.weight_sum[event] && weights_agree;
     const uint32_t agreeing = sl_block_sum_u32(agrees);
     if (threadIdx.x == 0) a.results.agree[event] = agreeing == blockDim.x ? 1u : 0u;
   }

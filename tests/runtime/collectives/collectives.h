@@ -31,6 +31,7 @@ SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "what collectives and at
   F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them")  \
   F(kept_count, u32, PER_EVENT, "", "how many there are")                                      \
   F(has_seventh, u32, PER_EVENT, "", "1: a number is divisible by seven")                      \
+  F(begun, u32, PER_ITEM, "", "numbers divisible by three up to this one")                     \
   F(largest, u32, PER_ITEM, "", "the largest of the eight numbers among which this one is")    \
   F(sum, u32, PER_ITEM, "", "the sum of the eight")                                            \
   F(has_odd, u32, PER_ITEM, "", "1: one of the eight is odd")                                  \

@@ -33,6 +33,19 @@ static SL_DEVICE void scan_row(const struct warps_args *a, uint32_t event, uint3
   }
 }
 
+/* Writes `begun`: a list begins at each number that scan_row keeps. */
+static SL_DEVICE void own_row(const struct warps_args *a, uint32_t event, uint32_t first, uint32_t count) {
+  uint32_t begun = 0;
+  sl_warp_sync();
+  const uint32_t lists = a->results.kept_count[event];
+  SL_FOR_WARP (i, count) {
+    const uint32_t list = begun + sl_warp_lane();
+    const uint32_t start = list < lists ? a->results.kept[first + list] - sl_base_i : UINT32_MAX;
+    const uint32_t mine = sl_warp_begun(start, &begun);
+    if (i < count) a->results.begun[first + i] = mine;
+  }
+}
+
 /* Writes `largest`, `sum` and `has_odd`: a group has eight numbers, or on cpu one thread has them. */
 static SL_DEVICE void ask_groups(const struct warps_args *a, uint32_t first, uint32_t count) {
   const uint32_t groups = sl_warp_lanes() / SL_GROUP(8), eights = (count + 7) / 8;
@@ -95,6 +108,7 @@ SL_KERNEL(warps_all, struct warps_args) {
     if (event % 4 == 2) sort_row(a.numbers.value + first, count, row, 4);
     if (event % 4 == 3) sort_row(a.numbers.value + first, count, row, 8);
     scan_row(&a, event, first, count);
+    own_row(&a, event, first, count);
     ask_groups(&a, first, count);
     make_turns(&a, first, count);
   }
