@@ -10,12 +10,17 @@ enum { SCIFI_CELL_BITS = 32 /* cells of a word */ };
  * end. Other threads may mark others. */
 static SL_DEVICE void scifi_mark_cells(uint32_t *table, uint32_t words, uint32_t first, uint32_t last) {
   const uint32_t all = words * SCIFI_CELL_BITS, beyond = last - first < all ? last - first : all;
-  const uint32_t begin = first % SCIFI_CELL_BITS, end = begin + beyond;
+  const uint32_t begin = first % SCIFI_CELL_BITS, end = begin + beyond, word = first / SCIFI_CELL_BITS;
+  if (beyond < SCIFI_CELL_BITS) { /* nearly always */
+    const uint32_t cells = UINT32_MAX >> (SCIFI_CELL_BITS - 1 - beyond);
+    atomicOr(&table[word % words], cells << begin);
+    if (end >= SCIFI_CELL_BITS) atomicOr(&table[(word + 1) % words], cells >> (SCIFI_CELL_BITS - begin));
+    return;
+  }
   SL_ROLLED for (uint32_t n = 0; n <= end / SCIFI_CELL_BITS; n++) {
     const uint32_t from = n == 0 ? begin : 0;
     const uint32_t to = n == end / SCIFI_CELL_BITS ? end % SCIFI_CELL_BITS : SCIFI_CELL_BITS - 1;
-    atomicOr(&table[(first / SCIFI_CELL_BITS + n) % words],
-             UINT32_MAX << from & UINT32_MAX >> (SCIFI_CELL_BITS - 1 - to));
+    atomicOr(&table[(word + n) % words], UINT32_MAX << from & UINT32_MAX >> (SCIFI_CELL_BITS - 1 - to));
   }
 }
 

@@ -1,11 +1,12 @@
 /* scifi.decode: SciFi hits from raw banks of versions 4 to 8, by zone, sorted by x (README.md, "Hits").
  *
  * A thread a word of two halfwords: banks have eight on average, but some have sixty. Words are numbered through the
- * banks of an event by a sum over these, and every 32nd word's bank is noted, so that a thread finds its own a few
- * steps on. Three of four halfwords are a cluster by themselves, and their key is one exclusive or away from their
- * link's. The others join each other in chains (bank_words.h), mostly of two: these are listed, and taken a thread a
- * chain when all words are done, since else every warp would wait for one. Hits are sorted by the mat's place among all
- * mats, by zone and x, and by the channel in the mat: no two have both in common, or the event is refused.
+ * banks of an event by a sum over these; every 32nd word's bank is noted, and at which words banks begin, so that a
+ * thread finds its own by counting. Three of four halfwords are a cluster by themselves, and their key is one exclusive
+ * or away from their link's. The others join each other in chains (bank_words.h), mostly of two: these are listed, and
+ * taken a thread a chain when all words are done, since else every warp would wait for one. Hits are sorted by the
+ * mat's place among all mats, by zone and x, and by the channel in the mat: no two have both in common, or the event is
+ * refused.
  *
  * Sort, scan, write:
  * 1. decode_sort checks the banks, keeps the key of each halfword, which says all of its clusters, and counts those of
@@ -188,6 +189,7 @@ struct event_banks {
   uint32_t place[BANK_SLOTS], claims[CLAIM_WORDS]; /* a bit for each row */
   struct two record[BANK_SLOTS];                   /* where its payload begins, and what packed_bank has of it */
   uint8_t chunk[CHUNKS];
+  uint32_t begins[CHUNKS]; /* where chunks are 32 words: a bit for each that is the first one of a bank */
   uint32_t count, chunk_bit;
 };
 
@@ -227,7 +229,9 @@ static SL_DEVICE void fill_chunks(struct event_banks *e, uint32_t words) {
   while (words >> bit >= CHUNKS) bit++;
   for (uint32_t bank = threadIdx.x; bank < e->count; bank += blockDim.x) {
     const uint32_t end = bank + 1 < e->count ? e->place[bank + 1] : words;
-    for (uint32_t c = (e->place[bank] + (1u << bit) - 1) >> bit; c << bit < end; c++) e->chunk[c] = (uint8_t)bank;
+    const uint32_t first = e->place[bank];
+    for (uint32_t c = (first + (1u << bit) - 1) >> bit; c << bit < end; c++) e->chunk[c] = (uint8_t)bank;
+    if (bit == CHUNK_BIT_MIN) atomicOr(&e->begins[first / 32], 1u << first % 32);
   }
   if (threadIdx.x == 0) e->chunk_bit = bit;
 }
@@ -240,6 +244,7 @@ static SL_DEVICE uint32_t number_words(const struct decode_args *a, uint32_t eve
   enum { COUNT_BIT = 24 };
   for (uint32_t i = threadIdx.x; i < BANK_SLOTS; i += blockDim.x) e->place[i] = UINT32_MAX;
   for (uint32_t i = threadIdx.x; i < CLAIM_WORDS; i += blockDim.x) e->claims[i] = 0;
+  for (uint32_t i = threadIdx.x; i < CHUNKS; i += blockDim.x) e->begins[i] = 0;
   __syncthreads();
   SL_FOR_BLOCK (i, banks) {
     uint32_t words = 0, packed = 0, total;
@@ -264,8 +269,10 @@ static SL_DEVICE uint32_t number_words(const struct decode_args *a, uint32_t eve
   return words;
 }
 
-/* The bank of word `j`: the last one that does not begin after it. */
+/* The bank of word `j`: the last one that does not begin after it. In a chunk of 32 words those that begin up to it are
+ * counted. */
 static SL_DEVICE uint32_t find_bank(const struct event_banks *e, uint32_t j) {
+  if (e->chunk_bit == CHUNK_BIT_MIN) return e->chunk[j / 32] + sl_count_bits(e->begins[j / 32] & ((2u << j % 32) - 2));
   uint32_t bank = e->chunk[j >> e->chunk_bit];
   while (e->place[bank + 1] <= j) bank++;
   return bank;
@@ -302,20 +309,31 @@ static SL_DEVICE uint32_t link_key_of(const uint32_t *link_keys, uint32_t c) {
   return is_one ? key : (uint32_t)NO_KEY;
 }
 
-/* The key of a halfword that is a cluster by itself. Of others, the first of each chain is listed. `before`: the
- * halfword before it in the bank, or 0; `place`: its number in the event. */
-static SL_DEVICE uint32_t take_single(struct decoding *d, uint32_t link_key, uint32_t version, uint32_t c,
-                                      uint32_t before, uint32_t place) {
+/* A halfword's key, if it is a cluster by itself; else whether a chain begins with it. */
+struct single {
+  uint32_t key, begins_chain;
+};
+
+/* Counts the halfword's key, if it is a cluster by itself. `before`: the halfword before it in the bank, or 0. */
+static SL_DEVICE struct single take_single(struct decoding *d, uint32_t link_key, uint32_t version, uint32_t c,
+                                           uint32_t before) {
   const uint32_t joins = may_join(version, before, c), is_one = link_key != NO_KEY ? 1u : 0u;
+  struct single single = {NO_KEY, 0};
   if (is_one & ~(scifi_flag_of(c) | joins)) {
-    const uint32_t key = link_key ^ (c & HALFWORD_PLACE) << HALFWORD_SHIFT;
-    atomicAdd(&d->next[sipm_of_key(key)], 1u);
-    return key;
+    single.key = link_key ^ (c & HALFWORD_PLACE) << HALFWORD_SHIFT;
+    atomicAdd(&d->next[sipm_of_key(single.key)], 1u);
+  } else {
+    single.begins_chain = is_one & joins && scifi_link_of(c) == scifi_link_of(before) ? 0u : 1u;
   }
-  if (is_one & joins && scifi_link_of(c) == scifi_link_of(before)) return NO_KEY;
-  const uint32_t entry = atomicAdd(&d->listed, 1u);
-  if (entry < LIST_SIZE) d->list[entry] = place;
-  return NO_KEY;
+  return single;
+}
+
+/* Lists those of a word's two halfwords with which chains begin; `place`: the first one's number in the event. */
+static SL_DEVICE void list_chains(struct decoding *d, uint32_t is_first, uint32_t is_second, uint32_t place) {
+  if (is_first + is_second == 0) return;
+  const uint32_t entry = atomicAdd(&d->listed, is_first + is_second);
+  if (is_first && entry < LIST_SIZE) d->list[entry] = place;
+  if (is_second && entry + is_first < LIST_SIZE) d->list[entry + is_first] = place + 1;
 }
 
 /* Whether halfword `i` is of one chain with that before it. */
@@ -343,11 +361,14 @@ static SL_DEVICE void take_words(const struct decode_args *a, struct decoding *d
     const uint32_t version = bank_version(record.of[1]), word = payload[0], before = payload[-1] >> 16;
     const uint32_t first = word & 0xFFFF, second = word >> 16;
     const uint32_t first_key = link_key_of(link_keys, first), second_key = link_key_of(link_keys, second);
-    struct two keys = {{NO_KEY, NO_KEY}};
-    keys.of[0] = take_single(d, first_key, version, first, in_bank > 0 ? before : 0, 2 * j);
-    if (SCIFI_HEADER + 2 * in_bank + 1 < bank_end(record.of[1]))
-      keys.of[1] = take_single(d, second_key, version, second, first, 2 * j + 1);
+    const struct single none = {NO_KEY, 0};
+    const struct single of_first = take_single(d, first_key, version, first, in_bank > 0 ? before : 0);
+    const struct single of_second = SCIFI_HEADER + 2 * in_bank + 1 < bank_end(record.of[1])
+                                        ? take_single(d, second_key, version, second, first)
+                                        : none;
+    const struct two keys = {{of_first.key, of_second.key}};
     word_keys(a, d)[j] = keys;
+    list_chains(d, of_first.begins_chain, of_second.begins_chain, 2 * j);
   }
 }
 
@@ -368,19 +389,23 @@ static SL_DEVICE void keep_keys(const struct decode_args *a, struct decoding *d,
   keys[0] = key;
 }
 
-/* Takes a chain: halfwords of which any may be of one cluster with that before it. Returns what is wrong with it. */
+/* Takes a chain: halfwords of which any may be of one cluster with that before it. Each is read once. Returns what is
+ * wrong with it. */
 static SL_DEVICE uint32_t take_chain(const struct decode_args *a, struct decoding *d,
                                      const struct scifi_bank_words *words, uint32_t first, uint32_t place) {
-  uint32_t faults = 0, i = first;
+  uint32_t faults = 0, i = first, c = scifi_halfword(words->payload, first), before;
   SL_ROLLED
   do {
     struct scifi_bank_cursor cursor = scifi_bank_begin();
-    cursor.next = i;
-    scifi_take_halfword(words, &cursor);
+    cursor.next = i + 1;
+    const uint32_t c2 = scifi_next_halfword(words, &cursor);
+    scifi_take_read(words, c, c2, &cursor);
     keep_keys(a, d, &cursor, i, place + i - first);
     faults |= cursor.faults;
+    before = cursor.next == i + 1 ? c : c2;
+    c = cursor.next == i + 1 ? c2 : scifi_next_halfword(words, &cursor);
     i = cursor.next;
-  } while (i < words->end && is_joined(words, i));
+  } while (i < words->end && scifi_may_pair(words, before, c));
   return faults;
 }
 
@@ -458,7 +483,8 @@ SL_KERNEL(decode_begin, struct decode_args) {
 SL_KERNEL_REGISTERS(decode_sort, struct decode_args, 40) {
   __shared__ struct decoding d;
   SL_FOR_EVENTS (event, a.events) {
-    for (uint32_t i = threadIdx.x; i < SIPMS; i += blockDim.x) d.next[i] = 0;
+    const struct four none = {{0, 0, 0, 0}};
+    for (uint32_t i = threadIdx.x; i < SIPMS / 4; i += blockDim.x) ((struct four *)(void *)d.next)[i] = none;
     if (threadIdx.x == 0) d.listed = 0;
     const uint32_t words = number_words(&a, event, &d.banks);
     if (threadIdx.x == 0) d.words_begin = atomicAdd(&a.used[0], words);

@@ -2,8 +2,8 @@
  * best VELO track, and of the seeds that have the same one the best, by what a network says of a pair, or without one
  * by chi2. Of those that are as good, the first VELO track or seed.
  *
- * The event's VELO tracks stand in shared memory, and their slopes in y in order, so that those which agree with a
- * seed's, one in ten, are neighbours. Such pairs are numbered and dealt to all threads; those that pass the cut in chi2
+ * The event's VELO tracks stand in shared memory, and their y in cells, so that those which agree with a seed's, one
+ * in ten, are neighbours. Such pairs are numbered and dealt to all threads; those that pass the cut in chi2
  * are listed, in any order, and dealt to all threads once more, for the network. The least key of score and place is
  * the best one, of a seed and of a VELO track, by atomic minima. Reads 20 bytes a seed and 24 a VELO track, keeps 8 of
  * each, and writes 16 a match.
@@ -19,6 +19,7 @@ enum {
   TRACKS_MAX = 1 << TRACK_BITS, /* VELO tracks tried at a time */
   TRACK_MASK = TRACKS_MAX - 1,
   SEEDS_MAX = 256, /* whose pairs are numbered at a time: a power of two */
+  CELLS = 256,     /* of y */
   ROUND = 1024,    /* pairs that are compared before the list is looked at */
   LIST_MAX = 2 * ROUND
 };
@@ -42,18 +43,21 @@ enum {
 SL_ARGUMENTS(match, MATCH);
 
 static const uint64_t no_key = UINT64_MAX;
+static const float cell_height = 16.0f; /* mm */
 
 /* Some VELO tracks, of which the first one has this place, and some seeds. */
 struct workspace {
   struct scifi_state tracks[TRACKS_MAX];
-  uint32_t keys[TRACKS_MAX];  /* of the tracks: their y, as words in that order */
-  float y[TRACKS_MAX];        /* scifi_match_velo_y, ascending */
-  uint16_t track[TRACKS_MAX]; /* whose they are */
-  uint32_t place, count;
+  uint32_t places[TRACKS_MAX]; /* of the tracks: in the cell << 16 | cell */
+  float y[TRACKS_MAX];         /* scifi_match_velo_y, by cell; in a cell in any order */
+  uint16_t track[TRACKS_MAX];  /* whose they are */
+  uint32_t cells[CELLS + 1];   /* how many tracks they have, then where these begin in `y` */
+  uint32_t place;
   uint16_t begin[SEEDS_MAX];      /* the first in `y` that is near each seed */
   uint32_t before[SEEDS_MAX + 1]; /* pairs before each seed's; of all behind the last one, the sum */
   uint32_t list[LIST_MAX];        /* pairs that meet: seed << TRACK_BITS | track */
   uint32_t list_count;
+  uint32_t matches; /* of the event */
 };
 
 static SL_DEVICE struct scifi_state seed_state(const struct match_args *a, uint32_t i) {
@@ -103,51 +107,64 @@ static SL_DEVICE void try_pair(const struct match_args *a, const struct workspac
   atomicMin((sl_atomic_u64 *)&a->seed_keys[seed], (sl_atomic_u64)key);
 }
 
-/* A word that ascends with x. */
-static SL_DEVICE uint32_t ordered_bits(float x) {
-  const uint32_t bits = sl_bits_from_f32(x);
-  return bits >> 31 ? ~bits : bits | 0x80000000u;
+/* Ascends with y; what is further out than cells reach, and no number, is in those at the ends. */
+static SL_DEVICE uint32_t cell_of(float y) {
+  const float cell = y / cell_height + 0.5f * (float)CELLS;
+  return (uint32_t)sl_min_f32(sl_max_f32(cell, 0.0f), (float)(CELLS - 1));
 }
 
-/* Brings the selected VELO tracks from `place` on, and puts their y in order. */
+/* Makes of how many tracks the cells have where these begin. */
+static SL_DEVICE void add_cells(struct workspace *w) {
+  uint32_t sum = 0;
+  SL_FOR_BLOCK (c, CELLS) {
+    uint32_t total;
+    const uint32_t before = sum + sl_block_exclusive_scan(c < CELLS ? w->cells[c] : 0, &total);
+    if (c < CELLS) w->cells[c] = before;
+    sum += total;
+  }
+  if (threadIdx.x == 0) w->cells[CELLS] = sum;
+  __syncthreads();
+}
+
+/* Brings the selected VELO tracks from `place` on, and puts their y in cells. */
 static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, uint32_t first, uint32_t place,
                                   uint32_t count, struct workspace *w) {
   const uint32_t tracks = a->states.offsets[event];
+  for (uint32_t c = threadIdx.x; c < CELLS; c += blockDim.x) w->cells[c] = 0;
+  __syncthreads();
   for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
     const struct scifi_state state = scifi_velo_state(&a->states, tracks + a->selected.track[first + place + k]);
+    const uint32_t cell = cell_of(scifi_match_velo_y(a->matching.constants, a->y_scale, &state));
     w->tracks[k] = state;
-    w->keys[k] = ordered_bits(scifi_match_velo_y(a->matching.constants, a->y_scale, &state));
+    w->places[k] = atomicAdd(&w->cells[cell], 1u) << 16 | cell;
   }
   if (threadIdx.x == 0) {
     w->place = place;
-    w->count = count;
     w->list_count = 0;
   }
   __syncthreads();
+  add_cells(w);
   for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-    const uint32_t own = w->keys[k];
-    uint32_t rank = 0;
-    for (uint32_t i = 0; i < count; i++) rank += w->keys[i] < own || (w->keys[i] == own && i < k) ? 1u : 0u;
-    w->y[rank] = scifi_match_velo_y(a->matching.constants, a->y_scale, &w->tracks[k]);
-    w->track[rank] = (uint16_t)k;
+    const uint32_t at = w->cells[w->places[k] & UINT16_MAX] + (w->places[k] >> 16);
+    w->y[at] = scifi_match_velo_y(a->matching.constants, a->y_scale, &w->tracks[k]);
+    w->track[at] = (uint16_t)k;
   }
   __syncthreads();
 }
 
-/* Numbers the pairs of some seeds with tracks that are near in y; returns how many there are. */
+/* Numbers the pairs of some seeds with tracks whose cells are near in y; returns how many there are. */
 static SL_DEVICE uint32_t number_pairs(const struct match_args *a, struct workspace *w, uint32_t first,
                                        uint32_t seeds) {
-  const float *m = a->matching.constants, max = m[SCIFI_MATCH_DISTANCE_Y_MAX];
+  const float *m = a->matching.constants;
+  const float reach = 1.00001f * m[SCIFI_MATCH_DISTANCE_Y_MAX] + 0.01f; /* more than rounding takes away */
   uint32_t sum = 0;
   SL_FOR_BLOCK (i, SEEDS_MAX) {
     uint32_t begin = 0, end = 0, total;
     if (i < seeds) {
       const struct scifi_state state = seed_state(a, first + i);
       const float y = scifi_match_seed_y(m, &state);
-      for (uint32_t step = TRACKS_MAX; step > 0; step /= 2) {
-        if (begin + step <= w->count && y - w->y[begin + step - 1] > max) begin += step;
-        if (end + step <= w->count && y - w->y[end + step - 1] >= -max) end += step;
-      }
+      begin = w->cells[cell_of(y - reach)];
+      end = w->cells[cell_of(y + reach) + 1];
       w->begin[i] = (uint16_t)begin;
     }
     const uint32_t before = sum + sl_block_exclusive_scan(end > begin ? end - begin : 0, &total);
@@ -159,16 +176,28 @@ static SL_DEVICE uint32_t number_pairs(const struct match_args *a, struct worksp
   return sum;
 }
 
+/* Whose pair this is: the last seed that has no more pairs before its own. */
+static SL_DEVICE uint32_t seed_of(const struct workspace *w, uint32_t pair) {
+  uint32_t seed = 0;
+  SL_UNROLL
+  for (uint32_t step = SEEDS_MAX / 2; step > 0; step /= 2)
+    if (w->before[seed + step] <= pair) seed += step;
+  return seed;
+}
+
 /* Lists those of the pairs [begin, end) that meet. */
 static SL_DEVICE void compare_pairs(const struct match_args *a, struct workspace *w, uint32_t first, uint32_t begin,
                                     uint32_t end) {
+  float m[SCIFI_MATCH_BEND]; /* once for all pairs of the thread, what it needs of it */
+  SL_UNROLL
+  for (uint32_t i = 0; i < SCIFI_MATCH_BEND; i++) m[i] = a->matching.constants[i];
   uint32_t seed = 0;
   for (uint32_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
-    while (w->before[seed + 1] <= p) seed++;
+    if (w->before[seed + 1] <= p) seed = seed_of(w, p); /* a lone thread's next pair is mostly the same seed's */
     const uint32_t place = w->begin[seed] + p - w->before[seed], track = w->track[place];
     const struct scifi_state state = seed_state(a, first + seed);
     struct scifi_pair pair;
-    if (scifi_match_meet(a->matching.constants, w->y[place], &w->tracks[track], &state, &pair))
+    if (scifi_match_meet(m, w->y[place], &w->tracks[track], &state, &pair))
       w->list[atomicAdd(&w->list_count, 1u)] = seed << TRACK_BITS | track;
   }
 }
@@ -198,6 +227,7 @@ SL_KERNEL(match_find, struct match_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.selected.offsets[event], all = a.selected.offsets[event + 1] - first;
     const uint32_t seeds = a.seeds.offsets[event], seeds_end = a.seeds.offsets[event + 1];
+    if (threadIdx.x == 0) w.matches = 0;
     for (uint32_t k = threadIdx.x; k < all; k += blockDim.x) a.track_keys[first + k] = no_key;
     for (uint32_t i = seeds + threadIdx.x; i < seeds_end; i += blockDim.x) a.seed_keys[i] = no_key;
     for (uint32_t place = 0; place < all; place += TRACKS_MAX) { /* mostly once */
@@ -210,13 +240,11 @@ SL_KERNEL(match_find, struct match_args) {
       const uint64_t key = a.seed_keys[i];
       if (key == no_key) continue;
       const uint64_t score_of_seed = key >> 32 << 32 | (i - seeds);
-      atomicMin((sl_atomic_u64 *)&a.track_keys[first + (uint32_t)key], (sl_atomic_u64)score_of_seed);
+      sl_atomic_u64 *track_key = (sl_atomic_u64 *)&a.track_keys[first + (uint32_t)key];
+      if (atomicMin(track_key, (sl_atomic_u64)score_of_seed) == no_key) atomicAdd(&w.matches, 1u);
     }
     __syncthreads();
-    uint32_t matches = 0;
-    for (uint32_t k = threadIdx.x; k < all; k += blockDim.x) matches += a.track_keys[first + k] != no_key ? 1u : 0u;
-    matches = sl_block_sum_u32(matches);
-    if (threadIdx.x == 0) a.matches.offsets[event] = matches;
+    if (threadIdx.x == 0) a.matches.offsets[event] = w.matches;
   }
 }
 

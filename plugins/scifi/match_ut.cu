@@ -7,11 +7,12 @@
  * those the first.
  *
  * A warp has a few matches of an event at a time, so that a full event is many warps'. A lane for each match and layer
- * finds in which groups, and where in these by y, the match may have hits, however the hits before bend it. Then a few
- * lanes together try these hits for a first one, and follow each first one from layer to layer. The least key of what
- * was found is the best of a match, in whatever order. Then count, scan, list, scan, write. An event has 49 matches,
- * which begin with 85 hits, and tries some 4300. Reads 8 bytes a hit that is tried, and 16 of one that is near, some 80
- * a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
+ * finds in which groups, and where in these by y, the match may have hits, however the hits before bend it. These hits
+ * are numbered and dealt to the lanes, the last layer's first, and those that the match may have are listed: where they
+ * are of what is tried, one in ten. Then a lane follows each first hit from layer to layer, through lists of one or two
+ * hits. The least key of what was found is the best of a match, in whatever order. Then count, scan, list, scan, write.
+ * An event has 49 matches, which try some 2400 hits. Reads 8 bytes a hit that is tried, and 8 more of one that is near
+ * in x, some 50 a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
 #include "forward_math.h"
 #include "listed_items.h"
@@ -44,13 +45,16 @@ SL_ARGUMENTS(match_ut, MATCH_UT);
 
 enum {
   HIT_BITS = 16,
-  MATCHES = 8,     /* that a warp takes at a time */
-  PARTS = 4,       /* blocks of an event */
-  HIT_THREADS = 4, /* that try the hits of a layer side by side, a power of two */
-  RANGES = 4,      /* of hits of a layer, of a group of sectors each; the last one may be of more */
-  PAIRS_MAX = 128, /* of a match and a first hit, that are followed at a time */
-  PLACE_BITS = 15, /* of a hit in the event: UT_HITS_MAX */
+  MATCHES = 8, /* that a warp takes at a time */
+  REACHES = (int)UT_LAYERS * MATCHES,
+  PARTS = 4,                   /* blocks of an event */
+  RANGES = 4,                  /* of hits of a layer, of a group of sectors each; the last one may be of more */
+  SEGMENTS = REACHES * RANGES, /* a power of two */
+  LIST_MAX = 128,              /* hits that matches may have; what has no place there is sought where all hits are */
+  PAIRS_MAX = 128,             /* of a match and a first hit, that are followed at a time */
+  PLACE_BITS = 15,             /* of a hit in the event: UT_HITS_MAX */
   PLACE_MASK = (1 << PLACE_BITS) - 1,
+  PAIR_LAYER = PLACE_BITS + 3,
   KEY_SCORE = PLACE_BITS + 2, /* a key's bits below have the layer and place of the first hit */
   KEY_MISSING = KEY_SCORE + 32,
 #if defined(SL_TARGET_CPU)
@@ -60,6 +64,7 @@ enum {
 #endif
 };
 SL_STATIC_ASSERT((int)UT_HITS_MAX <= 1 << (int)PLACE_BITS, "each hit of an event has a place");
+SL_STATIC_ASSERT((int)MATCHES <= 1 << ((int)PAIR_LAYER - (int)PLACE_BITS), "a pair has room for its match");
 static const float slack = 0.01f; /* mm: so much more is searched than what tolerances say, since these are rounded */
 
 /* A match on its way: x = velo.x + velo.tx d + bend d^2, d = z - velo.z. */
@@ -71,17 +76,33 @@ struct way {
 /* Where a match may have hits of a layer, for any bend that hits of layers before give it. */
 struct reach {
   float loose, tight; /* half of the windows in x: of a first hit, and of a further one */
+  float farthest;     /* in x, from the way without hits */
+  float slope;        /* of the layer's strips */
   uint32_t count;
   uint16_t begin[RANGES], end[RANGES]; /* places of hits in the event, ascending */
+  uint32_t list_begin, list_end;       /* of these those that it may have */
 };
 
-/* Of a warp's matches; pairs of a match and a first hit. */
+/* A hit for a match, whatever bends it: its x at the match's y; where the match would be without a bend, and d^2. */
+struct candidate {
+  float x, straight, d2;
+  uint32_t place; /* reach << PLACE_BITS | place in the event */
+};
+
+/* Of a warp's matches, whose reaches stand by layer, the last one first: the hits that a match's first hit goes on to
+ * are then known. The hits of all ranges are numbered. */
 struct workspace {
   uint64_t keys[MATCHES]; /* the best */
   struct way ways[MATCHES];
-  struct reach reaches[(uint32_t)UT_LAYERS * MATCHES];
-  uint32_t pairs[PAIRS_MAX];
+  struct reach reaches[REACHES];
+  uint32_t before[SEGMENTS + 1];   /* hits before each range's; of all behind the last one, the sum */
+  struct candidate list[LIST_MAX]; /* by reach, and place */
+  uint32_t listed;                 /* reaches of which all are listed */
+  uint32_t pairs[PAIRS_MAX];       /* layer << PAIR_LAYER | match << PLACE_BITS | place, of a first hit */
 };
+
+static SL_DEVICE uint32_t reach_of(uint32_t layer, uint32_t i) { return (UT_LAYERS - 1 - layer) * MATCHES + i; }
+static SL_DEVICE uint32_t layer_of(uint32_t reach) { return UT_LAYERS - 1 - reach / MATCHES; }
 
 static SL_DEVICE float way_x(const struct way *w, float z) {
   const float d = z - w->velo.z;
@@ -110,16 +131,17 @@ static SL_DEVICE float half_width(const float *numbers, float qop) {
 static SL_DEVICE float farthest(const struct match_ut_args *a, const struct way *w, uint32_t layer, float qop,
                                 struct reach *r) {
   const float *constants = a->matching.constants;
-  float turned = 0.0f, width = 0.0f;
-  r->loose = r->tight = 0.0f;
+  float turned = 0.0f, width = 0.0f, loose = 0.0f, tight = 0.0f;
   for (uint32_t k = 0; k <= layer; k++) {
     const float d = a->groups.layer_z[k] - w->velo.z, near = d - a->groups.layer_depth[k];
-    const float far = d + a->groups.layer_depth[k], most = turned * (far * far);
-    r->loose = k + 1 < UT_LAYERS ? half_width(constants + SCIFI_MATCH_UT_LOOSE + k * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
-    r->tight = k > 0 ? half_width(constants + SCIFI_MATCH_UT_TIGHT + (k - 1) * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
-    width = sl_max_f32(r->loose, most + r->tight);
-    turned = sl_max_f32(r->loose / (near * near), turned + 0.5f * r->tight / (near * near));
+    const float far = d + a->groups.layer_depth[k], most = turned * (far * far), per_near2 = 1.0f / (near * near);
+    loose = k + 1 < UT_LAYERS ? half_width(constants + SCIFI_MATCH_UT_LOOSE + k * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
+    tight = k > 0 ? half_width(constants + SCIFI_MATCH_UT_TIGHT + (k - 1) * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
+    width = sl_max_f32(loose, most + tight);
+    turned = sl_max_f32(loose * per_near2, turned + 0.5f * tight * per_near2);
   }
+  r->loose = loose;
+  r->tight = tight;
   return width;
 }
 
@@ -156,10 +178,11 @@ static SL_DEVICE void open_reach(const struct match_ut_args *a, const struct way
   const float z = a->groups.layer_z[layer], depth = a->groups.layer_depth[layer];
   const float slope = a->groups.layer_slope[layer], turn = 2.0f * w->bend * (z - w->velo.z);
   struct strip_range s;
+  r->slope = slope;
+  r->farthest = farthest(a, w, layer, qop, r) + slack;
   s.y = way_y(w, z);
   s.x = way_x(w, z) - s.y * slope;
-  s.reach_x =
-      farthest(a, w, layer, qop, r) + depth * (sl_abs_f32(w->velo.tx + turn) + sl_abs_f32(w->velo.ty * slope)) + slack;
+  s.reach_x = r->farthest + depth * (sl_abs_f32(w->velo.tx + turn) + sl_abs_f32(w->velo.ty * slope));
   s.reach_y = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE] + depth * sl_abs_f32(w->velo.ty) + slack;
   r->count = 0;
   const uint32_t behind = scifi_first_from(a->groups.x, begin, end, s.x);
@@ -174,55 +197,32 @@ static SL_DEVICE void open_reach(const struct match_ut_args *a, const struct way
   open_ranges(a, &s, event, r);
 }
 
-/* ------------------------------------------------------------------------------------------------- hits of a layer */
+/* ------------------------------------------------------------------------------------------------------- of a hit */
 
-/* Goes through the hits of a layer that a match may have, those of a thread of a group. */
-struct walk {
-  const struct reach *reach;
-  uint32_t range, hit, end;
-};
-
-/* Goes on from a hit of its range to where it is a hit again. */
-static SL_DEVICE void settle(struct walk *k) {
-  while (k->hit >= k->end) {
-    if (++k->range >= k->reach->count) return;
-    k->hit += k->reach->begin[k->range] - k->end;
-    k->end = k->reach->end[k->range];
-  }
+static SL_DEVICE struct candidate candidate_of(const struct match_ut_args *a, const struct way *w, uint32_t event_hits,
+                                               uint32_t place, float slope, float *y) {
+  const uint32_t hit = event_hits + place;
+  const float z = a->hits.z[hit], d = z - w->velo.z;
+  struct candidate c;
+  *y = way_y(w, z);
+  c.x = a->hits.x[hit] + *y * slope;
+  c.straight = w->velo.x + w->velo.tx * d;
+  c.d2 = d * d;
+  c.place = place;
+  return c;
 }
 
-static SL_DEVICE struct walk open_walk(const struct reach *r, uint32_t is_one) {
-  struct walk k = {r, 0, 0, 0};
-  if (!is_one || r->count == 0) return k;
-  k.hit = r->begin[0] + sl_group_lane(HIT_THREADS);
-  k.end = r->end[0];
-  settle(&k);
-  return k;
-}
-static SL_DEVICE uint32_t is_at_hit(const struct walk *k) { return k->hit < k->end ? 1u : 0u; }
-static SL_DEVICE void walk_on(struct walk *k) {
-  k->hit += SL_GROUP(HIT_THREADS);
-  settle(k);
-}
-
-/* What a hit is off in x. */
-static SL_DEVICE float off_of(const struct match_ut_args *a, const struct way *w, uint32_t hit, float slope) {
-  const float z = a->hits.z[hit];
-  return a->hits.x[hit] + way_y(w, z) * slope - way_x(w, z);
-}
-
-static SL_DEVICE uint32_t is_in_window(const struct match_ut_args *a, const struct way *w, uint32_t hit, float off,
-                                       float half) {
-  if (sl_abs_f32(off) > half) return 0;
-  const float tolerance = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE], y = way_y(w, a->hits.z[hit]);
+/* Whether the strip is at this y. */
+static SL_DEVICE uint32_t is_at_y(const struct match_ut_args *a, uint32_t hit, float y) {
+  const float tolerance = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE];
   return a->hits.y[hit] - tolerance <= y && y <= a->hits.y_end[hit] + tolerance ? 1u : 0u;
 }
 
+/* What a hit is off in x. */
+static SL_DEVICE float off_of(const struct candidate *c, float bend) { return c->x - (c->straight + bend * c->d2); }
+
 /* The bend with which a hit would be met that is off by so much. */
-static SL_DEVICE float bend_of(const struct match_ut_args *a, const struct way *w, uint32_t hit, float off) {
-  const float d = a->hits.z[hit] - w->velo.z;
-  return w->bend + off / (d * d);
-}
+static SL_DEVICE float bend_of(const struct candidate *c, float bend, float off) { return bend + off / c->d2; }
 
 /* --------------------------------------------------------------------------------------------------- from a first hit
  */
@@ -235,41 +235,66 @@ struct hits_on_way {
   float score; /* sum of squares of what further hits are off */
 };
 
-static const uint64_t no_hit = UINT64_MAX;
+static const uint32_t no_hit = UINT32_MAX;
 
-/* How far a hit is off, and its place: that of the thread's nearest one, or no_hit. */
-static SL_DEVICE uint64_t nearest_of(const struct match_ut_args *a, const struct way *w, const struct reach *r,
-                                     uint32_t event_hits, float slope) {
-  uint64_t nearest = no_hit;
-  for (struct walk k = open_walk(r, 1); is_at_hit(&k); walk_on(&k)) {
-    const float off = off_of(a, w, event_hits + k.hit, slope);
-    const uint64_t key = (uint64_t)sl_bits_from_f32(sl_abs_f32(off)) << 32 | k.hit;
-    if (key < nearest && is_in_window(a, w, event_hits + k.hit, off, r->tight)) nearest = key;
-  }
-  return nearest;
+/* The nearest hit so far, of those that are as near the first one. */
+struct nearest {
+  struct candidate hit;
+  float off;
+  uint32_t distance; /* the size of `off`, as bits, which are in its order; no_hit: none */
+};
+
+static SL_DEVICE uint32_t is_nearer(const struct candidate *c, float bend, float half, const struct nearest *n) {
+  const float off = off_of(c, bend), distance = sl_abs_f32(off);
+  return !(distance > half) && sl_bits_from_f32(distance) < n->distance ? 1u : 0u;
 }
 
-/* What begins with a hit of a layer; the threads of a group do it together. Every thread of the warp comes here. */
-static SL_DEVICE struct hits_on_way follow(const struct match_ut_args *a, const struct workspace *w, uint32_t event,
-                                           uint32_t is_one, uint32_t i, uint32_t layer, uint32_t place) {
-  const uint32_t event_hits = a->hits.offsets[event];
-  struct hits_on_way h = {w->ways[i], place, 1, 0};
-  if (is_one) {
-    const float off = off_of(a, &h.way, event_hits + place, a->groups.layer_slope[layer]);
-    h.way.bend = bend_of(a, &h.way, event_hits + place, off);
+static SL_DEVICE void take(const struct candidate *c, float bend, struct nearest *n) {
+  n->hit = *c;
+  n->off = off_of(c, bend);
+  n->distance = sl_bits_from_f32(sl_abs_f32(n->off));
+}
+
+/* The nearest one of all hits in reach. */
+static SL_DEVICE struct nearest nearest_of_all(const struct match_ut_args *a, const struct way *w,
+                                               const struct reach *r, uint32_t event_hits) {
+  struct nearest n;
+  n.distance = no_hit;
+  for (uint32_t k = 0; k < r->count; k++)
+    for (uint32_t place = r->begin[k]; place < r->end[k]; place++) {
+      float y;
+      const struct candidate c = candidate_of(a, w, event_hits, place, r->slope, &y);
+      if (is_nearer(&c, w->bend, r->tight, &n) && is_at_y(a, event_hits + place, y)) take(&c, w->bend, &n);
+    }
+  return n;
+}
+
+static SL_DEVICE struct nearest nearest_of(const struct match_ut_args *a, const struct workspace *w,
+                                           const struct way *way, uint32_t k, uint32_t event_hits) {
+  const struct reach *r = &w->reaches[k];
+  struct nearest n;
+  if (k >= w->listed) return nearest_of_all(a, way, r, event_hits);
+  n.distance = no_hit;
+  SL_ROLLED for (uint32_t to = r->list_begin; to < r->list_end; to++) {
+    if (is_nearer(&w->list[to], way->bend, r->tight, &n)) take(&w->list[to], way->bend, &n);
   }
-  for (uint32_t next = layer + 1; next < UT_LAYERS; next++) {
-    const float slope = a->groups.layer_slope[next];
-    uint64_t nearest = no_hit;
-    if (is_one) nearest = nearest_of(a, &h.way, &w->reaches[UT_LAYERS * i + next], event_hits, slope);
-    nearest = sl_group_min_u64(nearest, HIT_THREADS);
-    if (nearest == no_hit) continue;
-    const uint32_t hit = event_hits + (uint32_t)nearest;
-    const float off = off_of(a, &h.way, hit, slope);
-    h.hits = h.hits << HIT_BITS | (uint32_t)nearest;
+  return n;
+}
+
+/* What begins with a hit of a layer. */
+static SL_DEVICE struct hits_on_way follow(const struct match_ut_args *a, const struct workspace *w,
+                                           uint32_t event_hits, uint32_t i, uint32_t layer, uint32_t place) {
+  struct hits_on_way h = {w->ways[i], place, 1, 0};
+  float y;
+  const struct candidate begin = candidate_of(a, &h.way, event_hits, place, w->reaches[reach_of(layer, i)].slope, &y);
+  h.way.bend = bend_of(&begin, h.way.bend, off_of(&begin, h.way.bend));
+  SL_ROLLED for (uint32_t next = layer + 1; next < UT_LAYERS; next++) {
+    const struct nearest n = nearest_of(a, w, &h.way, reach_of(next, i), event_hits);
+    if (n.distance == no_hit) continue;
+    h.hits = h.hits << HIT_BITS | (n.hit.place & PLACE_MASK);
     h.count++;
-    h.score += off * off;
-    h.way.bend = 0.5f * (h.way.bend + bend_of(a, &h.way, hit, off));
+    h.score += n.off * n.off;
+    h.way.bend = 0.5f * (h.way.bend + bend_of(&n.hit, h.way.bend, n.off));
   }
   return h;
 }
@@ -282,20 +307,38 @@ static SL_DEVICE uint64_t key_of(const struct hits_on_way *h, uint32_t layer, ui
 static const uint64_t no_key = (uint64_t)UT_LAYERS << KEY_MISSING;
 static SL_DEVICE uint32_t count_of(uint64_t key) { return UT_LAYERS - (uint32_t)(key >> KEY_MISSING); }
 
-/* `first`: the warp's first match. */
-static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t layer,
-                                   struct workspace *w, uint32_t count) {
-  const uint32_t groups = sl_warp_lanes() / SL_GROUP(HIT_THREADS), group = sl_warp_lane() / SL_GROUP(HIT_THREADS);
+/* Of which reaches all hits are listed, and where. The last one that found a place may have more. */
+static SL_DEVICE void close_list(struct workspace *w, uint32_t length) {
+  const uint32_t count = length < LIST_MAX ? length : LIST_MAX;
   sl_warp_sync();
-  for (uint32_t base = 0; base < count; base += groups) {
-    const uint32_t is_one = base + group < count ? 1u : 0u, pair = is_one ? w->pairs[base + group] : 0;
-    const uint32_t i = pair >> PLACE_BITS, place = pair & PLACE_MASK;
-    const struct hits_on_way h = follow(a, w, event, is_one, i, layer, place);
-    const uint64_t key = key_of(&h, layer, place);
-    const uint32_t is_to_bid = is_one && sl_group_lane(HIT_THREADS) == 0;
-    if (is_to_bid) atomicMin((sl_atomic_u64 *)&w->keys[i], (sl_atomic_u64)key);
+  for (uint32_t to = sl_warp_lane(); to < count; to += sl_warp_lanes()) {
+    const uint32_t k = w->list[to].place >> PLACE_BITS;
+    if (to == 0 || w->list[to - 1].place >> PLACE_BITS != k) w->reaches[k].list_begin = to;
+    if (to + 1 == count || w->list[to + 1].place >> PLACE_BITS != k) w->reaches[k].list_end = to + 1;
+  }
+  if (sl_warp_lane() == 0) w->listed = length > LIST_MAX ? w->list[LIST_MAX - 1].place >> PLACE_BITS : REACHES;
+  sl_warp_sync();
+}
+
+/* Follows the pairs listed, the last ones, of the first layers, first: what begins in a layer cannot have more hits
+ * than there are layers from it on. `first`: the warp's first match. */
+static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event_hits, uint32_t first,
+                                   struct workspace *w, uint32_t count) {
+  for (uint32_t done = 0; done < count; done += sl_warp_lanes()) {
+    const uint32_t is_one = done + sl_warp_lane() < count ? 1u : 0u;
+    const uint32_t pair = is_one ? w->pairs[count - 1 - done - sl_warp_lane()] : 0;
+    const uint32_t layer = pair >> PAIR_LAYER, i = pair >> PLACE_BITS & (MATCHES - 1), place = pair & PLACE_MASK;
+    const uint32_t is_open = is_one && count_of(w->keys[i]) <= UT_LAYERS - layer;
+    uint64_t key = no_key;
+    struct hits_on_way h;
+    sl_warp_sync(); /* the keys are read */
+    if (is_open) {
+      h = follow(a, w, event_hits, i, layer, place);
+      key = key_of(&h, layer, place);
+      atomicMin((sl_atomic_u64 *)&w->keys[i], (sl_atomic_u64)key);
+    }
     sl_warp_sync();
-    if (is_to_bid && w->keys[i] == key) {
+    if (is_open && w->keys[i] == key) {
       a->found_hits[first + i] = h.hits;
       a->bend[first + i] = h.way.bend;
     }
@@ -307,8 +350,10 @@ static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event
 
 static SL_DEVICE void open_matches(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t count,
                                    struct workspace *w) {
-  for (uint32_t k = sl_warp_lane(); k < UT_LAYERS * count; k += sl_warp_lanes()) {
-    const uint32_t i = k / UT_LAYERS, layer = k % UT_LAYERS;
+  for (uint32_t k = sl_warp_lane(); k < REACHES; k += sl_warp_lanes()) {
+    const uint32_t i = k % MATCHES, layer = layer_of(k);
+    w->reaches[k].count = w->reaches[k].list_begin = w->reaches[k].list_end = 0;
+    if (i >= count) continue;
     const struct way way = way_of(a, event, first + i);
     open_reach(a, &way, event, layer, a->matches.qop[first + i], &w->reaches[k]);
     if (layer > 0) continue;
@@ -319,33 +364,62 @@ static SL_DEVICE void open_matches(const struct match_ut_args *a, uint32_t event
   sl_warp_sync();
 }
 
-/* Follows all that begin in a layer. */
-static SL_DEVICE void begin_in_layer(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t count,
-                                     uint32_t layer, struct workspace *w) {
-  const uint32_t groups = sl_warp_lanes() / SL_GROUP(HIT_THREADS), group = sl_warp_lane() / SL_GROUP(HIT_THREADS);
-  const uint32_t event_hits = a->hits.offsets[event];
-  const float slope = a->groups.layer_slope[layer];
-  uint32_t length = 0;
-  for (uint32_t base = 0; base < count; base += groups) {
-    /* What begins in this layer cannot have more hits than there are layers from it on. */
-    const uint32_t i = base + group, is_open = i < count && count_of(w->keys[i]) <= UT_LAYERS - layer;
-    const struct reach *r = &w->reaches[UT_LAYERS * (is_open ? i : 0) + layer];
-    struct walk k = open_walk(r, is_open);
-    while (sl_warp_any(is_at_hit(&k))) {
-      uint32_t is_first = 0;
-      if (is_at_hit(&k)) {
-        const uint32_t hit = event_hits + k.hit;
-        is_first = is_in_window(a, &w->ways[i], hit, off_of(a, &w->ways[i], hit, slope), r->loose);
-      }
-      const uint32_t place = sl_warp_append(is_first, &length);
-      if (is_first) w->pairs[place] = i << PLACE_BITS | k.hit;
-      if (is_at_hit(&k)) walk_on(&k);
-      if (length + sl_warp_lanes() <= PAIRS_MAX) continue;
-      follow_pairs(a, event, first, layer, w, length);
-      length = 0;
+static SL_DEVICE void number_hits(struct workspace *w) {
+  SL_FOR_WARP (k, REACHES) {
+    const struct reach *r = &w->reaches[k < REACHES ? k : 0];
+    uint32_t hits = 0;
+    for (uint32_t j = 0; k < REACHES && j < r->count; j++) hits += r->end[j] - r->begin[j];
+    uint32_t before = sl_warp_exclusive_scan(hits) + (sl_base_k > 0 ? w->before[RANGES * sl_base_k] : 0);
+    for (uint32_t j = 0; k < REACHES && j < RANGES; j++) {
+      before += j < r->count ? r->end[j] - r->begin[j] : 0;
+      w->before[RANGES * k + j + 1] = before;
     }
+    if (k == 0) w->before[0] = 0;
+    sl_warp_sync();
   }
-  follow_pairs(a, event, first, layer, w, length);
+}
+
+/* In which range this hit is: the last one that has no more hits before its own. */
+static SL_DEVICE uint32_t segment_of(const struct workspace *w, uint32_t number) {
+  uint32_t segment = 0;
+  SL_UNROLL
+  for (uint32_t step = SEGMENTS / 2; step > 0; step /= 2)
+    if (w->before[segment + step] <= number) segment += step;
+  return segment;
+}
+
+/* Lists which hits matches may have, and follows those that may be the first ones. */
+static SL_DEVICE void try_hits(const struct match_ut_args *a, uint32_t event_hits, uint32_t first,
+                               struct workspace *w) {
+  const uint32_t hits = w->before[SEGMENTS];
+  uint32_t segment = 0, length = 0, pairs = 0;
+  SL_FOR_WARP (p, hits) {
+    const uint32_t is_one = p < hits ? 1u : 0u;
+    if (is_one && w->before[segment + 1] <= p) segment = segment_of(w, p);
+    const uint32_t k = segment / RANGES, i = k % MATCHES;
+    const struct reach *r = &w->reaches[k];
+    struct candidate c;
+    uint32_t is_near = 0, is_first = 0;
+    if (is_one) {
+      float y;
+      c = candidate_of(a, &w->ways[i], event_hits, r->begin[segment % RANGES] + p - w->before[segment], r->slope, &y);
+      const float distance = sl_abs_f32(off_of(&c, w->ways[i].bend));
+      is_near = !(distance > r->farthest) && is_at_y(a, event_hits + c.place, y);
+      is_first = is_near && k >= MATCHES && !(distance > r->loose);
+    }
+    const uint32_t to = sl_warp_append(is_near, &length), pair = sl_warp_append(is_first, &pairs);
+    if (is_first) w->pairs[pair] = layer_of(k) << PAIR_LAYER | i << PLACE_BITS | c.place;
+    if (is_near && to < LIST_MAX) {
+      c.place |= k << PLACE_BITS;
+      w->list[to] = c;
+    }
+    if (pairs + sl_warp_lanes() <= PAIRS_MAX) continue;
+    close_list(w, length);
+    follow_pairs(a, event_hits, first, w, pairs);
+    pairs = 0;
+  }
+  close_list(w, length);
+  follow_pairs(a, event_hits, first, w, pairs);
 }
 
 /* Finds the hits of up to MATCHES matches. */
@@ -353,7 +427,8 @@ static SL_DEVICE void find_hits(const struct match_ut_args *a, uint32_t event, u
                                 struct workspace *w) {
   sl_warp_sync(); /* the matches before are done with */
   open_matches(a, event, first, count, w);
-  for (uint32_t layer = 0; layer < UT_LAYERS - 1; layer++) begin_in_layer(a, event, first, count, layer, w);
+  number_hits(w);
+  try_hits(a, a->hits.offsets[event], first, w);
   for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes())
     a->found_count[first + i] = (uint8_t)count_of(w->keys[i]);
 }

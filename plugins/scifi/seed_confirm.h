@@ -32,6 +32,7 @@ static const uint64_t no_beginning = UINT64_MAX;
   M(U32, min_hits, 10, 5, 12, "", "of a track, with those in x layers")                                \
   M(SHARED_SCRATCH, chunk_count, u32, "chunks on the list", SL_ONE(SL_CONSTANT_TERM(1)))               \
   M(SHARED_SCRATCH, chunks, u32, "chunks, by event and number", SL_ONE(SL_EVENTS_TERM(CHUNKS_MAX, 0))) \
+  M(SHARED_SCRATCH, chunk_tracks, u32, "tracks of a chunk, by event", SL_ONE(SL_EVENTS_TERM(1, 0)))    \
   M(TUNED_SCRATCH, x, f32, "of an event's hits, and some more", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 16)))
 SL_ARGUMENTS(seed_confirm, SEED_CONFIRM);
 

@@ -21,8 +21,8 @@
 
 /* Numbers for middle hits, that a thread keeps. */
 struct pairing {
-  float length, inverse_length, d_first, d_middle, z_first, inverse_p[2], per_p, least, cells_per_mm; /* least >= 0 */
-  uint32_t is_turned; /* it was below 0 */
+  float length, inverse_length, d_first, d_middle, z_first, inverse_p[2], per_p, least; /* least >= 0 */
+  uint32_t is_turned;                                                                   /* it was below 0 */
 };
 
 static SL_DEVICE struct pairing pairing_of(const struct half *h) {
@@ -34,7 +34,6 @@ static SL_DEVICE struct pairing pairing_of(const struct half *h) {
   p.z_first = h->numbers[SCIFI_CASE_Z_FIRST];
   p.inverse_p[0] = h->inverse_p[0];
   p.inverse_p[1] = h->inverse_p[1];
-  p.cells_per_mm = h->cells_per_mm;
   p.is_turned = h->numbers[SCIFI_CASE_LEAST] < 0.0f;
   p.per_p = p.is_turned ? -h->numbers[SCIFI_CASE_PER_P] : h->numbers[SCIFI_CASE_PER_P];
   p.least = p.is_turned ? -h->numbers[SCIFI_CASE_LEAST] : h->numbers[SCIFI_CASE_LEAST];
@@ -57,19 +56,38 @@ static SL_DEVICE struct window middle_window(const struct pairing *p, const stru
   return w;
 }
 
+/* Numbers to look a pair up with, that a thread keeps: its middle hit is about x_0 (linear + square |x_0|), and from
+ * there half of `least` towards 0, off the line. */
+struct sifting {
+  float length, inverse_length, z_first, cells_per_mm, linear, square;
+  uint32_t half_least; /* bits of a float */
+};
+
+static SL_DEVICE struct sifting sifting_of(const struct half *h, const struct pairing *p) {
+  const float per_p = p->is_turned ? p->per_p : -p->per_p;
+  struct sifting f;
+  f.length = p->length;
+  f.inverse_length = p->inverse_length;
+  f.z_first = p->z_first;
+  f.cells_per_mm = h->cells_per_mm;
+  f.linear = per_p * p->inverse_p[0];
+  f.square = per_p * p->inverse_p[1];
+  f.half_least = sl_bits_from_f32(p->is_turned ? -0.5f * p->least : 0.5f * p->least);
+  return f;
+}
+
 /* Whether a pair may have a middle hit, and two further ones for some place of it: one of ten does. As in
- * middle_window, but for rounding. */
-static SL_DEVICE uint32_t is_likely(const struct search *s, const struct pairing *p, uint32_t first, uint32_t last) {
-  const float x_first = s->x[first], slope = divided(s->x[last] - x_first, p->length, p->inverse_length);
-  const float x0 = x_first - slope * p->z_first, size = sl_abs_f32(x0);
-  const float bent = fmaf(fmaf(p->inverse_p[1], size, p->inverse_p[0]) * size, p->per_p, -0.5f * p->least);
-  const float off = (x0 > 0.0f) != p->is_turned ? bent : -bent;
-  const float x = fmaf(-slope, p->d_first, x_first) * p->cells_per_mm;
+ * middle_window, but for rounding; x_0 has the other sign here, and then the same bits as there. */
+static SL_DEVICE uint32_t is_likely(const struct search *s, const struct sifting *f, float x_first, uint32_t pair) {
   uint32_t near[TABLES];
   if (!s->is_padded) return 1;
+  const float slope = divided(last_x(s, pair) - x_first, f->length, f->inverse_length);
+  const float x0 = slope * f->z_first - x_first, x = x_first * f->cells_per_mm;
+  const float half_least = sl_f32_from_bits(f->half_least ^ (sl_bits_from_f32(x0) & sign_bit));
+  const float off = fmaf(x0, fmaf(f->square, sl_abs_f32(x0), f->linear), half_least);
   SL_UNROLL for (uint32_t k = 0; k < TABLES; k++) {
     const struct crossing *c = &s->half->crossings[k];
-    near[k] = scifi_cell_bit(s->w->near[k], CELL_WORDS, cell_of(fmaf(off, c->gain, fmaf(slope, c->d, x))));
+    near[k] = near_bit(s->w, k, cell_of(fmaf(off, c->gain, fmaf(slope, c->d, x))));
   }
   return ((near[0] & near[1]) | (near[0] & near[2]) | (near[1] & near[2])) & near[NEAR_MIDDLE] & 1;
 }
@@ -281,53 +299,50 @@ static SL_DEVICE void take_pairs(const struct seed_xz_args *a, const struct sear
   }
 }
 
-/* Numbers the pairs of up to FIRSTS first hits; returns how many there are. */
+/* Numbers the pairs of as many first hits as the warp has threads, at most; returns how many there are. Hits without a
+ * pair are left out of w->firsts. *start gets the number of the first pair of this thread's entry there. */
 static SL_DEVICE uint32_t number_pairs(const struct search *s, uint32_t first, uint32_t firsts,
-                                       struct warp_workspace *w) {
-  uint32_t sum = 0;
+                                       struct warp_workspace *w, uint32_t *start) {
+  const uint32_t lane = sl_warp_lane();
+  struct range r = {0, 0};
+  uint32_t used = 0;
+  if (lane < firsts) r = last_hits(s, first + lane);
+  const uint32_t count = r.end - r.begin, before = sl_warp_exclusive_scan(count);
+  const uint32_t place = sl_warp_append(count > 0, &used);
   sl_warp_sync(); /* the last turn's are done with */
-  SL_FOR_WARP (i, firsts) {
-    struct range r = {0, 0};
-    if (i < firsts) r = last_hits(s, first + i);
-    const uint32_t before = sum + sl_warp_exclusive_scan(r.end - r.begin);
-    if (i < firsts) {
-      w->firsts[i].pairs_before = before;
-      w->firsts[i].last = r.begin - before;
-    }
-    if (sl_warp_lane() + 1 == sl_warp_lanes()) w->firsts[firsts].pairs_before = before + (r.end - r.begin);
-    sl_warp_sync();
-    sum = w->firsts[firsts].pairs_before;
+  if (count > 0) {
+    w->firsts[place].start = before;
+    w->firsts[place].pair = (r.begin - before) << HIT_BITS | (first + lane);
   }
-  return sum;
+  if (lane + 1 == sl_warp_lanes()) w->total = before + count;
+  sl_warp_sync();
+  *start = lane < used ? w->firsts[lane].start : UINT32_MAX;
+  sl_warp_sync();
+  if (count > 0) w->firsts[place].x = s->x[first + lane];
+  sl_warp_sync();
+  return w->total;
 }
 
 /* How many pairs a thread takes at a time: LIKELY has room for those of all, and for less than one each that waits. */
 static SL_DEVICE uint32_t rows_of_warp(void) { return sl_warp_lanes() <= LIKELY / (ROWS + 1) ? ROWS : 1; }
 
-/* Lists the likely ones of a thread's pairs from number i on, behind those of the threads before. `k`: of the first hit
- * behind that of the last pair. */
-static SL_DEVICE void sift_pairs(const struct search *s, const struct pairing *pairing, uint32_t first, uint32_t i,
-                                 uint32_t count, uint32_t *k, struct warp_workspace *own, struct progress *p) {
-  uint32_t pairs[ROWS], wanted[ROWS], place = p->likely, total = 0;
+/* Lists the likely ones of the warp's pairs from number `base` on, a row of one each thread after another. *begun: the
+ * first hits whose pairs began before; `start` is number_pairs'. */
+static SL_DEVICE void sift_pairs(const struct search *s, const struct sifting *f, uint32_t start, uint32_t base,
+                                 uint32_t count, uint32_t *begun, struct warp_workspace *own, struct progress *p) {
+  uint32_t pairs[ROWS], wanted[ROWS];
   SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
-    const uint32_t number = i + row < count ? i + row : count - 1;
-    wanted[row] = pairs[row] = 0;
-    if (i >= count) continue;
-    SL_ROLLED while (own->firsts[*k].pairs_before <= number)++ *k;
-    const uint32_t from = first + *k - 1, last = own->firsts[*k - 1].last + number;
-    wanted[row] = is_likely(s, pairing, from, last) & (row < rows_of_warp() && i + row < count ? 1u : 0u);
-    pairs[row] = last << HIT_BITS | from;
+    const uint32_t begin = base + row * sl_warp_lanes(), i = begin + sl_warp_lane(), number = i < count ? i : count - 1;
+    if (row >= rows_of_warp()) break;
+    const struct first_hit first = own->firsts[sl_warp_begun(start - begin, begun) - 1];
+    pairs[row] = first.pair + (number << HIT_BITS);
+    wanted[row] = is_likely(s, f, first.x, pairs[row]) & (i < count ? 1u : 0u);
   }
   SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
-    uint32_t length = 0;
-    place += sl_warp_append(wanted[row], &length);
-    total += length;
-  }
-  SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
+    if (row >= rows_of_warp()) break;
+    const uint32_t place = sl_warp_append(wanted[row], &p->likely);
     if (wanted[row]) own->likely[place % LIKELY] = pairs[row];
-    place += wanted[row];
   }
-  p->likely += total;
   sl_warp_sync();
 }
 
@@ -335,20 +350,18 @@ static SL_DEVICE void sift_pairs(const struct search *s, const struct pairing *p
 static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
                                   struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
-  const uint32_t begin = w->half.layers[FIRST].begin, hits = w->half.layers[FIRST].end - begin;
-  const uint32_t parts = PARTS * w->half.chunks, part = PARTS * (p->chunk % CHUNKS_MAX) + p->part;
-  const uint32_t end = begin + hits * (part + 1) / parts;
+  const uint32_t end = w->part_begin[p->part + 1], step = rows_of_warp() * sl_warp_lanes();
+  const uint32_t turn = sl_warp_lanes() < FIRSTS ? sl_warp_lanes() : (uint32_t)FIRSTS;
   const struct pairing pairing = pairing_of(&w->half);
-  for (uint32_t first = begin + hits * part / parts; first < end; first += FIRSTS) {
-    const uint32_t firsts = end - first < FIRSTS ? end - first : FIRSTS;
-    const uint32_t count = number_pairs(s, first, firsts, own);
-    const uint32_t step = rows_of_warp() * sl_warp_lanes(),
-                   more = first + firsts == end ? step : 0; /* a last round, without pairs */
-    uint32_t k = 0;                                         /* of the first hit behind that of the pair */
-    for (uint32_t base = 0; base < count + more; base += step) {
-      sift_pairs(s, &pairing, first, base + rows_of_warp() * sl_warp_lane(), count, &k, own, p);
-      take_pairs(a, s, &pairing, base >= count, w, p);
-    }
+  const struct sifting sifting = sifting_of(&w->half, &pairing);
+  for (uint32_t first = w->part_begin[p->part]; first < end; first += turn) {
+    uint32_t start, begun = 0, base = 0;
+    const uint32_t count = number_pairs(s, first, end - first < turn ? end - first : turn, own, &start);
+    do {
+      if (base < count) sift_pairs(s, &sifting, start, base, count, &begun, own, p);
+      base += step;
+      take_pairs(a, s, &pairing, first + turn >= end && base >= count, w, p);
+    } while (base < count);
   }
 }
 
@@ -361,8 +374,40 @@ static SL_DEVICE uint32_t take_part(struct workspace *w) {
   return *taken;
 }
 
+/* Parts the chunk's first hits into such of about as many pairs, by those of ASKED hits, or of all. Every thread of the
+ * block comes here. */
+static SL_DEVICE void part_chunk(const struct search *s, uint32_t chunk, struct workspace *w) {
+  const struct layer *layer = &s->half->layers[FIRST];
+  const uint32_t chunks = s->half->chunks, number = chunk % CHUNKS_MAX, hits = layer->end - layer->begin;
+  const uint32_t begin = layer->begin + hits * number / chunks, end = layer->begin + hits * (number + 1) / chunks;
+  const uint32_t warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS, warp = sl_warp_index();
+  const uint32_t most = blockDim.x < ASKED ? blockDim.x : (uint32_t)ASKED,
+                 asked = end - begin < most ? end - begin : most;
+  const uint32_t first = asked > 0 ? begin + (end - begin) * threadIdx.x / asked : begin;
+  uint32_t pairs = 0, before = 0, all = 0;
+  if (threadIdx.x < asked) {
+    const struct range r = last_hits(s, first);
+    pairs = r.end - r.begin + 1;
+  }
+  before = sl_warp_exclusive_scan(pairs);
+  if (warp < warps && sl_warp_lane() + 1 == sl_warp_lanes()) w->warps[warp].total = before + pairs;
+  for (uint32_t part = threadIdx.x; part < PARTS; part += blockDim.x) w->part_begin[part] = begin;
+  __syncthreads();
+  for (uint32_t other = 0; other < warps; other++) {
+    before += other < warp ? w->warps[other].total : 0;
+    all += w->warps[other].total;
+  }
+  SL_UNROLL for (uint32_t part = 1; part < PARTS; part++) {
+    const uint32_t wanted = all * part / PARTS;
+    if (before <= wanted && wanted < before + pairs) w->part_begin[part] = first;
+  }
+  if (threadIdx.x == 0) w->part_begin[PARTS] = end;
+  __syncthreads();
+}
+
 static SL_DEVICE void search_chunk(const struct seed_xz_args *a, const struct search *s, uint32_t chunk,
                                    struct workspace *w) {
+  part_chunk(s, chunk, w);
   if (sl_warp_index() >= WARPS) return;
   for (uint32_t part = take_part(w); part < PARTS; part = take_part(w)) {
     struct progress p = {chunk, part, 0, 0, 0, 0};
@@ -385,7 +430,7 @@ SL_KERNEL(seed_xz_plan, struct seed_xz_args) {
 }
 
 SL_KERNEL_REGISTERS(seed_xz_find, struct seed_xz_args, 56) {
-  __shared__ struct workspace w;
+  __shared__ struct workspace w __attribute__((aligned(NEAR_BYTES)));
   __shared__ float copy[PLACES];
   for (uint32_t i = blockIdx.x; i < a.counters[CHUNK_COUNT]; i += gridDim.x) {
     const uint32_t chunk = a.chunks[i], unit = chunk / CHUNKS_MAX;

@@ -20,15 +20,17 @@ enum {
   MIDDLE_WORK = 400,    /* hits of a middle layer for which triplets are as much work as pairs */
   FOUND = 120,          /* tracks of a chunk that are listed together; the others one by one */
   PART_BIT = 28,        /* behind a track's place in its part */
-  FIRSTS = 32,          /* first hits whose pairs are numbered at a time */
+  FIRSTS = 32,          /* first hits whose pairs are numbered at a time, each by a thread */
   ROWS = 2,             /* pairs of a thread at a time */
   LIKELY = 128,         /* pairs that wait for their middle hits; a power of two, at least two for each lane */
   LIST = 96,            /* triplets that wait to be completed */
   CELLS = 4096,         /* of a layer; a power of two */
   CELL_WORDS = CELLS / SCIFI_CELL_BITS,
-  WARPS = 4,    /* that search; those of a larger block help to copy */
-  STRIDE = 256, /* a layer takes a multiple of so many places in shared memory; a power of two */
-  BEHIND = 2,   /* places that are read without a look at whether the layer has so many */
+  NEAR_BYTES = CELL_WORDS * 4, /* of a table */
+  WARPS = 4,                   /* that search; those of a larger block help to copy */
+  ASKED = 32 * WARPS,          /* first hits whose pairs are counted, to part a chunk */
+  STRIDE = 256,                /* a layer takes a multiple of so many places in shared memory; a power of two */
+  BEHIND = 2,                  /* places that are read without a look at whether the layer has so many */
   PLACES = 14 * STRIDE + BEHIND * ROLES,
   HIT_BITS = 16,
   COUNT_BITS = 3, /* of nearly all counts of a pair's triplets */
@@ -38,6 +40,8 @@ enum {
 /* Tables of cells: of the further layers, and of the middle one. */
 enum { NEAR_MIDDLE = ROLES - FURTHER, TABLES };
 
+static const uint32_t sign_bit = 0x80000000u; /* of a float */
+
 /* A layer's hits, by their places: those of the event, or in shared memory, where the place before has -infinity, and
  * infinity those behind, up to one whose distance from that before is a multiple of STRIDE. A hit's number in the event
  * is `skipped` more. */
@@ -46,7 +50,7 @@ struct layer {
   float d, bend, reach; /* how far off a pair may point, and have a hit here */
 };
 
-/* Where a curve crosses the layer of a table, in cells: l.x + d slope + gain m, if it is m from the line in the middle.
+/* Where a curve crosses the layer of a table, in cells: x_f + d slope + gain m, if it is m from the line in the middle.
  */
 struct crossing {
   float d, gain;
@@ -60,25 +64,31 @@ struct half {
   struct crossing crossings[TABLES];
 };
 
-/* A first hit of the turn: pairs of those before; its first last hit, less these. */
+/* A first hit of the turn: the number of its first pair, and the word of pair 0, if that were its own: a pair's word
+ * has the place of the first hit in the lower half, that of the last one in the upper. */
 struct first_hit {
-  uint32_t pairs_before, last;
+  union {
+    uint32_t start;
+    float x; /* once the numbers have been read */
+  };
+  uint32_t pair;
 };
 
 /* What a warp has of its own. Words of triplets have, from the lowest bits on, places of the first, last and middle
  * hit, 16 bits each. */
 struct warp_workspace {
-  struct first_hit firsts[FIRSTS + 1]; /* those before the last are all pairs */
+  struct first_hit firsts[FIRSTS];
   uint64_t list[LIST];
   uint32_t likely[LIKELY]; /* the first two places of a triplet; from any place on, around the end */
   uint32_t total;
 };
 
 struct workspace {
-  struct half half;
   uint32_t near[TABLES][CELL_WORDS]; /* a bit a cell: whether a pair that points there may have a hit in the layer */
+  struct half half;
   struct warp_workspace warps[WARPS];
   uint32_t found[FOUND_WORDS - 1][FOUND], found_count, found_base, of_part[PARTS], next_part;
+  uint32_t part_begin[PARTS + 1]; /* places of first hits; the last one is the end of the chunk's */
 };
 
 /* What is searched: `x` by places. `is_padded`: it is in shared memory. Known to the compiler at each call. */
@@ -153,8 +163,9 @@ static SL_DEVICE float extent_of(const float *x, uint32_t begin, uint32_t end) {
 
 /* Middle hits may be half_window to either side of where a pair points, and the curve through one is gain times as far
  * to a side in this layer. `extent`: of all hits. What is added is more than the rounding of all numbers on the way. */
-static SL_DEVICE void set_reach(const struct seed_xz_args *a, const float *numbers, uint32_t role, float extent,
+static SL_DEVICE void set_reach(const struct seed_xz_args *a, uint32_t odd, uint32_t role, float extent,
                                 struct half *h) {
+  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * odd;
   struct layer *layer = &h->layers[role];
   const float half_window = 1.5f * sl_abs_f32(numbers[SCIFI_CASE_LEAST]), curvature = numbers[SCIFI_CASE_CURVATURE];
   const float tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
@@ -166,7 +177,7 @@ static SL_DEVICE void set_reach(const struct seed_xz_args *a, const float *numbe
   if (role == MIDDLE) h->cells_per_mm = cells_per_mm;
   if (role != MIDDLE && role < FURTHER) return;
   struct crossing *crossing = &h->crossings[table_of(role)];
-  crossing->d = layer->d * cells_per_mm;
+  crossing->d = (layer->d - a->seeding.d[layer_of_role(FIRST, odd)]) * cells_per_mm;
   crossing->gain = gain * cells_per_mm;
 }
 
@@ -192,7 +203,7 @@ static SL_DEVICE void open_layer(const struct seed_xz_args *a, uint32_t unit, ui
   layer->skipped = begin - layer->begin;
   layer->d = a->seeding.d[number];
   layer->bend = a->seeding.bend[number];
-  set_reach(a, a->seeding.cases + SCIFI_CASE_NUMBERS * (kind % 2), role, extent, h);
+  set_reach(a, kind % 2, role, extent, h);
   if (role == 0) h->is_padded = is_padded;
 }
 
@@ -224,19 +235,31 @@ static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit,
 
 /* Numbers in shared memory by their addresses. With pointers CUDA's compiler goes through each search two or three
  * times side by side, since it has several sorts of them. */
-static SL_DEVICE size_t address_of(const float *number) {
+static SL_DEVICE size_t address_of(const void *number) {
 #if defined(__CUDA_ARCH__)
   return __cvta_generic_to_shared(number);
 #else
   return (size_t)number;
 #endif
 }
-static SL_DEVICE float number_at(size_t address) {
+static SL_DEVICE const void *at_address(size_t address) {
 #if defined(__CUDA_ARCH__)
-  return *(const float *)__cvta_shared_to_generic(address);
+  return __cvta_shared_to_generic(address);
 #else
-  return *(const float *)address;
+  return (const void *)address;
 #endif
+}
+static SL_DEVICE float number_at(size_t address) { return *(const float *)at_address(address); }
+
+/* The word of a table that has the cell, with its bit as the lowest. Tables stand at multiples of their size. */
+static SL_DEVICE uint32_t near_bit(const struct workspace *w, uint32_t table, uint32_t cell) {
+  const size_t word = address_of(w->near[table]) | (cell / SCIFI_CELL_BITS * 4 % NEAR_BYTES);
+  return *(const uint32_t *)at_address(word) >> cell % SCIFI_CELL_BITS;
+}
+
+/* The x of a pair's last hit, in shared memory, where places of first hits are below 1 << (HIT_BITS - 2). */
+static SL_DEVICE float last_x(const struct search *s, uint32_t pair) {
+  return number_at(address_of(s->x) + (pair >> (HIT_BITS - 2)));
 }
 
 /* The last place of a layer in shared memory whose x is below the limit, as an address. */

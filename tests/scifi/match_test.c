@@ -49,7 +49,7 @@ static void make_seed(uint32_t event, uint32_t i) {
 static void make_case(void) {
   for (uint32_t i = 0; i < STATES; i++) {
     velo.tx[i] = random_between(-0.25f, 0.25f);
-    velo.ty[i] = random_between(-0.2f, 0.2f);
+    velo.ty[i] = random_between(-0.25f, 0.25f); /* also further out than the cells of y reach */
     velo.z[i] = 770;
     velo.x[i] = 770 * velo.tx[i] + random_between(-1, 1);
     velo.y[i] = 770 * velo.ty[i] + random_between(-1, 1);

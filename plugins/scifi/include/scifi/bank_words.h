@@ -210,12 +210,17 @@ SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint
   }
 }
 
-/* Takes the next halfword, and its partner: what they mean is in the cursor then. */
-SL_MATH_FUNCTION void scifi_take_halfword(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor) {
-  const uint32_t c = scifi_halfword(words->payload, cursor->next++);
-  const uint32_t begin = scifi_link_begin(words, c);
-  const uint32_t has_next = cursor->next < words->end;
-  const uint32_t c2 = has_next ? scifi_halfword(words->payload, cursor->next) : 0;
+/* The halfword at the cursor's place, or 0 at the end of the bank. */
+SL_MATH_FUNCTION uint32_t scifi_next_halfword(const struct scifi_bank_words *words,
+                                              const struct scifi_bank_cursor *cursor) {
+  return cursor->next < words->end ? scifi_halfword(words->payload, cursor->next) : 0;
+}
+
+/* Takes halfword `c`, after which the cursor is, and its partner, if that is `c2`, the one at the cursor's place: what
+ * they mean is in the cursor then. */
+SL_MATH_FUNCTION void scifi_take_read(const struct scifi_bank_words *words, uint32_t c, uint32_t c2,
+                                      struct scifi_bank_cursor *cursor) {
+  const uint32_t begin = scifi_link_begin(words, c), has_next = cursor->next < words->end;
   if (begin == SCIFI_NOT_CONNECTED) {
     cursor->faults |= SCIFI_NO_SUCH_LINK;
   } else if (has_next && scifi_may_pair(words, c, c2)) {
@@ -225,6 +230,12 @@ SL_MATH_FUNCTION void scifi_take_halfword(const struct scifi_bank_words *words, 
         scifi_cluster_at(begin + scifi_channel_of(c), scifi_fraction_of(c), scifi_flag_of(c) ? 0 : SCIFI_SMALL);
     cursor->has_last = 1;
   }
+}
+
+/* Takes the next halfword, and its partner. */
+SL_MATH_FUNCTION void scifi_take_halfword(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor) {
+  const uint32_t c = scifi_halfword(words->payload, cursor->next++);
+  scifi_take_read(words, c, scifi_next_halfword(words, cursor), cursor);
 }
 
 /* The next cluster of what was taken: 0 if there is none. */
