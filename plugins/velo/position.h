@@ -31,11 +31,11 @@ static SL_DEVICE struct velo_point velo_global(const float *t, float local_x, fl
  * has the azimuth 0. */
 static SL_DEVICE int16_t velo_phi(float x, float y) {
   const float abs_x = sl_abs_f32(x), abs_y = sl_abs_f32(y), sum = abs_x + abs_y;
-  const float part = 8192.0f * ((abs_x - abs_y) / (sum > 0.0f ? sum : 1.0f));
+  const float part = 8192.0f * ((abs_x - abs_y) / sum); /* not a number for 0, 0 */
   const float upper = x > 0.0f ? 8192.0f - part : 24576.0f + part;
   const float phi = y < 0.0f ? -upper : upper;
   /* At most 32768; and 0 for what is not a number, so that the conversion is defined on every target. */
-  return (int16_t)(uint16_t)(int32_t)(sum > 0.0f && phi <= 32768.0f ? phi : 0.0f);
+  return (int16_t)(uint16_t)(int32_t)(phi <= 32768.0f ? phi : 0.0f);
 }
 
 /* `column` runs over the sensor's three chips: 256 columns each, so that it holds the chip's number too. */

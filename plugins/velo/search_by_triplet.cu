@@ -16,7 +16,7 @@
  * One thread has one window: a group of threads shares a middle hit, and only unused hits are dealt out, from lists
  * that the block's warps make in each turn. Reads 14 bytes a hit once and 28 for each live track and turn; writes 52
  * bytes of scratch and as many of output for each of 260 tracks. The hits of the pairs in play with the table of
- * where each of 128 bins of azimuth begins, the marks and the live tracks lie in shared memory; of an event that is too
+ * where each of 256 bins of azimuth begins, the marks and the live tracks lie in shared memory; of an event that is too
  * large for that, in scratch.
  */
 #include "search_pairs.h"
@@ -44,19 +44,22 @@ static SL_DEVICE void set_bit(uint32_t *bits, uint32_t i) { atomicOr(&bits[i / 3
 static SL_DEVICE uint32_t nearest_hit(const struct search *s, const struct search_pair *p,
                                       const struct search_line *line, float delta_z) {
   const struct search_window w = window_around(s, p, line_azimuth(line, delta_z));
+  const uint32_t count = p->end - p->begin, end = w.end - p->begin - (w.is_wrapped ? 0 : count);
+  const struct search_hit *hits = &s->memory.hits[p->begin];
   float least = s->a->max_scatter;
-  uint32_t best = p->end, i = w.begin;
-  SL_ROLLED /* lanes make different numbers of turns */
-      for (uint32_t left = w.end - w.begin + (w.is_wrapped ? p->end - p->begin : 0); left > 0; left--, i++) {
-    if (i == p->end) i = p->begin;
-    const struct search_hit hit = s->memory.hits[i];
+  uint32_t best = count;
+  /* Lanes make different numbers of turns. Numbers are below 0, and from 0 on when they have gone around. */
+  SL_ROLLED
+  for (uint32_t i = w.begin - p->end; i != end; i++) {
+    const uint32_t at = around(i, count);
+    const struct search_hit hit = hits[at];
     const float scatter = scatter_from(line, &hit);
     if (window_has(s, &w, &hit) && scatter < least) {
       least = scatter;
-      best = i;
+      best = at;
     }
   }
-  return best;
+  return p->begin + best;
 }
 
 /* Writes down a track of three hits, or, with a `fourth`, of four. */
@@ -81,9 +84,11 @@ static SL_DEVICE void track_append(const struct search *s, struct search_live *l
     set_bit(used, newest);
     set_bit(s->memory.bits.strong, middle);
   } else {
-    uint16_t *track = s->track_hits + VELO_MAX_HITS_PER_TRACK * middle;
-    track[length] = (uint16_t)hit;
-    if (length % 2 == 0) track[length + 1] = 0; /* tracks are read two hits at a time */
+    uint16_t *place = s->track_hits + VELO_MAX_HITS_PER_TRACK * middle + length;
+    if (length % 2 == 0)
+      *(search_two_hits *)place = halves(hit, 0); /* tracks are read two hits at a time */
+    else
+      *place = (uint16_t)hit;
   }
   set_bit(used, hit);
   s->track_length[middle] = (uint8_t)(length + 1);
@@ -95,10 +100,10 @@ static SL_DEVICE uint32_t extend(const struct search *s, const struct search_pai
                                  struct search_live *live) {
   const struct velo_hits_view *from = &s->a->hits;
   const uint32_t older = s->e.first + live_older(live), newest = s->e.first + live_newest(live);
-  const float module_z = s->a->geometry.module_z[2 * pair + search_side_of(from->id[older])]; /* early: two loads */
+  const uint32_t side = search_side_of(from->id[older]); /* loaded with the next six */
   const struct search_line line =
       line_through(from->x[older], from->y[older], from->z[older], from->x[newest], from->y[newest], from->z[newest]);
-  const uint32_t best = nearest_hit(s, p, &line, module_z - line.z0);
+  const uint32_t best = nearest_hit(s, p, &line, s->shared->module_z[2 * pair + side] - line.z0);
   const uint32_t length = live_length(live), skips = live_skips(live);
   if (best != p->end) {
     track_append(s, live, pair_hit(p, best));
@@ -152,40 +157,40 @@ static SL_DEVICE void list_unused(const struct search *s, uint32_t top) {
 /* Where the unused hit with this number is, if one goes around the circle up to twice. */
 static SL_DEVICE uint32_t unused_around(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                         uint32_t number) {
-  const uint32_t is_beyond = number >= unused_count ? 1 : 0;
-  return s->memory.unused[p->begin + number - (is_beyond ? unused_count : 0)] + (is_beyond ? p->end - p->begin : 0);
+  return s->memory.unused[p->begin + around(number - unused_count, unused_count)];
 }
+
+/* A hit to begin a line at, and its place in the order of visits. */
+struct search_first {
+  uint32_t at, visit;
+};
 
 /* Around a middle hit, a pair's hits are visited as s, s + 1, s - 1, s + 2, ... from `start` = s: the one at distance
  * d above s as number 2d, one below as 2d + 1. The first n unused ones are those of smaller number of the k-th above
- * and the (n - 1 - k)-th below, for all k < n: this gives the number. n is at most the number of unused hits. */
-static SL_DEVICE uint32_t candidate_visit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
-                                          uint32_t start, uint32_t n, uint32_t k) {
+ * and the (n - 1 - k)-th below, for all k < n: this is one of them. n is at most the number of unused hits. */
+static SL_DEVICE struct search_first first_hit(const struct search *s, const struct search_pair *p,
+                                               uint32_t unused_count, uint32_t start, uint32_t n, uint32_t k) {
   const uint32_t above = *unused_before(s, p, start) + k, hits = p->end - p->begin;
   const uint32_t hit_above = unused_around(s, p, unused_count, above);
   const uint32_t hit_below = unused_around(s, p, unused_count, above + unused_count - n);
-  const uint32_t visit_above = 2 * (hit_above - start), visit_below = 2 * (start + hits - hit_below) + 1;
-  return visit_above < visit_below ? visit_above : visit_below;
-}
-
-/* Where the hit is. */
-static SL_DEVICE uint32_t visited_hit(const struct search_pair *p, uint32_t start, uint32_t visit) {
-  const uint32_t hits = p->end - p->begin;
-  const uint32_t at = visit % 2 == 0 ? start + visit / 2 : start + hits - visit / 2;
-  return at >= p->end ? at - hits : at;
+  const uint32_t visit_above = 2 * around(hit_above - start, hits);
+  const uint32_t visit_below = 2 * around(start - 1 - hit_below, hits) + 3; /* that just below `start` is 3 */
+  const uint32_t is_above = visit_above < visit_below ? 1 : 0;
+  const struct search_first first = {is_above ? hit_above : hit_below, is_above ? visit_above : visit_below};
+  return first;
 }
 
 /* The best third hit on the line, or NO_THIRD_HIT. */
 static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct search_pair *p, uint32_t unused_count,
                                          const struct search_line *line, float delta_z, uint32_t visit) {
   const struct search_window w = window_around(s, p, line_azimuth(line, delta_z));
-  const uint32_t begin = *unused_before(s, p, w.begin), end = *unused_before(s, p, w.end);
+  const uint32_t end = *unused_before(s, p, w.end) - (w.is_wrapped ? 0 : unused_count);
+  const uint16_t *unused = &s->memory.unused[p->begin];
   float least = s->a->max_scatter;
-  uint32_t best = UINT32_MAX, i = p->begin + begin;
+  uint32_t best = UINT32_MAX;
   SL_ROLLED
-  for (uint32_t left = end - begin + (w.is_wrapped ? unused_count : 0); left > 0; left--, i++) {
-    if (i == p->begin + unused_count) i = p->begin;
-    const uint32_t at = s->memory.unused[i];
+  for (uint32_t i = *unused_before(s, p, w.begin) - unused_count; i != end; i++) { /* as in nearest_hit */
+    const uint32_t at = unused[around(i, unused_count)];
     const struct search_hit hit = s->memory.hits[at];
     const float scatter = scatter_from(line, &hit);
     if (window_has(s, &w, &hit) && scatter < least) {
@@ -196,33 +201,34 @@ static SL_DEVICE uint64_t best_third_hit(const struct search *s, const struct se
   return best == UINT32_MAX ? NO_THIRD_HIT : third_hit(least, visit, best);
 }
 
-/* Seeds from pair `top` and the two below it: one for each unused middle hit that has a line and a third hit. */
-static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list) {
+/* Seeds from pair `top` and the two below it: one for each unused middle hit that has a line and a third hit. So many
+ * lines are wanted. */
+static SL_DEVICE void seed(const struct search *s, uint32_t top, uint32_t list, uint32_t wanted) {
   const struct search_pair p0 = pair_open(s, top), p1 = pair_open(s, top - 1), p2 = pair_open(s, top - 2);
   const uint32_t unused0 = s->shared->unused_count[top % PAIRS], unused1 = s->shared->unused_count[(top - 1) % PAIRS];
   const uint32_t unused2 = s->shared->unused_count[(top - 2) % PAIRS];
-  const float delta_z = s->a->geometry.module_z[2 * (top - 2)] - s->a->geometry.module_z[2 * top];
-  const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
+  const float delta_z = s->shared->places[top - 2].delta_z;
   const uint32_t candidates = wanted < unused0 ? wanted : unused0;
   const uint32_t middle_count = candidates > 0 && unused2 > 0 ? unused1 : 0;
   SL_FOR_GROUPS (j, middle_count, MIDDLE_THREADS) {
     const uint32_t middle = j < middle_count ? s->memory.unused[p1.begin + j] : p1.begin;
     const struct search_hit h1 = s->memory.hits[middle];
     const uint32_t start = hit_start(&h1);
-    uint64_t best = NO_THIRD_HIT;
+    uint64_t own = NO_THIRD_HIT;
+    uint32_t first = 0;
     for (uint32_t k = sl_group_lane(MIDDLE_THREADS); j < middle_count && k < candidates;
          k += SL_GROUP(MIDDLE_THREADS)) {
-      const uint32_t visit = candidate_visit(s, &p0, unused0, start, candidates, k);
-      const struct search_hit h0 = s->memory.hits[visited_hit(&p0, start, visit)];
+      const struct search_first candidate = first_hit(s, &p0, unused0, start, candidates, k);
+      const struct search_hit h0 = s->memory.hits[candidate.at];
       const struct search_line line = line_through(h0.x, h0.y, h0.z, h1.x, h1.y, h1.z);
-      const uint64_t third = best_third_hit(s, &p2, unused2, &line, delta_z, visit);
-      best = third < best ? third : best;
+      const uint64_t third = best_third_hit(s, &p2, unused2, &line, delta_z, candidate.visit);
+      const uint32_t is_better = third < own ? 1 : 0;
+      first = is_better ? candidate.at : first;
+      own = is_better ? third : own;
     }
-    best = sl_group_min_u64(best, MIDDLE_THREADS);
-    if (best != NO_THIRD_HIT && sl_group_lane(MIDDLE_THREADS) == 0) {
-      const uint32_t first = pair_hit(&p0, visited_hit(&p0, start, third_hit_visit(best)));
-      live_append(s, list, live_of(first, 3, pair_hit(&p1, middle), pair_hit(&p2, third_hit_at(best))));
-    }
+    /* The best one is one thread's, since no visit is made twice. */
+    if (sl_group_min_u64(own, MIDDLE_THREADS) == own && own != NO_THIRD_HIT)
+      live_append(s, list, live_of(pair_hit(&p0, first), 3, pair_hit(&p1, middle), pair_hit(&p2, third_hit_at(own))));
   }
 }
 
@@ -241,14 +247,18 @@ static SL_DEVICE uint32_t order_tracks(const struct search *s, uint32_t words) {
     sum += total;
   }
   __syncthreads();
-  for (uint32_t h1 = threadIdx.x; h1 < s->e.count; h1 += blockDim.x) {
-    if (!bit_is_set(bits->middle, h1)) continue;
-    const uint32_t before = bits->before[h1 / 32], lower = (1u << h1 % 32) - 1, strong = bits->strong[h1 / 32];
-    const uint32_t strong_before = lower_half(before) + sl_count_bits(strong & lower);
-    const uint32_t weak_before = upper_half(before) + sl_count_bits(bits->middle[h1 / 32] & ~strong & lower);
-    const uint32_t place = bit_is_set(bits->strong, h1) ? strong_before : lower_half(sum) + weak_before;
-    s->track_middle[place] = (uint16_t)h1;
-    s->candidate_length[place] = s->track_length[h1];
+  /* A thread lists those of 8 hits, one or so. */
+  for (uint32_t part = threadIdx.x; part < 4 * words; part += blockDim.x) {
+    const uint32_t w = part / 4, all = bits->middle[w], strong = bits->strong[w], before = bits->before[w];
+    SL_ROLLED
+    for (uint32_t left = all & 0xFFu << part % 4 * 8; left > 0; left &= left - 1) {
+      const uint32_t lower = (left & (0 - left)) - 1, h1 = 32 * w + sl_count_bits(lower);
+      const uint32_t strong_before = lower_half(before) + sl_count_bits(strong & lower);
+      const uint32_t weak_before = upper_half(before) + sl_count_bits(all & ~strong & lower);
+      const uint32_t place = strong & (lower + 1) ? strong_before : lower_half(sum) + weak_before;
+      s->track_middle[place] = (uint16_t)h1;
+      s->candidate_length[place] = s->track_length[h1];
+    }
   }
   return lower_half(sum) + upper_half(sum);
 }
@@ -261,22 +271,25 @@ static SL_DEVICE uint32_t search_event(const struct search *s) {
   const struct search_bits *bits = &s->memory.bits;
   for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) bits->used[w] = bits->middle[w] = bits->strong[w] = 0;
   if (threadIdx.x == 0) s->shared->live_count[0] = s->shared->live_count[1] = 0;
+  __syncthreads(); /* the pairs have their places */
   for (uint32_t pair = VELO_MODULE_PAIRS - 1; pair >= VELO_MODULE_PAIRS - 3; pair--) {
-    pair_load(s, pair);
+    pair_load(s, pair, pair + 1 < VELO_MODULE_PAIRS ? 1 : 0);
     __syncthreads();
   }
+  uint32_t wanted = s->a->first_seed_candidates;
   for (uint32_t top = VELO_MODULE_PAIRS - 1; top >= 2; top--) {
     const uint32_t list = top % 2;
     forward(s, top - 2, list);
-    if (top > 2 && s->shared->pairs_in_play == PAIRS) pair_load(s, top - 3);
+    if (top > 2 && s->pairs_in_play == PAIRS) pair_load(s, top - 3, 1);
     __syncthreads(); /* marks are set */
     if (threadIdx.x == 0) s->shared->live_count[list] = 0;
     list_unused(s, top);
     __syncthreads();
-    seed(s, top, 1 - list);
+    seed(s, top, 1 - list, wanted);
+    wanted = s->a->seed_candidates;
     __syncthreads(); /* the pair farthest downstream is no longer needed */
-    if (top > 2 && s->shared->pairs_in_play == WIDE_PAIRS) {
-      pair_load(s, top - 3);
+    if (top > 2 && s->pairs_in_play == WIDE_PAIRS) {
+      pair_load(s, top - 3, 1);
       __syncthreads();
     }
   }
@@ -310,10 +323,10 @@ static SL_DEVICE struct search_memory scratch_memory(const struct search_by_trip
 }
 
 /* How many pairs of the event shared memory has room for at a time: PAIRS, WIDE_PAIRS, or 0. */
-static SL_DEVICE uint32_t pairs_in_play(const struct search_event *e, const struct search_shared *shared) {
+static SL_DEVICE uint32_t pairs_with_room(const struct search_event *e, const uint32_t *pair_first) {
   uint32_t too_large = e->count > SHARED_EVENT_HITS ? 1 : 0, wide = 0;
   for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x) {
-    const uint32_t hits = shared->pair_first[pair + 1] - shared->pair_first[pair];
+    const uint32_t hits = pair_first[pair + 1] - pair_first[pair];
     too_large += hits > SHARED_WIDE_PAIR_HITS ? 1u : 0u;
     wide += hits > SHARED_PAIR_HITS ? 1u : 0u;
   }
@@ -321,13 +334,19 @@ static SL_DEVICE uint32_t pairs_in_play(const struct search_event *e, const stru
   return upper_half(sum) > 0 ? 0 : lower_half(sum) > 0 ? WIDE_PAIRS : PAIRS;
 }
 
-/* Gives the pairs their places. */
-static SL_DEVICE void place_pairs(struct search_shared *shared, uint32_t pairs) {
-  const uint32_t room = pairs == PAIRS ? SHARED_PAIR_HITS : SHARED_WIDE_ROOM;
-  for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x)
-    shared->pair_begin[pair] = pair % pairs * room;
-  if (threadIdx.x == 0) shared->pairs_in_play = pairs;
-  __syncthreads();
+/* Gives the pairs their places. A barrier follows. */
+static SL_DEVICE void place_pairs(const struct search *s, const uint32_t *pair_first) {
+  const uint32_t room = s->pairs_in_play == PAIRS ? SHARED_PAIR_HITS : SHARED_WIDE_ROOM;
+  const float *z = s->a->geometry.module_z;
+  for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x) {
+    struct search_place *place = &s->shared->places[pair];
+    place->first = pair_first[pair];
+    place->begin = s->is_shared ? pair % s->pairs_in_play * room : place->first;
+    place->end = place->begin + pair_first[pair + 1] - place->first;
+    place->delta_z = pair + 2 < VELO_MODULE_PAIRS ? z[2 * pair] - z[2 * (pair + 2)] : 0.0f;
+    s->shared->module_z[2 * pair] = z[2 * pair];
+    s->shared->module_z[2 * pair + 1] = z[2 * pair + 1];
+  }
 }
 
 /* Events are dealt out by classes of 32 hits, those with most hits first. Which one of a class is before another one
@@ -378,23 +397,22 @@ SL_KERNEL_REGISTERS(search_by_triplet_find, struct search_by_triplet_args, 56) {
     s.track_middle = a.track_middle + s.e.first;
     s.candidate_length = a.candidate_length + s.e.first;
     const uint32_t *pair_first = a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
-    for (uint32_t i = threadIdx.x; i <= VELO_MODULE_PAIRS; i += blockDim.x) shared.pair_first[i] = pair_first[i];
-    __syncthreads();
     uint32_t tracks = 0;
     if (threadIdx.x == 0) search_refuse(&a.events, event, s.e);
     if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
       for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.used.flag[s.e.first + i] = 0;
     } else {
-      const uint32_t pairs = pairs_in_play(&s.e, &shared);
-      if (pairs > 0) {
-        place_pairs(&shared, pairs);
+      s.pairs_in_play = pairs_with_room(&s.e, pair_first);
+      if (s.pairs_in_play > 0) {
         s.is_shared = 1;
         s.memory = shared_memory(&shared);
+        place_pairs(&s, pair_first);
         tracks = search_event(&s);
       } else {
-        if (threadIdx.x == 0) shared.pairs_in_play = PAIRS; /* a barrier follows */
+        s.pairs_in_play = PAIRS;
         s.is_shared = 0;
         s.memory = scratch_memory(&a, s.e);
+        place_pairs(&s, pair_first);
         tracks = search_event(&s);
       }
     }

@@ -11,7 +11,7 @@
 #include "search_by_triplet.h"
 
 enum {
-  BIN_BITS = 7,
+  BIN_BITS = 8,
   BINS = 1 << BIN_BITS,
   PAIRS = 4,          /* in play: three are searched while the next one is brought in */
   WIDE_PAIRS = 3,     /* where there is a pair of many hits: the next one is brought in when the first is done with */
@@ -29,7 +29,13 @@ static SL_DEVICE uint32_t halves(uint32_t lower, uint32_t upper) { return lower 
 static SL_DEVICE uint32_t lower_half(uint32_t word) { return word & 0xFFFF; }
 static SL_DEVICE uint32_t upper_half(uint32_t word) { return word >> 16; }
 
+/* A number from -size to size - 1 that goes around a circle: from 0 to size - 1. Below 0, it wraps to a large one. */
+static SL_DEVICE uint32_t around(uint32_t number, uint32_t size) {
+  return number < number + size ? number : number + size;
+}
+
 typedef uint32_t search_two_hits __attribute__((may_alias)); /* halves: the first, the second */
+typedef uint16_t search_bin __attribute__((may_alias));
 
 struct search_hit {
   float x, y, z;
@@ -50,13 +56,20 @@ struct search_bits {
 };
 
 /* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
- * event, or, in shared memory, at pair_begin. */
+ * event, or, in shared memory, where there is room. */
 struct search_memory {
   struct search_hit *hits;
   uint16_t *unused;        /* of each pair: where the hits that are not used are */
   uint16_t *unused_before; /* of each hit, and of the end of each pair: how many of the pair before it are not */
   struct search_bits bits;
 };
+
+/* Where a module pair's hits are. */
+struct search_place {
+  uint32_t first;      /* in the event */
+  uint32_t begin, end; /* in memory */
+  float delta_z;       /* from the second pair downstream to this one, if there is one */
+} __attribute__((aligned(16)));
 
 struct search_shared {
   union {
@@ -66,12 +79,11 @@ struct search_shared {
   uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * (SHARED_PAIR_HITS + 1)];
   uint32_t used[SHARED_EVENT_WORDS], middle[SHARED_EVENT_WORDS], strong[SHARED_EVENT_WORDS];
   struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
-  uint16_t bin_begin[PAIRS][BINS + 1];
+  uint32_t bin_begin[PAIRS][BINS / 2 + 1];        /* halves: the first hits of two bins; at last the end of the pair */
   uint32_t unused_count[PAIRS];
   uint32_t live_count[2];
-  uint32_t pair_first[VELO_MODULE_PAIRS + 1];
-  uint32_t pairs_in_play;
-  uint32_t pair_begin[VELO_MODULE_PAIRS]; /* where its hits are */
+  struct search_place places[VELO_MODULE_PAIRS]; /* of the pairs */
+  float module_z[2 * VELO_MODULE_PAIRS];
 };
 
 /* What all threads of a block know alike. */
@@ -81,6 +93,7 @@ struct search {
   struct search_shared *shared;
   struct search_memory memory;
   uint32_t is_shared;       /* the memory is */
+  uint32_t pairs_in_play;   /* PAIRS or WIDE_PAIRS */
   struct search_live *live; /* those beyond the shared ones, twice as many as hits */
   uint16_t *track_hits;     /* of the event, as the next three */
   uint8_t *track_length;
@@ -90,10 +103,10 @@ struct search {
 
 /* The hits of a module pair. */
 struct search_pair {
-  uint32_t first;      /* in the event */
-  uint32_t begin, end; /* where they are in memory, as their lists are */
-  uint16_t *bin_begin; /* the first of each bin */
-  uint32_t ends;       /* of pairs, that are before it in memory.unused_before, at most */
+  uint32_t first;        /* in the event */
+  uint32_t begin, end;   /* where they are in memory, as their lists are */
+  search_bin *bin_begin; /* the first of each bin */
+  uint32_t ends;         /* of pairs, that are before it in memory.unused_before, at most */
 };
 
 struct search_line {
@@ -130,7 +143,6 @@ static SL_DEVICE uint64_t third_hit(float scatter, uint32_t visit, uint32_t at) 
   return (uint64_t)sl_bits_from_f32(scatter) << 32 | halves(at, visit); /* no scatter is negative */
 }
 static SL_DEVICE uint32_t third_hit_at(uint64_t third) { return lower_half((uint32_t)third); }
-static SL_DEVICE uint32_t third_hit_visit(uint64_t third) { return upper_half((uint32_t)third); }
 
 static SL_DEVICE uint32_t azimuth_bin(uint32_t azimuth) { return azimuth >> (32 - BIN_BITS); }
 
@@ -138,10 +150,11 @@ static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return 
 
 static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t pair) {
   struct search_pair p;
-  p.first = s->shared->pair_first[pair];
-  p.begin = s->is_shared ? s->shared->pair_begin[pair] : p.first;
-  p.end = p.begin + s->shared->pair_first[pair + 1] - p.first;
-  p.bin_begin = s->shared->bin_begin[pair % PAIRS];
+  const struct search_place place = s->shared->places[pair]; /* in one load */
+  p.first = place.first;
+  p.begin = place.begin;
+  p.end = place.end;
+  p.bin_begin = (search_bin *)s->shared->bin_begin[pair % PAIRS];
   p.ends = s->is_shared ? pair % PAIRS : pair;
   return p;
 }
@@ -163,33 +176,41 @@ static SL_DEVICE uint32_t pair_start(const struct search *s, const struct search
   return i == p->end ? p->begin : i;
 }
 
+/* Hit `i` is the first of these bins, if there is one. Two at a time. */
+static SL_DEVICE void fill_bins(search_bin *bin_begin, uint32_t first, uint32_t last, uint32_t i) {
+  if (first > last) return;
+  if (first % 2 == 1) bin_begin[first] = (uint16_t)i;
+  if (last % 2 == 0) bin_begin[last] = (uint16_t)i;
+  SL_ROLLED
+  for (uint32_t bin = (first + 1) / 2; bin < (last + 1) / 2; bin++) ((uint32_t *)bin_begin)[bin] = halves(i, i);
+}
+
 /* Brings a pair's hits into play. The next pair downstream, if there is one, is in play. Begins with the last threads,
  * since those are idle in `forward`. */
-static SL_DEVICE void pair_load(const struct search *s, uint32_t pair) {
+static SL_DEVICE void pair_load(const struct search *s, uint32_t pair, uint32_t has_downstream) {
   const struct search_pair p = pair_open(s, pair);
-  const uint32_t has_downstream = pair + 1 < VELO_MODULE_PAIRS ? 1 : 0;
   const struct search_pair downstream = pair_open(s, pair + has_downstream);
   const struct velo_hits_view *from = &s->a->hits;
   for (uint32_t i = p.begin + blockDim.x - 1 - threadIdx.x; i <= p.end; i += blockDim.x) {
     const uint32_t is_hit = i < p.end ? 1 : 0, in_slice = s->e.first + pair_hit(&p, i);
-    const uint32_t azimuth = is_hit ? azimuth_of(from->phi[in_slice]) : 0;
-    const uint32_t last_bin = is_hit ? azimuth_bin(azimuth) : BINS;
-    SL_ROLLED
-    for (uint32_t bin = i > p.begin ? azimuth_bin(azimuth_of(from->phi[in_slice - 1])) + 1 : 0; bin <= last_bin; bin++)
-      p.bin_begin[bin] = (uint16_t)i;
+    struct search_hit hit = {0.0f, 0.0f, 0.0f, 0};
+    if (is_hit) { /* all loads at once: the next steps wait for one only */
+      hit.x = from->x[in_slice];
+      hit.y = from->y[in_slice];
+      hit.z = from->z[in_slice];
+      hit.start_azimuth = azimuth_of(from->phi[in_slice]);
+    }
+    const uint32_t first_bin = i > p.begin ? azimuth_bin(azimuth_of(from->phi[in_slice - 1])) + 1 : 0;
+    fill_bins(p.bin_begin, first_bin, is_hit ? azimuth_bin(hit.start_azimuth) : BINS, i);
     if (!is_hit) break;
-    const uint32_t start = has_downstream ? pair_start(s, &downstream, azimuth) : 0;
-    struct search_hit hit;
-    hit.x = from->x[in_slice];
-    hit.y = from->y[in_slice];
-    hit.z = from->z[in_slice];
-    hit.start_azimuth = start | azimuth;
+    if (has_downstream) hit.start_azimuth |= pair_start(s, &downstream, hit.start_azimuth);
     s->memory.hits[i] = hit;
   }
 }
 
 static SL_DEVICE struct search_line line_through(float x0, float y0, float z0, float x1, float y1, float z1) {
-  const struct search_line line = {x0, y0, z0, (x1 - x0) / (z1 - z0), (y1 - y0) / (z1 - z0)};
+  const float dx = x1 - x0, dy = y1 - y0, dz = z1 - z0;
+  const struct search_line line = {x0, y0, z0, dx / dz, dy / dz};
   return line;
 }
 
