@@ -47,9 +47,22 @@ struct pv_vertex {
 
 /* What a track contributes, summed over tracks: half of the first and second derivatives of the sum of weight * chi2.
  */
+enum {
+  PV_G_X,
+  PV_G_Y,
+  PV_G_Z,
+  PV_H_XX,
+  PV_H_YY,
+  PV_H_XZ,
+  PV_H_YZ,
+  PV_H_ZZ,
+  PV_WEIGHT,
+  PV_CHI2,
+  PV_NEAR_TRACKS,
+  PV_SUMS
+};
 struct pv_sums {
-  struct sl_sum32 g_x, g_y, g_z, h_xx, h_yy, h_xz, h_yz, h_zz;
-  struct sl_sum32 weight, chi2, tracks;
+  struct sl_sum32 of[PV_SUMS];
 };
 
 struct pv_line {
@@ -157,16 +170,17 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_
   SL_FOR_GROUPS (group, (t->count + 31) / 32, 32) {
     if (32 * group >= t->count) break;
     const pv_index base = (pv_index)32 * group;
+    const struct pv_line own = pv_line_of(t, base + sl_group_lane(32)); /* on a cpu, of the first lane */
     float sum[SL_LANES32] = {0.0f}, chi2[SL_LANES32], limit[SL_LANES32];
     SL_FOR_LANES32 (j) {
-      const struct pv_line line = pv_line_of(t, base + j);
+      const struct pv_line line = SL_LANES32 == 1 ? own : pv_line_of(t, base + j);
       limit[SL_LANE32(j)] = pv_reach_chi2(&line, a->max_chi2);
     }
     for (uint32_t s = 0; s < seeds; s++) {
       uint32_t is_near = 0, is_in_reach = 0;
       seed.z = seed_z[s];
       SL_FOR_LANES32 (j) {
-        const struct pv_line line = pv_line_of(t, base + j);
+        const struct pv_line line = SL_LANES32 == 1 ? own : pv_line_of(t, base + j);
         chi2[SL_LANE32(j)] = pv_residual_of(&line, &seed).chi2;
         is_near |= chi2[SL_LANE32(j)] < PV_FAR_CHI2 ? 1u : 0u;
         is_in_reach |= chi2[SL_LANE32(j)] <= limit[SL_LANE32(j)] ? 1u : 0u;
@@ -184,8 +198,8 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_
 
 static SL_DEVICE struct pv_sums pv_sums_zero(void) {
   struct pv_sums s;
-  s.g_x = s.g_y = s.g_z = s.h_xx = s.h_yy = s.h_xz = s.h_yz = s.h_zz = sl_sum32_zero();
-  s.weight = s.chi2 = s.tracks = sl_sum32_zero();
+  SL_UNROLL
+  for (uint32_t k = 0; k < PV_SUMS; k++) s.of[k] = sl_sum32_zero();
   return s;
 }
 
@@ -199,17 +213,17 @@ static SL_DEVICE void pv_add_track(const struct pv_fit *a, const struct pv_line 
   const float g_x = is_used ? r->x * line->wx : 0.0f, g_y = is_used ? r->y * line->wy : 0.0f;
   const float h_xx = weight * line->wx, h_yy = weight * line->wy;
   const float h_xz = line->tx * h_xx, h_yz = line->ty * h_yy;
-  sl_sum32_add(&sums->g_x, j, weight * g_x);
-  sl_sum32_add(&sums->g_y, j, weight * g_y);
-  sl_sum32_add(&sums->g_z, j, weight * fmaf(line->tx, g_x, line->ty * g_y));
-  sl_sum32_add(&sums->h_xx, j, h_xx);
-  sl_sum32_add(&sums->h_yy, j, h_yy);
-  sl_sum32_add(&sums->h_xz, j, h_xz);
-  sl_sum32_add(&sums->h_yz, j, h_yz);
-  sl_sum32_add(&sums->h_zz, j, fmaf(line->tx, h_xz, line->ty * h_yz));
-  sl_sum32_add(&sums->weight, j, weight);
-  sl_sum32_add(&sums->chi2, j, weight * (is_used ? r->chi2 : 0.0f));
-  sl_sum32_add(&sums->tracks, j, is_near ? 1.0f : 0.0f);
+  sl_sum32_add(&sums->of[PV_G_X], j, weight * g_x);
+  sl_sum32_add(&sums->of[PV_G_Y], j, weight * g_y);
+  sl_sum32_add(&sums->of[PV_G_Z], j, weight * fmaf(line->tx, g_x, line->ty * g_y));
+  sl_sum32_add(&sums->of[PV_H_XX], j, h_xx);
+  sl_sum32_add(&sums->of[PV_H_YY], j, h_yy);
+  sl_sum32_add(&sums->of[PV_H_XZ], j, h_xz);
+  sl_sum32_add(&sums->of[PV_H_YZ], j, h_yz);
+  sl_sum32_add(&sums->of[PV_H_ZZ], j, fmaf(line->tx, h_xz, line->ty * h_yz));
+  sl_sum32_add(&sums->of[PV_WEIGHT], j, weight);
+  sl_sum32_add(&sums->of[PV_CHI2], j, weight * (is_used ? r->chi2 : 0.0f));
+  sl_sum32_add(&sums->of[PV_NEAR_TRACKS], j, is_near ? 1.0f : 0.0f);
 }
 
 /* Adds what the 32 tracks from `base` on contribute at `place`. `others`: of each, which a cpu has at hand. */
@@ -289,13 +303,12 @@ static SL_DEVICE float pv_min_tracks(const struct pv_fit *a, float z) {
 
 /* A Newton step from the sums; returns whether another one is to follow. A vertex without a covariance is given up. */
 static SL_DEVICE uint32_t pv_step(const struct pv_fit *a, struct pv_sums *s, float seed_z, struct pv_vertex *v) {
-  const float g_x = sl_group_sum32_total(&s->g_x), g_y = sl_group_sum32_total(&s->g_y);
-  const float g_z = -sl_group_sum32_total(&s->g_z);
-  const float h_xx = sl_group_sum32_total(&s->h_xx), h_yy = sl_group_sum32_total(&s->h_yy);
-  const float h_xz = -sl_group_sum32_total(&s->h_xz), h_yz = -sl_group_sum32_total(&s->h_yz);
-  const float h_zz = sl_group_sum32_total(&s->h_zz);
-  const float chi2 = sl_group_sum32_total(&s->chi2);
-  const float weight = sl_group_sum32_total(&s->weight), tracks = sl_group_sum32_total(&s->tracks);
+  float total[PV_SUMS];
+  sl_group_sum32_totals(s->of, PV_SUMS, total);
+  const float g_x = total[PV_G_X], g_y = total[PV_G_Y], g_z = -total[PV_G_Z];
+  const float h_xx = total[PV_H_XX], h_yy = total[PV_H_YY], h_zz = total[PV_H_ZZ];
+  const float h_xz = -total[PV_H_XZ], h_yz = -total[PV_H_YZ];
+  const float chi2 = total[PV_CHI2], weight = total[PV_WEIGHT], tracks = total[PV_NEAR_TRACKS];
   const float minor_x = h_zz * h_yy - h_yz * h_yz, minor_y = h_zz * h_xx - h_xz * h_xz;
   const float determinant = h_xx * minor_x - h_xz * h_xz * h_yy;
   v->accepted = tracks >= pv_min_tracks(a, seed_z) && determinant > 0.0f && sl_is_finite(determinant) ? 1 : 0;
