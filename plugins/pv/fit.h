@@ -170,7 +170,8 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_
   SL_FOR_GROUPS (group, (t->count + 31) / 32, 32) {
     if (32 * group >= t->count) break;
     const pv_index base = (pv_index)32 * group;
-    const struct pv_line own = pv_line_of(t, base + sl_group_lane(32)); /* on a cpu, of the first lane */
+    const struct pv_line own = pv_line_of(t, base + sl_group_lane(32)); /* that of a lane of its own */
+    (void)own;                                                          /* a cpu has them all at hand */
     float sum[SL_LANES32] = {0.0f}, chi2[SL_LANES32], limit[SL_LANES32];
     SL_FOR_LANES32 (j) {
       const struct pv_line line = SL_LANES32 == 1 ? own : pv_line_of(t, base + j);

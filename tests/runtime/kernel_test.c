@@ -306,7 +306,10 @@ static void sums_at_once_have_the_stated_order_each(void **state) {
   static float values[ALL], totals[AT_ONCE_MAX * AT_ONCE_MAX];
   uint32_t drawn[VALUES_MAX];
   values_draw(drawn, 21);
-  for (uint32_t i = 0; i < ALL; i++) values[i] = ((float)drawn[i % VALUES_MAX] - 1e7f) * (1.1f + (float)(i / 32));
+  for (uint32_t i = 0; i < ALL; i++) {
+    const uint32_t set = i / 32;
+    values[i] = ((float)drawn[i % VALUES_MAX] - 1e7f) * (1.1f + (float)set);
+  }
   const struct at_once_args args = {values, totals};
   assert_int_equal(SL_LAUNCH(&launch, sums_at_once, SL_PER_EVENT, args), SL_OK);
   for (uint32_t count = 1; count <= AT_ONCE_MAX; count++)
