@@ -7,6 +7,9 @@
 # #ifdef SL_TARGET_CPU and #endif. A .cu file is compiled through a one-line wrapper in the build tree, since CMake's
 # LANGUAGE belongs to a file in a folder and not to a target. TARGETS names those beside cpu that it is for, if not
 # all. A TEST_ONLY plugin goes to tests/plugins in the build tree and is not installed.
+#
+# With SLUICE_X86_64_V4, NAME.cpu.so of a plugin with kernels is made a second time, in a folder x86-64-v4 beside the
+# first, for processors with AVX-512. These take it from there, where it lies beside libsluice (plugin/registry.h).
 
 # What keeps the bits the same everywhere; see docs/determinism.md.
 set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
@@ -78,6 +81,10 @@ endfunction()
 
 # For sluice_add_plugin, whose arguments it sees: NAME.TARGET.so of the sources that follow.
 function(sluice_add_plugin_target target define language)
+  set(kind ${target})
+  if(level)
+    string(APPEND kind .${level})
+  endif()
   if(target STREQUAL "hip")
     set(kernels ${ARGN})
     list(FILTER kernels INCLUDE REGEX "\\.cu$")
@@ -92,9 +99,9 @@ function(sluice_add_plugin_target target define language)
     list(FILTER rest EXCLUDE REGEX "\\.cu$")
     list(APPEND sources ${rest})
   else()
-    sluice_wrap_sources(sources ${target} ${language} ${ARGN})
+    sluice_wrap_sources(sources ${kind} ${language} ${ARGN})
   endif()
-  set(library ${name}.${target})
+  set(library ${name}.${kind})
   add_library(${library} MODULE ${sources})
   target_compile_definitions(${library} PRIVATE SL_TARGET_${define}=1 SL_TARGET="${target}")
   target_compile_options(${library} PRIVATE "$<$<COMPILE_LANGUAGE:C>:${SLUICE_COMPILE_OPTIONS};-fvisibility=hidden>"
@@ -102,13 +109,23 @@ function(sluice_add_plugin_target target define language)
   target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include
                              ${arg_INCLUDES})
   target_link_libraries(${library} PRIVATE Sluice::headers ${arg_LIBRARIES})
-  set_target_properties(${library} PROPERTIES PREFIX "" OUTPUT_NAME ${library} SUFFIX ".so"
-                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins C_STANDARD 11 C_EXTENSIONS ON)
+  set_target_properties(${library} PROPERTIES PREFIX "" OUTPUT_NAME ${name}.${target} SUFFIX ".so"
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins/${level} C_STANDARD 11 C_EXTENSIONS ON)
   if(arg_TEST_ONLY)
     set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
   else()
-    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins)
+    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins/${level})
   endif()
+endfunction()
+
+# NAME.cpu.so for processors of the level x86-64-v4. It says so of itself, so that no other loads it. Whoever builds the
+# other one has this one built too: it would be taken as it was.
+function(sluice_add_level_target)
+  set(level x86-64-v4)
+  sluice_add_plugin_target(cpu CPU c ${ARGN})
+  target_compile_options(${name}.cpu.${level} PRIVATE -march=${level})
+  target_link_options(${name}.cpu.${level} PRIVATE LINKER:-z,${level})
+  add_dependencies(${name}.cpu ${name}.cpu.${level})
 endfunction()
 
 function(sluice_show_only library symbol)
@@ -146,6 +163,9 @@ function(sluice_add_plugin name)
     set(arg_TARGETS cpu simt cuda hip)
   endif()
   sluice_add_plugin_target(cpu CPU c ${arg_SOURCES} ${arg_HOST_SOURCES} ${arg_CPU_SOURCES})
+  if(SLUICE_X86_64_V4 AND NOT arg_TEST_ONLY AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
+    sluice_add_level_target(${arg_SOURCES} ${arg_HOST_SOURCES} ${arg_CPU_SOURCES})
+  endif()
   if(SLUICE_SIMT AND simt IN_LIST arg_TARGETS AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
     sluice_add_plugin_target(simt SIMT c ${arg_SOURCES})
     # GNU ld shows the symbols that it makes for the section of shared memory, unless it is told not to.

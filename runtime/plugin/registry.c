@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------------------------------------- entries */
 
@@ -218,6 +219,21 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+static int has_x86_64_v4(void) {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+  return 0;
+#endif
+}
+
+/* A file in a folder of ours; or what is there in its place for this processor. */
+static void choose_file(const char *folder, const char *file, char *path, size_t size) {
+  snprintf(path, size, "%s/x86-64-v4/%s", folder, file);
+  if (!has_x86_64_v4() || access(path, F_OK) != 0) snprintf(path, size, "%s/%s", folder, file);
+}
+
 /* Adds the folder's files, unopened. */
 static int folder_scan(struct sl_registry *r, size_t index, const char *const *targets) {
   const char *folder = r->folders[index];
@@ -229,9 +245,13 @@ static int folder_scan(struct sl_registry *r, size_t index, const char *const *t
     struct sl_plugin_file parts;
     char path[PATH_MAX + 256];
     if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && is_wanted(&parts, targets)) {
-      snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
+      const int is_foreign = index < r->foreign_count;
+      if (is_foreign)
+        snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
+      else
+        choose_file(folder, files[i]->d_name, path, sizeof(path));
       struct sl_plugin_entry *entry = entry_add(r, path, &parts);
-      if (entry && index < r->foreign_count) entry->flags = SL_PLUGIN_IS_FOREIGN;
+      if (entry && is_foreign) entry->flags = SL_PLUGIN_IS_FOREIGN;
       status = entry ? SL_OK : SL_ENOMEM;
     }
     free(files[i]);

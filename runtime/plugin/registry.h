@@ -4,6 +4,10 @@
  * plugins and <folder of libsluice>/sluice/plugins (build tree and installation). In each folder, files NAME.TARGET.so
  * in ascending order. The first match of (name, target) wins; later ones are recorded as hidden.
  *
+ * Beside libsluice there may be a plugin for cpu twice: NAME.cpu.so, and the same for a processor with AVX-512 as
+ * x86-64-v4/NAME.cpu.so (SLUICE_X86_64_V4 in CMakeLists.txt). Such a processor takes the latter in the place of the
+ * former. Folders that a person names are taken as they are: PREFIX/lib/sluice/plugins named so is without.
+ *
  * A file is opened only when its plugin is asked for, by its name, since that also maps and initialises the libraries
  * that it links. So a run opens what its graph names; only what shows or searches all plugins opens all.
  *

@@ -93,9 +93,9 @@ def main(sluice, open_folder):
         check("there is no algorithm `hidden.check`: the plugin was refused: not a shared object" in done.stderr, "a refused plugin that the graph names says why")
         listed = call(sluice, "list", "--plugin-path", broken).stdout
         check(listed.count("refused: ") == 2 and "hidden: " not in listed, "list shows what is refused")
-        shutil.copy(plugin_folder / "truth.cpu.so", broken)
+        shutil.copy(plugin_folder / "sim.cpu.so", broken)
         listed = call(sluice, "list", "--plugin-path", broken).stdout
-        check(f"hidden: {plugin_folder}/truth.cpu.so\n    by {broken.resolve()}/truth.cpu.so" in listed, "list shows what is hidden")
+        check(f"hidden: {plugin_folder}/sim.cpu.so\n    by {broken.resolve()}/sim.cpu.so" in listed, "list shows what is hidden")
         without_plugins(sluice, pathlib.Path(folder) / "alone")
     checks.end()
 

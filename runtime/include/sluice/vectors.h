@@ -109,7 +109,10 @@ VECTOR_INLINE i32x8 i32x8_permute(i32x8 v, i32x8 at) {
 /* The numbers of the lanes whose bit is set, in order; then 0. So a permutation by it brings these to the front. */
 VECTOR_INLINE i32x8 i32x8_lanes_of_bits(uint32_t bits) {
   i32x8 lanes;
-#if defined(__AVX2__) && defined(__BMI2__)
+#if defined(__AVX512VL__)
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  lanes = (i32x8)_mm256_maskz_compress_epi32((__mmask8)bits, (__m256i)lane);
+#elif defined(__AVX2__) && defined(__BMI2__)
   const uint64_t bytes = _pext_u64(0x0706050403020100, _pdep_u64(bits, 0x0101010101010101) * 255);
   lanes = (i32x8)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)bytes));
 #else
@@ -184,8 +187,12 @@ VECTOR_INLINE i32x8 i32x8_max(i32x8 a, i32x8 b) {
 #endif
 
 VECTOR_INLINE i64x4 i64x4_min(i64x4 a, i64x4 b) {
+#if defined(__AVX512VL__)
+  return (i64x4)_mm256_min_epi64((__m256i)a, (__m256i)b);
+#else
   const i64x4 less = a < b;
   return (a & less) | (b & ~less);
+#endif
 }
 
 /* Lane i gets lane i ^ distance: 4, 2, 1. */
