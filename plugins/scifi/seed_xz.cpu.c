@@ -241,6 +241,17 @@ static void grow_curves(struct search *s) {
   list->count = 0;
 }
 
+/* Lists the curves of eight triplets from this one on whose bits are set. */
+VECTOR_INLINE void add_curves(struct curves *list, uint32_t triplet, uint32_t bits, f32x8 a, f32x8 b, f32x8 c) {
+  const i32x8 lanes = i32x8_lanes_of_bits(bits);
+  const uint32_t to = list->count;
+  i32x8_store((int32_t *)list->triplet + to, lanes + (int32_t)triplet);
+  f32x8_store(list->a + to, (f32x8)i32x8_permute((i32x8)a, lanes));
+  f32x8_store(list->b + to, (f32x8)i32x8_permute((i32x8)b, lanes));
+  f32x8_store(list->c + to, (f32x8)i32x8_permute((i32x8)c, lanes));
+  list->count += (uint32_t)__builtin_popcount(bits);
+}
+
 static void try_triplets(struct search *s) {
   const struct half *h = &s->half;
   const struct triplets *list = &s->triplets;
@@ -260,33 +271,35 @@ static void try_triplets(struct search *s) {
       const uint32_t *words = s->cells[2 * k + 1 - h->odd].near;
       near += u32x8_gather(words, (i32x8)(cell / WORD_BITS)) >> cell % WORD_BITS & 1;
     }
-    for (uint32_t lanes = i32x8_bits(near >= FEWEST) & lanes_below(list->count - i); lanes; lanes &= lanes - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(lanes), to = curves->count++;
-      curves->triplet[to] = i + lane;
-      curves->a[to] = a[lane];
-      curves->b[to] = b[lane];
-      curves->c[to] = c[lane];
-    }
+    add_curves(curves, i, i32x8_bits(near >= FEWEST) & lanes_below(list->count - i), a, b, c);
     if (curves->count >= NEAR) grow_curves(s);
   }
   grow_curves(s);
   s->triplets.count = 0;
 }
 
-/* Lists the triplets of pairs. */
+static inline void add_triplet(struct triplets *list, uint32_t at, int32_t first, int32_t middle, int32_t last) {
+  list->first[at] = first;
+  list->middle[at] = middle;
+  list->last[at] = last;
+}
+
+/* Lists the triplets of pairs. Most have one or two middle hits: a second one is written whether it is there or not. */
 static void list_triplets(struct search *s) {
   struct triplets *list = &s->triplets;
   for (uint32_t i = 0; i < s->pairs.count; i++) {
     const uint64_t word = s->pairs.words[i];
     const int32_t first = (int32_t)(word & HIT_MASK), last = (int32_t)(word >> HIT_BITS & HIT_MASK);
     const int32_t middle = (int32_t)(word >> 2 * HIT_BITS & HIT_MASK);
-    uint32_t bits = (uint32_t)(word >> 3 * HIT_BITS), at = list->count;
-    for (; bits; bits &= bits - 1, at++) {
-      list->first[at] = first;
-      list->middle[at] = middle + __builtin_ctz(bits);
-      list->last[at] = last;
+    uint32_t bits = (uint32_t)(word >> 3 * HIT_BITS), more = bits & (bits - 1);
+    const uint32_t at = list->count, count = (uint32_t)__builtin_popcount(bits);
+    add_triplet(list, at, first, middle + __builtin_ctz(bits), last);
+    add_triplet(list, at + 1, first, middle + __builtin_ctz(more ? more : bits), last);
+    for (uint32_t k = 2; __builtin_expect(k < count, 0); k++) {
+      more &= more - 1;
+      add_triplet(list, at + k, first, middle + __builtin_ctz(more), last);
     }
-    list->count = at;
+    list->count = at + count;
     if (list->count >= LIST) try_triplets(s);
   }
   s->pairs.count = 0;
@@ -346,17 +359,17 @@ VECTOR_INLINE void list_pairs(struct search *s, const struct windows *w) {
     hits |= next << run;
   }
   if (end - m < RUN_MAX) hits &= (1u << (end - m)) - 1;
-  const uint32_t lanes = i32x8_bits(hits != 0);
+  const i32x8 has_hits = hits != 0;
   const u32x8 high = hits << HIT_BITS | m, low = ((u32x8)lane_numbers + w->last) << HIT_BITS | w->first;
-  uint64_t words[LANES];
-  const u32x8 words_low = __builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
-  const u32x8 words_high = __builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
-  memcpy(words, &words_low, sizeof words_low);
-  memcpy(words + LANES / 2, &words_high, sizeof words_high);
-  for (uint32_t lane = 0; lane < LANES; lane++) { /* without a branch that hangs on data */
-    s->pairs.words[count] = words[lane];
-    count += lanes >> lane & 1;
-  }
+  /* Words are two lanes each. */
+  count += i32x8_pack((int32_t *)(s->pairs.words + count),
+                      (i32x8)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11),
+                      i32x8_bits(__builtin_shufflevector(has_hits, has_hits, 0, 0, 1, 1, 2, 2, 3, 3))) /
+           2;
+  count += i32x8_pack((int32_t *)(s->pairs.words + count),
+                      (i32x8)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15),
+                      i32x8_bits(__builtin_shufflevector(has_hits, has_hits, 4, 4, 5, 5, 6, 6, 7, 7))) /
+           2;
   s->pairs.count = count;
   if (count >= PAIRS) list_triplets(s);
 }
