@@ -288,4 +288,4 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   return error;
 }
 
-SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run, SL_TUNED(CREATE_TRACKS_TUNED));
+SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run, SL_CPU_TUNED(scifi_create_tracks_tuned));

@@ -51,11 +51,6 @@ static SL_DEVICE struct scifi_state state_of(const struct create_tracks_args *a,
 }
 
 /* As `run`, where a block is one thread (create_tracks.cpu.c). */
-#ifdef SL_TARGET_CPU
 int scifi_create_tracks_tuned(const struct sl_launch *l, const void *args);
-#define CREATE_TRACKS_TUNED scifi_create_tracks_tuned
-#else
-#define CREATE_TRACKS_TUNED NULL
-#endif
 
 #endif

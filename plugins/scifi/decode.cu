@@ -605,4 +605,4 @@ static int run(const struct sl_launch *l, const struct decode_args *a) {
 }
 
 SL_ALGORITHM(decode, "SciFi hits from raw banks, by zone, sorted by x", 256, run, SL_ERRORS_OF(decode_errors),
-             SL_PREPARE(prepare), SL_TUNED(DECODE_TUNED));
+             SL_PREPARE(prepare), SL_CPU_TUNED(scifi_decode_tuned));

@@ -140,11 +140,6 @@ static SL_DEVICE void refuse_two_hits(const struct decode_args *a, uint32_t even
 }
 
 /* As `run`, where a block is one thread (decode.cpu.c). */
-#ifdef SL_TARGET_CPU
 int scifi_decode_tuned(const struct sl_launch *l, const void *args);
-#define DECODE_TUNED scifi_decode_tuned
-#else
-#define DECODE_TUNED NULL
-#endif
 
 #endif

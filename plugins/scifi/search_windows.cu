@@ -176,4 +176,4 @@ static int run(const struct sl_launch *l, const struct search_windows_args *a) {
   return SL_LAUNCH(l, search_windows_search, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run, SL_TUNED(SEARCH_WINDOWS_TUNED));
+SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run, SL_CPU_TUNED(scifi_search_windows_tuned));

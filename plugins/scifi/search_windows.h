@@ -69,11 +69,6 @@ static SL_DEVICE uint32_t is_enough(uint32_t has_hits) {
 }
 
 /* As `run`, where a block is one thread (search_windows.cpu.c). */
-#ifdef SL_TARGET_CPU
 int scifi_search_windows_tuned(const struct sl_launch *l, const void *args);
-#define SEARCH_WINDOWS_TUNED scifi_search_windows_tuned
-#else
-#define SEARCH_WINDOWS_TUNED NULL
-#endif
 
 #endif

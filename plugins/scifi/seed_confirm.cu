@@ -456,4 +456,4 @@ static int run(const struct sl_launch *l, const struct seed_confirm_args *a) {
   return error;
 }
 
-SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 128, run, SL_TUNED(SEED_CONFIRM_TUNED));
+SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 128, run, SL_CPU_TUNED(scifi_seed_confirm_tuned));

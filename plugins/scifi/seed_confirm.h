@@ -85,11 +85,6 @@ static SL_DEVICE uint64_t key_of(const struct line *line, uint32_t first, uint32
 }
 
 /* As `run`, for one thread (seed_confirm.cpu.c). */
-#if defined(SL_TARGET_CPU)
 int scifi_seed_confirm_tuned(const struct sl_launch *l, const void *args);
-#define SEED_CONFIRM_TUNED scifi_seed_confirm_tuned
-#else
-#define SEED_CONFIRM_TUNED NULL
-#endif
 
 #endif

@@ -493,4 +493,4 @@ static int run(const struct sl_launch *l, const struct seed_xz_args *a) {
   return error;
 }
 
-SL_ALGORITHM(seed_xz, "tracks of hits in x layers of the fibre tracker", 128, run, SL_TUNED(SEED_XZ_TUNED));
+SL_ALGORITHM(seed_xz, "tracks of hits in x layers of the fibre tracker", 128, run, SL_CPU_TUNED(scifi_seed_xz_tuned));

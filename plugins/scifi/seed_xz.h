@@ -38,11 +38,6 @@ enum { CHUNK_COUNT, FOUND_COUNT, COUNTERS };
 SL_ARGUMENTS(seed_xz, SEED_XZ);
 
 /* As `run`, for one thread (seed_xz.cpu.c). */
-#if defined(SL_TARGET_CPU)
 int scifi_seed_xz_tuned(const struct sl_launch *l, const void *args);
-#define SEED_XZ_TUNED scifi_seed_xz_tuned
-#else
-#define SEED_XZ_TUNED NULL
-#endif
 
 #endif

@@ -274,4 +274,4 @@ static int run(const struct sl_launch *l, const struct triplet_seeding_args *a) 
   return SL_LAUNCH(l, triplet_seeding_find, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
 }
 
-SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 128, run, SL_TUNED(TRIPLET_SEEDING_TUNED));
+SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 128, run, SL_CPU_TUNED(scifi_triplet_seeding_tuned));

@@ -152,11 +152,6 @@ static SL_DEVICE number middle_x(const struct kind *k, number first_x, number la
 }
 
 /* As `run`, where a block is one thread (triplet_seeding.cpu.c). */
-#ifdef SL_TARGET_CPU
 int scifi_triplet_seeding_tuned(const struct sl_launch *l, const void *args);
-#define TRIPLET_SEEDING_TUNED scifi_triplet_seeding_tuned
-#else
-#define TRIPLET_SEEDING_TUNED NULL
-#endif
 
 #endif

@@ -77,4 +77,4 @@ static int prepare(const struct sl_services *s, void *args) {
 static int run(const struct sl_launch *l, const struct decode_args *a) { return RUN_DECODE(l, decode_hits, *a); }
 
 SL_ALGORITHM(decode, "UT hits from raw banks, by groups of sectors, sorted", 256, run, SL_ERRORS_OF(decode_errors),
-             SL_PREPARE(prepare), SL_TUNED(DECODE_TUNED));
+             SL_PREPARE(prepare), SL_CPU_TUNED(ut_decode_tuned));

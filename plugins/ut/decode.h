@@ -5,11 +5,6 @@
 #include "decode_event.h"
 
 /* As `run`, where a block is one thread (decode.cpu.c). */
-#ifdef SL_TARGET_CPU
 int ut_decode_tuned(const struct sl_launch *l, const void *args);
-#define DECODE_TUNED ut_decode_tuned
-#else
-#define DECODE_TUNED NULL
-#endif
 
 #endif

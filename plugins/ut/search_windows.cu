@@ -205,4 +205,4 @@ static int run(const struct sl_launch *l, const struct search_windows_args *a) {
   return SL_LAUNCH(l, search_windows_search, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
 }
 
-SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 128, run, SL_TUNED(SEARCH_WINDOWS_TUNED));
+SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 128, run, SL_CPU_TUNED(ut_search_windows_tuned));

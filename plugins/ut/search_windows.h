@@ -36,11 +36,6 @@ static SL_DEVICE int32_t group_of(int32_t middle, int32_t window) {
 static SL_DEVICE int32_t group_to_read(int32_t begin) { return begin < UT_GROUPS_MAX ? begin : UT_GROUPS_MAX - 1; }
 
 /* As `run`, where a block is one thread (search_windows.cpu.c). */
-#ifdef SL_TARGET_CPU
 int ut_search_windows_tuned(const struct sl_launch *l, const void *args);
-#define SEARCH_WINDOWS_TUNED ut_search_windows_tuned
-#else
-#define SEARCH_WINDOWS_TUNED NULL
-#endif
 
 #endif

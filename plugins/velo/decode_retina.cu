@@ -276,12 +276,9 @@ static int run_tuned(const struct sl_launch *l, const void *args) {
   const struct decode_retina_args *a = (const struct decode_retina_args *)args;
   return SL_COUNT_SCAN_WRITE(l, decode_retina_count, decode_retina_write_tuned, a->clusters, *a);
 }
-#define DECODE_RETINA_TUNED run_tuned
-#else
-#define DECODE_RETINA_TUNED NULL
 #endif
 
 static const struct sl_kernel_block decode_retina_blocks[] = {{"decode_retina_count", 224, 0},
                                                               {"decode_retina_write", 384, 0}};
 SL_ALGORITHM(decode_retina, "VELO clusters from retina cluster banks", 384, run, SL_ERRORS_OF(decode_retina_errors),
-             SL_TUNED(DECODE_RETINA_TUNED), SL_BLOCKS(decode_retina_blocks));
+             SL_CPU_TUNED(run_tuned), SL_BLOCKS(decode_retina_blocks));

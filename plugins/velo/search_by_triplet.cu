@@ -485,4 +485,4 @@ static const struct sl_kernel_block search_by_triplet_blocks[] = {
 static const struct sl_event_error search_errors[] = {
     {SEARCH_TOO_MANY_HITS, 0, "more hits than can be indexed, which are 65535"}};
 SL_ALGORITHM(search_by_triplet, "VELO tracks by triplets of hits", 128, run, SL_ERRORS_OF(search_errors),
-             SL_PREPARE(prepare), SL_TUNED(SEARCH_BY_TRIPLET_TUNED), SL_BLOCKS(search_by_triplet_blocks));
+             SL_PREPARE(prepare), SL_CPU_TUNED(search_by_triplet_tuned), SL_BLOCKS(search_by_triplet_blocks));

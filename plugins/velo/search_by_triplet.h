@@ -69,11 +69,7 @@ static SL_DEVICE uint32_t search_event_is_searched(struct search_event e) {
 /* The side of the beam on which a hit's module stands: its number is even or odd. */
 static SL_DEVICE uint32_t search_side_of(uint32_t id) { return id >> 20 & 1; }
 
-#if defined(SL_TARGET_CPU)
+/* As `run`, where a block is one thread (search_by_triplet.cpu.c). */
 int search_by_triplet_tuned(const struct sl_launch *l, const void *args);
-#define SEARCH_BY_TRIPLET_TUNED search_by_triplet_tuned
-#else
-#define SEARCH_BY_TRIPLET_TUNED NULL
-#endif
 
 #endif

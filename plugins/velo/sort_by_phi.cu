@@ -304,9 +304,6 @@ static int run_tuned(const struct sl_launch *l, const void *args) {
   const struct sort_by_phi_args *a = (const struct sort_by_phi_args *)args;
   return SL_COUNT_SCAN_WRITE(l, sort_by_phi_count, sort_by_phi_write_tuned, a->hits, *a);
 }
-#define SORT_BY_PHI_TUNED run_tuned
-#else
-#define SORT_BY_PHI_TUNED NULL
 #endif
 
-SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SL_TUNED(SORT_BY_PHI_TUNED));
+SL_ALGORITHM(sort_by_phi, "VELO hits, sorted by azimuth in each module pair", 128, run, SL_CPU_TUNED(run_tuned));

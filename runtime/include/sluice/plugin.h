@@ -231,8 +231,14 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
 #define SL_CHECK(function) .check = function
 /* What it computes once for a node: int function(const struct sl_services *, void *args). */
 #define SL_PREPARE(function) .prepare = function
-/* A version shaped for this target, or NULL: int function(const struct sl_launch *, const void *args). */
+/* A version shaped for this target, or NULL: int function(const struct sl_launch *, const void *args). One shaped for
+ * cpu alone, which need not be there for other targets. */
 #define SL_TUNED(function) .run_tuned = function
+#ifdef SL_TARGET_CPU
+#define SL_CPU_TUNED(function) SL_TUNED(function)
+#else
+#define SL_CPU_TUNED(function) SL_TUNED(NULL)
+#endif
 /* Kernels whose block size can be set alone: a table of struct sl_kernel_block. */
 #define SL_BLOCKS(table) .blocks = table, .block_count = SL_COUNT_(table)
 /* A source of what a program feeds. */
