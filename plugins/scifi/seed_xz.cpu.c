@@ -359,17 +359,8 @@ VECTOR_INLINE void list_pairs(struct search *s, const struct windows *w) {
     hits |= next << run;
   }
   if (end - m < RUN_MAX) hits &= (1u << (end - m)) - 1;
-  const i32x8 has_hits = hits != 0;
   const u32x8 high = hits << HIT_BITS | m, low = ((u32x8)lane_numbers + w->last) << HIT_BITS | w->first;
-  /* Words are two lanes each. */
-  count += i32x8_pack((int32_t *)(s->pairs.words + count),
-                      (i32x8)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11),
-                      i32x8_bits(__builtin_shufflevector(has_hits, has_hits, 0, 0, 1, 1, 2, 2, 3, 3))) /
-           2;
-  count += i32x8_pack((int32_t *)(s->pairs.words + count),
-                      (i32x8)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15),
-                      i32x8_bits(__builtin_shufflevector(has_hits, has_hits, 4, 4, 5, 5, 6, 6, 7, 7))) /
-           2;
+  count += i32x8_pack_words(s->pairs.words + count, (i32x8)low, (i32x8)high, hits != 0);
   s->pairs.count = count;
   if (count >= PAIRS) list_triplets(s);
 }

@@ -162,16 +162,8 @@ VECTOR_INLINE uint32_t add_triplets(const struct triplet_seeding_args *a, const 
   const f32x8 distance = f32x8_select(is_before, before, beyond), chi2 = distance * distance;
   const i32x8 middle = after + is_before;
   const i32x8 word = l->first << FIRST_BIT | middle << MIDDLE_BIT | l->last | (int32_t)s->word;
-  const i32x8 low = __builtin_shufflevector(word, (i32x8)chi2, 0, 8, 1, 9, 2, 10, 3, 11);
-  const i32x8 high = __builtin_shufflevector(word, (i32x8)chi2, 4, 12, 5, 13, 6, 14, 7, 15);
-  const i32x8 wanted = (chi2 < a->max_chi2) & (lane < count); /* keys are two lanes each */
-  length += i32x8_pack((int32_t *)(w->keys + length), low,
-                       i32x8_bits(__builtin_shufflevector(wanted, wanted, 0, 0, 1, 1, 2, 2, 3, 3))) /
-            2;
-  length += i32x8_pack((int32_t *)(w->keys + length), high,
-                       i32x8_bits(__builtin_shufflevector(wanted, wanted, 4, 4, 5, 5, 6, 6, 7, 7))) /
-            2;
-  return length;
+  const i32x8 wanted = (chi2 < a->max_chi2) & (lane < count);
+  return length + i32x8_pack_words(w->keys + length, word, (i32x8)chi2, wanted);
 }
 
 /* Tries 16 pairs from p on; returns how long the list of triplets is then. */

@@ -130,6 +130,16 @@ VECTOR_INLINE uint32_t i32x8_pack(int32_t *p, i32x8 v, uint32_t bits) {
   return (uint32_t)__builtin_popcount(bits);
 }
 
+/* The same for words of 64 bits, whose halves are in `low` and `high`, and a mask. */
+VECTOR_INLINE uint32_t i32x8_pack_words(uint64_t *p, i32x8 low, i32x8 high, i32x8 mask) {
+  const uint32_t count = i32x8_pack((int32_t *)p, __builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11),
+                                    i32x8_bits(__builtin_shufflevector(mask, mask, 0, 0, 1, 1, 2, 2, 3, 3)));
+  const uint32_t more =
+      i32x8_pack((int32_t *)(p + count / 2), __builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15),
+                 i32x8_bits(__builtin_shufflevector(mask, mask, 4, 4, 5, 5, 6, 6, 7, 7)));
+  return (count + more) / 2;
+}
+
 /* Writes lanes, from 0 to 255, as bytes. */
 VECTOR_INLINE void i32x8_store_bytes(uint8_t *p, i32x8 v) {
 #ifdef __SSE4_1__
