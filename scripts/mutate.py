@@ -186,7 +186,7 @@ class Workshop:
         self.copy_tree()
         launcher = ["-D", "CMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         commands = [["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release", "-D",
-                     "CMAKE_C_FLAGS_RELEASE=-O2 -w", "-D", "SLUICE_CUDA=OFF", *launcher],
+                     "CMAKE_C_FLAGS_RELEASE=-O2 -w", "-D", "SLUICE_CUDA=OFF", "-D", "SLUICE_X86_64_V4=OFF", *launcher],
                     ["cmake", "--build", self.build, "--parallel", str(jobs)]]
         for command in commands:
             status, output = self.calls.run(command, 3600)
