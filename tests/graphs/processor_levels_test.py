@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
-"""Plugins compiled for AVX-512 are taken by processors that have it, and by no others; they give the same bits."""
+"""Plugins compiled for AVX-512 are taken by processors that have it, and by no others; they give the same bits.
+
+A processor without is emulated (qemu-user).
+"""
+import json
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
-from common import SLUICE, Checks, run_simulated
+from common import ROOT, SLUICE, Checks, run_simulated
 
 LEVEL = "x86-64-v4"
 NEEDED = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
@@ -36,6 +42,23 @@ for graph, events in (("hlt1_pp_default.yaml", 96), ("hlt1_pp_matching.yaml", 96
     named = run_simulated(graph, "-n", events, "--digest", "--plugin-path", plugins)
     checks.that(of_level(named) == (set(), taken), f"{graph}: a folder that is named is taken as it is")
     checks.that(digests(named) == digests(found), f"{graph}: the same bits from both")
+
+def without_level(*arguments):
+    """The command on a processor with AVX2 and no AVX-512."""
+    return subprocess.run([EMULATOR, "-cpu", "Haswell", SLUICE, *map(str, arguments)], capture_output=True, text=True)
+
+
+EMULATOR = shutil.which("qemu-x86_64")
+if EMULATOR:
+    few = ROOT / "graphs/velo_pv.yaml", "-n", 4, "--digest", "--quiet", "--json", "-"
+    found = json.loads(without_level("run", *few).stdout)
+    checks.that(of_level(found)[0] == set(), "a processor without AVX-512 takes no plugin that needs it")
+    checks.that(digests(found) == digests(run_simulated("velo_pv.yaml", "-n", 4, "--digest")), "and finds the same")
+    listed = without_level("list", "--plugin-path", plugins / LEVEL).stdout
+    refused = f"refused: {plugins / LEVEL}/velo.cpu.so"
+    checks.that(refused in listed and "CPU ISA level is lower than required" in listed, "named ones are refused")
+else:
+    print("not checked: what a processor without AVX-512 takes; there is no qemu-x86_64 (Debian: qemu-user)")
 if not has_level and not checks.failed:
     print(f"skipped: the processor has no AVX-512, so that plugins for {LEVEL} cannot run")
     sys.exit(77)
