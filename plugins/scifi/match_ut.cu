@@ -11,6 +11,7 @@
  * are numbered and dealt to the lanes, the last layer's first, and those that the match may have are listed: where they
  * are of what is tried, one in ten. Then a lane follows each first hit from layer to layer, through lists of one or two
  * hits. The least key of what was found is the best of a match, in whatever order. Then count, scan, list, scan, write.
+ * A lone thread of a CPU does not number hits: it looks at those of a range eight at a time.
  * An event has 49 matches, which try some 2400 hits. Reads 8 bytes a hit that is tried, and 8 more of one that is near
  * in x, some 50 a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
@@ -21,6 +22,9 @@
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>
+#ifdef SL_TARGET_CPU
+#include <sluice/vectors.h>
+#endif
 
 #define SL_ARGS match_ut_args
 #define MATCH_UT(M)                                                                                                    \
@@ -422,6 +426,80 @@ static SL_DEVICE void try_hits(const struct match_ut_args *a, uint32_t event_hit
   follow_pairs(a, event_hits, first, w, pairs);
 }
 
+#ifdef SL_TARGET_CPU
+/* Eight values from `hit` on, of which those behind the last one that there is room for are 0. */
+static inline f32x8 load_hits(const float *values, uint32_t hit, uint32_t capacity) {
+  f32x8 v = {0};
+  if (hit + LANES <= capacity) return f32x8_load(values + hit);
+  memcpy(&v, values + hit, (capacity - hit) * sizeof *values);
+  return v;
+}
+
+/* Hits that a match may have and those of them that may be the first, so far; see struct workspace. */
+struct tried {
+  uint32_t length, pairs;
+};
+
+/* Lists, of up to eight hits from this place on, those that the match may have in reach `k`. */
+static void try_eight(const struct match_ut_args *a, uint32_t event_hits, uint32_t k, uint32_t place, uint32_t count,
+                      struct workspace *w, struct tried *t) {
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  const uint32_t hit = event_hits + place, capacity = a->hits.bound.capacity, i = k % MATCHES;
+  const struct way *way = &w->ways[i];
+  const struct reach *r = &w->reaches[k];
+  const float tolerance = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE];
+  const f32x8 d = load_hits(a->hits.z, hit, capacity) - way->velo.z;
+  const f32x8 y = way->velo.y + way->velo.ty * d, x = load_hits(a->hits.x, hit, capacity) + y * r->slope;
+  const f32x8 straight = way->velo.x + way->velo.tx * d, d2 = d * d;
+  const f32x8 distance = (f32x8)((i32x8)(x - (straight + way->bend * d2)) & INT32_MAX);
+  const i32x8 is_at_y = (load_hits(a->hits.y, hit, capacity) - tolerance <= y) &
+                        (y <= load_hits(a->hits.y_end, hit, capacity) + tolerance);
+  uint32_t near = i32x8_bits(~(distance > r->farthest) & is_at_y & (lane < (int32_t)count));
+  const uint32_t loose = i32x8_bits(~(distance > r->loose));
+  for (; near; near &= near - 1) {
+    const uint32_t j = (uint32_t)__builtin_ctz(near);
+    if (t->length < LIST_MAX) {
+      const struct candidate c = {x[j], straight[j], d2[j], k << PLACE_BITS | (place + j)};
+      w->list[t->length] = c;
+    }
+    t->length++;
+    if (k >= MATCHES && loose >> j & 1)
+      w->pairs[t->pairs++] = layer_of(k) << PAIR_LAYER | i << PLACE_BITS | (place + j);
+  }
+}
+
+/* As number_hits and try_hits together. */
+static void try_hits_in_lanes(const struct match_ut_args *a, uint32_t event_hits, uint32_t first, struct workspace *w) {
+  struct tried t = {0, 0};
+  for (uint32_t k = 0; k < REACHES; k++)
+    for (uint32_t j = 0; j < w->reaches[k].count; j++) {
+      const uint32_t end = w->reaches[k].end[j];
+      for (uint32_t place = w->reaches[k].begin[j]; place < end; place += LANES) {
+        try_eight(a, event_hits, k, place, end - place, w, &t);
+        if (t.pairs + LANES <= PAIRS_MAX) continue;
+        close_list(w, t.length);
+        follow_pairs(a, event_hits, first, w, t.pairs);
+        t.pairs = 0;
+      }
+    }
+  close_list(w, t.length);
+  follow_pairs(a, event_hits, first, w, t.pairs);
+}
+
+SL_KERNEL(match_ut_find_in_lanes, struct match_ut_args) {
+  struct workspace w;
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t end = a.matches.offsets[event + 1];
+    for (uint32_t first = a.matches.offsets[event]; first < end; first += MATCHES) {
+      const uint32_t count = end - first < MATCHES ? end - first : MATCHES;
+      open_matches(&a, event, first, count, &w);
+      try_hits_in_lanes(&a, a.hits.offsets[event], first, &w);
+      for (uint32_t i = 0; i < count; i++) a.found_count[first + i] = (uint8_t)count_of(w.keys[i]);
+    }
+  }
+}
+#endif
+
 /* Finds the hits of up to MATCHES matches. */
 static SL_DEVICE void find_hits(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t count,
                                 struct workspace *w) {
@@ -496,9 +574,9 @@ SL_KERNEL(match_ut_write, struct match_ut_args) {
     write_hit(&a, i / UT_TRACK_HITS_MAX, i % UT_TRACK_HITS_MAX);
 }
 
-static int run(const struct sl_launch *l, const struct match_ut_args *a) {
-  int error = SL_LAUNCH(l, match_ut_find, SL_PER_CHUNK((uint64_t)PARTS * l->grid_blocks), *a);
-  if (!error) error = SL_LAUNCH(l, match_ut_count, SL_PER_EVENT, *a);
+/* What comes after the hits are found. */
+static int write_found(const struct sl_launch *l, const struct match_ut_args *a) {
+  int error = SL_LAUNCH(l, match_ut_count, SL_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->kept.offsets, &a->kept.bound);
   if (!error) error = SL_LAUNCH(l, match_ut_list, SL_PER_EVENT, *a);
   if (!error) error = l->scan_items(l, a->ut_tracks.hit_offsets, a->kept.offsets, &a->ut_tracks.hit_offsets_bound);
@@ -506,4 +584,17 @@ static int run(const struct sl_launch *l, const struct match_ut_args *a) {
   return error;
 }
 
-SL_ALGORITHM(match_ut, "matched tracks with their hits in the UT", 128, run);
+static int run(const struct sl_launch *l, const struct match_ut_args *a) {
+  const int error = SL_LAUNCH(l, match_ut_find, SL_PER_CHUNK((uint64_t)PARTS * l->grid_blocks), *a);
+  return error ? error : write_found(l, a);
+}
+
+#ifdef SL_TARGET_CPU
+static int run_in_lanes(const struct sl_launch *l, const void *args) {
+  const struct match_ut_args *a = (const struct match_ut_args *)args;
+  const int error = SL_LAUNCH(l, match_ut_find_in_lanes, SL_PER_EVENT, *a);
+  return error ? error : write_found(l, a);
+}
+#endif
+
+SL_ALGORITHM(match_ut, "matched tracks with their hits in the UT", 128, run, SL_CPU_TUNED(run_in_lanes));

@@ -54,6 +54,8 @@ for graph, sample, arguments in cases:
         variations += [("--set", f"{node}.variant=shared") for node in nodes]
     if graph == "seeding.yaml":
         variations += [("--set", "xz_candidates.variant=shared"), ("--set", "seed_stereo.variant=shared")]
+    if graph == "matching.yaml":
+        variations += [("--set", "ut_matches.variant=shared")]
     if sample == MANY:
         variations = [v for v in variations if v[0] != "--guard"]
     for variation in variations:

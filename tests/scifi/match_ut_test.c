@@ -126,9 +126,12 @@ static void make_case(void) {
   assert_true(hits.offsets[1] > 1000 && hits.offsets[1] == hits.offsets[3] && hits.offsets[4] < HITS_MAX);
 }
 
+static int shared; /* 1: the shared version, where there is one for the target besides */
+
 static struct sl_test *match_ut_new(uint32_t block) {
   static const float polarity = -1;
   struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "match_ut");
+  sl_test_shared(t, shared);
   sl_test_events(t, EVENTS);
   sl_test_block(t, block);
   sl_test_input(t, "matches", "offsets", match_offsets, EVENTS + 1);
@@ -321,5 +324,7 @@ int main(void) {
       cmocka_unit_test(windows_may_be_as_wide_as_they_can),
       cmocka_unit_test(without_hits_no_match_is_left),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = cmocka_run_group_tests_name("match_ut", tests, NULL, NULL);
+  shared = 1;
+  return failed + cmocka_run_group_tests_name("match_ut, shared", tests, NULL, NULL);
 }
