@@ -33,8 +33,7 @@ enum {
   RUN_MAX = 16,   /* middle hits, of eight windows */
   MARGIN = LANES, /* places before and behind an event's hits that may be read */
   HIT_BITS = 16,
-  HIT_MASK = (1 << HIT_BITS) - 1,
-  LANES_ALL = (1 << LANES) - 1
+  HIT_MASK = (1 << HIT_BITS) - 1
 };
 static const i32x8 lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
 static const float least_tolerance = 0.4f; /* mm: for less cells are no smaller, and reach from end to end of layers */
@@ -217,9 +216,6 @@ static void write_track(const struct search *s, const struct grown *g, uint32_t 
   tracks->score[to] = g->score[lane];
 }
 
-/* Those of the first `count` lanes. */
-static inline uint32_t lanes_below(uint32_t count) { return count < LANES ? (1u << count) - 1 : LANES_ALL; }
-
 /* Looks for the further hits of curves, and writes those that are tracks. */
 static void grow_curves(struct search *s) {
   struct curves *list = &s->curves;
@@ -231,7 +227,7 @@ static void grow_curves(struct search *s) {
     find_further(s, &g);
     fit_curves(s, &g);
     const i32x8 is_track = g.found[0] + g.found[1] + g.found[2] <= -FEWEST;
-    for (uint32_t lanes = i32x8_bits(is_track) & lanes_below(list->count - i); lanes; lanes &= lanes - 1) {
+    for (uint32_t lanes = i32x8_bits(is_track) & first_lanes_bits(list->count - i); lanes; lanes &= lanes - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
       if (s->tracks == s->a->tracks.bound.capacity - s->place) s->fits = 0;
       if (s->fits) write_track(s, &g, lane, list->triplet[i + lane], s->place + s->tracks);
@@ -271,7 +267,7 @@ static void try_triplets(struct search *s) {
       const uint32_t *words = s->cells[2 * k + 1 - h->odd].near;
       near += u32x8_gather(words, (i32x8)(cell / WORD_BITS)) >> cell % WORD_BITS & 1;
     }
-    add_curves(curves, i, i32x8_bits(near >= FEWEST) & lanes_below(list->count - i), a, b, c);
+    add_curves(curves, i, i32x8_bits(near >= FEWEST) & first_lanes_bits(list->count - i), a, b, c);
     if (curves->count >= NEAR) grow_curves(s);
   }
   grow_curves(s);
