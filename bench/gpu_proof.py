@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/graphs"))
 import mdf  # noqa: E402
 from common import MANY, SIX, call, need_data, run  # noqa: E402
 
-NODES = ("clusters", "sorted", "search", "filter", "tracks", "fit")
+NODES = ("clusters", "search", "filter", "tracks", "fit")
 LUMINOSITY_NODES = (*NODES, "pv", "scifi_hits", "muon_tiles", "muon_hits", "muon_stubs", "calo_cells", "calo_sums", "odin", "luminosity", "summaries")
 UT_NODES = ("ut_hits", "ut_selected", "ut_windows", "ut_search", "ut_tracks")
 FORWARD_NODES = ("scifi_hits", "forward_inputs", "forward_windows", "forward_triplets", "forward_candidates", "forward_best",

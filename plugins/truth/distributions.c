@@ -20,7 +20,7 @@
 #define SL_ARGS distributions_args
 #define BANKS   "offsets source_id type version size_bytes first_word payload"
 #define DISTRIBUTIONS(M)                                                                                           \
-  M(IN, clusters, velo_clusters, "offsets pair_first pair_count id x y", "any order")                              \
+  M(IN, hits, velo_hits, "offsets id x y", "clusters of the VELO")                                                  \
   M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                   \
   M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none")   \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")   \
@@ -110,18 +110,12 @@ uint32_t distributions_parents(const struct distributions *d, uint64_t count, ui
 
 static double distance(float x, float y) { return (double)sl_sqrtf(x * x + y * y); }
 
-static void fill_clusters(struct distributions *d, const struct velo_clusters_view *c, uint32_t event) {
-  uint32_t total = 0;
-  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
-    const uint32_t at = VELO_MODULE_PAIRS * event + pair, first = c->offsets[event] + c->pair_first[at];
-    total += c->pair_count[at];
-    for (uint32_t i = first; i < first + c->pair_count[at]; i++) {
-      const uint32_t module = (c->id[i] >> 18 & 0xff) / MODULE_SENSORS;
-      distributions_fill(d, H_modules, module);
-      distributions_fill(d, H_radii, distance(c->x[i], c->y[i]));
-    }
+static void fill_clusters(struct distributions *d, const struct velo_hits_view *hits, uint32_t event) {
+  for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
+    distributions_fill(d, H_modules, (hits->id[i] >> 18 & 0xff) / MODULE_SENSORS);
+    distributions_fill(d, H_radii, distance(hits->x[i], hits->y[i]));
   }
-  distributions_fill(d, H_clusters, total);
+  distributions_fill(d, H_clusters, hits->offsets[event + 1] - hits->offsets[event]);
 }
 
 /* Words after the count of each bank (version 4: all of them); the low byte has the pixels. */
@@ -238,7 +232,7 @@ static int distributions_consume(void *state, const struct sl_services *s, const
       return status;
     }
     d->events++;
-    fill_clusters(d, &args->clusters, event);
+    fill_clusters(d, &args->hits, event);
     fill_pixels(d, &args->velo_superpixels, event);
     fill_tracks(d, &args->tracks, event);
     if (status == SL_OK) fill_particles(d);

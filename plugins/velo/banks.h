@@ -127,49 +127,4 @@ static SL_DEVICE uint32_t velo_slots_fill(const struct velo_slots *slots, const 
   return errors + doubles > 0 ? 0 : words;
 }
 
-/* Where each slot's clusters begin, relative to the event: exclusive sums of `counts`; first[VELO_SENSORS] is their
- * total. Every thread of the block calls it, and all see `first` afterwards. */
-static SL_DEVICE void velo_slots_scan(const uint16_t *counts, uint32_t *first) {
-  uint32_t before = 0;
-  SL_FOR_BLOCK (slot, VELO_SENSORS) {
-    uint32_t total;
-    const uint32_t place = sl_block_exclusive_scan(slot < VELO_SENSORS ? counts[slot] : 0u, &total);
-    if (slot < VELO_SENSORS) first[slot] = before + place;
-    before += total;
-  }
-  if (threadIdx.x == 0) first[VELO_SENSORS] = before;
-  __syncthreads();
-}
-
-/* Writes the event's slices, one a module pair (8 slots). */
-static SL_DEVICE void velo_pairs_write(const struct velo_clusters *clusters, uint32_t event, const uint32_t *first) {
-  for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x) {
-    clusters->pair_first[event * VELO_MODULE_PAIRS + pair] = first[8 * pair];
-    clusters->pair_count[event * VELO_MODULE_PAIRS + pair] = first[8 * pair + 8] - first[8 * pair];
-  }
-}
-
-/* The same for an event without clusters. */
-static SL_DEVICE void velo_pairs_clear(const struct velo_clusters *clusters, uint32_t event) {
-  for (uint32_t pair = threadIdx.x; pair < VELO_MODULE_PAIRS; pair += blockDim.x) {
-    clusters->pair_first[event * VELO_MODULE_PAIRS + pair] = 0;
-    clusters->pair_count[event * VELO_MODULE_PAIRS + pair] = 0;
-  }
-}
-
-static SL_DEVICE void velo_cluster_copy(const struct velo_clusters *clusters, uint32_t from, uint32_t to) {
-  clusters->id[to] = clusters->id[from];
-  clusters->phi[to] = clusters->phi[from];
-  clusters->x[to] = clusters->x[from];
-  clusters->y[to] = clusters->y[from];
-  clusters->z[to] = clusters->z[from];
-  clusters->order[to] = clusters->order[from];
-}
-
-static SL_DEVICE void velo_cluster_clear(const struct velo_clusters *clusters, uint32_t i) {
-  clusters->id[i] = clusters->order[i] = 0;
-  clusters->phi[i] = 0;
-  clusters->x[i] = clusters->y[i] = clusters->z[i] = 0.0f;
-}
-
 #endif

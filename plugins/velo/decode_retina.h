@@ -19,22 +19,19 @@
 #define DECODE_RETINA(M)                                                                                              \
   M(IN, banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order")                                 \
   M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                                              \
-  M(OUT, clusters, velo_clusters, "by sensor, then in the order of the words",                                        \
-    SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks))))                                                                        \
-  M(SCRATCH, slot_word, u32, "where the words of each sensor begin in the payloads",                                  \
+  M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks))))                                        \
+  M(SCRATCH, slot_first, u32, "where the words of each sensor begin in the payloads",                                 \
     SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                                          \
-  M(SCRATCH, slot_place, u32, "high half: where its clusters begin, relative to the event's; low half: bank version", \
-    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))
+  M(SCRATCH, slot_place, u32, "high half: how many words of the event are before those of the sensor; low half: bank version", \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS + 1, 0)))
 SL_ARGUMENTS(decode_retina, DECODE_RETINA);
 
-/* What is unusual about the words of a bank; or-ed together over an event. */
-enum { RETINA_ZERO_WORD = 1, RETINA_BAD_COLUMN = 2 };
-
 #ifdef SL_TARGET_CPU
-/* Decodes a bank's words to clusters from `place` on in the slice, those equal to 0 too. May write anything to the
- * clusters from there to `end`. Returns what is unusual. */
-uint32_t decode_retina_bank_cpu(const struct decode_retina_args *a, const struct velo_bank *bank, uint32_t place,
-                                uint32_t end);
+/* Adds the hits of a bank's words to `places`, from `begin` on, as they come. Returns where they end. There is room for all
+ * words and eight more. */
+struct velo_places;
+uint32_t decode_retina_bank_cpu(const struct decode_retina_args *a, const struct velo_bank *bank,
+                                struct velo_places *places, uint32_t begin);
 #endif
 
 #endif

@@ -1,4 +1,4 @@
-/* velo.masked_clustering: VELO clusters from super-pixel banks. A super-pixel is a block of 2 columns and 4 rows of
+/* velo.masked_clustering: VELO hits from super-pixel banks. A super-pixel is a block of 2 columns and 4 rows of
  * pixels with a mask of those that are hit; clusters are the 8-connected components of a sensor's hit pixels, and a
  * cluster lies at the mean column and row. README.md: "Banks", "Clusters of super-pixels".
  *
@@ -26,11 +26,11 @@
 #define MASKED_CLUSTERING(M)                                                                                 \
   M(IN, banks, velo_superpixel_banks, VELO_BANK_FIELDS, "banks of an event in any order")                    \
   M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                                     \
-  M(OUT, clusters, velo_clusters, "by sensor", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))))         \
-  M(SCRATCH, slot_bank, u32, "bank of each sensor, relative to the event's first",                           \
+  M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))))                    \
+  M(SCRATCH, slot_first, u32, "bank of each sensor, relative to the event's first; then its first cluster",  \
     SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                                 \
-  M(SCRATCH, slot_words, u32, "words of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                 \
-  M(SCRATCH, slot_clusters, u16, "clusters of that bank", SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))           \
+  M(SCRATCH, slot_place, u32, "words of that bank; then how many clusters of the event are before its own",  \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS + 1, 0)))                                                             \
   M(SCRATCH, sorted, u32, "super-pixels that have neighbours, sorted", SL_ONE(SL_SUBITEMS_TERM(banks)))      \
   M(SCRATCH, parent, u32, "a part that each part is united with; of a cluster: which sensor of a pair",      \
     SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                              \
@@ -38,6 +38,40 @@
   M(SCRATCH, column_sum, u32, "the sum of their columns", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))        \
   M(SCRATCH, row_sum, u32, "the sum of their rows", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))
 SL_ARGUMENTS(masked_clustering, MASKED_CLUSTERING);
+
+/* ----------------------------------------------------------------------------------------------- clusters */
+
+#define HITS_ARGS masked_clustering_args
+
+/* A cluster in the workspaces. */
+struct item {
+  uint32_t pixels, column_sum, row_sum, second;
+};
+
+static SL_DEVICE struct item item_read(const struct masked_clustering_args *a, uint32_t at) {
+  const struct item item = {a->pixels[at], a->column_sum[at], a->row_sum[at], a->parent[at]};
+  return item;
+}
+
+static SL_DEVICE uint32_t item_is_hit(const struct item *item) {
+  (void)item;
+  return 1;
+}
+
+/* Clusters of a pair have their number as third key, which is that of the sort. */
+static SL_DEVICE struct velo_place item_place(const struct masked_clustering_args *a, uint32_t slot, uint32_t version,
+                                              const struct item *item) {
+  const uint32_t pixels = item->pixels, sensor = slot + item->second;
+  const uint32_t column = item->column_sum / pixels, row = item->row_sum / pixels;
+  const float column_fraction = (float)(int32_t)(item->column_sum - pixels * column) / (float)(int32_t)pixels;
+  const float row_fraction = (float)(int32_t)(item->row_sum - pixels * row) / (float)(int32_t)pixels;
+  const float local_x = a->geometry.local_x[column] + column_fraction * a->geometry.x_pitch[column];
+  const float local_y = ((float)(int32_t)row + 0.5f + row_fraction) * VELO_PIXEL_PITCH;
+  (void)version;
+  return velo_place_of(a->geometry.transform + 12 * sensor, local_x, local_y, velo_id(sensor, column, row), 0);
+}
+
+#include "sorted_hits.h"
 
 static const struct sl_event_error masked_clustering_errors[] = {VELO_BANK_ERRORS(VELO_BANK_ERROR_ENTRY_)};
 
@@ -243,85 +277,57 @@ static SL_DEVICE uint32_t find_clusters(const struct masked_clustering_args *a, 
 
 /* ----------------------------------------------------------------------------------------------- kernels */
 
-/* Per event: a thread a bank. Reads the banks; writes the event's slots, their clusters to the workspaces and, in its
- * place of the offsets, their number. */
-SL_KERNEL(masked_clustering_find, struct masked_clustering_args) {
-  __shared__ uint32_t claims[VELO_SENSORS];
-  const struct velo_bank_list list = VELO_BANK_LIST(a.banks);
-  SL_FOR_EVENTS (event, a.events) {
-    const struct velo_slots slots = {claims, a.slot_bank + event * VELO_SENSORS, a.slot_words + event * VELO_SENSORS};
-    uint16_t *slot_clusters = a.slot_clusters + event * VELO_SENSORS;
-    const uint32_t begin = a.banks.offsets[event], end = a.banks.offsets[event + 1];
-    const uint32_t words = velo_slots_fill(&slots, &list, begin, end, &a.events, event);
-    uint32_t my_clusters = 0, my_errors = 0;
-    for (uint32_t slot = threadIdx.x; slot < VELO_SENSORS; slot += blockDim.x) {
-      slot_clusters[slot] = 0;
-      if (words == 0 || slots.words[slot] == 0) continue;
-      const struct velo_bank bank = velo_bank_open(&list, begin + slots.bank[slot]);
-      uint32_t error = 0;
-      slot_clusters[slot] = (uint16_t)find_clusters(&a, &bank, &error);
-      my_clusters += slot_clusters[slot];
-      if (error == 0) continue;
-      my_errors++;
-      sl_event_fail(&a.events, event, error, list.source_id[begin + slots.bank[slot]]);
-    }
-    const uint32_t errors = sl_block_sum_u32(my_errors);
-    uint32_t clusters = sl_block_sum_u32(my_clusters);
-    if (threadIdx.x == 0) {
-      if (errors == 0 && clusters > VELO_MAX_CLUSTERS) sl_event_fail(&a.events, event, VELO_TOO_MANY, clusters);
-      if (errors > 0 || clusters > VELO_MAX_CLUSTERS) clusters = 0;
-      a.clusters.offsets[event] = clusters;
-    }
-    __syncthreads();
+/* Finds the clusters of the event's banks. Returns their number; 0 if the event is refused. `counts` is in shared memory,
+ * one for each slot. Every thread of the block calls it. */
+static SL_DEVICE uint32_t find_all(const struct masked_clustering_args *a, uint32_t event, uint32_t *counts) {
+  const struct velo_bank_list list = VELO_BANK_LIST(a->banks);
+  const uint32_t begin = a->banks.offsets[event], end = a->banks.offsets[event + 1];
+  uint32_t *slot_first = a->slot_first + event * VELO_SENSORS, *slot_place = a->slot_place + event * EVENT_PLACES;
+  const struct velo_slots slots = {counts, slot_first, slot_place};
+  uint32_t my_clusters = 0, my_errors = 0;
+  if (velo_slots_fill(&slots, &list, begin, end, &a->events, event) == 0) return 0; /* the same for all threads */
+  for (uint32_t slot = threadIdx.x; slot < VELO_SENSORS; slot += blockDim.x) {
+    const uint32_t has_words = slot_place[slot] > 0 ? 1 : 0, i = has_words ? begin + slot_first[slot] : 0;
+    counts[slot] = slot_first[slot] = slot_place[slot] = 0;
+    if (!has_words) continue;
+    const struct velo_bank bank = velo_bank_open(&list, i);
+    uint32_t error = 0;
+    const uint32_t clusters = find_clusters(a, &bank, &error);
+    counts[slot] = clusters | clusters << 16;
+    slot_first[slot] = 2 * bank.first_word;
+    my_clusters += clusters;
+    if (error == 0) continue;
+    my_errors++;
+    sl_event_fail(&a->events, event, error, list.source_id[i]);
   }
+  const uint32_t errors = sl_block_sum_u32(my_errors), clusters = sl_block_sum_u32(my_clusters);
+  if (threadIdx.x == 0 && errors == 0 && clusters > VELO_MAX_CLUSTERS)
+    sl_event_fail(&a->events, event, VELO_TOO_MANY, clusters);
+  if (errors > 0 || clusters > VELO_MAX_CLUSTERS) return 0;
+  return place_slots(a, event, counts);
 }
 
-/* Writes cluster `from` of the workspaces to `to` in the slice. */
-static SL_DEVICE void write_cluster(const struct masked_clustering_args *a, uint32_t bank_sensor, uint32_t from,
-                                    uint32_t to, uint32_t order) {
-  const uint32_t pixels = a->pixels[from], sensor = bank_sensor + a->parent[from];
-  const uint32_t column = a->column_sum[from] / pixels, row = a->row_sum[from] / pixels;
-  const float column_fraction = (float)(int32_t)(a->column_sum[from] - pixels * column) / (float)(int32_t)pixels;
-  const float row_fraction = (float)(int32_t)(a->row_sum[from] - pixels * row) / (float)(int32_t)pixels;
-  const float local_x = a->geometry.local_x[column] + column_fraction * a->geometry.x_pitch[column];
-  const float local_y = ((float)(int32_t)row + 0.5f + row_fraction) * VELO_PIXEL_PITCH;
-  const struct velo_point point = velo_global(a->geometry.transform + 12 * sensor, local_x, local_y);
-  a->clusters.id[to] = velo_id(sensor, column, row);
-  a->clusters.phi[to] = velo_phi(point.x, point.y);
-  a->clusters.x[to] = point.x;
-  a->clusters.y[to] = point.y;
-  a->clusters.z[to] = point.z;
-  a->clusters.order[to] = order;
-}
-
-/* Per event: 8 threads a slot. Reads the workspaces; writes clusters and the slices of the module pairs. */
-SL_KERNEL(masked_clustering_write, struct masked_clustering_args) {
-  __shared__ uint32_t first[VELO_SENSORS + 1];
-  const struct velo_bank_list list = VELO_BANK_LIST(a.banks);
-  const uint32_t lanes = blockDim.x < 8 ? 1 : 8, lane = threadIdx.x % lanes;
+/* Per event: a thread a bank. Reads the banks; writes the event's slots, their clusters to the workspaces, where the hits
+ * of each module pair begin, and, in its place of the offsets, their number. */
+SL_KERNEL(masked_clustering_find, struct masked_clustering_args) {
+  __shared__ uint32_t counts[VELO_SENSORS];
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t event_first = a.clusters.offsets[event];
-    if (a.clusters.offsets[event + 1] == event_first) { /* none, or refused, or the slice overflowed */
-      velo_pairs_clear(&a.clusters, event);
-      continue;
-    }
-    const uint16_t *slot_clusters = a.slot_clusters + event * VELO_SENSORS;
-    velo_slots_scan(slot_clusters, first);
-    velo_pairs_write(&a.clusters, event, first);
-    for (uint32_t slot = threadIdx.x / lanes; slot < VELO_SENSORS; slot += blockDim.x / lanes) {
-      if (slot_clusters[slot] == 0) continue;
-      const uint32_t bank_index = a.banks.offsets[event] + a.slot_bank[event * VELO_SENSORS + slot];
-      const uint32_t from = 2 * velo_bank_open(&list, bank_index).first_word;
-      for (uint32_t i = lane; i < slot_clusters[slot]; i += lanes)
-        write_cluster(&a, slot, from + i, event_first + first[slot] + i, first[slot] + i);
-    }
+    const uint32_t clusters = find_all(&a, event, counts);
+    if (threadIdx.x == 0) a.hits.offsets[event] = clusters;
     __syncthreads();
   }
 }
 
 static int run(const struct sl_launch *l, const struct masked_clustering_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, masked_clustering_find, masked_clustering_write, a->clusters, *a);
+  return SL_COUNT_SCAN_WRITE(l, masked_clustering_find, sorted_hits_write, a->hits, *a);
 }
 
-SL_ALGORITHM(masked_clustering, "VELO clusters from super-pixel banks", 128, run,
-             SL_ERRORS_OF(masked_clustering_errors));
+#ifdef SL_TARGET_CPU
+static int run_tuned(const struct sl_launch *l, const void *args) {
+  const struct masked_clustering_args *a = (const struct masked_clustering_args *)args;
+  return SL_COUNT_SCAN_WRITE(l, masked_clustering_find, sorted_hits_write_tuned, a->hits, *a);
+}
+#endif
+
+SL_ALGORITHM(masked_clustering, "VELO hits from super-pixel banks", 128, run, SL_ERRORS_OF(masked_clustering_errors),
+             SL_CPU_TUNED(run_tuned));

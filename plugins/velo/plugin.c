@@ -7,7 +7,6 @@ SL_DECLARE(geometry_sink);
 #endif
 SL_DECLARE(decode_retina);
 SL_DECLARE(masked_clustering);
-SL_DECLARE(sort_by_phi);
 SL_DECLARE(search_by_triplet);
 SL_DECLARE(three_hit_filter);
 SL_DECLARE(consolidate);
@@ -19,9 +18,8 @@ static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
     SL_ENTRY(geometry),          SL_ENTRY(geometry_sink),
 #endif
-    SL_ENTRY(decode_retina),     SL_ENTRY(masked_clustering), SL_ENTRY(sort_by_phi),
-    SL_ENTRY(search_by_triplet), SL_ENTRY(three_hit_filter),  SL_ENTRY(consolidate),
-    SL_ENTRY(kalman_filter),     SL_ENTRY(count_tracks),      SL_ENTRY(select_tracks),
+    SL_ENTRY(decode_retina), SL_ENTRY(masked_clustering), SL_ENTRY(search_by_triplet), SL_ENTRY(three_hit_filter),
+    SL_ENTRY(consolidate),   SL_ENTRY(kalman_filter),     SL_ENTRY(count_tracks),      SL_ENTRY(select_tracks),
 };
 
 SL_PLUGIN("velo", "0.1.0", "LHCb's vertex locator: clusters, hits and straight tracks");

@@ -23,32 +23,17 @@ enum {
   F(beam, f32, ARRAY, "mm", "x and y of the beam line")
 SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line");
 
-/* Where a hit or a cluster is. */
-#define VELO_PLACE_FIELDS(F)                                         \
-  F(id, u32, PER_ITEM, "", "LHCbID")                                 \
-  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric") \
-  F(x, f32, PER_ITEM, "mm", "global x")                              \
-  F(y, f32, PER_ITEM, "mm", "global y")                              \
-  F(z, f32, PER_ITEM, "mm", "global z")
-
-/* Clusters as decoded: those of module pair p of an event are [pair_first[p], pair_first[p] + pair_count[p]),
- * relative to the event's first item. A pair's slice can be longer than its filled part; what lies after that is zero.
- */
-#define VELO_CLUSTERS_FIELDS(F)                                                                          \
-  F(offsets, u32, OFFSETS, "", "first cluster of each event")                                            \
-  F(pair_first, u32, PER_EVENT_OF(26), "", "first cluster of each module pair, relative to the event's") \
-  F(pair_count, u32, PER_EVENT_OF(26), "", "number of clusters of each module pair")                     \
-  VELO_PLACE_FIELDS(F)                                                                                   \
-  F(order, u32, PER_ITEM, "",                                                                            \
-    "third sort key after phi and id: the raw word, or for super-pixels the place of the cluster")
-SL_COLLECTION(velo_clusters, VELO_CLUSTERS_FIELDS, "VELO clusters by event and module pair, unsorted");
-
-/* The same clusters, compacted, sorted by (phi, id, order) in each module pair. */
+/* Those of module pair p of an event are [pair_first[p], pair_first[p + 1]), relative to the event's first one, sorted by phi,
+ * then id, then what the decoder's README says. */
 #define VELO_HITS_FIELDS(F)                                                            \
   F(offsets, u32, OFFSETS, "", "first hit of each event")                              \
   F(pair_first, u32, PER_EVENT_OF(27), "",                                             \
     "first hit of each module pair, relative to the event's; then the number of hits") \
-  VELO_PLACE_FIELDS(F)
+  F(id, u32, PER_ITEM, "", "LHCbID")                                                   \
+  F(phi, i16, PER_ITEM, "pi/32768", "azimuth in the diamond metric")                   \
+  F(x, f32, PER_ITEM, "mm", "global x")                                                \
+  F(y, f32, PER_ITEM, "mm", "global y")                                                \
+  F(z, f32, PER_ITEM, "mm", "global z")
 SL_COLLECTION(velo_hits, VELO_HITS_FIELDS, "VELO hits by event and module pair, sorted by phi");
 
 /* Tracks as the search finds them, before consolidation: hits by index. Order: tracks of four hits and more, then

@@ -1,11 +1,10 @@
-/* sort_by_phi.cpu.c: the clusters of a module pair, sorted with vectors; same results as sort_by_phi.cu.
+/* sort_pair.cpu.c: the hits of a module pair, sorted with vectors; same results as sorted_hits.h.
  *
- * Keys are phi with the cluster's place in the pair below it, as in the shared source. 64 of them are sorted at a time
+ * Keys are phi with the hit's number in the pair below it, as in the shared source. 64 of them are sorted at a time
  * in eight registers, as eight columns and then by merging columns; so a comparison takes eight lanes at once and no
- * branch depends on data. Blocks of 64 are merged in memory. Then eight clusters are gathered at a time, and eight hits
- * stored, whatever the pair's number: what is written after its end is written again by the next pair.
+ * branch depends on data. Blocks of 64 are merged in memory. Then eight hits are gathered and stored at a time, whatever the pair's number: what is written after its end is written again by the next pair.
  */
-#include "sort_by_phi.h"
+#include "sort_pair.h"
 
 #include <sluice/vectors.h>
 
@@ -113,54 +112,39 @@ VECTOR_INLINE void store_block(const struct block *b, int32_t *keys) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------ keys of clusters */
+/* ---------------------------------------------------------------------------------------------- keys of hits */
 
-VECTOR_INLINE int32_t key_place(int32_t key) { return key & 0xFFFF; }
+VECTOR_INLINE int32_t key_hit(int32_t key) { return key & 0xFFFF; }
 VECTOR_INLINE bool have_equal_phi(int32_t key, int32_t other) { return ((uint32_t)key ^ (uint32_t)other) >> 16 == 0; }
 
-/* Not inline, so that the copies of few bytes do not cost those of eight their registers. */
-static __attribute__((noinline)) void load_some(int16_t *to, const int16_t *from, uint32_t count) {
-  memcpy(to, from, count * sizeof *to);
-}
-
-/* Keys of `count` clusters, and larger ones to the end of the last block. `readable`: values from `phi` on. */
-static void load_keys(const int16_t *phi, uint32_t count, size_t readable, struct block *blocks, uint32_t rows) {
+/* Keys of `count` hits, and larger ones to the end of the last block. */
+static void load_keys(const int16_t *phi, uint32_t count, struct block *blocks, uint32_t rows) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   i32x8 *row = blocks->row;
   for (uint32_t i = 0; i < rows; i++) {
     const uint32_t first = i * LANES;
     i16x8 values = {0};
-    if (first < count) {
-      if (first + LANES <= readable) {
-        memcpy(&values, phi + first, sizeof values);
-      } else {
-        int16_t some[LANES] = {0};
-        load_some(some, phi + first, count - first);
-        memcpy(&values, some, sizeof values);
-      }
-    }
-    const i32x8 place = lane + (int32_t)first;
-    const i32x8 key = (i32x8)((u32x8) __builtin_convertvector(values, i32x8) << 16) | place;
-    row[i] = i32x8_select(place < (int32_t)count, key, i32x8_of(INT32_MAX));
+    if (first < count) memcpy(&values, phi + first, sizeof values);
+    const i32x8 number = lane + (int32_t)first;
+    const i32x8 key = (i32x8)((u32x8) __builtin_convertvector(values, i32x8) << 16) | number;
+    row[i] = i32x8_select(number < (int32_t)count, key, i32x8_of(INT32_MAX));
   }
 }
 
-/* Does cluster i of a pair come before j, which has the same phi? */
-static bool comes_before(const struct velo_clusters_view *clusters, uint32_t from, int32_t i, int32_t j) {
-  const uint32_t *id = clusters->id + from, *order = clusters->order + from;
-  if (id[i] != id[j]) return id[i] < id[j];
-  if (order[i] != order[j]) return order[i] < order[j];
+/* Does hit i come before j, which has the same phi? */
+static bool comes_before(const struct velo_places *places, int32_t i, int32_t j) {
+  if (places->id[i] != places->id[j]) return places->id[i] < places->id[j];
+  if (places->order[i] != places->order[j]) return places->order[i] < places->order[j];
   return i < j;
 }
 
-/* Puts clusters of the same phi in order. */
-static __attribute__((noinline)) void order_equals(const struct velo_clusters_view *clusters, uint32_t from,
-                                                   uint32_t count, int32_t *keys) {
+/* Puts hits of the same phi in order. */
+static __attribute__((noinline)) void order_equals(const struct velo_places *places, uint32_t count, int32_t *keys) {
   for (uint32_t i = 1; i < count; i++) {
     const int32_t key = keys[i];
     uint32_t place = i;
     for (; place > 0 && have_equal_phi(keys[place - 1], key); place--) {
-      if (comes_before(clusters, from, key_place(keys[place - 1]), key_place(key))) break;
+      if (comes_before(places, key_hit(keys[place - 1]), key_hit(key))) break;
       keys[place] = keys[place - 1];
     }
     keys[place] = key;
@@ -196,13 +180,12 @@ static __attribute__((noinline)) void store_some(const struct velo_hits *to, uin
   store(to, place, h, count);
 }
 
-static void write_hits(const struct velo_clusters_view *clusters, uint32_t from, uint32_t count, const int32_t *keys,
+static void write_hits(const struct velo_places *places, uint32_t count, const int32_t *keys,
                        const struct velo_hits *hits, uint32_t to, uint32_t end) {
   for (uint32_t i = 0; i < count; i += LANES) {
     const i32x8 key = i32x8_load(keys + i), at = i32x8_min(key & 0xFFFF, i32x8_of((int32_t)count - 1));
-    const struct eight_hits h = {u32x8_gather(clusters->id + from, at), __builtin_convertvector(key >> 16, i16x8),
-                                 f32x8_gather(clusters->x + from, at), f32x8_gather(clusters->y + from, at),
-                                 f32x8_gather(clusters->z + from, at)};
+    const struct eight_hits h = {u32x8_gather(places->id, at), __builtin_convertvector(key >> 16, i16x8),
+                                 f32x8_gather(places->x, at), f32x8_gather(places->y, at), f32x8_gather(places->z, at)};
     if (to + i + LANES <= end) {
       store(hits, to + i, &h, LANES);
     } else {
@@ -212,19 +195,19 @@ static void write_hits(const struct velo_clusters_view *clusters, uint32_t from,
   }
 }
 
-void sort_pair_cpu(const struct velo_clusters_view *clusters, uint32_t from, uint32_t count,
-                   const struct velo_hits *hits, uint32_t to, uint32_t end) {
+void sort_pair_cpu(const struct velo_places *places, uint32_t count, const struct velo_hits *hits, uint32_t to,
+                   uint32_t end) {
   struct block blocks[MAX_BLOCKS];
   int32_t keys[SORT_PAIR_MAX + LANES]; /* those after the last are read, but of no effect */
   uint32_t used = 1;                   /* blocks: a power of two */
   if (count == 0) return;
   while (used * BLOCK < count) used *= 2;
-  load_keys(clusters->phi + from, count, clusters->bound.capacity - from, blocks, used * ROWS);
+  load_keys(places->phi, count, blocks, used * ROWS);
   for (uint32_t i = 0; i * BLOCK < count; i++) sort_block(blocks + i);
   for (uint32_t size = 1; size < used; size *= 2)
     for (uint32_t first = 0; first < used; first += 2 * size) merge_runs(blocks + first, size);
   for (uint32_t i = 0; i * BLOCK < count; i++) store_block(blocks + i, keys + i * BLOCK);
   i32x8_store(keys + (count + BLOCK - 1) / BLOCK * BLOCK, i32x8_of(0));
-  if (has_equals(keys, count)) order_equals(clusters, from, count, keys);
-  write_hits(clusters, from, count, keys, hits, to, end);
+  if (has_equals(keys, count)) order_equals(places, count, keys);
+  write_hits(places, count, keys, hits, to, end);
 }
