@@ -350,6 +350,13 @@ static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event
   }
 }
 
+/* Follows all pairs that are listed; the list of hits has this length. */
+static SL_DEVICE void follow_listed(const struct match_ut_args *a, uint32_t event_hits, uint32_t first,
+                                    struct workspace *w, uint32_t length, uint32_t pairs) {
+  close_list(w, length);
+  follow_pairs(a, event_hits, first, w, pairs);
+}
+
 /* ------------------------------------------------------------------------------------------------------ all of it */
 
 static SL_DEVICE void open_matches(const struct match_ut_args *a, uint32_t event, uint32_t first, uint32_t count,
@@ -418,12 +425,10 @@ static SL_DEVICE void try_hits(const struct match_ut_args *a, uint32_t event_hit
       w->list[to] = c;
     }
     if (pairs + sl_warp_lanes() <= PAIRS_MAX) continue;
-    close_list(w, length);
-    follow_pairs(a, event_hits, first, w, pairs);
+    follow_listed(a, event_hits, first, w, length, pairs);
     pairs = 0;
   }
-  close_list(w, length);
-  follow_pairs(a, event_hits, first, w, pairs);
+  follow_listed(a, event_hits, first, w, length, pairs);
 }
 
 #ifdef SL_TARGET_CPU
@@ -477,13 +482,11 @@ static void try_hits_in_lanes(const struct match_ut_args *a, uint32_t event_hits
       for (uint32_t place = w->reaches[k].begin[j]; place < end; place += LANES) {
         try_eight(a, event_hits, k, place, end - place, w, &t);
         if (t.pairs + LANES <= PAIRS_MAX) continue;
-        close_list(w, t.length);
-        follow_pairs(a, event_hits, first, w, t.pairs);
+        follow_listed(a, event_hits, first, w, t.length, t.pairs);
         t.pairs = 0;
       }
     }
-  close_list(w, t.length);
-  follow_pairs(a, event_hits, first, w, t.pairs);
+  follow_listed(a, event_hits, first, w, t.length, t.pairs);
 }
 
 SL_KERNEL(match_ut_find_in_lanes, struct match_ut_args) {

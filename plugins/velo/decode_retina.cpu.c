@@ -1,11 +1,12 @@
 /* decode_retina.cpu.c: velo.decode_retina shaped for a CPU with vectors; same results as decode_retina.cu.
  *
  * Banks are short, nine words on average, so that the loops which a compiler makes of the shared source spend most of
- * their time in their ends. Here eight words are decoded at a time and eight hits stored, whatever the bank's length: what
- * is written after the bank's end is written again by the next bank. Only at the end of the payloads is there something
- * in between.
+ * their time in their ends. Here eight words are decoded at a time and eight hits stored, whatever the bank's length:
+ * what is written after the bank's end is written again by the next bank. Only at the end of the payloads is there
+ * something in between.
  */
 #include "decode_retina.h"
+
 #include "sort_pair.h"
 
 #include <sluice/vectors.h>

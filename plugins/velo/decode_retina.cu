@@ -1,13 +1,15 @@
-/* velo.decode_retina: VELO hits from retina cluster banks, where the readout has clustered already: a word is a cluster, and
- * a word equal to 0 is none. README.md: "Banks".
+/* velo.decode_retina: VELO hits from retina cluster banks, where the readout has clustered already: a word is a
+ * cluster, and a word equal to 0 is none. README.md: "Banks".
  *
  * Count, scan, write:
- * 1. decode_retina_count checks the headers of an event's banks and their words, finds the bank of each sensor (a slot),
+ * 1. decode_retina_count checks the headers of an event's banks and their words, finds the bank of each sensor (a
+ * slot),
  *    and places the slots' words and hits one after the other. A bank that is wrong refuses the event. Nearly always the
  *    banks are those of all sensors in order, bank i is slot i, and each word is a cluster; what is not so takes the long
  *    way of banks.h.
  * 2. The scan makes offsets of the counts.
- * 3. sorted_hits_write decodes the words of each module pair, which are those of 8 slots, sorts them, and decodes them once
+ * 3. sorted_hits_write decodes the words of each module pair, which are those of 8 slots, sorts them, and decodes them
+ * once
  *    more, in their final order (sorted_hits.h).
  */
 #include "decode_retina.h"
@@ -27,46 +29,32 @@ static SL_DEVICE struct item item_read(const struct decode_retina_args *a, uint3
 
 static SL_DEVICE uint32_t item_is_hit(const struct item *item) { return item->word != 0 ? 1u : 0u; }
 
-/* What a word says. */
-struct word_fields {
-  uint32_t column, row;
-  uint32_t column_eighths, row_eighths; /* fractions */
-  uint32_t flags;                       /* of the id */
-};
-
-static SL_DEVICE uint32_t retina_column_shift(uint32_t version) { return version == 2 ? 14u : 12u; }
-static SL_DEVICE uint32_t has_bad_column(uint32_t word, uint32_t column_shift) {
-  return (word >> column_shift & 0x3FF) >= VELO_SENSOR_COLUMNS ? 1u : 0u;
+/* In eighths of a pixel, so that a word is the same in all versions: banks of version 2 have eighths, the others
+ * quarters. Column and row stand above their fractions. */
+static SL_DEVICE uint32_t column_eighths(uint32_t version, uint32_t word) {
+  return version == 2 ? word << 8 >> 19 : word << 10 >> 20 << 1;
 }
-
-static SL_DEVICE struct word_fields read_word(uint32_t version, uint32_t word) {
-  struct word_fields f;
-  f.column = word >> retina_column_shift(version) & 0x3FF;
-  if (version == 2) {
-    f.row = word >> 3 & 0xFF;
-    f.column_eighths = word >> 11 & 7;
-    f.row_eighths = word & 7;
-    f.flags = 0;
-  } else {
-    f.row = word >> 2 & 0xFF;
-    f.column_eighths = word >> 9 & 6;
-    f.row_eighths = word << 1 & 6;
-    f.flags = (f.column_eighths != 0 ? 1u << 27 : 0u) | (f.row_eighths != 0 ? 1u << 26 : 0u);
-  }
-  return f;
+static SL_DEVICE uint32_t row_eighths(uint32_t version, uint32_t word) {
+  return version == 2 ? word & 0x7FF : (word & 0x3FF) << 1;
+}
+static SL_DEVICE uint32_t has_bad_column(uint32_t version, uint32_t word) {
+  return column_eighths(version, word) >= 8 * VELO_SENSOR_COLUMNS ? 1u : 0u;
 }
 
 /* A word of the bank in slot `slot`, whose column exists. */
 static SL_DEVICE struct velo_place item_place(const struct decode_retina_args *a, uint32_t slot, uint32_t version,
                                               const struct item *item) {
   const uint32_t word = item->word, sensor = slot + (version == 4 ? word >> 22 & 1 : 0);
-  const struct word_fields f = read_word(version, word);
+  const uint32_t in_columns = column_eighths(version, word), in_rows = row_eighths(version, word);
+  const uint32_t column = in_columns / 8, has_fractions = version != 2 ? 1 : 0;
   const float local_x =
-      a->geometry.local_x[f.column] + (float)(int32_t)f.column_eighths * 0.125f * a->geometry.x_pitch[f.column];
+      a->geometry.local_x[column] + (float)(int32_t)(in_columns % 8) * 0.125f * a->geometry.x_pitch[column];
   /* 0.5 + row + fraction has no rounding, whatever the order. */
-  const float local_y = (float)(int32_t)(f.row * 8 + f.row_eighths + 4) * 0.125f * VELO_PIXEL_PITCH;
-  return velo_place_of(a->geometry.transform + 12 * sensor, local_x, local_y, velo_id(sensor, f.column, f.row) | f.flags,
-                       word);
+  const float local_y = (float)(int32_t)(in_rows + 4) * 0.125f * VELO_PIXEL_PITCH;
+  const uint32_t flags =
+      (has_fractions && in_columns % 8 != 0 ? 1u << 27 : 0u) | (has_fractions && in_rows % 8 != 0 ? 1u << 26 : 0u);
+  return velo_place_of(a->geometry.transform + 12 * sensor, local_x, local_y,
+                       velo_id(sensor, column, in_rows / 8) | flags, word);
 }
 
 #define ADD_ITEMS decode_retina_bank_cpu
@@ -76,8 +64,8 @@ static const struct sl_event_error decode_retina_errors[] = {VELO_BANK_ERRORS(VE
 
 /* --------------------------------------------------------------------------------------------------- count */
 
-/* Is bank `i` what it nearly always is: that of sensor i - `begin`, with nothing wrong, of a version that all others of its
- * event have, and behind it the words of the next? */
+/* Is bank `i` what it nearly always is: that of sensor i - `begin`, with nothing wrong, of a version that all others of
+ * its event have, and behind it the words of the next? */
 static SL_DEVICE uint32_t is_usual(const struct velo_bank_list *list, const struct velo_bank *bank, uint32_t begin,
                                    uint32_t i) {
   const uint32_t end = list->first_word[i] + list->size_bytes[i] / 4, is_last = i + 1 == begin + VELO_SENSORS ? 1 : 0;
@@ -87,11 +75,14 @@ static SL_DEVICE uint32_t is_usual(const struct velo_bank_list *list, const stru
              : 0;
 }
 
+#if defined(SL_TARGET_CPU)
+enum { WORDS_AT_A_TIME = 1 }; /* the compiler makes vectors of the loop */
+#else
 enum { WORDS_AT_A_TIME = 4 }; /* of a thread: one wait for them all */
+#endif
 
 /* Of words between two places in the payloads, how many are 0, and how many have a column that does not exist. */
 static SL_DEVICE uint32_t count_unusual(const uint32_t *words, uint32_t count, uint32_t version) {
-  const uint32_t shift = retina_column_shift(version);
   uint32_t unusual = 0;
   for (uint32_t first = threadIdx.x; first < count; first += WORDS_AT_A_TIME * blockDim.x) {
     uint32_t word[WORDS_AT_A_TIME];
@@ -102,14 +93,14 @@ static SL_DEVICE uint32_t count_unusual(const uint32_t *words, uint32_t count, u
     }
     SL_UNROLL
     for (uint32_t w = 0; w < WORDS_AT_A_TIME; w++)
-      unusual += (word[w] == 0 ? 1u : 0u) + (has_bad_column(word[w], shift) ? 1u : 0u);
+      unusual += (word[w] == 0 ? 1u : 0u) + has_bad_column(version, word[w]);
   }
   return unusual;
 }
 
 /* Places the slots of an event of 208 banks, a thread a bank, if all is usual. Then returns the number of words, and
- * otherwise UINT32_MAX: nothing is valid. All words of the event lie side by side; a word that counts a bank's others has
- * no column beyond 3, and is 0 if the bank is empty. */
+ * otherwise UINT32_MAX: nothing is valid. All words of the event lie side by side; a word that counts a bank's others
+ * has no column beyond 3, and is 0 if the bank is empty. */
 static SL_DEVICE uint32_t place_usual_banks(const struct decode_retina_args *a, uint32_t event, uint32_t begin) {
   const struct velo_bank_list list = VELO_BANK_LIST(a->banks);
   const uint32_t last = begin + VELO_SENSORS - 1, first_word = list.first_word[begin];
@@ -137,14 +128,13 @@ static SL_DEVICE uint32_t place_usual_banks(const struct decode_retina_args *a, 
 }
 
 /* The number of a bank's words that are clusters; refuses the event for one with a column that does not exist. */
-static SL_DEVICE uint32_t count_clusters(const struct decode_retina_args *a, const struct velo_bank *bank, uint32_t event,
-                                         uint32_t source_id, uint32_t *errors) {
-  const uint32_t shift = retina_column_shift(bank->version);
+static SL_DEVICE uint32_t count_clusters(const struct decode_retina_args *a, const struct velo_bank *bank,
+                                         uint32_t event, uint32_t source_id, uint32_t *errors) {
   uint32_t clusters = 0, is_bad = 0;
   for (uint32_t i = 0; i < bank->word_count; i++) {
     const uint32_t word = a->banks.payload[bank->first_word + i];
     clusters += word != 0 ? 1u : 0u;
-    is_bad |= has_bad_column(word, shift);
+    is_bad |= has_bad_column(bank->version, word);
   }
   if (is_bad) sl_event_fail(&a->events, event, VELO_BAD_COLUMN, source_id);
   *errors += is_bad;
@@ -178,8 +168,8 @@ static SL_DEVICE uint32_t place_banks(const struct decode_retina_args *a, uint32
   return errors > 0 ? 0 : hits;
 }
 
-/* Per event: a thread a bank. Reads headers, 2 kB, and words, 4 bytes each and one more a bank; writes the event's slots,
- * 2 kB, where the hits of each module pair begin, and, in its place of the offsets, the number of its hits. */
+/* Per event: a thread a bank. Reads headers, 2 kB, and words, 4 bytes each and one more a bank; writes the event's
+ * slots, 2 kB, where the hits of each module pair begin, and, in its place of the offsets, the number of its hits. */
 SL_KERNEL(decode_retina_count, struct decode_retina_args) {
   __shared__ uint32_t counts[VELO_SENSORS];
   SL_FOR_EVENTS (event, a.events) {

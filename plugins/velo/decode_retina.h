@@ -16,19 +16,20 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS decode_retina_args
-#define DECODE_RETINA(M)                                                                                              \
-  M(IN, banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order")                                 \
-  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                                              \
-  M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks))))                                        \
-  M(SCRATCH, slot_first, u32, "where the words of each sensor begin in the payloads",                                 \
-    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                                          \
-  M(SCRATCH, slot_place, u32, "high half: how many words of the event are before those of the sensor; low half: bank version", \
+#define DECODE_RETINA(M)                                                                             \
+  M(IN, banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order")                \
+  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                             \
+  M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks))))                       \
+  M(SCRATCH, slot_first, u32, "where the words of each sensor begin in the payloads",                \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                         \
+  M(SCRATCH, slot_place, u32,                                                                        \
+    "high half: how many words of the event are before those of the sensor; low half: bank version", \
     SL_ONE(SL_EVENTS_TERM(VELO_SENSORS + 1, 0)))
 SL_ARGUMENTS(decode_retina, DECODE_RETINA);
 
 #ifdef SL_TARGET_CPU
-/* Adds the hits of a bank's words to `places`, from `begin` on, as they come. Returns where they end. There is room for all
- * words and eight more. */
+/* Adds the hits of a bank's words to `places`, from `begin` on, as they come. Returns where they end. There is room for
+ * all words and eight more. */
 struct velo_places;
 uint32_t decode_retina_bank_cpu(const struct decode_retina_args *a, const struct velo_bank *bank,
                                 struct velo_places *places, uint32_t begin);

@@ -277,8 +277,8 @@ static SL_DEVICE uint32_t find_clusters(const struct masked_clustering_args *a, 
 
 /* ----------------------------------------------------------------------------------------------- kernels */
 
-/* Finds the clusters of the event's banks. Returns their number; 0 if the event is refused. `counts` is in shared memory,
- * one for each slot. Every thread of the block calls it. */
+/* Finds the clusters of the event's banks. Returns their number; 0 if the event is refused. `counts` is in shared
+ * memory, one for each slot. Every thread of the block calls it. */
 static SL_DEVICE uint32_t find_all(const struct masked_clustering_args *a, uint32_t event, uint32_t *counts) {
   const struct velo_bank_list list = VELO_BANK_LIST(a->banks);
   const uint32_t begin = a->banks.offsets[event], end = a->banks.offsets[event + 1];
@@ -307,8 +307,8 @@ static SL_DEVICE uint32_t find_all(const struct masked_clustering_args *a, uint3
   return place_slots(a, event, counts);
 }
 
-/* Per event: a thread a bank. Reads the banks; writes the event's slots, their clusters to the workspaces, where the hits
- * of each module pair begin, and, in its place of the offsets, their number. */
+/* Per event: a thread a bank. Reads the banks; writes the event's slots, their clusters to the workspaces, where the
+ * hits of each module pair begin, and, in its place of the offsets, their number. */
 SL_KERNEL(masked_clustering_find, struct masked_clustering_args) {
   __shared__ uint32_t counts[VELO_SENSORS];
   SL_FOR_EVENTS (event, a.events) {

@@ -16,7 +16,7 @@ SL_DECLARE(select_tracks);
 
 static const struct sl_algorithm *const algorithms[] = {
 #ifdef SL_TARGET_CPU
-    SL_ENTRY(geometry),          SL_ENTRY(geometry_sink),
+    SL_ENTRY(geometry),      SL_ENTRY(geometry_sink),
 #endif
     SL_ENTRY(decode_retina), SL_ENTRY(masked_clustering), SL_ENTRY(search_by_triplet), SL_ENTRY(three_hit_filter),
     SL_ENTRY(consolidate),   SL_ENTRY(kalman_filter),     SL_ENTRY(count_tracks),      SL_ENTRY(select_tracks),

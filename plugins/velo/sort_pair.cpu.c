@@ -2,7 +2,8 @@
  *
  * Keys are phi with the hit's number in the pair below it, as in the shared source. 64 of them are sorted at a time
  * in eight registers, as eight columns and then by merging columns; so a comparison takes eight lanes at once and no
- * branch depends on data. Blocks of 64 are merged in memory. Then eight hits are gathered and stored at a time, whatever the pair's number: what is written after its end is written again by the next pair.
+ * branch depends on data. Blocks of 64 are merged in memory. Then eight hits are gathered and stored at a time,
+ * whatever the pair's number: what is written after its end is written again by the next pair.
  */
 #include "sort_pair.h"
 

@@ -1,21 +1,21 @@
-/* sorted_hits.h: what decoders have in common behind their banks: hits sorted by (phi, id, order) in each module pair. For
- * kernels. README.md: "Azimuth and order".
+/* sorted_hits.h: what decoders have in common behind their banks: hits sorted by (phi, id, order) in each module pair.
+ * For kernels. README.md: "Azimuth and order".
  *
- * What a decoder finds, its items, lies in lists, one a slot, which is a sensor or, in banks of version 4, two; a module
- * pair is 8 slots. An item may turn out to be no hit. The first kernel of a decoder counts items and hits, and says where
- * they are (slot_place, slot_first, hits.pair_first); the last one, sorted_hits_write, reads items and writes hits. So a
- * hit is written once, where it stays.
+ * What a decoder finds, its items, lies in lists, one a slot, which is a sensor or, in banks of version 4, two; a
+ * module pair is 8 slots. An item may turn out to be no hit. The first kernel of a decoder counts items and hits, and
+ * says where they are (slot_place, slot_first, hits.pair_first); the last one, sorted_hits_write, reads items and
+ * writes hits. So a hit is written once, where it stays.
  *
  * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
  * the grid, so that a large event is shared by many. A pair has some 70 items. Its lanes hold up to eight keys each in
- * registers, phi with the item's number in the pair below it, which the warp sorts (sl_warp_sort_u32). Items of equal phi,
- * in one pair of eight, then stand one after the other; each counts those of its group that come before it by id and
- * order. Two that agree in all three keep the order of the items, so that places are unique whatever the input. At last
- * items are read again, from L1, so that hits are written in one piece.
+ * registers, phi with the item's number in the pair below it, which the warp sorts (sl_warp_sort_u32). Items of equal
+ * phi, in one pair of eight, then stand one after the other; each counts those of its group that come before it by id
+ * and order. Two that agree in all three keep the order of the items, so that places are unique whatever the input. At
+ * last items are read again, from L1, so that hits are written in one piece.
  *
  * In pairs that are too large for that, which damaged banks can make, and where a warp is one thread, keys are sorted
- * in memory by all three, by the warp, in the place of the pair's hits: n (log n)^2 steps. On a cpu sort_pair.cpu.c sorts
- * the others.
+ * in memory by all three, by the warp, in the place of the pair's hits: n (log n)^2 steps. On a cpu sort_pair.cpu.c
+ * sorts the others.
  *
  * A decoder says, before it includes this:
  *   HITS_ARGS                            its argument struct; members events, hits, slot_place and slot_first
@@ -39,7 +39,7 @@
 enum {
   PAIR_SLOTS = 8,
   EVENT_PLACES = VELO_SENSORS + 1, /* of slots, and the number of items */
-  PLACE_SHIFT = 16,                /* slot_place: the number of the slot's first item in the event, then the bank's version */
+  PLACE_SHIFT = 16, /* slot_place: the number of the slot's first item in the event, then the bank's version */
   VERSION_MASK = 0xFFFF,
   WARPS = 4,         /* of a block, that sort: what there is shared memory for */
   KEYS = 512,        /* items of a pair, that there is shared memory for: two halves sorted in registers */
@@ -51,7 +51,8 @@ enum {
 /* ------------------------------------------------------------------------------------------------ places */
 
 /* Places the event's slots: counts[slot] has items in its lower half, hits in its upper one, of which the event has
- * 65535 at most; slot_place[slot] is the bank's version. Returns the number of hits. Every thread of the block calls it.
+ * 65535 at most; slot_place[slot] is the bank's version. Returns the number of hits. Every thread of the block calls
+ * it.
  */
 static SL_DEVICE uint32_t place_slots(const struct HITS_ARGS *a, uint32_t event, const uint32_t *counts) {
   uint32_t *slot_place = a->slot_place + event * EVENT_PLACES;
@@ -265,8 +266,8 @@ static SL_DEVICE uint32_t sort_pair(const struct pair *p, struct keys *k) {
     const uint32_t is_whole = items <= half ? 1 : 0;
     SL_ROLLED
     for (uint32_t first = 0; first < items; first += half)
-      sort_rows(k->sorted + first, items - first < half ? items - first : half, (is_whole ? k->sorted : k->other) + first,
-                ROWS_MAX);
+      sort_rows(k->sorted + first, items - first < half ? items - first : half,
+                (is_whole ? k->sorted : k->other) + first, ROWS_MAX);
     sl_warp_sync();
     if (!is_whole) merge_halves(k->other, half, items, k->sorted);
   }

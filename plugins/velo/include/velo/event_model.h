@@ -23,8 +23,8 @@ enum {
   F(beam, f32, ARRAY, "mm", "x and y of the beam line")
 SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line");
 
-/* Those of module pair p of an event are [pair_first[p], pair_first[p + 1]), relative to the event's first one, sorted by phi,
- * then id, then what the decoder's README says. */
+/* Those of module pair p of an event are [pair_first[p], pair_first[p + 1]), relative to the event's first one, sorted
+ * by phi, then id, then what the decoder's README says. */
 #define VELO_HITS_FIELDS(F)                                                            \
   F(offsets, u32, OFFSETS, "", "first hit of each event")                              \
   F(pair_first, u32, PER_EVENT_OF(27), "",                                             \
