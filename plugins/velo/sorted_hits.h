@@ -48,6 +48,8 @@ enum {
   ROWS_AT_A_TIME = 4 /* items of a lane that are read before one is decoded: one wait for them all */
 };
 
+SL_STATIC_ASSERT(KEYS % (64 * ROWS_MAX) == 0, "halves of a pair are sorted whole, also in warps of 64");
+
 /* ------------------------------------------------------------------------------------------------ places */
 
 /* Places the event's slots: counts[slot] has items in its lower half, hits in its upper one, of which the event has
