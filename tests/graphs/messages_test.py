@@ -37,7 +37,7 @@ says("did you mean", 2, "describe", "velo.sort_by_fi")
 checks.that("velo.search_by_triplet" in call("list").stdout, "list shows velo.search_by_triplet")
 checks.that("phi_tolerance" in call("describe", "velo.search_by_triplet").stdout, "describe shows a property")
 checks.that("PER_ITEM" in call("describe", "velo_hits").stdout, "describe shows a collection")
-checks.that("clusters.clusters" in call("check", velo, *geometry).stdout, "check shows the wiring")
+checks.that("clusters.hits" in call("check", velo, *geometry).stdout, "check shows the wiring")
 checks.that("ratio 1.0000" in call("plan", velo, *geometry).stdout, "plan shows the ratio")
 
 with tempfile.TemporaryDirectory() as folder:
