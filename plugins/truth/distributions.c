@@ -20,7 +20,7 @@
 #define SL_ARGS distributions_args
 #define BANKS   "offsets source_id type version size_bytes first_word payload"
 #define DISTRIBUTIONS(M)                                                                                           \
-  M(IN, hits, velo_hits, "offsets id x y", "clusters of the VELO")                                                  \
+  M(IN, hits, velo_hits, "offsets id x y", "clusters of the VELO")                                                 \
   M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                   \
   M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none")   \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")   \
