@@ -21,7 +21,7 @@ include: [{root}/graphs/common/raw.yaml]
 nodes:
   geometry: {{ use: velo.geometry, set: {{ path: "${{geometry}}" }} }}
   clusters: {{ use: velo.decode_retina }}
-outputs: [clusters.clusters]
+outputs: [clusters]
 """
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 RAW = Path(__file__).resolve().parent.parent / "graphs" / "common" / "raw.yaml"
 STAGES = [
     ("clusters", "velo.decode_retina", "banks: raw.velo_clusters"),
-    ("sorted", "velo.sort_by_phi", "clusters: clusters_{k}"),
-    ("search", "velo.search_by_triplet", "hits: sorted_{k}"),
-    ("filter", "velo.three_hit_filter", "candidates: search_{k}, used: search_{k}, hits: sorted_{k}"),
-    ("tracks", "velo.consolidate", "candidates: search_{k}, accepted: filter_{k}, hits: sorted_{k}"),
+    ("search", "velo.search_by_triplet", "hits: clusters_{k}"),
+    ("filter", "velo.three_hit_filter", "candidates: search_{k}, used: search_{k}, hits: clusters_{k}"),
+    ("tracks", "velo.consolidate", "candidates: search_{k}, accepted: filter_{k}, hits: clusters_{k}"),
     ("fit", "velo.kalman_filter", "tracks: tracks_{k}"),
     ("pv", "pv.beamline", "states: fit_{k}"),
 ]

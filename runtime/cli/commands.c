@@ -62,7 +62,7 @@ const struct cli_command cli_commands[] = {
      "measure block sizes, slots and slice sizes", cli_tune,
      "One thing is changed at a time; all variants are run in turn, in several rounds. Digests are compared:\n"
      "a block size that changes a result is an error. What is faster beyond the spread goes into the overlay.\n\n"
-     "  $ sluice tune graphs/velo.yaml --device cuda --node search --node sorted --blocks 64,128 -o tuned.yaml\n"
+     "  $ sluice tune graphs/velo.yaml --device cuda --node search --node tracks --blocks 64,128 -o tuned.yaml\n"
      "  $ sluice tune graphs/velo.yaml --slots 1,2 --slice-events 4,8,16\n"},
     {"completion", "bash|zsh", "the name of a shell", 1, 1, 0, "what a shell needs to complete command lines",
      cli_completion, "  $ source <(sluice completion bash)\n"},

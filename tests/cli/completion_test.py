@@ -66,7 +66,7 @@ def check_bash(folder):
         ("run", VELO, "--set", "g"): ["geometry.path=", "geometry="],
         ("check", VELO, "--set", "clusters.b"): ["clusters.block="],
         ("run", VELO, "--set", "seed", "="): [],
-        ("tune", VELO, "--node", "s"): ["search", "sorted"],
+        ("tune", VELO, "--node", "c"): ["clusters", "counts"],
         ("run", "graph.yaml", "--use", "clusters", "=", "velo.dec"): ["velo.decode_retina"],
         ("describe", "velo.decode"): ["velo.decode_retina"],
         ("describe", "velo_t"): ["velo_track_candidates", "velo_tracks"],

@@ -40,7 +40,7 @@ WRONG = {
     "a string for a number": ('nodes: { s: { use: velo.search_by_triplet, set: { max_scatter: "0.1" } } }', "nodes.s.set.max_scatter"),
     "a number for a string": ("nodes: { g: { use: velo.geometry, set: { path: 7 } } }", "nodes.g.set.path"),
     "a float for a budget": ("nodes: { s: { use: velo.search_by_triplet, set: { candidates_per_event: 1.5 } } }", "nodes.s.set"),
-    "an unknown input": ("nodes: { s: { use: velo.search_by_triplet, in: { hit: sorted } } }", "nodes.s.in"),
+    "an unknown input": ("nodes: { s: { use: velo.search_by_triplet, in: { hit: clusters } } }", "nodes.s.in"),
     "a block of 33": ("nodes: { s: { use: velo.search_by_triplet, block: 33 } }", "nodes.s.block"),
     "an unknown key": ("node: {}", ""),
     "outputs that are no list": ("outputs: tracks", "outputs"),

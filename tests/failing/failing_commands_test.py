@@ -53,7 +53,7 @@ COMMANDS = [
     Command("schema", "schema", slow=4),
     Command("index", "index {in}/events.mdf -n 1", slow=2),
     Command("range", f"run {GRAPHS}/velo_counts.yaml -i {{in}}/events.mdf --range 0+ --digest", slow=4),
-    Command("test", "test velo.sort_by_phi --device cpu -n 2", slow=40),
+    Command("test", "test velo.decode_retina --device cpu -n 2", slow=40),
 ]
 
 

@@ -18,7 +18,7 @@ HDF5 = '  tables:  {{ use: hdf5.sink, {events} set: {{ path: "{name}.h5" }} }}\n
 GRAPH = """sluice: 1
 include: [{root}/graphs/velo_pv.yaml]
 nodes:
-  distributions: {{ use: truth.distributions, {events} in: {{ clusters: clusters }} }}
+  distributions: {{ use: truth.distributions, {events} in: {{ hits: clusters }} }}
 {sinks}{checks}
 outputs: [tracks, fit.beamline_states, summaries, luminosity]
 """
@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as name:
     # The events alone, from the files, are judged as they were.
     (folder / "numbers.yaml").write_text(
         f"sluice: 1\ninclude: [{ROOT}/graphs/velo_pv.yaml]\nnodes:\n"
-        "  distributions: { use: truth.distributions, in: { clusters: clusters } }\n"
+        "  distributions: { use: truth.distributions, in: { hits: clusters } }\n"
         '  lists: { use: io.csv_sink, set: { output: luminosity, path: "again.csv" } }\noutputs: [luminosity]\n')
     for form in ("mdf", "mep"):
         call("run", folder / "numbers.yaml", "-i", folder / f"some.{form}", "--json", folder / "again.json", "--quiet", cwd=folder)

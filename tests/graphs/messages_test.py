@@ -33,11 +33,11 @@ says("max_scatter", 2, "run", velo, "--set", "search.max_scater=1")
 says("/nowhere", 2, "run", velo, "-i", SIX, "--set", "geometry=/nowhere")
 says("no.mdf", 1, "run", velo, "-i", "no.mdf", *geometry)
 says("directory", 1, "run", velo, "-i", "/tmp", *geometry)
-says("did you mean", 2, "describe", "velo.sort_by_fi")
+says("did you mean", 2, "describe", "velo.decode_retine")
 checks.that("velo.search_by_triplet" in call("list").stdout, "list shows velo.search_by_triplet")
 checks.that("phi_tolerance" in call("describe", "velo.search_by_triplet").stdout, "describe shows a property")
 checks.that("PER_ITEM" in call("describe", "velo_hits").stdout, "describe shows a collection")
-checks.that("clusters.clusters" in call("check", velo, *geometry).stdout, "check shows the wiring")
+checks.that("clusters.hits" in call("check", velo, *geometry).stdout, "check shows the wiring")
 checks.that("ratio 1.0000" in call("plan", velo, *geometry).stdout, "plan shows the ratio")
 
 with tempfile.TemporaryDirectory() as folder:

@@ -87,7 +87,7 @@ static void take_vertices(const struct sl_output_view *vertices, uint32_t event,
 
 static int on_batch(void *context, const struct sl_batch *batch) {
   (void)context;
-  const struct sl_output_view *hits = output(batch, "sorted"), *tracks = output(batch, "tracks");
+  const struct sl_output_view *hits = output(batch, "clusters"), *tracks = output(batch, "tracks");
   const struct sl_output_view *candidates = output(batch, "search.candidates"),
                               *states = output(batch, "fit.beamline_states");
   const uint32_t *hit_first = field(hits, "offsets"), *track_first = field(tracks, "offsets");
@@ -116,7 +116,7 @@ static void six_events_give_the_figures_of_the_table(void **state) {
   snprintf(geometry, sizeof geometry, "geometry=%s/lhcb/geometry", data);
   snprintf(input, sizeof input, "%s/lhcb/minbias.mdf", data);
   snprintf(text, sizeof text,
-           "sluice: 1\ninclude: [%s]\noutputs: [sorted, search.candidates, tracks, fit.beamline_states, pv]\n"
+           "sluice: 1\ninclude: [%s]\noutputs: [clusters, search.candidates, tracks, fit.beamline_states, pv]\n"
            "nodes: { search: { set: { variant: %s } } }\n",
            graph, variant);
   memset(found, 0, sizeof found);

@@ -10,7 +10,7 @@ enum { EVENTS = 10 };
 
 struct places {
   const float *x, *y, *z;
-  const uint32_t *id, *first, *count;
+  const uint32_t *id, *first;
 };
 
 static struct sl_test *decode(const struct sim_simulation *s, const char *algorithm, uint8_t type) {
@@ -33,19 +33,14 @@ static struct sl_test *decode(const struct sim_simulation *s, const char *algori
 }
 
 static struct places places_of(const struct sl_test *t) {
-  return (struct places){.x = sl_test_output(t, "clusters", "x"),
-                         .y = sl_test_output(t, "clusters", "y"),
-                         .z = sl_test_output(t, "clusters", "z"),
-                         .id = sl_test_output(t, "clusters", "id"),
-                         .first = sl_test_output(t, "clusters", "pair_first"),
-                         .count = sl_test_output(t, "clusters", "pair_count")};
+  return (struct places){.x = sl_test_output(t, "hits", "x"),
+                         .y = sl_test_output(t, "hits", "y"),
+                         .z = sl_test_output(t, "hits", "z"),
+                         .id = sl_test_output(t, "hits", "id"),
+                         .first = sl_test_output(t, "hits", "pair_first")};
 }
 
-static uint32_t total_of(const struct places *p) {
-  uint32_t total = 0;
-  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) total += p->count[pair];
-  return total;
-}
+static uint32_t total_of(const struct places *p) { return p->first[VELO_MODULE_PAIRS]; }
 
 /* Distance in the sensor's plane to the nearest cluster of the sensor, mm. */
 static float nearest(const struct sim_simulation *s, const struct places *p, const struct sim_velo_hit *hit) {
@@ -53,7 +48,7 @@ static float nearest(const struct sim_simulation *s, const struct places *p, con
   const float x = t[0] * hit->lx + t[1] * hit->ly + t[9], y = t[3] * hit->lx + t[4] * hit->ly + t[10];
   const uint32_t pair = hit->sensor / 8;
   float best = 1e9f;
-  for (uint32_t i = p->first[pair]; i < p->first[pair] + p->count[pair]; i++) {
+  for (uint32_t i = p->first[pair]; i < p->first[pair + 1]; i++) {
     if ((p->id[i] >> 18 & 0xFF) != hit->sensor) continue;
     assert_float_equal(p->z[i], t[11], 1e-4f);
     const float distance = hypotf(p->x[i] - x, p->y[i] - y);
@@ -108,9 +103,8 @@ static int compare_ids(const void *a, const void *b) {
 /* Sorted ids of all clusters, without the bits in `without`. */
 static uint32_t ids_of(const struct sl_test *t, uint32_t without, uint32_t *ids) {
   const struct places p = places_of(t);
-  uint32_t count = 0;
-  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++)
-    for (uint32_t i = p.first[pair]; i < p.first[pair] + p.count[pair]; i++) ids[count++] = p.id[i] & ~without;
+  const uint32_t count = total_of(&p);
+  for (uint32_t i = 0; i < count; i++) ids[i] = p.id[i] & ~without;
   qsort(ids, count, sizeof *ids, compare_ids);
   return count;
 }

@@ -22,19 +22,19 @@ static inline struct sl_test *decode(const struct banks *b, void **state) {
   geometry_round(&g);
   struct sl_test *t = prepare(b, &g, state);
   assert_int_equal(sl_test_run(t), 0);
-  clusters_assert_slices(t, b->event_count);
+  hits_assert_sorted(t, b->event_count);
   return t;
 }
 
-/* Cluster i of the slice lies on `sensor` of the round geometry, at this column and row of it. */
-static inline void assert_cluster(const struct sl_test *t, uint32_t i, uint32_t id, uint32_t sensor, float column,
-                                  float row) {
-  const struct clusters c = clusters_of(t);
+/* The hit of the event with this id lies on `sensor` of the round geometry, at this column and row of it. */
+static inline void assert_hit(const struct sl_test *t, uint32_t event, uint32_t id, uint32_t sensor, float column,
+                              float row) {
+  const struct hits h = hits_of(t);
+  const uint32_t i = hit_with(t, event, id);
   const float local_y = (0.5f + row) * 0.055f;
-  assert_int_equal(c.id[i], id);
-  assert_true(c.x[i] == column + 100.0f * (float)sensor);
-  assert_true(c.y[i] == local_y + 1000.0f * (float)sensor);
-  assert_true(c.z[i] == 10000.0f * (float)sensor);
+  assert_true(h.x[i] == column + 100.0f * (float)sensor);
+  assert_true(h.y[i] == local_y + 1000.0f * (float)sensor);
+  assert_true(h.z[i] == 10000.0f * (float)sensor);
 }
 
 static int is_shared = 1, is_tuned = 0;

@@ -3,7 +3,7 @@
 
 enum { BAD_VERSION = 1, BAD_SENSOR, BAD_SIZE, BAD_COUNT, BAD_COLUMN, TWO_BANKS, TOO_MANY };
 
-/* The middle one of three events is refused; the others have their clusters. */
+/* The middle one of three events is refused; the others have their hits. */
 static void assert_refused(void **state, void (*add)(struct banks *), uint32_t code, uint32_t detail) {
   struct banks *b = banks_new();
   const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0)};
@@ -16,14 +16,13 @@ static void assert_refused(void **state, void (*add)(struct banks *), uint32_t c
   banks_event(b);
   banks_add(b, 3, 2, words, 2);
   struct sl_test *t = decode(b, state);
-  const struct clusters c = clusters_of(t);
   assert_int_equal(sl_test_event_error(t, 0), 0);
   assert_int_equal(sl_test_event_error(t, 1), (uint64_t)code << 32 | detail);
   assert_int_equal(sl_test_event_error(t, 2), 0);
-  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) assert_int_equal(c.pair_count[VELO_MODULE_PAIRS + pair], 0);
-  assert_int_equal(c.pair_count[0], 2);
-  assert_int_equal(c.pair_count[2 * VELO_MODULE_PAIRS], 2);
-  assert_cluster(t, c.offsets[2], 2u << 28 | 2u << 18 | 1u << 8 | 1u, 2, 1.0f, 1.0f);
+  for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) assert_int_equal(hits_in(t, 1, pair), 0);
+  assert_int_equal(hits_in(t, 0, 0), 2);
+  assert_int_equal(hits_in(t, 2, 0), 2);
+  assert_hit(t, 2, 2u << 28 | 2u << 18 | 1u << 8 | 1u, 2, 1.0f, 1.0f);
   sl_test_free(t);
   banks_free(b);
 }
@@ -83,7 +82,7 @@ static void what_is_unusual_is_found_at_each_place_of_a_bank(void **state) {
       banks_add(b, 3, 90, words, WORDS);
       struct sl_test *t = decode(b, state);
       assert_int_equal(sl_test_event_error(t, 0), is_bad ? (uint64_t)BAD_COLUMN << 32 | 90 : 0);
-      assert_int_equal(clusters_of(t).pair_count[90 / 8], is_bad ? 0 : WORDS - 1);
+      assert_int_equal(hits_in(t, 0, 90 / 8), is_bad ? 0 : WORDS - 1);
       sl_test_free(t);
       banks_free(b);
     }
@@ -147,18 +146,19 @@ static void of_several_errors_the_largest_is_told_whatever_the_order(void **stat
   banks_free(b);
 }
 
+/* In all module pairs, so that none is long to sort; sorted_hits_test.c has one with all of them. */
 static void as_many_as_65535_clusters_and_a_full_pool_fit(void **state) {
+  enum { BANKS = 104, WORDS = 65535 / BANKS, LAST = 65535 - WORDS * (BANKS - 1) };
   struct banks *b = banks_new();
-  static uint32_t words[16383];
-  for (uint32_t i = 0; i < 16383; i++) words[i] = word_3(i % 768, i % 4, i % 256, i / 4 % 4) | 1u << 25;
+  static uint32_t words[LAST];
+  for (uint32_t i = 0; i < LAST; i++) words[i] = word_3(i % 768, i % 4, i % 256, i / 4 % 4) | 1u << 25;
   banks_event(b);
-  for (uint16_t sensor = 0; sensor < 4; sensor++) banks_add(b, 4, sensor, words, 16381);
-  banks_add(b, 4, 103, words, 65535 - 4 * 16381);
+  for (uint16_t bank = 0; bank < BANKS; bank++) banks_add(b, 4, bank, words, bank + 1 < BANKS ? WORDS : LAST);
   struct sl_test *t = decode(b, state);
   assert_int_equal(sl_test_event_error(t, 0), 0);
-  assert_int_equal(clusters_of(t).offsets[1], 65535);
-  assert_int_equal(sl_test_used(t, "clusters"), 65535);
-  assert_int_equal(clusters_of(t).order[65534], words[65535 - 4 * 16381 - 1]);
+  assert_int_equal(hits_of(t).offsets[1], 65535);
+  assert_int_equal(sl_test_used(t, "hits"), 65535);
+  assert_int_equal(hits_in(t, 0, 25), 3 * WORDS + LAST);
   sl_test_free(t);
   banks_free(b);
 }
@@ -171,11 +171,11 @@ static void an_overflow_is_told_and_nothing_is_written(void **state) {
   struct geometry g;
   geometry_round(&g);
   struct sl_test *t = prepare(b, &g, state);
-  sl_test_budget(t, "clusters", 2);
+  sl_test_budget(t, "hits", 2);
   assert_int_equal(sl_test_run(t), 0);
-  assert_int_equal(sl_test_used(t, "clusters"), 3);
-  assert_int_equal(clusters_of(t).offsets[1], 0);
-  assert_int_equal(clusters_of(t).pair_count[0], 0);
+  assert_int_equal(sl_test_used(t, "hits"), 3);
+  assert_int_equal(hits_of(t).offsets[1], 0);
+  for (uint32_t i = 0; i <= VELO_MODULE_PAIRS; i++) assert_int_equal(hits_of(t).pair_first[i], 0);
   sl_test_free(t);
   banks_free(b);
 }

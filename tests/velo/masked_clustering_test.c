@@ -89,12 +89,17 @@ static struct sums flood(struct pixels *p, uint32_t column, uint32_t row) {
 
 /* ----------------------------------------------------------------------------------------------- running */
 
+/* Runs both versions, which must give the same bytes. */
 static struct sl_test *cluster(const struct banks *b) {
   struct geometry g;
   geometry_round(&g);
-  struct sl_test *t = decoder_new("masked_clustering", b, &g);
+  struct sl_test *t = decoder_new("masked_clustering", b, &g), *shared = decoder_new("masked_clustering", b, &g);
+  sl_test_shared(shared, 1);
   assert_int_equal(sl_test_run(t), 0);
-  clusters_assert_slices(t, b->event_count);
+  assert_int_equal(sl_test_run(shared), 0);
+  hits_assert_sorted(t, b->event_count);
+  hits_assert_equal(t, shared, b->event_count);
+  sl_test_free(shared);
   return t;
 }
 
@@ -104,17 +109,17 @@ static struct sums where(uint32_t pixels, uint32_t columns, uint32_t rows) {
 }
 
 /* Takes away (id 0) the cluster with these sums from those of a sensor's module pair; fails if there is none. */
-static void take(uint32_t *ids, const struct clusters *c, uint32_t event, uint32_t sensor, struct sums s) {
+static void take(uint32_t *ids, const struct hits *h, uint32_t event, uint32_t sensor, struct sums s) {
   const uint32_t column = s.columns / s.pixels, row = s.rows / s.pixels;
   const float pitch = column == 255 || column == 511 ? 4.0f : 1.0f;
   const float column_fraction = (float)(s.columns - s.pixels * column) / (float)s.pixels;
   const float row_fraction = (float)(s.rows - s.pixels * row) / (float)s.pixels;
   const float x = (float)column + column_fraction * pitch + 100.0f * (float)sensor;
   const float y = ((float)row + 0.5f + row_fraction) * 0.055f + 1000.0f * (float)sensor;
-  const uint32_t id = 2u << 28 | sensor << 18 | column << 8 | row, place = event * VELO_MODULE_PAIRS + sensor / 8;
-  const uint32_t first = c->offsets[event] + c->pair_first[place];
-  for (uint32_t i = first; i < first + c->pair_count[place]; i++)
-    if (ids[i] == id && c->x[i] == x && c->y[i] == y && c->z[i] == 10000.0f * (float)sensor) {
+  const uint32_t id = 2u << 28 | sensor << 18 | column << 8 | row;
+  const uint32_t *first = h->pair_first + event * (VELO_MODULE_PAIRS + 1) + sensor / 8, begin = h->offsets[event];
+  for (uint32_t i = begin + first[0]; i < begin + first[1]; i++)
+    if (ids[i] == id && h->x[i] == x && h->y[i] == y && h->z[i] == 10000.0f * (float)sensor) {
       ids[i] = 0;
       return;
     }
@@ -124,12 +129,12 @@ static void take(uint32_t *ids, const struct clusters *c, uint32_t event, uint32
 /* The clusters of an event's sensor are those with these sums and no others. */
 static void assert_clusters(const struct sl_test *t, uint32_t event, uint32_t sensor, const struct sums *sums,
                             uint32_t count) {
-  const struct clusters c = clusters_of(t);
-  const uint32_t begin = c.offsets[event], end = c.offsets[event + 1];
+  const struct hits h = hits_of(t);
+  const uint32_t begin = h.offsets[event], end = h.offsets[event + 1];
   uint32_t *ids = malloc(4 * (end + 1));
   assert_non_null(ids);
-  memcpy(ids, c.id, 4 * end);
-  for (uint32_t i = 0; i < count; i++) take(ids, &c, event, sensor, sums[i]);
+  memcpy(ids, h.id, 4 * end);
+  for (uint32_t i = 0; i < count; i++) take(ids, &h, event, sensor, sums[i]);
   for (uint32_t i = begin; i < end; i++)
     if (ids[i] != 0 && (ids[i] >> 18 & 0xFF) == sensor) fail_msg("a cluster too many: id %08x", ids[i]);
   free(ids);
@@ -146,7 +151,7 @@ static void assert_shape(struct pixels *p, const struct sums *sums, uint32_t cou
   struct sl_test *t = cluster(b);
   for (uint32_t event = 0; event < 2; event++) {
     assert_clusters(t, event, 30, sums, count);
-    assert_int_equal(clusters_of(t).pair_count[event * VELO_MODULE_PAIRS + 3], count);
+    assert_int_equal(hits_in(t, event, 3), count);
     assert_int_equal(sl_test_event_error(t, event), 0);
   }
   sl_test_free(t);
@@ -212,7 +217,7 @@ static void pixels_two_apart_are_two_clusters_also_in_one_super_pixel(void **sta
   assert_shape(p, (const struct sums[]){{1, 40, 18}, {1, 40, 20}}, 2);
 }
 
-static void a_super_pixel_can_join_two_clusters_of_another(void **state) {
+static void a_super_pixel_can_join_two_hits_of_another(void **state) {
   (void)state;
   struct pixels *p = pixels_new();
   hit(p, 51, 40); /* two parts of one super-pixel ... */
@@ -288,7 +293,7 @@ static void random_pixels_give_the_components_of_the_definition(void **state) {
         if (p->hit[c][r]) sums[count++] = flood(p, c, r);
     struct sl_test *t = cluster(b);
     for (uint32_t event = 0; event < 2; event++) {
-      assert_int_equal(clusters_of(t).offsets[event + 1] - clusters_of(t).offsets[event], count);
+      assert_int_equal(hits_of(t).offsets[event + 1] - hits_of(t).offsets[event], count);
       assert_clusters(t, event, 77, sums, count);
     }
     sl_test_free(t);
@@ -309,7 +314,7 @@ static void version_4_keeps_the_sensors_of_a_pair_apart(void **state) {
   banks_event(b);
   banks_add(b, 4, 0x1000 | 15, words, 3);
   struct sl_test *t = cluster(b);
-  assert_int_equal(clusters_of(t).offsets[1], 2);
+  assert_int_equal(hits_of(t).offsets[1], 2);
   assert_clusters(t, 0, 30, (const struct sums[]){{1, 19, 20}}, 1);
   assert_clusters(t, 0, 31, (const struct sums[]){{2, 39, 40}}, 1);
   sl_test_free(t);
@@ -323,7 +328,7 @@ static void version_2_has_no_second_sensor(void **state) {
   banks_event(b);
   banks_add(b, 2, 31, words, 2);
   struct sl_test *t = cluster(b);
-  assert_int_equal(clusters_of(t).offsets[1], 1);
+  assert_int_equal(hits_of(t).offsets[1], 1);
   assert_clusters(t, 0, 31, (const struct sums[]){{2, 39, 40}}, 1);
   sl_test_free(t);
   banks_free(b);
@@ -340,7 +345,7 @@ static void a_wrong_isolated_flag_splits_and_harms_nobody(void **state) {
   banks_add(b, 2, 30, words + 1, 3);
   struct sl_test *t = cluster(b);
   assert_clusters(t, 0, 30, (const struct sums[]){{1, 19, 20}, {1, 20, 20}}, 2);
-  assert_int_equal(clusters_of(t).offsets[2] - clusters_of(t).offsets[1], 3);
+  assert_int_equal(hits_of(t).offsets[2] - hits_of(t).offsets[1], 3);
   sl_test_free(t);
   banks_free(b);
 }
@@ -366,8 +371,8 @@ static void events_without_banks_or_words_are_empty(void **state) {
   banks_add(b, 2, 5, NULL, 0);
   banks_add(b, 4, 100, NULL, 0);
   struct sl_test *t = cluster(b);
-  assert_int_equal(clusters_of(t).offsets[2], 0);
-  for (uint32_t i = 0; i < 2 * VELO_MODULE_PAIRS; i++) assert_int_equal(clusters_of(t).pair_count[i], 0);
+  assert_int_equal(hits_of(t).offsets[2], 0);
+  for (uint32_t i = 0; i < 2 * (VELO_MODULE_PAIRS + 1); i++) assert_int_equal(hits_of(t).pair_first[i], 0);
   sl_test_free(t);
   banks_free(b);
 }
@@ -389,7 +394,7 @@ static void lists_and_offsets_that_begin_later_select_events(void **state) {
   sl_test_list(t, list, 2);
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t offsets[] = {0, 1, 1, 2};
-  assert_memory_equal(clusters_of(t).offsets, offsets, sizeof offsets);
+  assert_memory_equal(hits_of(t).offsets, offsets, sizeof offsets);
   assert_clusters(t, 0, 50, (const struct sums[]){{1, 4, 0}}, 1);
   assert_clusters(t, 2, 50, (const struct sums[]){{1, 8, 0}}, 1);
   sl_test_free(t);
@@ -420,28 +425,30 @@ static void banks_that_are_wrong_refuse_the_event(void **state) {
   struct sl_test *t = cluster(b);
   for (uint32_t event = 0; event < 7; event++) {
     assert_int_equal(sl_test_event_error(t, event), (uint64_t)codes[event] << 32 | details[event]);
-    assert_int_equal(clusters_of(t).offsets[event + 1], 0);
+    assert_int_equal(hits_of(t).offsets[event + 1], 0);
   }
   assert_int_equal(sl_test_event_error(t, 7), 0);
-  assert_int_equal(clusters_of(t).offsets[8], 1);
+  assert_int_equal(hits_of(t).offsets[8], 1);
   sl_test_free(t);
   banks_free(b);
 }
 
+/* In many module pairs, so that none is long to sort. */
 static void more_than_65535_clusters_refuse_the_event(void **state) {
   (void)state;
-  static uint32_t words[16381];
-  for (uint32_t i = 0; i < 16381; i++) words[i] = 0x09u | i % 64 << 8 | i / 64 << 14 | ISOLATED; /* two clusters each */
+  enum { WORDS = 315, MOST = 65535 / 2 / WORDS }; /* of a bank; banks */
+  uint32_t words[WORDS];
+  for (uint32_t i = 0; i < WORDS; i++) words[i] = 0x09u | i % 64 << 8 | i / 64 << 14 | ISOLATED; /* two clusters each */
   struct banks *b = banks_new();
-  banks_event(b);
-  for (uint16_t sensor = 0; sensor < 2; sensor++) banks_add(b, 2, sensor, words, 16381);
-  banks_event(b);
-  for (uint16_t sensor = 0; sensor < 3; sensor++) banks_add(b, 2, sensor, words, 16381);
+  for (uint16_t banks = MOST; banks <= MOST + 1; banks++) {
+    banks_event(b);
+    for (uint16_t sensor = 0; sensor < banks; sensor++) banks_add(b, 2, sensor, words, WORDS);
+  }
   struct sl_test *t = cluster(b);
   assert_int_equal(sl_test_event_error(t, 0), 0);
-  assert_int_equal(clusters_of(t).offsets[1], 4 * 16381);
-  assert_int_equal(sl_test_event_error(t, 1), (uint64_t)TOO_MANY << 32 | 6 * 16381);
-  assert_int_equal(clusters_of(t).offsets[2], 4 * 16381);
+  assert_int_equal(hits_of(t).offsets[1], 2 * WORDS * MOST);
+  assert_int_equal(sl_test_event_error(t, 1), (uint64_t)TOO_MANY << 32 | 2 * WORDS * (MOST + 1));
+  assert_int_equal(hits_of(t).offsets[2], 2 * WORDS * MOST);
   sl_test_free(t);
   banks_free(b);
 }
@@ -458,9 +465,9 @@ static void the_six_events_have_as_many_clusters_as_components(void **state) {
   banks_of_sample(b, &sample, 63);
   struct sl_test *t = decoder_new("masked_clustering", b, &g);
   assert_int_equal(sl_test_run(t), 0);
-  clusters_assert_slices(t, 6);
+  hits_assert_sorted(t, 6);
   for (uint32_t event = 0; event < 6; event++)
-    assert_int_equal(clusters_of(t).offsets[event + 1] - clusters_of(t).offsets[event], expected[event]);
+    assert_int_equal(hits_of(t).offsets[event + 1] - hits_of(t).offsets[event], expected[event]);
   sl_test_free(t);
   banks_free(b);
   sample_close(&sample);
@@ -472,7 +479,7 @@ int main(void) {
       cmocka_unit_test(a_pair_lies_in_the_middle_also_across_super_pixels_and_chips),
       cmocka_unit_test(pixels_that_touch_at_a_corner_are_one_cluster),
       cmocka_unit_test(pixels_two_apart_are_two_clusters_also_in_one_super_pixel),
-      cmocka_unit_test(a_super_pixel_can_join_two_clusters_of_another),
+      cmocka_unit_test(a_super_pixel_can_join_two_hits_of_another),
       cmocka_unit_test(rows_and_columns_at_the_edges_do_not_wrap_around),
       cmocka_unit_test(long_and_wound_clusters_are_found_whole),
       cmocka_unit_test(a_sensor_that_is_all_hit_is_one_cluster),

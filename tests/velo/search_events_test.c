@@ -43,17 +43,6 @@ static struct sl_test *decode(const char *name, uint32_t events) {
   return t;
 }
 
-static struct sl_test *sort(const struct sl_test *decoded, uint32_t events) {
-  static const char *const fields[] = {"offsets", "pair_first", "pair_count", "id", "phi", "x", "y", "z", "order"};
-  const uint64_t n = ((const uint32_t *)sl_test_output(decoded, "clusters", "offsets"))[events];
-  const uint64_t pairs = (uint64_t)events * VELO_MODULE_PAIRS, counts[] = {events + 1, pairs, pairs, n, n, n, n, n, n};
-  struct sl_test *t = sl_test_new(VELO_PLUGIN, "sort_by_phi");
-  sl_test_events(t, events);
-  pass_on(t, "clusters", decoded, "clusters", fields, counts, 9);
-  assert_int_equal(sl_test_run(t), 0);
-  return t;
-}
-
 static void assert_event_is(const struct reference *r, const struct sl_test *t, uint32_t event, uint32_t first,
                             uint32_t hits) {
   const uint32_t *offsets = sl_test_output(t, "candidates", "offsets");
@@ -101,12 +90,12 @@ static void check_sample(const char *name, uint32_t events, void **state) {
   static const char *const fields[] = {"offsets", "pair_first", "id", "phi", "x", "y", "z"};
   static float module_z[VELO_MODULES];
   (void)state;
-  struct sl_test *decoded = read_module_z(module_z) ? decode(name, events) : NULL;
-  if (!decoded) {
+  struct sl_test *hits = read_module_z(module_z) ? decode(name, events) : NULL;
+  if (!hits) {
     skip();
     return;
   }
-  struct sl_test *hits = sort(decoded, events), *t = sl_test_new(VELO_PLUGIN, "search_by_triplet");
+  struct sl_test *t = sl_test_new(VELO_PLUGIN, "search_by_triplet");
   const uint64_t n = ((const uint32_t *)sl_test_output(hits, "hits", "offsets"))[events];
   const uint64_t counts[] = {events + 1, (uint64_t)events * (VELO_MODULE_PAIRS + 1), n, n, n, n, n};
   sl_test_events(t, events);
@@ -119,7 +108,6 @@ static void check_sample(const char *name, uint32_t events, void **state) {
   }
   sl_test_free(t);
   sl_test_free(hits);
-  sl_test_free(decoded);
 }
 
 static void the_six_events_have_the_tracks_of_the_plain_search(void **state) {

@@ -115,49 +115,60 @@ struct sl_test *decoder_new(const char *algorithm, const struct banks *b, const 
   return t;
 }
 
-struct clusters clusters_of(const struct sl_test *t) {
-  return (struct clusters){.offsets = sl_test_output(t, "clusters", "offsets"),
-                           .pair_first = sl_test_output(t, "clusters", "pair_first"),
-                           .pair_count = sl_test_output(t, "clusters", "pair_count"),
-                           .id = sl_test_output(t, "clusters", "id"),
-                           .order = sl_test_output(t, "clusters", "order"),
-                           .phi = sl_test_output(t, "clusters", "phi"),
-                           .x = sl_test_output(t, "clusters", "x"),
-                           .y = sl_test_output(t, "clusters", "y"),
-                           .z = sl_test_output(t, "clusters", "z")};
+struct hits hits_of(const struct sl_test *t) {
+  return (struct hits){.offsets = sl_test_output(t, "hits", "offsets"),
+                       .pair_first = sl_test_output(t, "hits", "pair_first"),
+                       .id = sl_test_output(t, "hits", "id"),
+                       .phi = sl_test_output(t, "hits", "phi"),
+                       .x = sl_test_output(t, "hits", "x"),
+                       .y = sl_test_output(t, "hits", "y"),
+                       .z = sl_test_output(t, "hits", "z")};
 }
 
-void clusters_assert_equal(const struct sl_test *a, const struct sl_test *b, uint32_t event_count) {
-  static const char *const fields[] = {"id", "phi", "x", "y", "z", "order"};
-  static const size_t bytes[] = {4, 2, 4, 4, 4, 4};
-  const struct clusters ca = clusters_of(a), cb = clusters_of(b);
-  assert_memory_equal(ca.offsets, cb.offsets, 4 * (event_count + 1));
-  assert_memory_equal(ca.pair_first, cb.pair_first, 4 * VELO_MODULE_PAIRS * event_count);
-  assert_memory_equal(ca.pair_count, cb.pair_count, 4 * VELO_MODULE_PAIRS * event_count);
-  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
-    const unsigned char *of_a = sl_test_output(a, "clusters", fields[f]),
-                        *of_b = sl_test_output(b, "clusters", fields[f]);
-    if (ca.offsets[event_count] > 0) assert_memory_equal(of_a, of_b, bytes[f] * ca.offsets[event_count]);
+uint32_t hits_in(const struct sl_test *t, uint32_t event, uint32_t pair) {
+  const uint32_t *first = hits_of(t).pair_first + event * (VELO_MODULE_PAIRS + 1) + pair;
+  return first[1] - first[0];
+}
+
+uint32_t hit_with(const struct sl_test *t, uint32_t event, uint32_t id) {
+  const struct hits h = hits_of(t);
+  uint32_t found = 0, hit = 0;
+  for (uint32_t i = h.offsets[event]; i < h.offsets[event + 1]; i++) {
+    if (h.id[i] != id) continue;
+    hit = i;
+    found++;
   }
+  if (found != 1) fail_msg("event %u has %u hits with id %08x", event, found, id);
+  return hit;
 }
 
-void clusters_assert_slices(const struct sl_test *t, uint32_t event_count) {
-  const struct clusters c = clusters_of(t);
+void hits_assert_equal(const struct sl_test *a, const struct sl_test *b, uint32_t event_count) {
+  static const char *const fields[] = {"id", "phi", "x", "y", "z"};
+  static const size_t bytes[] = {4, 2, 4, 4, 4};
+  const struct hits of_a = hits_of(a), of_b = hits_of(b);
+  const uint32_t hits = of_a.offsets[event_count];
+  assert_memory_equal(of_a.offsets, of_b.offsets, 4 * (event_count + 1));
+  if (event_count == 0) return;
+  assert_memory_equal(of_a.pair_first, of_b.pair_first, 4 * (VELO_MODULE_PAIRS + 1) * event_count);
+  for (size_t f = 0; hits > 0 && f < sizeof fields / sizeof *fields; f++)
+    assert_memory_equal(sl_test_output(a, "hits", fields[f]), sl_test_output(b, "hits", fields[f]), bytes[f] * hits);
+}
+
+void hits_assert_sorted(const struct sl_test *t, uint32_t event_count) {
+  const struct hits h = hits_of(t);
+  assert_int_equal(h.offsets[0], 0);
   for (uint32_t event = 0; event < event_count; event++) {
-    const uint32_t begin = c.offsets[event], count = c.offsets[event + 1] - begin;
-    uint32_t next = 0;
+    const uint32_t *first = h.pair_first + event * (VELO_MODULE_PAIRS + 1), begin = h.offsets[event];
+    assert_int_equal(first[0], 0);
+    assert_int_equal(first[VELO_MODULE_PAIRS], h.offsets[event + 1] - begin);
     for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) {
-      const uint32_t first = c.pair_first[event * VELO_MODULE_PAIRS + pair];
-      const uint32_t end = first + c.pair_count[event * VELO_MODULE_PAIRS + pair];
-      assert_true(first >= next && end <= count);
-      for (; next < first; next++) assert_true(c.id[begin + next] == 0 && c.order[begin + next] == 0);
-      for (; next < end; next++) assert_int_equal((c.id[begin + next] >> 18 & 0xFF) / 8, pair);
-    }
-    for (; next < count; next++) {
-      assert_int_equal(c.id[begin + next], 0);
-      assert_int_equal(c.order[begin + next], 0);
-      assert_int_equal(c.phi[begin + next], 0);
-      assert_true(c.x[begin + next] == 0 && c.y[begin + next] == 0 && c.z[begin + next] == 0);
+      assert_true(first[pair] <= first[pair + 1]);
+      for (uint32_t i = begin + first[pair]; i < begin + first[pair + 1]; i++) {
+        assert_int_equal((h.id[i] >> 18 & 0xFF) / 8, pair);
+        if (i == begin + first[pair]) continue;
+        assert_true(h.phi[i - 1] <= h.phi[i]);
+        if (h.phi[i - 1] == h.phi[i]) assert_true(h.id[i - 1] <= h.id[i]);
+      }
     }
   }
 }

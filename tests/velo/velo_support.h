@@ -1,4 +1,4 @@
-/* velo_support.h: what the tests of the VELO's decoding share: banks, a geometry of round numbers, clusters. */
+/* velo_support.h: what the tests of the VELO's decoding share: banks, a geometry of round numbers, hits. */
 #ifndef TEST_VELO_SUPPORT_H
 #define TEST_VELO_SUPPORT_H
 
@@ -49,18 +49,22 @@ int geometry_of_sample(struct geometry *g);
 /* Gives a decoder its input, all of `b`. */
 struct sl_test *decoder_new(const char *algorithm, const struct banks *b, const struct geometry *g);
 
-/* The output of a decoder, or what sort_by_phi takes and gives; `pair_width` is 26 (clusters) or 27 (hits). */
-struct clusters {
-  const uint32_t *offsets, *pair_first, *pair_count, *id, *order;
+/* The output of a decoder. */
+struct hits {
+  const uint32_t *offsets, *pair_first, *id;
   const int16_t *phi;
   const float *x, *y, *z;
 };
-struct clusters clusters_of(const struct sl_test *t);
+struct hits hits_of(const struct sl_test *t);
+/* How many hits an event has in a module pair. */
+uint32_t hits_in(const struct sl_test *t, uint32_t event, uint32_t pair);
+/* The hit of an event with this id; fails unless there is just one. */
+uint32_t hit_with(const struct sl_test *t, uint32_t event, uint32_t id);
 
-/* Fails unless two runs gave the same valid bytes. `count_events`: events of the slice. */
-void clusters_assert_equal(const struct sl_test *a, const struct sl_test *b, uint32_t event_count);
+/* Fails unless two runs gave the same valid bytes. `event_count`: events of the slice. */
+void hits_assert_equal(const struct sl_test *a, const struct sl_test *b, uint32_t event_count);
 
-/* Fails if the module pairs' slices overlap, leave the event, or have anything but zeros after what they hold. */
-void clusters_assert_slices(const struct sl_test *t, uint32_t event_count);
+/* Fails unless each module pair has the hits of its own sensors, by phi and then by id. */
+void hits_assert_sorted(const struct sl_test *t, uint32_t event_count);
 
 #endif

@@ -362,7 +362,7 @@ SL_API void sl_allocation_close(struct sl_allocation *allocation);
 SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
 /* Graphs that are found by name: in the folders of SLUICE_GRAPH_PATH, then in that of the library. */
 SL_API int sl_write_graph_list(FILE *file);
-/* An algorithm ("velo.sort_by_phi"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
+/* An algorithm ("velo.decode_retina"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is none. */
 SL_API int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                                 FILE *file);
 /* The same as JSON. */
@@ -390,7 +390,7 @@ SL_API struct sl_trial_options sl_trial_options_default(void);
 struct sl_trial_counts {
   uint32_t passed, wrong, not_run;
 };
-/* PLUGIN is a name ("velo", "velo.sort_by_phi") or a file ("build/plugins/velo.cpu.so"). Writes a line for each
+/* PLUGIN is a name ("velo", "velo.decode_retina") or a file ("build/plugins/velo.cpu.so"). Writes a line for each
  * algorithm and target. 0 whatever was found; an error where it could not be looked at. */
 SL_API int sl_test_plugin(const struct sl_trial_options *options, const char *plugin, struct sl_diagnostics *d,
                           FILE *file, struct sl_trial_counts *counts);

@@ -1,8 +1,8 @@
 /* testing.h: run one algorithm of one plugin on arrays, and look at what it wrote.
  *
- *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "sort_by_phi");  relative to the build folder, or absolute
+ *   struct sl_test *t = sl_test_new("plugins/velo.cpu.so", "decode_retina");  relative to the build folder, or absolute
  *   sl_test_events(t, 2);                                  two events in the slice
- *   sl_test_input(t, "clusters", "offsets", offsets, 3);   an array a field; copied
+ *   sl_test_input(t, "banks", "offsets", offsets, 3);      an array a field; copied
  *   sl_test_set(t, "max_scatter", 0.08);
  *   sl_test_set_text(t, "path", "...");
  *   sl_test_budget(t, "hits", 1000);                       the capacity of an output, else taken from its terms
