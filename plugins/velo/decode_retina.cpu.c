@@ -11,8 +11,6 @@
 
 #include <sluice/vectors.h>
 
-typedef uint64_t u64x4 __attribute__((vector_size(32)));
-
 /* Eight hits. */
 struct eight_hits {
   u32x8 id, word;
@@ -85,22 +83,17 @@ static __attribute__((noinline)) u32x8 load_some(const uint32_t *words, size_t c
 
 /* Words `first`, ... of the payloads, of which `left` are the bank's. */
 VECTOR_INLINE u32x8 load(const struct decode_retina_args *a, uint32_t first, uint32_t left) {
-  if (first + LANES > a->banks.payload_bound.capacity) return load_some(a->banks.payload + first, left);
+  if (first + LANES > a->banks.payload_bound.capacity)
+    return load_some(a->banks.payload + first, left < LANES ? left : LANES);
   u32x8 v;
   memcpy(&v, a->banks.payload + first, sizeof v);
   return v;
 }
 
-VECTOR_INLINE uint32_t or_lanes(u32x8 v) {
-  const u64x4 halves = (u64x4)v;
-  const uint64_t all = halves[0] | halves[1] | halves[2] | halves[3];
-  return (uint32_t)(all | all >> 32);
-}
-
-/* Takes words equal to 0 out again, from `begin` on. Returns where the hits end. */
-static __attribute__((noinline)) uint32_t remove_zero_words(struct velo_places *places, uint32_t begin, uint32_t end) {
-  uint32_t to = begin;
-  for (uint32_t i = begin; i < end; i++) {
+/* Takes words equal to 0 out again, of the first `count`. */
+static __attribute__((noinline)) void remove_zero_words(struct velo_places *places, uint32_t count) {
+  uint32_t to = 0;
+  for (uint32_t i = 0; i < count; i++) {
     if (places->order[i] == 0) continue;
     places->id[to] = places->id[i];
     places->order[to] = places->order[i];
@@ -110,26 +103,36 @@ static __attribute__((noinline)) uint32_t remove_zero_words(struct velo_places *
     places->z[to] = places->z[i];
     to++;
   }
-  return to;
 }
 
-VECTOR_INLINE uint32_t decode_bank(const struct decode_retina_args *a, uint32_t version, const struct velo_bank *bank,
-                                   struct velo_places *places, uint32_t begin) {
-  const u32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
-  u32x8 zeros = {0};
-  for (uint32_t i = 0; i < bank->word_count; i += LANES) {
-    const uint32_t left = bank->word_count - i < LANES ? bank->word_count - i : LANES;
-    const u32x8 word = load(a, bank->first_word + i, left);
-    store(places, begin + i, decode(&a->geometry, version, bank->sensor, word));
-    zeros |= (u32x8)(lane < left) & (u32x8)(word == 0);
+/* Decodes the words of `count` banks of a version, which is known to the compiler, from place `at` on. Returns where
+ * they end. */
+VECTOR_INLINE uint32_t decode_banks(const struct decode_retina_args *a, uint32_t version, const struct velo_bank *banks,
+                                    uint32_t count, struct velo_places *places, uint32_t at) {
+  for (const struct velo_bank *bank = banks; bank < banks + count; bank++) {
+    for (uint32_t i = 0; i < bank->word_count; i += LANES) {
+      const u32x8 word = load(a, bank->first_word + i, bank->word_count - i);
+      store(places, at + i, decode(&a->geometry, version, bank->sensor, word));
+    }
+    at += bank->word_count;
   }
-  const uint32_t end = begin + bank->word_count;
-  return or_lanes(zeros) ? remove_zero_words(places, begin, end) : end;
+  return at;
 }
 
-uint32_t decode_retina_bank_cpu(const struct decode_retina_args *a, const struct velo_bank *bank,
-                                struct velo_places *places, uint32_t begin) {
-  if (bank->version == 2) return decode_bank(a, 2, bank, places, begin);
-  if (bank->version == 3) return decode_bank(a, 3, bank, places, begin);
-  return decode_bank(a, 4, bank, places, begin);
+void decode_retina_banks_cpu(const struct decode_retina_args *a, const struct velo_bank *banks, uint32_t count,
+                             uint32_t hits, struct velo_places *places) {
+  uint32_t versions = 0, words = 0;
+  for (uint32_t i = 0; i < count; i++) versions |= 1u << banks[i].version;
+  if (versions == 1u << 3)
+    words = decode_banks(a, 3, banks, count, places, 0);
+  else if (versions == 1u << 2)
+    words = decode_banks(a, 2, banks, count, places, 0);
+  else if (versions == 1u << 4)
+    words = decode_banks(a, 4, banks, count, places, 0);
+  else
+    for (uint32_t i = 0; i < count; i++)
+      words = banks[i].version == 2   ? decode_banks(a, 2, banks + i, 1, places, words)
+              : banks[i].version == 3 ? decode_banks(a, 3, banks + i, 1, places, words)
+                                      : decode_banks(a, 4, banks + i, 1, places, words);
+  if (hits < words) remove_zero_words(places, words);
 }

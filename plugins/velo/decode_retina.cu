@@ -3,14 +3,12 @@
  *
  * Count, scan, write:
  * 1. decode_retina_count checks the headers of an event's banks and their words, finds the bank of each sensor (a
- * slot),
- *    and places the slots' words and hits one after the other. A bank that is wrong refuses the event. Nearly always the
- *    banks are those of all sensors in order, bank i is slot i, and each word is a cluster; what is not so takes the long
- *    way of banks.h.
+ *    slot), and places the slots' words and hits one after the other. A bank that is wrong refuses the event. Nearly
+ *    always the banks are those of all sensors in order, bank i is slot i, and each word is a cluster; what is not so
+ *    takes the long way of banks.h.
  * 2. The scan makes offsets of the counts.
- * 3. sorted_hits_write decodes the words of each module pair, which are those of 8 slots, sorts them, and decodes them
- * once
- *    more, in their final order (sorted_hits.h).
+ * 3. sorted_hits_write decodes the words of each module pair, which are those of 8 slots, and sorts them
+ * (sorted_hits.h).
  */
 #include "decode_retina.h"
 
@@ -57,7 +55,7 @@ static SL_DEVICE struct velo_place item_place(const struct decode_retina_args *a
                        velo_id(sensor, column, in_rows / 8) | flags, word);
 }
 
-#define ADD_ITEMS decode_retina_bank_cpu
+#define READ_ITEMS decode_retina_banks_cpu
 #include "sorted_hits.h"
 
 static const struct sl_event_error decode_retina_errors[] = {VELO_BANK_ERRORS(VELO_BANK_ERROR_ENTRY_)};

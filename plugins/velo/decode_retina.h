@@ -28,11 +28,11 @@
 SL_ARGUMENTS(decode_retina, DECODE_RETINA);
 
 #ifdef SL_TARGET_CPU
-/* Adds the hits of a bank's words to `places`, from `begin` on, as they come. Returns where they end. There is room for
- * all words and eight more. */
+/* Decodes the words of some banks, one after the other, of which `hits` are not 0. There is room for all words and
+ * eight more. */
 struct velo_places;
-uint32_t decode_retina_bank_cpu(const struct decode_retina_args *a, const struct velo_bank *bank,
-                                struct velo_places *places, uint32_t begin);
+void decode_retina_banks_cpu(const struct decode_retina_args *a, const struct velo_bank *banks, uint32_t count,
+                             uint32_t hits, struct velo_places *places);
 #endif
 
 #endif

@@ -24,7 +24,7 @@
  *   item_is_hit(item)                    whether it becomes one
  *   item_place(a, slot, version, item)   and which one
  * and, if it has one for a cpu,
- *   ADD_ITEMS                            what does as add_items
+ *   READ_ITEMS                           what does as read_items
  */
 #ifndef VELO_SORTED_HITS_H
 #define VELO_SORTED_HITS_H
@@ -380,29 +380,42 @@ SL_KERNEL(sorted_hits_write, struct HITS_ARGS) {
 }
 
 #ifdef SL_TARGET_CPU
-#ifndef ADD_ITEMS
-#define ADD_ITEMS add_items
-/* Adds the hits of a list of items to `places`, from `begin` on. Returns where they end. */
-static uint32_t add_items(const struct HITS_ARGS *a, const struct velo_bank *list, struct velo_places *places,
-                          uint32_t begin) {
-  for (uint32_t i = 0; i < list->word_count; i++) {
-    const struct item item = item_read(a, list->first_word + i);
-    if (!item_is_hit(&item)) continue;
-    const struct velo_place place = item_place(a, list->sensor, list->version, &item);
-    places->id[begin] = place.id;
-    places->order[begin] = place.order;
-    places->phi[begin] = place.phi;
-    places->x[begin] = place.x;
-    places->y[begin] = place.y;
-    places->z[begin++] = place.z;
-  }
-  return begin;
+#ifndef READ_ITEMS
+#define READ_ITEMS read_items
+/* What `hits` of the items in some lists become. */
+static void read_items(const struct HITS_ARGS *a, const struct velo_bank *lists, uint32_t count, uint32_t hits,
+                       struct velo_places *places) {
+  uint32_t to = 0;
+  for (const struct velo_bank *list = lists; list < lists + count; list++)
+    for (uint32_t i = 0; i < list->word_count && to < hits; i++) {
+      const struct item item = item_read(a, list->first_word + i);
+      if (!item_is_hit(&item)) continue;
+      const struct velo_place place = item_place(a, list->sensor, list->version, &item);
+      places->id[to] = place.id;
+      places->order[to] = place.order;
+      places->phi[to] = place.phi;
+      places->x[to] = place.x;
+      places->y[to] = place.y;
+      places->z[to++] = place.z;
+    }
 }
 #endif
+
+/* The lists of a pair that have items, as banks. Returns how many. */
+static uint32_t lists_of(const struct pair *p, struct velo_bank *lists) {
+  uint32_t count = 0;
+  for (uint32_t slot = 0; slot < PAIR_SLOTS; slot++) {
+    const uint32_t first = p->first[slot], items = p->first[slot + 1] - first;
+    const struct velo_bank list = {0, p->version[slot], p->first_slot + slot, p->behind[slot] + first, items};
+    if (items > 0) lists[count++] = list;
+  }
+  return count;
+}
 
 /* The same, pairs of an event in their order, with vectors. */
 SL_KERNEL(sorted_hits_write_tuned, struct HITS_ARGS) {
   struct velo_places places;
+  struct velo_bank lists[PAIR_SLOTS];
   struct pair p;
   SL_FOR_EVENTS (event, a.events)
     for (uint32_t number = 0; number < VELO_MODULE_PAIRS; number++) {
@@ -412,13 +425,8 @@ SL_KERNEL(sorted_hits_write_tuned, struct HITS_ARGS) {
       }
       pair_open(&a, event, number, &p);
       if (pair_items(&p) <= SORT_PAIR_MAX) {
-        uint32_t hits = 0;
-        for (uint32_t slot = 0; slot < PAIR_SLOTS; slot++) {
-          const uint32_t first = p.first[slot], items = p.first[slot + 1] - first;
-          const struct velo_bank list = {0, p.version[slot], p.first_slot + slot, p.behind[slot] + first, items};
-          if (items > 0) hits = ADD_ITEMS(&a, &list, &places, hits);
-        }
-        sort_pair_cpu(&places, hits, &a.hits, p.to, a.hits.offsets[event + 1]);
+        READ_ITEMS(&a, lists, lists_of(&p, lists), p.hits, &places);
+        sort_pair_cpu(&places, p.hits, &a.hits, p.to, a.hits.offsets[event + 1]);
       } else {
         sort_large(&a, &p);
       }
