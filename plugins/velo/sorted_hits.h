@@ -7,11 +7,12 @@
  * writes hits. So a hit is written once, where it stays.
  *
  * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
- * the grid, so that a large event is shared by many. A pair has some 70 items. Its lanes hold up to eight keys each in
- * registers, phi with the item's number in the pair below it, which the warp sorts (sl_warp_sort_u32). Items of equal
- * phi, in one pair of eight, then stand one after the other; each counts those of its group that come before it by id
- * and order. Two that agree in all three keep the order of the items, so that places are unique whatever the input. At
- * last items are read again, from L1, so that hits are written in one piece.
+ * the grid, so that a large event is shared by many. A pair has some 70 items. The warp decodes them to shared memory.
+ * Its lanes hold up to eight keys each in registers, phi with the item's number in the pair below it, which the warp
+ * sorts (sl_warp_sort_u32). Items of equal phi, in one pair of eight, then stand one after the other; each counts those
+ * of its group that come before it by id and order. Two that agree in all three keep the order of the items, so that
+ * places are unique whatever the input. At last hits are written in one piece. There is one loop that decodes and one
+ * that writes, whatever the number of items: a warp that goes through more code waits for it.
  *
  * In pairs that are too large for that, which damaged banks can make, and where a warp is one thread, keys are sorted
  * in memory by all three, by the warp, in the place of the pair's hits: n (log n)^2 steps. On a cpu sort_pair.cpu.c
@@ -54,8 +55,7 @@ SL_STATIC_ASSERT(KEYS % (64 * ROWS_MAX) == 0, "halves of a pair are sorted whole
 
 /* Places the event's slots: counts[slot] has items in its lower half, hits in its upper one, of which the event has
  * 65535 at most; slot_place[slot] is the bank's version. Returns the number of hits. Every thread of the block calls
- * it.
- */
+ * it. */
 static SL_DEVICE uint32_t place_slots(const struct HITS_ARGS *a, uint32_t event, const uint32_t *counts) {
   uint32_t *slot_place = a->slot_place + event * EVENT_PLACES;
   uint32_t *pair_first = a->hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
@@ -357,7 +357,8 @@ static SL_DEVICE void sort_large(const struct HITS_ARGS *a, const struct pair *p
 
 /* ----------------------------------------------------------------------------------------------- kernels */
 
-/* A warp a module pair. Reads items twice, the second time from L1; writes 18 bytes a hit, in rows of a warp. */
+/* A warp a module pair. Reads items once, but those beyond KEPT_HITS twice; writes 18 bytes a hit, in rows of a warp.
+ */
 SL_KERNEL(sorted_hits_write, struct HITS_ARGS) {
   __shared__ struct keys keys[WARPS];
   __shared__ struct pair pairs[WARPS];
