@@ -46,7 +46,7 @@ enum {
   KEYS = 512,        /* items of a pair, that there is shared memory for: two halves sorted in registers */
   KEPT_HITS = 128,   /* items of a pair that need not be read again */
   ROWS_MAX = 8,      /* keys of a lane, no more than SL_SORT_ROWS */
-  ROWS_AT_A_TIME = 4 /* items of a lane that are read before one is decoded: one wait for them all */
+  ROWS_AT_A_TIME = 3 /* items of a lane that are read before one is decoded: one wait for them all */
 };
 
 SL_STATIC_ASSERT(KEYS % (64 * ROWS_MAX) == 0, "halves of a pair are sorted whole, also in warps of 64");
@@ -174,16 +174,26 @@ static SL_DEVICE void write_hit(const struct HITS_ARGS *a, const struct pair *p,
 
 /* ------------------------------------------------------------------------------------ sorts in registers */
 
-/* The keys of a pair; a warp's. */
+/* The keys of a pair; a warp's. What is not shared memory is L1. */
 struct keys {
-  uint32_t sorted[KEYS];           /* at first, in the order of items */
-  uint32_t other[KEYS];            /* two sorted halves; items of equal phi in their final order */
-  struct kept_hit kept[KEPT_HITS]; /* of the first items */
+  uint32_t sorted[KEYS]; /* at first, in the order of items */
+  union {
+    struct kept_hit kept[KEPT_HITS]; /* of the first items, if there are no more than half as many as KEYS */
+    uint32_t other[KEYS];
+  } u;
 };
+
+/* Room for as many keys as the pair has items: two sorted halves; items of equal phi in their final order. */
+static SL_DEVICE uint32_t *other_keys(const struct pair *p, struct keys *k) {
+  return pair_items(p) <= KEYS / 2 ? k->sorted + KEYS / 2 : k->u.other;
+}
+
+/* How many items are kept. */
+static SL_DEVICE uint32_t kept_items(const struct pair *p) { return pair_items(p) <= KEYS / 2 ? KEPT_HITS : 0; }
 
 /* Decodes a pair's items; what is no hit gets NO_KEY. */
 static SL_DEVICE void make_keys(const struct HITS_ARGS *a, const struct pair *p, struct keys *k) {
-  const uint32_t lanes = sl_warp_lanes(), items = pair_items(p);
+  const uint32_t lanes = sl_warp_lanes(), items = pair_items(p), kept = kept_items(p);
   SL_ROLLED
   for (uint32_t base = sl_warp_lane(); base < items; base += ROWS_AT_A_TIME * lanes) {
     uint32_t slot[ROWS_AT_A_TIME] = {0};
@@ -204,7 +214,7 @@ static SL_DEVICE void make_keys(const struct HITS_ARGS *a, const struct pair *p,
       const uint32_t i = base + r * lanes;
       if (i >= items) continue;
       k->sorted[i] = item_is_hit(&item[r]) ? sort_key(place[r].phi, i) : NO_KEY;
-      if (i < KEPT_HITS) k->kept[i] = keep(&place[r]);
+      if (i < kept) k->u.kept[i] = keep(&place[r]);
     }
   }
   sl_warp_sync();
@@ -242,16 +252,17 @@ static SL_DEVICE void merge_halves(const uint32_t *halves, uint32_t half, uint32
 
 /* Puts items of the same phi in order. */
 static SL_DEVICE void order_equals(const struct HITS_ARGS *a, const struct pair *p, struct keys *k) {
+  uint32_t *other = other_keys(p, k);
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) {
     const uint32_t key = k->sorted[i];
     uint32_t place = i;
     while (place > 0 && have_equal_phi(k->sorted[place - 1], key)) place--;
     for (uint32_t j = place; j < p->hits && have_equal_phi(k->sorted[j], key); j++)
       place += comes_before(a, p, key_item(k->sorted[j]), key_item(key));
-    k->other[place] = key;
+    other[place] = key;
   }
   sl_warp_sync();
-  for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) k->sorted[i] = k->other[i];
+  for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) k->sorted[i] = other[i];
   sl_warp_sync();
 }
 
@@ -269,9 +280,9 @@ static SL_DEVICE uint32_t sort_pair(const struct pair *p, struct keys *k) {
     SL_ROLLED
     for (uint32_t first = 0; first < items; first += half)
       sort_rows(k->sorted + first, items - first < half ? items - first : half,
-                (is_whole ? k->sorted : k->other) + first, ROWS_MAX);
+                (is_whole ? k->sorted : other_keys(p, k)) + first, ROWS_MAX);
     sl_warp_sync();
-    if (!is_whole) merge_halves(k->other, half, items, k->sorted);
+    if (!is_whole) merge_halves(other_keys(p, k), half, items, k->sorted);
   }
   sl_warp_sync();
   uint32_t has_equals = 0;
@@ -285,10 +296,13 @@ static SL_DEVICE uint32_t sort_pair(const struct pair *p, struct keys *k) {
 static SL_DEVICE void sort_small(const struct HITS_ARGS *a, const struct pair *p, struct keys *k) {
   make_keys(a, p, k);
   if (sort_pair(p, k)) order_equals(a, p, k);
+  const uint32_t kept = kept_items(p);
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) {
     const uint32_t key = k->sorted[i], item = key_item(key);
-    struct kept_hit hit = k->kept[item < KEPT_HITS ? item : 0];
-    if (item >= KEPT_HITS) {
+    struct kept_hit hit;
+    if (item < kept) {
+      hit = k->u.kept[item];
+    } else {
       const struct velo_place place = place_of_item(a, p, item);
       hit = keep(&place);
     }
