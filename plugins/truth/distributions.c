@@ -112,7 +112,8 @@ static double distance(float x, float y) { return (double)sl_sqrtf(x * x + y * y
 
 static void fill_clusters(struct distributions *d, const struct velo_hits_view *hits, uint32_t event) {
   for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
-    distributions_fill(d, H_modules, (hits->id[i] >> 18 & 0xff) / MODULE_SENSORS);
+    const uint32_t module = (hits->id[i] >> 18 & 0xff) / MODULE_SENSORS;
+    distributions_fill(d, H_modules, module);
     distributions_fill(d, H_radii, distance(hits->x[i], hits->y[i]));
   }
   distributions_fill(d, H_clusters, hits->offsets[event + 1] - hits->offsets[event]);
