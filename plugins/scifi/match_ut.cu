@@ -324,10 +324,12 @@ static SL_DEVICE void close_list(struct workspace *w, uint32_t length) {
   sl_warp_sync();
 }
 
-/* Follows the pairs listed, the last ones, of the first layers, first: what begins in a layer cannot have more hits
- * than there are layers from it on. `first`: the warp's first match. */
+/* Closes the list of hits, which has this length, and follows the pairs listed, the last ones, of the first layers,
+ * first: what begins in a layer cannot have more hits than there are layers from it on. `first`: the warp's first
+ * match. */
 static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event_hits, uint32_t first,
-                                   struct workspace *w, uint32_t count) {
+                                   struct workspace *w, uint32_t length, uint32_t count) {
+  close_list(w, length);
   for (uint32_t done = 0; done < count; done += sl_warp_lanes()) {
     const uint32_t is_one = done + sl_warp_lane() < count ? 1u : 0u;
     const uint32_t pair = is_one ? w->pairs[count - 1 - done - sl_warp_lane()] : 0;
@@ -348,13 +350,6 @@ static SL_DEVICE void follow_pairs(const struct match_ut_args *a, uint32_t event
     }
     sl_warp_sync();
   }
-}
-
-/* Follows all pairs that are listed; the list of hits has this length. */
-static SL_DEVICE void follow_listed(const struct match_ut_args *a, uint32_t event_hits, uint32_t first,
-                                    struct workspace *w, uint32_t length, uint32_t pairs) {
-  close_list(w, length);
-  follow_pairs(a, event_hits, first, w, pairs);
 }
 
 /* ------------------------------------------------------------------------------------------------------ all of it */
@@ -425,10 +420,10 @@ static SL_DEVICE void try_hits(const struct match_ut_args *a, uint32_t event_hit
       w->list[to] = c;
     }
     if (pairs + sl_warp_lanes() <= PAIRS_MAX) continue;
-    follow_listed(a, event_hits, first, w, length, pairs);
+    follow_pairs(a, event_hits, first, w, length, pairs);
     pairs = 0;
   }
-  follow_listed(a, event_hits, first, w, length, pairs);
+  follow_pairs(a, event_hits, first, w, length, pairs);
 }
 
 #ifdef SL_TARGET_CPU
@@ -482,11 +477,11 @@ static void try_hits_in_lanes(const struct match_ut_args *a, uint32_t event_hits
       for (uint32_t place = w->reaches[k].begin[j]; place < end; place += LANES) {
         try_eight(a, event_hits, k, place, end - place, w, &t);
         if (t.pairs + LANES <= PAIRS_MAX) continue;
-        follow_listed(a, event_hits, first, w, t.length, t.pairs);
+        follow_pairs(a, event_hits, first, w, t.length, t.pairs);
         t.pairs = 0;
       }
     }
-  follow_listed(a, event_hits, first, w, t.length, t.pairs);
+  follow_pairs(a, event_hits, first, w, t.length, t.pairs);
 }
 
 SL_KERNEL(match_ut_find_in_lanes, struct match_ut_args) {
