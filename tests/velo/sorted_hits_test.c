@@ -99,6 +99,9 @@ struct recipe {
   uint32_t zeros;           /* one word in so many is 0; 0: none, 1: all */
 };
 
+#define ANYWHERE      .columns = 256, .rows = 256, .fractions = 8, .tops = 128
+#define IN_FEW_PLACES .columns = 2, .rows = 1, .fractions = 8, .tops = 128
+
 static const uint32_t all_versions[] = {2, 3, 4, SUPERPIXELS};
 enum { VERSIONS = sizeof all_versions / sizeof *all_versions };
 
@@ -265,6 +268,19 @@ static void assert_empty(const struct sl_test *t, uint32_t number) {
     assert_int_equal(h.pair_first[number * (VELO_MODULE_PAIRS + 1) + i], 0);
 }
 
+/* Events of the list have those of the input, the others none; for the first `count`. */
+static void assert_listed(const struct sl_test *t, const struct input *in, uint32_t count, const uint32_t *list,
+                          uint32_t listed) {
+  for (uint32_t event = 0, next = 0; event < count; event++) {
+    if (next < listed && list[next] == event) {
+      assert_event(t, event, in, event);
+      next++;
+    } else {
+      assert_empty(t, event);
+    }
+  }
+}
+
 /* Both versions sort all events. Frees the input. */
 static void assert_sorted(struct input *in) {
   for (int shared = 0; shared < 2; shared++) {
@@ -287,6 +303,13 @@ static void assert_random(uint32_t most, struct recipe recipe) {
   }
 }
 
+/* Events of usual pairs, in banks of this version. */
+static struct input *usual_input(uint32_t version, uint32_t events) {
+  struct input *in = input_new(&(struct recipe){AROUND, version, ANYWHERE});
+  for (uint32_t event = 0; event < events; event++) add_event_of(in, 40);
+  return in;
+}
+
 /* All words of an event in pair 12. */
 static void assert_one_pair(uint32_t count, struct recipe recipe) {
   uint32_t counts[VELO_MODULE_PAIRS] = {0};
@@ -297,9 +320,6 @@ static void assert_one_pair(uint32_t count, struct recipe recipe) {
 }
 
 /* ------------------------------------------------------------------------------------------------- tests */
-
-#define ANYWHERE      .columns = 256, .rows = 256, .fractions = 8, .tops = 128
-#define IN_FEW_PLACES .columns = 2, .rows = 1, .fractions = 8, .tops = 128
 
 static void hits_are_sorted_by_signed_phi(void **state) {
   (void)state;
@@ -408,11 +428,9 @@ static void a_pair_of_equal_phi_that_an_event_may_have_is_sorted(void **state) {
 
 static void events_without_hits_are_empty(void **state) {
   (void)state;
-  const uint32_t none[VELO_MODULE_PAIRS] = {0}, word = 1u << 12;
+  const uint32_t none[VELO_MODULE_PAIRS] = {0}, word = 1u << 12, list[] = {0, 2, 5};
   for (uint32_t v = 0; v < VERSIONS; v++) {
-    struct recipe recipe = {AROUND, all_versions[v], ANYWHERE};
-    struct input *in = input_new(&recipe);
-    add_event_of(in, 40);
+    struct input *in = usual_input(all_versions[v], 1);
     add_event(in, none);
     add_event_of(in, 40);
     in->recipe.zeros = 1; /* words, but no hits */
@@ -424,14 +442,8 @@ static void events_without_hits_are_empty(void **state) {
     for (int shared = 0; shared < 2; shared++) {
       struct sl_test *t = prepare(in, shared);
       assert_int_equal(sl_test_run(t), 0);
-      for (uint32_t event = 0; event < 6; event++) {
-        const int is_empty = event == 1 || event == 3 || event == 4;
-        if (is_empty)
-          assert_empty(t, event);
-        else
-          assert_event(t, event, in, event);
-        assert_int_equal(sl_test_event_error(t, event) != 0, event == 4);
-      }
+      assert_listed(t, in, 6, list, 3);
+      for (uint32_t event = 0; event < 6; event++) assert_int_equal(sl_test_event_error(t, event) != 0, event == 4);
       sl_test_free(t);
     }
     input_free(in);
@@ -441,8 +453,7 @@ static void events_without_hits_are_empty(void **state) {
 static void offsets_may_begin_behind_the_first_bank(void **state) {
   (void)state;
   for (uint32_t v = 0; v < VERSIONS; v++) {
-    struct input *in = input_new(&(struct recipe){AROUND, all_versions[v], ANYWHERE});
-    for (uint32_t event = 0; event < 4; event++) add_event_of(in, 40);
+    struct input *in = usual_input(all_versions[v], 4);
     for (int shared = 0; shared < 2; shared++) {
       struct sl_test *t = prepare(in, shared);
       sl_test_events(t, 2); /* the last two events only */
@@ -460,18 +471,12 @@ static void events_that_are_not_on_the_list_are_empty(void **state) {
   (void)state;
   const uint32_t list[] = {1, 2, 5};
   for (uint32_t v = 0; v < VERSIONS; v++) {
-    struct input *in = input_new(&(struct recipe){AROUND, all_versions[v], ANYWHERE});
-    for (uint32_t event = 0; event < 7; event++) add_event_of(in, 40);
+    struct input *in = usual_input(all_versions[v], 7);
     for (int shared = 0; shared < 2; shared++) {
       struct sl_test *t = prepare(in, shared);
       sl_test_list(t, list, 3);
       assert_int_equal(sl_test_run(t), 0);
-      for (uint32_t event = 0; event < 7; event++) {
-        if (event == 1 || event == 2 || event == 5)
-          assert_event(t, event, in, event);
-        else
-          assert_empty(t, event);
-      }
+      assert_listed(t, in, 7, list, 3);
       sl_test_free(t);
     }
     input_free(in);
@@ -480,10 +485,9 @@ static void events_that_are_not_on_the_list_are_empty(void **state) {
 
 static void an_overflow_is_told_and_nothing_is_written(void **state) {
   (void)state;
+  const uint32_t both[] = {0, 1};
   for (uint32_t v = 0; v < VERSIONS; v++) {
-    struct input *in = input_new(&(struct recipe){AROUND, all_versions[v], ANYWHERE});
-    add_event_of(in, 40);
-    add_event_of(in, 40);
+    struct input *in = usual_input(all_versions[v], 2);
     for (int shared = 0; shared < 2; shared++)
       for (uint32_t missing = 0; missing < 2; missing++) {
         struct sl_test *t = prepare(in, shared);
@@ -491,12 +495,7 @@ static void an_overflow_is_told_and_nothing_is_written(void **state) {
         assert_int_equal(sl_test_run(t), 0);
         assert_int_equal(sl_test_used(t, "hits"), in->count);
         assert_int_equal(hits_of(t).offsets[0], 0);
-        for (uint32_t event = 0; event < 2; event++) {
-          if (missing)
-            assert_empty(t, event);
-          else
-            assert_event(t, event, in, event);
-        }
+        assert_listed(t, in, 2, both, missing ? 0 : 2);
         sl_test_free(t);
       }
     input_free(in);
