@@ -7,8 +7,6 @@
  */
 #include "decode_retina.h"
 
-#include "sort_pair.h"
-
 #include <sluice/vectors.h>
 
 /* Eight hits. */
@@ -121,18 +119,16 @@ VECTOR_INLINE uint32_t decode_banks(const struct decode_retina_args *a, uint32_t
 
 void decode_retina_banks_cpu(const struct decode_retina_args *a, const struct velo_bank *banks, uint32_t count,
                              uint32_t hits, struct velo_places *places) {
-  uint32_t versions = 0, words = 0;
-  for (uint32_t i = 0; i < count; i++) versions |= 1u << banks[i].version;
-  if (versions == 1u << 3)
-    words = decode_banks(a, 3, banks, count, places, 0);
-  else if (versions == 1u << 2)
-    words = decode_banks(a, 2, banks, count, places, 0);
-  else if (versions == 1u << 4)
-    words = decode_banks(a, 4, banks, count, places, 0);
-  else
-    for (uint32_t i = 0; i < count; i++)
-      words = banks[i].version == 2   ? decode_banks(a, 2, banks + i, 1, places, words)
-              : banks[i].version == 3 ? decode_banks(a, 3, banks + i, 1, places, words)
-                                      : decode_banks(a, 4, banks + i, 1, places, words);
+  uint32_t words = 0;
+  for (uint32_t first = 0, next = 0; first < count; first = next) { /* mostly once */
+    const uint32_t version = banks[first].version;
+    while (next < count && banks[next].version == version) next++;
+    if (version == 2)
+      words = decode_banks(a, 2, banks + first, next - first, places, words);
+    else if (version == 3)
+      words = decode_banks(a, 3, banks + first, next - first, places, words);
+    else
+      words = decode_banks(a, 4, banks + first, next - first, places, words);
+  }
   if (hits < words) remove_zero_words(places, words);
 }

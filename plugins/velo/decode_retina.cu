@@ -8,7 +8,7 @@
  *    takes the long way of banks.h.
  * 2. The scan makes offsets of the counts.
  * 3. sorted_hits_write decodes the words of each module pair, which are those of 8 slots, and sorts them
- * (sorted_hits.h).
+ *    (sorted_hits.h).
  */
 #include "decode_retina.h"
 

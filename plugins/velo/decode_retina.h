@@ -10,6 +10,7 @@
 
 #include "banks.h"
 #include "position.h"
+#include "sort_pair.h"
 #include "velo/event_model.h"
 #include "velo/raw_banks.h"
 
@@ -30,7 +31,6 @@ SL_ARGUMENTS(decode_retina, DECODE_RETINA);
 #ifdef SL_TARGET_CPU
 /* Decodes the words of some banks, one after the other, of which `hits` are not 0. There is room for all words and
  * eight more. */
-struct velo_places;
 void decode_retina_banks_cpu(const struct decode_retina_args *a, const struct velo_bank *banks, uint32_t count,
                              uint32_t hits, struct velo_places *places);
 #endif

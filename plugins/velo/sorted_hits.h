@@ -163,6 +163,12 @@ static SL_DEVICE struct kept_hit keep(const struct velo_place *place) {
   return hit;
 }
 
+/* Item `i` of a pair, decoded once more. */
+static SL_DEVICE struct kept_hit hit_of_item(const struct HITS_ARGS *a, const struct pair *p, uint32_t i) {
+  const struct velo_place place = place_of_item(a, p, i);
+  return keep(&place);
+}
+
 static SL_DEVICE void write_hit(const struct HITS_ARGS *a, const struct pair *p, uint32_t i, uint32_t key,
                                 const struct kept_hit *hit) {
   a->hits.id[p->to + i] = hit->id;
@@ -299,13 +305,7 @@ static SL_DEVICE void sort_small(const struct HITS_ARGS *a, const struct pair *p
   const uint32_t kept = kept_items(p);
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) {
     const uint32_t key = k->sorted[i], item = key_item(key);
-    struct kept_hit hit;
-    if (item < kept) {
-      hit = k->u.kept[item];
-    } else {
-      const struct velo_place place = place_of_item(a, p, item);
-      hit = keep(&place);
-    }
+    const struct kept_hit hit = item < kept ? k->u.kept[item] : hit_of_item(a, p, item);
     write_hit(a, p, i, key, &hit);
   }
 }
@@ -363,16 +363,14 @@ static SL_DEVICE void sort_large(const struct HITS_ARGS *a, const struct pair *p
   sort_keys(a, p);
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) {
     const uint32_t key = a->hits.id[p->to + i];
-    const struct velo_place place = place_of_item(a, p, key_item(key));
-    const struct kept_hit hit = keep(&place);
+    const struct kept_hit hit = hit_of_item(a, p, key_item(key));
     write_hit(a, p, i, key, &hit);
   }
 }
 
 /* ----------------------------------------------------------------------------------------------- kernels */
 
-/* A warp a module pair. Reads items once, but those beyond KEPT_HITS twice; writes 18 bytes a hit, in rows of a warp.
- */
+/* A warp a module pair. Reads items once, but those that are not kept twice; writes 18 bytes a hit, in rows. */
 SL_KERNEL(sorted_hits_write, struct HITS_ARGS) {
   __shared__ struct keys keys[WARPS];
   __shared__ struct pair pairs[WARPS];

@@ -24,7 +24,7 @@ enum {
 SL_COLLECTION(velo_geometry, VELO_GEOMETRY_FIELDS, "VELO geometry and beam line");
 
 /* Those of module pair p of an event are [pair_first[p], pair_first[p + 1]), relative to the event's first one, sorted
- * by phi, then id, then what the decoder's README says. */
+ * by phi, then id, then as README.md has it ("Azimuth and order"). */
 #define VELO_HITS_FIELDS(F)                                                            \
   F(offsets, u32, OFFSETS, "", "first hit of each event")                              \
   F(pair_first, u32, PER_EVENT_OF(27), "",                                             \
