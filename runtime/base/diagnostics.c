@@ -231,6 +231,13 @@ void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct
   va_end(arguments);
 }
 
+int sl_diagnose_size(struct sl_diagnostics *d, const char *name, uint32_t size, size_t expected) {
+  if (size == expected) return SL_OK;
+  sl_diagnose(d, SL_ERROR, NULL, NULL, "build against this library's sluice.h", "%s has %u bytes, not %zu", name, size,
+              expected);
+  return SL_EINVAL;
+}
+
 void sl_diagnose_further(struct sl_diagnostics *d) {
   if (!d) return;
   lock(d);

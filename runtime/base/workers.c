@@ -113,7 +113,7 @@ static void *wait_for_loops(void *argument) {
 /* Signals are for the threads that there were before: one of them may wait for a pipe, and has to hear of it. Those of
  * a thread's own doing stay. */
 static void block_signals(sigset_t *before) {
-  static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+  static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigset_t blocked;
   sigfillset(&blocked);
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);

@@ -9,7 +9,6 @@
 #include "execute/bind.h"
 #include "execute/session.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,10 +252,11 @@ static int run_threads(struct sl_session *s, void *(*body)(void *)) {
   sl_turns_begin(s);
   int status = SL_OK;
   for (uint32_t i = 1; i < s->slot_count && status == SL_OK; i++) {
-    s->slots[i].started = pthread_create(&s->slots[i].thread, NULL, body, &s->slots[i]) == 0;
-    if (!s->slots[i].started) {
+    const int error = pthread_create(&s->slots[i].thread, NULL, body, &s->slots[i]);
+    s->slots[i].started = error == 0;
+    if (error != 0) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots", "slot %u: no thread could be started: %s", i,
-                  strerror(errno));
+                  strerror(error));
       status = SL_ENOMEM;
       atomic_store(&s->turns.stopped, SL_STOPPED);
     }

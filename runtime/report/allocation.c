@@ -15,9 +15,15 @@ struct sl_allocation {
 
 int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation) {
   struct sl_allocation *a = calloc(1, sizeof *a);
-  if (!a) return SL_ENOMEM;
-  int status = sl_plan_csv_read(csv_path, d, &a->csv);
-  if (status == SL_OK && !(a->path = strdup(csv_path))) status = SL_ENOMEM;
+  char *path = strdup(csv_path);
+  if (!a || !path) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s: %s", csv_path, sl_error_text(SL_ENOMEM));
+    free(a);
+    free(path);
+    return SL_ENOMEM;
+  }
+  a->path = path;
+  const int status = sl_plan_csv_read(csv_path, d, &a->csv);
   if (status < 0)
     sl_allocation_close(a);
   else

@@ -324,9 +324,17 @@ static void json_errors(const struct sl_session *s, const char *key, const struc
   sl_json_end_array(j);
 }
 
+/* UINT64_MAX: not known. */
+static void json_bytes(struct sl_json *j, const char *key, uint64_t bytes) {
+  if (bytes == UINT64_MAX)
+    sl_json_string(j, key, NULL); /* null */
+  else
+    sl_json_integer(j, key, (int64_t)bytes);
+}
+
 static void json_traffic(struct sl_json *j, uint64_t bytes_in, uint64_t bytes_out) {
-  sl_json_number(j, "bytes_in", bytes_in == UINT64_MAX ? (double)NAN : (double)bytes_in);
-  sl_json_number(j, "bytes_out", bytes_out == UINT64_MAX ? (double)NAN : (double)bytes_out);
+  json_bytes(j, "bytes_in", bytes_in);
+  json_bytes(j, "bytes_out", bytes_out);
 }
 
 static void json_times(const struct sl_session *s, struct sl_json *j) {

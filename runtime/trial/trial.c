@@ -387,9 +387,11 @@ static int find_inputs(const char *const *given, struct sl_paths *inputs, struct
 int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, struct sl_diagnostics *d, FILE *file,
                    struct sl_trial_counts *counts) {
   struct subject subject;
-  struct sl_trial_options options = *given;
   *counts = (struct sl_trial_counts){0, 0, 0};
-  int status = parse_subject(plugin, &subject, d);
+  int status = sl_diagnose_size(d, "sl_trial_options", given->size, sizeof *given);
+  if (status < 0) return status;
+  struct sl_trial_options options = *given;
+  status = parse_subject(plugin, &subject, d);
   struct sl_paths inputs = {0};
   if (status == SL_OK) status = find_inputs(given->input_paths, &inputs, d);
   if (status < 0) {
