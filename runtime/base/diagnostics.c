@@ -11,6 +11,7 @@
 #include "base/diagnostics.h"
 
 #include "base/json.h"
+#include "base/locale.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct sl_diagnostics {
 static const char *const severity_names[SEVERITY_COUNT] = {"note", "warning", "error"};
 
 struct sl_diagnostics *sl_diagnostics_new(void) {
+  SL_IN_C_LOCALE(NULL);
   struct sl_diagnostics *d = calloc(1, sizeof(*d));
   if (!d) return NULL;
   if (pthread_mutex_init(&d->mutex, NULL)) {
@@ -160,7 +162,11 @@ static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severi
     return NULL;
   }
   d->stored[severity]++;
-  if (d->on_message) d->on_message(d->context, message);
+  if (d->on_message) {
+    const locale_t users = sl_locale_begin_callback();
+    d->on_message(d->context, message);
+    sl_locale_end_callback(users);
+  }
   return message;
 }
 
@@ -274,6 +280,7 @@ static void print_source(const struct sl_diagnostic *m, FILE *file) {
 }
 
 void sl_diagnostic_print(const struct sl_diagnostic *m, FILE *file) {
+  SL_IN_C_LOCALE();
   if (m->file) {
     fprintf(file, "%s:", m->file);
     if (m->line) fprintf(file, "%u:", m->line);
@@ -299,6 +306,7 @@ void sl_diagnostic_put(const struct sl_diagnostic *m, struct sl_json *j) {
 }
 
 int sl_diagnostic_write_json(const struct sl_diagnostic *m, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_json j;
   sl_json_begin(&j);
   j.one_line = 1;
@@ -309,6 +317,7 @@ int sl_diagnostic_write_json(const struct sl_diagnostic *m, FILE *file) {
 }
 
 void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file) {
+  SL_IN_C_LOCALE();
   if (!d) return;
   lock(d);
   for (size_t i = 0; i < d->count; i++) sl_diagnostic_print(d->messages[i], file);
@@ -317,6 +326,7 @@ void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file) {
 }
 
 void sl_diagnostics_print_dropped(const struct sl_diagnostics *d, FILE *file) {
+  SL_IN_C_LOCALE();
   if (!d) return;
   lock(d);
   for (int severity = SEVERITY_COUNT - 1; severity >= 0; severity--) {

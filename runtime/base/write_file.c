@@ -1,5 +1,6 @@
 /* write_file.c: sl_write_file, a whole file at once. */
 #include "base/diagnostics.h"
+#include "base/locale.h"
 #include "base/output.h"
 
 static void say(void *context, uint32_t severity, const char *format, ...) {
@@ -10,6 +11,7 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
 }
 
 int sl_write_file(const char *path, const void *data, size_t bytes, struct sl_diagnostics *d) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_output *file = NULL;
   int status = sl_output_open(path, 0, say, d, &file);
   if (status == SL_OK) status = sl_output_add(file, data, bytes);

@@ -10,6 +10,8 @@
  */
 #include "execute/feed.h"
 
+#include "base/locale.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -101,8 +103,10 @@ static void release(struct sl_feed *feed, uint64_t count, uint64_t events_each) 
     pthread_mutex_lock(&feed->lock);
     for (uint32_t i = 0; i < some; i++) owners[i] = place_of(feed, feed->packed + i)->owner;
     pthread_mutex_unlock(&feed->lock);
+    const locale_t users = sl_locale_begin_callback();
     for (uint32_t i = 0; feed->options.on_release && i < some; i++)
       feed->options.on_release(feed->options.context, owners[i]);
+    sl_locale_end_callback(users);
     pthread_mutex_lock(&feed->lock);
     for (uint32_t i = 0; i < some; i++) {
       feed->events_packed += events_each;

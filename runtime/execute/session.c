@@ -2,6 +2,7 @@
 #include "execute/session.h"
 
 #include "base/input.h"
+#include "base/locale.h"
 #include "execute/bind.h"
 #include "plugin/tables.h"
 
@@ -435,6 +436,7 @@ static int take_feed(struct sl_session *s) {
 }
 
 int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   *session = NULL;
   int status = sl_diagnose_size(d, "sl_options", options->size, sizeof *options);
   if (status < 0) return status;
@@ -509,6 +511,7 @@ static void close_tables(struct sl_session *s) {
 }
 
 void sl_session_close(struct sl_session *s) {
+  SL_IN_C_LOCALE();
   if (!s) return;
   close_slots(s);
   close_tables(s);

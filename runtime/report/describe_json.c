@@ -1,4 +1,5 @@
 /* describe_json.c: algorithms, collections and plugins for programs: what describe.c says, as JSON. */
+#include "base/locale.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
@@ -263,6 +264,7 @@ static void put_plugin(const struct sl_registry *r, const struct sl_plugin *plug
 }
 
 int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_registry r;
   struct sl_subject subject;
   int status = sl_find_subject(plugin_paths, name, d, &r, &subject);

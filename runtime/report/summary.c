@@ -1,5 +1,6 @@
 /* summary.c: the end of a run, as a table for people and as JSON for programs. */
 #include "base/json.h"
+#include "base/locale.h"
 #include "base/text_file.h"
 #include "execute/inspect.h"
 #include "report/origin.h"
@@ -170,6 +171,7 @@ static void write_devices(const struct sl_summary *sum, FILE *file) {
 }
 
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
+  SL_IN_C_LOCALE();
   const struct sl_summary *sum = sl_session_summary(s);
   char a[32], b[32], c[32];
   fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
@@ -442,6 +444,7 @@ static void json_with(const struct sl_session *s, struct sl_json *j) {
 }
 
 int sl_session_write_json(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_summary *sum = sl_session_summary(s);
   struct sl_json j;
   sl_json_begin(&j);
@@ -469,6 +472,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
 }
 
 int sl_session_write_report(struct sl_session *s) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_text_file text;
   int failed = !sl_text_open(&text) || sl_session_write_json(s, text.file) < 0;
   failed |= sl_text_close(&text) < 0;

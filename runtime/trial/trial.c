@@ -5,6 +5,7 @@
 #include "trial/trial.h"
 
 #include "backend/backend.h"
+#include "base/locale.h"
 #include "base/paths.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
@@ -386,6 +387,7 @@ static int find_inputs(const char *const *given, struct sl_paths *inputs, struct
 
 int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, struct sl_diagnostics *d, FILE *file,
                    struct sl_trial_counts *counts) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct subject subject;
   *counts = (struct sl_trial_counts){0, 0, 0};
   int status = sl_diagnose_size(d, "sl_trial_options", given->size, sizeof *given);
