@@ -40,7 +40,6 @@ struct sl_diagnostics {
 static const char *const severity_names[SEVERITY_COUNT] = {"note", "warning", "error"};
 
 struct sl_diagnostics *sl_diagnostics_new(void) {
-  SL_IN_C_LOCALE(NULL);
   struct sl_diagnostics *d = calloc(1, sizeof(*d));
   if (!d) return NULL;
   if (pthread_mutex_init(&d->mutex, NULL)) {
@@ -280,7 +279,6 @@ static void print_source(const struct sl_diagnostic *m, FILE *file) {
 }
 
 void sl_diagnostic_print(const struct sl_diagnostic *m, FILE *file) {
-  SL_IN_C_LOCALE();
   if (m->file) {
     fprintf(file, "%s:", m->file);
     if (m->line) fprintf(file, "%u:", m->line);
@@ -317,7 +315,6 @@ int sl_diagnostic_write_json(const struct sl_diagnostic *m, FILE *file) {
 }
 
 void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file) {
-  SL_IN_C_LOCALE();
   if (!d) return;
   lock(d);
   for (size_t i = 0; i < d->count; i++) sl_diagnostic_print(d->messages[i], file);
@@ -326,7 +323,6 @@ void sl_diagnostics_print(const struct sl_diagnostics *d, FILE *file) {
 }
 
 void sl_diagnostics_print_dropped(const struct sl_diagnostics *d, FILE *file) {
-  SL_IN_C_LOCALE();
   if (!d) return;
   lock(d);
   for (int severity = SEVERITY_COUNT - 1; severity >= 0; severity--) {

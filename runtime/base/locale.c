@@ -1,14 +1,19 @@
 /* locale.c: see locale.h. */
 #include "base/locale.h"
 
+#include "base/processor.h"
+
 #include <pthread.h>
 
-static locale_t c_locale; /* 0: there is no memory for it */
+static locale_t c_locale; /* 0: there can be none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Of a thread that is in the library: the locale in which it came. Else 0. */
 static _Thread_local locale_t users_locale;
 
-static void make(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+/* Not on a processor that lacks instructions of the functions that want a locale. */
+static void make(void) {
+  if (!sl_processor_lacks()) c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
 
 struct sl_locale_scope sl_locale_enter(void) {
   if (users_locale) return (struct sl_locale_scope){0};

@@ -22,7 +22,7 @@ struct sl_locale_scope sl_locale_enter(void);
 void sl_locale_leave(struct sl_locale_scope *scope);
 
 /* The rest of the function runs in the C locale. Returns `failure`, which may be left out in a function without a
- * result, if the system has no memory for a locale. */
+ * result, if the system has no memory for a locale, or the processor lacks instructions (base/processor.h). */
 #define SL_IN_C_LOCALE(failure)                                                                   \
   __attribute__((cleanup(sl_locale_leave))) struct sl_locale_scope sl_scope_ = sl_locale_enter(); \
   if (sl_scope_.has_failed) return failure

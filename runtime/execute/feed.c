@@ -11,6 +11,7 @@
 #include "execute/feed.h"
 
 #include "base/locale.h"
+#include "base/processor.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -174,7 +175,8 @@ void sl_feed_over(struct sl_feed *feed) {
 
 /* ------------------------------------------------------------------------------------------------- program */
 
-struct sl_feed *sl_feed_new(const struct sl_feed_options *options) {
+SL_ANY_PROCESSOR struct sl_feed *sl_feed_new(const struct sl_feed_options *options) {
+  SL_IN_C_LOCALE(NULL);
   if (options && options->size != sizeof *options) return NULL;
   struct sl_feed *feed = calloc(1, sizeof *feed);
   if (!feed) return NULL;

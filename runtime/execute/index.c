@@ -5,6 +5,7 @@
 #include "base/input.h"
 #include "base/json.h"
 #include "base/locale.h"
+#include "base/processor.h"
 #include "plugin/peek.h"
 #include "plugin/registry.h"
 
@@ -147,8 +148,9 @@ static int index_file(struct cutter *c, struct sl_registry *r) {
 
 /* ---------------------------------------------------------------------------------------------- all files */
 
-int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
-                   struct sl_diagnostics *d, struct sl_index **index) {
+SL_ANY_PROCESSOR int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
+                                    struct sl_diagnostics *d, struct sl_index **index) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
   SL_IN_C_LOCALE(SL_ENOMEM);
   const char *const targets[] = {"cpu", NULL};
   struct sl_registry r = {0};

@@ -3,6 +3,7 @@
 
 #include "base/input.h"
 #include "base/locale.h"
+#include "base/processor.h"
 #include "execute/bind.h"
 #include "plugin/tables.h"
 
@@ -14,7 +15,7 @@
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20, DEFAULT_SOURCE_THREADS = 8 };
 
-struct sl_options sl_options_default(void) {
+SL_ANY_PROCESSOR struct sl_options sl_options_default(void) {
   return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
 }
 
@@ -435,7 +436,9 @@ static int take_feed(struct sl_session *s) {
   return SL_EINVAL;
 }
 
-int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
+SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d,
+                                     struct sl_session **session) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
   SL_IN_C_LOCALE(SL_ENOMEM);
   *session = NULL;
   int status = sl_diagnose_size(d, "sl_options", options->size, sizeof *options);

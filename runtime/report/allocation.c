@@ -1,5 +1,6 @@
 /* allocation.c: the planner alone, on a problem from a file: sluice.h's sl_allocation. */
 #include "base/locale.h"
+#include "base/processor.h"
 #include "plan/csv.h"
 #include "report/plan_picture.h"
 
@@ -14,7 +15,9 @@ struct sl_allocation {
   double seconds;
 };
 
-int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation) {
+SL_ANY_PROCESSOR int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d,
+                                        struct sl_allocation **allocation) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
   SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_allocation *a = calloc(1, sizeof *a);
   char *path = strdup(csv_path);

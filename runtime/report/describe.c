@@ -4,6 +4,7 @@
 #include "report/describe.h"
 
 #include "base/locale.h"
+#include "base/processor.h"
 #include "execute/inspect.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
@@ -296,7 +297,9 @@ int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl
   return SL_EINVAL;
 }
 
-int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file) {
+SL_ANY_PROCESSOR int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                                          FILE *file) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
   SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_registry r;
   struct sl_subject subject;

@@ -6,6 +6,7 @@
 #include "testing/harness.h"
 
 #include "base/locale.h"
+#include "base/processor.h"
 #include "execute/bind.h"
 #include "plugin/expand.h"
 #include "plugin/open.h"
@@ -232,7 +233,7 @@ static struct sl_test *prepare(struct sl_test *t) {
   return t;
 }
 
-struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
+SL_ANY_PROCESSOR struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
   SL_IN_C_LOCALE(NULL);
   char path[PATH_MAX + 256];
   struct sl_test *t = test_allocate(1, sizeof(*t));

@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "base/locale.h"
 #include "base/paths.h"
+#include "base/processor.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
@@ -43,7 +44,7 @@ struct trial {
   struct trial_graph graph;
 };
 
-struct sl_trial_options sl_trial_options_default(void) {
+SL_ANY_PROCESSOR struct sl_trial_options sl_trial_options_default(void) {
   return (struct sl_trial_options){
       .size = sizeof(struct sl_trial_options), .events = DEFAULT_EVENTS, .seconds = DEFAULT_SECONDS};
 }
@@ -385,8 +386,9 @@ static int find_inputs(const char *const *given, struct sl_paths *inputs, struct
   return status;
 }
 
-int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, struct sl_diagnostics *d, FILE *file,
-                   struct sl_trial_counts *counts) {
+SL_ANY_PROCESSOR int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, struct sl_diagnostics *d,
+                                    FILE *file, struct sl_trial_counts *counts) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
   SL_IN_C_LOCALE(SL_ENOMEM);
   struct subject subject;
   *counts = (struct sl_trial_counts){0, 0, 0};

@@ -10,7 +10,8 @@ HEADERS = ("sluice.h", "testing.h")
 # Neither format nor parse, nor call what does.
 PLAIN = set("""
     sl_diagnostics_count sl_diagnostics_errors sl_diagnostics_at sl_diagnostics_follow sl_diagnostics_free
-    sl_feed_new sl_feed_free sl_feed_give_event sl_feed_give_packet sl_feed_end sl_feed_wait
+    sl_diagnostics_new sl_diagnostics_print sl_diagnostic_print sl_diagnostics_print_dropped sl_processor_lacks
+    sl_feed_free sl_feed_give_event sl_feed_give_packet sl_feed_end sl_feed_wait
     sl_options_default sl_trial_options_default sl_session_stop sl_session_stop_by sl_session_summary
     sl_session_identity sl_session_writes_stdout sl_digest_join sl_digest_totals sl_index_parts sl_index_close
     sl_allocation_summarize sl_allocation_close sl_version sl_commit sl_devices
@@ -24,10 +25,12 @@ def public(headers):
 def problems(headers, sources):
     names, defined = public(headers), set()
     for path, text in sources.items():
-        for head, name, body in re.findall(r"^((?!static)\w[\w *]*?\b(sl_\w+)\([^;{]*\)) \{\s*(.*?;)", text, re.MULTILINE | re.DOTALL):
+        for found in re.finditer(r"^(?!static)\w[\w *]*?\b(sl_\w+)\([^;{]*\) \{\s*", text, re.MULTILINE):
+            name, body = found[1], text[found.end() : found.end() + 200]
             if name not in names:
                 continue
             defined.add(name)
+            body = body.removeprefix("if (sl_processor_check(d) < 0) return SL_EINVAL;\n").lstrip()
             if name not in PLAIN and not body.startswith("SL_IN_C_LOCALE("):
                 yield f"{path}: {name} does not begin with SL_IN_C_LOCALE"
         if "setlocale(" in text:

@@ -300,6 +300,8 @@ static void describe(void) {
   WRITES("description.json", sl_write_description_json, NULL, "velo.select_tracks", d, );
   WRITES("schema.json", sl_write_schema, NULL, d, );
   WRITES("version", sl_write_version, );
+  need(!sl_processor_lacks(), "sl_processor_lacks");
+  CALLED(sl_processor_lacks);
   need(*sl_version() && *sl_commit() && *sl_devices(), "texts");
   CALLED(sl_version);
   CALLED(sl_commit);
