@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char lacks[256]; /* "": nothing */
@@ -13,12 +12,11 @@ static char lacks[256]; /* "": nothing */
 static void find_lacks(void) {
 #ifdef __x86_64__
   char names[160] = "";
+  size_t used = 0;
   __builtin_cpu_init();
-#define SL_EXTENSION_(name, text)                                  \
-  if (sl_processor_wanted.name && !__builtin_cpu_supports(text)) { \
-    if (*names) strcat(names, ", ");                               \
-    strcat(names, #name);                                          \
-  }
+#define SL_EXTENSION_(name, text)                                                       \
+  if (sl_processor_wanted.name && !__builtin_cpu_supports(text) && used < sizeof names) \
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", #name);
   SL_PROCESSOR_EXTENSIONS(SL_EXTENSION_)
 #undef SL_EXTENSION_
   if (*names)

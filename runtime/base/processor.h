@@ -21,12 +21,20 @@ int sl_processor_check(struct sl_diagnostics *d);
 
 /* Extensions, of which processor_build.c knows which the compiler may use. */
 #ifdef __x86_64__
-#define SL_PROCESSOR_EXTENSIONS(X)                                                                      \
-  X(AVX2, "avx2")                                                                                       \
-  X(AVX, "avx")                                                                                         \
-  X(FMA, "fma") X(BMI, "bmi") X(BMI2, "bmi2") X(SSE4_2, "sse4.2") X(POPCNT, "popcnt") X(SSSE3, "ssse3") \
-      X(AVX512F, "avx512f") X(AVX512BW, "avx512bw") X(AVX512CD, "avx512cd") X(AVX512DQ, "avx512dq")     \
-          X(AVX512VL, "avx512vl")
+#define SL_PROCESSOR_EXTENSIONS(X) \
+  X(AVX2, "avx2")                  \
+  X(AVX, "avx")                    \
+  X(FMA, "fma")                    \
+  X(BMI, "bmi")                    \
+  X(BMI2, "bmi2")                  \
+  X(SSE4_2, "sse4.2")              \
+  X(POPCNT, "popcnt")              \
+  X(SSSE3, "ssse3")                \
+  X(AVX512F, "avx512f")            \
+  X(AVX512BW, "avx512bw")          \
+  X(AVX512CD, "avx512cd")          \
+  X(AVX512DQ, "avx512dq")          \
+  X(AVX512VL, "avx512vl")
 #else
 #define SL_PROCESSOR_EXTENSIONS(X)
 #endif
