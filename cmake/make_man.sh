@@ -2,6 +2,7 @@
 # make_man.sh HELP2MAN SLUICE VERSION SECTIONS FOLDER: man pages of the command and of each subcommand, from its own
 # help; SECTIONS is a file of help2man with what every page says besides.
 set -eu
+export LC_ALL=C.UTF-8 # ranges of letters, and what help2man writes itself, depend on the locale
 help2man=$1 sluice=$2 version=$3 sections=$4 folder=$5
 rm -rf "$folder"
 mkdir -p "$folder/tools"

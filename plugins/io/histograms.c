@@ -142,7 +142,5 @@ void histogram_put_number(struct histogram_file *f, double value) {
     snprintf(text, sizeof text, "%.*g", digits, value);
     if (strtod(text, NULL) == value) break;
   }
-  char *comma = strchr(text, ',');
-  if (comma) *comma = '.';
   histogram_put_plain(f, text);
 }

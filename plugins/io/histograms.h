@@ -53,7 +53,7 @@ struct histogram_file {
 /* At most 500 bytes of text at once, but for what stands behind `put_plain`. */
 void histogram_put(struct histogram_file *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void histogram_put_plain(struct histogram_file *f, const char *text);
-/* The shortest that reads back as the same bits, with a decimal point whatever the locale. */
+/* The shortest that reads back as the same bits. */
 void histogram_put_number(struct histogram_file *f, double value);
 
 struct histogram_style {

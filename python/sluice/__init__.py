@@ -8,7 +8,7 @@
 
 See docs/python.md. Needs libsluice: SLUICE_LIBRARY names it where it is not found.
 """
-from ._library import devices, version
+from ._library import devices, refuse_processor, version
 from ._version import __version__
 from .arrays import Arrays
 from .batch import Batch, Events
@@ -72,3 +72,5 @@ __all__ = [
     "join_digests",
     "version",
 ]
+
+refuse_processor()

@@ -105,8 +105,30 @@ def _misfit(path: str, version: str, why: str) -> LibraryError:
     )
 
 
+def _lacks(library: ctypes.CDLL) -> str:
+    """Which instructions of the library's build the processor lacks; "": none. The first function that is called."""
+    function = getattr(library, "sl_processor_lacks", None)
+    if function is None:
+        return ""
+    function.restype = c_char_p
+    return _abi.decode(function())
+
+
+def refuse_processor() -> None:
+    """ImportError if the library that is found was built for another processor."""
+    path = _places()[0]
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError:
+        return  # library() says why
+    if lacks := _lacks(loaded):
+        raise ImportError(f"{path}: {lacks}")
+
+
 def _check(library: ctypes.CDLL, path: str) -> str:
     """The library's version, if it is one for this package: names before layouts, and nothing else is called."""
+    if lacks := _lacks(library):
+        raise LibraryError(f"{path}: {lacks}")
     try:
         library.sl_version.restype = c_char_p
         version = _abi.decode(library.sl_version())

@@ -11,6 +11,7 @@
 #include "base/diagnostics.h"
 
 #include "base/json.h"
+#include "base/locale.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -160,7 +161,11 @@ static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severi
     return NULL;
   }
   d->stored[severity]++;
-  if (d->on_message) d->on_message(d->context, message);
+  if (d->on_message) {
+    const locale_t users = sl_locale_begin_callback();
+    d->on_message(d->context, message);
+    sl_locale_end_callback(users);
+  }
   return message;
 }
 
@@ -231,6 +236,13 @@ void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct
   va_end(arguments);
 }
 
+int sl_diagnose_size(struct sl_diagnostics *d, const char *name, uint32_t size, size_t expected) {
+  if (size == expected) return SL_OK;
+  sl_diagnose(d, SL_ERROR, NULL, NULL, "build against this library's sluice.h", "%s has %u bytes, not %zu", name, size,
+              expected);
+  return SL_EINVAL;
+}
+
 void sl_diagnose_further(struct sl_diagnostics *d) {
   if (!d) return;
   lock(d);
@@ -292,6 +304,7 @@ void sl_diagnostic_put(const struct sl_diagnostic *m, struct sl_json *j) {
 }
 
 int sl_diagnostic_write_json(const struct sl_diagnostic *m, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_json j;
   sl_json_begin(&j);
   j.one_line = 1;

@@ -34,6 +34,10 @@ void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struc
 /* Adds for each kind how many messages were only counted, and begins anew. */
 void sl_diagnose_further(struct sl_diagnostics *d);
 
+/* SL_EINVAL with a message if a struct that a program passes has another size than that of this library: the program
+ * was built against another version of its header, and nothing else of the struct may be read. */
+int sl_diagnose_size(struct sl_diagnostics *d, const char *name, uint32_t size, size_t expected);
+
 /* The members of a message, into an object that is open. */
 struct sl_json;
 void sl_diagnostic_put(const struct sl_diagnostic *message, struct sl_json *j);

@@ -154,8 +154,6 @@ void sl_json_number(struct sl_json *j, const char *key, double value) {
       snprintf(text, sizeof(text), "%.*g", digits, value);
       if (strtod(text, NULL) == value) break;
     }
-  char *comma = strchr(text, ','); /* a locale's decimal point */
-  if (comma) *comma = '.';
   put_value(j, key, text);
 }
 

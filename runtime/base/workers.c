@@ -9,6 +9,8 @@
 #define _GNU_SOURCE
 #include "base/workers.h"
 
+#include "base/thread.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,7 +22,7 @@ enum { LOOK_OUT_NS = 100000 };
 
 struct worker {
   struct sl_workers *all;
-  pthread_t thread;
+  struct sl_thread thread;
   uint32_t index;
 };
 
@@ -97,7 +99,7 @@ static void sleep_until_called(struct sl_workers *w) {
   pthread_mutex_unlock(&w->lock);
 }
 
-static void *wait_for_loops(void *argument) {
+static void wait_for_loops(void *argument) {
   const struct worker *self = argument;
   struct sl_workers *w = self->all;
   while (!atomic_load(&w->ended)) {
@@ -107,13 +109,12 @@ static void *wait_for_loops(void *argument) {
     take_steps(w, self->index);
     leave(w);
   }
-  return NULL;
 }
 
 /* Signals are for the threads that there were before: one of them may wait for a pipe, and has to hear of it. Those of
  * a thread's own doing stay. */
 static void block_signals(sigset_t *before) {
-  static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+  static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigset_t blocked;
   sigfillset(&blocked);
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&blocked, own[i]);
@@ -127,7 +128,7 @@ static void start_threads(struct sl_workers *w) {
   while (w->started + 1 < w->count && w->start_error == 0) {
     struct worker *next = &w->workers[w->started + 1];
     *next = (struct worker){.all = w, .index = w->started + 1};
-    w->start_error = pthread_create(&next->thread, NULL, wait_for_loops, next);
+    w->start_error = sl_thread_start(&next->thread, wait_for_loops, next);
     w->started += w->start_error == 0;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -179,7 +180,7 @@ void sl_workers_free(struct sl_workers *w) {
   atomic_store(&w->ended, 1);
   pthread_cond_broadcast(&w->called);
   pthread_mutex_unlock(&w->lock);
-  for (uint32_t i = 1; i <= w->started; i++) pthread_join(w->workers[i].thread, NULL);
+  for (uint32_t i = 1; i <= w->started; i++) sl_thread_join(&w->workers[i].thread);
   pthread_cond_destroy(&w->called);
   pthread_cond_destroy(&w->finished);
   pthread_mutex_destroy(&w->lock);

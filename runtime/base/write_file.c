@@ -1,6 +1,8 @@
 /* write_file.c: sl_write_file, a whole file at once. */
 #include "base/diagnostics.h"
+#include "base/locale.h"
 #include "base/output.h"
+#include "base/processor.h"
 
 static void say(void *context, uint32_t severity, const char *format, ...) {
   va_list arguments;
@@ -9,7 +11,9 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
   va_end(arguments);
 }
 
-int sl_write_file(const char *path, const void *data, size_t bytes, struct sl_diagnostics *d) {
+SL_ANY_PROCESSOR int sl_write_file(const char *path, const void *data, size_t bytes, struct sl_diagnostics *d) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_output *file = NULL;
   int status = sl_output_open(path, 0, say, d, &file);
   if (status == SL_OK) status = sl_output_add(file, data, bytes);

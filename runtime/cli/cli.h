@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG = 2, CLI_HELP = -1 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG = 2, CLI_SIGNAL = 128, CLI_HELP = -1 };
 enum { CLI_OPTIONS_MAX = 128 };
 
 struct cli_list {
@@ -113,6 +113,16 @@ FILE *cli_open_filtered(int file);
 /* On a terminal standard error colours the first "error:", "warning:" or "note:" of what is written, unless NO_COLOR is
  * set; no more from now on. */
 void cli_stop_colours(void);
+
+/* signals.c: from now on the signals that end a program stop the session of cli_stop_on_signal first; the next one ends
+ * the process at once. */
+void cli_catch_signals(void);
+/* The session that a signal stops; NULL: there is none, and the signal is only noted. */
+void cli_stop_on_signal(struct sl_session *session);
+/* The first signal since cli_catch_signals; 0: there was none. */
+int cli_signal(void);
+/* Signals end the process again. */
+void cli_leave_signals(void);
 
 /* output.c: what commands have in common. */
 

@@ -7,7 +7,7 @@ enum { USAGE_COLUMNS = 22 };
 
 static const char exit_status[] =
     "Exit status: 0 all is well, 1 the run failed, 2 the command line or graph is wrong,\n"
-    "130 and 143 after SIGINT and SIGTERM.\n";
+    "128 + N after signal N: 129 SIGHUP, 130 SIGINT, 143 SIGTERM.\n";
 
 void cli_write_help(FILE *file) {
   fprintf(file, "Usage: sluice COMMAND [OPTION]...\n\nRuns and examines data-flow graphs of plugin algorithms.\n\n");

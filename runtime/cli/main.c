@@ -36,6 +36,10 @@ static int no_such_command(const char *name) {
 }
 
 int main(int argc, char **argv) {
+  if (sl_processor_lacks()) {
+    fprintf(stderr, "error: %s\n", sl_processor_lacks());
+    return CLI_WRONG;
+  }
   cli_filter_output();
   if (argc < 2) {
     cli_write_help(stderr);

@@ -1,31 +1,10 @@
-/* run.c: `sluice run`: signals, messages as they occur, progress, the table and JSON of a run. */
+/* run.c: `sluice run`: messages as they occur, progress, the table and JSON of a run. */
 #include "cli/cli.h"
 #include "cli/log.h"
 #include "cli/progress.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <unistd.h>
-
-static struct sl_session *volatile running;
-
-static void on_signal(int number) {
-  if (running) sl_session_stop_by(running, number);
-}
-
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
-  signal(SIGPIPE, SIG_IGN); /* and so is a pipe that nobody reads */
-}
-
-/* What is left to do may wait for the reader of a pipe. */
-static void leave_signals(void) {
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
-}
 
 /* ------------------------------------------------------------------------------------------------ the log */
 
@@ -70,10 +49,10 @@ static void on_progress(void *context, uint64_t events, uint64_t done, uint64_t 
   log_progress(events, seconds);
 }
 
-static void print_event_digest(void *context, const char *output, const struct sl_event *event, uint64_t digest) {
-  (void)context;
-  fprintf(sl_session_writes_stdout(running) ? stderr : stdout, "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output,
-          event->run, event->number, digest);
+/* `session`: a pointer to the session, which does not exist when the options are given. */
+static void print_event_digest(void *session, const char *output, const struct sl_event *event, uint64_t digest) {
+  fprintf(sl_session_writes_stdout(*(struct sl_session *const *)session) ? stderr : stdout,
+          "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
 }
 
 /* Tables that --quiet keeps back, and that go nowhere else. */
@@ -91,28 +70,29 @@ static int run(const struct cli_arguments *a) {
   if (!d) return cli_no_memory();
   uint32_t quiet = a->quiet;
   sl_diagnostics_follow(d, cli_show_message, &quiet);
+  struct sl_session *session = NULL;
   struct sl_options options = a->options;
   shows_progress = isatty(STDERR_FILENO) && !a->quiet;
   if (shows_progress || cli_log_takes(CLI_LOG_DEBUG)) options.on_progress = on_progress;
+  options.context = &session;
   options.on_event_digest = print_event_digest;
   options.report_path = a->json_path;
   options.command_line = a->command_line;
-  struct sl_session *session = NULL;
   int status = CLI_WRONG;
   if (sl_session_open(&options, d, &session) == SL_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
-    running = session;
-    catch_signals();
+    cli_stop_on_signal(session);
+    cli_catch_signals();
     const int result = sl_session_run(session);
-    running = NULL;
-    leave_signals();
+    cli_stop_on_signal(NULL);
+    cli_leave_signals(); /* what is left to do may wait for the reader of a pipe */
     cli_end_progress();
     status = (int)sl_session_summary(session)->exit_status;
+    if (sl_session_write_report(session) < 0 && status == CLI_OK) status = CLI_FAILED;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
     if (!a->quiet && has_run)
       sl_session_write_table(session, a->options.profile, sl_session_writes_stdout(session) ? stderr : stdout);
-    if (sl_session_write_report(session) < 0 && status == CLI_OK) status = CLI_FAILED;
     log_end(session, status);
   } else {
     cli_log(SL_NOTE, "ends: refused, exit status %d", status);

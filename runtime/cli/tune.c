@@ -87,7 +87,7 @@ static int add_blocks(struct tuning *t, const char *name, const char *values) {
     if (strcmp(node->name, name) != 0 || node->block_count == 0) continue;
     for (uint32_t b = 0; b < node->block_count && status == CLI_OK; b++) {
       const char *kernel = keep_name(t, node->blocks[b].kernel);
-      status = kernel ? add_values(t, BLOCK, name, kernel, "--blocks", values) : CLI_FAILED;
+      status = kernel ? add_values(t, BLOCK, name, kernel, "--blocks", values) : cli_no_memory();
     }
     return status == CLI_OK ? add_values(t, BLOCK, name, "others", "--blocks", values) : status;
   }
@@ -159,7 +159,7 @@ static int check_digests(struct tuning *t, const struct variant *v, const struct
   char name[256];
   if (!t->digests) {
     t->digests = calloc(s->output_count + 1, sizeof *t->digests);
-    if (!t->digests) return CLI_FAILED;
+    if (!t->digests) return cli_no_memory();
     t->digest_count = s->output_count;
     for (uint32_t o = 0; o < s->output_count; o++) t->digests[o] = s->outputs[o].digest;
   }
@@ -199,8 +199,9 @@ static int open_graph(struct tuning *t) {
   char text[8192];
   const struct sl_options o = options_of(t, &t->variants[0], text, sizeof text);
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const int status = d && sl_session_open(&o, d, &t->graph) == SL_OK ? CLI_OK : CLI_WRONG;
-  if (d && status != CLI_OK) cli_print_messages(d, 1);
+  if (!d) return cli_no_memory();
+  const int status = sl_session_open(&o, d, &t->graph) == SL_OK ? CLI_OK : CLI_WRONG;
+  if (status != CLI_OK) cli_print_messages(d, 1);
   sl_diagnostics_free(d);
   return status;
 }
@@ -217,16 +218,19 @@ static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, 
   if (v->kind == SLOTS) o.slots = v->value;
   if (v->kind == SLICE_EVENTS) o.slice_events = v->value;
   struct sl_diagnostics *d = sl_diagnostics_new();
+  if (!d) return cli_no_memory();
   struct sl_session *session = NULL;
-  int status = d && sl_session_open(&o, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
-  if (status == CLI_OK && sl_session_run(session) < 0) status = CLI_FAILED;
+  int status = sl_session_open(&o, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
+  cli_stop_on_signal(session);
+  if (status == CLI_OK && (cli_signal() || sl_session_run(session) < 0)) status = CLI_FAILED;
+  cli_stop_on_signal(NULL);
   if (status == CLI_OK) {
     const struct sl_summary *s = sl_session_summary(session);
     *hz = s->throughput_hz;
     *us = node_us(v, s);
     status = check_digests(t, v, s);
   }
-  if (d && status != CLI_OK) cli_print_messages(d, 1);
+  if (status != CLI_OK) cli_print_messages(d, 1);
   sl_session_close(session);
   sl_diagnostics_free(d);
   return status;
@@ -238,7 +242,7 @@ static int measure(struct tuning *t, struct variant *v) {
   double *hz = &v->hz[v->rounds], *us = &v->us[v->rounds], unused;
   int status = run_once(t, v, t->repeat, 0, hz, us);
   if (status == CLI_OK && !is_host) status = run_once(t, v, t->repeat, 1, &unused, us);
-  v->rounds++;
+  v->rounds += status == CLI_OK;
   return status;
 }
 
@@ -354,22 +358,41 @@ static void place_beside_graph(struct tuning *t) {
   snprintf(t->path, sizeof t->path, "%.*s(sluice tune)", length, t->a->operand);
 }
 
+/* Of a round that was stopped nothing counts. */
+static void keep_whole_rounds(struct tuning *t) {
+  t->rounds = t->variants[t->count - 1].rounds;
+  for (uint32_t i = 0; i < t->count; i++) t->variants[i].rounds = t->rounds;
+}
+
+/* The exit status after a signal. */
+static int write_stop(const struct tuning *t, int number) {
+  const char *path = t->a->options.output_path;
+  fprintf(stderr, "warning: stopped by signal %d (%s) after %u whole rounds%s%s\n", number, strsignal(number),
+          t->rounds, path ? "; nothing is written to " : "", path ? path : "");
+  return CLI_SIGNAL + number;
+}
+
 int cli_tune(const struct cli_arguments *a) {
   struct tuning *t = calloc(1, sizeof *t);
-  if (!t) return CLI_FAILED;
+  if (!t) return cli_no_memory();
   t->a = a;
   t->rounds = a->rounds ? (uint32_t)a->rounds : ROUNDS_DEFAULT;
   place_beside_graph(t);
+  cli_catch_signals();
   int status = make_variants(t);
   if (status == CLI_OK) status = calibrate(t);
   for (uint32_t r = 0; r < t->rounds && status == CLI_OK; r++)
     for (uint32_t i = 0; i < t->count && status == CLI_OK; i++) status = measure(t, &t->variants[i]);
-  if (status == CLI_OK) {
+  const int stopped_by = cli_signal();
+  cli_leave_signals();
+  if (stopped_by) keep_whole_rounds(t);
+  if (status == CLI_OK || (stopped_by && t->rounds > 0)) {
     sort_rounds(t);
     write_table(t);
     write_sets(t);
-    if (a->options.output_path) status = cli_write_file(a->options.output_path, write_winners, t);
   }
+  if (status == CLI_OK && a->options.output_path) status = cli_write_file(a->options.output_path, write_winners, t);
+  if (status != CLI_OK && stopped_by) status = write_stop(t, stopped_by);
   free(t->digests);
   for (uint32_t k = 0; k < t->kernel_count; k++) free(t->kernels[k]);
   free(t);

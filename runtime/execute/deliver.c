@@ -1,6 +1,7 @@
 /* deliver.c: a finished part of a slice goes to the sinks, the digests and the callbacks. Called by one slot at a time,
  * in input order.
  */
+#include "base/locale.h"
 #include "execute/bind.h"
 #include "execute/session.h"
 
@@ -78,8 +79,10 @@ static void digest_output(struct sl_session *s, uint32_t o, const struct sl_even
   const uint64_t digest =
       event->error ? sl_digest_error_event(event->error) : sl_digest_event(v->collection, v->fields, e);
   s->delivery.digests[o] = sl_digest_add_event(s->delivery.digests[o], event, digest);
-  if (s->options.digest > 1 && s->options.on_event_digest)
-    s->options.on_event_digest(s->options.context, v->name, event, digest);
+  if (s->options.digest < 2 || !s->options.on_event_digest) return;
+  const locale_t users = sl_locale_begin_callback();
+  s->options.on_event_digest(s->options.context, v->name, event, digest);
+  sl_locale_end_callback(users);
 }
 
 /* Event by event, so that what is listed does not depend on slices. */
@@ -137,7 +140,9 @@ static int deliver_outputs(struct sl_slot *slot, const struct sl_batch *batch, i
   }
   if (status == SL_OK && s->options.on_batch) {
     sl_time_enter(slot, SL_TIME_CALLBACKS);
+    const locale_t users = sl_locale_begin_callback();
     status = s->options.on_batch(s->options.context, batch);
+    sl_locale_end_callback(users);
   }
   sl_time_enter(slot, outer);
   return status;
@@ -154,8 +159,10 @@ static void report_progress(struct sl_slot *slot, const struct sl_input *input) 
   const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
   const int by_events = s->options.events > 0 && of_events >= of_input;
   const uint32_t outer = sl_time_enter(slot, SL_TIME_CALLBACKS);
+  const locale_t users = sl_locale_begin_callback();
   s->options.on_progress(s->options.context, s->delivery.events, by_events ? s->delivery.events : input->progress_done,
                          by_events ? s->options.events : input->progress_total, (double)(now - s->begin_ns) * 1e-9);
+  sl_locale_end_callback(users);
   sl_time_enter(slot, outer);
 }
 

@@ -1,6 +1,8 @@
 /* digest.c: see digest.h. */
 #include "execute/digest.h"
 
+#include "base/processor.h"
+
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
 #include "execute/bind.h"
@@ -108,12 +110,14 @@ uint64_t sl_digest_add_event(uint64_t digest, const struct sl_event *event, uint
   return shift_and_add(digest - SL_DIGEST_EMPTY, 1, hash) + SL_DIGEST_EMPTY;
 }
 
-uint64_t sl_digest_join(uint64_t first, uint64_t second, uint64_t events_of_second) {
+SL_ANY_PROCESSOR uint64_t sl_digest_join(uint64_t first, uint64_t second, uint64_t events_of_second) {
+  if (sl_processor_lacks()) return 0;
   if (first == 0 || second == 0) return 0;
   const uint64_t a = (first - SL_DIGEST_EMPTY) % PRIME, b = (second - SL_DIGEST_EMPTY) % PRIME;
   return shift_and_add(a, events_of_second, b) + SL_DIGEST_EMPTY;
 }
 
-uint64_t sl_digest_totals(const uint64_t *values, uint64_t count) {
+SL_ANY_PROCESSOR uint64_t sl_digest_totals(const uint64_t *values, uint64_t count) {
+  if (sl_processor_lacks()) return 0;
   return XXH3_64bits(values, (size_t)count * sizeof *values);
 }

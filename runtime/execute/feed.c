@@ -10,6 +10,9 @@
  */
 #include "execute/feed.h"
 
+#include "base/locale.h"
+#include "base/processor.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -101,8 +104,10 @@ static void release(struct sl_feed *feed, uint64_t count, uint64_t events_each) 
     pthread_mutex_lock(&feed->lock);
     for (uint32_t i = 0; i < some; i++) owners[i] = place_of(feed, feed->packed + i)->owner;
     pthread_mutex_unlock(&feed->lock);
+    const locale_t users = sl_locale_begin_callback();
     for (uint32_t i = 0; feed->options.on_release && i < some; i++)
       feed->options.on_release(feed->options.context, owners[i]);
+    sl_locale_end_callback(users);
     pthread_mutex_lock(&feed->lock);
     for (uint32_t i = 0; i < some; i++) {
       feed->events_packed += events_each;
@@ -170,7 +175,8 @@ void sl_feed_over(struct sl_feed *feed) {
 
 /* ------------------------------------------------------------------------------------------------- program */
 
-struct sl_feed *sl_feed_new(const struct sl_feed_options *options) {
+SL_ANY_PROCESSOR struct sl_feed *sl_feed_new(const struct sl_feed_options *options) {
+  SL_IN_C_LOCALE(NULL);
   if (options && options->size != sizeof *options) return NULL;
   struct sl_feed *feed = calloc(1, sizeof *feed);
   if (!feed) return NULL;

@@ -4,6 +4,8 @@
 #include "base/diagnostics.h"
 #include "base/input.h"
 #include "base/json.h"
+#include "base/locale.h"
+#include "base/processor.h"
 #include "plugin/peek.h"
 #include "plugin/registry.h"
 
@@ -146,8 +148,10 @@ static int index_file(struct cutter *c, struct sl_registry *r) {
 
 /* ---------------------------------------------------------------------------------------------- all files */
 
-int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
-                   struct sl_diagnostics *d, struct sl_index **index) {
+SL_ANY_PROCESSOR int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
+                                    struct sl_diagnostics *d, struct sl_index **index) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   const char *const targets[] = {"cpu", NULL};
   struct sl_registry r = {0};
   uint32_t path_count = 0;
@@ -179,6 +183,7 @@ const struct sl_part *sl_index_parts(const struct sl_index *index, uint64_t *cou
 }
 
 int sl_index_write_json(const struct sl_index *index, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_json j;
   uint64_t events = 0, bad_records = 0;
   sl_json_begin(&j);

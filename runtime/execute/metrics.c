@@ -90,9 +90,9 @@ static void counter(FILE *f, const char *name, const char *help, uint64_t value)
   fprintf(f, "%s %" PRIu64 "\n", name, value);
 }
 
-static void gauge(FILE *f, const char *name, const char *help, double value) {
+static void gauge(FILE *f, const char *name, const char *help, uint64_t value) {
   describe(f, name, "gauge", help);
-  fprintf(f, "%s %.6g\n", name, value);
+  fprintf(f, "%s %" PRIu64 "\n", name, value);
 }
 
 static void write_slices(const struct sl_metrics *m, FILE *f) {
@@ -207,13 +207,14 @@ static void write_text(struct sl_session *s, double seconds, FILE *f) {
   counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
   write_errors(&s->errors, "sluice_errors_total", "Events with an error, by the node that found it and the reason.", f);
   write_errors(&s->cuts, "sluice_cut_events_total", "Events of which a node left out something, and why.", f);
-  gauge(f, "sluice_events_per_second", "Events delivered since the file was last written, a second.",
-        seconds > 0 ? (double)(s->delivery.events - m->written_events) / seconds : 0);
+  describe(f, "sluice_events_per_second", "gauge", "Events delivered since the file was last written, a second.");
+  fprintf(f, "sluice_events_per_second %.6g\n",
+          seconds > 0 ? (double)(s->delivery.events - m->written_events) / seconds : 0);
   write_slices(m, f);
   write_devices(s, f);
   gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
-  gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", (double)s->layout->arena_bytes);
-  gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", (double)s->layout->live_bytes_max);
+  gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", s->layout->arena_bytes);
+  gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", s->layout->live_bytes_max);
   write_nodes(s, f);
   write_times(s, f);
   write_budgets(s, f);

@@ -46,7 +46,10 @@ void sl_report_close(struct sl_session *s) {
 
 /* "by SIGINT " */
 static const char *by_signal(int number) {
-  return number == SIGINT ? "by SIGINT " : number == SIGTERM ? "by SIGTERM " : number > 0 ? "by a signal " : "";
+  static const char *const texts[] = {[SIGHUP] = "by SIGHUP ",   [SIGINT] = "by SIGINT ",   [SIGTERM] = "by SIGTERM ",
+                                      [SIGUSR1] = "by SIGUSR1 ", [SIGUSR2] = "by SIGUSR2 ", [SIGXCPU] = "by SIGXCPU "};
+  const int is_known = number > 0 && number < (int)(sizeof texts / sizeof texts[0]) && texts[number];
+  return is_known ? texts[number] : number > 0 ? "by a signal " : "";
 }
 
 /* What people and programs are told of a run that was stopped, or of which no event is good. */

@@ -6,10 +6,10 @@
  * source, may wait for what that delivers. With --repeat the slices are filled first and kept; the first pass delivers,
  * the others only run. The first failure by ticket wins: what comes before it is delivered, what comes after it is not.
  */
+#include "base/locale.h"
 #include "execute/bind.h"
 #include "execute/session.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,7 +234,7 @@ static void help_others(struct sl_slot *slot) {
   }
 }
 
-static void *fly_timed(struct sl_slot *slot, next_slice *next) {
+static void fly_timed(struct sl_slot *slot, next_slice *next) {
   struct sl_numa_cores before;
   const int has_moved = sl_run_near(slot, &before);
   const uint32_t outer = sl_time_enter(slot, SL_TIME_OTHER);
@@ -242,30 +242,26 @@ static void *fly_timed(struct sl_slot *slot, next_slice *next) {
   help_others(slot);
   sl_time_enter(slot, outer);
   if (has_moved) sl_numa_run_again_on(&before); /* the program's own thread is one of them */
-  return NULL;
 }
 
-static void *stream_slices(void *argument) { return fly_timed(argument, next_from_source); }
-static void *run_kept_slices(void *argument) { return fly_timed(argument, next_kept); }
-static void *repeat_slices(void *argument) { return fly_timed(argument, next_near); }
+static void stream_slices(void *argument) { fly_timed(argument, next_from_source); }
+static void run_kept_slices(void *argument) { fly_timed(argument, next_kept); }
+static void repeat_slices(void *argument) { fly_timed(argument, next_near); }
 
-static int run_threads(struct sl_session *s, void *(*body)(void *)) {
+static int run_threads(struct sl_session *s, void (*body)(void *)) {
   sl_turns_begin(s);
   int status = SL_OK;
   for (uint32_t i = 1; i < s->slot_count && status == SL_OK; i++) {
-    s->slots[i].started = pthread_create(&s->slots[i].thread, NULL, body, &s->slots[i]) == 0;
-    if (!s->slots[i].started) {
+    const int error = sl_thread_start(&s->slots[i].thread, body, &s->slots[i]);
+    if (error != 0) {
       sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots", "slot %u: no thread could be started: %s", i,
-                  strerror(errno));
+                  strerror(error));
       status = SL_ENOMEM;
       atomic_store(&s->turns.stopped, SL_STOPPED);
     }
   }
   if (status == SL_OK) body(&s->slots[0]);
-  for (uint32_t i = 1; i < s->slot_count; i++) {
-    if (s->slots[i].started) pthread_join(s->slots[i].thread, NULL);
-    s->slots[i].started = 0;
-  }
+  for (uint32_t i = 1; i < s->slot_count; i++) sl_thread_join(&s->slots[i].thread);
   return status < 0 ? status : atomic_load(&s->turns.status);
 }
 
@@ -427,6 +423,7 @@ static int run_session(struct sl_session *s) {
 }
 
 int sl_session_run(struct sl_session *s) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   const size_t errors = sl_diagnostics_errors(s->diagnostics);
   if (s->options.look_only) return sl_say_failure(s, SL_EINVAL, errors, "a session opened with look_only does not run");
   const int status = sl_say_failure(s, run_session(s), errors, "the run failed");

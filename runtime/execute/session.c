@@ -2,6 +2,8 @@
 #include "execute/session.h"
 
 #include "base/input.h"
+#include "base/locale.h"
+#include "base/processor.h"
 #include "execute/bind.h"
 #include "plugin/tables.h"
 
@@ -13,7 +15,7 @@
 
 enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20, DEFAULT_SOURCE_THREADS = 8 };
 
-struct sl_options sl_options_default(void) {
+SL_ANY_PROCESSOR struct sl_options sl_options_default(void) {
   return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
 }
 
@@ -328,11 +330,6 @@ static int open_devices(struct sl_session *s) {
 
 static int check_options(struct sl_session *s) {
   struct sl_diagnostics *d = s->diagnostics;
-  if (s->options.size != sizeof(struct sl_options)) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, "build against this library's sluice.h", "sl_options has %u bytes, not %zu",
-                s->options.size, sizeof(struct sl_options));
-    return SL_EINVAL;
-  }
   if (s->options.feed && s->options.input_paths && s->options.input_paths[0]) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "give it the one or the other", "a run with a feed reads no files, such as %s",
                 s->options.input_paths[0]);
@@ -431,17 +428,21 @@ static int open_session(struct sl_session *s) {
   return status;
 }
 
-/* A feed that belongs to another session is not this one's to end. Options of another size may not have one. */
+/* A feed that belongs to another session is not this one's to end. */
 static int take_feed(struct sl_session *s) {
-  if (s->options.size != sizeof(struct sl_options)) s->options.feed = NULL;
   if (!s->options.feed || sl_feed_attach(s->options.feed) == SL_OK) return SL_OK;
   s->options.feed = NULL;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "make one for each session", "the feed is that of another session");
   return SL_EINVAL;
 }
 
-int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session) {
+SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d,
+                                     struct sl_session **session) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   *session = NULL;
+  int status = sl_diagnose_size(d, "sl_options", options->size, sizeof *options);
+  if (status < 0) return status;
   struct sl_session *s = calloc(1, sizeof *s);
   if (!s) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(SL_ENOMEM));
@@ -462,7 +463,7 @@ int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, 
   pthread_cond_init(&s->ticker.wake, &by_monotonic_clock);
   pthread_condattr_destroy(&by_monotonic_clock);
   const size_t errors = sl_diagnostics_errors(d);
-  int status = take_feed(s);
+  status = take_feed(s);
   if (status == SL_OK) status = open_session(s);
   if (status < 0) {
     status = sl_say_failure(s, status, errors, "the graph could not be opened");
@@ -513,6 +514,7 @@ static void close_tables(struct sl_session *s) {
 }
 
 void sl_session_close(struct sl_session *s) {
+  SL_IN_C_LOCALE();
   if (!s) return;
   close_slots(s);
   close_tables(s);

@@ -38,6 +38,7 @@
 #include "base/json.h"
 #include "base/output.h"
 #include "base/paths.h"
+#include "base/thread.h"
 #include "base/workers.h"
 #include "execute/devices.h"
 #include "execute/digest.h"
@@ -200,9 +201,9 @@ struct sl_report_file {
 };
 
 struct sl_ticker {
-  pthread_t thread;
+  struct sl_thread thread;
   pthread_cond_t wake;
-  int started, ended;
+  int ended;
   uint64_t ns; /* at work */
 };
 

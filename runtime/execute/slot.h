@@ -5,10 +5,10 @@
 #include "backend/backend.h"
 #include "base/guarded.h"
 #include "base/races.h"
+#include "base/thread.h"
 #include "execute/devices.h"
 #include "execute/layout.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct sl_session;
@@ -119,9 +119,9 @@ struct sl_slot {
   struct sl_session *session;
   struct sl_device_place *place; /* which device it runs on */
   struct sl_device *device;
-  pthread_t thread;
+  struct sl_thread thread;
   uint32_t index;
-  int started, detour;
+  int detour;
   unsigned char *arena;
   void **storage;                     /* device pointer of each storage, NULL for inputs */
   struct sl_guarded *guarded;         /* --guard: of each storage */

@@ -34,7 +34,7 @@ static void tick(struct sl_session *s) {
   s->ticker.ns += sl_now_ns() - begin;
 }
 
-static void *run_ticker(void *argument) {
+static void run_ticker(void *argument) {
   struct sl_session *s = argument;
   struct timespec next;
   clock_gettime(CLOCK_MONOTONIC, &next);
@@ -45,7 +45,6 @@ static void *run_ticker(void *argument) {
     if (!s->ticker.ended) tick(s);
   }
   pthread_mutex_unlock(&s->delivery.lock);
-  return NULL;
 }
 
 static int is_wanted(const struct sl_session *s) {
@@ -57,19 +56,17 @@ static int is_wanted(const struct sl_session *s) {
 
 int sl_ticker_start(struct sl_session *s) {
   if (!is_wanted(s)) return SL_OK;
-  const int error = pthread_create(&s->ticker.thread, NULL, run_ticker, s);
-  s->ticker.started = error == 0;
+  const int error = sl_thread_start(&s->ticker.thread, run_ticker, s);
   if (error == 0) return SL_OK;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "no thread could be started: %s", strerror(error));
   return SL_ENOMEM;
 }
 
 void sl_ticker_stop(struct sl_session *s) {
-  if (!s->ticker.started) return;
+  if (!s->ticker.thread.is_started) return;
   pthread_mutex_lock(&s->delivery.lock);
   s->ticker.ended = 1;
   pthread_cond_signal(&s->ticker.wake);
   pthread_mutex_unlock(&s->delivery.lock);
-  pthread_join(s->ticker.thread, NULL);
-  s->ticker.started = 0;
+  sl_thread_join(&s->ticker.thread);
 }

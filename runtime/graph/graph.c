@@ -6,7 +6,6 @@
 #include "plugin/expand.h"
 #include "plugin/property.h"
 
-#include <locale.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -66,13 +65,7 @@ int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics 
   int result = SL_ENOMEM;
   *graph = NULL;
   reader.arena = sl_arena_new(SL_LIMIT_MEMORY_BYTES);
-  const locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* 0.5 is a number whatever the user's locale */
-  if (reader.arena != NULL && point != (locale_t)0) {
-    const locale_t users = uselocale(point);
-    result = read_guarded(&reader, graph);
-    uselocale(users);
-  }
-  if (point != (locale_t)0) freelocale(point);
+  if (reader.arena != NULL) result = read_guarded(&reader, graph);
   if (result == SL_OK) return SL_OK;
   if (result == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while the graph was read");
   sl_arena_free(reader.arena);

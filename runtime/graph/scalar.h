@@ -15,7 +15,7 @@ struct sl_scalar {
   double number;      /* INTEGER, FLOAT; may be infinite or NaN */
 };
 
-/* Quoted scalars are strings. The C locale's decimal point is expected (sl_graph_read sees to it). */
+/* Quoted scalars are strings. The C locale's decimal point is expected (base/locale.h). */
 struct sl_scalar sl_scalar_parse(const char *text, uint32_t quoted);
 
 #endif

@@ -1,10 +1,8 @@
 /* property.c: see property.h. */
-#define _GNU_SOURCE
 #include "plugin/property.h"
 
 #include "plugin/tables.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,24 +26,22 @@ const char *sl_next_item(const char *text, const char **item, size_t *length) {
   return end;
 }
 
-static int read_number(const char *text, size_t length, locale_t locale, double *value) {
+static int read_number(const char *text, size_t length, double *value) {
   char *end;
   if (length == 0) return 0;
-  *value = strtod_l(text, &end, locale);
+  *value = strtod(text, &end);
   return end == text + length && isfinite(*value);
 }
 
 int sl_array_read(const char *text, double *values, uint32_t count) {
-  const locale_t point = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
   const char *item;
   size_t length;
-  uint32_t found = 0, good = point != (locale_t)0;
+  uint32_t found = 0, good = 1;
   while (good && *text != ']') {
     text = sl_next_item(text, &item, &length);
-    good = text && found < count && read_number(item, length, point, &values[found]);
+    good = text && found < count && read_number(item, length, &values[found]);
     found += good;
   }
-  if (point != (locale_t)0) freelocale(point);
   return good && found == count;
 }
 

@@ -15,7 +15,7 @@ uint32_t sl_property_count(const struct sl_member *m);
  * where to go on if it is a ','; NULL if the text is no such list. */
 const char *sl_next_item(const char *text, const char **item, size_t *length);
 
-/* The numbers of "[1, 2.5]", whatever the locale; 0 unless they are `count` finite ones. */
+/* The numbers of "[1, 2.5]"; 0 unless they are `count` finite ones. */
 int sl_array_read(const char *text, double *values, uint32_t count);
 
 /* The number of a choice of an enumeration, -1 if there is none of that name; and its name, of `length` bytes. */
@@ -25,8 +25,7 @@ const char *sl_choice_name(const struct sl_member *m, uint32_t index, size_t *le
 /* Writes value `index` into the argument struct; `integer` counts for u32, u64, bool and enumeration, else `number`. */
 void sl_property_store(const struct sl_member *m, uint32_t index, double number, uint64_t integer, void *args);
 
-/* A number of that type: an integer with all its digits, else the shortest decimal that reads as the same number. The
- * C locale's decimal point is expected. */
+/* A number of that type: an integer with all its digits, else the shortest decimal that reads as the same number. */
 enum { SL_NUMBER_TEXT_BYTES = 40 };
 const char *sl_number_text(uint32_t type, double number, char text[SL_NUMBER_TEXT_BYTES]);
 

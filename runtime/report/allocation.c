@@ -1,4 +1,6 @@
 /* allocation.c: the planner alone, on a problem from a file: sluice.h's sl_allocation. */
+#include "base/locale.h"
+#include "base/processor.h"
 #include "plan/csv.h"
 #include "report/plan_picture.h"
 
@@ -13,11 +15,20 @@ struct sl_allocation {
   double seconds;
 };
 
-int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d, struct sl_allocation **allocation) {
+SL_ANY_PROCESSOR int sl_allocation_open(const char *csv_path, struct sl_diagnostics *d,
+                                        struct sl_allocation **allocation) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_allocation *a = calloc(1, sizeof *a);
-  if (!a) return SL_ENOMEM;
-  int status = sl_plan_csv_read(csv_path, d, &a->csv);
-  if (status == SL_OK && !(a->path = strdup(csv_path))) status = SL_ENOMEM;
+  char *path = strdup(csv_path);
+  if (!a || !path) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s: %s", csv_path, sl_error_text(SL_ENOMEM));
+    free(a);
+    free(path);
+    return SL_ENOMEM;
+  }
+  a->path = path;
+  const int status = sl_plan_csv_read(csv_path, d, &a->csv);
   if (status < 0)
     sl_allocation_close(a);
   else
@@ -33,6 +44,7 @@ static double now_seconds(void) {
 
 int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double seconds, uint64_t steps,
                         struct sl_diagnostics *d) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_plan_request request = {a->csv.buffers, a->csv.count, 1, capacity_bytes, seconds, steps};
   const struct sl_place place = {a->path, NULL, 0, 0};
   const double begin = now_seconds();
@@ -58,9 +70,13 @@ struct sl_allocation_summary sl_allocation_summarize(const struct sl_allocation 
                                         .optimal = a->result.optimal};
 }
 
-void sl_allocation_write_csv(const struct sl_allocation *a, FILE *file) { sl_plan_csv_write(&a->csv, file); }
+void sl_allocation_write_csv(const struct sl_allocation *a, FILE *file) {
+  SL_IN_C_LOCALE();
+  sl_plan_csv_write(&a->csv, file);
+}
 
 int sl_allocation_write_svg(const struct sl_allocation *a, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_plan_bar *bars = calloc(a->csv.count + (size_t)1, sizeof *bars);
   if (!bars) return SL_ENOMEM;
   struct sl_plan_picture picture = {.title = a->path,

@@ -3,6 +3,8 @@
  */
 #include "report/describe.h"
 
+#include "base/locale.h"
+#include "base/processor.h"
 #include "execute/inspect.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
@@ -71,6 +73,7 @@ static int path_order(const void *a, const void *b) {
 }
 
 int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_registry r = {0};
   int status = sl_registry_open(plugin_paths, all_targets, &r);
   if (status < 0) return status;
@@ -294,7 +297,10 @@ int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl
   return SL_EINVAL;
 }
 
-int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file) {
+SL_ANY_PROCESSOR int sl_write_description(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
+                                          FILE *file) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_registry r;
   struct sl_subject subject;
   const int status = sl_find_subject(plugin_paths, name, d, &r, &subject);
@@ -327,6 +333,7 @@ static void write_feeder(const struct sl_graph *g, const struct sl_member *input
 }
 
 int sl_session_write_graph(const struct sl_session *s, int origins, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_graph *g = sl_session_graph(s);
   const char *text = origins ? g->text_with_origins : g->text;
   if (!text) return SL_EINVAL;
@@ -334,6 +341,7 @@ int sl_session_write_graph(const struct sl_session *s, int origins, FILE *file) 
 }
 
 void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE();
   const struct sl_graph *g = sl_session_graph(s);
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = &g->nodes[g->order[i]];

@@ -1,4 +1,6 @@
 /* describe_json.c: algorithms, collections and plugins for programs: what describe.c says, as JSON. */
+#include "base/locale.h"
+#include "base/processor.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
@@ -262,7 +264,10 @@ static void put_plugin(const struct sl_registry *r, const struct sl_plugin *plug
   sl_json_end_array(j);
 }
 
-int sl_write_description_json(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d, FILE *file) {
+SL_ANY_PROCESSOR int sl_write_description_json(const char *const *plugin_paths, const char *name,
+                                               struct sl_diagnostics *d, FILE *file) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_registry r;
   struct sl_subject subject;
   int status = sl_find_subject(plugin_paths, name, d, &r, &subject);

@@ -1,6 +1,7 @@
 /* draw_dot.c: a graph for Graphviz. A node is a table of three rows: its inputs, its name and algorithm, its outputs
  * with their collections; arrows go from port to port and are named with the bytes an event. Outputs that nobody reads
  * are grey. Event lists are dashed arrows to the node's name. */
+#include "base/locale.h"
 #include "base/markup.h"
 #include "report/draw.h"
 
@@ -71,6 +72,7 @@ static void write_arrow(const struct sl_drawing *d, const struct sl_arrow *arrow
 }
 
 int sl_session_write_dot(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_drawing d;
   const int status = sl_drawing_make(s, &d);
   if (status < 0) return status;

@@ -1,6 +1,7 @@
 /* draw_mermaid.c: a graph as a Mermaid flow chart, which forges and many editors draw inside Markdown. A node is a box
  * with name and algorithm; Mermaid has no ports, so that arrows name them: output, collection, input, bytes an event.
  */
+#include "base/locale.h"
 #include "report/draw.h"
 
 #include <sluice/sluice.h>
@@ -30,6 +31,7 @@ static void write_arrow(const struct sl_graph *g, const struct sl_arrow *arrow, 
 }
 
 int sl_session_write_mermaid(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_drawing d;
   const int status = sl_drawing_make(s, &d);
   if (status < 0) return status;

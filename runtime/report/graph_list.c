@@ -1,5 +1,6 @@
 /* graph_list.c: the graphs that are found by name (graph/find.h), by folder, with what each says of itself. Files of a
  * folder and of its own folders are listed, in alphabetical order: what lies deeper is for others to include. */
+#include "base/locale.h"
 #include "graph/about.h"
 #include "graph/find.h"
 
@@ -78,6 +79,7 @@ static int write_files(const struct place *p, const char *below) {
 }
 
 int sl_write_graph_list(FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   char folder[PATH_MAX];
   int status = SL_OK;
   for (size_t i = 0; status == SL_OK && sl_graph_folder(i, folder); i++) {

@@ -6,7 +6,6 @@
 #include "plugin/tables.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -146,7 +145,10 @@ static void json_inputs(const struct sl_session *s, struct sl_json *j) {
       sl_json_integer(j, "first_byte", (int64_t)ranges[i].first_byte);
       sl_json_integer(j, "range_bytes", (int64_t)ranges[i].bytes);
     }
-    sl_json_number(j, "bytes", is_file ? (double)about.st_size : NAN); /* NaN: null */
+    if (is_file)
+      sl_json_integer(j, "bytes", (int64_t)about.st_size);
+    else
+      sl_json_string(j, "bytes", NULL); /* null */
     sl_json_end_object(j);
   }
   sl_json_end_array(j);

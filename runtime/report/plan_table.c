@@ -1,5 +1,6 @@
 /* plan_table.c: the memory plan of a session, as a table and as a drawing: each field with its bytes, the first and
  * last step in which it lives, its offset in the arena, and the budget that its size follows from. */
+#include "base/locale.h"
 #include "execute/bind.h"
 #include "execute/inspect.h"
 #include "plugin/tables.h"
@@ -114,6 +115,7 @@ static void write_arena(const struct sl_layout *l, FILE *file) {
 }
 
 void sl_session_write_plan(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE();
   const struct sl_layout *l = sl_session_layout(s);
   fprintf(file, "slices of %u events\n", l->events);
   write_branches(l, file);
@@ -166,6 +168,7 @@ static void set_bar(const struct sl_layout *l, uint32_t index, struct sl_plan_ba
 }
 
 int sl_session_write_plan_svg(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_layout *l = sl_session_layout(s);
   struct sl_plan_bar *bars = calloc(l->storage_count + 1, sizeof *bars);
   struct bar_text *texts = calloc(l->storage_count + 1, sizeof *texts);

@@ -4,6 +4,8 @@
  * ranges, units and docs, and the inputs. What one file alone cannot tell is left to `sluice check`: wiring, names of
  * other nodes, and nodes whose `use` is in an included file. Every value may be null, which removes it, and a string
  * with `${` in it may become anything. A graph that is good passes; what does not pass is wrong. */
+#include "base/locale.h"
+#include "base/processor.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
@@ -453,7 +455,9 @@ void sl_schema_put(const struct sl_registry *r, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-int sl_write_schema(const char *const *plugin_paths, struct sl_diagnostics *d, FILE *file) {
+SL_ANY_PROCESSOR int sl_write_schema(const char *const *plugin_paths, struct sl_diagnostics *d, FILE *file) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   static const char *const targets[] = {"cpu", NULL};
   struct sl_registry r = {0};
   int status = sl_registry_open(plugin_paths, targets, &r);

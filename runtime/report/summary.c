@@ -1,5 +1,6 @@
 /* summary.c: the end of a run, as a table for people and as JSON for programs. */
 #include "base/json.h"
+#include "base/locale.h"
 #include "base/text_file.h"
 #include "execute/inspect.h"
 #include "report/origin.h"
@@ -170,6 +171,7 @@ static void write_devices(const struct sl_summary *sum, FILE *file) {
 }
 
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
+  SL_IN_C_LOCALE();
   const struct sl_summary *sum = sl_session_summary(s);
   char a[32], b[32], c[32];
   fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
@@ -324,9 +326,17 @@ static void json_errors(const struct sl_session *s, const char *key, const struc
   sl_json_end_array(j);
 }
 
+/* UINT64_MAX: not known. */
+static void json_bytes(struct sl_json *j, const char *key, uint64_t bytes) {
+  if (bytes == UINT64_MAX)
+    sl_json_string(j, key, NULL); /* null */
+  else
+    sl_json_integer(j, key, (int64_t)bytes);
+}
+
 static void json_traffic(struct sl_json *j, uint64_t bytes_in, uint64_t bytes_out) {
-  sl_json_number(j, "bytes_in", bytes_in == UINT64_MAX ? (double)NAN : (double)bytes_in);
-  sl_json_number(j, "bytes_out", bytes_out == UINT64_MAX ? (double)NAN : (double)bytes_out);
+  json_bytes(j, "bytes_in", bytes_in);
+  json_bytes(j, "bytes_out", bytes_out);
 }
 
 static void json_times(const struct sl_session *s, struct sl_json *j) {
@@ -434,6 +444,7 @@ static void json_with(const struct sl_session *s, struct sl_json *j) {
 }
 
 int sl_session_write_json(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_summary *sum = sl_session_summary(s);
   struct sl_json j;
   sl_json_begin(&j);
@@ -461,6 +472,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
 }
 
 int sl_session_write_report(struct sl_session *s) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct sl_text_file text;
   int failed = !sl_text_open(&text) || sl_session_write_json(s, text.file) < 0;
   failed |= sl_text_close(&text) < 0;

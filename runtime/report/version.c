@@ -1,4 +1,6 @@
 /* version.c: what this is: version, commit, how it was built, for which targets, with which libraries. */
+#include "base/locale.h"
+
 #include <sluice/sluice.h>
 
 #include <gnu/libc-version.h>
@@ -33,6 +35,7 @@ const char *sl_version(void) { return SLUICE_VERSION; }
 const char *sl_commit(void) { return sl_commit_text; }
 
 void sl_write_version(FILE *file) {
+  SL_IN_C_LOCALE();
   const unsigned hash = XXH_versionNumber(); /* major * 10000 + minor * 100 + release */
   fprintf(file,
           "sluice %s\n"

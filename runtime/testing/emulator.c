@@ -5,6 +5,7 @@
  *   SLUICE_TEST_SIMT_SEED=N       the emulator's settings, until the test sets its own
  *   SLUICE_TEST_SIMT_WARP=32|64
  */
+#include "base/locale.h"
 #include "testing/harness.h"
 
 #include <stdlib.h>
@@ -61,8 +62,14 @@ void test_emulator_close(struct sl_test *t) { (void)t; }
 static void set_number(struct sl_test *t, const char *key, uint64_t value) { (void)t, (void)key, (void)value; }
 #endif
 
-void sl_test_seed(struct sl_test *t, uint64_t seed) { set_number(t, "seed", seed); }
-void sl_test_warp(struct sl_test *t, uint32_t threads) { set_number(t, "warp", threads); }
+void sl_test_seed(struct sl_test *t, uint64_t seed) {
+  SL_IN_C_LOCALE();
+  set_number(t, "seed", seed);
+}
+void sl_test_warp(struct sl_test *t, uint32_t threads) {
+  SL_IN_C_LOCALE();
+  set_number(t, "warp", threads);
+}
 
 int test_other_target(const char *target, char *path, size_t size) {
   const char *wanted = getenv("SLUICE_TEST_TARGET");

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "testing/harness.h"
 
+#include "base/locale.h"
+#include "base/processor.h"
 #include "execute/bind.h"
 #include "plugin/expand.h"
 #include "plugin/open.h"
@@ -231,7 +233,8 @@ static struct sl_test *prepare(struct sl_test *t) {
   return t;
 }
 
-struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
+SL_ANY_PROCESSOR struct sl_test *sl_test_new(const char *plugin_path, const char *algorithm) {
+  SL_IN_C_LOCALE(NULL);
   char path[PATH_MAX + 256];
   struct sl_test *t = test_allocate(1, sizeof(*t));
   find_file(plugin_path, path, sizeof(path));
@@ -278,6 +281,7 @@ static void free_entries(struct test_member *member) {
 }
 
 void sl_test_free(struct sl_test *t) {
+  SL_IN_C_LOCALE();
   if (!t) return;
   test_release_run(t);
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
@@ -322,6 +326,7 @@ static void set_field(const struct sl_test *t, uint32_t member, uint32_t index, 
 }
 
 void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values, uint64_t count) {
+  SL_IN_C_LOCALE();
   const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
   const uint32_t index = test_field_index(t, member, field);
   if (t->algorithm->members[member].flags & SL_FLAG_EACH) test_die(t, "input %s is a list port: name a producer", port);
@@ -346,6 +351,7 @@ static void add_entry(struct test_member *member, const char *name) {
 
 void sl_test_input_each(struct sl_test *t, const char *port, const char *name, const char *field, const void *values,
                         uint64_t count) {
+  SL_IN_C_LOCALE();
   const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
   const uint32_t index = test_field_index(t, member, field);
   struct test_member *own = &t->members[member];
@@ -367,12 +373,14 @@ static void set_number(struct sl_test *t, uint32_t member, uint32_t index, doubl
 }
 
 void sl_test_set(struct sl_test *t, const char *property, double value) {
+  SL_IN_C_LOCALE();
   const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
   if (t->algorithm->members[member].count > 0) test_die(t, "property %s is an array", property);
   set_number(t, member, 0, value);
 }
 
 void sl_test_set_array(struct sl_test *t, const char *property, const double *values, uint32_t count) {
+  SL_IN_C_LOCALE();
   const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
   const struct sl_member *m = &t->algorithm->members[member];
   if (m->count != count) test_die(t, "property %s is an array of %u values, not of %u", property, m->count, count);
@@ -380,6 +388,7 @@ void sl_test_set_array(struct sl_test *t, const char *property, const double *va
 }
 
 void sl_test_set_text(struct sl_test *t, const char *property, const char *value) {
+  SL_IN_C_LOCALE();
   const uint32_t member = test_member_index(t, property, SL_MEMBER_PROPERTY);
   const uint32_t type = t->algorithm->members[member].type;
   if (type == SL_TYPE_enumeration)
@@ -391,6 +400,7 @@ void sl_test_set_text(struct sl_test *t, const char *property, const char *value
 }
 
 void sl_test_node(struct sl_test *t, const char *name) {
+  SL_IN_C_LOCALE();
   char *copy = copy_text(name);
   free(t->node_name);
   t->services.node_name = t->node_name = copy;
@@ -416,6 +426,7 @@ static struct test_member *find_bound(const struct sl_test *t, const char *name,
 }
 
 void sl_test_budget(struct sl_test *t, const char *name, uint32_t capacity) {
+  SL_IN_C_LOCALE();
   uint32_t bound;
   struct test_member *member = find_bound(t, name, &bound);
   member->budgets[bound] = capacity;
@@ -425,6 +436,7 @@ void sl_test_budget(struct sl_test *t, const char *name, uint32_t capacity) {
 void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field)) { t->forbidden = place; }
 void sl_test_shared(struct sl_test *t, int shared) { t->shared = shared; }
 void sl_test_block(struct sl_test *t, uint32_t threads) {
+  SL_IN_C_LOCALE();
   t->block_threads = threads;
   t->one_block = 1;
 }
@@ -441,15 +453,18 @@ static const struct test_field *output_field(const struct sl_test *t, const char
 }
 
 const void *sl_test_output(const struct sl_test *t, const char *port, const char *field) {
+  SL_IN_C_LOCALE(NULL);
   const struct test_field *f = output_field(t, port, field);
   return f->alias ? f->alias : f->memory.values;
 }
 
 uint64_t sl_test_output_count(const struct sl_test *t, const char *port, const char *field) {
+  SL_IN_C_LOCALE(0);
   return output_field(t, port, field)->count;
 }
 
 uint32_t sl_test_used(const struct sl_test *t, const char *name) {
+  SL_IN_C_LOCALE(0);
   uint32_t bound;
   const struct test_member *member = find_bound(t, name, &bound);
   if (!member->used.values) test_die(t, "output %s is not bounded, or sl_test_run was not called", name);
@@ -457,6 +472,7 @@ uint32_t sl_test_used(const struct sl_test *t, const char *name) {
 }
 
 uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event) {
+  SL_IN_C_LOCALE(0);
   if (!t->errors.values) test_die(t, "only a kernel that has run has errors");
   if (event >= t->event_count) test_die(t, "there is no event %u", event);
   const uint64_t word = ((const uint64_t *)t->errors.values)[event];

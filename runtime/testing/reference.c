@@ -1,6 +1,7 @@
 /* reference.c: what an algorithm's references to fields refer to. The test then has tables of its own, as a node of a
  * graph has, in which they are inputs.
  */
+#include "base/locale.h"
 #include "plugin/field_ref.h"
 #include "plugin/tables.h"
 #include "testing/harness.h"
@@ -34,6 +35,7 @@ void test_references_close(struct test_references *r) {
 
 void sl_test_field(struct sl_test *t, const char *reference, const struct sl_collection *collection,
                    const char *field) {
+  SL_IN_C_LOCALE();
   char reason[256];
   const uint32_t m = test_member_index(t, reference, SL_MEMBER_FIELD);
   const int f = sl_field_index(collection, field);

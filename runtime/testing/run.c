@@ -6,6 +6,7 @@
  *   4. canaries and inputs are looked at: nothing but the outputs may have changed;
  *   5. an algorithm of a family is run as one (family.c).
  */
+#include "base/locale.h"
 #include "execute/bind.h"
 #include "execute/layout.h"
 #include "plugin/field_ref.h"
@@ -460,6 +461,7 @@ void test_check(const struct sl_test *t) {
 }
 
 int sl_test_run(struct sl_test *t) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
   test_release_run(t);
   test_bind(t);
   t->has_run = 1;

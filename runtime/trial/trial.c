@@ -5,7 +5,9 @@
 #include "trial/trial.h"
 
 #include "backend/backend.h"
+#include "base/locale.h"
 #include "base/paths.h"
+#include "base/processor.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
 #include "report/describe.h"
@@ -42,7 +44,7 @@ struct trial {
   struct trial_graph graph;
 };
 
-struct sl_trial_options sl_trial_options_default(void) {
+SL_ANY_PROCESSOR struct sl_trial_options sl_trial_options_default(void) {
   return (struct sl_trial_options){
       .size = sizeof(struct sl_trial_options), .events = DEFAULT_EVENTS, .seconds = DEFAULT_SECONDS};
 }
@@ -384,12 +386,16 @@ static int find_inputs(const char *const *given, struct sl_paths *inputs, struct
   return status;
 }
 
-int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, struct sl_diagnostics *d, FILE *file,
-                   struct sl_trial_counts *counts) {
+SL_ANY_PROCESSOR int sl_test_plugin(const struct sl_trial_options *given, const char *plugin, struct sl_diagnostics *d,
+                                    FILE *file, struct sl_trial_counts *counts) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   struct subject subject;
-  struct sl_trial_options options = *given;
   *counts = (struct sl_trial_counts){0, 0, 0};
-  int status = parse_subject(plugin, &subject, d);
+  int status = sl_diagnose_size(d, "sl_trial_options", given->size, sizeof *given);
+  if (status < 0) return status;
+  struct sl_trial_options options = *given;
+  status = parse_subject(plugin, &subject, d);
   struct sl_paths inputs = {0};
   if (status == SL_OK) status = find_inputs(given->input_paths, &inputs, d);
   if (status < 0) {

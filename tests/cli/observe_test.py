@@ -123,6 +123,10 @@ def metrics_at_the_end(sluice, folder):
         check(abs(metric(text, f"sluice_node_seconds_total{labels}") * 1e6 - node["microseconds"]) < 2, f"{node['name']}: time as in the summary")
     for budget in summary["budgets"]:
         check(metric(text, f'sluice_buffer_used_max{{buffer="{budget["port"]}"}}') == budget["used_max"], f"{budget['port']}: fill as in the summary")
+    for name, bytes_ in (("sluice_arena_bytes", summary["arena"]["bytes"]), ("sluice_arena_live_bytes_max", summary["arena"]["live_bytes_max"]),
+                         ("sluice_slots", summary["slots"])):
+        found = re.search(rf"^{name} (\S+)$", text, re.MULTILINE)[1]
+        check(found == str(bytes_), f"{name} is exact: {found}")
     check(not pathlib.Path(f"{path}.new").exists(), "no other file is left")
     for line in text.splitlines():
         if not re.fullmatch(r'# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [0-9.e+-]+', line):

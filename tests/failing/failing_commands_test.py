@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ALWAYS = 16  # calls at the start and at the end that are never left out
 SECONDS = 60
 # Figures that no two runs share.
-VARYING = re.compile(r"^(rate|memory)\b.*$|events of \S+, node", re.M)  # and a graph that gave a trial its events
+VARYING = re.compile(r"^(rate|memory|as it is|slots \d)\b.*$|events of \S+, node", re.M)  # and a graph that gave a trial its events
 
 
 class Command:
@@ -53,6 +53,7 @@ COMMANDS = [
     Command("schema", "schema", slow=4),
     Command("index", "index {in}/events.mdf -n 1", slow=2),
     Command("range", f"run {GRAPHS}/velo_counts.yaml -i {{in}}/events.mdf --range 0+ --digest", slow=4),
+    Command("tune", f"tune {GRAPHS}/velo_counts.yaml -n 2 --slots 1,2 --rounds 1 --seconds 0.001", slow=20),
     Command("test", "test velo.decode_retina --device cpu -n 2", slow=40),
 ]
 

@@ -10,7 +10,6 @@
 #include "graph_reading.h"
 
 #include <dirent.h>
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -329,17 +328,6 @@ static void same_meaning_gives_same_text(void **state) {
   end_reading(&b);
 }
 
-static void numbers_have_a_point_in_any_locale(void **state) {
-  (void)state;
-  struct reading reading;
-  const char *old = setlocale(LC_NUMERIC, "de_DE.UTF-8"); /* where there is none, the test says less */
-  read_text(HEAD "outputs: [tracks]\n", &reading);
-  assert_non_null(reading.graph);
-  assert_non_null(strstr(reading.graph->text, "max_scatter: 0.08\n"));
-  end_reading(&reading);
-  if (old != NULL) setlocale(LC_NUMERIC, "C");
-}
-
 /* --------------------------------------------------------------------------------------------------- main */
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -363,7 +351,7 @@ int main(void) {
   static const struct CMUnitTest by_hand[] = {
       cmocka_unit_test(properties_are_written_by_type), cmocka_unit_test(chosen_inputs_are_marked),
       cmocka_unit_test(liveness_and_positions_agree),   cmocka_unit_test(lists_are_sorted_and_unique),
-      cmocka_unit_test(same_meaning_gives_same_text),   cmocka_unit_test(numbers_have_a_point_in_any_locale),
+      cmocka_unit_test(same_meaning_gives_same_text),
   };
   static char *names[CASES_MAX];
   static struct CMUnitTest cases[CASES_MAX];

@@ -1,0 +1,58 @@
+/* signals.c: the signals by which terminals, people and batch systems end a command.
+ *
+ * The first one stops the session that runs: its slices in flight are delivered and its files are written. The second
+ * one ends the process at once, except SIGHUP and SIGXCPU, which the system repeats by itself: a shell passes on the
+ * SIGHUP that the kernel has sent already, and the kernel sends SIGXCPU once a second. A signal that is ignored when
+ * the command starts (nohup, background jobs of scripts) stays ignored.
+ */
+#include "cli/cli.h"
+
+#include <signal.h>
+
+/* SIGUSR1 is reserved for reading the configuration anew, which does not exist yet. */
+static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
+enum { SIGNALS = sizeof numbers / sizeof numbers[0] };
+
+static struct sl_session *volatile stoppable;
+static volatile sig_atomic_t first;     /* the signal that came first, or 0 */
+static volatile sig_atomic_t is_caught; /* bit i: numbers[i] was not ignored at the start */
+
+static int is_repeated(int number) { return number == SIGHUP || number == SIGXCPU; }
+
+static void set_action(int i, void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  for (int k = 0; k < SIGNALS; k++) sigaddset(&action.sa_mask, numbers[k]);
+  if (is_caught & 1 << i) sigaction(numbers[i], &action, NULL);
+}
+
+/* The next signal ends the process, except one that the system repeats. */
+static void end_with_next(void) {
+  int seen;
+  do {
+    seen = first;
+    for (int i = 0; i < SIGNALS; i++) set_action(i, seen && is_repeated(numbers[i]) ? SIG_IGN : SIG_DFL);
+  } while (first != seen); /* a signal came meanwhile */
+}
+
+static void on_signal(int number) {
+  if (first == 0) first = number;
+  if (stoppable) sl_session_stop_by(stoppable, number);
+  end_with_next();
+}
+
+void cli_catch_signals(void) {
+  for (int i = 0; i < SIGNALS; i++) {
+    struct sigaction before;
+    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) is_caught |= 1 << i;
+  }
+  for (int i = 0; i < SIGNALS; i++) set_action(i, on_signal);
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
+  signal(SIGPIPE, SIG_IGN); /* and so is a pipe that nobody reads */
+}
+
+void cli_leave_signals(void) { end_with_next(); }
+
+void cli_stop_on_signal(struct sl_session *session) { stoppable = session; }
+
+int cli_signal(void) { return first; }
