@@ -17,8 +17,7 @@ static void catch_signals(void) {
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_RESETHAND};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
-  signal(SIGPIPE, SIG_IGN); /* and so is a pipe that nobody reads */
+  signal(SIGPIPE, SIG_IGN); /* a pipe that nobody reads is an error of the write */
 }
 
 /* What is left to do may wait for the reader of a pipe. */
@@ -99,7 +98,7 @@ static int run(const struct cli_arguments *a) {
   options.command_line = a->command_line;
   struct sl_session *session = NULL;
   int status = CLI_WRONG;
-  if (sl_session_open(&options, d, &session) == SL_OK) {
+  if (sl_session_open(&options, d, &session) == SL_OK && cli_log_begin(session) == CLI_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
     running = session;
@@ -115,6 +114,7 @@ static int run(const struct cli_arguments *a) {
     if (sl_session_write_report(session) < 0 && status == CLI_OK) status = CLI_FAILED;
     log_end(session, status);
   } else {
+    if (!session) (void)cli_log_begin(NULL);
     cli_log(SL_NOTE, "ends: refused, exit status %d", status);
   }
   cli_print_dropped(d);
