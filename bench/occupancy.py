@@ -12,6 +12,7 @@ A slice ends early where its memory is full, as it is with large events: so the 
 """
 import argparse
 import json
+import os
 import statistics
 import tempfile
 from pathlib import Path
@@ -115,6 +116,8 @@ def main():
     two.add_argument("svg")
     two.set_defaults(call=plot)
     options = parser.parse_args()
+    if "svg" in options and os.path.exists(options.svg) and os.path.samefile(options.json, options.svg):
+        parser.error(f"{options.svg} is the file that is read")
     options.call(options)
 
 

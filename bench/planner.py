@@ -205,6 +205,8 @@ def main():
     command.add_argument("svg")
     command.set_defaults(run=plot)
     options = parser.parse_args()
+    if "svg" in options and os.path.exists(options.svg) and os.path.samefile(options.json, options.svg):
+        parser.error(f"{options.svg} is the file that is read")
     options.run(options)
 
 

@@ -260,6 +260,8 @@ def main():
     command.add_argument("svg", type=Path)
     command.set_defaults(call=plot)
     options = parser.parse_args()
+    if "svg" in options and os.path.exists(options.svg) and os.path.samefile(options.json, options.svg):
+        parser.error(f"{options.svg} is the file that is read")
     options.call(options)
 
 

@@ -16,8 +16,9 @@ static const float largest_length = 1e5f, largest_gain = 1e4f, largest_pedestal 
 static const float smallest_slope = 0.5f; /* of a plane's normal along z */
 
 #define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                                   \
-  M(STRING, path, "", "folder with ecal_geometry.bin; or a description; empty: the nominal detector") \
+#define GEOMETRY(M)                                                                 \
+  M(FILE_IN, path, "", CALO_GEOMETRY_FILE,                                          \
+    "folder with ecal_geometry.bin; or a description; empty: the nominal detector") \
   M(OUT, geometry, calo_geometry, "cells, gains and channels")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 

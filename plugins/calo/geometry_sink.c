@@ -5,9 +5,9 @@
 #include "io/geometry_files.h"
 
 #define SL_ARGS geometry_sink_args
-#define GEOMETRY_SINK(M)                                                              \
-  M(IN, geometry, calo_geometry, "", "what is written")                               \
-  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o") \
+#define GEOMETRY_SINK(M)                                                                                    \
+  M(IN, geometry, calo_geometry, "", "what is written")                                                     \
+  M(FILE_OUT, path, "", CALO_GEOMETRY_FILE, "folder to write to, made if there is none; empty: that of -o") \
   M(U32, format, 0, 0, 4, "", "3 or 4, which has the sources of banks of type 77; 0: as the file that was read, or 3")
 SL_HOST_ARGUMENTS(geometry_sink, GEOMETRY_SINK);
 

@@ -30,7 +30,7 @@
 
 #define SL_ARGS sink_args
 #define SINK(M)                                                           \
-  M(STRING, path, "", "file to write; empty: that of -o")                 \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")           \
   M(U32, compression, 1, 0, 9, "", "level of deflate; 0 stores as it is") \
   M(U32, flush_events, 10000, 0, 4294967295.0, "",                        \
     "flush the file after so many events, and every second; 0: every second only")

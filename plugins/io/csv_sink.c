@@ -13,8 +13,8 @@
 #include <string.h>
 
 #define SL_ARGS csv_sink_args
-#define CSV_SINK(M)                                       \
-  M(STRING, path, "", "file to write; empty: that of -o") \
+#define CSV_SINK(M)                                             \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o") \
   M(STRING, output, "", "which output of the graph; may be left out where there is one")
 SL_HOST_ARGUMENTS(csv_sink, CSV_SINK);
 
@@ -167,15 +167,19 @@ static int write_event(struct csv_sink *c, const struct sl_output_view *view, co
   return status;
 }
 
+/* Rows of the listed events. An event that is not listed has none, and is whole when the one before it is. */
 static int write_list(struct csv_sink *c, const struct sl_output_view *view, const struct sl_batch *batch) {
   const uint32_t count = *(const uint32_t *)view->fields[0], *numbers = (const uint32_t *)view->fields[1];
   int status = SL_OK;
-  uint32_t at = 0; /* among the events that the sink is to see, which ascend like the list's */
+  uint32_t at = 0, marked = 0; /* among the events that the sink is to see, which ascend like the list's */
   for (uint32_t i = 0; i < count && status == SL_OK; i++) {
     while (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) < numbers[i]) at++;
-    if (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) == numbers[i])
-      status = write_row(c, view, &batch->events[numbers[i]], numbers[i], 0, 0);
+    if (at == SL_BATCH_COUNT(batch) || SL_BATCH_EVENT(batch, at) != numbers[i]) continue;
+    status = write_row(c, view, &batch->events[numbers[i]], numbers[i], 0, 0);
+    if (status == SL_OK) c->to->mark(c->file, at + 1 - marked);
+    marked = at + 1;
   }
+  if (status == SL_OK) c->to->mark(c->file, SL_BATCH_COUNT(batch) - marked);
   return status;
 }
 
@@ -183,19 +187,16 @@ static int csv_sink_consume(void *state, const struct sl_services *s, const void
   struct csv_sink *c = (struct csv_sink *)state;
   const struct sl_output_view *view = &batch->outputs[c->output];
   (void)s, (void)args;
-  int status = SL_OK;
   SL_FOR_BATCH (e, batch) {
-    if (batch->events[e].error) {
-      c->events_left_out++;
-      continue;
-    }
-    c->events++;
-    if (!c->is_list) status = write_event(c, view, &batch->events[e], e);
+    const int is_left_out = batch->events[e].error != 0;
+    c->events_left_out += is_left_out;
+    c->events += !is_left_out;
+    if (c->is_list) continue;
+    const int status = is_left_out ? SL_OK : write_event(c, view, &batch->events[e], e);
     if (status < 0) return status;
+    c->to->mark(c->file, 1);
   }
-  if (c->is_list && status == SL_OK) status = write_list(c, view, batch);
-  if (status == SL_OK) c->to->mark(c->file, SL_BATCH_COUNT(batch));
-  return status;
+  return c->is_list ? write_list(c, view, batch) : SL_OK;
 }
 
 static int csv_sink_flush(void *state, const struct sl_services *s) {

@@ -10,7 +10,7 @@
 
 #define SL_ARGS histogram_sink_args
 #define HISTOGRAM_SINK(M)                                                                                     \
-  M(STRING, path, "", "file to write; empty: that of -o")                                                     \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                               \
   M(STRING, output, "", "which output of the graph; empty: all that are histograms")                          \
   M(ENUM, format, "by_name", "of the file; by_name: .json, .csv or .svg at its end, svg where there is none", \
     "by_name json csv svg")                                                                                   \

@@ -32,7 +32,7 @@ enum { COMPRESSION_AS_READ = -1 };
 #define MDF_SINK(M)                                                                                        \
   M(IN, record, io_raw_record, "", "whole records of events, to be written")                               \
   M(OPEN_IN, made_banks, io_made_banks, IO_MADE_BANKS_TRAIT, "", "banks that the graph made, to be added") \
-  M(STRING, path, "", "file to write; empty: that of -o")                                                  \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                            \
   SINK_CHOICE(M)                                                                                           \
   M(I32, compression, -1, -1, 9, "", "level; 0: none, -1: as it was read")                                 \
   M(ENUM, codec, "zstd", "of bodies that are compressed anew", MDF_CODEC_NAMES)                            \

@@ -24,7 +24,7 @@
 #define SL_ARGS mep_sink_args
 #define MEP_SINK(M)                                                          \
   M(IN, record, io_raw_record, "", "whole records of events, to be written") \
-  M(STRING, path, "", "file to write; empty: that of -o")                    \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")              \
   SINK_CHOICE(M)                                                             \
   M(U32, events, 1000, 1, MEP_EVENTS_MAX, "", "in a packet (the packing factor)")
 SL_HOST_ARGUMENTS(mep_sink, MEP_SINK);

@@ -18,11 +18,11 @@
 #include <string.h>
 
 #define SL_ARGS csv_sink_args
-#define CSV_SINK(M)                                                                      \
-  M(IN, summaries, luminosity_summary_banks, "", "to be written")                        \
-  M(IN, schema, lumi_schema, "", "where counters stand")                                 \
-  M(STRING, path, "", "file to write")                                                   \
-  M(STRING, schema_path, "", "file for a description of the summaries in JSON, or none") \
+#define CSV_SINK(M)                                                                            \
+  M(IN, summaries, luminosity_summary_banks, "", "to be written")                              \
+  M(IN, schema, lumi_schema, "", "where counters stand")                                       \
+  M(FILE_OUT, path, "", "", "file to write")                                                   \
+  M(FILE_OUT, schema_path, "", "", "file for a description of the summaries in JSON, or none") \
   M(BOOL, takes_output, 1, "without a path, write the file given with -o; not beside another sink that does")
 SL_HOST_ARGUMENTS(csv_sink, CSV_SINK);
 

@@ -6,10 +6,10 @@
 #include "polarity_file.h"
 
 #define SL_ARGS polarity_args
-#define POLARITY(M)                                                                                   \
-  M(STRING, path, "", "folder with polarity.bin; empty, or a description: there is none")             \
-  M(ENUM, polarity, "geometry", "down, up, or that of the geometry: of the folder's file, else down", \
-    "geometry down up")                                                                               \
+#define POLARITY(M)                                                                                       \
+  M(FILE_IN, path, "", POLARITY_FILE, "folder with polarity.bin; empty, or a description: there is none") \
+  M(ENUM, polarity, "geometry", "down, up, or that of the geometry: of the folder's file, else down",     \
+    "geometry down up")                                                                                   \
   M(OUT, magnet, magnet_polarity, "the polarity")
 SL_HOST_ARGUMENTS(polarity, POLARITY);
 

@@ -6,7 +6,7 @@
 #define SL_ARGS polarity_sink_args
 #define POLARITY_SINK(M)                                \
   M(IN, magnet, magnet_polarity, "", "what is written") \
-  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o")
+  M(FILE_OUT, path, "", POLARITY_FILE, "folder to write to, made if there is none; empty: that of -o")
 SL_HOST_ARGUMENTS(polarity_sink, POLARITY_SINK);
 
 static int polarity_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {

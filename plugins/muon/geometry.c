@@ -18,7 +18,8 @@ enum { GRID_X_MAX = 63, GRID_Y_MAX = 16, POSITIONS_MAX = 1 << 20, TILE_MAX = (1 
 
 #define SL_ARGS geometry_args
 #define GEOMETRY(M)                                                                                                    \
-  M(STRING, path, "", "folder with muon_geometry.bin and muon_tables.bin; or a description; empty: the nominal one")   \
+  M(FILE_IN, path, "", MUON_GEOMETRY_FILE " " MUON_TABLES_FILE,                                                        \
+    "folder with muon_geometry.bin and muon_tables.bin; or a description; empty: the nominal one")                     \
   M(U32, format, 2, 2, 3, "", "of the map, from a description: 2 is for banks of version 2, 3 for those of version 3") \
   M(OUT, geometry, muon_geometry, "map of channels, positions of pads and strips")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);

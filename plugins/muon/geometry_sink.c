@@ -4,9 +4,10 @@
 #include "geometry_file.h"
 
 #define SL_ARGS geometry_sink_args
-#define GEOMETRY_SINK(M)                                \
-  M(IN, geometry, muon_geometry, "", "what is written") \
-  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o")
+#define GEOMETRY_SINK(M)                                         \
+  M(IN, geometry, muon_geometry, "", "what is written")          \
+  M(FILE_OUT, path, "", MUON_GEOMETRY_FILE " " MUON_TABLES_FILE, \
+    "folder to write to, made if there is none; empty: that of -o")
 SL_HOST_ARGUMENTS(geometry_sink, GEOMETRY_SINK);
 
 static unsigned char *put_u32s(unsigned char *at, const uint32_t *values, size_t count) {

@@ -20,8 +20,9 @@
 static const float largest_length = 1e5f;
 
 #define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                               \
-  M(STRING, path, "", "folder with scifi_geometry.bin; or a description; empty: the nominal one") \
+#define GEOMETRY(M)                                                             \
+  M(FILE_IN, path, "", SCIFI_GEOMETRY_FILE,                                     \
+    "folder with scifi_geometry.bin; or a description; empty: the nominal one") \
   M(OUT, geometry, scifi_geometry, "mats, and links of banks")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 

@@ -7,7 +7,7 @@
 #define SL_ARGS geometry_sink_args
 #define GEOMETRY_SINK(M)                                                                                        \
   M(IN, geometry, scifi_geometry, "", "what is written")                                                        \
-  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o")                           \
+  M(FILE_OUT, path, "", SCIFI_GEOMETRY_FILE, "folder to write to, made if there is none; empty: that of -o")    \
   M(ENUM, format, "as_read",                                                                                    \
     "format_0: first channels of banks, for versions 4 to 6; format_1: those of links, for 7 and 8; nominally " \
     "format_0",                                                                                                 \

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #define SL_ARGS looking_forward_args
-#define LOOKING_FORWARD(M)                                                                \
-  M(STRING, path, "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
+#define LOOKING_FORWARD(M)                                                                     \
+  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
   M(OUT, forward, scifi_looking_forward, "coefficients and constants")
 SL_HOST_ARGUMENTS(looking_forward, LOOKING_FORWARD);
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #define SL_ARGS seeding_constants_args
-#define SEEDING_CONSTANTS(M)                                                              \
-  M(STRING, path, "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
-  M(F32, min_momentum, 3000.0, 100.0, 1e6, "MeV", "of tracks that are looked for")        \
+#define SEEDING_CONSTANTS(M)                                                                   \
+  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
+  M(F32, min_momentum, 3000.0, 100.0, 1e6, "MeV", "of tracks that are looked for")             \
   M(OUT, seeding, scifi_seeding_constants, "layers, cases and constants")
 SL_HOST_ARGUMENTS(seeding_constants, SEEDING_CONSTANTS);
 

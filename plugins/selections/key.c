@@ -12,7 +12,7 @@
 #define SL_ARGS key_args
 #define KEY(M)                                                              \
   M(IN_EACH, lines, line_decisions, "made_by", "those that are decided on") \
-  M(STRING, path, "", "file to write")                                      \
+  M(FILE_OUT, path, "", "", "file to write")                                \
   M(BOOL, takes_output, 1, "without a path, write the file given with -o; not beside another sink that does")
 SL_HOST_ARGUMENTS(key, KEY);
 

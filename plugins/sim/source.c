@@ -33,11 +33,11 @@
   M(F32, beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas")                                      \
   M(F32, empty_fraction, 0, 0, 1, "", "of the events: no beam")                                                 \
   M(ENUM, polarity, "down", "of the magnet", "down up")                                                         \
-  M(STRING, velo, "", "a description of the VELO; empty: the nominal one")                                      \
-  M(STRING, ut, "", "a description of the UT; empty: the nominal one")                                          \
-  M(STRING, scifi, "", "a description of the SciFi; empty: the nominal one")                                    \
-  M(STRING, calo, "", "a description of the calorimeter; empty: the nominal one")                               \
-  M(STRING, muon, "", "a description of the muon chambers; empty: the nominal one")                             \
+  M(FILE_IN, velo, "", "", "a description of the VELO; empty: the nominal one")                                 \
+  M(FILE_IN, ut, "", "", "a description of the UT; empty: the nominal one")                                     \
+  M(FILE_IN, scifi, "", "", "a description of the SciFi; empty: the nominal one")                               \
+  M(FILE_IN, calo, "", "", "a description of the calorimeter; empty: the nominal one")                          \
+  M(FILE_IN, muon, "", "", "a description of the muon chambers; empty: the nominal one")                        \
   M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
   M(F32, ut_efficiency, 0.998, 0, 1, "", "chance that a sensor of the UT sees a track")                         \
   M(F32, scifi_efficiency, 0.98, 0, 1, "", "chance that a layer of the SciFi sees a track")                     \

@@ -48,7 +48,7 @@
   M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: energy, with calo_geometry")           \
   M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "where cells are")                                  \
   M(ENUM, show, "velo", "the VELO, or the whole spectrometer", "velo spectrometer")                           \
-  M(STRING, path, "", "file to write; empty: that of -o")                                                     \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                               \
   M(ENUM, choose, "first", "which event; busiest is the one with most tracks", "first busiest")               \
   M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says")        \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")

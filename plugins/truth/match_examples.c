@@ -20,7 +20,7 @@
   M(IN, states, velo_end_states, "offsets x y z tx ty", "of these")                                              \
   M(IN, matching, scifi_matching_constants, "constants", "how they are matched")                                 \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(STRING, path, "", "file to write; empty: that of -o")                                                        \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                                  \
   M(F32, max_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of pairs")
 SL_HOST_ARGUMENTS(match_examples, MATCH_EXAMPLES);
 

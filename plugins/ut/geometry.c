@@ -15,8 +15,9 @@
 static const float largest_length = 1e5f;
 
 #define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                                              \
-  M(STRING, path, "", "folder with ut_geometry.bin and ut_boards.bin; or a description; empty: the nominal one") \
+#define GEOMETRY(M)                                                                            \
+  M(FILE_IN, path, "", UT_GEOMETRY_FILE " " UT_BOARDS_FILE,                                    \
+    "folder with ut_geometry.bin and ut_boards.bin; or a description; empty: the nominal one") \
   M(OUT, geometry, ut_geometry, "sectors and readout boards")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 

@@ -5,9 +5,10 @@
 #include "io/geometry_files.h"
 
 #define SL_ARGS geometry_sink_args
-#define GEOMETRY_SINK(M)                              \
-  M(IN, geometry, ut_geometry, "", "what is written") \
-  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o")
+#define GEOMETRY_SINK(M)                                     \
+  M(IN, geometry, ut_geometry, "", "what is written")        \
+  M(FILE_OUT, path, "", UT_GEOMETRY_FILE " " UT_BOARDS_FILE, \
+    "folder to write to, made if there is none; empty: that of -o")
 SL_HOST_ARGUMENTS(geometry_sink, GEOMETRY_SINK);
 
 static void pack_sectors(const struct ut_geometry_view *g, unsigned char bytes[GEOMETRY_FILE_BYTES]) {

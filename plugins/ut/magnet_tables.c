@@ -13,8 +13,8 @@
 static const float largest_entry = 1e3f;
 
 #define SL_ARGS magnet_tables_args
-#define MAGNET_TABLES(M)                                                                     \
-  M(STRING, path, "", "folder with ut_tables.bin; or a calibration; empty: the nominal one") \
+#define MAGNET_TABLES(M)                                                                                      \
+  M(FILE_IN, path, "", UT_TABLES_FILE, "folder with ut_tables.bin; or a calibration; empty: the nominal one") \
   M(OUT, tables, ut_magnet_tables, "deflections, field integrals and constants")
 SL_HOST_ARGUMENTS(magnet_tables, MAGNET_TABLES);
 

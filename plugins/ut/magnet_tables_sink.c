@@ -5,7 +5,7 @@
 #define SL_ARGS magnet_tables_sink_args
 #define MAGNET_TABLES_SINK(M)                            \
   M(IN, tables, ut_magnet_tables, "", "what is written") \
-  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o")
+  M(FILE_OUT, path, "", UT_TABLES_FILE, "folder to write to, made if there is none; empty: that of -o")
 SL_HOST_ARGUMENTS(magnet_tables_sink, MAGNET_TABLES_SINK);
 
 static unsigned char *put_table(unsigned char *at, const uint32_t *entries_of_axis, uint32_t axes,

@@ -17,7 +17,7 @@ static const float largest_length = 1e5f;
 
 #define SL_ARGS geometry_args
 #define GEOMETRY(M)                                                                                          \
-  M(STRING, path, "",                                                                                        \
+  M(FILE_IN, path, "", VELO_GEOMETRY_FILE " " VELO_BEAMLINE_FILE,                                            \
     "folder with velo_geometry.bin and, optionally, beamline.bin; or a description; empty: the nominal one") \
   M(OUT, geometry, velo_geometry, "geometry and beam line")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);

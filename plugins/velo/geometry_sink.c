@@ -5,9 +5,10 @@
 #include "io/geometry_files.h"
 
 #define SL_ARGS geometry_sink_args
-#define GEOMETRY_SINK(M)                                \
-  M(IN, geometry, velo_geometry, "", "what is written") \
-  M(STRING, path, "", "folder to write to, made if there is none; empty: that of -o")
+#define GEOMETRY_SINK(M)                                           \
+  M(IN, geometry, velo_geometry, "", "what is written")            \
+  M(FILE_OUT, path, "", VELO_GEOMETRY_FILE " " VELO_BEAMLINE_FILE, \
+    "folder to write to, made if there is none; empty: that of -o")
 SL_HOST_ARGUMENTS(geometry_sink, GEOMETRY_SINK);
 
 static void pack_geometry(const struct velo_geometry_view *g, unsigned char bytes[GEOMETRY_FILE_BYTES]) {

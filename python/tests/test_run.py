@@ -407,3 +407,35 @@ def test_awkward_arrays(whole):
         for track in range(offsets[event], offsets[event + 1]):
             expected = whole.tracks.hits.x[hits[track] : hits[track + 1]]
             assert np.array_equal(nested[event].hits[track - offsets[event]].x.to_numpy(), expected)
+
+
+def test_no_source_is_replaced(tmp_path, monkeypatch):
+    """What the session reads, and the file of another sink, are refused before anything is written."""
+    monkeypatch.chdir(tmp_path)
+    for _ in sluice.Graph("copy.yaml").run(n=2, output="in.mdf"):
+        pass
+    for _ in sluice.Graph("geometry.yaml").run(output="geo"):
+        pass
+    (tmp_path / "part.yaml").write_text("sluice: 1\nnodes: { again: { use: io.mdf_sink, set: { path: new.mdf } } }\n")
+    (tmp_path / "graph.yaml").write_text("sluice: 1\ninclude: [part.yaml, copy.yaml]\n")
+    (tmp_path / "link").symlink_to("in.mdf")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    cases = [
+        ("copy.yaml", {}, "in.mdf", "link", r"link: the same file as in\.mdf, an input"),
+        ("graph.yaml", {}, None, "part.yaml", r"part\.yaml: the same file as part\.yaml, a file of the graph"),
+        ("graph.yaml", {}, None, "./new.mdf", r"new\.mdf: the same file as \./new\.mdf|\./new\.mdf: the same file as new\.mdf"),
+        ("geometry.yaml", {"geometry": "geo"}, None, "geo", r"geo/velo_geometry\.bin: the same file as geo/velo_geometry\.bin, which"),
+    ]
+    for graph, settings, files, output, message in cases:
+        with pytest.raises(sluice.Error, match=message):
+            for _ in sluice.Graph(graph, set=settings).run(files, n=1, output=output):
+                pass
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_replaced_file_keeps_its_permissions(tmp_path):
+    output = tmp_path / "private.mdf"
+    output.touch(0o600)
+    for _ in sluice.Graph("copy.yaml").run(n=1, output=output):
+        pass
+    assert output.stat().st_size > 0 and output.stat().st_mode & 0o777 == 0o600

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/output.h"
 
+#include "base/file_access.h"
 #include "base/file_identity.h"
 
 #include <errno.h>
@@ -15,8 +16,14 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
-enum { BUFFER_BYTES = 8 << 20, PARTS_MAX = 1000 };
+enum { BUFFER_BYTES = 8 << 20, MARKS_MAX = 1 << 15, PARTS_MAX = 1000 };
+
+/* The first `bytes` of the file are its first `events`. */
+struct mark {
+  uint64_t bytes, events;
+};
 
 struct sl_output {
   int descriptor;
@@ -35,9 +42,11 @@ struct sl_output {
   ino_t inode;
   uint8_t *buffer;
   size_t used, capacity;
-  uint64_t written_bytes;               /* handed to the system */
-  uint64_t marked_bytes, marked_events; /* up to the last mark, which may lie in the buffer */
-  uint64_t whole_bytes, whole_events;   /* up to the last mark that was written */
+  uint64_t written_bytes; /* handed to the system */
+  uint64_t marked_events; /* up to the last mark, which may lie in the buffer */
+  struct mark whole;      /* the last mark that was written */
+  struct mark *marks;     /* those after it, ascending; NULL with is_by_path */
+  uint32_t mark_count;
 };
 
 static int fail(struct sl_output *f, const char *name, const char *step, int error) {
@@ -75,13 +84,48 @@ static int refuse(struct sl_output *f, const char *reason) {
   return SL_EIO;
 }
 
-static int make_part(struct sl_output *f) {
-  const size_t bytes = strlen(f->target) + sizeof ".part" + 8;
+/* The longest name that the file system of `folder` takes in this folder. */
+static size_t name_room(const char *folder, size_t folder_bytes) {
+  const long most = pathconf(folder, _PC_NAME_MAX);
+  const size_t name = most > 0 && most < NAME_MAX ? (size_t)most : NAME_MAX;
+  const size_t path = PATH_MAX - 1 - folder_bytes;
+  return name < path ? name : path;
+}
+
+/* f->part becomes TARGET, with room for ".part" and a number. A name that is too long for that is cut, at the begin of
+ * a character, and ends with a hash of the whole name, so that two targets never share a temporary. Returns how many
+ * bytes stand there, 0 if there is no room. */
+static size_t begin_part(struct sl_output *f) {
+  enum { SUFFIX_BYTES = sizeof ".part1000" - 1, HASH_BYTES = 17 };
+  char folder[PATH_MAX];
+  const char *name = sl_file_split(f->target, folder);
+  if (!name) return 0;
+  const size_t folder_bytes = (size_t)(name - f->target), name_bytes = strlen(name);
+  const size_t room = name_room(folder, folder_bytes);
+  if (name_bytes + SUFFIX_BYTES <= room) return (size_t)sprintf(f->part, "%s", f->target);
+  if (room <= SUFFIX_BYTES + HASH_BYTES) return 0;
+  size_t kept = room - SUFFIX_BYTES - HASH_BYTES;
+  while (kept > 0 && ((unsigned char)name[kept] & 0xC0) == 0x80) kept--;
+  return (size_t)sprintf(f->part, "%.*s.%016llx", (int)(folder_bytes + kept), f->target,
+                         (unsigned long long)XXH3_64bits(name, name_bytes));
+}
+
+/* The new file is for those who may use the one that it replaces. */
+static void keep_access(struct sl_output *f) {
+  if (sl_file_keep_access(f->target, f->descriptor) == SL_OK) return;
+  f->say(f->context, SL_WARNING,
+         "%s: the file that replaces it cannot have its group, and is closed to the group that it has", f->path);
+}
+
+static int make_part(struct sl_output *f, int is_there) {
+  const size_t bytes = strlen(f->target) + 64;
   f->part = (char *)malloc(bytes);
   if (!f->part) return SL_ENOMEM;
+  const size_t length = begin_part(f);
+  if (length == 0) return refuse(f, strerror(ENAMETOOLONG));
   for (int i = 1; i <= PARTS_MAX; i++) {
-    snprintf(f->part, bytes, i == 1 ? "%s.part" : "%s.part%d", f->target, i);
-    f->descriptor = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    snprintf(f->part + length, bytes - length, i == 1 ? ".part" : ".part%d", i);
+    f->descriptor = open(f->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, is_there ? 0600 : 0666);
     if (f->descriptor >= 0) break;
     if (errno != EEXIST) return refuse(f, strerror(errno));
     const long writer = writer_of(f->part);
@@ -97,6 +141,7 @@ static int make_part(struct sl_output *f) {
   f->inode = status.st_ino;
   f->is_renamed = 1;
   f->placed = f->part;
+  if (is_there) keep_access(f);
   return SL_OK;
 }
 
@@ -155,7 +200,7 @@ static int open_target(struct sl_output *f, uint32_t flags, const atomic_int *st
   const int is_link = lstat(f->path, &link) == 0 && S_ISLNK(link.st_mode);
   if (is_link && !realpath(f->path, followed)) return refuse(f, strerror(errno));
   f->target = strdup(is_link ? followed : f->path);
-  return f->target ? make_part(f) : SL_ENOMEM;
+  return f->target ? make_part(f, is_there) : SL_ENOMEM;
 }
 
 int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *context, struct sl_output **file) {
@@ -179,8 +224,9 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
   f->path = strdup(path);
   f->capacity = f->is_by_path ? 0 : BUFFER_BYTES;
   f->buffer = f->capacity ? (uint8_t *)malloc(f->capacity) : NULL;
+  f->marks = f->capacity ? (struct mark *)malloc(MARKS_MAX * sizeof *f->marks) : NULL;
   f->placed = f->path;
-  int status = f->path && (f->buffer || !f->capacity) ? SL_OK : SL_ENOMEM;
+  int status = f->path && ((f->buffer && f->marks) || !f->capacity) ? SL_OK : SL_ENOMEM;
   if (status == SL_OK) status = open_target(f, flags, stop);
   if (status == SL_OK)
     *file = f;
@@ -214,10 +260,14 @@ static int write_all(struct sl_output *f, const uint8_t *data, size_t bytes) {
   return 0;
 }
 
+/* Finds the last mark that was written, which `whole` becomes. */
 static void note_whole(struct sl_output *f) {
-  if (f->marked_bytes > f->written_bytes) return;
-  f->whole_bytes = f->marked_bytes;
-  f->whole_events = f->marked_events;
+  uint32_t count = 0;
+  while (count < f->mark_count && f->marks[count].bytes <= f->written_bytes) count++;
+  if (count == 0) return;
+  f->whole = f->marks[count - 1];
+  f->mark_count -= count;
+  memmove(f->marks, f->marks + count, f->mark_count * sizeof *f->marks);
 }
 
 static int shut(struct sl_output *f) {
@@ -232,19 +282,19 @@ static int shut(struct sl_output *f) {
 static void give_up(struct sl_output *f, char *rest, size_t bytes) {
   *rest = '\0';
   int error = 0;
-  if (f->is_renamed && f->whole_events == 0) {
+  if (f->is_renamed && f->whole.events == 0) {
     (void)unlink(f->part);
     snprintf(rest, bytes, "; nothing of it is kept");
   } else if (f->is_renamed) {
-    if (!f->is_by_path && f->whole_bytes < f->written_bytes && ftruncate(f->descriptor, (off_t)f->whole_bytes) != 0)
+    if (!f->is_by_path && f->whole.bytes < f->written_bytes && ftruncate(f->descriptor, (off_t)f->whole.bytes) != 0)
       error = errno;
     if (!error && fsync(f->descriptor) != 0) error = errno;
-    f->written_bytes = error ? f->written_bytes : f->whole_bytes;
+    f->written_bytes = error ? f->written_bytes : f->whole.bytes;
     if (error)
-      snprintf(rest, bytes, "; its first %" PRIu64 " %s were written, but may not be on the disk: %s", f->whole_events,
+      snprintf(rest, bytes, "; its first %" PRIu64 " %s were written, but may not be on the disk: %s", f->whole.events,
                f->things, strerror(error));
     else
-      snprintf(rest, bytes, "; it keeps the first %" PRIu64 " %s", f->whole_events, f->things);
+      snprintf(rest, bytes, "; it keeps the first %" PRIu64 " %s", f->whole.events, f->things);
   }
   (void)shut(f);
 }
@@ -278,7 +328,9 @@ int sl_output_flush(struct sl_output *f) {
   return write_out(f, f->buffer, bytes);
 }
 
-uint64_t sl_output_room(const struct sl_output *f) { return f->capacity - f->used; }
+/* None where there are as many marks as are kept: what comes next is preceded by a flush, after which there are none.
+ */
+uint64_t sl_output_room(const struct sl_output *f) { return f->mark_count < MARKS_MAX ? f->capacity - f->used : 0; }
 
 int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **place) {
   if (f->has_ended) return SL_EIO;
@@ -331,9 +383,13 @@ int sl_output_print(struct sl_output *f, const char *format, ...) {
 }
 
 void sl_output_mark(struct sl_output *f, uint64_t events) {
-  f->marked_bytes = f->written_bytes + f->used;
   f->marked_events += events;
-  if (f->is_by_path) note_whole(f);
+  const struct mark mark = {f->written_bytes + f->used, f->marked_events};
+  if (f->is_by_path) f->whole = mark;
+  if (f->is_by_path || f->has_ended) return;
+  const int is_further = f->mark_count == 0 || f->marks[f->mark_count - 1].bytes < mark.bytes;
+  f->mark_count += (uint32_t)is_further;
+  f->marks[f->mark_count - 1] = mark;
 }
 
 /* --------------------------------------------------------------------------------------------------- the end */
@@ -399,7 +455,7 @@ static void abandon(struct sl_output *f) {
   if (f->used) (void)write_all(f, f->buffer, f->used);
   f->used = 0;
   note_whole(f);
-  const uint64_t events = f->whole_events;
+  const uint64_t events = f->whole.events;
   give_up(f, rest, sizeof rest);
   if (f->is_renamed && events) f->say(f->context, SL_WARNING, "%s: the run did not end%s", f->placed, rest);
 }
@@ -412,6 +468,7 @@ void sl_output_close(struct sl_output *f) {
   free(f->target);
   free(f->part);
   free(f->buffer);
+  free(f->marks);
   free(f);
 }
 

@@ -1,7 +1,7 @@
 /* check.c: `sluice check`: everything that is wrong with a graph, or how it is wired. */
 #include "cli/cli.h"
 
-static int show(const struct cli_arguments *a, const struct sl_session *session) {
+static int show(const struct cli_arguments *a, struct sl_session *session) {
   (void)a;
   sl_session_write_wiring(session, stdout);
   return CLI_OK;

@@ -148,8 +148,12 @@ int cli_write_file(const char *path, int (*write)(const void *what, FILE *file),
 /* The same about a session. */
 int cli_write_session(const struct sl_session *session, const char *path,
                       int (*write)(const struct sl_session *, FILE *));
+/* CLI_OK, or CLI_WRONG after a complaint where `path`, the file of `option`, cannot be written or is the same file as
+ * `other`, that of `other_option`. Either may be NULL, for an option that is not given. For commands without a session.
+ */
+int cli_check_output(const char *option, const char *path, const char *other_option, const char *other);
 /* Opens a session on the graph, has `show` print something of it, and prints the messages. Returns an exit status. */
-int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *));
+int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, struct sl_session *));
 
 int cli_run(const struct cli_arguments *a);
 int cli_check(const struct cli_arguments *a);

@@ -60,7 +60,7 @@ static int write_origins(const struct sl_session *session, FILE *file) {
   return sl_session_write_graph(session, 1, file);
 }
 
-static int show(const struct cli_arguments *a, const struct sl_session *session) {
+static int show(const struct cli_arguments *a, struct sl_session *session) {
   if (a->as_yaml) return cli_write_session(session, "-", a->origins ? write_origins : write_yaml);
   if (a->as_svg) return draw_svg(session);
   return cli_write_session(session, "-", a->as_mermaid ? sl_session_write_mermaid : sl_session_write_dot);

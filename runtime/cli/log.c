@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,9 +23,16 @@ enum { LEVELS = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *log_file; /* NULL: there is none */
-static const char *log_path;
+static const char *log_path, *log_option;
+static struct sl_text_file pending; /* the lines until it is known that the file is no other of the run */
+static int opened = -1;             /* the file meanwhile, if it is there */
 static int least_level;
 static int is_broken; /* under the lock */
+
+static void break_off(void) {
+  fprintf(stderr, "warning: %s: the log cannot be written, and ends here: %s\n", log_path, strerror(errno));
+  is_broken = 1;
+}
 
 /* ----------------------------------------------------------------------------------------------- opening */
 
@@ -43,41 +52,25 @@ static int choose_level(const char *from, const char *name) {
   return CLI_WRONG;
 }
 
-/* Lines among the bytes of a file that the run reads or writes would spoil it. */
-static const char *use_of(const struct cli_arguments *a, const char *path) {
-  const struct sl_file_identity log = sl_file_identify(path);
-  const char *const others[] = {a->operand, a->options.output_path, a->json_path, a->options.trace_path,
-                                a->options.metrics_path};
-  static const char *const uses[] = {"the graph", "the file of -o", "the file of --json", "the file of --trace",
-                                     "the file of --metrics"};
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-    const struct sl_file_identity other = others[i] ? sl_file_identify(others[i]) : log;
-    if (others[i] && sl_file_is_same(&log, &other)) return uses[i];
-  }
-  const struct cli_list *const lists[] = {&a->inputs, &a->withs};
-  for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
-    for (size_t i = 0; i < lists[l]->count; i++) {
-      const struct sl_file_identity other = sl_file_identify(lists[l]->items[i]);
-      if (sl_file_is_same(&log, &other)) return l == 0 ? "an input of this run" : "part of the graph";
-    }
-  return NULL;
+/* Without waiting for a reader, if it is a FIFO. -1 after a complaint. */
+static int open_file(const char *from, const char *path, int flags) {
+  const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
+  if (file >= 0 && fcntl(file, F_SETFL, O_APPEND) == 0) return file;
+  fprintf(stderr, "error: %s %s: %s\n", from, path, strerror(errno));
+  if (file >= 0) close(file);
+  return -1;
 }
 
-static int open_file(const char *from, const char *path) {
-  /* Without waiting for a reader, if it is a FIFO. */
-  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-  if (file < 0 || fcntl(file, F_SETFL, O_APPEND) < 0) {
-    fprintf(stderr, "error: %s %s: %s\n", from, path, strerror(errno));
-    if (file >= 0) close(file);
-    return CLI_WRONG;
+/* Opens the file as far as that changes nothing. */
+static int look_at_file(const char *from, const char *path) {
+  char reason[PATH_MAX + 128];
+  if (access(path, F_OK) == 0) {
+    opened = open_file(from, path, 0);
+    return opened < 0 ? CLI_WRONG : CLI_OK;
   }
-  log_file = cli_open_filtered(file);
-  if (!log_file) {
-    close(file);
-    return cli_no_memory();
-  }
-  log_path = path;
-  return CLI_OK;
+  if (sl_file_may_be_written(path, reason, sizeof reason) == 0) return CLI_OK;
+  fprintf(stderr, "error: %s %s: %s\n", from, path, reason);
+  return CLI_WRONG;
 }
 
 static const char *variable(const char *name) {
@@ -96,16 +89,69 @@ int cli_log_open(const struct cli_arguments *a) {
   if (!path) return CLI_OK;
   least_level = SL_NOTE;
   if (level && choose_level(a->log_level ? "--log-level" : "SLUICE_LOG_LEVEL", level) != CLI_OK) return CLI_WRONG;
-  const char *use = use_of(a, path);
-  if (use) {
-    fprintf(stderr, "error: %s %s: the same file is %s\n", from, path, use);
-    return CLI_WRONG;
+  if (strcmp(path, "-") == 0) {
+    log_path = "standard error";
+    log_file = stderr;
+    return CLI_OK;
   }
-  return open_file(from, path);
+  if (look_at_file(from, path) != CLI_OK) return CLI_WRONG;
+  log_path = path;
+  log_option = from;
+  log_file = sl_text_open(&pending);
+  return log_file ? CLI_OK : cli_no_memory();
+}
+
+/* Is the file that is open no regular one, empty, or a log? */
+static int is_log(int file) {
+  static const char form[] = "0000-00-00T00:00:00.000Z ";
+  char text[sizeof form - 1];
+  struct stat status;
+  if (fstat(file, &status) != 0) return 0;
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) return 1;
+  const int again = open(log_path, O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = again < 0 ? 0 : read(again, text, sizeof text);
+  if (again >= 0) close(again);
+  if (bytes != sizeof text) return 0;
+  for (size_t i = 0; i < sizeof text; i++)
+    if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return 0;
+  return 1;
+}
+
+/* Nothing is logged any more. */
+static int give_up(int status) {
+  cli_log_close();
+  return status;
+}
+
+int cli_log_begin(struct sl_session *session) {
+  if (!pending.file) return CLI_OK;
+  if (session && sl_session_claim_output(session, log_option, log_path, 1) < 0) return give_up(CLI_WRONG);
+  if (opened < 0) opened = open_file(log_option, log_path, O_CREAT);
+  if (opened < 0) return give_up(CLI_WRONG);
+  if (!session && !is_log(opened)) {
+    fprintf(stderr, "warning: %s: this file is no log so far; what was refused is not appended\n", log_path);
+    return give_up(CLI_WRONG);
+  }
+  FILE *file = cli_open_filtered(opened);
+  if (!file) return give_up(cli_no_memory());
+  opened = -1;
+  log_file = file;
+  if (sl_text_close(&pending) < 0) return cli_no_memory();
+  for (char *line = pending.text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+    if (!is_broken && fwrite(line, 1, (size_t)(end + 1 - line), log_file) < (size_t)(end + 1 - line)) break_off();
+  free(pending.text);
+  return CLI_OK;
 }
 
 void cli_log_close(void) {
-  if (log_file) fclose(log_file);
+  if (pending.file) {
+    (void)sl_text_close(&pending);
+    free(pending.text);
+  } else if (log_file && log_file != stderr) {
+    fclose(log_file);
+  }
+  if (opened >= 0) close(opened);
+  opened = -1;
   log_file = NULL;
 }
 
@@ -121,11 +167,9 @@ static void write_line(int level, const char *text) {
   clock_gettime(CLOCK_REALTIME, &now);
   gmtime_r(&now.tv_sec, &utc);
   strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &utc);
-  if (!is_broken && fprintf(log_file, "%s.%03ldZ %s %s\n", day, now.tv_nsec / 1000000,
-                            level_names[level - CLI_LOG_DEBUG], text) < 0) {
-    fprintf(stderr, "warning: %s: the log cannot be written, and ends here: %s\n", log_path, strerror(errno));
-    is_broken = 1;
-  }
+  if (!is_broken &&
+      fprintf(log_file, "%s.%03ldZ %s %s\n", day, now.tv_nsec / 1000000, level_names[level - CLI_LOG_DEBUG], text) < 0)
+    break_off();
   pthread_mutex_unlock(&lock);
 }
 

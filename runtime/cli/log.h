@@ -11,8 +11,13 @@
 enum { CLI_LOG_DEBUG = -1 }; /* below SL_NOTE, SL_WARNING and SL_ERROR */
 
 /* The file and least level of the options, or else of SLUICE_LOG and SLUICE_LOG_LEVEL; none of them: there is no log,
- * and the rest does nothing. CLI_WRONG after a complaint. */
+ * and the rest does nothing. "-" is standard error. Lines are kept in memory until cli_log_begin. CLI_WRONG after a
+ * complaint. */
 int cli_log_open(const struct cli_arguments *a);
+/* Writes them, and each further line at once, where the file is no other file of the session; else CLI_WRONG after a
+ * complaint, and there is no log. NULL: there is no session, and which files it would have used is not known: then only
+ * a file that is a log is appended to. */
+int cli_log_begin(struct sl_session *session);
 int cli_log_takes(int level);
 void cli_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_log_message(const struct sl_diagnostic *message);

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,6 +41,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "error: %s\n", sl_processor_lacks());
     return CLI_WRONG;
   }
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
   cli_filter_output();
   if (argc < 2) {
     cli_write_help(stderr);

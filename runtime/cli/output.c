@@ -1,10 +1,12 @@
 /* output.c: what commands have in common: messages, files, a look at a graph that does not run. */
+#include "base/file_identity.h"
 #include "base/nearest.h"
 #include "base/text_file.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +76,19 @@ int cli_complain(const char *path, const char *reason) {
   return CLI_FAILED;
 }
 
+int cli_check_output(const char *option, const char *path, const char *other_option, const char *other) {
+  char reason[PATH_MAX + 128];
+  if (!path) return CLI_OK;
+  if (sl_file_may_be_written(path, reason, sizeof reason) < 0) {
+    fprintf(stderr, "error: %s %s: cannot be written: %s\n", option, path, reason);
+    return CLI_WRONG;
+  }
+  const struct sl_file_identity a = sl_file_identify(path), b = sl_file_identify(other ? other : path);
+  if (!other || !sl_file_is_same(&a, &b)) return CLI_OK;
+  fprintf(stderr, "error: %s %s: the same file as %s, the file of %s\n", option, path, other, other_option);
+  return CLI_WRONG;
+}
+
 static int write_bytes(const char *path, const char *bytes, size_t count) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
@@ -111,7 +126,7 @@ int cli_write_session(const struct sl_session *session, const char *path,
   return cli_write_file(path, write_session, &writer);
 }
 
-int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, const struct sl_session *)) {
+int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, struct sl_session *)) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
   struct sl_session *session = NULL;

@@ -9,7 +9,8 @@
 
 /* ---------------------------------------------------------------------------------------------- of a graph */
 
-static int show(const struct cli_arguments *a, const struct sl_session *session) {
+static int show(const struct cli_arguments *a, struct sl_session *session) {
+  if (a->svg_path && sl_session_claim_output(session, "--svg", a->svg_path, 0) < 0) return CLI_WRONG;
   if (!a->svg_path || strcmp(a->svg_path, "-") != 0) sl_session_write_plan(session, stdout);
   return a->svg_path ? cli_write_session(session, a->svg_path, sl_session_write_plan_svg) : CLI_OK;
 }
@@ -108,6 +109,14 @@ static int plan_csvs(const struct cli_arguments *a) {
   return status;
 }
 
+/* With --csv: are the files that are written others than those that are read, and can they be written? */
+static int check_files(const struct cli_arguments *a) {
+  const char *csv = a->csv_paths.items[0]; /* of several, nothing is written */
+  int status = cli_check_output("--offsets", a->offsets_path, "--csv", csv);
+  if (status == CLI_OK) status = cli_check_output("--svg", a->svg_path, "--csv", csv);
+  return status == CLI_OK ? cli_check_output("--svg", a->svg_path, "--offsets", a->offsets_path) : status;
+}
+
 static int complain(const char *text) {
   fprintf(stderr, "error: %s\n", text);
   return CLI_WRONG;
@@ -126,5 +135,6 @@ int cli_plan(const struct cli_arguments *a) {
   }
   if (csvs > 1 && (a->offsets_path || a->svg_path))
     return complain("--offsets and --svg take one --csv file at a time");
-  return csvs > 0 ? plan_csvs(a) : cli_look(a, show);
+  if (csvs == 0) return cli_look(a, show);
+  return check_files(a) == CLI_OK ? plan_csvs(a) : CLI_WRONG;
 }

@@ -79,7 +79,7 @@ static int run(const struct cli_arguments *a) {
   options.report_path = a->json_path;
   options.command_line = a->command_line;
   int status = CLI_WRONG;
-  if (sl_session_open(&options, d, &session) == SL_OK) {
+  if (sl_session_open(&options, d, &session) == SL_OK && cli_log_begin(session) == CLI_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
     cli_stop_on_signal(session);
@@ -95,6 +95,7 @@ static int run(const struct cli_arguments *a) {
       sl_session_write_table(session, a->options.profile, sl_session_writes_stdout(session) ? stderr : stdout);
     log_end(session, status);
   } else {
+    if (!session) (void)cli_log_begin(NULL);
     cli_log(SL_NOTE, "ends: refused, exit status %d", status);
   }
   cli_print_dropped(d);

@@ -47,8 +47,7 @@ void cli_catch_signals(void) {
     if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) is_caught |= 1 << i;
   }
   for (int i = 0; i < SIGNALS; i++) set_action(i, on_signal);
-  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
-  signal(SIGPIPE, SIG_IGN); /* and so is a pipe that nobody reads */
+  signal(SIGPIPE, SIG_IGN); /* a pipe that nobody reads is an error of the write */
 }
 
 void cli_leave_signals(void) { end_with_next(); }

@@ -107,7 +107,7 @@ static int make_variants(struct tuning *t) {
     fprintf(stderr, "error: on cpu a block is one thread; tune blocks on a GPU (--device cuda)\n");
     return CLI_WRONG;
   }
-  if (status == CLI_OK && a->nodes.count > 0) status = open_graph(t);
+  if (status == CLI_OK && (a->nodes.count > 0 || a->options.output_path)) status = open_graph(t);
   for (size_t i = 0; i < a->nodes.count && status == CLI_OK; i++)
     status = add_blocks(t, a->nodes.items[i], a->blocks ? a->blocks : "32,64,128,256");
   sl_session_close(t->graph);
@@ -200,7 +200,9 @@ static int open_graph(struct tuning *t) {
   const struct sl_options o = options_of(t, &t->variants[0], text, sizeof text);
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
-  const int status = sl_session_open(&o, d, &t->graph) == SL_OK ? CLI_OK : CLI_WRONG;
+  const char *overlay = t->a->options.output_path;
+  int status = sl_session_open(&o, d, &t->graph) == SL_OK ? CLI_OK : CLI_WRONG;
+  if (status == CLI_OK && overlay && sl_session_claim_output(t->graph, "-o", overlay, 0) < 0) status = CLI_WRONG;
   if (status != CLI_OK) cli_print_messages(d, 1);
   sl_diagnostics_free(d);
   return status;

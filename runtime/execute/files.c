@@ -1,14 +1,20 @@
-/* files.c: which files a run reads and writes. A file that is written is no input of the run and no other of its
- * outputs; all of them are compared before the first is opened, those of sinks when the sink opens them.
+/* files.c: the list of files that a run reads and writes. A file that is written is on the list once. Those that the
+ * options name are entered first; those of the graph, of its plugins, and those that properties of nodes name, when the
+ * graph is known. All that is before the first file is opened for writing. A sink may open other files, which are then
+ * compared with the list.
  */
+#define _GNU_SOURCE
+#include "base/locale.h"
 #include "execute/session.h"
 #include "graph/find.h"
+#include "plugin/property.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int find_inputs(struct sl_session *s) {
   struct sl_options *o = &s->options;
@@ -44,72 +50,188 @@ int sl_files_find(struct sl_session *s) {
   return status < 0 ? status : find_inputs(s);
 }
 
-/* From now on nobody else may write it. */
-static int claim(struct sl_session *s, const char *path, const char *what) {
+/* A file of the run, before it is entered. */
+struct entry {
+  const char *path;
+  const char *option; /* that names it, or the property; NULL of a file that is read */
+  int32_t node;       /* whose property names it, or SL_NONE */
+  uint32_t member;    /* that property */
+  int is_for_sink;    /* of -o */
+};
+
+/* Where the property stands that names a file, if one does. */
+static const struct sl_place *place_of(const struct sl_session *s, int32_t node, uint32_t member) {
+  return node != SL_NONE && s->graph->nodes[node].places[member].file ? &s->graph->nodes[node].places[member] : NULL;
+}
+
+static const char *name_of(const struct sl_session *s, int32_t node) {
+  return node == SL_NONE ? NULL : s->graph->nodes[node].name;
+}
+
+/* Says that the file of `writer` is another file of the run too. */
+static void say_same(struct sl_session *s, const struct sl_file *writer, const struct sl_file *other) {
+  sl_diagnose(s->diagnostics, SL_ERROR, place_of(s, writer->node, writer->member), name_of(s, writer->node), NULL,
+              "%s%s%s: the same file as %s, %s", writer->option, writer->node == SL_NONE ? " " : ": ", writer->path,
+              other->path, other->what);
+}
+
+static int is_of_sink(const struct sl_file *file) { return file->option && file->node != SL_NONE; }
+
+/* Would one of the two replace the other? Which sink takes the file of -o is not known before it opens it. */
+static int is_conflict(const struct sl_file *a, const struct sl_file *b) {
+  if ((a->is_for_sink && is_of_sink(b)) || (b->is_for_sink && is_of_sink(a))) return 0;
+  return (a->option || b->option) && sl_file_is_same(&a->identity, &b->identity);
+}
+
+/* Adds a file to the list; `what` it is, of which `name` is a part, is for messages about others. */
+static int add(struct sl_session *s, const struct entry *e, const char *what, const char *name)
+    __attribute__((format(printf, 3, 0)));
+static int add(struct sl_session *s, const struct entry *e, const char *what, const char *name) {
   struct sl_files *f = &s->files;
   if (f->count == f->capacity) {
-    const uint32_t capacity = f->capacity ? 2 * f->capacity : 16;
+    const uint32_t capacity = f->capacity ? 2 * f->capacity : 64;
     struct sl_file *larger = realloc(f->at, capacity * sizeof *larger);
     if (!larger) return SL_ENOMEM;
     f->at = larger;
     f->capacity = capacity;
   }
-  struct sl_file *file = &f->at[f->count++];
-  *file = (struct sl_file){.identity = sl_file_identify(path), .what = what};
-  f->writes_stdout |= file->identity.kind == SL_FILE_STDOUT || sl_file_is_stdout(path);
+  struct sl_file *file = &f->at[f->count];
+  *file = (struct sl_file){.identity = sl_file_identify(e->path),
+                           .option = e->option,
+                           .node = e->node,
+                           .member = e->member,
+                           .is_for_sink = e->is_for_sink};
+  snprintf(file->what, sizeof file->what, what, name);
+  file->path = strdup(e->path);
+  if (!file->path) return SL_ENOMEM;
+  f->count++;
+  f->writes_stdout |= e->option && (file->identity.kind == SL_FILE_STDOUT || sl_file_is_stdout(e->path));
   return SL_OK;
 }
 
-/* What the file is already for this run, or NULL. */
-static const char *use_of(const struct sl_session *s, const char *path) {
-  const struct sl_file_identity identity = sl_file_identify(path);
-  for (uint32_t i = 0; i < s->files.count; i++)
-    if (sl_file_is_same(&s->files.at[i].identity, &identity)) return s->files.at[i].what;
-  return NULL;
+/* The same, or SL_EINVAL with a message where the file is on the list already, and is written in one of the two places.
+ */
+static int enter(struct sl_session *s, const struct entry *e, const char *what, const char *name)
+    __attribute__((format(printf, 3, 0)));
+static int enter(struct sl_session *s, const struct entry *e, const char *what, const char *name) {
+  if (add(s, e, what, name) < 0) return SL_ENOMEM;
+  const struct sl_file *file = &s->files.at[s->files.count - 1];
+  for (const struct sl_file *other = s->files.at; other < file; other++) {
+    if (!is_conflict(other, file)) continue;
+    if (file->option)
+      say_same(s, file, other);
+    else
+      say_same(s, other, file);
+    return SL_EINVAL;
+  }
+  return SL_OK;
 }
 
-/* 1, or 0 after saying why not. */
-static int may_write(struct sl_session *s, const char *option, const char *path) {
+static int enter_input(struct sl_session *s, const char *path, const char *what) {
+  const struct entry e = {.path = path, .node = SL_NONE};
+  return enter(s, &e, "%s", what);
+}
+
+/* SL_EINVAL with a message where it cannot be written. */
+static int check_writable(struct sl_session *s, const struct entry *e) {
   char reason[PATH_MAX + 128];
+  if (sl_file_may_be_written(e->path, reason, sizeof reason) == 0) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, place_of(s, e->node, e->member), name_of(s, e->node), NULL,
+              "%s%s%s: cannot be written: %s", e->option, e->node == SL_NONE ? " " : ": ", e->path, reason);
+  return SL_EINVAL;
+}
+
+/* The first error of two results, of which SL_ENOMEM counts most. */
+static int worse(int a, int b) { return a == SL_ENOMEM || b == SL_OK ? a : b == SL_ENOMEM || a == SL_OK ? b : a; }
+
+static int is_folder(const char *path) {
   struct stat status;
-  const char *use = use_of(s, path);
-  if (use) {
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s %s: the same file is %s", option, path, use);
-    return 0;
-  }
-  /* What a folder is for, the sink knows. */
-  if (strcmp(option, "-o") == 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return 1;
-  if (sl_file_may_be_written(path, reason, sizeof reason) == 0) return 1;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s %s: cannot be written: %s", option, path, reason);
-  return 0;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int enter_option(struct sl_session *s, const char *option, const char *path) {
+  if (!path) return SL_OK;
+  const struct entry e = {
+      .path = path, .option = option, .node = SL_NONE, .is_for_sink = path == s->options.output_path};
+  const int status = enter(s, &e, "the file of %s", option);
+  /* What a folder is for, the sink of -o knows. */
+  return status < 0 || (e.is_for_sink && is_folder(path)) ? status : check_writable(s, &e);
 }
 
 int sl_files_check(struct sl_session *s) {
   const struct sl_options *o = &s->options;
-  int may = 1, status = SL_OK;
-  for (uint32_t i = 0; status == SL_OK && o->input_paths && o->input_paths[i]; i++)
-    status = claim(s, o->input_paths[i], "an input of this run");
-  if (status == SL_OK && o->graph_path && !o->graph_text) status = claim(s, o->graph_path, "the graph");
-  for (uint32_t i = 0; status == SL_OK && o->with_paths && o->with_paths[i]; i++)
-    status = claim(s, o->with_paths[i], "part of the graph");
-  const struct {
-    const char *option, *path, *what;
-  } outputs[] = {{"--json", o->report_path, "the file of --json"},
-                 {"--trace", o->trace_path, "the file of --trace"},
-                 {"--metrics", o->metrics_path, "the file of --metrics"},
-                 {"-o", o->output_path, NULL}}; /* claimed by the sink that takes it */
-  for (size_t i = 0; i < sizeof outputs / sizeof outputs[0] && status == SL_OK; i++) {
-    if (!outputs[i].path) continue;
-    may &= may_write(s, outputs[i].option, outputs[i].path);
-    if (outputs[i].what) status = claim(s, outputs[i].path, outputs[i].what);
+  int status = SL_OK;
+  for (uint32_t i = 0; o->input_paths && o->input_paths[i]; i++)
+    status = worse(status, enter_input(s, strcmp(o->input_paths[i], "-") == 0 ? "/dev/stdin" : o->input_paths[i],
+                                       "an input of this run"));
+  if (o->graph_path && !o->graph_text) status = worse(status, enter_input(s, o->graph_path, "the graph"));
+  for (uint32_t i = 0; o->with_paths && o->with_paths[i]; i++)
+    status = worse(status, enter_input(s, o->with_paths[i], "a file of the graph"));
+  status = worse(status, enter_option(s, "--json", o->report_path));
+  status = worse(status, enter_option(s, "--trace", o->trace_path));
+  status = worse(status, enter_option(s, "--metrics", o->metrics_path));
+  return worse(status, enter_option(s, "-o", o->output_path));
+}
+
+/* A file that a property of a node names. */
+static int enter_file(struct sl_session *s, const struct sl_member *member, const struct entry *e) {
+  const char *name = s->graph->nodes[e->node].name;
+  if (!e->option) return access(e->path, F_OK) == 0 ? enter(s, e, "which the node %s reads", name) : SL_OK;
+  const int status = enter(s, e, "which the node %s writes", name);
+  const int is_to_be_made = *member->choices && !is_folder(s->graph->nodes[e->node].values[e->member].text);
+  return status < 0 || is_to_be_made || s->options.look_only ? status : check_writable(s, e);
+}
+
+/* The file that a property names, or the files of its folder. */
+static int enter_property(struct sl_session *s, uint32_t n, uint32_t m) {
+  const struct sl_member *member = &s->graph->nodes[n].algorithm->members[m];
+  const char *path = s->graph->nodes[n].values[m].text, *word;
+  struct entry e = {.path = path, .node = (int32_t)n, .member = m};
+  if (member->flags & SL_FLAG_WRITTEN) e.option = member->name;
+  if (!*path) return SL_OK;
+  if (!*member->choices || (!e.option && !is_folder(path))) return enter_file(s, member, &e);
+  int status = SL_OK;
+  size_t length;
+  for (uint32_t i = 0; status == SL_OK && *(word = sl_choice_name(member, i, &length)); i++) {
+    char file[PATH_MAX];
+    const int bytes = snprintf(file, sizeof file, "%s/%.*s", path, (int)length, word);
+    if (bytes < 0 || (size_t)bytes >= sizeof file) continue; /* nobody can open it */
+    e.path = file;
+    status = enter_file(s, member, &e);
   }
-  return status < 0 ? status : may ? SL_OK : SL_EINVAL;
+  return status;
+}
+
+int sl_files_check_graph(struct sl_session *s) {
+  const uint32_t files = SL_FLAG_READ | SL_FLAG_WRITTEN;
+  int status = SL_OK;
+  for (uint32_t i = 0; i < s->graph->file_count; i++)
+    status = worse(status, enter_input(s, s->graph->files[i], "a file of the graph"));
+  for (size_t i = 0; i < s->registry.entry_count; i++)
+    status = worse(status, enter_input(s, s->registry.entries[i].path, "a plugin"));
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const struct sl_algorithm *a = s->graph->nodes[s->graph->order[i]].algorithm;
+    for (uint32_t m = 0; m < a->member_count; m++)
+      if (a->members[m].kind == SL_MEMBER_PROPERTY && (a->members[m].flags & files))
+        status = worse(status, enter_property(s, s->graph->order[i], m));
+  }
+  return status;
+}
+
+int sl_session_claim_output(struct sl_session *s, const char *option, const char *path, uint32_t appends) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
+  const struct entry e = {.path = path, .option = option, .node = SL_NONE};
+  int status = enter(s, &e, "the file of %s", option);
+  if (status == SL_ENOMEM) sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(status));
+  if (status == SL_OK && !appends) status = check_writable(s, &e);
+  return status;
 }
 
 void sl_files_close(struct sl_session *s) {
   for (char **path = s->files.found; path && *path; path++) free(*path);
   free(s->files.found);
   sl_paths_free(&s->files.inputs);
+  for (uint32_t i = 0; i < s->files.count; i++) free(s->files.at[i].path);
   free(s->files.at);
   s->files = (struct sl_files){0};
 }
@@ -135,19 +257,41 @@ int sl_files_check_output(struct sl_session *s) {
   return SL_EINVAL;
 }
 
+/* The file of -o, and those that the sink's properties name, are the sink's, once. */
+static int may_take(const struct sl_file *file, int32_t node) {
+  return !file->is_open && file->option && (file->is_for_sink || file->node == node);
+}
+
+/* What the file is already for this run, and no file of the sink's own; NULL: nothing. */
+static const struct sl_file *find_other(const struct sl_session *s, int32_t node, const char *path) {
+  const struct sl_file_identity identity = sl_file_identify(path);
+  for (uint32_t i = s->files.count; i-- > 0;) /* sinks that are open first, since the message then has their names */
+    if (sl_file_is_same(&s->files.at[i].identity, &identity) && !may_take(&s->files.at[i], node))
+      return &s->files.at[i];
+  return NULL;
+}
+
+/* From now on no other sink may write it. */
+static int take(struct sl_session *s, int32_t node, const char *path) {
+  const struct sl_file_identity identity = sl_file_identify(path);
+  const struct entry e = {.path = path, .option = "path", .node = SL_NONE};
+  for (uint32_t i = 0; i < s->files.count; i++)
+    s->files.at[i].is_open |= sl_file_is_same(&s->files.at[i].identity, &identity) && may_take(&s->files.at[i], node);
+  s->files.output_is_taken |= is_below(path, s->options.output_path);
+  return add(s, &e, "which the node %s writes", s->graph->nodes[node].name);
+}
+
 static int open_output(const struct sl_services *services, const char *path, uint32_t flags, struct sl_output **file) {
   const struct sl_node_context *c = services->context;
-  const char *use = path && *path ? use_of(c->session, path) : NULL;
+  struct sl_session *s = c->session;
+  const struct sl_file *other = path && *path ? find_other(s, (int32_t)c->node, path) : NULL;
   *file = NULL;
-  if (use) {
-    services->message(services->context, SL_ERROR, "%s: cannot be written: the same file is %s", path, use);
+  if (other) {
+    services->message(services->context, SL_ERROR, "%s: the same file as %s, %s", path, other->path, other->what);
     return SL_EINVAL;
   }
-  const int status =
-      sl_output_open_unless(&c->session->turns.stopped, path, flags, services->message, services->context, file);
-  if (status < 0) return status;
-  c->session->files.output_is_taken |= is_below(path, c->session->options.output_path);
-  return claim(c->session, path, "written by another sink");
+  const int status = sl_output_open_unless(&s->turns.stopped, path, flags, services->message, services->context, file);
+  return status < 0 ? status : take(s, (int32_t)c->node, path);
 }
 
 void sl_say_of_option(const struct sl_session *s, const char *option, uint32_t severity, const char *format,

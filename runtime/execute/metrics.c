@@ -229,8 +229,9 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  sl_diagnose(s->diagnostics, severity == SL_ERROR ? SL_WARNING : severity, NULL, NULL, NULL,
-              "--metrics: %s; no more is written there", text);
+  const int is_end = severity == SL_ERROR;
+  sl_diagnose(s->diagnostics, is_end ? SL_WARNING : severity, NULL, NULL, NULL, "--metrics: %s%s", text,
+              is_end ? "; no more is written there" : "");
 }
 
 static int write_file(struct sl_session *s, const char *text, size_t bytes) {
@@ -239,7 +240,7 @@ static int write_file(struct sl_session *s, const char *text, size_t bytes) {
   if (status == SL_OK) status = sl_output_add(file, text, bytes);
   if (status == SL_OK) status = sl_output_finish(file);
   sl_output_close(file);
-  if (status == SL_ENOMEM) say(s, SL_WARNING, "%s", sl_error_text(status));
+  if (status == SL_ENOMEM) say(s, SL_ERROR, "%s", sl_error_text(status));
   return status;
 }
 
@@ -250,7 +251,7 @@ void sl_metrics_write(struct sl_session *s) {
   const uint64_t now = sl_now_ns();
   if (sl_text_open(&text)) write_text(s, (double)(now - m->written_ns) * 1e-9, text.file);
   if (sl_text_close(&text) < 0) {
-    say(s, SL_WARNING, "%s", sl_error_text(SL_ENOMEM));
+    say(s, SL_ERROR, "%s", sl_error_text(SL_ENOMEM));
     m->is_open = 0;
   }
   m->written_ns = now;

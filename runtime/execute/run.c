@@ -340,6 +340,12 @@ static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
 
 /* ------------------------------------------------------------------------------------------------ sinks */
 
+/* A file that cannot be written: the run is refused before it begins. */
+static int refuse(struct sl_session *s, int status) {
+  s->report.is_refused |= status == SL_EIO || status == SL_EINVAL;
+  return status;
+}
+
 static int open_hosts(struct sl_session *s) {
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
@@ -356,7 +362,8 @@ static int open_hosts(struct sl_session *s) {
                                        s->options.input_ranges};
       status = a->source->open(s->states[n], &s->contexts[n].services, s->reading.args, &inputs);
     } else if (a->kind == SL_KIND_SINK && a->sink->open) {
-      status = a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path);
+      status = refuse(
+          s, a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path));
     }
     s->opened[n] = 1;
     if (status < 0 && status != SL_EINTERRUPTED)
@@ -384,6 +391,7 @@ static int open_files(struct sl_session *s) {
   int status = sl_report_open(s);
   if (status == SL_OK) status = sl_trace_open(s);
   if (status == SL_OK) status = sl_metrics_open(s);
+  (void)refuse(s, status);
   if (status == SL_OK) status = open_hosts(s);
   if (status == SL_OK) status = sl_files_check_output(s);
   if (status == SL_OK) status = sl_ticker_start(s);

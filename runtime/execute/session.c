@@ -399,6 +399,7 @@ static int open_session(struct sl_session *s) {
   if (status == SL_OK) status = open_devices(s);
   if (status < 0) return status;
   if (status == SL_OK) status = open_graph(s);
+  if (status == SL_OK) status = sl_files_check_graph(s);
   if (status == SL_OK) status = check_effects(s);
   sl_time_opened(s, SL_OPENING_GRAPH);
   if (status == SL_OK) status = choose_slice_events(s);

@@ -182,7 +182,13 @@ struct sl_trace {
 /* A file that the run reads or writes: what for, as words in a message. */
 struct sl_file {
   struct sl_file_identity identity;
-  const char *what;
+  char *path;         /* as it is named */
+  char what[160];     /* it is, behind a comma */
+  const char *option; /* that names it, or the property of `node`; NULL of a file that is read */
+  int32_t node;       /* whose property names it, or SL_NONE */
+  uint32_t member;    /* that property */
+  int is_for_sink;    /* of -o: for the first sink that opens it */
+  int is_open;        /* a sink writes it */
 };
 struct sl_files {
   struct sl_file *at;
@@ -336,9 +342,11 @@ int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, co
 
 /* files.c: has the options name the graph's files where they are found, and the inputs that patterns match. */
 int sl_files_find(struct sl_session *s);
-/* files.c: compares the files that the options name, and refuses what cannot be written; ends a file that was, so that
- * none of a run that was stopped looks complete; what sinks write with. */
+/* files.c: enters the files that the options name, those of the graph and its plugins, and those that properties name,
+ * and refuses what is two of them, or cannot be written; ends a file that was, so that none of a run that was stopped
+ * looks complete; what sinks write with. */
 int sl_files_check(struct sl_session *s);
+int sl_files_check_graph(struct sl_session *s);
 /* Where all sinks are open: does one take what -o gives? */
 int sl_files_check_output(struct sl_session *s);
 void sl_files_close(struct sl_session *s);

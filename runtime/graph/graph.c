@@ -38,6 +38,10 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   if (sl_draft_nodes(&draft) != SL_OK) return;
   check_nodes(&draft);
   if (r->error_count > 0) return;
+  const char **files = sl_arena_get(r->arena, r->read_count, sizeof *files);
+  for (uint32_t i = 0; i < r->read_count; i++) files[i] = sl_arena_format(r->arena, "%s", r->files[i]);
+  graph->files = files;
+  graph->file_count = r->read_count;
   const struct sl_tree *description = sl_tree_get(root, "description");
   graph->description = description != NULL ? description->text : NULL;
   graph->text = sl_draft_canonical(&draft, 0);

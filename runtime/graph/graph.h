@@ -64,8 +64,10 @@ struct sl_graph {
   uint32_t order_count;
   struct sl_output *outputs;
   uint32_t output_count;
-  uint32_t source;       /* the source node; there is exactly one */
-  uint32_t slice_events; /* budgets.events, 0 if not given */
+  uint32_t source;          /* the source node; there is exactly one */
+  uint32_t slice_events;    /* budgets.events, 0 if not given */
+  const char *const *files; /* paths of the files that it was read from */
+  uint32_t file_count;
   const char *description;
   const char *text;              /* canonical text of the merged graph: the digest's input */
   const char *text_with_origins; /* the same with comments that say where each value came from; NULL: not asked for */

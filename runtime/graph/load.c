@@ -68,6 +68,7 @@ static struct sl_text *text_from_file(struct sl_reader *r, const struct chain *s
     unreadable(r, mark, source->path, source->known ? NULL : places(r, source), reason);
     return NULL;
   }
+  r->files[r->read_count++] = source->path;
   struct sl_text *text = sl_arena_get(r->arena, 1, sizeof *text);
   *text = (struct sl_text){.name = source->path, .bytes = (size_t)bytes};
   if (text->bytes <= SL_LIMIT_FILE_BYTES) text->text = sl_arena_text(r->arena, r->file_buffer, text->bytes);

@@ -42,6 +42,8 @@ struct sl_reader {
   struct sl_yaml *yaml; /* the parser at work, to be closed also after a jump out of it */
   char *file_buffer;    /* SL_LIMIT_FILE_BYTES + 1, made when the first file is read */
   uint32_t value_count, file_count;
+  const char *files[SL_LIMIT_FILES]; /* paths of those that were read */
+  uint32_t read_count;
   uint32_t error_count;
   const struct sl_mention **mentions; /* per --set of a parameter: who refers to it (unused.c) */
   uint32_t unreadable;                /* a file could not be read or parsed: what it would have said is unknown */

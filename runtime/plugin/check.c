@@ -238,7 +238,7 @@ static int check_prepared(const struct checker *c) {
 static int check_member(struct checker *c) {
   const struct sl_member *m = c->member;
   const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL | SL_FLAG_WANTED | SL_FLAG_EACH
-                                 : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET
+                                 : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET | SL_FLAG_READ | SL_FLAG_WRITTEN
                                  : m->kind == SL_MEMBER_SCRATCH  ? SL_FLAG_TUNED | SL_FLAG_SHARED
                                                                  : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");

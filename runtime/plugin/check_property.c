@@ -61,7 +61,10 @@ int check_property(const struct checker *c) {
   const struct sl_member *m = c->member;
   const int is_number = m->type == SL_TYPE_f32 || m->type == SL_TYPE_f64 || m->type == SL_TYPE_u32 ||
                         m->type == SL_TYPE_i32 || m->type == SL_TYPE_u64;
+  const uint32_t file_flags = m->flags & (SL_FLAG_READ | SL_FLAG_WRITTEN);
   if (!m->unit) return checker_refuse(c, "unit is NULL");
+  if (file_flags && (m->type != SL_TYPE_string || !m->choices || file_flags == (SL_FLAG_READ | SL_FLAG_WRITTEN)))
+    return checker_refuse(c, "the path of a file is a string, with names of files, and is either read or written");
   if (m->count > 0 && !is_number) return checker_refuse(c, "an array of %s is no property", sl_type_name(m->type));
   if (m->count > SL_ARRAY_MAX || (m->count > 0 && (m->flags & SL_FLAG_BUDGET)))
     return checker_refuse(c, "an array of %u values, at most %d are expected, and none of a budget", m->count,

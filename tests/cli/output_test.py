@@ -110,27 +110,39 @@ def refused_at_the_start(folder):
     pointing.symlink_to("a.mdf")
     graph.write_text(TWO % (COPY, b))
 
-    def refused(text, *arguments, status=2):
+    def refused(text, *arguments):
         begin = time.monotonic()
-        done = run(*arguments, "--quiet", expect=status)
+        done = run(*arguments, "--quiet", expect=2)
         check(text in done.stderr, text + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
         check(time.monotonic() - begin < 1, "at once")
         check(a.read_bytes() == before and not b.exists() and not list(folder.glob("*.part*")), "and nothing is touched")
 
     for target in (a, linked, pointing, folder / "." / "a.mdf"):
-        refused("the same file is an input of this run", COPY, "-i", a, "-o", target)
-        refused("the same file is an input of this run", VELO, "-i", a, "--json", target)
-        refused("the same file is an input of this run", COPY, "-i", a, "--set", f"write.path={target}", status=1)
-    refused("the same file is the graph", graph, "-o", graph)
+        refused(f"{target}: the same file as {a}, an input of this run", COPY, "-i", a, "-o", target)
+        refused(f"{target}: the same file as {a}, an input of this run", VELO, "-i", a, "--json", target)
+        refused(f"{target}: the same file as {a}, an input of this run", COPY, "-i", a, "--set", f"write.path={target}")
+    refused(f"the same file as {graph}, the graph", graph, "-o", graph)
     part = folder / "part.yaml"
     part.write_text("sluice: 1\n")
-    refused("the same file is part of the graph", graph, "--with", part, "-o", part)
+    refused(f"the same file as {part}, a file of the graph", graph, "--with", part, "-o", part)
     refused("-o", COPY, "-o", b, "--json", b)
     refused("-o", COPY, "-o", "-", "--json", "-")
-    refused("the same file is the file of --trace", VELO, "--trace", b, "--metrics", b)
-    refused("the same file is written by another sink", graph, "-o", b, "-n", 5, status=1)
+    refused(f"the same file as {b}, the file of --trace", VELO, "--trace", b, "--metrics", b)
+    refused(f"{b}: the same file as {b}, which the node ", graph, "-o", b, "-n", 5)
     refused("No such file or directory", COPY, "-o", folder / "none" / "b.mdf")
     refused("No such file or directory", COPY, "-o", b, "--json", folder / "none" / "j")
+    # Nothing runs where a file cannot be written, whoever finds that out.
+    histograms = ROOT / "graphs" / "velo_histograms.yaml"
+    for target, reason in ((folder / "none" / "b.svg", "No such file or directory"), (a / "b.svg", "Not a directory"),
+                           (folder / ("b" * 252 + ".svg"), "File name too long"), (folder, "Is a directory")):
+        refused(reason, COPY, "-o", target)
+        refused(reason, COPY, "--set", f"write.path={target}")
+        refused(reason, VELO, "--trace", target)
+        refused("" if target == folder else reason, histograms, "-n", 2, "-o", target)
+    refused("does not end in", histograms, "-n", 2, "-o", folder / "b.png")
+    for arguments in (["plan", VELO, "--svg"], ["tune", VELO, "--slots", 1, "-o"]):
+        done = subprocess.run([SLUICE, *map(str, arguments), str(folder / "none" / "b")], capture_output=True, text=True)
+        check(done.returncode == 2 and done.stderr.count("error:") == 1 and not done.stdout, f"{arguments[0]}: {done.stderr}")
     with open(b, "wb") as out:
         done = subprocess.run(command(COPY, "-i", a, "-o", "-", "--json", b), stdout=out, stderr=subprocess.PIPE, text=True)
     check(done.returncode == 2 and "the file of --json" in done.stderr, "standard output may be such a file too")
@@ -146,7 +158,7 @@ def two_runs_for_one_file(folder):
     target, part = folder / "t.csv", folder / "t.csv.part"
     first = start(LUMI, "-n", 1000000, "-o", target)
     wait_for(part, first)
-    done = run(LUMI, "-n", 20, "-o", target, expect=1)
+    done = run(LUMI, "-n", 20, "-o", target, expect=2)
     check(f"{target}: process {first.pid} is writing it, as {part}" in done.stderr, "the second run says who writes there")
     first.send_signal(signal.SIGKILL)
     first.communicate()
@@ -186,8 +198,8 @@ def full_disk(folder):
     limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000000, 4000000))}
     run(COPY, "-n", 100, "-o", folder / "in.mdf", "--quiet")
     done = run(COPY, "-i", folder / "in.mdf", "-o", folder / "out.mdf", expect=1, **limits)
-    check("out.mdf.part: cannot write after 4000000 bytes: File too large; nothing of it is kept" in done.stderr
-          and not list(folder.glob("out*")), "nothing is kept where there is no whole buffer")
+    check("out.mdf.part: cannot write after 4000000 bytes: File too large; it keeps the first " in done.stderr
+          and 3500000 < (folder / "out.mdf.part").stat().st_size <= 4000000, "the whole events of the first buffer are kept")
     graph = folder / "toy.yaml"
     graph.write_text(TOY)
     process = start(graph, "--plugin-path", PLUGINS, "--set", "raw.stall_after=300", "--slice-events", 100, "-o", target)
@@ -204,6 +216,28 @@ def full_disk(folder):
     rows = (folder / "f.csv.part").read_text()
     numbers = [int(row.split(",")[1]) for row in rows.splitlines()[1:]]
     check(rows.endswith("\n") and kept - 13 <= max(numbers) < kept, f"it says that {kept} events are kept, the last row is of event {max(numbers)}")
+    # Each writer keeps the whole events of what it could not write, or nothing where there are none.
+    whole = folder / "whole"
+    for name, room, step, arguments in (
+            ("a.mdf", 1500000, 1, (COPY, "-i", folder / "in.mdf")),
+            ("a.mep", 1500000, 3, (COPY, "-i", folder / "in.mdf", "--use", "write=io.mep_sink", "--set", "write.events=3")),
+            ("a.csv", 100000, 20, (graph, "--plugin-path", PLUGINS)),
+            ("l.csv", 20000, 1, (LUMI, "-n", 120, "--set", "raw.luminosity_fraction=1"))):
+        done = run(*arguments, "-o", folder / name, expect=1,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+        said = re.findall(rf"{name}.part: cannot write after {room} bytes: File too large; it keeps the first (\d+) events", done.stderr)
+        check(len(said) == 1, f"{name}: one message says what is kept{'' if len(said) == 1 else done.stderr}")
+        kept = int(said[0])
+        run(*arguments, "-n", kept, "-o", whole, "--quiet")
+        check((folder / f"{name}.part").read_bytes() == whole.read_bytes(), f"{name}: {kept} whole events are kept")
+        run(*arguments, "-n", kept + step, "-o", whole, "--quiet")
+        check(whole.stat().st_size > room, f"{name}: there is no room for one more")
+    none = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))}
+    for arguments in ((VELO, "-n", 2, "--trace"), (ROOT / "graphs/velo_histograms.yaml", "-n", 2, "-o")):
+        done = run(*arguments, folder / "x.svg", expect=1, **none)
+        check("cannot write after 300 bytes: File too large" in done.stderr, f"{arguments[-1]}: the message says why")
+    done = subprocess.run([SLUICE, "plan", VELO, "--svg", folder / "x.svg"], capture_output=True, text=True, **none)
+    check(done.returncode == 1 and "cannot write after 300 bytes" in done.stderr and not (folder / "x.svg").exists(), "a drawing")
     # Where the JSON has no room, the old one stays.
     report = folder / "report.json"
     report.write_text("old")
@@ -212,6 +246,42 @@ def full_disk(folder):
     check("report.json.part: cannot write after 100 bytes: File too large" in done.stderr and report.read_text() == "old",
           "an old JSON stays where there is no room for a new one")
     check(not list(folder.glob("report.json.part*")), "and nothing lies beside it")
+
+
+def permissions(folder):
+    """A file that replaces one may be used by the same people, whoever writes it."""
+    hdf5 = "hdf5.sink" in subprocess.run([SLUICE, "list"], capture_output=True, text=True).stdout
+    (folder / "p.csv").write_text("id,lower,upper,size\n0,0,2,16\n")
+    writers = {"-o": [COPY, "-n", 1, "-o"], "table": [LUMI, "-n", 1, "-o"], "--json": [VELO, "-n", 1, "--json"],
+               "--trace": [VELO, "-n", 1, "--trace"], "--metrics": [VELO, "-n", 1, "--metrics"],
+               "histograms": [ROOT / "graphs/velo_histograms.yaml", "-n", 1, "--set", "draw.format=svg", "-o"],
+               "--svg": ["plan", VELO, "--svg"], "--offsets": ["plan", "--csv", folder / "p.csv", "--offsets"]}
+    if hdf5:
+        writers["HDF5"] = [VELO, "-n", 1, "--with", ROOT / "graphs/output/hdf5.yaml", "-o"]
+    for name, arguments in writers.items():
+        target = folder / "target"
+        for mode in (0o600, 0o640):
+            target.write_bytes(b"")
+            target.chmod(mode)
+            first = [] if arguments[0] == "plan" else ["run"]
+            done = subprocess.run([SLUICE, *first, *map(str, arguments), str(target)], capture_output=True, text=True, umask=0o022)
+            found = target.stat().st_mode & 0o7777
+            check(done.returncode == 0 and target.stat().st_size > 0 and found == mode, f"{name}: {found:o}, {mode:o} before {done.stderr}")
+        target.unlink()
+    target.write_bytes(b"")
+    if os.geteuid() == 0:
+        os.chown(target, 1234, 4321)
+        run(COPY, "-n", 1, "-o", target, "--quiet")
+        check((target.stat().st_uid, target.stat().st_gid) == (1234, 4321), "root leaves a file to its owner and group")
+
+
+def long_names(folder):
+    for length in (250, 251, 255):
+        for option, ending in (("-o", ".mdf"), ("--json", ".json"), ("--metrics", ".prom"), ("--trace", ".json")):
+            target = folder / ("n" * (length - len(ending)) + ending)
+            run(COPY, "-n", 1, *([] if option == "-o" else ["-o", "/dev/null"]), option, target, "--quiet")
+            check([path.name for path in folder.iterdir()] == [target.name], f"{option} with a name of {length} bytes")
+            target.unlink()
 
 
 def stopped(folder):
@@ -258,7 +328,8 @@ def nobody_reads(folder):
 
 
 def main():
-    for case in (devices_stay, streams, nobody_reads, refused_at_the_start, two_runs_for_one_file, killed, full_disk, stopped):
+    for case in (devices_stay, streams, nobody_reads, refused_at_the_start, two_runs_for_one_file, killed, full_disk, permissions,
+                 long_names, stopped):
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as name:
             case(pathlib.Path(name))

@@ -219,8 +219,8 @@ def mistakes(checks, folder):
     done = call("check", path, expect=2)
     checks.that("hdf5.sink writes the outputs of the graph, which has none" in done.stdout + done.stderr, "no outputs are an error of the graph")
     path = graph(folder, "velo.yaml", "[tracks]")
-    for target, status, text in ((folder / "no/such/x.h5", 2, "no/such: No such file or directory"), ("/dev/null", 1, "is no regular file"),
-                                 ("-", 1, "is no regular file"), (None, 1, "no output file is given")):
+    for target, status, text in ((folder / "no/such/x.h5", 2, "no/such: No such file or directory"), ("/dev/null", 2, "is no regular file"),
+                                 ("-", 2, "is no regular file"), (None, 2, "no output file is given")):
         done = call("run", path, "-n", 1, *(["-o", target] if target else []), expect=status)
         checks.that(text in done.stderr, f"-o {target}: {text}")
 

@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
             direct = digests(graph, "-n", 50, "--set", f"seed={seed}")
             checks.that(digests(graph, "-i", path) == direct, f"{name}: {graph} gives the digests of the simulation")
     checks.that(digests("velo.yaml", "-n", 50, "--set", "seed=2") != digests("velo.yaml", "-n", 50), "another seed gives other digests")
-    without = call("run", simulate, "-n", 1, expect=1)
+    without = call("run", simulate, "-n", 1, expect=2)
     checks.that("no output file is given: use -o" in without.stderr, "without -o it says what is missing")
 
     # Long enough for several lines: one every 0.2 s.

@@ -225,12 +225,18 @@
 /* A budget: a u32 property, per event, that a capacity names. */
 #define SL_BUDGET(member, default_, min_, max_, doc) \
   SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, "per event", doc, SL_FLAG_BUDGET)
-#define SL_STRING(member, default_, doc_)                                                       \
+#define SL_STRING_(member, default_, doc_, flags_, names_)                                      \
   {                                                                                             \
-    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0,                       \
+    .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = flags_,                  \
     .args_offset = SL_OFFSET_(member, const char *), .args_size = SL_SIZE_(member), .unit = "", \
-    .default_text = default_, .type = SL_TYPE_string                                            \
+    .default_text = default_, .choices = names_, .type = SL_TYPE_string                         \
   }
+#define SL_STRING(member, default_, doc) SL_STRING_(member, default_, doc, 0, NULL)
+/* The path of a file that the algorithm reads (constants, sources) or writes (sinks), or of a folder with such files,
+ * whose names are `names_`, separated by blanks; "" if it is never a folder. A run that would write a file that it
+ * reads is refused before it begins. */
+#define SL_FILE_IN(member, default_, names_, doc)  SL_STRING_(member, default_, doc, SL_FLAG_READ, names_)
+#define SL_FILE_OUT(member, default_, names_, doc) SL_STRING_(member, default_, doc, SL_FLAG_WRITTEN, names_)
 
 /* Node constants, which the algorithm's `prepare` writes: a value of any fixed size, and an array that kernels read,
  * `const float *member`. */
@@ -298,6 +304,8 @@
 #define SL_ARGUMENT_ENUM_(member, ...)                 uint32_t member
 #define SL_ARGUMENT_BUDGET_(member, ...)               uint32_t member
 #define SL_ARGUMENT_STRING_(member, ...)               const char *member
+#define SL_ARGUMENT_FILE_IN_(member, ...)              const char *member
+#define SL_ARGUMENT_FILE_OUT_(member, ...)             const char *member
 #define SL_ARGUMENT_F32_ARRAY_(member, count, ...)     float member[count]
 #define SL_ARGUMENT_F64_ARRAY_(member, count, ...)     double member[count]
 #define SL_ARGUMENT_U32_ARRAY_(member, count, ...)     uint32_t member[count]

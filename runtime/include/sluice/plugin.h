@@ -50,7 +50,9 @@ enum {
   SL_FLAG_OPENED = 16,
   SL_FLAG_TUNED = 32,
   SL_FLAG_SHARED = 64,
-  SL_FLAG_FIELD = 128
+  SL_FLAG_FIELD = 128,
+  SL_FLAG_READ = 256,   /* PROPERTY of type string: the path of a file that is read, */
+  SL_FLAG_WRITTEN = 512 /* or that is written */
 };
 
 struct sl_member {
@@ -67,9 +69,11 @@ struct sl_member {
   const char *trait;                      /* OPEN_IN, OPEN_OUT */
   const char *unit;                       /* PROPERTY */
   const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
-  const char *choices; /* PROPERTY of type enumeration: names, separated by blanks; FIELD: types, "" for all */
-  uint32_t type;       /* PROPERTY, SCRATCH, TABLE */
-  uint32_t count;      /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports after it, set by the runtime */
+  /* PROPERTY of type enumeration: names, separated by blanks; of READ and WRITTEN: those of the files, if the path is
+   * that of a folder; FIELD: types, "" for all */
+  const char *choices;
+  uint32_t type;  /* PROPERTY, SCRATCH, TABLE */
+  uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports after it, set by the runtime */
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, a group each */

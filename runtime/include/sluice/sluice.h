@@ -177,6 +177,11 @@ SL_API void sl_session_stop(struct sl_session *session);
 /* The same because of a signal, which table, report and messages then name. */
 SL_API void sl_session_stop_by(struct sl_session *session, int signal_number);
 SL_API void sl_session_close(struct sl_session *session);
+/* Adds a file that the program itself writes beside the run, named by `option` in messages, to those of the session,
+ * before sl_session_run. Both texts are borrowed until sl_session_close. SL_EINVAL with a message that names both where
+ * the session reads or writes that file, or where it cannot be written. `appends`: it is not replaced, and its folder
+ * need not be writable. */
+SL_API int sl_session_claim_output(struct sl_session *session, const char *option, const char *path, uint32_t appends);
 /* Does something of it go to standard output? Known of a sink's own property `path` when it runs. */
 SL_API int sl_session_writes_stdout(const struct sl_session *session);
 /* Writes a file as sinks write theirs: under another name until it is whole and on the disk; devices, FIFOs and
