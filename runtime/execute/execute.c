@@ -509,6 +509,7 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   remember_fill(slot);
   sl_budget_fits(slot, count);
   sl_traffic_count_part(slot, count);
+  slot->graph_events += count;
   return deliver(slot, k, first, count, 0);
 }
 

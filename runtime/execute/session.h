@@ -464,7 +464,13 @@ void sl_metrics_close(struct sl_session *s); /* writes the file once more */
 /* statistics.c */
 uint32_t sl_nodes_together(const struct sl_session *s, uint32_t node); /* in one launch with the node, itself too */
 int sl_summary_open(struct sl_session *s);
-void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns);
+/* The passes that were timed: stretches that ran to their end. */
+struct sl_repeated {
+  uint64_t events, ns;
+};
+void sl_summary_sum(struct sl_session *s, const struct sl_repeated *repeated);
+/* Events that went through the graph so far, each pass counted; events with an error did not. */
+uint64_t sl_events_in_graph(const struct sl_session *s);
 /* A stretch of the repeats has ended, the `index`th, of so many events. */
 void sl_summary_stretch(struct sl_session *s, uint32_t index, uint64_t events);
 void sl_summary_close(struct sl_session *s);
