@@ -173,6 +173,14 @@ struct sl_statistics {
   uint64_t *used_max, *overflows;        /* per used word */
 };
 
+/* The time in which kernels run on the host, in one slot or several: what the rate of the graph is over where no repeat
+ * is timed. */
+struct sl_graph_clock {
+  pthread_mutex_t lock;
+  uint32_t slots; /* that are in the graph now */
+  uint64_t since_ns, ns;
+};
+
 struct sl_trace {
   struct sl_output *file;
   pthread_mutex_t lock;
@@ -247,6 +255,7 @@ struct sl_session {
   struct sl_statistics statistics;
   struct sl_metrics metrics;
   struct sl_trace trace;
+  struct sl_graph_clock graph_clock;
   struct sl_files files;
   struct sl_report_file report;
   struct sl_ticker ticker;

@@ -240,6 +240,24 @@ static void the_rate_of_the_graph_is_one_that_was_measured(void **state) {
   end(&r);
 }
 
+/* Of eight slots one gets a slice. */
+static void slots_that_wait_do_not_count_as_running(void **state) {
+  (void)state;
+  if (strcmp(device, "cpu") != 0) return;
+  struct sl_options o = toy_options(GRAPH, device);
+  struct outcome r = {.d = sl_diagnostics_new()};
+  o.slots = 8;
+  o.slice_events = EVENTS;
+  assert_int_equal(sl_session_open(&o, r.d, &r.session), SL_OK);
+  assert_int_equal(sl_session_run(r.session), SL_OK);
+  r.summary = sl_session_summary(r.session);
+  assert_int_equal(r.summary->slices, 1);
+  double kernels = 0;
+  for (uint32_t i = 0; i < r.summary->node_count; i++) kernels += 1e-6 * r.summary->nodes[i].microseconds;
+  assert_true(r.summary->throughput_hz > 0 && r.summary->throughput_hz <= 1.001 * EVENTS / kernels);
+  end(&r);
+}
+
 /* Nor of events that all have an error, which do not go through the graph. */
 static void no_events_have_no_rate(void **state) {
   (void)state;
@@ -314,6 +332,7 @@ int main(void) {
       cmocka_unit_test(a_node_on_a_list_reads_what_its_events_hold),
       cmocka_unit_test(a_graph_without_kernels_has_no_rate_of_them),
       cmocka_unit_test(the_rate_of_the_graph_is_one_that_was_measured),
+      cmocka_unit_test(slots_that_wait_do_not_count_as_running),
       cmocka_unit_test(no_events_have_no_rate),
       cmocka_unit_test(a_stretch_that_is_stopped_has_no_rate),
   };

@@ -251,7 +251,7 @@ struct sl_summary {
   uint64_t events, error_events, retries, slices;
   double seconds; /* of the whole run */
   /* Rates, in events per second; 0: not measured. */
-  double throughput_hz;            /* kernels only: over the repeats or, on the host, over the time spent in them */
+  double throughput_hz;            /* kernels only: over the repeats or, on the host, the time in which some ran */
   double stretch_hz[SL_STRETCHES]; /* the same over fifths of the repeats, to show the spread; stretch_count of them */
   double source_hz;                /* reading and packing alone */
   double wall_hz;                  /* events over seconds */
