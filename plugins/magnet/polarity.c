@@ -2,6 +2,7 @@
  * says anything, down, as simulated events have it.
  */
 #include "io/geometry_files.h"
+#include "io/statements.h"
 #include "magnet/event_model.h"
 #include "polarity_file.h"
 
@@ -27,12 +28,26 @@ static int read_polarity(const struct sl_services *s, const char *folder, float 
   return status;
 }
 
+/* A description has no polarity, but must be one: a text. */
+static int check_description(const struct sl_services *s, const char *path) {
+  char *text = NULL;
+  size_t bytes = 0;
+  int status = *path ? io_statements_text(s, path, &text, &bytes) : SL_OK;
+  if (status == SL_OK && bytes > 0 && memchr(text, '\0', bytes)) {
+    s->message(s->context, SL_ERROR, "%s: is no description, which is a text; of %s give the folder", path,
+               POLARITY_FILE);
+    status = SL_EFORMAT;
+  }
+  free(text);
+  return status;
+}
+
 static int make(const struct sl_services *s, const struct polarity_args *args) {
   float *sign = (float *)s->make_array(s->context, "magnet", "sign", 1);
   if (!sign) return SL_ENOMEM;
   *sign = args->polarity == UP ? 1.0f : -1.0f;
-  const int is_of_folder = args->polarity == OF_GEOMETRY && io_geometry_is_folder(args->path);
-  return is_of_folder ? read_polarity(s, args->path, sign) : SL_OK;
+  if (args->polarity != OF_GEOMETRY) return SL_OK;
+  return io_geometry_is_folder(args->path) ? read_polarity(s, args->path, sign) : check_description(s, args->path);
 }
 
 SL_CONSTANT(polarity, "the magnet's polarity: as it is told, or from a file", make);

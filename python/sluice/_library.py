@@ -54,7 +54,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_feed_give_packet", c_int, [c_void_p, c_void_p, c_uint64, c_void_p, c_int32, c_void_p]),
     ("sl_feed_end", None, [c_void_p]),
     ("sl_feed_wait", c_int, [c_void_p, c_uint64, c_int32]),
-    ("sl_index_files", c_int, [c_void_p, c_void_p, ctypes.c_uint64, c_void_p, POINTER(c_void_p)]),
+    ("sl_index_ranges", c_int, [c_void_p, c_void_p, c_void_p, ctypes.c_uint64, c_void_p, POINTER(c_void_p)]),
     ("sl_index_parts", c_void_p, [c_void_p, POINTER(ctypes.c_uint64)]),
     ("sl_index_close", None, [c_void_p]),
     ("sl_digest_join", ctypes.c_uint64, [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64]),

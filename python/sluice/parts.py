@@ -65,16 +65,18 @@ def ranges_of(items: Sequence[str | Part]) -> ctypes.Array[_abi.InputRange] | No
 
 
 def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os.PathLike[str]] = ()) -> list[Part]:
-    """Files, or those that patterns match, cut into parts of at least so many events each, but for the last of a file.
-    Headers are read and no payloads. Bad headers are warnings; a run makes events with errors of them. RunError of a
-    file that cannot be read in parts.
+    """Files, those that patterns match, or parts of files, cut into parts of at least so many events each, but for the
+    last of a file or part. Headers are read and no payloads. Bad headers are warnings; a run makes events with errors of
+    them. RunError of a file that cannot be read in parts, and of a part that does not begin and end with a record.
     """
     if events < 1:
         raise ValueError(f"events is {events}; a part has one at least")
     diagnostics, found, count = Diagnostics(), c_void_p(), c_uint64()
-    status = library().sl_index_files(
+    items = files_of(files)
+    status = library().sl_index_ranges(
         _abi.strings([os.fsencode(path) for path in plugin_paths]),
-        _abi.strings([os.fsencode(path) for path in files_of(files)]),
+        _abi.strings([os.fsencode(item) for item in items]),
+        ranges_of(items),
         events,
         diagnostics.pointer,
         ctypes.byref(found),

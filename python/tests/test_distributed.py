@@ -78,7 +78,7 @@ def with_sinks(graph):
 
 def whole(graph, files, **options):
     """One run over all of it."""
-    run = graph.run([str(path) for path in files], digest=True, warn=False, **options)
+    run = graph.run(files, digest=True, warn=False, **options)
     for _ in run:
         pass
     return run
@@ -193,6 +193,99 @@ def test_another_run_in_the_same_folder_is_refused(client, files, tmp_path):
     refused("manifest.json: is no manifest of a run")
 
 
+def records_of(path):
+    """The first byte of each record of a file, and the end of the last."""
+    data, at = path.read_bytes(), [0]
+    while at[-1] < len(data):
+        at.append(at[-1] + int.from_bytes(data[at[-1] : at[-1] + 4], "little"))
+    return at
+
+
+def test_parts_are_read_and_not_their_files(client, files, tmp_path, expected):
+    """Those of index(), those that are cut further, and those of which nothing but bytes is known."""
+    for events, per_task in ((12, 12), (30, 8), (3, 1000)):
+        parts = sluice.index(files, events)
+        result = sluice.distributed.run(graph_of(), parts, client, out=tmp_path / str(events), events_per_task=per_task)
+        check_same(result, expected)
+    at = records_of(files[0])
+    five = [Part(str(files[0]), at[i], at[i + 10] - at[i]) for i in range(0, 50, 10)]
+    result = sluice.distributed.run(graph_of(), five, client, out=tmp_path / "five", events_per_task=10)
+    check_same(result, whole(graph_of(), files[:1]))
+    assert len(result.tasks) == 5
+    some = [five[3], five[1]]
+    options = {"out": tmp_path / "some", "events_per_task": 10}
+    result = sluice.distributed.run(graph_of(), some, client, **options)
+    check_same(result, whole(graph_of(), some))
+    assert result.events == 20
+    with pytest.raises(sluice.Error, match=f"from byte {at[30]} to byte {at[40]} was read, and not .* byte {at[10]} to"):
+        sluice.distributed.submit(graph_of(), some[::-1], client, **options)
+    with pytest.raises(sluice.Error, match="was read, and not no further part"):
+        sluice.distributed.submit(graph_of(), some[:1], client, **options)
+    for wrong in (Part(str(files[0]), 4), Part(str(files[0]), 0, at[1] + 4), Part(str(files[0]), at[-1])):
+        with pytest.raises(sluice.Error, match="1.mdf: no record (begins|ends) at byte"):
+            sluice.distributed.submit(graph_of(), wrong, client, out=tmp_path / "wrong")
+    assert not (tmp_path / "wrong/manifest.json").exists()
+
+
+def test_an_index_that_was_changed_is_told(client, files, tmp_path, expected):
+    options = {"out": tmp_path, "events_per_task": EVENTS}
+    sluice.distributed.run(graph_of(), files, client, **options)
+    index = tmp_path / "index.jsonl"
+    lines = index.read_text().splitlines(keepends=True)
+    for changed in (lines[1:], lines + lines[-1:], lines[::-1], [], ["{}\n"], [lines[0].replace("15", "16")]):
+        index.write_text("".join(changed))
+        with pytest.raises(sluice.Error, match=f"index.jsonl: was changed: it has {len(changed)} lines, and 8 parts"):
+            sluice.distributed.submit(graph_of(), files, client, **options)
+    index.unlink()
+    job = sluice.distributed.submit(graph_of(), files, client, **options)
+    assert job.futures == [] and index.read_text() == "".join(lines)
+    check_same(job.result(), expected)
+
+
+def test_results_of_other_tasks_are_told(client, files, tmp_path, expected):
+    options = {"out": tmp_path / "out", "events_per_task": EVENTS}
+    sluice.distributed.run(graph_of(), files, client, **options)
+    sluice.distributed.run(graph_of(set={"search.max_scatter": 0.1}), files, client, **{**options, "out": tmp_path / "b"})
+    tasks = tmp_path / "out/tasks"
+    first, second = (tasks / number / "result.json" for number in ("000000", "000001"))
+    kept = first.read_text()
+
+    def refused(match):
+        with pytest.raises(sluice.Error, match=match):
+            sluice.distributed.submit(graph_of(), files, client, **options)
+
+    for text, match in [
+        (second.read_text(), "000000/result.json: is the result of another task, 1; without .*000000 the task is run again"),
+        (second.read_text().replace('"task": 1', '"task": 0'), "is the result of another task, 0"),
+        ((tmp_path / "b/tasks/000000/result.json").read_text(), "000000/result.json: is the result of another run"),
+        ("{}", "is no result of a task"),
+        ("[]", "is no result of a task"),
+        ("", "is no result of a task"),
+    ]:
+        first.write_text(text)
+        refused(match)
+    first.unlink()
+    refused("000000/result.json: is not there any more")
+    first.write_text(kept)
+    for name in ("000007", "000001.copy", "1"):
+        shutil.copytree(tasks / "000000", tasks / name)
+        refused(rf"tasks: {name} is the folder of none of the 7 tasks of the run; remove it")
+        shutil.rmtree(tasks / name)
+    check_same(sluice.distributed.run(graph_of(), files, client, **options), expected)
+    shutil.rmtree(tasks)
+    refused("tasks: is not there any more, and had the results")
+
+
+def test_an_out_that_is_no_folder_is_told(client, files, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nothing")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/tasks").touch()
+    for out, wrong in (("file", "file"), ("link", "link"), ("folder", "folder/tasks")):
+        with pytest.raises(sluice.Error, match=f"{wrong}: is no folder; `out` is a folder"):
+            sluice.distributed.run(graph_of(), files, client, out=tmp_path / out)
+
+
 def test_results_that_are_gone_are_told(client, files, tmp_path):
     graph = with_sinks(graph_of())
     options = {"out": tmp_path, "names": {"copy": "taken.mdf", "table": "counts.csv"}, "events_per_task": EVENTS}
@@ -275,12 +368,16 @@ def test_a_full_disk_fails_tasks_that_run_when_there_is_room(client, files, tmp_
 # ------------------------------------------------------------------------------------- a task alone, without Dask
 
 
+def index_of(manifest, events=EVENTS):
+    return [part for given in manifest.input for part in _task.index_input(given, events, [])]
+
+
 @pytest.fixture
 def begun(files, tmp_path):
     """A run that was begun, and its tasks."""
-    manifest = _run._manifest(graph_of(), [str(files[0])], None, EVENTS)
+    manifest = _run._manifest(graph_of(), [Part(str(files[0]))], None, EVENTS)
     folder = Folder(tmp_path / "out")
-    parts = folder.begin(manifest, _task.index_file(str(files[0]), EVENTS, []))
+    manifest, parts = _run._begin(folder, manifest, lambda: index_of(manifest))
     yield folder, manifest, _run.tasks_of(parts, EVENTS)
     _task._manifest.cache_clear()
 
@@ -303,7 +400,7 @@ def test_a_task_that_runs_twice_at_the_same_time_counts_once(begun, monkeypatch)
     monkeypatch.setattr(Folder, "commit", commit_together)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         first, second = [pool.submit(run_one, begun) for _ in range(2)]
-        assert first.result() == second.result() == folder.done(0)
+        assert first.result() == second.result() == folder.done(0, begun[1].key, begun[2][0])
     assert [entry.name for entry in folder.tasks.iterdir()] == ["000000"]
 
 
@@ -342,6 +439,41 @@ def test_workers_must_be_like_the_client(begun, monkeypatch, tmp_path):
     monkeypatch.setattr(_task.InputFile, "of", lambda path: changed)
     refused(r"1.mdf had \d+ bytes, and has 7: input must stay as it was")
     assert not list(folder.tasks.iterdir())
+
+
+def test_of_two_clients_with_other_tasks_one_is_refused_and_changes_nothing(files, tmp_path, monkeypatch):
+    """Both have the index of their tasks before either has the manifest."""
+    folder = Folder(tmp_path / "out")
+    manifests = [_run._manifest(graph_of(), [Part(str(files[0]))], None, events) for events in (10, 7)]
+    meet = threading.Barrier(2, timeout=20)
+
+    def begin(manifest):
+        def index():
+            parts = index_of(manifest, manifest.events_per_task)
+            meet.wait()
+            return parts
+
+        return _run._begin(folder, manifest, index)
+
+    for _ in range(5):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            begun = [pool.submit(begin, manifest) for manifest in manifests]
+        [winner] = [future.result() for future in begun if future.exception() is None]
+        [error] = [future.exception() for future in begun if future.exception() is not None]
+        assert "events_per_task was" in str(error) and "is the folder of another run" in str(error)
+        assert folder.read_manifest() == winner[0] and folder.read_index(winner[0]) == winner[1]
+        assert sum(part.events for part in winner[1]) == 50
+        shutil.rmtree(folder.path)
+
+
+def test_a_client_that_dies_before_the_index_loses_nothing(begun, files):
+    folder, manifest, tasks = begun
+    folder.index.unlink()
+    given = _run._manifest(graph_of(), [Part(str(files[0]))], None, EVENTS)
+    with pytest.raises(sluice.Error, match="index.jsonl: is not there, and the files have other parts now, 1 of them"):
+        _run._begin(folder, given, lambda: index_of(given, 1000))
+    again, parts = _run._begin(folder, given, lambda: index_of(given))
+    assert again == manifest and _run.tasks_of(parts, EVENTS) == tasks and folder.read_index(manifest) == parts
 
 
 def test_names_of_sinks_are_checked():

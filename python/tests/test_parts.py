@@ -70,6 +70,29 @@ def test_a_part_may_be_all_that_is_known(graph, events):
     assert digests(result(graph, by_hand)) == digests(result(graph, events)) == digests(result(graph, parts))
 
 
+def test_parts_are_cut_further(graph, events):
+    """Of a part its bytes are cut, and no others; its first record is counted, or the one that was given."""
+    small = sluice.index(events, 6)
+    large = sluice.index(events, 12)
+    assert len(large) == 4 and [part for one in large for part in sluice.index(one, 6)] == small
+    assert sluice.index([events, *large[::2]], 1000) == [*sluice.index(events, 1000), large[0], large[2]]
+    by_bytes = sluice.Part(str(events), small[2].first_byte, small[2].bytes)
+    assert sluice.index(by_bytes) == [small[2]]
+    assert sluice.index(sluice.Part(str(events), small[-1].first_byte)) == [small[-1]]
+    numbered = sluice.Part(str(events), small[2].first_byte, small[2].bytes, first_record=700)
+    assert sluice.index(numbered)[0].first_record == 700
+    size = events.stat().st_size
+    for first, bytes, wrong in [
+        (5, 0, "begins at byte 5"),
+        (0, small[0].bytes - 1, f"ends at byte {small[0].bytes - 1}"),
+        (0, size + 1, f"ends at byte {size + 1}"),
+        (size, 0, f"begins at byte {size}"),
+        (small[1].first_byte, 2**64 - 1, "ends at byte"),
+    ]:
+        with pytest.raises(sluice.RunError, match=f"no record {wrong}"):
+            sluice.index(sluice.Part(str(events), first, bytes))
+
+
 def test_what_cannot_be_cut_is_refused(tmp_path, graph, events):
     packed = tmp_path / "events.gz"
     packed.write_bytes(b"\x1f\x8b" + bytes(100))

@@ -211,6 +211,37 @@ static void write_legend(struct summary *a, struct summary *b) {
     printf("* beyond the spread: the ranges of the stretches (--repeat) do not meet\n");
 }
 
+/* Is there an entry of this name, or key, in both? */
+static int shares_entry(struct summary *a, struct summary *b, const char *list, const char *key) {
+  const yaml_node_t *in_a = summary_member(a, summary_root(a), list);
+  const yaml_node_t *in_b = summary_member(b, summary_root(b), list);
+  for (size_t i = 0; i < summary_length(in_a); i++) {
+    const char *name = summary_text(summary_member(a, summary_item(a, in_a, i), key));
+    if (name && summary_find(b, in_b, key, name)) return 1;
+  }
+  return 0;
+}
+
+/* CLI_WRONG if the runs are of graphs that have nothing in common. */
+static int check_common(struct summary *a, struct summary *b) {
+  const char *x = summary_text(summary_member(a, summary_root(a), "graph_digest"));
+  const char *y = summary_text(summary_member(b, summary_root(b), "graph_digest"));
+  if (strcmp(x, y) == 0 || shares_entry(a, b, "nodes", "name") || shares_entry(a, b, "outputs", "port") ||
+      cli_results_in_common(a, b))
+    return CLI_OK;
+  fprintf(stderr, "error: %s and %s have no node, output or result of a check in common: compare runs of one graph\n",
+          a->path, b->path);
+  return CLI_WRONG;
+}
+
+/* What was not run to its end has results of fewer events, or none. */
+static void warn_of_status(struct summary *s) {
+  const char *status = summary_text(summary_member(s, summary_root(s), "status"));
+  const char *events = summary_text(summary_member(s, summary_root(s), "events"));
+  if (status && strcmp(status, "ok") != 0)
+    fprintf(stderr, "warning: %s: the run did not end well (status `%s`, %s events)\n", s->path, status, events);
+}
+
 static int write_comparison(struct summary *a, struct summary *b, int all) {
   static const char *const texts[] = {"sluice_version", "commit",       "graph_digest", "device",
                                       "slots",          "slice_events", "events"};
@@ -229,7 +260,12 @@ int cli_compare(const struct cli_arguments *a) {
   struct summary first = {0}, second = {0};
   int status = summary_read(&first, a->operands.items[0]);
   if (status == CLI_OK) status = summary_read(&second, a->operands.items[1]);
-  if (status == CLI_OK) status = write_comparison(&first, &second, a->all != 0);
+  if (status == CLI_OK) status = check_common(&first, &second);
+  if (status == CLI_OK) {
+    warn_of_status(&first);
+    warn_of_status(&second);
+    status = write_comparison(&first, &second, a->all != 0);
+  }
   summary_close(&first);
   summary_close(&second);
   return status;

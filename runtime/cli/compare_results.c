@@ -71,6 +71,20 @@ static void collect_all(struct values *v, struct summary *s) {
   collect(v, s, summary_member(s, summary_root(s), "totals"), "total");
 }
 
+int cli_results_in_common(struct summary *a, struct summary *b) {
+  static const char *const keys[] = {"results", "totals"};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    const yaml_node_t *in_a = summary_member(a, summary_root(a), keys[i]);
+    const yaml_node_t *in_b = summary_member(b, summary_root(b), keys[i]);
+    if (!in_a || in_a->type != YAML_MAPPING_NODE) continue;
+    for (yaml_node_pair_t *p = in_a->data.mapping.pairs.start; p < in_a->data.mapping.pairs.top; p++) {
+      const char *name = summary_text(summary_at(a, p->key));
+      if (name && summary_member(b, in_b, name)) return 1;
+    }
+  }
+  return 0;
+}
+
 static void free_values(struct values *v) {
   for (size_t i = 0; i < v->count; i++) free(v->items[i].path);
   free(v->items);

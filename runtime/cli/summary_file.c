@@ -32,6 +32,30 @@ static int is_tree(const yaml_document_t *document) {
   return fine;
 }
 
+/* What each summary has, whatever the graph; JSON of other commands has not. */
+static const char *missing_in(struct summary *s) {
+  const yaml_node_t *root = summary_root(s);
+  if (!root || root->type != YAML_MAPPING_NODE) return "it is no object";
+  if (!is_tree(&s->document)) return "it holds itself";
+  if (!summary_text(summary_member(s, root, "graph_digest"))) return "it has no `graph_digest`";
+  if (!(summary_number(summary_member(s, root, "events")) >= 0)) return "it has no number `events`";
+  static const char *const lists[][2] = {{"nodes", "it has no list `nodes`"}, {"outputs", "it has no list `outputs`"}};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    const yaml_node_t *list = summary_member(s, root, lists[i][0]);
+    if (!list || list->type != YAML_SEQUENCE_NODE) return lists[i][1];
+  }
+  return NULL;
+}
+
+/* After the summary: whether there is nothing. */
+static int is_at_end(yaml_parser_t *parser) {
+  yaml_document_t next;
+  if (!yaml_parser_load(parser, &next)) return 0;
+  const int is_end = !yaml_document_get_root_node(&next);
+  yaml_document_delete(&next);
+  return is_end;
+}
+
 int summary_read(struct summary *s, const char *path) {
   char reason[128];
   const int descriptor = sl_open_stream(path, reason, sizeof reason);
@@ -47,11 +71,13 @@ int summary_read(struct summary *s, const char *path) {
   if (yaml_parser_initialize(&parser)) {
     yaml_parser_set_input_file(&parser, file);
     s->is_open = yaml_parser_load(&parser, &s->document);
-    const yaml_node_t *root = s->is_open ? yaml_document_get_root_node(&s->document) : NULL;
+    const char *missing = s->is_open ? missing_in(s) : NULL;
+    if (s->is_open && !missing && !is_at_end(&parser)) missing = "something stands after it";
     if (!s->is_open)
       fprintf(stderr, "error: %s:%zu: %s\n", path, parser.problem_mark.line + 1, parser.problem);
-    else if (!root || root->type != YAML_MAPPING_NODE || !is_tree(&s->document))
-      fprintf(stderr, "error: %s: is no summary of a run (sluice run --json writes one)\n", path);
+    else if (missing)
+      fprintf(stderr, "error: %s: is no summary of a run: %s; `sluice run GRAPH --json FILE` writes one\n", path,
+              missing);
     else
       status = CLI_OK;
     yaml_parser_delete(&parser);

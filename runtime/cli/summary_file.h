@@ -11,7 +11,8 @@ struct summary {
   int is_open;
 };
 
-/* CLI_OK, or CLI_WRONG after a complaint. Zero-initialised before; summary_close in both cases. */
+/* CLI_OK, or CLI_WRONG after a message if it is not the summary of a run. Zero-initialised before; summary_close in
+ * both cases. */
 int summary_read(struct summary *s, const char *path);
 void summary_close(struct summary *s);
 
@@ -29,5 +30,7 @@ yaml_node_t *summary_find(struct summary *s, const yaml_node_t *list, const char
 /* compare_results.c: prints what checks and sinks report and differs, by size, or with `all` as it stands in the files;
  * CLI_OK, or CLI_FAILED if there is no memory. */
 int cli_compare_results(struct summary *a, struct summary *b, int all);
+/* Does a check or sink, or an output of totals, report in both? */
+int cli_results_in_common(struct summary *a, struct summary *b);
 
 #endif

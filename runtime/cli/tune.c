@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VARIANTS_MAX = 256, ROUNDS_MAX = 99, EVENTS_DEFAULT = 1000, ROUNDS_DEFAULT = 5 };
+enum { VARIANTS_MAX = 256, ROUNDS_MAX = 99, ROUNDS_DEFAULT = 5, REPEAT_MIN = 3 };
 #define SECONDS_DEFAULT 0.5
 
 /* What a variant changes. */
@@ -34,6 +34,7 @@ struct tuning {
   const struct cli_arguments *a;
   struct variant variants[VARIANTS_MAX]; /* the first is the graph as it is */
   uint32_t count, rounds, repeat;
+  uint64_t events;   /* of a pass */
   uint64_t *digests; /* of the graph's outputs */
   uint32_t digest_count;
   struct sl_session *graph;    /* as it is, not run: open while variants are made of it */
@@ -208,15 +209,19 @@ static int open_graph(struct tuning *t) {
   return status;
 }
 
+struct measured {
+  double hz, us;   /* of the whole; of the variant's node, an event */
+  uint64_t events; /* of one pass */
+};
+
 /* Runs the variant; `profile`: for the time of its node, else for the rate of the whole. */
-static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, uint32_t profile, double *hz,
-                    double *us) {
+static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, uint32_t profile,
+                    struct measured *measured) {
   char text[8192];
   struct sl_options o = options_of(t, v, text, sizeof text);
   o.repeat = repeat;
   o.profile = profile;
   o.digest = 1;
-  if (o.events == 0 && !o.input_paths) o.events = EVENTS_DEFAULT;
   if (v->kind == SLOTS) o.slots = v->value;
   if (v->kind == SLICE_EVENTS) o.slice_events = v->value;
   struct sl_diagnostics *d = sl_diagnostics_new();
@@ -228,8 +233,7 @@ static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, 
   cli_stop_on_signal(NULL);
   if (status == CLI_OK) {
     const struct sl_summary *s = sl_session_summary(session);
-    *hz = s->throughput_hz;
-    *us = node_us(v, s);
+    *measured = (struct measured){s->throughput_hz, node_us(v, s), s->events};
     status = check_digests(t, v, s);
   }
   if (status != CLI_OK) cli_print_messages(d, 1);
@@ -241,22 +245,29 @@ static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, 
 /* On a device the time of nodes is known with profiling only, which makes the whole slower: two runs. */
 static int measure(struct tuning *t, struct variant *v) {
   const int is_host = strncmp(t->a->options.device, "cpu", 3) == 0 || strncmp(t->a->options.device, "simt", 4) == 0;
-  double *hz = &v->hz[v->rounds], *us = &v->us[v->rounds], unused;
-  int status = run_once(t, v, t->repeat, 0, hz, us);
-  if (status == CLI_OK && !is_host) status = run_once(t, v, t->repeat, 1, &unused, us);
+  struct measured whole = {0}, profiled = {0};
+  int status = run_once(t, v, t->repeat, 0, &whole);
+  if (status == CLI_OK && !is_host) status = run_once(t, v, t->repeat, 1, &profiled);
+  v->hz[v->rounds] = whole.hz;
+  v->us[v->rounds] = is_host ? whole.us : profiled.us;
   v->rounds += status == CLI_OK;
   return status;
 }
 
 /* How often the graph must be repeated for a run to last as long as it should. */
 static int calibrate(struct tuning *t) {
-  double hz = 0, us = 0;
+  struct measured pass = {0};
   const double wanted = t->a->seconds > 0 ? t->a->seconds : SECONDS_DEFAULT;
-  const uint64_t events = t->a->options.events ? t->a->options.events : EVENTS_DEFAULT;
-  const int status = run_once(t, &t->variants[0], 3, 0, &hz, &us);
-  const double passes = status == CLI_OK ? wanted * hz / (double)events : 0;
-  t->repeat = passes > 1 ? (uint32_t)passes + 2 : 3;
-  return status;
+  const int status = run_once(t, &t->variants[0], REPEAT_MIN, 0, &pass);
+  if (status != CLI_OK) return status;
+  if (!(pass.hz > 0)) {
+    fprintf(stderr, "error: %s: no event went through the graph, so that nothing can be timed\n", t->a->operand);
+    return CLI_WRONG;
+  }
+  t->events = pass.events;
+  const double repeat = wanted * pass.hz / (double)pass.events + 2;
+  t->repeat = repeat < REPEAT_MIN ? REPEAT_MIN : repeat < UINT32_MAX ? (uint32_t)repeat : UINT32_MAX;
+  return CLI_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- result */
@@ -301,11 +312,16 @@ static void write_table(const struct tuning *t) {
     const struct variant *v = &t->variants[i];
     const uint32_t last = v->rounds - 1;
     char us[64], hz[64];
-    snprintf(us, sizeof us, "%.4g (%.4g-%.4g)", median(v->us, v->rounds), v->us[0], v->us[last]);
+    if (v->us[last] > 0)
+      snprintf(us, sizeof us, "%.4g (%.4g-%.4g)", median(v->us, v->rounds), v->us[0], v->us[last]);
+    else
+      snprintf(us, sizeof us, "-"); /* the node got no event */
     snprintf(hz, sizeof hz, "%.5g (%.5g-%.5g)", median(v->hz, v->rounds), v->hz[0], v->hz[last]);
     printf("%-32s  %-30s  %-30s%s\n", name_of(v, name, sizeof name), us, hz, is_winner(t, v) ? "  faster" : "");
   }
-  printf("median of %u rounds and range; the node of `as it is`, slots and slice-events: all nodes\n", t->rounds);
+  printf("median of %u rounds and range, each of %u passes over %" PRIu64
+         " event%s; the node of `as it is`, slots and slice-events: all nodes\n",
+         t->rounds, t->repeat, t->events, t->events == 1 ? "" : "s");
 }
 
 /* The next winner from `at` on that changes a node's block; NULL: there is none. */

@@ -484,14 +484,27 @@ static void remember_fill(struct sl_slot *slot) {
 
 /* --------------------------------------------------------------------------------------------------------- */
 
+static void enter_graph(struct sl_graph_clock *clock, uint64_t now_ns) {
+  pthread_mutex_lock(&clock->lock);
+  if (clock->slots++ == 0) clock->since_ns = now_ns;
+  pthread_mutex_unlock(&clock->lock);
+}
+
+static void leave_graph(struct sl_graph_clock *clock, uint64_t now_ns) {
+  pthread_mutex_lock(&clock->lock);
+  if (--clock->slots == 0 && now_ns > clock->since_ns) clock->ns += now_ns - clock->since_ns;
+  pthread_mutex_unlock(&clock->lock);
+}
+
 /* Events without an error. */
 static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   const uint32_t outer = slot->account.row;
   const uint64_t begin = sl_time_settle(slot);
+  enter_graph(&slot->session->graph_clock, begin);
   const int status = run_part(slot, k, first, count);
   sl_time_enter(slot, outer);
   const uint64_t end = slot->account.since_ns;
-  slot->graph_ns += end - begin;
+  leave_graph(&slot->session->graph_clock, end);
   sl_trace_span(slot->session, SL_TRACK_HOST(slot->index), slot->session->backend->is_device ? "wait" : "run", begin,
                 end, "events", count);
   if (status < 0) return status;
@@ -509,6 +522,7 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   remember_fill(slot);
   sl_budget_fits(slot, count);
   sl_traffic_count_part(slot, count);
+  slot->graph_events += count;
   return deliver(slot, k, first, count, 0);
 }
 

@@ -27,10 +27,16 @@ struct cutter {
   struct sl_index *index;
   struct sl_diagnostics *diagnostics;
   const char *path;
+  const struct sl_input_range *range; /* {0}: the whole file */
+  uint64_t range_end;                 /* UINT64_MAX: the end of the file */
   uint64_t part_events;
-  uint64_t records;    /* of the file so far */
-  struct sl_part *end; /* the part at hand; NULL before the first record */
+  uint64_t records;     /* records of the file before the next one */
+  uint64_t end_byte;    /* end of the last record of the range */
+  int begins;           /* a record begins where the range begins */
+  struct sl_part *part; /* the last part; NULL before the first record */
 };
+
+enum { PAST_RANGE = 1 }; /* ends the walk */
 
 static int begin_part(struct cutter *c, uint64_t first_byte) {
   struct sl_index *index = c->index;
@@ -41,19 +47,29 @@ static int begin_part(struct cutter *c, uint64_t first_byte) {
     index->parts = larger;
     index->capacity = capacity;
   }
-  c->end = &index->parts[index->count++];
-  *c->end = (struct sl_part){.path = c->path, .range = {first_byte, 0, c->records}};
+  c->part = &index->parts[index->count++];
+  *c->part = (struct sl_part){.path = c->path, .range = {first_byte, 0, c->records}};
   return SL_OK;
 }
 
 static int add_record(void *context, const struct sl_index_record *record) {
   struct cutter *c = context;
-  const int is_full = c->end && c->end->events >= c->part_events && record->begins_part;
-  if ((!c->end || is_full) && begin_part(c, record->first_byte) < 0) return SL_ENOMEM;
-  c->end->range.bytes += record->bytes;
-  c->end->events += record->events;
-  c->end->bad_records += record->fault != NULL;
+  if (record->first_byte >= c->range_end) return PAST_RANGE;
+  if (record->first_byte == c->range->first_byte) {
+    c->begins = 1;
+    if (c->range->first_record != SL_RECORD_UNKNOWN) c->records = c->range->first_record;
+  }
+  if (record->first_byte < c->range->first_byte) {
+    c->records++;
+    return SL_OK;
+  }
+  const int is_full = c->part && c->part->events >= c->part_events && record->begins_part;
+  if ((!c->part || is_full) && begin_part(c, record->first_byte) < 0) return SL_ENOMEM;
+  c->part->range.bytes += record->bytes;
+  c->part->events += record->events;
+  c->part->bad_records += record->fault != NULL;
   c->records++;
+  c->end_byte = record->first_byte + record->bytes;
   if (record->fault)
     sl_diagnose_often(c->diagnostics, SL_WARNING, NULL, NULL, NULL, "bad record", "%s: record at byte %llu: %s",
                       c->path, (unsigned long long)record->first_byte, record->fault);
@@ -68,12 +84,24 @@ __attribute__((format(printf, 3, 4))) static void tell(void *context, uint32_t s
   va_end(arguments);
 }
 
+/* Must a record begin at the first byte of the range, and one end at its last? SL_EINVAL with a message if not. */
+static int check_range(const struct cutter *c) {
+  const int is_whole = c->range->first_byte == 0 && c->range->bytes == 0;
+  if (is_whole || (c->begins && (c->range->bytes == 0 || c->end_byte == c->range_end))) return SL_OK;
+  sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, "`sluice index` lists ranges that can be read",
+              "%s: no record %s at byte %llu, where the range %s", c->path, c->begins ? "ends" : "begins",
+              (unsigned long long)(c->begins ? c->range_end : c->range->first_byte), c->begins ? "ends" : "begins");
+  return SL_EINVAL;
+}
+
 static int cut_file(struct cutter *c, const struct sl_source *source) {
   const struct sl_index_calls calls = {.size = sizeof calls, .context = c, .add = add_record, .message = tell};
   const size_t errors = sl_diagnostics_errors(c->diagnostics);
-  const int told = source->index(c->path, &calls), status = told > 0 ? SL_EPLUGIN : told;
+  const int told = source->index(c->path, &calls);
+  int status = told == PAST_RANGE ? SL_OK : told > 0 ? SL_EPLUGIN : told;
   if (status < 0 && sl_diagnostics_errors(c->diagnostics) == errors)
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, sl_error_text(status));
+  if (status == SL_OK) status = check_range(c);
   if (status == SL_OK && c->records == 0)
     sl_diagnose(c->diagnostics, SL_WARNING, NULL, NULL, NULL, "%s: is empty, and has no part", c->path);
   return status;
@@ -148,8 +176,19 @@ static int index_file(struct cutter *c, struct sl_registry *r) {
 
 /* ---------------------------------------------------------------------------------------------- all files */
 
-SL_ANY_PROCESSOR int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
-                                    struct sl_diagnostics *d, struct sl_index **index) {
+static struct cutter begin_file(struct sl_index *index, struct sl_diagnostics *d, const char *path,
+                                const struct sl_input_range *range, uint64_t part_events) {
+  static const struct sl_input_range whole = {0};
+  struct cutter c = {.index = index, .diagnostics = d, .path = path, .range = range ? range : &whole};
+  c.range_end = c.range->bytes ? c.range->first_byte + c.range->bytes : UINT64_MAX;
+  if (c.range_end < c.range->first_byte) c.range_end = UINT64_MAX; /* no record ends there */
+  c.part_events = part_events ? part_events : PART_EVENTS_DEFAULT;
+  return c;
+}
+
+SL_ANY_PROCESSOR int sl_index_ranges(const char *const *plugin_paths, const char *const *paths,
+                                     const struct sl_input_range *ranges, uint64_t part_events,
+                                     struct sl_diagnostics *d, struct sl_index **index) {
   if (sl_processor_check(d) < 0) return SL_EINVAL;
   SL_IN_C_LOCALE(SL_ENOMEM);
   const char *const targets[] = {"cpu", NULL};
@@ -163,7 +202,7 @@ SL_ANY_PROCESSOR int sl_index_files(const char *const *plugin_paths, const char 
   if (made && !made->paths) status = SL_ENOMEM;
   for (uint32_t i = 0; i < path_count && status != SL_ENOMEM; i++) {
     char *path = made->paths[made->path_count++] = strdup(paths[i]);
-    struct cutter c = {made, d, path, part_events ? part_events : PART_EVENTS_DEFAULT, 0, NULL};
+    struct cutter c = begin_file(made, d, path, ranges ? &ranges[i] : NULL, part_events);
     const int cut = path ? index_file(&c, &r) : SL_ENOMEM;
     if (cut == SL_ENOMEM || status == SL_OK) status = cut;
   }
@@ -175,6 +214,11 @@ SL_ANY_PROCESSOR int sl_index_files(const char *const *plugin_paths, const char 
   else
     sl_index_close(made);
   return status;
+}
+
+SL_ANY_PROCESSOR int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
+                                    struct sl_diagnostics *d, struct sl_index **index) {
+  return sl_index_ranges(plugin_paths, paths, NULL, part_events, d, index);
 }
 
 const struct sl_part *sl_index_parts(const struct sl_index *index, uint64_t *count) {

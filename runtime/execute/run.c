@@ -301,7 +301,7 @@ static int keep_slices(struct sl_session *s) {
 }
 
 /* The passes after the first, in stretches that are timed one by one, so that a run shows its own spread. */
-static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
+static int run_stretches(struct sl_session *s, struct sl_repeated *repeated) {
   const uint32_t passes = s->options.repeat - 1;
   const uint32_t stretches = passes < SL_STRETCHES ? passes : SL_STRETCHES;
   int status = SL_OK;
@@ -309,19 +309,20 @@ static int run_stretches(struct sl_session *s, uint64_t *repeat_ns) {
   for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
     s->reading.kept_passes = passes / stretches + (i < passes % stretches);
     for (uint32_t d = 0; d < s->device_count; d++) atomic_store(&s->devices[d].next_kept, 0);
-    const uint64_t begin = sl_now_ns();
+    const uint64_t begin = sl_now_ns(), events_before = sl_events_in_graph(s);
     status = run_threads(s, repeat_slices);
-    const uint64_t ns = sl_now_ns() - begin;
-    const uint64_t events = s->reading.events * s->reading.kept_passes;
-    *repeat_ns += ns;
-    sl_summary_stretch(s, i, events);
-    s->statistics.summary.stretch_hz[s->statistics.summary.stretch_count++] =
-        ns ? (double)events * 1e9 / (double)ns : 0;
+    if (status != SL_OK) break; /* a stretch that was stopped has no rate */
+    const uint64_t ns = sl_now_ns() - begin, events = sl_events_in_graph(s) - events_before;
+    repeated->ns += ns;
+    repeated->events += events;
+    sl_summary_stretch(s, i, s->reading.events * s->reading.kept_passes);
+    if (events > 0 && ns > 0)
+      s->statistics.summary.stretch_hz[s->statistics.summary.stretch_count++] = (double)events * 1e9 / (double)ns;
   }
   return status;
 }
 
-static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
+static int run_repeats(struct sl_session *s, struct sl_repeated *repeated) {
   const uint32_t outer = sl_time_enter(&s->slots[0], SL_TIME_KEEP);
   int status = keep_slices(s);
   sl_time_enter(&s->slots[0], outer);
@@ -335,7 +336,7 @@ static int run_repeats(struct sl_session *s, uint64_t *repeat_ns) {
   status = run_threads(s, run_kept_slices);
   if (status != SL_OK) return status;
   s->delivery.active = 0;
-  return run_stretches(s, repeat_ns);
+  return run_stretches(s, repeated);
 }
 
 /* ------------------------------------------------------------------------------------------------ sinks */
@@ -405,10 +406,10 @@ static int run_session(struct sl_session *s) {
   s->begin_ns = sl_now_ns();
   sl_times_begin(s);
   s->delivery.active = 1;
-  uint64_t repeat_ns = 0;
+  struct sl_repeated repeated = {0};
   int status = open_files(s);
   if (status == SL_OK)
-    status = s->statistics.summary.repeat > 1 ? run_repeats(s, &repeat_ns) : run_threads(s, stream_slices);
+    status = s->statistics.summary.repeat > 1 ? run_repeats(s, &repeated) : run_threads(s, stream_slices);
   if (status == SL_OK) status = s->reading.status;
   sl_time_enter(&s->slots[0], SL_TIME_FINISH);
   const uint64_t finish_ns = s->slots[0].account.since_ns;
@@ -421,7 +422,7 @@ static int run_session(struct sl_session *s) {
   if (status == SL_OK && s->identity.run.is_interrupted) status = SL_EINTERRUPTED;
   close_hosts(s);
   sl_trace_span(s, SL_TRACK_HOST(0), sl_time_name(SL_TIME_FINISH), finish_ns, sl_time_settle(&s->slots[0]), NULL, 0);
-  sl_summary_sum(s, repeat_ns);
+  sl_summary_sum(s, &repeated);
   s->statistics.summary.interrupted = status == SL_EINTERRUPTED;
   s->statistics.summary.failed = status < 0 && status != SL_EINTERRUPTED;
   sl_metrics_close(s);

@@ -457,6 +457,7 @@ SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl
   pthread_mutex_init(&s->turns.lock, NULL);
   pthread_cond_init(&s->turns.changed, NULL);
   pthread_mutex_init(&s->trace.lock, NULL);
+  pthread_mutex_init(&s->graph_clock.lock, NULL);
   pthread_mutex_init(&s->delivery.lock, NULL);
   pthread_condattr_t by_monotonic_clock;
   pthread_condattr_init(&by_monotonic_clock);
@@ -535,6 +536,7 @@ void sl_session_close(struct sl_session *s) {
   pthread_mutex_destroy(&s->turns.lock);
   pthread_cond_destroy(&s->turns.changed);
   pthread_mutex_destroy(&s->trace.lock);
+  pthread_mutex_destroy(&s->graph_clock.lock);
   pthread_mutex_destroy(&s->delivery.lock);
   pthread_cond_destroy(&s->ticker.wake);
   sl_turns_close(s);

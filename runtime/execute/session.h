@@ -174,6 +174,14 @@ struct sl_statistics {
   uint64_t *used_max, *overflows;        /* per used word */
 };
 
+/* The time in which kernels run on the host, in one slot or several: what the rate of the graph is over where no repeat
+ * is timed. */
+struct sl_graph_clock {
+  pthread_mutex_t lock;
+  uint32_t slots; /* that are in the graph now */
+  uint64_t since_ns, ns;
+};
+
 struct sl_trace {
   struct sl_output *file;
   pthread_mutex_t lock;
@@ -254,6 +262,7 @@ struct sl_session {
   struct sl_statistics statistics;
   struct sl_metrics metrics;
   struct sl_trace trace;
+  struct sl_graph_clock graph_clock;
   struct sl_files files;
   struct sl_report_file report;
   struct sl_ticker ticker;
@@ -473,7 +482,13 @@ void sl_metrics_close(struct sl_session *s); /* writes the file once more */
 /* statistics.c */
 uint32_t sl_nodes_together(const struct sl_session *s, uint32_t node); /* in one launch with the node, itself too */
 int sl_summary_open(struct sl_session *s);
-void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns);
+/* The passes that were timed: stretches that ran to their end. */
+struct sl_repeated {
+  uint64_t events, ns;
+};
+void sl_summary_sum(struct sl_session *s, const struct sl_repeated *repeated);
+/* Events that went through the graph so far, each pass counted; events with an error did not. */
+uint64_t sl_events_in_graph(const struct sl_session *s);
 /* A stretch of the repeats has ended, the `index`th, of so many events. */
 void sl_summary_stretch(struct sl_session *s, uint32_t index, uint64_t events);
 void sl_summary_close(struct sl_session *s);

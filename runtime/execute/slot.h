@@ -159,7 +159,8 @@ struct sl_slot {
   uint64_t *node_ns, *node_events, *node_calls;  /* of kernels, the source and sinks */
   struct sl_listed *listed;                      /* per node */
   uint64_t *used_sums, *input_sums, good_events; /* traffic.c: over all parts, per used word; over all inputs */
-  uint64_t graph_ns, retries, slices, bytes_up, bytes_down;
+  uint64_t graph_events;                         /* that went through the graph */
+  uint64_t retries, slices, bytes_up, bytes_down;
   uint64_t host_syncs; /* waits of the host between the first kernel and the last of a slice, or of a part */
   uint64_t *published_ns, *published_events, published_retries; /* counts that are in the metrics already */
   uint64_t *published_times;

@@ -163,14 +163,27 @@ static uint64_t peak_resident_bytes(void) {
   return (uint64_t)usage.ru_maxrss * 1024u;
 }
 
-void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
+uint64_t sl_events_in_graph(const struct sl_session *s) {
+  uint64_t events = 0;
+  for (uint32_t k = 0; k < s->slot_count; k++) events += s->slots[k].graph_events;
+  return events;
+}
+
+/* The rate of the kernels. The host launches a device's kernels and does other work until it waits for them, so that
+ * only a repeat times them; on the host the slots' threads run them. 0: not measured. */
+static double rate_of_graph(const struct sl_session *s, const struct sl_repeated *repeated) {
+  if (s->statistics.summary.node_count == 0) return 0;
+  if (s->statistics.summary.repeat > 1) return rate(repeated->events, repeated->ns);
+  return s->backend->is_device ? 0 : rate(sl_events_in_graph(s), s->graph_clock.ns);
+}
+
+void sl_summary_sum(struct sl_session *s, const struct sl_repeated *repeated) {
   struct sl_summary *sum = &s->statistics.summary;
-  uint64_t graph_ns = 0, host_syncs = 0;
+  uint64_t host_syncs = 0;
   for (uint32_t k = 0; k < s->slot_count; k++) {
     sum->retries += s->slots[k].retries;
     sum->slices += s->slots[k].slices;
     s->statistics.devices[s->slots[k].place->index].slices += s->slots[k].slices;
-    graph_ns += s->slots[k].graph_ns;
     sum->bytes_up += s->slots[k].bytes_up;
     sum->bytes_down += s->slots[k].bytes_down;
     host_syncs += s->slots[k].host_syncs;
@@ -189,9 +202,7 @@ void sl_summary_sum(struct sl_session *s, uint64_t repeat_ns) {
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
   sum->source_hz = rate(s->reading.events, s->reading.ns);
-  if (sum->node_count > 0)
-    sum->throughput_hz = repeat_ns ? rate(s->reading.events * (sum->repeat - 1), repeat_ns)
-                                   : rate(sum->events * s->slot_count, graph_ns);
+  sum->throughput_hz = rate_of_graph(s, repeated);
   sum->peak_rss_bytes = peak_resident_bytes();
   sum_nodes(s);
   sum_budgets(s);

@@ -38,15 +38,19 @@ static double arena_ratio(const struct sl_summary *sum) {
 
 /* The bytes an event that a node reads or writes. */
 static void write_traffic(uint64_t bytes, uint64_t events, FILE *file) {
-  if (bytes == UINT64_MAX)
+  if (bytes == UINT64_MAX || events == 0)
     fprintf(file, " %9s", "-");
   else
-    fprintf(file, " %9.0f", (double)bytes / (events ? (double)events : 1));
+    fprintf(file, " %9.0f", (double)bytes / (double)events);
 }
 
 static void write_node_time(const struct sl_time_summary *t, FILE *file) {
-  fprintf(file, "  %-20s %-28s %9" PRIu64 " %11" PRIu64 " %9.3f%c%10.1f", t->node, t->algorithm, t->calls, t->events,
-          1e6 * t->seconds / (t->events ? (double)t->events : 1), t->together > 1 ? '~' : ' ', 1e3 * t->seconds);
+  fprintf(file, "  %-20s %-28s %9" PRIu64 " %11" PRIu64, t->node, t->algorithm, t->calls, t->events);
+  if (t->events)
+    fprintf(file, " %9.3f", 1e6 * t->seconds / (double)t->events);
+  else
+    fprintf(file, " %9s", "-");
+  fprintf(file, "%c%10.1f", t->together > 1 ? '~' : ' ', 1e3 * t->seconds);
   if (t->where == SL_TIME_IN_THREADS)
     fprintf(file, " %6.1f%%", 100 * t->share);
   else
@@ -170,6 +174,34 @@ static void write_devices(const struct sl_summary *sum, FILE *file) {
   }
 }
 
+/* The rates that were measured. */
+static void write_rates(const struct sl_session *s, FILE *file) {
+  const struct sl_summary *sum = sl_session_summary(s);
+  const struct {
+    double hz;
+    const char *where;
+  } rates[] = {{sum->throughput_hz, "in the graph"}, {sum->source_hz, "from the source"}, {sum->wall_hz, "in all"}};
+  const char *unit = " events/s";
+  char text[32];
+  fprintf(file, "rate         ");
+  for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    if (!(rates[i].hz > 0)) continue;
+    fprintf(file, "%s%s%s %s", *unit == ' ' ? "" : ", ", with_prefix(rates[i].hz, text, sizeof text), unit,
+            rates[i].where);
+    unit = "/s";
+  }
+  if (*unit == ' ') fprintf(file, "none");
+  fprintf(file, " (%.3f s, %u slot%s of %u events", sum->seconds, sum->slots, sum->slots == 1 ? "" : "s",
+          sum->slice_events);
+  if (sl_session_layout(s)->branch_count > 1) fprintf(file, " in %u branches", sl_session_layout(s)->branch_count);
+  if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
+  char device[512];
+  if (sum->repeat == 1 && sum->node_count > 0 && sum->events > 0 &&
+      sl_session_describe_device(s, device, sizeof device))
+    fprintf(file, "; --repeat measures the graph alone");
+  fprintf(file, ")\n");
+}
+
 void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
   SL_IN_C_LOCALE();
   const struct sl_summary *sum = sl_session_summary(s);
@@ -184,15 +216,8 @@ void sl_session_write_table(const struct sl_session *s, int profile, FILE *file)
   sl_session_describe_device(s, device, sizeof device);
   fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
   write_devices(sum, file);
-  fprintf(file, "rate         ");
-  if (sum->node_count > 0) fprintf(file, "%s events/s in the graph, ", with_prefix(sum->throughput_hz, a, sizeof a));
-  fprintf(file, "%s%s/s from the source, %s/s in all (%.3f s, %u slot%s of %u events",
-          with_prefix(sum->source_hz, b, sizeof b), sum->node_count > 0 ? "" : " events",
-          with_prefix(sum->wall_hz, c, sizeof c), sum->seconds, sum->slots, sum->slots == 1 ? "" : "s",
-          sum->slice_events);
-  if (sl_session_layout(s)->branch_count > 1) fprintf(file, " in %u branches", sl_session_layout(s)->branch_count);
-  if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
-  fprintf(file, ")\nmemory       arena %s a slot (%.2f of the least possible), input %s a slice",
+  write_rates(s, file);
+  fprintf(file, "memory       arena %s a slot (%.2f of the least possible), input %s a slice",
           as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b));
   fprintf(file, ", peak resident %s\n", as_bytes(sum->peak_rss_bytes, c, sizeof c));
   for (uint32_t o = 0; o < sum->output_count; o++) {
@@ -249,6 +274,9 @@ static void json_devices(const struct sl_summary *sum, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
+/* null if it was not measured */
+static void json_rate(struct sl_json *j, const char *key, double hz) { sl_json_number(j, key, hz > 0 ? hz : NAN); }
+
 static void json_counts(const struct sl_session *s, struct sl_json *j) {
   const struct sl_summary *sum = sl_session_summary(s);
   char device[512] = "";
@@ -268,12 +296,12 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_integer(j, "retries", (int64_t)sum->retries);
   sl_json_integer(j, "slices", (int64_t)sum->slices);
   sl_json_number(j, "seconds", sum->seconds);
-  sl_json_number(j, "throughput_hz", sum->node_count > 0 ? sum->throughput_hz : NAN); /* NaN: null */
+  json_rate(j, "throughput_hz", sum->throughput_hz);
   sl_json_begin_array(j, "stretch_hz");
   for (uint32_t i = 0; i < sum->stretch_count; i++) sl_json_number(j, NULL, sum->stretch_hz[i]);
   sl_json_end_array(j);
-  sl_json_number(j, "source_hz", sum->source_hz);
-  sl_json_number(j, "wall_hz", sum->wall_hz);
+  json_rate(j, "source_hz", sum->source_hz);
+  json_rate(j, "wall_hz", sum->wall_hz);
   sl_json_integer(j, "bytes_up", (int64_t)sum->bytes_up);
   sl_json_integer(j, "bytes_down", (int64_t)sum->bytes_down);
   sl_json_begin_object(j, "arena");
@@ -351,7 +379,7 @@ static void json_times(const struct sl_session *s, struct sl_json *j) {
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "where", places[t->where]);
     sl_json_string(j, "what", t->what);
-    sl_json_number(j, "seconds", t->seconds);
+    sl_json_number(j, "seconds", t->where == SL_TIME_ON_DEVICE && t->calls == 0 ? NAN : t->seconds);
     if (t->where == SL_TIME_IN_THREADS) sl_json_number(j, "share", t->share);
     if (t->node) {
       sl_json_string(j, "node", t->node);
@@ -375,12 +403,12 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_string(j, "algorithm", sum->nodes[i].algorithm);
     sl_json_integer(j, "calls", (int64_t)sum->nodes[i].calls);
     sl_json_integer(j, "events", (int64_t)sum->nodes[i].events);
-    sl_json_number(j, "microseconds",
-                   sum->nodes[i].calls ? sum->nodes[i].microseconds : NAN); /* NaN: null, not timed */
-    sl_json_number(j, "share", sum->nodes[i].share);
+    const int is_timed = sum->nodes[i].calls > 0; /* if not, it is null */
+    sl_json_number(j, "microseconds", is_timed ? sum->nodes[i].microseconds : NAN);
+    sl_json_number(j, "share", is_timed ? sum->nodes[i].share : NAN);
     sl_json_integer(j, "together", sum->nodes[i].together);
     sl_json_begin_array(j, "stretch_us");
-    for (uint32_t k = 0; k < sum->stretch_count; k++) sl_json_number(j, NULL, sum->nodes[i].stretch_us[k]);
+    for (uint32_t k = 0; is_timed && k < sum->stretch_count; k++) sl_json_number(j, NULL, sum->nodes[i].stretch_us[k]);
     sl_json_end_array(j);
     json_traffic(j, sum->nodes[i].bytes_in, sum->nodes[i].bytes_out);
     sl_json_end_object(j);

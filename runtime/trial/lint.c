@@ -1,14 +1,10 @@
-/* lint.c: what can be said of a plugin without running it, beyond what the loader refuses: texts for people, the
- * symbols and libraries of the file, and that the tables for all targets say the same.
+/* lint.c: what can be said of a plugin without running it, beyond what the loader refuses: texts for people, what its
+ * file shows (lint_file.c), and that the tables for all targets say the same.
  */
 #include "plugin/tables.h"
 #include "trial/trial.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct lint {
@@ -49,70 +45,6 @@ static int lint_texts(const struct lint *l, const struct sl_plugin *p) {
   return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ the file */
-
-static void *read_at(FILE *file, uint64_t offset, uint64_t bytes) {
-  void *memory = malloc((size_t)bytes + 1);
-  if (memory && (fseek(file, (long)offset, SEEK_SET) || fread(memory, 1, (size_t)bytes, file) != bytes)) {
-    free(memory);
-    return NULL;
-  }
-  if (memory) ((char *)memory)[bytes] = '\0';
-  return memory;
-}
-
-/* What sanitizers and the like put into every shared object that they instrument. */
-static int is_instrumentation(const char *name) {
-  return strncmp(name, "__asan", 6) == 0 || strncmp(name, "__odr_asan", 10) == 0 || strncmp(name, "__ubsan", 7) == 0;
-}
-
-static int lint_symbols(const struct lint *l, const char *symbols, uint64_t symbol_bytes, const char *names) {
-  for (uint64_t at = 0; at + sizeof(ElfW(Sym)) <= symbol_bytes; at += sizeof(ElfW(Sym))) {
-    ElfW(Sym) symbol;
-    memcpy(&symbol, symbols + at, sizeof symbol);
-    const char *name = names + symbol.st_name;
-    if (symbol.st_shndx == SHN_UNDEF || !*name || strcmp(name, "sluice_plugin") == 0 || is_instrumentation(name))
-      continue;
-    return complain(l, "it exports %s: hide all symbols but sluice_plugin (-fvisibility=hidden)", name);
-  }
-  return 0;
-}
-
-static int lint_needed(const struct lint *l, const char *entries, uint64_t bytes, const char *names) {
-  for (uint64_t at = 0; at + sizeof(ElfW(Dyn)) <= bytes; at += sizeof(ElfW(Dyn))) {
-    ElfW(Dyn) entry;
-    memcpy(&entry, entries + at, sizeof entry);
-    if (entry.d_tag == DT_NEEDED && strncmp(names + entry.d_un.d_val, "libsluice", 9) == 0)
-      return complain(l, "it links %s: a plugin links against nothing of Sluice", names + entry.d_un.d_val);
-  }
-  return 0;
-}
-
-/* The loader has seen that the file is whole, and made for this machine. */
-static int lint_file(const struct lint *l, const char *path) {
-  FILE *file = fopen(path, "rb");
-  if (!file) return 0;
-  ElfW(Ehdr) header;
-  int wrong = 0;
-  if (fread(&header, sizeof header, 1, file) != 1) header.e_shnum = 0;
-  ElfW(Shdr) *sections = read_at(file, header.e_shoff, (uint64_t)header.e_shnum * sizeof *sections);
-  for (unsigned i = 0; sections && i < header.e_shnum && !wrong; i++) {
-    const int is_symbols = sections[i].sh_type == SHT_DYNSYM, is_dynamic = sections[i].sh_type == SHT_DYNAMIC;
-    if ((!is_symbols && !is_dynamic) || sections[i].sh_link >= header.e_shnum) continue;
-    const ElfW(Shdr) *names_at = &sections[sections[i].sh_link];
-    char *entries = read_at(file, sections[i].sh_offset, sections[i].sh_size);
-    char *names = read_at(file, names_at->sh_offset, names_at->sh_size);
-    if (entries && names)
-      wrong = is_symbols ? lint_symbols(l, entries, sections[i].sh_size, names)
-                         : lint_needed(l, entries, sections[i].sh_size, names);
-    free(entries);
-    free(names);
-  }
-  free(sections);
-  fclose(file);
-  return wrong;
-}
-
 /* --------------------------------------------------------------------------------------------- two targets */
 
 /* Both may be NULL. */
@@ -141,8 +73,15 @@ static int lint_twin(const struct lint *l, const struct sl_plugin *p, const stru
   return 0;
 }
 
+static int has_kernels(const struct sl_plugin *p) {
+  int found = 0;
+  for (uint32_t i = 0; i < p->algorithm_count; i++) found |= p->algorithms[i]->kind == SL_KIND_KERNEL;
+  return found;
+}
+
 int trial_lint(const char *path, const struct sl_plugin *plugin, const struct sl_plugin *cpu, char *reason,
                size_t reason_size) {
   const struct lint l = {reason, reason_size};
-  return lint_file(&l, path) || (cpu ? lint_twin(&l, plugin, cpu) : lint_texts(&l, plugin));
+  return trial_lint_files(path, has_kernels(plugin), reason, reason_size) ||
+         (cpu ? lint_twin(&l, plugin, cpu) : lint_texts(&l, plugin));
 }

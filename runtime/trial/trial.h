@@ -2,7 +2,7 @@
  * inputs in a graph, and has children of its own, one a target, that run it in many ways and compare what it writes.
  *
  *   trial.c      the plugin, algorithm by algorithm; what is printed
- *   lint.c       what can be said of the file and its tables
+ *   lint.c       what can be said of the tables;  lint_file.c: of the file, by its symbols and libraries
  *   graphs.c     which graph, and which node of it, uses an algorithm
  *   trap.c       memory that must not be touched
  *   capture.c    the inputs of a node of a running graph;  cut.c: other slices of them
@@ -75,5 +75,7 @@ const char *trial_first_error(const struct sl_session *s);
  * plugin of the same name for cpu, NULL if this is it. */
 int trial_lint(const char *path, const struct sl_plugin *plugin, const struct sl_plugin *cpu, char *reason,
                size_t reason_size);
+/* The same of the file alone, and of the one for other processors of the same kind, beside it. */
+int trial_lint_files(const char *path, int has_kernels, char *reason, size_t reason_size);
 
 #endif

@@ -83,6 +83,19 @@ def blocks_by_kernel(folder):
     check(len(digests) == 1, f"options and overlay make the same graph: {digests}")
 
 
+def events_of_the_source(graph):
+    """Without -n the length of a run follows from the events that the source has, and not from a guess."""
+    for options, events in ((("--set", "raw.events=2"), 2), (("--set", "raw.events=2", "-n", 1), 1)):
+        done = sluice("tune", graph, "--slots", "1", "--rounds", 1, "--seconds", "0.2", *options, *TOY)
+        told = re.search(r"median of 1 rounds and range, each of (\d+) passes over (\d+) events?;", done.stdout)
+        check(told is not None and int(told[2]) == events, f"{events} events a pass: {done.stdout.splitlines()[-1:]}")
+        # With the guess, 1000 events, there were 1000 / events times as few passes.
+        hz = rows(done.stdout)["as it is"][1][0]
+        check(told and int(told[1]) * events > 0.2 * hz / 50, f"{told and told[0]} at {hz} events/s last some 0.2 s")
+    done = sluice("tune", graph, "--slots", "1", "--set", "raw.events=0", *TOY, expect=2)
+    check("no event went through the graph, so that nothing can be timed" in done.stderr and not done.stdout, f"no events: {done.stderr.strip()}")
+
+
 def mistakes(graph):
     for arguments, text, status in (
         ((), "nothing to tune", 2),
@@ -144,6 +157,52 @@ def results(path, folder):
     sluice("compare", before, before)
 
 
+def no_summaries(path, folder):
+    """Files that are no summary of a run are refused, whichever of the two they are, with what is missing."""
+    whole = path.read_text()
+    summary = json.loads(whole)
+
+    def without(key):
+        return json.dumps({name: value for name, value in summary.items() if name != key})
+
+    described = sluice("describe", "toy.sum", "--json", *TOY).stdout
+    index = json.dumps({"parts": [], "events": 0, "bad_records": 0})
+    none = "it is no object"
+    for name, text, reason in (
+        ("broken.json", "{", "did not find expected"), ("cut.json", whole[:len(whole) // 2], "error: "), ("empty.json", "", none),
+        ("list.json", "[1]", none), ("listed.json", f"[{whole}]", none), ("null.json", "null", none), ("number.json", "3", none),
+        ("within_itself.json", '{"results": &a {"b": *a}}', "it holds itself"), ("object.json", "{}", "it has no `graph_digest`"),
+        ("graph.yaml", (HERE / "files/toy/tuned.yaml").read_text(), "it has no `graph_digest`"),
+        ("description.json", described, "it has no `graph_digest`"), ("index.json", index, "it has no `graph_digest`"),
+        ("report.json", json.dumps({"graph_digest": "0", "events": 1, "tasks": 1, "outputs": []}), "it has no list `nodes`"),
+        ("events.json", without("events"), "it has no number `events`"), ("nodes.json", without("nodes"), "it has no list `nodes`"),
+        ("outputs.json", without("outputs"), "it has no list `outputs`"), ("digest.json", without("graph_digest"), "it has no `graph_digest`"),
+        ("text.json", json.dumps({**summary, "events": "many"}), "it has no number `events`"),
+        ("map.json", json.dumps({**summary, "nodes": {}}), "it has no list `nodes`"), ("twice.json", whole + whole, "something stands after it"),
+    ):
+        (folder / name).write_text(text)
+        for pair in ((path, folder / name), (folder / name, path)):
+            done = sluice("compare", *pair, expect=2)
+            check(f"error: {folder / name}" in done.stderr and reason in done.stderr and not done.stdout, f"{name}: {done.stderr.strip()}")
+            check("no summary" not in done.stderr or "`sluice run GRAPH --json FILE` writes one" in done.stderr, f"{name}: what is expected: {done.stderr.strip()}")
+            check(done.stderr.count("\n") == 1, f"{name}: one message: {done.stderr}")
+    sluice("compare", path, folder / "none.json", expect=2)
+
+
+def other_runs(path, folder):
+    """Summaries of runs that have nothing in common, or that did not end well."""
+    nodes = [{"name": "other", "events": 1, "microseconds": 1, "stretch_us": []}]
+    other = changed(path, folder, "other", graph_digest="0", nodes=nodes, outputs=[{"port": "other", "digest": None}], results={"x": 1}, totals={})
+    done = sluice("compare", path, other, expect=2)
+    check("have no node, output or result of a check in common" in done.stderr and not done.stdout, f"runs with nothing in common: {done.stderr.strip()}")
+    sluice("compare", other, other)
+    stopped = changed(path, folder, "stopped", status="interrupted", events=57)
+    for pair in ((path, stopped), (stopped, path)):
+        done = sluice("compare", *pair)
+        check(f"warning: {stopped}: the run did not end well (status `interrupted`, 57 events)" in done.stderr, f"an interrupted run: {done.stderr.strip()}")
+        check(done.stderr.count("warning") == 1, f"is told once: {done.stderr}")
+
+
 def compare(graph, folder):
     files = []
     for name, options in (("a", ()), ("b", ("--slots", 2)), ("c", ("--set", "sum.block_sized=true")), ("d", ())):
@@ -160,11 +219,8 @@ def compare(graph, folder):
     check("not known: run with --digest" in sluice("compare", files[0], files[3]).stdout, "no digest is no agreement")
     times(files[0], folder)
     results(files[0], folder)
-    for name, text in (("broken.json", "{"), ("list.json", "[1]"), ("within_itself.json", '{"results": &a {"b": *a}}')):
-        (folder / name).write_text(text)
-        done = sluice("compare", files[0], folder / name, expect=2)
-        check("error: " in done.stderr and name in done.stderr, f"{name}: {done.stderr.strip()}")
-    sluice("compare", files[0], folder / "none.json", expect=2)
+    no_summaries(files[0], folder)
+    other_runs(files[0], folder)
 
 
 def main():
@@ -175,6 +231,7 @@ def main():
         on_the_host(graph, folder)
         blocks(graph)
         blocks_by_kernel(folder)
+        events_of_the_source(graph)
         mistakes(graph)
         compare(graph, folder)
     checks.end()

@@ -67,6 +67,24 @@ static void a_folder_says_it_unless_the_property_does(void **state) {
   assert_sign("", "up", 1.0f);
 }
 
+static void what_is_no_folder_and_no_description_is_refused(void **state) {
+  (void)state;
+  char file[SCRATCH_PATH_MAX + 16];
+  const float up = 1.0f;
+  scratch_write(folder, "polarity.bin", &up, sizeof up);
+  snprintf(file, sizeof file, "%s/polarity.bin", folder);
+  struct sl_test *t = test_of(file, NULL);
+  assert_int_equal(sl_test_run(t), SL_EFORMAT);
+  assert_non_null(strstr(sl_test_messages(t), "is no description, which is a text; of polarity.bin give the folder"));
+  sl_test_free(t);
+  snprintf(file, sizeof file, "%s/none", folder);
+  t = test_of(file, NULL);
+  assert_int_equal(sl_test_run(t), SL_EIO);
+  assert_non_null(strstr(sl_test_messages(t), "none: there is no such file"));
+  sl_test_free(t);
+  assert_sign(file, "up", 1.0f); /* which is not read */
+}
+
 static void wrong_files_are_refused(void **state) {
   (void)state;
   const float zero = 0.0f, two[2] = {1.0f, 1.0f}, large = 1e9f;
@@ -86,6 +104,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_word_it_is_down),
       cmocka_unit_test(a_folder_says_it_unless_the_property_does),
+      cmocka_unit_test(what_is_no_folder_and_no_description_is_refused),
       cmocka_unit_test(wrong_files_are_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);

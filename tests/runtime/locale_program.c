@@ -255,6 +255,11 @@ static void parts(void) {
   struct sl_index *index = NULL;
   need(sl_index_files(NULL, (const char *const[]){o.output_path, NULL}, 2, d, &index) == SL_OK, "sl_index_files");
   CALLED(sl_index_files);
+  sl_index_close(index);
+  const struct sl_input_range whole[] = {{0}};
+  need(sl_index_ranges(NULL, (const char *const[]){o.output_path, NULL}, whole, 2, d, &index) == SL_OK,
+       "sl_index_ranges");
+  CALLED(sl_index_ranges);
   uint64_t count = 0;
   if (index) {
     need(sl_index_parts(index, &count) && count == 2, "sl_index_parts");

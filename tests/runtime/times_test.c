@@ -1,6 +1,8 @@
 /* times_test.c: where the time of a run went, on the toy plugin: whatever the slots, repeats and retries, the rows of
- * the threads add up to slots x wall time; who sleeps is who is charged; and nodes on a list are told what they read.
+ * the threads add up to slots x wall time; who sleeps is who is charged; nodes on a list are told what they read; and
+ * no rate is reported that was not measured.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,26 +182,143 @@ static void a_node_on_a_list_reads_what_its_events_hold(void **state) {
   }
 }
 
+/* ---------------------------------------------------------------------------------------------------- rates */
+
+/* The table and the JSON of a run: no case may say `absent`. */
+static void assert_reports(const struct outcome *r, const char *in_table, const char *in_json, const char *absent) {
+  char *table = NULL, *json = NULL;
+  assert_int_equal(toy_reports(r->session, &table, &json), 0);
+  if (!strstr(table, in_table)) fail_msg("'%s' is not in '%s'", in_table, table);
+  if (!strstr(json, in_json)) fail_msg("'%s' is not in '%s'", in_json, json);
+  if (absent && strstr(table, absent)) fail_msg("'%s' is in '%s'", absent, table);
+  free(table);
+  free(json);
+}
+
+static void run_graph(struct outcome *r, const char *graph, uint32_t repeat, const char *const *sets) {
+  struct sl_options o = toy_options(graph, device);
+  *r = (struct outcome){.d = sl_diagnostics_new()};
+  o.repeat = repeat;
+  o.sets = sets;
+  int status = sl_session_open(&o, r->d, &r->session);
+  if (status == SL_OK) status = sl_session_run(r->session);
+  if (status < 0) fail_msg("%s", toy_messages(r->d));
+  r->summary = sl_session_summary(r->session);
+}
+
 static void a_graph_without_kernels_has_no_rate_of_them(void **state) {
   (void)state;
-  struct sl_options o =
-      toy_options("sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order }\n", device);
+  static const char *const none[] = {NULL};
+  for (uint32_t repeat = 1; repeat <= 3; repeat += 2) {
+    struct outcome r;
+    run_graph(&r, "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  order: { use: toy.order }\n", repeat, none);
+    assert_true(r.summary->throughput_hz == 0);
+    assert_reports(&r, "from the source", "\"throughput_hz\": null", "in the graph");
+    end(&r);
+  }
+}
+
+static void the_rate_of_the_graph_is_one_that_was_measured(void **state) {
+  (void)state;
+  static const char *const none[] = {NULL};
+  const int is_host = strcmp(device, "cpu") == 0 || strcmp(device, "simt") == 0;
+  struct outcome r;
+  run_graph(&r, GRAPH, 1, none);
+  assert_true((r.summary->throughput_hz > 0) == is_host);
+  if (is_host)
+    assert_reports(&r, " events/s in the graph, ", "\"throughput_hz\": ", "--repeat");
+  else
+    assert_reports(&r, "; --repeat measures the graph alone)", "\"throughput_hz\": null", "in the graph");
+  if (!is_host)
+    assert_reports(&r, " events/s from the source, ", "\"microseconds\": null,\n      \"share\": null", NULL);
+  end(&r);
+  run_graph(&r, GRAPH, 6, none);
+  assert_true(r.summary->throughput_hz > 0);
+  assert_int_equal(r.summary->stretch_count, SL_STRETCHES);
+  assert_reports(&r, " events/s in the graph, ", "\"throughput_hz\": ", "--repeat");
+  if (!is_host) assert_reports(&r, "", "\"stretch_us\": []", NULL);
+  end(&r);
+}
+
+/* Of eight slots one gets a slice. */
+static void slots_that_wait_do_not_count_as_running(void **state) {
+  (void)state;
+  if (strcmp(device, "cpu") != 0) return;
+  struct sl_options o = toy_options(GRAPH, device);
+  struct outcome r = {.d = sl_diagnostics_new()};
+  o.slots = 8;
+  o.slice_events = EVENTS;
+  assert_int_equal(sl_session_open(&o, r.d, &r.session), SL_OK);
+  assert_int_equal(sl_session_run(r.session), SL_OK);
+  r.summary = sl_session_summary(r.session);
+  assert_int_equal(r.summary->slices, 1);
+  double kernels = 0;
+  for (uint32_t i = 0; i < r.summary->node_count; i++) kernels += 1e-6 * r.summary->nodes[i].microseconds;
+  assert_true(r.summary->throughput_hz > 0 && r.summary->throughput_hz <= 1.001 * EVENTS / kernels);
+  end(&r);
+}
+
+/* Nor of events that all have an error, which do not go through the graph. */
+static void no_events_have_no_rate(void **state) {
+  (void)state;
+  static const char *const none[] = {"raw.events=0", NULL}, *const bad[] = {"raw.bad_every=1", NULL};
+  for (uint32_t repeat = 1; repeat <= 3; repeat += 2) {
+    struct outcome r;
+    run_graph(&r, GRAPH, repeat, none);
+    assert_reports(&r, "rate         none (", "\"wall_hz\": null", "events/s");
+    assert_reports(&r, "", "\"source_hz\": null", "nan");
+    end(&r);
+    struct sl_options o = toy_options(GRAPH, device);
+    o.sets = bad;
+    o.repeat = repeat;
+    r = (struct outcome){.d = sl_diagnostics_new()};
+    assert_int_equal(sl_session_open(&o, r.d, &r.session), SL_OK);
+    (void)sl_session_run(r.session); /* an error, since every event has one */
+    r.summary = sl_session_summary(r.session);
+    assert_true(r.summary->events > 0 && r.summary->events == r.summary->error_events);
+    assert_true(r.summary->throughput_hz == 0);
+    assert_int_equal(r.summary->stretch_count, 0);
+    assert_reports(&r, "from the source", "\"throughput_hz\": null", "in the graph");
+    end(&r);
+  }
+}
+
+struct stopper {
+  struct sl_session *session;
+  _Atomic uint64_t delivered;
+};
+
+static int count_events(void *context, const struct sl_batch *batch) {
+  ((struct stopper *)context)->delivered += batch->event_count;
+  return 0;
+}
+
+static void *stop_after_the_first_pass(void *context) {
+  struct stopper *s = context;
+  const struct timespec t = {0, SLEEP_NS};
+  while (s->delivered < EVENTS) nanosleep(&t, NULL);
+  for (int i = 0; i < 5; i++) nanosleep(&t, NULL);
+  sl_session_stop(s->session);
+  return NULL;
+}
+
+/* The first stretch would take hours. */
+static void a_stretch_that_is_stopped_has_no_rate(void **state) {
+  (void)state;
+  struct stopper s = {0};
   struct sl_diagnostics *d = sl_diagnostics_new();
-  struct sl_session *session = NULL;
-  assert_int_equal(sl_session_open(&o, d, &session), 0);
-  assert_int_equal(sl_session_run(session), 0);
-  assert_true(sl_session_summary(session)->throughput_hz == 0);
-  char *text = NULL;
-  size_t size = 0;
-  FILE *file = open_memstream(&text, &size);
-  sl_session_write_table(session, 0, file);
-  sl_session_write_json(session, file);
-  fclose(file);
-  assert_null(strstr(text, "in the graph"));
-  assert_non_null(strstr(text, "from the source"));
-  assert_non_null(strstr(text, "\"throughput_hz\": null"));
-  free(text);
-  sl_session_close(session);
+  struct sl_options o = toy_options(GRAPH, device);
+  pthread_t thread;
+  o.repeat = UINT32_MAX;
+  o.on_batch = count_events;
+  o.context = &s;
+  assert_int_equal(sl_session_open(&o, d, &s.session), SL_OK);
+  assert_int_equal(pthread_create(&thread, NULL, stop_after_the_first_pass, &s), 0);
+  assert_int_equal(sl_session_run(s.session), SL_EINTERRUPTED);
+  pthread_join(thread, NULL);
+  assert_true(sl_session_summary(s.session)->throughput_hz == 0);
+  assert_int_equal(sl_session_summary(s.session)->stretch_count, 0);
+  sl_session_close(s.session);
   sl_diagnostics_free(d);
 }
 
@@ -212,6 +331,10 @@ int main(void) {
       cmocka_unit_test(every_node_has_a_row),
       cmocka_unit_test(a_node_on_a_list_reads_what_its_events_hold),
       cmocka_unit_test(a_graph_without_kernels_has_no_rate_of_them),
+      cmocka_unit_test(the_rate_of_the_graph_is_one_that_was_measured),
+      cmocka_unit_test(slots_that_wait_do_not_count_as_running),
+      cmocka_unit_test(no_events_have_no_rate),
+      cmocka_unit_test(a_stretch_that_is_stopped_has_no_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

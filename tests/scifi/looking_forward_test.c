@@ -63,6 +63,21 @@ static struct scifi_state random_state_at(float z) {
 
 /* ------------------------------------------------------------------------------------------- what is read */
 
+static void a_path_where_nothing_is_has_no_calibration(void **state) {
+  (void)state;
+  static const char *const constants[] = {"looking_forward", "matching_constants", "seeding_constants"};
+  char path[SCRATCH_PATH_MAX + 16];
+  scratch_folder(path);
+  strcat(path, "/none");
+  for (int i = 0; i < 3; i++) {
+    struct sl_test *t = sl_test_new(SCIFI_PLUGIN, constants[i]);
+    sl_test_set_text(t, "path", path);
+    assert_int_equal(sl_test_run(t), SL_EIO);
+    assert_non_null(strstr(sl_test_messages(t), "/none: there is no such file"));
+    sl_test_free(t);
+  }
+}
+
 static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **state) {
   (void)state;
   char folder[SCRATCH_PATH_MAX];
@@ -291,6 +306,7 @@ static void x_layers_and_the_stereo_layers_beside_them(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_path_where_nothing_is_has_no_calibration),
       cmocka_unit_test(an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs),
       cmocka_unit_test(a_term_that_no_formula_has_is_refused),
       cmocka_unit_test(x_behind_the_magnet_is_that_of_the_calibration),

@@ -102,7 +102,7 @@ with tempfile.TemporaryDirectory() as folder:
     description.write_text(text.replace("silicon 0.2", "silicon -0.2"))
     says(f"wrong.velo:{line}: silicon is -0.2", 2, "--set", f"raw.velo={description}")
     says(f"wrong.velo:{line}: silicon is -0.2", 2, "--set", f"geometry={description}")
-    says("cannot be opened", 2, "--set", f"raw.velo={folder}/none.velo")
+    says("there is no such file", 2, "--set", f"raw.velo={folder}/none.velo")
 
     # A graph's values are refused at their place, whether the runtime refuses them or the simulation.
     graph = Path(folder) / "graph.yaml"

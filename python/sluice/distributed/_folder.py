@@ -1,6 +1,6 @@
 """The folder of a run: what is to be done, and what is done.
 
-    manifest.json           what is run, over which files: written once, before the first task
+    manifest.json           what is run, over which files, with the digest of index.jsonl: written once, before all else
     index.jsonl             the parts of the files, a line each, in input order
     tasks/000012/           task 12 is done: result.json, and the files that sinks wrote
     tasks/.000012.HOST.ID/  an attempt at it
@@ -9,6 +9,9 @@
 A task is done when the folder of an attempt gets the task's name: one rename, which fails where there is one already.
 So whoever runs a task, however often and even at the same time, its files and its result are there whole, once, and are
 of one attempt.
+
+Of several clients that begin a run at the same time one writes the manifest; the others go on with that run, or are
+refused if theirs is another one. The index follows from the files, so that each of them may write it.
 """
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ import dataclasses
 import difflib
 import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -29,7 +33,7 @@ from typing import Any
 from ..errors import Error
 from ..parts import Part
 
-FORMAT = 1
+FORMAT = 2
 RESULT = "result.json"
 
 
@@ -59,7 +63,8 @@ class Manifest:
     """What makes up the results. Another of these is another run, which needs a folder of its own.
 
     graph: the whole graph as text, with all defaults and the source for these files. names: the file of each sink
-    that writes one. has_one_sink: of those that could.
+    that writes one. has_one_sink: of those that could. files: each once. input: what is read of them, in this order.
+    part_count, index_digest: of index.jsonl; they follow from the others, and are not known before files are indexed.
     """
 
     version: str
@@ -71,6 +76,9 @@ class Manifest:
     has_one_sink: bool
     events_per_task: int
     files: list[InputFile]
+    input: list[Part]
+    part_count: int = 0
+    index_digest: str = ""
 
     @functools.cached_property
     def key(self) -> str:
@@ -101,7 +109,18 @@ class Manifest:
         found += changed_files[:3]
         if len(changed_files) > 3:
             found.append(f"so it is with {len(changed_files) - 3} more files")
+        if self.files == now.files and self.input != now.input:
+            pairs = itertools.zip_longest(self.input, now.input)
+            was, is_ = next((a, b) for a, b in pairs if a != b)
+            found.append(f"{_range_text(was)} was read, and not {_range_text(is_)}")
         return found
+
+
+def _range_text(part: Part | None) -> str:
+    if part is None:
+        return "no further part"
+    end = f"to byte {part.first_byte + part.bytes}" if part.bytes else "to the end"
+    return f"{part.path} from byte {part.first_byte} {end}"
 
 
 def _listed(versions: dict[str, str]) -> str:
@@ -142,14 +161,29 @@ def _read_text(path: pathlib.Path) -> str:
     return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
+def _index_text(parts: Sequence[Part]) -> str:
+    return "".join(json.dumps(dataclasses.asdict(part)) + "\n" for part in parts)
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
 class Folder:
     """A run's folder, which the client and all workers see under the same name."""
 
     def __init__(self, path: str) -> None:
         self.path = pathlib.Path(path)
         self.tasks = self.path / "tasks"
+        self.index = self.path / "index.jsonl"
 
     # --------------------------------------------------------------------------------------------- what is to be done
+
+    def check(self) -> None:
+        """Error where it cannot be the folder of a run: it, or its folder of tasks, is no folder."""
+        for path in (self.path, self.tasks):
+            if os.path.lexists(path) and not path.is_dir():
+                raise Error(f"{path}: is no folder; `out` is a folder, which is made if it is not there")
 
     def read_manifest(self) -> Manifest | None:
         """None where there is none. Error where it is no manifest, or of another format."""
@@ -159,63 +193,110 @@ class Folder:
             if read["format"] != FORMAT:
                 raise Error(f"{path}: is of format {read['format']}, and not {FORMAT}: give another folder")
             files = [InputFile(**file) for file in read.pop("files")]
+            given = [Part(**part) for part in read.pop("input")]
             del read["format"]
-            return Manifest(files=files, **read)
+            return Manifest(files=files, input=given, **read)
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Error(f"{path}: is no manifest of a run ({error}): give another folder") from None
 
-    def begin(self, manifest: Manifest, parts: Sequence[Part]) -> list[Part]:
-        """Writes down what is to be done, unless somebody was first; then his is taken, which must be the same."""
+    def begin(self, manifest: Manifest, parts: Sequence[Part]) -> Manifest:
+        """Claims the folder, unless another client was first; then its manifest is taken, which must be the same."""
         self.tasks.mkdir(parents=True, exist_ok=True)
-        lines = "".join(json.dumps(dataclasses.asdict(part)) + "\n" for part in parts)
-        write_whole(self.path / "index.jsonl", lines)
+        index = _index_text(parts)
+        manifest = dataclasses.replace(manifest, part_count=len(parts), index_digest=_digest_of(index))
         text = json.dumps({"format": FORMAT, **dataclasses.asdict(manifest)}, indent=1)
         try:
             write_whole(self.path / "manifest.json", text, replace=False)
         except FileExistsError:
             return self.resume(manifest)
-        return list(parts)
+        return manifest
 
-    def resume(self, manifest: Manifest) -> list[Part]:
-        """The parts of a run that was begun. Error with all that differs, where it is another one."""
+    def resume(self, manifest: Manifest) -> Manifest:
+        """The manifest of a run that was begun. Error with all that differs, where it is another one."""
         before = self.read_manifest()
         differences = before.differences(manifest) if before else ["its manifest is gone"]
-        if differences:
+        if before is None or differences:
             raise Error(
                 f"{self.path} is the folder of another run: {'; '.join(differences)}; "
                 "give another folder, or what that run was given"
             )
-        path = self.path / "index.jsonl"
+        if not self.tasks.is_dir():
+            raise Error(
+                f"{self.tasks}: is not there any more, and had the results of the tasks; give another folder, or make "
+                "this one to run all tasks again"
+            )
+        return before
+
+    def read_index(self, manifest: Manifest) -> list[Part] | None:
+        """The parts of the run; None where the file is not there. Error where it is not the one of the manifest."""
         try:
-            return [Part(**json.loads(line)) for line in _read_text(path).splitlines()]
-        except (OSError, ValueError, TypeError) as error:
-            raise Error(f"{path}: is no list of parts ({error}): give another folder") from None
+            text = _read_text(self.index)
+        except FileNotFoundError:
+            return None
+        if _digest_of(text) != manifest.index_digest:
+            raise Error(
+                f"{self.index}: was changed: it has {len(text.splitlines())} lines, and {manifest.part_count} parts were "
+                "written to it; without it, the same call makes it anew"
+            )
+        return [Part(**json.loads(line)) for line in text.splitlines()]
+
+    def write_index(self, manifest: Manifest, parts: Sequence[Part]) -> None:
+        """Error where the parts are not those of the manifest."""
+        text = _index_text(parts)
+        if _digest_of(text) != manifest.index_digest:
+            raise Error(
+                f"{self.index}: is not there, and the files have other parts now, {len(parts)} of them, than the "
+                f"{manifest.part_count} of the run: give another folder"
+            )
+        write_whole(self.index, text)
 
     # -------------------------------------------------------------------------------------------------- what is done
 
     def task(self, number: int) -> pathlib.Path:
         return self.tasks / f"{number:06}"
 
-    def done(self, number: int) -> dict[str, Any] | None:
-        """The result of a task, or None where it is not done."""
+    def check_tasks(self, count: int) -> None:
+        """Error where there is anything besides the folders of `count` tasks. Hidden names, as of attempts, may be."""
+        tasks = {self.task(number) for number in range(count)}
+        others = [
+            entry.name
+            for entry in self.tasks.iterdir()
+            if not entry.name.startswith(".") and not (entry in tasks and entry.is_dir())
+        ]
+        if others:
+            shown = ", ".join(sorted(others)[:3]) + (", ..." if len(others) > 3 else "")
+            raise Error(
+                f"{self.tasks}: {shown} is the folder of none of the {count} tasks of the run; remove it, or give another "
+                "folder"
+            )
+
+    def done(self, number: int, key: str, parts: Sequence[Part]) -> dict[str, Any] | None:
+        """The result of task `number` of the manifest `key`, which runs `parts`, or None where it is not done. Error
+        where the result is not whole, or of another task.
+        """
         path = self.task(number) / RESULT
+        again = f"without {path.parent} the task is run again"
+        was_there = path.parent.exists()  # asked first: another attempt may give it the name meanwhile
         try:
             result: dict[str, Any] = json.loads(_read_text(path))
+            if result["run"] != key:
+                raise Error(f"{path}: is the result of another run; {again}")
+            if result["task"] != number or result["parts"] != [dataclasses.asdict(part) for part in parts]:
+                raise Error(f"{path}: is the result of another task, {result['task']}; {again}")
+            files = [(path.parent / file["name"], file["bytes"]) for file in result["files"].values()]
         except FileNotFoundError:
+            if was_there:
+                raise Error(f"{path}: is not there any more; {again}") from None
             return None
-        except ValueError as error:
-            raise Error(f"{path}: is no result of a task ({error}); without {path.parent} it is run again") from None
-        for file in result["files"].values():
-            written = path.parent / file["name"]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Error(f"{path}: is no result of a task ({error!r}); {again}") from None
+        for written, bytes_then in files:
             bytes_there = written.stat().st_size if written.exists() else None
-            if bytes_there != file["bytes"]:
+            if bytes_there != bytes_then:
                 there = "is not there any more" if bytes_there is None else f"has {bytes_there} bytes"
-                raise Error(
-                    f"{written}: {there}, and had {file['bytes']} when the task was done; "
-                    f"without {path.parent} it is run again"
-                )
+                raise Error(f"{written}: {there}, and had {bytes_then} when the task was done; {again}")
         return result
 
     @contextlib.contextmanager
@@ -228,8 +309,11 @@ class Folder:
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
-    def commit(self, number: int, attempt: pathlib.Path, result: dict[str, Any]) -> dict[str, Any]:
+    def commit(
+        self, number: int, key: str, parts: Sequence[Part], attempt: pathlib.Path, result: dict[str, Any]
+    ) -> dict[str, Any]:
         """The attempt's files and its result become the task's. Where another attempt was first, its result is taken."""
+        result.update(run=key, task=number, parts=[dataclasses.asdict(part) for part in parts])
         result["files"] = {
             node: {"name": name, "bytes": (attempt / name).stat().st_size} for node, name in result["files"].items()
         }
@@ -237,7 +321,7 @@ class Folder:
         try:
             os.rename(attempt, self.task(number))
         except OSError:
-            first = self.done(number)
+            first = self.done(number, key, parts)
             if first is None:
                 raise
             return first

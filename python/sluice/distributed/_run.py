@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import functools
 import json
 import os
 import pathlib
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _abi
@@ -16,11 +17,11 @@ from .._library import version
 from .._session import Session, Settings
 from ..errors import Error
 from ..graph import Graph, Paths, describe
-from ..parts import Part, files_of
+from ..parts import Files, Part, files_of
 from ._dask import distributed
 from ._folder import RESULT, Folder, InputFile, Manifest
 from ._result import Result, Sums, join, write_report
-from ._task import How, index_file, run_task
+from ._task import How, index_input, run_task
 
 Names = str | Mapping[str, str] | None
 SHOWN_MAX = 10  # failed tasks, and files that cannot be read, in a message
@@ -77,10 +78,10 @@ def _names(sinks: dict[str, str], given: Names) -> dict[str, str]:
     return names
 
 
-def _manifest(graph: Graph, files: list[str], names: Names, events_per_task: int) -> Manifest:
+def _manifest(graph: Graph, given: list[Part], names: Names, events_per_task: int) -> Manifest:
     """Opens the graph over the files, to look at it: GraphError with all that is wrong."""
     def look(sets: Sequence[str]) -> tuple[Session, Settings]:
-        settings = Settings(look_only=True, input_paths=files)
+        settings = Settings(look_only=True, input_paths=given)
 
         def open_(given: Settings) -> Session:
             given.sets = [*given.sets, *sets]
@@ -103,7 +104,8 @@ def _manifest(graph: Graph, files: list[str], names: Names, events_per_task: int
         names=chosen,
         has_one_sink=len(sinks) == 1,
         events_per_task=events_per_task,
-        files=[InputFile.of(path) for path in files],
+        files=[InputFile.of(path) for path in dict.fromkeys(part.path for part in given)],
+        input=given,
     )
 
 
@@ -129,18 +131,28 @@ def _first_lines(texts: list[str], more: str) -> str:
     return "\n".join(shown)
 
 
-def _index(files: list[str], events: int, plugin_paths: list[str], client: Any, name: str, retries: int) -> list[Part]:
-    """The parts of all files, found by a task a file."""
-    keys = [f"{name}_index-{uuid.uuid4().hex}-{i}" for i in range(len(files))]
-    look = functools.partial(index_file, events=events, plugin_paths=plugin_paths)
-    futures = client.map(look, files, key=keys, retries=retries, pure=False)
+def _given(files: Files) -> list[Part]:
+    """What is to be read, with whole paths: whole files, and parts with no more than their range."""
+
+    def whole(item: str | Part) -> Part:
+        path = os.path.abspath(item)
+        return Part(path, item.first_byte, item.bytes, item.first_record) if isinstance(item, Part) else Part(path)
+
+    return [whole(item) for item in files_of(files)]
+
+
+def _index(manifest: Manifest, client: Any, name: str, retries: int) -> list[Part]:
+    """The parts of all that is read, found by a task a file, or part that was given."""
+    keys = [f"{name}_index-{uuid.uuid4().hex}-{i}" for i in range(len(manifest.input))]
+    look = functools.partial(index_input, events=manifest.events_per_task, plugin_paths=manifest.plugin_paths)
+    futures = client.map(look, manifest.input, key=keys, retries=retries, pure=False)
     found, wrong = [], []
-    for path, future in zip(files, futures):
+    for given, future in zip(manifest.input, futures):
         error = future.exception()
         if error is None:
             found += future.result()
         else:
-            wrong.append(str(error) if path in str(error) else f"{path}: {error}")
+            wrong.append(str(error) if given.path in str(error) else f"{given.path}: {error}")
     if wrong:
         raise Error(_first_lines(wrong, "files could not be read"))
     return found
@@ -150,6 +162,21 @@ def _place(parts: list[Part]) -> str:
     first, last = parts[0], parts[-1]
     text = f"{first.path} from byte {first.first_byte} on"
     return text if first is last else f"{text} to {last.path}"
+
+
+def _begin(folder: Folder, manifest: Manifest, index: Callable[[], list[Part]]) -> tuple[Manifest, list[Part]]:
+    """Begins the run, or goes on with it: its manifest, and the parts of all that is read."""
+    parts = None
+    if folder.read_manifest() is None:
+        parts = index()
+        manifest = folder.begin(manifest, parts)
+    else:
+        manifest = folder.resume(manifest)
+    written = folder.read_index(manifest)
+    if written is None:  # here, or where a client died, or is, between the manifest and the index
+        written = index() if parts is None else parts
+        folder.write_index(manifest, written)
+    return manifest, written
 
 
 class Job:
@@ -227,7 +254,7 @@ class Job:
 
 def submit(
     graph: Graph,
-    files: Paths,
+    files: Files,
     client: Any,
     *,
     out: str | os.PathLike[str],
@@ -245,19 +272,22 @@ def submit(
         raise ValueError("the client is asynchronous: give one that is not")
     if events_per_task < 1:
         raise ValueError(f"events_per_task is {events_per_task}; it must be 1 or more")
-    paths = [os.path.abspath(path) for path in files_of(files)]
-    if not paths:
+    given = _given(files)
+    if not given:
         raise ValueError("there are no files")
     how = How(device, slots or 0, slice_events or 0, source_threads or 0)
     folder = Folder(os.path.abspath(out))
-    manifest = _manifest(graph, paths, names, events_per_task)
+    folder.check()
+    manifest = _manifest(graph, given, names, events_per_task)
     name = pathlib.PurePath(graph._path or "graph").stem
-    if folder.read_manifest() is None:
-        parts = folder.begin(manifest, _index(paths, events_per_task, manifest.plugin_paths, client, name, retries))
-    else:
-        parts = folder.resume(manifest)
+    manifest, parts = _begin(folder, manifest, functools.partial(_index, manifest, client, name, retries))
     tasks = tasks_of(parts, events_per_task)
-    done = {number: result for number in range(len(tasks)) if (result := folder.done(number)) is not None}
+    folder.check_tasks(len(tasks))
+    done = {
+        number: result
+        for number, of_task in enumerate(tasks)
+        if (result := folder.done(number, manifest.key, of_task)) is not None
+    }
     wanted = [number for number in range(len(tasks)) if number not in done]
     # Another call's tasks are no business of this one, even of the same run.
     keys = [f"{name}-{uuid.uuid4().hex}-{number}" for number in wanted]
@@ -278,10 +308,10 @@ def _run_numbered(path: str, key: str, number: int, parts: list[Part], how: How)
     return run_task(path, key, number, parts, how)
 
 
-def run(graph: Graph, files: Paths, client: Any, **options: Any) -> Result:
+def run(graph: Graph, files: Files, client: Any, **options: Any) -> Result:
     """Runs a graph over files on the workers of a Dask cluster.
 
-    files: as of Graph.run; events_per_task: how many events a task gets, at most where files allow it.
+    files: files, patterns and parts of files, as of Graph.run; events_per_task: how many events a task gets, at most where files allow it.
     out: the run's folder, which the client and all workers share under one name. A run that ended early goes on from
     there: the same call runs what is not done. names: the file of each sink that writes one, {"write": "tracks.h5"},
     or one name for the only sink; each task writes such a file, OUT/tasks/000012/tracks.h5.

@@ -45,12 +45,11 @@ def _manifest(path: str, key: str) -> Manifest:
     return manifest
 
 
-def index_file(path: str, events: int, plugin_paths: list[str]) -> list[Part]:
-    """The parts of a file. What is wrong with its headers is said when they are run."""
+def index_input(given: Part, events: int, plugin_paths: list[str]) -> list[Part]:
+    """The parts of a file, or of a part of it. What is wrong with its headers is said when they are run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SluiceWarning)
-        # Of a name alone, so that it is no pattern.
-        return index(Part(path), events, plugin_paths=plugin_paths)
+        return index(given, events, plugin_paths=plugin_paths)
 
 
 def _must_be_as_before(manifest: Manifest, parts: list[Part]) -> None:
@@ -122,7 +121,7 @@ def _run(manifest: Manifest, parts: list[Part], how: How, place: str) -> dict[st
 def run_task(path: str, key: str, number: int, parts: list[Part], how: How) -> dict[str, Any]:
     """Task `number` of the run in folder `path`: its result, which is that of an earlier attempt if one was done."""
     folder, manifest = Folder(path), _manifest(path, key)
-    done = folder.done(number)
+    done = folder.done(number, key, parts)
     if done is not None:
         return done
     begin = time.time()
@@ -134,11 +133,11 @@ def run_task(path: str, key: str, number: int, parts: list[Part], how: How) -> d
             for node, name in manifest.names.items():
                 if "path" in result["results"].get(node, {}):
                     result["results"][node]["path"] = str(folder.task(number) / name)
-            result.update(task=number, host=socket.gethostname(), begin=begin, end=time.time(), files=manifest.names)
-            return folder.commit(number, place, result)
+            result.update(host=socket.gethostname(), begin=begin, end=time.time(), files=manifest.names)
+            return folder.commit(number, key, parts, place, result)
     except Exception:
         # Another attempt may have been first, and the client have cleaned up, this one's folder too.
-        done = folder.done(number)
+        done = folder.done(number, key, parts)
         if done is not None:
             return done
         raise

@@ -254,9 +254,9 @@ struct sl_summary {
   uint32_t size; /* the library's sizeof(struct sl_summary): members beyond it are not there */
   uint32_t reserved;
   uint64_t events, error_events, retries, slices;
-  double seconds;                  /* of the whole run */
-  double throughput_hz;            /* graph only: over the repeats, or, without any, over the time spent in the graph; 0
-                                      of a graph without kernels */
+  double seconds; /* of the whole run */
+  /* Rates, in events per second; 0: not measured. */
+  double throughput_hz;            /* kernels only: over the repeats or, on the host, the time in which some ran */
   double stretch_hz[SL_STRETCHES]; /* the same over fifths of the repeats, to show the spread; stretch_count of them */
   double source_hz;                /* reading and packing alone */
   double wall_hz;                  /* events over seconds */
@@ -331,6 +331,10 @@ struct sl_index;
  * in parts (a pipe, one that is compressed as a whole) is an error. */
 SL_API int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
                           struct sl_diagnostics *d, struct sl_index **index);
+/* The same of a range of each file, which must begin and end with a record; NULL: whole files. */
+SL_API int sl_index_ranges(const char *const *plugin_paths, const char *const *paths,
+                           const struct sl_input_range *ranges, uint64_t part_events, struct sl_diagnostics *d,
+                           struct sl_index **index);
 /* All parts, in the order of the files; `count` of them. Valid until sl_index_close. */
 SL_API const struct sl_part *sl_index_parts(const struct sl_index *index, uint64_t *count);
 /* {"parts": [{"path", "first_byte", "bytes", "first_record", "events", "bad_records"}], "events", "bad_records"} */

@@ -179,10 +179,11 @@ static inline int io_geometry_end(const struct io_geometry_file *f) {
   return io_geometry_error(f, SL_EFORMAT, "has %zu bytes, expected %zu", f->size, f->position);
 }
 
-/* Where the constants of a node come from: a folder of such files, else a description, or the nominal detector. */
+/* Where the constants of a node come from: a folder of such files, else a description, or the nominal detector. What is
+ * not there is no folder: nodes that read none of its files would not notice. */
 static inline int io_geometry_is_folder(const char *path) {
   struct stat about;
-  return path && *path && !(stat(path, &about) == 0 && S_ISREG(about.st_mode));
+  return path && *path && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
 /* --------------------------------------------------------------------------------------------------- writing */

@@ -162,8 +162,8 @@ static inline uint32_t io_statements_read(const char *text, size_t bytes,
 /* NULL with the reason, if there is no such regular file. To open a pipe would be to wait for its writer. */
 static inline FILE *io_statements_open(const char *path, const char **reason) {
   struct stat about;
-  const int is_other = stat(path, &about) == 0 && !S_ISREG(about.st_mode);
-  *reason = is_other ? "is no regular file" : "cannot be opened";
+  const int is_there = stat(path, &about) == 0, is_other = is_there && !S_ISREG(about.st_mode);
+  *reason = is_other ? "is no regular file" : is_there ? "cannot be opened" : "there is no such file";
   return is_other ? NULL : fopen(path, "rb");
 }
 
