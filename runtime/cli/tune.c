@@ -61,7 +61,8 @@ static int add_values(struct tuning *t, uint32_t kind, const char *node, const c
     char *end = NULL;
     const unsigned long value = strtoul(at, &end, 10);
     if (end == at || value == 0 || value > UINT32_MAX || (*end && *end != ',')) {
-      fprintf(stderr, "error: %s wants numbers with commas between, not '%s'\n", option, text);
+      fprintf(stderr, "error: %s wants numbers from 1 to %u with commas between, not '%s'\n", option,
+              (unsigned)UINT32_MAX, text);
       return CLI_WRONG;
     }
     const int status = add_variant(t, kind, node, kernel, (uint32_t)value);
