@@ -87,7 +87,7 @@ def mistakes(graph):
     for arguments, text, status in (
         ((), "nothing to tune", 2),
         (("--node", "sum"), "on cpu a block is one thread", 2),
-        (("--slots", "1,x"), "--slots wants numbers with commas between, not '1,x'", 2),
+        (("--slots", "1,x"), "--slots wants numbers from 1 to 4294967295 with commas between, not '1,x'", 2),
         (("--slots", "1,"), "--slots wants numbers", 2),
         (("--node", "sun", "--device", "simt"), "sun", 2),
     ):
