@@ -65,17 +65,19 @@ string(REGEX REPLACE "/$" "" SLUICE_PREFIX_FROM_PC "${SLUICE_PREFIX_FROM_PC}")
 configure_file(cmake/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# `cpack` in the build folder makes a Debian package. Its plugins keep what debuggers and `sluice run --race` read: they
-# are not stripped.
+# `cpack` in the build folder makes a Debian package; DebianFiles.cmake makes of the installed files what Debian's policy
+# wants. scripts/check packaging runs lintian on it.
+set(SLUICE_PACKAGE_CONTACT "The Sluice developers <sluice@localhost>" CACHE STRING "the maintainer of the Debian package")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sluice)
 set(CPACK_PACKAGE_VENDOR Sluice)
-set(CPACK_PACKAGE_CONTACT "The Sluice developers <sluice@localhost>")
+set(CPACK_PACKAGE_CONTACT "${SLUICE_PACKAGE_CONTACT}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    "A runtime, its command, and the plugins and graphs of LHCb's first-level trigger.")
+    "A runtime, its command, and the plugins and graphs of LHCb's
+first-level trigger.")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, ninja-build, gcc, libcmocka-dev, graphviz")
 # What the libraries need, from the libraries themselves; ours are in the package. Without the tools it names nothing.
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
@@ -85,4 +87,11 @@ if(DPKG_SHLIBDEPS AND FILE_COMMAND)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 endif()
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/DebianFiles.cmake)
+set(CPACK_SLUICE_DEBIAN ${PROJECT_SOURCE_DIR}/cmake/debian)
+set(CPACK_SLUICE_STRIP ${CMAKE_STRIP})
+configure_file(cmake/debian/shlibs.in ${PROJECT_BINARY_DIR}/debian/shlibs @ONLY)
+configure_file(cmake/debian/triggers ${PROJECT_BINARY_DIR}/debian/triggers COPYONLY)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/shlibs ${PROJECT_BINARY_DIR}/debian/triggers)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 include(CPack)

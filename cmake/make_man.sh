@@ -16,12 +16,14 @@ commands=$("$sluice" --help | sed -n 's/^  sluice \([a-z]\+\).*/\1/p')
   echo
 } >"$folder/tools/sections"
 
-# page NAME COMMAND DOC: help2man takes a page's name from the program that it calls. SECTIONS has the exit status.
+# page NAME COMMAND DOC: help2man takes a page's name from the program that it calls. SECTIONS has the exit status. All paths
+# are relative, since help2man reads letters of paths as the locale has them.
+cd "$folder/tools"
 page() {
-  printf '#!/bin/sh\n"%s" %s "$@" | sed "/^Exit status: /,\\$d"\n' "$sluice" "$2" >"$folder/tools/$1"
-  chmod +x "$folder/tools/$1"
+  printf '#!/bin/sh\n"%s" %s "$@" | sed "/^Exit status: /,\\$d"\n' "$sluice" "$2" >"$1"
+  chmod +x "$1"
   "$help2man" --no-info --manual "Sluice" --source "Sluice $version" --version-string "$version" --name "$3" \
-    --include "$folder/tools/sections" --output "$folder/$1.1" "$folder/tools/$1"
+    --include sections --output "../$1.1" "./$1"
 }
 
 page sluice "" "run and examine data-flow graphs of plugin algorithms"
@@ -29,4 +31,5 @@ for command in $commands; do
   doc=$("$sluice" "$command" --help | sed -n "s/^sluice $command: \(.*\)\.\$/\1/p")
   page "sluice-$command" "$command" "$doc"
 done
-rm -r "$folder/tools"
+cd ..
+rm -r tools

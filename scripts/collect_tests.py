@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes one CTest suite of the tests of several builds, and tells why tests were skipped.
 
---out FOLDER --build FOLDER[:REGEX]... [--brief BUILD]... --check NAME:SECONDS:COMMAND...
+--out FOLDER --build FOLDER[:REGEX]... [--brief BUILD]... --check NAME:SECONDS:ARGUMENTS...
     writes FOLDER/CTestTestfile.cmake. What each build's ctest lists becomes BUILD.NAME with the label BUILD (only names
     that match REGEX, if given), after a test BUILD.build that the build is complete; without it the others don't run.
     Tests of builds after --brief see SLUICE_TEST_BRIEF (tests/graphs/common.py).
@@ -15,6 +15,7 @@ import re
 import subprocess
 
 NAMES_MAX = 2
+CHECK = pathlib.Path(__file__).resolve().with_name("check")
 
 
 def quote(text):
@@ -69,8 +70,9 @@ def write_suite(out, builds, brief, checks):
         folder, _, pattern = build.partition(":")
         lines += tests_of_build(pathlib.Path(folder), pattern, pathlib.Path(folder).name in brief)
     for check in checks:
-        name, seconds, command = check.split(":", 2)
-        lines.append(f"add_test(check.{name} " + " ".join(quote(word) for word in command.split()) + ")")
+        name, seconds, words = check.split(":", 2)
+        command = [CHECK, *words.split()]
+        lines.append(f"add_test(check.{name} " + " ".join(quote(word) for word in command) + ")")
         lines.append(f"set_tests_properties(check.{name} PROPERTIES LABELS checks SKIP_RETURN_CODE 77 TIMEOUT {seconds})")
     out.mkdir(parents=True, exist_ok=True)
     (out / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")

@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+/* The end of such a message where it ends the run. */
+#define EVENT_FAULTS_STRICT "; the run ends here, since the source is strict"
+
 /* Says that `count` events from `first` on are bad for one reason. */
 void event_faults_tell(const struct sl_services *s, const char *file, const struct sl_event *first, uint32_t count,
                        int strict, const char *text);

@@ -12,6 +12,7 @@
  * A slice ends where nothing more is there `linger_us` after its first event: who feeds slowly does not wait for
  * others' events, and who feeds fast finds the slices full, since entries pile up while the slots are busy.
  */
+#include "event_faults.h"
 #include "feed_window.h"
 #include "mep_events.h"
 
@@ -75,12 +76,13 @@ static int tell(void *context, const struct sl_services *s, const struct sl_even
                 const char *text) {
   const struct feed_source *m = (const struct feed_source *)context;
   const uint32_t severity = m->is_strict ? SL_ERROR : SL_WARNING;
+  const char *end = m->is_strict ? EVENT_FAULTS_STRICT : "";
   if (count == 1)
-    s->message(s->context, severity, "entry %" PRIu64 " of the feed (event %" PRIu64 "): %s", first->offset,
-               first->number, text);
+    s->message(s->context, severity, "entry %" PRIu64 " of the feed (event %" PRIu64 "): %s%s", first->offset,
+               first->number, text, end);
   else
-    s->message(s->context, severity, "entry %" PRIu64 " of the feed (events %" PRIu64 " to %" PRIu64 "): %s",
-               first->offset, first->number, first->number + count - 1, text);
+    s->message(s->context, severity, "entry %" PRIu64 " of the feed (events %" PRIu64 " to %" PRIu64 "): %s%s",
+               first->offset, first->number, first->number + count - 1, text, end);
   return m->is_strict ? SL_ESTRICT : SL_OK;
 }
 

@@ -6,6 +6,8 @@
  */
 #include "histograms.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,12 +54,10 @@ static void put_attribute(struct histogram_file *f, const char *name, double pix
 }
 
 static void put_escaped(struct histogram_file *f, const char *text) {
-  for (; *text; text++) {
-    const unsigned char c = (unsigned char)*text;
-    if (c == '<' || c == '>' || c == '&')
-      histogram_put(f, "&#%d;", c);
-    else if (c >= 0x20)
-      histogram_put(f, "%c", c);
+  char written[SL_TEXT_BYTES];
+  while (*text) {
+    text += sl_text_xml(text, written);
+    histogram_put_plain(f, written);
   }
 }
 

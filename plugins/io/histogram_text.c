@@ -1,20 +1,20 @@
 /* histogram_text.c: histograms as JSON and as comma-separated values; README.md has both forms. */
 #include "histograms.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <math.h>
 
 /* ---------------------------------------------------------------------------------------------------- JSON */
 
-/* In quotes; control characters as \u00XX. */
+/* In quotes. */
 static void put_string(struct histogram_file *f, const char *text) {
+  char written[SL_TEXT_BYTES];
   histogram_put_plain(f, "\"");
-  for (; *text; text++) {
-    const unsigned char c = (unsigned char)*text;
-    if (c < 0x20)
-      histogram_put(f, "\\u%04x", c);
-    else
-      histogram_put(f, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+  while (*text) {
+    text += sl_text_json(text, written);
+    histogram_put_plain(f, written);
   }
   histogram_put_plain(f, "\"");
 }

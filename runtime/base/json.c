@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <float.h>
 #include <math.h>
@@ -51,46 +52,12 @@ static void put_line_start(struct sl_json *j) {
 
 /* ------------------------------------------------------------------------------------------------- text */
 
-/* Bytes of the UTF-8 sequence at `text`; 0 if it is none (cut short, overlong, a surrogate, beyond U+10FFFF). */
-static size_t utf8_bytes(const unsigned char *text) {
-  const unsigned char first = text[0];
-  if (first < 0x80) return 1;
-  const size_t count = first >= 0xC2 && first <= 0xDF   ? 2
-                       : (first & 0xF0) == 0xE0         ? 3
-                       : first >= 0xF0 && first <= 0xF4 ? 4
-                                                        : 0;
-  for (size_t i = 1; i < count; i++)
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  if ((first == 0xE0 && text[1] < 0xA0) || (first == 0xED && text[1] > 0x9F)) return 0;
-  if ((first == 0xF0 && text[1] < 0x90) || (first == 0xF4 && text[1] > 0x8F)) return 0;
-  return count;
-}
-
-static void put_escaped(struct sl_json *j, unsigned char c) {
-  static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-  const char *found = strchr(plain, c);
-  char escape[8];
-  if (found)
-    snprintf(escape, sizeof(escape), "\\%c", letters[found - plain]);
-  else
-    snprintf(escape, sizeof(escape), "\\u%04x", c);
-  put_text(j, escape);
-}
-
 static void put_quoted(struct sl_json *j, const char *text) {
+  char written[SL_TEXT_BYTES];
   put(j, "\"", 1);
-  const unsigned char *at = (const unsigned char *)text;
-  while (*at) {
-    const size_t count = utf8_bytes(at);
-    if (count == 0)
-      put_text(j, "\\ufffd");
-    else if (*at == 0xC2 && at[1] < 0xA0)
-      put_escaped(j, at[1]); /* a control character of Latin 1, with its own number */
-    else if (*at < 0x20 || *at == 0x7f || *at == '"' || *at == '\\')
-      put_escaped(j, *at);
-    else
-      put(j, (const char *)at, count);
-    at += count ? count : 1;
+  while (*text) {
+    text += sl_text_json(text, written);
+    put_text(j, written);
   }
   put(j, "\"", 1);
 }

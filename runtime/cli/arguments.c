@@ -197,22 +197,34 @@ static int check_plugin_paths(const struct cli_arguments *a) {
   return CLI_OK;
 }
 
+/* Takes the number with which *rest begins. CLI_WRONG: it begins with none; CLI_FAILED: the number is out of range. */
 static int take_number(const char **rest, uint64_t *number) {
   char *end = NULL;
-  if (**rest < '0' || **rest > '9') return 0;
+  if (**rest < '0' || **rest > '9') return CLI_WRONG;
   errno = 0;
   *number = strtoull(*rest, &end, 10);
   *rest = end;
-  return errno == 0;
+  return errno == 0 ? CLI_OK : CLI_FAILED;
 }
 
-/* "FIRST+BYTES", "FIRST+" to the end, each with "@RECORD" where it is known how many records are before. */
+/* "FIRST+BYTES", "FIRST+" to the end, each with "@RECORD" where it is known how many records are before. Fails as
+ * take_number does. */
 static int parse_range(const char *text, struct sl_input_range *range) {
   const char *rest = text;
   *range = (struct sl_input_range){.first_record = SL_RECORD_UNKNOWN};
-  if (!take_number(&rest, &range->first_byte) || *rest++ != '+') return CLI_WRONG;
-  if (*rest != '\0' && *rest != '@' && (!take_number(&rest, &range->bytes) || range->bytes == 0)) return CLI_WRONG;
-  if (*rest == '@' && ++rest && !take_number(&rest, &range->first_record)) return CLI_WRONG;
+  int status = take_number(&rest, &range->first_byte);
+  if (status != CLI_OK) return status;
+  if (*rest++ != '+') return CLI_WRONG;
+  if (*rest != '\0' && *rest != '@') {
+    status = take_number(&rest, &range->bytes);
+    if (status != CLI_OK) return status;
+    if (range->bytes == 0) return CLI_WRONG;
+  }
+  if (*rest == '@') {
+    rest++;
+    status = take_number(&rest, &range->first_record);
+    if (status != CLI_OK) return status;
+  }
   return *rest == '\0' ? CLI_OK : CLI_WRONG;
 }
 
@@ -226,12 +238,17 @@ static int parse_ranges(struct cli_arguments *a) {
   a->ranges = calloc(a->range_texts.count, sizeof *a->ranges);
   if (!a->ranges) return cli_no_memory();
   for (size_t i = 0; i < a->range_texts.count; i++) {
-    if (parse_range(a->range_texts.items[i], &a->ranges[i]) == CLI_OK) continue;
-    fprintf(
-        stderr,
-        "error: --range wants FIRST+BYTES, such as 0+1048576, not '%s'; FIRST+ reads to the end, and `sluice index` "
-        "lists ranges\n",
-        a->range_texts.items[i]);
+    const char *text = a->range_texts.items[i];
+    const int status = parse_range(text, &a->ranges[i]);
+    if (status == CLI_OK) continue;
+    if (status == CLI_FAILED)
+      fprintf(stderr, "error: --range %s: a number is out of range: it must be from 0 to %llu\n", text,
+              (unsigned long long)UINT64_MAX);
+    else
+      fprintf(stderr,
+              "error: --range wants FIRST+BYTES, such as 0+1048576, not '%s'; FIRST+ reads to the end, and `sluice "
+              "index` lists ranges\n",
+              text);
     return CLI_WRONG;
   }
   a->options.input_ranges = a->ranges;

@@ -13,7 +13,7 @@ static const struct {
     {"=PLUGIN.ALGORITHM", "swaps", "_sluice_swaps"},
     {"NODE.PROPERTY=", "settings", "_sluice_settings"},
     {"NODE", "nodes", "_sluice_nodes"},
-    {"GRAPH", "graphs", "_files -g \"*.yaml\""},
+    {"GRAPH", "graphs", "_sluice_graphs"},
     {"DIR", "folders", "_files -/"},
     {"DEVICE", "words cpu simt cuda hip", "(cpu simt cuda hip)"},
     {"LEVEL", "words error warning note debug", "(error warning note debug)"},
@@ -26,6 +26,9 @@ static const struct {
 
 /* Algorithms, as `sluice list` prints them, for each target once. */
 #define LIST_NAMES "sluice list 2>/dev/null | sed -n 's/^    \\([A-Za-z0-9_]*\\.[A-Za-z0-9_]*\\) .*/\\1/p' | sort -u"
+
+/* Graphs that are found by name. */
+#define LIST_GRAPHS "sluice list --graphs 2>/dev/null | sed -n 's/^  \\([^ ]*[.]yaml\\)\\( .*\\)*$/\\1/p' | sort -u"
 
 /* What can be described: these, plugins and collections. */
 #define LIST_SUBJECTS                                                     \
@@ -105,7 +108,10 @@ static const char bash_head[] =
     "_sluice_words() { compgen -W \"$*\" -- \"$word\"; }\n"
     "_sluice_files() { compgen -f -- \"$word\"; }\n"
     "_sluice_folders() { compgen -d -- \"$word\"; }\n"
-    "_sluice_graphs() { compgen -f -X '!*.yaml' -- \"$word\"; compgen -d -- \"$word\"; }\n"
+    "_sluice_graphs() {\n"
+    "  { compgen -f -X '!*.yaml' -- \"$word\"; compgen -d -- \"$word\"; compgen -W \"$(" LIST_GRAPHS
+    ")\" -- \"$word\"; } | sort -u\n"
+    "}\n"
     "_sluice_names() { compgen -W \"$(" LIST_SUBJECTS
     ")\" -- \"$word\"; }\n"
     "_sluice_algorithms() { compgen -W \"$(" LIST_NAMES
@@ -208,6 +214,14 @@ static const char zsh_head[] =
     "  names=(${(u)names%%.*})\n"
     "  compadd -a names\n"
     "  _files\n"
+    "}\n"
+    "\n"
+    "_sluice_graphs() {\n"
+    "  local -a names\n"
+    "  names=(${(f)\"$(" LIST_GRAPHS
+    ")\"})\n"
+    "  compadd -a names\n"
+    "  _files -g \"*.yaml\"\n"
     "}\n"
     "\n"
     "_sluice_graph() { print -r -- ${(Q)${(M)words:#*.yaml}[1]}; }\n"

@@ -7,6 +7,7 @@
  * error. Where a variant's slowest round is faster than the fastest of the graph as it is, the best such goes into an
  * overlay, a YAML file that `include` takes.
  */
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 #include <sluice/plugin.h>
@@ -62,7 +63,8 @@ static int add_values(struct tuning *t, uint32_t kind, const char *node, const c
     char *end = NULL;
     const unsigned long value = strtoul(at, &end, 10);
     if (end == at || value == 0 || value > UINT32_MAX || (*end && *end != ',')) {
-      fprintf(stderr, "error: %s wants numbers with commas between, not '%s'\n", option, text);
+      fprintf(stderr, "error: %s wants numbers from 1 to %u with commas between, not '%s'\n", option,
+              (unsigned)UINT32_MAX, text);
       return CLI_WRONG;
     }
     const int status = add_variant(t, kind, node, kernel, (uint32_t)value);
@@ -82,9 +84,13 @@ static const char *keep_name(struct tuning *t, const char *name) {
 /* All kernels of the node as one, or each that can be set alone, then the others. */
 static int add_blocks(struct tuning *t, const char *name, const char *values) {
   const struct sl_summary *s = sl_session_summary(t->graph);
-  int status = CLI_OK;
+  struct sl_nearest nearest;
+  int status = CLI_OK, is_there = 0;
+  sl_nearest_begin(&nearest, name);
   for (uint32_t i = 0; i < s->node_count; i++) {
     const struct sl_node_summary *node = &s->nodes[i];
+    sl_nearest_offer(&nearest, node->name);
+    is_there |= strcmp(node->name, name) == 0;
     if (strcmp(node->name, name) != 0 || node->block_count == 0) continue;
     for (uint32_t b = 0; b < node->block_count && status == CLI_OK; b++) {
       const char *kernel = keep_name(t, node->blocks[b].kernel);
@@ -92,7 +98,10 @@ static int add_blocks(struct tuning *t, const char *name, const char *values) {
     }
     return status == CLI_OK ? add_values(t, BLOCK, name, "others", "--blocks", values) : status;
   }
-  return add_values(t, BLOCK, name, NULL, "--blocks", values);
+  if (is_there) return add_values(t, BLOCK, name, NULL, "--blocks", values);
+  fprintf(stderr, "error: --node %s: the graph runs no node of that name\n", name);
+  cli_suggest(&nearest);
+  return CLI_WRONG;
 }
 
 static int open_graph(struct tuning *t);

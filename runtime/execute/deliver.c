@@ -55,11 +55,8 @@ static int deliver_to_sinks(struct sl_slot *slot, const struct sl_batch *whole, 
     slot->node_events[n] += SL_BATCH_COUNT(&batch);
     sl_trace_span(s, SL_TRACK_HOST(slot->index), node->name, begin, slot->account.since_ns, "events",
                   SL_BATCH_COUNT(&batch));
-    if (status < 0) {
-      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use,
-                  sl_error_text(status));
-      return status;
-    }
+    sl_say_node_failure(s, n, status, "failed", NULL);
+    if (status < 0) return status;
   }
   return SL_OK;
 }

@@ -22,6 +22,13 @@ static int refuse_count(struct sl_session *s) {
   return SL_EINVAL;
 }
 
+static int refuse_number(struct sl_session *s, const char *text, const char *end) {
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL,
+              "'%s': the number of a device is out of range: it must be from 0 to %d, not %.*s", s->options.device,
+              NUMBER_MAX, (int)(end - text), text);
+  return SL_EINVAL;
+}
+
 /* The numbers of "0,1"; 0 of no text; none of "all". */
 static int read_numbers(struct sl_session *s, const char *text, uint32_t *numbers, uint32_t *count) {
   *count = !text;
@@ -29,8 +36,9 @@ static int read_numbers(struct sl_session *s, const char *text, uint32_t *number
   if (!text || strcmp(text, "all") == 0) return SL_OK;
   for (;; text++) {
     char *end = NULL;
-    const unsigned long number = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : NUMBER_MAX + 1ul;
-    if (number > NUMBER_MAX || (*end && *end != ',')) return sl_devices_refuse(s);
+    const unsigned long number = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : 0;
+    if (!end || (*end && *end != ',')) return sl_devices_refuse(s);
+    if (number > NUMBER_MAX) return refuse_number(s, text, end);
     for (uint32_t i = 0; i < *count; i++)
       if (numbers[i] == number) {
         sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "name each once; --slots says how many slices are in flight",

@@ -53,10 +53,10 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const 
                      : a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], flight->args[n])
                                                      : a->run(&slot->launches[n], flight->args[n]);
   if (s->backend->range_end) s->backend->range_end();
-  if (status < 0 && !is_left_to_others(slot, status))
-    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s%s%s", node->use,
-                sl_error_text(status), status == SL_EDEVICE ? ": " : "",
-                status == SL_EDEVICE ? s->backend->error(slot->device) : "");
+  if (status < 0 && !is_left_to_others(slot, status)) {
+    sl_say_node_failure(slot->session, n, status, "failed",
+                        status == SL_EDEVICE ? s->backend->error(slot->device) : NULL);
+  }
   return status;
 }
 

@@ -69,12 +69,9 @@ static int prepare_node(struct sl_session *s, uint32_t n) {
   if (!views) return SL_ENOMEM;
   sl_graph_fill_properties(node, prepared->args);
   sl_constants_bind(s, n, prepared->args, views);
-  const size_t errors = sl_diagnostics_errors(s->diagnostics);
   const int status = a->prepare(&s->contexts[n].services, prepared->args);
   free(views);
-  if (status < 0 && sl_diagnostics_errors(s->diagnostics) == errors) /* it did not say why */
-    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not be prepared: %s", node->use,
-                sl_error_text(status));
+  sl_say_node_failure(s, n, status, "could not be prepared", NULL);
   return status < 0 ? status : finish_tables(s, n);
 }
 

@@ -24,7 +24,6 @@ enum { SOURCE_BUSY_NS = 1000000 };
 static int fill_next(struct sl_slot *slot, struct sl_input *input, int may_wait, uint64_t *ticket) {
   struct sl_session *s = slot->session;
   if (s->reading.ended || atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK) return 0;
-  const struct sl_node *source = &s->graph->nodes[s->graph->source];
   uint64_t limit = sl_budget_slice_events(s);
   input->is_whole = limit >= s->slice_events;
   if (s->options.events && s->options.events - s->reading.events < limit) limit = s->options.events - s->reading.events;
@@ -40,9 +39,7 @@ static int fill_next(struct sl_slot *slot, struct sl_input *input, int may_wait,
   slot->node_events[s->graph->source] += fill.event_count;
   sl_trace_span(s, SL_TRACK_HOST(slot->index), "fill", begin, slot->account.since_ns, "events", fill.event_count);
   if (status <= 0) s->reading.ended = 1;
-  if (status < 0)
-    sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, NULL, "%s failed: %s", source->use,
-                sl_error_text(status));
+  sl_say_node_failure(s, s->graph->source, status, "failed", NULL);
   input->event_count = fill.event_count;
   memset(input->refusals, 0, fill.event_count * sizeof *input->refusals);
   atomic_store(&input->parts, 0);
@@ -367,9 +364,7 @@ static int open_hosts(struct sl_session *s) {
           s, a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path));
     }
     s->opened[n] = 1;
-    if (status < 0 && status != SL_EINTERRUPTED)
-      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not start: %s", node->use,
-                  sl_error_text(status));
+    sl_say_node_failure(s, n, status, "could not start", NULL);
     if (status < 0) return status;
   }
   return SL_OK;

@@ -46,8 +46,9 @@ static struct sl_place place_in_text(const struct sl_node *node, uint32_t member
 }
 
 static void message(void *context, uint32_t severity, const char *format, ...) {
-  const struct sl_node_context *c = context;
+  struct sl_node_context *c = context;
   const struct sl_node *node = &c->session->graph->nodes[c->node];
+  if (severity >= SL_ERROR) atomic_fetch_add(&c->errors, 1);
   const int32_t member = property_of(node, format);
   const size_t name = member != SL_NONE ? strlen(node->algorithm->members[member].name) : 0;
   struct sl_place place = {NULL, NULL, 0, 0};
@@ -199,10 +200,8 @@ int sl_properties_check(struct sl_session *s) {
     name_producers(node, args);
     const int status = node->algorithm->check(&s->contexts[s->graph->order[i]].services, args);
     free(args);
-    if (status < 0) {
-      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s refuses its properties", node->use);
-      result = SL_EGRAPH;
-    }
+    sl_say_node_failure(s, s->graph->order[i], status, "refuses its properties", NULL);
+    if (status < 0) result = SL_EGRAPH;
   }
   return result;
 }
@@ -237,11 +236,8 @@ static int make_constant(struct sl_session *s, uint32_t n) {
   }
   free(args);
   free(views);
-  if (status < 0) {
-    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not be made: %s", node->use,
-                sl_error_text(status));
-    return status;
-  }
+  sl_say_node_failure(s, n, status, "could not be made", NULL);
+  if (status < 0) return status;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;
     for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {

@@ -265,6 +265,13 @@ int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *
   return status;
 }
 
+void sl_say_node_failure(struct sl_session *s, uint32_t n, int status, const char *what, const char *reason) {
+  const struct sl_node *node = &s->graph->nodes[n];
+  if (status >= 0 || status == SL_EINTERRUPTED || atomic_load(&s->contexts[n].errors) > 0) return;
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s %s: %s%s%s", node->use, what,
+              sl_error_text(status), reason ? ": " : "", reason ? reason : "");
+}
+
 /* The TARGET of "TARGET" or "TARGET:..."; 0 if there is none. */
 static int read_target(const char *device, char *target, size_t size) {
   const size_t length = strcspn(device, ":");

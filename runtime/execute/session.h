@@ -56,6 +56,7 @@
 struct sl_node_context {
   struct sl_session *session;
   uint32_t node;
+  _Atomic uint32_t errors; /* that the node has reported */
   struct sl_services services;
 };
 
@@ -289,6 +290,9 @@ uint32_t sl_session_branches(const struct sl_session *s);
 /* session.c: nothing fails without a word. Where `status` is a failure and nobody has told one since there were
  * `errors` messages of errors, tells that `what` failed. Returns `status`. */
 int sl_say_failure(struct sl_session *s, int status, size_t errors, const char *what);
+/* Reports that a function of a node failed, as "`what`: STATUS: `reason`", unless the node has reported an error, which
+ * is the cause, or the run was stopped. `reason` may be NULL. */
+void sl_say_node_failure(struct sl_session *s, uint32_t n, int status, const char *what, const char *reason);
 
 /* slot.c */
 int sl_slot_open(struct sl_session *s, struct sl_slot *slot, uint32_t index);

@@ -1,4 +1,5 @@
 /* sinks.c: the end of sinks: what they report is kept as JSON text and as lines of the final table. */
+#include "base/table_text.h"
 #include "execute/session.h"
 
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 struct report_context {
   struct sl_json json;
   char *lines;
-  size_t length, allocated;
+  size_t length;
   int failed;
 };
 
@@ -22,32 +23,23 @@ static void integer(void *context, const char *key, int64_t value) { sl_json_int
 static void number(void *context, const char *key, double value) { sl_json_number(json_of(context), key, value); }
 static void text(void *context, const char *key, const char *value) { sl_json_string(json_of(context), key, value); }
 
-static void line(void *context, const char *format, ...) {
+static void add_line(void *context, const char *format, ...) {
   struct report_context *c = context;
   va_list arguments;
   va_start(arguments, format);
-  const int length = vsnprintf(NULL, 0, format, arguments);
+  char *text = sl_table_text(format, arguments);
   va_end(arguments);
-  if (length < 0) {
-    c->failed = 1;
-    return;
-  }
-  if (c->length + (size_t)length + 2 > c->allocated) {
-    const size_t larger = 2 * (c->allocated + (size_t)length + 2);
-    char *lines = realloc(c->lines, larger);
-    if (!lines) {
-      c->failed = 1;
-      return;
-    }
+  const size_t bytes = text ? strlen(text) : 0;
+  char *lines = text ? realloc(c->lines, c->length + bytes + 2) : NULL;
+  if (lines) {
+    memcpy(lines + c->length, text, bytes);
+    memcpy(lines + c->length + bytes, "\n", 2);
     c->lines = lines;
-    c->allocated = larger;
+    c->length += bytes + 1;
+  } else {
+    c->failed = 1;
   }
-  va_start(arguments, format);
-  vsnprintf(c->lines + c->length, (size_t)length + 1, format, arguments);
-  va_end(arguments);
-  c->length += (size_t)length + 1;
-  c->lines[c->length - 1] = '\n';
-  c->lines[c->length] = '\0';
+  free(text);
 }
 
 static int finish_sink(struct sl_session *s, uint32_t n) {
@@ -56,14 +48,13 @@ static int finish_sink(struct sl_session *s, uint32_t n) {
   sl_json_begin(&c.json);
   sl_json_begin_object(&c.json, NULL);
   const struct sl_report report = {sizeof report, 0,       &c,     begin_object, end_object, begin_array,
-                                   end_array,     integer, number, text,         line};
+                                   end_array,     integer, number, text,         add_line};
   const struct sl_sink *sink = node->algorithm->sink;
   int status = sink->finish ? sink->finish(s->states[n], &s->contexts[n].services, &report) : SL_OK;
   sl_json_end_object(&c.json);
   const char *json = sl_json_text(&c.json);
   if (status < 0) {
-    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s could not finish: %s", node->use,
-                sl_error_text(status));
+    sl_say_node_failure(s, n, status, "could not finish", NULL);
   } else if (!json || c.failed) {
     sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s gave a report that does not nest",
                 node->use);

@@ -15,6 +15,7 @@ static int break_promise(struct sl_session *s, struct sl_fill *fill, const char 
   char text[160];
   snprintf(text, sizeof text, format, a, b);
   sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s %s", node->use, text);
+  atomic_fetch_add(&s->contexts[s->graph->source].errors, 1); /* that the fill failed is no second error */
   fill->event_count = 0;
   return SL_EPLUGIN;
 }

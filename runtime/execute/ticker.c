@@ -14,11 +14,8 @@ static int flush_sinks(struct sl_session *s) {
     const struct sl_node *node = &s->graph->nodes[n];
     if (node->algorithm->kind != SL_KIND_SINK || !node->algorithm->sink->flush || !s->opened[n]) continue;
     const int status = node->algorithm->sink->flush(s->states[n], &s->contexts[n].services);
-    if (status < 0) {
-      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s failed: %s", node->use,
-                  sl_error_text(status));
-      return status;
-    }
+    sl_say_node_failure(s, n, status, "failed", NULL);
+    if (status < 0) return status;
   }
   return SL_OK;
 }

@@ -6,6 +6,8 @@
 #include "plugin/property.h"
 #include "plugin/tables.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,18 +44,15 @@ static void write_line(struct writer *w, const char *format, ...) {
 
 /* ----------------------------------------------------------------------------------------------- origins */
 
-static uint32_t decode(const unsigned char *c, uint32_t *bytes);
-
 /* File names and options hold what they like; a comment, characters that can be seen. */
 static void write_comment(struct writer *w, const char *text) {
-  for (const unsigned char *c = (const unsigned char *)text; *c != 0;) {
-    uint32_t bytes = 1;
-    const uint32_t character = *c < 0x80 ? *c : decode(c, &bytes);
+  for (const char *c = text; *c != 0;) {
+    uint32_t bytes;
+    const uint32_t character = sl_text_character(c, &bytes);
     const int is_hidden =
         character == 0x2028 || character == 0x2029 || character == 0xFEFF || character == 0xFFFE || character == 0xFFFF;
-    if (character == 0) bytes = 1;
     if ((character >= ' ' && character < 0x7F) || (character >= 0xA0 && !is_hidden))
-      write_bytes(w, (const char *)c, bytes);
+      write_bytes(w, c, bytes);
     else
       write_text(w, "?");
     c += bytes;
@@ -73,7 +72,7 @@ static void end_given(struct writer *w, const struct sl_tree *tree, const char *
     return;
   }
   write_text(w, "  # ");
-  write_comment(w, sl_mark_text(w->draft->reader, tree->mark));
+  write_comment(w, sl_mark_text(w->draft->reader, tree->parameters != NULL ? tree->use : tree->mark));
   if (tree->parameters != NULL) write_comment(w, tree->parameters);
   write_text(w, "\n");
 }
@@ -92,37 +91,22 @@ static const struct sl_tree *given_value(const struct writer *w, const struct sl
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-/* The character at `c` if it is well-formed UTF-8, else 0; sets its bytes. */
-static uint32_t decode(const unsigned char *c, uint32_t *bytes) {
-  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  *bytes = c[0] >= 0xF0 ? 4 : c[0] >= 0xE0 ? 3 : 2;
-  uint32_t character = c[0] & (0xFFu >> (*bytes + 1));
-  for (uint32_t i = 1; i < *bytes; i++) {
-    if ((c[i] & 0xC0) != 0x80) return 0;
-    character = character << 6 | (c[i] & 0x3Fu);
-  }
-  const int surrogate = character >= 0xD800 && character <= 0xDFFF;
-  return c[0] < 0xC2 || c[0] > 0xF4 || character < smallest[*bytes] || character > 0x10FFFF || surrogate ? 0
-                                                                                                         : character;
-}
-
 /* In double quotes, all but plain ASCII escaped; bytes that are no UTF-8 (from a command line) as they are. */
 static void write_string(struct writer *w, const char *text) {
   char escaped[16];
   write_text(w, "\"");
-  for (const unsigned char *c = (const unsigned char *)text; *c != 0;) {
-    uint32_t bytes = 1;
-    const uint32_t character = *c < 0x80 ? *c : decode(c, &bytes);
+  for (const char *c = text; *c != 0;) {
+    uint32_t bytes;
+    const uint32_t character = sl_text_character(c, &bytes);
     if (character == 0) {
-      bytes = 1;
-      write_bytes(w, (const char *)c, 1);
+      write_bytes(w, c, 1);
     } else if (character == '"' || character == '\\') {
       snprintf(escaped, sizeof escaped, "\\%c", (char)character);
       write_text(w, escaped);
     } else if (c[0] == '$' && c[1] == '{') {
       write_text(w, "$$"); /* else it would name a parameter */
     } else if (character >= ' ' && character < 0x7F) {
-      write_bytes(w, (const char *)c, 1);
+      write_bytes(w, c, 1);
     } else {
       snprintf(escaped, sizeof escaped, character > 0xFFFF ? "\\U%08x" : "\\u%04x", character);
       write_text(w, escaped);

@@ -87,6 +87,7 @@ static struct sl_tree *read_document(struct sl_reader *r, const struct chain *fi
     text = text_from_file(r, file, mark);
   }
   if (text == NULL) return NULL;
+  text->is_given = file->includer == NULL;
   if (text->bytes > SL_LIMIT_FILE_BYTES) {
     unreadable(r, mark, file->path, NULL, "the file is larger than 1 MiB");
     return NULL;

@@ -171,6 +171,33 @@ uint32_t *sl_draft_sort(struct sl_draft *draft) {
 
 /* ----------------------------------------------------------------------------------------------- liveness */
 
+enum { LEFT_OUT_SHOWN = 8 };
+
+/* The user chose outputs for a graph that was written elsewhere, so that nodes of it are not needed. */
+static int was_not_chosen(const struct sl_draft *draft, uint32_t n) {
+  const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
+  const struct sl_text *text = outputs != NULL ? outputs->mark.text : NULL;
+  return text != NULL && text->is_given && draft->nodes[n].mark.text != text;
+}
+
+/* One warning for all nodes that are left out without the user's choice. */
+static void warn_of_left_out(struct sl_draft *draft) {
+  const struct sl_graph *graph = draft->graph;
+  struct sl_arena *arena = draft->reader->arena;
+  const char *names = "";
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    if (graph->nodes[i].live || was_not_chosen(draft, i)) continue;
+    if (count++ < LEFT_OUT_SHOWN)
+      names = sl_arena_format(arena, "%s%s %s", names, *names ? "," : "", graph->nodes[i].name);
+  }
+  if (count == 0) return;
+  if (count > LEFT_OUT_SHOWN) names = sl_arena_format(arena, "%s and %u more", names, count - LEFT_OUT_SHOWN);
+  sl_report(draft->reader, SL_WARNING, sl_mark_graph(draft->reader), NULL, NULL,
+            "%u node%s left out, since no output and no sink depends on %s:%s", count, count == 1 ? " is" : "s are",
+            count == 1 ? "it" : "them", names);
+}
+
 static void mark_live(struct sl_draft *draft) {
   struct sl_arena *arena = draft->reader->arena;
   struct sl_graph *graph = draft->graph;
@@ -186,12 +213,8 @@ static void mark_live(struct sl_draft *draft) {
     useful++;
   }
   live[graph->source] = 1;
-  for (uint32_t i = 0; i < graph->node_count; i++) {
-    graph->nodes[i].live = live[i];
-    if (!live[i])
-      sl_report(draft->reader, SL_WARNING, draft->nodes[i].mark, graph->nodes[i].name, NULL,
-                "no output and no sink depends on it, so it is left out");
-  }
+  for (uint32_t i = 0; i < graph->node_count; i++) graph->nodes[i].live = live[i];
+  warn_of_left_out(draft);
   if (useful == 0)
     sl_report(draft->reader, SL_WARNING, sl_mark_graph(draft->reader), NULL, NULL,
               "the graph has neither outputs nor a sink: it only reads events");

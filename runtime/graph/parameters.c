@@ -1,7 +1,8 @@
 /* parameters.c: ${name} in values.
  *
- * A value that is one ${name} and nothing else takes the parameter as it was written: a number stays a number, also
- * where YAML asked for quotes around ${...}. In any other value the parameter's text is put in. `$${` is a literal
+ * A value that is one ${name} and nothing else takes the parameter as it was written, with its place for messages: a
+ * number stays a number, also where YAML asked for quotes around ${...}. In any other value the parameter's text is put
+ * in. `$${` is a literal
  * `${`. Parameters do not refer to each other.
  */
 #include "graph/stages.h"
@@ -85,13 +86,17 @@ static int substitute(struct sl_reader *r, const struct sl_tree *parameters, str
   expand(r, parameters, scalar, &out);
   const char *brace = strchr(scalar->text, '}');
   const int whole = strncmp(scalar->text, "${", 2) == 0 && brace != NULL && brace[1] == 0;
+  scalar->use = scalar->mark;
+  scalar->begins = 0;
   if (whole) {
     const char *end;
-    scalar->quoted = find_parameter(r, parameters, scalar->mark, scalar->text, &end)->quoted;
+    const struct sl_tree *parameter = find_parameter(r, parameters, scalar->mark, scalar->text, &end);
+    scalar->quoted = parameter->quoted;
+    scalar->mark = parameter->mark;
+    scalar->begins = parameter->begins;
   }
   scalar->text = out.text;
   scalar->parameters = out.origins;
-  scalar->begins = 0;
   return 1;
 }
 

@@ -26,15 +26,17 @@ static const char *type_text(uint32_t type) {
   }
 }
 
-/* Stores an integer; 0 if the type cannot hold it. */
+enum { FITS, WRONG_TYPE, OUT_OF_RANGE };
+
+/* Stores an integer that the type can hold. */
 static int store_integer(uint32_t type, const struct sl_scalar *scalar, struct sl_value *value) {
   const uint64_t largest = type == SL_TYPE_u32 ? UINT32_MAX : type == SL_TYPE_i32 ? INT32_MAX : UINT64_MAX;
   const uint64_t lowest = type == SL_TYPE_i32 ? (uint64_t)INT32_MAX + 1 : 0; /* magnitude of */
-  if (scalar->kind != SL_SCALAR_INTEGER || scalar->too_large) return 0;
-  if (scalar->magnitude > (scalar->negative ? lowest : largest)) return 0;
+  if (scalar->kind != SL_SCALAR_INTEGER) return WRONG_TYPE;
+  if (scalar->too_large || scalar->magnitude > (scalar->negative ? lowest : largest)) return OUT_OF_RANGE;
   value->integer = scalar->negative ? 0 : scalar->magnitude;
   value->number = scalar->negative ? -(double)scalar->magnitude : (double)scalar->magnitude;
-  return 1;
+  return FITS;
 }
 
 /* The text itself counts, whatever the scalar looks like. */
@@ -44,22 +46,23 @@ static int store_choice(const struct sl_member *property, const struct sl_tree *
   return choice >= 0;
 }
 
-/* Stores a scalar as the type of a property; 0 if it does not fit. */
+/* Stores a scalar as the type of a property. */
 static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *value) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
   switch (type) {
     case SL_TYPE_string:
       value->text = tree->text;
-      return scalar.kind == SL_SCALAR_STRING;
+      return scalar.kind == SL_SCALAR_STRING ? FITS : WRONG_TYPE;
     case SL_TYPE_bool:
       value->number = scalar.truth;
       value->integer = scalar.truth;
-      return scalar.kind == SL_SCALAR_BOOL;
+      return scalar.kind == SL_SCALAR_BOOL ? FITS : WRONG_TYPE;
     case SL_TYPE_f32:
     case SL_TYPE_f64:
       value->number = scalar.number;
-      return (scalar.kind == SL_SCALAR_INTEGER || scalar.kind == SL_SCALAR_FLOAT) && isfinite(scalar.number) &&
-             (type == SL_TYPE_f64 || isfinite((float)scalar.number));
+      if ((scalar.kind != SL_SCALAR_INTEGER && scalar.kind != SL_SCALAR_FLOAT) || isnan(scalar.number))
+        return WRONG_TYPE;
+      return isfinite(type == SL_TYPE_f64 ? scalar.number : (double)(float)scalar.number) ? FITS : OUT_OF_RANGE;
     default:
       return store_integer(type, &scalar, value);
   }
@@ -109,7 +112,8 @@ static void report_range(struct sl_draft *draft, const struct sl_node *node, con
                          const char *name, const struct sl_tree *tree) {
   char minimum[SL_NUMBER_TEXT_BYTES], maximum[SL_NUMBER_TEXT_BYTES];
   const char *unit = property->unit != NULL ? property->unit : "";
-  sl_report_error(draft->reader, tree->mark, node->name, NULL, "`%s` lies between %s and %s%s%s, but is `%s`", name,
+  sl_report_error(draft->reader, tree->mark, node->name, NULL,
+                  "`%s` is out of range: it must be from %s to %s%s%s, not `%s`", name,
                   sl_number_text(property->type, property->minimum, minimum),
                   sl_number_text(property->type, property->maximum, maximum), *unit != 0 ? " " : "", unit,
                   sl_shown(draft->reader, tree->text));
@@ -146,14 +150,17 @@ static int read_value(struct sl_draft *draft, const struct sl_node *node, const 
   } else if (property->type == SL_TYPE_enumeration) {
     if (store_choice(property, tree, value)) return 1;
     report_choice(draft, node, property, name, tree);
-  } else if (!store(property->type, tree, value)) {
-    sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` is %s, not `%s`", name,
-                    type_text(property->type), sl_shown(r, tree->text));
-  } else if (!in_range(property, value)) {
-    report_range(draft, node, property, name, tree);
   } else {
-    if (property->type == SL_TYPE_f32) value->number = (double)(float)value->number;
-    return 1;
+    const int stored = store(property->type, tree, value);
+    if (stored == WRONG_TYPE) {
+      sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` is %s, not `%s`", name,
+                      type_text(property->type), sl_shown(r, tree->text));
+    } else if (stored == OUT_OF_RANGE || !in_range(property, value)) {
+      report_range(draft, node, property, name, tree);
+    } else {
+      if (property->type == SL_TYPE_f32) value->number = (double)(float)value->number;
+      return 1;
+    }
   }
   return 0;
 }
@@ -167,7 +174,8 @@ static const struct sl_tree *read_list(struct sl_draft *draft, const struct sl_t
   const char *item, *rest = tree->text;
   size_t length;
   while ((rest = sl_next_item(rest, &item, &length)) != NULL) {
-    sl_tree_add(r, list, NULL, tree->mark, sl_tree_scalar(r, sl_arena_text(r->arena, item, length), 0, tree->mark));
+    const struct sl_mark mark = sl_mark_in_option(tree->mark, tree->text, item);
+    sl_tree_add(r, list, NULL, mark, sl_tree_scalar(r, sl_arena_text(r->arena, item, length), 0, mark));
     if (*rest == ']') return list;
   }
   return NULL;
@@ -237,10 +245,12 @@ static void set_node(struct sl_draft *draft, struct sl_node *node, const struct 
 
 static void set_slice_events(struct sl_draft *draft, const struct sl_tree *tree) {
   struct sl_value value = {0};
-  if (store(SL_TYPE_u32, tree, &value) && value.integer > 0)
+  const int stored = store(SL_TYPE_u32, tree, &value);
+  if (stored == FITS && value.integer > 0)
     draft->graph->slice_events = (uint32_t)value.integer;
   else
-    sl_report_error(draft->reader, tree->mark, NULL, NULL, "`events` is a number of events from 1 to %u, not `%s`",
+    sl_report_error(draft->reader, tree->mark, NULL, NULL, "`events` is %s %u, not `%s`",
+                    stored == WRONG_TYPE ? "a number of events from 1 to" : "out of range: it must be from 1 to",
                     UINT32_MAX, sl_shown(draft->reader, tree->text));
 }
 

@@ -40,6 +40,7 @@ static int continues_character(char c) { return ((unsigned char)c & 0xC0) == 0x8
 /* The line, without its break, cut where it is very long; NULL where the cut would hide the column. */
 static const char *source_line(struct sl_reader *r, struct sl_mark mark) {
   struct sl_text *text = mark.text;
+  if (text != NULL && mark.line == 0 && mark.column > 0) return text->value;
   if (text == NULL || text->text == NULL || mark.line == 0) return NULL;
   find_lines(r, text);
   if (mark.line > text->line_count) return NULL;
@@ -90,7 +91,15 @@ struct sl_mark sl_mark_graph(struct sl_reader *r) {
 struct sl_mark sl_mark_option(struct sl_reader *r, const char *option, const char *key, const char *value) {
   struct sl_text *text = sl_arena_get(r->arena, 1, sizeof *text);
   text->name = sl_arena_format(r->arena, "%s %s=%s", option, sl_shown(r, key), sl_shown(r, value));
+  text->value = value;
   return (struct sl_mark){text, 0, 0};
+}
+
+struct sl_mark sl_mark_in_option(struct sl_mark mark, const char *text, const char *at) {
+  if (mark.text == NULL || mark.text->value == NULL || strcmp(mark.text->value, text) != 0) return mark;
+  mark.column = 1;
+  for (const char *c = text; c < at; c++) mark.column += !continues_character(*c);
+  return mark;
 }
 
 /* ---------------------------------------------------------------------------------------------- messages */

@@ -19,14 +19,17 @@ enum {
 
 /* A text that values came from: a file, or an option of the command line (text NULL). */
 struct sl_text {
-  const char *name; /* as shown in messages */
+  const char *name;  /* as shown in messages */
+  const char *value; /* of an option */
+  int is_given;      /* a file that was named for the run, and not by another file */
   const char *text;
   size_t bytes;
   uint32_t *line_starts; /* made when the first message needs them */
   uint32_t line_count;
 };
 
-/* Where something stands; a place without its source line, which only messages need. Counted from 1, 0: unknown. */
+/* Where something stands; a place without its source line, which only messages need. Counted from 1, 0: unknown. In an
+ * option's value there are only columns. */
 struct sl_mark {
   struct sl_text *text;
   uint32_t line, column;
@@ -67,6 +70,8 @@ struct sl_mark sl_mark_file(struct sl_reader *r, const char *path);
 struct sl_mark sl_mark_graph(struct sl_reader *r);
 /* A text for messages about an option, e.g. "--set" and "a.b=c": its marks have no line. */
 struct sl_mark sl_mark_option(struct sl_reader *r, const char *option, const char *key, const char *value);
+/* The mark of `at` within `text`, which is an option's whole value; of a value from a file, the value's mark. */
+struct sl_mark sl_mark_in_option(struct sl_mark mark, const char *text, const char *at);
 
 /* `text`, cut with "..." where it is too long for a message. */
 const char *sl_shown(struct sl_reader *r, const char *text);

@@ -199,18 +199,17 @@ static struct sl_tree *read_alias(struct sl_reader *r, uint32_t depth) {
   return sl_tree_copy(r, anchor->value);
 }
 
-/* Opens the anchor of the current event, if it has one. */
+/* Opens the anchor of the current event, if it has one. A name that was used before stands for the new value from here
+ * on (YAML 1.2, 7.1); aliases that were read before are copies and keep the old one. */
 static struct sl_entry *open_anchor(struct sl_reader *r, const yaml_char_t *anchor) {
   if (anchor == NULL) return NULL;
   const char *name = (const char *)anchor;
   const struct sl_mark mark = event_mark(r->yaml);
-  const struct sl_entry *first = sl_tree_find(r->yaml->anchors, name);
-  if (first != NULL) {
-    sl_report_error(r, mark, NULL, NULL, "the anchor &%s was given in line %u already", sl_shown(r, name),
-                    first->mark.line);
-    return NULL;
-  }
-  return sl_tree_add(r, r->yaml->anchors, sl_arena_text(r->arena, name, strlen(name)), mark, NULL);
+  struct sl_entry *entry = sl_tree_find(r->yaml->anchors, name);
+  if (entry == NULL) return sl_tree_add(r, r->yaml->anchors, sl_arena_text(r->arena, name, strlen(name)), mark, NULL);
+  entry->mark = mark;
+  entry->value = NULL;
+  return entry;
 }
 
 static void refuse_tag(struct sl_reader *r, const yaml_char_t *tag) {
@@ -233,14 +232,16 @@ static struct sl_tree *read_scalar(struct sl_reader *r) {
   const char *text = (const char *)r->yaml->event.data.scalar.value;
   const size_t bytes = r->yaml->event.data.scalar.length;
   refuse_tag(r, r->yaml->event.data.scalar.tag);
+  struct sl_entry *anchor = open_anchor(r, r->yaml->event.data.scalar.anchor);
+  struct sl_tree *scalar;
   if (strlen(text) != bytes) {
     sl_report_error(r, mark, NULL, NULL, "a value holds a zero character");
-    return refused(r, mark);
+    scalar = refused(r, mark);
+  } else {
+    scalar = sl_tree_scalar(r, sl_arena_text(r->arena, text, bytes),
+                            r->yaml->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE, mark);
+    scalar->begins = text_begins(&r->yaml->event);
   }
-  struct sl_entry *anchor = open_anchor(r, r->yaml->event.data.scalar.anchor);
-  struct sl_tree *scalar = sl_tree_scalar(r, sl_arena_text(r->arena, text, bytes),
-                                          r->yaml->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE, mark);
-  scalar->begins = text_begins(&r->yaml->event);
   if (anchor != NULL) anchor->value = scalar;
   return scalar;
 }

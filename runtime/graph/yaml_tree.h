@@ -20,10 +20,11 @@ struct sl_entry {
 
 struct sl_tree {
   uint32_t kind;
-  uint32_t quoted; /* a scalar in quotes or a block: a string, whatever it looks like */
-  struct sl_mark mark;
-  const char *text; /* SCALAR */
-  uint32_t begins;  /* a scalar that stands in one line as it is: characters from the mark to its text, and 1; else 0 */
+  uint32_t quoted;     /* a scalar in quotes or a block: a string, whatever it looks like */
+  struct sl_mark mark; /* where the value was written: of ${seed} alone, that of the parameter */
+  struct sl_mark use;  /* of such a value: where ${seed} stands */
+  const char *text;    /* SCALAR */
+  uint32_t begins; /* a scalar that stands in one line as it is: characters from the mark to its text, and 1; else 0 */
   const char *parameters; /* where those came from that were put into a scalar: ", ${seed} of a.yaml:3"; NULL: none, or
                              nobody wants to know */
   struct sl_entry *first, *last;

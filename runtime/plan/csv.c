@@ -113,10 +113,15 @@ static void read_names(struct reader *r, char *line) {
     r->column_of[i] = c;
     if (c < COLUMN_COUNT && seen[c]++) complain(r, cells[i].column, NULL, "a second column `%s`", column_names[c]);
   }
-  for (uint32_t c = 0; c < COLUMN_COUNT; c++)
+  char missing[64] = "";
+  uint32_t missing_count = 0;
+  for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
+    const size_t length = strlen(missing);
     if (!seen[c])
-      complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "there is no column `%s`",
-               column_names[c]);
+      snprintf(missing + length, sizeof missing - length, "%s`%s`", missing_count++ ? ", " : "", column_names[c]);
+  }
+  if (missing_count > 0)
+    complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "there is no column %s", missing);
 }
 
 static uint64_t read_number(struct reader *r, const struct cell *cell, const char *name, uint64_t maximum) {

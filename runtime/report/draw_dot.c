@@ -2,15 +2,17 @@
  * with their collections; arrows go from port to port and are named with the bytes an event. Outputs that nobody reads
  * are grey. Event lists are dashed arrows to the node's name. */
 #include "base/locale.h"
-#include "base/markup.h"
 #include "report/draw.h"
 
 #include <sluice/sluice.h>
+#include <sluice/text.h>
 
 static void write_text(const char *text, FILE *file) {
-  for (; *text; text++) {
+  char written[SL_TEXT_BYTES];
+  while (*text) {
     if (*text == '\\') fputc('\\', file); /* it escapes */
-    sl_write_markup_character(*text, file);
+    text += sl_text_xml(text, written);
+    fputs(written, file);
   }
 }
 

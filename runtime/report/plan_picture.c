@@ -3,7 +3,7 @@
  * ones lie on top. */
 #include "report/plan_picture.h"
 
-#include "base/markup.h"
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +21,11 @@ struct frame {
 };
 
 static void write_text(const char *text, FILE *file) {
-  for (; *text; text++) sl_write_markup_character(*text, file);
+  char written[SL_TEXT_BYTES];
+  while (*text) {
+    text += sl_text_xml(text, written);
+    fputs(written, file);
+  }
 }
 
 static double x_of(const struct frame *f, double step) {

@@ -12,7 +12,10 @@
 #include <unistd.h>
 
 struct race_lines {
-  Dwfl *dwfl; /* opened when somebody asks, when all plugins are loaded */
+  Dwfl *dwfl;            /* opened at the first call, when all plugins are loaded */
+  Dwfl_Module *module;   /* a plugin, and the folder of our headers in its debug information; NULL: it names none */
+  const char *headers;   /* the folder, with the last slash, is the beginning of this path */
+  size_t headers_length; /* of the folder */
 };
 
 struct race_lines *race_lines_open(void) {
@@ -45,14 +48,37 @@ static const char *shortened(const char *file) {
   return strncmp(file, folder, length) == 0 && file[length] == '/' ? file + length + 1 : file;
 }
 
-/* A place in a header of ours, such as a collective's, is of less use than the one that it was called from. */
-static int is_ours(const char *file) {
-  const char *folder = strstr(file, "/sluice/");
-  return folder && strchr(folder + sizeof "/sluice/" - 1, '/') == NULL && strstr(folder, ".h") != NULL;
+/* The folder of sluice/simt_race.h, which defines __tsan_init, as the plugin's debug information names it. */
+static const char *find_headers(Dwfl_Module *module, size_t *length) {
+  Dwarf_Addr bias;
+  for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL;) {
+    Dwarf_Die die;
+    for (int none = dwarf_child(unit, &die); none == 0; none = dwarf_siblingof(&die, &die)) {
+      const char *name = dwarf_tag(&die) == DW_TAG_subprogram ? dwarf_diename(&die) : NULL;
+      const char *file = name && strcmp(name, "__tsan_init") == 0 ? dwarf_decl_file(&die) : NULL;
+      const char *slash = file ? strrchr(file, '/') : NULL;
+      if (!slash) continue;
+      *length = (size_t)(slash - file) + 1;
+      return file;
+    }
+  }
+  return NULL;
+}
+
+/* Is the file a header of ours? A place in one, such as a collective's, is of less use than the one that it was called
+ * from. */
+static int is_ours(struct race_lines *lines, Dwfl_Module *module, const char *file) {
+  if (lines->module != module) {
+    lines->module = module;
+    lines->headers = find_headers(module, &lines->headers_length);
+  }
+  return lines->headers && strncmp(file, lines->headers, lines->headers_length) == 0 &&
+         strchr(file + lines->headers_length, '/') == NULL;
 }
 
 /* From the innermost function that was inlined there outwards, as long as the file is ours. */
-static const char *step_out(Dwfl_Module *module, Dwarf_Addr address, const char *file, int *number) {
+static const char *step_out(struct race_lines *lines, Dwfl_Module *module, Dwarf_Addr address, const char *file,
+                            int *number) {
   Dwarf_Addr bias;
   Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
   Dwarf_Die *scopes = NULL, *inlined = NULL;
@@ -61,7 +87,7 @@ static const char *step_out(Dwfl_Module *module, Dwarf_Addr address, const char 
   const int inlined_count = dwarf_getscopes_die(&scopes[0], &inlined);
   Dwarf_Files *files = NULL;
   dwarf_getsrcfiles(unit, &files, NULL);
-  for (int i = 0; i < inlined_count && files && is_ours(file); i++) {
+  for (int i = 0; i < inlined_count && files && is_ours(lines, module, file); i++) {
     Dwarf_Attribute attribute;
     Dwarf_Word call_file, call_line;
     if (dwarf_tag(&inlined[i]) != DW_TAG_inlined_subroutine) continue;
@@ -84,7 +110,7 @@ void race_line(struct race_lines *lines, const void *code, char *text, size_t si
   Dwfl_Line *line = module ? dwfl_module_getsrc(module, address) : NULL;
   int number = 0;
   const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
-  if (file) file = step_out(module, address, file, &number);
+  if (file) file = step_out(lines, module, address, file, &number);
   if (file)
     snprintf(text, size, "%s:%d", shortened(file), number);
   else

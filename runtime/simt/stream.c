@@ -50,7 +50,7 @@ int sl_simt_device_set(struct sl_device *device, const char *key, const char *va
   const unsigned long long number = strtoull(value, &end, 10);
   if (value[0] < '0' || value[0] > '9' || *end || errno || (!is_seed && number != 32 && number != 64)) {
     snprintf(reason, reason_size, "simt.%s cannot be '%s'; it is %s", key, value,
-             is_seed ? "a number of at most 64 bits" : "32 or 64");
+             is_seed ? "a number from 0 to 18446744073709551615" : "32 or 64");
     return SL_EINVAL;
   }
   if (is_seed)

@@ -30,6 +30,12 @@ def options(command):
     return found | {"--help"}
 
 
+def installed_graphs(prefix=""):
+    names = re.findall(r"^  (\S+[.]yaml)\b", sluice("list", "--graphs"), re.MULTILINE)
+    assert "velo.yaml" in names and "common/raw.yaml" in names
+    return sorted({name for name in names if name.startswith(prefix)})
+
+
 def bash(folder, *words):
     """What bash offers for the last word."""
     script = 'source "$1"; shift; COMP_WORDS=(sluice "$@"); COMP_CWORD=$#; _sluice; printf "%s\\n" "${COMPREPLY[@]}"'
@@ -47,12 +53,17 @@ def check_bash(folder):
         assert set(bash(folder, command, "-")) == options(command), command
     for words, expected in {
         ("pl",): ["plan"],
-        ("run", ""): ["folder", "graph.yaml", "two words.yaml"],
+        ("run", ""): ["folder", "graph.yaml", "two words.yaml", *installed_graphs()],
+        ("run", "velo_p"): installed_graphs("velo_p"),
+        ("run", "graph.yaml", "--with", "common/g"): ["common/gec.yaml", "common/gec_without_ut.yaml"],
+        ("plan", "velo_pv"): ["velo_pv.yaml"],
+        ("test", "velo", "--graph", "velo_pv"): ["velo_pv.yaml"],
+        ("run", "velo_counts.yaml", "--use", "clusters", "="): ["velo.masked_clustering"],
         ("run", "t"): ["two words.yaml"],
         ("run", "graph.yaml", "-i", "e"): ["events.mdf"],
         ("run", "graph.yaml", "-i", "events.mdf", "fo"): ["folder"],
         ("run", "graph.yaml", "-n", ""): [],
-        ("run", "graph.yaml", "-n", "5", "g"): ["graph.yaml"],
+        ("run", "graph.yaml", "-n", "5", "gr"): ["graph.yaml"],
         ("run", "graph.yaml", "--device", "c"): ["cpu", "cuda"],
         ("run", "graph.yaml", "--digest", "="): ["events"],
         ("run", "graph.yaml", "--digest", "=", "e"): ["events"],
@@ -91,6 +102,8 @@ def check_zsh(folder):
     lines = {
         "sluice descr": "sluice describe ",
         "sluice run gr": "sluice run graph.yaml ",
+        "sluice run velo_pv": "sluice run velo_pv.yaml ",
+        "sluice run graph.yaml --with common/gec_": "sluice run graph.yaml --with common/gec_without_ut.yaml ",
         "sluice run graph.yaml --dev": "sluice run graph.yaml --device ",
         "sluice run graph.yaml --device si": "sluice run graph.yaml --device simt ",
         "sluice run graph.yaml --digest=e": "sluice run graph.yaml --digest=events ",

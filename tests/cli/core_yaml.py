@@ -7,6 +7,12 @@ import yaml
 class CoreLoader(yaml.SafeLoader):
     yaml_implicit_resolvers = {}
 
+    def compose_node(self, parent, index):
+        event = self.peek_event()
+        if not isinstance(event, yaml.AliasEvent):
+            self.anchors.pop(event.anchor, None)  # an anchor may be used again
+        return super().compose_node(parent, index)
+
     def construct_mapping(self, node, deep=False):
         keys = [key.value for key, _ in node.value]
         if len(keys) != len(set(keys)):

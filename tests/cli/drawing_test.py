@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """`sluice graph`: drawing_test.py SLUICE TOY_FOLDER. All that `sluice check` prints of the wiring is in the drawings, and
 nothing else; bytes an event are those of `sluice plan`; Graphviz draws all graphs of ours and one with event lists."""
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -93,7 +95,29 @@ def without_dot():
     assert done.returncode == 1 and "install the package graphviz" in done.stderr, done
 
 
+def any_text_is_drawn():
+    """Titles, docs and names of files hold any bytes; pictures are XML and results JSON all the same."""
+    titles = [rb'"\ufffe\uffff\x01\x85 <&>\U0001fffe"', b"cut \xc3 \xed\xa0\x80 \xff\x07 ]]> &"]
+    with tempfile.TemporaryDirectory() as folder:
+        graph = os.path.join(os.fsencode(folder), b"any \xff\x01<\xef\xbf\xbe.yaml")
+        Path(os.fsdecode(graph)).write_text(
+            "sluice: 1\ninclude: [velo_pv.yaml]\nnodes:\n  h: { use: generic.histogram, set: { of: pv.z, bins: 3 } }\n"
+            "  write: { use: io.histogram_sink }\noutputs: [h]\n")
+        for title in titles:
+            for name in ("h.svg", "h.json"):
+                subprocess.run([sys.argv[1], "run", graph, "-q", "-n", "1", "--set", b"h.title=" + title, "-o", name, "--json",
+                                "summary.json"], check=True, cwd=folder)
+                json.loads(Path(folder, "summary.json").read_bytes().decode())
+            ElementTree.parse(Path(folder, "h.svg"))
+            json.loads(Path(folder, "h.json").read_bytes().decode())
+        subprocess.run([sys.argv[1], "plan", graph, "--svg", "plan.svg"], check=True, cwd=folder, capture_output=True)
+        ElementTree.parse(Path(folder, "plan.svg"))
+        if shutil.which("dot"):
+            ElementTree.fromstring(subprocess.run([sys.argv[1], "graph", graph, "--svg"], check=True, capture_output=True).stdout)
+
+
 def main():
+    any_text_is_drawn()
     graphs = [(path,) for path in sorted((ROOT / "graphs").glob("*.yaml"))] + [(LISTS, *TOY)]
     assert len(graphs) > 4
     texts = {graph: check_dot(*graph) for graph in graphs}

@@ -100,9 +100,9 @@ def mistakes(graph):
     for arguments, text, status in (
         ((), "nothing to tune", 2),
         (("--node", "sum"), "on cpu a block is one thread", 2),
-        (("--slots", "1,x"), "--slots wants numbers with commas between, not '1,x'", 2),
+        (("--slots", "1,x"), "--slots wants numbers from 1 to 4294967295 with commas between, not '1,x'", 2),
         (("--slots", "1,"), "--slots wants numbers", 2),
-        (("--node", "sun", "--device", "simt"), "sun", 2),
+        (("--node", "sun", "--device", "simt"), "--node sun: the graph runs no node of that name\n  hint: did you mean sum?", 2),
     ):
         done = sluice("tune", graph, *arguments, "--rounds", 1, "--seconds", "0.001", "-n", 2, *TOY, expect=status)
         check(text in done.stderr, f"{arguments}: {done.stderr.strip().splitlines()[:1]}")

@@ -3,7 +3,8 @@
 
 - A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
   Those of plugins' pages are made up, as what others would write, and are not looked at.
-- A block of YAML that is a whole graph (begins with `sluice: 1`) passes `sluice check`, in a copy of the folder graphs/.
+- A block of YAML that is a whole file (begins with `sluice: 1`) is a quotation, or passes `sluice check` in a copy of the
+  folder graphs/. One with sections of a graph (`nodes:`) is a whole file.
 - A block of `console` is a transcript (tests/cli/transcript.py): its commands print what stands there. Those of a page run
   in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
   without them such a block is only reported as skipped. `console installed` is for a Sluice that is installed, and on
@@ -36,6 +37,7 @@ import transcript  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {"c": ("*.c", "*.cu", "*.h"), "cmake": ("CMakeLists.txt", "*.cmake"), "yaml": ("*.yaml",)}
 PYTHON = f"export PYTHONPATH='{ROOT / 'python'}'"
+SECTION = re.compile("^(include|parameters|nodes|outputs|budgets):", re.MULTILINE)
 FOLDERS = ("runtime", "plugins", "examples", "tests", "graphs", "cmake")
 
 
@@ -229,7 +231,9 @@ def main():
                 else:
                     scripts += 1
                     problems += run_script(sluice, block, line, folder)
-            elif language == "yaml" and lines_of(block)[0] == "sluice: 1":
+            elif language == "yaml" and lines_of(block)[0] != "sluice: 1" and SECTION.search(block):
+                problems.append(f"line {line}: a graph file that does not begin with `sluice: 1`")
+            elif language == "yaml" and lines_of(block)[0] == "sluice: 1" and not is_quotation(block, language):
                 graphs += 1
                 wrong = check_graph(sluice, block)
                 if wrong:

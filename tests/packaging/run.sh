@@ -123,11 +123,19 @@ make_package() {
   local root="$work/root" listed=("$work"/{installed,packed}.list)
   (cd "$build" && cpack -B "$work/package") >"$work/cpack.log" 2>&1 || fail "$(cat "$work/cpack.log")"
   package=$(echo "$work"/package/sluice_*.deb)
-  (cd "$prefix" && find . ! -type d | sort) >"${listed[0]}"
+  {
+    (cd "$prefix" && find . ! -type d | sed 's|^\(./share/man/.*\)|\1.gz|')
+    printf './share/%s\n' doc/sluice/copyright doc/sluice/changelog.gz lintian/overrides/sluice
+  } | sort >"${listed[0]}"
   dpkg-deb --fsys-tarfile "$package" | tar -t | sed -n 's|^./usr/|./|p' | grep -v '/$' | sort >"${listed[1]}"
   diff "${listed[@]}" >"$work/difference" || fail "the package has other files: $(cat "$work/difference")"
   ! command -v dpkg-shlibdeps >/dev/null || ! command -v file >/dev/null ||
     grep -q 'libyaml-0-2.*zlib1g' <<<"$(dpkg-deb -f "$package" Depends)" || fail "the package does not say what it needs"
+  if command -v lintian >/dev/null; then
+    lintian --allow-root --fail-on error,warning "$package" >"$work/lintian.log" 2>&1 || fail "lintian: $(cat "$work/lintian.log")"
+  else
+    echo "skipped: no lintian to look at the package; the rest goes on"
+  fi
   ((EUID == 0)) || return 0 # dpkg installs for root only
   mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" "$work/stubs"
   touch "$root/var/lib/dpkg/status"
@@ -140,6 +148,7 @@ make_package() {
   dpkg_there --install "$package"
   expect "sluice 0." "$root/usr/bin/sluice" --version
   expect "velo_pv.yaml" "$root/usr/bin/sluice" list --graphs
+  readelf -SW "$root/usr/lib/sluice/plugins/velo.race.so" | grep -q '\.debug_line' || fail "plugins for --race are stripped"
   dpkg_there --purge sluice
   [[ ! -e $root/usr ]] || fail "the package leaves behind: $(find "$root/usr" | head)"
 }

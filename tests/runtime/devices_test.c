@@ -78,13 +78,11 @@ static void expect_refused(const char *devices, uint32_t slots, const char *mess
 
 static void what_names_no_device_or_one_twice_is_refused(void **state) {
   (void)state;
-  static const char *const senseless[] = {"mock:",      "mock:x",
-                                          "mock:1,",    "mock:,1",
-                                          "mock:1x",    "mock:-1",
-                                          "mock:all,1", "mock:1 2",
-                                          "mock:1024",  "mock:99999999999999999999",
-                                          ":1",         ""};
+  static const char *const senseless[] = {"mock:",   "mock:x",     "mock:1,",  "mock:,1", "mock:1x",
+                                          "mock:-1", "mock:all,1", "mock:1 2", ":1",      ""};
   for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++) expect_refused(senseless[i], 0, "' is no device");
+  expect_refused("mock:0,1024", 0, "the number of a device is out of range: it must be from 0 to 1023, not 1024");
+  expect_refused("mock:99999999999999999999", 0, "out of range: it must be from 0 to 1023, not 99999999999999999999");
   expect_refused("mock:2,0,2", 0, "'mock:2,0,2' names number 2 twice");
   expect_refused("mock:0,3", 0, "there is no device 'mock:0,3': there is no mock device number 3; there are 3");
   expect_refused("cpu:0,1", 0, "there is one cpu, number 0");

@@ -1,0 +1,113 @@
+/* text_test.c: any bytes give well-formed XML and JSON (sluice/text.h), and tables print no number that is none. */
+#include "base/table_text.h"
+#include "support.h"
+
+#include <sluice/text.h>
+
+#include <math.h>
+
+static uint32_t encode(uint32_t character, char *text) {
+  if (character < 0x80) {
+    text[0] = (char)character;
+    return 1;
+  }
+  const uint32_t bytes = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+  const unsigned first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+  for (uint32_t i = bytes; i-- > 1; character >>= 6) text[i] = (char)(0x80 | (character & 0x3F));
+  text[0] = (char)(first[bytes] | character);
+  return bytes;
+}
+
+/* XML 1.0, production 2. */
+static int xml_has(uint32_t c) {
+  return c == 9 || c == 10 || c == 13 || (c >= 0x20 && c <= 0xD7FF) || (c >= 0xE000 && c <= 0xFFFD) ||
+         (c >= 0x10000 && c <= 0x10FFFF);
+}
+
+static void each_character_is_read_and_written(void **state) {
+  (void)state;
+  for (uint32_t c = 1; c <= 0x1100FF; c++) {
+    char text[8] = {0}, written[SL_TEXT_BYTES];
+    uint32_t bytes, written_bytes;
+    const uint32_t length = encode(c, text);
+    const int is_sound = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF);
+    assert_int_equal(sl_text_character(text, &bytes), is_sound ? c : 0);
+    assert_int_equal(bytes, is_sound ? length : 1);
+    assert_int_equal(sl_text_xml(text, written), bytes);
+    const uint32_t shown = sl_text_character(written, &written_bytes);
+    assert_true(xml_has(shown));
+    if (!is_sound) assert_int_equal(shown, 0xFFFD);
+    if (c >= 0xA0 && c < 0xD800) assert_int_equal(shown, c);
+    assert_int_equal(sl_text_json(text, written), bytes);
+    assert_true(*written == '\\' || sl_text_character(written, &written_bytes) == c);
+    assert_true(*written == '\\' || (c >= ' ' && c != '"'));
+  }
+}
+
+static void bytes_that_are_no_character_are_taken_one_by_one(void **state) {
+  (void)state;
+  static const char *const wrong[] = {
+      "\x80",         "\xBF",     "\xC0\x80",         "\xC1\xBF",         "\xE0\x9F\xBF",
+      "\xED\xA0\x80", "\xE2\x82", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80",
+      "\xFF",         "\xC3",     "\xF0\x9F\x98"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char written[SL_TEXT_BYTES];
+    uint32_t bytes;
+    assert_int_equal(sl_text_character(wrong[i], &bytes), 0);
+    assert_int_equal(bytes, 1);
+    assert_int_equal(sl_text_xml(wrong[i], written), 1);
+    assert_string_equal(written, "\xEF\xBF\xBD");
+    assert_int_equal(sl_text_json(wrong[i], written), 1);
+    assert_string_equal(written, "\\ufffd");
+  }
+}
+
+static void marks_of_xml_and_json_are_escaped(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *xml, *json;
+  } cases[] = {{"&", "&#38;", "&"},
+               {"<", "&#60;", "<"},
+               {"\"", "&#34;", "\\\""},
+               {"'", "&#39;", "'"},
+               {"\n", " ", "\\n"},
+               {"\\", "\\", "\\\\"},
+               {"\x01", "\xEF\xBF\xBD", "\\u0001"},
+               {"\xC2\x85", "\xEF\xBF\xBD", "\\u0085"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char written[SL_TEXT_BYTES];
+    sl_text_xml(cases[i].text, written);
+    assert_string_equal(written, cases[i].xml);
+    sl_text_json(cases[i].text, written);
+    assert_string_equal(written, cases[i].json);
+  }
+}
+
+static void expect_table(const char *expected, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void expect_table(const char *expected, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = sl_table_text(format, arguments);
+  va_end(arguments);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void undefined_numbers_are_dashes_as_wide(void **state) {
+  (void)state;
+  expect_table("[    -] [-   ] [-] [      -] 5 %", "[%5.1f] [%-4g] [%e] [%*.*f] %d %%", NAN, INFINITY, -NAN, 7, 2,
+               -(double)INFINITY, 5);
+  expect_table("nan of 18446744073709551615, -7 x 00ff -2.50 1.25", "%s of %llu, %ld %c %04x %.2f %Lg", "nan",
+               18446744073709551615ull, -7l, 'x', 255u, -2.5, 1.25l);
+  expect_table("12 abc 3", "%zu %.3s %hhd", (size_t)12, "abcdef", 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_character_is_read_and_written),
+      cmocka_unit_test(bytes_that_are_no_character_are_taken_one_by_one),
+      cmocka_unit_test(marks_of_xml_and_json_are_escaped),
+      cmocka_unit_test(undefined_numbers_are_dashes_as_wide),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
