@@ -60,7 +60,9 @@ class _Keep(enum.Enum):
 
 
 def _plain(value: Any) -> Any:
-    """As JSON, which is YAML too: ports by their names, NumPy's numbers as Python's, a pathlib.Path as an absolute path."""
+    """As JSON, which is YAML too: a port as its name, a number of NumPy as Python's, a pathlib.Path as an absolute
+    path.
+    """
     if isinstance(value, Port):
         return value.name
     if isinstance(value, os.PathLike):
@@ -148,7 +150,8 @@ class Graph:
     with_: files merged after it; use: {node: "plugin.algorithm"}; set: {"node.property" or parameter: value}, where a
     text stands for the YAML that it is, as on the command line; plugin_paths: folders that are searched first. All
     can be given later, and nodes be added. Nothing is read before check(), run() and the like. A relative path of a
-    graph file, of plugin_paths or of a pathlib.Path in `set` is relative to the working directory in which it was given.
+    graph file, in plugin_paths, or as a pathlib.Path in `set`, is relative to the working directory in which it was
+    given.
     """
 
     def __init__(

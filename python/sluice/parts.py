@@ -48,7 +48,7 @@ def files_of(files: Files) -> list[str | Part]:
         matches = sorted(glob.glob(path)) if is_pattern else []
         found += matches if matches else [path]
     if not found:
-        raise ValueError("the list of input files is empty; a run without files takes None, and uses the graph's source")
+        raise ValueError("the list of input files is empty; None runs the graph's own source")
     return found
 
 

@@ -177,7 +177,7 @@ class _Exchange:
 
 
 def _index_of_event(index: Any, batch: Batch) -> int:
-    """The index that a finding names. TypeError for what is no integer, IndexError outside of the batch: -1 is no event."""
+    """The index that a finding names. TypeError if it is no integer, IndexError if the batch has no such event (-1)."""
     at = operator.index(index)
     if not 0 <= at < len(batch):
         raise IndexError(f"a finding names event {at} of a batch of {len(batch)} events; indices begin at 0")
@@ -296,7 +296,9 @@ class Run(Iterator[Batch]):
         self._warns = warns
         self._pid = os.getpid()
         checks = [on_batch] if callable(on_batch) else [] if on_batch is None else list(on_batch)
-        shown: Progress | None = _Bar() if progress is True else None if progress is None or progress is False else progress
+        shown: Progress | None = None
+        if progress is not None and progress is not False:
+            shown = _Bar() if progress is True else progress
         self._exchange = exchange = _Exchange(shown, checks)
         self._n = settings.events
         self._source = None if isinstance(source, Pushed) else source
@@ -359,8 +361,8 @@ class Run(Iterator[Batch]):
     def _must_be_of_this_process(self) -> None:
         if self._pid != os.getpid():
             raise StateError(
-                f"this run belongs to process {self._pid}, which was forked: a run cannot go on in a child; make another "
-                "one there"
+                f"this run belongs to process {self._pid}, which was forked: a run cannot go on in a child; make another"
+                " one there"
             )
 
     def _must_not_wait(self, what: str) -> None:

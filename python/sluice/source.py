@@ -20,9 +20,9 @@ Data = Union[bytes, bytearray, memoryview, npt.NDArray[Any]]
 
 
 def _memory(what: str, data: Data) -> Array:
-    """The bytes of `data` as an array that refers to them, without a copy. TypeError unless they are bytes, or words of
-    1, 2 or 4 bytes in the byte order of files, which is little-endian: an array is judged by its dtype, any other
-    buffer by its format.
+    """The bytes of `data` as an array that refers to them, without a copy. TypeError unless they are bytes, or unsigned
+    words of 1, 2 or 4 bytes in the byte order of files, which is little-endian. An array is judged by its dtype, any
+    other buffer by its format.
     """
     array = data if isinstance(data, np.ndarray) else np.asarray(memoryview(data))
     if array.dtype == np.dtype("S1"):  # a buffer of characters
@@ -32,7 +32,9 @@ def _memory(what: str, data: Data) -> Array:
         raise TypeError(f"{what} is an array of {array.dtype}; it must be one of uint8, uint16 or uint32, or bytes")
     little = array.dtype.newbyteorder("<")
     if array.dtype != little:
-        raise TypeError(f"{what} is big-endian ({array.dtype.str}); banks are little-endian: give array.astype('{little.str}')")
+        raise TypeError(
+            f"{what} is big-endian ({array.dtype.str}); banks are little-endian: give array.astype('{little.str}')"
+        )
     if not array.flags.c_contiguous:
         raise ValueError(f"{what} does not lie in one piece: give array.copy()")
     return array
