@@ -24,6 +24,7 @@ from .errors import (
     RunError,
     SluiceWarning,
     StaleViewWarning,
+    StateError,
 )
 from .feed import Feed
 from .graph import Graph, Node, Port, describe
@@ -64,6 +65,7 @@ __all__ = [
     "Schema",
     "SluiceWarning",
     "StaleViewWarning",
+    "StateError",
     "__version__",
     "describe",
     "devices",

@@ -6,8 +6,11 @@ tests/test_abi.py compares each with what a C compiler makes of the headers. Poi
 from __future__ import annotations
 
 import ctypes
+import operator
 from ctypes import c_char_p, c_double, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import TypeVar
+
+import numpy as np
 
 ABI_VERSION = 8  # SL_ABI_VERSION
 
@@ -260,11 +263,39 @@ def decode(text: bytes | None) -> str:
     return text.decode("utf-8", "surrogateescape") if text else ""
 
 
-def count(name: str, value: int, bits: int) -> int:
-    """A number for a member of so many bits."""
-    if not 0 <= value < 1 << bits:
-        raise ValueError(f"{name} is {value}; it must be 0 or more, and below 2^{bits}")
-    return int(value)
+def count(name: str, value: int, bits: int, least: int = 0) -> int:
+    """A whole number for a member of `bits` bits. TypeError for a value that is no integer (a bool or a float),
+    ValueError for a number out of range; both name the argument.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} is {value}; it must be a whole number")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
+    if not least <= number < 1 << bits:
+        raise ValueError(f"{name} is {number}; it must be {least} or more, and below 2^{bits}")
+    return number
+
+
+def count_or_default(name: str, value: int | None, bits: int) -> int:
+    """The number for an option whose default is 0 in C: None asks for the default, a given number is 1 or more."""
+    return 0 if value is None else count(name, value, bits, 1)
+
+
+def seconds(name: str, value: float | None) -> float | None:
+    """A timeout in seconds, None: no limit. TypeError for a value that is no number, ValueError for a negative number
+    and for NaN.
+    """
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; it must be a number of seconds, or None") from None
+    if not number >= 0:
+        raise ValueError(f"{name} is {number:g}; it must be 0 or more seconds, or None")
+    return number
 
 
 def strings(texts: list[bytes]) -> ctypes.Array[c_char_p]:

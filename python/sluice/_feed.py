@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import time
 from collections.abc import Callable
 from ctypes import c_uint64
@@ -24,10 +25,11 @@ class Queue:
 
         def release(_: int | None, owner: int) -> None:
             entry = kept.pop(owner)
-            if on_release:
+            if on_release is not None:
                 on_release(entry)
 
         self._release = _abi.RELEASE_CALLBACK(release)
+        self._pid = os.getpid()
         options = _abi.FeedOptions(ctypes.sizeof(_abi.FeedOptions), entries_max, None, self._release)
         self.pointer: int | None = library().sl_feed_new(ctypes.byref(options))
         if not self.pointer:
@@ -71,7 +73,7 @@ class Queue:
         library().sl_feed_end(self.pointer)
 
     def __del__(self) -> None:
-        if getattr(self, "pointer", None):
+        if getattr(self, "pointer", None) and self._pid == os.getpid():
             library().sl_feed_free(self.pointer)
             self.pointer = None
 

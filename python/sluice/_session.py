@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import threading
 from collections.abc import Callable, Sequence
 from ctypes import c_void_p
 from typing import Any
@@ -25,7 +26,7 @@ class Settings:
     uses: Sequence[str] = ()
     sets: Sequence[str] = ()
     plugin_paths: Sequence[str] = ()
-    input_paths: Sequence[str | Part] = ()
+    input_paths: Sequence[str | Part] | None = None
     events: int = 0
     device: str | None = None
     slots: int = 0
@@ -35,6 +36,35 @@ class Settings:
     digest: bool = False
     look_only: bool = False
     command_line: Sequence[str] = ()
+
+
+class _Opening:
+    """A session that is being opened: what the library reads and writes meanwhile."""
+
+    def __init__(
+        self, options: _abi.Options, diagnostics: Diagnostics, pointer: c_void_p, kept: Sequence[object]
+    ) -> None:
+        self._options, self._diagnostics, self._pointer, self._kept = options, diagnostics, pointer, kept
+        self._lock = threading.Lock()
+        self._is_abandoned = False
+        self.status: int | None = None
+
+    def open(self) -> None:
+        status = int(
+            library().sl_session_open(
+                ctypes.byref(self._options), self._diagnostics.pointer, ctypes.byref(self._pointer)
+            )
+        )
+        with self._lock:
+            self.status = status
+            if self._is_abandoned and self._pointer:
+                library().sl_session_close(self._pointer)
+
+    def abandon(self) -> bool:
+        """Whether the session is still being opened; the thread that opens it then closes it."""
+        with self._lock:
+            self._is_abandoned = self.status is None
+            return self._is_abandoned
 
 
 class Session:
@@ -47,27 +77,45 @@ class Session:
         on_progress: Callable[[int, int, int, float], None] | None = None,
         feed: Queue | None = None,
     ) -> None:
+        self._pid = os.getpid()
         self._pointer = c_void_p()
         self._kept: list[Any] = []  # what C reads until the session is closed
         self.diagnostics = Diagnostics()
         options = self._options(settings)
-        if on_batch:
+        if on_batch is not None:
             deliver = on_batch
             options.on_batch = _abi.BATCH_CALLBACK(lambda _, batch: deliver(batch))
-        if on_progress:
+        if on_progress is not None:
             tell = on_progress
             options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: tell(*numbers))
-        if feed:
+        if feed is not None:
             options.feed = feed.pointer
         self._kept += [options, feed]
-        status = library().sl_session_open(ctypes.byref(options), self.diagnostics.pointer, ctypes.byref(self._pointer))
+        status = self._open(options)
         if status < 0:
             said = self.diagnostics.read()
             raise GraphError(failure("the graph could not be opened", said), said, _abi.ERRORS.get(status, str(status)))
 
+    def _open(self, options: _abi.Options) -> int:
+        """sl_session_open: 0 or a negative error. In a thread of its own, so that Ctrl-C ends the wait for it: a plan,
+        constants and memory can take seconds.
+        """
+        opening = _Opening(options, self.diagnostics, self._pointer, self._kept)
+        thread = threading.Thread(target=opening.open, name="sluice open", daemon=True)
+        thread.start()
+        try:
+            thread.join()
+        except BaseException:
+            if opening.abandon():
+                self._pointer = c_void_p()
+            raise
+        assert opening.status is not None
+        return opening.status
+
     def _text(self, text: str | None) -> bytes | None:
-        if text is None:
-            return None
+        return None if text is None else self._bytes(text)
+
+    def _bytes(self, text: str) -> bytes:
         encoded = os.fsencode(text)
         if b"\0" in encoded:
             raise ValueError(f"a null character stands in {text!r}")
@@ -75,7 +123,7 @@ class Session:
         return encoded
 
     def _texts(self, texts: Sequence[str]) -> c_void_p:
-        array = _abi.strings([self._text(text) or b"" for text in texts])
+        array = _abi.strings([self._bytes(text) for text in texts])
         self._kept.append(array)
         return ctypes.cast(array, c_void_p)
 
@@ -83,14 +131,15 @@ class Session:
         o: _abi.Options = library().sl_options_default()
         o.graph_path = self._text(settings.graph_path)
         text = self._text(settings.graph_text)
-        o.graph_text, o.graph_text_bytes = text, len(text or b"")
+        o.graph_text, o.graph_text_bytes = text, 0 if text is None else len(text)
         o.with_paths = self._texts(settings.with_paths)
         o.uses, o.sets = self._texts(settings.uses), self._texts(settings.sets)
         o.plugin_paths = self._texts(settings.plugin_paths)
-        o.input_paths = self._texts([os.fspath(path) for path in settings.input_paths])
-        ranges = ranges_of(settings.input_paths)
-        self._kept.append(ranges)
-        o.input_ranges = ctypes.cast(ranges, c_void_p) if ranges else None
+        if settings.input_paths is not None:
+            o.input_paths = self._texts([os.fspath(path) for path in settings.input_paths])
+            ranges = ranges_of(settings.input_paths)
+            self._kept.append(ranges)
+            o.input_ranges = None if ranges is None else ctypes.cast(ranges, c_void_p)
         o.events = _abi.count("n", settings.events, 64)
         o.slots = _abi.count("slots", settings.slots, 32)
         o.slice_events = _abi.count("slice_events", settings.slice_events, 32)
@@ -140,6 +189,7 @@ class Session:
         return text_of(lambda stream: library().sl_session_write_dot(self._pointer, stream))
 
     def __del__(self) -> None:
-        if getattr(self, "_pointer", None):
+        # A forked child has no threads of the session, and leaves what it has to the parent.
+        if getattr(self, "_pointer", None) and self._pid == os.getpid():
             library().sl_session_close(self._pointer)
             self._pointer = c_void_p()

@@ -50,15 +50,22 @@ class GraphError(Error):
     """The graph, an option or a file was refused; nothing ran."""
 
 
+class StateError(Error, RuntimeError):
+    """A call that cannot be made where or when it was made: from a function that the run itself calls, in a forked
+    child, or after the run's end.
+    """
+
+
 class RunError(Error):
     """The run failed. The batches before the failure were delivered."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What a function of on_batch said of an event.
+    """What a function of on_batch found in an event.
 
-    check: the function's name. run, number: of the event; place: in the run, from 0, as in arrays().
+    check: the function's name. run, number: run and event number; place: index of the event in the run, from 0, as in
+    arrays().
     """
 
     check: str

@@ -1,9 +1,10 @@
 """A run for programs that hand over events as they get them."""
 from __future__ import annotations
 
+import threading
 from types import TracebackType
 
-from .errors import Error
+from . import _abi
 from .run import Run
 from .source import Entry
 
@@ -20,6 +21,7 @@ class Feed:
         self.run = run
         self._queue = run._queue
         self._put = -1  # the last entry's number
+        self._lock = threading.Lock()  # of _put: several threads may put
         run._begin_alone()
 
     def put(self, entry: Entry, timeout: float | None = None) -> int:
@@ -29,28 +31,31 @@ class Feed:
         What it refers to is kept, and must not change, until it is in a slice: after wait(), on_release, or end().
         Raises what ended the run, if it is over.
         """
-        index = self._queue.give(entry, 0 if self.run._is_in_callback() else timeout)
+        self.run._must_be_of_this_process()
+        patience = _abi.seconds("timeout", timeout)
+        index = self._queue.give(entry, 0 if self.run._is_in_callback() else patience)
         if index is None:
-            self.run.finish()
-            raise Error("the run is over: it takes no more events")
-        self._put = max(self._put, index)
+            self.run._raise_end("it takes no more events")
+        with self._lock:
+            self._put = max(self._put, index)
         return index
 
     def wait(self, index: int | None = None, timeout: float | None = None) -> None:
-        """Until entry `index` (None: all that was put), and those before it, have gone through sinks and on_batch. Not
-        from there. TimeoutError after so many seconds; if the run ended before, it raises why.
+        """Waits until entry `index` (0 or more; None: the last entry that was put) and all entries before it have gone
+        through sinks and on_batch. TimeoutError after `timeout` seconds; if the run ended before, its error. StateError
+        from a function that the run calls.
         """
-        if self.run._is_in_callback():
-            raise Error("a function that the run calls cannot wait for results")
-        last = self._put if index is None else index
-        if last >= 0 and not self._queue.wait(last, timeout):
-            self.run.finish()
-            raise Error(f"the run is over: entry {last} did not go through it")
+        self.run._must_not_wait("wait for results")
+        patience = _abi.seconds("timeout", timeout)
+        last = self._put if index is None else _abi.count("index", index, 64)
+        if last >= 0 and not self._queue.wait(last, patience):
+            self.run._raise_end(f"entry {last} did not go through it")
 
     def end(self) -> Run:
         """That was all: waits until everything has gone through, and raises what went wrong. A second call does
         nothing.
         """
+        self.run._must_not_wait("wait for the run's end")
         self._queue.end()
         return self.run.finish()
 

@@ -1,6 +1,8 @@
 """Graphs: read from files or text, or written in Python; looked at, and run."""
 from __future__ import annotations
 
+import dataclasses
+import enum
 import html
 import json
 import math
@@ -18,7 +20,7 @@ from ._session import Session, Settings
 from .arrays import Arrays
 from .errors import Error, GraphError, failure
 from .feed import Feed
-from .parts import files_of
+from .parts import Part, files_of
 from .run import Check, Progress, Pushed, Run
 from .source import Entry
 
@@ -51,12 +53,20 @@ class Node(Port):
     """A node of a graph, by its name; its ports are attributes: `pv.vertices`."""
 
 
+class _Keep(enum.Enum):
+    """Default of `algorithm` in Graph.node(): the node keeps the algorithm that it has."""
+
+    KEEP = "keep"
+
+
 def _plain(value: Any) -> Any:
-    """As JSON, which is YAML too: ports by their names, NumPy's numbers as Python's."""
+    """As JSON, which is YAML too: a port as its name, a number of NumPy as Python's, a pathlib.Path as an absolute
+    path.
+    """
     if isinstance(value, Port):
         return value.name
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return os.path.abspath(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -88,6 +98,25 @@ def _paths(paths: Paths | None) -> list[str]:
     return [os.fspath(path) for path in paths]
 
 
+@dataclasses.dataclass(frozen=True)
+class _GraphFile:
+    """The name of a graph file, and the working directory in which it was given."""
+
+    name: str
+    directory: str
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> _GraphFile:
+        return cls(os.fspath(path), os.getcwd())
+
+    def path(self, must_exist: bool = True) -> str:
+        """The name as the library takes it. A name that is no file in its directory is found by name, as the command
+        does. The name stays relative in messages as long as the working directory is the same.
+        """
+        there = os.path.join(self.directory, self.name)
+        return self.name if self.directory == os.getcwd() or (must_exist and not os.path.exists(there)) else there
+
+
 def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
     """An algorithm ("pv.beamline"), a plugin ("pv") or a collection ("pv_vertices"), as `sluice describe --json` has
     it. GraphError if there is none.
@@ -108,12 +137,21 @@ def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
     return described
 
 
+def _from_here(file: str | Part) -> Any:
+    """The file by an absolute path, for a run that opens it later; "-" and "" as they are."""
+    if isinstance(file, Part):
+        return dataclasses.replace(file, path=_from_here(file.path))
+    return file if file in ("", "-") else os.path.abspath(file)
+
+
 class Graph:
     """A graph from a file, which is found by name as the command does, with what the command's options change.
 
     with_: files merged after it; use: {node: "plugin.algorithm"}; set: {"node.property" or parameter: value}, where a
     text stands for the YAML that it is, as on the command line; plugin_paths: folders that are searched first. All
-    can be given later, and nodes be added. Nothing is read before check(), run() and the like.
+    can be given later, and nodes be added. Nothing is read before check(), run() and the like. A relative path of a
+    graph file, in plugin_paths, or as a pathlib.Path in `set`, is relative to the working directory in which it was
+    given.
     """
 
     def __init__(
@@ -130,10 +168,15 @@ class Graph:
             raise TypeError("a Graph is read from a path or from text=; Graph.new() begins an empty one")
         self._path = None if path is None else os.fspath(path)
         self._text = text
-        self._with = _paths(with_)
-        self._uses = [f"{node}={algorithm}" for node, algorithm in (use or {}).items()]
-        self._sets = [f"{name}={_option(value)}" for name, value in (set or {}).items()]
-        self._plugin_paths = _paths(plugin_paths)
+        self._file = _GraphFile.of("graph" if path is None else path)
+        self._with = [_GraphFile.of(name) for name in _paths(with_)]
+        self._uses: list[str] = []
+        self._sets: list[str] = []
+        for node, algorithm in () if use is None else use.items():
+            self.use(node, algorithm)
+        for name, value in () if set is None else set.items():
+            self.set(name, value)
+        self._plugin_paths = [os.path.abspath(folder) for folder in _paths(plugin_paths)]
         self._parts: dict[str, Any] = {}  # written in Python; merged after the file
 
     @classmethod
@@ -156,7 +199,7 @@ class Graph:
     def node(
         self,
         name: str,
-        algorithm: str | None = None,
+        algorithm: str | None | _Keep = _Keep.KEEP,
         *,
         events: Any = None,
         block: int | Mapping[str, int] | None = None,
@@ -164,21 +207,36 @@ class Graph:
         set: Mapping[str, Any] | None = None,
         **ports_and_properties: Any,
     ) -> Node:
-        """Adds a node, or changes one of the graph's files (`algorithm` None: it keeps its own).
+        """Adds a node, or changes one that the graph has: without `algorithm` the node keeps its own, and what earlier
+        calls gave stays where this call gives nothing else. `algorithm=None` removes the node.
 
-        What has the name of an input of the algorithm is connected, everything else set as a property; `in_` and
+        A keyword that is the name of an input of the algorithm connects it, any other sets a property; `in_` and
         `set` say which. Inputs take a port ("tracks.tracks", tracks.tracks, or a Node), list ports a list or map of
-        them, or "all". events: an event list, a list of them, or {"any": [...]}.
+        them, or "all". None for a property resets it to its default, None for an input connects nothing to it.
+        events: an event list, a list of them, or {"any": [...]}. block: threads of a block. None: as before.
         """
-        inputs, properties = dict(in_ or {}), dict(set or {})
-        ports = self._inputs_of(algorithm) if algorithm and ports_and_properties else []
+        nodes = self._parts.setdefault("nodes", {})
+        inputs = {} if in_ is None else dict(in_)
+        properties = {} if set is None else dict(set)
+        if algorithm is None:
+            if inputs or properties or ports_and_properties or events is not None or block is not None:
+                raise TypeError(f"algorithm=None removes the node {name!r}: give nothing else with it")
+            nodes[name] = None
+            return Node(name)
+        node: dict[str, Any] = dict(nodes.get(name) or {})
+        known = node.get("use") if isinstance(algorithm, _Keep) else algorithm
+        ports = self._inputs_of(known) if known is not None and ports_and_properties else []
         for key, value in ports_and_properties.items():
             (inputs if key in ports else properties)[key] = value
-        node: dict[str, Any] = {"use": algorithm} if algorithm else {}
-        for key, given in (("in", inputs or None), ("set", properties or None), ("events", events), ("block", block)):
-            if given is not None:
-                node[key] = _plain(given)
-        self._parts.setdefault("nodes", {})[name] = node
+        if not isinstance(algorithm, _Keep):
+            node["use"] = algorithm
+        for section, given in (("in", inputs), ("set", properties)):
+            if given:
+                node[section] = node.get(section, {}) | _plain(given)
+        for key, value in (("events", events), ("block", block)):
+            if value is not None:
+                node[key] = _plain(value)
+        nodes[name] = node
         return Node(name)
 
     def _inputs_of(self, algorithm: str) -> list[str]:
@@ -195,7 +253,7 @@ class Graph:
 
     def include(self, *paths: str | os.PathLike[str]) -> None:
         """Graph files merged after this one, as with_."""
-        self._with += [os.fspath(path) for path in paths]
+        self._with += [_GraphFile.of(path) for path in paths]
 
     def use(self, node: str | Port, algorithm: str) -> None:
         """Another algorithm for a node."""
@@ -222,18 +280,17 @@ class Graph:
 
     def _open(self, settings: Settings, make: Any) -> Any:
         """make(settings) with the graph in them. What Python added is a file while it is read."""
-        settings.graph_path, settings.graph_text = self._path, self._text
-        if self._text is not None:
-            settings.graph_path = "graph"
+        # The name of a graph that is a text stands for the directory of its includes.
+        settings.graph_path, settings.graph_text = self._file.path(must_exist=self._text is None), self._text
         settings.uses, settings.sets, settings.plugin_paths = self._uses, self._sets, self._plugin_paths
-        settings.with_paths = self._with
+        settings.with_paths = with_paths = [file.path() for file in self._with]
         if not self._parts:
             return make(settings)
         with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
             path = os.path.join(folder, "python.yaml")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(self._written())
-            settings.with_paths = [path, *self._with]
+            settings.with_paths = [path, *with_paths]
             return make(settings)
 
     def _look(self, device: str | None = None) -> Session:
@@ -285,7 +342,7 @@ class Graph:
         return f"<pre>{html.escape(text)}</pre>"
 
     def __repr__(self) -> str:
-        return f"<graph {self._path or 'from text'}>"
+        return f"<graph {'from text' if self._path is None else self._path}>"
 
     # ------------------------------------------------------------------------------------------------------ run
 
@@ -308,27 +365,29 @@ class Graph:
     ) -> Run:
         """An iterator over batches of finished events, in input order; see Run.
 
-        files: a file or several, patterns, or Parts of files (index()); none: what the graph's source makes. source: in
-        place of files, Events and Packets from memory: anything that can be iterated over, in a thread of its own; it
-        waits where it is ahead of the run by `entries_max` (512). on_batch: a function, or several, that get each batch
-        before the loop does, in a thread of the run; what they return or yield, (place of an event in the batch, message), are findings, for
-        which the run raises CheckError at its end. n: the first so many events (None: all of a file or source, 1000
-        simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight. slice_events:
-        the most events in a slice. source_threads: that read and simulate. output: the file of a sink that writes one.
-        digest: digests in the summary. progress: True for a bar of tqdm, or a function that gets events, done, total
-        (0: unknown) and seconds a few times a second, from a thread of the run. warn: messages as Python warnings;
-        False: only in diagnostics. None of these changes a result.
+        files: a file or several, patterns, or Parts of files (index()); None: the events of the graph's own source. An
+        empty list is a ValueError: it never stands for other events. source: in place of files, Events and Packets from
+        memory: anything that can be iterated over, in a thread of its own; it waits where it is ahead of the run by
+        `entries_max` (512). on_batch: a function, or several, that get each batch before the loop does, in a thread of
+        the run; each pair (index of an event in the batch, message) that they return or yield is a finding, for which
+        the run raises CheckError at its end. n: the first so many events, at least 1 (None: all of a file or source,
+        1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight.
+        slice_events: the most events in a slice. source_threads: threads that read and simulate. output: the file of a
+        sink that writes one. digest: digests in the summary. progress: True for a bar of tqdm, or a function that gets
+        events, done, total (0: unknown) and seconds a few times a second, from a thread of the run. warn: messages as
+        Python warnings; False: only in diagnostics. None of these changes a result. Paths are relative to the working
+        directory of this call.
         """
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
         settings = Settings(
-            input_paths=files_of(files),
-            events=n or 0,
+            input_paths=None if files is None else [_from_here(file) for file in files_of(files)],
+            events=_abi.count_or_default("n", n, 64),
             device=device,
-            slots=slots or 0,
-            slice_events=slice_events or 0,
-            source_threads=source_threads or 0,
-            output_path=None if output is None else os.fspath(output),
+            slots=_abi.count_or_default("slots", slots, 32),
+            slice_events=_abi.count_or_default("slice_events", slice_events, 32),
+            source_threads=_abi.count_or_default("source_threads", source_threads, 32),
+            output_path=None if output is None else _from_here(os.fspath(output)),
             digest=digest,
             command_line=sys.orig_argv,
         )

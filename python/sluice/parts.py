@@ -34,18 +34,21 @@ class Part:
         return self.path
 
 
-def files_of(files: Files | None) -> list[str | Part]:
-    """Input files: parts stay; patterns become what they match, in order; one that matches nothing stays, and is no
-    such file.
+def files_of(files: Files) -> list[str | Part]:
+    """Input files: parts stay; a pattern becomes the files that it matches, in order; a pattern that matches nothing
+    stays, and is a file that does not exist. ValueError for an empty list.
     """
     found: list[str | Part] = []
-    for item in [files] if isinstance(files, (str, os.PathLike)) else files or ():
+    for item in [files] if isinstance(files, (str, os.PathLike)) else files:
         if isinstance(item, Part):
             found.append(item)
             continue
         path = os.fspath(item)
         is_pattern = glob.has_magic(path) and not os.path.exists(path)
-        found += (sorted(glob.glob(path)) if is_pattern else []) or [path]
+        matches = sorted(glob.glob(path)) if is_pattern else []
+        found += matches if matches else [path]
+    if not found:
+        raise ValueError("the list of input files is empty; None runs the graph's own source")
     return found
 
 
@@ -69,8 +72,7 @@ def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os
     last of a file or part. Headers are read and no payloads. Bad headers are warnings; a run makes events with errors of
     them. RunError of a file that cannot be read in parts, and of a part that does not begin and end with a record.
     """
-    if events < 1:
-        raise ValueError(f"events is {events}; a part has one at least")
+    events = _abi.count("events", events, 64, 1)
     diagnostics, found, count = Diagnostics(), c_void_p(), c_uint64()
     items = files_of(files)
     status = library().sl_index_ranges(
@@ -111,8 +113,16 @@ def join_digests(first: str, second: str, events_of_second: int) -> str:
     return f"{library().sl_digest_join(int(first, 16), int(second, 16), events_of_second):016x}"
 
 
+def _words_of_sums(name: str, values: Array) -> Array:
+    """The bits of 64-bit sums, in this machine's byte order, whatever the order of the array."""
+    sums = np.asarray(values)
+    if sums.dtype.kind not in "iuf" or sums.dtype.itemsize != 8:
+        raise TypeError(f"the totals {name} are an array of {sums.dtype}; totals have 64 bits each")
+    return np.ascontiguousarray(sums, sums.dtype.newbyteorder("=")).view(np.uint64).ravel()
+
+
 def digest_of_totals(fields: Mapping[str, Array]) -> str:
     """The digest of an output of totals, from `totals[OUTPUT]` of a run, or the sums of several."""
-    values = [np.ascontiguousarray(values).view(np.uint64).ravel() for values in fields.values()]
+    values = [_words_of_sums(name, column) for name, column in fields.items()]
     sums = np.concatenate(values) if values else np.empty(0, np.uint64)
     return f"{library().sl_digest_totals(sums.ctypes.data, sums.size):016x}"

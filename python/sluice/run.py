@@ -10,19 +10,32 @@ from __future__ import annotations
 import atexit
 import functools
 import json
+import operator
+import os
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
-from typing import Any, Union
+from typing import Any, NoReturn, Union
 
 from . import _abi
 from ._feed import Queue
 from ._session import Session, Settings
 from .batch import Batch
 from .collection import Array, Schema, read_schema
-from .errors import CheckError, Diagnostic, Error, Finding, RunError, SluiceWarning, StaleViewWarning, failure, warn
+from .errors import (
+    CheckError,
+    Diagnostic,
+    Error,
+    Finding,
+    RunError,
+    SluiceWarning,
+    StaleViewWarning,
+    StateError,
+    failure,
+    warn,
+)
 from .histogram import Histogram, read_histogram, read_totals
 from .source import Entry, Event
 
@@ -31,6 +44,7 @@ Check = Callable[[Batch], Union[Iterable[tuple[int, str]], None]]
 
 ENTRIES_MAX = 512  # that a source is ahead of the run: what the library looks at in one go
 _PATIENCE_S = 1.0  # with a source that waits for something when the run is over
+_PATIENCE_AFTER_INTERRUPT_S = 0.5  # with slices in flight; the run ends in its threads
 
 
 class Pushed:
@@ -54,7 +68,7 @@ class _Exchange:
         self.schemas: dict[str, Schema] = {}
         self.batch: Batch | None = None
         self.events = 0  # of batches so far
-        self.left = False  # nobody asks for more
+        self.left = False  # the run was closed: no more batches are asked for
         self.callbacks: set[int] = set()  # threads of the run that are in a callback
         self.failed: BaseException | None = None  # in a callback
         self.status: int | None = None  # of the run, once it is over
@@ -102,10 +116,11 @@ class _Exchange:
         for check in self.checks:
             name = getattr(check, "__name__", type(check).__name__)
             try:
-                for place, message in check(batch) or ():
-                    run, number = batch.events.run[place], batch.events.number[place]
-                    at = batch.first + range(len(batch))[place]
-                    self.findings.append(Finding(name, int(run), int(number), at, str(message)))
+                found = check(batch)
+                for index, message in () if found is None else found:
+                    at = _index_of_event(index, batch)
+                    run, number = batch.events.run[at], batch.events.number[at]
+                    self.findings.append(Finding(name, int(run), int(number), batch.first + at, str(message)))
             except BaseException as error:
                 error.add_note(f"in {name}, called by on_batch with {_events_of(batch)}")
                 raise
@@ -127,14 +142,14 @@ class _Exchange:
         """In a thread of the run or of the source: the loop raises it."""
         self.failed = self.failed or error
         session = self.session() if self.session else None
-        if session:
+        if session is not None:
             session.stop()
 
     def tell(self, events: int, done: int, total: int, seconds: float) -> None:
         thread = threading.get_ident()
         try:
             self.callbacks.add(thread)
-            if self.progress and not self.left and not self.failed:
+            if self.progress is not None and not self.left and not self.failed:
                 self.progress(events, done, total, seconds)
         except BaseException as error:
             self.fail(error)
@@ -161,6 +176,14 @@ class _Exchange:
             self.changed.notify_all()
 
 
+def _index_of_event(index: Any, batch: Batch) -> int:
+    """The index that a finding names. TypeError if it is no integer, IndexError if the batch has no such event (-1)."""
+    at = operator.index(index)
+    if not 0 <= at < len(batch):
+        raise IndexError(f"a finding names event {at} of a batch of {len(batch)} events; indices begin at 0")
+    return at
+
+
 def _events_of(batch: Batch) -> str:
     events = batch.events
     first, last = (f"event {events.number[place]} of run {events.run[place]}" for place in (0, -1))
@@ -173,10 +196,15 @@ def _drive(session: Session, exchange: _Exchange) -> None:
     exchange.finish(session, status)
 
 
+def _is_own(thread: threading.Thread | None) -> bool:
+    """Whether the caller runs in this thread. threading.current_thread() would register threads of the library."""
+    return thread is not None and thread.ident == threading.get_ident()
+
+
 def _queue(source: Iterable[Entry] | Pushed, entries_max: int | None, exchange: _Exchange) -> Queue:
     release = source.on_release if isinstance(source, Pushed) else None
-    count = _abi.count("entries_max", ENTRIES_MAX if entries_max is None else entries_max, 32)
-    return Queue(count, functools.partial(exchange.release, release) if release else None)
+    count = _abi.count("entries_max", ENTRIES_MAX if entries_max is None else entries_max, 32, 1)
+    return Queue(count, None if release is None else functools.partial(exchange.release, release))
 
 
 def _pour(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
@@ -222,6 +250,9 @@ def _close_all() -> None:
         thread.join()
 
 
+os.register_at_fork(after_in_child=_threads.clear)
+
+
 class _Bar:
     """A bar of tqdm, where progress=True asks for one."""
 
@@ -242,11 +273,13 @@ class _Bar:
 
 
 class Run(Iterator[Batch]):
-    """A run of a graph, and an iterator over its batches, once.
+    """A run of a graph, and an iterator over its batches, once: a second loop over a run that is over is a StateError.
 
     Begins with the first batch that is asked for. Leaving the loop early, an exception in it, or KeyboardInterrupt
     stops the run as soon as nothing refers to it any more; `with graph.run(...) as run:` or close() do so at once.
-    Slices in flight are finished, and files that sinks write do not get their names.
+    close() may be called from any thread, and from functions of the run: the loop then ends. Slices in flight are
+    finished, and files that sinks write do not get their names. A run belongs to the process that made it: in a forked
+    child each call but close() is a StateError.
 
     After the end: summary, totals, histograms, findings, diagnostics.
     """
@@ -261,12 +294,16 @@ class Run(Iterator[Batch]):
         entries_max: int | None = None,
     ) -> None:
         self._warns = warns
-        checks = [on_batch] if callable(on_batch) else list(on_batch or ())
-        self._exchange = exchange = _Exchange((_Bar() if progress is True else progress) or None, checks)
+        self._pid = os.getpid()
+        checks = [on_batch] if callable(on_batch) else [] if on_batch is None else list(on_batch)
+        shown: Progress | None = None
+        if progress is not None and progress is not False:
+            shown = _Bar() if progress is True else progress
+        self._exchange = exchange = _Exchange(shown, checks)
         self._n = settings.events
         self._source = None if isinstance(source, Pushed) else source
         self._queue = queue = None if source is None else _queue(source, entries_max, exchange)
-        tell = exchange.tell if exchange.progress else None
+        tell = None if shown is None else exchange.tell
         self._session: Session | None = Session(settings, exchange.offer, tell, queue)
         exchange.session = weakref.ref(self._session)
         for output in self._session.outputs():
@@ -275,11 +312,13 @@ class Run(Iterator[Batch]):
         self._thread: threading.Thread | None = None
         self._pouring: threading.Thread | None = None
         self._over = False
+        self._ending = threading.Lock()  # of diagnostics, which the loop and close() in another thread complete
         self._batch: Batch | None = None  # that the loop has
         self._before: Batch | None = None  # and had before
         self._warned_of_views = False
         self.diagnostics: list[Diagnostic] = []
-        self._tell(self._session.said())
+        self.diagnostics += self._session.said()
+        self._warn_of(self.diagnostics)
         _open.add(self)
 
     @property
@@ -288,13 +327,20 @@ class Run(Iterator[Batch]):
         return dict(self._exchange.schemas)
 
     def __iter__(self) -> Run:
+        self._must_be_of_this_process()
+        if self._over:
+            raise StateError(f"{self._how_it_ended()}: its batches are gone; graph.run() makes another run")
         return self
 
     def __next__(self) -> Batch:
+        self._must_not_wait("ask for batches")
         if self._over:
             raise StopIteration
         try:
             batch = self._take()
+        except KeyboardInterrupt:
+            self._close(_PATIENCE_AFTER_INTERRUPT_S)
+            raise
         except BaseException:
             self.close()
             raise
@@ -302,6 +348,28 @@ class Run(Iterator[Batch]):
             self._end()
             raise StopIteration
         return batch
+
+    def _how_it_ended(self) -> str:
+        return "the run was closed" if self._exchange.left else "the run is over"
+
+    def _raise_end(self, consequence: str) -> NoReturn:
+        """Raises what ended the run, or else a StateError that names the consequence."""
+        if not self._over:
+            self._run_to_end()
+        raise StateError(f"{self._how_it_ended()}: {consequence}")
+
+    def _must_be_of_this_process(self) -> None:
+        if self._pid != os.getpid():
+            raise StateError(
+                f"this run belongs to process {self._pid}, which was forked: a run cannot go on in a child; make another"
+                " one there"
+            )
+
+    def _must_not_wait(self, what: str) -> None:
+        """StateError where a wait for the run would never end."""
+        self._must_be_of_this_process()
+        if self._is_in_callback() or _is_own(self._pouring):
+            raise StateError(f"a function that the run calls cannot {what}")
 
     def _take(self) -> Batch | None:
         """Hands the last batch back, and waits for the next one."""
@@ -351,21 +419,27 @@ class Run(Iterator[Batch]):
 
     def finish(self) -> Run:
         """Runs to the end without a loop: the batches that are left go to on_batch and to sinks alone."""
-        if self._over:
-            return self
-        if self._is_in_callback():
-            raise Error("a function that the run calls cannot wait for the run's end")
+        self._must_not_wait("wait for the run's end")
+        if not self._over:
+            self._run_to_end()
+            if self._exchange.left:
+                raise StateError("the run was closed before its end")
+        return self
+
+    def _run_to_end(self) -> None:
         exchange = self._exchange
         try:
             self._begin_alone()
             with exchange.changed:
                 while exchange.status is None:
                     exchange.changed.wait()
+        except KeyboardInterrupt:
+            self._close(_PATIENCE_AFTER_INTERRUPT_S)
+            raise
         except BaseException:
             self.close()
             raise
         self._end()
-        return self
 
     def _look_for_views(self, last: Batch | None) -> None:
         """Of the batch before the last one: a loop has replaced what it uses anew in each of its rounds."""
@@ -384,17 +458,18 @@ class Run(Iterator[Batch]):
             )
 
     def _end(self) -> None:
-        """The run is over by itself."""
+        """The run is over by itself, or another thread or a function of the run has closed it."""
         self._over = True
-        self._join()
+        self._join(None)
         exchange = self._exchange
         self._session = None
         failed = bool(exchange.status and exchange.status < 0)
-        said = exchange.said[len(self.diagnostics) :]
+        said = self._complete_diagnostics()
         if exchange.failed:
-            self.diagnostics += said
             raise exchange.failed
-        self._tell(said, failed)
+        if exchange.left:
+            return
+        self._warn_of(said, failed)
         if exchange.kept_by_checks:
             self._warn_of_view(exchange.kept_by_checks)
         if failed:
@@ -404,43 +479,52 @@ class Run(Iterator[Batch]):
         if exchange.findings:
             raise CheckError(exchange.findings, exchange.said)
 
-    def _join(self) -> None:
-        """A source may wait for something that never comes: its thread ends when it goes on, or with the program."""
-        own = threading.current_thread()
-        if self._is_in_callback():
+    def _join(self, patience_s: float | None) -> None:
+        """Waits for the threads of the run, at most so many seconds each. A source may wait for something that never
+        comes: its thread ends when it goes on, or with the program.
+        """
+        if self._is_in_callback() or patience_s == 0:
             return
-        if self._thread and own is not self._thread:
-            self._thread.join()
-        if self._pouring and own is not self._pouring:
-            self._pouring.join(_PATIENCE_S)
+        if self._thread is not None and not _is_own(self._thread):
+            self._thread.join(patience_s)
+        if self._pouring is not None and not _is_own(self._pouring):
+            self._pouring.join(_PATIENCE_S if patience_s is None else patience_s)
 
-    def _tell(self, said: list[Diagnostic], failed: bool = False) -> None:
-        """Errors of a run that did not fail, such as bad events, are warnings; those of one that did are its
+    def _complete_diagnostics(self) -> list[Diagnostic]:
+        """Adds the messages of the run: those that were added."""
+        with self._ending:
+            said = self._exchange.said[len(self.diagnostics) :]
+            self.diagnostics += said
+            return said
+
+    def _warn_of(self, said: list[Diagnostic], failed: bool = False) -> None:
+        """Errors of a run that did not fail, such as bad events, are warnings; those of a run that failed are its
         exception.
         """
-        self.diagnostics += said
         for diagnostic in said:
             if self._warns and (diagnostic.severity == "warning" or (diagnostic.severity == "error" and not failed)):
                 warn(diagnostic.text, SluiceWarning)
 
     def close(self) -> None:
-        """Stops the run where it is, waits for it, and gives back its memory. A second call does nothing."""
-        self._close(waits=True)
+        """Stops the run where it is, waits for it, and gives back its memory. A second call does nothing. May be called
+        from any thread. From a function that the run calls it does not wait. In a forked child it does nothing.
+        """
+        self._close(None)
 
-    def _close(self, waits: bool) -> None:
-        if self._over:
+    def _close(self, patience_s: float | None) -> None:
+        if self._over or self._pid != os.getpid():
             return
         exchange = self._exchange
-        if self._session:
-            self._session.stop()
+        session = self._session
+        if session is not None:
+            session.stop()
         with exchange.changed:
             exchange.left = True
             exchange.changed.notify_all()
-        if waits:
-            self._join()
+        self._join(patience_s)
         self._over = True
         self._session = None
-        self.diagnostics += exchange.said[len(self.diagnostics) :]
+        self._complete_diagnostics()
 
     def __enter__(self) -> Run:
         return self
@@ -454,11 +538,11 @@ class Run(Iterator[Batch]):
         if "_over" in self.__dict__ and not sys.is_finalizing():
             # Garbage may be collected by any thread, also by one of the library that this run waits for.
             own = threading.get_ident()
-            self._close(waits=any(thread.ident == own for thread in threading.enumerate()))
+            self._close(None if any(thread.ident == own for thread in threading.enumerate()) else 0)
 
     def _finished(self) -> _Exchange:
         if self._exchange.status is None:
-            raise Error("the run is not over: this is known at its end")
+            raise StateError("the run is not over: this is known at its end")
         return self._exchange
 
     @property

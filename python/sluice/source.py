@@ -20,14 +20,29 @@ Data = Union[bytes, bytearray, memoryview, npt.NDArray[Any]]
 
 
 def _memory(what: str, data: Data) -> Array:
-    """The bytes as an array that keeps them; without a copy."""
-    if not isinstance(data, np.ndarray):
-        return np.frombuffer(data, np.uint8)
-    if data.dtype.kind != "u" or data.dtype.itemsize > 4:
-        raise TypeError(f"{what} is an array of {data.dtype}; it must be one of uint8, uint16 or uint32, or bytes")
-    if not data.flags.c_contiguous:
+    """The bytes of `data` as an array that refers to them, without a copy. TypeError unless they are bytes, or unsigned
+    words of 1, 2 or 4 bytes in the byte order of files, which is little-endian. An array is judged by its dtype, any
+    other buffer by its format.
+    """
+    array = data if isinstance(data, np.ndarray) else np.asarray(memoryview(data))
+    if array.dtype == np.dtype("S1"):  # a buffer of characters
+        array = array.view(np.uint8)
+    _must_be_plain(what, array)
+    if array.dtype.kind != "u" or array.dtype.itemsize > 4:
+        raise TypeError(f"{what} is an array of {array.dtype}; it must be one of uint8, uint16 or uint32, or bytes")
+    little = array.dtype.newbyteorder("<")
+    if array.dtype != little:
+        raise TypeError(
+            f"{what} is big-endian ({array.dtype.str}); banks are little-endian: give array.astype('{little.str}')"
+        )
+    if not array.flags.c_contiguous:
         raise ValueError(f"{what} does not lie in one piece: give array.copy()")
-    return data
+    return array
+
+
+def _must_be_plain(what: str, array: npt.ArrayLike) -> None:
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{what} is a masked array, whose mask would be lost: give array.compressed() or array.filled()")
 
 
 def _address(array: Array) -> int:
@@ -36,6 +51,7 @@ def _address(array: Array) -> int:
 
 def _column(name: str, values: npt.ArrayLike, count: int, bits: int) -> Array:
     """Numbers of `bits` bits, one for each of `count` banks."""
+    _must_be_plain(f"{name} of banks", values)
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise TypeError(f"{name} of banks must be whole numbers, not {numbers.dtype}")
@@ -76,6 +92,7 @@ class Banks:
     ) -> None:
         memory = _memory("data", data)
         self._kept = [memory]
+        _must_be_plain("offsets", offsets)
         bounds = np.asarray(offsets)
         if bounds.ndim != 1 or len(bounds) == 0 or bounds.dtype.kind not in "iu":
             raise ValueError("offsets must be whole numbers, one more than there are banks")

@@ -1,6 +1,7 @@
 """Tests of the package with the library that SLUICE_LIBRARY names, against the command that SLUICE_COMMAND names."""
 import os
 import pathlib
+import signal
 import subprocess
 import threading
 import time
@@ -27,6 +28,24 @@ def threads_end(allowed=None):
             break
         time.sleep(0.01)
     return count
+
+
+def in_child(function):
+    """What `function` returns in a forked child; the child is ended after 20 s."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            os.write(writing, str(function()).encode())
+        except BaseException as error:
+            os.write(writing, f"{type(error).__name__}: {error}".encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        said = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0, f"the child had to be ended; it wrote {said!r}"
+    return said
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ def test_a_run_can_go_on_without_a_loop(tracks):
     assert next(run).first == 0 and run.finish() is run and run.finish() is run
     assert [first for first, _ in seen] == [0, 2, 4, 6]
     assert sum(hits for _, hits in seen) == len(tracks.arrays(n=7).tracks.hits)
-    assert run.summary["events"] == 7 and list(run) == []
+    assert run.summary["events"] == 7 and next(run, None) is None
 
 
 def busy(batch):
@@ -65,8 +65,11 @@ def test_an_exception_in_a_function_names_the_events(tracks):
             seen += len(batch)
     assert seen == 4
     assert "in fails, called by on_batch with 2 events, event " in failed.value.__notes__[0]
-    with pytest.raises(IndexError):
-        tracks.run(n=2, on_batch=lambda batch: [(99, "no such event")]).finish()
+    for index in (99, 2, -1):
+        with pytest.raises(IndexError, match=f"a finding names event {index} of a batch of 2 events"):
+            tracks.run(n=2, on_batch=lambda batch: [(index, "no such event")]).finish()
+    with pytest.raises(TypeError):
+        tracks.run(n=2, on_batch=lambda batch: [(0.5, "no index")]).finish()
     with pytest.raises(TypeError):
         tracks.run(n=2, on_batch=lambda batch: 5).finish()
 

@@ -64,6 +64,37 @@ def test_nodes_can_be_added_to_a_file():
     assert re.search(r"^outputs:\s*\[?\s*-?\s*counts", text, re.MULTILINE)
 
 
+def test_a_node_that_is_given_again_keeps_what_it_has():
+    once, twice = sluice.Graph("velo_pv.yaml"), sluice.Graph("velo_pv.yaml")
+    once.node("along", "generic.histogram", of="pv.z", bins=40, lower=-2, upper=2, in_={}, block=64)
+    twice.node("along", "generic.histogram", of="pv.z", bins=30, lower=-2, upper=2)
+    twice.node("along", bins=40)
+    twice.node("along", block=64)
+    for graph in (once, twice):
+        graph.output("along")
+    assert once.yaml() == twice.yaml()
+    twice.node("pv", vertices_per_event=99)
+    twice.node("pv", in_={"states": "fit.beamline_states"})
+    assert "vertices_per_event: 99" in twice.yaml()
+    twice.node("pv", vertices_per_event=None, set={"min_tracks": None})
+    assert twice.yaml() == once.yaml()
+
+
+def test_a_node_can_be_removed():
+    graph = sluice.Graph("velo_pv.yaml")
+    assert "pv_check:" in graph.yaml()
+    graph.node("pv_check", None)
+    assert "pv_check:" not in graph.yaml()
+    graph.node("mine", "velo.count_tracks")
+    graph.node("mine", None)
+    assert "mine:" not in graph.yaml()
+    graph.node("mine", "velo.count_tracks")
+    graph.output("mine")
+    assert "mine:" in graph.yaml()
+    with pytest.raises(TypeError, match="removes the node 'mine'"):
+        graph.node("mine", None, block=32)
+
+
 def test_parameters_and_files_can_be_added(tmp_path):
     (tmp_path / "more.yaml").write_text('sluice: 1\nnodes: { counts: { use: velo.count_tracks } }\noutputs: [counts]\n')
     graph = sluice.Graph("common/velo_tracks.yaml")

@@ -2,6 +2,7 @@
 import csv
 import gc
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,9 +13,10 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import threads_end
+from conftest import in_child, threads_end
 
 import sluice
+from sluice import _session
 
 SLICES = [{}, {"slice_events": 3}, {"slots": 3, "slice_events": 1}]
 
@@ -181,7 +183,8 @@ def test_the_summary_is_that_of_the_command(tracks, command, tmp_path):
     for key in ("sluice_version", "graph_digest", "events", "outputs", "status", "device"):
         assert run.summary[key] == theirs[key], key
     assert run.summary["outputs"][0]["digest"] and "events       5" in run.table
-    assert list(run) == []
+    with pytest.raises(sluice.StateError, match="the run is over: its batches are gone"):
+        list(run)
 
 
 # ---------------------------------------------------------------------------------------------- how a run ends
@@ -230,8 +233,8 @@ def test_memory_goes_with_the_last_array(tracks):
     assert session() is None
 
 
-def endless(tracks):
-    return tracks.run(n=20000, slots=2, slice_events=2)
+def endless(tracks, **options):
+    return tracks.run(n=20000, slots=2, slice_events=2, **options)
 
 
 def test_leaving_a_loop_stops_the_run(tracks):
@@ -255,13 +258,15 @@ def test_a_run_that_has_a_name_stops_when_told(tracks):
     with endless(tracks) as run:
         next(run)
         next(run)
-    assert list(run) == [] and run.summary["interrupted"]
+    assert next(run, None) is None and run.summary["interrupted"]
+    with pytest.raises(sluice.StateError, match="the run was closed"):
+        list(run)
     assert run.summary["events"] >= 4
     assert any("stopped" in d.message or "interrupt" in d.message for d in run.diagnostics) or run.diagnostics == []
     run.close()
     never_begun = endless(tracks)
     never_begun.close()
-    assert list(never_begun) == []
+    assert next(never_begun, None) is None
 
 
 @pytest.mark.parametrize("in_body", [False, True])
@@ -439,3 +444,174 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path):
     for _ in sluice.Graph("copy.yaml").run(n=1, output=output):
         pass
     assert output.stat().st_size > 0 and output.stat().st_mode & 0o777 == 0o600
+
+
+# ------------------------------------------------------------------------------------- options that are empty or wrong
+
+
+@pytest.mark.parametrize("files", [[], (), iter([])])
+def test_an_empty_list_of_files_is_refused(tracks, files):
+    """A worker without a share: the graph's own source would make other events."""
+    with pytest.raises(ValueError, match="list of input files is empty"):
+        tracks.run(files)
+
+
+def test_an_empty_list_of_files_is_refused_by_the_library(tracks):
+    settings = _session.Settings(input_paths=[])
+    with pytest.raises(sluice.GraphError, match="input_paths names no file"):
+        tracks._open(settings, _session.Session)
+
+
+def test_a_pattern_that_matches_nothing_is_an_error(tracks, tmp_path):
+    with pytest.raises(sluice.RunError, match="No such file"):
+        tracks.run(tmp_path / "*.mdf", warn=False).finish()
+    with pytest.raises(sluice.RunError, match="No such file"):
+        tracks.run("", warn=False).finish()
+
+
+@pytest.mark.parametrize("name", ["n", "slots", "slice_events", "source_threads"])
+def test_zero_is_no_default(tracks, name):
+    for value in (0, -1, 2**64):
+        with pytest.raises(ValueError, match=rf"{name} is {value}; it must be 1 or more"):
+            tracks.run(**{name: value})
+    for value in (1.0, True, "1", np.float32(2), [1]):
+        with pytest.raises(TypeError, match=f"{name} is .*; it must be a whole number"):
+            tracks.run(**{name: value})
+    tracks.run(**{name: np.uint32(1)}).close()
+
+
+def test_empty_names_are_names(tracks):
+    with pytest.raises(sluice.GraphError, match="No such file"):
+        sluice.Graph("").check()
+    with pytest.raises(sluice.GraphError):
+        sluice.Graph(text="").check()
+    with pytest.raises(sluice.GraphError, match="'' is no device"):
+        tracks.run(device="")
+    with pytest.raises(sluice.GraphError, match="cannot be written|writes no file"):
+        sluice.Graph("simulate.yaml").run(n=1, output="")
+    with pytest.raises(TypeError):
+        tracks.run(n=1, on_batch=0)
+
+
+def test_relative_paths_are_those_of_the_call(command, tmp_path, monkeypatch):
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    (here / "plugins").mkdir(parents=True)
+    elsewhere.mkdir()
+    monkeypatch.chdir(here)
+    (here / "more.yaml").write_text("sluice: 1\nparameters: { seed: 5 }\n")
+    (here / "part.yaml").write_text("sluice: 1\ninclude: [simulate.yaml]\n")
+    from_text = sluice.Graph.from_text("sluice: 1\ninclude: [part.yaml]\n")
+    from_file = sluice.Graph("part.yaml", with_="more.yaml", plugin_paths="plugins")
+    from_file.include("more.yaml")
+    monkeypatch.chdir(elsewhere)
+    from_text.check()
+    from_file.check()
+    monkeypatch.chdir(here)
+    run = from_text.run(n=2, output="events.mdf")
+    monkeypatch.chdir(elsewhere)
+    run.finish()
+    assert sorted(path.name for path in here.iterdir()) == ["events.mdf", "more.yaml", "part.yaml", "plugins"]
+    monkeypatch.chdir(here)
+    counts = sluice.Graph("velo_counts.yaml")
+    runs = [counts.run(files) for files in ("events.mdf", "*.mdf", sluice.index("events.mdf"))]
+    monkeypatch.chdir(elsewhere)
+    assert [run.finish().summary["events"] for run in runs] == [2, 2, 2]
+    assert not list(elsewhere.iterdir())
+
+
+# ---------------------------------------------------------------------- calls from where a run cannot be waited for
+
+
+def test_close_from_another_thread_ends_the_loop(tracks):
+    before = threads_end()
+    run = endless(tracks)
+    closing = threading.Timer(0.2, run.close)
+    closing.start()
+    assert sum(len(batch) for batch in run) > 0
+    closing.join()
+    assert run.summary["interrupted"]
+    with pytest.raises(sluice.StateError, match="was closed"):
+        iter(run)
+    assert threads_end(before) <= before
+
+
+def test_close_while_a_run_is_finished_is_told(tracks):
+    run = endless(tracks)
+    closing = threading.Timer(0.2, run.close)
+    closing.start()
+    with pytest.raises(sluice.StateError, match="closed before its end"):
+        run.finish()
+    closing.join()
+
+
+def test_a_function_of_the_run_may_close_it(tracks):
+    before = threads_end()
+    run = endless(tracks, on_batch=lambda batch: run.close() if batch.first >= 4 else None)
+    assert sum(len(batch) for batch in run) >= 4
+    assert run.summary["interrupted"] and threads_end(before) <= before
+
+
+def test_a_function_of_the_run_cannot_ask_for_batches(tracks):
+    run = tracks.run(n=4, slice_events=1, on_batch=lambda batch: next(run))
+    with pytest.raises(RuntimeError, match="cannot ask for batches"):
+        list(run)
+
+
+def test_an_interrupt_reaches_a_run_that_starts(tracks, request):
+    """While the library opens the session, and while the first batch, of many events, is made."""
+    theirs = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, theirs))
+    main = threading.main_thread().ident
+    opening = _session._Opening.open
+    for open_ in (lambda self: (time.sleep(1.5), opening(self)), opening):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_session._Opening, "open", open_)
+            begin = time.monotonic()
+            timer = threading.Timer(0.15, signal.pthread_kill, (main, signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                next(tracks.run(n=100_000, slice_events=1500, slots=1))
+            assert time.monotonic() - begin < 1.15
+            timer.join()
+        for thread in threading.enumerate():
+            if thread is not threading.main_thread():
+                thread.join()
+
+
+# --------------------------------------------------------------------------------------------------- forked children
+
+
+def test_a_run_does_not_go_on_in_a_forked_child(tracks):
+    run = tracks.run(n=16, slice_events=2, slots=2)
+    next(run)
+    for call in (lambda: next(run), run.finish, lambda: list(run)):
+        assert in_child(call).startswith("StateError: this run belongs to process")
+
+    def leaves():
+        run.close()
+        with run:
+            pass
+        del globals()["kept_run"]
+        gc.collect()
+        return "left"
+
+    globals()["kept_run"] = run
+    assert in_child(leaves) == "left"
+    assert in_child(lambda: len(tracks.arrays(n=3))) == "3"
+    assert sum(len(batch) for batch in run) == 14
+
+
+def test_a_program_that_forks_can_exit(tmp_path):
+    script = tmp_path / "fork.py"
+    script.write_text(
+        """import os, sluice, sys
+run = sluice.Graph("velo_counts.yaml").run(n=64, slice_events=8)
+next(run)
+child = os.fork()
+if child == 0:
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sum(1 for _ in run))
+"""
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["7", "7"], done.stderr

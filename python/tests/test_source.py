@@ -1,4 +1,6 @@
 """Events from Python give what a file with the same events gives; and how a source, and a program that feeds, end."""
+import array
+import ctypes
 import gc
 import signal
 import struct
@@ -10,7 +12,7 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import threads_end
+from conftest import in_child, threads_end
 
 import sluice
 
@@ -87,6 +89,27 @@ def test_banks_may_be_arrays(tracks, file, whole):
     assert same(tracks.arrays(source=entries), whole)
 
 
+def test_banks_may_be_any_buffer_of_bytes_or_little_endian_words(tracks, file):
+    """Sources' numbers may be of either byte order: they are copied as numbers."""
+    words = np.array([4096, 8192], "<u4")
+    same = [
+        words, words.tobytes(), bytearray(words.tobytes()), memoryview(words), array.array("I", words.tolist()),
+        ctypes.create_string_buffer(words.tobytes(), words.nbytes), words.reshape(1, 2), words.view("<u2"),
+    ]
+    graph = sluice.Graph.new(include="common/raw.yaml")
+    graph.node("geometry", "velo.geometry")
+    graph.output(graph.node("clusters", "velo.decode_retina"))
+    found = graph.arrays(source=[sluice.Event([(73, 4, 0, data)], run=1, number=1) for data in same], warn=False)
+    ends = found.clusters.offsets
+    assert len(set(np.diff(ends).tolist())) == 1 and ends[1] > 0
+    assert np.array_equal(found.clusters.x, np.tile(found.clusters.x[: ends[1]], len(same)))
+    data, offsets = np.concatenate([words, words]), np.array([0, 8, 16], ">u8")
+    columns = {"type": np.array([73, 73], ">u2"), "version": np.int8(4), "source_id": np.array([0, 1], ">i4")}
+    banks = sluice.Banks(data, offsets, **columns)
+    assert banks.blocks["type"].tolist() == [73, 73] and banks.blocks["source_id"].tolist() == [0, 1]
+    assert banks.blocks["bytes"].tolist() == [8, 8]
+
+
 def test_packets_are_events_too(tracks, file, whole, events, tmp_path):
     path = tmp_path / "events.mep"
     copy = sluice.Graph("copy.yaml", use={"write": "io.mep_sink"})
@@ -117,6 +140,21 @@ def test_run_and_number_are_taken_where_odin_is_missing(events):
         (lambda: sluice.Event([(73, 4, 0, np.arange(3))]), "bank 0 is an array of int64; .* uint8, uint16 or uint32"),
         (lambda: sluice.Event([(73, 4, 0, np.arange(6, dtype="u4")[::2])]), "not lie in one piece.*copy"),
         (lambda: sluice.Event([(73, 4, 0, "text")]), "bytes-like"),
+        (lambda: sluice.Event([(73, 4, 0, np.arange(3, dtype=">u4"))]), "bank 0 is big-endian .>u4.*astype.'<u4'"),
+        (lambda: sluice.Event([(73, 4, 0, memoryview(np.arange(3, dtype=">u2")))]), "bank 0 is big-endian"),
+        (lambda: sluice.Packet(np.arange(3, dtype=">u4")), "the packet is big-endian"),
+        (lambda: sluice.Banks(np.arange(3, dtype=">u4"), [0], type=1, version=1, source_id=1), "data is big-endian"),
+        (lambda: sluice.Event([(73, 4, 0, array.array("d", [1]))]), "array of float64"),
+        (lambda: sluice.Event([(73, 4, 0, np.ones(3, "f4"))]), "array of float32"),
+        (lambda: sluice.Event([(73, 4, 0, np.ones(3, bool))]), "array of bool"),
+        (lambda: sluice.Event([(73, 4, 0, np.ones(3, "M8[s]"))]), "array of datetime64"),
+        (lambda: sluice.Event([(73, 4, 0, np.ones(3, object))]), "array of object"),
+        (lambda: sluice.Event([(73, 4, 0, np.zeros(3, [("a", ">u4")]))]), "it must be one of uint8"),
+        (lambda: sluice.Event([(73, 4, 0, np.ma.array([1, 2], "u4", mask=[0, 1]))]), "bank 0 is a masked array"),
+        (lambda: sluice.Banks(b"", np.ma.array([0]), type=1, version=1, source_id=1), "offsets is a masked array"),
+        (lambda: sluice.Banks(b"1", [0, 1], type=np.ma.array([1]), version=1, source_id=1), "type of banks is a masked"),
+        (lambda: sluice.Event([], number=1.5), "number is 1.5; it must be a whole number"),
+        (lambda: sluice.Event([], number=True), "number is True; it must be a whole number"),
         (lambda: sluice.Event([], run=1 << 32), "run is 4294967296"),
         (lambda: sluice.Banks(b"123", [0, 2, 4], type=1, version=1, source_id=1), r"lie in \[0, 3\]"),
         (lambda: sluice.Banks(b"123", [0, 2, 1], type=1, version=1, source_id=1), "must not fall"),
@@ -428,6 +466,45 @@ def test_functions_of_the_run_cannot_wait_for_it(tracks, events):
     feed.wait()
     feed.end()
     assert len(said) == 2
+
+
+def test_waiting_for_what_is_no_entry_is_refused(tracks, events):
+    with tracks.feed() as feed:
+        feed.put(events[0])
+        for index, error in ((-1, ValueError), (1.0, TypeError), (True, TypeError), (2**64, ValueError)):
+            with pytest.raises(error, match="index is"):
+                feed.wait(index)
+        for timeout, error in ((-1, ValueError), (float("nan"), ValueError), ("1", None), ([], TypeError)):
+            if error:
+                with pytest.raises(error, match="timeout is"):
+                    feed.wait(0, timeout)
+                with pytest.raises(error, match="timeout is"):
+                    feed.put(events[0], timeout)
+        feed.wait(np.int64(0), float("inf"))
+
+
+def test_a_feed_that_is_closed_says_so(tracks, events):
+    feed = tracks.feed()
+    feed.put(events[0])
+    feed.wait()
+    closing = threading.Timer(0.2, feed.close)
+    closing.start()
+    with pytest.raises(sluice.StateError, match="was closed: it takes no more events"):
+        for event in repeated(events):
+            feed.put(event)
+    closing.join()
+    with pytest.raises(sluice.StateError, match="was closed"):
+        feed.put(events[0])
+
+
+def test_a_feed_does_not_go_on_in_a_forked_child(tracks, events):
+    with tracks.feed() as feed:
+        feed.put(events[0])
+        for call in (lambda: feed.put(events[1]), feed.wait, feed.end):
+            assert in_child(call).startswith("StateError: this run belongs to process")
+        assert in_child(feed.close) == "None"
+        feed.put(events[1])
+    assert feed.run.summary["events"] == 2
 
 
 def test_several_threads_put(tracks, events, whole):

@@ -337,12 +337,18 @@ static int open_devices(struct sl_session *s) {
 
 static int check_options(struct sl_session *s) {
   struct sl_diagnostics *d = s->diagnostics;
-  if (s->options.feed && s->options.input_paths && s->options.input_paths[0]) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, "give it the one or the other", "a run with a feed reads no files, such as %s",
-                s->options.input_paths[0]);
+  const char *const *inputs = s->options.input_paths;
+  if (inputs && !inputs[0]) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "NULL stands for the events of the graph's own source",
+                "input_paths names no file");
     return SL_EINVAL;
   }
-  if (s->options.input_ranges && !(s->options.input_paths && s->options.input_paths[0])) {
+  if (s->options.feed && inputs) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "give it the one or the other", "a run with a feed reads no files, such as %s",
+                inputs[0]);
+    return SL_EINVAL;
+  }
+  if (s->options.input_ranges && !inputs) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "name the files in input_paths", "input_ranges are of no file");
     return SL_EINVAL;
   }

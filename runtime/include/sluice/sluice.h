@@ -127,7 +127,8 @@ struct sl_options {
   size_t graph_text_bytes;
   const char *device;             /* "cpu", "cuda", "cuda:1"; "cuda:0,1", "cuda:all": slots are spread over several */
   const char *const *input_paths; /* files or patterns as in a shell, which stand for what they match, in ascending
-                                   * order; NULL-terminated, or NULL */
+                                   * order; NULL-terminated; NULL: the graph's own source makes the events; an
+                                   * array without a name is SL_EINVAL */
   /* What is read of each of input_paths, which then are names and no patterns, such as sl_index_files finds; NULL:
    * whole files. A range that does not begin and end with a record is an error of the run. */
   const struct sl_input_range *input_ranges;
