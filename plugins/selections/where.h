@@ -24,7 +24,6 @@
 enum { WHERE_WORDS_MAX = 512, WHERE_ASIDE_MAX = 8 };
 enum {
   WHERE_TAKE, /* the operand becomes the result */
-  WHERE_PUT_ASIDE,
   WHERE_ADD,
   WHERE_SUBTRACT,
   WHERE_MULTIPLY,
@@ -43,9 +42,10 @@ enum {
   WHERE_SQRT,
   WHERE_LOG,
   WHERE_NOT,
+  WHERE_JUMP, /* nothing else */
+  WHERE_PUT_ASIDE,
   WHERE_MASS,     /* of the children; the masses are the constants of this word and of the next one */
   WHERE_INTEGERS, /* compares two operands exactly, which are in the next words; bits 32.. have the comparison */
-  WHERE_JUMP,     /* nothing else */
   WHERE_OPERATIONS
 };
 enum {

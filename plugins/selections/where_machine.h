@@ -72,15 +72,18 @@ struct where_integer {
     v.bits = (uint64_t)(int64_t)((const c_type *)values)[place];  \
     v.is_negative = ((const c_type *)values)[place] < 0 ? 1u : 0; \
     break;
-/* The operand whose word is at `*at`, which goes beyond it. */
-static SL_DEVICE struct where_integer where_integer(const struct where_subject *s, const uint64_t *program,
-                                                    uint32_t *at) {
-  const uint64_t word = program[(*at)++];
+static SL_DEVICE uint32_t where_integer_words(uint64_t word) {
+  return ((uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS) == WHERE_CONSTANT ? 2 : 1;
+}
+
+/* The operand that `words` are of. */
+static SL_DEVICE struct where_integer where_integer(const struct where_subject *s, const uint64_t *words) {
+  const uint64_t word = words[0];
   const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
   const uint32_t type = (uint32_t)(word >> WHERE_TYPE_SHIFT);
   struct where_integer v = {0, 0};
   if (operand == WHERE_CONSTANT) {
-    v.bits = program[(*at)++];
+    v.bits = words[1];
     v.is_negative = type == SL_TYPE_i64 ? 1u : 0;
     return v;
   }
@@ -106,10 +109,9 @@ static SL_DEVICE struct where_integer where_integer(const struct where_subject *
   return v;
 }
 
-/* Compares the two operands from `*at` on. */
-static SL_DEVICE float where_integers(const struct where_subject *s, uint32_t comparison, const uint64_t *program,
-                                      uint32_t *at) {
-  const struct where_integer left = where_integer(s, program, at), right = where_integer(s, program, at);
+static SL_DEVICE float where_integers(const struct where_subject *s, uint32_t comparison, const uint64_t *left_words,
+                                      const uint64_t *right_words) {
+  const struct where_integer left = where_integer(s, left_words), right = where_integer(s, right_words);
   const int is_equal = left.bits == right.bits && left.is_negative == right.is_negative;
   const int is_less = left.is_negative != right.is_negative ? left.is_negative != 0 : left.bits < right.bits;
   switch (comparison) {
@@ -199,10 +201,12 @@ static SL_DEVICE uint32_t where_holds(const uint64_t *program, uint32_t words, c
       aside[put_aside++] = result;
     } else if (operation == WHERE_MASS) {
       result = where_mass(s, word, program[at++]);
-    } else if (operation == WHERE_INTEGERS) {
-      result = where_integers(s, (uint32_t)(word >> WHERE_CONSTANT_SHIFT), program, &at);
     } else if (operand == WHERE_ASIDE) {
       result = where_result(operation, aside[--put_aside], result);
+    } else if (operation == WHERE_INTEGERS) {
+      const uint32_t right = at + where_integer_words(program[at]);
+      result = where_integers(s, (uint32_t)(word >> WHERE_CONSTANT_SHIFT), program + at, program + right);
+      at = right + where_integer_words(program[right]);
     } else {
       const float right = operand == WHERE_NOTHING ? 0.0f : where_operand(s, operand, word);
       result = where_result(operation, result, right);
