@@ -264,6 +264,8 @@ def count(name: str, value: int, bits: int) -> int:
     """A number for a member of so many bits."""
     if not 0 <= value < 1 << bits:
         raise ValueError(f"{name} is {value}; it must be 0 or more, and below 2^{bits}")
+    if int(value) != value:
+        raise ValueError(f"{name} is {value}; it must be an integer")
     return int(value)
 
 

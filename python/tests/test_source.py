@@ -150,6 +150,7 @@ def test_run_and_number_are_taken_where_odin_is_missing(events):
         (lambda: sluice.Event([(73, 4, 0, np.arange(6, dtype="u4")[::2])]), "not lie in one piece.*copy"),
         (lambda: sluice.Event([(73, 4, 0, "text")]), "bytes-like"),
         (lambda: sluice.Event([], run=1 << 32), "run is 4294967296"),
+        (lambda: sluice.Event([], number=2.5), "number is 2.5; it must be an integer"),
         (lambda: sluice.Banks(b"123", [0, 2, 4], type=1, version=1, source_id=1), r"lie in \[0, 3\]"),
         (lambda: sluice.Banks(b"123", [0, 2, 1], type=1, version=1, source_id=1), "must not fall"),
         (lambda: sluice.Banks(b"123", [0.5], type=1, version=1, source_id=1), "whole numbers"),
