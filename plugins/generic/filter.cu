@@ -25,8 +25,10 @@ SL_KERNEL(count_values, struct filter_args) {
     const uint64_t end = sl_field_begin(&a.of, event + 1);
     uint32_t count = 0; /* of this thread */
     for (uint64_t i = sl_field_begin(&a.of, event) + threadIdx.x; i < end; i += blockDim.x) {
-      const double value = sl_field_f64(&a.of, i);
-      count += value >= a.minimum && value <= a.maximum ? 1u : 0u; /* never if it is not a number */
+      const double value = sl_field_f64(&a.of, i), rest = sl_field_rest(&a.of, i, value);
+      const uint32_t reaches = value > a.minimum || (value == a.minimum && rest >= 0.0);
+      const uint32_t exceeds = value > a.maximum || (value == a.maximum && rest > 0.0);
+      count += reaches && !exceeds ? 1u : 0u; /* never if it is not a number */
     }
     count = sl_block_sum_u32(count);
     if (threadIdx.x == 0) a.passes[event] = count >= a.count ? 1u : 0u;

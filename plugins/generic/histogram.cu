@@ -26,7 +26,7 @@ SL_KERNEL(count_values, struct histogram_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint64_t end = sl_field_begin(&a.of, event + 1);
     for (uint64_t i = sl_field_begin(&a.of, event) + threadIdx.x; i < end; i += blockDim.x)
-      atomicAdd(&counts[axis_entry(&a.axis, sl_field_f64(&a.of, i))], 1u);
+      atomicAdd(&counts[axis_entry(&a.axis, &a.of, i)], 1u);
   }
   if (by_block) block_counts_end(of_block, entries, a.histogram.counts);
 }

@@ -41,8 +41,8 @@ SL_KERNEL(count_pairs, struct histogram_2d_args) {
       continue;
     }
     for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
-      const uint32_t column = axis_entry(&a.x_axis, sl_field_f64(&a.x, x + i));
-      atomicAdd(&counts[row * axis_entry(&a.y_axis, sl_field_f64(&a.y, y + i)) + column], 1u);
+      const uint32_t column = axis_entry(&a.x_axis, &a.x, x + i);
+      atomicAdd(&counts[row * axis_entry(&a.y_axis, &a.y, y + i) + column], 1u);
     }
   }
   if (by_block) block_counts_end(of_block, entries, a.histogram.counts);

@@ -1,8 +1,8 @@
 /* histogram_axis.h: the bins of one axis, for generic.histogram and generic.histogram_2d.
  *
  * Bin i, from 0, holds the values from edge i on and below edge i + 1, where edge i is lower + i * width, and the last
- * edge is `upper` itself. Edges are the same 64-bit floats wherever they are computed, and what is compared with them
- * is the value as a 64-bit float; so is the bin of a value.
+ * edge is `upper` itself. Edges are the same 64-bit floats wherever they are computed, and values are compared with
+ * them exactly, also integers of 64 bits; so the bin of a value is the same everywhere.
  */
 #ifndef GENERIC_HISTOGRAM_AXIS_H
 #define GENERIC_HISTOGRAM_AXIS_H
@@ -22,16 +22,25 @@ SL_MATH_FUNCTION double axis_edge(const struct histogram_axis *x, uint32_t i) {
   return i == x->bins ? x->upper : x->lower + x->width * (double)i;
 }
 
-/* Which entry of the axis counts a value: GENERIC_BELOW, 1 + its bin, and after these above and not finite. */
-static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, double value) {
+/* Is the value below the edge? It is the sum of its nearest 64-bit float and a rest, which is 0 but for large integers.
+ */
+static SL_DEVICE uint32_t axis_is_below(double nearest, double rest, double edge) {
+  return nearest < edge || (nearest == edge && rest < 0.0) ? 1u : 0u;
+}
+
+/* Which entry of the axis counts the value of a field: GENERIC_BELOW, 1 + its bin, and after these above and not
+ * finite.
+ */
+static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, const struct sl_field_ref *field, uint64_t index) {
+  const double value = sl_field_f64(field, index), rest = sl_field_rest(field, index, value);
   if (!(value >= -LARGEST && value <= LARGEST)) return GENERIC_NOT_FINITE(x->bins);
-  if (value < x->lower) return GENERIC_BELOW;
-  if (value >= x->upper) return GENERIC_ABOVE(x->bins);
+  if (axis_is_below(value, rest, x->lower)) return GENERIC_BELOW;
+  if (!axis_is_below(value, rest, x->upper)) return GENERIC_ABOVE(x->bins);
   const double place = (value - x->lower) * x->per_width; /* from 0, rounded: perhaps a neighbour's */
   const uint32_t last = x->bins - 1;
   uint32_t bin = place < (double)last ? (uint32_t)place : last;
-  while (value < axis_edge(x, bin)) bin--;
-  while (value >= axis_edge(x, bin + 1)) bin++;
+  while (axis_is_below(value, rest, axis_edge(x, bin))) bin--;
+  while (!axis_is_below(value, rest, axis_edge(x, bin + 1))) bin++;
   return 1 + bin;
 }
 

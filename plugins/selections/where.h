@@ -10,7 +10,10 @@
  *   bits 16..31  where to, an instruction further on
  *   bits 32..63  the constant, or where the pointer to the values is in the arguments, and their type
  *
- * A truth is 1 or 0. Each instruction rounds once, to float32, so that nothing is contracted and all targets agree. */
+ * A truth is 1 or 0. Each instruction rounds once, to float32, so that nothing is contracted and all targets agree.
+ *
+ * Integers that a float32 may not hold are compared by one instruction of 3 to 5 words. Each of its two operands is a
+ * word as of WHERE_TAKE; after one for a constant, which has only its type, u64 or i64, the constant follows. */
 #ifndef SELECTIONS_WHERE_H
 #define SELECTIONS_WHERE_H
 
@@ -21,7 +24,6 @@
 enum { WHERE_WORDS_MAX = 512, WHERE_ASIDE_MAX = 8 };
 enum {
   WHERE_TAKE, /* the operand becomes the result */
-  WHERE_PUT_ASIDE,
   WHERE_ADD,
   WHERE_SUBTRACT,
   WHERE_MULTIPLY,
@@ -40,8 +42,10 @@ enum {
   WHERE_SQRT,
   WHERE_LOG,
   WHERE_NOT,
-  WHERE_MASS, /* of the children; the masses are the constants of this word and of the next one */
   WHERE_JUMP, /* nothing else */
+  WHERE_PUT_ASIDE,
+  WHERE_MASS,     /* of the children; the masses are the constants of this word and of the next one */
+  WHERE_INTEGERS, /* compares two operands exactly, which are in the next words; bits 32.. have the comparison */
   WHERE_OPERATIONS
 };
 enum {
@@ -90,10 +94,10 @@ struct where_language {
   uint32_t has_masses; /* candidates have children */
 };
 
-/* What is wrong with a text, and with which byte of it. */
-enum { WHERE_FAULT_BYTES = 200 };
+/* What is wrong with a text, or probably is, and with which byte of it. */
+enum { WHERE_FAULT_BYTES = 320 };
 struct where_fault {
-  uint32_t at;
+  uint32_t at, is_warning;
   char text[WHERE_FAULT_BYTES];
 };
 
@@ -101,7 +105,8 @@ struct where_fault {
 extern "C" {
 #endif
 /* `args`: as a check gets them, to see which inputs are connected; NULL: all that are asked for. SL_OK, or SL_EINVAL
- * with `fault` filled. Of a text without anything the program is empty, and true. */
+ * with the error in `fault`, which is empty otherwise, or has a warning. Of a text without anything the program is
+ * empty, and true. */
 int where_compile(const char *text, const void *args, const struct where_language *language,
                   struct where_program *program, struct where_fault *fault);
 /* An SL_CHECK: says what is wrong with the property `where`. */

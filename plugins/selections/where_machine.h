@@ -41,15 +41,95 @@ static SL_DEVICE float where_number(const void *values, uint32_t type, uint32_t 
   }
 }
 
-/* Any operand but those put aside. */
-static SL_DEVICE float where_operand(const struct where_subject *s, uint32_t operand, uint64_t word) {
-  if (operand == WHERE_CONSTANT) return sl_f32_from_bits((uint32_t)(word >> WHERE_CONSTANT_SHIFT));
+static SL_DEVICE const void *where_values(const struct where_subject *s, uint64_t word) {
   const size_t place = word >> WHERE_CONSTANT_SHIFT & WHERE_16_BITS;
   const void *values;
   memcpy(&values, (const unsigned char *)s->args + place, sizeof values);
+  return values;
+}
+
+/* Any operand but those put aside. */
+static SL_DEVICE float where_operand(const struct where_subject *s, uint32_t operand, uint64_t word) {
+  if (operand == WHERE_CONSTANT) return sl_f32_from_bits((uint32_t)(word >> WHERE_CONSTANT_SHIFT));
+  const void *values = where_values(s, word);
   if (operand < WHERE_COUNT) return where_number(values, (uint32_t)(word >> WHERE_TYPE_SHIFT), where_place(s, operand));
   const uint32_t *offsets = (const uint32_t *)values;
   return (float)(offsets[s->event + 1] - offsets[s->event]);
+}
+
+/* An integer of 64 bits, signed or not. */
+struct where_integer {
+  uint64_t bits; /* two's complement */
+  uint32_t is_negative;
+};
+
+#define WHERE_UNSIGNED_(type, c_type)         \
+  case SL_TYPE_##type:                        \
+    v.bits = ((const c_type *)values)[place]; \
+    break;
+#define WHERE_SIGNED_(type, c_type)                               \
+  case SL_TYPE_##type:                                            \
+    v.bits = (uint64_t)(int64_t)((const c_type *)values)[place];  \
+    v.is_negative = ((const c_type *)values)[place] < 0 ? 1u : 0; \
+    break;
+static SL_DEVICE uint32_t where_integer_words(uint64_t word) {
+  return ((uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS) == WHERE_CONSTANT ? 2 : 1;
+}
+
+/* The operand that `words` are of. */
+static SL_DEVICE struct where_integer where_integer(const struct where_subject *s, const uint64_t *words) {
+  const uint64_t word = words[0];
+  const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
+  const uint32_t type = (uint32_t)(word >> WHERE_TYPE_SHIFT);
+  struct where_integer v = {0, 0};
+  if (operand == WHERE_CONSTANT) {
+    v.bits = words[1];
+    v.is_negative = type == SL_TYPE_i64 ? 1u : 0;
+    return v;
+  }
+  const void *values = where_values(s, word);
+  if (operand == WHERE_COUNT) {
+    const uint32_t *offsets = (const uint32_t *)values;
+    v.bits = offsets[s->event + 1] - offsets[s->event];
+    return v;
+  }
+  const uint32_t place = where_place(s, operand);
+  switch (type) {
+    WHERE_UNSIGNED_(u8, uint8_t)
+    WHERE_UNSIGNED_(u16, uint16_t)
+    WHERE_UNSIGNED_(u32, uint32_t)
+    WHERE_UNSIGNED_(u64, uint64_t)
+    WHERE_SIGNED_(i8, int8_t)
+    WHERE_SIGNED_(i16, int16_t)
+    WHERE_SIGNED_(i32, int32_t)
+    WHERE_SIGNED_(i64, int64_t)
+    default:
+      break;
+  }
+  return v;
+}
+
+static SL_DEVICE float where_integers(const struct where_subject *s, uint32_t comparison, const uint64_t *left_words,
+                                      const uint64_t *right_words) {
+  const struct where_integer left = where_integer(s, left_words), right = where_integer(s, right_words);
+  const int is_equal = left.bits == right.bits && left.is_negative == right.is_negative;
+  const int is_less = left.is_negative != right.is_negative ? left.is_negative != 0 : left.bits < right.bits;
+  switch (comparison) {
+    case WHERE_LESS:
+      return is_less ? 1.0f : 0.0f;
+    case WHERE_LESS_EQUAL:
+      return is_less || is_equal ? 1.0f : 0.0f;
+    case WHERE_GREATER:
+      return !is_less && !is_equal ? 1.0f : 0.0f;
+    case WHERE_GREATER_EQUAL:
+      return !is_less ? 1.0f : 0.0f;
+    case WHERE_EQUAL:
+      return is_equal ? 1.0f : 0.0f;
+    case WHERE_UNEQUAL:
+      return !is_equal ? 1.0f : 0.0f;
+    default: /* WHERE_HAS */
+      return (left.bits & right.bits) != 0 ? 1.0f : 0.0f;
+  }
 }
 
 static SL_DEVICE float where_mass(const struct where_subject *s, uint64_t word, uint64_t next) {
@@ -123,6 +203,10 @@ static SL_DEVICE uint32_t where_holds(const uint64_t *program, uint32_t words, c
       result = where_mass(s, word, program[at++]);
     } else if (operand == WHERE_ASIDE) {
       result = where_result(operation, aside[--put_aside], result);
+    } else if (operation == WHERE_INTEGERS) {
+      const uint32_t right = at + where_integer_words(program[at]);
+      result = where_integers(s, (uint32_t)(word >> WHERE_CONSTANT_SHIFT), program + at, program + right);
+      at = right + where_integer_words(program[right]);
     } else {
       const float right = operand == WHERE_NOTHING ? 0.0f : where_operand(s, operand, word);
       result = where_result(operation, result, right);

@@ -120,6 +120,38 @@ def test_packets_are_events_too(tracks, file, whole, events, tmp_path):
     assert len(mixed) == 13 and mixed.events.offset.tolist() == [0] * 12 + [1]
 
 
+def passed(where, events):
+    """Which events a line without code lets pass."""
+    graph = sluice.Graph.new(include="common/raw.yaml")
+    graph.node("odin", "odin.decode")
+    graph.node("Line", "selections.where_events", where=where)
+    graph.node("decide", "selections.decide", in_={"lines": ["Line"]})
+    graph.output("decide.passed")
+    return graph.arrays(source=events, warn=False).decide.passed.mask.tolist()
+
+
+@pytest.mark.parametrize(
+    "where, right",
+    [
+        ("event.event_number == 1234567890123456789", [0, 1, 0, 0]),
+        ("event.event_number > 1234567890123456788", [0, 1, 1, 1]),
+        ("1234567890123456789 != event.event_number", [1, 0, 1, 1]),
+        ("event.gps_time < 1234567890123456792 us and event.event_number != 1234567890123456791", [1, 1, 1, 0]),
+        ("event.orbit == 16777216", [0, 1, 0, 0]),
+        ("event.run < 4294967294.5", [1, 1, 1, 0]),
+        ("has(event.orbit, 1)", [1, 0, 1, 0]),
+    ],
+)
+def test_a_line_compares_integers_exactly(where, right):
+    def odin(run, number, orbit):
+        gps = 1234567890123456791
+        return struct.pack("<IHHQIIIIQ", run, 2, 0, gps, 1, 0, 13236, orbit, number)
+
+    first = 1234567890123456788
+    banks = [odin(2**32 - 4 + i, first + i, 16777215 + i) for i in range(4)]
+    assert passed(where, [sluice.Event([sluice.Bank(16, 7, 0, bank)]) for bank in banks]) == right
+
+
 def test_run_and_number_are_taken_where_odin_is_missing(events):
     graph = sluice.Graph("common/velo_tracks.yaml")
     graph.output(graph.node("counts", "velo.count_tracks"))
@@ -156,6 +188,7 @@ def test_run_and_number_are_taken_where_odin_is_missing(events):
         (lambda: sluice.Event([], number=1.5), "number is 1.5; it must be a whole number"),
         (lambda: sluice.Event([], number=True), "number is True; it must be a whole number"),
         (lambda: sluice.Event([], run=1 << 32), "run is 4294967296"),
+        (lambda: sluice.Event([], number=2.5), "number is 2.5; it must be an integer"),
         (lambda: sluice.Banks(b"123", [0, 2, 4], type=1, version=1, source_id=1), r"lie in \[0, 3\]"),
         (lambda: sluice.Banks(b"123", [0, 2, 1], type=1, version=1, source_id=1), "must not fall"),
         (lambda: sluice.Banks(b"123", [0.5], type=1, version=1, source_id=1), "whole numbers"),

@@ -112,6 +112,12 @@ void sl_json_integer(struct sl_json *j, const char *key, int64_t value) {
   put_value(j, key, text);
 }
 
+void sl_json_unsigned(struct sl_json *j, const char *key, uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+  put_value(j, key, text);
+}
+
 /* 15 digits find every shorter decimal too, since %g drops zeros at the end, but for subnormal numbers, which have
  * fewer; 17 always read back. */
 void sl_json_number(struct sl_json *j, const char *key, double value) {

@@ -35,6 +35,7 @@ void sl_json_end_object(struct sl_json *j);
 void sl_json_begin_array(struct sl_json *j, const char *key);
 void sl_json_end_array(struct sl_json *j);
 void sl_json_integer(struct sl_json *j, const char *key, int64_t value);
+void sl_json_unsigned(struct sl_json *j, const char *key, uint64_t value);
 /* The shortest decimal that reads back as the same double; null for infinities and NaN. */
 void sl_json_number(struct sl_json *j, const char *key, double value);
 void sl_json_string(struct sl_json *j, const char *key, const char *value); /* NULL value: null */

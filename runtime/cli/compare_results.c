@@ -114,12 +114,16 @@ static double number_in(const char *text) {
   return text && end != text && !*end ? value : NAN;
 }
 
+static int is_integer(const char *text) { return text && text[strspn(text, "-0123456789")] == '\0'; }
+
+/* 0 if they are equal, as texts or as numbers. Integers that only a double confuses differ. */
 static double difference(const char *text, const char *other) {
   const double x = number_in(text), y = number_in(other);
   const double larger = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
   if (other && strcmp(text, other) == 0) return 0;
   if (!isfinite(x) || !isfinite(y)) return 1;
-  return larger > 0 ? fabs(x - y) / larger : 0;
+  if (x == y) return is_integer(text) && is_integer(other) && larger >= 0x1p53 ? 1 / larger : 0;
+  return fabs(x - y) / larger;
 }
 
 /* Gives each value of `v` its counterpart. What `w` has alone is added to `v`. Returns how many are equal. */

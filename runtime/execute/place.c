@@ -283,7 +283,8 @@ static int place_arena(struct sl_layout *l, struct sl_diagnostics *d) {
   for (uint32_t s = 0; s < l->storage_count; s++) {
     const struct sl_storage *storage = &l->storage[s];
     if (storage->kind != SL_STORAGE_ARENA || storage->upper == 0 || storage->in_place_of != SL_NONE) continue;
-    buffers[count] = (struct sl_plan_buffer){storage->bytes, 0, storage->kept_from, storage->kept_until};
+    buffers[count] =
+        (struct sl_plan_buffer){.size = storage->bytes, .lower = storage->kept_from, .upper = storage->kept_until};
     owner[count++] = s;
   }
   /* A fixed number of steps, so that a plan never depends on the clock. */

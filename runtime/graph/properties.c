@@ -80,8 +80,12 @@ static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct
   return NULL;
 }
 
+/* A double may round an integer of u64 up to a limit, or down to it. */
 static int in_range(const struct sl_member *property, const struct sl_value *value) {
   if (property->type == SL_TYPE_string || property->type == SL_TYPE_enumeration) return 1;
+  if (property->type == SL_TYPE_u64)
+    return (property->minimum <= 0 || value->integer >= (uint64_t)ceil(property->minimum)) &&
+           (property->maximum >= 0x1p64 || value->integer <= (uint64_t)property->maximum);
   return value->number >= property->minimum && value->number <= property->maximum;
 }
 
@@ -141,6 +145,18 @@ static void report_choice(struct sl_draft *draft, const struct sl_node *node, co
                   "`%s` is one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
 }
 
+/* An integer that a float cannot hold. */
+static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
+                            const char *name, const struct sl_tree *tree, const struct sl_value *value) {
+  const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
+  const double size = fabs(value->number);
+  if (property->type != SL_TYPE_f32 && property->type != SL_TYPE_f64) return;
+  if (scalar.kind != SL_SCALAR_INTEGER || scalar.too_large) return;
+  if (size < 0x1p64 && (uint64_t)size == scalar.magnitude) return;
+  sl_report(draft->reader, SL_WARNING, tree->mark, node->name, NULL, "`%s` becomes %.0f: it is a float of %d bits",
+            name, value->number, property->type == SL_TYPE_f32 ? 32 : 64);
+}
+
 /* One value from a scalar; 0 with the error reported. `name` as the user wrote it. */
 static int read_value(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
                       const char *name, const struct sl_tree *tree, struct sl_value *value) {
@@ -159,6 +175,7 @@ static int read_value(struct sl_draft *draft, const struct sl_node *node, const 
       report_range(draft, node, property, name, tree);
     } else {
       if (property->type == SL_TYPE_f32) value->number = (double)(float)value->number;
+      warn_if_rounded(draft, node, property, name, tree, value);
       return 1;
     }
   }

@@ -1,7 +1,7 @@
 /* bounds.c: the state of the search, and what follows from each step.
  *
  * Placed items are fixed. For each other item the search knows
- *   floor   the highest end of the placed items that overlap it in time: where it would come to stand now;
+ *   floor   the highest end of the placed items that overlap it in time, aligned: where it would come to stand now;
  *   lowest  a bound: it ends up at `lowest` or above. lowest >= floor. Where lowest > floor the item is "waiting": it
  *           cannot stand on its floor any more, so an item yet to be placed has to come between.
  *
@@ -10,7 +10,7 @@
  *     that met this last time is remembered as a witness, so that most checks look at one item. A witness need not be
  *     restored when the search backs up: it is checked before it is believed;
  *   - lowest + size must not exceed the capacity, for any item;
- *   - of items that are equal in size and slabs, the earlier lies lower;
+ *   - of items that are equal in size, alignment and slabs, the earlier lies lower;
  *   - the unplaced items of a slab are stacked like jobs on a machine, with their lowest offsets as release dates and
  *     the capacity as common deadline (Carlier 1982; Carlier and Pinson 1989):
  *       the least lowest of any set of them and the sum of its sizes must not exceed the capacity;
@@ -125,9 +125,10 @@ static int slab_fails(struct sl_plan_search *s, uint32_t slab) {
   return 0;
 }
 
-/* Raises an item's lowest offset; 0 if it then exceeds the capacity. */
+/* Raises an item's lowest offset to `value`, or to the next one that is aligned; 0 if it then exceeds the capacity. */
 static int lowest_raise(struct sl_plan_search *s, uint32_t i, int64_t value) {
   if (s->lowest[i] >= value) return 1;
+  value = sl_plan_align_up(&s->problem->items[i], value);
   if (value + s->size[i] > s->capacity) return item_fails(s, i);
   trail_push(s, (struct sl_plan_change){s->lowest[i], i, CHANGED_LOWEST});
   s->lowest[i] = value;
@@ -276,7 +277,7 @@ int sl_plan_item_place(struct sl_plan_search *s, uint32_t i) {
     if (s->placed[other]) continue;
     if (s->floor[other] < end) {
       trail_push(s, (struct sl_plan_change){s->floor[other], other, CHANGED_FLOOR});
-      s->floor[other] = end;
+      s->floor[other] = sl_plan_align_up(&s->problem->items[other], end);
     }
     possible = lowest_raise(s, other, end);
   }

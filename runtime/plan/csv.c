@@ -1,5 +1,7 @@
 /* csv.c: see csv.h. The whole file is read into memory and cut into lines and cells in place. A cell is what stands
- * between commas; there are no quotes. Blank lines are skipped, and a line may end in CR LF. */
+ * between commas; there are no quotes. Blank lines are skipped, a line may end in CR LF, and the file may begin with a
+ * byte-order mark of UTF-8. A column that would constrain the plan in a way that the planner does not know is refused
+ * where it has a value; any other column that is not read is a warning. */
 #include "plan/csv.h"
 
 #include "base/input.h"
@@ -10,8 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ID, LOWER, UPPER, SIZE, COLUMN_COUNT, CELLS_MAX = 64 };
-static const char *const column_names[COLUMN_COUNT] = {"id", "lower", "upper", "size"};
+enum { ID, LOWER, UPPER, SIZE, NEEDED, ALIGNMENT = NEEDED, COLUMN_COUNT, CELLS_MAX = 64 };
+static const char *const column_names[COLUMN_COUNT] = {"id", "lower", "upper", "size", "alignment"};
+/* What other planners read as constraints, and how it would constrain. */
+static const struct {
+  const char *name, *meaning;
+} constraints[] = {{"offset", "would fix where the buffer lies"},
+                   {"gaps", "would free parts of the buffer for a time"}};
+enum { CONSTRAINTS = sizeof constraints / sizeof constraints[0], UNREAD = COLUMN_COUNT + CONSTRAINTS };
 #define SIZE_MAX_BYTES (UINT64_C(1) << 62) /* what the planner takes, in all */
 
 struct cell {
@@ -24,12 +32,23 @@ struct reader {
   const char *path;
   char *copy;                    /* of the line under way, for messages; as long as the longest */
   uint32_t line;                 /* from 1 */
-  uint32_t column_of[CELLS_MAX]; /* which of the columns a cell is; COLUMN_COUNT: none of them */
+  uint32_t column_of[CELLS_MAX]; /* which of the columns a cell is, or COLUMN_COUNT + which of the constraints */
   uint32_t cell_count;           /* cells a line, from the line of names */
   uint32_t *lines;               /* of each buffer */
-  uint64_t total_bytes;
+  uint64_t total_bytes;          /* sizes, and alignments above 1 */
+  uint32_t refused[CONSTRAINTS]; /* whether a constraint has been */
   int failed;
 };
+
+static void warn(const struct reader *r, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void warn(const struct reader *r, uint32_t column, const char *format, ...) {
+  const struct sl_place place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+  va_list arguments;
+  va_start(arguments, format);
+  sl_vdiagnose(r->d, SL_WARNING, &place, NULL, NULL, format, arguments);
+  va_end(arguments);
+}
 
 static void complain(struct reader *r, uint32_t column, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -99,6 +118,15 @@ static uint32_t cut_cells(struct reader *r, char *line, struct cell cells[CELLS_
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
+/* Which of the columns it is, or COLUMN_COUNT + which of the constraints, or UNREAD. */
+static uint32_t find_column(const char *name) {
+  for (uint32_t c = 0; c < COLUMN_COUNT; c++)
+    if (strcmp(name, column_names[c]) == 0) return c;
+  for (uint32_t k = 0; k < CONSTRAINTS; k++)
+    if (strcmp(name, constraints[k].name) == 0) return COLUMN_COUNT + k;
+  return UNREAD;
+}
+
 static void read_names(struct reader *r, char *line) {
   struct cell cells[CELLS_MAX];
   uint32_t seen[COLUMN_COUNT] = {0};
@@ -108,20 +136,27 @@ static void read_names(struct reader *r, char *line) {
     return;
   }
   for (uint32_t i = 0; i < r->cell_count; i++) {
-    uint32_t c = 0;
-    while (c < COLUMN_COUNT && strcmp(cells[i].text, column_names[c]) != 0) c++;
-    r->column_of[i] = c;
+    const uint32_t c = r->column_of[i] = find_column(cells[i].text);
+    if (c == UNREAD) warn(r, cells[i].column, "the column `%s` is not read", cells[i].text);
     if (c < COLUMN_COUNT && seen[c]++) complain(r, cells[i].column, NULL, "a second column `%s`", column_names[c]);
   }
   char missing[64] = "";
   uint32_t missing_count = 0;
-  for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
+  for (uint32_t c = 0; c < NEEDED; c++) {
     const size_t length = strlen(missing);
     if (!seen[c])
       snprintf(missing + length, sizeof missing - length, "%s`%s`", missing_count++ ? ", " : "", column_names[c]);
   }
   if (missing_count > 0)
     complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "there is no column %s", missing);
+}
+
+/* Refuses a constraint, once for each column. */
+static void refuse_constraint(struct reader *r, uint32_t column, const struct cell *cell) {
+  const uint32_t k = column - COLUMN_COUNT;
+  if (!*cell->text || r->refused[k]++) return;
+  complain(r, cell->column, "leave the column out, or its cells empty", "`%s` %s, which this planner has no means for",
+           constraints[k].name, constraints[k].meaning);
 }
 
 static uint64_t read_number(struct reader *r, const struct cell *cell, const char *name, uint64_t maximum) {
@@ -155,25 +190,38 @@ static int read_buffer(struct reader *r, char *line, struct sl_plan_csv *csv) {
     complain(r, 1, NULL, "%" PRIu32 " cells, but there are %" PRIu32 " columns", count, r->cell_count);
     return SL_OK;
   }
-  struct cell by_column[COLUMN_COUNT] = {{"", 1}, {"", 1}, {"", 1}, {"", 1}};
-  for (uint32_t i = 0; i < count; i++)
-    if (r->column_of[i] < COLUMN_COUNT) by_column[r->column_of[i]] = cells[i];
+  struct cell by_column[COLUMN_COUNT] = {{"", 1}, {"", 1}, {"", 1}, {"", 1}, {"", 1}};
   const int failed_before = r->failed;
   r->failed = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (r->column_of[i] < COLUMN_COUNT)
+      by_column[r->column_of[i]] = cells[i];
+    else if (r->column_of[i] != UNREAD)
+      refuse_constraint(r, r->column_of[i], &cells[i]);
   struct sl_plan_buffer b = {.lower = (uint32_t)read_number(r, &by_column[LOWER], "lower", UINT32_MAX),
                              .upper = (uint32_t)read_number(r, &by_column[UPPER], "upper", UINT32_MAX),
                              .size = read_number(r, &by_column[SIZE], "size", SIZE_MAX_BYTES)};
+  if (*by_column[ALIGNMENT].text) {
+    b.alignment = read_number(r, &by_column[ALIGNMENT], "alignment", SIZE_MAX_BYTES);
+    csv->has_alignment = 1;
+    if (!r->failed && b.alignment == 0)
+      complain(r, by_column[ALIGNMENT].column, NULL, "`alignment` is at least 1, not 0");
+  }
   if (!*by_column[ID].text) complain(r, by_column[ID].column, NULL, "`id` is empty");
   if (!r->failed && b.lower >= b.upper)
     complain(r, by_column[UPPER].column, "a buffer is live from `lower` up to, not including, `upper`",
              "`upper` must be above `lower`, %" PRIu32, b.lower);
+  const uint64_t padding = b.alignment > 1 ? b.alignment : 0;
   if (!r->failed && b.size > SIZE_MAX_BYTES - r->total_bytes)
     complain(r, by_column[SIZE].column, NULL, "the sizes sum up to more than %" PRIu64, SIZE_MAX_BYTES);
+  else if (!r->failed && padding > SIZE_MAX_BYTES - r->total_bytes - b.size)
+    complain(r, by_column[ALIGNMENT].column, NULL, "the sizes and alignments sum up to more than %" PRIu64,
+             SIZE_MAX_BYTES);
   const int good = !r->failed;
   r->failed |= failed_before;
   if (!good) return SL_OK;
   if (grow(r, csv) < 0) return SL_ENOMEM;
-  r->total_bytes += b.size;
+  r->total_bytes += b.size + padding;
   r->lines[csv->count] = r->line;
   csv->ids[csv->count] = by_column[ID].text;
   csv->buffers[csv->count++] = b;
@@ -213,7 +261,10 @@ static int find_twins(struct reader *r, const struct sl_plan_csv *csv) {
 
 static int read_lines(struct reader *r, struct sl_plan_csv *csv) {
   int status = SL_OK;
-  for (char *line = csv->text, *next; line && status == SL_OK; line = next) {
+  static const char byte_order_mark[] = "\xEF\xBB\xBF";
+  const size_t mark_bytes = strlen(byte_order_mark);
+  char *begin = csv->text + (strncmp(csv->text, byte_order_mark, mark_bytes) == 0 ? mark_bytes : 0);
+  for (char *line = begin, *next; line && status == SL_OK; line = next) {
     next = cut_line(line);
     r->line++;
     if (!*line) continue;
@@ -249,10 +300,14 @@ failed:
 }
 
 void sl_plan_csv_write(const struct sl_plan_csv *csv, FILE *file) {
-  fprintf(file, "id,lower,upper,size,offset\n");
-  for (uint32_t i = 0; i < csv->count; i++)
-    fprintf(file, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 "\n", csv->ids[i], csv->buffers[i].lower,
-            csv->buffers[i].upper, csv->buffers[i].size, csv->buffers[i].offset);
+  fprintf(file, "id,lower,upper,size,offset%s\n", csv->has_alignment ? ",alignment" : "");
+  for (uint32_t i = 0; i < csv->count; i++) {
+    const struct sl_plan_buffer *b = &csv->buffers[i];
+    fprintf(file, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64, csv->ids[i], b->lower, b->upper, b->size,
+            b->offset);
+    if (csv->has_alignment) fprintf(file, ",%" PRIu64, b->alignment ? b->alignment : 1);
+    fputc('\n', file);
+  }
 }
 
 void sl_plan_csv_free(struct sl_plan_csv *csv) {

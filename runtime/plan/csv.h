@@ -1,5 +1,5 @@
-/* csv.h: problems for the planner as text: a line `id,lower,upper,size` of column names in any order, then a line a
- * buffer, which is live in [lower, upper). */
+/* csv.h: problems for the planner as text: a line `id,lower,upper,size` of column names in any order, perhaps with
+ * `alignment`, then a line a buffer, which is live in [lower, upper). */
 #ifndef SL_PLAN_CSV_H
 #define SL_PLAN_CSV_H
 
@@ -12,12 +12,13 @@ struct sl_plan_csv {
   struct sl_plan_buffer *buffers;
   const char **ids;
   uint32_t count;
-  char *text; /* owns the ids */
+  uint32_t has_alignment; /* some buffer has one */
+  char *text;             /* owns the ids */
 };
 
 /* Reads a file. Everything that is wrong with it is reported, with line and column. SL_EIO, SL_EFORMAT, SL_ENOMEM. */
 int sl_plan_csv_read(const char *path, struct sl_diagnostics *d, struct sl_plan_csv *csv);
-/* Writes the buffers with a fifth column, offset. */
+/* Writes the buffers with a fifth column, offset, and their alignments where there are some. */
 void sl_plan_csv_write(const struct sl_plan_csv *csv, FILE *file);
 void sl_plan_csv_free(struct sl_plan_csv *csv);
 

@@ -4,7 +4,7 @@
  * Some items are placed, the others wait in a queue. What is kept of the placed ones is not their offsets but which of
  * two that overlap in time lies lower, as an order of all of them. From it follow, for each,
  *   head   the height of the highest stack below it: its lowest offset;
- *   tail   the same above it: it must end at capacity - tail at the latest.
+ *   tail   the same above it: it must end at capacity - tail at the latest. Both leave room for alignments.
  * This is the disjunctive graph of job shops, and head + size + tail <= capacity holds for each placed item.
  *
  * A repair takes the first item of the queue. With its ground at y, a placed item j can stay if it ends there or
@@ -42,11 +42,16 @@ static uint32_t random_below(struct ejection *e, uint32_t count) {
   return (uint32_t)((uint64_t)sl_plan_random(&e->random) * count >> 32);
 }
 
-/* Ascends along the order. The highest end of a placed item's support, and all that it covers raised to its own end. */
-static int64_t item_stack(struct ejection *e, uint32_t i) {
+/* Ascends along the order, or descends. How high the stack is that a placed item stands on, or hangs from, with what
+ * its alignment leaves free; all that it covers is raised to its own end. */
+static int64_t item_stack(struct ejection *e, uint32_t i, int descends) {
   const struct sl_plan_item *item = &e->search->problem->items[i];
   int64_t *height = e->height, ground = 0;
   for (uint32_t t = item->first_slab; t < item->end_slab; t++) ground = height[t] > ground ? height[t] : ground;
+  if (descends)
+    ground += (e->capacity - ground - item->size) % item->alignment;
+  else
+    ground = sl_plan_align_up(item, ground);
   for (uint32_t t = item->first_slab; t < item->end_slab; t++) height[t] = ground + item->size;
   return ground;
 }
@@ -64,9 +69,9 @@ static void order_insert(struct ejection *e, uint32_t count, uint32_t i, int64_t
 static void order_follow(struct ejection *e) {
   const size_t bytes = e->search->slab_count * sizeof *e->height;
   memset(e->height, 0, bytes);
-  for (uint32_t k = 0; k < e->order_count; k++) e->head[e->order[k]] = item_stack(e, e->order[k]);
+  for (uint32_t k = 0; k < e->order_count; k++) e->head[e->order[k]] = item_stack(e, e->order[k], 0);
   memset(e->height, 0, bytes);
-  for (uint32_t k = e->order_count; k-- > 0;) e->tail[e->order[k]] = item_stack(e, e->order[k]);
+  for (uint32_t k = e->order_count; k-- > 0;) e->tail[e->order[k]] = item_stack(e, e->order[k], 1);
   for (uint32_t k = 1; k < e->order_count; k++) order_insert(e, k, e->order[k], order_key(e, e->order[k]));
 }
 
@@ -78,7 +83,7 @@ static void conflicts_find(struct ejection *e, uint32_t i) {
     const uint32_t other = s->neighbours[k];
     if (!e->placed[other]) continue;
     const int64_t start = e->capacity - e->tail[other] - s->size[other] - s->size[i];
-    const int64_t end = e->head[other] + s->size[other];
+    const int64_t end = sl_plan_align_up(&s->problem->items[i], e->head[other] + s->size[other]);
     if (start >= end) continue;
     e->start[count] = start;
     e->end[count] = end;

@@ -37,7 +37,7 @@ struct greedy {
 
 /* The offset for `item` among the placed items, which are sorted by offset. */
 static int64_t place_find(const struct greedy *g, uint32_t placed_count, const struct sl_plan_item *item) {
-  int64_t end = 0, best = -1, best_gap = INT64_MAX;
+  int64_t end = 0, best = -1, /* end: where the item can begin */ best_gap = INT64_MAX;
   for (uint32_t k = 0; k < placed_count; k++) {
     const struct placed *other = &g->stack[k];
     if (other->first_slab >= item->end_slab || item->first_slab >= other->end_slab) continue;
@@ -47,7 +47,7 @@ static int64_t place_find(const struct greedy *g, uint32_t placed_count, const s
       best = end;
       if (g->rule == FIRST_FIT) return best;
     }
-    if (other->end > end) end = other->end;
+    if (other->end > end) end = sl_plan_align_up(item, other->end);
   }
   return best >= 0 ? best : end;
 }

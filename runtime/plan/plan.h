@@ -10,6 +10,7 @@ struct sl_plan_buffer {
   uint64_t size;
   uint64_t offset; /* result */
   uint32_t lower, upper;
+  uint64_t alignment; /* of the offset, beside that of the request; any number, 0: none */
 };
 
 struct sl_plan_request {
@@ -24,15 +25,16 @@ struct sl_plan_request {
 
 struct sl_plan_result {
   uint64_t arena_bytes;       /* the highest end of a buffer */
-  uint64_t lower_bound_bytes; /* most bytes live at once, aligned sizes */
+  uint64_t lower_bound_bytes; /* most bytes live at once, with what alignments leave free */
   uint64_t least_bytes;       /* proved: no plan has fewer; the lower bound or above */
   uint32_t optimal;           /* 1: arena equals the lower bound, or the search proved that no plan is smaller */
   uint32_t reserved;
   uint64_t steps; /* search nodes visited */
 };
 
-/* 0, SL_ENOMEM, or SL_EINVAL (an interval with lower >= upper, alignment no power of two, sum of sizes above 2^62). The
- * plan depends on the request only, unless the time limit ends the search. Any thread. */
+/* 0, SL_ENOMEM, or SL_EINVAL (an interval with lower >= upper, the request's alignment no power of two, sum of sizes
+ * and of buffers' alignments above 2^62). The plan depends on the request only, unless the time limit ends the search.
+ * Any thread. */
 int sl_plan_solve(const struct sl_plan_request *request, struct sl_plan_result *result);
 
 /* The independent checker: 0, or SL_EINVAL with the first pair of buffers that overlap in time and place, a misaligned

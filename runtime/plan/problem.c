@@ -27,6 +27,14 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
   return a;
 }
 
+static uint64_t own_alignment(const struct sl_plan_buffer *b) { return b->alignment ? b->alignment : 1; }
+
+/* The least common multiple with the request's alignment; 0: it is too large. */
+static uint64_t alignment_of(const struct sl_plan_request *request, const struct sl_plan_buffer *b) {
+  const uint64_t own = own_alignment(b), factor = own / greatest_common_divisor(own, request->alignment);
+  return factor <= SIZE_SUM_MAX / request->alignment ? factor * request->alignment : 0;
+}
+
 static int request_check(const struct sl_plan_request *request) {
   const uint32_t alignment = request->alignment;
   if (alignment == 0 || (alignment & (alignment - 1))) return SL_EINVAL;
@@ -34,7 +42,10 @@ static int request_check(const struct sl_plan_request *request) {
   for (uint32_t i = 0; i < request->count; i++) {
     const struct sl_plan_buffer *b = &request->buffers[i];
     if (b->lower >= b->upper || b->size > SIZE_SUM_MAX) return SL_EINVAL;
+    const uint64_t aligned = alignment_of(request, b);
+    if (aligned == 0) return SL_EINVAL;
     sum += (b->size + alignment - 1) & ~(uint64_t)(alignment - 1);
+    sum += aligned > alignment ? aligned : 0;
     if (sum > SIZE_SUM_MAX) return SL_EINVAL;
   }
   return SL_OK;
@@ -44,16 +55,25 @@ static int request_check(const struct sl_plan_request *request) {
 static void items_fill(const struct sl_plan_request *request, struct sl_plan_problem *problem) {
   const uint64_t mask = ~((uint64_t)request->alignment - 1);
   uint64_t unit = 0;
+  for (uint32_t i = 0; i < request->count; i++)
+    if (request->buffers[i].size > 0 && alignment_of(request, &request->buffers[i]) > request->alignment)
+      problem->is_aligned = 1;
   for (uint32_t i = 0; i < request->count; i++) {
     const struct sl_plan_buffer *b = &request->buffers[i];
     if (b->size == 0) continue;
     const uint64_t size = (b->size + request->alignment - 1) & mask;
-    problem->items[problem->count++] =
-        (struct sl_plan_item){.size = (int64_t)size, .lower = b->lower, .upper = b->upper, .buffer = i};
+    const uint64_t alignment = problem->is_aligned ? alignment_of(request, b) : 1;
+    problem->items[problem->count++] = (struct sl_plan_item){
+        .size = (int64_t)size, .alignment = (int64_t)alignment, .lower = b->lower, .upper = b->upper, .buffer = i};
     unit = greatest_common_divisor(size, unit);
+    if (alignment > 1) unit = greatest_common_divisor(alignment, unit);
   }
   problem->unit_bytes = unit ? unit : 1;
-  for (uint32_t i = 0; i < problem->count; i++) problem->items[i].size /= (int64_t)problem->unit_bytes;
+  for (uint32_t i = 0; i < problem->count; i++) {
+    struct sl_plan_item *item = &problem->items[i];
+    item->size /= (int64_t)problem->unit_bytes;
+    if (item->alignment > 1) item->alignment /= (int64_t)problem->unit_bytes;
+  }
 }
 
 /* Goes through all ends in ascending order. Before an end, what begins earlier becomes live; if anything did since the
@@ -83,6 +103,31 @@ static void slabs_fill(struct sl_plan_problem *problem, struct moment *begins, s
   }
 }
 
+/* Where all offsets in a slab are multiples of some number, all items but the highest end at a multiple of it or leave
+ * room up to one. */
+static int raise_bound(struct sl_plan_problem *problem) {
+  const uint32_t slabs = problem->slab_count;
+  int64_t *common = calloc(3 * (size_t)slabs, sizeof *common), *padded = common + slabs, *largest = padded + slabs;
+  if (!common) return SL_ENOMEM;
+  for (uint32_t i = 0; i < problem->count; i++) {
+    const struct sl_plan_item *item = &problem->items[i];
+    for (uint32_t t = item->first_slab; t < item->end_slab; t++)
+      common[t] = (int64_t)greatest_common_divisor((uint64_t)item->alignment, (uint64_t)common[t]);
+  }
+  for (uint32_t i = 0; i < problem->count; i++) {
+    const struct sl_plan_item *item = &problem->items[i];
+    for (uint32_t t = item->first_slab; t < item->end_slab; t++) {
+      const int64_t over = item->size % common[t], padding = over ? common[t] - over : 0;
+      padded[t] += item->size + padding;
+      if (padding > largest[t]) largest[t] = padding;
+    }
+  }
+  for (uint32_t t = 0; t < slabs; t++)
+    if (padded[t] - largest[t] > problem->lower_bound) problem->lower_bound = padded[t] - largest[t];
+  free(common);
+  return SL_OK;
+}
+
 int sl_plan_problem_make(const struct sl_plan_request *request, struct sl_plan_problem *problem) {
   *problem = (struct sl_plan_problem){.unit_bytes = 1};
   const int status = request_check(request);
@@ -100,7 +145,9 @@ int sl_plan_problem_make(const struct sl_plan_request *request, struct sl_plan_p
   items_fill(request, problem);
   slabs_fill(problem, moments, moments + count);
   free(moments);
-  return SL_OK;
+  const int raised = problem->is_aligned ? raise_bound(problem) : SL_OK;
+  if (raised) sl_plan_problem_free(problem);
+  return raised;
 }
 
 void sl_plan_problem_free(struct sl_plan_problem *problem) {

@@ -1,6 +1,7 @@
 /* problem.h: what the parts of the planner share. A problem is a request in a form that is easy to solve:
- *   - buffers of size 0 are left out, sizes are rounded up to the alignment and divided by their greatest common
- *     divisor (a unit), so that all arithmetic is on small signed integers;
+ *   - buffers of size 0 are left out, sizes are rounded up to the request's alignment. Sizes and the alignments of
+ *     single buffers are divided by their greatest common divisor (a unit), so that all arithmetic is on small signed
+ *     integers. In a plan whose buffers cannot be pushed down, all offsets are multiples of the unit;
  *   - time is cut into slabs, one for each largest set of buffers that are live together. A buffer covers the slabs
  *     [first_slab, end_slab); two buffers are live at the same time exactly when they cover a common slab.
  * Nothing here changes while a problem is being solved. */
@@ -10,7 +11,8 @@
 #include "plan/plan.h"
 
 struct sl_plan_item {
-  int64_t size; /* units */
+  int64_t size;      /* units */
+  int64_t alignment; /* units: 1, or what the offset is a multiple of */
   uint32_t first_slab, end_slab;
   uint32_t lower, upper;
   uint32_t buffer; /* index in the request */
@@ -21,8 +23,9 @@ struct sl_plan_problem {
   uint32_t count;
   uint32_t slab_count;
   int64_t *slab_live;  /* units live in each slab */
-  int64_t lower_bound; /* units: the most live in any slab */
+  int64_t lower_bound; /* units: the most live in any slab, with what common alignments leave free */
   uint64_t unit_bytes;
+  uint32_t is_aligned; /* some item has an alignment above 1 */
 };
 
 int sl_plan_problem_make(const struct sl_plan_request *request, struct sl_plan_problem *problem);
@@ -30,6 +33,11 @@ void sl_plan_problem_free(struct sl_plan_problem *problem);
 
 static inline int sl_plan_items_overlap(const struct sl_plan_item *a, const struct sl_plan_item *b) {
   return a->first_slab < b->end_slab && b->first_slab < a->end_slab;
+}
+
+/* The lowest offset that an item can have at `end` or above it. */
+static inline int64_t sl_plan_align_up(const struct sl_plan_item *item, int64_t end) {
+  return item->alignment == 1 ? end : (end + item->alignment - 1) / item->alignment * item->alignment;
 }
 
 /* A plan: an offset for each item, in units, and the highest end. */

@@ -1,13 +1,14 @@
 /* search.c: decides whether a plan of a given capacity exists, by branch and bound.
  *
  * What is searched. From any plan, push buffers down until each stands on the ground or on another buffer
- * ("supported"); only supported plans are searched. What is known of items not yet placed, their floor and lowest
- * offset, and what follows from a step, is in bounds.c.
+ * ("supported"), or at the next offset of its alignment; only supported plans are searched. What is known of items not
+ * yet placed, their floor and lowest offset, and what follows from a step, is in bounds.c.
  *
  * Branching. Choose an item that does not wait and under which nothing yet to be placed has room, that is, every
  * unplaced item d that overlaps it has lowest(d) + size(d) > its floor. In the first branch it is placed on its floor
- * (all those d come to lie above it), in the second it never stands there (lowest = floor + 1: it waits). Both together
- * are complete for any choice, so items need no global order of offsets, and the search can stay where it is hard.
+ * (all those d come to lie above it), in the second it never stands there (lowest = floor + 1, aligned: it waits). Both
+ * together are complete for any choice, so items need no global order of offsets, and the search can stay where it is
+ * hard.
  *
  * Decomposition. Where no unplaced item crosses from one slab to the next, both sides are searched separately, and a
  * side that fails fails the whole without another try of the first.
@@ -254,7 +255,8 @@ static uint64_t pairs_count(const struct sl_plan_problem *problem, const struct 
 }
 
 static int items_equal(const struct sl_plan_item *a, const struct sl_plan_item *b) {
-  return a->size == b->size && a->first_slab == b->first_slab && a->end_slab == b->end_slab;
+  return a->size == b->size && a->alignment == b->alignment && a->first_slab == b->first_slab &&
+         a->end_slab == b->end_slab;
 }
 
 /* The items of each slab, in ascending order. */

@@ -20,6 +20,9 @@ static int buffer_check(const struct sl_plan_buffer *b, uint32_t index, uint32_t
   } else if (b->offset % alignment) {
     snprintf(reason, reason_size, "buffer %" PRIu32 ": offset %" PRIu64 " is no multiple of %" PRIu32, index, b->offset,
              alignment);
+  } else if (b->alignment && b->offset % b->alignment) {
+    snprintf(reason, reason_size, "buffer %" PRIu32 ": offset %" PRIu64 " is no multiple of its alignment, %" PRIu64,
+             index, b->offset, b->alignment);
   } else if (b->offset > arena_bytes || b->size > arena_bytes - b->offset) {
     snprintf(reason, reason_size,
              "buffer %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64 " end beyond the arena of %" PRIu64, index, b->size,

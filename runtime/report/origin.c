@@ -142,11 +142,11 @@ static void json_inputs(const struct sl_session *s, struct sl_json *j) {
     sl_json_begin_object(j, NULL);
     sl_json_string(j, "path", paths[i]);
     if (ranges) {
-      sl_json_integer(j, "first_byte", (int64_t)ranges[i].first_byte);
-      sl_json_integer(j, "range_bytes", (int64_t)ranges[i].bytes);
+      sl_json_unsigned(j, "first_byte", ranges[i].first_byte);
+      sl_json_unsigned(j, "range_bytes", ranges[i].bytes);
     }
     if (is_file)
-      sl_json_integer(j, "bytes", (int64_t)about.st_size);
+      sl_json_unsigned(j, "bytes", (uint64_t)about.st_size);
     else
       sl_json_string(j, "bytes", NULL); /* null */
     sl_json_end_object(j);

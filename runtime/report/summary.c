@@ -141,7 +141,7 @@ static void write_budgets(const struct sl_session *s, FILE *file) {
 
 static void write_total(const struct sl_total_summary *t, uint64_t i, FILE *file) {
   if (t->is_signed)
-    fprintf(file, " %" PRId64, (int64_t)t->values[i]);
+    fprintf(file, t->is_signed ? " %" PRId64 : " %" PRIu64, t->values[i]);
   else
     fprintf(file, " %" PRIu64, t->values[i]);
 }
@@ -322,9 +322,9 @@ static void json_event(const struct sl_session *s, struct sl_json *j, const stru
   while (paths && paths[count]) count++;
   sl_json_begin_object(j, "first");
   sl_json_integer(j, "run", event->run);
-  sl_json_integer(j, "event", (int64_t)event->number);
+  sl_json_unsigned(j, "event", event->number);
   sl_json_string(j, "file", event->file < count ? paths[event->file] : NULL);
-  sl_json_integer(j, sl_session_options(s)->feed ? "entry" : "byte", (int64_t)event->offset);
+  sl_json_unsigned(j, sl_session_options(s)->feed ? "entry" : "byte", event->offset);
   sl_json_end_object(j);
 }
 
@@ -359,7 +359,7 @@ static void json_bytes(struct sl_json *j, const char *key, uint64_t bytes) {
   if (bytes == UINT64_MAX)
     sl_json_string(j, key, NULL); /* null */
   else
-    sl_json_integer(j, key, (int64_t)bytes);
+    sl_json_unsigned(j, key, bytes);
 }
 
 static void json_traffic(struct sl_json *j, uint64_t bytes_in, uint64_t bytes_out) {
@@ -444,6 +444,13 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+static void json_total(struct sl_json *j, const struct sl_total_summary *t, uint64_t value) {
+  if (t->is_signed)
+    sl_json_integer(j, NULL, (int64_t)value);
+  else
+    sl_json_unsigned(j, NULL, value);
+}
+
 /* {OUTPUT: {FIELD: [value of each entry, or list of values]}} */
 static void json_totals(const struct sl_session *s, struct sl_json *j) {
   const struct sl_summary *sum = sl_session_summary(s);
@@ -454,7 +461,7 @@ static void json_totals(const struct sl_session *s, struct sl_json *j) {
     sl_json_begin_array(j, t->field);
     for (uint32_t e = 0; e < t->entries; e++) {
       if (t->width > 1) sl_json_begin_array(j, NULL);
-      for (uint32_t w = 0; w < t->width; w++) sl_json_integer(j, NULL, (int64_t)t->values[(uint64_t)e * t->width + w]);
+      for (uint32_t w = 0; w < t->width; w++) json_total(j, t, t->values[(uint64_t)e * t->width + w]);
       if (t->width > 1) sl_json_end_array(j);
     }
     sl_json_end_array(j);

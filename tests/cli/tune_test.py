@@ -155,6 +155,9 @@ def results(path, folder):
     everything = sluice("compare", before, after, "--all").stdout
     check("1087.00000029" in everything and everything.count("check.bins[") == 199, "--all lists them with all digits")
     sluice("compare", before, before)
+    large = [changed(path, folder, f"large{k}", totals={}, results={"check": {"sum": 2**60 + k, "mean": 1.0 + k / 2}}) for k in (0, 1)]
+    check("0 of 2 values" in sluice("compare", *large).stdout, "integers that are equal as doubles differ")
+    check("2 of 2 values" in sluice("compare", large[0], large[0]).stdout, "and are equal to themselves")
 
 
 def no_summaries(path, folder):

@@ -20,12 +20,27 @@ static void check_operand(uint64_t word) {
   require(rest >> (WHERE_TYPE_SHIFT - WHERE_CONSTANT_SHIFT) <= SL_TYPE_f64);
 }
 
+/* Marks the words of an instruction but its first one. */
+static void mark_data(const struct where_program *program, uint32_t i, uint8_t *is_data) {
+  const uint32_t operation = (uint32_t)program->words[i] & WHERE_8_BITS;
+  if (operation == WHERE_MASS) is_data[i + 1] = 1;
+  if (operation != WHERE_INTEGERS) return;
+  const uint32_t comparison = (uint32_t)(program->words[i] >> WHERE_CONSTANT_SHIFT);
+  require(comparison >= WHERE_LESS && comparison <= WHERE_HAS);
+  for (uint32_t side = 0, at = i; side < 2; side++) {
+    require(++at < program->count);
+    is_data[at] = 1;
+    check_operand(program->words[at]);
+    if (((uint32_t)program->words[at] >> WHERE_OPERAND_SHIFT & WHERE_4_BITS) == WHERE_CONSTANT) is_data[++at] = 1;
+  }
+}
+
 static void check_program(const struct where_program *program) {
   uint8_t is_data[WHERE_WORDS_MAX + 2] = {0};
   uint32_t aside = 0;
   require(program->count <= WHERE_WORDS_MAX);
   for (uint32_t i = 0; i < program->count; i++)
-    if (!is_data[i] && ((uint32_t)program->words[i] & WHERE_8_BITS) == WHERE_MASS) is_data[i + 1] = 1;
+    if (!is_data[i]) mark_data(program, i, is_data);
   require(!is_data[program->count]);
   for (uint32_t i = 0; i < program->count; i++) {
     const uint64_t word = program->words[i];
@@ -66,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_program(&program);
     run_program(&program);
   } else {
-    require(fault.at <= strlen(text));
+    require(!fault.is_warning && fault.at <= strlen(text));
     require(strlen(fault.text) > 0 && strlen(fault.text) < sizeof fault.text);
   }
   free(text);

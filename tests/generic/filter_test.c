@@ -142,9 +142,38 @@ static void what_is_not_a_number_is_never_within(void **state) {
   sl_test_free(t);
 }
 
+/* As doubles, 2^53 + 1 is 2^53, and the largest integer is 2^64. */
+static void large_integers_are_compared_exactly(void **state) {
+  (void)state;
+  const uint64_t middle = UINT64_C(1) << 53,
+                 ids[] = {middle - 1, middle, middle + 1, middle + 2, middle + 3, UINT64_MAX};
+  static const struct {
+    double minimum, maximum;
+    uint32_t first, end;
+  } ranges[] = {{0, 0x1p53, 0, 2},          {0x1p53 + 2, 1e300, 3, 6}, {0x1p53, 0x1p53 + 2, 1, 4},
+                {0x1p53 + 4, 0x1p64, 5, 6}, {0x1p64, 1e300, 0, 0},     {-1e300, 0x1p53 - 1, 0, 1}};
+  const uint32_t first[] = {0, 1, 2, 3, 4, 5, 6};
+  for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
+    struct sl_test *t = sl_test_new(GENERIC_PLUGIN, "filter");
+    sl_test_events(t, 6);
+    sl_test_field(t, "of", &any_collection_collection, "id");
+    sl_test_input(t, "of", "id", ids, 6);
+    sl_test_input(t, "of", "offsets", first, 7);
+    sl_test_input(t, "of", "second_offsets", first, 7);
+    sl_test_set(t, "minimum", ranges[r].minimum);
+    sl_test_set(t, "maximum", ranges[r].maximum);
+    assert_int_equal(sl_test_run(t), 0);
+    const uint32_t *passed = sl_test_output(t, "passed", "numbers");
+    assert_int_equal(*(const uint32_t *)sl_test_output(t, "passed", "count"), ranges[r].end - ranges[r].first);
+    for (uint32_t i = ranges[r].first; i < ranges[r].end; i++) assert_int_equal(passed[i - ranges[r].first], i);
+    sl_test_free(t);
+  }
+}
+
 int main(void) {
   make_offsets();
   const struct CMUnitTest tests[] = {cmocka_unit_test(fields_of_all_shapes),
-                                     cmocka_unit_test(what_is_not_a_number_is_never_within)};
+                                     cmocka_unit_test(what_is_not_a_number_is_never_within),
+                                     cmocka_unit_test(large_integers_are_compared_exactly)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

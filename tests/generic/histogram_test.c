@@ -168,7 +168,15 @@ static void integers_are_counted(void **state) {
   t = histogram("word", words, 4, &(struct axis){2, 0, 18446744073709551616.0});
   sl_test_events(t, 1);
   sl_test_input(t, "of", "offsets", ends, 2);
-  assert_counts(t, (uint32_t[]){0, 2, 1, 1, 0}, 5); /* the largest is, as a float, 2^64 */
+  assert_counts(t, (uint32_t[]){0, 2, 2, 0, 0}, 5); /* the largest is, as a float, 2^64 */
+
+  /* As floats, 2^53 + 1 is 2^53, and 2^53 + 3 is 2^53 + 4; edges 2^53, + 2, + 4. */
+  const uint64_t middle = UINT64_C(1) << 53,
+                 large[] = {middle - 1, middle, middle + 1, middle + 2, middle + 3, middle + 4};
+  t = histogram("word", large, 6, &(struct axis){2, 0x1p53, 0x1p53 + 4});
+  sl_test_events(t, 1);
+  sl_test_input(t, "of", "offsets", (uint32_t[]){0, 6}, 2);
+  assert_counts(t, (uint32_t[]){1, 2, 2, 1, 0}, 5);
 }
 
 static void nothing_is_nothing(void **state) {

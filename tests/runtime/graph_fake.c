@@ -57,7 +57,7 @@ struct reader_args {
 static const struct sl_member reader_members[] = {
     SL_OUT(banks, toy_banks, "all banks", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0)))),
     SL_OUT(header, toy_header, "all headers", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0)))),
-    SL_U64(seed, 1, 0, 0x1p64, "", "of the random numbers"),
+    SL_U64(seed, 1, 0, 0x1p53, "", "of the random numbers"),
 };
 SL_SOURCE(reader, "makes events", uint64_t, no_source);
 #undef SL_ARGS

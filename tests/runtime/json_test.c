@@ -47,6 +47,18 @@ static void assert_value(const char *expected, double value) {
   sl_json_free(&j);
 }
 
+static void integers_have_all_64_bits(void **state) {
+  (void)state;
+  struct sl_json j;
+  sl_json_begin(&j);
+  sl_json_begin_array(&j, NULL);
+  sl_json_integer(&j, NULL, INT64_MIN);
+  sl_json_unsigned(&j, NULL, UINT64_MAX);
+  sl_json_end_array(&j);
+  assert_string_equal(sl_json_text(&j), "[\n  -9223372036854775808,\n  18446744073709551615\n]");
+  sl_json_free(&j);
+}
+
 static void numbers_are_the_shortest_that_read_back(void **state) {
   (void)state;
   assert_value("0.1", 0.1);
@@ -137,6 +149,7 @@ static void calls_that_do_not_nest_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(objects_and_arrays_nest_and_are_indented),
+      cmocka_unit_test(integers_have_all_64_bits),
       cmocka_unit_test(numbers_are_the_shortest_that_read_back),
       cmocka_unit_test(random_numbers_read_back_exactly),
       cmocka_unit_test(texts_are_escaped),

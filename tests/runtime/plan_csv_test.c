@@ -15,11 +15,12 @@ static int read_text(const char *text, size_t bytes, struct sl_diagnostics *d, s
   return sl_plan_csv_read(path, d, csv);
 }
 
-static void check_good(const char *text) {
+static void check_good(const char *text, uint32_t warnings) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_plan_csv csv;
   assert_int_equal(read_text(text, strlen(text), d, &csv), SL_OK);
-  assert_int_equal(sl_diagnostics_count(d), 0);
+  assert_int_equal(sl_diagnostics_errors(d), 0);
+  assert_int_equal(sl_diagnostics_count(d), warnings);
   assert_int_equal(csv.count, 4);
   assert_string_equal(csv.ids[1], "edges");
   assert_int_equal(csv.buffers[1].lower, 1);
@@ -33,12 +34,13 @@ static void check_good(const char *text) {
 
 static void a_file_is_read_with_any_order_of_columns_and_any_line_ends(void **state) {
   (void)state;
-  check_good(good);
-  check_good("id,lower,upper,size\nimage,0,3,40\nedges,1,4,24\nmask,3,6,40\nsum,4,6,24"); /* no end of the last line */
-  check_good("size,note,upper,lower,id\r\n40,,3,0,image\r\n\r\n24,x,4,1,edges\r\n40,,6,3,mask\r\n24,,6,4,sum\r\n");
+  check_good(good, 0);
+  check_good("id,lower,upper,size\nimage,0,3,40\nedges,1,4,24\nmask,3,6,40\nsum,4,6,24",
+             0); /* no end of the last line */
+  check_good("size,note,upper,lower,id\r\n40,,3,0,image\r\n\r\n24,x,4,1,edges\r\n40,,6,3,mask\r\n24,,6,4,sum\r\n", 1);
 }
 
-static void what_is_written_can_be_read(void **state) {
+static void what_is_read_is_written_with_offsets(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_plan_csv csv;
@@ -48,8 +50,36 @@ static void what_is_written_can_be_read(void **state) {
   FILE *file = open_memstream(&text, &bytes);
   sl_plan_csv_write(&csv, file);
   fclose(file);
-  check_good(text);
+  assert_string_equal(text,
+                      "id,lower,upper,size,offset\nimage,0,3,40,0\nedges,1,4,24,0\nmask,3,6,40,0\nsum,4,6,24,0\n");
   free(text);
+  sl_plan_csv_free(&csv);
+  sl_diagnostics_free(d);
+}
+
+static void a_byte_order_mark_at_the_begin_is_no_part_of_a_name(void **state) {
+  (void)state;
+  char text[sizeof good + 3] = "\xEF\xBB\xBF";
+  check_good(strcat(text, good), 0);
+}
+
+static void alignments_are_read_and_written(void **state) {
+  (void)state;
+  static const char text[] = "alignment,id,lower,upper,size\n8,a,0,3,5\n,b,0,3,5\n1,c,0,3,5\n";
+  struct sl_diagnostics *d = sl_diagnostics_new();
+  struct sl_plan_csv csv;
+  assert_int_equal(read_text(text, sizeof text - 1, d, &csv), SL_OK);
+  assert_int_equal(sl_diagnostics_count(d), 0);
+  assert_int_equal(csv.buffers[0].alignment, 8);
+  assert_int_equal(csv.buffers[1].alignment, 0);
+  assert_int_equal(csv.buffers[2].alignment, 1);
+  char *written = NULL;
+  size_t bytes = 0;
+  FILE *file = open_memstream(&written, &bytes);
+  sl_plan_csv_write(&csv, file);
+  fclose(file);
+  assert_string_equal(written, "id,lower,upper,size,offset,alignment\na,0,3,5,0,8\nb,0,3,5,0,1\nc,0,3,5,0,1\n");
+  free(written);
   sl_plan_csv_free(&csv);
   sl_diagnostics_free(d);
 }
@@ -92,7 +122,9 @@ static void damaged_text_is_refused_or_is_another_problem(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_is_read_with_any_order_of_columns_and_any_line_ends),
-      cmocka_unit_test(what_is_written_can_be_read),
+      cmocka_unit_test(what_is_read_is_written_with_offsets),
+      cmocka_unit_test(a_byte_order_mark_at_the_begin_is_no_part_of_a_name),
+      cmocka_unit_test(alignments_are_read_and_written),
       cmocka_unit_test(damaged_text_is_refused_or_is_another_problem),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,10 @@ enum { BUFFERS_MAX = 128 };
 /* A buffer as the tables below write it. */
 #define BUFFER(size_, lower_, upper_) \
   { .size = size_, .lower = lower_, .upper = upper_ }
+#define PLACED(size_, offset_, lower_, upper_) \
+  { .size = size_, .offset = offset_, .lower = lower_, .upper = upper_ }
+#define ALIGNED(size_, lower_, upper_, alignment_) \
+  { .size = size_, .lower = lower_, .upper = upper_, .alignment = alignment_ }
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof(array)[0])
 
 static struct sl_plan_result solve_with(struct sl_plan_buffer *buffers, uint32_t count, uint32_t alignment,
@@ -159,6 +163,20 @@ static void sizes_are_rounded_up_to_the_alignment(void **state) {
   assert_int_equal(b[1].size, 300);
 }
 
+static void buffers_are_aligned_each_by_itself(void **state) {
+  (void)state;
+  struct sl_plan_buffer two[] = {ALIGNED(5, 0, 3, 8), ALIGNED(5, 0, 3, 8)};
+  assert_optimal(solve(two, COUNT(two)), 13, 13); /* 0 and 8 */
+  struct sl_plan_buffer three[] = {ALIGNED(6, 0, 1, 0), ALIGNED(6, 0, 1, 4), ALIGNED(2, 0, 1, 1)};
+  assert_optimal(solve(three, COUNT(three)), 14, 14); /* 6 at 8 or 0, 2 between or above */
+  struct sl_plan_buffer sixes[] = {ALIGNED(6, 0, 1, 4), ALIGNED(6, 0, 1, 4)};
+  assert_optimal(solve(sixes, COUNT(sixes)), 14, 14);
+  struct sl_plan_buffer pages[] = {ALIGNED(3000, 0, 2, 4096), ALIGNED(3000, 1, 3, 4096), ALIGNED(1000, 1, 2, 1)};
+  assert_optimal(solve(pages, COUNT(pages)), 7096, 7000); /* the third one fills the gap */
+  struct sl_plan_buffer thirds[] = {ALIGNED(4, 0, 1, 3), ALIGNED(4, 0, 1, 3)};
+  assert_int_equal(solve_with(thirds, COUNT(thirds), 4, 0, 20).arena_bytes, 16); /* multiples of 12 */
+}
+
 static void sizes_near_the_limit_do_not_overflow(void **state) {
   (void)state;
   const uint64_t large = UINT64_C(1) << 60;
@@ -183,6 +201,8 @@ static int solve_status(struct sl_plan_buffer *buffers, uint32_t count, uint32_t
 static void bad_requests_are_refused(void **state) {
   (void)state;
   struct sl_plan_buffer good[] = {BUFFER(4, 0, 1)}, empty[] = {BUFFER(4, 3, 3)}, reversed[] = {BUFFER(4, 3, 2)};
+  struct sl_plan_buffer coarse[] = {ALIGNED(4, 0, 1, UINT64_C(1) << 63)};
+  struct sl_plan_buffer coprime[] = {ALIGNED(4, 0, 1, (UINT64_C(1) << 61) - 1)};
   struct sl_plan_buffer large[] = {BUFFER(UINT64_MAX, 0, 1)};
   struct sl_plan_buffer sum[] = {BUFFER(UINT64_C(1) << 62, 0, 1), BUFFER(1, 0, 1)};
   assert_int_equal(solve_status(good, 1, 1), SL_OK);
@@ -192,6 +212,9 @@ static void bad_requests_are_refused(void **state) {
   assert_int_equal(solve_status(reversed, 1, 1), SL_EINVAL);
   assert_int_equal(solve_status(large, 1, 1), SL_EINVAL);
   assert_int_equal(solve_status(sum, 2, 1), SL_EINVAL);
+  assert_int_equal(solve_status(coarse, 1, 1), SL_EINVAL);
+  assert_int_equal(solve_status(coprime, 1, 1), SL_OK);
+  assert_int_equal(solve_status(coprime, 1, 64), SL_EINVAL);
 }
 
 /* ------------------------------------------------------------------------------------------------ random */
@@ -260,6 +283,7 @@ static void brute_extend(struct brute *s, uint32_t placed, uint64_t last, uint64
       if (!(placed >> k & 1) || below->lower >= b->upper || b->lower >= below->upper) continue;
       if (s->offsets[k] + below->size > offset) offset = s->offsets[k] + below->size;
     }
+    if (b->alignment) offset = (offset + b->alignment - 1) / b->alignment * b->alignment;
     if (offset < last) continue;
     s->offsets[i] = offset;
     brute_extend(s, placed | 1u << i, offset, offset + b->size > arena ? offset + b->size : arena);
@@ -288,13 +312,20 @@ static void the_hand_worked_gap_is_one(void **state) {
   assert_int_equal(brute_optimum(gap, COUNT(gap)), 7);
 }
 
-/* A small problem with its optimum: random, full to the brim, or near the hand-worked gap. */
+static void align_some(struct sl_plan_buffer *b, uint32_t count) {
+  static const uint64_t alignments[] = {0, 1, 2, 3, 4, 6, 8};
+  for (uint32_t i = 0; i < count; i++) b[i].alignment = alignments[random_below(COUNT(alignments))];
+}
+
+/* A small problem with its optimum: random, full to the brim, or near the hand-worked gap; four of
+ * sixteen with alignments. */
 static uint64_t small_problem(struct sl_plan_buffer *b, uint32_t *count, uint32_t kind) {
   *count = 1 + random_below(7);
   if (kind % 4 < 2)
     for (uint32_t i = 0; i < *count; i++) b[i] = random_buffer(6, 9);
   else
     *count = kind % 4 == 2 ? full_problem(b) : gap_problem(b);
+  if (kind / 4 % 4 == 3) align_some(b, *count);
   return brute_optimum(b, *count);
 }
 
@@ -474,7 +505,7 @@ static void assert_refused(const struct sl_plan_buffer *buffers, uint32_t count,
 
 static void the_checker_accepts_neighbours_in_time_and_place(void **state) {
   (void)state;
-  const struct sl_plan_buffer b[] = {{8, 0, 0, 2}, {8, 8, 0, 2}, {16, 0, 2, 3}, {0, 0, 0, 3}};
+  const struct sl_plan_buffer b[] = {PLACED(8, 0, 0, 2), PLACED(8, 8, 0, 2), PLACED(16, 0, 2, 3), PLACED(0, 0, 0, 3)};
   char reason[256];
   assert_int_equal(sl_plan_verify(b, COUNT(b), 8, 16, reason, sizeof reason), SL_OK);
   assert_int_equal(sl_plan_verify(NULL, 0, 1, 0, reason, sizeof reason), SL_OK);
@@ -482,17 +513,19 @@ static void the_checker_accepts_neighbours_in_time_and_place(void **state) {
 
 static void the_checker_refuses_planted_errors(void **state) {
   (void)state;
-  const struct sl_plan_buffer same_place[] = {{8, 0, 0, 2}, {8, 0, 2, 3}, {8, 0, 1, 2}};
-  const struct sl_plan_buffer one_byte[] = {{8, 0, 0, 2}, {8, 7, 1, 3}};
-  const struct sl_plan_buffer within[] = {{8, 2, 1, 2}, {64, 0, 0, 3}};
-  const struct sl_plan_buffer misaligned[] = {{8, 0, 0, 2}, {8, 12, 0, 2}};
-  const struct sl_plan_buffer beyond[] = {{8, 9, 0, 2}};
-  const struct sl_plan_buffer wraps[] = {{8, UINT64_MAX - 3, 0, 2}};
-  const struct sl_plan_buffer timeless[] = {{8, 0, 2, 2}};
+  const struct sl_plan_buffer same_place[] = {PLACED(8, 0, 0, 2), PLACED(8, 0, 2, 3), PLACED(8, 0, 1, 2)};
+  const struct sl_plan_buffer one_byte[] = {PLACED(8, 0, 0, 2), PLACED(8, 7, 1, 3)};
+  const struct sl_plan_buffer within[] = {PLACED(8, 2, 1, 2), PLACED(64, 0, 0, 3)};
+  const struct sl_plan_buffer misaligned[] = {PLACED(8, 0, 0, 2), PLACED(8, 12, 0, 2)};
+  const struct sl_plan_buffer beyond[] = {PLACED(8, 9, 0, 2)};
+  const struct sl_plan_buffer wraps[] = {PLACED(8, UINT64_MAX - 3, 0, 2)};
+  const struct sl_plan_buffer timeless[] = {PLACED(8, 0, 2, 2)};
   assert_refused(same_place, 3, 1, 16, "buffers 0 and 2 are live together");
   assert_refused(one_byte, 2, 1, 16, "buffers 0 and 1 are live together");
   assert_refused(within, 2, 1, 64, "buffers 0 and 1 are live together");
   assert_refused(misaligned, 2, 8, 64, "buffer 1: offset 12 is no multiple of 8");
+  const struct sl_plan_buffer own = {.size = 8, .offset = 12, .upper = 2, .alignment = 8};
+  assert_refused(&own, 1, 4, 64, "buffer 0: offset 12 is no multiple of its alignment, 8");
   assert_refused(beyond, 1, 1, 16, "buffer 0: 8 bytes at 9 end beyond the arena of 16");
   assert_refused(wraps, 1, 1, UINT64_MAX, "beyond the arena");
   assert_refused(timeless, 1, 1, 16, "buffer 0: its interval");
@@ -527,6 +560,7 @@ int main(void) {
       cmocka_unit_test(a_limit_in_steps_ends_the_search_with_what_is_proved),
       cmocka_unit_test(buffers_of_size_0_get_offset_0_and_disturb_nothing),
       cmocka_unit_test(sizes_are_rounded_up_to_the_alignment),
+      cmocka_unit_test(buffers_are_aligned_each_by_itself),
       cmocka_unit_test(sizes_near_the_limit_do_not_overflow),
       cmocka_unit_test(a_capacity_ends_the_search_early),
       cmocka_unit_test(bad_requests_are_refused),

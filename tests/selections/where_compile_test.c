@@ -17,6 +17,13 @@ static void expect_fault(const char *text, const char *mark, const char *said) {
     fail_msg("`%s`: byte %u, not %zu: `%s`, not `%s`", text, fault.at, at, fault.text, said);
 }
 
+static void expect_warning(const char *text, const char *mark, const char *said) {
+  const size_t at = strcspn(mark, "^");
+  if (compile(text) != SL_OK) fail_msg("`%s`: %s", text, fault.text);
+  if (!fault.is_warning || fault.at != at || !strstr(fault.text, said))
+    fail_msg("`%s`: byte %u, not %zu: `%s`, not `%s`", text, fault.at, at, fault.text, said);
+}
+
 static void a_name_that_is_none_is_told_with_the_nearest(void **state) {
   (void)state;
   expect_fault("pt > 1 and chi > 2", /**/ "           ^", "there is no `chi`; did you mean chi2?");
@@ -30,6 +37,7 @@ static void a_name_that_is_none_is_told_with_the_nearest(void **state) {
   expect_fault("mx(pt, p) > 1", /*     */ "^", "there is no function `mx`; did you mean max?");
   expect_fault("pt(1) > 1", /*         */ "^", "there is no function `pt`");
   expect_fault("mass(pion, K) > 1", /* */ "     ^", "mass takes what the children are");
+  expect_fault("x > 1 mm^", /*         */ "        ^", "an operation is missing before `^`");
   expect_fault("pt > 1 KeV", /*        */ "       ^", "`KeV` is no unit");
 }
 
@@ -76,6 +84,60 @@ static void what_is_missing_is_told(void **state) {
   expect_fault("pt > \xc3\xa9", /*    */ "     ^", "a value is missing before `\xc3\xa9`"); /* the whole character */
   expect_fault("pt > 1234567890123456", "     ^", "at most 15 digits");
   expect_fault("pt > 1e23", /*        */ "     ^", "an exponent within 22");
+}
+
+static void a_unit_that_is_not_that_of_the_field_is_told(void **state) {
+  (void)state;
+  expect_fault("pt > 2 mm", /*             */ "       ^", "`pt` is an energy in MeV, and `2 mm` a length in mm");
+  expect_fault("2 cm > pt", /*             */ "  ^", "`2 cm` is a length in mm, and `pt` an energy in MeV");
+  expect_fault("chi2 < 20 MeV", /*         */ "          ^",
+               "`chi2` is a number without a unit, and `20 MeV` an energy");
+  expect_fault("charge == 1 um", /*        */ "            ^", "`charge` is a number without a unit");
+  expect_fault("event.run > 5 s", /*       */ "              ^", "`event.run` is a number without a unit");
+  expect_fault("event.vertices < 2 mm", /* */ "                   ^", "`event.vertices` is a number without a unit");
+  expect_fault("event.gps_time > 5 GeV", /**/ "                   ^", "`event.gps_time` is a time in us");
+  expect_fault("x > 2 mm2", /*             */ "      ^", "`x` is a length in mm, and `2 mm2` in mm^2");
+  expect_fault("x * y > 2 mm", /*          */ "          ^", "`x * y` is in mm^2, and `2 mm` a length in mm");
+  expect_fault("p / x > 2 MeV", /*         */ "          ^", "`p / x` is in MeV/mm");
+  expect_fault("1 MeV / p > 1 mm", /*      */ "              ^", "`1 MeV / p` is a number without a unit");
+  expect_fault("1 mm / (p * p) > 1 mm", /* */ "                   ^", "is in mm/MeV^2, and");
+  expect_fault("sqrt(x) > 2 mm", /*        */ "            ^", "`sqrt(x)` is in mm^0.5");
+  expect_fault("pt + 2 mm > 3", /*         */ "       ^", "`pt` is an energy in MeV, and `2 mm` a length");
+  expect_fault("pt + 1 > 2 mm", /*         */ "           ^", "`pt + 1` is an energy in MeV");
+  expect_fault("-abs(pt) > 2 mm", /*       */ "             ^", "`-abs(pt)` is an energy in MeV");
+  expect_fault("min(pt, 2 mm) > 1", /*     */ "          ^", "`pt` is an energy in MeV");
+  expect_fault("max(pt, p) > (2 mm)", /*   */ "                ^", "`max(pt, p)` is an energy in MeV");
+  expect_fault("pt > ip", /*               */ "     ^", "`pt` is an energy in MeV, and `ip` a length in mm");
+  expect_fault("mass(pi, K) > 2 mm", /*    */ "                ^", "`mass(pi, K)` is an energy in MeV");
+  expect_fault("mass(pi, 2 mm) > 2", /*    */ "           ^", "mass takes an energy, and `2 mm` is a length in mm");
+  expect_fault("log(pt) > 2", /*           */ "    ^", "log takes a number without a unit, and `pt` is an energy");
+  expect_fault("log(2 mm) > 2", /*         */ "      ^", "divide it by one, such as 1 GeV");
+  expect_fault("has(leptons, 1 mm)", /*    */ "               ^", "has takes a number without a unit");
+}
+
+static void units_that_agree_are_compiled(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "pt > 2 GeV and x < 2 cm and event.gps_time > 5 s",
+      "x * x + y * y > 4 mm2 and x * y > 4 mm^2 and sqrt(x * x + y * y) > 60 um",
+      "p / 1 GeV > 3 and log(pt / 1 GeV) > log(2 GeV / 1 MeV) and (26 GeV - pt) / p > 1",
+      "pt > 2000 and x > 3 and chi2 < 5 and charge == 1 and mass(pi, 1 GeV) > 2 GeV",
+      "1864.83 MeV * rho >= 60 um * p and dz / p > 1 mm / 1 GeV and rho * rho > 1 m2"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    if (compile(texts[i]) != SL_OK || *fault.text) fail_msg("`%s`: byte %u: %s", texts[i], fault.at, fault.text);
+  }
+}
+
+/* Factors without a unit may have one. */
+static void a_unit_beside_bare_factors_is_a_warning(void **state) {
+  (void)state;
+  expect_warning("2 * pt > 2 mm", /*            */ "           ^",
+                 "`2 * pt` is an energy in MeV, and `2 mm` a length in mm, if");
+  expect_warning("(pt + p) / 2 > 1 mm", /*      */ "                 ^", "write their units");
+  expect_warning("1864 * rho >= 60 um * p", /*  */ "                 ^", "`1864 * rho` is a length in mm");
+  expect_warning("log(2 * p / 1 mm) > 1", /*    */ "              ^", "log takes a number without a unit");
+  assert_int_equal(compile("ip > 0.0116 + 23.4 / pt and ip < 0.04 * dz and 2 * pt > x"), SL_OK);
+  assert_string_equal(fault.text, "");
 }
 
 static void what_is_too_large_is_told(void **state) {
@@ -153,10 +215,10 @@ static void numbers_are_rounded_once(void **state) {
                {"341 MeV", 341.0f}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[64];
-    snprintf(text, sizeof text, "pt > %s", cases[i].text);
+    snprintf(text, sizeof text, "%s > %s", strchr(cases[i].text, 'm') ? "x" : "pt", cases[i].text);
     assert_int_equal(compile(text), SL_OK);
     if (constant(1) != cases[i].value) fail_msg("%s: %.9g, not %.9g", cases[i].text, constant(1), cases[i].value);
-    snprintf(text, sizeof text, "pt > - %s", cases[i].text);
+    snprintf(text, sizeof text, "%s > - %s", strchr(cases[i].text, 'm') ? "x" : "pt", cases[i].text);
     assert_int_equal(compile(text), SL_OK);
     assert_int_equal(program.count, 2); /* the sign is the constant's */
     assert_true(constant(1) == -cases[i].value);
@@ -169,6 +231,9 @@ int main(void) {
       cmocka_unit_test(truths_and_numbers_are_told_apart),
       cmocka_unit_test(numbers_of_arguments_are_told),
       cmocka_unit_test(what_is_missing_is_told),
+      cmocka_unit_test(a_unit_that_is_not_that_of_the_field_is_told),
+      cmocka_unit_test(units_that_agree_are_compiled),
+      cmocka_unit_test(a_unit_beside_bare_factors_is_a_warning),
       cmocka_unit_test(what_is_too_large_is_told),
       cmocka_unit_test(a_cut_is_two_instructions_of_which_the_second_jumps),
       cmocka_unit_test(nothing_is_true),

@@ -172,61 +172,73 @@ static float mass(uint32_t event, uint32_t i, float m1, float m2) {
 static int has(float value, float bits) { return (sl_to_u32(value) & sl_to_u32(bits)) != 0; }
 
 HOLDS(one_cut, F("pt") > 2.0f)
-HOLDS(precedence, F("pt") > 1.0f || (F("p") < 2.0f && F("x") + F("y") * F("z") > 3.0f))
-HOLDS(parentheses, (F("pt") > 1.0f || F("p") < 2.0f) && (F("x") + F("y")) * F("z") > 3.0f)
+HOLDS(precedence, F("pt") > 1.0f || (F("p") < 2.0f && F("chi2") + F("eta") * F("dira") > 3.0f))
+HOLDS(parentheses, (F("pt") > 1.0f || F("p") < 2.0f) && (F("chi2") + F("eta")) * F("dira") > 3.0f)
 HOLDS(to_the_left, F("x") - F("y") - F("z") > 1.0f && F("x") / F("y") / F("z") < 10.0f)
 HOLDS(to_the_right, F("x") - (F("y") - F("z")) > 1.0f || F("x") / (F("y") / F("z")) < -10.0f)
 HOLDS(nots, !(F("x") > 1.0f) && !!(F("y") > 0.0f))
 HOLDS(not_binds_less, !(F("x") + 1.0f > 1.0f && F("y") > 0.0f))
 HOLDS(signs, -F("x") * -2.0f > -F("y") - -3.0f)
 HOLDS(sums_first, F("x") + 1.0f < F("y") - 1.0f)
-HOLDS(functions, fabsf(F("x")) + sqrtf(F("y")) > sl_logf(F("z")))
+HOLDS(functions, fabsf(F("chi2")) + sqrtf(F("eta")) > sl_logf(F("dira")))
 HOLDS(least, sl_min_f32(F("x"), F("y")) > sl_max_f32(F("z"), -5.0f))
-HOLDS(deep, F("x") / (F("y") + F("z") / (F("p") + F("pt") / (F("rho") + F("dz") / (F("ip") - -F("dira"))))) > 0.1f)
+HOLDS(deep, F("chi2") / (F("eta") +
+                         F("dira") / (F("opening") + F("fd_chi2") / (F("min_ip_chi2") + F("x") / (F("x") - -F("y"))))) >
+                0.1f)
 HOLDS(equal, F("x") == F("x") && F("vertex_z") != 1.0f && F("vertex_z") == F("vertex_z"))
 HOLDS(unequal, F("x") < F("y") || F("x") > F("y"))
 HOLDS(at_most, F("x") <= 1.0f && F("y") >= 0.0f)
 HOLDS(by_zero, F("x") / 0.0f > 1.0f)
 HOLDS(units, F("p") > 1200.0f || F("x") > 0.06f)
 HOLDS(integers, FIELD(candidates, "charge", int8_t) == 0 && FIELD(candidates, "vertex", uint32_t) > 1)
-HOLDS(bits, has(FIELD(candidates, "leptons", uint8_t), 1) && !has(F("x"), 2))
+HOLDS(bits, has(FIELD(candidates, "leptons", uint8_t), 1) && !has(F("eta"), 2))
 HOLDS(children, of_child(event, i, "first", "pt") > of_child(event, i, "second", "pt"))
 HOLDS(kaon, fabsf(mass(event, i, PION_MASS, KAON_MASS) - 1864.83f) < 1500.0f)
 HOLDS(heavier, mass(event, i, PROTON_MASS, ELECTRON_MASS) < mass(event, i, MUON_MASS, 1500.0f))
 HOLDS(counts, event_vertices[event + 1] - event_vertices[event] > 1 &&
-                  (float)(event_tracks[event + 1] - event_tracks[event]) > F("x"))
+                  (float)(event_tracks[event + 1] - event_tracks[event]) > F("eta"))
 HOLDS(count_of_candidates, event_items[event + 1] - event_items[event] < 300)
 HOLDS(short_circuits, (F("x") > 1.0f && (F("y") > 1.0f || F("z") > 1.0f) && F("p") > 0.0f) ||
                           (F("pt") > 5.0f && !(F("ip") > 1.0f || F("dz") < 0.0f)))
+#define EVENT(name, type) (((const type *)values_of(&header, name))[event])
+HOLDS(wide,
+      FIELD(candidates, "vertex", uint32_t) == UINT32_MAX ||
+          (EVENT("event_number", uint64_t) == UINT64_C(1) << 60 && EVENT("gps_time", uint64_t) < UINT64_C(1) << 60))
+HOLDS(wide_pairs, FIELD(candidates, "vertex", uint32_t) != EVENT("event_number", uint64_t) && F("x") > 1.0f)
+HOLDS(wide_bits, (FIELD(candidates, "vertex", uint32_t) & UINT32_C(0x80000001)) != 0 && F("x") > 1.0f)
 HOLDS(of_event, ((const uint16_t *)values_of(&header, "bunch"))[event] > 1000)
 
 static void vertices_are_judged_as_in_c(void **state) {
   (void)state;
   static const struct expression expressions[] = {
       {"pt > 2", one_cut},
-      {"pt > 1 or p < 2 and x + y * z > 3", precedence},
-      {"(pt > 1 or p < 2) and (x + y) * z > 3", parentheses},
+      {"pt > 1 or p < 2 and chi2 + eta * dira > 3", precedence},
+      {"(pt > 1 or p < 2) and (chi2 + eta) * dira > 3", parentheses},
       {"x - y - z > 1 and x / y / z < 10", to_the_left},
       {"x - (y - z) > 1 or x / (y / z) < -10", to_the_right},
       {"not x > 1 and not not y > 0", nots},
       {"not (x + 1 > 1 and y > 0)", not_binds_less},
       {"-x * -2 > -y - -3", signs},
       {"x + 1 < y - 1", sums_first},
-      {"abs(x) + sqrt(y) > log(z)", functions},
+      {"abs(chi2) + sqrt(eta) > log(dira)", functions},
       {"min(x, y) > max(z, -5)", least},
-      {"x / (y + z / (p + pt / (rho + dz / (ip - -dira)))) > 0.1", deep},
+      {"chi2 / (eta + dira / (opening + fd_chi2 / (min_ip_chi2 + x / (x - -y)))) > 0.1", deep},
       {"x == x and vertex_z != 1 and vertex_z == vertex_z", equal},
       {"x != y", unequal},
       {"x <= 1 and y >= 0", at_most},
       {"x / 0 > 1", by_zero},
       {"p > 1.2 GeV or x > 60 um", units},
       {"charge == 0 and vertex > 1", integers},
-      {"has(leptons, 1) and not has(x, 2)", bits},
+      {"has(leptons, 1) and not has(eta, 2)", bits},
       {"first.pt > second.pt", children},
       {"abs(mass(pi, K) - 1864.83) < 1500", kaon},
       {"mass(p, e) < mass(mu, 1.5 GeV)", heavier},
+      {"vertex == 4294967295 or event.event_number == 1152921504606846976 and event.gps_time < 1152921504606846976",
+       wide},
+      {"vertex != event.event_number and x > 1", wide_pairs},
+      {"has(vertex, 2147483649) and x > 1", wide_bits},
       {"event.bunch > 1000", of_event},
-      {"event.vertices > 1 and event.tracks > x", counts},
+      {"event.vertices > 1 and event.tracks > eta", counts},
       {"event.candidates < 300", count_of_candidates},
       {"x > 1 and (y > 1 or z > 1) and p > 0 or pt > 5 and not (ip > 1 or dz < 0)", short_circuits},
   };

@@ -57,9 +57,20 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   assert_refused("foil radius 4.6", "foil radius", "no number");
   assert_refused("sensor 2 x_axis -135", "sensor 1 x_axis -135", "sensor 1 a second time");
   assert_refused("sensor 2 x_axis -135", "sensor 4 x_axis -135", "expected 0 to 3");
+  assert_refused("sensor 2 x_axis -135", "sensor 2.00000001 x_axis -135", "sensor is no integer"); /* as a float 2 */
   assert_refused("module  1 z -275   right", "module  1 z -275   left", "odd ones are right");
   assert_refused("module  1 z -275 ", "module  1 z -300 ", "not behind module 0");
   assert_refused("module  0 z -287.5 left", "module  0 z -287.5 left left", "one word too many");
+}
+
+static void a_byte_order_mark_is_skipped(void **state) {
+  (void)state;
+  const char *text = text_of(NOMINAL);
+  char first[64];
+  snprintf(first, sizeof first, "%.*s", (int)strcspn(text, "\n"), text);
+  char marked[sizeof first + 3] = "\xEF\xBB\xBF";
+  edit_file(NOMINAL, first, strcat(marked, first));
+  sl_test_free(run(edited, SL_OK));
 }
 
 static void an_incomplete_description_is_refused(void **state) {
@@ -72,6 +83,7 @@ int main(void) {
       cmocka_unit_test(an_empty_path_is_the_nominal_description),
       cmocka_unit_test(the_nominal_description_is_the_geometry_of_the_samples),
       cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
+      cmocka_unit_test(a_byte_order_mark_is_skipped),
       cmocka_unit_test(an_incomplete_description_is_refused),
   };
   return cmocka_run_group_tests(tests, begin, NULL);

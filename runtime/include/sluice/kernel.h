@@ -286,6 +286,19 @@ static SL_DEVICE SL_UNUSED double sl_field_f64(const struct sl_field_ref *field,
 #undef SL_FIELD_CASE_
 }
 
+/* What sl_field_f64 rounds away, exactly: the value less `nearest`, which sl_field_f64 has returned for it. */
+static SL_DEVICE SL_UNUSED double sl_field_rest(const struct sl_field_ref *field, uint64_t index, double nearest) {
+  if (field->type == SL_TYPE_u64) {
+    const uint64_t whole = nearest < 0x1p64 ? (uint64_t)nearest : 0; /* 2^64 modulo 2^64 */
+    return (double)(int64_t)(((const uint64_t *)field->values)[index] - whole);
+  }
+  if (field->type == SL_TYPE_i64) {
+    const uint64_t whole = nearest < 0x1p63 ? (uint64_t)(int64_t)nearest : UINT64_C(1) << 63;
+    return (double)(int64_t)((uint64_t)((const int64_t *)field->values)[index] - whole);
+  }
+  return 0.0;
+}
+
 /* Loops whose body holds a collective: every thread makes the same number of turns, and `i` may be >= n. */
 #define SL_FOR_BLOCK(i, n) \
   for (uint32_t sl_base_##i = 0, i = threadIdx.x; sl_base_##i < (n); sl_base_##i += blockDim.x, i += blockDim.x)

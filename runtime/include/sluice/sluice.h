@@ -345,12 +345,13 @@ SL_API void sl_index_close(struct sl_index *index);
 /* ---------------------------------------------------------------------------------------- the planner alone */
 
 /* Offsets in one arena for buffers with known sizes and lifetimes: a problem read from a CSV file with the columns
- * id, lower, upper, size; a buffer is live in the steps [lower, upper). */
+ * id, lower, upper, size and, if there is one, alignment; a buffer is live in the steps [lower, upper). */
 struct sl_allocation;
 struct sl_allocation_summary {
-  uint64_t arena_bytes, lower_bound_bytes; /* the highest end of a buffer; the most bytes live at once */
-  uint64_t least_bytes;                    /* proved: no plan has fewer; the lower bound or above */
-  uint64_t steps;                          /* of the search; 0: it was not needed */
+  uint64_t arena_bytes;       /* the highest end of a buffer */
+  uint64_t lower_bound_bytes; /* the most bytes live at once, with what alignments leave free */
+  uint64_t least_bytes;       /* proved: no plan has fewer; the lower bound or above */
+  uint64_t steps;             /* of the search; 0: it was not needed */
   double seconds;
   uint32_t buffers;
   uint32_t optimal; /* no plan has a smaller arena */

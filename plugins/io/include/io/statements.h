@@ -115,12 +115,12 @@ static inline int io_statement_pair(struct io_statement *s, const char *keyword,
   return io_statement_expect(s, keyword) && io_statement_number(s, keyword, low, high, value);
 }
 
-/* An integer below `count`, which is at most 2^24. */
+/* An integer below `count`. */
 static inline int io_statement_index(struct io_statement *s, const char *what, uint32_t count, uint32_t *index) {
-  float value = 0;
-  if (!io_statement_number(s, what, 0, (float)(count - 1), &value)) return 0;
+  double value = 0;
+  if (!io_statement_double(s, what, 0, (double)(count - 1), &value)) return 0;
   *index = (uint32_t)value;
-  return (float)*index == value ? 1 : io_statement_refuse(s, "%s is no integer", what);
+  return (double)*index == value ? 1 : io_statement_refuse(s, "%s is no integer", what);
 }
 
 /* A statement that may come once: `seen` keeps which have been, a bit each. */
@@ -130,8 +130,9 @@ static inline int io_statement_once(struct io_statement *s, uint32_t *seen, uint
   return 1;
 }
 
-/* Reads a text, line by line, with `read_line`, which gets `into` and returns 0 for one that is wrong: 0, or the number
- * of the line that is wrong, with the reason. `lines`: how many there are, at least 1. */
+/* Reads a text, perhaps with a byte-order mark of UTF-8, line by line, with `read_line`, which gets `into` and returns
+ * 0 for one that is wrong: 0, or the number of the line that is wrong, with the reason. `lines`: how many there are, at
+ * least 1. */
 static inline uint32_t io_statements_read(const char *text, size_t bytes,
                                           int (*read_line)(struct io_statement *line, void *into), void *into,
                                           char *reason, size_t reason_size, uint32_t *lines) {
@@ -141,7 +142,8 @@ static inline uint32_t io_statements_read(const char *text, size_t bytes,
   memset(&s, 0, sizeof s);
   s.reason = reason;
   s.reason_size = reason_size;
-  for (const char *at = text; at < text + bytes;) {
+  const size_t mark = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  for (const char *at = text + mark; at < text + bytes;) {
     const char *newline = (const char *)memchr(at, '\n', (size_t)(text + bytes - at));
     s.next = at;
     s.end = newline ? newline : text + bytes;

@@ -1,0 +1,163 @@
+/* where_units.c: dimensions of the numbers in a line without code. A number is in MeV, mm and us, and powers of these;
+ * README.md, "Units", has the rules.
+ *
+ * A literal without a unit may stand for a number of any unit. Where it is a factor, the unit of the product is not
+ * known: such a product counts as scaled, and what is wrong with its unit is a warning, and only where another unit is
+ * written. */
+#include "where_compiler.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  uint32_t dimension;
+  int32_t power;
+} units[] = {{"MeV", WHERE_ENERGY, 0}, {"GeV", WHERE_ENERGY, 3}, {"TeV", WHERE_ENERGY, 6}, {"mm", WHERE_LENGTH, 0},
+             {"cm", WHERE_LENGTH, 1},  {"um", WHERE_LENGTH, -3}, {"m", WHERE_LENGTH, 3},   {"us", WHERE_TIME, 0},
+             {"ns", WHERE_TIME, -3},   {"ms", WHERE_TIME, 3},    {"s", WHERE_TIME, 6}};
+static const char *const base_names[WHERE_DIMENSIONS] = {"MeV", "mm", "us", "the unit of the field"};
+static const char *const dimension_names[WHERE_DIMENSIONS] = {"an energy", "a length", "a time", "a number"};
+
+/* The unit at the begin of a text of `length` bytes, a name and perhaps a digit as its power; SL_COUNT_(units) if it is
+ * none. */
+static size_t find_unit(const char *text, uint32_t length, uint32_t *power) {
+  *power = 1;
+  if (length > 1 && text[length - 1] >= '2' && text[length - 1] <= '9') *power = (uint32_t)(text[--length] - '0');
+  if (length > 1 && text[length - 1] == '^') length--;
+  size_t i = 0;
+  while (i < SL_COUNT_(units) && (strlen(units[i].name) != length || strncmp(text, units[i].name, length) != 0)) i++;
+  return i;
+}
+
+int32_t where_read_unit(struct where_compiler *c, struct where_unit *unit) {
+  const struct where_token token = c->token;
+  *unit = (struct where_unit){.is_bare = 1};
+  if (token.kind != WHERE_NAME || where_is_token(c, &token, "and") || where_is_token(c, &token, "or")) return 0;
+  uint32_t power, length = token.length;
+  const char *text = c->text + token.at;
+  if (text[length] == '^' && text[length + 1] >= '2' && text[length + 1] <= '9') length += 2;
+  const size_t i = find_unit(text, length, &power);
+  if (i == SL_COUNT_(units)) {
+    where_fail(c, token.at, "`%.*s` is no unit; there are MeV, GeV, TeV, um, mm, cm, m, ns, us, ms, s and powers, mm2",
+               where_shown(length), text);
+    return 0;
+  }
+  c->token.length = length;
+  where_next(c);
+  unit->is_bare = 0;
+  unit->written = token.at + 1;
+  unit->power[units[i].dimension] = (float)power;
+  return units[i].power * (int32_t)power;
+}
+
+/* Such as "MeV", "mm2" and "1/MeV". Others are of a dimension of their own. */
+void where_field_unit(const char *text, struct where_unit *unit) {
+  float sign = 1;
+  *unit = (struct where_unit){.is_bare = 0};
+  if (strcmp(text, "e") == 0 || strcmp(text, "rad") == 0) return;
+  for (const char *at = text; *at;) {
+    const uint32_t length = (uint32_t)strcspn(at, " */");
+    uint32_t power;
+    const size_t i = find_unit(at, length, &power);
+    if (i < SL_COUNT_(units) && units[i].power == 0) {
+      unit->power[units[i].dimension] += sign * (float)power;
+    } else if (length != 1 || *at != '1') {
+      *unit = (struct where_unit){.power[WHERE_OTHER] = 1};
+      return;
+    }
+    at += length;
+    if (*at == '/') sign = -1;
+    at += *at != '\0';
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------ messages */
+
+enum { UNIT_TEXT_BYTES = 128 };
+
+static void append_powers(char text[UNIT_TEXT_BYTES], const struct where_unit *unit, float sign, const char *before) {
+  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) {
+    const float power = sign * unit->power[d];
+    const size_t length = strlen(text);
+    if (!(power > 0)) continue;
+    if (power == 1.0f)
+      snprintf(text + length, UNIT_TEXT_BYTES - length, "%s%s", before, base_names[d]);
+    else
+      snprintf(text + length, UNIT_TEXT_BYTES - length, "%s%s^%g", before, base_names[d], (double)power);
+    if (*before == ' ') before = "*";
+  }
+}
+
+/* "an energy in MeV", "in mm^2/MeV", "a number without a unit" */
+static const char *describe(const struct where_unit *unit, char text[UNIT_TEXT_BYTES]) {
+  uint32_t negative = 0, positive = 0, single = WHERE_DIMENSIONS;
+  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) {
+    negative += unit->power[d] < 0;
+    positive += unit->power[d] > 0;
+    if (unit->power[d] == 1.0f) single = d;
+  }
+  if (negative + positive == 0) return "a number without a unit";
+  const int has_name = negative == 0 && positive == 1 && single < WHERE_DIMENSIONS;
+  snprintf(text, UNIT_TEXT_BYTES, "%s%sin%s", has_name ? dimension_names[single] : "", has_name ? " " : "",
+           positive == 0 ? " 1" : "");
+  append_powers(text, unit, 1, " ");
+  append_powers(text, unit, -1, "/");
+  return text;
+}
+
+static int is_equal(const struct where_unit *a, const struct where_unit *b) {
+  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++)
+    if (a->power[d] != b->power[d]) return 0;
+  return 1;
+}
+
+/* `text` says what is wrong; with a scaled number this is not certain, and of interest only if a unit is written. */
+static void report(struct where_compiler *c, uint32_t at, uint32_t is_scaled, uint32_t is_written, const char *text) {
+  if (!is_scaled)
+    where_fail(c, at, "%s", text);
+  else if (is_written)
+    where_warn(c, at, "%s, if its factors without a unit have none; write their units", text);
+}
+
+/* --------------------------------------------------------------------------------------------- combinations */
+
+struct where_unit where_unit_of_both(struct where_compiler *c, const struct where_value *left,
+                                     const struct where_value *right) {
+  const struct where_unit *l = &left->number.unit, *r = &right->number.unit;
+  struct where_unit result = l->is_bare || (l->is_scaled && !r->is_bare) ? *r : *l;
+  result.written = l->written ? l->written : r->written;
+  if (c->failed || l->is_bare || r->is_bare || is_equal(l, r)) return result;
+  char text[WHERE_FAULT_BYTES], l_text[UNIT_TEXT_BYTES], r_text[UNIT_TEXT_BYTES];
+  snprintf(text, sizeof text, "`%.*s` is %s, and `%.*s` %s", where_shown(left->end - left->at), c->text + left->at,
+           describe(l, l_text), where_shown(right->end - right->at), c->text + right->at, describe(r, r_text));
+  const uint32_t written = r->written ? r->written : l->written;
+  report(c, written ? written - 1 : right->at, l->is_scaled || r->is_scaled, written, text);
+  return result;
+}
+
+struct where_unit where_unit_of_product(const struct where_unit *left, const struct where_unit *right, float sign) {
+  struct where_unit result = *left;
+  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) result.power[d] += sign * right->power[d];
+  result.is_bare = left->is_bare && right->is_bare;
+  result.is_scaled = left->is_scaled || right->is_scaled || left->is_bare != right->is_bare;
+  if (!result.written) result.written = right->written;
+  return result;
+}
+
+struct where_unit where_unit_of_root(const struct where_unit *unit) {
+  struct where_unit result = *unit;
+  for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) result.power[d] /= 2;
+  return result;
+}
+
+void where_want_unit(struct where_compiler *c, const struct where_value *value, int is_energy, const char *who) {
+  const struct where_unit *unit = &value->number.unit;
+  const struct where_unit wanted = {.power[WHERE_ENERGY] = is_energy ? 1 : 0};
+  if (c->failed || value->type != WHERE_NUMBER || unit->is_bare || is_equal(unit, &wanted)) return;
+  char text[WHERE_FAULT_BYTES], unit_text[UNIT_TEXT_BYTES];
+  snprintf(text, sizeof text, "%s %s, and `%.*s` is %s%s", who, is_energy ? "an energy" : "a number without a unit",
+           where_shown(value->end - value->at), c->text + value->at, describe(unit, unit_text),
+           is_energy ? "" : "; divide it by one, such as 1 GeV");
+  report(c, unit->written ? unit->written - 1 : value->at, unit->is_scaled, unit->written, text);
+}
