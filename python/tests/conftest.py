@@ -51,9 +51,9 @@ def in_child(function):
 @pytest.fixture(autouse=True)
 def no_thread_stays():
     """Each test ends all that it started."""
-    before = {thread.ident for thread in threading.enumerate()}
+    before = set(threading.enumerate())
     yield
-    assert {thread.ident for thread in threading.enumerate()} <= before
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.fixture

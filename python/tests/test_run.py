@@ -426,10 +426,10 @@ def test_no_source_is_replaced(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("in.mdf")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     cases = [
-        ("copy.yaml", {}, "in.mdf", "link", r"link: the same file as in\.mdf, an input"),
-        ("graph.yaml", {}, None, "part.yaml", r"part\.yaml: the same file as part\.yaml, a file of the graph"),
-        ("graph.yaml", {}, None, "./new.mdf", r"new\.mdf: the same file as \./new\.mdf|\./new\.mdf: the same file as new\.mdf"),
-        ("geometry.yaml", {"geometry": "geo"}, None, "geo", r"geo/velo_geometry\.bin: the same file as geo/velo_geometry\.bin, which"),
+        ("copy.yaml", {}, "in.mdf", "link", r"/link: the same file as /.*/in\.mdf, an input"),
+        ("graph.yaml", {}, None, "part.yaml", r"/part\.yaml: the same file as part\.yaml, a file of the graph"),
+        ("graph.yaml", {}, None, "./new.mdf", r"/?new\.mdf: the same file as (/.*/)?new\.mdf"),
+        ("geometry.yaml", {"geometry": "geo"}, None, "geo", r"velo_geometry\.bin: the same file as geo/velo_.*, which"),
     ]
     for graph, settings, files, output, message in cases:
         with pytest.raises(sluice.Error, match=message):

@@ -45,7 +45,15 @@ static int find_graphs(struct sl_session *s) {
   return SL_OK;
 }
 
+const char *sl_files_resolve(const struct sl_session *s, const char *path, char whole[PATH_MAX]) {
+  char now[PATH_MAX];
+  if (!path || !*path || *path == '/' || sl_file_is_stdout(path) || !s->files.directory) return path;
+  if (getcwd(now, sizeof now) && strcmp(now, s->files.directory) == 0) return path;
+  return snprintf(whole, PATH_MAX, "%s/%s", s->files.directory, path) < PATH_MAX ? whole : path;
+}
+
 int sl_files_find(struct sl_session *s) {
+  s->files.directory = getcwd(NULL, 0);
   const int status = find_graphs(s);
   return status < 0 ? status : find_inputs(s);
 }
@@ -230,6 +238,7 @@ int sl_session_claim_output(struct sl_session *s, const char *option, const char
 void sl_files_close(struct sl_session *s) {
   for (char **path = s->files.found; path && *path; path++) free(*path);
   free(s->files.found);
+  free(s->files.directory);
   sl_paths_free(&s->files.inputs);
   for (uint32_t i = 0; i < s->files.count; i++) free(s->files.at[i].path);
   free(s->files.at);
@@ -281,9 +290,11 @@ static int take(struct sl_session *s, int32_t node, const char *path) {
   return add(s, &e, "which the node %s writes", s->graph->nodes[node].name);
 }
 
-static int open_output(const struct sl_services *services, const char *path, uint32_t flags, struct sl_output **file) {
+static int open_output(const struct sl_services *services, const char *given, uint32_t flags, struct sl_output **file) {
   const struct sl_node_context *c = services->context;
   struct sl_session *s = c->session;
+  char whole[PATH_MAX];
+  const char *path = sl_files_resolve(s, given, whole);
   const struct sl_file *other = path && *path ? find_other(s, (int32_t)c->node, path) : NULL;
   *file = NULL;
   if (other) {

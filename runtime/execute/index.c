@@ -218,6 +218,8 @@ SL_ANY_PROCESSOR int sl_index_ranges(const char *const *plugin_paths, const char
 
 SL_ANY_PROCESSOR int sl_index_files(const char *const *plugin_paths, const char *const *paths, uint64_t part_events,
                                     struct sl_diagnostics *d, struct sl_index **index) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
   return sl_index_ranges(plugin_paths, paths, NULL, part_events, d, index);
 }
 

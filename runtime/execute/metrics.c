@@ -236,7 +236,8 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
 
 static int write_file(struct sl_session *s, const char *text, size_t bytes) {
   struct sl_output *file = NULL;
-  int status = sl_output_open(s->options.metrics_path, SL_OUTPUT_NO_WAIT, say, s, &file);
+  char whole[PATH_MAX];
+  int status = sl_output_open(sl_files_resolve(s, s->options.metrics_path, whole), SL_OUTPUT_NO_WAIT, say, s, &file);
   if (status == SL_OK) status = sl_output_add(file, text, bytes);
   if (status == SL_OK) status = sl_output_finish(file);
   sl_output_close(file);

@@ -25,7 +25,9 @@ int sl_report_open(struct sl_session *s) {
   if (gmtime_r(&now, &utc)) strftime(s->report.started, sizeof s->report.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
   s->statistics.summary.started = s->report.started;
   if (!s->options.report_path) return SL_OK;
-  const int status = sl_output_open_unless(&s->turns.stopped, s->options.report_path, 0, say, s, &s->report.file);
+  char whole[PATH_MAX];
+  const char *path = sl_files_resolve(s, s->options.report_path, whole);
+  const int status = sl_output_open_unless(&s->turns.stopped, path, 0, say, s, &s->report.file);
   if (status == SL_ENOMEM) say(s, SL_ERROR, "%s: %s", s->options.report_path, sl_error_text(status));
   return status;
 }

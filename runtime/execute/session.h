@@ -48,6 +48,7 @@
 #include "execute/turns.h"
 #include "execute/watch.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -206,6 +207,7 @@ struct sl_files {
   int output_is_taken; /* a sink writes what -o names, or into it */
   char **found; /* paths of graph files, those of the options: the graph, then those merged after it, then NULL */
   struct sl_paths inputs; /* those of the options, patterns expanded */
+  char *directory;        /* the working directory when the session was opened; NULL: unknown */
 };
 
 /* The file of --json, and when the run started. */
@@ -355,6 +357,9 @@ int sl_watch_step(const struct sl_slot *slot, const struct sl_flight *flight, co
 
 /* files.c: has the options name the graph's files where they are found, and the inputs that patterns match. */
 int sl_files_find(struct sl_session *s);
+/* The path of a file to be written, relative to the working directory in which the session was opened: `path` itself,
+ * or, if the program has changed its working directory since, an absolute path in `whole`. */
+const char *sl_files_resolve(const struct sl_session *s, const char *path, char whole[PATH_MAX]);
 /* files.c: enters the files that the options name, those of the graph and its plugins, and those that properties name,
  * and refuses what is two of them, or cannot be written; ends a file that was, so that none of a run that was stopped
  * looks complete; what sinks write with. */

@@ -40,7 +40,9 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
 
 int sl_trace_open(struct sl_session *s) {
   if (!s->options.trace_path) return SL_OK;
-  const int status = sl_output_open_unless(&s->turns.stopped, s->options.trace_path, 0, say, s, &s->trace.file);
+  char whole[PATH_MAX];
+  const char *path = sl_files_resolve(s, s->options.trace_path, whole);
+  const int status = sl_output_open_unless(&s->turns.stopped, path, 0, say, s, &s->trace.file);
   if (status < 0) return status;
   sl_output_counts(s->trace.file, "spans");
   sl_output_print(s->trace.file,

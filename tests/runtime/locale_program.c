@@ -163,6 +163,8 @@ static void run(void) {
   o.on_progress = on_progress;
   need(sl_session_open(&o, d, &s) == SL_OK, "sl_session_open");
   CALLED(sl_session_open);
+  need(s && sl_session_claim_output(s, "--log", in_folder("varies.log"), 0) == SL_OK, "sl_session_claim_output");
+  CALLED(sl_session_claim_output);
   need(s && sl_session_run(s) == SL_OK, "sl_session_run");
   CALLED(sl_session_run);
   if (s) {
