@@ -15,7 +15,10 @@ try:
 except ImportError:
     h5py = None
 
-SLUICE, LIBRARY = sys.argv[1:3]
+SLUICE = sys.argv[1]
+links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a blank
+LIBRARY = os.path.join(links.name, "library.so")
+os.symlink(os.path.abspath(sys.argv[2]), LIBRARY)
 CSV = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: io.csv_sink }\noutputs: [tracks]\n"
 HDF5 = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: hdf5.sink, set: { flush_events: 4 } }\noutputs: [tracks]\n"
 checks = Checks(says_passed=False)

@@ -25,7 +25,7 @@ def call(sluice, *arguments, **environment):
 def opened(sluice, *arguments):
     """The file names of all objects that are initialised, and the finished process."""
     done = call(sluice, *arguments, LD_DEBUG="files")
-    return {pathlib.Path(path).name for path in re.findall(r"calling init: (\S+)", done.stderr)}, done
+    return {pathlib.Path(path).name for path in re.findall(r"calling init: (.+)", done.stderr)}, done
 
 
 def plugins(files):

@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -34,7 +35,7 @@ class Command:
         self.name, self.words, self.files, self.streams, self.slow = name, words, files, streams, slow
 
 
-GRAPHS = ROOT / "graphs"
+GRAPHS = shlex.quote(str(ROOT / "graphs"))  # in lines of words
 COMMANDS = [
     Command("run", f"run {GRAPHS}/velo.yaml -n 3 --digest --slots 2"),
     Command("repeat", f"run {GRAPHS}/pv.yaml -n 3 --digest --repeat 3 --slots 2"),
@@ -65,7 +66,7 @@ def preloaded(library, **more):
 
 
 def call(arguments, words, folder, **more):
-    filled = words.format(out=folder, **{"in": arguments.inputs}).split()
+    filled = [word.format(out=folder, **{"in": arguments.inputs}) for word in shlex.split(words)]
     return subprocess.run([arguments.sluice, *filled], env=preloaded(arguments.library, **more), cwd=folder,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
 
@@ -152,11 +153,14 @@ def main():
     parser.add_argument("--first", type=int)
     parser.add_argument("--last", type=int)
     arguments = parser.parse_args()
-    arguments.sluice, arguments.library = os.path.abspath(arguments.sluice), os.path.abspath(arguments.library)
+    links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a blank
+    arguments.sluice, library = os.path.abspath(arguments.sluice), os.path.abspath(arguments.library)
+    arguments.library = os.path.join(links.name, "library.so")
+    os.symlink(library, arguments.library)
     begin, faults, attempts = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory() as inputs, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         arguments.inputs = inputs
-        subprocess.run([arguments.sluice, "run", GRAPHS / "simulate.yaml", "-n", "2", "-o", f"{inputs}/events.mdf"], check=True,
+        subprocess.run([arguments.sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "2", "-o", f"{inputs}/events.mdf"], check=True,
                        capture_output=True)
         for command in COMMANDS:
             if arguments.only and command.name not in arguments.only.split(","):

@@ -13,7 +13,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sluice, library = (os.path.abspath(path) for path in sys.argv[1:3])
+sluice = os.path.abspath(sys.argv[1])
+links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a blank
+library = os.path.join(links.name, "library.so")
+os.symlink(os.path.abspath(sys.argv[2]), library)
 faults = 0
 
 
