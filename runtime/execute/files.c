@@ -110,6 +110,7 @@ void sl_files_close(struct sl_session *s) {
   for (char **path = s->files.found; path && *path; path++) free(*path);
   free(s->files.found);
   sl_paths_free(&s->files.inputs);
+  sl_begin_close(&s->files.begin);
   free(s->files.at);
   s->files = (struct sl_files){0};
 }

@@ -35,6 +35,7 @@
 
 #include "backend/backend.h"
 #include "base/file_identity.h"
+#include "base/input.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -190,6 +191,7 @@ struct sl_files {
   int output_is_taken; /* a sink writes what -o names, or into it */
   char **found; /* paths of graph files, those of the options: the graph, then those merged after it, then NULL */
   struct sl_paths inputs; /* those of the options, patterns expanded */
+  struct sl_begin begin;  /* of the first input; a pipe is held until the source has opened it */
 };
 
 /* The file of --json, and when the run started. */
