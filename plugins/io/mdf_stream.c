@@ -92,7 +92,7 @@ static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint3
   } else if (!known) {
     s->message(s->context, SL_ERROR, "%s: no %s header in the first %" PRIu64 " bytes of this pipe; %s", name,
                m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size,
-               "a pipe is read as MDF where --use does not name another source");
+               "--use names another source than the one that its first bytes led to");
     return SL_EFORMAT;
   }
   return SL_OK;

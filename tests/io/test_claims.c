@@ -250,6 +250,29 @@ static void no_compressed_record_is_lost(void **state) {
   check_records(3, WITH_LZ4, 1);
 }
 
+/* The pipe stays open, and nothing more comes. Without a checksum this takes half a second. */
+static void the_last_record_of_a_pipe_needs_no_byte_after_it(void **state) {
+  (void)state;
+  for (uint32_t no_checksum = 0; no_checksum < 2; no_checksum++) {
+    struct original o = original_of_records(3, NO_CODEC, no_checksum);
+    int ends[2];
+    char path[40];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], o.file.data, o.file.size), o.file.size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+    const char *const paths[] = {path};
+    driver.events_max = 1;
+    driver.stop_after_slices = RECORDS;
+    assert_int_equal(driver_run(&driver, paths, 1), 1);
+    assert_int_equal(driver.seen_count, RECORDS);
+    for (uint32_t i = 0; i < RECORDS; i++) assert_true(is_same(&driver.seen[i], &o.seen[i]));
+    driver.stop_after_slices = 0;
+    close(ends[0]);
+    close(ends[1]);
+    bytes_free(&o.file);
+  }
+}
+
 static struct original original_of_packets(struct packet_style style) {
   struct original o = {.driver = &driver};
   for (uint32_t i = 0; i < RECORDS; i++) {
@@ -299,6 +322,7 @@ int main(void) {
       CASE(no_record_with_a_checksum_is_lost, start_mdf),
       CASE(no_record_without_a_checksum_is_lost, start_mdf),
       CASE(no_compressed_record_is_lost, start_mdf),
+      CASE(the_last_record_of_a_pipe_needs_no_byte_after_it, start_mdf),
       CASE(no_packet_in_a_record_is_lost, start_mep),
       CASE(no_bare_packet_is_lost, start_mep),
   };
