@@ -90,9 +90,9 @@ static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint3
   if (kept->size == 0) {
     s->message(s->context, SL_WARNING, "%s: is empty", name);
   } else if (!known) {
-    s->message(s->context, SL_ERROR, "%s: no %s header in the first %" PRIu64 " bytes of this pipe; %s", name,
-               m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size,
-               "--use names another source than the one that its first bytes led to");
+    s->message(s->context, SL_ERROR,
+               "%s: no %s header in the first %" PRIu64 " bytes of this pipe; --use names another source", name,
+               m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size);
     return SL_EFORMAT;
   }
   return SL_OK;
