@@ -249,12 +249,6 @@ static int feed_source_open(void *state, const struct sl_services *s, const void
   m->packets.packer = &m->packer;
   m->packets.tell = tell;
   m->packets.context = m;
-  if (!s->feed) {
-    s->message(s->context, SL_ERROR,
-               "it takes events from the memory of a program that runs the graph (sluice.h, sl_options.feed), and this "
-               "run has none");
-    return SL_EINVAL;
-  }
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   for (int i = 0; i < 2; i++)
     if (feed_window_open(&m->windows[i], &m->packer)) return SL_ENOMEM;

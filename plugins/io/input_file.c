@@ -180,10 +180,6 @@ void input_file_populate(struct input_file *f, const struct sl_services *s, uint
   s->in_parallel(s->context, (uint32_t)steps, populate_pages, &work);
 }
 
-void input_file_leap(struct input_file *f) {
-  if (f->data && !f->is_stream) (void)madvise((void *)(uintptr_t)f->data, f->mapped_bytes, MADV_RANDOM);
-}
-
 int input_file_recheck(struct input_file *f) {
   struct stat status;
   if (!f->data || f->is_stream) return 0;

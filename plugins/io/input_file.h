@@ -34,8 +34,6 @@ int input_file_recheck(struct input_file *f);
  * touched by a reader costs more, and all of that falls to the thread that looks for headers. Nothing where the kernel
  * cannot (before 5.14). */
 void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t begin, uint64_t bytes);
-/* From now on only some of its bytes are looked at, in leaps: pages between are not read. Only advice. */
-void input_file_leap(struct input_file *f);
 void input_file_close(struct input_file *f);
 
 #endif

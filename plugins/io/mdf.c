@@ -1,11 +1,18 @@
 /* mdf.c: where records begin and end, also in damaged files.
  *
- * A record is taken as it stands if its header is sound (three equal lengths, a known header type, an end within the
- * file) and another header, or the end of the file, follows. If nothing sensible follows, the record itself must
- * verify: its checksum, or without one its banks up to its exact end. Two equal lengths of three, or an unknown header
- * type with equal lengths, keep the place in the file if a header follows; the record is then a fault. In all other
- * cases the reader searches, byte by byte, for the next record that would be taken as it stands, and reports what it
- * skipped as one fault. A damaged record never hides a sound one: if one that verifies stands within it, it ends there.
+ * 1. A header is sound if it has three equal lengths, a known type, and an end within the file. If another sound
+ *    header, or the end of the file, follows, the record is taken; who reads its contents calls mdf_distrust if they are
+ *    damaged.
+ * 2. If none follows, the contents must verify: the checksum, or without one the banks up to the record's exact end.
+ *    If they do not, the record is still taken where a damaged or cut header follows.
+ * 3. A damaged header (two equal lengths of three, or an unknown type with equal lengths) keeps the place in the file
+ *    if something like a header follows; the record is then a fault.
+ * 4. In all other cases the reader searches, byte by byte, for the next sound record, and reports the bytes that it
+ *    skipped as one fault.
+ * In 2 and 3 the record ends where a sound record begins within it, wherever that one ends.
+ *
+ * Of a stream only the first bytes are there. `awaited` and `is_verified` tell its reader whether more bytes could
+ * change the result.
  *
  * The search looks at every byte once. Verifying records could make it quadratic in a file made for that purpose, so
  * all verifying in a file together is limited to some multiple of its size.
@@ -17,6 +24,9 @@
 #include "mep.h"
 
 enum { VERIFY_FACTOR = 4, VERIFY_AT_LEAST = 1 << 20 };
+
+/* A header of a stream that claims more bytes than that to come is not waited for, since it may be damaged. */
+enum { AWAITED_BYTES_MAX = 1 << 26 };
 
 /* Header bytes by header type (byte 17: version, and subheader length in words); 0 if there is no such header. Version
  * 0 has a subheader of 22 bytes over bytes 18 to 39: five words after the generic header, or six if rounded up. */
@@ -79,14 +89,25 @@ static uint32_t majority_length(const uint8_t *header) {
   return a == b || a == c ? a : b == c ? b : 0;
 }
 
-/* Does something follow at `offset` that looks like a record, if perhaps a damaged or cut one? */
-static int record_follows(const uint8_t *data, uint64_t size, uint64_t offset) {
-  const uint64_t left = size - offset;
-  if (left == 0) return 1;
-  const uint8_t *p = data + offset;
-  if (left < 8) return 1;
-  if (left < MDF_GENERIC_HEADER_BYTES) return mdf_load_u32(p) == mdf_load_u32(p + 4);
-  return majority_length(p) >= MDF_GENERIC_HEADER_BYTES && header_bytes_of_type(p[17]) != 0;
+void mdf_reader_await(struct mdf_reader *reader, uint64_t end) {
+  if (!reader->is_partial || end - reader->size > AWAITED_BYTES_MAX) return;
+  if (end > reader->awaited) reader->awaited = end;
+}
+
+/* What stands at `offset`: no record; perhaps one, if its header is damaged or cut off; or a sound header, whose record
+ * may be cut off, or the end. */
+enum follower { FOLLOWED_BY_NOTHING, PERHAPS_FOLLOWED, FOLLOWED };
+static enum follower what_follows(const struct mdf_reader *reader, uint64_t offset) {
+  const uint64_t left = reader->size - offset;
+  uint32_t length, header_bytes;
+  if (left == 0) return reader->is_partial ? PERHAPS_FOLLOWED : FOLLOWED;
+  const uint8_t *p = reader->data + offset;
+  if (left < 8) return PERHAPS_FOLLOWED;
+  if (left < MDF_GENERIC_HEADER_BYTES)
+    return mdf_load_u32(p) == mdf_load_u32(p + 4) ? PERHAPS_FOLLOWED : FOLLOWED_BY_NOTHING;
+  if (header_is_sound(reader->data, reader->size, offset, &length, &header_bytes)) return FOLLOWED;
+  return majority_length(p) >= MDF_GENERIC_HEADER_BYTES && header_bytes_of_type(p[17]) != 0 ? PERHAPS_FOLLOWED
+                                                                                            : FOLLOWED_BY_NOTHING;
 }
 
 /* May `bytes` more be read to find the place? Takes them from the reader's allowance. */
@@ -96,11 +117,12 @@ static int may_verify(struct mdf_reader *reader, uint64_t bytes) {
   return 1;
 }
 
-static int banks_verify(const uint8_t *record, uint64_t begin, uint64_t end) {
+static int banks_verify(const uint8_t *body, uint64_t body_bytes) {
   struct mdf_fault fault;
   struct io_bank bank;
+  uint64_t position = 0;
   int more;
-  do more = mdf_bank_next(record, end, &begin, &bank, &fault);
+  do more = mdf_bank_next(body, body_bytes, &position, &bank, &fault);
   while (more > 0);
   return more == 0;
 }
@@ -108,39 +130,55 @@ static int banks_verify(const uint8_t *record, uint64_t begin, uint64_t end) {
 static int packet_verifies(const uint8_t *body, uint64_t body_bytes) {
   struct mep_packet packet;
   struct mdf_fault fault;
-  return mep_packet_open(body, body_bytes, &packet, &fault) == 0 && mep_packet_blocks(&packet, NULL, &fault) == 0;
+  return mep_packet_open(body, body_bytes, &packet, &fault) == 0 &&
+         body_bytes - packet.bytes <= MEP_PADDING_BYTES_MAX && mep_packet_blocks(&packet, NULL, &fault) == 0;
 }
 
-/* Does the record hold what it promises: 1 yes, 0 no, -1 that would take too long. */
+/* mdf_record_at, of a stream also where the record's end is still to come, which then is awaited. */
+static int find_header(struct mdf_reader *reader, uint64_t offset, struct mdf_record *record) {
+  uint32_t length, header_bytes;
+  if (mdf_record_at(reader->data, reader->size, offset, record)) return 1;
+  if (reader->is_partial && header_is_sound(reader->data, reader->size, offset, &length, &header_bytes))
+    mdf_reader_await(reader, offset + length);
+  return 0;
+}
+
+int mdf_contents_verify(const uint8_t *bytes, const struct mdf_record *record) {
+  const uint8_t *body = bytes + record->header_bytes;
+  const uint64_t body_bytes = record->bytes - record->header_bytes;
+  struct mdf_block block;
+  if (body_bytes == 0) return 0;
+  if (record->compression != 0) return mdf_block_at(body, body_bytes, &block);
+  if (record->data_type == MDF_DATA_MEP || (body_bytes >= 2 && mdf_load_u16(body) == MEP_MAGIC))
+    return packet_verifies(body, body_bytes);
+  return banks_verify(body, body_bytes);
+}
+
+/* Does the record hold what it promises, by its checksum if it has one: 1 yes, 0 no, -1 that would take too long. */
 static int record_verifies(struct mdf_reader *reader, const struct mdf_record *record) {
   if (!may_verify(reader, record->bytes)) return -1;
   const uint8_t *bytes = reader->data + record->offset;
   if (record->checksum != 0)
     return mdf_checksum(bytes + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) == record->checksum;
-  if (record->bytes == record->header_bytes) return 0;
-  if (record->compression == 0 && record->data_type == MDF_DATA_MEP)
-    return packet_verifies(bytes + record->header_bytes, record->bytes - record->header_bytes);
-  if (record->compression == 0) return banks_verify(bytes, record->header_bytes, record->bytes);
-  struct mdf_block block;
-  return mdf_block_at(bytes + record->header_bytes, record->bytes - record->header_bytes, &block);
+  return mdf_contents_verify(bytes, record);
 }
 
-/* The first record that begins in [from, end), ends by `limit`, and verifies, or that something follows if
- * `may_follow`; `end` if there is none. */
-static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, uint64_t limit, int may_follow) {
+/* The first record with a sound header that begins in [from, end) and verifies, or that something follows if
+ * `may_follow`; `end` if there is none. It may end behind `end`. */
+static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
   const uint8_t *data = reader->data;
-  for (uint64_t offset = from; offset < end && offset + MDF_GENERIC_HEADER_BYTES <= limit; offset++) {
+  for (uint64_t offset = from; offset < end && offset + MDF_GENERIC_HEADER_BYTES <= reader->size; offset++) {
     if (mdf_load_u32(data + offset) != mdf_load_u32(data + offset + 4)) continue;
     struct mdf_record record;
-    if (!mdf_record_at(data, limit, offset, &record)) continue;
-    if (may_follow && record_follows(data, reader->size, offset + record.bytes)) return offset;
+    if (!find_header(reader, offset, &record)) continue;
+    if (may_follow && what_follows(reader, offset + record.bytes) != FOLLOWED_BY_NOTHING) return offset;
     if (record_verifies(reader, &record) == 1) return offset;
   }
   return end;
 }
 
 struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size) {
-  return (struct mdf_reader){data, size, 0, VERIFY_FACTOR * size + VERIFY_AT_LEAST};
+  return (struct mdf_reader){.data = data, .size = size, .verify_bytes = VERIFY_FACTOR * size + VERIFY_AT_LEAST};
 }
 
 void mdf_reader_extend(struct mdf_reader *reader, uint64_t size) {
@@ -157,15 +195,14 @@ static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
   if (length < MDF_GENERIC_HEADER_BYTES || length > left) return 0;
   const int type_known = header_bytes_of_type(header[17]) != 0;
   const int lengths_equal = mdf_load_u32(header) == mdf_load_u32(header + 4) && length == mdf_load_u32(header + 8);
-  if (!record_follows(reader->data, reader->size, reader->offset + length)) {
+  const uint64_t end = reader->offset + length;
+  if (what_follows(reader, end) == FOLLOWED_BY_NOTHING) {
     const uint32_t checksum = mdf_load_u32(header + 12);
     if (checksum == 0 || !may_verify(reader, length) ||
         mdf_checksum(header + MDF_HASHED_FROM, length - MDF_HASHED_FROM) != checksum)
       return 0;
   }
-  if (search_record(reader, reader->offset + 1, reader->offset + length, reader->offset + length, 0) !=
-      reader->offset + length)
-    return 0;
+  if (search_record(reader, reader->offset + 1, end, 1) != end) return 0;
   record->bytes = length;
   if (!lengths_equal) {
     record->fault = (struct mdf_fault){MDF_FAULT_LENGTHS,       0, 0, mdf_load_u32(header), mdf_load_u32(header + 4),
@@ -191,12 +228,12 @@ static void set_skipped(const struct mdf_reader *reader, struct mdf_record *reco
 static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t left = reader->size - reader->offset;
   const uint8_t *header = reader->data + reader->offset;
-  const uint64_t next = search_record(reader, reader->offset + 1, reader->size, reader->size, 1);
+  const uint64_t next = search_record(reader, reader->offset + 1, reader->size, 1);
   record->bytes = next - reader->offset;
   uint32_t length = 0, header_bytes;
   if (next == reader->size &&
       (left < MDF_GENERIC_HEADER_BYTES
-           ? record_follows(reader->data, reader->size, reader->offset)
+           ? what_follows(reader, reader->offset) != FOLLOWED_BY_NOTHING
            : header_is_sound(reader->data, reader->size, reader->offset, &length, &header_bytes) && length > left)) {
     record->fault = (struct mdf_fault){MDF_FAULT_TRUNCATED, 0, 0, left, length, 0};
     if (length != 0 && left >= header_bytes) decode_header(header, record);
@@ -217,30 +254,43 @@ static void cut_record(struct mdf_reader *reader, struct mdf_record *record, uin
 
 void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t end = record->offset + record->bytes;
-  const uint64_t within = search_record(reader, record->offset + 1, end, end, 0);
+  const uint64_t within = search_record(reader, record->offset + 1, end, 0);
   if (within < end) cut_record(reader, record, within);
 }
 
-/* A record whose contents are sound without a checksum, but after which nothing follows: bytes may be missing in it,
- * so that it reaches into the next. */
-static void check_end(struct mdf_reader *reader, struct mdf_record *record) {
-  const uint64_t end = record->offset + record->bytes;
-  const uint64_t within = search_record(reader, record->offset + 1, end, reader->size, 0);
-  if (within < end) cut_record(reader, record, within);
+/* A record with a sound header that no other sound header follows: 1 if it is taken, in whole or up to a record within
+ * it. */
+static int take_unfollowed(struct mdf_reader *reader, struct mdf_record *record, enum follower follower) {
+  const int verifies = record_verifies(reader, record);
+  if (verifies == 0 && follower == FOLLOWED_BY_NOTHING) return 0;
+  record->is_verified = verifies == 1;
+  reader->offset += record->bytes;
+  /* Without a checksum, bytes may be missing in the record, so that it reaches into the next. */
+  if (verifies != 1 || record->checksum == 0) mdf_distrust(reader, record);
+  return 1;
 }
 
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record) {
+  reader->awaited = 0;
   if (reader->offset >= reader->size) return 0;
-  const int sound = mdf_record_at(reader->data, reader->size, reader->offset, record);
-  const int followed = sound && record_follows(reader->data, reader->size, reader->offset + record->bytes);
-  if (sound && (followed || record_verifies(reader, record) != 0)) {
-    reader->offset += record->bytes;
-    if (!followed && record->checksum == 0) check_end(reader, record);
-    return 1;
+  const int sound = find_header(reader, reader->offset, record);
+  if (sound) {
+    const enum follower follower = what_follows(reader, reader->offset + record->bytes);
+    if (follower != FOLLOWED && take_unfollowed(reader, record, follower)) return 1;
+    if (follower == FOLLOWED) {
+      reader->offset += record->bytes;
+      return 1;
+    }
   }
+  const uint64_t left = reader->size - reader->offset;
   memset(record, 0, sizeof *record);
   record->offset = reader->offset;
-  if (sound || !keep_place(reader, record)) skip_bytes(reader, record);
+  if (reader->awaited != 0) {
+    record->bytes = left;
+    record->fault = (struct mdf_fault){MDF_FAULT_TRUNCATED, 0, 0, left, reader->awaited - reader->offset, 0};
+  } else if (sound || !keep_place(reader, record)) {
+    skip_bytes(reader, record);
+  }
   reader->offset += record->bytes;
   return 1;
 }

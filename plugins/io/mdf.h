@@ -34,8 +34,9 @@ struct mdf_record {
   uint32_t version, data_type;
   uint32_t compression, expansion; /* level, 0 none; a hint that the body grows by expansion + 1 */
   uint32_t has_run, run;
-  uint32_t has_number, reserved;
-  uint64_t number; /* trigger number; version 0 only */
+  uint32_t has_number;
+  uint32_t is_verified; /* the search for its end has read its contents, and they are as the header says */
+  uint64_t number;      /* trigger number; version 0 only */
   struct mdf_fault fault;
 };
 
@@ -44,6 +45,9 @@ struct mdf_reader {
   uint64_t size;
   uint64_t offset;       /* where the next record begins */
   uint64_t verify_bytes; /* how many more bytes may be hashed or walked to find the place after a broken header */
+  uint64_t awaited;      /* of a stream: a header found by the last call claims the bytes up to here; 0: none */
+  uint32_t is_partial;   /* of a stream: more bytes may follow */
+  uint32_t reserved;
 };
 
 struct mdf_reader mdf_reader_start(const uint8_t *data, uint64_t size);
@@ -54,9 +58,17 @@ void mdf_reader_extend(struct mdf_reader *reader, uint64_t size);
 /* The next record; 0 at the end of the file. */
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record);
 
-/* To be called when the checksum of the record just read is wrong: if another record that verifies stands within it,
- * its header lied, perhaps a copy of another's. It then ends where that one begins, which is next. */
+/* To be called when the contents of the record just read are not what its header says, by mdf_contents_verify or its
+ * checksum. If another record that verifies begins within it, the header's length is wrong, and the record ends where
+ * that one begins, which is next. */
 void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record);
+
+/* 1 if the contents of a record with a sound header, which begins at `bytes`, reach to the record's end: banks, a
+ * packet, or one compressed block. The checksum is not looked at. */
+int mdf_contents_verify(const uint8_t *bytes, const struct mdf_record *record);
+
+/* Of a stream: a sound header claims the bytes up to `end`, which are not there yet. */
+void mdf_reader_await(struct mdf_reader *reader, uint64_t end);
 
 /* 1 if a whole record with a sound header begins at `offset`; then `record` describes it. Does not look at its body. */
 int mdf_record_at(const uint8_t *data, uint64_t size, uint64_t offset, struct mdf_record *record);

@@ -46,6 +46,9 @@ static void find_body(struct mdf_ahead *a, struct mdf_ahead_worker *w, struct md
 }
 
 static void finish_record(struct mdf_ahead *a, struct mdf_ahead_worker *w, struct mdf_ahead_record *r) {
+  const struct mdf_record *record = &r->event.record;
+  r->is_damaged = record->fault.kind == MDF_FAULT_CHECKSUM ||
+                  (r->is_walked && !mdf_contents_verify(a->data + record->offset, record));
   if (r->event.record.fault.kind == MDF_FAULT_NONE) find_body(a, w, r);
   if (r->event.body && a->look.look) a->look.look(a->look.context, &r->event, r->bytes_before);
 }

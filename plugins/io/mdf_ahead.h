@@ -39,6 +39,8 @@ struct mdf_ahead_record {
   struct mdf_fault body_fault; /* of the body as its header has it; it counts where the checksum is right */
   struct mdf_block block;      /* of a compressed body */
   uint32_t is_hashed;          /* the checksum is to be verified */
+  uint32_t is_walked;          /* there is none to be verified: the contents are followed to their end instead */
+  uint32_t is_damaged;         /* the checksum is wrong, or the contents do not reach to the end */
   uint64_t bytes_before;       /* of the bodies before it in the window */
   struct mdf_place after;
 };

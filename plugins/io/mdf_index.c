@@ -1,5 +1,5 @@
-/* mdf_index.c: see mdf_index.h. The records are those that a stream finds (mdf_stream.c), as long as their checksums
- * are right: one that is wrong may show that a header lied, and that there are other records within. */
+/* mdf_index.c: see mdf_index.h. The records are those that a stream finds (mdf_stream.c): a header whose length is
+ * wrong hides none, since banks are followed from header to header as well. Checksums are not verified. */
 #include "mdf_index.h"
 
 #include "input_file.h"
@@ -65,6 +65,7 @@ static int walk_records(struct walk *w) {
   struct mdf_record record;
   int status = SL_OK;
   while (status == SL_OK && mdf_walk_next(&reader, w->is_bare, &record)) {
+    mdf_walk_check(&reader, w->is_bare, &record);
     struct sl_index_record found = {.first_byte = record.offset, .bytes = record.bytes};
     char text[256];
     const struct mdf_fault fault = look_at(w, &record, &found.events);
@@ -97,7 +98,6 @@ int mdf_index(const char *path, uint32_t data_type, const struct sl_index_calls 
                    data_type == MDF_DATA_MEP ? "packet" : "record", w.file.size);
     status = SL_EFORMAT;
   } else {
-    input_file_leap(&w.file);
     status = walk_records(&w);
   }
   mdf_decompressor_free(&w.decompressor);

@@ -1,4 +1,4 @@
-/* mdf_index.h: the records of a file, by their headers alone. */
+/* mdf_index.h: the records of a file, by their headers and those of their banks. */
 #ifndef IO_MDF_INDEX_H
 #define IO_MDF_INDEX_H
 

@@ -17,6 +17,7 @@ static uint64_t records_before(const struct input_file *f, uint32_t is_bare, uin
   uint64_t count = 0;
   *begin = *end = 0;
   while (mdf_walk_next(&reader, is_bare, &record)) {
+    mdf_walk_check(&reader, is_bare, &record);
     *begin = record.offset;
     *end = record.offset + record.bytes;
     if (*end > byte) break;

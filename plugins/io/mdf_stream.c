@@ -2,24 +2,28 @@
  *
  * Records are found by their headers, one after the other, up to a window of them; workers verify and decompress these,
  * and then they are handed out one by one. A window ends with its file, and with the first pass, and with what is there
- * of a pipe: nothing waits for a window to be full. Where a wrong checksum shows that a header lied, what was found
- * behind it is forgotten, and found again from there.
+ * of a pipe: nothing waits for a window to be full. Where damaged contents show that the length in a header is wrong,
+ * records found after it are forgotten, and found again from there.
  *
  * Checksums are verified in the first pass only; the records that failed are remembered and fail in every pass.
  *
- * Of a pipe a part is there. What a reader makes of the bytes at its end may change with those to come: such a record
- * is taken back, and looked at again when there is more.
+ * Of a pipe a part is there. What a reader makes of the bytes at its end may change with those to come: a record is
+ * taken back, and looked at again when there is more, until it is the one that a file would have. So how a pipe's bytes
+ * are cut makes no difference.
  */
 #include "mdf_stream.h"
 
 #include "input_stream.h"
 #include "mdf_walk.h"
+#include "mep.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { PROBE_BYTES = 1 << 20 }; /* of a pipe, in which a record or packet must begin */
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
@@ -48,9 +52,17 @@ static int is_open_already(const struct mdf_stream *m, uint32_t file, const stru
   return 0;
 }
 
+/* Is there a record or packet in what has come of a pipe, whatever else comes? Packets without records around them may
+ * be those of a record with a damaged header: the pipe's first MiB decides. */
+static int is_recognised(struct mdf_stream *m, uint32_t file) {
+  const struct input_file *pipe = &m->files[file].pipe;
+  uint32_t *is_bare = &m->files[file].is_bare;
+  if (!mdf_walk_recognise(pipe->data, pipe->size, m->data_type, is_bare)) return 0;
+  return !*is_bare || mdf_load_u16(pipe->data) == MEP_MAGIC || pipe->has_ended || pipe->size >= PROBE_BYTES;
+}
+
 /* Waits for its first bytes. It stays open, since it cannot be read from its beginning again. */
 static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint32_t file, struct input_file *pipe) {
-  enum { PROBE_BYTES = 1 << 20 };
   const char *name = m->inputs.names[file];
   const int is_part = mdf_range_is_part(range_of(m, file));
   const int is_twice = is_open_already(m, file, pipe);
@@ -68,8 +80,7 @@ static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint3
     return SL_EINVAL;
   }
   int status = INPUT_STREAM_MORE, known = 0;
-  while (status >= 0 && !(known = mdf_walk_recognise(kept->data, kept->size, m->data_type, &m->files[file].is_bare)) &&
-         !kept->has_ended && kept->size < PROBE_BYTES)
+  while (status >= 0 && !(known = is_recognised(m, file)) && !kept->has_ended && kept->size < PROBE_BYTES)
     status = input_stream_read(kept, kept->size + 1, reason, sizeof reason);
   m->pass_bytes += kept->size;
   if (status < 0) {
@@ -79,9 +90,9 @@ static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint3
   if (kept->size == 0) {
     s->message(s->context, SL_WARNING, "%s: is empty", name);
   } else if (!known) {
-    s->message(s->context, SL_ERROR, "%s: no %s header in the first %" PRIu64 " bytes of this pipe; %s", name,
-               m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size,
-               "a pipe is read as MDF where --use does not name another source");
+    s->message(s->context, SL_ERROR,
+               "%s: no %s header in the first %" PRIu64 " bytes of this pipe; --use names another source", name,
+               m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size);
     return SL_EFORMAT;
   }
   return SL_OK;
@@ -281,6 +292,12 @@ static int is_remembered(const struct mdf_input *file, uint64_t offset) {
   return low < file->bad_count && file->bad_offsets[low] == offset;
 }
 
+/* Has the record no checksum that is verified, so that only its contents show whether its length is wrong? */
+static uint32_t is_to_be_walked(const struct mdf_stream *m, const struct mdf_record *record) {
+  if (m->files[m->file].is_bare || record->is_verified || record->fault.kind != MDF_FAULT_NONE) return 0;
+  return record->checksum == 0 || !m->verify_checksums;
+}
+
 /* Is there a checksum to verify? In later passes, of those records only that failed in the first. */
 static uint32_t is_to_be_hashed(const struct mdf_stream *m, const struct mdf_record *record) {
   if (!m->verify_checksums || record->checksum == 0 || record->fault.kind != MDF_FAULT_NONE) return 0;
@@ -349,17 +366,32 @@ static int has_more_at_hand(struct mdf_stream *m, const struct sl_services *s) {
   return finish_file(m, s) == SL_OK;
 }
 
-/* The next record: 1, MDF_STREAM_LATER, or an error. Of a pipe, it is certain where the header after it is there; if it
- * is not, and `may_wait` is 0, MDF_STREAM_LATER. */
+/* How many bytes of a pipe are missing before the record that was read last is certain to be the same in a file; 0: it
+ * is. A record whose checksum is right is certain once it is whole, any other one where the header after it has come.
+ */
+static uint64_t missing_bytes(const struct mdf_stream *m, const struct mdf_record *record) {
+  const struct mdf_reader *reader = &m->reader;
+  const uint64_t after = reader->size - reader->offset;
+  if (reader->awaited > reader->size) return reader->awaited - reader->size;
+  if (after >= MDF_GENERIC_HEADER_BYTES || (record->is_verified && record->checksum != 0)) return 0;
+  return record->fault.kind == MDF_FAULT_NONE ? MDF_GENERIC_HEADER_BYTES - after : record->bytes;
+}
+
+/* The next record: 1, MDF_STREAM_LATER, or an error. Of a pipe, a record that is not certain is awaited, or
+ * MDF_STREAM_LATER if `may_wait` is 0. A sound one without a checksum is also taken where nothing comes after it for a
+ * while. */
 static int find_record(struct mdf_stream *m, const struct sl_services *s, int may_wait, struct mdf_record *record) {
-  for (;;) {
+  for (int is_silent = 0;;) {
     const struct mdf_reader before = m->reader;
+    m->reader.is_partial = m->mapping.is_stream && !m->mapping.has_ended;
     (void)mdf_walk_next(&m->reader, m->files[m->file].is_bare, record);
-    if (!m->mapping.is_stream || m->mapping.has_ended || m->reader.size - m->reader.offset >= MDF_GENERIC_HEADER_BYTES)
-      return 1;
+    const uint64_t missing = m->reader.is_partial ? missing_bytes(m, record) : 0;
+    const int is_settled = record->is_verified && m->reader.awaited <= m->reader.size;
+    if (missing == 0 || (is_silent && is_settled)) return 1;
     m->reader = before;
-    const int status = may_wait ? read_more(m, s, m->reader.size - m->reader.offset) : MDF_STREAM_LATER;
-    if (status != 1) return status;
+    const int status = may_wait ? read_more(m, s, missing) : MDF_STREAM_LATER;
+    is_silent = status == MDF_STREAM_LATER;
+    if (status < 0 || (is_silent && !(may_wait && is_settled))) return status;
   }
 }
 
@@ -380,12 +412,15 @@ static int add_record(struct mdf_stream *m, const struct sl_services *s, uint64_
   r->event = (struct mdf_stream_event){.number = m->record_count, .file = m->file, .pass = m->pass, .index = a->count};
   const int found = find_record(m, s, a->count == 0, &r->event.record);
   if (found != 1) return found;
-  if (!m->mapping.is_stream && m->reader.offset > end_of_file(m)) {
+  const int is_past = !m->mapping.is_stream && m->reader.offset > end_of_file(m);
+  if (is_past) mdf_walk_check(&m->reader, m->files[m->file].is_bare, &r->event.record);
+  if (is_past && m->reader.offset > end_of_file(m)) {
     m->reader.offset = r->event.record.offset;
     return a->count == 0 ? pass_end(m, s, &r->event.record) : SL_EFORMAT;
   }
   m->record_count++;
   r->is_hashed = is_to_be_hashed(m, &r->event.record);
+  r->is_walked = is_to_be_walked(m, &r->event.record);
   r->bytes_before = *bytes;
   r->after = place_of(m);
   *bytes += measure_body(m, r);
@@ -435,17 +470,20 @@ static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
   return SL_ENOMEM;
 }
 
-/* The checksum is wrong. Is another record within this one, which then ends there? */
+/* The contents are damaged. Is another record within this one, which then ends there? */
 static int distrust(struct mdf_stream *m, struct mdf_ahead_record *r) {
   struct mdf_ahead *a = &m->ahead;
   const struct mdf_place behind = place_of(m);
-  if (r->event.pass == 0 && remember_bad(&m->files[m->file], r->event.record.offset)) return SL_ENOMEM;
+  if (r->event.pass == 0 && r->event.record.fault.kind == MDF_FAULT_CHECKSUM &&
+      remember_bad(&m->files[m->file], r->event.record.offset))
+    return SL_ENOMEM;
   return_to(m, &r->after);
   mdf_distrust(&m->reader, &r->event.record);
   if (m->reader.offset == r->after.offset && m->reader.verify_bytes == r->after.verify_bytes) {
     return_to(m, &behind);
     return SL_OK;
   }
+  if (r->event.record.fault.kind == MDF_FAULT_SKIPPED) r->event.body = NULL; /* it was cut */
   r->after = place_of(m);
   a->count = a->next;
   a->limit = 1; /* for a file made so that this is so of all its records */
@@ -460,7 +498,7 @@ int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, const str
   struct mdf_ahead_record *r = &m->ahead.records[m->ahead.next++];
   struct mdf_record *record = &r->event.record;
   *event = &r->event;
-  int error = record->fault.kind == MDF_FAULT_CHECKSUM ? distrust(m, r) : SL_OK;
+  int error = r->is_damaged ? distrust(m, r) : SL_OK;
   m->position = r->after.done_bytes + r->after.offset;
   if (error || record->fault.kind == MDF_FAULT_MEMORY) {
     s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);

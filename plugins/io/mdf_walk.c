@@ -1,6 +1,7 @@
 /* mdf_walk.c: see mdf_walk.h. */
 #include "mdf_walk.h"
 
+#include "mdf_checksum.h"
 #include "mep.h"
 #include "mep_file.h"
 
@@ -14,6 +15,15 @@ int mdf_walk_recognise(const uint8_t *data, uint64_t size, uint32_t data_type, u
 
 int mdf_walk_next(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record) {
   return is_bare ? mep_next(reader, record) : mdf_next(reader, record);
+}
+
+void mdf_walk_check(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record) {
+  const uint8_t *bytes = reader->data + record->offset;
+  if (is_bare || record->fault.kind != MDF_FAULT_NONE || record->is_verified) return;
+  if (mdf_contents_verify(bytes, record)) return;
+  if (record->checksum == 0 ||
+      mdf_checksum(bytes + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) != record->checksum)
+    mdf_distrust(reader, record);
 }
 
 int mdf_walk_begins(const uint8_t *data, uint64_t size, uint32_t is_bare, uint64_t offset) {

@@ -8,8 +8,11 @@
 /* Has the file something for a source of that data type (MDF_DATA_...)? *is_bare: packets without records around them.
  */
 int mdf_walk_recognise(const uint8_t *data, uint64_t size, uint32_t data_type, uint32_t *is_bare);
-/* mdf_next, or mep_next. */
+/* mdf_next, or mep_next: the contents of a record are still to be checked, and mdf_distrust to be called. */
 int mdf_walk_next(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record);
+/* Checks the contents of the record that was just read, and cuts it if another begins within it. The checksum is looked
+ * at only where the contents are damaged. */
+void mdf_walk_check(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record);
 /* Does a whole record with a sound header begin at that byte? */
 int mdf_walk_begins(const uint8_t *data, uint64_t size, uint32_t is_bare, uint64_t offset);
 /* Is the body of a sound record of that data type? Whoever writes packets does not always say so in the header. */

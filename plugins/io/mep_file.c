@@ -2,9 +2,9 @@
  *
  * A packet is taken as it stands if its blocks are sound and another header, or the end of the file, follows. If only
  * one of the two holds, a size in it may be damaged, or bytes may be missing or too many; it then ends where a sound
- * packet within it begins, so that no other is hidden. Else the reader searches, byte by byte, for the next packet.
- * What was skipped is one fault. Verifying what is found so is limited to some multiple of the file's size, as in
- * mdf.c.
+ * packet within it begins, so that no other is hidden. So does a packet whose size reaches beyond its last block. Else
+ * the reader searches, byte by byte, for the next packet. What was skipped is one fault. Verifying what is found so is
+ * limited to some multiple of the file's size, and packets of a stream are awaited, as in mdf.c.
  */
 #include "mep_file.h"
 
@@ -12,15 +12,18 @@
 
 #include <string.h>
 
-static int is_header(const uint8_t *data, uint64_t size, uint64_t offset, struct mep_packet *packet,
-                     struct mdf_fault *fault) {
+static int is_header(struct mdf_reader *reader, uint64_t offset, struct mep_packet *packet, struct mdf_fault *fault) {
+  const uint8_t *data = reader->data + offset;
+  const uint64_t left = reader->size - offset;
   packet->bytes = 0;
-  return size - offset >= MEP_HEADER_BYTES && mdf_load_u16(data + offset) == MEP_MAGIC &&
-         mep_packet_open(data + offset, size - offset, packet, fault) == 0;
+  if (left < MEP_HEADER_BYTES || mdf_load_u16(data) != MEP_MAGIC) return 0;
+  if (mep_packet_open(data, left, packet, fault) == 0) return 1;
+  if (fault->kind == MDF_FAULT_TRUNCATED) mdf_reader_await(reader, offset + fault->expected);
+  return 0;
 }
 
-static int packet_follows(const uint8_t *data, uint64_t size, uint64_t offset) {
-  return size - offset < 2 || mdf_load_u16(data + offset) == MEP_MAGIC;
+static int packet_follows(const struct mdf_reader *reader, uint64_t offset) {
+  return reader->size - offset < 2 || mdf_load_u16(reader->data + offset) == MEP_MAGIC;
 }
 
 static int verifies(struct mdf_reader *reader, const struct mep_packet *packet) {
@@ -36,8 +39,8 @@ static uint64_t search_packet(struct mdf_reader *reader, uint64_t from, uint64_t
   struct mep_packet packet;
   struct mdf_fault fault;
   for (uint64_t offset = from; offset < end; offset++) {
-    if (!is_header(reader->data, reader->size, offset, &packet, &fault)) continue;
-    if (may_follow && packet_follows(reader->data, reader->size, offset + packet.bytes)) return offset;
+    if (!is_header(reader, offset, &packet, &fault)) continue;
+    if (may_follow && packet_follows(reader, offset + packet.bytes)) return offset;
     if (verifies(reader, &packet)) return offset;
   }
   return end;
@@ -55,21 +58,32 @@ static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record, uin
     record->fault = fault;
 }
 
+/* Where the last block of a sound packet ends. */
+static uint64_t blocks_end(const struct mep_packet *packet) {
+  struct mep_block last;
+  struct mdf_fault fault;
+  return mep_packet_block(packet, packet->block_count - 1, &last, &fault) == 0 ? last.end : packet->bytes;
+}
+
 int mep_next(struct mdf_reader *reader, struct mdf_record *record) {
+  reader->awaited = 0;
   if (reader->offset >= reader->size) return 0;
   *record = (struct mdf_record){.offset = reader->offset};
   struct mep_packet packet;
   struct mdf_fault fault;
-  const int has_header = is_header(reader->data, reader->size, reader->offset, &packet, &fault);
+  const int has_header = is_header(reader, reader->offset, &packet, &fault);
   const uint64_t end = reader->offset + packet.bytes;
   const int is_sound = has_header && mep_packet_blocks(&packet, NULL, &fault) == 0;
-  const int is_followed = has_header && packet_follows(reader->data, reader->size, end);
-  if (is_sound && is_followed) {
-    record->bytes = packet.bytes;
-  } else if (is_sound || is_followed) {
-    const uint64_t within = search_packet(reader, reader->offset + 1, end, 0);
+  const int is_followed = has_header && packet_follows(reader, end);
+  if (is_sound || is_followed) {
+    const uint64_t from = is_sound && is_followed ? blocks_end(&packet) : 1;
+    const uint64_t within = search_packet(reader, reader->offset + from, end, 0);
     record->bytes = packet.bytes; /* if there is a fault in it, who opens it finds it */
+    record->is_verified = (uint32_t)is_sound;
     if (within < end) skip_bytes(reader, record, within);
+  } else if (!has_header && reader->awaited != 0) {
+    record->bytes = reader->size - reader->offset; /* nothing is certain before the packet has come */
+    record->fault = fault;
   } else {
     skip_bytes(reader, record, search_packet(reader, reader->offset + 1, reader->size, 1));
   }

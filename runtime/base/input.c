@@ -1,6 +1,7 @@
-/* input.c: see input.h. All files are opened without waiting, since to open a pipe waits for its other end. Of a pipe,
- * tee() tells without taking anything from it: bytes are there, or a writer is, or nobody. Whoever starts writer and
- * reader at once need not care which comes first, so that a writer has a second to come. */
+/* input.c: see input.h. All files are opened without waiting, since to open a pipe waits for its other end. A pipe that
+ * is not to be read is not opened: its writer would be killed by SIGPIPE when it is closed. tee() copies the bytes in a
+ * pipe, and takes none; without bytes it tells whether there is a writer. Whoever starts writer and reader at once need
+ * not care which comes first, so that a writer has a second to come. */
 #define _GNU_SOURCE
 #include "base/input.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,11 +32,17 @@ static int open_now(const char *path, mode_t *mode, char *reason, size_t size) {
   return file;
 }
 
+static int is_pipe(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
 int sl_open_regular(const char *path, char *reason, size_t size) {
   mode_t mode = 0;
+  if (is_pipe(path)) return refuse(-1, reason, size, "a pipe, not a regular file");
   const int file = open_now(path, &mode, reason, size);
   if (file < 0 || S_ISREG(mode)) return file;
-  return refuse(file, reason, size, S_ISFIFO(mode) ? "a pipe, not a regular file" : "not a regular file");
+  return refuse(file, reason, size, "not a regular file");
 }
 
 /* Is there, or was there, a writer at the other end? */
@@ -61,20 +69,67 @@ int sl_open_stream(const char *path, char *reason, size_t size) {
   return file;
 }
 
-unsigned char *sl_read_begin(const char *path, size_t *count, char *reason, size_t reason_size) {
-  enum { BEGIN_BYTES = 1 << 20 };
-  unsigned char *bytes = malloc(BEGIN_BYTES);
-  *count = 0;
-  const int file = bytes ? sl_open_regular(path, reason, reason_size) : -1;
-  if (file < 0) return bytes;
+/* ------------------------------------------------------------------------------------- the begin of an input */
+
+enum { BEGIN_BYTES = 1 << 20, ENOUGH_BYTES = 4096, PAUSE_TRIES = 50, PAUSE_TRY_MS = 10 };
+
+static void read_file(struct sl_begin *begin, const char *path) {
+  const int file = sl_open_regular(path, begin->reason, sizeof begin->reason);
+  if (file < 0) return;
   ssize_t got = 1;
-  while (got > 0 && *count < BEGIN_BYTES) {
-    got = pread(file, bytes + *count, BEGIN_BYTES - *count, (off_t)*count);
-    if (got > 0) *count += (size_t)got;
+  while (got > 0 && begin->count < BEGIN_BYTES) {
+    got = pread(file, begin->bytes + begin->count, BEGIN_BYTES - begin->count, (off_t)begin->count);
+    if (got > 0) begin->count += (size_t)got;
   }
-  if (got < 0) snprintf(reason, reason_size, "%s", strerror(errno));
+  if (got < 0) snprintf(begin->reason, sizeof begin->reason, "%s", strerror(errno));
   close(file);
-  return bytes;
+}
+
+/* Waits until the pipe holds enough to be recognised: ENOUGH_BYTES, all that its writers wrote, or what came before a
+ * pause of half a second. A signal ends it. */
+static void wait_for_bytes(int pipe_end) {
+  struct pollfd wait = {.fd = pipe_end, .events = POLLIN};
+  if (!has_writer(pipe_end)) return;
+  int last = 0, bytes = 0;
+  for (int tries = 0; tries < PAUSE_TRIES && bytes<ENOUGH_BYTES; tries = bytes> last ? 0 : tries + 1) {
+    last = bytes;
+    if (poll(&wait, 1, -1) < 0 || wait.revents & POLLHUP) return;
+    if (last > 0 && poll(NULL, 0, PAUSE_TRY_MS) < 0) return;
+    if (ioctl(pipe_end, FIONREAD, &bytes) < 0) return;
+  }
+}
+
+static void copy_pipe(struct sl_begin *begin) {
+  int copy[2];
+  if (pipe2(copy, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  (void)fcntl(copy[1], F_SETPIPE_SZ, BEGIN_BYTES);
+  ssize_t got = tee(begin->pipe, copy[1], BEGIN_BYTES, SPLICE_F_NONBLOCK);
+  while (got > 0 && begin->count < BEGIN_BYTES) {
+    got = read(copy[0], begin->bytes + begin->count, BEGIN_BYTES - begin->count);
+    if (got > 0) begin->count += (size_t)got;
+  }
+  close(copy[0]);
+  close(copy[1]);
+}
+
+int sl_begin_read(struct sl_begin *begin, const char *path, int may_wait) {
+  mode_t mode;
+  *begin = (struct sl_begin){.bytes = malloc(BEGIN_BYTES), .is_pipe = is_pipe(path), .pipe = -1};
+  if (!begin->bytes) return -1;
+  if (!begin->is_pipe) {
+    read_file(begin, path);
+  } else if (may_wait && (begin->pipe = open_now(path, &mode, begin->reason, sizeof begin->reason)) >= 0) {
+    wait_for_bytes(begin->pipe);
+    copy_pipe(begin);
+  }
+  return 0;
+}
+
+void sl_begin_close(struct sl_begin *begin) {
+  free(begin->bytes);
+  begin->bytes = NULL;
+  if (begin->is_pipe && begin->pipe >= 0) close(begin->pipe);
+  begin->pipe = -1;
 }
 
 const char *sl_compression_of(const unsigned char *bytes, size_t count) {

@@ -240,6 +240,7 @@ void sl_files_close(struct sl_session *s) {
   free(s->files.found);
   free(s->files.directory);
   sl_paths_free(&s->files.inputs);
+  sl_begin_close(&s->files.begin);
   for (uint32_t i = 0; i < s->files.count; i++) free(s->files.at[i].path);
   free(s->files.at);
   s->files = (struct sl_files){0};

@@ -109,44 +109,53 @@ static int cut_file(struct cutter *c, const struct sl_source *source) {
 
 /* -------------------------------------------------------------------------------------------- its source */
 
-/* The first source of a plugin that recognises the bytes, or NULL. */
-static const struct sl_algorithm *find_in(const struct sl_plugin_entry *entry, const unsigned char *bytes,
-                                          size_t count) {
+/* Those that recognise a file, and the names of all of them. */
+struct recognisers {
+  const struct sl_algorithm *source; /* the only one; of several the first; NULL: none */
+  const char *plugin;
+  uint32_t count;
+  char names[256];
+};
+
+static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *entry, const struct sl_begin *begin) {
   for (uint32_t k = 0; entry->status == SL_PLUGIN_LOADED && k < entry->plugin->algorithm_count; k++) {
     const struct sl_algorithm *a = entry->plugin->algorithms[k];
-    if (a->kind == SL_KIND_SOURCE && a->source->probe && a->source->probe(bytes, count)) return a;
+    if (a->kind != SL_KIND_SOURCE || !a->source->probe || !a->source->probe(begin->bytes, begin->count)) continue;
+    const size_t used = strlen(found->names);
+    snprintf(found->names + used, sizeof found->names - used, "%s%s.%s", used ? ", " : "", entry->file_name, a->name);
+    if (found->count++ > 0) continue;
+    found->source = a;
+    found->plugin = entry->file_name;
   }
-  return NULL;
 }
 
-/* The same of all plugins, which are opened one by one; *found is NULL if none has one. An error only when memory is
- * out. */
-static int find_source(struct sl_registry *r, const unsigned char *bytes, size_t count,
-                       const struct sl_algorithm **found, const char **plugin) {
-  *found = NULL;
-  for (size_t i = 0; i < r->entry_count && !*found; i++) {
+/* Asks all plugins, which are opened one by one. An error only when memory is out. */
+static int find_source(struct sl_registry *r, const struct sl_begin *begin, struct recognisers *found) {
+  *found = (struct recognisers){.plugin = ""};
+  for (size_t i = 0; i < r->entry_count; i++) {
     const struct sl_plugin_entry *entry = &r->entries[i];
     if (entry->status == SL_PLUGIN_UNOPENED && sl_plugin_peek(entry->path) & SL_PEEK_PROBE &&
         sl_registry_load_entry(r, i) < 0)
       return SL_ENOMEM;
-    *found = find_in(entry, bytes, count);
-    *plugin = entry->file_name;
+    ask_plugin(found, entry, begin);
   }
   return SL_OK;
 }
 
 /* A file that cannot be cut. */
-static int refuse(struct cutter *c, const struct sl_algorithm *source, const char *plugin, const unsigned char *bytes,
-                  size_t count) {
-  const char *compression = sl_compression_of(bytes, count);
+static int refuse(struct cutter *c, const struct recognisers *found, const struct sl_begin *begin) {
+  const char *compression = sl_compression_of(begin->bytes, begin->count);
   char hint[128];
   snprintf(hint, sizeof hint, SL_COMPRESSED_HINT, compression ? compression : "");
   if (compression)
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, hint,
                 "%s: is compressed as a whole (%s), and can only be read as a whole", c->path, compression);
-  else if (source)
+  else if (found->count > 1)
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, "leave the plugins of the others out of the folders of plugins",
+                "%s: several sources recognise it: %s", c->path, found->names);
+  else if (found->source)
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: is read by %s.%s, which reads no parts of files",
-                c->path, plugin, source->name);
+                c->path, found->plugin, found->source->name);
   else
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL,
                 "`sluice list` shows the plugins found, --plugin-path adds a folder", "%s: no source recognises it",
@@ -155,22 +164,20 @@ static int refuse(struct cutter *c, const struct sl_algorithm *source, const cha
 }
 
 static int index_file(struct cutter *c, struct sl_registry *r) {
-  const char *plugin = "";
-  char reason[128] = "";
-  size_t count = 0;
-  unsigned char *bytes = sl_read_begin(c->path, &count, reason, sizeof reason);
-  if (!bytes) return SL_ENOMEM;
-  int status;
-  if (*reason) {
-    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, reason);
-    status = SL_EIO;
+  struct sl_begin begin;
+  struct recognisers found;
+  if (sl_begin_read(&begin, c->path, 0) < 0) return SL_ENOMEM;
+  int status = SL_EIO;
+  if (begin.is_pipe) {
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: a pipe, not a regular file", c->path);
+  } else if (*begin.reason) {
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, begin.reason);
   } else {
-    const struct sl_algorithm *source;
-    status = find_source(r, bytes, count, &source, &plugin);
-    if (status == SL_OK)
-      status = source && source->source->index ? cut_file(c, source->source) : refuse(c, source, plugin, bytes, count);
+    status = find_source(r, &begin, &found);
+    const int is_cut = found.count == 1 && found.source->source->index != NULL;
+    if (status == SL_OK) status = is_cut ? cut_file(c, found.source->source) : refuse(c, &found, &begin);
   }
-  free(bytes);
+  sl_begin_close(&begin);
   return status;
 }
 

@@ -359,6 +359,7 @@ static int open_hosts(struct sl_session *s) {
       const struct sl_inputs inputs = {s->options.input_paths, count, 0, s->options.input_paths,
                                        s->options.input_ranges};
       status = a->source->open(s->states[n], &s->contexts[n].services, s->reading.args, &inputs);
+      sl_begin_close(&s->files.begin);
     } else if (a->kind == SL_KIND_SINK && a->sink->open) {
       status = refuse(
           s, a->sink->open(s->states[n], &s->contexts[n].services, s->slots[0].sink_args[n], s->options.output_path));

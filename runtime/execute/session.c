@@ -123,6 +123,24 @@ static int check_ranges(struct sl_session *s) {
   return SL_OK;
 }
 
+/* Has the source what it takes its events from? */
+static int check_input(struct sl_session *s) {
+  const struct sl_options *o = &s->options;
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  const int takes_feed = source->algorithm->takes_feed != 0, reads_files = source->algorithm->source->probe != NULL;
+  const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
+  if (o->look_only || has_input || (!takes_feed && !reads_files)) return SL_OK;
+  if (reads_files)
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, "name them with -i, or in input_paths",
+                "%s reads files, and no input file is given", source->use);
+  else
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name,
+                "feed the run from a program (sl_options.feed in C, Graph.feed in Python), or name another source",
+                "%s takes its events from the memory of a program that runs the graph, and this run has no feed",
+                source->use);
+  return SL_EINVAL;
+}
+
 /* A source without an end has a property `events`, the number of events to make; -n is another way to set it. */
 static void limit_source(struct sl_session *s) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
@@ -137,9 +155,7 @@ static void limit_source(struct sl_session *s) {
 static int open_graph(struct sl_session *s) {
   const struct sl_options *o = &s->options;
   const char *input = o->input_paths ? o->input_paths[0] : NULL;
-  unsigned char *probe = NULL;
-  char reason[128];
-  size_t probe_count = 0;
+  const struct sl_begin *begin = &s->files.begin;
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
@@ -147,8 +163,7 @@ static int open_graph(struct sl_session *s) {
   if (status == SL_OK) status = take_settings(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
-  if (status == SL_OK && input && !(probe = sl_read_begin(input, &probe_count, reason, sizeof reason)))
-    status = SL_ENOMEM;
+  if (status == SL_OK && input && sl_begin_read(&s->files.begin, input, !o->look_only) < 0) status = SL_ENOMEM;
   if (status == SL_OK) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,
@@ -162,14 +177,16 @@ static int open_graph(struct sl_session *s) {
                                              .use_count = use_count,
                                              .origins = o->look_only,
                                              .input_name = input,
-                                             .input_bytes = probe,
-                                             .input_count = probe_count,
+                                             .input_bytes = begin->bytes,
+                                             .input_count = begin->count,
+                                             .input_is_pipe = begin->is_pipe,
                                              .is_fed = o->feed != NULL};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
+  if (begin->pipe < 0) sl_begin_close(&s->files.begin);
   if (status == SL_OK) status = check_ranges(s);
+  if (status == SL_OK) status = check_input(s);
   if (status == SL_OK) limit_source(s);
-  free(probe);
   free_overrides(sets, set_count);
   free_overrides(uses, use_count);
   return status;

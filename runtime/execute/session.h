@@ -35,6 +35,7 @@
 
 #include "backend/backend.h"
 #include "base/file_identity.h"
+#include "base/input.h"
 #include "base/json.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -208,6 +209,7 @@ struct sl_files {
   char **found; /* paths of graph files, those of the options: the graph, then those merged after it, then NULL */
   struct sl_paths inputs; /* those of the options, patterns expanded */
   char *directory;        /* the working directory when the session was opened; NULL: unknown */
+  struct sl_begin begin;  /* of the first input; a pipe is held until the source has opened it */
 };
 
 /* The file of --json, and when the run started. */

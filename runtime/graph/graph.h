@@ -89,12 +89,13 @@ struct sl_graph_request {
   const struct sl_override *sets, *uses; /* in the order of the command line */
   uint32_t set_count, use_count;
   uint32_t origins; /* the graph's text_with_origins is wanted */
-  /* The first bytes of the first input, or input_name NULL where there is none: the source that recognises them takes
-   * the place of the graph's, unless --use says which one. */
+  /* The first bytes of the first input, or input_name NULL where there is none: if the graph's source reads no files, a
+   * source that recognises them takes its place, unless --use says which one. */
   const char *input_name;
   const unsigned char *input_bytes;
   size_t input_count;
-  int is_fed; /* events come from the program's memory, with no input: the source is one that takes a feed */
+  int input_is_pipe; /* further bytes may follow, also where there are none */
+  int is_fed;        /* events come from the program's memory, with no input: the source is one that takes a feed */
 };
 
 /* Reads and checks. On success *graph is to be freed with sl_graph_free. On failure the reasons are in `d`. */

@@ -1,9 +1,13 @@
-/* input.c: which source reads the input. Where the command line names files, the algorithm of the source node is the
- * one that recognises the first of them: the graph's own, if it does, else the first one found that does, among the
- * plugins that the graph uses and then among the others. If none does, the graph's stays if it reads files at all, and
- * says what it makes of them when the run begins; else it is an error that names those that were asked.
+/* input.c: which source reads the input: files that the command line names, or events that a program feeds.
  *
- * Where a program feeds events from its memory, the same goes for sources that take a feed.
+ * 1. The algorithm that --use or the graph names for the source node, if it is of that kind: a source of files, or one
+ *    that takes a feed.
+ * 2. Else the candidates are all sources of that kind in the plugins found; of files, those that recognise the first.
+ * 3. Of several candidates those are left that offer the ports that other nodes read and some candidate offers.
+ * 4. One candidate takes the place of the graph's source; several are an error that lists them, and so is none.
+ *
+ * A pipe may be recognised by its first bytes only later. If no source recognises those that have come, candidates are
+ * sources that recognise a file without bytes.
  *
  * What the graph's own source was given by parameters (the seed of a simulation) is dropped without a word where the
  * source of files lacks it, unless the command line sets one of these parameters: then the user expects it to matter.
@@ -12,8 +16,25 @@
 
 #include "graph/stages.h"
 #include "plugin/peek.h"
+#include "plugin/tables.h"
 
 #include <string.h>
+
+enum { CANDIDATES_MAX = 16 };
+
+struct candidate {
+  const char *name; /* "plugin.algorithm" */
+  const struct sl_algorithm *algorithm;
+  int lacks_port; /* that another candidate offers */
+};
+
+struct choice {
+  struct sl_reader *reader;
+  const struct sl_tree *root;
+  const char *node; /* the source */
+  struct candidate candidates[CANDIDATES_MAX];
+  uint32_t count;
+};
 
 static int is_source(const struct sl_algorithm *algorithm) {
   return algorithm != NULL && algorithm->kind == SL_KIND_SOURCE;
@@ -24,54 +45,132 @@ static int is_of_input_kind(const struct sl_reader *r, const struct sl_algorithm
   return r->request->is_fed ? source->takes_feed != 0 : source->source->probe != NULL;
 }
 
-static int recognises(const struct sl_reader *r, const struct sl_algorithm *source) {
-  if (r->request->is_fed) return source->takes_feed != 0;
-  return source->source->probe != NULL && source->source->probe(r->request->input_bytes, r->request->input_count) != 0;
+static const struct sl_algorithm *find_algorithm(const struct sl_reader *r, const char *name,
+                                                 const struct sl_plugin_entry **entry) {
+  return sl_registry_find(r->request->registry, name, r->request->target, entry);
 }
 
-/* "plugin.algorithm" of the first source of a plugin that recognises the input; NULL if none does. */
-static const char *find_source_in(struct sl_reader *r, const struct sl_plugin_entry *entry) {
-  if (entry->status != SL_PLUGIN_LOADED || strcmp(entry->file_target, "cpu") != 0) return NULL;
-  for (uint32_t k = 0; k < entry->plugin->algorithm_count; k++) {
-    const struct sl_algorithm *algorithm = entry->plugin->algorithms[k];
-    if (is_source(algorithm) && recognises(r, algorithm))
-      return sl_arena_format(r->arena, "%s.%s", entry->plugin->name, algorithm->name);
-  }
-  return NULL;
-}
+/* ------------------------------------------------------------------------------------------- candidates */
 
-/* The same of all plugins, in their order: first those that the graph uses, then those whose files may hold a source of
- * that kind, which are opened one by one until a source recognises the input. */
-static const char *find_source(struct sl_reader *r) {
+/* Opens all plugins whose files may hold a source of the input's kind. */
+static void load_sources(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
   const uint32_t bit = r->request->is_fed ? SL_PEEK_FEED : SL_PEEK_PROBE;
-  const char *found = NULL;
-  for (size_t i = 0; i < registry->entry_count && found == NULL; i++) found = find_source_in(r, &registry->entries[i]);
-  for (size_t i = 0; i < registry->entry_count && found == NULL; i++) {
-    const struct sl_plugin_entry *entry = &registry->entries[i];
-    if (entry->status != SL_PLUGIN_UNOPENED || strcmp(entry->file_target, "cpu") != 0) continue;
-    if (!(sl_plugin_peek(entry->path) & bit)) continue;
-    sl_load_plugin(r, i);
-    found = find_source_in(r, entry);
-  }
-  return found;
-}
-
-/* "a.b, a.c" of all sources of files in the plugins that are loaded; empty if there is none. */
-static const char *list_sources(struct sl_reader *r) {
-  const struct sl_registry *registry = r->request->registry;
-  const char *list = "";
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin_entry *entry = &registry->entries[i];
+    if (entry->status == SL_PLUGIN_UNOPENED && strcmp(entry->file_target, "cpu") == 0 &&
+        sl_plugin_peek(entry->path) & bit)
+      sl_load_plugin(r, i);
+  }
+}
+
+/* Adds the sources of the input's kind, of files those that recognise its first `bytes`; NULL: any. */
+static void add_candidates(struct choice *c, const unsigned char *bytes, size_t count) {
+  struct sl_reader *r = c->reader;
+  const struct sl_registry *registry = r->request->registry;
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *entry = &registry->entries[i], *found = NULL;
     if (entry->status != SL_PLUGIN_LOADED || strcmp(entry->file_target, "cpu") != 0) continue;
-    for (uint32_t k = 0; k < entry->plugin->algorithm_count; k++) {
+    for (uint32_t k = 0; k < entry->plugin->algorithm_count && c->count < CANDIDATES_MAX; k++) {
       const struct sl_algorithm *algorithm = entry->plugin->algorithms[k];
-      if (is_source(algorithm) && algorithm->source->probe != NULL)
-        list = sl_arena_format(r->arena, "%s%s%s.%s", list, *list ? ", " : "", entry->plugin->name, algorithm->name);
+      if (!is_source(algorithm) || !is_of_input_kind(r, algorithm)) continue;
+      if (bytes != NULL && !algorithm->source->probe(bytes, count)) continue;
+      const char *name = sl_arena_format(r->arena, "%s.%s", entry->plugin->name, algorithm->name);
+      if (find_algorithm(r, name, &found) != NULL && found == entry)
+        c->candidates[c->count++] = (struct candidate){name, algorithm, 0};
     }
   }
+}
+
+static void find_candidates(struct choice *c) {
+  const struct sl_graph_request *request = c->reader->request;
+  load_sources(c->reader);
+  if (request->is_fed)
+    add_candidates(c, NULL, 0);
+  else
+    add_candidates(c, request->input_bytes, request->input_count);
+  if (c->count == 0 && request->input_is_pipe) add_candidates(c, request->input_bytes, 0);
+}
+
+/* "a.b, a.c" of the candidates; empty if there is none. */
+static const char *list_candidates(const struct choice *c) {
+  const char *list = "";
+  for (uint32_t i = 0; i < c->count; i++)
+    list = sl_arena_format(c->reader->arena, "%s%s%s", list, i > 0 ? ", " : "", c->candidates[i].name);
   return list;
 }
+
+/* ------------------------------------------------------------------------------------------------- ports */
+
+/* Does it offer the port of that name, or, if `port` is NULL, one of that collection? */
+static int offers(const struct sl_algorithm *algorithm, const char *port, const char *collection) {
+  for (uint32_t m = 0; algorithm != NULL && m < algorithm->member_count; m++) {
+    const struct sl_member *member = &algorithm->members[m];
+    if (member->kind != SL_MEMBER_OUT) continue;
+    if (strcmp(port != NULL ? member->name : member->collection->name, port != NULL ? port : collection) == 0) return 1;
+  }
+  return 0;
+}
+
+/* The source is to offer a port: candidates that do not are out if another one does. */
+static void need(struct choice *c, const char *port, const char *collection) {
+  int is_offered = 0;
+  for (uint32_t i = 0; i < c->count; i++) is_offered |= offers(c->candidates[i].algorithm, port, collection);
+  for (uint32_t i = 0; i < c->count && is_offered; i++)
+    c->candidates[i].lacks_port |= !offers(c->candidates[i].algorithm, port, collection);
+}
+
+/* What a text, or all in a list or map, names of the source: NODE.PORT, or NODE, which is its port of a collection. */
+static void need_named(struct choice *c, const struct sl_tree *tree, const char *collection) {
+  if (tree == NULL) return;
+  for (const struct sl_entry *entry = tree->first; entry != NULL; entry = entry->next)
+    need_named(c, entry->value, collection);
+  const size_t bytes = strlen(c->node);
+  if (tree->kind != SL_TREE_SCALAR || strncmp(tree->text, c->node, bytes) != 0) return;
+  if (tree->text[bytes] == '.') need(c, tree->text + bytes + 1, NULL);
+  if (tree->text[bytes] == '\0' && collection != NULL) need(c, NULL, collection);
+}
+
+/* Does a node other than the source offer a collection? */
+static int is_offered_elsewhere(const struct choice *c, const char *collection) {
+  for (const struct sl_entry *node = sl_tree_get(c->root, "nodes")->first; node != NULL; node = node->next) {
+    const struct sl_tree *use = sl_tree_get(node->value, "use");
+    if (use == NULL || use->kind != SL_TREE_SCALAR || strcmp(node->key, c->node) == 0) continue;
+    if (offers(find_algorithm(c->reader, use->text, NULL), NULL, collection)) return 1;
+  }
+  return 0;
+}
+
+static void need_inputs(struct choice *c, const struct sl_entry *node, const struct sl_algorithm *algorithm) {
+  const struct sl_tree *in = sl_tree_get(node->value, "in");
+  for (uint32_t m = 0; m < algorithm->member_count; m++) {
+    const struct sl_member *input = &algorithm->members[m];
+    if (input->kind != SL_MEMBER_IN) continue;
+    const struct sl_tree *given = sl_tree_get(in, input->name);
+    const uint32_t unneeded = (input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED)) == SL_FLAG_OPTIONAL ||
+                              (input->flags & (SL_FLAG_EACH | SL_FLAG_FIELD)) || sl_is_event_list(input->collection);
+    if (given != NULL)
+      need_named(c, given, input->collection->name);
+    else if (!unneeded && !is_offered_elsewhere(c, input->collection->name))
+      need(c, NULL, input->collection->name);
+  }
+}
+
+/* Marks candidates that lack a port which another one offers and the graph reads. */
+static void compare_ports(struct choice *c) {
+  sl_expand_plugins(c->reader);
+  for (uint32_t i = 0; i < c->count; i++)
+    c->candidates[i].algorithm = find_algorithm(c->reader, c->candidates[i].name, NULL);
+  for (const struct sl_entry *node = sl_tree_get(c->root, "nodes")->first; node != NULL; node = node->next) {
+    const struct sl_tree *use = sl_tree_get(node->value, "use");
+    if (use == NULL || use->kind != SL_TREE_SCALAR || strcmp(node->key, c->node) == 0) continue;
+    const struct sl_algorithm *algorithm = find_algorithm(c->reader, use->text, NULL);
+    if (algorithm != NULL) need_inputs(c, node, algorithm);
+  }
+  need_named(c, sl_tree_get(c->root, "outputs"), NULL);
+}
+
+/* ---------------------------------------------------------------------------------------------- messages */
 
 /* A source that --use names, and that has no use for the input. */
 static void report_useless(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
@@ -96,7 +195,9 @@ static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node
                     compression);
     return;
   }
-  const char *asked = list_sources(r);
+  struct choice all = {.reader = r};
+  add_candidates(&all, NULL, 0);
+  const char *asked = list_candidates(&all);
   const char *file = sl_shown(r, r->request->input_name);
   const char *hint = sl_arena_format(r->arena,
                                      "name the one that is to read it: --use %s=PLUGIN.ALGORITHM, or the `use` of the "
@@ -108,6 +209,19 @@ static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node
   else
     sl_report_error(r, use->mark, node->key, hint, "no source recognises %s; asked were: %s", file, asked);
 }
+
+static void report_several(const struct choice *c, const struct sl_tree *use) {
+  struct sl_reader *r = c->reader;
+  const char *what = r->request->is_fed
+                         ? "take a feed"
+                         : sl_arena_format(r->arena, "recognise %s", sl_shown(r, r->request->input_name));
+  sl_report_error(r, use->mark, c->node,
+                  sl_arena_format(r->arena, "name the one that is to read it: --use %s=%s, or the `use` of the graph",
+                                  c->node, c->candidates[0].name),
+                  "several sources %s, and offer the ports that the graph reads: %s", what, list_candidates(c));
+}
+
+/* ------------------------------------------------------------------------------------------------ choice */
 
 static int is_used(const struct sl_reader *r, const char *node) {
   for (uint32_t i = 0; i < r->request->use_count; i++)
@@ -129,27 +243,40 @@ static void mark_unasked(struct sl_reader *r, struct sl_tree *set) {
         entry->value != NULL && entry->value->kind == SL_TREE_SCALAR && is_parameter_default(r, entry->value->text);
 }
 
+/* The candidate that is left; NULL, with the error reported, if it is not one. */
+static const char *choose(struct choice *c, const struct sl_entry *node, const struct sl_tree *use) {
+  find_candidates(c);
+  if (c->count == 0) {
+    report_unrecognised(c->reader, node, use);
+    return NULL;
+  }
+  if (c->count > 1) compare_ports(c);
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < c->count; i++)
+    if (!c->candidates[i].lacks_port) c->candidates[left++] = c->candidates[i];
+  if (left > 0) c->count = left;
+  if (c->count == 1) return c->candidates[0].name;
+  report_several(c, use);
+  return NULL;
+}
+
 void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
   const struct sl_graph_request *request = r->request;
   if (request->input_name == NULL && !request->is_fed) return;
   for (struct sl_entry *node = sl_tree_get(root, "nodes")->first; node != NULL; node = node->next) {
     const struct sl_tree *use = sl_tree_get(node->value, "use");
     if (use == NULL || use->kind != SL_TREE_SCALAR) continue;
-    const struct sl_algorithm *algorithm = sl_registry_find(request->registry, use->text, request->target, NULL);
-    if (!is_source(algorithm)) continue;
-    const int is_of_kind = is_of_input_kind(r, algorithm);
+    const struct sl_algorithm *algorithm = find_algorithm(r, use->text, NULL);
+    if (!is_source(algorithm) || is_of_input_kind(r, algorithm)) continue;
     if (is_used(r, node->key)) {
-      if (!is_of_kind) report_useless(r, node, use);
+      report_useless(r, node, use);
       continue;
     }
-    if (recognises(r, algorithm)) continue;
-    const char *found = find_source(r);
-    const struct sl_mark mark = request->is_fed ? sl_mark_option(r, "feed", node->key, found ? found : "")
+    struct choice choice = {.reader = r, .root = root, .node = node->key};
+    const char *found = choose(&choice, node, use);
+    if (found == NULL) continue;
+    const struct sl_mark mark = request->is_fed ? sl_mark_option(r, "feed", node->key, found)
                                                 : sl_mark_option(r, "-i", node->key, request->input_name);
-    if (found == NULL) {
-      if (!is_of_kind) report_unrecognised(r, node, use);
-      continue;
-    }
     sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
     mark_unasked(r, sl_tree_get(node->value, "set"));
   }

@@ -36,7 +36,7 @@ void sl_load_plugin(struct sl_reader *r, size_t index);
 void sl_load_all_plugins(struct sl_reader *r);
 void sl_expand_plugins(struct sl_reader *r);
 
-/* input.c: gives the source node the algorithm that recognises the first input. */
+/* input.c: gives a source node that cannot read the input an algorithm that can. */
 void sl_choose_source(struct sl_reader *r, struct sl_tree *root);
 
 /* parameters.c: ${name} in all values of `root`. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No command replaces a file that it reads, or writes one file twice: sources_test.py SLUICE. What is refused has status 2
+"""No command replaces a file that it reads, or writes one file twice: overwrite_test.py SLUICE. What is refused has status 2
 and a message with both names, and leaves every file as it was."""
 import os
 import pathlib

@@ -81,8 +81,10 @@ def same_as_a_file(sluice, folder, draw):
     with_mep = ("--use", "raw=io.mep_source")
     check(facts(read(sluice, cut(packets.read_bytes(), iter(lambda: 30000, None)), "-", *with_mep)[0], "/dev/stdin")[:3]
           == of_file(sluice, packets)[:3], "packets, too, where --use names their source")
-    _, said = read(sluice, [packets.read_bytes()], "-", expect=1)
-    check("a pipe is read as MDF where --use does not name another source" in said, "and where not, it says so")
+    check(facts(read(sluice, [packets.read_bytes()], "-")[0], "/dev/stdin")[:3] == of_file(sluice, packets)[:3],
+          "and where its first bytes are recognised")
+    _, said = read(sluice, [b"no events are in here\n" * 100], "-", expect=1)
+    check("no record header in the first 2200 bytes of this pipe" in said, "what is not recognised is said to be no record")
     two = subprocess.run(["bash", "-c", f"'{sluice}' run '{COUNTS}' -i <(cat '{path}') '{path}' <(cat '{path}') --digest --json - --quiet"],
                          capture_output=True, timeout=100)
     check(json.loads(two.stdout)["events"] == 3 * EVENTS, "several pipes and files, one after the other")

@@ -220,12 +220,34 @@ static void what_does_not_fit_a_feed_is_refused(void **state) {
 
   o.feed = NULL;
   o.uses = (const char *const[]){"raw=io.feed_source", NULL};
-  assert_refused(&o, "this run has none");
+  assert_refused(&o, "this run has no feed");
+}
+
+/* A plugin whose source takes a feed, too, stands first in the order of plugins. */
+static void the_source_of_a_feed_is_the_one_with_the_ports_that_are_read(void **state) {
+  (void)state;
+  static const char *const folders[] = {FOREIGN_FOLDER, IO_FOLDER, RICH_FOLDER, NULL};
+  struct run run;
+  struct sl_options o = options_of(
+      "sluice: 1\n"
+      "nodes:\n"
+      "  raw: { use: afar.letter }\n"
+      "  count: { use: rich.count_bytes }\n"
+      "outputs: [count]\n");
+  o.plugin_paths = folders;
+  struct sl_feed *feed = sl_feed_new(NULL);
+  start(&run, &o, feed);
+  sl_feed_end(feed);
+  struct result result = finish(&run);
+  assert_int_equal(result.status, SL_OK);
+  free(result.messages);
+  sl_feed_free(feed);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(several_threads_may_give_and_wait),
+      cmocka_unit_test(the_source_of_a_feed_is_the_one_with_the_ports_that_are_read),
       cmocka_unit_test(who_waits_for_an_entry_finds_it_delivered),
       cmocka_unit_test(a_full_feed_takes_no_more),
       cmocka_unit_test(bad_calls_are_refused),

@@ -132,5 +132,5 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that("is dropped" not in silent, "files replace the simulation without a word about its seed")
     says("has no property `mu`", 2, "-i", empty_file, "--set", "raw.mu=2")
     says("is empty", 1, "-i", empty_file, "--use", "raw=io.mdf_source")
-says("no input file is given", 1, "--use", "raw=io.mdf_source")
+says("no input file is given", 2, "--use", "raw=io.mdf_source")
 checks.end()
