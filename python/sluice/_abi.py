@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import operator
 from ctypes import c_char_p, c_double, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
@@ -289,13 +290,11 @@ def seconds(name: str, value: float | None) -> float | None:
     """
     if value is None:
         return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}; it must be a number of seconds, or None") from None
-    if not number >= 0:
-        raise ValueError(f"{name} is {number:g}; it must be 0 or more seconds, or None")
-    return number
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}; it must be a number of seconds, or None")
+    if not value >= 0:
+        raise ValueError(f"{name} is {value}; it must be 0 or more seconds, or None")
+    return float(value)
 
 
 def strings(texts: list[bytes]) -> ctypes.Array[c_char_p]:

@@ -47,6 +47,7 @@ class _Opening:
         self._options, self._diagnostics, self._pointer, self._kept = options, diagnostics, pointer, kept
         self._lock = threading.Lock()
         self._is_abandoned = False
+        self.ended = threading.Event()
         self.status: int | None = None
 
     def open(self) -> None:
@@ -59,6 +60,7 @@ class _Opening:
             self.status = status
             if self._is_abandoned and self._pointer:
                 library().sl_session_close(self._pointer)
+        self.ended.set()
 
     def abandon(self) -> bool:
         """Whether the session is still being opened; the thread that opens it then closes it."""
@@ -104,7 +106,7 @@ class Session:
         thread = threading.Thread(target=opening.open, name="sluice open", daemon=True)
         thread.start()
         try:
-            thread.join()
+            opening.ended.wait()  # an interrupted join() would take the thread for one that has ended
         except BaseException:
             if opening.abandon():
                 self._pointer = c_void_p()

@@ -66,7 +66,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Port):
         return value.name
     if isinstance(value, os.PathLike):
-        return os.path.abspath(value)
+        return _from_here(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -137,11 +137,16 @@ def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
     return described
 
 
-def _from_here(file: str | Part) -> Any:
-    """The file by an absolute path, for a run that opens it later; "-" and "" as they are."""
-    if isinstance(file, Part):
-        return dataclasses.replace(file, path=_from_here(file.path))
-    return file if file in ("", "-") else os.path.abspath(file)
+def _from_here(path: str | os.PathLike[str]) -> str:
+    """The path as an absolute one, for a run that opens it later; "-" and "" as they are. Unlike os.path.abspath it
+    leaves "..", which may follow a symbolic link.
+    """
+    name = os.fspath(path)
+    return name if name in ("", "-") else os.path.join(os.getcwd(), name)
+
+
+def _input_from_here(file: str | Part) -> str | Part:
+    return dataclasses.replace(file, path=_from_here(file.path)) if isinstance(file, Part) else _from_here(file)
 
 
 class Graph:
@@ -176,7 +181,7 @@ class Graph:
             self.use(node, algorithm)
         for name, value in () if set is None else set.items():
             self.set(name, value)
-        self._plugin_paths = [os.path.abspath(folder) for folder in _paths(plugin_paths)]
+        self._plugin_paths = [_from_here(folder) for folder in _paths(plugin_paths)]
         self._parts: dict[str, Any] = {}  # written in Python; merged after the file
 
     @classmethod
@@ -381,13 +386,13 @@ class Graph:
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
         settings = Settings(
-            input_paths=None if files is None else [_from_here(file) for file in files_of(files)],
+            input_paths=None if files is None else [_input_from_here(file) for file in files_of(files)],
             events=_abi.count_or_default("n", n, 64),
             device=device,
             slots=_abi.count_or_default("slots", slots, 32),
             slice_events=_abi.count_or_default("slice_events", slice_events, 32),
             source_threads=_abi.count_or_default("source_threads", source_threads, 32),
-            output_path=None if output is None else _from_here(os.fspath(output)),
+            output_path=None if output is None else _from_here(output),
             digest=digest,
             command_line=sys.orig_argv,
         )

@@ -110,7 +110,9 @@ def join_digests(first: str, second: str, events_of_second: int) -> str:
     """The digest of an output over the events of two runs, one after the other, from theirs in the summaries
     ("outputs", "digest"). NO_EVENTS is that of none. Those of outputs of totals do not join: they are of the sums.
     """
-    return f"{library().sl_digest_join(int(first, 16), int(second, 16), events_of_second):016x}"
+    events = _abi.count("events_of_second", events_of_second, 64)
+    digests = (_abi.count("a digest", int(digest, 16), 64) for digest in (first, second))
+    return f"{library().sl_digest_join(*digests, events):016x}"
 
 
 def _words_of_sums(name: str, values: Array) -> Array:

@@ -25,7 +25,7 @@ def _memory(what: str, data: Data) -> Array:
     other buffer by its format.
     """
     array = data if isinstance(data, np.ndarray) else np.asarray(memoryview(data))
-    if array.dtype == np.dtype("S1"):  # a buffer of characters
+    if array is not data and array.dtype in (np.dtype("S1"), np.dtype("i1")):  # bytes of ctypes, of Arrow
         array = array.view(np.uint8)
     _must_be_plain(what, array)
     if array.dtype.kind != "u" or array.dtype.itemsize > 4:

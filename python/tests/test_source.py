@@ -94,7 +94,8 @@ def test_banks_may_be_any_buffer_of_bytes_or_little_endian_words(tracks, file):
     words = np.array([4096, 8192], "<u4")
     same = [
         words, words.tobytes(), bytearray(words.tobytes()), memoryview(words), array.array("I", words.tolist()),
-        ctypes.create_string_buffer(words.tobytes(), words.nbytes), words.reshape(1, 2), words.view("<u2"),
+        ctypes.create_string_buffer(words.tobytes(), words.nbytes), memoryview(words.tobytes()).cast("b"),
+        words.reshape(1, 2), words.view("<u2"),
     ]
     graph = sluice.Graph.new(include="common/raw.yaml")
     graph.node("geometry", "velo.geometry")
@@ -506,12 +507,11 @@ def test_waiting_for_what_is_no_entry_is_refused(tracks, events):
         for index, error in ((-1, ValueError), (1.0, TypeError), (True, TypeError), (2**64, ValueError)):
             with pytest.raises(error, match="index is"):
                 feed.wait(index)
-        for timeout, error in ((-1, ValueError), (float("nan"), ValueError), ("1", None), ([], TypeError)):
-            if error:
-                with pytest.raises(error, match="timeout is"):
-                    feed.wait(0, timeout)
-                with pytest.raises(error, match="timeout is"):
-                    feed.put(events[0], timeout)
+        for timeout, error in ((-1, ValueError), (float("nan"), ValueError), ("1", TypeError), (True, TypeError)):
+            with pytest.raises(error, match="timeout is"):
+                feed.wait(0, timeout)
+            with pytest.raises(error, match="timeout is"):
+                feed.put(events[0], timeout)
         feed.wait(np.int64(0), float("inf"))
 
 

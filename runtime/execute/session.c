@@ -123,13 +123,23 @@ static int check_ranges(struct sl_session *s) {
   return SL_OK;
 }
 
+/* The value of the property `events` (u64) of a source that makes events by itself; NULL if the source makes none. */
+static struct sl_value *made_events(const struct sl_session *s) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  const int member = sl_member_index(source->algorithm, "events");
+  if (member < 0) return NULL;
+  const struct sl_member *events = &source->algorithm->members[member];
+  const int is_number = events->kind == SL_MEMBER_PROPERTY && events->type == SL_TYPE_u64;
+  return is_number ? &source->values[member] : NULL;
+}
+
 /* Has the source what it takes its events from? */
 static int check_input(struct sl_session *s) {
   const struct sl_options *o = &s->options;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   const int takes_feed = source->algorithm->takes_feed != 0, reads_files = source->algorithm->source->probe != NULL;
   const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
-  if (o->look_only || has_input || (!takes_feed && !reads_files)) return SL_OK;
+  if (o->look_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
   if (reads_files)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->place, source->name, "name them with -i, or in input_paths",
                 "%s reads files, and no input file is given", source->use);
@@ -141,15 +151,12 @@ static int check_input(struct sl_session *s) {
   return SL_EINVAL;
 }
 
-/* A source without an end has a property `events`, the number of events to make; -n is another way to set it. */
+/* -n is another way to set the number of events that a source makes. */
 static void limit_source(struct sl_session *s) {
-  const struct sl_node *source = &s->graph->nodes[s->graph->source];
-  const int member = sl_member_index(source->algorithm, "events");
-  if (s->options.events == 0 || member < 0) return;
-  const struct sl_member *events = &source->algorithm->members[member];
-  if (events->kind != SL_MEMBER_PROPERTY || events->type != SL_TYPE_u64) return;
-  source->values[member].integer = s->options.events;
-  source->values[member].number = (double)s->options.events;
+  struct sl_value *events = made_events(s);
+  if (s->options.events == 0 || !events) return;
+  events->integer = s->options.events;
+  events->number = (double)s->options.events;
 }
 
 static int open_graph(struct sl_session *s) {

@@ -49,7 +49,8 @@ static void ranges_want_files(void **state) {
   const struct sl_input_range part = {0, 4, 0};
   const char *const none[] = {NULL};
   assert_says(said_of(NULL, &part, SL_EINVAL), "input_ranges are of no file");
-  assert_says(said_of(none, &part, SL_EINVAL), "input_ranges are of no file");
+  assert_says(said_of(none, &part, SL_EINVAL), "input_paths names no file");
+  assert_says(said_of(none, NULL, SL_EINVAL), "input_paths names no file");
 }
 
 static void files_of_such_a_source_have_no_index(void **state) {

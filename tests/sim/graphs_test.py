@@ -91,7 +91,7 @@ def says(text, status, *arguments):
                 f"{arguments}: '{text}'" + ("" if text in done.stderr else f" is not in:\n{done.stderr}"))
 
 
-says("`mu` lies between 0 and 60", 2, "--set", "raw.mu=-1")
+says("`mu` is out of range: it must be from 0 to 60", 2, "--set", "raw.mu=-1")
 says("`signal` is one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
 says("`polarity` is one of down, up", 2, "--set", "raw.polarity=sideways")
 says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
@@ -106,7 +106,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # A graph's values are refused at their place, whether the runtime refuses them or the simulation.
     graph = Path(folder) / "graph.yaml"
-    for value, text in (("mu: -1", "`mu` lies between 0 and 60"), ("signal: B0_pipi", "`signal` is one of none, B0_Kpi,"),
+    for value, text in (("mu: -1", "`mu` is out of range: it must be from 0 to 60"), ("signal: B0_pipi", "`signal` is one of none, B0_Kpi,"),
                         ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5",
                          "luminosity_fraction: more than 1 together")):
         line = f"  raw: {{ set: {{ {value} }} }}"

@@ -11,12 +11,13 @@ static atomic_uint_fast64_t toy_delivered; /* events that the sink has seen sinc
 
 struct source_args {
   struct toy_numbers numbers;
-  uint32_t events, bad_every, fail_after, stall_after, idle, in_step, claim;
+  uint64_t events;
+  uint32_t bad_every, fail_after, stall_after, idle, in_step, claim;
 };
 #define SL_ARGS source_args
 static const struct sl_member source_members[] = {
     SL_OUT(numbers, toy_numbers, "numbers", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(13, 0)))),
-    SL_U32(events, 100, 0, 100000000, "", "how many events there are"),
+    SL_U64(events, 100, 0, 100000000, "", "how many events there are"),
     SL_U32(bad_every, 0, 0, 1000000, "", "every so many events one is corrupt; 0: none"),
     SL_U32(fail_after, 0, 0, 1000000, "", "fails after so many events; 0: never"),
     SL_U32(stall_after, 0, 0, 1000000, "", "has nothing to give for a minute after so many events; 0: never"),
