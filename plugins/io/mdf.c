@@ -1,8 +1,8 @@
 /* mdf.c: where records begin and end, also in damaged files.
  *
  * 1. A header is sound if it has three equal lengths, a known type, and an end within the file. If another sound
- *    header, or the end of the file, follows, the record is taken; who reads its contents calls mdf_distrust if they are
- *    damaged.
+ *    header, or the end of the file, follows, the record is taken. The reader of its contents calls mdf_distrust if
+ *    they are damaged.
  * 2. If none follows, the contents must verify: the checksum, or without one the banks up to the record's exact end.
  *    If they do not, the record is still taken where a damaged or cut header follows.
  * 3. A damaged header (two equal lengths of three, or an unknown type with equal lengths) keeps the place in the file

@@ -69,8 +69,9 @@ def ranges_of(items: Sequence[str | Part]) -> ctypes.Array[_abi.InputRange] | No
 
 def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os.PathLike[str]] = ()) -> list[Part]:
     """Files, those that patterns match, or parts of files, cut into parts of at least so many events each, but for the
-    last of a file or part. Headers are read and no payloads. Bad headers are warnings; a run makes events with errors of
-    them. RunError of a file that cannot be read in parts, and of a part that does not begin and end with a record.
+    last of a file or part. Headers of records and of their banks are followed, and no payload is decoded. Bad headers
+    are warnings; a run makes events with errors of them. RunError of a file that cannot be read in parts, and of a part
+    that does not begin and end with a record.
     """
     events = _abi.count("events", events, 64, 1)
     diagnostics, found, count = Diagnostics(), c_void_p(), c_uint64()

@@ -361,8 +361,8 @@ class Run(Iterator[Batch]):
     def _must_be_of_this_process(self) -> None:
         if self._pid != os.getpid():
             raise StateError(
-                f"this run belongs to process {self._pid}, which was forked: a run cannot go on in a child; make another"
-                " one there"
+                f"this run belongs to process {self._pid}, which was forked: a run cannot go on in a child; make"
+                " another one there"
             )
 
     def _must_not_wait(self, what: str) -> None:

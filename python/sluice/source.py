@@ -42,7 +42,7 @@ def _memory(what: str, data: Data) -> Array:
 
 def _must_be_plain(what: str, array: npt.ArrayLike) -> None:
     if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{what} is a masked array, whose mask would be lost: give array.compressed() or array.filled()")
+        raise TypeError(f"{what} is a masked array; its mask would be lost: give array.compressed() or array.filled()")
 
 
 def _address(array: Array) -> int:

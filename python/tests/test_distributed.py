@@ -15,7 +15,7 @@ import pytest
 
 import sluice.distributed
 from sluice.distributed import _run, _task
-from sluice.distributed._folder import Folder
+from sluice.distributed._folder import Folder, write_whole
 from sluice.parts import Part
 
 EVENTS = 15  # a task
@@ -499,3 +499,24 @@ def test_names_of_sinks_are_checked():
 def test_small_parts_share_a_task():
     parts = [Part("f", i, 1, i, events, 0) for i, events in enumerate([5, 5, 1, 12, 0, 9, 1])]
     assert [[p.events for p in task] for task in _run.tasks_of(parts, 10)] == [[5, 5], [1], [12], [0, 9, 1]]
+
+
+def test_files_and_folders_have_the_modes_of_the_umask_and_of_replaced_files(tmp_path):
+    before = os.umask(0o027)
+    try:
+        path = tmp_path / "index.jsonl"
+        write_whole(path, "new")
+        assert path.stat().st_mode & 0o777 == 0o640
+        path.chmod(0o604)
+        write_whole(path, "newer")
+        assert path.stat().st_mode & 0o777 == 0o604 and path.read_text(encoding="utf-8") == "newer"
+        with pytest.raises(FileExistsError):
+            write_whole(path, "other", replace=False)
+        folder = Folder(tmp_path)
+        folder.tasks.mkdir()
+        with folder.attempt(3) as place:
+            assert place.stat().st_mode & 0o777 == 0o750
+        assert sorted(child.name for child in tmp_path.iterdir()) == ["index.jsonl", "tasks"]
+        assert not list(folder.tasks.iterdir())
+    finally:
+        os.umask(before)

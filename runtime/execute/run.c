@@ -324,9 +324,7 @@ static int run_repeats(struct sl_session *s, struct sl_repeated *repeated) {
   int status = keep_slices(s);
   sl_time_enter(&s->slots[0], outer);
   if (status < 0) {
-    if (status == SL_ENOMEM)
-      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n",
-                  "out of memory for the slices to repeat");
+    if (status == SL_ENOMEM) sl_fit_report_kept(s);
     return status;
   }
   if (s->reading.kept_count == 0) return SL_OK;

@@ -406,6 +406,8 @@ uint64_t sl_guard_bytes(const struct sl_session *s); /* of a slot's fields with 
  * And is there memory for one more slice that is kept? SL_ENOMEM, with a message. */
 int sl_fit(struct sl_session *s);
 int sl_fit_kept(struct sl_session *s);
+/* Reports that memory ran out while slices were kept for --repeat. */
+void sl_fit_report_kept(struct sl_session *s);
 
 /* pack.c: backends with a memory of their own */
 uint64_t sl_pack_output_bytes(const struct sl_session *s); /* host memory that the results of a slice may need */

@@ -137,7 +137,6 @@ static void read_names(struct reader *r, char *line) {
   }
   for (uint32_t i = 0; i < r->cell_count; i++) {
     const uint32_t c = r->column_of[i] = find_column(cells[i].text);
-    if (c == UNREAD) warn(r, cells[i].column, "the column `%s` is not read", cells[i].text);
     if (c < COLUMN_COUNT && seen[c]++) complain(r, cells[i].column, NULL, "a second column `%s`", column_names[c]);
   }
   char missing[64] = "";
@@ -149,6 +148,8 @@ static void read_names(struct reader *r, char *line) {
   }
   if (missing_count > 0)
     complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "there is no column %s", missing);
+  for (uint32_t i = 0; missing_count == 0 && i < r->cell_count; i++)
+    if (r->column_of[i] == UNREAD) warn(r, cells[i].column, "the column `%s` is not read", cells[i].text);
 }
 
 /* Refuses a constraint, once for each column. */

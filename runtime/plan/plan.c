@@ -2,8 +2,8 @@
  *
  *   1. The lower bound: the most bytes live at once. A plan that reaches it is optimal, and done.
  *   2. Greedy orders and their improvement (greedy.c).
- *   3. What must lie side by side is joined, and the rest solved, where the goal is the lower bound and no buffer has an
- *      alignment of its own (join.c).
+ *   3. What must lie side by side is joined, and the rest solved, where the goal is the lower bound and no buffer has
+ *      an alignment of its own (join.c).
  *   4. For a plan of a given capacity: the search (search.c) and the repair of incomplete plans (eject.c). First the
  *      goal, then, while that is undecided, capacities half-way between what is known to be too small (or was too hard)
  *      and the best plan so far, with a quarter of the effort each. When these are close, it begins again with four

@@ -24,9 +24,10 @@ import itertools
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import socket
-import tempfile
+import stat
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -136,14 +137,36 @@ def _sync_folder(path: pathlib.Path) -> None:
         os.close(descriptor)
 
 
+def _unused(prefix: str) -> str:
+    """A name for a file or folder beside others, which the umask gives its mode, unlike those of tempfile."""
+    return f"{prefix}.{secrets.token_hex(8)}"
+
+
+def _keep_access(replaced: pathlib.Path, descriptor: int) -> None:
+    """Gives the new file the mode and the group of the one that it replaces, if there is one. Where the group cannot be
+    set, it gets no permissions.
+    """
+    try:
+        before = replaced.stat()
+    except FileNotFoundError:
+        return
+    mode = stat.S_IMODE(before.st_mode)
+    try:
+        os.fchown(descriptor, -1, before.st_gid)
+    except PermissionError:
+        mode &= ~stat.S_IRWXG
+    os.fchmod(descriptor, mode)
+
+
 def write_whole(path: pathlib.Path, text: str, replace: bool = True) -> None:
     """Writes beside `path`, to the disk, and then gives it the name. FileExistsError where that is taken, unless it is
-    to be replaced.
+    to be replaced: then the new file has the mode and the group of the old one.
     """
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = path.with_name(_unused(f".{path.name}"))
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
-            os.fchmod(file.fileno(), 0o644)
+        with open(temporary, "x", encoding="utf-8", errors="surrogateescape") as file:
+            if replace:
+                _keep_access(path, file.fileno())
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -302,10 +325,10 @@ class Folder:
     @contextlib.contextmanager
     def attempt(self, number: int) -> Iterator[pathlib.Path]:
         """A folder of its own for one attempt, which is gone afterwards unless commit() gave it the task's name."""
-        place = tempfile.mkdtemp(prefix=f".{number:06}.{socket.gethostname()}.", dir=self.tasks)
+        place = self.tasks / _unused(f".{number:06}.{socket.gethostname()}")
+        place.mkdir()
         try:
-            os.chmod(place, 0o755)
-            yield pathlib.Path(place)
+            yield place
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
