@@ -11,8 +11,8 @@
  *    skipped as one fault.
  * In 2 and 3 the record ends where a sound record begins within it, wherever that one ends.
  *
- * Of a stream only the first bytes are there. `awaited` and `is_verified` tell its reader whether more bytes could
- * change the result.
+ * The first bytes of a stream may be all that has arrived. `awaited` and `is_verified` tell its reader whether more
+ * bytes could change the result.
  *
  * The search looks at every byte once. Verifying records could make it quadratic in a file made for that purpose, so
  * all verifying in a file together is limited to some multiple of its size.

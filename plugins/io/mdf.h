@@ -67,7 +67,7 @@ void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record);
  * packet, or one compressed block. The checksum is not looked at. */
 int mdf_contents_verify(const uint8_t *bytes, const struct mdf_record *record);
 
-/* Of a stream: a sound header claims the bytes up to `end`, which are not there yet. */
+/* For streams: a sound header claims the bytes up to `end`, which have not arrived yet. */
 void mdf_reader_await(struct mdf_reader *reader, uint64_t end);
 
 /* 1 if a whole record with a sound header begins at `offset`; then `record` describes it. Does not look at its body. */

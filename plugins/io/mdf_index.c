@@ -1,5 +1,5 @@
-/* mdf_index.c: see mdf_index.h. The records are those that a stream finds (mdf_stream.c): a header whose length is
- * wrong hides none, since banks are followed from header to header as well. Checksums are not verified. */
+/* mdf_index.c: see mdf_index.h. The index finds the same records as a stream does (mdf_stream.c): it follows banks from
+ * header to header too, so that a wrong length hides no record. Checksums are not verified. */
 #include "mdf_index.h"
 
 #include "input_file.h"

@@ -7,9 +7,9 @@
  *
  * Checksums are verified in the first pass only; the records that failed are remembered and fail in every pass.
  *
- * Of a pipe a part is there. What a reader makes of the bytes at its end may change with those to come: a record is
- * taken back, and looked at again when there is more, until it is the one that a file would have. So how a pipe's bytes
- * are cut makes no difference.
+ * From a pipe, only a part of the bytes may have arrived, and later bytes may change how the last ones are read. A
+ * record at the end is therefore taken back, and read again when more bytes have arrived, until it is the record that a
+ * file would have. The result does not depend on how a pipe's bytes are cut.
  */
 #include "mdf_stream.h"
 

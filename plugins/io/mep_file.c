@@ -2,9 +2,10 @@
  *
  * A packet is taken as it stands if its blocks are sound and another header, or the end of the file, follows. If only
  * one of the two holds, a size in it may be damaged, or bytes may be missing or too many; it then ends where a sound
- * packet within it begins, so that no other is hidden. So does a packet whose size reaches beyond its last block. Else
- * the reader searches, byte by byte, for the next packet. What was skipped is one fault. Verifying what is found so is
- * limited to some multiple of the file's size, and packets of a stream are awaited, as in mdf.c.
+ * packet within it begins, so that no other packet is hidden. A packet with a size beyond its last block ends there
+ * too. In all other cases the reader searches, byte by byte, for the next packet, and reports the bytes that it skipped
+ * as one fault. As in mdf.c, verifying is limited to some multiple of the file's size, and packets of a stream are
+ * awaited.
  */
 #include "mep_file.h"
 

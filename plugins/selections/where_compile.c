@@ -10,12 +10,12 @@ enum { DEPTH_MAX = 64, ARGUMENTS_MAX = 2, COUNT_MAX = 1 << 23 /* far more items 
 
 static struct where_value read_expression(struct where_compiler *c);
 
-static void want(struct where_compiler *c, const struct where_value *value, uint32_t type, const char *who) {
+static void want(struct where_compiler *c, const struct where_value *value, uint32_t type, const char *taker) {
   if (c->failed || value->type == type) return;
   if (type == WHERE_TRUTH)
-    where_fail(c, value->at, "%s a truth, such as pt > 500, and this is a number", who);
+    where_fail(c, value->at, "%s a truth, such as pt > 500, and this is a number", taker);
   else
-    where_fail(c, value->at, "%s a number, and this is a truth", who);
+    where_fail(c, value->at, "%s a number, and this is a truth", taker);
 }
 
 static struct where_value value_from(const struct where_compiler *c, uint32_t type, uint32_t at) {
@@ -146,14 +146,14 @@ static struct where_value read_call(struct where_compiler *c, const struct funct
                                     const struct where_token *name, uint32_t open) {
   struct where_value values[ARGUMENTS_MAX] = {{.type = WHERE_NUMBER}};
   uint32_t count = 0;
-  char who[WHERE_SHOWN_MAX];
-  snprintf(who, sizeof who, "%s takes", function->name);
+  char taker[WHERE_SHOWN_MAX];
+  snprintf(taker, sizeof taker, "%s takes", function->name);
   if (function->operation == WHERE_MASS && !c->language->has_masses)
     where_fail(c, name->at, "mass is of pairs of particles, and here are none");
   if (!where_take(c, ")")) {
     do {
       const struct where_value value = function->operation == WHERE_MASS ? read_hypothesis(c) : read_expression(c);
-      want(c, &value, WHERE_NUMBER, who);
+      want(c, &value, WHERE_NUMBER, taker);
       if (count == function->arguments)
         where_fail(c, value.at, "%s takes %u argument%s, and this is one more", function->name, count,
                    count == 1 ? "" : "s");
@@ -239,10 +239,10 @@ static struct where_value read_product(struct where_compiler *c) {
                                : where_take(c, "/") ? WHERE_DIVIDE
                                                     : WHERE_OPERATIONS;
     if (operation == WHERE_OPERATIONS) return left;
-    const char *who = operation == WHERE_MULTIPLY ? "* takes" : "/ takes";
-    want(c, &left, WHERE_NUMBER, who);
+    const char *taker = operation == WHERE_MULTIPLY ? "* takes" : "/ takes";
+    want(c, &left, WHERE_NUMBER, taker);
     const struct where_value right = read_signed(c);
-    want(c, &right, WHERE_NUMBER, who);
+    want(c, &right, WHERE_NUMBER, taker);
     left = where_join(c, left, right, operation);
   }
 }
@@ -252,10 +252,10 @@ static struct where_value read_sum(struct where_compiler *c) {
   for (;;) {
     const uint32_t operation = where_take(c, "+") ? WHERE_ADD : where_take(c, "-") ? WHERE_SUBTRACT : WHERE_OPERATIONS;
     if (operation == WHERE_OPERATIONS) return left;
-    const char *who = operation == WHERE_ADD ? "+ takes" : "- takes";
-    want(c, &left, WHERE_NUMBER, who);
+    const char *taker = operation == WHERE_ADD ? "+ takes" : "- takes";
+    want(c, &left, WHERE_NUMBER, taker);
     const struct where_value right = read_product(c);
-    want(c, &right, WHERE_NUMBER, who);
+    want(c, &right, WHERE_NUMBER, taker);
     left = where_join(c, left, right, operation);
   }
 }
@@ -300,13 +300,13 @@ static struct where_value read_joined(struct where_compiler *c, const char *word
                                       struct where_value (*read)(struct where_compiler *)) {
   struct where_value left = read(c);
   uint32_t waiting = 0;
-  char who[WHERE_SHOWN_MAX];
-  snprintf(who, sizeof who, "%s takes", word);
+  char taker[WHERE_SHOWN_MAX];
+  snprintf(taker, sizeof taker, "%s takes", word);
   while (where_take(c, word)) {
-    want(c, &left, WHERE_TRUTH, who);
+    want(c, &left, WHERE_TRUTH, taker);
     waiting = where_add_jump(c, condition, waiting);
     const struct where_value right = read(c);
-    want(c, &right, WHERE_TRUTH, who);
+    want(c, &right, WHERE_TRUTH, taker);
     if (right.aside > left.aside) left.aside = right.aside;
   }
   where_end_jumps(c, waiting);

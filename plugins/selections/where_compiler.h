@@ -83,8 +83,8 @@ struct where_unit where_unit_of_both(struct where_compiler *c, const struct wher
                                      const struct where_value *right);
 struct where_unit where_unit_of_product(const struct where_unit *left, const struct where_unit *right, float sign);
 struct where_unit where_unit_of_root(const struct where_unit *unit);
-/* `who` takes numbers without a dimension, or energies. */
-void where_want_unit(struct where_compiler *c, const struct where_value *value, int is_energy, const char *who);
+/* A fault unless the value has no dimension, or is an energy. `taker` names the operation in the message. */
+void where_want_unit(struct where_compiler *c, const struct where_value *value, int is_energy, const char *taker);
 
 /* where_program.c. A fault where a 32-bit float cannot hold the number. */
 void where_use_as_float(struct where_compiler *c, const struct where_value *value);
@@ -94,7 +94,7 @@ uint64_t *where_last_word(struct where_compiler *c);
 /* A jump on the truth that was read last, in the list `waiting`. */
 uint32_t where_add_jump(struct where_compiler *c, uint32_t condition, uint32_t waiting);
 void where_end_jumps(struct where_compiler *c, uint32_t waiting);
-/* The operation on two numbers, of which the right one was read last. */
+/* Emits an operation on two numbers; the right one was read last. */
 struct where_value where_join(struct where_compiler *c, struct where_value left, struct where_value right,
                               uint32_t operation);
 /* The operation on the number that was read last. */

@@ -1,13 +1,13 @@
 /* where_program.c: writes the instructions of a line without code, and decides which numbers are compared as integers.
  *
- * Of an operation on two numbers the right one is mostly a single value, which becomes the operand of the operation; of
- * others the left one is put aside before the right one is computed. `a and b` jumps behind b where a is false, `a or
+ * The right number of an operation is usually a single value, which becomes the operand of the operation. If it is
+ * computed, the left number is put aside before. `a and b` jumps behind b where a is false, `a or
  * b` where it is true: the instruction that makes a has the jump, unless another jump ends behind it. Jumps that wait
  * for their target are a list, each with the one before it in the place of its target.
  *
  * An integer below 2^24 in size is a float without rounding, and a comparison of any integer with it as floats is
- * exact. Two fields or literals of which neither is so small are compared as integers. Everything else that a float
- * cannot hold is a warning. */
+ * exact. Two larger fields or literals are compared as integers. Everything else that a float cannot hold is a warning.
+ */
 #include "where_compiler.h"
 
 #include <string.h>
@@ -109,7 +109,8 @@ void where_use_as_float(struct where_compiler *c, const struct where_value *valu
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* What the operation makes of integers, if it makes an integer; low and high are exact if they are within 2^53. */
+/* The range of the operation's result for integer operands. Returns 0 if the result is no integer. The bounds `low` and
+ * `high` are exact if they are within 2^53. */
 static int combine_ranges(uint32_t operation, const struct where_number *a, const struct where_number *b,
                           struct where_number *result) {
   const double p = a->low * b->low, q = a->low * b->high, r = a->high * b->low, s = a->high * b->high;
@@ -185,7 +186,7 @@ static void emit_integer(struct where_compiler *c, const struct where_number *n,
   where_emit(c, n->bits);
 }
 
-/* Of two fields or literals, whose words are the last ones. */
+/* Emits the comparison of two fields or literals as integers; their words are the last ones. */
 static void emit_integers(struct where_compiler *c, const struct where_value *left, const struct where_value *right,
                           uint32_t operation) {
   const uint64_t left_word = c->program->words[left->begin], right_word = c->program->words[right->begin];

@@ -151,12 +151,12 @@ struct where_unit where_unit_of_root(const struct where_unit *unit) {
   return result;
 }
 
-void where_want_unit(struct where_compiler *c, const struct where_value *value, int is_energy, const char *who) {
+void where_want_unit(struct where_compiler *c, const struct where_value *value, int is_energy, const char *taker) {
   const struct where_unit *unit = &value->number.unit;
   const struct where_unit wanted = {.power[WHERE_ENERGY] = is_energy ? 1 : 0};
   if (c->failed || value->type != WHERE_NUMBER || unit->is_bare || is_equal(unit, &wanted)) return;
   char text[WHERE_FAULT_BYTES], unit_text[UNIT_TEXT_BYTES];
-  snprintf(text, sizeof text, "%s %s, and `%.*s` is %s%s", who, is_energy ? "an energy" : "a number without a unit",
+  snprintf(text, sizeof text, "%s %s, and `%.*s` is %s%s", taker, is_energy ? "an energy" : "a number without a unit",
            where_shown(value->end - value->at), c->text + value->at, describe(unit, unit_text),
            is_energy ? "" : "; divide it by one, such as 1 GeV");
   report(c, unit->written ? unit->written - 1 : value->at, unit->is_scaled, unit->written, text);

@@ -202,7 +202,7 @@ def records_of(path):
 
 
 def test_parts_are_read_and_not_their_files(client, files, tmp_path, expected):
-    """Those of index(), those that are cut further, and those of which nothing but bytes is known."""
+    """Parts of index(), parts that are cut further, and parts with nothing but a byte range."""
     for events, per_task in ((12, 12), (30, 8), (3, 1000)):
         parts = sluice.index(files, events)
         result = sluice.distributed.run(graph_of(), parts, client, out=tmp_path / str(events), events_per_task=per_task)

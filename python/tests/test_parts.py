@@ -71,7 +71,7 @@ def test_a_part_may_be_all_that_is_known(graph, events):
 
 
 def test_parts_are_cut_further(graph, events):
-    """Of a part its bytes are cut, and no others; its first record is counted, or the one that was given."""
+    """Only the bytes of the part are cut; the number of its first record is counted, or is the given one."""
     small = sluice.index(events, 6)
     large = sluice.index(events, 12)
     assert len(large) == 4 and [part for one in large for part in sluice.index(one, 6)] == small

@@ -1,5 +1,5 @@
-/* file_access.c: see file_access.h. Permissions come after the group, and the owner last: so long as they are not all
- * set, nobody may use the file who is not meant to.
+/* file_access.c: see file_access.h. The group is set first, then the permissions, and the owner last, so that the
+ * file is never open to a user for whom it is not meant.
  *
  * With an access control list the permissions of the "group" in the mode are the mask of the list. Kept without the
  * list, they would go to the group itself, which may have none. A list that the folder gives to new files is removed.

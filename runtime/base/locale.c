@@ -7,10 +7,10 @@
 
 static locale_t c_locale; /* 0: there can be none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-/* Of a thread that is in the library: the locale in which it came. Else 0. */
+/* The locale that the thread had when it entered the library; 0 outside of the library. */
 static _Thread_local locale_t users_locale;
 
-/* Not on a processor that lacks instructions of the functions that want a locale. */
+/* Not called on a processor without the instructions of the build, which the functions that need a locale use. */
 static void make(void) {
   if (!sl_processor_lacks()) c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }

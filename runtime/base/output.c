@@ -110,7 +110,7 @@ static size_t begin_part(struct sl_output *f) {
                          (unsigned long long)XXH3_64bits(name, name_bytes));
 }
 
-/* The new file is for those who may use the one that it replaces. */
+/* The new file keeps the permissions of the file that it replaces. */
 static void keep_access(struct sl_output *f) {
   if (sl_file_keep_access(f->target, f->descriptor) == SL_OK) return;
   f->say(f->context, SL_WARNING,

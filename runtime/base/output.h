@@ -2,8 +2,8 @@
  *
  * A file is written beside its target as TARGET.part, or .part2 and so on where that is taken, and gets its name when
  * it is whole and on the disk. The temporary is always a new file: what another run left, or a link that somebody put
- * there, is not touched. A lock on it says who writes; a second run for the same target is refused while the first is
- * at work. A link leads to the target; the link stays. Who may use the old file may use the new one (file_access.h).
+ * there, is not touched. A lock on it names the writer; a second run for the same target is refused while the first is
+ * at work. A link leads to the target; the link stays. A replaced file's permissions are kept (file_access.h).
  * Where NAME.part is longer than a name may be, NAME is cut, and a hash of it follows.
  *
  * What is no regular file (a device, a FIFO, standard output) is written as it is, and never replaced.

@@ -20,7 +20,7 @@ static void find_lacks(void) {
   SL_PROCESSOR_EXTENSIONS(SL_EXTENSION_)
 #undef SL_EXTENSION_
   if (*names)
-    snprintf(lacks, sizeof lacks, "this build wants %s, and this processor lacks %s", SLUICE_PROCESSOR, names);
+    snprintf(lacks, sizeof lacks, "this build needs %s, and this processor lacks %s", SLUICE_PROCESSOR, names);
 #endif
 }
 

@@ -19,7 +19,7 @@
  * with it; SL_IN_C_LOCALE fails there, too. */
 int sl_processor_check(struct sl_diagnostics *d);
 
-/* Extensions, of which processor_build.c knows which the compiler may use. */
+/* Extensions of x86-64 that a build may need; processor_build.c has those that the compiler may use. */
 #ifdef __x86_64__
 #define SL_PROCESSOR_EXTENSIONS(X) \
   X(AVX2, "avx2")                  \

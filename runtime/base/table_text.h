@@ -4,8 +4,8 @@
 
 #include <stdarg.h>
 
-/* What vprintf would print, with `-` in the place, and of the width, of a number that is infinite or not a number: a
- * value that is undefined. To be freed; NULL if memory is out. */
+/* The text that vprintf would print, with `-`, padded to the same width, for each number that is infinite or not a
+ * number (an undefined value). The caller frees it; NULL if memory is out. */
 char *sl_table_text(const char *format, va_list arguments);
 
 #endif

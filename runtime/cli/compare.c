@@ -234,7 +234,7 @@ static int check_common(struct summary *a, struct summary *b) {
   return CLI_WRONG;
 }
 
-/* What was not run to its end has results of fewer events, or none. */
+/* A run that did not end well has results of fewer events, or none. */
 static void warn_of_status(struct summary *s) {
   const char *status = summary_text(summary_member(s, summary_root(s), "status"));
   const char *events = summary_text(summary_member(s, summary_root(s), "events"));

@@ -109,9 +109,9 @@ static int plan_csvs(const struct cli_arguments *a) {
   return status;
 }
 
-/* With --csv: are the files that are written others than those that are read, and can they be written? */
+/* With --csv: refuses an output that is also an input, or that cannot be written. */
 static int check_files(const struct cli_arguments *a) {
-  const char *csv = a->csv_paths.items[0]; /* of several, nothing is written */
+  const char *csv = a->csv_paths.items[0]; /* with several problems, nothing is written */
   int status = cli_check_output("--offsets", a->offsets_path, "--csv", csv);
   if (status == CLI_OK) status = cli_check_output("--svg", a->svg_path, "--csv", csv);
   return status == CLI_OK ? cli_check_output("--svg", a->svg_path, "--offsets", a->offsets_path) : status;

@@ -32,7 +32,8 @@ static int is_tree(const yaml_document_t *document) {
   return fine;
 }
 
-/* What each summary has, whatever the graph; JSON of other commands has not. */
+/* The first key that every summary has and this file lacks, as text for a message; NULL: none. JSON of other commands
+ * lacks some. */
 static const char *missing_in(struct summary *s) {
   const yaml_node_t *root = summary_root(s);
   if (!root || root->type != YAML_MAPPING_NODE) return "it is no object";

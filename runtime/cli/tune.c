@@ -385,7 +385,7 @@ static void place_beside_graph(struct tuning *t) {
   snprintf(t->path, sizeof t->path, "%.*s(sluice tune)", length, t->a->operand);
 }
 
-/* Of a round that was stopped nothing counts. */
+/* Drops the measurements of a round that was stopped. */
 static void keep_whole_rounds(struct tuning *t) {
   t->rounds = t->variants[t->count - 1].rounds;
   for (uint32_t i = 0; i < t->count; i++) t->variants[i].rounds = t->rounds;

@@ -1,7 +1,10 @@
-/* files.c: the list of files that a run reads and writes. A file that is written is on the list once. Those that the
- * options name are entered first; those of the graph, of its plugins, and those that properties of nodes name, when the
- * graph is known. All that is before the first file is opened for writing. A sink may open other files, which are then
- * compared with the list.
+/* files.c: the list of files that a run reads and writes. A file that is written is on the list once.
+ *
+ * 1. Files named by options are entered first.
+ * 2. Files of the graph and of its plugins, and files named by properties of nodes, are entered when the graph is
+ * known.
+ * 3. All of this happens before the first file is opened for writing. A file that a sink opens later is compared with
+ *    the list.
  */
 #define _GNU_SOURCE
 #include "base/locale.h"
@@ -91,7 +94,7 @@ static int is_conflict(const struct sl_file *a, const struct sl_file *b) {
   return (a->option || b->option) && sl_file_is_same(&a->identity, &b->identity);
 }
 
-/* Adds a file to the list; `what` it is, of which `name` is a part, is for messages about others. */
+/* Adds a file to the list. `what`, a format with `name`, describes the file in messages about other files. */
 static int add(struct sl_session *s, const struct entry *e, const char *what, const char *name)
     __attribute__((format(printf, 3, 0)));
 static int add(struct sl_session *s, const struct entry *e, const char *what, const char *name) {
@@ -149,7 +152,7 @@ static int check_writable(struct sl_session *s, const struct entry *e) {
   return SL_EINVAL;
 }
 
-/* The first error of two results, of which SL_ENOMEM counts most. */
+/* The first error of two results; SL_ENOMEM takes precedence. */
 static int worse(int a, int b) { return a == SL_ENOMEM || b == SL_OK ? a : b == SL_ENOMEM || a == SL_OK ? b : a; }
 
 static int is_folder(const char *path) {
@@ -162,7 +165,7 @@ static int enter_option(struct sl_session *s, const char *option, const char *pa
   const struct entry e = {
       .path = path, .option = option, .node = SL_NONE, .is_for_sink = path == s->options.output_path};
   const int status = enter(s, &e, "the file of %s", option);
-  /* What a folder is for, the sink of -o knows. */
+  /* A folder is left to the sink of -o. */
   return status < 0 || (e.is_for_sink && is_folder(path)) ? status : check_writable(s, &e);
 }
 
@@ -267,12 +270,12 @@ int sl_files_check_output(struct sl_session *s) {
   return SL_EINVAL;
 }
 
-/* The file of -o, and those that the sink's properties name, are the sink's, once. */
+/* Whether the sink `node` may open the file: that of -o, or one that its own properties name, and each once. */
 static int may_take(const struct sl_file *file, int32_t node) {
   return !file->is_open && file->option && (file->is_for_sink || file->node == node);
 }
 
-/* What the file is already for this run, and no file of the sink's own; NULL: nothing. */
+/* The entry of another use of the same file in this run; NULL: none. */
 static const struct sl_file *find_other(const struct sl_session *s, int32_t node, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
   for (uint32_t i = s->files.count; i-- > 0;) /* sinks that are open first, since the message then has their names */

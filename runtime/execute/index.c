@@ -109,9 +109,9 @@ static int cut_file(struct cutter *c, const struct sl_source *source) {
 
 /* -------------------------------------------------------------------------------------------- its source */
 
-/* Those that recognise a file, and the names of all of them. */
+/* Sources that recognise a file, and the names of all of them. */
 struct recognisers {
-  const struct sl_algorithm *source; /* the only one; of several the first; NULL: none */
+  const struct sl_algorithm *source; /* the first one; NULL: none */
   const char *plugin;
   uint32_t count;
   char names[256];

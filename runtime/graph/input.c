@@ -2,15 +2,17 @@
  *
  * 1. The algorithm that --use or the graph names for the source node, if it is of that kind: a source of files, or one
  *    that takes a feed.
- * 2. Else the candidates are all sources of that kind in the plugins found; of files, those that recognise the first.
- * 3. Of several candidates those are left that offer the ports that other nodes read and some candidate offers.
- * 4. One candidate takes the place of the graph's source; several are an error that lists them, and so is none.
+ * 2. Otherwise the candidates are all sources of that kind in the plugins found. A source of files is a candidate if it
+ *    recognises the first file.
+ * 3. If there are several candidates, a candidate is dropped that lacks a port that another node reads and another
+ *    candidate offers.
+ * 4. One candidate replaces the graph's source. Several candidates, or none, are an error that lists them.
  *
- * A pipe may be recognised by its first bytes only later. If no source recognises those that have come, candidates are
+ * A pipe may have delivered too few bytes to be recognised. If no source recognises them, the candidates are the
  * sources that recognise a file without bytes.
  *
- * What the graph's own source was given by parameters (the seed of a simulation) is dropped without a word where the
- * source of files lacks it, unless the command line sets one of these parameters: then the user expects it to matter.
+ * A property that the graph's own source takes from a parameter (the seed of a simulation) is dropped without a message
+ * if the source of files lacks it, unless the command line sets the parameter: then the user expects an effect.
  */
 #include "base/input.h"
 
@@ -64,7 +66,7 @@ static void load_sources(struct sl_reader *r) {
   }
 }
 
-/* Adds the sources of the input's kind, of files those that recognise its first `bytes`; NULL: any. */
+/* Adds the sources of the input's kind. A source of files must recognise the first `bytes`; NULL: any source. */
 static void add_candidates(struct choice *c, const unsigned char *bytes, size_t count) {
   struct sl_reader *r = c->reader;
   const struct sl_registry *registry = r->request->registry;
@@ -120,7 +122,8 @@ static void need(struct choice *c, const char *port, const char *collection) {
     c->candidates[i].lacks_port |= !offers(c->candidates[i].algorithm, port, collection);
 }
 
-/* What a text, or all in a list or map, names of the source: NODE.PORT, or NODE, which is its port of a collection. */
+/* Marks the ports of the source that a text, or each text of a list or map, names: NODE.PORT, or NODE alone for the
+ * port of the collection. */
 static void need_named(struct choice *c, const struct sl_tree *tree, const char *collection) {
   if (tree == NULL) return;
   for (const struct sl_entry *entry = tree->first; entry != NULL; entry = entry->next)

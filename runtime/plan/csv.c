@@ -14,7 +14,7 @@
 
 enum { ID, LOWER, UPPER, SIZE, NEEDED, ALIGNMENT = NEEDED, COLUMN_COUNT, CELLS_MAX = 64 };
 static const char *const column_names[COLUMN_COUNT] = {"id", "lower", "upper", "size", "alignment"};
-/* What other planners read as constraints, and how it would constrain. */
+/* Columns that other planners read as constraints, and the meaning of each. */
 static const struct {
   const char *name, *meaning;
 } constraints[] = {{"offset", "would fix where the buffer lies"},

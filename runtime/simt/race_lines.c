@@ -65,8 +65,8 @@ static const char *find_headers(Dwfl_Module *module, size_t *length) {
   return NULL;
 }
 
-/* Is the file a header of ours? A place in one, such as a collective's, is of less use than the one that it was called
- * from. */
+/* Whether the file is one of Sluice's public headers. A location inside a header, such as a collective's, is of less
+ * use than the location of the call. */
 static int is_ours(struct race_lines *lines, Dwfl_Module *module, const char *file) {
   if (lines->module != module) {
     lines->module = module;

@@ -82,7 +82,7 @@ static size_t cut(const char *name, size_t length, const char *suffix) {
   return ends ? length - suffix_length : length;
 }
 
-/* The name of a function in the standard, of which a library and a compiler have several: __expf_finite, lgammaf_r,
+/* The standard's name of a function for which libraries and compilers have several symbols: __expf_finite, lgammaf_r,
  * __fprintf_chk, fputs_unlocked. */
 static const char *standard_name(const char *symbol, size_t *length) {
   const char *name = skip_vector_prefix(symbol);
@@ -146,7 +146,7 @@ static char *read_at(FILE *file, uint64_t file_bytes, uint64_t offset, uint64_t 
   return memory;
 }
 
-/* What sanitizers and the like put into every shared object that they instrument. */
+/* Symbols that sanitizers put into every shared object that they instrument. */
 static int is_instrumentation(const char *name) {
   return strncmp(name, "__asan", 6) == 0 || strncmp(name, "__odr_asan", 10) == 0 || strncmp(name, "__ubsan", 7) == 0;
 }

@@ -1,4 +1,4 @@
-/* file_access_test.c: who may use a file that replaces another one: its permissions, group, owner and access control
+/* file_access_test.c: access to a file that replaces another one: its permissions, group, owner and access control
  * list are those of the old file, or fewer.
  */
 #define _GNU_SOURCE

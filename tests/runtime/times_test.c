@@ -1,6 +1,6 @@
 /* times_test.c: where the time of a run went, on the toy plugin: whatever the slots, repeats and retries, the rows of
- * the threads add up to slots x wall time; who sleeps is who is charged; nodes on a list are told what they read; and
- * no rate is reported that was not measured.
+ * the threads add up to slots x wall time; time asleep is charged to the thread that sleeps; nodes on a list are told
+ * what they read; and no rate is reported that was not measured.
  */
 #include <pthread.h>
 #include <setjmp.h>

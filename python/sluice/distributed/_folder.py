@@ -10,8 +10,8 @@ A task is done when the folder of an attempt gets the task's name: one rename, w
 So whoever runs a task, however often and even at the same time, its files and its result are there whole, once, and are
 of one attempt.
 
-Of several clients that begin a run at the same time one writes the manifest; the others go on with that run, or are
-refused if theirs is another one. The index follows from the files, so that each of them may write it.
+If several clients begin a run at the same time, one of them writes the manifest. The other clients go on with that run,
+or are refused if their run is a different one. The index follows from the files, so that each client may write it.
 """
 from __future__ import annotations
 
@@ -61,11 +61,12 @@ class InputFile:
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What makes up the results. Another of these is another run, which needs a folder of its own.
+    """Everything that determines the results. A run with another manifest needs a folder of its own.
 
     graph: the whole graph as text, with all defaults and the source for these files. names: the file of each sink
-    that writes one. has_one_sink: of those that could. files: each once. input: what is read of them, in this order.
-    part_count, index_digest: of index.jsonl; they follow from the others, and are not known before files are indexed.
+    that writes one. has_one_sink: whether the graph has one sink that can write a file. files: the input files, each
+    once. input: files or parts of files that are read, in this order. part_count, index_digest: number of parts and
+    SHA-256 of index.jsonl; they follow from the other members, and are not known before the files are indexed.
     """
 
     version: str

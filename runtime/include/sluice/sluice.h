@@ -405,7 +405,7 @@ struct sl_trial_counts {
  * algorithm and target. 0 whatever was found; an error where it could not be looked at. */
 SL_API int sl_test_plugin(const struct sl_trial_options *options, const char *plugin, struct sl_diagnostics *d,
                           FILE *file, struct sl_trial_counts *counts);
-/* NULL, or, as text, which instructions of this build the processor lacks: "this build wants x86-64-v3, and this
+/* NULL, or, as text, which instructions of this build the processor lacks: "this build needs x86-64-v3, and this
  * processor lacks AVX2". Then nothing else of the library works: what opens something fails, with this message where
  * there are diagnostics. */
 SL_API const char *sl_processor_lacks(void);
