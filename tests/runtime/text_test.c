@@ -99,7 +99,7 @@ static void undefined_numbers_are_dashes_as_wide(void **state) {
                -(double)INFINITY, 5);
   expect_table("nan of 18446744073709551615, -7 x 00ff -2.50 1.25", "%s of %llu, %ld %c %04x %.2f %Lg", "nan",
                18446744073709551615ull, -7l, 'x', 255u, -2.5, 1.25l);
-  expect_table("12 abc 3", "%zu %.3s %hhd", (size_t)12, "abcdef", 3);
+  expect_table("12 abc 3", "%zu %.3s %hhd", (size_t)12, "abcdef", (signed char)3);
 }
 
 int main(void) {

@@ -63,7 +63,7 @@ static inline uint32_t sl_text_json(const char *text, char written[SL_TEXT_BYTES
   else if (character == 0)
     snprintf(written, SL_TEXT_BYTES, "\\ufffd");
   else if (character < ' ' || (character >= 0x7F && character < 0xA0))
-    snprintf(written, SL_TEXT_BYTES, "\\u%04x", character);
+    snprintf(written, SL_TEXT_BYTES, "\\u%04x", character & 0xFFFFu);
   else
     snprintf(written, SL_TEXT_BYTES, "%.*s", (int)bytes, text);
   return bytes;
