@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
   struct sl_diagnostics *diagnostics = sl_diagnostics_new();
   struct sl_options options = sl_options_default();
   options.graph_path = argv[optind];
-  options.input_paths = inputs;
+  options.input_paths = input_count > 0 ? inputs : NULL;
   options.sets = sets;
   options.plugin_paths = folders;
   options.on_batch = print_batch;

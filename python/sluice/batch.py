@@ -129,6 +129,7 @@ class Batch(OutputsByName):
         self.first = first
         self.event_count: int = from_c.event_count
         self._owner: object | None = owner
+        self._was_closed = False
         self._schemas = schemas
         self._fields: dict[str, list[int]] = {}
         for view in _abi.array_at(_abi.OutputView, from_c.outputs, from_c.output_count):
@@ -176,7 +177,7 @@ class Batch(OutputsByName):
     def _must_be_valid(self) -> None:
         if self._owner is None:
             raise ExpiredError(
-                "this batch is over: its memory is in use for others; take copies while the loop is at it, or arrays() "
+                f"this batch is over{', since its run was closed' if self._was_closed else ''}: its memory is in use for others; take copies while the loop is at it, or arrays() "
                 "for a whole run"
             )
 
@@ -235,9 +236,9 @@ class Batch(OutputsByName):
         self._found.clear()
         self._events = None
 
-    def _expire(self) -> None:
-        """From here on the memory is the library's."""
-        self._owner = None
+    def _expire(self, was_closed: bool) -> None:
+        """From here on the memory is the library's. was_closed: the run was closed while the loop had the batch."""
+        self._owner, self._was_closed = None, was_closed
         self._forget()
 
     def _still_there(self) -> list[str]:

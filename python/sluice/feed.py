@@ -69,7 +69,7 @@ class Feed:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error:
+        if error is not None:
             self.close()
-        else:
+        elif not self.run._exchange.left:  # a run that was closed in the block has ended
             self.end()

@@ -18,9 +18,9 @@ from . import _abi
 from ._library import Diagnostics, library, text_of
 from ._session import Session, Settings
 from .arrays import Arrays
-from .errors import Error, GraphError, failure
+from .errors import Error, GraphError, SluiceWarning, failure, warn
 from .feed import Feed
-from .parts import Part, files_of
+from .parts import files_of, from_here, input_from_here
 from .run import Check, Progress, Pushed, Run
 from .source import Entry
 
@@ -54,7 +54,7 @@ class Node(Port):
 
 
 class _Keep(enum.Enum):
-    """Default of `algorithm` in Graph.node(): the node keeps the algorithm that it has."""
+    """Default of arguments of Graph.node() for which None has a meaning: the node keeps what it has."""
 
     KEEP = "keep"
 
@@ -66,13 +66,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Port):
         return value.name
     if isinstance(value, os.PathLike):
-        return _from_here(value)
+        return from_here(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
     if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return _plain(value.tolist())
+        listed = value.tolist()
+        return _plain(float(value) if type(listed) is type(value) else listed)  # a longdouble lists as itself
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is no value of a graph")
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -82,6 +83,13 @@ def _plain(value: Any) -> Any:
 
 def _yaml(value: Any) -> str:
     return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _merged(before: Any, given: Any) -> Any:
+    """Maps merged key by key, as graph files are; any other value replaces the one before."""
+    if not isinstance(before, dict) or not isinstance(given, dict):
+        return given
+    return before | {key: _merged(before.get(key), value) for key, value in given.items()}
 
 
 def _option(value: Any) -> str:
@@ -137,18 +145,6 @@ def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
     return described
 
 
-def _from_here(path: str | os.PathLike[str]) -> str:
-    """The path as an absolute one, for a run that opens it later; "-" and "" as they are. Unlike os.path.abspath it
-    leaves "..", which may follow a symbolic link.
-    """
-    name = os.fspath(path)
-    return name if name in ("", "-") else os.path.join(os.getcwd(), name)
-
-
-def _input_from_here(file: str | Part) -> str | Part:
-    return dataclasses.replace(file, path=_from_here(file.path)) if isinstance(file, Part) else _from_here(file)
-
-
 class Graph:
     """A graph from a file, which is found by name as the command does, with what the command's options change.
 
@@ -181,7 +177,7 @@ class Graph:
             self.use(node, algorithm)
         for name, value in () if set is None else set.items():
             self.set(name, value)
-        self._plugin_paths = [_from_here(folder) for folder in _paths(plugin_paths)]
+        self._plugin_paths = [from_here(folder) for folder in _paths(plugin_paths)]
         self._parts: dict[str, Any] = {}  # written in Python; merged after the file
 
     @classmethod
@@ -206,8 +202,8 @@ class Graph:
         name: str,
         algorithm: str | None | _Keep = _Keep.KEEP,
         *,
-        events: Any = None,
-        block: int | Mapping[str, int] | None = None,
+        events: Any = _Keep.KEEP,
+        block: int | Mapping[str, int] | None | _Keep = _Keep.KEEP,
         in_: Mapping[str, Any] | None = None,
         set: Mapping[str, Any] | None = None,
         **ports_and_properties: Any,
@@ -217,36 +213,54 @@ class Graph:
 
         A keyword that is the name of an input of the algorithm connects it, any other sets a property; `in_` and
         `set` say which. Inputs take a port ("tracks.tracks", tracks.tracks, or a Node), list ports a list or map of
-        them, or "all". None for a property resets it to its default, None for an input connects nothing to it.
-        events: an event list, a list of them, or {"any": [...]}. block: threads of a block. None: as before.
+        them, or "all". events: an event list, a list of them, or {"any": [...]}. block: threads of a block. None for a
+        property, for `events` or `block` resets it to its default; None for an input connects nothing to it.
         """
         nodes = self._parts.setdefault("nodes", {})
         inputs = {} if in_ is None else dict(in_)
         properties = {} if set is None else dict(set)
         if algorithm is None:
-            if inputs or properties or ports_and_properties or events is not None or block is not None:
+            if inputs or properties or ports_and_properties or not (events is block is _Keep.KEEP):
                 raise TypeError(f"algorithm=None removes the node {name!r}: give nothing else with it")
             nodes[name] = None
             return Node(name)
         node: dict[str, Any] = dict(nodes.get(name) or {})
-        known = node.get("use") if isinstance(algorithm, _Keep) else algorithm
-        ports = self._inputs_of(known) if known is not None and ports_and_properties else []
+        before = node.get("use")
+        known = before if isinstance(algorithm, _Keep) else algorithm
+        ports = self._members_of(known)["in"] if known is not None and ports_and_properties else []
         for key, value in ports_and_properties.items():
             (inputs if key in ports else properties)[key] = value
         if not isinstance(algorithm, _Keep):
             node["use"] = algorithm
+            if before is not None and before != algorithm:
+                self._drop_foreign(name, node, before)
         for section, given in (("in", inputs), ("set", properties)):
             if given:
-                node[section] = node.get(section, {}) | _plain(given)
+                node[section] = _merged(node.get(section, {}), _plain(given))
         for key, value in (("events", events), ("block", block)):
-            if value is not None:
+            if not isinstance(value, _Keep):
                 node[key] = _plain(value)
         nodes[name] = node
         return Node(name)
 
-    def _inputs_of(self, algorithm: str) -> list[str]:
+    def _members_of(self, algorithm: str) -> dict[str, list[str]]:
+        """Names of the inputs ("in") and of the properties ("set") of an algorithm."""
         described = describe(algorithm, self._plugin_paths)
-        return [port["name"] for kind in ("inputs", "open_inputs") for port in described.get(kind, [])]
+        kinds = {"in": ("inputs", "open_inputs"), "set": ("properties",)}
+        return {
+            section: [member["name"] for kind in names for member in described.get(kind, [])]
+            for section, names in kinds.items()
+        }
+
+    def _drop_foreign(self, name: str, node: dict[str, Any], before: str) -> None:
+        """Drops what earlier calls gave to the node for the algorithm `before` and the new one lacks, with a warning."""
+        members = self._members_of(node["use"])
+        for section in ("in", "set"):
+            given = node.get(section, {})
+            foreign = [key for key in given if key not in members[section]]
+            if foreign:
+                node[section] = {key: value for key, value in given.items() if key not in foreign}
+                warn(f"node {name}: {node['use']} lacks {', '.join(foreign)}, given for {before}: dropped", SluiceWarning)
 
     def parameter(self, name: str, value: Any) -> None:
         """A value that others use as "${name}"."""
@@ -386,13 +400,13 @@ class Graph:
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
         settings = Settings(
-            input_paths=None if files is None else [_input_from_here(file) for file in files_of(files)],
+            input_paths=None if files is None else [input_from_here(file) for file in files_of(files)],
             events=_abi.count_or_default("n", n, 64),
             device=device,
             slots=_abi.count_or_default("slots", slots, 32),
             slice_events=_abi.count_or_default("slice_events", slice_events, 32),
             source_threads=_abi.count_or_default("source_threads", source_threads, 32),
-            output_path=None if output is None else _from_here(output),
+            output_path=None if output is None else from_here(output),
             digest=digest,
             command_line=sys.orig_argv,
         )

@@ -34,6 +34,19 @@ class Part:
         return self.path
 
 
+def from_here(path: str | os.PathLike[str]) -> str:
+    """The path as an absolute one, which means the same file when the working directory changes; "-" and "" as they are.
+    Unlike os.path.abspath it leaves "..", which may follow a symbolic link.
+    """
+    name = os.fspath(path)
+    return name if name in ("", "-") else os.path.join(os.getcwd(), name)
+
+
+def input_from_here(item: str | Part) -> str | Part:
+    """An input file, or a part of one, by its absolute path."""
+    return dataclasses.replace(item, path=from_here(item.path)) if isinstance(item, Part) else from_here(item)
+
+
 def files_of(files: Files) -> list[str | Part]:
     """Input files: parts stay; a pattern becomes the files that it matches, in order; a pattern that matches nothing
     stays, and is a file that does not exist. ValueError for an empty list.
@@ -71,11 +84,11 @@ def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os
     """Files, those that patterns match, or parts of files, cut into parts of at least so many events each, but for the
     last of a file or part. Headers of records and of their banks are followed, and no payload is decoded. Bad headers
     are warnings; a run makes events with errors of them. RunError of a file that cannot be read in parts, and of a part
-    that does not begin and end with a record.
+    that does not begin and end with a record. Parts have absolute paths.
     """
     events = _abi.count("events", events, 64, 1)
     diagnostics, found, count = Diagnostics(), c_void_p(), c_uint64()
-    items = files_of(files)
+    items = [input_from_here(item) for item in files_of(files)]
     status = library().sl_index_ranges(
         _abi.strings([os.fsencode(path) for path in plugin_paths]),
         _abi.strings([os.fsencode(item) for item in items]),

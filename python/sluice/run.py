@@ -77,6 +77,20 @@ class _Exchange:
         self.table = ""
         self.totals: dict[str, dict[str, Array]] = {}
         self.histograms: dict[str, Histogram] = {}
+        self.pid = os.getpid()
+
+    def _end_child(self) -> None:
+        """Ends the process if it is a child that a function of the run has forked and returned in: the run cannot go on
+        there, since its threads are those of the parent.
+        """
+        if self.pid != os.getpid():
+            sys.stderr.write("sluice: a function that a run called has forked, and returned in the child, which ends\n")
+            sys.stderr.flush()
+            os._exit(1)
+
+    def _leave_callback(self, thread: int) -> None:
+        self._end_child()
+        self.callbacks.discard(thread)
 
     def offer(self, address: int) -> int:
         """on_batch, in some thread of the run. An exception would only be printed: it goes to the loop, and ends the
@@ -99,8 +113,8 @@ class _Exchange:
             return _abi.INTERRUPTED
         finally:
             if batch is not None:
-                batch._expire()
-            self.callbacks.discard(thread)
+                batch._expire(self.left)
+            self._leave_callback(thread)
 
     def _hand_over(self, batch: Batch) -> None:
         """To the loop, if there is one, and back."""
@@ -117,6 +131,7 @@ class _Exchange:
             name = getattr(check, "__name__", type(check).__name__)
             try:
                 found = check(batch)
+                self._end_child()
                 for index, message in () if found is None else found:
                     at = _index_of_event(index, batch)
                     run, number = batch.events.run[at], batch.events.number[at]
@@ -136,7 +151,7 @@ class _Exchange:
         except BaseException as error:
             self.fail(error)
         finally:
-            self.callbacks.discard(thread)
+            self._leave_callback(thread)
 
     def fail(self, error: BaseException) -> None:
         """In a thread of the run or of the source: the loop raises it."""
@@ -154,7 +169,7 @@ class _Exchange:
         except BaseException as error:
             self.fail(error)
         finally:
-            self.callbacks.discard(thread)
+            self._leave_callback(thread)
 
     def finish(self, session: Session, status: int) -> None:
         try:
@@ -178,6 +193,8 @@ class _Exchange:
 
 def _index_of_event(index: Any, batch: Batch) -> int:
     """The index that a finding names. TypeError if it is no integer, IndexError if the batch has no such event (-1)."""
+    if isinstance(index, bool):
+        raise TypeError(f"a finding names event {index}; it must be an index")
     at = operator.index(index)
     if not 0 <= at < len(batch):
         raise IndexError(f"a finding names event {at} of a batch of {len(batch)} events; indices begin at 0")
@@ -422,8 +439,8 @@ class Run(Iterator[Batch]):
         self._must_not_wait("wait for the run's end")
         if not self._over:
             self._run_to_end()
-            if self._exchange.left:
-                raise StateError("the run was closed before its end")
+        if self._exchange.left:
+            raise StateError("the run was closed before its end")
         return self
 
     def _run_to_end(self) -> None:

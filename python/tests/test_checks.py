@@ -68,8 +68,9 @@ def test_an_exception_in_a_function_names_the_events(tracks):
     for index in (99, 2, -1):
         with pytest.raises(IndexError, match=f"a finding names event {index} of a batch of 2 events"):
             tracks.run(n=2, on_batch=lambda batch: [(index, "no such event")]).finish()
-    with pytest.raises(TypeError):
-        tracks.run(n=2, on_batch=lambda batch: [(0.5, "no index")]).finish()
+    for index in (0.5, True, None):
+        with pytest.raises(TypeError):
+            tracks.run(n=2, on_batch=lambda batch: [(index, "no index")]).finish()
     with pytest.raises(TypeError):
         tracks.run(n=2, on_batch=lambda batch: 5).finish()
 

@@ -78,6 +78,29 @@ def test_a_node_that_is_given_again_keeps_what_it_has():
     assert "vertices_per_event: 99" in twice.yaml()
     twice.node("pv", vertices_per_event=None, set={"min_tracks": None})
     assert twice.yaml() == once.yaml()
+    twice.node("along", block=None, events="gec")
+    twice.node("along", events=None)
+    once.node("along", block=None)
+    assert twice.yaml() == once.yaml() and "block: 64" not in twice.yaml().split("along:")[1].split("set:")[0]
+
+
+def test_another_algorithm_drops_what_it_lacks():
+    graph = sluice.Graph("velo_pv.yaml")
+    graph.node("pv", "pv.beamline", bin_width=0.5, vertices_per_event=64)
+    with pytest.warns(sluice.SluiceWarning, match="node pv: pv.annealing lacks bin_width, given for pv.beamline: dropped"):
+        graph.node("pv", "pv.annealing")
+    text = graph.yaml()
+    assert "pv.annealing" in text and "vertices_per_event: 64" in text and "bin_width" not in text
+
+
+def test_entries_of_list_ports_are_merged_by_name():
+    graph = sluice.Graph("velo_pv.yaml")
+    graph.node("counts", "velo.count_tracks")
+    for name, least in (("busy", 10), ("full", 1000)):
+        graph.node(name, "generic.filter", of="counts.tracks", minimum=np.longdouble(least))
+        graph.node("lists", "generic.gather_lists", in_={"lists": {name: name}})
+    graph.output("lists.totals")
+    assert re.search(r"busy: busy\s+full: full", graph.yaml())
 
 
 def test_a_node_can_be_removed():

@@ -514,8 +514,10 @@ def test_relative_paths_are_those_of_the_call(command, tmp_path, monkeypatch):
     monkeypatch.chdir(here)
     counts = sluice.Graph("velo_counts.yaml")
     runs = [counts.run(files) for files in ("events.mdf", "*.mdf", sluice.index("events.mdf"))]
+    parts = sluice.index("*.mdf")
     monkeypatch.chdir(elsewhere)
-    assert [run.finish().summary["events"] for run in runs] == [2, 2, 2]
+    runs.append(counts.run(parts))
+    assert [run.finish().summary["events"] for run in runs] == [2, 2, 2, 2]
     assert not list(elsewhere.iterdir())
 
 
@@ -539,9 +541,15 @@ def test_close_while_a_run_is_finished_is_told(tracks):
     run = endless(tracks)
     closing = threading.Timer(0.2, run.close)
     closing.start()
-    with pytest.raises(sluice.StateError, match="closed before its end"):
-        run.finish()
+    for _ in range(2):
+        with pytest.raises(sluice.StateError, match="closed before its end"):
+            run.finish()
     closing.join()
+    open_run = endless(tracks)
+    batch = next(open_run)
+    open_run.close()
+    with pytest.raises(sluice.ExpiredError, match="since its run was closed"):
+        batch.tracks
 
 
 def test_a_function_of_the_run_may_close_it(tracks):
@@ -615,3 +623,17 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sum(1 for _ in run))
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["7", "7"], done.stderr
+
+
+def test_a_function_of_the_run_does_not_return_in_a_child_that_it_forked(tracks, capfd):
+    children = []
+
+    def forks(batch):
+        child = os.fork()
+        if child:
+            children.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        else:
+            signal.alarm(20)
+
+    assert tracks.run(n=2, slice_events=1, on_batch=forks).finish().summary["events"] == 2
+    assert children == [1, 1] and "has forked, and returned in the child" in capfd.readouterr().err
