@@ -65,7 +65,7 @@ static const char *read_conversion(struct conversion *c, const char *at, va_list
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void put_integer(FILE *f, const struct conversion *c, va_list *arguments) {
   switch (c->length) {
-    case 'l':
+    case 'l': /* NOLINT(bugprone-branch-clone): the types differ */
       fprintf(f, c->spec, va_arg(*arguments, long));
       break;
     case 'L':
@@ -103,9 +103,7 @@ static void put_conversion(FILE *f, const struct conversion *c, va_list *argumen
     put_integer(f, c, arguments);
   else if (c->letter && strchr("aAeEfFgG", c->letter))
     put_float(f, c, arguments);
-  else if (c->letter == 's')
-    fprintf(f, c->spec, va_arg(*arguments, const char *));
-  else if (c->letter == 'p')
+  else if (c->letter == 's' || c->letter == 'p')
     fprintf(f, c->spec, va_arg(*arguments, void *));
 }
 #pragma GCC diagnostic pop

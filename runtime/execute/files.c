@@ -129,10 +129,8 @@ static int enter(struct sl_session *s, const struct entry *e, const char *what, 
   const struct sl_file *file = &s->files.at[s->files.count - 1];
   for (const struct sl_file *other = s->files.at; other < file; other++) {
     if (!is_conflict(other, file)) continue;
-    if (file->option)
-      say_same(s, file, other);
-    else
-      say_same(s, other, file);
+    const struct sl_file *writer = file->option ? file : other;
+    say_same(s, writer, writer == file ? other : file);
     return SL_EINVAL;
   }
   return SL_OK;

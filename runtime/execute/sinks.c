@@ -32,8 +32,9 @@ static void add_line(void *context, const char *format, ...) {
   const size_t bytes = text ? strlen(text) : 0;
   char *lines = text ? realloc(c->lines, c->length + bytes + 2) : NULL;
   if (lines) {
-    memcpy(lines + c->length, text, bytes);
-    memcpy(lines + c->length + bytes, "\n", 2);
+    memcpy(lines + c->length, text, bytes + 1);
+    lines[c->length + bytes] = '\n';
+    lines[c->length + bytes + 1] = '\0';
     c->lines = lines;
     c->length += bytes + 1;
   } else {

@@ -98,14 +98,12 @@ static void write_string(struct writer *w, const char *text) {
   for (const char *c = text; *c != 0;) {
     uint32_t bytes;
     const uint32_t character = sl_text_character(c, &bytes);
-    if (character == 0) {
-      write_bytes(w, c, 1);
-    } else if (character == '"' || character == '\\') {
+    if (character == '"' || character == '\\') {
       snprintf(escaped, sizeof escaped, "\\%c", (char)character);
       write_text(w, escaped);
     } else if (c[0] == '$' && c[1] == '{') {
       write_text(w, "$$"); /* else it would name a parameter */
-    } else if (character >= ' ' && character < 0x7F) {
+    } else if (character == 0 || (character >= ' ' && character < 0x7F)) {
       write_bytes(w, c, 1);
     } else {
       snprintf(escaped, sizeof escaped, character > 0xFFFF ? "\\U%08x" : "\\u%04x", character);
