@@ -90,12 +90,13 @@ static void read_file(struct sl_begin *begin, const char *path) {
 static void wait_for_bytes(int pipe_end) {
   struct pollfd wait = {.fd = pipe_end, .events = POLLIN};
   if (!has_writer(pipe_end)) return;
-  int last = 0, bytes = 0;
-  for (int tries = 0; tries < PAUSE_TRIES && bytes<ENOUGH_BYTES; tries = bytes> last ? 0 : tries + 1) {
+  int last = 0, bytes = 0, tries = 0;
+  while (tries < PAUSE_TRIES && bytes < ENOUGH_BYTES) {
     last = bytes;
     if (poll(&wait, 1, -1) < 0 || wait.revents & POLLHUP) return;
     if (last > 0 && poll(NULL, 0, PAUSE_TRY_MS) < 0) return;
     if (ioctl(pipe_end, FIONREAD, &bytes) < 0) return;
+    tries = bytes > last ? 0 : tries + 1;
   }
 }
 

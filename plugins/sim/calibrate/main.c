@@ -10,6 +10,8 @@
 #include "fit.h"
 #include "write.h"
 
+#include <sluice/sluice.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,22 +53,34 @@ static int derive_all(struct derivation *d) {
   return status == SL_OK ? derive_matching(d) : status;
 }
 
-static int derive(const char *path, uint32_t shots) {
-  struct calibration *c = (struct calibration *)calloc(1, sizeof *c);
-  struct derivation d = {.c = c};
-  int status = c ? shoot_all(&d, shots) : SL_ENOMEM;
-  if (status == SL_OK) status = derive_all(&d);
-  FILE *file = status == SL_OK ? fopen(path, "w") : NULL;
+static int write_constants(const char *path, const struct derivation *d, uint32_t shots) {
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *file = open_memstream(&text, &bytes);
+  struct sl_diagnostics *messages = sl_diagnostics_new();
+  int status = file && messages ? SL_OK : SL_ENOMEM;
   if (file) {
     fprintf(file,
             "# Constants of the reconstruction for simulated events; made by scripts/calibrate from %u shots of each\n"
             "# sample. README.md has the meaning of each.\n",
             shots);
-    calibration_write(file, &d);
-    status = ferror(file) ? SL_EIO : SL_OK;
-    if (fclose(file) != 0) status = SL_EIO;
+    calibration_write(file, d);
+    if (fclose(file) != 0) status = SL_ENOMEM;
   }
-  if (status == SL_OK && !file) status = SL_EIO;
+  if (status == SL_OK) status = sl_write_file(path, text, bytes, messages);
+  for (size_t i = 0; messages && i < sl_diagnostics_count(messages); i++)
+    sl_diagnostic_print(sl_diagnostics_at(messages, i), stderr);
+  sl_diagnostics_free(messages);
+  free(text);
+  return status;
+}
+
+static int derive(const char *path, uint32_t shots) {
+  struct calibration *c = (struct calibration *)calloc(1, sizeof *c);
+  struct derivation d = {.c = c};
+  int status = c ? shoot_all(&d, shots) : SL_ENOMEM;
+  if (status == SL_OK) status = derive_all(&d);
+  if (status == SL_OK) status = write_constants(path, &d, shots);
   printf("%u exact, %u UT and %u simulated tracks; terms that symmetry forbids are 0 within %.1f errors\n",
          d.exact.count, d.ut.count, d.simulated.count, d.worst_forbidden);
   free(d.exact.tracks);
