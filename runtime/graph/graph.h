@@ -33,8 +33,9 @@ struct sl_value {
 
 struct sl_node {
   const char *name;
-  const char *use; /* "plugin.algorithm" */
-  struct sl_place place;
+  const char *use;           /* "plugin.algorithm" */
+  struct sl_place place;     /* of the node's name */
+  struct sl_place use_place; /* of its algorithm */
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
   uint32_t block_threads;         /* from `block:`, or the algorithm's default */

@@ -190,6 +190,8 @@ static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *
   if (strcmp(node->name, "simt") == 0)
     sl_report_error(draft->reader, entry->mark, NULL, NULL,
                     "`simt` names the settings of a device (--set simt.seed=...), so no node can have this name");
+  const struct sl_tree *use = sl_tree_get(source->tree, "use");
+  node->use_place = use != NULL ? sl_mark_place(draft->reader, use->mark) : node->place;
   find_algorithm(draft, node, source);
   if (node->algorithm != NULL)
     set_block(draft, node, source->tree);
