@@ -30,6 +30,11 @@ def threads_end(allowed=None):
     return count
 
 
+def endless(tracks, **options):
+    """A run that no test waits for."""
+    return tracks.run(n=20000, slots=2, slice_events=2, **options)
+
+
 def in_child(function):
     """What `function` returns in a forked child; the child is ended after 20 s."""
     reading, writing = os.pipe()

@@ -1,8 +1,7 @@
 /* files.c: the list of files that a run reads and writes. A file that is written is on the list once.
  *
  * 1. Files named by options are entered first.
- * 2. Files of the graph and of its plugins, and files named by properties of nodes, are entered when the graph is
- * known.
+ * 2. When the graph is known, its files, its plugins, and the files named by properties of nodes are entered.
  * 3. All of this happens before the first file is opened for writing. A file that a sink opens later is compared with
  *    the list.
  */

@@ -403,10 +403,11 @@ int sl_guard_check_output(struct sl_session *s, const struct sl_output_view *v, 
 uint64_t sl_guard_bytes(const struct sl_session *s); /* of a slot's fields with all that is around them */
 
 /* fit.c: does the run fit into the memory that there is? May make the slices smaller, and so the layout another one.
- * And is there memory for one more slice that is kept? SL_ENOMEM, with a message. */
+ * SL_ENOMEM, with a message. */
 int sl_fit(struct sl_session *s);
+/* Is there memory for one more slice that --repeat keeps? SL_ENOMEM, without a message. */
 int sl_fit_kept(struct sl_session *s);
-/* Reports that memory ran out while slices were kept for --repeat. */
+/* Reports that memory ran out while slices were kept. */
 void sl_fit_report_kept(struct sl_session *s);
 
 /* pack.c: backends with a memory of their own */

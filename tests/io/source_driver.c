@@ -63,6 +63,14 @@ void driver_start_with(struct driver *d, const char *algorithm) {
   }
 }
 
+void driver_start_small(struct driver *d, const char *algorithm) {
+  driver_start_with(d, algorithm);
+  for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
+    d->bank_capacity[kind] = 256;
+    d->word_capacity[kind] = 4096;
+  }
+}
+
 void driver_stop(struct driver *d) {
   free(d->args);
   free(d->expanded);

@@ -60,6 +60,8 @@ struct driver {
 /* Ends the program if the plugin cannot be loaded. */
 void driver_start(struct driver *d); /* io.mdf_source */
 void driver_start_with(struct driver *d, const char *algorithm);
+/* The same with room for few banks, as small made-up files have them. */
+void driver_start_small(struct driver *d, const char *algorithm);
 void driver_stop(struct driver *d);
 void driver_set(struct driver *d, const char *property, double value);
 /* Reads files by path: what open or the last fill returned. Earlier results are forgotten. */

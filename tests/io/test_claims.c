@@ -20,23 +20,16 @@ enum { RECORDS = 4, PARTS_MAX = 64, PIPE_EVERY = 3 };
 
 static struct driver driver;
 
-static int start(const char *source) {
-  driver_start_with(&driver, source);
-  for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
-    driver.bank_capacity[kind] = 256;
-    driver.word_capacity[kind] = 4096;
-  }
-  return 0;
-}
-
 static int start_mdf(void **state) {
   (void)state;
-  return start("mdf_source");
+  driver_start_small(&driver, "mdf_source");
+  return 0;
 }
 
 static int start_mep(void **state) {
   (void)state;
-  return start("mep_source");
+  driver_start_small(&driver, "mep_source");
+  return 0;
 }
 
 static int stop(void **state) {
