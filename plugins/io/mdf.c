@@ -94,8 +94,8 @@ void mdf_reader_await(struct mdf_reader *reader, uint64_t end) {
   if (end > reader->awaited) reader->awaited = end;
 }
 
-/* What stands at `offset`: no record; perhaps one, if its header is damaged or cut off; or a sound header, whose record
- * may be cut off, or the end. */
+/* Whether a record follows at `offset`. PERHAPS_FOLLOWED: a damaged or cut header; FOLLOWED: a sound header, though its
+ * record may be cut off, or the end of the file. */
 enum follower { FOLLOWED_BY_NOTHING, PERHAPS_FOLLOWED, FOLLOWED };
 static enum follower what_follows(const struct mdf_reader *reader, uint64_t offset) {
   const uint64_t left = reader->size - offset;

@@ -366,9 +366,9 @@ static int has_more_at_hand(struct mdf_stream *m, const struct sl_services *s) {
   return finish_file(m, s) == SL_OK;
 }
 
-/* How many bytes of a pipe are missing before the record that was read last is certain to be the same in a file; 0: it
- * is. A record whose checksum is right is certain once it is whole, any other one where the header after it has come.
- */
+/* The number of bytes of a pipe that must still arrive before the last record is certain to be the record that a file
+ * would have; 0: it is certain. A record with a right checksum is certain when it is whole, any other record when the
+ * next header has arrived. */
 static uint64_t missing_bytes(const struct mdf_stream *m, const struct mdf_record *record) {
   const struct mdf_reader *reader = &m->reader;
   const uint64_t after = reader->size - reader->offset;

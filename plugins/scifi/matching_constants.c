@@ -14,9 +14,9 @@
 #include <stdlib.h>
 
 #define SL_ARGS matching_constants_args
-#define MATCHING_CONSTANTS(M)                                                                                        \
-  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one")                       \
-  M(FILE_IN, network, "", "", "file of the network that judges pairs; empty: that which is built in; none: without") \
+#define MATCHING_CONSTANTS(M)                                                                                         \
+  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one")                        \
+  M(FILE_IN, network, "", "", "file of the network that judges pairs; empty: the built-in network; none: no network") \
   M(OUT, matching, scifi_matching_constants, "coefficients, tolerances and cuts")
 SL_HOST_ARGUMENTS(matching_constants, MATCHING_CONSTANTS);
 

@@ -5,8 +5,8 @@
 #include "two_track_network_text.h"
 
 #define SL_ARGS two_track_network_args
-#define TWO_TRACK_NETWORK(M)                                                     \
-  M(FILE_IN, path, "", "", "file of its numbers; empty: that which is built in") \
+#define TWO_TRACK_NETWORK(M)                                                             \
+  M(FILE_IN, path, "", "", "file of the network's weights; empty: the built-in weights") \
   M(OUT, network, two_track_network, "its numbers, as two_track_network.h has them")
 SL_HOST_ARGUMENTS(two_track_network, TWO_TRACK_NETWORK);
 
