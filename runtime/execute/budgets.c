@@ -9,7 +9,7 @@
  * follows the value of the budget with which nothing would have overflowed. Where the source closes slices by its own
  * budgets, it is not known at which event it would have, and the value has some room.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * in input order.
  */
 #include "base/locale.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 /* Where a field is for the host, from event `first` on: in the results, or in the slice's input. */

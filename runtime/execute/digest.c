@@ -5,7 +5,7 @@
 
 #include <string.h>
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
-#include "execute/bind.h"
+#include "layout/bind.h"
 
 #include <sluice/sluice.h>
 

@@ -4,7 +4,7 @@
  * The source tells of its own errors, since it knows its files; here they are counted only. Events of which a kernel
  * left out something (sl_event_cut) are no errors, and counted apart.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>

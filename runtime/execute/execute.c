@@ -6,7 +6,7 @@
  * were refused, again without them. A part is the same input seen from a later event: the pointers of fields that go by
  * event move, all others stay, since offsets need not begin at 0.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdio.h>

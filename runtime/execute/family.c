@@ -4,7 +4,7 @@
  * The nodes of a family have their structs one after the other, in the flight's tables, which go up to a device with a
  * memory of its own when they are ready and when a part of a slice moves its pointers.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>

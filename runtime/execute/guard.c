@@ -8,7 +8,7 @@
  * output has overflowed nothing more is asked of the slice, which runs again in parts.
  */
 #include "base/guarded.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 #include "execute/validity.h"
 

@@ -4,7 +4,7 @@
 #ifndef SL_INSPECT_H
 #define SL_INSPECT_H
 
-#include "execute/layout.h"
+#include "layout/layout.h"
 
 #include <sluice/sluice.h>
 

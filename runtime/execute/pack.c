@@ -1,7 +1,7 @@
 /* pack.c: results of a device with a memory of its own. The last kernel of a slice packs the valid part of each field
  * that the host reads into one host buffer, after a header with the sizes; the host waits once, for that.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>

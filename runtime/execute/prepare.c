@@ -2,7 +2,7 @@
  * event. `prepare` gets an argument struct with properties and constants, and fills in its SL_COMPUTED and SL_TABLE
  * members. They are kept here, and copied into the argument structs of all slots when these are opened.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * What kernels do to memory the backend sees (base/races.h). What it cannot know is said here: what the source filled,
  * and that a field holds nothing before the step that writes it.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/inspect.h"
 #include "execute/session.h"
 #include "plugin/field_ref.h"

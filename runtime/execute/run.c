@@ -7,7 +7,7 @@
  * the others only run. The first failure by ticket wins: what comes before it is delivered, what comes after it is not.
  */
 #include "base/locale.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>

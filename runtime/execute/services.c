@@ -1,7 +1,7 @@
 /* services.c: what the runtime does for plugins, and the calls that need it before a run: checks of properties and the
  * making of constants.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdarg.h>

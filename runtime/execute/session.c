@@ -4,7 +4,7 @@
 #include "base/input.h"
 #include "base/locale.h"
 #include "base/processor.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "plugin/tables.h"
 
 #include <stdio.h>

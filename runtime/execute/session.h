@@ -44,7 +44,7 @@
 #include "execute/devices.h"
 #include "execute/digest.h"
 #include "execute/feed.h"
-#include "execute/layout.h"
+#include "layout/layout.h"
 #include "execute/slot.h"
 #include "execute/turns.h"
 #include "execute/watch.h"

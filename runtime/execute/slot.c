@@ -1,7 +1,7 @@
 /* slot.c: what one slice in flight owns: memory, and argument structs whose pointers are set once. A slice changes only
  * the patches: pointers into its input.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 #include "plugin/field_ref.h"
 

@@ -7,7 +7,7 @@
 #include "base/races.h"
 #include "base/thread.h"
 #include "execute/devices.h"
-#include "execute/layout.h"
+#include "layout/layout.h"
 
 #include <stdatomic.h>
 

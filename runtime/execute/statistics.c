@@ -1,5 +1,5 @@
 /* statistics.c: the summary of a run: opened with the names, summed over the slots at the end. */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * is added when it is delivered, so that one that is run again counts once, and error events do not count. By a slot in
  * its turn.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>

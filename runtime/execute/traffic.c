@@ -4,7 +4,7 @@
  * others, looked up when the node has run, what the offsets say. On a device with a memory of its own nobody can look
  * there.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/session.h"
 
 #include <stdlib.h>

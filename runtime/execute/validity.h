@@ -5,7 +5,7 @@
 #ifndef SL_VALIDITY_H
 #define SL_VALIDITY_H
 
-#include "execute/bind.h"
+#include "layout/bind.h"
 
 enum { SL_NO_POISON = -1 };
 

@@ -1,7 +1,7 @@
 /* plan_table.c: the memory plan of a session, as a table and as a drawing: each field with its bytes, the first and
  * last step in which it lives, its offset in the arena, and the budget that its size follows from. */
 #include "base/locale.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/inspect.h"
 #include "plugin/tables.h"
 #include "report/plan_picture.h"

@@ -3,7 +3,7 @@
  * run.c see what happened there.
  */
 #include "backend/backend.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "plugin/field_ref.h"
 #include "testing/harness.h"
 

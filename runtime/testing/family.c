@@ -9,7 +9,7 @@
  * Each has outputs, scratch and tables of its own, and must write there what it writes when it runs alone: the valid
  * part is compared bit by bit. In nodes 1 and 2 it shows that each node's arguments are its own.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "plugin/property.h"
 #include "testing/harness.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/locale.h"
 #include "base/processor.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "plugin/expand.h"
 #include "plugin/open.h"
 #include "plugin/property.h"

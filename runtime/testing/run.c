@@ -7,8 +7,8 @@
  *   5. an algorithm of a family is run as one (family.c).
  */
 #include "base/locale.h"
-#include "execute/bind.h"
-#include "execute/layout.h"
+#include "layout/bind.h"
+#include "layout/layout.h"
 #include "plugin/field_ref.h"
 #include "testing/harness.h"
 

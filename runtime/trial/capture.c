@@ -2,7 +2,7 @@
  * out, and when the node's turn comes, all that its arguments point to is copied. The slice ends there. Of a node that
  * runs on a list, the slice with most events on it is kept.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "trial/case.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* cut.c: other slices of the same events. Fields of events and items follow their event; what belongs to the slice, or
  * is a pool that other fields address, stays as it is. See case.h.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "plugin/tables.h"
 #include "trial/case.h"
 

@@ -1,7 +1,7 @@
 /* kernel.c: the ways in which `sluice test` runs a kernel on one target. What comes first is what the others are
  * compared with; the first thing that is wrong ends the process.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "trial/trap.h"
 #include "trial/trial.h"
 

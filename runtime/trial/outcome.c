@@ -1,7 +1,7 @@
 /* outcome.c: see outcome.h. */
 #include "trial/outcome.h"
 
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/validity.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* source.c: a source read twice, and in slices of one event, gives the same events; it keeps within the room that it
  * gets, and leaves an event that does not fit for the next slice.
  */
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "execute/validity.h"
 #include "trial/trial.h"
 

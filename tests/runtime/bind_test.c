@@ -1,5 +1,5 @@
 /* bind_test.c: lengths, places and capacities follow from the tables. */
-#include "execute/bind.h"
+#include "layout/bind.h"
 
 #include "../plugins_good/example.h"
 #include "support.h"

@@ -14,7 +14,7 @@
  * cleared.
  */
 #include "backend/backend.h"
-#include "execute/bind.h"
+#include "layout/bind.h"
 #include "toy/mock_queue.h"
 
 #include <pthread.h>

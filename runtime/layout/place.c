@@ -5,8 +5,8 @@
  * way: what it touches is kept at the place of the other in that order, too. Then two fields whose memory is kept at no
  * common step are never in use at a time, and the planner need not know of branches.
  */
-#include "execute/bind.h"
-#include "execute/layout.h"
+#include "layout/bind.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

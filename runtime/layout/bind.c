@@ -1,5 +1,5 @@
 /* bind.c: see bind.h. Arithmetic saturates at 64 bits, so that no table makes a capacity wrap around to a small one. */
-#include "execute/bind.h"
+#include "layout/bind.h"
 
 uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t items, uint64_t subitems) {
   switch (f->shape) {

@@ -1,5 +1,5 @@
 /* touches.c: who touches which storage: what the order of steps, and the lifetimes of memory, follow from. */
-#include "execute/layout.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

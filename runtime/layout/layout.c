@@ -8,9 +8,9 @@
  *   5. branches: which steps run side by side (branches.c);
  *   6. offsets (place.c), and a check of all that by code of its own (order_check.c).
  */
-#include "execute/layout.h"
+#include "layout/layout.h"
 
-#include "execute/bind.h"
+#include "layout/bind.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * What implies what is known from a clock a step (Mattern, 1989): how many steps of each branch are complete when it
  * begins. The order of the steps, which results and messages go by, stays what it is.
  */
-#include "execute/layout.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

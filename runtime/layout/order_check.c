@@ -3,7 +3,7 @@
  * from what the arguments of each node point to, it tells for any two uses of memory whether one is over before the
  * other begins. Shares no code with what chose the branches and the places.
  */
-#include "execute/layout.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
