@@ -1,6 +1,9 @@
 /* devices.c: the devices of a run: those that --device names, of one backend. Slots go round robin over them. What
- * becomes of one that fails: turns.c. */
-#include "execute/session.h"
+ * becomes of one that fails: order.c. */
+#include "execute/devices.h"
+
+#include "execute/setup.h"
+#include "execute/slot.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -9,20 +12,20 @@
 
 enum { NUMBER_MAX = 1023 };
 
-int sl_devices_refuse(struct sl_session *s) {
+int sl_devices_refuse(const struct sl_setup *s) {
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL,
               "write --device TARGET, TARGET:NUMBER, TARGET:NUMBER,NUMBER... or TARGET:all, as in cpu or cuda:0,1",
               "'%s' is no device", s->options.device);
   return SL_EINVAL;
 }
 
-static int refuse_count(struct sl_session *s) {
+static int refuse_count(struct sl_setup *s) {
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "'%s' is more than %d devices", s->options.device,
               SL_DEVICES_MAX);
   return SL_EINVAL;
 }
 
-static int refuse_number(struct sl_session *s, const char *text, const char *end) {
+static int refuse_number(struct sl_setup *s, const char *text, const char *end) {
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL,
               "'%s': the number of a device is out of range: it must be from 0 to %d, not %.*s", s->options.device,
               NUMBER_MAX, (int)(end - text), text);
@@ -30,7 +33,7 @@ static int refuse_number(struct sl_session *s, const char *text, const char *end
 }
 
 /* The numbers of "0,1"; 0 of no text; none of "all". */
-static int read_numbers(struct sl_session *s, const char *text, uint32_t *numbers, uint32_t *count) {
+static int read_numbers(struct sl_setup *s, const char *text, uint32_t *numbers, uint32_t *count) {
   *count = !text;
   numbers[0] = 0;
   if (!text || strcmp(text, "all") == 0) return SL_OK;
@@ -53,7 +56,7 @@ static int read_numbers(struct sl_session *s, const char *text, uint32_t *number
 }
 
 /* Where none was named: all that there are; that there is none, `open` says. */
-static int name_all(struct sl_session *s, uint32_t *numbers, uint32_t *count) {
+static int name_all(struct sl_setup *s, uint32_t *numbers, uint32_t *count) {
   const uint32_t all = s->backend->count ? s->backend->count() : 1;
   if (*count > 0) return SL_OK;
   if (all > SL_DEVICES_MAX) return refuse_count(s);
@@ -61,7 +64,7 @@ static int name_all(struct sl_session *s, uint32_t *numbers, uint32_t *count) {
   return SL_OK;
 }
 
-static int open_one(struct sl_session *s, uint32_t number, char *reason, size_t reason_size) {
+static int open_one(struct sl_setup *s, uint32_t number, char *reason, size_t reason_size) {
   struct sl_device_place *place = &s->devices[s->device_count];
   const int status = s->backend->open(number, &place->device, reason, reason_size);
   if (status < 0) return status;
@@ -71,7 +74,7 @@ static int open_one(struct sl_session *s, uint32_t number, char *reason, size_t 
   return SL_OK;
 }
 
-static int choose_slots(struct sl_session *s) {
+static int choose_slots(struct sl_setup *s) {
   s->slot_count = s->options.slots ? s->options.slots : s->device_count;
   if (s->slot_count >= s->device_count) return SL_OK;
   char hint[80];
@@ -81,7 +84,7 @@ static int choose_slots(struct sl_session *s) {
   return SL_EINVAL;
 }
 
-int sl_devices_open(struct sl_session *s) {
+int sl_devices_open(struct sl_setup *s) {
   uint32_t numbers[SL_DEVICES_MAX], count = 0;
   char reason[512] = "";
   const char *colon = strchr(s->options.device, ':');
@@ -94,13 +97,13 @@ int sl_devices_open(struct sl_session *s) {
   return status == SL_OK ? choose_slots(s) : status;
 }
 
-void sl_devices_close(struct sl_session *s) {
+void sl_devices_close(struct sl_setup *s) {
   for (uint32_t d = 0; d < s->device_count; d++) s->backend->close(s->devices[d].device);
 }
 
 /* ---------------------------------------------------------------------------------------------- near to them */
 
-void *sl_host_allocate(struct sl_session *s, const struct sl_device_place *place, uint64_t bytes) {
+void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_place *place, uint64_t bytes) {
   struct sl_numa_policy before;
   const int is_near = sl_numa_prefer(place->node, &before);
   void *memory = s->backend->allocate_host(place->device, bytes);
@@ -109,5 +112,5 @@ void *sl_host_allocate(struct sl_session *s, const struct sl_device_place *place
 }
 
 int sl_run_near(const struct sl_slot *slot, struct sl_numa_cores *before) {
-  return slot->session->device_count > 1 && sl_numa_run_on(slot->place->node, before);
+  return slot->setup->device_count > 1 && sl_numa_run_on(slot->place->node, before);
 }

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-struct sl_session;
+struct sl_setup;
 struct sl_slot;
 
 enum { SL_DEVICES_MAX = 32 };
@@ -19,17 +19,17 @@ struct sl_device_place {
   int node;                       /* which memory is near to it; negative: all, or not known */
   char name[32];                  /* "cuda:1" */
   atomic_uint_fast64_t next_kept; /* in the repeats, of the slices near to it */
-  int is_lost;                    /* a call of it has failed: it runs no more slices; with the lock of the turns held */
+  int is_lost;                    /* a call of it has failed: it runs no more slices; with the lock of the order held */
 };
 
-/* Opens what --device names, of the session's backend, and gives each a slot at least; says that --device
- * names nothing. */
-int sl_devices_open(struct sl_session *s);
-void sl_devices_close(struct sl_session *s);
-int sl_devices_refuse(struct sl_session *s);
-/* Host memory near to a device, which all of them read and write. */
-void *sl_host_allocate(struct sl_session *s, const struct sl_device_place *place, uint64_t bytes);
-/* The calling thread is the slot's from here on, near to its device, if that matters: then 1, and where it ran. */
+/* Opens the devices that --device names, of the backend, and gives each at least one slot. */
+int sl_devices_open(struct sl_setup *s);
+void sl_devices_close(struct sl_setup *s);
+/* Reports that --device names nothing. */
+int sl_devices_refuse(const struct sl_setup *s);
+/* Host memory near to a device. */
+void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_place *place, uint64_t bytes);
+/* Moves the calling thread near to the slot's device, if that matters: 1, and `before`: where it ran. */
 int sl_run_near(const struct sl_slot *slot, struct sl_numa_cores *before);
 
 #endif

@@ -4,14 +4,14 @@
  * The source tells of its own errors, since it knows its files; here they are counted only. Events of which a kernel
  * left out something (sl_event_cut) are no errors, and counted apart.
  */
+#include "execute/delivery.h"
 #include "layout/bind.h"
-#include "execute/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The kernel node that runs as the `index`th. */
-static const struct sl_node *kernel_node(const struct sl_session *s, uint32_t index) {
+static const struct sl_node *kernel_node(const struct sl_setup *s, uint32_t index) {
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
     if (node->algorithm->kind == SL_KIND_KERNEL && index-- == 0) return node;
@@ -35,7 +35,7 @@ static int count(struct sl_event_errors *errors, const struct sl_node *node, con
   return SL_OK;
 }
 
-static int count_source_error(struct sl_session *s, const struct sl_event *event) {
+static int count_source_error(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event) {
   static const char *const reasons[] = {[SL_EVENT_CORRUPT] = "corrupt",
                                         [SL_EVENT_TRUNCATED] = "truncated",
                                         [SL_EVENT_TOO_LARGE] = "too large",
@@ -43,7 +43,7 @@ static int count_source_error(struct sl_session *s, const struct sl_event *event
                                         [SL_EVENT_REFUSED] = "refused"};
   const uint32_t error = event->error;
   const int is_known = error < sizeof reasons / sizeof *reasons && reasons[error];
-  return count(&s->errors, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
+  return count(&d->errors, &s->graph->nodes[s->graph->source], is_known ? reasons[error] : "unknown", event);
 }
 
 static const char *text_of(const struct sl_node *node, uint64_t word, const char *unknown) {
@@ -57,7 +57,7 @@ static const char *text_of(const struct sl_node *node, uint64_t word, const char
 struct event_name {
   char text[96];
 };
-static struct event_name name_of(const struct sl_session *s, const struct sl_event *event) {
+static struct event_name name_of(const struct sl_setup *s, const struct sl_event *event) {
   struct event_name name;
   const unsigned long long number = event->number, offset = event->offset;
   if (s->options.feed)
@@ -68,20 +68,22 @@ static struct event_name name_of(const struct sl_session *s, const struct sl_eve
   return name;
 }
 
-static void tell(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, const char *text,
+static void tell(const struct sl_setup *s, const struct sl_node *node, const struct sl_event *event, const char *text,
                  uint32_t detail) {
   sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, NULL, text, "%s: %s (detail %u)",
                     name_of(s, event).text, text, detail);
 }
 
-static int add_refused(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
+static int add_refused(struct sl_delivery *d, const struct sl_setup *s, const struct sl_node *node,
+                       const struct sl_event *event, uint64_t word) {
   const char *text = text_of(node, word, "refused");
   tell(s, node, event, text, (uint32_t)word);
-  return count(&s->errors, node, text, event);
+  return count(&d->errors, node, text, event);
 }
 
 /* The event wants more of a bound of the node's outputs than it may have. */
-static int add_limit(struct sl_session *s, const struct sl_node *node, const struct sl_event *event, uint64_t word) {
+static int add_limit(struct sl_delivery *d, const struct sl_setup *s, const struct sl_node *node,
+                     const struct sl_event *event, uint64_t word) {
   const uint32_t which = SL_ERROR_WHICH(word) - 1, bound = which % SL_BOUNDS_MAX;
   uint32_t m = 0, outputs = which / SL_BOUNDS_MAX; /* to skip */
   while (m < node->algorithm->member_count && (node->algorithm->members[m].kind != SL_MEMBER_OUT || outputs-- > 0)) m++;
@@ -94,24 +96,24 @@ static int add_limit(struct sl_session *s, const struct sl_node *node, const str
   sl_diagnose_often(s->diagnostics, SL_WARNING, NULL, node->name, "a higher budget of this output allows more", reason,
                     "%s has %u %s of %s, an event may have %llu", name_of(s, event).text, (uint32_t)word, things, name,
                     (unsigned long long)limit);
-  return count(&s->errors, node, reason, event);
+  return count(&d->errors, node, reason, event);
 }
 
-int sl_event_error_add(struct sl_session *s, const struct sl_input *input, uint32_t index) {
+int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_input *input, uint32_t index) {
   const struct sl_event *event = &input->events[index];
   const uint64_t word = input->refusals[index];
-  if (word == 0) return count_source_error(s, event);
+  if (word == 0) return count_source_error(d, s, event);
   const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(word));
   if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
-  return SL_ERROR_WHICH(word) ? add_limit(s, node, event, word) : add_refused(s, node, event, word);
+  return SL_ERROR_WHICH(word) ? add_limit(d, s, node, event, word) : add_refused(d, s, node, event, word);
 }
 
-int sl_event_cut_add(struct sl_session *s, const struct sl_event *event, uint64_t word) {
+int sl_event_cut_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event, uint64_t word) {
   const struct sl_node *node = kernel_node(s, SL_ERROR_CUT_STEP(word));
   if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
   const char *text = text_of(node, word, "something was left out");
   tell(s, node, event, text, (uint32_t)word & 0xFFFF);
-  return count(&s->cuts, node, text, event);
+  return count(&d->cuts, node, text, event);
 }
 
 static void close_errors(struct sl_event_errors *errors) {
@@ -119,7 +121,7 @@ static void close_errors(struct sl_event_errors *errors) {
   free(errors->summaries);
 }
 
-void sl_event_errors_close(struct sl_session *s) {
-  close_errors(&s->errors);
-  close_errors(&s->cuts);
+void sl_event_errors_close(struct sl_delivery *d) {
+  close_errors(&d->errors);
+  close_errors(&d->cuts);
 }

@@ -4,28 +4,29 @@
  * The nodes of a family have their structs one after the other, in the flight's tables, which go up to a device with a
  * memory of its own when they are ready and when a part of a slice moves its pointers.
  */
+#include "execute/family.h"
+
 #include "layout/bind.h"
-#include "execute/session.h"
 
 #include <stdlib.h>
 
 static int is_family(const struct sl_step *step) { return step->node_count > 1; }
 
-static uint64_t family_bytes(const struct sl_session *s, const struct sl_step *step) {
+static uint64_t family_bytes(const struct sl_setup *s, const struct sl_step *step) {
   return sl_aligned((uint64_t)step->node_count * s->graph->nodes[step->nodes[0]].algorithm->args_size,
                     SL_ARGS_ALIGNMENT);
 }
 
 /* ------------------------------------------------------------------------------------------------ arguments */
 
-uint64_t sl_families_bytes(const struct sl_session *s) {
+uint64_t sl_families_bytes(const struct sl_setup *s) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < s->layout->step_count; i++)
     if (is_family(&s->layout->steps[i])) bytes += family_bytes(s, &s->layout->steps[i]);
   return bytes;
 }
 
-void sl_families_place(const struct sl_session *s, struct sl_flight *flight) {
+void sl_families_place(const struct sl_setup *s, struct sl_flight *flight) {
   for (uint32_t i = 0; i < s->layout->step_count; i++) {
     const struct sl_step *step = &s->layout->steps[i];
     if (!is_family(step)) continue;
@@ -40,8 +41,7 @@ int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const st
   const uint32_t first = step->nodes[0];
   const unsigned char *host = flight->args[first];
   const unsigned char *device = flight->tables.device + (host - flight->tables.host);
-  return slot->session->graph->nodes[first].algorithm->run_family(&slot->launches[first], host, device,
-                                                                  step->node_count);
+  return slot->setup->graph->nodes[first].algorithm->run_family(&slot->launches[first], host, device, step->node_count);
 }
 
 /* ------------------------------------------------------------------------------------------------- clearing */
@@ -61,7 +61,7 @@ static void add_range(const struct clearing *c, uint32_t step, void *memory, uin
 }
 
 static void add_clears(const struct clearing *c) {
-  const struct sl_session *s = c->slot->session;
+  const struct sl_setup *s = c->slot->setup;
   const struct sl_layout *l = s->layout;
   uint32_t first = 0;
   for (uint32_t i = 0; i <= l->step_count; i++) {
@@ -78,12 +78,12 @@ static void add_clears(const struct clearing *c) {
 }
 
 /* All ranges, and the counters. */
-static uint64_t ranges_bytes(const struct sl_session *s) {
+static uint64_t ranges_bytes(const struct sl_setup *s) {
   return (s->layout->storage_count + 1u) * sizeof(struct sl_range);
 }
 
 int sl_clears_open(struct sl_slot *slot) {
-  struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   const struct sl_layout *l = s->layout;
   slot->clears = calloc(l->step_count + 1, sizeof *slot->clears);
   slot->clear_ranges = malloc(ranges_bytes(s));
@@ -100,14 +100,14 @@ int sl_clears_open(struct sl_slot *slot) {
 }
 
 void sl_clears_close(struct sl_slot *slot) {
-  struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   if (slot->device_clear_ranges) s->backend->release(slot->device, slot->device_clear_ranges, ranges_bytes(s));
   free(slot->clears);
   free(slot->clear_ranges);
 }
 
 int sl_clears_run(struct sl_slot *slot, struct sl_stream *stream, uint32_t step, uint8_t *note, uint8_t value) {
-  const struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   const struct sl_clear *clear = &slot->clears[step];
   const struct sl_range *ranges = s->backend->is_device ? slot->device_clear_ranges : slot->clear_ranges;
   if (clear->count > 0)

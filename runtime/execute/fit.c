@@ -6,8 +6,11 @@
  *
  * What the plan does not know, such as libraries, buffers of files and stacks, has the sixteenth that is left free.
  */
+#include "execute/fit.h"
+
 #include "base/memory.h"
-#include "execute/session.h"
+#include "execute/pack.h"
+#include "execute/source.h"
 
 #include <stdio.h>
 
@@ -23,10 +26,10 @@ struct rooms {
 };
 
 /* Of one slot with the layout that the session has. Without a memory of the device's own, all is the host's. */
-static struct need need_of_slot(const struct sl_session *s) {
-  const uint64_t flights = s->backend->flights, inputs = s->statistics.summary.repeat > 1 ? 0 : flights;
+static struct need need_of_slot(const struct sl_setup *s) {
+  const uint64_t flights = s->backend->flights, inputs = s->repeat > 1 ? 0 : flights;
   struct need need = {inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event)), 0};
-  const uint64_t fields = s->options.guard ? sl_guard_bytes(s) : sl_arena_bytes(s);
+  const uint64_t fields = sl_fields_bytes(s);
   if (!s->backend->is_device) {
     need.host += fields + sl_counters_bytes(s);
     return need;
@@ -36,13 +39,13 @@ static struct need need_of_slot(const struct sl_session *s) {
   return need;
 }
 
-static struct need need_of_run(const struct sl_session *s, const struct rooms *rooms, uint32_t slots) {
+static struct need need_of_run(const struct sl_setup *s, const struct rooms *rooms, uint32_t slots) {
   struct need need = need_of_slot(s);
   need.host *= slots;
   need.device *= (slots + s->device_count - 1) / s->device_count; /* on the device that has the most */
   need.host += (slots - 1) * rooms->host.thread_bytes;
   need.host += (s->source_threads - 1) * (rooms->host.thread_bytes + SOURCE_THREAD_BYTES);
-  if (s->statistics.summary.repeat > 1) need.host += s->layout->input_bytes; /* one slice to keep, at least */
+  if (s->repeat > 1) need.host += s->layout->input_bytes; /* one slice to keep, at least */
   return need;
 }
 
@@ -50,7 +53,7 @@ static void leave_some(struct sl_room *room) {
   if (room->bytes != UINT64_MAX) room->bytes -= room->bytes / LEFT_FREE;
 }
 
-static struct rooms look(const struct sl_session *s) {
+static struct rooms look(const struct sl_setup *s) {
   struct rooms rooms = {sl_memory_room(""), {UINT64_MAX, 0, ""}};
   const int is_known = s->backend->is_device && s->backend->free_memory;
   for (uint32_t d = 0; is_known && d < s->device_count; d++) {
@@ -64,14 +67,14 @@ static struct rooms look(const struct sl_session *s) {
   return rooms;
 }
 
-static int fits(const struct sl_session *s, const struct rooms *rooms, uint32_t slots) {
+static int fits(const struct sl_setup *s, const struct rooms *rooms, uint32_t slots) {
   const struct need need = need_of_run(s, rooms, slots);
   return need.host <= rooms->host.bytes && need.device <= rooms->device.bytes;
 }
 
-static int lay_out(struct sl_session *s, uint32_t events) {
+static int lay_out(struct sl_setup *s, uint32_t events) {
   struct sl_layout *layout = NULL;
-  const int status = sl_layout_make(s->graph, events, (int)s->families, sl_session_branches(s),
+  const int status = sl_layout_make(s->graph, events, (int)s->families, sl_setup_branches(s),
                                     s->layout->input_gap_bytes, s->diagnostics, &layout);
   if (status < 0) return status;
   sl_layout_free(s->layout);
@@ -81,7 +84,7 @@ static int lay_out(struct sl_session *s, uint32_t events) {
 }
 
 /* Leaves the session with the largest slices that fit, or, with *found 0, with slices of one event. */
-static int find_slice(struct sl_session *s, const struct rooms *rooms, uint32_t *found) {
+static int find_slice(struct sl_setup *s, const struct rooms *rooms, uint32_t *found) {
   uint32_t low = 0, high = s->slice_events; /* low fits, high does not */
   while (high - low > 1) {
     const uint32_t middle = low + (high - low) / 2;
@@ -94,7 +97,7 @@ static int find_slice(struct sl_session *s, const struct rooms *rooms, uint32_t 
 }
 
 /* "need 1.3 GB of memory, and there is 300 MB (MemAvailable)": of the memory that is short. */
-static void tell_need(const struct sl_session *s, const struct rooms *rooms, char *text, size_t size) {
+static void tell_need(const struct sl_setup *s, const struct rooms *rooms, char *text, size_t size) {
   const struct need need = need_of_run(s, rooms, s->slot_count);
   const int is_devices = need.device > rooms->device.bytes;
   const struct sl_room *room = is_devices ? &rooms->device : &rooms->host;
@@ -108,7 +111,7 @@ static void tell_need(const struct sl_session *s, const struct rooms *rooms, cha
 static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
 
 /* What would fit: fewer events in as many slots, or fewer slots of as many events. */
-static void tell_hint(const struct sl_session *s, uint32_t events, uint32_t slots, uint32_t events_alone, char *text,
+static void tell_hint(const struct sl_setup *s, uint32_t events, uint32_t slots, uint32_t events_alone, char *text,
                       size_t size) {
   if (events > 0 && slots > 0)
     snprintf(text, size, "--slice-events %u fits, and so does --slots %u", events, slots);
@@ -124,13 +127,13 @@ static void tell_hint(const struct sl_session *s, uint32_t events, uint32_t slot
 }
 
 /* No fewer than devices. */
-static uint32_t slots_that_fit(const struct sl_session *s, const struct rooms *rooms) {
+static uint32_t slots_that_fit(const struct sl_setup *s, const struct rooms *rooms) {
   uint32_t slots = s->slot_count - 1;
   while (slots >= s->device_count && !fits(s, rooms, slots)) slots--;
   return slots >= s->device_count ? slots : 0;
 }
 
-static int refuse(struct sl_session *s, const struct rooms *rooms, uint32_t wanted, const char *needed, uint32_t slots,
+static int refuse(struct sl_setup *s, const struct rooms *rooms, uint32_t wanted, const char *needed, uint32_t slots,
                   uint32_t events) {
   const uint32_t wanted_slots = s->slot_count;
   uint32_t alone = 0;
@@ -148,7 +151,7 @@ static int refuse(struct sl_session *s, const struct rooms *rooms, uint32_t want
   return SL_ENOMEM;
 }
 
-int sl_fit(struct sl_session *s) {
+int sl_fit(struct sl_setup *s) {
   if (s->options.look_only) return SL_OK;
   const struct rooms rooms = look(s);
   if (fits(s, &rooms, s->slot_count)) return SL_OK;
@@ -176,25 +179,26 @@ int sl_fit(struct sl_session *s) {
 
 /* ------------------------------------------------------------------------------------------- slices that are kept */
 
-int sl_fit_kept(struct sl_session *s) {
+int sl_fit_kept(struct sl_reading *r) {
+  const struct sl_setup *s = r->setup;
   const uint64_t bytes = s->layout->input_bytes + s->slice_events * sizeof(struct sl_event);
-  if (s->reading.room_bytes < bytes) {
+  if (r->room_bytes < bytes) {
     struct sl_room room = sl_memory_room("");
     leave_some(&room);
     /* The source takes memory, too, while it reads: half way it is time to look again. */
-    s->reading.room_bytes = room.bytes / 2 < bytes ? room.bytes : room.bytes / 2;
+    r->room_bytes = room.bytes / 2 < bytes ? room.bytes : room.bytes / 2;
     if (room.bytes < bytes) return SL_ENOMEM;
   }
-  s->reading.room_bytes -= bytes;
+  r->room_bytes -= bytes;
   return SL_OK;
 }
 
-void sl_fit_report_kept(struct sl_session *s) {
+void sl_fit_report_kept(const struct sl_reading *r) {
   struct sl_room room = sl_memory_room("");
   char there[32];
   leave_some(&room);
   sl_memory_text(room.bytes, there, sizeof there);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n",
+  sl_diagnose(r->setup->diagnostics, SL_ERROR, NULL, NULL, "read fewer events with -n",
               "--repeat keeps all slices, and after %llu events there is memory for %s more (%s)",
-              (unsigned long long)s->reading.events, there, room.why);
+              (unsigned long long)r->events, there, room.why);
 }

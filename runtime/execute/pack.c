@@ -1,8 +1,11 @@
 /* pack.c: results of a device with a memory of its own. The last kernel of a slice packs the valid part of each field
  * that the host reads into one host buffer, after a header with the sizes; the host waits once, for that.
  */
+
+#include "execute/pack.h"
+
+#include "execute/binding.h"
 #include "layout/bind.h"
-#include "execute/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@ static uint64_t aligned(uint64_t bytes) { return sl_aligned(bytes, SL_ARENA_ALIG
 
 static int is_packed(const struct sl_storage *at) { return at->kind == SL_STORAGE_ARENA && at->last_reader_is_host; }
 
-uint64_t sl_pack_output_bytes(const struct sl_session *s) {
+uint64_t sl_pack_output_bytes(const struct sl_setup *s) {
   uint64_t fields = 0, bytes = aligned(s->slice_events * sizeof(uint64_t));
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
     if (!is_packed(&s->layout->storage[i])) continue;
@@ -25,30 +28,28 @@ uint64_t sl_pack_output_bytes(const struct sl_session *s) {
 /* Where a field of offsets of a storage's collection is on the device: its own, or one that it shares, which may be of
  * the input, from event `first` on. */
 static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t i, int field) {
-  const struct sl_layout *l = slot->session->layout;
+  const struct sl_layout *l = slot->setup->layout;
   const struct sl_storage *s = &l->storage[i];
   const int32_t at = field < 0 ? SL_NONE : l->members[s->node][s->member].storage[field];
   if (at == SL_NONE) return NULL;
-  const struct sl_storage *where = &l->storage[at];
-  if (where->kind != SL_STORAGE_INPUT) return slot->storage[at];
-  return (const uint32_t *)(slot->flights[k].device_input + where->offset + first * where->event_stride_bytes);
+  return sl_field_for_kernels(slot, &slot->flights[k], first, at);
 }
 
 /* Of the numbers of an event list, of which not all need be there: how many are. */
 static const uint32_t *count_of(const struct sl_slot *slot, uint32_t i) {
-  const struct sl_layout *l = slot->session->layout;
+  const struct sl_layout *l = slot->setup->layout;
   for (uint32_t set = 0; set < l->set_count; set++)
     if (l->sets[set].numbers_storage == (int32_t)i) return slot->storage[l->sets[set].count_storage];
   const struct sl_storage *at = &l->storage[i];
   if (at->node == UINT32_MAX) return NULL;
-  const struct sl_member *member = &slot->session->graph->nodes[at->node].algorithm->members[at->member];
+  const struct sl_member *member = &slot->setup->graph->nodes[at->node].algorithm->members[at->member];
   const int32_t *fields = l->members[at->node][at->member].storage;
   const int is_list = sl_is_event_list(member->collection) && fields[0] != SL_NONE && fields[0] != (int32_t)i;
   return is_list ? slot->storage[fields[0]] : NULL;
 }
 
 int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
-  const struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   for (uint32_t p = 0; p < slot->pack.field_count; p++) {
     const uint32_t i = (uint32_t)slot->pack_storage[p];
     const struct sl_storage *at = &s->layout->storage[i];
@@ -71,7 +72,7 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
 }
 
 int sl_pack_open(struct sl_slot *slot) {
-  struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   const struct sl_layout *l = s->layout;
   slot->pack_fields = calloc(l->storage_count + 1, sizeof *slot->pack_fields);
   slot->pack_storage = calloc(l->storage_count + 1, sizeof *slot->pack_storage);
@@ -91,7 +92,7 @@ int sl_pack_open(struct sl_slot *slot) {
 }
 
 void sl_pack_close(struct sl_slot *slot) {
-  struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   for (uint32_t k = 0; k < s->backend->flights; k++) {
     struct sl_flight *flight = &slot->flights[k];
     if (flight->output) s->backend->release_host(slot->device, flight->output, sl_pack_output_bytes(s));
@@ -107,7 +108,7 @@ int sl_pack_enqueue(struct sl_slot *slot, uint32_t k) {
   pack.fields = slot->flights[k].pack_fields;
   pack.output = slot->flights[k].output;
   pack.event_count = slot->flights[k].device_event_count;
-  return slot->session->backend->pack(slot->stream, &pack);
+  return slot->setup->backend->pack(slot->stream, &pack);
 }
 
 void sl_pack_read(struct sl_slot *slot, uint32_t flight) {

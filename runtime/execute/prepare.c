@@ -2,21 +2,21 @@
  * event. `prepare` gets an argument struct with properties and constants, and fills in its SL_COMPUTED and SL_TABLE
  * members. They are kept here, and copied into the argument structs of all slots when these are opened.
  */
-#include "layout/bind.h"
-#include "execute/session.h"
+#include "execute/binding.h"
+#include "execute/services.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void say(const struct sl_node_context *c, const char *format, const char *what) {
-  const struct sl_node *node = &c->session->graph->nodes[c->node];
-  sl_diagnose(c->session->diagnostics, SL_ERROR, &node->place, node->name, NULL, format, what);
+  const struct sl_node *node = &c->setup->graph->nodes[c->node];
+  sl_diagnose(c->setup->diagnostics, SL_ERROR, &node->place, node->name, NULL, format, what);
 }
 
 /* The service of that name. */
 void *sl_make_table(void *context, const char *table, uint64_t count) {
   const struct sl_node_context *c = context;
-  struct sl_session *s = c->session;
+  struct sl_setup *s = c->setup;
   const struct sl_algorithm *a = s->graph->nodes[c->node].algorithm;
   struct sl_prepared *prepared = &s->prepared[c->node];
   const int m = sl_member_index(a, table);
@@ -36,7 +36,7 @@ void *sl_make_table(void *context, const char *table, uint64_t count) {
 }
 
 static int upload_table(const struct sl_node_context *c, struct sl_array *array) {
-  struct sl_session *s = c->session;
+  struct sl_setup *s = c->setup;
   const struct sl_device_place *place = NULL;
   const int status = sl_array_upload(s, array, &place);
   if (status < 0 && status != SL_ENOMEM)
@@ -44,7 +44,7 @@ static int upload_table(const struct sl_node_context *c, struct sl_array *array)
   return status;
 }
 
-static int finish_tables(struct sl_session *s, uint32_t n) {
+static int finish_tables(struct sl_setup *s, uint32_t n) {
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_TABLE) continue;
@@ -58,25 +58,25 @@ static int finish_tables(struct sl_session *s, uint32_t n) {
   return SL_OK;
 }
 
-static int prepare_node(struct sl_session *s, uint32_t n) {
+static int prepare_node(struct sl_setup *s, uint32_t n) {
   const struct sl_node *node = &s->graph->nodes[n];
   const struct sl_algorithm *a = node->algorithm;
   struct sl_prepared *prepared = &s->prepared[n];
   prepared->args = calloc(1, a->args_size + 1u);
   prepared->tables = calloc(a->member_count + 1u, sizeof *prepared->tables);
   if (!prepared->args || !prepared->tables) return SL_ENOMEM;
-  unsigned char *views = calloc(1, sl_node_views_bytes(node) + 1);
+  unsigned char *views = calloc(1, sl_views_bytes(node) + 1);
   if (!views) return SL_ENOMEM;
   sl_graph_fill_properties(node, prepared->args);
-  sl_constants_bind(s, n, prepared->args, views);
+  sl_bind_constants(s, n, prepared->args, views);
   const int status = a->prepare(&s->contexts[n].services, prepared->args);
   free(views);
-  sl_say_node_failure(s, n, status, "could not be prepared", NULL);
+  sl_report_node_failure(s, n, status, "could not be prepared", NULL);
   return status < 0 ? status : finish_tables(s, n);
 }
 
 /* All nodes, in order; one that fails does not keep the others from saying what is wrong with them. */
-int sl_nodes_prepare(struct sl_session *s) {
+int sl_nodes_prepare(struct sl_setup *s) {
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];
@@ -87,21 +87,19 @@ int sl_nodes_prepare(struct sl_session *s) {
   return result;
 }
 
-void sl_prepared_copy(const struct sl_slot *slot, uint32_t n, void *args) {
-  const struct sl_session *s = slot->session;
+void sl_prepared_copy(const struct sl_setup *s, const struct sl_device_place *at, uint32_t n, void *args) {
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   const struct sl_prepared *prepared = &s->prepared[n];
   for (uint32_t m = 0; m < a->member_count; m++) {
     const struct sl_member *member = &a->members[m];
     char *place = (char *)args + member->args_offset;
     if (member->kind == SL_MEMBER_COMPUTED) memcpy(place, prepared->args + member->args_offset, member->args_size);
-    if (member->kind == SL_MEMBER_TABLE)
-      memcpy(place, &prepared->tables[m].device_values[slot->place->index], sizeof(void *));
+    if (member->kind == SL_MEMBER_TABLE) memcpy(place, &prepared->tables[m].device_values[at->index], sizeof(void *));
     if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(place, 0, member->args_size);
   }
 }
 
-void sl_prepared_close(struct sl_session *s, uint32_t n) {
+void sl_prepared_close(const struct sl_setup *s, uint32_t n) {
   struct sl_prepared *prepared = &s->prepared[n];
   for (uint32_t m = 0; prepared->tables && m < s->graph->nodes[n].algorithm->member_count; m++)
     sl_array_close(s, &prepared->tables[m]);

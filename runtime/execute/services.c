@@ -1,8 +1,11 @@
 /* services.c: what the runtime does for plugins, and the calls that need it before a run: checks of properties and the
  * making of constants.
  */
+#include "execute/services.h"
+
+#include "execute/binding.h"
+#include "execute/feed.h"
 #include "layout/bind.h"
-#include "execute/session.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +50,7 @@ static struct sl_place place_in_text(const struct sl_node *node, uint32_t member
 
 static void message(void *context, uint32_t severity, const char *format, ...) {
   struct sl_node_context *c = context;
-  const struct sl_node *node = &c->session->graph->nodes[c->node];
+  const struct sl_node *node = &c->setup->graph->nodes[c->node];
   if (severity >= SL_ERROR) atomic_fetch_add(&c->errors, 1);
   const int32_t member = property_of(node, format);
   const size_t name = member != SL_NONE ? strlen(node->algorithm->members[member].name) : 0;
@@ -63,7 +66,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
     snprintf(without_mark, sizeof without_mark, "%.*s%s", (int)name, format, format + name + BYTE_MARK_LENGTH);
     shown = without_mark;
   }
-  sl_vdiagnose_often(c->session->diagnostics, severity, place.file ? &place : NULL, node->name, NULL, kind, shown,
+  sl_vdiagnose_often(c->setup->diagnostics, severity, place.file ? &place : NULL, node->name, NULL, kind, shown,
                      arguments);
   va_end(arguments);
 }
@@ -71,11 +74,11 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
 /* The member `port` of a constant, or its entry "PORT.NAME" of a list port; NULL if there is none. */
 static const struct sl_slot_member *find_port(const struct sl_node_context *c, const char *port,
                                               const struct sl_member **member) {
-  const struct sl_node *node = &c->session->graph->nodes[c->node];
+  const struct sl_node *node = &c->setup->graph->nodes[c->node];
   const size_t length = strcspn(port, ".");
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     *member = &node->algorithm->members[m];
-    const struct sl_slot_member *at = &c->session->layout->members[c->node][m];
+    const struct sl_slot_member *at = &c->setup->layout->members[c->node][m];
     if (strncmp((*member)->name, port, length) != 0 || (*member)->name[length] != '\0') continue;
     if (!port[length] && !((*member)->flags & SL_FLAG_EACH)) return at;
     for (uint32_t k = 0; port[length] && k < node->inputs[m].count; k++)
@@ -94,7 +97,7 @@ static int32_t find_array(const struct sl_node_context *c, const char *port, con
 
 static void *make_array(void *context, const char *port, const char *field, uint64_t count) {
   struct sl_node_context *c = context;
-  struct sl_session *s = c->session;
+  struct sl_setup *s = c->setup;
   const int32_t storage = find_array(c, port, field);
   const int writable = storage != SL_NONE && s->layout->storage[storage].node == c->node;
   if (!writable || s->arrays[storage].values) {
@@ -117,10 +120,10 @@ static void *make_array(void *context, const char *port, const char *field, uint
 static uint64_t array_count(void *context, const char *port, const char *field) {
   const struct sl_node_context *c = context;
   const int32_t storage = find_array(c, port, field);
-  return storage == SL_NONE ? 0 : c->session->arrays[storage].count;
+  return storage == SL_NONE ? 0 : c->setup->arrays[storage].count;
 }
 
-void *sl_array_open(struct sl_session *s, struct sl_array *array, uint64_t count, uint64_t bytes) {
+void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, uint64_t bytes) {
   void *values = s->backend->allocate_host(s->devices[0].device, bytes);
   if (!values) return NULL;
   *array = (struct sl_array){.values = values, .count = count, .bytes = bytes};
@@ -128,7 +131,7 @@ void *sl_array_open(struct sl_session *s, struct sl_array *array, uint64_t count
   return memset(values, 0, bytes); /* a device's host memory need not be */
 }
 
-int sl_array_upload(struct sl_session *s, struct sl_array *array, const struct sl_device_place **failed) {
+int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_place **failed) {
   for (uint32_t d = 0; d < s->device_count; d++) {
     struct sl_device *device = s->devices[d].device;
     *failed = &s->devices[d];
@@ -140,7 +143,7 @@ int sl_array_upload(struct sl_session *s, struct sl_array *array, const struct s
   return SL_OK;
 }
 
-void sl_array_close(struct sl_session *s, struct sl_array *array) {
+void sl_array_close(const struct sl_setup *s, struct sl_array *array) {
   for (uint32_t d = 0; d < s->device_count && s->backend->is_device; d++)
     if (array->device_values[d]) s->backend->release(s->devices[d].device, array->device_values[d], array->bytes);
   if (array->values) s->backend->release_host(s->devices[0].device, array->values, array->bytes);
@@ -148,21 +151,21 @@ void sl_array_close(struct sl_session *s, struct sl_array *array) {
 
 static void in_parallel(void *context, uint32_t count, sl_worker_body *body, void *work) {
   const struct sl_node_context *c = context;
-  struct sl_session *s = c->session;
+  struct sl_setup *s = c->setup;
   int error;
-  sl_workers_run(s->reading.workers, count, body, work);
-  const uint32_t missing = sl_workers_missing(s->reading.workers, &error);
-  if (missing == 0 || s->reading.is_short_told) return;
-  s->reading.is_short_told = 1;
+  sl_workers_run(s->workers, count, body, work);
+  const uint32_t missing = sl_workers_missing(s->workers, &error);
+  if (missing == 0 || s->is_short_reported) return;
+  s->is_short_reported = 1;
   sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, "use fewer with --source-threads",
               "%u of %u source threads could not be started: %s", missing, s->source_threads, strerror(error));
 }
 
-void sl_services_open(struct sl_session *s, uint32_t node) {
+void sl_services_open(struct sl_setup *s, uint32_t node) {
   const uint32_t kind = s->graph->nodes[node].algorithm->kind;
   const int is_fed = s->options.feed && s->graph->nodes[node].algorithm->takes_feed;
   struct sl_node_context *c = &s->contexts[node];
-  c->session = s;
+  c->setup = s;
   c->node = node;
   c->services = (struct sl_services){.size = sizeof c->services,
                                      .context = c,
@@ -171,7 +174,7 @@ void sl_services_open(struct sl_session *s, uint32_t node) {
                                      .array_count = array_count,
                                      .node_name = s->graph->nodes[node].name,
                                      .make_table = sl_make_table,
-                                     .output = kind == SL_KIND_SINK ? &sl_session_output : NULL,
+                                     .output = kind == SL_KIND_SINK ? s->output_calls : NULL,
                                      .in_parallel = kind == SL_KIND_SOURCE ? in_parallel : NULL,
                                      .workers = kind == SL_KIND_SOURCE ? s->source_threads : 0,
                                      .feed = is_fed ? sl_feed_calls_of(s->options.feed) : NULL};
@@ -189,7 +192,7 @@ static void name_producers(const struct sl_node *node, void *args) {
 }
 
 /* Does a plugin's own check accept the properties? All nodes are asked, so that all errors are shown. */
-int sl_properties_check(struct sl_session *s) {
+int sl_properties_check(struct sl_setup *s) {
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
@@ -200,43 +203,26 @@ int sl_properties_check(struct sl_session *s) {
     name_producers(node, args);
     const int status = node->algorithm->check(&s->contexts[s->graph->order[i]].services, args);
     free(args);
-    sl_say_node_failure(s, s->graph->order[i], status, "refuses its properties", NULL);
+    sl_report_node_failure(s, s->graph->order[i], status, "refuses its properties", NULL);
     if (status < 0) result = SL_EGRAPH;
   }
   return result;
 }
 
-void sl_constants_bind(const struct sl_session *s, uint32_t n, void *args, unsigned char *views) {
-  const struct sl_node *node = &s->graph->nodes[n];
-  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
-    const struct sl_member *member = &node->algorithm->members[m];
-    const struct sl_slot_member *at = &s->layout->members[n][m];
-    if (member->kind != SL_MEMBER_IN || (member->flags & SL_FLAG_FIELD)) continue; /* no field of a constant is one */
-    const int is_list = (member->flags & SL_FLAG_EACH) != 0;
-    unsigned char *port = is_list ? views : (unsigned char *)args + member->args_offset;
-    if (is_list) *sl_args_each(args, member) = (struct sl_each){views, node->inputs[m].names, node->inputs[m].count, 0};
-    for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
-      for (uint32_t f = 0; f < member->collection->field_count; f++)
-        if (at->entries[k].storage[f] != SL_NONE)
-          *sl_port_pointer(port, f) = s->arrays[at->entries[k].storage[f]].values;
-    if (is_list) views = port;
-  }
-}
-
-static int make_constant(struct sl_session *s, uint32_t n) {
+static int make_constant(struct sl_setup *s, uint32_t n) {
   const struct sl_node *node = &s->graph->nodes[n];
   const struct sl_algorithm *a = node->algorithm;
   void *args = calloc(1, a->args_size + 1u);
-  unsigned char *views = calloc(1, sl_node_views_bytes(node) + 1);
+  unsigned char *views = calloc(1, sl_views_bytes(node) + 1);
   int status = args && views ? SL_OK : SL_ENOMEM;
   if (status == SL_OK) {
     sl_graph_fill_properties(node, args);
-    sl_constants_bind(s, n, args, views);
+    sl_bind_constants(s, n, args, views);
     status = a->make(&s->contexts[n].services, args);
   }
   free(args);
   free(views);
-  sl_say_node_failure(s, n, status, "could not be made", NULL);
+  sl_report_node_failure(s, n, status, "could not be made", NULL);
   if (status < 0) return status;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;
@@ -250,7 +236,7 @@ static int make_constant(struct sl_session *s, uint32_t n) {
   return SL_OK;
 }
 
-static int tell_constant_failed(struct sl_session *s, uint32_t storage, const struct sl_device_place *place, int status,
+static int tell_constant_failed(struct sl_setup *s, uint32_t storage, const struct sl_device_place *place, int status,
                                 const char *what) {
   const struct sl_storage *at = &s->layout->storage[storage];
   const struct sl_node *node = &s->graph->nodes[at->node];
@@ -262,7 +248,7 @@ static int tell_constant_failed(struct sl_session *s, uint32_t storage, const st
 }
 
 /* Constants that kernels read go to the device's memory, where it has one. */
-static int upload_constants(struct sl_session *s) {
+static int upload_constants(struct sl_setup *s) {
   if (!s->backend->is_device) return SL_OK;
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
     struct sl_array *array = &s->arrays[i];
@@ -277,7 +263,7 @@ static int upload_constants(struct sl_session *s) {
 }
 
 /* All constants, in order; one that fails does not keep the others from saying what is wrong with them. */
-int sl_constants_make(struct sl_session *s) {
+int sl_constants_make(struct sl_setup *s) {
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const uint32_t n = s->graph->order[i];

@@ -1,16 +1,23 @@
-/* source.c: a slice from the source, and whether it kept what a source promises (struct sl_source). One that has no
- * event yet, and says that there may be more, is called again, a bounded number of times: that it makes none at all
- * would else be an endless run, and to take it for the end of the input would lose events. One that waits, for a pipe,
- * may go on to do so until the run is stopped.
+/* source.c: a slice from the source, and a check of the source's contract (struct sl_source). A source that has no
+ * event yet, but may have more, is called again, a bounded number of times: without a bound a source that never makes
+ * an event would make an endless run, and to take it for the end of the input would lose events. A source that waits
+ * for a pipe may go on waiting until the run is stopped.
  */
-#include "execute/session.h"
+#include "execute/source.h"
 
+#include "base/clock.h"
+#include "execute/memory_check.h"
+#include "execute/observer.h"
+#include "execute/overflow_history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* So many calls without an event, which took less than that each, are no waiting. */
 enum { IDLE_CALLS_MAX = 1000, WAITED_NS = 1000000 };
 
-static int break_promise(struct sl_session *s, struct sl_fill *fill, const char *format, uint32_t a, uint32_t b) {
+static int break_contract(const struct sl_setup *s, struct sl_fill *fill, const char *format, uint32_t a, uint32_t b) {
   const struct sl_node *node = &s->graph->nodes[s->graph->source];
   char text[160];
   snprintf(text, sizeof text, format, a, b);
@@ -20,27 +27,22 @@ static int break_promise(struct sl_session *s, struct sl_fill *fill, const char 
   return SL_EPLUGIN;
 }
 
-/* Somebody stopped the run, or it failed elsewhere while the source had nothing yet: who feeds it may wait for that. */
-static int is_over(struct sl_session *s) {
-  return atomic_load(&s->turns.stopped) || atomic_load(&s->turns.status) != SL_OK;
-}
-
-/* Notes a call that took `ns` and made `events`: whether the source has been called often enough, and did not wait. */
-static int is_idle(struct sl_reading *reading, uint32_t events, uint64_t ns) {
-  reading->idle_calls = events == 0 ? reading->idle_calls + 1 : 0;
-  reading->idle_ns = events == 0 ? reading->idle_ns + ns : 0;
-  if (reading->idle_calls < IDLE_CALLS_MAX) return 0;
-  if (reading->idle_ns < (uint64_t)IDLE_CALLS_MAX * WAITED_NS) return 1;
-  reading->idle_calls = 0;
-  reading->idle_ns = 0;
+/* Adds a call that took `ns` and made `events`. Has the source been called often enough, without waiting? */
+static int is_idle(struct sl_reading *r, uint32_t events, uint64_t ns) {
+  r->idle_calls = events == 0 ? r->idle_calls + 1 : 0;
+  r->idle_ns = events == 0 ? r->idle_ns + ns : 0;
+  if (r->idle_calls < IDLE_CALLS_MAX) return 0;
+  if (r->idle_ns < (uint64_t)IDLE_CALLS_MAX * WAITED_NS) return 1;
+  r->idle_calls = 0;
+  r->idle_ns = 0;
   return 0;
 }
 
 /* One call of `fill`. */
-static int ask(struct sl_session *s, void *state, struct sl_input *input, struct sl_fill *fill, uint64_t *ns) {
+static int call(const struct sl_setup *s, void *state, struct sl_input *input, struct sl_fill *fill, uint64_t *ns) {
   const uint32_t n = s->graph->source;
   const struct sl_algorithm *source = s->graph->nodes[n].algorithm;
-  if (s->options.guard) sl_guard_poison_input(s, input);
+  if (s->memory_check && s->memory_check->fill_begin) s->memory_check->fill_begin(s, input);
   memset(input->used, 0, SL_BOUNDS_MAX * (size_t)source->member_count * sizeof *input->used);
   const uint64_t begin = sl_now_ns();
   const int status = source->source->fill(state, &s->contexts[n].services, input->source_args, fill);
@@ -48,28 +50,74 @@ static int ask(struct sl_session *s, void *state, struct sl_input *input, struct
   return status;
 }
 
-int sl_source_fill(struct sl_session *s, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
+int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
                    struct sl_fill *fill) {
+  const struct sl_setup *s = r->setup;
   int status = 1;
   *fill = (struct sl_fill){.events_max = events_max, .events = input->events};
-  for (uint32_t calls = 0; status == 1 && fill->event_count == 0 && (may_wait || calls == 0) && !is_over(s); calls++) {
+  /* When the run is over, the program that feeds the source may be blocked until this call returns. */
+  for (uint32_t calls = 0; status == 1 && fill->event_count == 0 && (may_wait || calls == 0); calls++) {
     uint64_t ns;
-    status = ask(s, state, input, fill, &ns);
+    if (sl_order_is_over(r->order)) break;
+    status = call(s, state, input, fill, &ns);
     if (fill->event_count > events_max)
-      return break_promise(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
-                           events_max);
-    if (status == 1 && is_idle(&s->reading, fill->event_count, ns))
-      return break_promise(s, fill, "made no event in %u calls, and says that there may be more", IDLE_CALLS_MAX, 0);
+      return break_contract(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
+                            events_max);
+    if (status == 1 && is_idle(r, fill->event_count, ns))
+      return break_contract(s, fill, "made no event in %u calls, and says that there may be more", IDLE_CALLS_MAX, 0);
   }
-  if (s->options.race && status >= 0 && fill->event_count > 0) {
-    input->event_count = fill->event_count;
-    sl_race_mark_input(s, input);
-  }
-  const int checked = s->options.guard && status >= 0 ? sl_guard_check_input(s, input, fill) : SL_OK;
+  if (status < 0 || !s->memory_check || !s->memory_check->fill_end) return status;
+  const int checked = s->memory_check->fill_end(s, input, fill);
   if (checked < 0) fill->event_count = 0;
-  if (s->options.guard && checked == SL_OK && status >= 0 && fill->event_count > 0) {
-    input->event_count = fill->event_count;
-    sl_guard_forbid_input(s, input);
-  }
   return checked < 0 ? checked : status;
+}
+
+int sl_source_open(const struct sl_setup *s) {
+  const uint32_t n = s->graph->source;
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  const char *const *paths = s->options.input_paths;
+  uint32_t count = 0;
+  int status = SL_OK;
+  s->states[n] = calloc(1, a->state_size + 1u);
+  if (!s->states[n]) return SL_ENOMEM;
+  while (paths && paths[count]) count++;
+  const struct sl_inputs inputs = {paths, count, 0, paths, s->options.input_ranges};
+  if (a->source->open) status = a->source->open(s->states[n], &s->contexts[n].services, s->source_args, &inputs);
+  s->opened[n] = 1;
+  sl_report_node_failure(s, n, status, "could not start", NULL);
+  return status;
+}
+
+int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,
+                   uint64_t *sequence) {
+  const struct sl_setup *s = r->setup;
+  const uint32_t n = s->graph->source;
+  if (r->ended || sl_order_is_over(r->order)) return SL_NO_MORE;
+  uint64_t limit = sl_overflow_slice_events(r->history, r->events);
+  input->is_whole = limit >= s->slice_events;
+  if (s->options.events && s->options.events - r->events < limit) limit = s->options.events - r->events;
+  if (limit == 0) return SL_NO_MORE;
+  struct sl_fill fill;
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_OF_NODE(n));
+  const int status = sl_source_fill(r, s->states[n], input, (uint32_t)limit, may_wait, &fill);
+  if (status == 1 && fill.event_count == 0 && !may_wait) {
+    sl_scope_end(slot, scope);
+    r->ns += slot->activity_ns - scope.begin_ns;
+    return SL_LATER;
+  }
+  sl_scope_end_span(slot, scope, "fill", "events", fill.event_count);
+  r->ns += slot->activity_ns - scope.begin_ns;
+  SL_NOTIFY(slot->observers, node, slot, NULL, n, fill.event_count);
+  if (status <= 0) r->ended = 1;
+  sl_report_node_failure(s, n, status, "failed", NULL);
+  input->event_count = fill.event_count;
+  memset(input->refusals, 0, fill.event_count * sizeof *input->refusals);
+  atomic_store(&input->parts, 0);
+  input->progress_done = fill.progress_done;
+  input->progress_total = fill.progress_total;
+  r->events += fill.event_count;
+  if (fill.event_count == 0) return status < 0 ? status : SL_NO_MORE;
+  *sequence = r->next_sequence++;
+  if (status < 0) r->status = status; /* after this last, partly filled slice */
+  return SL_FILLED;
 }

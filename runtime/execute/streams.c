@@ -4,16 +4,16 @@
  *
  * A stream remembers how far it has come under an index: that of a step; or that of the slice's end, for its beginning.
  */
-#include "execute/session.h"
+#include "execute/streams.h"
 
 #include <stdlib.h>
 
 struct sl_stream *sl_step_stream(const struct sl_slot *slot, uint32_t step) {
-  return slot->streams[slot->session->layout->steps[step].branch];
+  return slot->streams[slot->setup->layout->steps[step].branch];
 }
 
 int sl_streams_open(struct sl_slot *slot) {
-  const struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   const uint32_t count = s->layout->branch_count;
   slot->streams = calloc(count, sizeof *slot->streams);
   for (uint32_t b = 0; slot->streams && b < count; b++) {
@@ -26,22 +26,22 @@ int sl_streams_open(struct sl_slot *slot) {
 }
 
 void sl_streams_close(struct sl_slot *slot) {
-  const struct sl_session *s = slot->session;
+  const struct sl_setup *s = slot->setup;
   for (uint32_t b = 0; slot->streams && b < s->layout->branch_count; b++)
     if (slot->streams[b]) s->backend->stream_close(slot->streams[b]);
   free(slot->streams);
 }
 
 void sl_streams_point(struct sl_slot *slot, const uint32_t *event_count) {
-  for (uint32_t b = 0; b < slot->session->layout->branch_count; b++) {
+  for (uint32_t b = 0; b < slot->setup->layout->branch_count; b++) {
     slot->streams[b]->errors = slot->errors;
     slot->streams[b]->event_count = event_count;
   }
 }
 
 int sl_streams_fork(struct sl_slot *slot) {
-  const struct sl_layout *l = slot->session->layout;
-  const struct sl_backend *backend = slot->session->backend;
+  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_backend *backend = slot->setup->backend;
   int status = l->branch_count > 1 ? backend->reached(slot->stream, l->step_count) : SL_OK;
   for (uint32_t b = 1; b < l->branch_count && status == SL_OK; b++)
     status = backend->await(slot->streams[b], slot->stream, l->step_count);
@@ -49,22 +49,22 @@ int sl_streams_fork(struct sl_slot *slot) {
 }
 
 int sl_step_await(struct sl_slot *slot, uint32_t step) {
-  const struct sl_layout *l = slot->session->layout;
+  const struct sl_layout *l = slot->setup->layout;
   const struct sl_step *at = &l->steps[step];
   int status = SL_OK;
   for (uint32_t w = at->first_wait; w < at->first_wait + at->wait_count && status == SL_OK; w++)
-    status = slot->session->backend->await(slot->streams[at->branch], sl_step_stream(slot, l->waits[w]), l->waits[w]);
+    status = slot->setup->backend->await(slot->streams[at->branch], sl_step_stream(slot, l->waits[w]), l->waits[w]);
   return status;
 }
 
 int sl_step_reached(struct sl_slot *slot, uint32_t step) {
-  if (!slot->session->layout->steps[step].is_awaited) return SL_OK;
-  return slot->session->backend->reached(sl_step_stream(slot, step), step);
+  if (!slot->setup->layout->steps[step].is_awaited) return SL_OK;
+  return slot->setup->backend->reached(sl_step_stream(slot, step), step);
 }
 
 int sl_streams_join(struct sl_slot *slot) {
-  const struct sl_layout *l = slot->session->layout;
-  const struct sl_backend *backend = slot->session->backend;
+  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_backend *backend = slot->setup->backend;
   int status = SL_OK;
   for (uint32_t b = 1; b < l->branch_count && status == SL_OK; b++) {
     status = backend->reached(slot->streams[b], l->step_count);

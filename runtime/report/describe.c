@@ -5,10 +5,10 @@
 
 #include "base/locale.h"
 #include "base/processor.h"
-#include "execute/inspect.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
 #include "report/relations.h"
+#include "session/inspect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

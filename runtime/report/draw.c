@@ -18,7 +18,7 @@ static void set_bytes(const struct sl_session *s, uint32_t node, uint32_t member
     const struct sl_storage *storage = &l->storage[m->storage[f]];
     arrow->is_constant = storage->kind == SL_STORAGE_CONSTANT;
     arrow->bytes += arrow->is_constant
-                        ? (double)(sl_session_array_count(s, m->storage[f]) * sl_type_bytes(c->fields[f].type))
+                        ? (double)(sl_session_setup(s)->arrays[m->storage[f]].count * sl_type_bytes(c->fields[f].type))
                         : (double)storage->bytes / (l->events ? l->events : 1);
   }
 }

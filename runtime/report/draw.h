@@ -2,7 +2,7 @@
 #ifndef SL_DRAW_H
 #define SL_DRAW_H
 
-#include "execute/inspect.h"
+#include "session/inspect.h"
 
 enum { SL_ARROW_DATA, SL_ARROW_EVENTS, SL_ARROW_OUTPUT };
 

@@ -3,7 +3,7 @@
 #define SL_ORIGIN_H
 
 #include "base/json.h"
-#include "execute/inspect.h"
+#include "session/inspect.h"
 
 void sl_origin_write(const struct sl_session *s, FILE *file);
 void sl_origin_json(const struct sl_session *s, struct sl_json *j);

@@ -2,9 +2,9 @@
  * last step in which it lives, its offset in the arena, and the budget that its size follows from. */
 #include "base/locale.h"
 #include "layout/bind.h"
-#include "execute/inspect.h"
 #include "plugin/tables.h"
 #include "report/plan_picture.h"
+#include "session/inspect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "base/locale.h"
 #include "base/text_file.h"
-#include "execute/inspect.h"
 #include "report/origin.h"
+#include "session/inspect.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -244,8 +244,8 @@ static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
 
 static void json_plugins(const struct sl_session *s, struct sl_json *j) {
   sl_json_begin_array(j, "plugins");
-  for (size_t i = 0; i < sl_session_registry(s)->entry_count; i++) {
-    const struct sl_plugin_entry *e = &sl_session_registry(s)->entries[i];
+  for (size_t i = 0; i < sl_session_setup(s)->registry.entry_count; i++) {
+    const struct sl_plugin_entry *e = &sl_session_setup(s)->registry.entries[i];
     int used = 0;
     for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++) used |= sl_session_graph(s)->nodes[n].plugin == e;
     if (!used) continue;
@@ -329,7 +329,7 @@ static void json_event(const struct sl_session *s, struct sl_json *j, const stru
 }
 
 static void json_messages(const struct sl_session *s, struct sl_json *j) {
-  const struct sl_diagnostics *d = sl_session_diagnostics(s);
+  const struct sl_diagnostics *d = sl_session_setup(s)->diagnostics;
   sl_json_begin_array(j, "messages");
   for (size_t i = 0; i < sl_diagnostics_count(d); i++) {
     sl_json_begin_object(j, NULL);

@@ -77,7 +77,7 @@ static void measure_port(const struct sl_moment *moment, const struct feed *feed
 
 static uint64_t value_count(const struct sl_session *s, const struct sl_collection *c, uint32_t field,
                             const struct trial_port *port, uint32_t events, int32_t storage) {
-  if (c->fields[field].shape == SL_SHAPE_CODE_ARRAY) return sl_session_array_count(s, storage);
+  if (c->fields[field].shape == SL_SHAPE_CODE_ARRAY) return sl_session_setup(s)->arrays[storage].count;
   return sl_collection_values(c, field, events, port->bounds);
 }
 
@@ -186,8 +186,9 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
   const struct sl_inputs inputs = {o->input_paths, count, 0, o->input_paths, NULL};
   void *state = test_allocate(source->algorithm->state_size + 1u, 1);
   const struct sl_source *functions = source->algorithm->source;
-  const struct sl_services *services = sl_session_services(s, sl_session_graph(s)->source);
-  const int status = functions->open ? functions->open(state, services, sl_session_source_args(s), &inputs) : SL_OK;
+  const struct sl_services *services = &sl_session_setup(s)->contexts[sl_session_graph(s)->source].services;
+  const int status =
+      functions->open ? functions->open(state, services, sl_session_setup(s)->source_args, &inputs) : SL_OK;
   if (status == SL_OK) return state;
   snprintf(reason, reason_size, "its source, %s, could not start: %s", source->use, sl_error_text(status));
   return NULL;

@@ -5,7 +5,7 @@
 #define SL_TRIAL_CASE_H
 
 #include "base/child.h"
-#include "execute/watch.h"
+#include "session/inspect.h"
 #include "testing/harness.h"
 
 /* A port's fields. Offsets are kept even where the algorithm does not read them, as long as a port that shares them is

@@ -2,7 +2,7 @@
 #include "trial/outcome.h"
 
 #include "layout/bind.h"
-#include "execute/validity.h"
+#include "observe/validity.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * gets, and leaves an event that does not fit for the next slice.
  */
 #include "layout/bind.h"
-#include "execute/validity.h"
+#include "observe/validity.h"
 #include "trial/trial.h"
 
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t 
       const struct sl_field *field = &member->collection->fields[f];
       if (at->storage[f] == SL_NONE || sl_session_layout(s)->storage[at->storage[f]].upper == 0)
         continue; /* nobody reads it */
-      const uint64_t values = sl_collection_values(member->collection, f, sl_session_slice_events(s), capacities);
+      const uint64_t values =
+          sl_collection_values(member->collection, f, sl_session_setup(s)->slice_events, capacities);
       r->fields[m][f] = test_guarded((size_t)(values * sl_type_bytes(field->type)), poison, poison);
       *sl_args_pointer(r->args, member, f) = r->fields[m][f].values;
     }
@@ -75,7 +76,7 @@ static void open_reading(struct reading *r) {
   r->args = test_allocate(1, r->algorithm->args_size);
   r->fields = test_allocate(r->algorithm->member_count, sizeof *r->fields);
   r->used = test_allocate(SL_BOUNDS_MAX * r->algorithm->member_count, sizeof *r->used);
-  r->events = test_allocate(sl_session_slice_events(s), sizeof *r->events);
+  r->events = test_allocate(sl_session_setup(s)->slice_events, sizeof *r->events);
   for (uint32_t m = 0; m < r->algorithm->member_count; m++)
     if (r->algorithm->members[m].kind == SL_MEMBER_OUT)
       r->fields[m] = test_allocate(r->algorithm->members[m].collection->field_count, sizeof **r->fields);
@@ -85,7 +86,8 @@ static void open_reading(struct reading *r) {
 static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
   const struct sl_session *s = r->run->session;
   struct sl_fill fill = {.events_max = events_max, .events = r->events};
-  const int status = r->algorithm->source->fill(r->state, sl_session_services(s, r->run->node), r->args, &fill);
+  const int status =
+      r->algorithm->source->fill(r->state, &sl_session_setup(s)->contexts[r->run->node].services, r->args, &fill);
   if (status < 0) sl_child_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
   if (fill.event_count > events_max)
     sl_child_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
@@ -110,7 +112,7 @@ static struct trial_outcome *read_whole(struct reading *r, const char *what, int
   sl_child_stage(r->log, "%s", what);
   open_reading(r);
   bind(r, poison, NO_LIMIT, 0, 0);
-  struct trial_outcome *o = fill(r, sl_session_slice_events(r->run->session));
+  struct trial_outcome *o = fill(r, sl_session_setup(r->run->session)->slice_events);
   end_reading(r);
   return o;
 }
@@ -137,7 +139,7 @@ static void read_short(struct reading *r, const struct trial_outcome *first, uin
                  name);
   open_reading(r);
   bind(r, SL_POISON, m, bound, filled);
-  const struct trial_outcome *o = fill(r, sl_session_slice_events(r->run->session));
+  const struct trial_outcome *o = fill(r, sl_session_setup(r->run->session)->slice_events);
   int is_refused = 0; /* an event that does not fit even alone has an error */
   for (uint32_t e = 0; e < o->event_count; e++) is_refused |= o->errors[e] != first->errors[e];
   if (o->event_count == first->event_count && !is_refused)

@@ -52,9 +52,9 @@ SL_ANY_PROCESSOR struct sl_trial_options sl_trial_options_default(void) {
 /* ----------------------------------------------------------------------------------------------- sessions */
 
 const char *trial_first_error(const struct sl_session *s) {
-  for (size_t i = 0; i < sl_diagnostics_count(sl_session_diagnostics(s)); i++)
-    if (sl_diagnostics_at(sl_session_diagnostics(s), i)->severity == SL_ERROR)
-      return sl_diagnostics_at(sl_session_diagnostics(s), i)->message;
+  for (size_t i = 0; i < sl_diagnostics_count(sl_session_setup(s)->diagnostics); i++)
+    if (sl_diagnostics_at(sl_session_setup(s)->diagnostics, i)->severity == SL_ERROR)
+      return sl_diagnostics_at(sl_session_setup(s)->diagnostics, i)->message;
   return "";
 }
 

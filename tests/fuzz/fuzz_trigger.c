@@ -10,8 +10,8 @@
  * an input at a time. */
 #define _GNU_SOURCE
 #include "changed_events.h"
-#include "execute/digest.h"
-#include "execute/session.h"
+#include "results/digest.h"
+#include "session/session.h"
 #include "fuzz_file.h"
 #include "plugin/tables.h"
 
@@ -100,10 +100,10 @@ static int fill_stream(void *state, const struct sl_services *s, const void *arg
   struct stream *stream = state;
   struct trigger *t = stream->trigger;
   const struct sl_session *session = t->session;
-  const size_t state_bytes = session->graph->nodes[session->graph->source].algorithm->state_size - sizeof *stream;
+  const size_t state_bytes = session->setup.graph->nodes[session->setup.graph->source].algorithm->state_size - sizeof *stream;
   while (fill->event_count == 0) {
     if (!stream->is_open) {
-      open_next(stream, s, session->reading.args, state_bytes);
+      open_next(stream, s, session->setup.source_args, state_bytes);
       continue;
     }
     const int more = t->reader->fill(stream->reader, s, args, fill);
@@ -145,7 +145,7 @@ static int take_batch(void *context, const struct sl_batch *batch) {
 static void *run_session(void *session) {
   struct sl_session *s = session;
   fprintf(stderr, "the run ended: %s\n", sl_error_text(sl_session_run(s)));
-  sl_diagnostics_print(s->diagnostics, stderr);
+  sl_diagnostics_print(s->setup.diagnostics, stderr);
   abort();
 }
 
@@ -154,7 +154,7 @@ static void take_over_source(struct trigger *t) {
   static const struct sl_source source = {.open = open_stream, .fill = fill_stream, .close = close_stream};
   static struct sl_algorithm algorithms[GRAPHS];
   struct sl_algorithm *algorithm = &algorithms[t - triggers];
-  struct sl_node *node = &t->session->graph->nodes[t->session->graph->source];
+  struct sl_node *node = &t->session->setup.graph->nodes[t->session->setup.graph->source];
   *algorithm = *node->algorithm;
   t->reader = algorithm->source;
   algorithm->source = &source;
@@ -208,7 +208,7 @@ static void run_file(struct trigger *t, const uint8_t *bytes, size_t size) {
   if (!t->session) start_session(t, paths[0]);
   pthread_mutex_lock(&turn.lock);
   while (turn.at) pthread_cond_wait(&turn.changed, &turn.lock);
-  t->session->learned.parts = 0; /* so that an input does the same whatever came before it */
+  t->session->history.parts = 0; /* so that an input does the same whatever came before it */
   turn.inputs = &inputs;
   t->filled = t->delivered = 0;
   turn.at = t;
@@ -220,15 +220,15 @@ static void run_file(struct trigger *t, const uint8_t *bytes, size_t size) {
 /* Each event with an error has been counted, with a reason that is not what is said where there is none. */
 static void check_errors(const struct sl_session *s) {
   uint64_t counted = 0;
-  for (uint32_t i = 0; i < s->errors.count; i++) {
-    const struct sl_error_summary *e = &s->errors.summaries[i];
-    const int is_of_source = strcmp(e->node, s->graph->nodes[s->graph->source].name) == 0;
+  for (uint32_t i = 0; i < s->delivery.errors.count; i++) {
+    const struct sl_error_summary *e = &s->delivery.errors.summaries[i];
+    const int is_of_source = strcmp(e->node, s->setup.graph->nodes[s->setup.graph->source].name) == 0;
     require(e->reason[0] && strcmp(e->reason, "unknown") != 0 && (is_of_source || strcmp(e->reason, "refused") != 0));
     counted += e->count;
   }
   require(counted == s->delivery.error_events);
-  for (uint32_t i = 0; i < s->cuts.count; i++)
-    require(strcmp(s->cuts.summaries[i].reason, "something was left out") != 0);
+  for (uint32_t i = 0; i < s->delivery.cuts.count; i++)
+    require(strcmp(s->delivery.cuts.summaries[i].reason, "something was left out") != 0);
 }
 
 static struct raw_events sound, changed;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
-#include "execute/inspect.h"
+#include "session/inspect.h"
 #include "scratch.h"
 #include "session.h"
 

@@ -1,5 +1,5 @@
 /* Digests of outputs: those of parts join to that of the whole, wherever it is cut, and nothing can change place. */
-#include "execute/digest.h"
+#include "results/digest.h"
 
 #include "support.h"
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYERS = ("include", "base", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "report", "testing", "trial", "cli")
+LAYERS = ("include", "base", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "results", "observe", "session", "report", "testing", "trial", "cli")
 ONLY = {"plan": ("include", "base")}  # narrower than what is below: the planner knows nothing of graphs
 PRIVATE = ("execute/session.h",)  # of their folder alone
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')

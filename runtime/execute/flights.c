@@ -1,0 +1,285 @@
+/* flights.c: slices through slots.
+ *
+ * Each slot is a thread: it takes the source's lock, fills its input with the next slice and a sequence number, runs
+ * the graph, waits until the slice is next in the order of delivery, delivers, and passes the turn on. So results come
+ * in input order whatever the number of slots. A slot that has a slice in flight does not wait long for another one,
+ * since other slots, or the program that feeds the source, may wait for the delivery of that slice. With --repeat the
+ * slices are filled first and kept; the first pass delivers, the others only run. The first failure by sequence number
+ * wins.
+ */
+#include "base/clock.h"
+#include "base/numa.h"
+#include "execute/delivery.h"
+#include "execute/execute.h"
+#include "execute/fit.h"
+#include "execute/observer.h"
+#include "execute/order.h"
+#include "execute/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOURCE_BUSY_NS = 1000000 };
+
+/* A slot at work, and where its slices come from. `next` gives a flight the next slice: SL_NO_MORE, SL_FILLED, or, if
+ * it may not wait, SL_LATER. */
+struct worker {
+  struct sl_slot *slot;
+  struct sl_reading *reading;
+  int (*next)(struct worker *w, struct sl_flight *flight, int may_wait);
+};
+
+/* Takes the lock of the source. 0: other slots have it, and this slot may not wait. A clock that is set meanwhile makes
+ * this wait shorter or longer, which costs only time. (ThreadSanitizer of gcc 12 does not know
+ * pthread_mutex_clocklock.) */
+static int lock_source(struct sl_reading *r, int may_wait) {
+  if (may_wait) return pthread_mutex_lock(&r->lock) == 0;
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += SOURCE_BUSY_NS;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  return pthread_mutex_timedlock(&r->lock, &until) == 0;
+}
+
+static int next_from_source(struct worker *w, struct sl_flight *flight, int may_wait) {
+  struct sl_reading *r = w->reading;
+  flight->input = flight->spare;
+  const struct sl_scope scope = sl_scope_begin(w->slot, SL_ACTIVITY_READ);
+  const int is_locked = lock_source(r, may_wait);
+  sl_scope_end_span(w->slot, scope, sl_activity_name(SL_ACTIVITY_READ), NULL, 0);
+  if (!is_locked) return SL_LATER;
+  const int filled = sl_source_next(r, w->slot, flight->input, may_wait, &flight->sequence);
+  if (filled < 0) r->status = filled;
+  pthread_mutex_unlock(&r->lock);
+  return filled < 0 ? SL_NO_MORE : filled;
+}
+
+static int next_kept(struct worker *w, struct sl_flight *flight, int may_wait) {
+  (void)may_wait;
+  const uint64_t index = atomic_fetch_add(&w->reading->next_kept, 1);
+  if (index >= w->reading->kept_count) return SL_NO_MORE;
+  if (atomic_load(&w->slot->order->stopped)) {
+    sl_order_fail(w->slot->order, index, SL_EINTERRUPTED); /* slots with later slices must not wait for this one */
+    return SL_NO_MORE;
+  }
+  flight->sequence = index;
+  flight->input = &w->reading->kept[index];
+  return SL_FILLED;
+}
+
+/* Repeats deliver nothing, so that each device runs the slices that are near to it, and then those of other devices. */
+static int next_near(struct worker *w, struct sl_flight *flight, int may_wait) {
+  (void)may_wait;
+  struct sl_setup *s = w->slot->setup;
+  const struct sl_reading *r = w->reading;
+  const uint32_t devices = s->device_count;
+  for (uint32_t i = 0; i < devices; i++) {
+    const uint32_t d = (w->slot->place->index + i) % devices;
+    const uint64_t own = (r->kept_count + devices - 1 - d) / devices; /* slices d, d + devices... */
+    const uint64_t index = atomic_fetch_add(&s->devices[d].next_kept, 1);
+    if (index >= own * r->kept_passes) continue;
+    flight->sequence = index * devices + d;
+    flight->input = &r->kept[index % own * devices + d];
+    if (!atomic_load(&w->slot->order->stopped)) return SL_FILLED;
+    sl_order_fail(w->slot->order, flight->sequence, SL_EINTERRUPTED);
+    return SL_NO_MORE;
+  }
+  return SL_NO_MORE;
+}
+
+static int start(struct sl_slot *slot, uint32_t k) {
+  const struct sl_backend *backend = slot->setup->backend;
+  const uint64_t begin = sl_now_ns();
+  slot->flights[k].begin_ns = begin;
+  slot->detour = SL_NO_DETOUR;
+  if (!backend->is_device) return sl_flight_start(slot, k);
+  if (backend->range_begin) backend->range_begin("start slice");
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_LAUNCH);
+  const int status = sl_flight_start(slot, k);
+  sl_scope_end(slot, scope);
+  if (backend->range_end) backend->range_end();
+  sl_span_end(slot, "start slice", begin, "slice", slot->flights[k].sequence);
+  return status;
+}
+
+/* The flight's slice is over, or other devices run it; from a failure on nothing is delivered. */
+static int end_slice(struct sl_slot *slot, uint32_t k, int status) {
+  const struct sl_flight *flight = &slot->flights[k];
+  if (status != SL_OK && slot->detour == SL_LEFT) {
+    sl_slice_leave(slot, flight);
+    return status;
+  }
+  if (status != SL_OK) sl_order_fail(slot->order, flight->sequence, status);
+  sl_slice_end(slot->order);
+  return status;
+}
+
+static int finish(struct sl_slot *slot, uint32_t k) {
+  const struct sl_backend *backend = slot->setup->backend;
+  const uint64_t begin = sl_now_ns();
+  if (backend->range_begin) backend->range_begin("finish slice");
+  slot->detour = SL_NO_DETOUR;
+  int status = sl_flight_finish(slot, k);
+  while (slot->detour == SL_EXCHANGED) {
+    status = start(slot, k);
+    if (status == SL_OK) status = sl_flight_finish(slot, k);
+  }
+  if (backend->range_end) backend->range_end();
+  const uint64_t end = sl_now_ns(), sequence = slot->flights[k].sequence;
+  if (status == SL_OK && slot->delivery->active) {
+    SL_NOTIFY(slot->observers, slice_end, slot, end - slot->flights[k].begin_ns);
+    const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TURN);
+    sl_order_pass(slot->order, sequence);
+    sl_scope_end(slot, scope);
+  }
+  sl_span_add(slot, backend->is_device ? "finish slice" : "slice", begin, end, "slice", sequence);
+  return end_slice(slot, k, status);
+}
+
+/* Gives a flight a slice: first those that lost devices left. */
+static int take(struct worker *w, uint32_t k, int may_wait) {
+  struct sl_flight *flight = &w->slot->flights[k];
+  const int kind = sl_slice_begin(w->slot, flight);
+  if (kind != SL_SLICE_NEW) return kind == SL_SLICE_NONE ? SL_NO_MORE : SL_FILLED;
+  const int taken = w->next(w, flight, may_wait);
+  if (taken != SL_FILLED) sl_slice_end(w->slot->order);
+  return taken;
+}
+
+/* The slices that a slot has started. */
+struct flying {
+  struct sl_slot *slot;
+  int busy[2];
+};
+
+/* Other slots may wait for the earliest slice, so it is finished first. Returns the flight that is then free. */
+static uint32_t finish_earliest(struct flying *f, int *status) {
+  const struct sl_flight *flights = f->slot->flights;
+  const uint32_t k = f->busy[1] && (!f->busy[0] || flights[1].sequence < flights[0].sequence);
+  *status = finish(f->slot, k);
+  f->busy[k] = 0;
+  return k;
+}
+
+/* Starts slices as long as there are any. Before a flight is used again, its slice is finished, so that the backend
+ * always has work while the host delivers. On a lost device nothing is finished any more. Slices in flight are finished
+ * before the slot waits for the source: a program may feed no more events before those are delivered. */
+static void run_slices(struct worker *w) {
+  struct sl_slot *slot = w->slot;
+  const uint32_t flights = slot->setup->backend->flights;
+  struct flying f = {slot, {0, 0}};
+  int status = SL_OK;
+  uint32_t k = 0;
+  for (int taken = SL_FILLED; status == SL_OK && taken != SL_NO_MORE;) {
+    taken = take(w, k, !f.busy[0] && !f.busy[1]);
+    if (taken == SL_LATER) k = finish_earliest(&f, &status);
+    if (taken != SL_FILLED) continue;
+    int started = start(slot, k);
+    f.busy[k] = started == SL_OK;
+    if (started != SL_OK) started = end_slice(slot, k, started);
+    k = (k + 1) % flights;
+    if (f.busy[k] && slot->detour != SL_LEFT) k = finish_earliest(&f, &status);
+    if (started != SL_OK) status = started;
+  }
+  while (status == SL_OK && (f.busy[0] || f.busy[1])) finish_earliest(&f, &status);
+  for (k = 0; k < 2; k++)
+    if (f.busy[k]) end_slice(slot, k, status);
+}
+
+/* Runs slices that lost devices leave, until no slice is in flight. */
+static void help_others(struct sl_slot *slot) {
+  while (slot->setup->device_count > 1 && sl_slice_await_orphan(slot, &slot->flights[0])) {
+    const int started = start(slot, 0);
+    if (started != SL_OK)
+      end_slice(slot, 0, started);
+    else
+      finish(slot, 0);
+  }
+}
+
+static void work(void *argument) {
+  struct worker *w = argument;
+  struct sl_numa_cores before;
+  const int has_moved = sl_run_near(w->slot, &before);
+  const struct sl_scope scope = sl_scope_begin(w->slot, SL_ACTIVITY_OTHER);
+  run_slices(w);
+  help_others(w->slot);
+  sl_scope_end(w->slot, scope);
+  if (has_moved) sl_numa_run_again_on(&before); /* the program's own thread is one of them */
+}
+
+static int run_threads(struct sl_slot *slots, const struct worker *model) {
+  const struct sl_setup *s = slots[0].setup;
+  struct sl_order *order = slots[0].order;
+  struct worker *workers = calloc(s->slot_count, sizeof *workers);
+  if (!workers) return SL_ENOMEM;
+  sl_order_begin(order);
+  int status = SL_OK;
+  for (uint32_t i = 0; i < s->slot_count && status == SL_OK; i++) {
+    workers[i] = *model;
+    workers[i].slot = &slots[i];
+    const int error = i > 0 ? sl_thread_start(&slots[i].thread, work, &workers[i]) : 0;
+    if (error != 0) {
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots", "slot %u: no thread could be started: %s", i,
+                  strerror(error));
+      status = SL_ENOMEM;
+      atomic_store(&order->stopped, SL_STOPPED);
+    }
+  }
+  if (status == SL_OK) work(&workers[0]);
+  for (uint32_t i = 1; i < s->slot_count; i++) sl_thread_join(&slots[i].thread);
+  free(workers);
+  return status < 0 ? status : atomic_load(&order->status);
+}
+
+int sl_run_source(struct sl_slot *slots, struct sl_reading *reading) {
+  return run_threads(slots, &(struct worker){NULL, reading, next_from_source});
+}
+
+int sl_run_kept(struct sl_slot *slots, struct sl_reading *reading) {
+  return run_threads(slots, &(struct worker){NULL, reading, next_kept});
+}
+
+int sl_run_repeated(struct sl_slot *slots, struct sl_reading *reading, uint64_t passes) {
+  struct sl_setup *s = slots[0].setup;
+  reading->kept_passes = passes;
+  for (uint32_t d = 0; d < s->device_count; d++) atomic_store(&s->devices[d].next_kept, 0);
+  return run_threads(slots, &(struct worker){NULL, reading, next_near});
+}
+
+/* ----------------------------------------------------------------------------------------------- kept slices */
+
+/* Slices are dealt to the devices. If one has no memory left, another may have some. */
+static int open_kept(struct sl_reading *r, struct sl_input *input) {
+  struct sl_setup *s = r->setup;
+  int status = SL_ENOMEM;
+  for (uint32_t i = 0; i < s->device_count && status < 0; i++) {
+    status = sl_input_open(s, &s->devices[(r->kept_count - 1 + i) % s->device_count], input);
+    if (status < 0) sl_input_close(s, input);
+  }
+  return status;
+}
+
+int sl_keep_slices(struct sl_slot *slot, struct sl_reading *r) {
+  uint64_t capacity = 0, sequence = 0;
+  for (;;) {
+    if (r->kept_count == capacity) {
+      capacity = capacity ? 2 * capacity : 64;
+      struct sl_input *larger = realloc(r->kept, capacity * sizeof *larger);
+      if (!larger) return SL_ENOMEM;
+      r->kept = larger;
+    }
+    if (sl_fit_kept(r) < 0) return SL_ENOMEM;
+    struct sl_input *input = &r->kept[r->kept_count];
+    memset(input, 0, sizeof *input);
+    r->kept_count++;
+    if (open_kept(r, input) < 0) return SL_ENOMEM;
+    const int filled = sl_source_next(r, slot, input, 1, &sequence);
+    if (filled <= 0) {
+      sl_input_close(r->setup, input);
+      r->kept_count--;
+      return filled;
+    }
+  }
+}

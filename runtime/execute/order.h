@@ -1,0 +1,68 @@
+/* order.h: the order of delivery, and slices that a lost device leaves unfinished. See order.c. */
+#ifndef SL_ORDER_H
+#define SL_ORDER_H
+
+#include "execute/setup.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct sl_flight;
+struct sl_input;
+struct sl_slot;
+
+/* A slice that a lost device left unfinished, from event `delivered` on. */
+struct sl_orphan {
+  struct sl_input *input;
+  uint64_t sequence;
+  uint32_t delivered;
+};
+
+/* Slices are delivered in the order in which they were read: by sequence number. */
+struct sl_order {
+  const struct sl_setup *setup;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  uint64_t next;   /* sequence number that is delivered next */
+  uint64_t failed; /* slices from this sequence number on are not delivered */
+  struct sl_orphan *orphans;
+  uint32_t orphan_count, lost_devices;
+  uint32_t in_flight; /* slices that slots have or are asking for, without orphans */
+  atomic_int status;  /* of the earliest failure so far */
+  atomic_int stopped; /* number of the signal that stopped the run; SL_STOPPED: by the program */
+};
+enum { SL_STOPPED = -1 };
+
+/* Why a slice was not finished, if not by a failure of the run: it was left to other devices, since its device is lost;
+ * or the flight got another slice in exchange, which is started and finished first. Kept in the slot, since a callback
+ * of the program may end a run with any value. */
+enum { SL_NO_DETOUR, SL_LEFT, SL_EXCHANGED };
+
+int sl_order_open(struct sl_order *o, const struct sl_setup *setup);
+void sl_order_close(struct sl_order *o);
+void sl_order_begin(struct sl_order *o);
+/* Has the run been stopped, or failed? */
+int sl_order_is_over(struct sl_order *o);
+/* Blocks until all slices before the flight's are delivered. SL_EINTERRUPTED if one of them failed, or with the detour
+ * SL_EXCHANGED. */
+int sl_order_await(struct sl_slot *slot, struct sl_flight *flight);
+void sl_order_pass(struct sl_order *o, uint64_t sequence);
+void sl_order_fail(struct sl_order *o, uint64_t sequence, int status); /* nothing is delivered from `sequence` on */
+void sl_order_fail_now(struct sl_order *o, int status);                /* nothing more is delivered */
+/* A slot asks for a slice: the flight got an orphan; or it is to ask the source; or there is none, since the device is
+ * lost. The first two are ended by sl_slice_end (the slice is finished, or there was none) or sl_slice_leave (other
+ * devices finish it; fails if there are none). */
+enum { SL_SLICE_NONE, SL_SLICE_ORPHAN, SL_SLICE_NEW };
+int sl_slice_begin(struct sl_slot *slot, struct sl_flight *flight);
+void sl_slice_end(struct sl_order *o);
+void sl_slice_leave(struct sl_slot *slot, const struct sl_flight *flight);
+/* Blocks until no slice is in flight, and returns 0; or until there is an orphan, gives it to the flight, and returns
+ * 1. */
+int sl_slice_await_orphan(struct sl_slot *slot, struct sl_flight *flight);
+/* Marks the slot's device as lost; *is_first: it was not before. Returns whether a device is left. */
+int sl_device_lose(struct sl_slot *slot, int *is_first);
+/* Are there other devices that are not lost? */
+int sl_device_has_others(const struct sl_slot *slot);
+int sl_device_is_lost(struct sl_order *o, uint32_t index);
+
+#endif

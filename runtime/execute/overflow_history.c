@@ -1,0 +1,191 @@
+/* overflow_history.c: what overflows of outputs have shown.
+ *
+ * A slice that wanted more than a budget runs again in as many parts as should fit. Slices that are read later are
+ * closed as early: at a part of the largest slice, so that a whole number of them makes one. They are closed later
+ * again after a number of consecutive slices for which fewer parts would have been enough. Slices that are kept for
+ * --repeat stay as they were read: each remembers in how many parts it fits. None of this changes a result.
+ *
+ * What a whole slice would have wanted is summed from the parts as they are delivered, in input order. The maximum
+ * gives the value of the budget with which nothing would have overflowed. Where the source closes slices by its own
+ * budgets, the event at which it would have closed a larger one is not known, and the value gets some margin.
+ */
+#include "execute/overflow_history.h"
+
+#include "layout/bind.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MARGIN = 16,  /* one part in so many of a budget should stay empty, since events differ */
+  PATIENCE = 16 /* after so many consecutive slices with room for fewer parts, the number of parts falls by a quarter */
+};
+
+static uint32_t parts_of(uint64_t used, uint64_t capacity) {
+  const uint64_t room = capacity - capacity / MARGIN;
+  const uint64_t parts = room > 0 ? (used + room - 1) / room : UINT32_MAX;
+  return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
+}
+
+uint32_t sl_overflow_occurred(struct sl_overflow_history *h, struct sl_input *input, uint32_t count, uint32_t word,
+                              uint64_t used, uint64_t capacity) {
+  const uint32_t events = count > 0 ? count : 1;
+  uint32_t parts = parts_of(used, capacity);
+  if (parts < 2) parts = 2;
+  if (parts > events) parts = events;
+  const uint32_t size = (events - 1) / parts + 1; /* of a part */
+  const uint32_t of_input = (input->event_count + size - 1) / size;
+  uint32_t before = atomic_load(&input->parts);
+  while (before < of_input && !atomic_compare_exchange_weak(&input->parts, &before, of_input)) continue;
+  pthread_mutex_lock(&h->lock);
+  const uint32_t of_slice = (h->setup->slice_events + size - 1) / size;
+  if (h->parts < of_slice) h->parts = of_slice;
+  h->calm_slices = 0;
+  h->overflows[word]++;
+  pthread_mutex_unlock(&h->lock);
+  return size;
+}
+
+/* The smallest number of parts of the largest slice for which a part with these used words would have been small
+ * enough. */
+static uint32_t parts_enough(const struct sl_overflow_history *h, const uint32_t *used, uint32_t count) {
+  uint32_t parts = 1;
+  for (uint32_t b = 0; b < h->budget_count; b++) {
+    const uint64_t of_slice = (uint64_t)used[h->budgets[b].word] * h->setup->slice_events / count;
+    const uint32_t wanted = parts_of(of_slice, h->budgets[b].items);
+    if (wanted > parts) parts = wanted;
+  }
+  return parts;
+}
+
+void sl_overflow_absent(struct sl_overflow_history *h, const uint32_t *used, uint32_t count) {
+  pthread_mutex_lock(&h->lock);
+  if (h->parts > 1) {
+    h->calm_slices = parts_enough(h, used, count) < h->parts ? h->calm_slices + 1 : 0;
+    if (h->calm_slices == PATIENCE) {
+      h->calm_slices = 0;
+      h->parts -= (h->parts + 3) / 4;
+      if (h->parts == 0) h->parts = 1;
+    }
+  }
+  pthread_mutex_unlock(&h->lock);
+}
+
+uint32_t sl_overflow_slice_events(struct sl_overflow_history *h, uint64_t events) {
+  const uint32_t whole = h->setup->slice_events;
+  pthread_mutex_lock(&h->lock);
+  const uint32_t parts = h->parts > 1 ? h->parts : 1;
+  pthread_mutex_unlock(&h->lock);
+  const uint32_t size = (whole + parts - 1) / parts, to_whole = whole - (uint32_t)(events % whole);
+  return parts > 1 && to_whole < size ? to_whole : size;
+}
+
+/* --------------------------------------------------------------------------------------------- what it takes */
+
+static uint32_t raw_count(const struct sl_setup *s) {
+  return SL_BOUNDS_MAX * s->graph->nodes[s->graph->source].algorithm->member_count;
+}
+
+/* Bounds of outputs of kernels that `used` words count and scans fill. */
+static void open_budgets(struct sl_overflow_history *h, uint32_t n) {
+  const struct sl_algorithm *a = h->setup->graph->nodes[n].algorithm;
+  for (uint32_t m = 0; a->kind == SL_KIND_KERNEL && m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_OUT) continue;
+    const struct sl_slot_member *at = &h->setup->layout->members[n][m];
+    for (uint32_t bound = 0; bound < SL_BOUNDS_MAX; bound++) {
+      const int has = bound > 0 || (!a->members[m].shares && sl_has_items(a->members[m].collection));
+      if (!has || at->used[bound] == UINT32_MAX) continue;
+      h->budgets[h->budget_count++] = (struct sl_budget_place){
+          at->used[bound], n, m, bound, at->capacities[bound], sl_bound_capacity(&a->members[m], bound)};
+    }
+  }
+}
+
+int sl_overflow_history_open(struct sl_overflow_history *h, const struct sl_setup *s) {
+  const uint32_t words = s->layout->used_count + 1;
+  h->setup = s;
+  h->budgets = calloc(words, sizeof *h->budgets);
+  h->overflows = calloc(words, sizeof *h->overflows);
+  h->window = calloc(words, sizeof *h->window);
+  h->slice = calloc(words, sizeof *h->slice);
+  h->wanted_max = calloc(words, sizeof *h->wanted_max);
+  h->raw = calloc(raw_count(s) + 1, sizeof *h->raw);
+  if (!h->budgets || !h->overflows || !h->window || !h->slice || !h->wanted_max || !h->raw) return SL_ENOMEM;
+  for (uint32_t i = 0; i < s->graph->order_count; i++) open_budgets(h, s->graph->order[i]);
+  return SL_OK;
+}
+
+void sl_overflow_history_close(struct sl_overflow_history *h) {
+  free(h->budgets);
+  free(h->overflows);
+  free(h->window);
+  free(h->slice);
+  free(h->wanted_max);
+  free(h->raw);
+}
+
+/* Adds a slice's input to the window. Would the source have closed a whole slice within it? */
+static uint32_t add_raw(struct sl_overflow_history *h, const struct sl_input *input) {
+  const struct sl_setup *s = h->setup;
+  uint32_t is_over = 0;
+  for (uint32_t i = 0; i < raw_count(s); i++) {
+    const struct sl_slot_member *m = &s->layout->members[s->graph->source][i / SL_BOUNDS_MAX];
+    h->raw[i] += input->used[i];
+    is_over |= m->used[i % SL_BOUNDS_MAX] != UINT32_MAX && h->raw[i] > m->capacities[i % SL_BOUNDS_MAX];
+  }
+  return is_over;
+}
+
+/* A window holds what a whole slice would. A slice that reaches beyond its end counts for the next window too. */
+static void begin_slice(struct sl_overflow_history *h, const struct sl_input *input) {
+  const uint64_t bytes = h->setup->layout->used_count * sizeof *h->window;
+  if (input->is_whole || h->is_full || h->is_over) {
+    if (h->is_over && !input->is_whole)
+      memcpy(h->window, h->slice, bytes);
+    else
+      memset(h->window, 0, bytes);
+    memset(h->raw, 0, raw_count(h->setup) * sizeof *h->raw);
+    h->window_events = 0;
+  }
+  memset(h->slice, 0, bytes);
+  h->window_events += input->event_count;
+  h->is_full = input->is_whole || h->window_events >= h->setup->slice_events;
+  h->is_over = add_raw(h, input) && !input->is_whole;
+  h->is_ever_over |= h->is_over;
+}
+
+void sl_overflow_delivered(struct sl_overflow_history *h, const struct sl_input *input, uint32_t first,
+                           const uint32_t *used) {
+  if (first == 0) begin_slice(h, input);
+  for (uint32_t w = 0; used && w < h->setup->layout->used_count; w++) {
+    h->slice[w] += used[w];
+    h->window[w] += used[w];
+    if (h->window[w] > h->wanted_max[w]) h->wanted_max[w] = h->window[w];
+  }
+}
+
+/* The term of a capacity that is a budget. */
+static const struct sl_term *budget_term(const struct sl_capacity *capacity) {
+  for (uint32_t t = 0; t < SL_TERMS_MAX; t++)
+    if (capacity->terms[t].kind == SL_TERM_BUDGET) return &capacity->terms[t];
+  return NULL;
+}
+
+void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_place *place,
+                        struct sl_budget_summary *b) {
+  const struct sl_setup *s = h->setup;
+  const struct sl_node *node = &s->graph->nodes[place->node];
+  const struct sl_term *term = budget_term(place->capacity);
+  if (b->wanted_max <= b->capacity || !term) return;
+  const double wanted = (double)b->wanted_max * term->divide / ((double)s->slice_events * term->multiply);
+  const double value = ceil(h->is_ever_over ? wanted + wanted / MARGIN : wanted);
+  const int m = sl_member_index(node->algorithm, term->of);
+  if (m >= 0 && value <= node->algorithm->members[m].maximum) {
+    snprintf(b->advice, sizeof b->advice, "--set %s.%s=%.0f", node->name, term->of, value);
+    return;
+  }
+  const uint64_t events = b->capacity * s->slice_events / b->wanted_max;
+  snprintf(b->advice, sizeof b->advice, "--slice-events %llu", (unsigned long long)(events > 0 ? events : 1));
+}

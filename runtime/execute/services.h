@@ -1,0 +1,25 @@
+/* services.h: services for plugins (services.c), and the host calls that use them: checks of properties, constants, and
+ * what nodes prepare (prepare.c).
+ */
+#ifndef SL_SERVICES_H
+#define SL_SERVICES_H
+
+#include "execute/setup.h"
+
+void sl_services_open(struct sl_setup *s, uint32_t node);
+int sl_properties_check(struct sl_setup *s);
+int sl_constants_make(struct sl_setup *s);
+
+/* An array in host memory, zeroed; NULL without memory. `upload` makes its copies on the devices: SL_ENOMEM, or the
+ * error of the backend, of device *failed. */
+void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, uint64_t bytes);
+int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_place **failed);
+void sl_array_close(const struct sl_setup *s, struct sl_array *array);
+
+/* What all nodes prepare; its copy into an argument struct for kernels on device `place`. */
+int sl_nodes_prepare(struct sl_setup *s);
+void sl_prepared_copy(const struct sl_setup *s, const struct sl_device_place *place, uint32_t node, void *args);
+void sl_prepared_close(const struct sl_setup *s, uint32_t node);
+void *sl_make_table(void *context, const char *table, uint64_t count); /* the service */
+
+#endif

@@ -1,0 +1,80 @@
+/* setup.h: what a run consists of: options, graph, layout, devices, constants, node states. Filled when the session is
+ * opened; from then on the executor, the results and the observers read it.
+ */
+#ifndef SL_SETUP_H
+#define SL_SETUP_H
+
+#include "backend/backend.h"
+#include "base/output.h"
+#include "base/workers.h"
+#include "execute/devices.h"
+#include "layout/layout.h"
+
+#include <stdatomic.h>
+
+struct sl_files;
+struct sl_memory_check;
+
+/* The context of a node's services. */
+struct sl_node_context {
+  struct sl_setup *setup;
+  uint32_t node;
+  _Atomic uint32_t errors; /* number of errors that the node has reported */
+  struct sl_services services;
+};
+
+/* An array of a constant or of a table, and its copy on each device. Where devices have no memory of their own, the
+ * copies are the array itself. */
+struct sl_array {
+  void *values, *device_values[SL_DEVICES_MAX];
+  uint64_t count, bytes;
+};
+
+/* Result of a node's `prepare`: its argument struct, and its tables by member. */
+struct sl_prepared {
+  unsigned char *args;
+  struct sl_array *tables;
+};
+
+struct sl_setup {
+  struct sl_options options;
+  struct sl_diagnostics *diagnostics;
+  struct sl_registry registry;
+  struct sl_graph *graph;
+  struct sl_layout *layout;
+  const struct sl_backend *backend;
+  struct sl_device_place devices[SL_DEVICES_MAX];
+  uint32_t device_count;
+  uint32_t families; /* nodes of a family run in one launch */
+  uint32_t branches; /* maximum number of branches of steps; 0: not set */
+  uint32_t slot_count, slice_events, source_threads, repeat;
+  struct sl_node_context *contexts;           /* per node */
+  struct sl_array *arrays;                    /* of constants, per storage */
+  struct sl_prepared *prepared;               /* per node; empty where the algorithm has no `prepare` */
+  void **states;                              /* of the source and sinks, per node */
+  uint8_t *opened;                            /* per node: its state is open */
+  void *source_args;                          /* argument struct for the source's `open`: properties only */
+  unsigned char *zeros;                       /* the fields of an event with an error */
+  struct sl_workers *workers;                 /* threads that share the work of the source */
+  uint32_t is_short_reported;                 /* missing worker threads were reported */
+  const struct sl_memory_check *memory_check; /* --guard or --race; NULL: neither */
+  const struct sl_algorithm *race_algorithm;  /* --race: the only algorithm that is checked; NULL: all are */
+  const struct sl_output_calls *output_calls; /* with which sinks write files, and the files of the run */
+  struct sl_files *files;
+  uint64_t open_ns, begin_ns; /* when the session began to open, and the run to run */
+};
+
+/* Opens the arrays that go by node and storage, when there is a layout; the worker threads; closes what is open. */
+int sl_setup_open_tables(struct sl_setup *s);
+int sl_setup_open_workers(struct sl_setup *s);
+void sl_setup_close_tables(struct sl_setup *s);
+/* Maximum number of branches for the layout. */
+uint32_t sl_setup_branches(const struct sl_setup *s);
+/* Reports that `what` failed, if `status` is a failure and no error was reported since there were `errors` of them.
+ * Returns `status`. */
+int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const char *what);
+/* Reports that a function of a node failed, as "`what`: STATUS: `reason`", unless the node has reported an error, which
+ * is the cause, or the run was stopped. `reason` may be NULL. */
+void sl_report_node_failure(const struct sl_setup *s, uint32_t node, int status, const char *what, const char *reason);
+
+#endif

@@ -1,0 +1,314 @@
+/* metrics.c: how a run goes, as a text file in the format of Prometheus, for node_exporter's textfile collector.
+ *
+ * The file is made anew about once a second and put in the place of the old one in one step, so that a reader finds it
+ * whole. Slots count for themselves; when it has delivered a slice, it adds its counts to the sums, with the lock of
+ * the delivery held, so that the thread that writes the file reads nothing that another thread is changing. A file that
+ * cannot be written is a warning: monitoring ends no run.
+ */
+#include "observe/metrics.h"
+
+#include "base/clock.h"
+#include "base/text_file.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Upper edges of the histogram of slice times, in microseconds. */
+static const uint32_t edges_us[SL_METRICS_EDGES] = {100,   200,    500,    1000,   2000,    5000,    10000,  20000,
+                                                    50000, 100000, 200000, 500000, 1000000, 2000000, 5000000};
+
+static const struct sl_setup *setup_of(const struct sl_metrics *m) { return m->statistics->parts.setup; }
+
+/* Activities, and nodes. */
+static uint32_t row_count(const struct sl_setup *s) { return SL_ACTIVITY_OF_NODE(s->graph->node_count); }
+
+static int open_slot(const struct sl_metrics *m, struct sl_metrics_slot *slot) {
+  const uint32_t nodes = m->statistics->summary.node_count + 1;
+  slot->node_ns = calloc(nodes, sizeof *slot->node_ns);
+  slot->node_events = calloc(nodes, sizeof *slot->node_events);
+  slot->times = calloc(row_count(setup_of(m)), sizeof *slot->times);
+  return slot->node_ns && slot->node_events && slot->times ? SL_OK : SL_ENOMEM;
+}
+
+static void write_metrics(struct sl_metrics *m);
+
+static void write_locked(struct sl_metrics *m) {
+  pthread_mutex_lock(&m->delivery->lock);
+  write_metrics(m);
+  pthread_mutex_unlock(&m->delivery->lock);
+}
+
+int sl_metrics_open(struct sl_metrics *m) {
+  const struct sl_setup *s = setup_of(m);
+  const struct sl_summary *sum = &m->statistics->summary;
+  if (!s->options.metrics_path) return SL_OK;
+  m->node_ns = calloc(sum->node_count + 1, sizeof *m->node_ns);
+  m->node_events = calloc(sum->node_count + 1, sizeof *m->node_events);
+  m->times = calloc(row_count(s), sizeof *m->times);
+  m->used_max = calloc(sum->budget_count + 1, sizeof *m->used_max);
+  m->slots = calloc(s->slot_count, sizeof *m->slots);
+  if (!m->node_ns || !m->node_events || !m->times || !m->used_max || !m->slots) return SL_ENOMEM;
+  for (uint32_t i = 0; i < s->slot_count; i++)
+    if (open_slot(m, &m->slots[i]) < 0) return SL_ENOMEM;
+  m->is_open = 1;
+  m->written_ns = s->begin_ns;
+  write_locked(m);
+  return SL_OK;
+}
+
+/* Adds what the slot has counted since it last did so. */
+static void publish(struct sl_metrics *m, const struct sl_slot *slot) {
+  const struct sl_statistics *st = m->statistics;
+  const struct sl_account *a = &st->parts.times->slots[slot->index];
+  struct sl_metrics_slot *before = &m->slots[slot->index];
+  for (uint32_t i = 0; i < st->summary.node_count; i++) {
+    const uint32_t n = st->kernel_nodes[i];
+    m->node_ns[i] += a->node_ns[n] - before->node_ns[i];
+    m->node_events[i] += a->node_events[n] - before->node_events[i];
+    before->node_ns[i] = a->node_ns[n];
+    before->node_events[i] = a->node_events[n];
+  }
+  for (uint32_t row = 0; row < row_count(st->parts.setup); row++) {
+    const uint64_t ns = row < SL_ACTIVITIES ? a->ns[row] : a->node_ns[row - SL_ACTIVITIES];
+    m->times[row] += ns - before->times[row];
+    before->times[row] = ns;
+  }
+  for (uint32_t b = 0; b < st->summary.budget_count; b++) {
+    const uint64_t used = slot->used_max[st->parts.history->budgets[b].word];
+    if (used > m->used_max[b]) m->used_max[b] = used;
+  }
+  m->retries += slot->retries - before->retries;
+  before->retries = slot->retries;
+}
+
+static void end_slice(void *context, struct sl_slot *slot, uint64_t slice_ns) {
+  struct sl_metrics *m = context;
+  uint32_t bucket = 0;
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_METRICS);
+  pthread_mutex_lock(&m->delivery->lock);
+  while (bucket < SL_METRICS_EDGES && slice_ns > 1000ull * edges_us[bucket]) bucket++;
+  m->slices[bucket]++;
+  m->slice_ns += slice_ns;
+  m->device_slices[slot->place->index]++;
+  publish(m, slot);
+  pthread_mutex_unlock(&m->delivery->lock);
+  sl_scope_end(slot, scope);
+}
+
+static int tick(void *context, uint64_t now_ns) {
+  (void)now_ns;
+  write_metrics(context);
+  return SL_OK;
+}
+
+const struct sl_observer_calls sl_metrics_observer = {.slice_end = end_slice, .tick = tick};
+
+/* ------------------------------------------------------------------------------------------------- text */
+
+static void describe(FILE *f, const char *name, const char *type, const char *help) {
+  fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void counter(FILE *f, const char *name, const char *help, uint64_t value) {
+  describe(f, name, "counter", help);
+  fprintf(f, "%s %" PRIu64 "\n", name, value);
+}
+
+static void gauge(FILE *f, const char *name, const char *help, uint64_t value) {
+  describe(f, name, "gauge", help);
+  fprintf(f, "%s %" PRIu64 "\n", name, value);
+}
+
+static void write_slices(const struct sl_metrics *m, FILE *f) {
+  uint64_t sum = 0;
+  describe(f, "sluice_slice_seconds", "histogram", "Time of a slice, from its start until it was delivered.");
+  for (uint32_t b = 0; b < SL_METRICS_EDGES; b++) {
+    sum += m->slices[b];
+    fprintf(f, "sluice_slice_seconds_bucket{le=\"%g\"} %" PRIu64 "\n", edges_us[b] * 1e-6, sum);
+  }
+  sum += m->slices[SL_METRICS_EDGES];
+  fprintf(f, "sluice_slice_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", sum);
+  fprintf(f, "sluice_slice_seconds_sum %.6f\nsluice_slice_seconds_count %" PRIu64 "\n", (double)m->slice_ns * 1e-9,
+          sum);
+}
+
+static void write_devices(const struct sl_metrics *m, FILE *f) {
+  const struct sl_setup *s = setup_of(m);
+  describe(f, "sluice_device_slices_total", "counter", "Slices that a device ran and that were delivered.");
+  for (uint32_t d = 0; d < s->device_count; d++)
+    fprintf(f, "sluice_device_slices_total{device=\"%s\"} %" PRIu64 "\n", s->devices[d].name, m->device_slices[d]);
+  describe(f, "sluice_device_lost", "gauge", "1 of a device that failed, whose slices run on others.");
+  for (uint32_t d = 0; d < s->device_count; d++)
+    fprintf(f, "sluice_device_lost{device=\"%s\"} %d\n", s->devices[d].name, sl_device_is_lost(m->order, d));
+}
+
+/* On a device the time of a node is known with --profile only. */
+static void write_nodes(const struct sl_metrics *m, FILE *f) {
+  const struct sl_setup *s = setup_of(m);
+  if (s->backend->is_device && !s->options.profile) return;
+  describe(f, "sluice_node_seconds_total", "counter", "Time of a node's kernels, over all slots.");
+  for (uint32_t i = 0; i < m->statistics->summary.node_count; i++)
+    fprintf(f, "sluice_node_seconds_total{node=\"%s\",algorithm=\"%s\"} %.6f\n", m->statistics->nodes[i].name,
+            m->statistics->nodes[i].algorithm, (double)m->node_ns[i] * 1e-9);
+  describe(f, "sluice_node_events_total", "counter", "Events that a node ran on.");
+  for (uint32_t i = 0; i < m->statistics->summary.node_count; i++)
+    fprintf(f, "sluice_node_events_total{node=\"%s\",algorithm=\"%s\"} %" PRIu64 "\n", m->statistics->nodes[i].name,
+            m->statistics->nodes[i].algorithm, m->node_events[i]);
+}
+
+/* Of kernels on a device the node's time is not a thread's. */
+static void write_times(const struct sl_metrics *m, FILE *f) {
+  const struct sl_setup *s = setup_of(m);
+  describe(f, "sluice_thread_seconds_total", "counter", "Where the time of the slots' threads went.");
+  for (uint32_t n = 0; n < s->graph->node_count; n++) {
+    const struct sl_node *node = &s->graph->nodes[n];
+    const uint32_t kind = node->algorithm->kind;
+    if (node->order == UINT32_MAX || kind == SL_KIND_CONSTANT || (kind == SL_KIND_KERNEL && s->backend->is_device))
+      continue;
+    fprintf(f, "sluice_thread_seconds_total{what=\"%s\",node=\"%s\"} %.6f\n",
+            kind == SL_KIND_SOURCE ? "source"
+            : kind == SL_KIND_SINK ? "sink"
+                                   : "kernels",
+            node->name, (double)m->times[SL_ACTIVITY_OF_NODE(n)] * 1e-9);
+  }
+  for (uint32_t row = 0; row < SL_ACTIVITIES; row++)
+    fprintf(f, "sluice_thread_seconds_total{what=\"%s\",node=\"\"} %.6f\n", sl_activity_name(row),
+            (double)m->times[row] * 1e-9);
+}
+
+static void write_budgets(const struct sl_metrics *m, FILE *f) {
+  const uint32_t count = m->statistics->summary.budget_count;
+  describe(f, "sluice_buffer_capacity", "gauge", "Capacity of a buffer, items (or bytes) a slice.");
+  for (uint32_t b = 0; b < count; b++)
+    fprintf(f, "sluice_buffer_capacity{buffer=\"%s\"} %" PRIu64 "\n", m->statistics->budgets[b].port,
+            m->statistics->budgets[b].capacity);
+  describe(f, "sluice_buffer_used_max", "gauge", "The most that a slice has used of a buffer.");
+  for (uint32_t b = 0; b < count; b++)
+    fprintf(f, "sluice_buffer_used_max{buffer=\"%s\"} %" PRIu64 "\n", m->statistics->budgets[b].port, m->used_max[b]);
+}
+
+static void write_totals(const struct sl_metrics *m, FILE *f) {
+  if (m->statistics->summary.total_count == 0) return;
+  describe(f, "sluice_output_total", "counter", "Sum of what kernels counted for an output, per entry.");
+  for (uint32_t k = 0; k < m->statistics->summary.total_count; k++) {
+    const struct sl_total_summary *t = &m->statistics->summary.totals[k];
+    for (uint64_t i = 0; i < (uint64_t)t->entries * t->width; i++) {
+      fprintf(f, "sluice_output_total{output=\"%s\",field=\"%s\",entry=\"%" PRIu64 "\"", t->port, t->field,
+              i / t->width);
+      if (t->width > 1) fprintf(f, ",value=\"%" PRIu64 "\"", i % t->width);
+      fprintf(f, t->is_signed ? "} %" PRId64 "\n" : "} %" PRIu64 "\n", t->values[i]);
+    }
+  }
+}
+
+/* A value of a label: backslash, quote and new line are escaped. */
+static void write_label(const char *text, FILE *f) {
+  for (; *text; text++) {
+    if (*text == '\\' || *text == '"') fputc('\\', f);
+    fputs(*text == '\n' ? "\\n" : (const char[]){*text, '\0'}, f);
+  }
+}
+
+static void write_errors(const struct sl_event_errors *errors, const char *name, const char *help, FILE *f) {
+  if (errors->count == 0) return;
+  describe(f, name, "counter", help);
+  for (uint32_t i = 0; i < errors->count; i++) {
+    const struct sl_error_summary *e = &errors->summaries[i];
+    fprintf(f, "%s{node=\"%s\",reason=\"", name, e->node);
+    write_label(e->reason, f);
+    fprintf(f, "\"} %" PRIu64 "\n", e->count);
+  }
+}
+
+static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
+  const struct sl_setup *s = setup_of(m);
+  const struct sl_delivery *d = m->delivery;
+  const struct sl_run *run = &m->statistics->parts.outputs->identity->run;
+  describe(f, "sluice_info", "gauge", "What runs.");
+  fprintf(f, "sluice_info{version=\"%s\",commit=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
+          sl_version(), sl_commit(), run->device, run->graph_digest);
+  gauge(f, "sluice_interrupted", "1 when the run was stopped before its end.", m->statistics->summary.interrupted);
+  counter(f, "sluice_events_total", "Events delivered.", d->events);
+  counter(f, "sluice_error_events_total", "Events delivered that have an error.", d->error_events);
+  counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
+  write_errors(&d->errors, "sluice_errors_total", "Events with an error, by the node that found it and the reason.", f);
+  write_errors(&d->cuts, "sluice_cut_events_total", "Events of which a node left out something, and why.", f);
+  describe(f, "sluice_events_per_second", "gauge", "Events delivered since the file was last written, a second.");
+  fprintf(f, "sluice_events_per_second %.6g\n", seconds > 0 ? (double)(d->events - m->written_events) / seconds : 0);
+  write_slices(m, f);
+  write_devices(m, f);
+  gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
+  gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", s->layout->arena_bytes);
+  gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", s->layout->live_bytes_max);
+  write_nodes(m, f);
+  write_times(m, f);
+  write_budgets(m, f);
+  write_totals(m, f);
+}
+
+/* Monitoring ends no run: what is an error elsewhere is a warning here. */
+static void say(void *context, uint32_t severity, const char *format, ...) {
+  const struct sl_metrics *m = context;
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  const int is_end = severity == SL_ERROR;
+  sl_diagnose(setup_of(m)->diagnostics, is_end ? SL_WARNING : severity, NULL, NULL, NULL, "--metrics: %s%s", text,
+              is_end ? "; no more is written there" : "");
+}
+
+static int write_file(struct sl_metrics *m, const char *text, size_t bytes) {
+  struct sl_output *file = NULL;
+  char whole[PATH_MAX];
+  const char *path = sl_files_resolve(m->files, setup_of(m)->options.metrics_path, whole);
+  int status = sl_output_open(path, SL_OUTPUT_NO_WAIT, say, m, &file);
+  if (status == SL_OK) status = sl_output_add(file, text, bytes);
+  if (status == SL_OK) status = sl_output_finish(file);
+  sl_output_close(file);
+  if (status == SL_ENOMEM) say(m, SL_ERROR, "%s", sl_error_text(status));
+  return status;
+}
+
+/* With the lock of the delivery held, which is released while the file is written. */
+static void write_metrics(struct sl_metrics *m) {
+  if (!m->is_open) return;
+  struct sl_text_file text;
+  const uint64_t now = sl_now_ns();
+  if (sl_text_open(&text)) write_text(m, (double)(now - m->written_ns) * 1e-9, text.file);
+  if (sl_text_close(&text) < 0) {
+    say(m, SL_ERROR, "%s", sl_error_text(SL_ENOMEM));
+    m->is_open = 0;
+  }
+  m->written_ns = now;
+  m->written_events = m->delivery->events;
+  if (m->is_open) {
+    pthread_mutex_unlock(&m->delivery->lock);
+    const int status = write_file(m, text.text, text.bytes);
+    pthread_mutex_lock(&m->delivery->lock);
+    if (status < 0) m->is_open = 0;
+  }
+  free(text.text);
+}
+
+void sl_metrics_close(struct sl_metrics *m) {
+  const uint32_t slots = m->slots ? setup_of(m)->slot_count : 0;
+  for (uint32_t i = 0; m->is_open && i < slots; i++) publish(m, &(*m->statistics->parts.slots)[i]);
+  if (m->is_open) write_locked(m);
+  m->is_open = 0;
+  for (uint32_t i = 0; i < slots; i++) {
+    free(m->slots[i].node_ns);
+    free(m->slots[i].node_events);
+    free(m->slots[i].times);
+  }
+  free(m->slots);
+  free(m->node_ns);
+  free(m->node_events);
+  free(m->times);
+  free(m->used_max);
+  m->slots = NULL;
+  m->node_ns = m->node_events = m->times = m->used_max = NULL;
+}

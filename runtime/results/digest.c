@@ -1,0 +1,123 @@
+/* digest.c: see digest.h. */
+#include "results/digest.h"
+
+#include "base/processor.h"
+
+#include <string.h>
+#define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
+#include "layout/bind.h"
+
+#include <sluice/sluice.h>
+
+#include <xxhash.h>
+
+/* Items [first, first + count) of the event. */
+struct extent {
+  uint32_t first, count;
+};
+
+static struct extent extent_of(const struct sl_collection *c, const void *const *fields, uint32_t event) {
+  const int field = sl_offsets_field(c);
+  if (field < 0) return (struct extent){0, 0};
+  const uint32_t *offsets = fields[field];
+  return (struct extent){offsets[event], offsets[event + 1] - offsets[event]};
+}
+
+/* The event's subitems of the group that the field belongs to. */
+static struct extent subitems_of(const struct sl_collection *c, const void *const *fields, uint32_t field,
+                                 struct extent items) {
+  const int group = sl_item_offsets_field(c, sl_group_of(c, field));
+  if (group < 0 || items.count == 0) return (struct extent){0, 0};
+  const uint32_t *offsets = fields[group];
+  return (struct extent){offsets[items.first], offsets[items.first + items.count] - offsets[items.first]};
+}
+
+static uint64_t digest_list_event(const void *const *fields, uint32_t event) {
+  const uint32_t count = *(const uint32_t *)fields[0], *numbers = fields[1];
+  uint8_t on_list = 0;
+  for (uint32_t i = 0; i < count; i++) on_list |= numbers[i] == event;
+  return XXH3_64bits(&on_list, 1);
+}
+
+uint64_t sl_digest_event(const struct sl_collection *c, const void *const *fields, uint32_t event) {
+  if (sl_is_event_list(c)) return digest_list_event(fields, event);
+  const struct extent e = extent_of(c, fields, event);
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  XXH3_64bits_update(&state, &e.count, sizeof e.count);
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const struct sl_field *field = &c->fields[f];
+    const size_t bytes = (size_t)field->width * sl_type_bytes(field->type);
+    const unsigned char *values = fields[f];
+    switch (field->shape) {
+      case SL_SHAPE_CODE_PER_EVENT:
+        XXH3_64bits_update(&state, values + event * bytes, bytes);
+        break;
+      case SL_SHAPE_CODE_PER_ITEM:
+        XXH3_64bits_update(&state, values + e.first * bytes, e.count * bytes);
+        break;
+      case SL_SHAPE_CODE_PER_SUBITEM: {
+        const struct extent sub = subitems_of(c, fields, f, e);
+        XXH3_64bits_update(&state, values + sub.first * bytes, sub.count * bytes);
+        break;
+      }
+      case SL_SHAPE_CODE_ITEM_OFFSETS: {
+        const uint32_t *offsets = fields[f];
+        for (uint32_t i = e.first; i < e.first + e.count; i++) {
+          const uint32_t count = offsets[i + 1] - offsets[i];
+          XXH3_64bits_update(&state, &count, sizeof count);
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return XXH3_64bits_digest(&state);
+}
+
+uint64_t sl_digest_error_event(uint32_t error) {
+  const uint32_t words[2] = {UINT32_MAX, error};
+  return XXH3_64bits(words, sizeof words);
+}
+
+/* ------------------------------------------------------------------------------------------------- outputs */
+
+/* Outputs are hashed modulo a prime, in which products of 64 bits are reduced by shifts; BASE generates all of its
+ * group, so that no two places in the input have the same power. A digest is the sum plus 1, and so never 0. */
+#define PRIME ((UINT64_C(1) << 61) - 1)
+#define BASE  UINT64_C(0x1c4374eefd8cd881)
+
+static uint64_t multiply(uint64_t a, uint64_t b) {
+  __extension__ const unsigned __int128 product = (unsigned __int128)a * b;
+  return ((uint64_t)(product & PRIME) + (uint64_t)(product >> 61)) % PRIME;
+}
+
+/* sum x BASE^count + next */
+static uint64_t shift_and_add(uint64_t sum, uint64_t count, uint64_t next) {
+  for (uint64_t power = BASE; count != 0; count >>= 1, power = multiply(power, power))
+    if (count & 1) sum = multiply(sum, power);
+  return (sum + next) % PRIME;
+}
+
+uint64_t sl_digest_add_event(uint64_t digest, const struct sl_event *event, uint64_t event_digest) {
+  unsigned char record[20];
+  memcpy(record, &event->run, 4);
+  memcpy(record + 4, &event->number, 8);
+  memcpy(record + 12, &event_digest, 8);
+  /* Never 0, so that an event more is seen wherever it stands. */
+  const uint64_t hash = XXH3_64bits(record, sizeof record) % (PRIME - 1) + 1;
+  return shift_and_add(digest - SL_DIGEST_EMPTY, 1, hash) + SL_DIGEST_EMPTY;
+}
+
+SL_ANY_PROCESSOR uint64_t sl_digest_join(uint64_t first, uint64_t second, uint64_t events_of_second) {
+  if (sl_processor_lacks()) return 0;
+  if (first == 0 || second == 0) return 0;
+  const uint64_t a = (first - SL_DIGEST_EMPTY) % PRIME, b = (second - SL_DIGEST_EMPTY) % PRIME;
+  return shift_and_add(a, events_of_second, b) + SL_DIGEST_EMPTY;
+}
+
+SL_ANY_PROCESSOR uint64_t sl_digest_totals(const uint64_t *values, uint64_t count) {
+  if (sl_processor_lacks()) return 0;
+  return XXH3_64bits(values, (size_t)count * sizeof *values);
+}

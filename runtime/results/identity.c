@@ -1,0 +1,106 @@
+/* identity.c: what a run is (struct sl_run): version, device, graph, plugins, outputs. Sinks that write results down
+ * put it beside them, so that a file says what made it.
+ */
+#include "results/identity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static int is_used(const struct sl_setup *s, const struct sl_plugin_entry *plugin) {
+  for (uint32_t i = 0; i < s->graph->order_count; i++)
+    if (s->graph->nodes[s->graph->order[i]].plugin == plugin) return 1;
+  return 0;
+}
+
+static int open_plugins(struct sl_identity *identity, const struct sl_setup *s) {
+  identity->plugins = calloc(s->registry.entry_count + 1, sizeof *identity->plugins);
+  if (!identity->plugins) return SL_ENOMEM;
+  for (size_t i = 0; i < s->registry.entry_count; i++) {
+    const struct sl_plugin_entry *e = &s->registry.entries[i];
+    if (e->status != SL_PLUGIN_LOADED || !is_used(s, e)) continue;
+    char line[256];
+    snprintf(line, sizeof line, "%s %s %s", e->plugin->name, e->plugin->version, e->plugin->target);
+    char *kept = strdup(line);
+    if (!kept) return SL_ENOMEM;
+    identity->plugins[identity->run.plugin_count++] = kept;
+  }
+  return SL_OK;
+}
+
+/* What a field reference refers to, as a graph says it. NULL without memory. */
+static char *reference_text(const struct sl_graph *g, struct sl_port port, const char *field) {
+  const struct sl_node *from = &g->nodes[port.node];
+  uint32_t ports = 0;
+  for (uint32_t m = 0; m < from->algorithm->member_count; m++)
+    ports += from->algorithm->members[m].kind == SL_MEMBER_OUT;
+  const char *port_name = ports > 1 ? from->algorithm->members[port.member].name : "";
+  const size_t bytes = strlen(from->name) + strlen(port_name) + strlen(field) + 3;
+  char *text = malloc(bytes);
+  if (text) snprintf(text, bytes, "%s.%s%s%s", from->name, port_name, *port_name ? "." : "", field);
+  return text;
+}
+
+static int open_setting(const struct sl_graph *g, const struct sl_node *node, uint32_t m, struct sl_run_setting *to) {
+  const struct sl_member *member = &node->algorithm->members[m];
+  to->name = member->name;
+  if (member->flags & SL_FLAG_FIELD) {
+    to->field = &member->collection->fields[member->count];
+    to->text = reference_text(g, node->inputs[m].ports[0], to->field->name);
+    return to->text ? SL_OK : SL_ENOMEM;
+  }
+  to->text = member->type == SL_TYPE_string ? node->values[m].text : NULL;
+  to->number = node->values[m].number;
+  return SL_OK;
+}
+
+static int open_output(const struct sl_graph *g, const struct sl_output *from, struct sl_run_output *to) {
+  const struct sl_node *node = &g->nodes[from->port.node];
+  struct sl_run_setting *settings = calloc(node->algorithm->member_count, sizeof *settings);
+  if (!settings) return SL_ENOMEM;
+  to->name = from->name;
+  to->collection = node->algorithm->members[from->port.member].collection;
+  to->algorithm = node->use;
+  to->settings = settings;
+  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
+    const struct sl_member *member = &node->algorithm->members[m];
+    const int is_property = member->kind == SL_MEMBER_PROPERTY && member->count == 0;
+    if (!is_property && !(member->flags & SL_FLAG_FIELD)) continue;
+    if (open_setting(g, node, m, &settings[to->setting_count++]) < 0) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+static void close_output(struct sl_run_output *output) {
+  for (uint32_t i = 0; i < output->setting_count; i++)
+    if (output->settings[i].field) free((char *)(uintptr_t)output->settings[i].text);
+  free((void *)(uintptr_t)output->settings);
+}
+
+int sl_identity_open(struct sl_identity *identity, const struct sl_setup *s) {
+  const struct sl_graph *g = s->graph;
+  identity->outputs = calloc(g->output_count + 1, sizeof *identity->outputs);
+  if (!identity->outputs || open_plugins(identity, s) < 0) return SL_ENOMEM;
+  identity->run.size = sizeof identity->run;
+  identity->run.output_count = g->output_count;
+  for (uint32_t o = 0; o < g->output_count; o++)
+    if (open_output(g, &g->outputs[o], &identity->outputs[o]) < 0) return SL_ENOMEM;
+  snprintf(identity->version, sizeof identity->version, "%s, commit %s", sl_version(), sl_commit());
+  identity->run.sluice_version = identity->version;
+  identity->run.device = s->options.device;
+  identity->run.graph_text = g->text;
+  identity->run.graph_digest = XXH3_64bits(g->text, strlen(g->text));
+  identity->run.plugins = (const char *const *)identity->plugins;
+  identity->run.outputs = identity->outputs;
+  for (uint32_t n = 0; n < g->node_count; n++)
+    if (g->nodes[n].algorithm->kind == SL_KIND_SINK) s->contexts[n].services.run = &identity->run;
+  return SL_OK;
+}
+
+void sl_identity_close(struct sl_identity *identity) {
+  for (uint32_t i = 0; i < identity->run.plugin_count; i++) free(identity->plugins[i]);
+  free(identity->plugins);
+  for (uint32_t o = 0; identity->outputs && o < identity->run.output_count; o++) close_output(&identity->outputs[o]);
+  free(identity->outputs);
+}

@@ -1,0 +1,173 @@
+/* outputs.c: what a run counts of the graph's outputs as they are delivered: items; sums of TOTAL fields; digests. Then
+ * the program's callback gets them. A part of a slice is added when it is delivered, so that one that is run again
+ * counts once, and events with an error do not count in sums.
+ */
+#include "results/outputs.h"
+
+#include "base/locale.h"
+#include "execute/memory_check.h"
+#include "layout/bind.h"
+#include "results/digest.h"
+
+#include <stdlib.h>
+
+static const struct sl_collection *collection_of(const struct sl_outputs *o, uint32_t output) {
+  return o->identity->outputs[output].collection;
+}
+
+/* Number of entries of an output of totals. */
+static uint64_t entries_of(const struct sl_setup *s, uint32_t output) {
+  const struct sl_port port = s->graph->outputs[output].port;
+  return s->layout->members[port.node][port.member].capacities[0];
+}
+
+/* Number of values of all its fields. */
+static uint64_t value_count(const struct sl_outputs *o, uint32_t output) {
+  const struct sl_collection *c = collection_of(o, output);
+  uint64_t count = 0;
+  for (uint32_t f = 0; sl_is_totals(c) && f < c->field_count; f++)
+    count += entries_of(o->setup, output) * c->fields[f].width;
+  return count;
+}
+
+/* A sink that writes any outputs writes their digests too. */
+static int has_writer(const struct sl_setup *s) {
+  for (uint32_t i = 0; i < s->graph->order_count; i++) {
+    const struct sl_algorithm *a = s->graph->nodes[s->graph->order[i]].algorithm;
+    if (a->kind == SL_KIND_SINK && a->sink->takes_outputs) return 1;
+  }
+  return 0;
+}
+
+int sl_outputs_open(struct sl_outputs *o, const struct sl_setup *s, struct sl_identity *identity) {
+  const uint32_t outputs = s->graph->output_count;
+  uint64_t values = 0, fields = 0;
+  *o = (struct sl_outputs){.setup = s, .identity = identity, .wants_digests = s->options.digest || has_writer(s)};
+  for (uint32_t i = 0; i < outputs; i++) {
+    values += value_count(o, i);
+    if (sl_is_totals(collection_of(o, i))) fields += collection_of(o, i)->field_count;
+  }
+  o->digests = calloc(outputs + 1, sizeof *o->digests);
+  o->totals = calloc(values + 1, sizeof *o->totals);
+  o->summaries = calloc(fields + 1, sizeof *o->summaries);
+  if (!o->digests || !o->totals || !o->summaries) return SL_ENOMEM;
+  uint64_t *next = o->totals;
+  for (uint32_t i = 0; i < outputs; i++) {
+    struct sl_run_output *output = &identity->outputs[i];
+    const struct sl_collection *c = output->collection;
+    o->digests[i] = SL_DIGEST_EMPTY;
+    if (!sl_is_totals(c)) continue;
+    output->items = entries_of(s, i);
+    output->totals = next;
+    for (uint32_t f = 0; f < c->field_count; f++) {
+      o->summaries[o->total_count++] = (struct sl_total_summary){.port = output->name,
+                                                                 .field = c->fields[f].name,
+                                                                 .entries = (uint32_t)output->items,
+                                                                 .width = c->fields[f].width,
+                                                                 .is_signed = c->fields[f].type == SL_TYPE_i64,
+                                                                 .values = next};
+      next += output->items * c->fields[f].width;
+    }
+  }
+  return SL_OK;
+}
+
+void sl_outputs_close(struct sl_outputs *o) {
+  free(o->digests);
+  free(o->totals);
+  free(o->summaries);
+}
+
+uint64_t sl_outputs_digest(const struct sl_outputs *o, uint32_t output) {
+  const uint64_t *totals = o->identity->outputs[output].totals;
+  return totals ? sl_digest_totals(totals, value_count(o, output)) : o->digests[output];
+}
+
+void sl_outputs_update(const struct sl_outputs *o) {
+  for (uint32_t i = 0; i < o->setup->graph->output_count; i++)
+    o->identity->outputs[i].digest = o->wants_digests ? sl_outputs_digest(o, i) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- delivery */
+
+static uint64_t item_count(const struct sl_collection *c, const void *const *fields, uint32_t event_count) {
+  if (sl_is_event_list(c)) return *(const uint32_t *)fields[0];
+  for (uint32_t f = 0; f < c->field_count; f++) {
+    const uint32_t *offsets = fields[f];
+    if (c->fields[f].shape == SL_SHAPE_CODE_OFFSETS) return offsets[event_count] - offsets[0];
+  }
+  return event_count;
+}
+
+static void add_totals(struct sl_outputs *o, uint32_t output, const struct sl_output_view *view) {
+  const struct sl_run_output *to = &o->identity->outputs[output];
+  uint64_t *next = o->totals + (to->totals - o->totals);
+  for (uint32_t f = 0; f < view->collection->field_count; f++) {
+    const struct sl_field *field = &view->collection->fields[f];
+    for (uint64_t i = 0; i < to->items * field->width; i++) *next++ += sl_total_value(field->type, view->fields[f], i);
+  }
+}
+
+static void count(struct sl_outputs *o, const struct sl_batch *batch) {
+  for (uint32_t i = 0; i < batch->output_count; i++) {
+    const struct sl_output_view *v = &batch->outputs[i];
+    if (sl_is_totals(v->collection))
+      add_totals(o, i, v);
+    else
+      o->identity->outputs[i].items += item_count(v->collection, v->fields, batch->event_count);
+  }
+}
+
+static void digest_output(struct sl_outputs *o, uint32_t output, const struct sl_output_view *v,
+                          const struct sl_event *event, uint32_t e) {
+  const struct sl_options *options = &o->setup->options;
+  if (sl_is_totals(v->collection)) return;
+  const uint64_t digest =
+      event->error ? sl_digest_error_event(event->error) : sl_digest_event(v->collection, v->fields, e);
+  o->digests[output] = sl_digest_add_event(o->digests[output], event, digest);
+  if (options->digest < 2 || !options->on_event_digest) return;
+  const locale_t users = sl_locale_begin_callback();
+  options->on_event_digest(options->context, v->name, event, digest);
+  sl_locale_end_callback(users);
+}
+
+/* Event by event, so that the order of the list of digests does not depend on slices. */
+static void digest(struct sl_outputs *o, struct sl_slot *slot, const struct sl_batch *batch) {
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_DIGESTS);
+  for (uint32_t e = 0; e < batch->event_count; e++)
+    for (uint32_t i = 0; i < batch->output_count; i++) digest_output(o, i, &batch->outputs[i], &batch->events[e], e);
+  sl_scope_end_span(slot, scope, sl_activity_name(SL_ACTIVITY_DIGESTS), "events", batch->event_count);
+}
+
+static int check(const struct sl_setup *s, struct sl_slot *slot, const struct sl_batch *batch) {
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_GUARD);
+  int status = SL_OK;
+  for (uint32_t i = 0; i < batch->output_count && status == SL_OK; i++)
+    if (!sl_is_totals(batch->outputs[i].collection))
+      status = s->memory_check->check_output(s, &batch->outputs[i], batch);
+  sl_scope_end(slot, scope);
+  return status;
+}
+
+static int call_program(const struct sl_options *options, struct sl_slot *slot, const struct sl_batch *batch) {
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_CALLBACKS);
+  const locale_t users = sl_locale_begin_callback();
+  const int status = options->on_batch(options->context, batch);
+  sl_locale_end_callback(users);
+  sl_scope_end(slot, scope);
+  return status;
+}
+
+static int deliver(void *context, struct sl_slot *slot, const struct sl_batch *batch, int empty) {
+  struct sl_outputs *o = context;
+  const struct sl_setup *s = o->setup;
+  int status = SL_OK;
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TOTALS);
+  if (!empty) count(o, batch);
+  sl_scope_end(slot, scope);
+  if (o->wants_digests) digest(o, slot, batch);
+  if (!empty && s->memory_check && s->memory_check->check_output) status = check(s, slot, batch);
+  return status == SL_OK && s->options.on_batch ? call_program(&s->options, slot, batch) : status;
+}
+
+const struct sl_observer_calls sl_outputs_observer = {.deliver = deliver};

@@ -1,0 +1,23 @@
+/* sinks.h: the graph's sinks. See sinks.c. */
+#ifndef SL_SINKS_H
+#define SL_SINKS_H
+
+#include "execute/observer.h"
+
+struct sl_sinks {
+  struct sl_setup *setup;
+  char **json, **lines; /* per node: what the sinks reported at the end */
+};
+
+extern const struct sl_observer_calls sl_sinks_observer; /* its context: struct sl_sinks */
+
+int sl_sinks_open(struct sl_sinks *sinks, struct sl_setup *s);
+void sl_sinks_close(struct sl_sinks *sinks);
+/* Opens the files of all sinks; the slot has their argument structs. */
+int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot);
+/* Ends the sinks and keeps what they report. */
+int sl_sinks_finish(struct sl_sinks *sinks);
+/* Closes the source and the sinks. */
+void sl_sinks_end(struct sl_sinks *sinks);
+
+#endif

@@ -1,0 +1,315 @@
+/* options.c: from the options to the devices and the graph of a session. */
+#include "session/options.h"
+
+#include "base/processor.h"
+#include "execute/devices.h"
+#include "observe/checks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SLOTS = 256, MAX_SLICE_EVENTS = 1 << 20, DEFAULT_SOURCE_THREADS = 8 };
+
+SL_ANY_PROCESSOR struct sl_options sl_options_default(void) {
+  return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
+}
+
+/* The TARGET of "TARGET" or "TARGET:..."; 0 if there is none. */
+static int read_target(const char *device, char *target, size_t size) {
+  const size_t length = strcspn(device, ":");
+  if (length == 0 || length >= size) return 0;
+  snprintf(target, size, "%.*s", (int)length, device);
+  return 1;
+}
+
+/* --race: the emulator that looks on is a target of its own, whose plugins were compiled for it. */
+static int choose_race(struct sl_setup *s, char *target, size_t size) {
+  char reason[512];
+  if (strcmp(target, "simt") != 0) {
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write --device simt --race",
+                "races are looked for on the emulator, not on '%s'", s->options.device);
+    return SL_EINVAL;
+  }
+  if (s->options.guard) {
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "run it once with each",
+                "--guard and --race each place memory in a way of their own");
+    return SL_EINVAL;
+  }
+  snprintf(target, size, "race");
+  if (sl_backend_load(target, reason, sizeof reason)) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "build with elfutils (Debian: libdw-dev)", "there is no --race: %s",
+              reason);
+  return SL_EINVAL;
+}
+
+/* Which devices this build has, or which of them was meant. */
+static int no_device(struct sl_setup *s, const char *target, const char *reason) {
+  char names[128], hint[192];
+  struct sl_nearest nearest;
+  snprintf(names, sizeof names, "%s", sl_devices());
+  sl_nearest_begin(&nearest, target);
+  char *rest = names;
+  for (const char *name; (name = strtok_r(rest, " ", &rest)) != NULL;) sl_nearest_offer(&nearest, name);
+  const char *best = sl_nearest_result(&nearest);
+  if (best)
+    snprintf(hint, sizeof hint, "did you mean %s?", best);
+  else
+    snprintf(hint, sizeof hint, "this build has %s", sl_devices());
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "there is no device '%s': %s", s->options.device, reason);
+  return SL_EINVAL;
+}
+
+int sl_options_open_devices(struct sl_setup *s) {
+  char target[16], reason[512] = "";
+  if (!read_target(s->options.device, target, sizeof target)) return sl_devices_refuse(s);
+  if (s->options.race) {
+    const int status = choose_race(s, target, sizeof target);
+    if (status < 0) return status;
+  }
+  const char *const targets[] = {"cpu", strcmp(target, "cpu") != 0 ? target : NULL, NULL};
+  const int status = sl_registry_scan(s->options.plugin_paths, targets, &s->registry);
+  if (status < 0) return status;
+  s->registry.tries_named = s->options.try_plugins;
+  s->backend = sl_backend_find(target);
+  if (!s->backend) s->backend = sl_backend_load(target, reason, sizeof reason);
+  return s->backend ? sl_devices_open(s) : no_device(s, target, reason);
+}
+
+int sl_options_check(struct sl_setup *s) {
+  struct sl_diagnostics *d = s->diagnostics;
+  const char *const *inputs = s->options.input_paths;
+  if (inputs && !inputs[0]) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "NULL stands for the events of the graph's own source",
+                "input_paths names no file");
+    return SL_EINVAL;
+  }
+  if (s->options.feed && inputs) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "give it the one or the other", "a run with a feed reads no files, such as %s",
+                inputs[0]);
+    return SL_EINVAL;
+  }
+  if (s->options.input_ranges && !inputs) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "name the files in input_paths", "input_ranges are of no file");
+    return SL_EINVAL;
+  }
+  s->memory_check = s->options.race ? &sl_race_check : s->options.guard ? &sl_guard_check : NULL;
+  s->repeat = s->options.repeat > 1 ? s->options.repeat : 1;
+  if (s->options.slots > MAX_SLOTS) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->options.slots, MAX_SLOTS);
+    return SL_EINVAL;
+  }
+  const uint32_t processors = sl_processors();
+  s->source_threads = s->options.source_threads             ? s->options.source_threads
+                      : processors < DEFAULT_SOURCE_THREADS ? processors
+                                                            : DEFAULT_SOURCE_THREADS;
+  if (s->source_threads > SL_WORKERS_MAX) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u source threads are more than %d", s->source_threads, SL_WORKERS_MAX);
+    return SL_EINVAL;
+  }
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- graph */
+
+/* "KEY=VALUE" strings into overrides; the keys are copies. */
+static int split_overrides(const char *const *texts, const char *option, const char *form, struct sl_diagnostics *d,
+                           struct sl_override **overrides, uint32_t *count) {
+  uint32_t n = 0;
+  while (texts && texts[n]) n++;
+  *count = 0;
+  *overrides = calloc(n + 1u, sizeof **overrides);
+  if (!*overrides) return SL_ENOMEM;
+  int status = SL_OK;
+  for (uint32_t i = 0; i < n; i++) {
+    const char *equals = strchr(texts[i], '=');
+    if (!equals || equals == texts[i]) {
+      sl_diagnose(d, SL_ERROR, NULL, NULL, form, "%s %s: there is no '='", option, texts[i]);
+      status = SL_EGRAPH;
+      continue;
+    }
+    char *key = strndup(texts[i], (size_t)(equals - texts[i]));
+    if (!key) return SL_ENOMEM;
+    (*overrides)[(*count)++] = (struct sl_override){key, equals + 1};
+  }
+  return status;
+}
+
+static void free_overrides(struct sl_override *overrides, uint32_t count) {
+  for (uint32_t i = 0; overrides && i < count; i++) free((char *)overrides[i].key);
+  free(overrides);
+}
+
+/* "simt.seed": the part after the dot, if the part before it is the device's target, and it has settings. */
+static const char *device_setting(const struct sl_setup *s, const char *key) {
+  const char *name = s->backend->settings ? s->backend->settings : s->backend->target;
+  const size_t length = strlen(name);
+  return s->backend->set && strncmp(key, name, length) == 0 && key[length] == '.' ? key + length + 1 : NULL;
+}
+
+static int set_branches(struct sl_setup *s, const char *value, char *reason, size_t reason_size) {
+  char *end = NULL;
+  const unsigned long number = *value >= '0' && *value <= '9' ? strtoul(value, &end, 10) : 0;
+  if (number >= 1 && number <= SL_BRANCHES_MAX && *end == '\0') {
+    s->branches = (uint32_t)number;
+    return SL_OK;
+  }
+  snprintf(reason, reason_size, "runtime.branches cannot be '%s'; it is a number from 1 to %d", value,
+           (int)SL_BRANCHES_MAX);
+  return SL_EINVAL;
+}
+
+/* A setting of the runtime itself, `--set runtime.KEY=VALUE`. */
+static int set_runtime(struct sl_setup *s, const char *key, const char *value, char *reason, size_t reason_size) {
+  const int is_on = strcmp(value, "on") == 0;
+  if (strcmp(key, "branches") == 0) return set_branches(s, value, reason, reason_size);
+  if (strcmp(key, "families") != 0)
+    snprintf(reason, reason_size, "the runtime has no setting '%s'; it has branches and families", key);
+  else if (!is_on && strcmp(value, "off") != 0)
+    snprintf(reason, reason_size, "runtime.families cannot be '%s'; it is on or off", value);
+  else
+    s->families = (uint32_t)is_on;
+  return *reason ? SL_EINVAL : SL_OK;
+}
+
+static int set_devices(struct sl_setup *s, const char *key, const char *value, char *reason, size_t reason_size) {
+  int status = SL_OK;
+  for (uint32_t d = 0; d < s->device_count && status == SL_OK; d++)
+    status = s->backend->set(s->devices[d].device, key, value, reason, reason_size);
+  return status;
+}
+
+/* Takes the settings of the runtime and of the device out of the overrides. */
+static int take_settings(struct sl_setup *s, struct sl_override *sets, uint32_t *count) {
+  uint32_t kept = 0;
+  int status = SL_OK;
+  for (uint32_t i = 0; i < *count; i++) {
+    const int of_runtime = strncmp(sets[i].key, "runtime.", 8) == 0;
+    const char *key = of_runtime ? sets[i].key + 8 : device_setting(s, sets[i].key);
+    char reason[256] = "";
+    const int refused = of_runtime ? set_runtime(s, key, sets[i].value, reason, sizeof reason) < 0
+                                   : key && set_devices(s, key, sets[i].value, reason, sizeof reason) < 0;
+    if (refused) {
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--set %s=%s: %s", sets[i].key, sets[i].value, reason);
+      status = SL_EGRAPH;
+    }
+    if (key)
+      free((char *)sets[i].key);
+    else
+      sets[kept++] = sets[i];
+  }
+  *count = kept;
+  return status;
+}
+
+/* Are parts of files asked for, of a source that reads parts? */
+static int check_ranges(struct sl_setup *s) {
+  const struct sl_options *o = &s->options;
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  for (uint32_t i = 0; o->input_ranges && o->input_paths && o->input_paths[i]; i++) {
+    if (o->input_ranges[i].first_byte == 0 && o->input_ranges[i].bytes == 0) continue;
+    if (source->algorithm->source->index) return SL_OK;
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name, NULL,
+                "%s reads whole files, and no part of %s", source->use, o->input_paths[i]);
+    return SL_EINVAL;
+  }
+  return SL_OK;
+}
+
+/* The value of the property `events` (u64) of a source that makes events by itself; NULL if the source makes none. */
+static struct sl_value *made_events(const struct sl_setup *s) {
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  const int member = sl_member_index(source->algorithm, "events");
+  if (member < 0) return NULL;
+  const struct sl_member *events = &source->algorithm->members[member];
+  const int is_number = events->kind == SL_MEMBER_PROPERTY && events->type == SL_TYPE_u64;
+  return is_number ? &source->values[member] : NULL;
+}
+
+/* Has the source what it takes its events from? */
+static int check_input(struct sl_setup *s) {
+  const struct sl_options *o = &s->options;
+  const struct sl_node *source = &s->graph->nodes[s->graph->source];
+  const int takes_feed = source->algorithm->takes_feed != 0, reads_files = source->algorithm->source->probe != NULL;
+  const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
+  if (o->look_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
+  if (reads_files)
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name, "name them with -i, or in input_paths",
+                "%s reads files, and no input file is given", source->use);
+  else
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name,
+                "feed the run from a program (sl_options.feed in C, Graph.feed in Python), or name another source",
+                "%s takes its events from the memory of a program that runs the graph, and this run has no feed",
+                source->use);
+  return SL_EINVAL;
+}
+
+/* -n is another way to set the number of events that a source makes. */
+static void limit_source(struct sl_setup *s) {
+  struct sl_value *events = made_events(s);
+  if (s->options.events == 0 || !events) return;
+  events->integer = s->options.events;
+  events->number = (double)s->options.events;
+}
+
+int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
+  const struct sl_options *o = &s->options;
+  const char *input = o->input_paths ? o->input_paths[0] : NULL;
+  const struct sl_begin *begin = &files->begin;
+  struct sl_override *sets = NULL, *uses = NULL;
+  uint32_t set_count = 0, use_count = 0;
+  int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
+                               s->diagnostics, &sets, &set_count);
+  if (status == SL_OK) status = take_settings(s, sets, &set_count);
+  if (status == SL_OK)
+    status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
+  if (status == SL_OK && input && sl_begin_read(&files->begin, input, !o->look_only) < 0) status = SL_ENOMEM;
+  if (status == SL_OK) {
+    const struct sl_graph_request request = {.path = o->graph_path,
+                                             .text = o->graph_text,
+                                             .text_bytes = o->graph_text_bytes,
+                                             .with_paths = o->with_paths,
+                                             .target = s->backend->target,
+                                             .registry = &s->registry,
+                                             .sets = sets,
+                                             .uses = uses,
+                                             .set_count = set_count,
+                                             .use_count = use_count,
+                                             .origins = o->look_only,
+                                             .input_name = input,
+                                             .input_bytes = begin->bytes,
+                                             .input_count = begin->count,
+                                             .input_is_pipe = begin->is_pipe,
+                                             .is_fed = o->feed != NULL};
+    status = sl_graph_read(&request, s->diagnostics, &s->graph);
+  }
+  if (begin->pipe < 0) sl_begin_close(&files->begin);
+  if (status == SL_OK) status = check_ranges(s);
+  if (status == SL_OK) status = check_input(s);
+  if (status == SL_OK) limit_source(s);
+  free_overrides(sets, set_count);
+  free_overrides(uses, use_count);
+  return status;
+}
+
+int sl_options_check_effects(struct sl_setup *s) {
+  if (s->options.digest && s->graph->output_count == 0)
+    sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--digest has no effect: the graph has no outputs");
+  if (s->branches > 1 && !s->backend->is_device)
+    sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL,
+                "runtime.branches has no effect on %s, where nodes run one after the other", s->backend->target);
+  if (!s->options.resident || (s->backend->is_device && s->repeat > 1)) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--resident has no effect %s",
+              s->backend->is_device ? "without --repeat" : "where the device has no memory of its own");
+  return SL_EINVAL;
+}
+
+int sl_options_choose_slice_events(struct sl_setup *s) {
+  s->slice_events = s->options.slice_events  ? s->options.slice_events
+                    : s->graph->slice_events ? s->graph->slice_events
+                                             : s->backend->default_slice_events;
+  if (s->slice_events <= MAX_SLICE_EVENTS) return SL_OK;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u events a slice are more than %d", s->slice_events,
+              MAX_SLICE_EVENTS);
+  return SL_EINVAL;
+}

@@ -1,0 +1,269 @@
+/* run.c: a run of a session: opens its files, runs the slices, ends its files. With --repeat the slices are kept, and
+ * the passes after the first are timed.
+ */
+#include "base/clock.h"
+#include "base/locale.h"
+#include "execute/execute.h"
+#include "execute/feed.h"
+#include "execute/fit.h"
+#include "execute/memory_check.h"
+#include "session/inspect.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------ once a second */
+
+static void tick(struct sl_session *sn) {
+  const uint64_t begin = sl_now_ns();
+  int status = SL_OK;
+  SL_NOTIFY_STATUS(status, &sn->observers, tick, begin);
+  if (status < 0) sl_order_fail_now(&sn->order, status);
+  sn->times.ticker_ns += sl_now_ns() - begin;
+}
+
+/* It holds the lock of the delivery, so that a sink is never called twice at a time. */
+static void run_ticker(void *argument) {
+  struct sl_session *sn = argument;
+  struct timespec next;
+  clock_gettime(CLOCK_MONOTONIC, &next);
+  pthread_mutex_lock(&sn->delivery.lock);
+  while (!sn->ticker.ended) {
+    next.tv_sec++;
+    while (!sn->ticker.ended && pthread_cond_timedwait(&sn->ticker.wake, &sn->delivery.lock, &next) == 0) continue;
+    if (!sn->ticker.ended) tick(sn);
+  }
+  pthread_mutex_unlock(&sn->delivery.lock);
+}
+
+static int needs_ticker(const struct sl_setup *s) {
+  int needs = s->options.metrics_path || s->options.trace_path;
+  for (uint32_t n = 0; n < s->graph->node_count; n++)
+    needs |= s->opened[n] && s->graph->nodes[n].algorithm->kind == SL_KIND_SINK;
+  return needs;
+}
+
+static int start_ticker(struct sl_session *sn) {
+  if (!needs_ticker(&sn->setup)) return SL_OK;
+  const int error = sl_thread_start(&sn->ticker.thread, run_ticker, sn);
+  if (error == 0) return SL_OK;
+  sl_diagnose(sn->setup.diagnostics, SL_ERROR, NULL, NULL, NULL, "no thread could be started: %s", strerror(error));
+  return SL_ENOMEM;
+}
+
+static void stop_ticker(struct sl_session *sn) {
+  if (!sn->ticker.thread.is_started) return;
+  pthread_mutex_lock(&sn->delivery.lock);
+  sn->ticker.ended = 1;
+  pthread_cond_signal(&sn->ticker.wake);
+  pthread_mutex_unlock(&sn->delivery.lock);
+  sl_thread_join(&sn->ticker.thread);
+}
+
+/* ----------------------------------------------------------------------------------------------- repeats */
+
+/* The passes after the first, in stretches that are timed one by one, so that a run shows its own spread. */
+static int run_stretches(struct sl_session *sn, struct sl_repeated *repeated) {
+  struct sl_summary *sum = &sn->statistics.summary;
+  const uint32_t passes = sn->setup.repeat - 1;
+  const uint32_t stretches = passes < SL_STRETCHES ? passes : SL_STRETCHES;
+  int status = SL_OK;
+  sl_summary_stretch(&sn->statistics, 0, 0); /* what ran before does not count */
+  for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
+    const uint64_t now = passes / stretches + (i < passes % stretches);
+    const uint64_t begin = sl_now_ns(), events_before = sl_events_in_graph(&sn->statistics);
+    status = sl_run_repeated(sn->slots, &sn->reading, now);
+    if (status != SL_OK) break; /* a stretch that was stopped has no rate */
+    const uint64_t ns = sl_now_ns() - begin, events = sl_events_in_graph(&sn->statistics) - events_before;
+    repeated->ns += ns;
+    repeated->events += events;
+    sl_summary_stretch(&sn->statistics, i, sn->reading.events * now);
+    if (events > 0 && ns > 0) sum->stretch_hz[sum->stretch_count++] = (double)events * 1e9 / (double)ns;
+  }
+  return status;
+}
+
+static int run_repeats(struct sl_session *sn, struct sl_repeated *repeated) {
+  const struct sl_scope scope = sl_scope_begin(&sn->slots[0], SL_ACTIVITY_KEEP);
+  int status = sl_keep_slices(&sn->slots[0], &sn->reading);
+  sl_scope_end(&sn->slots[0], scope);
+  if (status == SL_ENOMEM) sl_fit_report_kept(&sn->reading);
+  if (status < 0 || sn->reading.kept_count == 0) return status;
+  status = sl_run_kept(sn->slots, &sn->reading);
+  if (status != SL_OK) return status;
+  sn->delivery.active = 0;
+  return run_stretches(sn, repeated);
+}
+
+/* ------------------------------------------------------------------------------------------------ the run */
+
+/* A file that cannot be written: the run is refused before it begins. */
+static int refuse(struct sl_session *sn, int status) {
+  sn->report.is_refused |= status == SL_EIO || status == SL_EINVAL;
+  return status;
+}
+
+static int open_trace(struct sl_session *sn) {
+  const struct sl_setup *s = &sn->setup;
+  int status = sl_trace_open(&sn->trace, s, &sn->files);
+  if (status == SL_OK && sn->trace.file) sl_observers_add(&sn->observers, &sl_trace_observer, &sn->trace);
+  if (status < 0 || !s->backend->is_device || (!s->options.profile && !sn->trace.file)) return status;
+  sn->observers.need_steps = 1;
+  status = sl_timestamps_open(&sn->timestamps, s, &sn->times, &sn->trace);
+  if (status == SL_OK) sl_observers_add(&sn->observers, &sl_timestamps_observer, &sn->timestamps);
+  return status;
+}
+
+static int open_metrics(struct sl_session *sn) {
+  sn->metrics.statistics = &sn->statistics;
+  sn->metrics.files = &sn->files;
+  sn->metrics.delivery = &sn->delivery;
+  sn->metrics.order = &sn->order;
+  const int status = sl_metrics_open(&sn->metrics);
+  if (sn->metrics.is_open) sl_observers_add(&sn->observers, &sl_metrics_observer, &sn->metrics);
+  return status;
+}
+
+static void trace_opening(struct sl_session *sn) {
+  uint64_t at = sn->setup.open_ns;
+  for (uint32_t i = 0; i < SL_OPENING_PARTS; i++) {
+    sl_span_add(&sn->slots[0], sl_opening_name(i), at, at + sn->times.opening_ns[i], NULL, 0);
+    at += sn->times.opening_ns[i];
+  }
+}
+
+static int open_files(struct sl_session *sn) {
+  struct sl_slot *main_slot = &sn->slots[0];
+  const struct sl_scope scope = sl_scope_begin(main_slot, SL_ACTIVITY_OPEN);
+  int status = sl_report_open(&sn->report, &sn->files);
+  sn->statistics.summary.started = sn->report.started;
+  if (status == SL_OK) status = open_trace(sn);
+  if (status == SL_OK) status = open_metrics(sn);
+  (void)refuse(sn, status);
+  if (status == SL_OK) {
+    status = sl_source_open(&sn->setup);
+    sl_begin_close(&sn->files.begin);
+  }
+  if (status == SL_OK) status = refuse(sn, sl_sinks_begin(&sn->sinks, main_slot));
+  if (status == SL_OK) status = refuse(sn, sl_files_check_output(&sn->files));
+  if (status == SL_OK) status = start_ticker(sn);
+  trace_opening(sn);
+  sl_scope_end_span(main_slot, scope, sl_activity_name(SL_ACTIVITY_OPEN), NULL, 0);
+  return status;
+}
+
+/* All slots' threads are idle from now on, or until now. */
+static void begin_times(struct sl_session *sn) {
+  for (uint32_t i = 0; i < sn->setup.slot_count; i++) {
+    sn->slots[i].activity = SL_ACTIVITY_IDLE;
+    sn->slots[i].activity_ns = sn->setup.begin_ns;
+  }
+}
+
+static uint64_t end_times(struct sl_session *sn) {
+  uint64_t end_ns = 0;
+  for (uint32_t i = 0; i < sn->setup.slot_count; i++) end_ns = sl_activity_settle(&sn->slots[i]);
+  return end_ns;
+}
+
+static int end_run(struct sl_session *sn, int status, const struct sl_repeated *repeated) {
+  const struct sl_setup *s = &sn->setup;
+  struct sl_summary *sum = &sn->statistics.summary;
+  const struct sl_scope scope = sl_scope_begin(&sn->slots[0], SL_ACTIVITY_FINISH);
+  const int checked = s->memory_check && s->memory_check->finish ? s->memory_check->finish(s) : SL_OK;
+  stop_ticker(sn);
+  /* From here on files are ended as this states, whatever comes. */
+  sn->files.is_interrupted = atomic_load(&sn->order.stopped) != 0;
+  sn->identity.run.is_interrupted = (uint32_t)sn->files.is_interrupted;
+  sl_outputs_update(&sn->outputs);
+  if (status == SL_OK) status = sl_sinks_finish(&sn->sinks);
+  if (status == SL_OK) status = checked;
+  if (status == SL_OK && sn->files.is_interrupted) status = SL_EINTERRUPTED;
+  sl_sinks_end(&sn->sinks);
+  sl_span_add(&sn->slots[0], sl_activity_name(SL_ACTIVITY_FINISH), scope.begin_ns, sl_activity_settle(&sn->slots[0]),
+              NULL, 0);
+  sl_summary_sum(&sn->statistics, repeated, end_times(sn));
+  sum->interrupted = status == SL_EINTERRUPTED;
+  sum->failed = status < 0 && status != SL_EINTERRUPTED;
+  sl_metrics_close(&sn->metrics);
+  const int traced = sl_trace_close(&sn->trace, &sn->files);
+  if (s->options.feed) sl_feed_over(s->options.feed);
+  return status == SL_OK ? traced : status;
+}
+
+static int run(struct sl_session *sn) {
+  struct sl_repeated repeated = {0};
+  sn->setup.begin_ns = sl_now_ns();
+  begin_times(sn);
+  sn->delivery.active = 1;
+  int status = open_files(sn);
+  if (status == SL_OK)
+    status = sn->setup.repeat > 1 ? run_repeats(sn, &repeated) : sl_run_source(sn->slots, &sn->reading);
+  if (status == SL_OK) status = sn->reading.status;
+  return end_run(sn, status, &repeated);
+}
+
+int sl_session_run(struct sl_session *sn) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
+  const struct sl_setup *s = &sn->setup;
+  const size_t errors = sl_diagnostics_errors(s->diagnostics);
+  if (s->options.look_only)
+    return sl_report_failure(s, SL_EINVAL, errors, "a session opened with look_only does not run");
+  const int status = sl_report_failure(s, run(sn), errors, "the run failed");
+  sl_diagnose_further(s->diagnostics);
+  return sl_report_end(&sn->report, &sn->files, &sn->statistics.summary, status);
+}
+
+/* ------------------------------------------------------------------------------------------------- step by step */
+
+const void *sl_moment_storage(const struct sl_moment *m, int32_t storage) {
+  const struct sl_storage *at = &m->session->setup.layout->storage[storage];
+  return at->kind == SL_STORAGE_INPUT ? m->flight->input->block + at->offset : m->slot->storage[storage];
+}
+
+uint64_t sl_moment_filled(const struct sl_moment *m, uint32_t member, uint32_t bound) {
+  return m->flight->input->used[SL_BOUNDS_MAX * member + bound];
+}
+
+struct sl_moment sl_moment_first(const struct sl_session *sn) {
+  const struct sl_slot *slot = &sn->slots[0];
+  return (struct sl_moment){.session = sn, .event_count = slot->event_count, .slot = slot, .flight = &slot->flights[0]};
+}
+
+struct watch {
+  const struct sl_session *session;
+  sl_look *look;
+  void *context;
+};
+
+static int choose(void *context, const struct sl_slot *slot, const struct sl_flight *flight, uint32_t step,
+                  uint32_t node) {
+  const struct watch *w = context;
+  const struct sl_moment moment = {.session = w->session,
+                                   .step = &slot->setup->layout->steps[step],
+                                   .node = node,
+                                   .event_count = slot->event_count,
+                                   .is_whole = slot->event_count == flight->input->event_count,
+                                   .slot = slot,
+                                   .flight = flight};
+  return w->look(w->context, &moment);
+}
+
+int sl_session_watch_slice(struct sl_session *sn, void *source_state, sl_look *look, void *context,
+                           int *source_failed) {
+  static const struct sl_observer_calls calls = {.choose = choose};
+  struct watch watch = {sn, look, context};
+  struct sl_slot *slot = &sn->slots[0];
+  struct sl_input *input = slot->flights[0].input = &slot->flights[0].own_input;
+  struct sl_fill fill;
+  const int more = sl_source_fill(&sn->reading, source_state, input, sn->setup.slice_events, 1, &fill);
+  *source_failed = more < 0;
+  input->event_count = fill.event_count;
+  if (more < 0 || fill.event_count == 0) return more < 0 ? more : 0;
+  sl_observers_add(&sn->observers, &calls, &watch);
+  sn->delivery.active = 0;
+  const int status = sl_flight_finish(slot, 0);
+  sl_observers_remove(&sn->observers, &watch);
+  return status < 0 && status != SL_EINTERRUPTED ? status : more;
+}

@@ -1,0 +1,287 @@
+/* session.c: opening a graph for a run, and closing it; and what a session shows (inspect.h). See sluice.h for what a
+ * session is.
+ */
+#include "session/session.h"
+
+#include "base/clock.h"
+#include "base/locale.h"
+#include "base/processor.h"
+#include "execute/feed.h"
+#include "execute/fit.h"
+#include "execute/memory_check.h"
+#include "execute/services.h"
+#include "observe/checks.h"
+#include "session/inspect.h"
+#include "session/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static int open_slots(struct sl_session *sn) {
+  struct sl_setup *s = &sn->setup;
+  const struct sl_slot_parts parts = {&sn->order, &sn->delivery, &sn->history, &sn->observers};
+  sn->slots = calloc(s->slot_count, sizeof *sn->slots);
+  if (!sn->slots) return SL_ENOMEM;
+  for (uint32_t i = 0; i < s->slot_count; i++) {
+    const int status = sl_slot_open(s, &parts, &sn->slots[i], i);
+    if (status == SL_ENOMEM)
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "use fewer slots or a smaller --slice-events",
+                  "slot %u of %u: no memory for an arena of %llu bytes and an input of %llu bytes", i, s->slot_count,
+                  (unsigned long long)s->layout->arena_bytes, (unsigned long long)s->layout->input_bytes);
+    else if (status < 0)
+      sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "slot %u of %u could not be opened: %s", i, s->slot_count,
+                  s->backend->error(sn->slots[i].device));
+    if (status < 0) return status;
+  }
+  return sl_traffic_open(&sn->traffic, s, sn->slots);
+}
+
+/* The graph, and what it reads and writes. */
+static int open_graph(struct sl_session *sn) {
+  struct sl_setup *s = &sn->setup;
+  int status = sl_options_check(s);
+  if (status == SL_OK) status = sl_files_find(&sn->files);
+  if (status == SL_OK) status = sl_files_check(&sn->files);
+  if (status == SL_OK) status = sl_options_open_devices(s);
+  if (status == SL_OK) status = sl_options_open_graph(s, &sn->files);
+  if (status == SL_OK) status = sl_files_check_graph(&sn->files);
+  if (status == SL_OK) status = sl_options_check_effects(s);
+  sl_times_opened(&sn->times, SL_OPENING_GRAPH);
+  return status == SL_OK ? sl_options_choose_slice_events(s) : status;
+}
+
+/* Plan and constants. */
+static int open_setup(struct sl_session *sn) {
+  struct sl_setup *s = &sn->setup;
+  s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
+  if (!s->contexts) return SL_ENOMEM;
+  for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
+  int status = sl_properties_check(s);
+  if (status == SL_OK)
+    status = sl_layout_make(s->graph, s->slice_events, (int)s->families, sl_setup_branches(s),
+                            s->memory_check ? s->memory_check->input_gap_bytes : 0, s->diagnostics, &s->layout);
+  if (status == SL_OK) status = sl_setup_open_tables(s);
+  sl_times_opened(&sn->times, SL_OPENING_PLAN);
+  if (status == SL_OK) status = sl_constants_make(s);
+  if (status == SL_OK) status = sl_nodes_prepare(s);
+  sl_times_opened(&sn->times, SL_OPENING_CONSTANTS);
+  return status == SL_OK ? sl_fit(s) : status;
+}
+
+/* The parts at work, and their tables. */
+static int open_parts(struct sl_session *sn) {
+  struct sl_setup *s = &sn->setup;
+  const struct sl_summary_parts parts = {.setup = s,
+                                         .slots = (const struct sl_slot *const *)&sn->slots,
+                                         .reading = &sn->reading,
+                                         .delivery = &sn->delivery,
+                                         .history = &sn->history,
+                                         .times = &sn->times,
+                                         .traffic = &sn->traffic,
+                                         .outputs = &sn->outputs};
+  int status = sl_identity_open(&sn->identity, s);
+  if (status == SL_OK) status = sl_overflow_history_open(&sn->history, s);
+  if (status == SL_OK) status = sl_outputs_open(&sn->outputs, s, &sn->identity);
+  if (status == SL_OK) status = sl_sinks_open(&sn->sinks, s);
+  if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
+  if (status == SL_OK) status = sl_times_open(&sn->times, s);
+  if (status == SL_OK) status = sl_summary_open(&sn->statistics, &parts);
+  sl_times_opened(&sn->times, SL_OPENING_PLAN);
+  if (status == SL_OK) status = sl_order_open(&sn->order, s);
+  if (status == SL_OK && !s->options.look_only) status = open_slots(sn);
+  if (status == SL_OK) status = sl_setup_open_workers(s);
+  sl_times_opened(&sn->times, SL_OPENING_MEMORY);
+  return status;
+}
+
+/* A feed that belongs to another session is not ended by this one. */
+static int take_feed(struct sl_setup *s) {
+  if (!s->options.feed || sl_feed_attach(s->options.feed) == SL_OK) return SL_OK;
+  s->options.feed = NULL;
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "make one for each session", "the feed is that of another session");
+  return SL_EINVAL;
+}
+
+/* Locks, and pointers between parts. */
+static void connect(struct sl_session *sn, const struct sl_options *options, struct sl_diagnostics *d) {
+  struct sl_setup *s = &sn->setup;
+  s->open_ns = sn->times.opening_since_ns = sl_now_ns();
+  s->families = 1;
+  s->options = *options;
+  s->diagnostics = d;
+  s->files = &sn->files;
+  s->output_calls = &sl_files_output;
+  sn->files.setup = s;
+  sn->files.stopped = &sn->order.stopped;
+  sn->reading.setup = s;
+  sn->reading.order = &sn->order;
+  sn->reading.history = &sn->history;
+  pthread_mutex_init(&sn->reading.lock, NULL);
+  pthread_mutex_init(&sn->order.lock, NULL);
+  pthread_cond_init(&sn->order.changed, NULL);
+  pthread_mutex_init(&sn->history.lock, NULL);
+  pthread_mutex_init(&sn->trace.lock, NULL);
+  pthread_mutex_init(&sn->times.lock, NULL);
+  pthread_mutex_init(&sn->delivery.lock, NULL);
+  pthread_condattr_t by_monotonic_clock;
+  pthread_condattr_init(&by_monotonic_clock);
+  pthread_condattr_setclock(&by_monotonic_clock, CLOCK_MONOTONIC);
+  pthread_cond_init(&sn->ticker.wake, &by_monotonic_clock);
+  pthread_condattr_destroy(&by_monotonic_clock);
+  sl_observers_add(&sn->observers, &sl_times_observer, &sn->times);
+  sl_observers_add(&sn->observers, &sl_traffic_observer, &sn->traffic);
+  sl_observers_add(&sn->observers, &sl_sinks_observer, &sn->sinks);
+  sl_observers_add(&sn->observers, &sl_outputs_observer, &sn->outputs);
+}
+
+SL_ANY_PROCESSOR int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d,
+                                     struct sl_session **session) {
+  if (sl_processor_check(d) < 0) return SL_EINVAL;
+  SL_IN_C_LOCALE(SL_ENOMEM);
+  *session = NULL;
+  int status = sl_diagnose_size(d, "sl_options", options->size, sizeof *options);
+  if (status < 0) return status;
+  struct sl_session *sn = calloc(1, sizeof *sn);
+  if (!sn) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(SL_ENOMEM));
+    return SL_ENOMEM;
+  }
+  connect(sn, options, d);
+  const size_t errors = sl_diagnostics_errors(d);
+  status = take_feed(&sn->setup);
+  if (status == SL_OK) status = open_graph(sn);
+  if (status == SL_OK) status = open_setup(sn);
+  if (status == SL_OK) status = open_parts(sn);
+  if (status < 0) {
+    status = sl_report_failure(&sn->setup, status, errors, "the graph could not be opened");
+    sl_session_close(sn);
+    return status;
+  }
+  *session = sn;
+  return SL_OK;
+}
+
+static void close_slots(struct sl_session *sn) {
+  struct sl_setup *s = &sn->setup;
+  for (uint32_t i = 0; sn->slots && i < s->slot_count; i++) sl_slot_close(&sn->slots[i]);
+  for (uint64_t i = 0; i < sn->reading.kept_count; i++) sl_input_close(s, &sn->reading.kept[i]);
+  free(sn->slots);
+  free(sn->reading.kept);
+}
+
+void sl_session_close(struct sl_session *sn) {
+  SL_IN_C_LOCALE();
+  if (!sn) return;
+  struct sl_setup *s = &sn->setup;
+  sl_traffic_close(&sn->traffic);
+  close_slots(sn);
+  sl_setup_close_tables(s);
+  sl_outputs_close(&sn->outputs);
+  sl_sinks_close(&sn->sinks);
+  sl_delivery_close(&sn->delivery);
+  sl_report_close(&sn->report);
+  sl_identity_close(&sn->identity);
+  sl_overflow_history_close(&sn->history);
+  sl_summary_close(&sn->statistics);
+  sl_timestamps_close(&sn->timestamps);
+  sl_times_close(&sn->times);
+  sl_order_close(&sn->order);
+  sl_layout_free(s->layout);
+  sl_graph_free(s->graph);
+  sl_registry_close(&s->registry);
+  sl_devices_close(s);
+  pthread_mutex_destroy(&sn->reading.lock);
+  pthread_mutex_destroy(&sn->order.lock);
+  pthread_cond_destroy(&sn->order.changed);
+  pthread_mutex_destroy(&sn->history.lock);
+  pthread_mutex_destroy(&sn->trace.lock);
+  pthread_mutex_destroy(&sn->times.lock);
+  pthread_mutex_destroy(&sn->delivery.lock);
+  pthread_cond_destroy(&sn->ticker.wake);
+  sl_files_close(&sn->files);
+  if (s->options.feed) sl_feed_detach(s->options.feed);
+  free(sn);
+}
+
+/* ------------------------------------------------------------------------------------------------ what it shows */
+
+void sl_session_stop(struct sl_session *sn) { atomic_store(&sn->order.stopped, SL_STOPPED); }
+
+void sl_session_stop_by(struct sl_session *sn, int signal_number) { atomic_store(&sn->order.stopped, signal_number); }
+
+const struct sl_summary *sl_session_summary(const struct sl_session *sn) { return &sn->statistics.summary; }
+
+const struct sl_run *sl_session_identity(const struct sl_session *sn) { return &sn->identity.run; }
+
+int sl_session_claim_output(struct sl_session *sn, const char *option, const char *path, uint32_t appends) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
+  return sl_files_claim(&sn->files, option, path, appends);
+}
+
+int sl_session_writes_stdout(const struct sl_session *sn) { return sn->files.writes_stdout; }
+
+const struct sl_setup *sl_session_setup(const struct sl_session *sn) { return &sn->setup; }
+
+const struct sl_options *sl_session_options(const struct sl_session *sn) { return &sn->setup.options; }
+
+const struct sl_graph *sl_session_graph(const struct sl_session *sn) { return sn->setup.graph; }
+
+const struct sl_layout *sl_session_layout(const struct sl_session *sn) { return sn->setup.layout; }
+
+const char *sl_session_sink_lines(const struct sl_session *sn, uint32_t node) { return sn->sinks.lines[node]; }
+
+const char *sl_session_sink_json(const struct sl_session *sn, uint32_t node) { return sn->sinks.json[node]; }
+
+uint64_t sl_session_events_read(const struct sl_session *sn) { return sn->reading.events; }
+
+void sl_session_race_only(struct sl_session *sn, uint32_t node) {
+  sn->setup.race_algorithm = sn->setup.graph->nodes[node].algorithm;
+}
+
+int sl_session_put_report(struct sl_session *sn, const char *text, size_t bytes) {
+  return sl_report_put(&sn->report, text, bytes);
+}
+
+int sl_session_describe_device(const struct sl_session *sn, char *text, size_t size) {
+  const struct sl_summary *sum = &sn->statistics.summary;
+  int are_alike = 1;
+  if (size > 0) *text = 0;
+  for (uint32_t d = 1; d < sum->device_count; d++)
+    are_alike &= strcmp(sum->devices[d].description, sum->devices[0].description) == 0;
+  for (uint32_t d = 0; d < (are_alike ? 1 : sum->device_count); d++) {
+    const size_t length = strlen(text);
+    if (!*sum->devices[d].description || length >= size) continue;
+    if (sum->device_count > 1 && are_alike) snprintf(text, size, "each ");
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", d ? "; " : "", sum->devices[d].description);
+  }
+  return sn->setup.backend->is_device != 0;
+}
+
+uint64_t sl_session_constant_checksum(const struct sl_session *sn, uint32_t n) {
+  const struct sl_setup *s = &sn->setup;
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  uint64_t checksum = 0;
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    if (a->members[m].kind != SL_MEMBER_OUT) continue;
+    for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
+      const struct sl_array *array = &s->arrays[s->layout->members[n][m].storage[f]];
+      checksum = XXH3_64bits_withSeed(array->values, array->bytes, checksum);
+    }
+  }
+  return checksum;
+}
+
+uint64_t sl_session_arena_of_one_branch(const struct sl_session *sn) {
+  const struct sl_setup *s = &sn->setup;
+  const struct sl_layout *l = s->layout;
+  struct sl_layout *one = NULL;
+  if (l->branch_count == 1) return l->arena_bytes;
+  const int status = sl_layout_make(s->graph, l->events, (int)s->families, 1, l->input_gap_bytes, s->diagnostics, &one);
+  const uint64_t bytes = status < 0 ? UINT64_MAX : one->arena_bytes;
+  if (status == SL_OK) sl_layout_free(one);
+  return bytes;
+}
