@@ -5,7 +5,6 @@
 #include "execute/binding.h"
 
 #include "execute/family.h"
-#include "execute/services.h"
 #include "execute/streams.h"
 #include "layout/bind.h"
 #include "plugin/field_ref.h"
@@ -118,11 +117,24 @@ static void bind_reference(struct sl_slot *slot, struct sl_flight *flight, const
     if (sources[i] >= 0) bind_field(slot, flight, &pointers[i], at->storage[sources[i]]);
 }
 
+/* Copies what a node has prepared into an argument struct for kernels on a device. */
+static void copy_prepared(const struct sl_setup *s, const struct sl_device_place *at, uint32_t n, void *args) {
+  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
+  const struct sl_prepared *prepared = &s->prepared[n];
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    const struct sl_member *member = &a->members[m];
+    char *place = (char *)args + member->args_offset;
+    if (member->kind == SL_MEMBER_COMPUTED) memcpy(place, prepared->args + member->args_offset, member->args_size);
+    if (member->kind == SL_MEMBER_TABLE) memcpy(place, &prepared->tables[m].device_values[at->index], sizeof(void *));
+    if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(place, 0, member->args_size);
+  }
+}
+
 static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t n, void *args, uint32_t step) {
   const struct sl_setup *s = slot->setup;
   const struct sl_node *node = &s->graph->nodes[n];
   sl_graph_fill_properties(node, args);
-  sl_prepared_copy(s, slot->place, n, args);
+  copy_prepared(s, slot->place, n, args);
   uint32_t outputs = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];

@@ -2,9 +2,6 @@
  * becomes of one that fails: order.c. */
 #include "execute/devices.h"
 
-#include "execute/setup.h"
-#include "execute/slot.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +108,6 @@ void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_place *p
   return memory;
 }
 
-int sl_run_near(const struct sl_slot *slot, struct sl_numa_cores *before) {
-  return slot->setup->device_count > 1 && sl_numa_run_on(slot->place->node, before);
+int sl_run_near(const struct sl_setup *s, const struct sl_device_place *place, struct sl_numa_cores *before) {
+  return s->device_count > 1 && sl_numa_run_on(place->node, before);
 }

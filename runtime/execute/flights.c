@@ -8,12 +8,13 @@
  * wins.
  */
 #include "base/clock.h"
-#include "base/numa.h"
 #include "execute/delivery.h"
+#include "execute/devices.h"
 #include "execute/execute.h"
 #include "execute/fit.h"
 #include "execute/observer.h"
 #include "execute/order.h"
+#include "execute/slots.h"
 #include "execute/source.h"
 
 #include <stdlib.h>
@@ -201,7 +202,7 @@ static void help_others(struct sl_slot *slot) {
 static void work(void *argument) {
   struct worker *w = argument;
   struct sl_numa_cores before;
-  const int has_moved = sl_run_near(w->slot, &before);
+  const int has_moved = sl_run_near(w->slot->setup, w->slot->place, &before);
   const struct sl_scope scope = sl_scope_begin(w->slot, SL_ACTIVITY_OTHER);
   run_slices(w);
   help_others(w->slot);

@@ -5,6 +5,7 @@
 #include "execute/pack.h"
 
 #include "execute/binding.h"
+#include "execute/devices.h"
 #include "layout/bind.h"
 
 #include <stdlib.h>

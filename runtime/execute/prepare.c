@@ -1,6 +1,6 @@
 /* prepare.c: node constants: what a kernel node computes once, on the host, after the constants and before the first
  * event. `prepare` gets an argument struct with properties and constants, and fills in its SL_COMPUTED and SL_TABLE
- * members. They are kept here, and copied into the argument structs of all slots when these are opened.
+ * members. binding.c copies them into the argument structs of all slots when these are opened.
  */
 #include "execute/binding.h"
 #include "execute/services.h"
@@ -85,18 +85,6 @@ int sl_nodes_prepare(struct sl_setup *s) {
     if (status < 0 && result == SL_OK) result = status;
   }
   return result;
-}
-
-void sl_prepared_copy(const struct sl_setup *s, const struct sl_device_place *at, uint32_t n, void *args) {
-  const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
-  const struct sl_prepared *prepared = &s->prepared[n];
-  for (uint32_t m = 0; m < a->member_count; m++) {
-    const struct sl_member *member = &a->members[m];
-    char *place = (char *)args + member->args_offset;
-    if (member->kind == SL_MEMBER_COMPUTED) memcpy(place, prepared->args + member->args_offset, member->args_size);
-    if (member->kind == SL_MEMBER_TABLE) memcpy(place, &prepared->tables[m].device_values[at->index], sizeof(void *));
-    if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(place, 0, member->args_size);
-  }
 }
 
 void sl_prepared_close(const struct sl_setup *s, uint32_t n) {

@@ -6,6 +6,10 @@
 
 #include "execute/setup.h"
 
+/* Opens the arrays that go by node and storage, when there is a layout; the worker threads; closes what is open. */
+int sl_setup_open_tables(struct sl_setup *s);
+int sl_setup_open_workers(struct sl_setup *s);
+void sl_setup_close_tables(struct sl_setup *s);
 void sl_services_open(struct sl_setup *s, uint32_t node);
 int sl_properties_check(struct sl_setup *s);
 int sl_constants_make(struct sl_setup *s);
@@ -16,9 +20,8 @@ void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, 
 int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_place **failed);
 void sl_array_close(const struct sl_setup *s, struct sl_array *array);
 
-/* What all nodes prepare; its copy into an argument struct for kernels on device `place`. */
+/* What all nodes prepare. */
 int sl_nodes_prepare(struct sl_setup *s);
-void sl_prepared_copy(const struct sl_setup *s, const struct sl_device_place *place, uint32_t node, void *args);
 void sl_prepared_close(const struct sl_setup *s, uint32_t node);
 void *sl_make_table(void *context, const char *table, uint64_t count); /* the service */
 

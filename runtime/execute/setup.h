@@ -7,13 +7,24 @@
 #include "backend/backend.h"
 #include "base/output.h"
 #include "base/workers.h"
-#include "execute/devices.h"
 #include "layout/layout.h"
 
 #include <stdatomic.h>
 
 struct sl_files;
 struct sl_memory_check;
+
+enum { SL_DEVICES_MAX = 32 };
+
+/* A device that slots run on: one of those that --device names, all of one backend. */
+struct sl_device_place {
+  struct sl_device *device;       /* the backend's */
+  uint32_t index;                 /* in the session's list */
+  int node;                       /* which memory is near to it; negative: all, or not known */
+  char name[32];                  /* "cuda:1" */
+  atomic_uint_fast64_t next_kept; /* in the repeats, of the slices near to it */
+  int is_lost;                    /* a call of it has failed: it runs no more slices; with the lock of the order held */
+};
 
 /* The context of a node's services. */
 struct sl_node_context {
@@ -64,10 +75,6 @@ struct sl_setup {
   uint64_t open_ns, begin_ns; /* when the session began to open, and the run to run */
 };
 
-/* Opens the arrays that go by node and storage, when there is a layout; the worker threads; closes what is open. */
-int sl_setup_open_tables(struct sl_setup *s);
-int sl_setup_open_workers(struct sl_setup *s);
-void sl_setup_close_tables(struct sl_setup *s);
 /* Maximum number of branches for the layout. */
 uint32_t sl_setup_branches(const struct sl_setup *s);
 /* Reports that `what` failed, if `status` is a failure and no error was reported since there were `errors` of them.

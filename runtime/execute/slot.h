@@ -1,4 +1,5 @@
-/* slot.h: a slot: memory, streams and argument structs of the slices that it has in flight. See slot.c. */
+/* slot.h: a slot: memory, streams and argument structs of the slices that it has in flight. See slots.c, which opens
+ * it. */
 #ifndef SL_SLOT_H
 #define SL_SLOT_H
 
@@ -114,18 +115,6 @@ struct sl_slot {
   uint64_t host_syncs; /* waits of the host between the first and the last kernel of a slice or part */
 };
 
-/* What a slot works with, besides its setup. */
-struct sl_slot_parts {
-  struct sl_order *order;
-  struct sl_delivery *delivery;
-  struct sl_overflow_history *history;
-  const struct sl_observers *observers;
-};
-
-int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct sl_slot *slot, uint32_t index);
-void sl_slot_close(struct sl_slot *slot);
-int sl_input_open(struct sl_setup *s, const struct sl_device_place *place, struct sl_input *input);
-void sl_input_close(struct sl_setup *s, struct sl_input *input);
 uint64_t sl_fields_bytes(const struct sl_setup *s);   /* memory of a slot's fields */
 uint64_t sl_counters_bytes(const struct sl_setup *s); /* memory of a slot's error words and used words */
 /* Number of entries of an input field that the source filled. */

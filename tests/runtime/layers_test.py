@@ -13,7 +13,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAYERS = ("include", "base", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "results", "observe", "session", "report", "testing", "trial", "cli")
 ONLY = {"plan": ("include", "base")}  # narrower than what is below: the planner knows nothing of graphs
-PRIVATE = ("execute/session.h",)  # of their folder alone
+PRIVATE = ("session/session.h",)  # of their folder alone
+MODULES = ("layout", "execute", "results", "observe", "session")  # folders whose modules lie in layers, too
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 EMBEDDED = re.compile(r"sluice_embed_text\(\S+\s+\S+\s+([^\s)]+)\)")
 
@@ -62,6 +63,24 @@ def wrong_in_runtime(root):
                 yield f"{place}: {part} includes {name}, which is for {below} alone"
 
 
+def wrong_in_modules(root):
+    """In these folders also NAME.c and NAME.h together include one another in one direction only."""
+    runtime = root / "runtime"
+    for part in MODULES:
+        below = {}
+        for path, _, is_quoted, name in includes(runtime / part):
+            target = first_of(name, ([path.parent] if is_quoted else []) + [runtime])
+            if target and target.parent == runtime / part and target.stem != path.stem:
+                below.setdefault(path.stem, set()).add(target.stem)
+        while free := {module for modules in below.values() for module in modules} - below.keys():
+            for module in list(below):
+                below[module] -= free
+                if not below[module]:
+                    del below[module]
+        if below:
+            yield f"runtime/{part}: these modules include one another: {' '.join(sorted(below))}"
+
+
 def wrong_in_plugins(root):
     plugins, public = root / "plugins", root / "runtime" / "include"
     published = sorted(plugins.glob("*/include"))
@@ -77,7 +96,7 @@ def wrong_in_plugins(root):
 
 
 def wrong(root):
-    return [*wrong_in_runtime(root), *wrong_in_plugins(root)]
+    return [*wrong_in_runtime(root), *wrong_in_modules(root), *wrong_in_plugins(root)]
 
 
 # A tree in which all is right, and changes to it: the file, its text, and where the check must find something.
@@ -88,9 +107,12 @@ RIGHT = {
     "runtime/graph/graph.h": '#include "base/json.h"\n',
     "runtime/simt/simt.h": "",
     "runtime/backend/backend.h": '#include "simt/simt.h"\n',
-    "runtime/execute/session.h": '#include "backend/backend.h"\n#include "plan/plan.h"\n',
-    "runtime/execute/inspect.h": "",
-    "runtime/report/draw.h": '#include "execute/inspect.h"\n',
+    "runtime/execute/setup.h": '#include "backend/backend.h"\n#include "plan/plan.h"\n',
+    "runtime/execute/slot.h": '#include "execute/setup.h"\n',
+    "runtime/observe/trace.h": '#include "execute/slot.h"\n',
+    "runtime/session/session.h": '#include "observe/trace.h"\n',
+    "runtime/session/inspect.h": "",
+    "runtime/report/draw.h": '#include "session/inspect.h"\n',
     "runtime/cli/CMakeLists.txt": "sluice_embed_text(embedded templates/${file}.in template_${name})\n",
     "runtime/cli/new.c": '#include "template_graph.h"\n',
     "plugins/velo/include/velo/event_model.h": "#include <sluice/plugin.h>\n",
@@ -101,9 +123,11 @@ RIGHT = {
     "plugins/pv/finder.cu": '#include "fit.h"\n#include <sluice/plugin.h>\n',
 }
 VIOLATIONS = (
-    ("runtime/execute/run.c", '#include "execute/session.h"\n#include "report/draw.h"\n', 2),
-    ("runtime/execute/run.c", '#include "../report/draw.h"\n', 1),
-    ("runtime/execute/run.c", "#include <report/draw.h>\n", 1),
+    ("runtime/session/run.c", '#include "session/session.h"\n#include "report/draw.h"\n', 2),
+    ("runtime/session/run.c", '#include "../report/draw.h"\n', 1),
+    ("runtime/session/run.c", "#include <report/draw.h>\n", 1),
+    ("runtime/execute/slot.c", '#include "execute/slot.h"\n#include "observe/trace.h"\n', 2),
+    ("runtime/execute/setup.c", '#include "execute/slot.h"\n', None),
     ("runtime/base/json.c", '\n#  include "graph/graph.h" /* why */\n', 2),
     ("runtime/plan/search.c", '#include "graph/graph.h"\n', 1),
     ("runtime/simt/stream.c", '#include "backend/backend.h"\n', 1),
@@ -111,7 +135,7 @@ VIOLATIONS = (
     ("runtime/report/draw.c", '#include "gone.h"\n', 1),
     ("runtime/report/draw.c", '#include "template_graph.h"\n', 1),
     ("runtime/report/draw.c", '#include "../../plugins/pv/fit.h"\n', 1),
-    ("runtime/report/draw.c", '#include "execute/session.h"\n', 1),
+    ("runtime/report/draw.c", '#include "session/session.h"\n', 1),
     ("runtime/newer/thing.c", "#include <stdio.h>\n", 1),
     ("plugins/pv/finder.cu", '#include "fit.h"\n#include "base/json.h"\n', 2),
     ("plugins/pv/finder.cu", "#include <base/json.h>\n", 1),
@@ -135,8 +159,9 @@ def try_the_checks():
         yield f"a tree in which all is right: found {found}"
     for name, text, line in VIOLATIONS:
         found = found_in({**RIGHT, name: text})
-        if len(found) != 1 or not found[0].startswith(f"{name}:{line}: "):
-            yield f"{name} with {text!r}: expected something in line {line}, found {found}"
+        place = f"{name}:{line}: " if line else f"{pathlib.Path(name).parent}: "  # None: of the folder
+        if len(found) != 1 or not found[0].startswith(place):
+            yield f"{name} with {text!r}: expected something at {place!r}, found {found}"
 
 
 def main():

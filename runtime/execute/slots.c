@@ -1,0 +1,139 @@
+/* slots.c: opening and closing of a slot: what its slices in flight own. */
+#include "execute/slots.h"
+
+#include "execute/binding.h"
+#include "execute/devices.h"
+#include "execute/family.h"
+#include "execute/memory_check.h"
+#include "execute/pack.h"
+#include "execute/streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------- inputs */
+
+int sl_input_open(struct sl_setup *s, const struct sl_device_place *place, struct sl_input *input) {
+  const struct sl_algorithm *source = s->graph->nodes[s->graph->source].algorithm;
+  input->place = place;
+  input->block = sl_host_allocate(s, place, s->layout->input_bytes);
+  input->events = calloc(s->slice_events, sizeof *input->events);
+  input->refusals = calloc(s->slice_events, sizeof *input->refusals);
+  input->source_args = calloc(1, source->args_size + 1u);
+  input->used = calloc(SL_BOUNDS_MAX * (size_t)source->member_count + 1, sizeof *input->used);
+  if (!input->block || !input->events || !input->refusals || !input->source_args || !input->used) return SL_ENOMEM;
+  sl_bind_source(s, input);
+  return SL_OK;
+}
+
+void sl_input_close(struct sl_setup *s, struct sl_input *input) {
+  const struct sl_memory_check *check = s->memory_check;
+  if (input->block && check && check->input_close) check->input_close(s, input);
+  if (input->block) s->backend->release_host(input->place->device, input->block, s->layout->input_bytes);
+  free(input->events);
+  free(input->refusals);
+  free(input->source_args);
+  free(input->used);
+  memset(input, 0, sizeof *input);
+}
+
+/* ------------------------------------------------------------------------------------------------ storage */
+
+static int open_storage(struct sl_slot *slot) {
+  struct sl_setup *s = slot->setup;
+  const struct sl_layout *l = s->layout;
+  slot->storage = calloc(l->storage_count + 1, sizeof *slot->storage);
+  slot->host = calloc(l->storage_count + 1, sizeof *slot->host);
+  if (!slot->storage || !slot->host) return SL_ENOMEM;
+  if (s->memory_check) {
+    const int status = s->memory_check->open(slot);
+    if (status < 0) return status;
+  } else {
+    slot->arena = s->backend->allocate(slot->device, l->arena_bytes);
+    if (!slot->arena) return SL_ENOMEM;
+  }
+  for (uint32_t i = 0; i < l->storage_count; i++) {
+    const struct sl_storage *storage = &l->storage[i];
+    if (storage->kind == SL_STORAGE_CONSTANT)
+      slot->storage[i] = s->arrays[i].device_values[slot->place->index];
+    else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && !s->memory_check)
+      slot->storage[i] = slot->arena + storage->offset;
+    if (!s->backend->is_device) slot->host[i] = slot->storage[i];
+  }
+  return SL_OK;
+}
+
+static void close_storage(struct sl_slot *slot) {
+  const struct sl_setup *s = slot->setup;
+  if (s->memory_check) s->memory_check->close(slot);
+  if (slot->arena) s->backend->release(slot->device, slot->arena, sl_fields_bytes(s));
+  free(slot->storage);
+  free(slot->host);
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static int open_counters(struct sl_slot *slot) {
+  const struct sl_setup *s = slot->setup;
+  slot->errors = s->backend->allocate(slot->device, sl_counters_bytes(s));
+  if (slot->errors) slot->used = (uint32_t *)(slot->errors + s->slice_events);
+  slot->used_max = calloc(s->layout->used_count + 1, sizeof *slot->used_max);
+  return slot->errors && slot->used_max ? SL_OK : SL_ENOMEM;
+}
+
+static int open_flights(struct sl_slot *slot) {
+  struct sl_setup *s = slot->setup;
+  for (uint32_t k = 0; k < s->backend->flights; k++) {
+    struct sl_flight *flight = &slot->flights[k];
+    if (s->repeat <= 1 && sl_input_open(s, slot->place, &flight->own_input) < 0) return SL_ENOMEM;
+    flight->spare = flight->own_input.block ? &flight->own_input : NULL;
+    if (!s->backend->is_device) continue;
+    flight->device_input = s->backend->allocate(slot->device, s->layout->device_input_bytes + 1);
+    flight->device_event_count = s->backend->allocate(slot->device, sizeof(uint32_t));
+    if (!flight->device_input || !flight->device_event_count) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct sl_slot *slot, uint32_t index) {
+  slot->setup = s;
+  slot->order = parts->order;
+  slot->delivery = parts->delivery;
+  slot->history = parts->history;
+  slot->observers = parts->observers;
+  slot->index = index;
+  slot->place = &s->devices[index % s->device_count];
+  slot->device = slot->place->device;
+  int status = sl_streams_open(slot);
+  if (status == SL_OK) status = open_counters(slot);
+  if (status == SL_OK) status = open_flights(slot);
+  if (status == SL_OK) status = open_storage(slot);
+  if (status == SL_OK) status = sl_binding_open(slot);
+  if (status == SL_OK) status = sl_clears_open(slot);
+  if (status == SL_OK && s->backend->is_device) {
+    slot->running = sl_host_allocate(s, slot->place, 2 * s->layout->branch_count);
+    if (slot->running) memset(slot->running, 0, 2 * s->layout->branch_count);
+    status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
+  }
+  return status;
+}
+
+void sl_slot_close(struct sl_slot *slot) {
+  struct sl_setup *s = slot->setup;
+  if (!s) return;
+  if (s->backend->is_device) sl_pack_close(slot);
+  if (slot->running) s->backend->release_host(slot->device, slot->running, 2 * s->layout->branch_count);
+  sl_clears_close(slot);
+  for (uint32_t k = 0; k < s->backend->flights; k++) {
+    struct sl_flight *flight = &slot->flights[k];
+    sl_input_close(s, &flight->own_input);
+    if (flight->device_input)
+      s->backend->release(slot->device, flight->device_input, s->layout->device_input_bytes + 1);
+    if (flight->device_event_count) s->backend->release(slot->device, flight->device_event_count, sizeof(uint32_t));
+  }
+  sl_binding_close(slot);
+  close_storage(slot);
+  if (slot->errors) s->backend->release(slot->device, slot->errors, sl_counters_bytes(s));
+  sl_streams_close(slot);
+  free(slot->used_max);
+}
