@@ -1,4 +1,4 @@
-/* create_tracks.cpu.c: scifi.create_tracks shaped for a CPU; same results as create_tracks.cu.
+/* create_tracks.cpu.c: forward.create_tracks shaped for a CPU; same results as create_tracks.cu.
  *
  * The triplets of a track that are on one side are taken eight at a time, a lane each, and all nine layers are bisected
  * at a time, so that loads of one do not wait for those of another. One in five has hits enough: all candidates of an
@@ -14,12 +14,12 @@ enum { SIDES = 2 };
 /* Those triplets of a track that are on one side, by their places among its triplets. */
 struct side {
   uint32_t count;
-  uint32_t place[SCIFI_TRIPLETS_MAX + LANES];
+  uint32_t place[FORWARD_TRIPLETS_MAX + LANES];
 };
 
 /* A track on one side. */
 struct search {
-  struct scifi_state state;
+  struct forward_state state;
   float max_chi2_stereo;
   const float *x;                /* of the event's hits */
   const uint16_t *first, *count; /* windows; those on the side are every other one */
@@ -45,23 +45,23 @@ struct grown {
 
 /* What x layers of a station are to odd and even triplets. */
 VECTOR_INLINE i32x8 by_kind(i32x8 is_odd, const uint16_t *values, uint32_t if_odd, uint32_t if_even) {
-  return i32x8_select(is_odd, i32x8_of(values[SCIFI_LAYER_WINDOWS * if_odd]),
-                      i32x8_of(values[SCIFI_LAYER_WINDOWS * if_even]));
+  return i32x8_select(is_odd, i32x8_of(values[FORWARD_LAYER_WINDOWS * if_odd]),
+                      i32x8_of(values[FORWARD_LAYER_WINDOWS * if_even]));
 }
 
 /* From the reference plane to an x layer of a station, for odd and even triplets. */
 VECTOR_INLINE void depths(const struct create_tracks_args *a, i32x8 is_odd, uint32_t if_odd, uint32_t if_even,
                           float *d) {
-  const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
-  const f32x8 odd = f32x8_of(a->forward.z_layer[scifi_x_layer(if_odd)] - z_reference);
-  const f32x8 even = f32x8_of(a->forward.z_layer[scifi_x_layer(if_even)] - z_reference);
+  const float z_reference = a->forward.constants[FORWARD_Z_REFERENCE];
+  const f32x8 odd = f32x8_of(a->forward.z_layer[forward_x_layer(if_odd)] - z_reference);
+  const f32x8 even = f32x8_of(a->forward.z_layer[forward_x_layer(if_even)] - z_reference);
   f32x8_store(d, f32x8_select(is_odd, odd, even));
 }
 
 /* The curves through eight triplets. */
 VECTOR_INLINE void open_lanes(const struct create_tracks_args *a, const struct search *s, const uint32_t *place,
                               struct lanes *l) {
-  const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
+  const float z_reference = a->forward.constants[FORWARD_Z_REFERENCE];
   const i32x8 words = (i32x8)u32x8_gather(s->triplets, i32x8_load((const int32_t *)place));
   float d[TRIPLET_HITS][LANES], x[TRIPLET_HITS][LANES];
   l->is_odd = -(words >> 18 & 1);
@@ -73,7 +73,7 @@ VECTOR_INLINE void open_lanes(const struct create_tracks_args *a, const struct s
   for (uint32_t j = 0; j < LANES; j++) {
     const float of_d[TRIPLET_HITS] = {d[0][j], d[1][j], d[2][j]}, of_x[TRIPLET_HITS] = {x[0][j], x[1][j], x[2][j]};
     const float y = s->state.y + s->state.ty * (of_d[1] + z_reference - s->state.z);
-    const struct scifi_curve curve = scifi_curve_through(of_d, of_x, scifi_curve_r(&a->forward, of_x[1], y));
+    const struct forward_curve curve = forward_curve_through(of_d, of_x, forward_curve_r(&a->forward, of_x[1], y));
     l->a[j] = curve.a;
     l->b[j] = curve.b;
     l->c[j] = curve.c;
@@ -81,8 +81,8 @@ VECTOR_INLINE void open_lanes(const struct create_tracks_args *a, const struct s
   }
 }
 
-VECTOR_INLINE struct scifi_curve lane_curve(const struct lanes *l, uint32_t j) {
-  const struct scifi_curve curve = {l->a[j], l->b[j], l->c[j], l->r[j]};
+VECTOR_INLINE struct forward_curve lane_curve(const struct lanes *l, uint32_t j) {
+  const struct forward_curve curve = {l->a[j], l->b[j], l->c[j], l->r[j]};
   return curve;
 }
 
@@ -95,8 +95,8 @@ VECTOR_INLINE void open_x_layers(const struct create_tracks_args *a, const struc
     searched->first = by_kind(l->is_odd, s->first, 2 * k, 2 * k + 1) & (searched->count > 0);
     depths(a, l->is_odd, 2 * k, 2 * k + 1, d);
     for (uint32_t j = 0; j < LANES; j++) {
-      const struct scifi_curve curve = lane_curve(l, j);
-      x[j] = scifi_curve_x(&curve, d[j]);
+      const struct forward_curve curve = lane_curve(l, j);
+      x[j] = forward_curve_x(&curve, d[j]);
     }
     searched->place = f32x8_load(x);
   }
@@ -105,15 +105,15 @@ VECTOR_INLINE void open_x_layers(const struct create_tracks_args *a, const struc
 /* The same in stereo layers. */
 VECTOR_INLINE void open_stereo_layers(const struct create_tracks_args *a, const struct search *s, struct lanes *l) {
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    const uint32_t layer = scifi_stereo_layer(i), w = SCIFI_LAYER_WINDOWS * i + 2;
-    const float z = a->forward.z_layer[layer], d = z - a->forward.constants[SCIFI_Z_REFERENCE];
+    const uint32_t layer = forward_stereo_layer(i), w = FORWARD_LAYER_WINDOWS * i + 2;
+    const float z = a->forward.z_layer[layer], d = z - a->forward.constants[FORWARD_Z_REFERENCE];
     const float *from = s->shifts + (size_t)SHIFT_NUMBERS * s->tracks * i;
-    const struct scifi_y_shift shift = {from[0], from[s->tracks], from[2 * (size_t)s->tracks]};
+    const struct forward_y_shift shift = {from[0], from[s->tracks], from[2 * (size_t)s->tracks]};
     float x[LANES];
     for (uint32_t j = 0; j < LANES; j++) {
-      const struct scifi_curve curve = lane_curve(l, j);
-      const float straight = scifi_curve_x(&curve, d);
-      x[j] = straight + -a->forward.dxdy[layer] * scifi_shifted_y(&s->state, &shift, z, straight);
+      const struct forward_curve curve = lane_curve(l, j);
+      const float straight = forward_curve_x(&curve, d);
+      x[j] = straight + -a->forward.dxdy[layer] * forward_shifted_y(&s->state, &shift, z, straight);
     }
     struct sorted_lanes *searched = &l->searches[SEARCHED_X + i];
     searched->first = i32x8_of(s->count[w] > 0 ? s->first[w] : 0); /* a hit that there is */
@@ -144,7 +144,7 @@ VECTOR_INLINE void grow(const struct create_tracks_args *a, const struct search 
                         struct grown *g) {
   i32x8 behind[SEARCHED], found[SEARCHED], count = i32x8_of(TRIPLET_HITS);
   f32x8 chi2_x = f32x8_of(0.0f), chi2_stereo = f32x8_of(0.0f);
-  scifi_bisect_lanes(s->x, l->searches, SEARCHED, 0, s->most, behind);
+  forward_bisect_lanes(s->x, l->searches, SEARCHED, 0, s->most, behind);
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
     const f32x8 max_chi2 = f32x8_of(k < SEARCHED_X ? a->max_chi2_x : s->max_chi2_stereo);
     const f32x8 chi2 = nearest(s, &l->searches[k], behind[k], max_chi2, &found[k]);
@@ -155,11 +155,11 @@ VECTOR_INLINE void grow(const struct create_tracks_args *a, const struct search 
       chi2_stereo += chi2;
   }
   SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
-    i32x8_store((int32_t *)g->hits[scifi_x_layer(2 * k)], i32x8_select(l->is_odd, found[k], l->seed[k]));
-    i32x8_store((int32_t *)g->hits[scifi_x_layer(2 * k + 1)], i32x8_select(l->is_odd, l->seed[k], found[k]));
+    i32x8_store((int32_t *)g->hits[forward_x_layer(2 * k)], i32x8_select(l->is_odd, found[k], l->seed[k]));
+    i32x8_store((int32_t *)g->hits[forward_x_layer(2 * k + 1)], i32x8_select(l->is_odd, l->seed[k], found[k]));
   }
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++)
-      i32x8_store((int32_t *)g->hits[scifi_stereo_layer(i)], found[SEARCHED_X + i]);
+      i32x8_store((int32_t *)g->hits[forward_stereo_layer(i)], found[SEARCHED_X + i]);
   i32x8_store((int32_t *)g->count, count);
   f32x8_store(g->chi2_x, chi2_x);
   f32x8_store(g->chi2_stereo, chi2_stereo);
@@ -210,7 +210,7 @@ static void grow_track(const struct create_tracks_args *a, uint32_t item, const 
   s.state = state_of(a, item);
   s.max_chi2_stereo = a->max_chi2_stereo * (sl_abs_f32(s.state.tx) + sl_abs_f32(s.state.ty));
   s.x = x;
-  s.triplets = a->triplets.triplet + (size_t)item * SCIFI_TRIPLETS_MAX;
+  s.triplets = a->triplets.triplet + (size_t)item * FORWARD_TRIPLETS_MAX;
   s.shifts = shifts;
   s.tracks = tracks;
   s.candidate = candidate;
@@ -221,10 +221,10 @@ static void grow_track(const struct create_tracks_args *a, uint32_t item, const 
   }
   for (uint32_t side = 0; side < SIDES; side++) {
     if (sides[side].count == 0) continue;
-    s.first = a->windows.first + (size_t)item * SCIFI_WINDOWS + side;
-    s.count = a->windows.count + (size_t)item * SCIFI_WINDOWS + side;
+    s.first = a->windows.first + (size_t)item * FORWARD_WINDOWS + side;
+    s.count = a->windows.count + (size_t)item * FORWARD_WINDOWS + side;
     s.most = 0;
-    for (uint32_t w = 0; w < SCIFI_WINDOWS; w += SIDES) s.most = s.count[w] > s.most ? s.count[w] : s.most;
+    for (uint32_t w = 0; w < FORWARD_WINDOWS; w += SIDES) s.most = s.count[w] > s.most ? s.count[w] : s.most;
     grow_side(a, &s, &sides[side]);
   }
 }
@@ -234,8 +234,8 @@ static void find_shifts(const struct create_tracks_args *a, uint32_t first, uint
   for (uint32_t i = 0; i < SHIFTS; i++) {
     float *restrict to = shifts + (size_t)SHIFT_NUMBERS * count * i;
     for (uint32_t t = 0; t < count; t++) {
-      const struct scifi_state state = state_of(a, first + t);
-      const struct scifi_y_shift shift = scifi_y_shift_of(&a->forward, &state, scifi_stereo_layer(i));
+      const struct forward_state state = state_of(a, first + t);
+      const struct forward_y_shift shift = forward_y_shift_of(&a->forward, &state, forward_stereo_layer(i));
       to[t] = shift.first;
       to[count + t] = shift.second;
       to[2 * count + t] = shift.third;
@@ -244,7 +244,7 @@ static void find_shifts(const struct create_tracks_args *a, uint32_t first, uint
 }
 
 static void clear_candidates(const struct create_tracks_args *a, uint32_t begin, uint32_t end) {
-  const struct scifi_candidates *c = &a->candidates;
+  const struct forward_candidates *c = &a->candidates;
   const size_t bytes = (end - begin) * sizeof(float);
   memset(c->hits + SCIFI_TRACK_HITS_MAX * (size_t)begin, 0, SCIFI_TRACK_HITS_MAX * sizeof *c->hits * (end - begin));
   memset(c->hit_count + begin, 0, end - begin);
@@ -272,7 +272,7 @@ static void grow_event(const struct create_tracks_args *a, uint32_t event) {
   }
 }
 
-int scifi_create_tracks_tuned(const struct sl_launch *l, const void *args) {
+int create_tracks_tuned(const struct sl_launch *l, const void *args) {
   const struct create_tracks_args *a = (const struct create_tracks_args *)args;
   SL_FOR_EVENTS (event, a->events) {
     uint32_t count = 0;

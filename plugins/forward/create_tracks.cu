@@ -1,5 +1,5 @@
-/* scifi.create_tracks: from each triplet a track, with the hits of the other layers that are nearest to it (README.md,
- * "Candidates").
+/* forward.create_tracks: from each triplet a track, with the hits of the other layers that are nearest to it
+ * (README.md, "Candidates").
  *
  * Count, scan, write: the candidates of an event are laid out side by side, those of a track's triplets one after
  * another; a thread each for a candidate's curve, which leaves the search more registers, and one a track and stereo
@@ -13,18 +13,18 @@
 /* A triplet, the curve through its hits, and the track that it is of. */
 struct seed {
   uint32_t item, word;
-  struct scifi_state state;
-  struct scifi_curve curve;
+  struct forward_state state;
+  struct forward_curve curve;
 };
 
 /* Its hit in a station. */
 static SL_DEVICE uint32_t seed_hit(const struct create_tracks_args *a, uint32_t item, uint32_t word, uint32_t station) {
-  const uint32_t w = SCIFI_LAYER_WINDOWS * (2 * station + is_odd(word)) + is_right(word);
-  return a->windows.first[(size_t)item * SCIFI_WINDOWS + w] + (word >> (12 - 6 * station) & 63);
+  const uint32_t w = FORWARD_LAYER_WINDOWS * (2 * station + is_odd(word)) + is_right(word);
+  return a->windows.first[(size_t)item * FORWARD_WINDOWS + w] + (word >> (12 - 6 * station) & 63);
 }
 
 static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t candidate,
-                                  const struct scifi_curve *curve) {
+                                  const struct forward_curve *curve) {
   a->candidates.a[candidate] = curve->a;
   a->candidates.b[candidate] = curve->b;
   a->candidates.c[candidate] = curve->c;
@@ -34,15 +34,15 @@ static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t c
 /* The curve through a triplet, as if all its candidate's hits were found. `hits_begin`: where its event's hits do. */
 static SL_DEVICE void write_seed(const struct create_tracks_args *a, uint32_t item, uint32_t word, uint32_t hits_begin,
                                  uint32_t candidate) {
-  const struct scifi_state state = state_of(a, item);
-  const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
+  const struct forward_state state = state_of(a, item);
+  const float z_reference = a->forward.constants[FORWARD_Z_REFERENCE];
   float d[TRIPLET_HITS], seed_x[TRIPLET_HITS];
   SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
     seed_x[k] = a->hits.x[hits_begin + seed_hit(a, item, word, k)];
-    d[k] = a->forward.z_layer[scifi_x_layer(2 * k + is_odd(word))] - z_reference;
+    d[k] = a->forward.z_layer[forward_x_layer(2 * k + is_odd(word))] - z_reference;
   }
   const float y = state.y + state.ty * (d[1] + z_reference - state.z);
-  const struct scifi_curve curve = scifi_curve_through(d, seed_x, scifi_curve_r(&a->forward, seed_x[1], y));
+  const struct forward_curve curve = forward_curve_through(d, seed_x, forward_curve_r(&a->forward, seed_x[1], y));
   write_curve(a, candidate, &curve);
 }
 
@@ -60,14 +60,15 @@ static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, uint3
 
 /* Where the hit of the i-th stereo layer should be. */
 static SL_DEVICE float stereo_x(const struct create_tracks_args *a, const struct seed *s, uint32_t i) {
-  const uint32_t layer = scifi_stereo_layer(i);
-  const float z = a->forward.z_layer[layer], x = scifi_curve_x(&s->curve, z - a->forward.constants[SCIFI_Z_REFERENCE]);
+  const uint32_t layer = forward_stereo_layer(i);
+  const float z = a->forward.z_layer[layer],
+              x = forward_curve_x(&s->curve, z - a->forward.constants[FORWARD_Z_REFERENCE]);
   const float *from = a->shifts + SHIFT_NUMBERS * ((size_t)s->item * SHIFTS + i);
-  struct scifi_y_shift shift;
+  struct forward_y_shift shift;
   shift.first = from[0];
   shift.second = from[1];
   shift.third = from[2];
-  return x + -a->forward.dxdy[layer] * scifi_shifted_y(&s->state, &shift, z, x);
+  return x + -a->forward.dxdy[layer] * forward_shifted_y(&s->state, &shift, z, x);
 }
 
 /* Where hits are looked for, the x layers first: a window's hits in the slice, and the place to which they should be
@@ -79,18 +80,18 @@ struct search {
 
 static SL_DEVICE struct search open_search(const struct create_tracks_args *a, const struct seed *seed) {
   const uint32_t hits_begin = a->hits_begin[seed->item];
-  const size_t windows = (size_t)seed->item * SCIFI_WINDOWS + is_right(seed->word);
-  const size_t x_windows = windows + (is_odd(seed->word) ? 0u : (uint32_t)SCIFI_LAYER_WINDOWS);
+  const size_t windows = (size_t)seed->item * FORWARD_WINDOWS + is_right(seed->word);
+  const size_t x_windows = windows + (is_odd(seed->word) ? 0u : (uint32_t)FORWARD_LAYER_WINDOWS);
   struct search s;
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
     const uint32_t is_stereo = k >= SEARCHED_X, i = is_stereo ? k - SEARCHED_X : 2 * k + 1 - is_odd(seed->word);
-    const size_t w = is_stereo ? windows + (SCIFI_LAYER_WINDOWS * (k - SEARCHED_X) + 2)
-                               : x_windows + 2 * SCIFI_LAYER_WINDOWS * (size_t)k;
-    const float d = a->forward.z_layer[scifi_x_layer(i)] - a->forward.constants[SCIFI_Z_REFERENCE];
+    const size_t w = is_stereo ? windows + (FORWARD_LAYER_WINDOWS * (k - SEARCHED_X) + 2)
+                               : x_windows + 2 * FORWARD_LAYER_WINDOWS * (size_t)k;
+    const float d = a->forward.z_layer[forward_x_layer(i)] - a->forward.constants[FORWARD_Z_REFERENCE];
     const uint32_t count = a->windows.count[w];
     s.begin[k] = hits_begin + (count > 0 ? a->windows.first[w] : 1u); /* behind a hit that there is */
     s.end[k] = s.begin[k] + count;
-    s.x[k] = is_stereo ? stereo_x(a, seed, i) : scifi_curve_x(&seed->curve, d);
+    s.x[k] = is_stereo ? stereo_x(a, seed, i) : forward_curve_x(&seed->curve, d);
   }
   return s;
 }
@@ -159,7 +160,7 @@ static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t ca
 }
 
 static SL_DEVICE void write_none(const struct create_tracks_args *a, uint32_t candidate) {
-  const struct scifi_curve none = {0.0f, 0.0f, 0.0f, 0.0f};
+  const struct forward_curve none = {0.0f, 0.0f, 0.0f, 0.0f};
   write_no_hits(a, candidate);
   a->candidates.hit_count[candidate] = 0;
   a->candidates.quality[candidate] = 0.0f;
@@ -185,8 +186,9 @@ static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed
   }
   if (count < a->min_hits) return write_none(a, candidate);
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    by_layer[scifi_x_layer(i)] = i % 2 == is_odd(seed->word) ? seed_hit(a, seed->item, seed->word, i / 2) : hits[i / 2];
-    by_layer[scifi_stereo_layer(i)] = hits[SEARCHED_X + i];
+    by_layer[forward_x_layer(i)] =
+        i % 2 == is_odd(seed->word) ? seed_hit(a, seed->item, seed->word, i / 2) : hits[i / 2];
+    by_layer[forward_stereo_layer(i)] = hits[SEARCHED_X + i];
   }
   write_hits(a, candidate, by_layer);
   /* Where the limit is 0 there is nothing to divide. */
@@ -208,7 +210,7 @@ SL_KERNEL(create_tracks_count, struct create_tracks_args) {
 enum { LAID_OUT = 256 };
 struct layout {
   uint32_t begin[LAID_OUT];
-  uint8_t track[(uint32_t)LAID_OUT * SCIFI_TRIPLETS_MAX];
+  uint8_t track[(uint32_t)LAID_OUT * FORWARD_TRIPLETS_MAX];
 };
 
 /* Fills it for `count` tracks from `first` on; returns how many candidates they have. A thread a track. */
@@ -237,7 +239,7 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
     const uint32_t candidates = fill_layout(a, first + done, tracks, layout);
     for (uint32_t c = threadIdx.x; c < candidates; c += blockDim.x) {
       const uint32_t track = layout->track[c], item = first + done + track, k = c - layout->begin[track];
-      const uint32_t word = a->triplets.triplet[(size_t)item * SCIFI_TRIPLETS_MAX + k];
+      const uint32_t word = a->triplets.triplet[(size_t)item * FORWARD_TRIPLETS_MAX + k];
       a->candidates.track[begin + c] = done + track;
       a->items[begin + c] = item;
       a->words[begin + c] = word;
@@ -255,8 +257,8 @@ static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t e
   for (uint32_t k = threadIdx.x; k < SHIFTS * count; k += blockDim.x) {
     const uint32_t item = first + k / SHIFTS;
     if (a->triplets.count[item] == 0) continue;
-    const struct scifi_state state = state_of(a, item);
-    const struct scifi_y_shift shift = scifi_y_shift_of(&a->forward, &state, scifi_stereo_layer(k % SHIFTS));
+    const struct forward_state state = state_of(a, item);
+    const struct forward_y_shift shift = forward_y_shift_of(&a->forward, &state, forward_stereo_layer(k % SHIFTS));
     float *to = a->shifts + (size_t)SHIFT_NUMBERS * (SHIFTS * (size_t)first + k);
     to[0] = shift.first;
     to[1] = shift.second;
@@ -288,4 +290,4 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   return error;
 }
 
-SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run, SL_CPU_TUNED(scifi_create_tracks_tuned));
+SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run, SL_CPU_TUNED(create_tracks_tuned));

@@ -1,6 +1,6 @@
-/* create_tracks.h: what the versions of scifi.create_tracks share. Private to the plugin. */
-#ifndef SCIFI_CREATE_TRACKS_H
-#define SCIFI_CREATE_TRACKS_H
+/* create_tracks.h: what the versions of forward.create_tracks share. Private to the plugin. */
+#ifndef FORWARD_CREATE_TRACKS_H
+#define FORWARD_CREATE_TRACKS_H
 
 #include "forward_math.h"
 
@@ -10,18 +10,18 @@ enum { NO_HIT = SCIFI_HITS_MAX };
 enum { SHIFTS = SCIFI_X_LAYERS, SHIFT_NUMBERS = 3 };
 
 /* A candidate for every triplet, which is more than 20 times what there mostly is; one event may have as many. */
-enum { CANDIDATES_MAX = SCIFI_TRIPLETS_MAX * 8192 };
+enum { CANDIDATES_MAX = FORWARD_TRIPLETS_MAX * 8192 };
 #define CANDIDATES_CAPACITY \
-  SL_MIN(SL_ITEMS_SCALED(inputs, SCIFI_TRIPLETS_MAX, 1, 0), SL_BUDGET_TERM(candidates_per_event, CANDIDATES_MAX))
+  SL_MIN(SL_ITEMS_SCALED(inputs, FORWARD_TRIPLETS_MAX, 1, 0), SL_BUDGET_TERM(candidates_per_event, CANDIDATES_MAX))
 
 #define SL_ARGS create_tracks_args
 #define CREATE_TRACKS(M)                                                                             \
-  M(IN, inputs, scifi_forward_inputs, "offsets x y tx ty", "tracks before the magnet")               \
+  M(IN, inputs, forward_inputs, "offsets x y tx ty", "tracks before the magnet")                     \
   M(IN, hits, scifi_hits, "offsets x", "where to search")                                            \
-  M(IN, windows, scifi_windows, "first count", "of each track, in all layers")                       \
-  M(IN, triplets, scifi_triplets, "count triplet", "of each track")                                  \
-  M(IN, forward, scifi_looking_forward, "z_layer dxdy y_shift constants", "what the magnet does")    \
-  M(OUT, candidates, scifi_candidates, "one for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))        \
+  M(IN, windows, forward_windows, "first count", "of each track, in all layers")                     \
+  M(IN, triplets, forward_triplets, "count triplet", "of each track")                                \
+  M(IN, forward, forward_constants, "z_layer dxdy y_shift constants", "what the magnet does")        \
+  M(OUT, candidates, forward_candidates, "one for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))      \
   M(U32, min_hits, 9, 3, 12, "", "a candidate with less is given up, and has none")                  \
   M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "square of the largest distance of a hit in an x layer")  \
   M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2", "the same in a stereo layer, times |tx| + |ty|")    \
@@ -40,17 +40,17 @@ enum { TRIPLET_HITS = 3, SEARCHED_X = 3, SEARCHED = SEARCHED_X + SCIFI_X_LAYERS 
 static SL_DEVICE uint32_t is_odd(uint32_t word) { return word >> 18 & 1; }
 static SL_DEVICE uint32_t is_right(uint32_t word) { return word >> 19 & 1; }
 
-static SL_DEVICE struct scifi_state state_of(const struct create_tracks_args *a, uint32_t item) {
-  struct scifi_state s;
+static SL_DEVICE struct forward_state state_of(const struct create_tracks_args *a, uint32_t item) {
+  struct forward_state s;
   s.x = a->inputs.x[item];
   s.y = a->inputs.y[item];
-  s.z = a->forward.constants[SCIFI_Z_UT];
+  s.z = a->forward.constants[FORWARD_Z_UT];
   s.tx = a->inputs.tx[item];
   s.ty = a->inputs.ty[item];
   return s;
 }
 
 /* As `run`, where a block is one thread (create_tracks.cpu.c). */
-int scifi_create_tracks_tuned(const struct sl_launch *l, const void *args);
+int create_tracks_tuned(const struct sl_launch *l, const void *args);
 
 #endif

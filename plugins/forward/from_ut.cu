@@ -1,24 +1,24 @@
-/* scifi.forward_from_ut: VELO-UT tracks where the UT ends, from where they are looked for in the fibre tracker. In x
+/* forward.from_ut: VELO-UT tracks where the UT ends, from where they are looked for in the fibre tracker. In x
  * they are the line through the UT, in y that of the VELO.
  *
  * A thread a track. Reads 36 bytes a track and writes 28.
  */
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
 #include <sluice/kernel.h>
 
-#define SL_ARGS forward_from_ut_args
-#define FORWARD_FROM_UT(M)                                                       \
+#define SL_ARGS from_ut_args
+#define FROM_UT(M)                                                               \
   M(IN, tracks, ut_tracks, "offsets velo_track qop x tx", "through VELO and UT") \
   M(IN, states, velo_end_states, "offsets y z ty", "of all VELO tracks")         \
-  M(IN, forward, scifi_looking_forward, "constants", "where the UT ends")        \
-  M(OUT, inputs, scifi_forward_inputs, "all of them", SL_SHARES_OFFSETS(tracks))
-SL_ARGUMENTS(forward_from_ut, FORWARD_FROM_UT);
+  M(IN, forward, forward_constants, "constants", "where the UT ends")            \
+  M(OUT, inputs, forward_inputs, "all of them", SL_SHARES_OFFSETS(tracks))
+SL_ARGUMENTS(from_ut, FROM_UT);
 
-SL_KERNEL(forward_from_ut_move, struct forward_from_ut_args) {
-  const float z = a.forward.constants[SCIFI_Z_UT];
+SL_KERNEL(from_ut_move, struct from_ut_args) {
+  const float z = a.forward.constants[FORWARD_Z_UT];
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.tracks.offsets[event], end = a.tracks.offsets[event + 1];
     for (uint32_t i = first + threadIdx.x; i < end; i += blockDim.x) {
@@ -34,8 +34,8 @@ SL_KERNEL(forward_from_ut_move, struct forward_from_ut_args) {
   }
 }
 
-static int run(const struct sl_launch *l, const struct forward_from_ut_args *a) {
-  return SL_LAUNCH(l, forward_from_ut_move, SL_PER_EVENT, *a);
+static int run(const struct sl_launch *l, const struct from_ut_args *a) {
+  return SL_LAUNCH(l, from_ut_move, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(forward_from_ut, "VELO-UT tracks where the UT ends", 64, run);
+SL_ALGORITHM(from_ut, "VELO-UT tracks where the UT ends", 64, run);

@@ -1,11 +1,11 @@
-/* scifi.merge_long_tracks: tracks that were found among all hits, and then those that were found among the hits that
- * these left (scifi.unused_hits), with the places of all their hits among all hits. Where both have tracks in the UT,
+/* forward.merge_long_tracks: tracks that were found among all hits, and then those that were found among the hits that
+ * these left (forward.unused_hits), with the places of all their hits among all hits. Where both have tracks in the UT,
  * these are merged in the same way (ut.merge_tracks).
  *
  * Count, scan, write: a block an event, a thread a track. Reads and writes 32 bytes a track and 6 a hit, and reads 2
  * more of a hit of the second ones.
  */
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>
@@ -87,7 +87,7 @@ static SL_DEVICE void write_hits(const struct merge_long_tracks_args *a, uint32_
 static SL_DEVICE uint32_t ut_track_of(const struct merge_long_tracks_args *a, uint32_t event,
                                       const struct merge_source *from) {
   const uint32_t track = from->tracks->ut_track[from->track];
-  if (!from->is_second || track == SCIFI_NO_TRACK || !a->first_ut.offsets) return track;
+  if (!from->is_second || track == FORWARD_NO_TRACK || !a->first_ut.offsets) return track;
   return a->first_ut.offsets[event + 1] - a->first_ut.offsets[event] + track;
 }
 

@@ -1,5 +1,5 @@
-/* scifi.quality_filter: of the candidates of each track the best one, if it is good enough (README.md, "Forward
- * tracks").
+/* forward.quality_filter: of the candidates of each track the best one, if it is good enough (README.md,
+ * "Candidates").
  *
  * The stereo hits of a candidate say where it is in y; a straight line through these must go where the track went. Of
  * what passes, the least Q is the best; of the same, what comes first.
@@ -23,11 +23,11 @@ enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
 
 #define SL_ARGS quality_filter_args
 #define QUALITY_FILTER(M)                                                                                          \
-  M(IN, inputs, scifi_forward_inputs, "offsets ty", "tracks before the magnet")                                    \
+  M(IN, inputs, forward_inputs, "offsets ty", "tracks before the magnet")                                          \
   M(IN, hits, scifi_hits, "offsets id x z", "which the candidates have")                                           \
-  M(IN, candidates, scifi_candidates, "", "of these tracks")                                                       \
-  M(IN, forward, scifi_looking_forward, "dxdy constants", "of the detector")                                       \
-  M(OUT, best, scifi_best_candidates, "for each track", SL_SHARES_OFFSETS(inputs))                                 \
+  M(IN, candidates, forward_candidates, "", "of these tracks")                                                     \
+  M(IN, forward, forward_constants, "dxdy constants", "of the detector")                                           \
+  M(OUT, best, forward_best_candidates, "for each track", SL_SHARES_OFFSETS(inputs))                               \
   M(U32, min_hits, 9, 9, 12, "", "least number of hits")                                                           \
   M(U32, min_hits_any_slope, 11, 9, 13, "", "from so many hits on, any slope in y will do")                        \
   M(F32, max_slope_difference, 0.02, 0.0, 10.0, "", "in y, to the track before the magnet, of candidates of less") \
@@ -50,8 +50,8 @@ struct y_line {
 
 static SL_DEVICE uint32_t layer_of(uint32_t id) { return (id >> SCIFI_LAYER_BIT & 15) - SCIFI_STATION_LAYERS; }
 
-static SL_DEVICE struct scifi_curve curve_of(const struct quality_filter_args *a, uint32_t candidate) {
-  struct scifi_curve curve;
+static SL_DEVICE struct forward_curve curve_of(const struct quality_filter_args *a, uint32_t candidate) {
+  struct forward_curve curve;
   curve.a = a->candidates.a[candidate];
   curve.b = a->candidates.b[candidate];
   curve.c = a->candidates.c[candidate];
@@ -78,10 +78,10 @@ SL_STATIC_ASSERT(sizeof(struct twelve_hits) == 2 * SCIFI_TRACK_HITS_MAX, "hits o
  * compiler leaves what it finds there. */
 static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
   struct y_line line;
-  const struct scifi_curve curve = curve_of(a, candidate);
+  const struct forward_curve curve = curve_of(a, candidate);
   const struct twelve_hits hits = hits_of(a->candidates.hits, candidate);
   const uint32_t event_hits = a->hits.offsets[event], count = a->candidates.hit_count[candidate];
-  const float z_reference = a->forward.constants[SCIFI_Z_REFERENCE];
+  const float z_reference = a->forward.constants[FORWARD_Z_REFERENCE];
   uint32_t layer[SCIFI_TRACK_HITS_MAX];
   float x[SCIFI_TRACK_HITS_MAX], dxdy[SCIFI_TRACK_HITS_MAX];
   float weight[SCIFI_TRACK_HITS_MAX], d[SCIFI_TRACK_HITS_MAX], y[SCIFI_TRACK_HITS_MAX];
@@ -97,7 +97,7 @@ static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
     const uint32_t is_point = i < count && dxdy[i] != 0.0f;
     weight[i] = is_point ? 1.0f : 0.0f;
-    y[i] = is_point ? (scifi_curve_x(&curve, d[i]) - x[i]) / dxdy[i] : 0.0f;
+    y[i] = is_point ? (forward_curve_x(&curve, d[i]) - x[i]) / dxdy[i] : 0.0f;
     stations |= is_point << (layer[i] / SCIFI_STATION_LAYERS);
   }
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_TRACK_HITS_MAX; i++) {
@@ -176,7 +176,7 @@ static SL_DEVICE void judge_all(const struct quality_filter_args *a, uint32_t ev
 }
 
 static SL_DEVICE void write_none(const struct quality_filter_args *a, uint32_t item) {
-  const struct scifi_best_candidates *b = &a->best;
+  const struct forward_best_candidates *b = &a->best;
   const struct twelve_hits none = {{0}};
   b->hit_count[item] = 0;
   write_hits(b->hits, item, &none);
@@ -185,9 +185,9 @@ static SL_DEVICE void write_none(const struct quality_filter_args *a, uint32_t i
 
 /* All is read before the first of it is written, so that it is waited for once. */
 static SL_DEVICE void write_best(const struct quality_filter_args *a, uint32_t event, uint32_t item, uint64_t key) {
-  const struct scifi_best_candidates *b = &a->best;
+  const struct forward_best_candidates *b = &a->best;
   const uint32_t candidate = a->candidates.offsets[event] + (uint32_t)key;
-  const struct scifi_curve curve = curve_of(a, candidate);
+  const struct forward_curve curve = curve_of(a, candidate);
   const struct twelve_hits hits = hits_of(a->candidates.hits, candidate);
   const float y = a->lines[LINE_NUMBERS * (size_t)candidate], ty = a->lines[LINE_NUMBERS * (size_t)candidate + 1];
   b->hit_count[item] = a->candidates.hit_count[candidate];

@@ -1,4 +1,4 @@
-/* search_windows.cpu.c: scifi.search_windows shaped for a CPU; same results as search_windows.cu.
+/* search_windows.cpu.c: forward.search_windows shaped for a CPU; same results as search_windows.cu.
  *
  * The six x layers of a track are searched at a time, a lane each, and then the stereo layers beside them.
  */
@@ -29,9 +29,9 @@ static struct layers open_layers(const struct search_windows_args *a) {
   struct layers l;
   for (uint32_t i = 0; i < LANES; i++) {
     const uint32_t layer = i < SCIFI_X_LAYERS ? i : (uint32_t)SCIFI_X_LAYERS - 1;
-    l.z[i] = a->forward.z_layer[scifi_x_layer(layer)];
-    l.stereo_z[i] = a->forward.z_layer[scifi_stereo_layer(layer)];
-    l.dxdy[i] = a->forward.dxdy[scifi_stereo_layer(layer)];
+    l.z[i] = a->forward.z_layer[forward_x_layer(layer)];
+    l.stereo_z[i] = a->forward.z_layer[forward_stereo_layer(layer)];
+    l.dxdy[i] = a->forward.dxdy[forward_stereo_layer(layer)];
   }
   return l;
 }
@@ -45,7 +45,7 @@ static struct zones open_zones(const struct search_windows_args *a, uint32_t eve
   z.count = z.stereo_count = i32x8_of(0);
   z.most = 0;
   for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    const uint16_t *x = zone_first + 2 * scifi_x_layer(i), *stereo = zone_first + 2 * scifi_stereo_layer(i);
+    const uint16_t *x = zone_first + 2 * forward_x_layer(i), *stereo = zone_first + 2 * forward_stereo_layer(i);
     const uint32_t count = x[1] - x[0], stereo_count = stereo[1] - stereo[0];
     if (count > 0) z.first[i] = (int32_t)(event_first + x[0]);
     if (stereo_count > 0) z.stereo_first[i] = (int32_t)(event_first + stereo[0]);
@@ -70,7 +70,7 @@ VECTOR_INLINE void around(const struct search_windows_args *a, const struct sear
   const struct sorted_lanes searches[] = {sorted(z->first, z->count, x - s->below), sorted(z->first, z->count, x),
                                           sorted(z->first, z->count, x + s->above)};
   i32x8 at[3];
-  scifi_bisect_lanes(a->hits.x, searches, 3, 4, z->most, at);
+  forward_bisect_lanes(a->hits.x, searches, 3, 4, z->most, at);
   const i32x8 least = i32x8_max(at[1] - (int32_t)(a->max_hits / 2), z->first);
   found->first[0] = clamped(at[0], least, at[1]);
   const i32x8 most = i32x8_min(found->first[0] + (int32_t)a->max_hits, z->first + z->count);
@@ -85,7 +85,7 @@ VECTOR_INLINE void beside(const struct search_windows_args *a, i32x8 first, i32x
                                           sorted(first, count, x + a->overlap), sorted(first, count, x - a->overlap)};
   const i32x8 max_hits = i32x8_of((int32_t)a->max_hits);
   i32x8 at[4];
-  scifi_bisect_lanes(a->hits.x, searches, 4, 2 | 8, most, at);
+  forward_bisect_lanes(a->hits.x, searches, 4, 2 | 8, most, at);
   const i32x8 end = i32x8_max(at[1], at[0]), left_end = clamped(at[2], at[0], end);
   found->count[0] = i32x8_min(left_end - at[0], max_hits);
   found->first[0] = left_end - found->count[0];
@@ -99,11 +99,11 @@ VECTOR_INLINE void search_with_momentum(const struct search_windows_args *a, con
   float slopes[LANES], x[LANES], stereo_x[LANES];
   for (uint32_t station = 0; station < SCIFI_STATIONS; station++)
     slopes[2 * station] = slopes[2 * station + 1] =
-        scifi_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], station);
+        forward_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], station);
   for (uint32_t i = SCIFI_X_LAYERS; i < LANES; i++) slopes[i] = slopes[SCIFI_X_LAYERS - 1];
   for (uint32_t i = 0; i < LANES; i++) {
-    x[i] = scifi_bent_x(&a->forward, &s->state, slopes[i], l->z[i]);
-    const float y = scifi_line_y(&a->forward, &s->state, l->stereo_z[i]);
+    x[i] = forward_bent_x(&a->forward, &s->state, slopes[i], l->z[i]);
+    const float y = forward_line_y(&a->forward, &s->state, l->stereo_z[i]);
     stereo_x[i] = x[i] + slopes[i] * (l->stereo_z[i] - l->z[i]) + -y * l->dxdy[i];
   }
   around(a, s, z, f32x8_load(x), x_found);
@@ -111,7 +111,7 @@ VECTOR_INLINE void search_with_momentum(const struct search_windows_args *a, con
   const struct sorted_lanes searches[] = {sorted(z->stereo_first, z->stereo_count, at - a->stereo_half_width),
                                           sorted(z->stereo_first, z->stereo_count, at + a->stereo_half_width)};
   i32x8 range[2];
-  scifi_bisect_lanes(a->hits.x, searches, 2, 2, z->most, range);
+  forward_bisect_lanes(a->hits.x, searches, 2, 2, z->most, range);
   stereo_found->first[0] = range[0];
   stereo_found->count[0] = i32x8_max(range[1] - range[0], i32x8_of(0));
   x_found->first[1] = x_found->count[1] = stereo_found->first[1] = stereo_found->count[1] = i32x8_of(0);
@@ -136,16 +136,16 @@ VECTOR_INLINE void search_without_momentum(const struct search_windows_args *a, 
 /* Writes windows of a layer and side, or none. */
 VECTOR_INLINE void write_windows(const struct search_windows_args *a, uint32_t item, uint32_t event_first,
                                  const struct found *x_found, const struct found *stereo_found) {
-  uint16_t *first = a->windows.first + (size_t)item * SCIFI_WINDOWS;
-  uint16_t *count = a->windows.count + (size_t)item * SCIFI_WINDOWS;
-  for (uint32_t w = 0; w < SCIFI_LAYER_WINDOWS; w++) {
+  uint16_t *first = a->windows.first + (size_t)item * FORWARD_WINDOWS;
+  uint16_t *count = a->windows.count + (size_t)item * FORWARD_WINDOWS;
+  for (uint32_t w = 0; w < FORWARD_LAYER_WINDOWS; w++) {
     const struct found *f = w < 2 ? x_found : stereo_found;
     int32_t firsts[LANES], counts[LANES];
     i32x8_store(firsts, (f->first[w % 2] - (int32_t)event_first) & (f->count[w % 2] > 0));
     i32x8_store(counts, f->count[w % 2]);
     for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-      first[SCIFI_LAYER_WINDOWS * i + w] = (uint16_t)firsts[i];
-      count[SCIFI_LAYER_WINDOWS * i + w] = (uint16_t)counts[i];
+      first[FORWARD_LAYER_WINDOWS * i + w] = (uint16_t)firsts[i];
+      count[FORWARD_LAYER_WINDOWS * i + w] = (uint16_t)counts[i];
     }
   }
 }
@@ -174,16 +174,16 @@ static void search_track(const struct search_windows_args *a, uint32_t event, ui
 static void search_event(const struct search_windows_args *a, uint32_t event, const struct layers *l) {
   const uint32_t begin = a->inputs.offsets[event], end = a->inputs.offsets[event + 1];
   const struct zones zones[] = {open_zones(a, event, 0), open_zones(a, event, 1)};
-  const size_t bytes = SCIFI_WINDOWS * sizeof *a->windows.first * (end - begin);
+  const size_t bytes = FORWARD_WINDOWS * sizeof *a->windows.first * (end - begin);
   if (zones[0].most == 0 && zones[1].most == 0) { /* and nothing that can be read */
-    memset(a->windows.first + (size_t)begin * SCIFI_WINDOWS, 0, bytes);
-    memset(a->windows.count + (size_t)begin * SCIFI_WINDOWS, 0, bytes);
+    memset(a->windows.first + (size_t)begin * FORWARD_WINDOWS, 0, bytes);
+    memset(a->windows.count + (size_t)begin * FORWARD_WINDOWS, 0, bytes);
     return;
   }
   for (uint32_t item = begin; item < end; item++) search_track(a, event, item, l, zones);
 }
 
-int scifi_search_windows_tuned(const struct sl_launch *l, const void *args) {
+int search_windows_tuned(const struct sl_launch *l, const void *args) {
   const struct search_windows_args *a = (const struct search_windows_args *)args;
   const struct layers layers = open_layers(a);
   (void)l;

@@ -1,5 +1,5 @@
-/* scifi.search_windows: in each layer of the fibre tracker, on the track's side in y, where its hits may be (README.md,
- * "Windows").
+/* forward.search_windows: in each layer of the fibre tracker, on the track's side in y, where its hits may be
+ * (README.md, "Windows").
  *
  * The hits of a zone are sorted by x, so that a window is found by binary searches: all of a zone at a time, since they
  * wait for the hits that they read. Of a track with momentum, the window's ends are at most some hits away from the one
@@ -104,14 +104,14 @@ static SL_DEVICE void beside(const struct search_windows_args *a, struct hit_ran
 /* The windows of the i-th x layer, and of the stereo layer beside it, if that one has hits. */
 static SL_DEVICE void search_with_momentum(const struct search_windows_args *a, struct search *s, uint32_t i,
                                            struct window *found) {
-  const uint32_t x_layer = scifi_x_layer(i), stereo_layer = scifi_stereo_layer(i);
+  const uint32_t x_layer = forward_x_layer(i), stereo_layer = forward_stereo_layer(i);
   const float z = a->forward.z_layer[x_layer], stereo_z = a->forward.z_layer[stereo_layer];
   if (i % 2 == 0 || SL_GROUP(TRACK_THREADS) > 1) /* a thread alone has it from the layer before */
-    s->slope = scifi_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
-  const float slope = s->slope, x = scifi_bent_x(&a->forward, &s->state, slope, z);
+    s->slope = forward_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
+  const float slope = s->slope, x = forward_bent_x(&a->forward, &s->state, slope, z);
   found[0] = around(a, s, zone_of(s, x_layer), x);
   if (found[0].count == 0) return;
-  const float y = scifi_line_y(&a->forward, &s->state, stereo_z);
+  const float y = forward_line_y(&a->forward, &s->state, stereo_z);
   const float stereo_x = x + slope * (stereo_z - z) + -y * a->forward.dxdy[stereo_layer];
   const struct hit_range range =
       range_of(a, zone_of(s, stereo_layer), stereo_x - a->stereo_half_width, stereo_x + a->stereo_half_width);
@@ -121,7 +121,7 @@ static SL_DEVICE void search_with_momentum(const struct search_windows_args *a, 
 
 static SL_DEVICE void search_without_momentum(const struct search_windows_args *a, const struct search *s, uint32_t i,
                                               struct window *found) {
-  const uint32_t x_layer = scifi_x_layer(i), stereo_layer = scifi_stereo_layer(i);
+  const uint32_t x_layer = forward_x_layer(i), stereo_layer = forward_stereo_layer(i);
   const float dz = a->forward.z_layer[x_layer] - s->state.z, stereo_dz = a->forward.z_layer[stereo_layer] - s->state.z;
   const float x = s->state.x + s->state.tx * dz;
   beside(a, zone_of(s, x_layer), x - s->below, x + s->above, x, &found[0], &found[1]);
@@ -135,14 +135,14 @@ static SL_DEVICE void search_without_momentum(const struct search_windows_args *
 /* Writes the windows of the i-th x layer and its neighbour; returns bit i if it has hits, and bit 8 + i if that has. */
 static SL_DEVICE uint32_t search_layers(const struct search_windows_args *a, struct search *s, uint32_t item,
                                         uint32_t i) {
-  struct window found[SCIFI_LAYER_WINDOWS] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  struct window found[FORWARD_LAYER_WINDOWS] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
   if (s->qop != 0.0f)
     search_with_momentum(a, s, i, found);
   else
     search_without_momentum(a, s, i, found);
-  const size_t place = (size_t)item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * i;
+  const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * i;
   SL_UNROLL
-  for (uint32_t w = 0; w < SCIFI_LAYER_WINDOWS; w++) {
+  for (uint32_t w = 0; w < FORWARD_LAYER_WINDOWS; w++) {
     a->windows.first[place + w] = (uint16_t)(found[w].count > 0 ? found[w].first - s->event_first : 0);
     a->windows.count[place + w] = (uint16_t)found[w].count;
   }
@@ -163,8 +163,8 @@ SL_KERNEL(search_windows_search, struct search_windows_args) {
       has_hits = sl_group_sum_u32(has_hits, TRACK_THREADS); /* each bit is one thread's */
       if (t >= count || is_enough(has_hits)) continue;
       for (uint32_t i = sl_group_lane(TRACK_THREADS); i < SCIFI_X_LAYERS; i += SL_GROUP(TRACK_THREADS))
-        for (uint32_t w = 0; w < SCIFI_LAYER_WINDOWS; w++) {
-          const size_t place = (size_t)item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * i + w;
+        for (uint32_t w = 0; w < FORWARD_LAYER_WINDOWS; w++) {
+          const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * i + w;
           a.windows.first[place] = 0;
           a.windows.count[place] = 0;
         }
@@ -176,4 +176,4 @@ static int run(const struct sl_launch *l, const struct search_windows_args *a) {
   return SL_LAUNCH(l, search_windows_search, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run, SL_CPU_TUNED(scifi_search_windows_tuned));
+SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run, SL_CPU_TUNED(search_windows_tuned));

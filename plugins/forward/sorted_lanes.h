@@ -1,7 +1,7 @@
 /* sorted_lanes.h: places among the x of hits, as in sorted_x.h, for eight at a time. For versions shaped for the CPU.
  */
-#ifndef SCIFI_SORTED_LANES_H
-#define SCIFI_SORTED_LANES_H
+#ifndef FORWARD_SORTED_LANES_H
+#define FORWARD_SORTED_LANES_H
 
 #include <sluice/vectors.h>
 
@@ -15,8 +15,8 @@ struct sorted_lanes {
 /* For each of the searches where the first hit is that is not before the place, or, where its bit in `beyond` is set,
  * the first one behind the place. They are done side by side, so that loads of one do not wait for those of another,
  * and all lanes make the same steps. `most`: the largest count. */
-VECTOR_INLINE void scifi_bisect_lanes(const float *x, const struct sorted_lanes *searches, uint32_t count,
-                                      uint32_t beyond, uint32_t most, i32x8 *found) {
+VECTOR_INLINE void forward_bisect_lanes(const float *x, const struct sorted_lanes *searches, uint32_t count,
+                                        uint32_t beyond, uint32_t most, i32x8 *found) {
   i32x8 size[16];
 #pragma GCC unroll 16
   for (uint32_t k = 0; k < count; k++) {

@@ -1,4 +1,4 @@
-/* triplet_seeding.cpu.c: scifi.triplet_seeding shaped for a CPU; same results as triplet_seeding.cu.
+/* triplet_seeding.cpu.c: forward.triplet_seeding shaped for a CPU; same results as triplet_seeding.cu.
  *
  * Of a kind of triplet, first hits are taken eight at a time, a lane each, and their pairs listed; then pairs are taken
  * eight at a time. Where a hit is among those of a window follows from comparing all of these, which is cheaper than a
@@ -103,7 +103,7 @@ static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const st
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   uint32_t count = 0;
   for (uint32_t base = 0; base < s->first_count; base += LANES) {
-    const struct bounds b = last_hits(a->forward.constants + SCIFI_X_MAGNET, t, kind, f32x8_load(w->first + base));
+    const struct bounds b = last_hits(a->forward.constants + FORWARD_X_MAGNET, t, kind, f32x8_load(w->first + base));
     f32x8_store(w->low + base, b.low);
     f32x8_store(w->high + base, b.high);
   }
@@ -194,7 +194,7 @@ static void search_track(const struct triplet_seeding_args *a, const struct kind
                          struct workspace *w) {
   const struct track t = open_track(a, event, item);
   const uint32_t sides = t.is_known ? 1 : 2;
-  uint32_t *to = a->triplets.triplet + (size_t)item * SCIFI_TRIPLETS_MAX, length = 0;
+  uint32_t *to = a->triplets.triplet + (size_t)item * FORWARD_TRIPLETS_MAX, length = 0;
   for (uint32_t k = 0; k < SEED_KINDS * sides; k++) {
     const struct seed s = open_seed(a, event, item, k / sides, k % sides);
     if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0)
@@ -202,10 +202,10 @@ static void search_track(const struct triplet_seeding_args *a, const struct kind
   }
   const uint32_t count = keep_best(w, length, a->max_triplets);
   a->triplets.count[item] = (uint8_t)count;
-  for (uint32_t i = 0; i < SCIFI_TRIPLETS_MAX; i++) to[i] = i < count ? (uint32_t)w->keys[i] : 0;
+  for (uint32_t i = 0; i < FORWARD_TRIPLETS_MAX; i++) to[i] = i < count ? (uint32_t)w->keys[i] : 0;
 }
 
-int scifi_triplet_seeding_tuned(const struct sl_launch *l, const void *args) {
+int triplet_seeding_tuned(const struct sl_launch *l, const void *args) {
   const struct triplet_seeding_args *a = (const struct triplet_seeding_args *)args;
   const struct kind kinds[SEED_KINDS] = {open_kind(a, 0), open_kind(a, 1)};
   struct workspace w;

@@ -1,4 +1,4 @@
-/* scifi.triplet_seeding: for each track the best triplets of hits in x layers of the three stations (README.md,
+/* forward.triplet_seeding: for each track the best triplets of hits in x layers of the three stations (README.md,
  * "Triplets").
  *
  * For a first hit, the line to a last hit must pass the magnet near the VELO track; this is a range of slopes, and so
@@ -65,7 +65,7 @@ static SL_DEVICE uint64_t triplet_key(float max_chi2, uint32_t word, uint32_t af
 
 /* Triplets of a track, and pairs that are still to be tried: what a warp shares. */
 struct workspace {
-  uint64_t keys[LIST_KEYS], best[SCIFI_TRIPLETS_MAX];
+  uint64_t keys[LIST_KEYS], best[FORWARD_TRIPLETS_MAX];
   uint64_t bound; /* of what the list takes: once there are triplets enough, the worst one of the best */
   struct kind kinds[SEED_KINDS];
   struct seed seeds[SEEDS_MAX];
@@ -211,7 +211,7 @@ static SL_DEVICE uint32_t search_seeds(const struct triplet_seeding_args *a, con
       seed = (i >= firsts.end[0] ? 1u : 0u) + (i >= firsts.end[1] ? 1u : 0u) + (i >= firsts.end[2] ? 1u : 0u);
       const struct seed *s = &w->seeds[seed];
       const struct bounds bounds =
-          last_hits(a->forward.constants + SCIFI_X_MAGNET, t, &w->kinds[seed % SEED_KINDS], a->hits.x[s->first + i]);
+          last_hits(a->forward.constants + FORWARD_X_MAGNET, t, &w->kinds[seed % SEED_KINDS], a->hits.x[s->first + i]);
       last = window_before(&w->last[seed], bounds.low);
       high = bounds.high;
       pair = (seed << PAIR_SEED_BIT | i << PAIR_FIRST_BIT) + last;
@@ -237,7 +237,7 @@ static SL_DEVICE uint32_t search_seeds(const struct triplet_seeding_args *a, con
 /* Writes the best of the list, best first. */
 static SL_DEVICE void write_triplets(const struct triplet_seeding_args *a, uint32_t item, const struct workspace *w,
                                      uint32_t listed) {
-  uint32_t *to = a->triplets.triplet + (size_t)item * SCIFI_TRIPLETS_MAX;
+  uint32_t *to = a->triplets.triplet + (size_t)item * FORWARD_TRIPLETS_MAX;
   const uint32_t count = listed < a->max_triplets ? listed : a->max_triplets;
   if (sl_warp_lane() == 0) a->triplets.count[item] = (uint8_t)count;
   for (uint32_t i = sl_warp_lane(); i < listed; i += sl_warp_lanes()) {
@@ -245,7 +245,7 @@ static SL_DEVICE void write_triplets(const struct triplet_seeding_args *a, uint3
     const uint32_t rank = rank_of(w, listed, (int64_t)key);
     if (rank < count) to[rank] = (uint32_t)key;
   }
-  for (uint32_t i = count + sl_warp_lane(); i < SCIFI_TRIPLETS_MAX; i += sl_warp_lanes()) to[i] = 0;
+  for (uint32_t i = count + sl_warp_lane(); i < FORWARD_TRIPLETS_MAX; i += sl_warp_lanes()) to[i] = 0;
 }
 
 static SL_DEVICE void search_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
@@ -274,4 +274,4 @@ static int run(const struct sl_launch *l, const struct triplet_seeding_args *a) 
   return SL_LAUNCH(l, triplet_seeding_find, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
 }
 
-SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 128, run, SL_CPU_TUNED(scifi_triplet_seeding_tuned));
+SL_ALGORITHM(triplet_seeding, "triplets of SciFi hits of tracks", 128, run, SL_CPU_TUNED(triplet_seeding_tuned));

@@ -1,6 +1,6 @@
-/* triplet_seeding.h: what the versions of scifi.triplet_seeding share. Private to the plugin. */
-#ifndef SCIFI_TRIPLET_SEEDING_H
-#define SCIFI_TRIPLET_SEEDING_H
+/* triplet_seeding.h: what the versions of forward.triplet_seeding share. Private to the plugin. */
+#ifndef FORWARD_TRIPLET_SEEDING_H
+#define FORWARD_TRIPLET_SEEDING_H
 
 #include "forward_math.h"
 
@@ -8,12 +8,12 @@
 
 #define SL_ARGS triplet_seeding_args
 #define TRIPLET_SEEDING(M)                                                                                    \
-  M(IN, inputs, scifi_forward_inputs, "offsets velo_track tx qop", "tracks to search for")                    \
-  M(IN, windows, scifi_windows, "first count", "where to search")                                             \
+  M(IN, inputs, forward_inputs, "offsets velo_track tx qop", "tracks to search for")                          \
+  M(IN, windows, forward_windows, "first count", "where to search")                                           \
   M(IN, states, velo_end_states, "offsets x z tx", "of all VELO tracks")                                      \
   M(IN, hits, scifi_hits, "offsets x", "the hits that the windows speak of")                                  \
-  M(IN, forward, scifi_looking_forward, "z_layer constants", "what the magnet does")                          \
-  M(OUT, triplets, scifi_triplets, "for each track", SL_SHARES_OFFSETS(inputs))                               \
+  M(IN, forward, forward_constants, "z_layer constants", "what the magnet does")                              \
+  M(OUT, triplets, forward_triplets, "for each track", SL_SHARES_OFFSETS(inputs))                             \
   M(U32, max_triplets, 20, 1, 20, "", "triplets of a track that are kept")                                    \
   M(F32, max_chi2, 8.0, 0.0, 1e4, "mm2", "square of the distance of the middle hit from where it should be")  \
   M(F32, max_distance, 10.0, 0.0, 1e4, "mm", "without momentum: from the VELO track, in the magnet's middle") \
@@ -56,14 +56,14 @@ struct seed {
 };
 
 static SL_DEVICE struct track open_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item) {
-  const float *c = a->forward.constants, *range = c + SCIFI_X_RANGE;
+  const float *c = a->forward.constants, *range = c + FORWARD_X_RANGE;
   const uint32_t state = a->states.offsets[event] + a->inputs.velo_track[item];
   const float qop = a->inputs.qop[item], size = sl_abs_f32(qop), tx = a->inputs.tx[item];
   struct track t;
   t.velo_tx = a->states.tx[state];
-  t.velo_x = a->states.x[state] + t.velo_tx * (c[SCIFI_Z_MAGNET] - a->states.z[state]);
+  t.velo_x = a->states.x[state] + t.velo_tx * (c[FORWARD_Z_MAGNET] - a->states.z[state]);
   t.is_known = qop != 0.0f ? 1u : 0u;
-  t.range = range[0] + (range[1] - range[0]) * sl_min_f32(1.0f, size / c[SCIFI_X_RANGE_QOP]);
+  t.range = range[0] + (range[1] - range[0]) * sl_min_f32(1.0f, size / c[FORWARD_X_RANGE_QOP]);
   if (!t.is_known) t.range = a->max_distance;
   const uint32_t is_slow = size * a->max_momentum > 1.0f;
   t.least_slope = is_slow && tx > t.velo_tx ? t.velo_tx : -far_away;
@@ -74,12 +74,12 @@ static SL_DEVICE struct track open_track(const struct triplet_seeding_args *a, u
 /* Of kind 0 (layers 0, 4 and 8) or 1 (3, 7 and 11). */
 static SL_DEVICE struct kind open_kind(const struct triplet_seeding_args *a, uint32_t kind) {
   const float *z = a->forward.z_layer;
-  const float z_first = z[scifi_x_layer(kind)], z_middle = z[scifi_x_layer(kind + 2)];
-  const float sagitta = a->forward.constants[SCIFI_SAGITTA + kind];
+  const float z_first = z[forward_x_layer(kind)], z_middle = z[forward_x_layer(kind + 2)];
+  const float sagitta = a->forward.constants[FORWARD_SAGITTA + kind];
   struct kind k;
-  k.lever = z_first - a->forward.constants[SCIFI_Z_MAGNET];
+  k.lever = z_first - a->forward.constants[FORWARD_Z_MAGNET];
   k.per_lever = 1.0f / k.lever;
-  k.length = z[scifi_x_layer(kind + 4)] - z_first;
+  k.length = z[forward_x_layer(kind + 4)] - z_first;
   k.per_first = sagitta;
   k.per_difference = (z_middle + -z_first * sagitta) / k.length;
   return k;
@@ -88,9 +88,9 @@ static SL_DEVICE struct kind open_kind(const struct triplet_seeding_args *a, uin
 /* Of a kind, in the windows on a side. */
 static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
                                        uint32_t kind, uint32_t side) {
-  const size_t place = (size_t)item * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * kind + side;
+  const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * kind + side;
   const uint16_t *first = a->windows.first + place, *count = a->windows.count + place;
-  const uint32_t middle = 2 * SCIFI_LAYER_WINDOWS, last = 4 * SCIFI_LAYER_WINDOWS; /* windows further on */
+  const uint32_t middle = 2 * FORWARD_LAYER_WINDOWS, last = 4 * FORWARD_LAYER_WINDOWS; /* windows further on */
   const uint32_t hits = a->hits.offsets[event];
   struct seed s;
   s.first = hits + first[0];
@@ -152,6 +152,6 @@ static SL_DEVICE number middle_x(const struct kind *k, number first_x, number la
 }
 
 /* As `run`, where a block is one thread (triplet_seeding.cpu.c). */
-int scifi_triplet_seeding_tuned(const struct sl_launch *l, const void *args);
+int triplet_seeding_tuned(const struct sl_launch *l, const void *args);
 
 #endif

@@ -1,10 +1,10 @@
-/* scifi.unused_hits: the hits that no track has, in the same order, and which places these have among all hits.
+/* forward.unused_hits: the hits that no track has, in the same order, and which places these have among all hits.
  *
  * A block an event. A bit a hit in shared memory says whether it is used, and a count a word of these bits how many are
  * before, so that each hit that is left, and each zone, knows its new place. Reads 13 bytes a hit and 2 a hit of a
  * track, and writes 15 a hit that is left.
  */
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 
 #include <sluice/kernel.h>
 

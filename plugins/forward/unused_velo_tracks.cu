@@ -1,8 +1,8 @@
-/* scifi.unused_velo_tracks: of selected VELO tracks those that are in no long track.
+/* forward.unused_velo_tracks: of selected VELO tracks those that are in no long track.
  *
  * A thread a VELO track looks through the event's long tracks, twice: these are few. Reads 4 bytes of each.
  */
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>

@@ -1,4 +1,4 @@
-/* csv_sink.c: io.csv_sink, writes one output of the graph as a table of comma-separated values.
+/* csv_sink.c: output.csv_sink, writes one output of the graph as a table of comma-separated values.
  *
  * A row is an item of an event (a track, a vertex), an event where the output has no items, or an event of the list
  * where it is an event list. Columns are run, event, with items their index in the event, and the fields; a field of

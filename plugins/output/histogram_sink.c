@@ -1,4 +1,4 @@
-/* histogram_sink.c: io.histogram_sink, writes the histograms of the graph when the run has ended: as JSON, as
+/* histogram_sink.c: output.histogram_sink, writes the histograms of the graph when the run has ended: as JSON, as
  * comma-separated values, or as a picture.
  */
 #include "histograms.h"

@@ -1,5 +1,5 @@
 /* histograms.h: the histograms of a run as a sink sees them, their statistics, and the three forms in which
- * io.histogram_sink writes them.
+ * output.histogram_sink writes them.
  */
 #ifndef IO_HISTOGRAMS_H
 #define IO_HISTOGRAMS_H

@@ -1,4 +1,4 @@
-/* scifi.seed_clones: of tracks in x layers that share hits, the best one (README.md, "Seeds").
+/* seeding.clones: of tracks in x layers that share hits, the best one (README.md, "Seeds").
  *
  * Count, scan, write: a block an event. Every hit learns how bad the best of the tracks is that it is on, then which
  * one is the first of those that are as bad: both are extreme values, whatever the order in which tracks come. Then a
@@ -6,7 +6,7 @@
  * and tracks learn stands in shared memory, if there is room for the event's. Reads 30 bytes a track, four times;
  * writes and reads 4, and 38 for each track that is kept.
  */
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 
 #include <sluice/kernel.h>
 
@@ -18,21 +18,21 @@ enum {
 };
 static const uint32_t claim = 1u << 31;
 
-#define SL_ARGS seed_clones_args
-#define SEED_CLONES(M)                                                                                          \
-  M(IN, hits, scifi_hits, "offsets", "that the tracks speak of")                                                \
-  M(IN, candidates, scifi_xz_tracks, "offsets kind hit_count hits a b c score", "which may share hits")         \
-  M(OUT, tracks, scifi_xz_tracks, "the best ones, in their order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates)))) \
-  M(F32, score_weight, 1000.0, 1.0, 1e9, "", "of a track's score, to which the curvature's size is added")      \
-  M(U32, min_hits, 4, 1, 6, "", "hits that are on no better track, for it to be kept")                          \
-  M(SCRATCH, best, u32, "what each hit knows, of events of too many hits", SL_ONE(SL_ITEMS_TERM(hits)))         \
-  M(SCRATCH, own, u8, "of candidates of too large events the hits on which none is better, a bit each",         \
-    SL_ONE(SL_ITEMS_TERM(candidates)))                                                                          \
+#define SL_ARGS clones_args
+#define CLONES(M)                                                                                              \
+  M(IN, hits, scifi_hits, "offsets", "that the tracks speak of")                                               \
+  M(IN, candidates, seed_xz_tracks, "offsets kind hit_count hits a b c score", "which may share hits")         \
+  M(OUT, tracks, seed_xz_tracks, "the best ones, in their order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates)))) \
+  M(F32, score_weight, 1000.0, 1.0, 1e9, "", "of a track's score, to which the curvature's size is added")     \
+  M(U32, min_hits, 4, 1, 6, "", "hits that are on no better track, for it to be kept")                         \
+  M(SCRATCH, best, u32, "what each hit knows, of events of too many hits", SL_ONE(SL_ITEMS_TERM(hits)))        \
+  M(SCRATCH, own, u8, "of candidates of too large events the hits on which none is better, a bit each",        \
+    SL_ONE(SL_ITEMS_TERM(candidates)))                                                                         \
   M(SCRATCH, kept, u32, "those of each event's candidates that are kept", SL_ONE(SL_ITEMS_TERM(candidates)))
-SL_ARGUMENTS(seed_clones, SEED_CLONES);
+SL_ARGUMENTS(clones, CLONES);
 
 /* Ascending with what tracks are sorted by, which is not negative. */
-static SL_DEVICE uint32_t badness_of(const struct seed_clones_args *a, uint32_t candidate) {
+static SL_DEVICE uint32_t badness_of(const struct clones_args *a, uint32_t candidate) {
   const float badness = a->score_weight * a->candidates.score[candidate] + sl_abs_f32(a->candidates.c[candidate]);
   return sl_bits_from_f32(badness) & (claim - 1);
 }
@@ -42,7 +42,7 @@ struct hits {
   uint32_t words[HIT_WORDS], count;
 };
 
-static SL_DEVICE struct hits hits_of(const struct seed_clones_args *a, uint32_t candidate) {
+static SL_DEVICE struct hits hits_of(const struct clones_args *a, uint32_t candidate) {
   const uint16_t *from = a->candidates.hits + SCIFI_X_LAYERS * (size_t)candidate;
   struct hits h;
   SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) h.words[k] = ((const uint32_t *)(const void *)from)[k];
@@ -65,7 +65,7 @@ static SL_DEVICE uint32_t hits_with(const struct hits *h, const uint32_t *best, 
 /* Lists which candidates of the event are kept; returns how many. `best`: a value for each hit of the event, which
  * begins as the worst badness, and ends as a claim of the first of the best tracks; `own`: a byte for each candidate.
  * Every thread of the block comes here. */
-static SL_DEVICE uint32_t find_best(const struct seed_clones_args *a, uint32_t event, uint32_t *best, uint8_t *own) {
+static SL_DEVICE uint32_t find_best(const struct clones_args *a, uint32_t event, uint32_t *best, uint8_t *own) {
   const uint32_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
   const uint32_t first = a->candidates.offsets[event], count = a->candidates.offsets[event + 1] - first;
   uint32_t kept = 0;
@@ -102,7 +102,7 @@ static SL_DEVICE uint32_t find_best(const struct seed_clones_args *a, uint32_t e
   return kept;
 }
 
-static SL_DEVICE void copy_track(const struct seed_clones_args *a, uint32_t from, uint32_t to) {
+static SL_DEVICE void copy_track(const struct clones_args *a, uint32_t from, uint32_t to) {
   const struct hits h = hits_of(a, from);
   uint16_t *hits = a->tracks.hits + SCIFI_X_LAYERS * (size_t)to;
   a->tracks.kind[to] = a->candidates.kind[from];
@@ -114,7 +114,7 @@ static SL_DEVICE void copy_track(const struct seed_clones_args *a, uint32_t from
   a->tracks.score[to] = a->candidates.score[from];
 }
 
-SL_KERNEL(seed_clones_count, struct seed_clones_args) {
+SL_KERNEL(clones_count, struct clones_args) {
   __shared__ uint32_t best[HITS_MAX];
   __shared__ uint8_t own[TRACKS_MAX];
   SL_FOR_EVENTS (event, a.events) {
@@ -127,7 +127,7 @@ SL_KERNEL(seed_clones_count, struct seed_clones_args) {
   }
 }
 
-SL_KERNEL(seed_clones_write, struct seed_clones_args) {
+SL_KERNEL(clones_write, struct clones_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.candidates.offsets[event], to = a.tracks.offsets[event];
     const uint32_t count = a.tracks.offsets[event + 1] - to;
@@ -135,11 +135,9 @@ SL_KERNEL(seed_clones_write, struct seed_clones_args) {
   }
 }
 
-static int run(const struct sl_launch *l, const struct seed_clones_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, seed_clones_count, seed_clones_write, a->tracks, *a);
+static int run(const struct sl_launch *l, const struct clones_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, clones_count, clones_write, a->tracks, *a);
 }
 
-static const struct sl_kernel_block seed_clones_blocks[] = {{"seed_clones_count", 512, 0},
-                                                            {"seed_clones_write", 128, 0}};
-SL_ALGORITHM(seed_clones, "the best ones of tracks in x layers that share hits", 512, run,
-             SL_BLOCKS(seed_clones_blocks));
+static const struct sl_kernel_block clones_blocks[] = {{"clones_count", 512, 0}, {"clones_write", 128, 0}};
+SL_ALGORITHM(clones, "the best ones of tracks in x layers that share hits", 512, run, SL_BLOCKS(clones_blocks));

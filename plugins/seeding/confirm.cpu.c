@@ -1,4 +1,4 @@
-/* seed_confirm.cpu.c: the search of seed_confirm.cu, shaped for one CPU core with 256-bit vectors. The same hits, bit
+/* confirm.cpu.c: the search of confirm.cu, shaped for one CPU core with 256-bit vectors. The same hits, bit
  * for bit.
  *
  * - Where a track is in the six layers, and which hits there may be its own, is worked out once, a layer a lane.
@@ -7,7 +7,7 @@
  * - Each step is done for many tracks before the next one, so that a processor need not wait for what one of them says
  *   before it begins with another.
  */
-#include "seed_confirm.h"
+#include "confirm.h"
 
 #include <sluice/vectors.h>
 
@@ -43,7 +43,7 @@ struct followed {
 struct search {
   struct layers layers;
   struct followed blocks[BLOCKS];
-  const struct seed_confirm_args *a;
+  const struct confirm_args *a;
   const float *x; /* of the event's hits, with margins */
   struct track_search tracks[TRACKS];
   uint32_t halvings;
@@ -90,7 +90,7 @@ VECTOR_INLINE i32x8 near_hits(const struct search *s, int32_t begin, int32_t end
 /* ------------------------------------------------------------------------------------------------------ tracks */
 
 static void open_track_search(const struct search *s, uint32_t item, struct track_search *t) {
-  const struct seed_confirm_args *a = s->a;
+  const struct confirm_args *a = s->a;
   const struct layers *l = &s->layers;
   const uint32_t upper = a->tracks.kind[item] & 1u;
   const f32x8 x = a->tracks.a[item] + a->tracks.b[item] * l->d + a->tracks.c[item] * l->bend;
@@ -171,7 +171,7 @@ static void follow_blocks(struct search *s, uint32_t first) {
 }
 
 static void write_line(const struct search *s, uint32_t item, const struct line *line) {
-  const struct scifi_seed_stereo *stereo = &s->a->stereo;
+  const struct seed_stereo *stereo = &s->a->stereo;
   uint16_t *hits = stereo->hits + SCIFI_STEREO_LAYERS * (size_t)item;
   uint32_t by_layer[SCIFI_LAYERS], count = 0;
   for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) by_layer[layer_of(k)] = line->hits[k];
@@ -214,7 +214,7 @@ static void open_layers(struct search *s) {
     l->d[k] = s->a->seeding.d[number];
     l->bend[k] = s->a->seeding.bend[number];
     l->dxdy[k] = number % 2 ? s->a->stereo_slope : -s->a->stereo_slope;
-    l->z[k] = l->d[k] + s->a->seeding.constants[SCIFI_SEED_Z_REFERENCE];
+    l->z[k] = l->d[k] + s->a->seeding.constants[SEED_Z_REFERENCE];
   }
 }
 
@@ -237,8 +237,8 @@ static void open_event(struct search *s, uint32_t event) {
   for (s->halvings = 0; longest >> s->halvings; s->halvings++) continue;
 }
 
-int scifi_seed_confirm_tuned(const struct sl_launch *l, const void *args) {
-  const struct seed_confirm_args *a = args;
+int confirm_tuned(const struct sl_launch *l, const void *args) {
+  const struct confirm_args *a = args;
   struct search s;
   (void)l;
   s.a = a;

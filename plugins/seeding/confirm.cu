@@ -1,4 +1,4 @@
-/* scifi.seed_confirm: for each track in x layers its hits in stereo layers (README.md, "Stereo hits").
+/* seeding.confirm: for each track in x layers its hits in stereo layers (README.md, "Stereo hits").
  *
  * A hit of the first layer that is searched, or of the second, says where the track is in y, and so where its other
  * hits are. An event's tracks are dealt out in chunks of about as much work, a block each, since there are events of a
@@ -10,7 +10,7 @@
  * key, which no two share, whatever their order. Chunks are listed in any order. An event has some 90 tracks and 2300
  * beginnings, of which 200 are followed. Reads the x of some 1600 hits a chunk; writes 25 bytes a track.
  */
-#include "seed_confirm.h"
+#include "confirm.h"
 
 enum {
   HALVES = 2,
@@ -74,7 +74,7 @@ static SL_DEVICE uint32_t cell_of(float cells) {
 /* How far from where its first hit says a track may be when it takes a hit of layer k, and a little more. A hit is no
  * further than max_distance from where those before it say; so the k - 1 that may be between have turned ty by no more
  * than half of max_distance / (dx/dy z) each, which in this layer is half of max_distance times the ratio of both z. */
-static SL_DEVICE float reach_of(const struct seed_confirm_args *a, const struct layer *layers, uint32_t k) {
+static SL_DEVICE float reach_of(const struct confirm_args *a, const struct layer *layers, uint32_t k) {
   float ratios = 0.0f;
   for (uint32_t i = 1; i < k; i++) ratios += sl_abs_f32(layers[k].z / layers[i].z);
   return 1.01f * a->max_distance * (1.0f + 0.5f * ratios) + 0.01f;
@@ -90,10 +90,10 @@ static SL_DEVICE void mark_hit(uint32_t *marks, float x, float reach) {
 }
 
 /* What is known of a layer before its hits are. */
-static SL_DEVICE void open_layer(const struct seed_confirm_args *a, struct layer *layer, uint32_t number) {
+static SL_DEVICE void open_layer(const struct confirm_args *a, struct layer *layer, uint32_t number) {
   layer->d = a->seeding.d[number];
   layer->bend = a->seeding.bend[number];
-  layer->z = layer->d + a->seeding.constants[SCIFI_SEED_Z_REFERENCE];
+  layer->z = layer->d + a->seeding.constants[SEED_Z_REFERENCE];
   layer->dxdy = number % 2 ? a->stereo_slope : -a->stereo_slope;
   layer->dxdy_z = layer->dxdy * layer->z;
   layer->per_dxdy = 1.0f / layer->dxdy;
@@ -103,7 +103,7 @@ static SL_DEVICE void open_layer(const struct seed_confirm_args *a, struct layer
 }
 
 /* Opens all layers. Every thread of the block comes here. */
-static SL_DEVICE void open_layers(const struct seed_confirm_args *a, struct workspace *w) {
+static SL_DEVICE void open_layers(const struct confirm_args *a, struct workspace *w) {
   for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x) open_layer(a, &w->layers[k], layer_of(k));
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x)
@@ -113,8 +113,8 @@ static SL_DEVICE void open_layers(const struct seed_confirm_args *a, struct work
 
 /* Opens a half: copies its hits' x to `copy`, if they fit in, and marks the cells around them. Where a layer's hits
  * reach too far, all are marked. Returns whether they are copied. Every thread of the block comes here. */
-static SL_DEVICE uint32_t open_half(const struct seed_confirm_args *a, uint32_t event, uint32_t upper,
-                                    struct workspace *w, float *copy) {
+static SL_DEVICE uint32_t open_half(const struct confirm_args *a, uint32_t event, uint32_t upper, struct workspace *w,
+                                    float *copy) {
   const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
   const float *x = a->hits.x + a->hits.offsets[event];
   uint32_t begin[SCIFI_STEREO_LAYERS], hits[SCIFI_STEREO_LAYERS], sum = 0, place = 0, most = 0;
@@ -161,7 +161,7 @@ static SL_DEVICE uint32_t open_half(const struct seed_confirm_args *a, uint32_t 
 }
 
 /* Where a track is in a layer, and the hits that may be its own: both ends of these are looked for at once. */
-static SL_DEVICE void open_window(const struct seed_confirm_args *a, const float *hit_x, uint32_t item, uint32_t upper,
+static SL_DEVICE void open_window(const struct confirm_args *a, const float *hit_x, uint32_t item, uint32_t upper,
                                   const struct layer *l, uint32_t first_step, struct warp_workspace *w, uint32_t k,
                                   uint32_t track) {
   const float x = a->tracks.a[item] + a->tracks.b[item] * l->d + a->tracks.c[item] * l->bend;
@@ -192,7 +192,7 @@ static SL_DEVICE uint32_t first_from(const float *x, uint32_t begin, uint32_t en
 }
 
 /* The hit nearest to x, of two as near the one before, if it is near enough. */
-static SL_DEVICE uint32_t near_hit(const struct seed_confirm_args *a, const float *hit_x, uint32_t begin, uint32_t end,
+static SL_DEVICE uint32_t near_hit(const struct confirm_args *a, const float *hit_x, uint32_t begin, uint32_t end,
                                    float x) {
   const uint32_t behind = first_from(hit_x, begin, end, x);
   const float none = 2.0f * a->max_distance + 1.0f;
@@ -211,7 +211,7 @@ static SL_DEVICE float divide(float a, float b, float per_b) {
 }
 
 /* Follows the track from a hit of layer `first`; whether it gets the stereo hits that are needed. */
-static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float *hit_x, const struct workspace *w,
+static SL_DEVICE uint32_t follow(const struct confirm_args *a, const float *hit_x, const struct workspace *w,
                                  uint32_t track, uint32_t first, uint32_t hit, struct line *line) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t needed = own->needed[track];
@@ -239,7 +239,7 @@ static SL_DEVICE uint32_t follow(const struct seed_confirm_args *a, const float 
   return 1;
 }
 
-static SL_DEVICE void write_line(const struct seed_confirm_args *a, const struct workspace *w, uint32_t item,
+static SL_DEVICE void write_line(const struct confirm_args *a, const struct workspace *w, uint32_t item,
                                  const struct line *line) {
   uint16_t *hits = a->stereo.hits + SCIFI_STEREO_LAYERS * (size_t)item;
   uint32_t by_layer[SCIFI_LAYERS], count = 0, pairs[SCIFI_STEREO_LAYERS / 2] = {0, 0, 0};
@@ -261,7 +261,7 @@ static SL_DEVICE void write_line(const struct seed_confirm_args *a, const struct
 
 /* Lists `count` tracks from `first` on: those of the lower half from the begin of the list, those of the upper one from
  * its end, backwards. Returns how many are of the lower half. Every thread of the block comes here. */
-static SL_DEVICE uint32_t list_tracks(const struct seed_confirm_args *a, uint32_t first, uint32_t count,
+static SL_DEVICE uint32_t list_tracks(const struct confirm_args *a, uint32_t first, uint32_t count,
                                       struct workspace *w) {
   uint32_t length = 0;
   __syncthreads(); /* the list before is done with */
@@ -347,7 +347,7 @@ static SL_DEVICE void list_beginnings(const struct workspace *w, struct warp_wor
 }
 
 /* Follows the listed ones, and writes each track's best line so far. Every thread of the warp comes here. */
-static SL_DEVICE void follow_listed(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w,
+static SL_DEVICE void follow_listed(const struct confirm_args *a, const float *hit_x, struct workspace *w,
                                     uint32_t begin, uint32_t first, const uint16_t *listed) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t count = own->listed_count;
@@ -367,7 +367,7 @@ static SL_DEVICE void follow_listed(const struct seed_confirm_args *a, const flo
 }
 
 /* Finds the hits of up to TRACKS tracks. Every thread of the warp comes here. */
-static SL_DEVICE void find(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w, uint32_t upper,
+static SL_DEVICE void find(const struct confirm_args *a, const float *hit_x, struct workspace *w, uint32_t upper,
                            uint32_t first, const uint16_t *listed, uint32_t tracks) {
   const struct line none = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
   struct warp_workspace *own = &w->warps[sl_warp_index()];
@@ -394,8 +394,8 @@ static SL_DEVICE void find(const struct seed_confirm_args *a, const float *hit_x
 }
 
 /* Deals out the tracks that are listed to the warps. */
-static SL_DEVICE void find_listed(const struct seed_confirm_args *a, const float *hit_x, struct workspace *w,
-                                  uint32_t upper, uint32_t first, const uint16_t *listed, uint32_t length) {
+static SL_DEVICE void find_listed(const struct confirm_args *a, const float *hit_x, struct workspace *w, uint32_t upper,
+                                  uint32_t first, const uint16_t *listed, uint32_t length) {
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
   const uint32_t share = (length + warps - 1) / warps, from = warp < warps ? warp * share : length;
   const uint32_t end = from + share < length ? from + share : length;
@@ -404,17 +404,17 @@ static SL_DEVICE void find_listed(const struct seed_confirm_args *a, const float
 }
 
 /* How many tracks of an event are a chunk: work goes with tracks and with hits near each. */
-static SL_DEVICE uint32_t chunk_tracks_of(const struct seed_confirm_args *a, uint32_t event, uint32_t tracks) {
+static SL_DEVICE uint32_t chunk_tracks_of(const struct confirm_args *a, uint32_t event, uint32_t tracks) {
   const uint64_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
   const uint64_t wanted = 1 + tracks * hits / CHUNK_WORK, chunks = wanted < CHUNKS_MAX ? wanted : (uint64_t)CHUNKS_MAX;
   return (tracks + (uint32_t)chunks - 1) / (uint32_t)chunks;
 }
 
-SL_KERNEL(seed_confirm_begin, struct seed_confirm_args) {
+SL_KERNEL(confirm_begin, struct confirm_args) {
   if (sl_grid_thread() == 0) *a.chunk_count = 0;
 }
 
-SL_KERNEL(seed_confirm_plan, struct seed_confirm_args) {
+SL_KERNEL(confirm_plan, struct confirm_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     const uint32_t tracks = a.tracks.offsets[event + 1] - a.tracks.offsets[event];
     const uint32_t each = chunk_tracks_of(&a, event, tracks), count = tracks > 0 ? (tracks + each - 1) / each : 0;
@@ -425,7 +425,7 @@ SL_KERNEL(seed_confirm_plan, struct seed_confirm_args) {
 }
 
 /* Eight blocks of 128 threads have 64 registers a thread. */
-SL_KERNEL_REGISTERS(seed_confirm_find, struct seed_confirm_args, 64) {
+SL_KERNEL_REGISTERS(confirm_find, struct confirm_args, 64) {
   __shared__ struct workspace w;
   __shared__ float copy[PLACES];
   if (blockIdx.x < *a.chunk_count) open_layers(&a, &w);
@@ -449,11 +449,11 @@ SL_KERNEL_REGISTERS(seed_confirm_find, struct seed_confirm_args, 64) {
   }
 }
 
-static int run(const struct sl_launch *l, const struct seed_confirm_args *a) {
-  int error = SL_LAUNCH(l, seed_confirm_begin, SL_PER_NODE(1), *a);
-  if (!error) error = SL_LAUNCH(l, seed_confirm_plan, SL_THREAD_PER_EVENT, *a);
-  if (!error) error = SL_LAUNCH(l, seed_confirm_find, SL_PER_CHUNK((uint64_t)BLOCKS * l->grid_blocks), *a);
+static int run(const struct sl_launch *l, const struct confirm_args *a) {
+  int error = SL_LAUNCH(l, confirm_begin, SL_PER_NODE(1), *a);
+  if (!error) error = SL_LAUNCH(l, confirm_plan, SL_THREAD_PER_EVENT, *a);
+  if (!error) error = SL_LAUNCH(l, confirm_find, SL_PER_CHUNK((uint64_t)BLOCKS * l->grid_blocks), *a);
   return error;
 }
 
-SL_ALGORITHM(seed_confirm, "stereo hits of tracks in x layers", 128, run, SL_CPU_TUNED(scifi_seed_confirm_tuned));
+SL_ALGORITHM(confirm, "stereo hits of tracks in x layers", 128, run, SL_CPU_TUNED(confirm_tuned));

@@ -1,8 +1,8 @@
-/* seed_confirm.h: what the versions of seed_confirm share. Private to the plugin. */
-#ifndef SCIFI_SEED_CONFIRM_H
-#define SCIFI_SEED_CONFIRM_H
+/* confirm.h: what the versions of confirm share. Private to the plugin. */
+#ifndef SEEDING_CONFIRM_H
+#define SEEDING_CONFIRM_H
 
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 
 #include <sluice/kernel.h>
 
@@ -19,12 +19,12 @@ enum {
 
 static const uint64_t no_beginning = UINT64_MAX;
 
-#define SL_ARGS seed_confirm_args
-#define SEED_CONFIRM(M)                                                                                \
+#define SL_ARGS confirm_args
+#define CONFIRM(M)                                                                                     \
   M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                   \
-  M(IN, tracks, scifi_xz_tracks, "offsets kind hit_count a b c", "whose stereo hits are looked for")   \
-  M(IN, seeding, scifi_seeding_constants, "d bend constants", "where layers are")                      \
-  M(OUT, stereo, scifi_seed_stereo, "for each track", SL_SHARES_OFFSETS(tracks))                       \
+  M(IN, tracks, seed_xz_tracks, "offsets kind hit_count a b c", "whose stereo hits are looked for")    \
+  M(IN, seeding, seeding_constants, "d bend constants", "where layers are")                            \
+  M(OUT, stereo, seed_stereo, "for each track", SL_SHARES_OFFSETS(tracks))                             \
   M(F32, max_distance, 1.0, 0.0, 1e3, "mm", "of a hit, in x, from where the hits before it say")       \
   M(F32, stereo_slope, 0.0874892, 1e-3, 1.0, "", "size of dx/dy in stereo layers")                     \
   M(F32, min_y, -20.0, -1e4, 0.0, "mm", "how far a track may be in the other half")                    \
@@ -34,7 +34,7 @@ static const uint64_t no_beginning = UINT64_MAX;
   M(SHARED_SCRATCH, chunks, u32, "chunks, by event and number", SL_ONE(SL_EVENTS_TERM(CHUNKS_MAX, 0))) \
   M(SHARED_SCRATCH, chunk_tracks, u32, "tracks of a chunk, by event", SL_ONE(SL_EVENTS_TERM(1, 0)))    \
   M(TUNED_SCRATCH, x, f32, "of an event's hits, and some more", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 16)))
-SL_ARGUMENTS(seed_confirm, SEED_CONFIRM);
+SL_ARGUMENTS(confirm, CONFIRM);
 
 /* The k-th layer that is searched. */
 static SL_DEVICE uint32_t layer_of(uint32_t k) {
@@ -43,7 +43,7 @@ static SL_DEVICE uint32_t layer_of(uint32_t k) {
 }
 
 /* How many stereo hits a track is to get: those that it lacks, but two at least, since a line is to go through them. */
-static SL_DEVICE uint32_t hits_needed(const struct seed_confirm_args *a, uint32_t item) {
+static SL_DEVICE uint32_t hits_needed(const struct confirm_args *a, uint32_t item) {
   const uint32_t x_hits = a->tracks.hit_count[item];
   return a->min_hits > x_hits + LINE_HITS ? a->min_hits - x_hits : (uint32_t)LINE_HITS;
 }
@@ -84,7 +84,7 @@ static SL_DEVICE uint64_t key_of(const struct line *line, uint32_t first, uint32
   return missing << COUNT_BIT | chi2 << CHI2_BIT | earliness;
 }
 
-/* As `run`, for one thread (seed_confirm.cpu.c). */
-int scifi_seed_confirm_tuned(const struct sl_launch *l, const void *args);
+/* As `run`, for one thread (confirm.cpu.c). */
+int confirm_tuned(const struct sl_launch *l, const void *args);
 
 #endif

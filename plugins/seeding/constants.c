@@ -1,23 +1,23 @@
-/* scifi.seeding_constants: what tracks in the fibre tracker are found with, and all that follows from it and from the
+/* seeding.constants: what tracks in the fibre tracker are found with, and all that follows from it and from the
  * layers' places alone (README.md, "Seeds"): those of the simulation's field are nominal, LHCb's go with a folder of
  * its files.
  */
+#include "calibration/formula.h"
 #include "calibration/read.h"
-#include "formula.h"
 #include "io/geometry_files.h"
 #include "lhcb_calibration_text.h"
 #include "nominal_calibration_text.h"
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define SL_ARGS seeding_constants_args
-#define SEEDING_CONSTANTS(M)                                                                   \
+#define SL_ARGS constants_args
+#define CONSTANTS(M)                                                                           \
   M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
   M(F32, min_momentum, 3000.0, 100.0, 1e6, "MeV", "of tracks that are looked for")             \
-  M(OUT, seeding, scifi_seeding_constants, "layers, cases and constants")
-SL_HOST_ARGUMENTS(seeding_constants, SEEDING_CONSTANTS);
+  M(OUT, seeding, seeding_constants, "layers, cases and constants")
+SL_HOST_ARGUMENTS(constants, CONSTANTS);
 
 static const uint16_t inverse_p_terms[] = {100, 200};
 static const uint16_t qop_terms[] = {0, 20, 2, 200};
@@ -89,28 +89,28 @@ static void take_case(const struct calibration *c, const struct layers *l, uint3
   const double curvature = 1 / (share * (l->bend[last] - l->bend[first]) + l->bend[first] - l->bend[middle]);
   const double slope = (l->bend[last] - l->bend[first]) / (d_last - d_first);
   const double alpha = c->seeding_alpha[0] / k / (min_momentum - c->seeding_alpha[1]);
-  to[SCIFI_CASE_Z_FIRST] = (float)l->z[first];
-  to[SCIFI_CASE_LENGTH] = (float)length;
-  to[SCIFI_CASE_SCALE] = (float)((l->z[last] + alpha) / l->z[first]);
-  to[SCIFI_CASE_RANGE] = (float)(greatest_x0(inverse_p, min_momentum) / k);
-  to[SCIFI_CASE_CURVATURE] = (float)curvature;
-  to[SCIFI_CASE_LEAST] = (float)(c->seeding_three_hit[0] / curvature);
-  to[SCIFI_CASE_PER_P] = (float)(c->seeding_three_hit[1] / curvature);
-  to[SCIFI_CASE_SLOPE] = (float)slope;
-  to[SCIFI_CASE_X] = (float)(bend_of(d_first, ratio) - d_first * slope);
-  for (uint32_t missing = 0; missing < SCIFI_SEED_FITS; missing++)
-    take_fit(l, odd, missing, to + SCIFI_CASE_FITS + SCIFI_SEED_FIT_NUMBERS * missing);
+  to[SEED_CASE_Z_FIRST] = (float)l->z[first];
+  to[SEED_CASE_LENGTH] = (float)length;
+  to[SEED_CASE_SCALE] = (float)((l->z[last] + alpha) / l->z[first]);
+  to[SEED_CASE_RANGE] = (float)(greatest_x0(inverse_p, min_momentum) / k);
+  to[SEED_CASE_CURVATURE] = (float)curvature;
+  to[SEED_CASE_LEAST] = (float)(c->seeding_three_hit[0] / curvature);
+  to[SEED_CASE_PER_P] = (float)(c->seeding_three_hit[1] / curvature);
+  to[SEED_CASE_SLOPE] = (float)slope;
+  to[SEED_CASE_X] = (float)(bend_of(d_first, ratio) - d_first * slope);
+  for (uint32_t missing = 0; missing < SEED_FITS; missing++)
+    take_fit(l, odd, missing, to + SEED_CASE_FITS + SEED_FIT_NUMBERS * missing);
 }
 
 static int take_constants(const struct sl_services *s, const struct calibration *c, float *to) {
-  const struct scifi_formula formulas[] = {
-      {"seeding.inverse_p", c->seeding_inverse_p, 1, 3, 2, inverse_p_terms, to + SCIFI_SEED_INVERSE_P},
-      {"seeding.bend", c->seeding_bend, 1, 3, 4, qop_terms, to + SCIFI_SEED_QOP}};
-  to[SCIFI_SEED_Z_REFERENCE] = (float)c->scifi_z_reference;
-  to[SCIFI_SEED_Z_END] = (float)c->scifi_z_end;
-  to[SCIFI_SEED_D_RATIO] = (float)c->seeding_d_ratio;
-  to[SCIFI_SEED_TOLERANCE] = (float)c->seeding_tolerance;
-  return scifi_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
+  const struct calibration_formula formulas[] = {
+      {"seeding.inverse_p", c->seeding_inverse_p, 1, 3, 2, inverse_p_terms, to + SEED_INVERSE_P},
+      {"seeding.bend", c->seeding_bend, 1, 3, 4, qop_terms, to + SEED_QOP}};
+  to[SEED_Z_REFERENCE] = (float)c->scifi_z_reference;
+  to[SEED_Z_END] = (float)c->scifi_z_end;
+  to[SEED_D_RATIO] = (float)c->seeding_d_ratio;
+  to[SEED_TOLERANCE] = (float)c->seeding_tolerance;
+  return calibration_take_formulas(s, formulas, sizeof formulas / sizeof formulas[0]);
 }
 
 struct arrays {
@@ -121,30 +121,29 @@ static int take_all(const struct sl_services *s, const struct calibration *c, do
                     const struct arrays *to) {
   const struct layers layers = layers_of(c);
   const int status = take_constants(s, c, to->constants);
-  const double inverse_p[] = {(double)to->constants[SCIFI_SEED_INVERSE_P],
-                              (double)to->constants[SCIFI_SEED_INVERSE_P + 1]};
+  const double inverse_p[] = {(double)to->constants[SEED_INVERSE_P], (double)to->constants[SEED_INVERSE_P + 1]};
   if (status != SL_OK) return status;
   for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) {
     const double d = c->seeding_z_layer[layer] - c->scifi_z_reference;
     to->d[layer] = (float)d;
     to->bend[layer] = (float)bend_of(d, c->seeding_d_ratio);
   }
-  for (uint32_t odd = 0; odd < SCIFI_SEED_CASES; odd++)
-    take_case(c, &layers, odd, min_momentum, inverse_p, to->cases + (size_t)SCIFI_CASE_NUMBERS * odd);
+  for (uint32_t odd = 0; odd < SEED_CASES; odd++)
+    take_case(c, &layers, odd, min_momentum, inverse_p, to->cases + (size_t)SEED_CASE_NUMBERS * odd);
   /* Where 1/p has a greatest value below that of the least momentum, there is no such place. */
-  if (isfinite(to->cases[SCIFI_CASE_RANGE])) return SL_OK;
+  if (isfinite(to->cases[SEED_CASE_RANGE])) return SL_OK;
   s->message(s->context, SL_ERROR, "min_momentum: seeding.inverse_p never reaches 1 / %g MeV", min_momentum);
   return SL_EINVAL;
 }
 
-static int make(const struct sl_services *s, const struct seeding_constants_args *args) {
+static int make(const struct sl_services *s, const struct constants_args *args) {
   const int is_folder = io_geometry_is_folder(args->path);
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
   struct arrays to;
   to.d = s->make_array(s->context, "seeding", "d", SCIFI_LAYERS);
   to.bend = s->make_array(s->context, "seeding", "bend", SCIFI_LAYERS);
-  to.cases = s->make_array(s->context, "seeding", "cases", SCIFI_SEED_CASES * SCIFI_CASE_NUMBERS);
-  to.constants = s->make_array(s->context, "seeding", "constants", SCIFI_SEED_CONSTANTS);
+  to.cases = s->make_array(s->context, "seeding", "cases", SEED_CASES * SEED_CASE_NUMBERS);
+  to.constants = s->make_array(s->context, "seeding", "constants", SEED_CONSTANTS);
   int status = to.d && to.bend && to.cases && to.constants && c ? SL_OK : SL_ENOMEM;
   if (status == SL_OK)
     status = io_description_load(s, is_folder ? "" : args->path,
@@ -155,5 +154,4 @@ static int make(const struct sl_services *s, const struct seeding_constants_args
   return status;
 }
 
-SL_CONSTANT(seeding_constants,
-            "what tracks in the fibre tracker are found with: nominal, from a calibration, or LHCb's", make);
+SL_CONSTANT(constants, "what tracks in the fibre tracker are found with: nominal, from a calibration, or LHCb's", make);

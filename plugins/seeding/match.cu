@@ -1,6 +1,6 @@
-/* scifi.match: which VELO track and which track in the fibre tracker are one (README.md, "Matching"): of each seed the
- * best VELO track, and of the seeds that have the same one the best, by what a network says of a pair, or without one
- * by chi2. Of those that are as good, the first VELO track or seed.
+/* seeding.match: which VELO track and which track in the fibre tracker are one (README.md, "Matching"): of each seed
+ * the best VELO track, and of the seeds that have the same one the best, by what a network says of a pair, or without
+ * one by chi2. Of those that are as good, the first VELO track or seed.
  *
  * The event's VELO tracks stand in shared memory, and their y in cells, so that those which agree with a seed's, one
  * in ten, are neighbours. Such pairs are numbered and dealt to all threads; those that pass the cut in chi2
@@ -9,7 +9,7 @@
  * each, and writes 16 a match.
  */
 #include "magnet/event_model.h"
-#include "scifi/match_network.h"
+#include "seeding/match_network.h"
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>
@@ -26,12 +26,12 @@ enum {
 
 #define SL_ARGS match_args
 #define MATCH(M)                                                                                                   \
-  M(IN, seeds, scifi_seeds, "offsets hit_offsets x y tx ty", "tracks in the fibre tracker")                        \
+  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty", "tracks in the fibre tracker")                              \
   M(IN, selected, ut_selected_tracks, "", "VELO tracks that they may be")                                          \
   M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                      \
-  M(IN, matching, scifi_matching_constants, "constants network", "how they are matched")                           \
+  M(IN, matching, matching_constants, "constants network", "how they are matched")                                 \
   M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                    \
-  M(OUT, matches, scifi_matches, "in the order of the VELO tracks",                                                \
+  M(OUT, matches, seed_matches, "in the order of the VELO tracks",                                                 \
     SL_ITEMS(SL_MIN(SL_ITEMS_TERM(seeds), SL_ITEMS_TERM(selected))))                                               \
   M(F32, max_ghost, 0.95, 0.0, 1.0, "", "largest probability that a pair is none, where there is a network")       \
   M(F32, network_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of pairs that the network is asked about")                 \
@@ -47,9 +47,9 @@ static const float cell_height = 16.0f; /* mm */
 
 /* Some VELO tracks, of which the first one has this place, and some seeds. */
 struct workspace {
-  struct scifi_state tracks[TRACKS_MAX];
+  struct forward_state tracks[TRACKS_MAX];
   uint32_t places[TRACKS_MAX]; /* of the tracks: in the cell << 16 | cell */
-  float y[TRACKS_MAX];         /* scifi_match_velo_y, by cell; in a cell in any order */
+  float y[TRACKS_MAX];         /* match_velo_y, by cell; in a cell in any order */
   uint16_t track[TRACKS_MAX];  /* whose they are */
   uint32_t cells[CELLS + 1];   /* how many tracks they have, then where these begin in `y` */
   uint32_t place;
@@ -60,42 +60,42 @@ struct workspace {
   uint32_t matches; /* of the event */
 };
 
-static SL_DEVICE struct scifi_state seed_state(const struct match_args *a, uint32_t i) {
-  struct scifi_state s;
+static SL_DEVICE struct forward_state seed_state(const struct match_args *a, uint32_t i) {
+  struct forward_state s;
   s.x = a->seeds.x[i];
   s.y = a->seeds.y[i];
-  s.z = a->matching.constants[SCIFI_MATCH_Z_END];
+  s.z = a->matching.constants[MATCH_Z_END];
   s.tx = a->seeds.tx[i];
   s.ty = a->seeds.ty[i];
   return s;
 }
 
-static SL_DEVICE struct scifi_pair compare(const struct match_args *a, const struct scifi_state *velo,
-                                           const struct scifi_state *seed) {
-  struct scifi_match_settings settings;
+static SL_DEVICE struct matched_pair compare(const struct match_args *a, const struct forward_state *velo,
+                                             const struct forward_state *seed) {
+  struct match_settings settings;
   settings.x_weight = a->x_weight;
   settings.y_scale = a->y_scale;
-  return scifi_match_pair(a->matching.constants, &settings, velo, seed);
+  return match_pair(a->matching.constants, &settings, velo, seed);
 }
 
 static SL_DEVICE uint32_t has_network(const struct match_args *a) {
-  return a->matching.network[SCIFI_MATCH_NETWORK_IS_THERE] != 0.0f ? 1u : 0u;
+  return a->matching.network[MATCH_NETWORK_IS_THERE] != 0.0f ? 1u : 0u;
 }
 
-static SL_DEVICE float ghost_of(const struct match_args *a, const struct scifi_pair *pair,
-                                const struct scifi_state *velo, const struct scifi_state *state, uint32_t seed) {
-  float inputs[SCIFI_MATCH_INPUT_COUNT];
+static SL_DEVICE float ghost_of(const struct match_args *a, const struct matched_pair *pair,
+                                const struct forward_state *velo, const struct forward_state *state, uint32_t seed) {
+  float inputs[MATCH_INPUT_COUNT];
   const uint32_t hits = a->seeds.hit_offsets[seed + 1] - a->seeds.hit_offsets[seed];
   /* As all fields are; so four weights are one load. */
   const float *network = (const float *)__builtin_assume_aligned(a->matching.network, 4 * sizeof(float));
-  scifi_match_inputs(pair, velo, state, hits, inputs);
-  return scifi_match_ghost(network, inputs);
+  match_inputs(pair, velo, state, hits, inputs);
+  return match_ghost(network, inputs);
 }
 
 /* A pair that meets, as a bid for its seed. */
 static SL_DEVICE void try_pair(const struct match_args *a, const struct workspace *w, uint32_t track, uint32_t seed) {
-  const struct scifi_state state = seed_state(a, seed), *velo = &w->tracks[track];
-  const struct scifi_pair pair = compare(a, velo, &state);
+  const struct forward_state state = seed_state(a, seed), *velo = &w->tracks[track];
+  const struct matched_pair pair = compare(a, velo, &state);
   float score = pair.chi2;
   if (!(score <= (has_network(a) ? a->network_chi2 : a->max_chi2))) return;
   if (has_network(a)) {
@@ -133,8 +133,8 @@ static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, ui
   for (uint32_t c = threadIdx.x; c < CELLS; c += blockDim.x) w->cells[c] = 0;
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-    const struct scifi_state state = scifi_velo_state(&a->states, tracks + a->selected.track[first + place + k]);
-    const uint32_t cell = cell_of(scifi_match_velo_y(a->matching.constants, a->y_scale, &state));
+    const struct forward_state state = forward_velo_state(&a->states, tracks + a->selected.track[first + place + k]);
+    const uint32_t cell = cell_of(match_velo_y(a->matching.constants, a->y_scale, &state));
     w->tracks[k] = state;
     w->places[k] = atomicAdd(&w->cells[cell], 1u) << 16 | cell;
   }
@@ -146,7 +146,7 @@ static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, ui
   add_cells(w);
   for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
     const uint32_t at = w->cells[w->places[k] & UINT16_MAX] + (w->places[k] >> 16);
-    w->y[at] = scifi_match_velo_y(a->matching.constants, a->y_scale, &w->tracks[k]);
+    w->y[at] = match_velo_y(a->matching.constants, a->y_scale, &w->tracks[k]);
     w->track[at] = (uint16_t)k;
   }
   __syncthreads();
@@ -156,13 +156,13 @@ static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, ui
 static SL_DEVICE uint32_t number_pairs(const struct match_args *a, struct workspace *w, uint32_t first,
                                        uint32_t seeds) {
   const float *m = a->matching.constants;
-  const float reach = 1.00001f * m[SCIFI_MATCH_DISTANCE_Y_MAX] + 0.01f; /* more than rounding takes away */
+  const float reach = 1.00001f * m[MATCH_DISTANCE_Y_MAX] + 0.01f; /* more than rounding takes away */
   uint32_t sum = 0;
   SL_FOR_BLOCK (i, SEEDS_MAX) {
     uint32_t begin = 0, end = 0, total;
     if (i < seeds) {
-      const struct scifi_state state = seed_state(a, first + i);
-      const float y = scifi_match_seed_y(m, &state);
+      const struct forward_state state = seed_state(a, first + i);
+      const float y = match_seed_y(m, &state);
       begin = w->cells[cell_of(y - reach)];
       end = w->cells[cell_of(y + reach) + 1];
       w->begin[i] = (uint16_t)begin;
@@ -188,16 +188,16 @@ static SL_DEVICE uint32_t seed_of(const struct workspace *w, uint32_t pair) {
 /* Lists those of the pairs [begin, end) that meet. */
 static SL_DEVICE void compare_pairs(const struct match_args *a, struct workspace *w, uint32_t first, uint32_t begin,
                                     uint32_t end) {
-  float m[SCIFI_MATCH_BEND]; /* once for all pairs of the thread, what it needs of it */
+  float m[MATCH_BEND]; /* once for all pairs of the thread, what it needs of it */
   SL_UNROLL
-  for (uint32_t i = 0; i < SCIFI_MATCH_BEND; i++) m[i] = a->matching.constants[i];
+  for (uint32_t i = 0; i < MATCH_BEND; i++) m[i] = a->matching.constants[i];
   uint32_t seed = 0;
   for (uint32_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
     if (w->before[seed + 1] <= p) seed = seed_of(w, p); /* a lone thread's next pair is mostly the same seed's */
     const uint32_t place = w->begin[seed] + p - w->before[seed], track = w->track[place];
-    const struct scifi_state state = seed_state(a, first + seed);
-    struct scifi_pair pair;
-    if (scifi_match_meet(m, w->y[place], &w->tracks[track], &state, &pair))
+    const struct forward_state state = seed_state(a, first + seed);
+    struct matched_pair pair;
+    if (match_meet(m, w->y[place], &w->tracks[track], &state, &pair))
       w->list[atomicAdd(&w->list_count, 1u)] = seed << TRACK_BITS | track;
   }
 }
@@ -251,12 +251,12 @@ SL_KERNEL(match_find, struct match_args) {
 static SL_DEVICE void write_match(const struct match_args *a, uint32_t event, uint32_t selected, uint32_t match) {
   const uint32_t place = (uint32_t)a->track_keys[selected], seed = a->seeds.offsets[event] + place;
   const uint32_t track = a->selected.track[selected];
-  const struct scifi_state velo = scifi_velo_state(&a->states, a->states.offsets[event] + track);
-  const struct scifi_state state = seed_state(a, seed);
+  const struct forward_state velo = forward_velo_state(&a->states, a->states.offsets[event] + track);
+  const struct forward_state state = seed_state(a, seed);
   a->matches.velo_track[match] = track;
   a->matches.seed[match] = place;
   a->matches.chi2[match] = compare(a, &velo, &state).chi2;
-  a->matches.qop[match] = scifi_match_qop(a->matching.constants, state.tx, velo.tx, velo.ty, a->magnet.sign[0]);
+  a->matches.qop[match] = match_qop(a->matching.constants, state.tx, velo.tx, velo.ty, a->magnet.sign[0]);
 }
 
 SL_KERNEL(match_write, struct match_args) {

@@ -1,21 +1,22 @@
-/* scifi.match_consolidate: matches as tracks, with the hits and the state of their seeds, and with the tracks in the UT
- * of their VELO tracks, if the graph names such.
+/* seeding.match_consolidate: matches as tracks, with the hits and the state of their seeds, and with the tracks in the
+ * UT of their VELO tracks, if the graph names such.
  *
  * Count, scan, list with a block an event and a thread a match, scan, write with a thread a hit of the slice, whose
  * busiest events would keep a block long after all others. All matches are tracks. The tracks have offsets of their
  * own, since events that are not on the node's list have matches, but no tracks. Reads 32 bytes a match, 6 of each of
  * its hits, and 4 of each of the event's tracks in the UT; writes 32 and 6.
  */
+#include "forward/event_model.h"
 #include "listed_items.h"
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>
 
 #define SL_ARGS match_consolidate_args
 #define MATCH_CONSOLIDATE(M)                                                                           \
-  M(IN, matches, scifi_matches, "offsets velo_track seed qop", "which VELO tracks and seeds")          \
-  M(IN, seeds, scifi_seeds, "offsets hit_offsets x y tx ty hit hit_id", "which they are matches of")   \
+  M(IN, matches, seed_matches, "offsets velo_track seed qop", "which VELO tracks and seeds")           \
+  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit hit_id", "which they are matches of")         \
   M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets velo_track", "what there is in the UT, in any order")  \
   M(OUT, tracks, long_tracks, "in the order of the matches", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(matches))), \
     SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(seeds))))                                                      \
@@ -56,7 +57,7 @@ static SL_DEVICE void find_ut_tracks(const struct match_consolidate_args *a, uin
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < tracks; i += blockDim.x) {
       const uint32_t velo_track = a->matches.velo_track[from + i];
-      uint32_t found = begin == 0 ? (uint32_t)SCIFI_NO_TRACK : a->tracks.ut_track[to + i];
+      uint32_t found = begin == 0 ? (uint32_t)FORWARD_NO_TRACK : a->tracks.ut_track[to + i];
       for (uint32_t k = 0; k < size; k++) found = staged[k] == velo_track ? begin + k : found;
       a->tracks.ut_track[to + i] = found;
     }
@@ -75,7 +76,7 @@ SL_KERNEL(match_consolidate_list, struct match_consolidate_args) {
 
 /* A thread a hit, of the whole slice. */
 SL_KERNEL(match_consolidate_write, struct match_consolidate_args) {
-  const uint32_t hits = SCIFI_TRACK_HITS_MAX * scifi_listed_items(&a.events, a.tracks.offsets);
+  const uint32_t hits = SCIFI_TRACK_HITS_MAX * seeding_listed_items(&a.events, a.tracks.offsets);
   for (uint32_t i = sl_grid_thread(); i < hits; i += sl_grid_threads()) {
     const uint32_t track = i / SCIFI_TRACK_HITS_MAX, h = i % SCIFI_TRACK_HITS_MAX;
     const uint32_t from = a.hits_begin[track] + h, to = a.tracks.hit_offsets[track] + h;

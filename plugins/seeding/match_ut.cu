@@ -1,4 +1,4 @@
-/* scifi.match_ut: hits in the UT of matched tracks, and which matches have enough of them (README.md, "Hits in the
+/* seeding.match_ut: hits in the UT of matched tracks, and which matches have enough of them (README.md, "Hits in the
  * UT").
  *
  * A track goes through the UT as its VELO track and its momentum say. The first hit, wherever it is, says better how
@@ -15,9 +15,9 @@
  * An event has 49 matches, which try some 2400 hits. Reads 8 bytes a hit that is tried, and 8 more of one that is near
  * in x, some 50 a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
-#include "forward_math.h"
 #include "listed_items.h"
 #include "magnet/event_model.h"
+#include "seeding/match_math.h"
 #include "sorted_x.h"
 #include "ut/event_model.h"
 
@@ -28,13 +28,13 @@
 
 #define SL_ARGS match_ut_args
 #define MATCH_UT(M)                                                                                                    \
-  M(IN, matches, scifi_matches, "", "in any order")                                                                    \
+  M(IN, matches, seed_matches, "", "in any order")                                                                     \
   M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
   M(IN, hits, ut_hits, "offsets group_first id x y y_end z sector", "where to search")                                 \
   M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
-  M(IN, matching, scifi_matching_constants, "constants", "how tracks bend")                                            \
+  M(IN, matching, matching_constants, "constants", "how tracks bend")                                                  \
   M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                        \
-  M(OUT, kept, scifi_matches, "those that have enough hits, in the same order",                                        \
+  M(OUT, kept, seed_matches, "those that have enough hits, in the same order",                                         \
     SL_ITEMS(SL_ONE(SL_ITEMS_TERM(matches))))                                                                          \
   M(OUT, ut_tracks, ut_tracks, "one for each of these", SL_SHARES_OFFSETS(kept),                                       \
     SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(matches, UT_TRACK_HITS_MAX, 1, 0))))                                            \
@@ -73,7 +73,7 @@ static const float slack = 0.01f; /* mm: so much more is searched than what tole
 
 /* A match on its way: x = velo.x + velo.tx d + bend d^2, d = z - velo.z. */
 struct way {
-  struct scifi_state velo;
+  struct forward_state velo;
   float bend;
 };
 
@@ -116,16 +116,16 @@ static SL_DEVICE float way_y(const struct way *w, float z) { return w->velo.y + 
 
 /* A match before any hit is known. */
 static SL_DEVICE struct way way_of(const struct match_ut_args *a, uint32_t event, uint32_t match) {
-  const float *bend = a->matching.constants + SCIFI_MATCH_UT_BEND;
+  const float *bend = a->matching.constants + MATCH_UT_BEND;
   struct way w;
-  w.velo = scifi_velo_state(&a->states, a->states.offsets[event] + a->matches.velo_track[match]);
+  w.velo = forward_velo_state(&a->states, a->states.offsets[event] + a->matches.velo_track[match]);
   w.bend = bend[0] + bend[1] * (a->matches.qop[match] * a->magnet.sign[0]);
   return w;
 }
 
 /* ----------------------------------------------------------------------------------------------- where hits may be */
 
-/* Half of a window in x. `numbers`: SCIFI_MATCH_UT_LOOSE or _TIGHT of the layer. */
+/* Half of a window in x. `numbers`: MATCH_UT_LOOSE or _TIGHT of the layer. */
 static SL_DEVICE float half_width(const float *numbers, float qop) {
   return sl_min_f32(sl_max_f32(numbers[0] + numbers[1] * sl_abs_f32(qop), numbers[2]), numbers[3]);
 }
@@ -139,8 +139,8 @@ static SL_DEVICE float farthest(const struct match_ut_args *a, const struct way 
   for (uint32_t k = 0; k <= layer; k++) {
     const float d = a->groups.layer_z[k] - w->velo.z, near = d - a->groups.layer_depth[k];
     const float far = d + a->groups.layer_depth[k], most = turned * (far * far), per_near2 = 1.0f / (near * near);
-    loose = k + 1 < UT_LAYERS ? half_width(constants + SCIFI_MATCH_UT_LOOSE + k * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
-    tight = k > 0 ? half_width(constants + SCIFI_MATCH_UT_TIGHT + (k - 1) * SCIFI_MATCH_UT_WINDOW, qop) : 0.0f;
+    loose = k + 1 < UT_LAYERS ? half_width(constants + MATCH_UT_LOOSE + k * MATCH_UT_WINDOW, qop) : 0.0f;
+    tight = k > 0 ? half_width(constants + MATCH_UT_TIGHT + (k - 1) * MATCH_UT_WINDOW, qop) : 0.0f;
     width = sl_max_f32(loose, most + tight);
     turned = sl_max_f32(loose * per_near2, turned + 0.5f * tight * per_near2);
   }
@@ -165,11 +165,11 @@ static SL_DEVICE void open_ranges(const struct match_ut_args *a, const struct st
   r->count = 0;
   SL_ROLLED for (uint32_t k = 0; k < groups; k++) {
     const uint32_t group = r->begin[k], last_end = event_hits + first[r->end[k]];
-    const uint32_t begin = scifi_first_from(a->hits.y, event_hits + first[group], event_hits + first[group + 1],
-                                            s->y - s->reach_y - a->groups.length[group]);
+    const uint32_t begin = seeding_first_from(a->hits.y, event_hits + first[group], event_hits + first[group + 1],
+                                              s->y - s->reach_y - a->groups.length[group]);
     const uint32_t last_begin = event_hits + first[r->end[k] - 1];
     const uint32_t end =
-        scifi_first_above(a->hits.y, begin > last_begin ? begin : last_begin, last_end, s->y + s->reach_y);
+        seeding_first_above(a->hits.y, begin > last_begin ? begin : last_begin, last_end, s->y + s->reach_y);
     if (begin == end) continue;
     r->begin[r->count] = (uint16_t)(begin - event_hits);
     r->end[r->count++] = (uint16_t)(end - event_hits);
@@ -187,9 +187,9 @@ static SL_DEVICE void open_reach(const struct match_ut_args *a, const struct way
   s.y = way_y(w, z);
   s.x = way_x(w, z) - s.y * slope;
   s.reach_x = r->farthest + depth * (sl_abs_f32(w->velo.tx + turn) + sl_abs_f32(w->velo.ty * slope));
-  s.reach_y = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE] + depth * sl_abs_f32(w->velo.ty) + slack;
+  s.reach_y = a->matching.constants[MATCH_UT_Y_TOLERANCE] + depth * sl_abs_f32(w->velo.ty) + slack;
   r->count = 0;
-  const uint32_t behind = scifi_first_from(a->groups.x, begin, end, s.x);
+  const uint32_t behind = seeding_first_from(a->groups.x, begin, end, s.x);
   uint32_t first = behind < begin + 3 ? begin : behind - 3, last = behind + 2 < end ? behind + 2 : end;
   while (first > begin && is_in_reach(a, &s, first - 1)) first--;
   while (last < end && is_in_reach(a, &s, last)) last++;
@@ -218,7 +218,7 @@ static SL_DEVICE struct candidate candidate_of(const struct match_ut_args *a, co
 
 /* Whether the strip is at this y. */
 static SL_DEVICE uint32_t is_at_y(const struct match_ut_args *a, uint32_t hit, float y) {
-  const float tolerance = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE];
+  const float tolerance = a->matching.constants[MATCH_UT_Y_TOLERANCE];
   return a->hits.y[hit] - tolerance <= y && y <= a->hits.y_end[hit] + tolerance ? 1u : 0u;
 }
 
@@ -447,7 +447,7 @@ static void try_eight(const struct match_ut_args *a, uint32_t event_hits, uint32
   const uint32_t hit = event_hits + place, capacity = a->hits.bound.capacity, i = k % MATCHES;
   const struct way *way = &w->ways[i];
   const struct reach *r = &w->reaches[k];
-  const float tolerance = a->matching.constants[SCIFI_MATCH_UT_Y_TOLERANCE];
+  const float tolerance = a->matching.constants[MATCH_UT_Y_TOLERANCE];
   const f32x8 d = load_hits(a->hits.z, hit, capacity) - way->velo.z;
   const f32x8 y = way->velo.y + way->velo.ty * d, x = load_hits(a->hits.x, hit, capacity) + y * r->slope;
   const f32x8 straight = way->velo.x + way->velo.tx * d, d2 = d * d;
@@ -530,7 +530,7 @@ SL_KERNEL(match_ut_count, struct match_ut_args) {
 static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t from) {
   const uint32_t velo_track = a->matches.velo_track[from];
   struct way way;
-  way.velo = scifi_velo_state(&a->states, a->states.offsets[event] + velo_track);
+  way.velo = forward_velo_state(&a->states, a->states.offsets[event] + velo_track);
   way.bend = a->bend[from];
   a->kept.velo_track[i] = velo_track;
   a->kept.seed[i] = a->matches.seed[from];
@@ -567,7 +567,7 @@ static SL_DEVICE void write_hit(const struct match_ut_args *a, uint32_t i, uint3
 
 /* A thread a hit, of the whole slice, whose busiest events would keep a block long after all others. */
 SL_KERNEL(match_ut_write, struct match_ut_args) {
-  const uint32_t hits = UT_TRACK_HITS_MAX * scifi_listed_items(&a.events, a.kept.offsets);
+  const uint32_t hits = UT_TRACK_HITS_MAX * seeding_listed_items(&a.events, a.kept.offsets);
   for (uint32_t i = sl_grid_thread(); i < hits; i += sl_grid_threads())
     write_hit(&a, i / UT_TRACK_HITS_MAX, i % UT_TRACK_HITS_MAX);
 }

@@ -1,4 +1,4 @@
-/* seed_xz.cpu.c: the search of seed_xz.cu, shaped for one CPU core with 256-bit vectors. The same tracks, bit for bit.
+/* xz.cpu.c: the search of xz.cu, shaped for one CPU core with 256-bit vectors. The same tracks, bit for bit.
  *
  * - x of each layer is divided into cells. A table says which hits are in 32 of them, and a bit a cell whether there
  * may
@@ -12,7 +12,7 @@
  * where a processor waits. Lists, and so the tracks, are in canonical order. One pass: events come in order, and so a
  * track's place in the output is known when it is found.
  */
-#include "seed_xz.h"
+#include "xz.h"
 
 #include "sorted_x.h"
 
@@ -21,7 +21,7 @@
 #include <math.h>
 
 enum {
-  FURTHER = SCIFI_SEED_FITS - 1, /* x layers besides the three of a triplet */
+  FURTHER = SEED_FITS - 1, /* x layers besides the three of a triplet */
   WORD_BITS = 32,
   WORDS = 1024, /* of cells */
   CELLS = WORD_BITS * WORDS,
@@ -81,7 +81,7 @@ struct curves {
 
 struct search {
   struct windows windows[WINDOWS];
-  const struct seed_xz_args *a;
+  const struct xz_args *a;
   struct half half;
   struct pairs pairs;
   float cells_per_mm;
@@ -113,7 +113,7 @@ VECTOR_INLINE u32x8 cells_of(const struct search *s, f32x8 x) {
 
 static void make_cells(const struct search *s, uint32_t layer, struct cells *cells) {
   const float *x = s->half.x;
-  const float reach = s->a->seeding.constants[SCIFI_SEED_TOLERANCE] * beyond_rounding;
+  const float reach = s->a->seeding.constants[SEED_TOLERANCE] * beyond_rounding;
   const uint32_t begin = s->half.begin[layer], end = s->half.end[layer];
   memset(cells, 0, sizeof *cells);
   for (uint32_t i = begin; i < end; i++) {
@@ -152,7 +152,7 @@ struct grown {
 };
 
 VECTOR_INLINE void find_further(const struct search *s, struct grown *g) {
-  const float tolerance = s->a->seeding.constants[SCIFI_SEED_TOLERANCE];
+  const float tolerance = s->a->seeding.constants[SEED_TOLERANCE];
   const f32x8 none = f32x8_of(2.0f * tolerance + 1.0f);
   for (uint32_t k = 0; k < FURTHER; k++) {
     const uint32_t i = 2 * k + 1 - s->half.odd, layer = further_layer(&s->half, k);
@@ -179,7 +179,7 @@ VECTOR_INLINE void fit_curves(const struct search *s, struct grown *g) {
   for (uint32_t i = 0; i < FURTHER; i++) {
     f32x8 gain[FURTHER];
     for (uint32_t k = 0; k < FURTHER; k++)
-      gain[k] = f32x8_gather(s->half.numbers + SCIFI_CASE_FITS + FURTHER * i + k, SCIFI_SEED_FIT_NUMBERS * missing);
+      gain[k] = f32x8_gather(s->half.numbers + SEED_CASE_FITS + FURTHER * i + k, SEED_FIT_NUMBERS * missing);
     gained[i] = gain[0] * g->off[0] + gain[1] * g->off[1] + gain[2] * g->off[2];
   }
   for (uint32_t k = 0; k < FURTHER; k++) {
@@ -199,7 +199,7 @@ static void write_track(const struct search *s, const struct grown *g, uint32_t 
   const struct half *h = &s->half;
   const struct triplets *list = &s->triplets;
   const int32_t of_triplet[FURTHER] = {list->first[triplet], list->middle[triplet], list->last[triplet]};
-  const struct scifi_xz_tracks *tracks = &s->a->tracks;
+  const struct seed_xz_tracks *tracks = &s->a->tracks;
   uint16_t *hits = tracks->hits + SCIFI_X_LAYERS * (size_t)to;
   uint32_t count = 0;
   for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
@@ -255,11 +255,11 @@ static void try_triplets(struct search *s) {
   const float *d = s->a->seeding.d, *bend = s->a->seeding.bend;
   for (uint32_t i = 0; i < list->count; i += LANES) {
     const f32x8 first_x = x_of(s, i32x8_load(list->first + i)), middle_x = x_of(s, i32x8_load(list->middle + i));
-    const f32x8 slope = (x_of(s, i32x8_load(list->last + i)) - first_x) / h->numbers[SCIFI_CASE_LENGTH];
+    const f32x8 slope = (x_of(s, i32x8_load(list->last + i)) - first_x) / h->numbers[SEED_CASE_LENGTH];
     const f32x8 line_x = first_x - d[3 * h->odd] * slope;
     const f32x8 x = line_x + d[middle_layer(h)] * slope;
-    const f32x8 c = (x - middle_x) * h->numbers[SCIFI_CASE_CURVATURE];
-    const f32x8 b = slope - c * h->numbers[SCIFI_CASE_SLOPE], a = line_x - c * h->numbers[SCIFI_CASE_X];
+    const f32x8 c = (x - middle_x) * h->numbers[SEED_CASE_CURVATURE];
+    const f32x8 b = slope - c * h->numbers[SEED_CASE_SLOPE], a = line_x - c * h->numbers[SEED_CASE_X];
     u32x8 near = {0};
     for (uint32_t k = 0; k < FURTHER; k++) {
       const uint32_t layer = further_layer(h, k);
@@ -306,12 +306,12 @@ static void list_triplets(struct search *s) {
 /* Opens the windows of a first hit and of eight last ones before `last_end`. */
 VECTOR_INLINE void open_windows(struct search *s, uint32_t first, uint32_t last, uint32_t last_end) {
   const struct half *h = &s->half;
-  const float *n = h->numbers, *d = s->a->seeding.d, *inverse_p = s->a->seeding.constants + SCIFI_SEED_INVERSE_P;
-  const float first_x = h->x[first], least = n[SCIFI_CASE_LEAST];
+  const float *n = h->numbers, *d = s->a->seeding.d, *inverse_p = s->a->seeding.constants + SEED_INVERSE_P;
+  const float first_x = h->x[first], least = n[SEED_CASE_LEAST];
   const i32x8 is_there = lane_numbers < (int32_t)(last_end - last);
-  const f32x8 slope = (f32x8_load(h->x + last) - first_x) / n[SCIFI_CASE_LENGTH];
-  const f32x8 x0 = first_x - slope * n[SCIFI_CASE_Z_FIRST], size = (f32x8)((i32x8)x0 & INT32_MAX);
-  const f32x8 bend = n[SCIFI_CASE_PER_P] * (size * (inverse_p[0] + inverse_p[1] * size));
+  const f32x8 slope = (f32x8_load(h->x + last) - first_x) / n[SEED_CASE_LENGTH];
+  const f32x8 x0 = first_x - slope * n[SEED_CASE_Z_FIRST], size = (f32x8)((i32x8)x0 & INT32_MAX);
+  const f32x8 bend = n[SEED_CASE_PER_P] * (size * (inverse_p[0] + inverse_p[1] * size));
   const f32x8 line_x = first_x - d[3 * h->odd] * slope, x = line_x + d[middle_layer(h)] * slope;
   const f32x8 below = least + bend, above = 2.0f * least - bend;
   const i32x8 is_positive = x0 > 0.0f;
@@ -328,7 +328,7 @@ VECTOR_INLINE void open_windows(struct search *s, uint32_t first, uint32_t last,
 static void list_lane_by_lane(struct search *s, const struct windows *w, uint32_t m) {
   const uint32_t end = s->half.end[2 + s->half.odd];
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    const uint32_t begin = scifi_first_from(s->half.x, m, end, w->low[lane]);
+    const uint32_t begin = seeding_first_from(s->half.x, m, end, w->low[lane]);
     for (uint32_t middle = begin; middle < end && s->half.x[middle] <= w->high[lane]; middle++) {
       const uint64_t high = 1u << HIT_BITS | middle;
       s->pairs.words[s->pairs.count++] = high << 2 * HIT_BITS | (w->last + lane) << HIT_BITS | w->first;
@@ -370,8 +370,8 @@ static void list_all_pairs(struct search *s) {
 static void search_firsts(struct search *s, uint32_t from, uint32_t count) {
   const struct half *h = &s->half;
   const uint32_t layer = 4 + h->odd;
-  const float range = h->numbers[SCIFI_CASE_RANGE];
-  const f32x8 x = f32x8_load(h->x + from) * h->numbers[SCIFI_CASE_SCALE];
+  const float range = h->numbers[SEED_CASE_RANGE];
+  const f32x8 x = f32x8_load(h->x + from) * h->numbers[SEED_CASE_SCALE];
   const i32x8 begin = places_of(s, layer, x - range, 0), end = places_of(s, layer, x + range, 1);
   for (uint32_t lane = 0; lane < count; lane++) {
     const uint32_t last_end = (uint32_t)end[lane];
@@ -415,16 +415,16 @@ static void search_event(struct search *s, uint32_t event) {
   s->tracks = 0;
   for (uint32_t upper = 0; upper < 2; upper++) {
     open_half(s, event, upper);
-    for (s->half.odd = 0; s->half.odd < SCIFI_SEED_CASES; s->half.odd++) {
-      s->half.numbers = s->a->seeding.cases + SCIFI_CASE_NUMBERS * s->half.odd;
+    for (s->half.odd = 0; s->half.odd < SEED_CASES; s->half.odd++) {
+      s->half.numbers = s->a->seeding.cases + SEED_CASE_NUMBERS * s->half.odd;
       search_half(s);
     }
   }
 }
 
-int scifi_seed_xz_tuned(const struct sl_launch *l, const void *args) {
-  const struct seed_xz_args *a = args;
-  const float tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
+int xz_tuned(const struct sl_launch *l, const void *args) {
+  const struct xz_args *a = args;
+  const float tolerance = a->seeding.constants[SEED_TOLERANCE];
   struct search s;
   s.a = a;
   s.cells_per_mm = CELLS_PER_TOLERANCE / sl_max_f32(tolerance, least_tolerance);

@@ -1,4 +1,4 @@
-/* scifi.seed_xz: tracks of hits in x layers alone, five or six of them (README.md, "Seeds").
+/* seeding.xz: tracks of hits in x layers alone, five or six of them (README.md, "Seeds").
  *
  * A unit is a half and case of an event. Its first hits are dealt out in chunks of about as much work, a block each,
  * since there are events of a hundred times the work of others. A block copies the x of the unit's hits to shared
@@ -15,7 +15,7 @@
  * on with 1900 triplets, and 400 tracks. Reads the x of some 1600 hits twice; writes and reads 20 bytes of scratch a
  * track, and writes 38.
  */
-#include "seed_xz_track.h"
+#include "xz_track.h"
 
 #include <float.h>
 
@@ -27,16 +27,16 @@ struct pairing {
 
 static SL_DEVICE struct pairing pairing_of(const struct half *h) {
   struct pairing p;
-  p.length = h->numbers[SCIFI_CASE_LENGTH];
+  p.length = h->numbers[SEED_CASE_LENGTH];
   p.inverse_length = h->inverse_length;
   p.d_first = h->layers[FIRST].d;
   p.d_middle = h->layers[MIDDLE].d;
-  p.z_first = h->numbers[SCIFI_CASE_Z_FIRST];
+  p.z_first = h->numbers[SEED_CASE_Z_FIRST];
   p.inverse_p[0] = h->inverse_p[0];
   p.inverse_p[1] = h->inverse_p[1];
-  p.is_turned = h->numbers[SCIFI_CASE_LEAST] < 0.0f;
-  p.per_p = p.is_turned ? -h->numbers[SCIFI_CASE_PER_P] : h->numbers[SCIFI_CASE_PER_P];
-  p.least = p.is_turned ? -h->numbers[SCIFI_CASE_LEAST] : h->numbers[SCIFI_CASE_LEAST];
+  p.is_turned = h->numbers[SEED_CASE_LEAST] < 0.0f;
+  p.per_p = p.is_turned ? -h->numbers[SEED_CASE_PER_P] : h->numbers[SEED_CASE_PER_P];
+  p.least = p.is_turned ? -h->numbers[SEED_CASE_LEAST] : h->numbers[SEED_CASE_LEAST];
   return p;
 }
 
@@ -108,7 +108,7 @@ static SL_DEVICE struct range middle_hits(const struct search *s, const struct p
     r.begin = (uint32_t)(place - address_of(s->x)) / (uint32_t)sizeof(float);
     r.end = r.begin + count;
   } else {
-    r.begin = r.end = scifi_first_from(s->x, layer->begin, layer->end, window.low);
+    r.begin = r.end = seeding_first_from(s->x, layer->begin, layer->end, window.low);
     while (r.end < layer->end && s->x[r.end] <= window.high) r.end++;
   }
   return r;
@@ -127,7 +127,7 @@ static SL_DEVICE uint32_t find_further(const struct search *s, const struct curv
     const uint32_t hit = place + (is_before ? 0u : 1u) + layer->skipped;
     return (is_before ? off_before : off_behind) <= tolerance ? hit : (uint32_t)NO_HIT;
   }
-  const uint32_t behind = scifi_first_from(s->x, layer->begin, layer->end, x);
+  const uint32_t behind = seeding_first_from(s->x, layer->begin, layer->end, x);
   const float off_before = behind > layer->begin ? x - s->x[behind - 1] : INFINITY;
   const float off_behind = behind < layer->end ? s->x[behind] - x : INFINITY;
   const uint32_t is_before = off_before <= off_behind;
@@ -175,13 +175,13 @@ static SL_DEVICE uint32_t grow(const struct search *s, uint64_t word, struct xz_
 }
 
 /* A place on the list of the slice; those beyond its end are not written, as nothing of the slice will be. */
-static SL_DEVICE void list_track(const struct seed_xz_args *a, uint32_t i, const uint32_t *words) {
+static SL_DEVICE void list_track(const struct xz_args *a, uint32_t i, const uint32_t *words) {
   if (i >= a->tracks.bound.capacity) return;
   SL_UNROLL for (uint32_t k = 0; k < FOUND_WORDS; k++) a->found[(size_t)a->tracks.bound.capacity * k + i] = words[k];
 }
 
 /* Lists a track, in shared memory if there is room. */
-static SL_DEVICE void keep_track(const struct seed_xz_args *a, const struct xz_hits *hits, const struct progress *p,
+static SL_DEVICE void keep_track(const struct xz_args *a, const struct xz_hits *hits, const struct progress *p,
                                  uint32_t place, struct workspace *w) {
   const uint32_t i = atomicAdd(&w->found_count, 1u);
   uint32_t words[FOUND_WORDS];
@@ -204,7 +204,7 @@ static SL_DEVICE uint32_t place_in_chunk(const struct workspace *w, uint32_t wor
 
 /* Adds the tracks in shared memory to the list of the slice, in their order, if all are there, so that they are written
  * side by side. Every thread of the block comes here. */
-static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t chunk, struct workspace *w) {
+static SL_DEVICE void list_tracks(const struct xz_args *a, uint32_t chunk, struct workspace *w) {
   __syncthreads();
   const uint32_t count = w->found_count < FOUND ? w->found_count : (uint32_t)FOUND;
   if (threadIdx.x == 0) w->found_base = atomicAdd(&a->counters[FOUND_COUNT], count);
@@ -218,8 +218,8 @@ static SL_DEVICE void list_tracks(const struct seed_xz_args *a, uint32_t chunk, 
 }
 
 /* Completes triplets of the list from `from` on, one a thread. */
-static SL_DEVICE void grow_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t from,
-                                    struct workspace *w, struct progress *p) {
+static SL_DEVICE void grow_triplets(const struct xz_args *a, const struct search *s, uint32_t from, struct workspace *w,
+                                    struct progress *p) {
   const uint32_t i = from + sl_warp_lane();
   struct xz_hits hits = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}};
   const uint32_t is_track = i < p->listed && grow(s, w->warps[sl_warp_index()].list[i], &hits);
@@ -228,8 +228,8 @@ static SL_DEVICE void grow_triplets(const struct seed_xz_args *a, const struct s
 }
 
 /* Completes triplets while there are as many as `least`, and moves the others to the front of the list. */
-static SL_DEVICE void grow_listed(const struct seed_xz_args *a, const struct search *s, uint32_t least,
-                                  struct workspace *w, struct progress *p) {
+static SL_DEVICE void grow_listed(const struct xz_args *a, const struct search *s, uint32_t least, struct workspace *w,
+                                  struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   uint32_t grown = 0;
   if (p->listed < least) return;
@@ -263,7 +263,7 @@ static SL_DEVICE uint32_t sum_before(uint32_t count, struct warp_workspace *own,
 
 /* Lists a pair's triplets, behind those of the threads before, and completes triplets when each thread has one, or,
  * where these are the last pairs, all of them. */
-static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct search *s, uint32_t pair, struct range r,
+static SL_DEVICE void list_triplets(const struct xz_args *a, const struct search *s, uint32_t pair, struct range r,
                                     uint32_t are_last, struct workspace *w, struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   uint32_t total, place = sum_before(r.end - r.begin, own, &total), middle = r.begin;
@@ -281,7 +281,7 @@ static SL_DEVICE void list_triplets(const struct seed_xz_args *a, const struct s
 }
 
 /* Takes likely pairs from their list while each thread has one, or, at the end, all of them. */
-static SL_DEVICE void take_pairs(const struct seed_xz_args *a, const struct search *s, const struct pairing *pairing,
+static SL_DEVICE void take_pairs(const struct xz_args *a, const struct search *s, const struct pairing *pairing,
                                  uint32_t is_end, struct workspace *w, struct progress *p) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
   uint32_t are_last = 0;
@@ -347,7 +347,7 @@ static SL_DEVICE void sift_pairs(const struct search *s, const struct sifting *f
 }
 
 /* Searches from the first hits of a part. Every thread of the warp comes here. */
-static SL_DEVICE void search_part(const struct seed_xz_args *a, const struct search *s, struct workspace *w,
+static SL_DEVICE void search_part(const struct xz_args *a, const struct search *s, struct workspace *w,
                                   struct progress *p) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t end = w->part_begin[p->part + 1], step = rows_of_warp() * sl_warp_lanes();
@@ -405,7 +405,7 @@ static SL_DEVICE void part_chunk(const struct search *s, uint32_t chunk, struct 
   __syncthreads();
 }
 
-static SL_DEVICE void search_chunk(const struct seed_xz_args *a, const struct search *s, uint32_t chunk,
+static SL_DEVICE void search_chunk(const struct xz_args *a, const struct search *s, uint32_t chunk,
                                    struct workspace *w) {
   part_chunk(s, chunk, w);
   if (sl_warp_index() >= WARPS) return;
@@ -416,11 +416,11 @@ static SL_DEVICE void search_chunk(const struct seed_xz_args *a, const struct se
   }
 }
 
-SL_KERNEL(seed_xz_begin, struct seed_xz_args) {
+SL_KERNEL(xz_begin, struct xz_args) {
   for (uint32_t i = sl_grid_thread(); i < COUNTERS; i += sl_grid_threads()) a.counters[i] = 0;
 }
 
-SL_KERNEL(seed_xz_plan, struct seed_xz_args) {
+SL_KERNEL(xz_plan, struct xz_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     for (uint32_t unit = KINDS * event; unit < KINDS * (event + 1); unit++) {
       const uint32_t count = chunks_of_unit(&a, unit), first = atomicAdd(&a.counters[CHUNK_COUNT], count);
@@ -429,7 +429,7 @@ SL_KERNEL(seed_xz_plan, struct seed_xz_args) {
   }
 }
 
-SL_KERNEL_REGISTERS(seed_xz_find, struct seed_xz_args, 56) {
+SL_KERNEL_REGISTERS(xz_find, struct xz_args, 56) {
   __shared__ struct workspace w __attribute__((aligned(NEAR_BYTES)));
   __shared__ float copy[PLACES];
   for (uint32_t i = blockIdx.x; i < a.counters[CHUNK_COUNT]; i += gridDim.x) {
@@ -445,7 +445,7 @@ SL_KERNEL_REGISTERS(seed_xz_find, struct seed_xz_args, 56) {
   }
 }
 
-SL_KERNEL(seed_xz_sum, struct seed_xz_args) {
+SL_KERNEL(xz_sum, struct xz_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     uint32_t sum = 0;
     for (uint32_t unit = KINDS * event; unit < KINDS * (event + 1); unit++) {
@@ -465,7 +465,7 @@ SL_KERNEL(seed_xz_sum, struct seed_xz_args) {
 }
 
 /* A thread a track; of an event for which there is no room, none is written. */
-SL_KERNEL(seed_xz_write, struct seed_xz_args) {
+SL_KERNEL(xz_write, struct xz_args) {
   const uint32_t capacity = a.tracks.bound.capacity, found = a.counters[FOUND_COUNT];
   for (uint32_t i = sl_grid_thread(); i < found && i < capacity; i += sl_grid_threads()) {
     const uint32_t *words = a.found + i;
@@ -483,14 +483,14 @@ SL_KERNEL(seed_xz_write, struct seed_xz_args) {
   }
 }
 
-static int run(const struct sl_launch *l, const struct seed_xz_args *a) {
-  int error = SL_LAUNCH(l, seed_xz_begin, SL_PER_NODE(1), *a);
-  if (!error) error = SL_LAUNCH(l, seed_xz_plan, SL_THREAD_PER_EVENT, *a);
-  if (!error) error = SL_LAUNCH(l, seed_xz_find, SL_PER_CHUNK((uint64_t)KINDS * l->grid_blocks), *a);
-  if (!error) error = SL_LAUNCH(l, seed_xz_sum, SL_THREAD_PER_EVENT, *a);
+static int run(const struct sl_launch *l, const struct xz_args *a) {
+  int error = SL_LAUNCH(l, xz_begin, SL_PER_NODE(1), *a);
+  if (!error) error = SL_LAUNCH(l, xz_plan, SL_THREAD_PER_EVENT, *a);
+  if (!error) error = SL_LAUNCH(l, xz_find, SL_PER_CHUNK((uint64_t)KINDS * l->grid_blocks), *a);
+  if (!error) error = SL_LAUNCH(l, xz_sum, SL_THREAD_PER_EVENT, *a);
   if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
-  if (!error) error = SL_LAUNCH(l, seed_xz_write, SL_PER_ITEM(a->tracks), *a);
+  if (!error) error = SL_LAUNCH(l, xz_write, SL_PER_ITEM(a->tracks), *a);
   return error;
 }
 
-SL_ALGORITHM(seed_xz, "tracks of hits in x layers of the fibre tracker", 128, run, SL_CPU_TUNED(scifi_seed_xz_tuned));
+SL_ALGORITHM(xz, "tracks of hits in x layers of the fibre tracker", 128, run, SL_CPU_TUNED(xz_tuned));

@@ -1,14 +1,14 @@
-/* seed_xz.h: what the versions of seed_xz share. Private to the plugin. */
-#ifndef SCIFI_SEED_XZ_H
-#define SCIFI_SEED_XZ_H
+/* xz.h: what the versions of xz share. Private to the plugin. */
+#ifndef SEEDING_XZ_H
+#define SEEDING_XZ_H
 
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 
 #include <sluice/kernel.h>
 
 enum {
   TRACKS_MAX = 1 << 17, /* of one event */
-  KINDS = 2 * SCIFI_SEED_CASES,
+  KINDS = 2 * SEED_CASES,
   CHUNKS_MAX = 16,             /* of a unit */
   PARTS = 4,                   /* of a chunk */
   HIT_WORDS = 3,               /* with two hits each */
@@ -19,11 +19,11 @@ enum {
 /* What is counted over the slice. */
 enum { CHUNK_COUNT, FOUND_COUNT, COUNTERS };
 
-#define SL_ARGS seed_xz_args
-#define SEED_XZ(M)                                                                                           \
+#define SL_ARGS xz_args
+#define XZ(M)                                                                                                \
   M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                         \
-  M(IN, seeding, scifi_seeding_constants, "d bend cases constants", "what tracks look like")                 \
-  M(OUT, tracks, scifi_xz_tracks, "hits may be on several of them",                                          \
+  M(IN, seeding, seeding_constants, "d bend cases constants", "what tracks look like")                       \
+  M(OUT, tracks, seed_xz_tracks, "hits may be on several of them",                                           \
     SL_ITEMS(SL_ONE(SL_BUDGET_TERM(tracks_per_event, TRACKS_MAX))))                                          \
   M(F32, miss_factor, 10.0, 1.0, 1e6, "", "of the score of a track that has no hit in one layer")            \
   M(F32, case_penalty, 0.01, 0.0, 1e6, "mm2", "added to the score where the second layers come first")       \
@@ -35,9 +35,9 @@ enum { CHUNK_COUNT, FOUND_COUNT, COUNTERS };
   M(SHARED_SCRATCH, found, u32, "tracks: what FOUND_WORDS says, one after another for all",                  \
     SL_ONE(SL_ITEMS_SCALED(tracks, FOUND_WORDS, 1, 0)))                                                      \
   M(TUNED_SCRATCH, x, f32, "of an event's hits, and some more", SL_ONE(SL_CONSTANT_TERM(SCIFI_HITS_MAX + 16)))
-SL_ARGUMENTS(seed_xz, SEED_XZ);
+SL_ARGUMENTS(xz, XZ);
 
-/* As `run`, for one thread (seed_xz.cpu.c). */
-int scifi_seed_xz_tuned(const struct sl_launch *l, const void *args);
+/* As `run`, for one thread (xz.cpu.c). */
+int xz_tuned(const struct sl_launch *l, const void *args);
 
 #endif

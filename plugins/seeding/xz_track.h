@@ -1,10 +1,10 @@
-/* seed_xz_track.h: the curve of seed_xz.cu through three hits, its fit to all of them, and the track that is written.
- * Private to seed_xz.cu.
+/* xz_track.h: the curve of xz.cu through three hits, its fit to all of them, and the track that is written.
+ * Private to xz.cu.
  */
-#ifndef SCIFI_SEED_XZ_TRACK_H
-#define SCIFI_SEED_XZ_TRACK_H
+#ifndef SEEDING_XZ_TRACK_H
+#define SEEDING_XZ_TRACK_H
 
-#include "seed_xz_unit.h"
+#include "xz_unit.h"
 
 /* The line through a first and a last hit, at z_reference. */
 struct line {
@@ -32,12 +32,12 @@ struct curve {
 
 static SL_DEVICE struct curve curve_through(float first, float middle, float last, const float *numbers,
                                             float inverse_length, float d_first, float d_middle) {
-  const struct line l = line_through(first, last, numbers[SCIFI_CASE_LENGTH], inverse_length, d_first);
+  const struct line l = line_through(first, last, numbers[SEED_CASE_LENGTH], inverse_length, d_first);
   const float x = l.x + d_middle * l.slope;
   struct curve c;
-  c.c = (x - middle) * numbers[SCIFI_CASE_CURVATURE];
-  c.b = l.slope - c.c * numbers[SCIFI_CASE_SLOPE];
-  c.a = l.x - c.c * numbers[SCIFI_CASE_X];
+  c.c = (x - middle) * numbers[SEED_CASE_CURVATURE];
+  c.b = l.slope - c.c * numbers[SEED_CASE_SLOPE];
+  c.a = l.x - c.c * numbers[SEED_CASE_X];
   return c;
 }
 
@@ -50,9 +50,8 @@ struct xz_hits {
 
 /* Corrects the curve by least squares; further hits are `off`, of layer `missing` - 1 there is none (0: all are there).
  * Returns the sum of squares of what all hits are off then. */
-static SL_DEVICE float fit(const struct seed_xz_args *a, uint32_t odd, struct curve *c, const float *off,
-                           uint32_t missing) {
-  const float *gain = a->seeding.cases + SCIFI_CASE_NUMBERS * odd + SCIFI_CASE_FITS + SCIFI_SEED_FIT_NUMBERS * missing;
+static SL_DEVICE float fit(const struct xz_args *a, uint32_t odd, struct curve *c, const float *off, uint32_t missing) {
+  const float *gain = a->seeding.cases + SEED_CASE_NUMBERS * odd + SEED_CASE_FITS + SEED_FIT_NUMBERS * missing;
   const float da = gain[0] * off[0] + gain[1] * off[1] + gain[2] * off[2];
   const float db = gain[3] * off[0] + gain[4] * off[1] + gain[5] * off[2];
   const float dc = gain[6] * off[0] + gain[7] * off[1] + gain[8] * off[2];
@@ -70,8 +69,7 @@ static SL_DEVICE float fit(const struct seed_xz_args *a, uint32_t odd, struct cu
   return sum;
 }
 
-static SL_DEVICE void write_hits(const struct seed_xz_args *a, uint32_t odd, const struct xz_hits *hits,
-                                 uint32_t place) {
+static SL_DEVICE void write_hits(const struct xz_args *a, uint32_t odd, const struct xz_hits *hits, uint32_t place) {
   uint32_t *to = (uint32_t *)(void *)(a->tracks.hits + SCIFI_X_LAYERS * (size_t)place); /* two hits each */
   uint32_t by_layer[ROLES + 1], missing = ROLES; /* the layer of which there is none */
   SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
@@ -88,13 +86,12 @@ static SL_DEVICE void write_hits(const struct seed_xz_args *a, uint32_t odd, con
   }
 }
 
-static SL_DEVICE void write_track(const struct seed_xz_args *a, uint32_t unit, const struct xz_hits *hits,
-                                  uint32_t place) {
+static SL_DEVICE void write_track(const struct xz_args *a, uint32_t unit, const struct xz_hits *hits, uint32_t place) {
   const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
   const uint32_t kind = unit % KINDS, odd = kind % 2;
-  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * odd;
+  const float *numbers = a->seeding.cases + SEED_CASE_NUMBERS * odd;
   struct curve c = curve_through(x[hits->of[FIRST]], x[hits->of[MIDDLE]], x[hits->of[LAST]], numbers,
-                                 1.0f / numbers[SCIFI_CASE_LENGTH], a->seeding.d[layer_of_role(FIRST, odd)],
+                                 1.0f / numbers[SEED_CASE_LENGTH], a->seeding.d[layer_of_role(FIRST, odd)],
                                  a->seeding.d[layer_of_role(MIDDLE, odd)]);
   float off[ROLES - FURTHER];
   uint32_t missing = 0;

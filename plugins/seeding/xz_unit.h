@@ -1,12 +1,12 @@
-/* seed_xz_unit.h: a unit of seed_xz.cu in shared memory: the x of its hits, in which places are bisected, and tables of
- * cells, in which a pair of hits is looked up; and what a block has besides. Private to seed_xz.cu.
+/* xz_unit.h: a unit of xz.cu in shared memory: the x of its hits, in which places are bisected, and tables of
+ * cells, in which a pair of hits is looked up; and what a block has besides. Private to xz.cu.
  */
-#ifndef SCIFI_SEED_XZ_UNIT_H
-#define SCIFI_SEED_XZ_UNIT_H
+#ifndef SEEDING_XZ_UNIT_H
+#define SEEDING_XZ_UNIT_H
 
 #include "cells.h"
-#include "seed_xz.h"
 #include "sorted_x.h"
+#include "xz.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ enum {
   LIKELY = 128,         /* pairs that wait for their middle hits; a power of two, at least two for each lane */
   LIST = 96,            /* triplets that wait to be completed */
   CELLS = 4096,         /* of a layer; a power of two */
-  CELL_WORDS = CELLS / SCIFI_CELL_BITS,
+  CELL_WORDS = CELLS / SEEDING_CELL_BITS,
   NEAR_BYTES = CELL_WORDS * 4, /* of a table */
   WARPS = 4,                   /* that search; those of a larger block help to copy */
   ASKED = 32 * WARPS,          /* first hits whose pairs are counted, to part a chunk */
@@ -60,7 +60,7 @@ struct crossing {
 struct half {
   struct layer layers[ROLES];
   uint32_t chunks, is_padded;
-  float numbers[SCIFI_CASE_FITS], inverse_length, inverse_p[2], tolerance, cells_per_mm;
+  float numbers[SEED_CASE_FITS], inverse_length, inverse_p[2], tolerance, cells_per_mm;
   struct crossing crossings[TABLES];
 };
 
@@ -127,7 +127,7 @@ static SL_DEVICE uint32_t chunks_of(uint32_t first, uint32_t last, uint32_t midd
 static SL_DEVICE uint32_t layer_places(uint32_t hits) { return (hits / STRIDE + 1) * STRIDE + BEHIND; }
 
 /* How many chunks a unit is. */
-static SL_DEVICE uint32_t chunks_of_unit(const struct seed_xz_args *a, uint32_t unit) {
+static SL_DEVICE uint32_t chunks_of_unit(const struct xz_args *a, uint32_t unit) {
   const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
   uint32_t hits[FURTHER];
   SL_UNROLL for (uint32_t role = 0; role < FURTHER; role++) {
@@ -150,8 +150,8 @@ static SL_DEVICE void copy_layer(const float *x, uint32_t role, struct workspace
   for (uint32_t i = sl_warp_lane(); i < hits; i += sl_warp_lanes()) {
     to[i] = from[i];
     if (role != MIDDLE && role < FURTHER) continue;
-    scifi_mark_cells(w->near[table_of(role)], CELL_WORDS, cell_of((from[i] - layer->reach) * w->half.cells_per_mm),
-                     cell_of((from[i] + layer->reach) * w->half.cells_per_mm));
+    seeding_mark_cells(w->near[table_of(role)], CELL_WORDS, cell_of((from[i] - layer->reach) * w->half.cells_per_mm),
+                       cell_of((from[i] + layer->reach) * w->half.cells_per_mm));
   }
   SL_ROLLED for (uint32_t i = hits + sl_warp_lane(); i + 1 < places; i += sl_warp_lanes()) to[i] = INFINITY;
 }
@@ -163,13 +163,12 @@ static SL_DEVICE float extent_of(const float *x, uint32_t begin, uint32_t end) {
 
 /* Middle hits may be half_window to either side of where a pair points, and the curve through one is gain times as far
  * to a side in this layer. `extent`: of all hits. What is added is more than the rounding of all numbers on the way. */
-static SL_DEVICE void set_reach(const struct seed_xz_args *a, uint32_t odd, uint32_t role, float extent,
-                                struct half *h) {
-  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * odd;
+static SL_DEVICE void set_reach(const struct xz_args *a, uint32_t odd, uint32_t role, float extent, struct half *h) {
+  const float *numbers = a->seeding.cases + SEED_CASE_NUMBERS * odd;
   struct layer *layer = &h->layers[role];
-  const float half_window = 1.5f * sl_abs_f32(numbers[SCIFI_CASE_LEAST]), curvature = numbers[SCIFI_CASE_CURVATURE];
-  const float tolerance = a->seeding.constants[SCIFI_SEED_TOLERANCE];
-  const float slope = numbers[SCIFI_CASE_SLOPE] * layer->d, x = numbers[SCIFI_CASE_X];
+  const float half_window = 1.5f * sl_abs_f32(numbers[SEED_CASE_LEAST]), curvature = numbers[SEED_CASE_CURVATURE];
+  const float tolerance = a->seeding.constants[SEED_TOLERANCE];
+  const float slope = numbers[SEED_CASE_SLOPE] * layer->d, x = numbers[SEED_CASE_X];
   const float gain = role == MIDDLE ? 1.0f : curvature * (slope + x - layer->bend);
   const float terms = sl_abs_f32(curvature) * (sl_abs_f32(slope) + sl_abs_f32(x) + sl_abs_f32(layer->bend));
   const float cells_per_mm = 2.0f / sl_max_f32(half_window + tolerance, least_tolerance);
@@ -182,7 +181,7 @@ static SL_DEVICE void set_reach(const struct seed_xz_args *a, uint32_t odd, uint
 }
 
 /* Where the unit's hits are. */
-static SL_DEVICE void open_layer(const struct seed_xz_args *a, uint32_t unit, uint32_t role, struct half *h) {
+static SL_DEVICE void open_layer(const struct xz_args *a, uint32_t unit, uint32_t role, struct half *h) {
   const uint32_t kind = unit % KINDS, number = layer_of_role(role, kind % 2);
   const uint16_t *zone_first = a->hits.zone_first + (size_t)(unit / KINDS) * (SCIFI_ZONES + 1);
   struct layer *layer = &h->layers[role];
@@ -209,22 +208,22 @@ static SL_DEVICE void open_layer(const struct seed_xz_args *a, uint32_t unit, ui
 
 /* Opens a unit, and copies its hits' x to `copy`, if they fit in; returns whether they do.
  * Every thread of the block comes here. */
-static SL_DEVICE uint32_t open_unit(const struct seed_xz_args *a, uint32_t unit, struct workspace *w, float *copy) {
-  const float *numbers = a->seeding.cases + SCIFI_CASE_NUMBERS * (unit % KINDS % 2), *constants = a->seeding.constants;
+static SL_DEVICE uint32_t open_unit(const struct xz_args *a, uint32_t unit, struct workspace *w, float *copy) {
+  const float *numbers = a->seeding.cases + SEED_CASE_NUMBERS * (unit % KINDS % 2), *constants = a->seeding.constants;
   const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
   struct half *h = &w->half;
   __syncthreads(); /* what was open before is done with */
   for (uint32_t role = threadIdx.x; role < ROLES; role += blockDim.x) open_layer(a, unit, role, h);
-  for (uint32_t i = threadIdx.x; i < SCIFI_CASE_FITS; i += blockDim.x) h->numbers[i] = numbers[i];
+  for (uint32_t i = threadIdx.x; i < SEED_CASE_FITS; i += blockDim.x) h->numbers[i] = numbers[i];
   SL_UNROLL for (uint32_t k = 0; k < TABLES; k++) for (uint32_t i = threadIdx.x; i < CELL_WORDS; i += blockDim.x)
       w->near[k][i] = 0;
   if (threadIdx.x == 0) {
     w->found_count = w->next_part = 0;
     h->chunks = chunks_of_unit(a, unit);
-    h->inverse_length = 1.0f / numbers[SCIFI_CASE_LENGTH];
-    h->inverse_p[0] = constants[SCIFI_SEED_INVERSE_P];
-    h->inverse_p[1] = constants[SCIFI_SEED_INVERSE_P + 1];
-    h->tolerance = constants[SCIFI_SEED_TOLERANCE];
+    h->inverse_length = 1.0f / numbers[SEED_CASE_LENGTH];
+    h->inverse_p[0] = constants[SEED_INVERSE_P];
+    h->inverse_p[1] = constants[SEED_INVERSE_P + 1];
+    h->tolerance = constants[SEED_TOLERANCE];
   }
   __syncthreads();
   if (!h->is_padded) return 0;
@@ -253,8 +252,8 @@ static SL_DEVICE float number_at(size_t address) { return *(const float *)at_add
 
 /* The word of a table that has the cell, with its bit as the lowest. Tables stand at multiples of their size. */
 static SL_DEVICE uint32_t near_bit(const struct workspace *w, uint32_t table, uint32_t cell) {
-  const size_t word = address_of(w->near[table]) | (cell / SCIFI_CELL_BITS * 4 % NEAR_BYTES);
-  return *(const uint32_t *)at_address(word) >> cell % SCIFI_CELL_BITS;
+  const size_t word = address_of(w->near[table]) | (cell / SEEDING_CELL_BITS * 4 % NEAR_BYTES);
+  return *(const uint32_t *)at_address(word) >> cell % SEEDING_CELL_BITS;
 }
 
 /* The x of a pair's last hit, in shared memory, where places of first hits are below 1 << (HIT_BITS - 2). */
@@ -276,7 +275,7 @@ static SL_DEVICE size_t last_below(const struct search *s, uint32_t role, float 
 /* The first place of the layer whose x is not below the limit, or its end. */
 static SL_DEVICE uint32_t first_from(const struct search *s, uint32_t role, float limit) {
   const struct layer *layer = &s->half->layers[role];
-  if (!s->is_padded) return scifi_first_from(s->x, layer->begin, layer->end, limit);
+  if (!s->is_padded) return seeding_first_from(s->x, layer->begin, layer->end, limit);
   return (uint32_t)(last_below(s, role, limit) - address_of(s->x)) / (uint32_t)sizeof(float) + 1;
 }
 
@@ -287,7 +286,7 @@ struct range {
 static SL_DEVICE struct range last_hits(const struct search *s, uint32_t first) {
   const struct layer *layer = &s->half->layers[LAST];
   const float *numbers = s->half->numbers;
-  const float x = s->x[first] * numbers[SCIFI_CASE_SCALE], range = numbers[SCIFI_CASE_RANGE];
+  const float x = s->x[first] * numbers[SEED_CASE_SCALE], range = numbers[SEED_CASE_RANGE];
   struct range r = {first_from(s, LAST, x - range), first_from(s, LAST, x + range)};
   while (r.end < layer->end && s->x[r.end] <= x + range) r.end++;
   return r;

@@ -88,15 +88,15 @@ static void fill_window(struct candidates_case *c, struct case_random *r, uint32
   while (first < end && c->hit_x[event_first + first] < x - left) first++;
   uint32_t last = first;
   while (last < end && last - first < 60 && c->hit_x[event_first + last] < x + right) last++;
-  c->first[track * SCIFI_WINDOWS + w] = (uint16_t)first;
-  c->count[track * SCIFI_WINDOWS + w] = (uint16_t)(last - first);
+  c->first[track * FORWARD_WINDOWS + w] = (uint16_t)first;
+  c->count[track * FORWARD_WINDOWS + w] = (uint16_t)(last - first);
 }
 
 /* A place in a window: any, or mostly that of the hit next to what the track has there. */
 static uint32_t some_place(const struct candidates_case *c, struct case_random *r, uint32_t track, uint32_t w,
                            double x) {
-  const uint32_t count = c->count[track * SCIFI_WINDOWS + w];
-  const float *hits = c->hit_x + c->hit_offsets[c->events - 1] + c->first[track * SCIFI_WINDOWS + w];
+  const uint32_t count = c->count[track * FORWARD_WINDOWS + w];
+  const float *hits = c->hit_x + c->hit_offsets[c->events - 1] + c->first[track * FORWARD_WINDOWS + w];
   const uint32_t is_next = random_below(r, 4) > 0;
   uint32_t place = random_below(r, count);
   for (uint32_t i = 0; i < count; i++)
@@ -105,18 +105,18 @@ static uint32_t some_place(const struct candidates_case *c, struct case_random *
 }
 
 static void fill_triplets(struct candidates_case *c, struct case_random *r, uint32_t track, double bend) {
-  const uint16_t *count = c->count + (size_t)track * SCIFI_WINDOWS;
-  const uint32_t tries = random_below(r, SCIFI_TRIPLETS_MAX + 1);
+  const uint16_t *count = c->count + (size_t)track * FORWARD_WINDOWS;
+  const uint32_t tries = random_below(r, FORWARD_TRIPLETS_MAX + 1);
   for (uint32_t k = 0; k < tries; k++) {
     const uint32_t seed = random_below(r, 2), right = random_below(r, 2);
     uint32_t places[3], is_whole = 1;
     for (uint32_t s = 0; s < 3; s++) {
-      const uint32_t i = 2 * s + seed, w = SCIFI_LAYER_WINDOWS * i + right;
+      const uint32_t i = 2 * s + seed, w = FORWARD_LAYER_WINDOWS * i + right;
       places[s] = count[w] > 0 ? some_place(c, r, track, w, bent_x(c, track, bend, case_x_layers[i])) : 0;
       is_whole &= count[w] > 0;
     }
     if (is_whole)
-      c->triplet[track * SCIFI_TRIPLETS_MAX + c->triplet_count[track]++] =
+      c->triplet[track * FORWARD_TRIPLETS_MAX + c->triplet_count[track]++] =
           case_triplet(places[0], places[1], places[2], seed, right);
   }
 }
@@ -135,9 +135,9 @@ static void fill_event(struct candidates_case *c, struct case_random *r, uint32_
     layer_first[layer + 1] = c->hit_offsets[c->events] - c->hit_offsets[c->events - 1];
   }
   for (uint32_t i = c->track_offsets[c->events - 1]; i < c->track_offsets[c->events]; i++) {
-    for (uint32_t w = 0; w < SCIFI_WINDOWS; w++) {
-      const uint32_t k = w / SCIFI_LAYER_WINDOWS;
-      const uint32_t layer = w % SCIFI_LAYER_WINDOWS < 2 ? case_x_layers[k] : case_stereo_layers[k];
+    for (uint32_t w = 0; w < FORWARD_WINDOWS; w++) {
+      const uint32_t k = w / FORWARD_LAYER_WINDOWS;
+      const uint32_t layer = w % FORWARD_LAYER_WINDOWS < 2 ? case_x_layers[k] : case_stereo_layers[k];
       fill_window(c, r, i, w, bent_x(c, i, bends[i], layer), layer_first[layer], layer_first[layer + 1]);
     }
     fill_triplets(c, r, i, bends[i]);
@@ -184,13 +184,13 @@ static double power(double x, int n) { return n > 0 ? x * power(x, n - 1) : 1; }
 static double plain_y(const struct candidates_case *c, const struct forward_constant *forward, uint32_t track,
                       uint32_t layer, double x) {
   /* of the shift in x, tx and ty */
-  static const int powers[SCIFI_Y_TERMS][3] = {{1, 1, 1}, {1, 3, 1}, {1, 1, 3}, {1, 5, 1}, {1, 3, 3}, {1, 1, 5},
-                                               {2, 0, 1}, {2, 2, 1}, {2, 0, 3}, {2, 4, 1}, {2, 2, 3}, {2, 0, 5},
-                                               {3, 1, 1}, {3, 3, 1}, {3, 1, 3}, {3, 5, 1}, {3, 3, 3}, {3, 1, 5}};
-  const float *coefficients = forward->view.y_shift + (size_t)SCIFI_Y_TERMS * layer;
+  static const int powers[FORWARD_Y_TERMS][3] = {{1, 1, 1}, {1, 3, 1}, {1, 1, 3}, {1, 5, 1}, {1, 3, 3}, {1, 1, 5},
+                                                 {2, 0, 1}, {2, 2, 1}, {2, 0, 3}, {2, 4, 1}, {2, 2, 3}, {2, 0, 5},
+                                                 {3, 1, 1}, {3, 3, 1}, {3, 1, 3}, {3, 5, 1}, {3, 3, 3}, {3, 1, 5}};
+  const float *coefficients = forward->view.y_shift + (size_t)FORWARD_Y_TERMS * layer;
   const double tx = c->tx[track], ty = c->ty[track], dz = case_z[layer] - z_ut, shift = x - (c->x[track] + tx * dz);
   double y = c->y[track] + ty * dz;
-  for (uint32_t i = 0; i < SCIFI_Y_TERMS; i++)
+  for (uint32_t i = 0; i < FORWARD_Y_TERMS; i++)
     y += (double)coefficients[i] * power(shift, powers[i][0]) * power(tx, powers[i][1]) * power(ty, powers[i][2]);
   return y;
 }
@@ -203,7 +203,7 @@ struct plain_added {
 static struct plain_added nearest(const struct candidates_case *c, uint32_t event, uint32_t track, uint32_t w, double x,
                                   double max_chi2) {
   struct plain_added best = {0, 0, max_chi2};
-  const uint16_t first = c->first[track * SCIFI_WINDOWS + w], count = c->count[track * SCIFI_WINDOWS + w];
+  const uint16_t first = c->first[track * FORWARD_WINDOWS + w], count = c->count[track * FORWARD_WINDOWS + w];
   for (uint32_t hit = first; hit < (uint32_t)first + count; hit++) {
     const double off = c->hit_x[c->hit_offsets[event] + hit] - x;
     if (off * off < best.chi2) best = (struct plain_added){1, hit, off * off};
@@ -215,13 +215,13 @@ static void plain_grow(const struct candidates_case *c, const struct forward_con
                        uint32_t word, double max_chi2_x, double max_chi2_stereo, struct plain_candidate *found) {
   const uint32_t track = c->track_offsets[event] + found->track, seed = word >> 18 & 1, right = word >> 19 & 1;
   const uint32_t places[3] = {word >> 12 & 63, word >> 6 & 63, word & 63};
-  const float *hit_x = c->hit_x + c->hit_offsets[event], *ratio = forward->view.constants + SCIFI_D_RATIO;
+  const float *hit_x = c->hit_x + c->hit_offsets[event], *ratio = forward->view.constants + FORWARD_D_RATIO;
   int chosen[SCIFI_LAYERS];
   double z[3], x[3];
   for (uint32_t k = 0; k < SCIFI_LAYERS; k++) chosen[k] = -1;
   for (uint32_t k = 0; k < 3; k++) {
     const uint32_t i = 2 * k + seed, layer = case_x_layers[i];
-    chosen[layer] = (int)(c->first[track * SCIFI_WINDOWS + SCIFI_LAYER_WINDOWS * i + right] + places[k]);
+    chosen[layer] = (int)(c->first[track * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * i + right] + places[k]);
     z[k] = case_z[layer];
     x[k] = hit_x[chosen[layer]];
   }
@@ -232,7 +232,7 @@ static void plain_grow(const struct candidates_case *c, const struct forward_con
     const uint32_t layer = case_x_layers[i];
     if (i % 2 == seed) continue;
     const struct plain_added a =
-        nearest(c, event, track, SCIFI_LAYER_WINDOWS * i + right, plain_x(&found->curve, case_z[layer]), max_chi2_x);
+        nearest(c, event, track, FORWARD_LAYER_WINDOWS * i + right, plain_x(&found->curve, case_z[layer]), max_chi2_x);
     if (!a.is_there) continue;
     chosen[layer] = (int)a.hit;
     found->quality += a.chi2 / max_chi2_x;
@@ -241,7 +241,7 @@ static void plain_grow(const struct candidates_case *c, const struct forward_con
   for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
     const uint32_t layer = case_stereo_layers[i];
     const double at = plain_x(&found->curve, case_z[layer]);
-    const struct plain_added a = nearest(c, event, track, SCIFI_LAYER_WINDOWS * i + 2 + right,
+    const struct plain_added a = nearest(c, event, track, FORWARD_LAYER_WINDOWS * i + 2 + right,
                                          at - case_dxdy(layer) * plain_y(c, forward, track, layer, at), limit);
     if (!a.is_there) continue;
     chosen[layer] = (int)a.hit;
@@ -261,7 +261,7 @@ uint32_t plain_candidates(const struct candidates_case *c, const struct forward_
       struct plain_candidate *found = &candidates[count++];
       memset(found, 0, sizeof *found);
       found->track = track - c->track_offsets[event];
-      plain_grow(c, forward, event, c->triplet[track * SCIFI_TRIPLETS_MAX + k], max_chi2_x, max_chi2_stereo, found);
+      plain_grow(c, forward, event, c->triplet[track * FORWARD_TRIPLETS_MAX + k], max_chi2_x, max_chi2_stereo, found);
     }
   return count;
 }

@@ -1,8 +1,8 @@
 /* candidates_case.h: what the tests of the second half of the forward tracking share: random tracks with hits near
  * their curves, windows around these, and triplets; and how candidates grow from these, in plain double precision.
  */
-#ifndef TEST_SCIFI_CANDIDATES_CASE_H
-#define TEST_SCIFI_CANDIDATES_CASE_H
+#ifndef TEST_FORWARD_CANDIDATES_CASE_H
+#define TEST_FORWARD_CANDIDATES_CASE_H
 
 #include "forward_support.h"
 
@@ -12,9 +12,9 @@ enum { CASE_EVENTS_MAX = 8, CASE_TRACKS_MAX = 256, CASE_HITS_MAX = 4096 };
 struct candidates_case {
   uint32_t events, track_offsets[CASE_EVENTS_MAX + 1], hit_offsets[CASE_EVENTS_MAX + 1];
   float x[CASE_TRACKS_MAX], y[CASE_TRACKS_MAX], tx[CASE_TRACKS_MAX], ty[CASE_TRACKS_MAX];
-  uint16_t first[CASE_TRACKS_MAX * SCIFI_WINDOWS], count[CASE_TRACKS_MAX * SCIFI_WINDOWS];
+  uint16_t first[CASE_TRACKS_MAX * FORWARD_WINDOWS], count[CASE_TRACKS_MAX * FORWARD_WINDOWS];
   uint8_t triplet_count[CASE_TRACKS_MAX];
-  uint32_t triplet[CASE_TRACKS_MAX * SCIFI_TRIPLETS_MAX];
+  uint32_t triplet[CASE_TRACKS_MAX * FORWARD_TRIPLETS_MAX];
   uint32_t hit_id[CASE_HITS_MAX];
   float hit_x[CASE_HITS_MAX], hit_z[CASE_HITS_MAX];
 };

@@ -1,5 +1,5 @@
-/* combination_test.c: scifi.unused_hits, scifi.unused_velo_tracks and scifi.merge_long_tracks, against plain loops on
- * random tracks: what is left of hits and VELO tracks, and that hits of merged tracks are those of their ids.
+/* combination_test.c: forward.unused_hits, forward.unused_velo_tracks and forward.merge_long_tracks, against plain
+ * loops on random tracks: what is left of hits and VELO tracks, and that hits of merged tracks are those of their ids.
  */
 #include "forward_support.h"
 
@@ -54,7 +54,7 @@ static void make_tracks(struct tracks *t, const uint32_t *offsets, const uint32_
     for (uint32_t i = offsets[event]; i < offsets[event + 1]; i++) {
       t->hit_offsets[i] = to;
       t->velo_track[i] = random_below(200);
-      t->ut_track[i] = i % 3 ? i : SCIFI_NO_TRACK;
+      t->ut_track[i] = i % 3 ? i : FORWARD_NO_TRACK;
       t->qop[i] = random_between(-1e-3f, 1e-3f);
       t->x[i] = random_between(-3000, 3000);
       t->y[i] = random_between(-2500, 2500);
@@ -98,7 +98,7 @@ static void give_tracks(struct sl_test *t, const char *port, const struct tracks
 }
 
 static struct sl_test *unused_new(uint32_t block) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "unused_hits");
+  struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "unused_hits");
   sl_test_events(t, EVENTS);
   sl_test_block(t, block);
   sl_test_input(t, "hits", "offsets", hit_offsets, EVENTS + 1);
@@ -160,7 +160,7 @@ static void velo_tracks_that_no_track_has_are_left_in_their_order(void **state) 
   (void)state;
   make_case();
   for (uint32_t block = 32; block <= 256; block *= 2) {
-    struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "unused_velo_tracks");
+    struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "unused_velo_tracks");
     sl_test_events(t, EVENTS);
     sl_test_block(t, block);
     sl_test_input(t, "selected", "offsets", selected_offsets, EVENTS + 1);
@@ -200,7 +200,7 @@ static void assert_merged(const struct sl_test *t, const struct tracks *second, 
         assert_int_equal(starts[to], to_hit);
         assert_int_equal(((const uint32_t *)sl_test_output(t, "merged", "velo_track"))[to], from->velo_track[i]);
         assert_int_equal(((const uint32_t *)sl_test_output(t, "merged", "ut_track"))[to],
-                         from->ut_track[i] == SCIFI_NO_TRACK ? SCIFI_NO_TRACK : from->ut_track[i] + shift);
+                         from->ut_track[i] == FORWARD_NO_TRACK ? FORWARD_NO_TRACK : from->ut_track[i] + shift);
         assert_true(((const float *)sl_test_output(t, "merged", "qop"))[to] == from->qop[i]);
         assert_true(((const float *)sl_test_output(t, "merged", "x"))[to] == from->x[i]);
         assert_true(((const float *)sl_test_output(t, "merged", "y"))[to] == from->y[i]);
@@ -232,7 +232,7 @@ static void merged_tracks_have_places_among_all_hits(void **state) {
   for (uint32_t turn = 0; turn < 8; turn++) {
     static const uint32_t ut_offsets[] = {0, 70, 70, 75, 90};
     const uint32_t *first_ut = turn % 2 ? ut_offsets : NULL;
-    struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "merge_long_tracks");
+    struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "merge_long_tracks");
     sl_test_events(t, EVENTS);
     sl_test_block(t, 32u << turn / 2);
     if (first_ut) sl_test_input(t, "first_ut", "offsets", first_ut, EVENTS + 1);

@@ -1,4 +1,4 @@
-/* forward_consolidate_test.c: scifi.forward_consolidate: tracks and hits of three events, of which one has none, and
+/* consolidate_test.c: forward.consolidate: tracks and hits of three events, of which one has none, and
  * momenta against the formulas in double precision.
  */
 #include "candidates_case.h"
@@ -9,7 +9,7 @@ enum { EVENTS = 3, INPUTS = 6, HITS = 15, STATES = 8 };
 
 /* Two states in the VELO that no track has come before the others in each event. */
 static const uint32_t offsets[] = {0, 3, 4, 6}, hit_offsets[] = {0, 8, 9, 15}, state_offsets[] = {0, 4, 5, 8};
-static const uint32_t velo_track[] = {1, 2, 3, 0, 2, 1}, ut_track[] = {0, 1, 2, 0, SCIFI_NO_TRACK, 1};
+static const uint32_t velo_track[] = {1, 2, 3, 0, 2, 1}, ut_track[] = {0, 1, 2, 0, FORWARD_NO_TRACK, 1};
 static const uint8_t hit_count[] = {3, 0, 5, 0, 4, 2};
 static const uint16_t found[INPUTS][SCIFI_TRACK_HITS_MAX] = {{0, 2, 7}, {0},          {1, 2, 3, 4, 5},
                                                              {0},       {0, 1, 4, 5}, {2, 3}};
@@ -42,7 +42,7 @@ static void make_tracks(void) {
 }
 
 static struct sl_test *consolidate_new(const struct forward_constant *forward, float polarity) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "forward_consolidate");
+  struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "consolidate");
   make_tracks();
   sl_test_events(t, EVENTS);
   sl_test_input(t, "inputs", "offsets", offsets, EVENTS + 1);
@@ -128,7 +128,7 @@ static double divisor(const float *c, double bend, double tx, double ty) {
                                {7, 0}, {1, 2}, {3, 2}, {5, 2}, {1, 4}, {3, 4}, {1, 6}};
   double sum = 0;
   for (int n = 0; n < 5; n++)
-    for (int k = 0; k < (n % 2 ? SCIFI_BEND_ODD_TERMS : SCIFI_BEND_EVEN_TERMS); k++) {
+    for (int k = 0; k < (n % 2 ? FORWARD_BEND_ODD_TERMS : FORWARD_BEND_EVEN_TERMS); k++) {
       const int *power = n % 2 ? odd[k] : even[k];
       sum += *c++ * pow(bend, n) * pow(tx, power[0]) * pow(ty, power[1]);
     }

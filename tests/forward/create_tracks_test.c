@@ -1,5 +1,5 @@
-/* create_tracks_test.c: scifi.create_tracks: hits by hand on a straight track, and random tracks against a plain search
- * in double precision.
+/* create_tracks_test.c: forward.create_tracks: hits by hand on a straight track, and random tracks against a plain
+ * search in double precision.
  *
  * The straight track has dx/dz = 0.1 and dy/dz = 0.02 before and behind the magnet, so that y is that of the line. A
  * stereo hit may be sqrt(50 x 0.12) = 2.449 mm away, one in an x layer sqrt(2) = 1.414 mm.
@@ -14,7 +14,7 @@ static const double tx = 0.1, ty = 0.02;
 
 static struct sl_test *create_new(const struct forward_constant *forward) {
   const uint32_t tracks = c.track_offsets[c.events], hits = c.hit_offsets[c.events];
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "create_tracks");
+  struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "create_tracks");
   sl_test_events(t, c.events);
   sl_test_input(t, "inputs", "offsets", c.track_offsets, c.events + 1);
   sl_test_input(t, "inputs", "x", c.x, tracks);
@@ -23,10 +23,10 @@ static struct sl_test *create_new(const struct forward_constant *forward) {
   sl_test_input(t, "inputs", "ty", c.ty, tracks);
   sl_test_input(t, "hits", "offsets", c.hit_offsets, c.events + 1);
   sl_test_input(t, "hits", "x", c.hit_x, hits);
-  sl_test_input(t, "windows", "first", c.first, (uint64_t)tracks * SCIFI_WINDOWS);
-  sl_test_input(t, "windows", "count", c.count, (uint64_t)tracks * SCIFI_WINDOWS);
+  sl_test_input(t, "windows", "first", c.first, (uint64_t)tracks * FORWARD_WINDOWS);
+  sl_test_input(t, "windows", "count", c.count, (uint64_t)tracks * FORWARD_WINDOWS);
   sl_test_input(t, "triplets", "count", c.triplet_count, tracks);
-  sl_test_input(t, "triplets", "triplet", c.triplet, (uint64_t)tracks * SCIFI_TRIPLETS_MAX);
+  sl_test_input(t, "triplets", "triplet", c.triplet, (uint64_t)tracks * FORWARD_TRIPLETS_MAX);
   forward_constant_give(forward, t, "z_layer dxdy y_shift constants");
   sl_test_set(t, "max_chi2_x", 2);
   sl_test_shared(t, shared);
@@ -46,12 +46,12 @@ static void straight_track(const double *off, uint32_t seed, uint32_t side) {
   for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) {
     if (off[layer] >= 100) continue;
     const uint32_t i = 2 * (layer / 4) + (layer % 4 > 1);
-    const uint32_t w = SCIFI_LAYER_WINDOWS * i + (layer % 4 == 0 || layer % 4 == 3 ? 0 : 2) + side;
-    c.first[SCIFI_WINDOWS * track + w] = candidates_add_hit(&c, layer, line_x(layer) + off[layer]);
-    c.count[SCIFI_WINDOWS * track + w] = 1;
+    const uint32_t w = FORWARD_LAYER_WINDOWS * i + (layer % 4 == 0 || layer % 4 == 3 ? 0 : 2) + side;
+    c.first[FORWARD_WINDOWS * track + w] = candidates_add_hit(&c, layer, line_x(layer) + off[layer]);
+    c.count[FORWARD_WINDOWS * track + w] = 1;
   }
   c.triplet_count[track] = 1;
-  c.triplet[SCIFI_TRIPLETS_MAX * track] = case_triplet(0, 0, 0, seed, side);
+  c.triplet[FORWARD_TRIPLETS_MAX * track] = case_triplet(0, 0, 0, seed, side);
 }
 
 struct grown {
@@ -106,7 +106,7 @@ static void hits_of_the_other_side_are_not_added(void **state) {
   forward_constant_open(&forward);
   straight_track(off, 0, 1);
   for (uint32_t i = 0; i < SCIFI_X_LAYERS; i += 2) { /* the triplet is in the left windows now */
-    uint16_t *first = c.first + SCIFI_LAYER_WINDOWS * i, *count = c.count + SCIFI_LAYER_WINDOWS * i;
+    uint16_t *first = c.first + FORWARD_LAYER_WINDOWS * i, *count = c.count + FORWARD_LAYER_WINDOWS * i;
     first[0] = first[1];
     count[0] = 1;
   }
@@ -137,8 +137,8 @@ static void of_two_hits_the_nearer_one_is_added(void **state) {
     candidates_add_hit(&c, 8, line_x(8));
     const uint16_t first[] = {0, 1, 5, 6}, count[] = {1, 4, 1, 1}, window[] = {0, 4, 8, 16};
     for (uint32_t i = 0; i < 4; i++) {
-      c.first[SCIFI_WINDOWS * track + window[i]] = first[i];
-      c.count[SCIFI_WINDOWS * track + window[i]] = count[i];
+      c.first[FORWARD_WINDOWS * track + window[i]] = first[i];
+      c.count[FORWARD_WINDOWS * track + window[i]] = count[i];
     }
     c.triplet_count[track] = 1;
     c.triplet[0] = case_triplet(0, 0, 0, 0, 0);
@@ -190,7 +190,7 @@ static int agrees(double found, double expected, double tolerance) {
 }
 
 static uint32_t assert_event(const struct sl_test *t, const struct forward_constant *forward, uint32_t event) {
-  static struct plain_candidate expected[CASE_TRACKS_MAX * SCIFI_TRIPLETS_MAX];
+  static struct plain_candidate expected[CASE_TRACKS_MAX * FORWARD_TRIPLETS_MAX];
   const uint32_t count = plain_candidates(&c, forward, event, 2, 50, expected);
   const uint32_t *offsets = sl_test_output(t, "candidates", "offsets");
   uint32_t hits = 0;

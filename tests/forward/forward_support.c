@@ -10,7 +10,7 @@ static const float *array_of(const struct forward_constant *f, const char *field
 void forward_constant_open(struct forward_constant *f) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
-  f->made = sl_test_new(SCIFI_PLUGIN, "looking_forward");
+  f->made = sl_test_new(FORWARD_PLUGIN, "constants");
   sl_test_set_text(f->made, "path", folder);
   assert_int_equal(sl_test_run(f->made), 0);
   f->view.z_layer = array_of(f, "z_layer");
@@ -43,7 +43,7 @@ void case_add_track(struct forward_case *c, uint32_t event, float x, float y, fl
   c->ty[i] = c->velo_ty[i] = ty;
   c->qop[i] = qop;
   c->velo_track[i] = i - c->offsets[event];
-  c->ut_track[i] = qop == 0 ? SCIFI_NO_TRACK : c->velo_track[i];
+  c->ut_track[i] = qop == 0 ? FORWARD_NO_TRACK : c->velo_track[i];
   c->velo_z[i] = 770;
   c->velo_x[i] = x + tx * (770 - 2642);
   c->velo_y[i] = y + ty * (770 - 2642);

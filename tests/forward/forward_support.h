@@ -1,10 +1,10 @@
 /* forward_support.h: what the tests of the forward tracking share: the constant, and a case of tracks, their VELO
  * states and hits, in two events.
  */
-#ifndef TEST_SCIFI_FORWARD_SUPPORT_H
-#define TEST_SCIFI_FORWARD_SUPPORT_H
+#ifndef TEST_FORWARD_SUPPORT_H
+#define TEST_FORWARD_SUPPORT_H
 
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
@@ -22,10 +22,10 @@
 
 enum { CASE_EVENTS = 2, CASE_TRACKS = 256, CASE_ZONE_HITS = 768, CASE_HITS = 2 * SCIFI_ZONES * CASE_ZONE_HITS };
 
-/* scifi.looking_forward of LHCb's calibration; the view has its arrays. */
+/* forward.constants of LHCb's calibration; the view has its arrays. */
 struct forward_constant {
   struct sl_test *made;
-  struct scifi_looking_forward_view view;
+  struct forward_constants_view view;
 };
 void forward_constant_open(struct forward_constant *f);
 void forward_constant_give(const struct forward_constant *f, struct sl_test *t, const char *fields);

@@ -1,4 +1,4 @@
-/* forward_inputs_test.c: scifi.forward_from_ut and scifi.forward_from_velo: where tracks are that begin behind the UT.
+/* inputs_test.c: forward.from_ut and forward.from_velo: where tracks are that begin behind the UT.
  */
 #include "forward_support.h"
 
@@ -40,7 +40,7 @@ static void ut_tracks_are_moved_along_their_line_in_x_and_the_velos_in_y(void **
   const float expected_y[] = {30 + 0.05f * 1872, 10 + 0.1f * 1872, 50 - 0.125f * 2000},
               at_ty[] = {0.05f, 0.1f, -0.125f};
   for (uint32_t block = 32; block <= 256; block *= 2) {
-    struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "forward_from_ut");
+    struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "from_ut");
     give_states(t, 0);
     sl_test_input(t, "tracks", "offsets", offsets, EVENTS + 1);
     sl_test_input(t, "tracks", "velo_track", track, 3);
@@ -68,7 +68,7 @@ static void velo_tracks_go_straight_on_without_a_momentum(void **state) {
   const float expected_x[] = {1 + 0.01f * 1872, 3 + 0.03f * 1872, 4 - 0.25f * 1872, 5 + 0.125f * 2000};
   const float expected_y[] = {10 + 0.1f * 1872, 30 + 0.05f * 1872, -40 + 0.25f * 1872, 50 - 0.125f * 2000};
   for (uint32_t block = 32; block <= 256; block *= 2) {
-    struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "forward_from_velo");
+    struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "from_velo");
     give_states(t, 1);
     sl_test_input(t, "selected", "offsets", offsets, EVENTS + 1);
     sl_test_input(t, "selected", "track", track, 4);
@@ -77,7 +77,7 @@ static void velo_tracks_go_straight_on_without_a_momentum(void **state) {
     assert_memory_equal(sl_test_output(t, "inputs", "offsets"), offsets, sizeof offsets);
     for (uint32_t i = 0; i < 4; i++) {
       assert_int_equal(word_at(t, "velo_track", i), track[i]);
-      assert_true(word_at(t, "ut_track", i) == SCIFI_NO_TRACK);
+      assert_true(word_at(t, "ut_track", i) == FORWARD_NO_TRACK);
       assert_true(fabsf(float_at(t, "x", i) - expected_x[i]) < 1e-4f);
       assert_true(fabsf(float_at(t, "y", i) - expected_y[i]) < 1e-4f);
       assert_true(float_at(t, "tx", i) == tx[states[i]] && float_at(t, "ty", i) == ty[states[i]]);

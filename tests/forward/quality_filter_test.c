@@ -1,11 +1,11 @@
-/* quality_filter_test.c: scifi.quality_filter: candidates by hand, on a track with dx/dz = 0.1 and dy/dz = 0.02, and
+/* quality_filter_test.c: forward.quality_filter: candidates by hand, on a track with dx/dz = 0.1 and dy/dz = 0.02, and
  * the best of random ones against a plain choice in double precision.
  */
 #include "candidates_case.h"
 
 #include <math.h>
 
-enum { CANDIDATES_MAX = CASE_TRACKS_MAX * SCIFI_TRIPLETS_MAX };
+enum { CANDIDATES_MAX = CASE_TRACKS_MAX * FORWARD_TRIPLETS_MAX };
 static struct candidates_case c;
 
 /* The candidates of the slice. */
@@ -18,7 +18,7 @@ static struct {
 
 static struct sl_test *filter_new(const struct forward_constant *forward) {
   const uint32_t tracks = c.track_offsets[c.events], hits = c.hit_offsets[c.events], count = of.offsets[c.events];
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "quality_filter");
+  struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "quality_filter");
   sl_test_events(t, c.events);
   sl_test_input(t, "inputs", "offsets", c.track_offsets, c.events + 1);
   sl_test_input(t, "inputs", "ty", c.ty, tracks);
@@ -315,7 +315,7 @@ static void random_tracks_keep_what_a_plain_choice_keeps(void **state) {
 /* More candidates than a block lists at a time. */
 static void there_may_be_many_candidates(void **state) {
   (void)state;
-  enum { MANY = 200, EACH = SCIFI_TRIPLETS_MAX };
+  enum { MANY = 200, EACH = FORWARD_TRIPLETS_MAX };
   start();
   for (uint32_t track = 1; track < MANY; track++)
     candidates_add_track(&c, (float)(2642 * tx), (float)(2642 * ty), (float)tx, (float)ty);

@@ -1,7 +1,7 @@
-/* forward_windows_test.c: scifi.search_windows: hits at the edges of windows that are worked out by hand, and on random
- * events against looking at every hit of every layer.
+/* search_windows_test.c: forward.search_windows: hits at the edges of windows that are worked out by hand, and on
+ * random events against looking at every hit of every layer.
  */
-#include "../../plugins/scifi/forward_math.h"
+#include "../../plugins/forward/forward_math.h"
 #include "forward_support.h"
 
 static struct forward_constant constant;
@@ -22,7 +22,7 @@ static int stop(void **state) {
 }
 
 static struct sl_test *search_new(void) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "search_windows");
+  struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "search_windows");
   sl_test_shared(t, shared);
   case_finish(&c);
   case_give_inputs(&c, t, "x y tx ty qop");
@@ -34,10 +34,10 @@ static struct sl_test *search_new(void) {
 }
 
 static uint32_t count_at(const struct sl_test *t, uint32_t track, uint32_t window) {
-  return ((const uint16_t *)sl_test_output(t, "windows", "count"))[track * SCIFI_WINDOWS + window];
+  return ((const uint16_t *)sl_test_output(t, "windows", "count"))[track * FORWARD_WINDOWS + window];
 }
 static uint32_t first_at(const struct sl_test *t, uint32_t track, uint32_t window) {
-  return ((const uint16_t *)sl_test_output(t, "windows", "first"))[track * SCIFI_WINDOWS + window];
+  return ((const uint16_t *)sl_test_output(t, "windows", "first"))[track * FORWARD_WINDOWS + window];
 }
 
 /* A hit at x in every layer but one, in its half `upper`. */
@@ -93,8 +93,8 @@ static void only_the_half_where_the_track_is_is_searched(void **state) {
       add_hits_but(800, upper, SCIFI_LAYERS);
       struct sl_test *t = search_new();
       assert_int_equal(sl_test_run(t), 0);
-      for (uint32_t w = 0; w < SCIFI_WINDOWS; w += 2) {
-        const uint32_t layer = w % 4 ? scifi_stereo_layer(w / 4) : scifi_x_layer(w / 4);
+      for (uint32_t w = 0; w < FORWARD_WINDOWS; w += 2) {
+        const uint32_t layer = w % 4 ? forward_stereo_layer(w / 4) : forward_x_layer(w / 4);
         assert_int_equal(count_at(t, 0, w), cases[i].upper == upper);
         if (cases[i].upper == upper) assert_int_equal(first_at(t, 0, w), layer);
         assert_int_equal(count_at(t, 0, w + 1), 0);
@@ -179,7 +179,7 @@ static void tracks_that_cannot_be_found_have_no_windows(void **state) {
       struct sl_test *t = search_new();
       assert_int_equal(sl_test_run(t), 0);
       uint32_t sum = 0;
-      for (uint32_t w = 0; w < SCIFI_WINDOWS; w++) sum += count_at(t, 0, w) + first_at(t, 0, w);
+      for (uint32_t w = 0; w < FORWARD_WINDOWS; w++) sum += count_at(t, 0, w) + first_at(t, 0, w);
       assert_int_equal(sum > 0, cases[i].is_enough);
       sl_test_free(t);
     }
@@ -235,7 +235,7 @@ static void without_a_momentum_the_hits_nearest_to_the_line_are_kept(void **stat
 /* ------------------------------------------------------------------------------------------ the long way */
 
 struct windows {
-  uint32_t first[SCIFI_WINDOWS], count[SCIFI_WINDOWS];
+  uint32_t first[FORWARD_WINDOWS], count[FORWARD_WINDOWS];
 };
 
 static struct windows expected;
@@ -263,15 +263,15 @@ static void look_at_all(uint32_t event, uint32_t zone, float low, float high, fl
 }
 
 static void expect_layers(uint32_t event, uint32_t track, uint32_t i) {
-  const struct scifi_looking_forward_view *f = &constant.view;
-  const struct scifi_state s = {c.x[track], c.y[track], 2642, c.tx[track], c.ty[track]};
-  const float qop = c.qop[track], z = f->z_layer[scifi_x_layer(i)], uv_z = f->z_layer[scifi_stereo_layer(i)];
-  const uint32_t upper = scifi_line_y(f, &s, f->z_layer[0]) >= 0;
-  const uint32_t zone = 2 * scifi_x_layer(i) + upper, uv_zone = 2 * scifi_stereo_layer(i) + upper, w = 4 * i;
-  const float dxdy = f->dxdy[scifi_stereo_layer(i)];
+  const struct forward_constants_view *f = &constant.view;
+  const struct forward_state s = {c.x[track], c.y[track], 2642, c.tx[track], c.ty[track]};
+  const float qop = c.qop[track], z = f->z_layer[forward_x_layer(i)], uv_z = f->z_layer[forward_stereo_layer(i)];
+  const uint32_t upper = forward_line_y(f, &s, f->z_layer[0]) >= 0;
+  const uint32_t zone = 2 * forward_x_layer(i) + upper, uv_zone = 2 * forward_stereo_layer(i) + upper, w = 4 * i;
+  const float dxdy = f->dxdy[forward_stereo_layer(i)];
   if (qop != 0) {
-    const float slope = scifi_bent_slope(f, &s, qop, c.polarity, i / 2), x = scifi_bent_x(f, &s, slope, z);
-    const float width = 150.0f + 2e6f * fabsf(qop), more = width + 100.0f, y = scifi_line_y(f, &s, uv_z);
+    const float slope = forward_bent_slope(f, &s, qop, c.polarity, i / 2), x = forward_bent_x(f, &s, slope, z);
+    const float width = 150.0f + 2e6f * fabsf(qop), more = width + 100.0f, y = forward_line_y(f, &s, uv_z);
     const int is_up = c.polarity * qop < 0;
     look_at_all(event, zone, x - (is_up ? width : more), x + (is_up ? more : width), x, 0, 32, 0, w);
     const float uv_x = x + slope * (uv_z - z) - y * dxdy;
@@ -280,7 +280,7 @@ static void expect_layers(uint32_t event, uint32_t track, uint32_t i) {
   }
   const float theta2 = s.tx * s.tx + s.ty * s.ty, by_pt = sqrtf(theta2 / (1.0f + theta2)) / 1000.0f;
   const float inverse = 1000.0f * (1.0f / 5000.0f < by_pt ? 1.0f / 5000.0f : by_pt);
-  const float border = scifi_border(f, inverse, s.tx, s.ty), x = s.x + s.tx * (z - s.z);
+  const float border = forward_border(f, inverse, s.tx, s.ty), x = s.x + s.tx * (z - s.z);
   look_at_all(event, zone, x - border, x + border, x, 5, 32, -1, w);
   look_at_all(event, zone, x - border, x + border, x, 5, 32, 1, w + 1);
   if (expected.count[w] + expected.count[w + 1] == 0) return;
@@ -335,7 +335,7 @@ static void windows_are_those_of_looking_at_every_hit(void **state) {
         for (uint32_t track = c.offsets[event]; track < c.offsets[event + 1]; track++) {
           expect_windows(event, track);
           uint32_t any = 0;
-          for (uint32_t w = 0; w < SCIFI_WINDOWS; w++) {
+          for (uint32_t w = 0; w < FORWARD_WINDOWS; w++) {
             any |= expected.count[w];
             if (count_at(t, track, w) != expected.count[w] || first_at(t, track, w) != expected.first[w])
               fail_msg("track %u window %u: %u hits from %u, expected %u from %u", track, w, count_at(t, track, w),

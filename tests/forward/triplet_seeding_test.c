@@ -1,11 +1,11 @@
-/* triplets_test.c: scifi.triplet_seeding: triplets that are worked out by hand, and on random windows against trying
- * all pairs, in double precision.
+/* triplet_seeding_test.c: forward.triplet_seeding: triplets that are worked out by hand, and on random windows against
+ * trying all pairs, in double precision.
  *
  * By hand, with LHCb's constants: the line with slope 0.1 through x = 0 at z = 5212.38 mm, the magnet, is at 261.362 mm
  * in layer 0 (7826), 329.562 in layer 4 (8508) and 398.062 in layer 8 (9193). The middle hit should be at 0.1 * 8508 +
  * (261.362 - 782.6) * 1.00177513 = 328.63673 mm, since tracks are curved.
  */
-#include "../../plugins/scifi/forward_math.h"
+#include "../../plugins/forward/forward_math.h"
 #include "forward_support.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 static struct forward_constant constant;
 static struct forward_case c;
 static int shared; /* 1: the shared version, where there is one for the target besides */
-static uint16_t first[CASE_TRACKS * SCIFI_WINDOWS], count[CASE_TRACKS * SCIFI_WINDOWS];
+static uint16_t first[CASE_TRACKS * FORWARD_WINDOWS], count[CASE_TRACKS * FORWARD_WINDOWS];
 
 static const float first_x = 261.362f, middle_x = 328.63673f, last_x = 398.062f;
 
@@ -36,15 +36,15 @@ static int stop(void **state) {
 }
 
 static struct sl_test *seeding_new(void) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "triplet_seeding");
+  struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "triplet_seeding");
   sl_test_shared(t, shared);
   const uint32_t tracks = c.offsets[CASE_EVENTS];
   case_give_inputs(&c, t, "velo_track tx qop");
   case_give_states(&c, t, "x z tx");
   sl_test_input(t, "hits", "offsets", c.hit_offsets, CASE_EVENTS + 1);
   sl_test_input(t, "hits", "x", c.hit_x, c.hit_offsets[CASE_EVENTS]);
-  sl_test_input(t, "windows", "first", first, tracks * SCIFI_WINDOWS);
-  sl_test_input(t, "windows", "count", count, tracks * SCIFI_WINDOWS);
+  sl_test_input(t, "windows", "first", first, tracks * FORWARD_WINDOWS);
+  sl_test_input(t, "windows", "count", count, tracks * FORWARD_WINDOWS);
   forward_constant_give(&constant, t, "z_layer constants");
   return t;
 }
@@ -58,7 +58,7 @@ static void add_track(float qop, float ut_tx) {
 /* Hits of a track's window, in ascending order. */
 static void add_window(uint32_t track, uint32_t window, const float *x, uint32_t hits) {
   const uint32_t event = track >= c.offsets[1] ? 1 : 0;
-  const uint32_t place = track * SCIFI_WINDOWS + window, from = c.hit_offsets[CASE_EVENTS];
+  const uint32_t place = track * FORWARD_WINDOWS + window, from = c.hit_offsets[CASE_EVENTS];
   if (event == 0) c.hit_offsets[1] = from + hits;
   c.hit_offsets[CASE_EVENTS] = from + hits;
   assert_true(from + hits <= CASE_HITS);
@@ -78,7 +78,7 @@ static uint32_t count_of(const struct sl_test *t, uint32_t track) {
   return ((const uint8_t *)sl_test_output(t, "triplets", "count"))[track];
 }
 static uint32_t word_of(const struct sl_test *t, uint32_t track, uint32_t i) {
-  return ((const uint32_t *)sl_test_output(t, "triplets", "triplet"))[track * SCIFI_TRIPLETS_MAX + i];
+  return ((const uint32_t *)sl_test_output(t, "triplets", "triplet"))[track * FORWARD_TRIPLETS_MAX + i];
 }
 static uint32_t word(uint32_t side, uint32_t kind, uint32_t first_hit, uint32_t middle_hit, uint32_t last_hit) {
   return side << 19 | kind << 18 | first_hit << 12 | middle_hit << 6 | last_hit;
@@ -89,7 +89,7 @@ static uint32_t triplets_of(struct sl_test *t, const uint32_t *expected, uint32_
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t found = count_of(t, 0);
   assert_true(found <= most);
-  for (uint32_t i = 0; i < SCIFI_TRIPLETS_MAX; i++) assert_int_equal(word_of(t, 0, i), i < found ? expected[i] : 0);
+  for (uint32_t i = 0; i < FORWARD_TRIPLETS_MAX; i++) assert_int_equal(word_of(t, 0, i), i < found ? expected[i] : 0);
   sl_test_free(t);
   return found;
 }
@@ -259,7 +259,7 @@ static int is_pair(uint32_t track, double x0, double x2, double z0, double z2, d
 }
 
 static void try_middle(uint32_t track, uint32_t window, uint32_t upper_bits, float x, float max_chi2) {
-  const uint32_t event = track >= c.offsets[1] ? 1 : 0, place = track * SCIFI_WINDOWS + window;
+  const uint32_t event = track >= c.offsets[1] ? 1 : 0, place = track * FORWARD_WINDOWS + window;
   const float *hit_x = c.hit_x + c.hit_offsets[event] + first[place];
   float nearest = 1e9f;
   uint32_t middle = 0;
@@ -281,15 +281,15 @@ static void try_all_pairs(uint32_t track, float max_distance, float max_chi2) {
   found_count = is_close = 0;
   for (uint32_t kind = 0; kind < 2; kind++)
     for (uint32_t side = 0; side < 2; side++) {
-      const uint32_t at = track * SCIFI_WINDOWS + 4 * kind + side, last = at + 16;
+      const uint32_t at = track * FORWARD_WINDOWS + 4 * kind + side, last = at + 16;
       const float z0 = z[3 * kind], z1 = z[4 + 3 * kind], z2 = z[8 + 3 * kind], k = kind ? 1.00142634f : 1.00177513f;
       const float per_difference = (z1 - z0 * k) / (z2 - z0);
       for (uint32_t h0 = 0; h0 < count[at]; h0++)
         for (uint32_t h2 = 0; h2 < count[last]; h2++) {
           const float x0 = hit_x[first[at] + h0], x2 = hit_x[first[last] + h2];
           if (is_pair(track, x0, x2, z0, z2, max_distance))
-            try_middle(track, at % SCIFI_WINDOWS + 8, word(side, kind, h0, 0, h2), k * x0 + per_difference * (x2 - x0),
-                       max_chi2);
+            try_middle(track, at % FORWARD_WINDOWS + 8, word(side, kind, h0, 0, h2),
+                       k * x0 + per_difference * (x2 - x0), max_chi2);
         }
     }
   qsort(found, found_count, sizeof found[0], by_chi2);
@@ -307,7 +307,7 @@ static void make_windows(uint32_t track, uint32_t hits, float half_width) {
     for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
       float x[64];
       const uint32_t here = (uint32_t)random_between((float)hits / 2, (float)hits + 0.9f);
-      const float middle = at_magnet + slope * (constant.view.z_layer[scifi_x_layer(i)] - 5212.38f);
+      const float middle = at_magnet + slope * (constant.view.z_layer[forward_x_layer(i)] - 5212.38f);
       for (uint32_t k = 0; k < here; k++) x[k] = middle + random_between(-half_width, half_width);
       qsort(x, here, sizeof x[0], ascending);
       add_window(track, 4 * i + side, x, here);
@@ -364,7 +364,7 @@ static void triplets_are_those_of_trying_all_pairs(void **state) {
         const uint32_t kept = found_count < cases[k].max_triplets ? found_count : cases[k].max_triplets;
         most = found_count > most ? found_count : most;
         assert_int_equal(count_of(t, track), kept);
-        for (uint32_t i = 0; i < SCIFI_TRIPLETS_MAX; i++)
+        for (uint32_t i = 0; i < FORWARD_TRIPLETS_MAX; i++)
           assert_int_equal(word_of(t, track, i), i < kept ? found[i].word : 0);
       }
       sl_test_free(t);

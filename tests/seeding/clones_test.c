@@ -1,4 +1,4 @@
-/* seed_clones_test.c: scifi.seed_clones: tracks by hand, and random ones against each hit's list of tracks. */
+/* clones_test.c: seeding.clones: tracks by hand, and random ones against each hit's list of tracks. */
 #include "seed_support.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static void add_track(uint32_t event, float score, float curvature, const uint16
 }
 
 static struct sl_test *clones_new(void) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "seed_clones");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "clones");
   const uint32_t tracks = in.offsets[EVENTS];
   sl_test_events(t, EVENTS);
   sl_test_input(t, "hits", "offsets", in.hit_offsets, EVENTS + 1);

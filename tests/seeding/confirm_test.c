@@ -1,4 +1,4 @@
-/* seed_confirm_test.c: scifi.seed_confirm: stereo hits of a track by hand, and of random tracks against all beginnings,
+/* confirm_test.c: seeding.confirm: stereo hits of a track by hand, and of random tracks against all beginnings,
  * followed one by one and fitted in double precision.
  */
 #include "seed_support.h"
@@ -51,7 +51,7 @@ static void add_stereo_hit(uint32_t event, uint32_t i, uint32_t layer, double y,
 }
 
 static struct sl_test *confirm_new(void) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "seed_confirm");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "confirm");
   sl_test_shared(t, shared);
   const uint32_t count = tracks.offsets[CASE_EVENTS];
   case_finish(&c);

@@ -1,4 +1,4 @@
-/* seed_consolidate_test.c: scifi.seed_consolidate: seeds and hits of three events, of which one has none, and states
+/* consolidate_test.c: seeding.consolidate: seeds and hits of three events, of which one has none, and states
  * and momenta against the formulas in double precision.
  */
 #include "seed_support.h"
@@ -18,7 +18,7 @@ static uint32_t ids[HITS];
 static const uint32_t tracks_of_seeds[SEEDS] = {0, 3, 4};
 
 static struct sl_test *consolidate_new(const struct seeding_constant *constant, float polarity) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "seed_consolidate");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "consolidate");
   for (uint32_t i = 0; i < HITS; i++) ids[i] = (uint32_t)SCIFI_LHCB_ID | 77 * i;
   sl_test_events(t, EVENTS);
   sl_test_input(t, "hits", "offsets", hit_offsets, EVENTS + 1);

@@ -1,7 +1,7 @@
 /* match_network_test.c: the network that judges matches: match_network.h against a plain sum in double precision, what
- * it is told of pairs, and files that scifi.matching_constants takes and refuses.
+ * it is told of pairs, and files that seeding.matching_constants takes and refuses.
  */
-#include "scifi/match_network.h"
+#include "seeding/match_network.h"
 
 #include "scratch.h"
 
@@ -29,10 +29,10 @@ static float random_between(float low, float high) {
 enum { TEXT_BYTES = 1 << 15 };
 
 static struct sl_test *made_of(const char *network, int status) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "matching_constants");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "matching_constants");
   sl_test_set_text(t, "network", network);
   assert_int_equal(sl_test_run(t), status);
-  if (status == 0) assert_int_equal(sl_test_output_count(t, "matching", "network"), SCIFI_MATCH_NETWORK_NUMBERS);
+  if (status == 0) assert_int_equal(sl_test_output_count(t, "matching", "network"), MATCH_NETWORK_NUMBERS);
   return t;
 }
 
@@ -50,7 +50,7 @@ static const char inputs_line[] = "inputs x y dtx dty log_chi2 hits seed_tx seed
 
 static void add_unit(char *text, const double *numbers) {
   strcat(text, "unit");
-  for (uint32_t i = 0; i < SCIFI_MATCH_INPUT_COUNT + 2; i++)
+  for (uint32_t i = 0; i < MATCH_INPUT_COUNT + 2; i++)
     snprintf(text + strlen(text), TEXT_BYTES - strlen(text), " %.6f", numbers[i]);
   strcat(text, "\n");
 }
@@ -58,9 +58,9 @@ static void add_unit(char *text, const double *numbers) {
 static void an_empty_path_is_the_file_that_is_built_in_and_none_is_no_network(void **state) {
   (void)state;
   struct sl_test *built_in = made_of("", 0), *by_name = made_of(NETWORK, 0), *none = made_of("none", 0);
-  assert_memory_equal(network_of(built_in), network_of(by_name), SCIFI_MATCH_NETWORK_NUMBERS * sizeof(float));
-  assert_true(network_of(built_in)[SCIFI_MATCH_NETWORK_IS_THERE] == 1.0f);
-  assert_true(network_of(none)[SCIFI_MATCH_NETWORK_IS_THERE] == 0.0f);
+  assert_memory_equal(network_of(built_in), network_of(by_name), MATCH_NETWORK_NUMBERS * sizeof(float));
+  assert_true(network_of(built_in)[MATCH_NETWORK_IS_THERE] == 1.0f);
+  assert_true(network_of(none)[MATCH_NETWORK_IS_THERE] == 0.0f);
   sl_test_free(built_in);
   sl_test_free(by_name);
   sl_test_free(none);
@@ -68,9 +68,9 @@ static void an_empty_path_is_the_file_that_is_built_in_and_none_is_no_network(vo
 
 /* A file of units of zeros. */
 static void zeros(char *text) {
-  const double unit[SCIFI_MATCH_INPUT_COUNT + 2] = {0};
+  const double unit[MATCH_INPUT_COUNT + 2] = {0};
   strcpy(text, inputs_line);
-  for (uint32_t k = 0; k < SCIFI_MATCH_HIDDEN; k++) add_unit(text, unit);
+  for (uint32_t k = 0; k < MATCH_HIDDEN; k++) add_unit(text, unit);
   strcat(text, "output 0\n");
 }
 
@@ -113,27 +113,26 @@ static void a_file_that_is_wrong_is_refused(void **state) {
 static void what_it_says_is_the_plain_sum(void **state) {
   (void)state;
   static char text[TEXT_BYTES];
-  static double units[SCIFI_MATCH_HIDDEN][SCIFI_MATCH_INPUT_COUNT + 2]; /* bias, output, weights */
+  static double units[MATCH_HIDDEN][MATCH_INPUT_COUNT + 2]; /* bias, output, weights */
   const double output_bias = -0.125;
   strcpy(text, inputs_line);
-  for (uint32_t k = 0; k < SCIFI_MATCH_HIDDEN; k++) {
-    for (uint32_t i = 0; i < SCIFI_MATCH_INPUT_COUNT + 2; i++)
-      units[k][i] = round((double)random_between(-1, 1) * 1e6) / 1e6;
+  for (uint32_t k = 0; k < MATCH_HIDDEN; k++) {
+    for (uint32_t i = 0; i < MATCH_INPUT_COUNT + 2; i++) units[k][i] = round((double)random_between(-1, 1) * 1e6) / 1e6;
     add_unit(text, units[k]);
   }
   strcat(text, "output -0.125\n");
   struct sl_test *t = made_of_text(text, 0);
   uint32_t likely = 0;
   for (int turn = 0; turn < 500; turn++) {
-    float inputs[SCIFI_MATCH_INPUT_COUNT];
+    float inputs[MATCH_INPUT_COUNT];
     double sum = output_bias;
-    for (uint32_t i = 0; i < SCIFI_MATCH_INPUT_COUNT; i++) inputs[i] = random_between(-2, 2);
-    for (uint32_t k = 0; k < SCIFI_MATCH_HIDDEN; k++) {
+    for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++) inputs[i] = random_between(-2, 2);
+    for (uint32_t k = 0; k < MATCH_HIDDEN; k++) {
       double unit = units[k][0];
-      for (uint32_t i = 0; i < SCIFI_MATCH_INPUT_COUNT; i++) unit += units[k][i + 2] * (double)inputs[i];
+      for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++) unit += units[k][i + 2] * (double)inputs[i];
       sum += units[k][1] * fmax(unit, 0);
     }
-    const double expected = 1 / (1 + exp(-sum)), found = (double)scifi_match_ghost(network_of(t), inputs);
+    const double expected = 1 / (1 + exp(-sum)), found = (double)match_ghost(network_of(t), inputs);
     if (!(fabs(found - expected) < 2e-6)) fail_msg("found %.9g, expected %.9g", found, expected);
     likely += found > 0.5;
   }
@@ -143,24 +142,24 @@ static void what_it_says_is_the_plain_sum(void **state) {
 
 static void it_is_told_of_a_pair_and_its_mirror_images_the_same(void **state) {
   (void)state;
-  const struct scifi_pair pair = {5300, 3, -20, 0.25f, 0.001f, 0.5f};
-  const struct scifi_state velo = {-8, 40, 770, -0.01f, 0.05f}, seed = {-1500, 480, 9410, -0.26f, 0.049f};
-  const float expected[SCIFI_MATCH_INPUT_COUNT] = {3,      -20,   0.25f, 0.001f, -0.693147181f, 11,
-                                                   -0.26f, -1500, 480,   -0.01f, 0.05f};
+  const struct matched_pair pair = {5300, 3, -20, 0.25f, 0.001f, 0.5f};
+  const struct forward_state velo = {-8, 40, 770, -0.01f, 0.05f}, seed = {-1500, 480, 9410, -0.26f, 0.049f};
+  const float expected[MATCH_INPUT_COUNT] = {3,      -20,   0.25f, 0.001f, -0.693147181f, 11,
+                                             -0.26f, -1500, 480,   -0.01f, 0.05f};
   for (int mirror = 0; mirror < 4; mirror++) {
     const float in_x = mirror & 1 ? -1 : 1, in_y = mirror & 2 ? -1 : 1;
-    const struct scifi_pair p = {pair.z, in_x * pair.x, in_y * pair.y, in_x * pair.dtx, in_y * pair.dty, pair.chi2};
-    const struct scifi_state v = {in_x * velo.x, in_y * velo.y, velo.z, in_x * velo.tx, in_y * velo.ty};
-    const struct scifi_state s = {in_x * seed.x, in_y * seed.y, seed.z, in_x * seed.tx, in_y * seed.ty};
-    float inputs[SCIFI_MATCH_INPUT_COUNT];
-    scifi_match_inputs(&p, &v, &s, 11, inputs);
-    for (uint32_t i = 0; i < SCIFI_MATCH_INPUT_COUNT; i++)
+    const struct matched_pair p = {pair.z, in_x * pair.x, in_y * pair.y, in_x * pair.dtx, in_y * pair.dty, pair.chi2};
+    const struct forward_state v = {in_x * velo.x, in_y * velo.y, velo.z, in_x * velo.tx, in_y * velo.ty};
+    const struct forward_state s = {in_x * seed.x, in_y * seed.y, seed.z, in_x * seed.tx, in_y * seed.ty};
+    float inputs[MATCH_INPUT_COUNT];
+    match_inputs(&p, &v, &s, 11, inputs);
+    for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++)
       assert_true(fabsf(inputs[i] - expected[i]) <= 1e-6f * fabsf(expected[i]));
   }
-  const struct scifi_pair perfect = {5300, 0, 0, 0, 0, 0};
-  float inputs[SCIFI_MATCH_INPUT_COUNT];
-  scifi_match_inputs(&perfect, &velo, &seed, 11, inputs);
-  assert_true(fabsf(inputs[SCIFI_MATCH_INPUT_log_chi2] + 13.8155106f) < 1e-5f); /* log 1e-6 */
+  const struct matched_pair perfect = {5300, 0, 0, 0, 0, 0};
+  float inputs[MATCH_INPUT_COUNT];
+  match_inputs(&perfect, &velo, &seed, 11, inputs);
+  assert_true(fabsf(inputs[MATCH_INPUT_log_chi2] + 13.8155106f) < 1e-5f); /* log 1e-6 */
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scifi.match on the seeds and VELO tracks that LHCb's first-level trigger found in six events, against its matches."""
+"""seeding.match on the seeds and VELO tracks that LHCb's first-level trigger found in six events, against its matches."""
 import ctypes
 import json
 import lzma
@@ -26,7 +26,7 @@ def selected_tracks(tracks, without):
     return [track for track in select.get("selected", "track", ctypes.c_uint32)[:count] if track not in without]
 
 
-constant = Algorithm("SLUICE_SCIFI", "matching_constants")
+constant = Algorithm("SLUICE_SEEDING", "matching_constants")
 constant.set_text("path", GEOMETRY)
 constant.set_text("network", "none")  # it matches by chi2
 constant.run()
@@ -35,7 +35,7 @@ network = constant.get("matching", "network")
 
 
 def matches(tracks, selected, seeds):
-    match = Algorithm("SLUICE_SCIFI", "match")
+    match = Algorithm("SLUICE_SEEDING", "match")
     match.give_states("seeds", [seed["state"] for seed in seeds], "x y tx ty")
     match.give("seeds", "hit_offsets", list(range(len(seeds) + 1)), ctypes.c_uint32)
     match.give("selected", "offsets", [0, len(selected)], ctypes.c_uint32)

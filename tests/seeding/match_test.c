@@ -1,9 +1,10 @@
-/* match_test.c: scifi.match against plain loops over all pairs, by chi2 and by what the network says, with VELO tracks
- * and seeds that are the same, and more VELO tracks than are tried at a time; and scifi.match_consolidate by hand.
+/* match_test.c: seeding.match against plain loops over all pairs, by chi2 and by what the network says, with VELO
+ * tracks and seeds that are the same, and more VELO tracks than are tried at a time; and seeding.match_consolidate by
+ * hand.
  */
 #include "forward_support.h"
-#include "scifi/match_network.h"
 #include "scratch.h"
+#include "seeding/match_network.h"
 
 enum { EVENTS = 4, STATES = 1400, SELECTED = 800, SEEDS = 200 };
 
@@ -18,10 +19,10 @@ struct tracks {
 static struct tracks velo, seeds;
 static uint32_t selected[SELECTED];
 static uint32_t seed_hit_offsets[SEEDS + 1];
-static float constants[SCIFI_MATCH_CONSTANTS], network[SCIFI_MATCH_NETWORK_NUMBERS];
+static float constants[MATCH_CONSTANTS], network[MATCH_NETWORK_NUMBERS];
 
-static struct scifi_state state_of(const struct tracks *t, uint32_t i) {
-  const struct scifi_state s = {t->x[i], t->y[i], t->z[i], t->tx[i], t->ty[i]};
+static struct forward_state state_of(const struct tracks *t, uint32_t i) {
+  const struct forward_state s = {t->x[i], t->y[i], t->z[i], t->tx[i], t->ty[i]};
   return s;
 }
 
@@ -41,7 +42,7 @@ static void make_seed(uint32_t event, uint32_t i) {
   seeds.z[i] = 9410;
   seeds.tx[i] = velo.tx[v] + random_between(-0.3f, 0.3f);
   seeds.ty[i] = velo.ty[v] + random_between(-0.015f, 0.015f);
-  const float z = scifi_match_z(constants, sl_abs_f32(seeds.tx[i] - velo.tx[v]), 500, velo.tx[v]);
+  const float z = match_z(constants, sl_abs_f32(seeds.tx[i] - velo.tx[v]), 500, velo.tx[v]);
   seeds.x[i] = velo.x[v] + velo.tx[v] * (z - 770) + seeds.tx[i] * (9410 - z) + random_between(-15, 15);
   seeds.y[i] = velo.y[v] + velo.ty[v] * (10000 - 770) - seeds.ty[i] * 590 + random_between(-30, 30);
 }
@@ -69,7 +70,7 @@ static void make_case(void) {
 
 static struct sl_test *match_new(uint32_t block) {
   static const float polarity = -1;
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "match");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "match");
   sl_test_events(t, EVENTS);
   sl_test_input(t, "seeds", "offsets", seed_offsets, EVENTS + 1);
   sl_test_input(t, "seeds", "hit_offsets", seed_hit_offsets, SEEDS + 1);
@@ -85,8 +86,8 @@ static struct sl_test *match_new(uint32_t block) {
   sl_test_input(t, "states", "z", velo.z, STATES);
   sl_test_input(t, "states", "tx", velo.tx, STATES);
   sl_test_input(t, "states", "ty", velo.ty, STATES);
-  sl_test_input(t, "matching", "constants", constants, SCIFI_MATCH_CONSTANTS);
-  sl_test_input(t, "matching", "network", network, SCIFI_MATCH_NETWORK_NUMBERS);
+  sl_test_input(t, "matching", "constants", constants, MATCH_CONSTANTS);
+  sl_test_input(t, "matching", "network", network, MATCH_NETWORK_NUMBERS);
   sl_test_input(t, "magnet", "sign", &polarity, 1);
   sl_test_block(t, block);
   return t;
@@ -96,12 +97,12 @@ static struct sl_test *match_new(uint32_t block) {
 static void open_constants(const char *network_path) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "matching_constants");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "matching_constants");
   sl_test_set_text(t, "path", folder);
   sl_test_set_text(t, "network", network_path);
   assert_int_equal(sl_test_run(t), 0);
   memcpy(constants, sl_test_output(t, "matching", "constants"), sizeof constants);
-  assert_int_equal(sl_test_output_count(t, "matching", "network"), SCIFI_MATCH_NETWORK_NUMBERS);
+  assert_int_equal(sl_test_output_count(t, "matching", "network"), MATCH_NETWORK_NUMBERS);
   memcpy(network, sl_test_output(t, "matching", "network"), sizeof network);
   sl_test_free(t);
 }
@@ -113,21 +114,21 @@ struct expected {
 
 /* What pairs are judged by, and the cuts. */
 struct rules {
-  struct scifi_match_settings settings;
+  struct match_settings settings;
   float max_chi2, max_ghost;
 };
 
 /* The less, the better; none where a cut is not passed. */
 static float score_of(const struct rules *rules, uint32_t v, uint32_t i, float *chi2) {
-  const struct scifi_state seed = state_of(&seeds, i), track = state_of(&velo, v);
-  const struct scifi_pair pair = scifi_match_pair(constants, &rules->settings, &track, &seed);
-  float inputs[SCIFI_MATCH_INPUT_COUNT];
+  const struct forward_state seed = state_of(&seeds, i), track = state_of(&velo, v);
+  const struct matched_pair pair = match_pair(constants, &rules->settings, &track, &seed);
+  float inputs[MATCH_INPUT_COUNT];
   *chi2 = pair.chi2;
-  if (pair.chi2 > rules->max_chi2) return SCIFI_NO_MATCH;
-  if (network[SCIFI_MATCH_NETWORK_IS_THERE] == 0) return pair.chi2;
-  scifi_match_inputs(&pair, &track, &seed, seed_hit_offsets[i + 1] - seed_hit_offsets[i], inputs);
-  const float ghost = scifi_match_ghost(network, inputs);
-  return ghost <= rules->max_ghost ? ghost : SCIFI_NO_MATCH;
+  if (pair.chi2 > rules->max_chi2) return SEED_NO_MATCH;
+  if (network[MATCH_NETWORK_IS_THERE] == 0) return pair.chi2;
+  match_inputs(&pair, &track, &seed, seed_hit_offsets[i + 1] - seed_hit_offsets[i], inputs);
+  const float ghost = match_ghost(network, inputs);
+  return ghost <= rules->max_ghost ? ghost : SEED_NO_MATCH;
 }
 
 static void match_plainly(const struct rules *rules, struct expected *e) {
@@ -135,11 +136,11 @@ static void match_plainly(const struct rules *rules, struct expected *e) {
   for (uint32_t event = 0; event < EVENTS; event++) {
     static uint32_t best_seed[SELECTED];
     static float best[SELECTED], chi2[SELECTED];
-    for (uint32_t k = 0; k < SELECTED; k++) best[k] = SCIFI_NO_MATCH;
+    for (uint32_t k = 0; k < SELECTED; k++) best[k] = SEED_NO_MATCH;
     e->offsets[event] = count;
     for (uint32_t i = seed_offsets[event]; i < seed_offsets[event + 1]; i++) {
       uint32_t which = SELECTED;
-      float least = SCIFI_NO_MATCH, chi2_of_least = 0, chi2_of_pair;
+      float least = SEED_NO_MATCH, chi2_of_least = 0, chi2_of_pair;
       for (uint32_t k = selected_offsets[event]; k < selected_offsets[event + 1]; k++) {
         const float score = score_of(rules, state_offsets[event] + selected[k], i, &chi2_of_pair);
         if (score < least) which = k, least = score, chi2_of_least = chi2_of_pair;
@@ -148,12 +149,12 @@ static void match_plainly(const struct rules *rules, struct expected *e) {
         best[which] = least, best_seed[which] = i, chi2[which] = chi2_of_least;
     }
     for (uint32_t k = selected_offsets[event]; k < selected_offsets[event + 1]; k++) {
-      if (best[k] == SCIFI_NO_MATCH) continue;
+      if (best[k] == SEED_NO_MATCH) continue;
       const uint32_t v = state_offsets[event] + selected[k];
       e->velo_track[count] = selected[k];
       e->seed[count] = best_seed[k] - seed_offsets[event];
       e->chi2[count] = chi2[k];
-      e->qop[count++] = scifi_match_qop(constants, seeds.tx[best_seed[k]], velo.tx[v], velo.ty[v], -1);
+      e->qop[count++] = match_qop(constants, seeds.tx[best_seed[k]], velo.tx[v], velo.ty[v], -1);
     }
   }
   e->offsets[EVENTS] = count;
@@ -162,7 +163,7 @@ static void match_plainly(const struct rules *rules, struct expected *e) {
 /* On blocks of all sizes, with cuts in other properties that should not matter. */
 static void assert_matches(const struct rules *rules, const struct expected *e) {
   const uint32_t count = e->offsets[EVENTS];
-  const int is_by_network = network[SCIFI_MATCH_NETWORK_IS_THERE] != 0;
+  const int is_by_network = network[MATCH_NETWORK_IS_THERE] != 0;
   for (uint32_t block = 32; block <= 256; block *= 2) {
     struct sl_test *t = match_new(block);
     sl_test_set(t, "x_weight", (double)rules->settings.x_weight);
@@ -246,10 +247,10 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
   const float qop[] = {1e-4f, -2e-4f, 3e-4f}, x[] = {1, 2, 3, 4, 5}, y[] = {6, 7, 8, 9, 10};
   const float tx[] = {.1f, .2f, .3f, .4f, .5f}, ty[] = {.6f, .7f, .8f, .9f, 1};
   /* Tracks in the UT, in another order; one VELO track has none. */
-  const uint32_t ut_offsets[] = {0, 3, 5}, ut_velo[] = {3, 9, 5, 0, 1}, ut_expected[] = {SCIFI_NO_TRACK, 1, 1};
+  const uint32_t ut_offsets[] = {0, 3, 5}, ut_velo[] = {3, 9, 5, 0, 1}, ut_expected[] = {FORWARD_NO_TRACK, 1, 1};
   for (uint32_t turn = 0; turn < 8; turn++) {
     const uint32_t block = 32u << turn / 2, has_ut = turn % 2;
-    struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "match_consolidate");
+    struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "match_consolidate");
     sl_test_events(t, 2);
     sl_test_block(t, block);
     if (has_ut) {
@@ -278,7 +279,7 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
     assert_memory_equal(sl_test_output(t, "tracks", "qop"), qop, sizeof qop);
     for (uint32_t i = 0; i < 3; i++) {
       assert_int_equal(((const uint32_t *)sl_test_output(t, "tracks", "ut_track"))[i],
-                       has_ut ? ut_expected[i] : SCIFI_NO_TRACK);
+                       has_ut ? ut_expected[i] : FORWARD_NO_TRACK);
       assert_true(((const float *)sl_test_output(t, "tracks", "x"))[i] == x[from[i]]);
       assert_true(((const float *)sl_test_output(t, "tracks", "y"))[i] == y[from[i]]);
       assert_true(((const float *)sl_test_output(t, "tracks", "tx"))[i] == tx[from[i]]);

@@ -1,8 +1,9 @@
-/* match_ut_test.c: scifi.match_ut against plain loops over all hits of each layer, among them hits at the same place,
+/* match_ut_test.c: seeding.match_ut against plain loops over all hits of each layer, among them hits at the same place,
  * in events with more matches than a block has threads, without matches, and without hits.
  */
 #include "forward_support.h"
 #include "scratch.h"
+#include "seeding/event_model.h"
 
 #include <math.h>
 
@@ -19,7 +20,7 @@ static const uint32_t match_offsets[] = {0, 100, 100, 120, 240}, state_offsets[]
 static const float layer_z[] = {2327.5f, 2372.5f, 2597.5f, 2642.5f}, slopes[] = {0, 0.0875f, -0.0875f, 0};
 static const float first_x = -750, step = 50, group_width = 60, layer_depth = 8;
 
-static float constants[SCIFI_MATCH_CONSTANTS];
+static float constants[MATCH_CONSTANTS];
 static float slope_most = 0.2f; /* of tracks: the less, the more of them side by side */
 static struct { float x[STATES], y[STATES], z[STATES], tx[STATES], ty[STATES]; } velo;
 static struct {
@@ -66,7 +67,7 @@ static void add_hit(uint32_t layer, float x, float y) {
 
 /* Those of a track are mostly there; some are there twice. */
 static void add_hits_of(uint32_t state, float qop) {
-  const float bend = constants[SCIFI_MATCH_UT_BEND] - constants[SCIFI_MATCH_UT_BEND + 1] * qop;
+  const float bend = constants[MATCH_UT_BEND] - constants[MATCH_UT_BEND + 1] * qop;
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
     const float d = layer_z[layer] - 770, x = velo.x[state] + velo.tx[state] * d + bend * d * d;
     const float y = velo.y[state] + velo.ty[state] * d, draw = random_between(0, 1);
@@ -130,7 +131,7 @@ static int shared; /* 1: the shared version, where there is one for the target b
 
 static struct sl_test *match_ut_new(uint32_t block) {
   static const float polarity = -1;
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "match_ut");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "match_ut");
   sl_test_shared(t, shared);
   sl_test_events(t, EVENTS);
   sl_test_block(t, block);
@@ -162,7 +163,7 @@ static struct sl_test *match_ut_new(uint32_t block) {
   const float depths[] = {layer_depth, layer_depth, layer_depth, layer_depth};
   sl_test_input(t, "groups", "layer_depth", depths, UT_LAYERS);
   sl_test_input(t, "groups", "layer_slope", slopes, UT_LAYERS);
-  sl_test_input(t, "matching", "constants", constants, SCIFI_MATCH_CONSTANTS);
+  sl_test_input(t, "matching", "constants", constants, MATCH_CONSTANTS);
   sl_test_input(t, "magnet", "sign", &polarity, 1);
   return t;
 }
@@ -179,7 +180,7 @@ static float window(const float *n, float qop) { return fminf(fmaxf(n[0] + n[1] 
 
 /* What a hit is off, or more than any window. */
 static float off_of(uint32_t hit, uint32_t layer, uint32_t state, float bend) {
-  const float tolerance = constants[SCIFI_MATCH_UT_Y_TOLERANCE], d = hits.z[hit] - velo.z[state];
+  const float tolerance = constants[MATCH_UT_Y_TOLERANCE], d = hits.z[hit] - velo.z[state];
   const float y = velo.y[state] + velo.ty[state] * d;
   if (y < hits.y[hit] - tolerance || y > hits.y_end[hit] + tolerance) return 1e9f;
   return hits.x[hit] + y * slopes[layer] - (velo.x[state] + velo.tx[state] * d + bend * (d * d));
@@ -197,7 +198,7 @@ static uint32_t layer_begin(uint32_t event, uint32_t layer) {
 static struct plain follow(uint32_t event, uint32_t layer, uint32_t hit, uint32_t state, float bend, float qop) {
   struct plain p = {1, {hit}, bend_with(bend, hit, state, off_of(hit, layer, state, bend)), 0};
   for (uint32_t next = layer + 1; next < UT_LAYERS; next++) {
-    const float *numbers = constants + SCIFI_MATCH_UT_TIGHT + 4 * (next - 1);
+    const float *numbers = constants + MATCH_UT_TIGHT + 4 * (next - 1);
     uint32_t nearest = UINT32_MAX;
     float least = 2e9f;
     for (uint32_t h = layer_begin(event, next); h < layer_begin(event, next + 1); h++) {
@@ -215,11 +216,11 @@ static struct plain follow(uint32_t event, uint32_t layer, uint32_t hit, uint32_
 static struct plain find_plainly(uint32_t event, uint32_t match) {
   const uint32_t state = state_offsets[event] + matches.velo_track[match];
   const float qop = matches.qop[match];
-  const float bend = constants[SCIFI_MATCH_UT_BEND] + constants[SCIFI_MATCH_UT_BEND + 1] * -qop;
+  const float bend = constants[MATCH_UT_BEND] + constants[MATCH_UT_BEND + 1] * -qop;
   struct plain best = {0, {0}, bend, 0};
   for (uint32_t layer = 0; layer < 3; layer++)
     for (uint32_t h = layer_begin(event, layer); h < layer_begin(event, layer + 1); h++) {
-      if (fabsf(off_of(h, layer, state, bend)) > window(constants + SCIFI_MATCH_UT_LOOSE + 4 * layer, qop)) continue;
+      if (fabsf(off_of(h, layer, state, bend)) > window(constants + MATCH_UT_LOOSE + 4 * layer, qop)) continue;
       const struct plain p = follow(event, layer, h, state, bend, qop);
       if (p.count > best.count || (p.count == best.count && p.score < best.score)) best = p;
     }
@@ -290,9 +291,9 @@ static void windows_may_be_as_wide_as_they_can(void **state) {
   slope_most = 0.05f;
   make_case();
   slope_most = 0.2f;
-  float as_set[SCIFI_MATCH_CONSTANTS];
+  float as_set[MATCH_CONSTANTS];
   memcpy(as_set, constants, sizeof constants);
-  for (uint32_t k = SCIFI_MATCH_UT_LOOSE; k < SCIFI_MATCH_CONSTANTS; k++) constants[k] = 40;
+  for (uint32_t k = MATCH_UT_LOOSE; k < MATCH_CONSTANTS; k++) constants[k] = 40;
   struct sl_test *t = match_ut_new(64);
   assert_int_equal(sl_test_run(t), 0);
   assert_plain(t, 2);
@@ -314,7 +315,7 @@ static void without_hits_no_match_is_left(void **state) {
 int main(void) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "matching_constants"); /* LHCb's */
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "matching_constants"); /* LHCb's */
   sl_test_set_text(t, "path", folder);
   if (sl_test_run(t) != 0) return 1;
   memcpy(constants, sl_test_output(t, "matching", "constants"), sizeof constants);

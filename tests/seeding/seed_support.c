@@ -12,7 +12,7 @@ static const float *array_of(const struct seeding_constant *s, const char *field
 void seeding_constant_open(struct seeding_constant *s) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
-  s->made = sl_test_new(SCIFI_PLUGIN, "seeding_constants");
+  s->made = sl_test_new(SEEDING_PLUGIN, "constants");
   sl_test_set_text(s->made, "path", folder);
   assert_int_equal(sl_test_run(s->made), 0);
   s->view.d = array_of(s, "d");

@@ -1,13 +1,14 @@
 /* seed_support.h: what the tests of seeds share: the constant, and tracks in x layers. */
-#ifndef TEST_SCIFI_SEED_SUPPORT_H
-#define TEST_SCIFI_SEED_SUPPORT_H
+#ifndef TEST_SEEDING_SEED_SUPPORT_H
+#define TEST_SEEDING_SEED_SUPPORT_H
 
 #include "forward_support.h"
+#include "seeding/event_model.h"
 
-/* scifi.seeding_constants of LHCb's calibration; the view has its arrays. */
+/* seeding.constants of LHCb's calibration; the view has its arrays. */
 struct seeding_constant {
   struct sl_test *made;
-  struct scifi_seeding_constants_view view;
+  struct seeding_constants_view view;
 };
 void seeding_constant_open(struct seeding_constant *s);
 void seeding_constant_give(const struct seeding_constant *s, struct sl_test *t, const char *fields);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/train_matching: the same pairs give the same network, which scifi.match takes, and which finds fewer ghosts than
+"""scripts/train_matching: the same pairs give the same network, which seeding.match takes, and which finds fewer ghosts than
 chi2 alone even after a few events."""
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-/* seed_xz_test.c: scifi.seeding_constants against numbers worked out, and scifi.seed_xz: tracks by hand, and random
+/* xz_test.c: seeding.constants against numbers worked out, and seeding.xz: tracks by hand, and random
  * hits against all triplets that there are, fitted the plain way in double precision.
  */
 #include "seed_support.h"
@@ -23,7 +23,7 @@ static int stop(void **state) {
 }
 
 static struct sl_test *seed_new(void) {
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "seed_xz");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "xz");
   sl_test_shared(t, shared);
   case_finish(&c);
   sl_test_events(t, CASE_EVENTS);
@@ -52,27 +52,26 @@ static void what_follows_from_the_calibration(void **state) {
   static const struct {
     uint32_t at;
     double first, second, tolerance;
-  } expected[] = {
-      {SCIFI_CASE_Z_FIRST, 7826.106, 8035.9048, 1e-3}, {SCIFI_CASE_RANGE, 382.489, 372.503, 1e-3},
-      {SCIFI_CASE_SCALE, 1.186618, 1.181442, 1e-6},    {SCIFI_CASE_CURVATURE, 2.12114e-6, 2.56993e-6, 1e-11},
-      {SCIFI_CASE_LEAST, 0.85803, 0.70819, 1e-5},      {SCIFI_CASE_PER_P, 11738.99, 9688.97, 0.02},
-      {SCIFI_CASE_SLOPE, -151.687, 234.601, 1e-3},     {SCIFI_CASE_X, 469783.05, 379682.36, 0.5},
-      {SCIFI_CASE_LENGTH, 1367.0004, 1366.9995, 1e-3}};
+  } expected[] = {{SEED_CASE_Z_FIRST, 7826.106, 8035.9048, 1e-3}, {SEED_CASE_RANGE, 382.489, 372.503, 1e-3},
+                  {SEED_CASE_SCALE, 1.186618, 1.181442, 1e-6},    {SEED_CASE_CURVATURE, 2.12114e-6, 2.56993e-6, 1e-11},
+                  {SEED_CASE_LEAST, 0.85803, 0.70819, 1e-5},      {SEED_CASE_PER_P, 11738.99, 9688.97, 0.02},
+                  {SEED_CASE_SLOPE, -151.687, 234.601, 1e-3},     {SEED_CASE_X, 469783.05, 379682.36, 0.5},
+                  {SEED_CASE_LENGTH, 1367.0004, 1366.9995, 1e-3}};
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
     assert_near(constant.view.cases[expected[i].at], expected[i].first, expected[i].tolerance);
-    assert_near(constant.view.cases[SCIFI_CASE_NUMBERS + expected[i].at], expected[i].second, expected[i].tolerance);
+    assert_near(constant.view.cases[SEED_CASE_NUMBERS + expected[i].at], expected[i].second, expected[i].tolerance);
   }
   assert_near(constant.view.d[1], -624.0811, 1e-4);
   assert_near(constant.view.bend[0], 693.894 * 693.894 * (1 + 0.00028 * 693.894), 0.1);
-  assert_near(constant.view.constants[SCIFI_SEED_QOP + 2], -12.4491, 1e-6);
-  assert_near(constant.view.constants[SCIFI_SEED_INVERSE_P + 1], -5.0217e-12, 1e-18);
-  assert_near(constant.view.constants[SCIFI_SEED_TOLERANCE], 0.5, 0);
+  assert_near(constant.view.constants[SEED_QOP + 2], -12.4491, 1e-6);
+  assert_near(constant.view.constants[SEED_INVERSE_P + 1], -5.0217e-12, 1e-18);
+  assert_near(constant.view.constants[SEED_TOLERANCE], 0.5, 0);
 }
 
 /* x_0 of 3 GeV is 2189.7 mm: 1.6322e-7 x - 5.0217e-12 x^2 = 1 / 3000; its greatest value is that of 754 MeV. */
 static void a_momentum_that_no_track_can_have_is_refused(void **state) {
   (void)state;
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, "seeding_constants");
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "constants");
   char folder[32] = "/";
   sl_test_set_text(t, "path", folder);
   sl_test_set(t, "min_momentum", 750);
@@ -260,18 +259,18 @@ static void add_found(uint32_t event, uint32_t kind, const uint32_t *by_layer) {
 
 /* Which hits there are is decided in floats, as the algorithm does, so that none hangs on rounding. */
 static void try_triplet(uint32_t event, uint32_t kind, uint32_t first, uint32_t middle, uint32_t last) {
-  const float *x = c.hit_x + c.hit_offsets[event], *n = constant.view.cases + (size_t)SCIFI_CASE_NUMBERS * (kind % 2);
+  const float *x = c.hit_x + c.hit_offsets[event], *n = constant.view.cases + (size_t)SEED_CASE_NUMBERS * (kind % 2);
   const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1);
   const uint32_t odd = kind % 2, upper = kind / 2;
-  const float *d = constant.view.d, *p = constant.view.constants + SCIFI_SEED_INVERSE_P;
-  const float slope = (x[last] - x[first]) / n[SCIFI_CASE_LENGTH], at = x[first] - d[x_layer(odd)] * slope;
-  const float x0 = x[first] - slope * n[SCIFI_CASE_Z_FIRST], size = fabsf(x0);
-  const float bend = n[SCIFI_CASE_PER_P] * (size * (p[0] + p[1] * size)), least = n[SCIFI_CASE_LEAST];
+  const float *d = constant.view.d, *p = constant.view.constants + SEED_INVERSE_P;
+  const float slope = (x[last] - x[first]) / n[SEED_CASE_LENGTH], at = x[first] - d[x_layer(odd)] * slope;
+  const float x0 = x[first] - slope * n[SEED_CASE_Z_FIRST], size = fabsf(x0);
+  const float bend = n[SEED_CASE_PER_P] * (size * (p[0] + p[1] * size)), least = n[SEED_CASE_LEAST];
   const float line = at + d[x_layer(2 + odd)] * slope, plus = least + bend, minus = 2 * least - bend;
   const float end_1 = x0 > 0 ? line + plus : line - plus, end_2 = x0 > 0 ? line - minus : line + minus;
   if (x[middle] < fminf(end_1, end_2) || x[middle] > fmaxf(end_1, end_2)) return;
-  const float curvature = (line - x[middle]) * n[SCIFI_CASE_CURVATURE], b = slope - curvature * n[SCIFI_CASE_SLOPE];
-  const float a = at - curvature * n[SCIFI_CASE_X];
+  const float curvature = (line - x[middle]) * n[SEED_CASE_CURVATURE], b = slope - curvature * n[SEED_CASE_SLOPE];
+  const float a = at - curvature * n[SEED_CASE_X];
   uint32_t by_layer[SCIFI_X_LAYERS];
   by_layer[odd] = first, by_layer[2 + odd] = middle, by_layer[4 + odd] = last;
   for (uint32_t i = 1 - odd; i < SCIFI_X_LAYERS; i += 2) {
@@ -296,11 +295,11 @@ static void try_all_triplets(uint32_t event) {
   for (uint32_t kind = 0; kind < 4; kind++) {
     const uint32_t odd = kind % 2, upper = kind / 2;
     const uint32_t f = x_zone(odd, upper), m = x_zone(2 + odd, upper), l = x_zone(4 + odd, upper);
-    const float *n = constant.view.cases + (size_t)SCIFI_CASE_NUMBERS * odd;
+    const float *n = constant.view.cases + (size_t)SEED_CASE_NUMBERS * odd;
     for (uint32_t first = zones[f]; first < zones[f + 1]; first++)
       for (uint32_t last = zones[l]; last < zones[l + 1]; last++) {
-        const float middle_x = x[first] * n[SCIFI_CASE_SCALE];
-        if (x[last] < middle_x - n[SCIFI_CASE_RANGE] || x[last] > middle_x + n[SCIFI_CASE_RANGE]) continue;
+        const float middle_x = x[first] * n[SEED_CASE_SCALE];
+        if (x[last] < middle_x - n[SEED_CASE_RANGE] || x[last] > middle_x + n[SEED_CASE_RANGE]) continue;
         for (uint32_t middle = zones[m]; middle < zones[m + 1]; middle++) try_triplet(event, kind, first, middle, last);
       }
   }
@@ -402,13 +401,13 @@ static void another_tolerance_gives_both_versions_the_same(void **state) {
   static uint16_t hits[SCIFI_X_LAYERS * FOUND_MAX];
   static float score[FOUND_MAX];
   for (size_t i = 0; i < sizeof tolerances / sizeof tolerances[0]; i++) {
-    float constants[SCIFI_SEED_CONSTANTS];
+    float constants[SEED_CONSTANTS];
     memcpy(constants, constant.view.constants, sizeof constants);
-    constants[SCIFI_SEED_TOLERANCE] = tolerances[i];
+    constants[SEED_TOLERANCE] = tolerances[i];
     make_random_case(60, 1000);
     for (int is_tuned = 0; is_tuned < 2; is_tuned++) {
       struct sl_test *t = seed_new();
-      sl_test_input(t, "seeding", "constants", constants, SCIFI_SEED_CONSTANTS);
+      sl_test_input(t, "seeding", "constants", constants, SEED_CONSTANTS);
       sl_test_shared(t, !is_tuned);
       assert_int_equal(sl_test_run(t), 0);
       const uint32_t *found_offsets = sl_test_output(t, "tracks", "offsets"), count = found_offsets[CASE_EVENTS];

@@ -26,6 +26,17 @@ void calibration_load(const char *file, struct calibration *c) {
   free(text);
 }
 
+void calibration_is_missing(const char *algorithm) {
+  char path[SCRATCH_PATH_MAX + 16];
+  scratch_folder(path);
+  strcat(path, "/none");
+  struct sl_test *t = sl_test_new(CONSTANTS_PLUGIN, algorithm);
+  sl_test_set_text(t, "path", path);
+  assert_int_equal(sl_test_run(t), SL_EIO);
+  assert_non_null(strstr(sl_test_messages(t), "/none: there is no such file"));
+  sl_test_free(t);
+}
+
 void calibration_is_refused(const char *algorithm, const struct refused_term *refused) {
   char folder[SCRATCH_PATH_MAX], path[SCRATCH_PATH_MAX + 32];
   scratch_folder(folder);
@@ -39,7 +50,7 @@ void calibration_is_refused(const char *algorithm, const struct refused_term *re
   strcat(edited, refused->term);
   strcat(edited, at);
   scratch_write(folder, "x.calibration", edited, strlen(edited));
-  struct sl_test *t = sl_test_new(SCIFI_PLUGIN, algorithm);
+  struct sl_test *t = sl_test_new(CONSTANTS_PLUGIN, algorithm);
   sl_test_set_text(t, "path", path);
   assert_int_equal(sl_test_run(t), SL_EFORMAT);
   if (!strstr(sl_test_messages(t), refused->name)) fail_msg("expected %s in: %s", refused->name, sl_test_messages(t));

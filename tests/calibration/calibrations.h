@@ -1,7 +1,7 @@
 /* calibrations.h: what the tests of constants made of a calibration share. CALIBRATION_FOLDER has the two that stand.
  */
-#ifndef TEST_SCIFI_CALIBRATIONS_H
-#define TEST_SCIFI_CALIBRATIONS_H
+#ifndef TEST_CALIBRATION_CALIBRATIONS_H
+#define TEST_CALIBRATION_CALIBRATIONS_H
 
 #include "calibration/read.h"
 #include "scratch.h"
@@ -30,6 +30,8 @@ void calibration_path(const char *file, char path[SCRATCH_PATH_MAX]);
 struct refused_term {
   const char *after, *term, *name;
 };
+/* A constant of CONSTANTS_PLUGIN fails with SL_EIO and the file's name if its path names no file. */
+void calibration_is_missing(const char *algorithm);
 void calibration_is_refused(const char *algorithm, const struct refused_term *refused);
 
 #endif
