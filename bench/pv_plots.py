@@ -6,7 +6,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from pv_study import binomial_error, fit_resolution, resolution_points
+from pv_statistics import binomial_error, fit_resolution, resolution_points
 
 # The same file for the same figures: text stays text, ids and metadata do not change from run to run.
 plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "pv_study", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3,

@@ -3,10 +3,10 @@
 #define SIM_DEFAULTS_H
 
 #include "calo_nominal_text.h"
-#include "magnet.h"
 #include "muon_nominal_text.h"
 #include "scifi_nominal_text.h"
 #include "simulation.h"
+#include "transport/magnet.h"
 #include "ut_nominal_text.h"
 #include "velo_nominal_text.h"
 

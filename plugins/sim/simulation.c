@@ -3,6 +3,8 @@
 #include "simulation.h"
 
 #include "calo/bank_words.h"
+#include "generator/crossing.h"
+#include "transport/soft.h"
 
 static int make_particles(struct sim_simulation *s, uint64_t number) {
   struct sim_event *event = &s->event;

@@ -2,10 +2,13 @@
 #ifndef SIM_SIMULATION_H
 #define SIM_SIMULATION_H
 
-#include "banks.h"
-#include "generator.h"
-#include "spectrometer.h"
-#include "transport.h"
+#include "calo/digits.h"
+#include "muon/digits.h"
+#include "scifi/digits.h"
+#include "transport/steps.h"
+#include "transport/velo.h"
+#include "truth.h"
+#include "ut/digits.h"
 
 /* Banks that are made only where somebody reads them; ODIN's and those of clusters always are. */
 enum {

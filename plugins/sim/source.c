@@ -8,10 +8,10 @@
  */
 #include "calo_nominal_text.h"
 #include "io/bank_packer.h"
-#include "magnet.h"
 #include "muon_nominal_text.h"
 #include "scifi_nominal_text.h"
 #include "simulation.h"
+#include "transport/magnet.h"
 #include "ut_nominal_text.h"
 #include "velo_nominal_text.h"
 

@@ -4,7 +4,7 @@
  * it is reconstructible: in the VELO with hits in three modules, in the UT with hits in both halves, of two layers
  * each, in the SciFi with hits in an x and a stereo layer of each station.
  */
-#include "banks.h"
+#include "truth.h"
 
 #include <stdlib.h>
 #include <string.h>

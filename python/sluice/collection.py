@@ -207,9 +207,40 @@ class Collection:
 
         Fields by event stand in a record around them, the items then under "items". Needs the package awkward.
         """
-        from ._awkward import from_collection
+        try:
+            import awkward
+        except ImportError:
+            raise ImportError("Awkward arrays need the package awkward: pip install awkward") from None
+        contents, index = awkward.contents, awkward.index
 
-        return from_collection(self)
+        def values(name: str) -> Any:
+            array = np.array(self[name])  # a copy: Awkward arrays are kept
+            flat = contents.NumpyArray(array.reshape(-1))
+            return flat if array.ndim == 1 else contents.RegularArray(flat, array.shape[1], zeros_length=len(array))
+
+        def record(names: dict[str, str], length: int) -> Any:
+            return contents.RecordArray([values(field) for field in names.values()], list(names), length=length)
+
+        def lists(offsets: Any, content: Any) -> Any:
+            return contents.ListOffsetArray(index.Index64(np.array(offsets, dtype=np.int64)), content)
+
+        fields = self.fields
+        by_event = {f.name: f.name for f in fields.values() if f.per == "event"}
+        offsets = self.schema.only("boundary")
+        if offsets is None:
+            return awkward.Array(record(by_event, self.event_count))
+
+        own = {f.name: f.name for f in fields.values() if f.per == "item"}
+        parts, names = [values(name) for name in own], list(own)
+        for group in self.groups.values():
+            subitems = record({short: field.name for short, field in group.fields.items()}, len(group))
+            parts.append(lists(group.offsets, subitems))
+            names.append(group.name)
+        items = lists(self[offsets], contents.RecordArray(parts, names, length=len(self)))
+        if not by_event:
+            return awkward.Array(items)
+        around = [*(values(name) for name in by_event), items]
+        return awkward.Array(contents.RecordArray(around, [*by_event, "items"], length=self.event_count))
 
 
 class EventList:

@@ -2,8 +2,8 @@
 #include "closure.h"
 
 #include "formulas.h"
-#include "magnet.h"
 #include "support.h"
+#include "transport/magnet.h"
 
 #include <math.h>
 

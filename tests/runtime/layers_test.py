@@ -2,19 +2,28 @@
 """Who includes whom: the folders of runtime/ lie in layers, and a plugin knows of others only what they publish.
 
 A file of runtime/ includes its own folder, the public headers and the folders below its own. A plugin's file includes
-<sluice/...>, the plugin's own files and what lies in the folders include/ of plugins. First the checks are tried
-themselves, on trees with a violation each.
+<sluice/...>, the plugin's own files and what lies in the folders include/ of plugins. The folders inside a plugin lie
+in layers too, where INSIDE names them. No headers and no Python modules include each other in a cycle. First the checks
+are tried themselves, on trees with a violation each.
 """
+import ast
 import pathlib
 import re
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAYERS = ("include", "base", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "results", "observe", "session", "report", "testing", "trial", "cli")
+LAYERS = ("include", "base", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "results", "observe",
+          "session", "report", "testing", "trial", "cli")
 ONLY = {"plan": ("include", "base")}  # narrower than what is below: the planner knows nothing of graphs
 PRIVATE = ("session/session.h",)  # of their folder alone
-MODULES = ("layout", "execute", "results", "observe", "session")  # folders whose modules lie in layers, too
+LAYERED = ("layout", "execute", "results", "observe", "session")  # folders whose modules lie in layers, too
+# Folders inside a plugin, the lowest first; those of one line do not include each other. "." is the plugin's own folder.
+INSIDE = {
+    "sim": ("event", "generator", "transport", "velo ut scifi calo muon", "."),
+    "truth": ("association", "checks", "distributions pictures", "."),
+}
+MODULES = ("python/sluice", "bench", "scripts", "tests/graphs")  # folders of Python files that import each other
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 EMBEDDED = re.compile(r"sluice_embed_text\(\S+\s+\S+\s+([^\s)]+)\)")
 
@@ -66,7 +75,7 @@ def wrong_in_runtime(root):
 def wrong_in_modules(root):
     """In these folders also NAME.c and NAME.h together include one another in one direction only."""
     runtime = root / "runtime"
-    for part in MODULES:
+    for part in LAYERED:
         below = {}
         for path, _, is_quoted, name in includes(runtime / part):
             target = first_of(name, ([path.parent] if is_quoted else []) + [runtime])
@@ -95,8 +104,88 @@ def wrong_in_plugins(root):
             yield f"{place}: includes {name}, which is neither its own nor public"
 
 
+def wrong_inside_plugins(root):
+    for plugin, lines in INSIDE.items():
+        own = root / "plugins" / plugin
+        layer = {folder: i for i, line in enumerate(lines) for folder in line.split()}
+
+        def folder_of(file):
+            return file.relative_to(own).parts[0] if file.parent != own else "."
+
+        for path, number, is_quoted, name in includes(own):
+            place, part = f"{path.relative_to(root)}:{number}", folder_of(path)
+            target = first_of(name, ([path.parent] if is_quoted else []) + [own])
+            if part != "include" and part not in layer:
+                yield f"{place}: the folder {part} has no place among the layers of {plugin}"
+            elif target is not None and folder_of(target) != part and layer.get(folder_of(target), -1) >= layer.get(part, -1):
+                yield f"{place}: {part} includes {name}, which is not below it"
+
+
+def include_graph(root):
+    """{file: {included file: line}}"""
+    published = [root / "runtime" / "include", *sorted(root.glob("plugins/*/include"))]
+    helpers = sorted({path.parent for path in (root / "tests").rglob("*.h")})
+    graph = {}
+    for folder in ("runtime", "plugins", "tools", "tests"):
+        for path, number, is_quoted, name in includes(root / folder):
+            parts = path.relative_to(root).parts
+            own = {"plugins": [root / "plugins" / parts[1]], "tools": [root / "plugins" / "sim"], "tests": helpers}.get(folder, [])
+            target = first_of(name, ([path.parent] if is_quoted else []) + own + published + [root / "runtime"])
+            if target:
+                graph.setdefault(path, {}).setdefault(target, number)
+    return graph
+
+
+def import_graph(folder):
+    """The same of the Python files below a folder, wherever they import; a package stands for its __init__.py."""
+    graph = {}
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names = [(folder, alias.name) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                start = path.parents[node.level - 1] if node.level else folder
+                names = [(start, node.module or "")]
+                names += [(start, f"{node.module}.{alias.name}" if node.module else alias.name) for alias in node.names]
+            else:
+                continue
+            for start, name in names:
+                target = first_of(name.replace(".", "/") + ".py", [start]) if name else None
+                if target:
+                    graph.setdefault(path, {}).setdefault(target, node.lineno)
+    return graph
+
+
+def cycles(graph):
+    """Cycles of the graph, as lists of files that begin with the first by name; at least one if there are any."""
+    done, found = set(), set()
+
+    def visit(file, way):
+        if file in way:
+            cycle = way[way.index(file):]
+            first = cycle.index(min(cycle))
+            found.add((*cycle[first:], *cycle[:first]))
+        elif file not in done:
+            for target in sorted(graph.get(file, ())):
+                visit(target, [*way, file])
+            done.add(file)
+
+    for file in sorted(graph):
+        visit(file, [])
+    return sorted(found)
+
+
+def wrong_cycles(root):
+    for graph in (include_graph(root), *(import_graph(root / folder) for folder in MODULES)):
+        for cycle in cycles(graph):
+            names = [str(file.relative_to(root)) for file in cycle]
+            line = graph[cycle[0]][cycle[1 % len(cycle)]]
+            yield f"{names[0]}:{line}: a cycle of includes: {', '.join([*names, names[0]])}"
+
+
 def wrong(root):
-    return [*wrong_in_runtime(root), *wrong_in_modules(root), *wrong_in_plugins(root)]
+    return [*wrong_in_runtime(root), *wrong_in_modules(root), *wrong_in_plugins(root), *wrong_inside_plugins(root),
+            *wrong_cycles(root)]
 
 
 # A tree in which all is right, and changes to it: the file, its text, and where the check must find something.
@@ -121,6 +210,14 @@ RIGHT = {
     "plugins/velo/position.h": '#include "velo/event_model.h"\n',
     "plugins/pv/fit.h": '#include "velo/event_model.h"\n',
     "plugins/pv/finder.cu": '#include "fit.h"\n#include <sluice/plugin.h>\n',
+    "plugins/sim/event/event.h": "",
+    "plugins/sim/velo/digits.h": '#include "event/event.h"\n#include "velo/event_model.h"\n',
+    "plugins/sim/simulation.h": '#include "velo/digits.h"\n',
+    "tools/tune/tune.c": '#include "event/event.h"\n',
+    "tests/pv/support.h": '#include "case.h"\n',
+    "bench/study.py": "import drawing\n",
+    "python/sluice/__init__.py": "from .run import Run\n",
+    "python/sluice/run.py": "from . import _abi\n",
 }
 VIOLATIONS = (
     ("runtime/session/run.c", '#include "session/session.h"\n#include "report/draw.h"\n', 2),
@@ -142,6 +239,14 @@ VIOLATIONS = (
     ("plugins/pv/finder.cu", '#include "position.h"\n', 1),
     ("plugins/pv/finder.cu", '#include "../velo/position.h"\n', 1),
     ("plugins/pv/finder.cu", '#include "velo/position.h"\n', 1),
+    ("plugins/sim/event/event.c", '#include "event.h"\n#include "velo/digits.h"\n', 2),
+    ("plugins/sim/ut/charge.c", '#include "velo/digits.h"\n', 1),
+    ("plugins/sim/velo/charge.c", '#include "../simulation.h"\n', 1),
+    ("plugins/sim/newer/thing.c", "#include <stdio.h>\n", 1),
+    ("plugins/pv/before.h", '#include "before.h"\n', 1),
+    ("tests/pv/case.h", '#include "support.h"\n', 1),
+    ("bench/drawing.py", "def draw():\n    from study import values\n", 2),
+    ("python/sluice/_abi.py", "from .run import Run\n", 1),
 )
 
 

@@ -1,5 +1,6 @@
 /* Decays: what signals decay into, their momenta and lifetimes, and phase space. */
-#include "phase_space.h"
+#include "generator/crossing.h"
+#include "generator/phase_space.h"
 #include "support.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Simulated events: the same whatever came before, as physics would have them, and with a truth that fits. */
-#include "mc_particles.h"
+#include "association/mc_particles.h"
+#include "generator/crossing.h"
 #include "support.h"
 
 #include <math.h>

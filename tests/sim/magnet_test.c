@@ -1,7 +1,7 @@
 /* The magnet's field and motion in it. */
-#include "magnet.h"
+#include "transport/magnet.h"
 
-#include "lanes.h"
+#include "transport/lanes.h"
 
 #include <math.h>
 #include <setjmp.h>

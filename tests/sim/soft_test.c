@@ -1,7 +1,9 @@
 /* Soft particles behind the VELO: beside the others, of which they change nothing, and as many as in full simulation.
  */
-#include "magnet.h"
+#include "transport/soft.h"
+
 #include "support.h"
+#include "transport/magnet.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* The passages of simulated events have the same bits in every build. By its name, the -O0 build runs this too. A
  * change that is meant is accepted by writing the digests that the test prints here. */
-#include "magnet.h"
 #include "support.h"
+#include "transport/magnet.h"
 
 enum { EVENTS = 20 };
 

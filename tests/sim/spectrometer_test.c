@@ -1,9 +1,9 @@
 /* The way from the VELO to the muon chambers: steps, material, decays, and what is left for detectors. */
-#include "generator.h"
-#include "lanes.h"
-#include "magnet.h"
-#include "secondary.h"
+#include "generator/generator.h"
 #include "support.h"
+#include "transport/lanes.h"
+#include "transport/magnet.h"
+#include "transport/secondary.h"
 
 #include <math.h>
 

@@ -1,9 +1,8 @@
 /* The way through the VELO: decays in flight, neutral hadrons, and how much charge a hit leaves. */
-#include "transport.h"
-
-#include "generator.h"
+#include "generator/generator.h"
 #include "support.h"
-#include "velo_digits.h"
+#include "transport/velo.h"
+#include "velo/digits.h"
 
 #include <math.h>
 

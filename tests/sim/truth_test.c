@@ -1,6 +1,6 @@
 /* truth_test.c: the truth of events made by hand: lists of ids, and flags by the rules for hits, read back from the
  * banks. The rules are written here once more, from the lists. */
-#include "mc_particles.h"
+#include "association/mc_particles.h"
 #include "support.h"
 
 enum { LAYERS_OF_UT = 4, LAYERS_OF_SCIFI = 12, PION_COUNT_MAX = 1 << LAYERS_OF_SCIFI };

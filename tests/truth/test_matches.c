@@ -1,6 +1,6 @@
 /* test_matches.c: truth.particles against the decoder of the host, truth.match_velo and match_long against the
  * checks' association. */
-#include "association.h"
+#include "association/association.h"
 #include "mc_writer.h"
 #include "truth/event_model.h"
 

@@ -1,6 +1,6 @@
 /* test_mc_particles.c: decoding of true particles, and their association with tracks. */
-#include "association.h"
-#include "mc_particles.h"
+#include "association/association.h"
+#include "association/mc_particles.h"
 #include "mc_writer.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* test_mc_vertices.c: decoding of true vertices. */
-#include "mc_vertices.h"
+#include "association/mc_vertices.h"
 #include "mc_writer.h"
 
 #include <math.h>

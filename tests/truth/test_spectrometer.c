@@ -1,5 +1,5 @@
 /* test_spectrometer.c: true and found tracks through hits made by hand, and the page that shows them. */
-#include "spectrometer_found.h"
+#include "pictures/spectrometer_found.h"
 
 #include <math.h>
 #include <setjmp.h>

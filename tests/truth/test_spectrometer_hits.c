@@ -1,6 +1,6 @@
 /* test_spectrometer_hits.c: raw banks that become hits of the spectrometer. Places and slopes are worked out here from
  * the formats once more. */
-#include "spectrometer_hits.h"
+#include "pictures/spectrometer_hits.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* test_spread.c: mean, rms and robust width of values whose spread is known. */
-#include "spread.h"
+#include "checks/spread.h"
 
 #include <math.h>
 #include <setjmp.h>

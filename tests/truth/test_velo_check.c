@@ -1,7 +1,7 @@
 /* test_velo_check.c: what truth.velo_check counts and reports, on particles and tracks made by hand. */
 #include "check_case.h"
+#include "checks/tally.h"
 #include "sink_caller.h"
-#include "tally.h"
 #include "velo/event_model.h"
 
 #include <math.h>

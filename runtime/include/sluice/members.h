@@ -1,5 +1,6 @@
 /* members.h: how an algorithm writes down its arguments: the tables that plugin.h gives the runtime, and the struct
- * that `run`, kernels, `make`, sources and sinks get. Included by plugin.h; macros only.
+ * that `run`, kernels, `make`, sources and sinks get. Macros only: plugin.h includes it, and declares the types that
+ * they use.
  *
  * One table has both, an entry a member: M(KIND, member, ...), where SL_KIND below says what comes after.
  *   #define SL_ARGS hit_radius_args
@@ -26,8 +27,6 @@
  */
 #ifndef SLUICE_MEMBERS_H
 #define SLUICE_MEMBERS_H
-
-#include <sluice/plugin.h>
 
 /* ----------------------------------------------------------------------------------------------- capacities */
 

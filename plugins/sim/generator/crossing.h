@@ -1,0 +1,14 @@
+/* crossing.h: which bunches meet in an event, when, and the ODIN bank that records it. */
+#ifndef SIM_CROSSING_H
+#define SIM_CROSSING_H
+
+#include "event/bank_list.h"
+#include "generator.h"
+
+/* Kind, bunch and time of event `number`. */
+void sim_crossing_make(const struct sim_settings *settings, uint64_t number, struct sim_crossing *crossing);
+
+/* Versions 6 and 7; plugins/odin/README.md has the layout. 0 or SL_ENOMEM. */
+int sim_odin_bank(struct sim_bank_list *list, const struct sim_crossing *crossing, uint32_t version);
+
+#endif

@@ -1,0 +1,86 @@
+/* banks.c: digits of the muon chambers as their readout sends them (muon's README.md, "Banks"): version 2 from ten
+ * boards, version 3 from both halves of 22 Tell40s. Empty ones, too. Pads, which version 2 may send before the digits,
+ * are left out: crossings give them. */
+#include "digits.h"
+
+#include <string.h>
+
+enum {
+  HALVES = MUON_TELL40S * MUON_HALVES,
+  SOURCE_A = 13 << 11, /* the muon chambers' subsystems: A side (x > 0), C side */
+  SOURCE_C = 14 << 11,
+  HEAD_HALFWORDS = 2, /* number of pads, and one to make it even */
+  LINK_BYTES_MIN = 7,
+  LINK_BYTES_MAX = 16
+};
+
+/* The digits of the channels from `first` to `end`, in their order; `next` moves on. */
+struct digits {
+  const struct sim_muon_digit *at;
+  uint32_t count;
+};
+static struct digits take(const struct sim_muon_digits *d, uint32_t end, uint32_t *next) {
+  struct digits taken = {d->digits.at + *next, 0};
+  for (; *next < d->digits.count && d->digits.at[*next].channel < end; ++*next) taken.count++;
+  return taken;
+}
+
+/* ------------------------------------------------------------------------------------------------ version 2 */
+
+static int add_board(struct sim_bank_list *list, const struct muon_bank *bank, uint32_t id,
+                     const struct sim_muon_digits *d, uint32_t *next) {
+  uint16_t words[HEAD_HALFWORDS + MUON_BATCHES + MUON_BANK_CHANNELS_MAX + 1] = {0};
+  const uint32_t first = d->readout->map.channel_first[id];
+  uint32_t count = HEAD_HALFWORDS, end = first;
+  for (uint32_t batch = 0; batch < MUON_BATCHES; batch++) {
+    end += bank->batch[batch];
+    const struct digits digits = take(d, end, next);
+    words[count++] = (uint16_t)digits.count;
+    for (uint32_t i = 0; i < digits.count; i++)
+      words[count++] = (uint16_t)((digits.at[i].channel - first) | digits.at[i].time << 12);
+  }
+  return sim_banks_add(list, SIM_BANK_MUON, 2, (uint16_t)id, words, 4ull * ((count + 1) / 2));
+}
+
+/* ------------------------------------------------------------------------------------------------ version 3 */
+
+/* A link with hits: its length less one, 48 bits of channels, the highest first, and times of 4 bits; those that do not
+ * fit into the longest link are left out. Returns its bytes. */
+static uint32_t put_link(uint8_t *to, const struct digits *digits, uint32_t first) {
+  const uint32_t times = digits->count < 19 ? digits->count : 19;
+  const uint32_t bytes = digits->count == 0 ? 1 : LINK_BYTES_MIN + times / 2;
+  uint64_t bits = 0;
+  memset(to, 0, bytes);
+  to[0] = (uint8_t)((bytes - 1) << 4);
+  if (digits->count == 0) return bytes;
+  for (uint32_t i = 0; i < digits->count; i++) bits |= 1ull << (4 + digits->at[i].channel - first);
+  for (uint32_t i = 0; i < LINK_BYTES_MIN; i++)
+    to[i] = (uint8_t)(to[i] | (uint8_t)(bits >> 8 * (LINK_BYTES_MIN - 1 - i)));
+  for (uint32_t i = 0; i < times; i++) {
+    uint8_t *byte = &to[LINK_BYTES_MIN - 1 + (i + 1) / 2];
+    *byte = (uint8_t)(*byte | digits->at[i].time << (i % 2 ? 4 : 0));
+  }
+  return bytes;
+}
+
+static int add_half(struct sim_bank_list *list, uint32_t half, const struct sim_muon_digits *d, uint32_t *next) {
+  uint8_t payload[1 + MUON_LINKS * LINK_BYTES_MAX] = {0}; /* byte 0: links without a mask */
+  const struct muon_geometry *map = &d->readout->map;
+  uint32_t bytes = 1, first = map->channel_first[half];
+  for (uint32_t link = 0; link < map->tell40_links[half]; link++, first += MUON_LINK_CHANNELS) {
+    const struct digits digits = take(d, first + MUON_LINK_CHANNELS, next);
+    bytes += put_link(payload + bytes, &digits, first);
+  }
+  const uint32_t side = muon_side_of_quarter(map->link_quarter[half * MUON_LINKS]);
+  return sim_banks_add(list, SIM_BANK_MUON, 3, (uint16_t)((side ? SOURCE_C : SOURCE_A) | half), payload, bytes);
+}
+
+int sim_muon_banks(struct sim_bank_list *list, const struct muon_description *muon, const struct sim_muon_digits *d,
+                   uint32_t version) {
+  uint32_t next = 0;
+  int status = SL_OK;
+  for (uint32_t i = 0; version == 2 && i < MUON_BANKS && status == SL_OK; i++)
+    status = add_board(list, &muon->bank[i], i, d, &next);
+  for (uint32_t i = 0; version == 3 && i < HALVES && status == SL_OK; i++) status = add_half(list, i, d, &next);
+  return status;
+}

@@ -1,0 +1,145 @@
+/* digits.c: see digits.h.
+ *
+ * A passage is extrapolated as a straight line to the layers of its station, and leaves a trace in each chamber that it
+ * crosses. A digit is a channel that traces hit, at the time of its first hit.
+ */
+#include "digits.h"
+
+#include "transport/planes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const float gap_depth = 14.0f;    /* mm: half of the way from the first gas gap to the last one */
+static const float middle_time = 7.0f;   /* of what flies at the speed of light, in units */
+static const float unit_ns = 25.0f / 16; /* of time */
+static const float mm_a_ns = 299.792458f;
+
+/* -------------------------------------------------------------------------------------------------- passages */
+
+/* How much later than light from the origin. */
+static float lateness(const struct sim_passage *p) {
+  return p->time_ns - sqrtf(p->x * p->x + p->y * p->y + p->z * p->z) / mm_a_ns;
+}
+
+static void add_passage(const struct sim_settings *settings, const struct muon_description *muon,
+                        const struct sim_event *event, const struct sim_passage *p, struct sim_muon_digits *d) {
+  struct sim_muon_crossing crossings[SIM_MUON_CROSSINGS_MAX];
+  const struct sim_muon_line line = {p->x, p->y, p->z, p->tx, p->ty};
+  const uint32_t count = sim_muon_cross(muon, d->readout, p->layer, &line, crossings);
+  struct sim_random r = sim_event_random(event, SIM_FOR_MUON_HIT, p->particle * MUON_STATIONS + p->layer);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct sim_muon_crossing *c = &crossings[i];
+    const float du = gap_depth * fabsf(c->slope_u), dv = gap_depth * fabsf(c->slope_v);
+    const struct sim_muon_trace trace = {p->layer,  c->u - du, c->u + du,
+                                         c->v - dv, c->v + dv, middle_time + lateness(p) / unit_ns};
+    sim_muon_fire(muon, settings->muon_efficiency, c->chamber, &trace, &r, d->readout);
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------- background */
+
+/* Nine tenths of the digits in full simulation come from what is not simulated here: the tails of showers in the
+ * calorimeters, neutrons that are captured and the electrons that their photons knock out, secondary particles of the
+ * beam pipe and of the collimators behind it. It is added as short traces: each hadron that comes to the ECAL's face
+ * brings some into each station, as many as its momentum says, around the place that it points to; a table, which is
+ * tuned to full simulation, has how many in each region. They come later than particles from the collision, some of
+ * them after a crossing before this one.
+ */
+static const float momentum_min = 500.0f; /* MeV */
+static const float gev = 1000.0f;
+static const float spread = 350.0f; /* mm, mean distance from the hadron's line, exponential */
+static const float length_x[MUON_STATIONS] = {9.0f, 6.5f, 6.0f, 6.0f}; /* mm, mean, exponential */
+static const float length_y[MUON_STATIONS] = {14.0f, 5.0f, 5.0f, 5.0f};
+static const float shower_share = 0.06f, shower_factor = 7.0f; /* some are several times as wide and high */
+static const float delay = 3.5f;                               /* in units of digits */
+static const float early_share = 0.08f, times = 16.0f;         /* of crossings before: at any time */
+
+/* Traces for each GeV of a hadron that points into the region. */
+static const float traces_a_gev[MUON_STATIONS][MUON_REGIONS] = {{0.0279f, 0.0301f, 0.0357f, 0.0423f},
+                                                                {0.0143f, 0.0096f, 0.0183f, 0.0438f},
+                                                                {0.0108f, 0.0045f, 0.0018f, 0.0072f},
+                                                                {0.0043f, 0.0044f, 0.0034f, 0.0123f}};
+
+static float largest_of(const float rates[MUON_REGIONS]) {
+  float largest = 0.0f;
+  for (uint32_t i = 0; i < MUON_REGIONS; i++) largest = sl_max_f32(largest, rates[i]);
+  return largest;
+}
+
+static void add_trace(const struct muon_description *muon, float efficiency, uint32_t station,
+                      const struct sim_passage *hadron, float largest, struct sim_random *r,
+                      struct sim_muon_readout *readout) {
+  struct sim_muon_crossing crossings[SIM_MUON_CROSSINGS_MAX];
+  float sine, cosine;
+  const float z = sim_muon_station_z[station], way = z - hadron->z, distance = spread * sim_exponential(r);
+  sl_sincosf(6.28318531f * sim_uniform(r), &sine, &cosine);
+  const float x = hadron->x + hadron->tx * way + distance * cosine;
+  const float y = hadron->y + hadron->ty * way + distance * sine;
+  const struct sim_muon_line line = {x, y, z, 0.0f, 0.0f};
+  const float is_kept = largest * sim_uniform(r), is_early = sim_uniform(r);
+  const float half = sim_uniform(r) < shower_share ? 0.5f * shower_factor : 0.5f;
+  const float half_u = half * length_x[station] * sim_exponential(r),
+              half_v = half * length_y[station] * sim_exponential(r);
+  const float time = is_early < early_share ? times * sim_uniform(r) : middle_time + delay * sim_exponential(r);
+  const uint32_t count = sim_muon_cross(muon, readout, station, &line, crossings);
+  if (count == 0 || is_kept >= traces_a_gev[station][crossings[0].chamber->region]) return;
+  const struct sim_muon_crossing *c = &crossings[0];
+  const struct sim_muon_trace trace = {station, c->u - half_u, c->u + half_u, c->v - half_v, c->v + half_v, time};
+  sim_muon_fire(muon, efficiency, c->chamber, &trace, r, readout);
+}
+
+static int is_hadron(const struct sim_event *event, const struct sim_passage *p) {
+  return event->particles.at[p->particle].species->is_hadron && p->p >= momentum_min;
+}
+
+static void add_background(const struct muon_description *muon, float efficiency, const struct sim_event *event,
+                           struct sim_muon_readout *readout) {
+  float largest[MUON_STATIONS];
+  for (uint32_t k = 0; k < MUON_STATIONS; k++) largest[k] = largest_of(traces_a_gev[k]);
+  for (uint32_t i = 0; i < event->passages[SIM_IN_ECAL].count; i++) {
+    const struct sim_passage *p = &event->passages[SIM_IN_ECAL].at[i];
+    if (!is_hadron(event, p)) continue;
+    struct sim_random r = sim_event_random(event, SIM_FOR_MUON_NOISE, p->particle);
+    for (uint32_t station = 0; station < MUON_STATIONS; station++)
+      for (uint32_t n = sim_poisson(&r, largest[station] * p->p / gev); n > 0; n--)
+        add_trace(muon, efficiency, station, p, largest[station], &r, readout);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------- the event */
+
+/* Most channels are not hit: eight at a time are passed over. Behind the last channel there are as many that are none.
+ */
+static int collect(struct sim_muon_digits *d) {
+  d->digits.count = 0;
+  for (uint32_t i = 0; i < d->readout->channel_count; i += 8) {
+    uint64_t eight;
+    memcpy(&eight, d->readout->hit + i, sizeof eight);
+    if (eight == 0) continue;
+    for (uint32_t k = i; k < i + 8; k++) {
+      if (d->readout->hit[k] == 0) continue;
+      struct sim_muon_digit *digit = SIM_APPEND(&d->digits);
+      if (!digit) return SL_ENOMEM;
+      *digit = (struct sim_muon_digit){k, d->readout->map.tiles[k], d->readout->hit[k] - 1u};
+      d->readout->hit[k] = 0;
+    }
+  }
+  return SL_OK;
+}
+
+int sim_muon_digitise(const struct muon_description *muon, const struct sim_settings *settings, uint32_t version,
+                      struct sim_event *event, struct sim_muon_digits *d) {
+  if (!d->readout) d->readout = sim_muon_readout_new(muon, version);
+  if (!d->readout) return SL_ENOMEM;
+  for (uint32_t i = 0; i < event->passages[SIM_IN_MUON].count; i++)
+    add_passage(settings, muon, event, &event->passages[SIM_IN_MUON].at[i], d);
+  add_background(muon, settings->muon_efficiency, event, d->readout);
+  return collect(d);
+}
+
+void sim_muon_digits_free(struct sim_muon_digits *d) {
+  sim_muon_readout_free(d->readout);
+  free(d->digits.at);
+  *d = (struct sim_muon_digits){.readout = NULL};
+}

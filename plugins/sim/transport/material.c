@@ -1,0 +1,263 @@
+/* material.c: see material.h.
+ *
+ * First, for a block of lanes at once, in loops that the compiler turns into vector instructions: multiple scattering
+ * (Highland, PDG review "Passage of particles through matter") and the loss of a minimum-ionising particle's energy
+ * over beta squared. Then, particle by particle, what is rare: electrons radiate photons, hadrons interact, slow
+ * particles end.
+ */
+#include "material.h"
+
+#include "secondary.h"
+
+#include <math.h>
+
+enum { LANES = SIM_LANES };
+_Static_assert((int)LANES == (int)SIM_RANDOM_LANES, "lanes draw together");
+
+/* MeV a radiation length: the most probable loss of minimum ionising particles, 0.6 of the mean one in silicon; and
+ * carbon's 0.1535 Z/A times its 43 g/cm2, for electrons that are knocked out, of which those above knock_min are
+ * followed. */
+static const float ionisation = 23.0f, knock_rate = 3.3f, knock_min = 2.0f;
+static const uint32_t secondaries = 2; /* as many hadrons as in the VELO's thin sensors, to the samples */
+static const float momentum_min = 2.0f, interaction_p_min = 200.0f, photon_min = 10.0f; /* MeV */
+
+/* Quanta of more than this share of an electron's energy: 4/3 ln (1 / least) a radiation length. */
+static const float least_quantum = 0.01f, log_of_quanta = 4.60517f, quanta = 6.14023f;
+
+/* ----------------------------------------------------------------------------------------------- every lane */
+
+/* What is drawn for each lane: two numbers with the normal distribution, and two uniform in (0, 1). */
+struct chances {
+  float a[LANES], b[LANES], choice[LANES], quanta[LANES];
+};
+
+/* Philox's first four words of each lane, from the counter that its number in the event and the node make. */
+static void draw_words(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node,
+                       uint32_t words[4][LANES]) {
+  const struct sim_random r = sim_event_random(event, SIM_FOR_SCATTER, 0);
+  for (int l = 0; l < LANES; l++) {
+    words[0][l] = node;
+    words[1][l] = r.counter[1] | lanes->particle[l];
+    words[2][l] = r.counter[2];
+    words[3][l] = r.counter[3];
+  }
+  sim_philox_lanes(r.key, words);
+}
+
+static void draw(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node, struct chances *c) {
+  uint32_t words[4][LANES];
+  draw_words(event, lanes, node, words);
+  for (int l = 0; l < LANES; l++) {
+    const float size = sqrtf(-2.0f * sl_logf(sim_uniform_of(words[0][l])));
+    float sine, cosine;
+    sl_sincosf(6.28318531f * sim_uniform_of(words[1][l]), &sine, &cosine);
+    c->a[l] = size * cosine;
+    c->b[l] = size * sine;
+    c->choice[l] = sim_uniform_of(words[2][l]);
+    c->quanta[l] = sim_uniform_of(words[3][l]);
+  }
+}
+
+/* What each lane crosses: along its flight, and of which the scattering and hadrons know. */
+struct crossed {
+  float radiation[LANES], scattering[LANES], interaction[LANES];
+};
+
+/* Which lanes in the beam pipe have left it, in the last step; returns whether any has. */
+static int find_left(const struct sim_lanes *lanes, double z, int32_t has_left[LANES]) {
+  const double radius2 = SIM_PIPE_SLOPE * z * (SIM_PIPE_SLOPE * z);
+  int32_t any = 0;
+  for (int l = 0; l < LANES; l++) {
+    const double r2 = lanes->x[l] * lanes->x[l] + lanes->y[l] * lanes->y[l];
+    has_left[l] = ((lanes->kind[l] & SIM_LANE_IN_PIPE) != 0) & (r2 > radius2);
+    any |= has_left[l];
+  }
+  return any;
+}
+
+/* How much of the pipe's wall a lane has crossed that has left it, mm. */
+static float way_through_wall(const struct sim_lanes *lanes, uint32_t l) {
+  const double x = lanes->x[l], y = lanes->y[l], tx = lanes->tx[l], ty = lanes->ty[l];
+  const float slope = (float)((x * tx + y * ty) / sqrt(x * x + y * y) - SIM_PIPE_SLOPE), least = 0.005f;
+  return SIM_PIPE_WALL * (float)sqrt(1 + tx * tx + ty * ty) / (slope > least ? slope : least);
+}
+
+/* 0 if no lane crosses anything. */
+static int measure(struct sim_lanes *lanes, const struct sim_node *node, struct crossed *c) {
+  static const struct sim_plane nothing = {.name = ""};
+  const struct sim_plane *plane = node->plane ? node->plane : &nothing;
+  const float z = (float)node->end.z, everywhere = 1e6f;
+  const float inner = plane->ring[0] * z, outer = plane->ring[1] > 0.0f ? plane->ring[1] * z : everywhere;
+  int32_t has_left[LANES];
+  const int any_left = find_left(lanes, node->end.z, has_left);
+  if (!any_left && plane->radiation_lengths <= 0.0f) return 0;
+  int32_t any = any_left;
+  for (int l = 0; l < LANES; l++) {
+    const float tx = (float)lanes->tx[l], ty = (float)lanes->ty[l];
+    const float x = (float)lanes->x[l], y = (float)lanes->y[l], r2 = x * x + y * y;
+    const int meets = (r2 >= inner * inner) & (r2 <= outer * outer) & ((lanes->kind[l] & SIM_LANE_IN_PIPE) == 0);
+    const float slant = meets ? sqrtf(1.0f + tx * tx + ty * ty) : 0.0f;
+    any |= meets;
+    c->radiation[l] = plane->radiation_lengths * slant;
+    c->scattering[l] = plane->scattering_lengths * slant;
+    c->interaction[l] = plane->interaction_lengths * slant;
+  }
+  for (uint32_t l = 0; any_left && l < LANES; l++) {
+    if (!has_left[l]) continue;
+    const float way = way_through_wall(lanes, l);
+    lanes->kind[l] &= ~(uint32_t)SIM_LANE_IN_PIPE;
+    c->radiation[l] = c->scattering[l] = way / SIM_PIPE_RADIATION;
+    c->interaction[l] = way / SIM_PIPE_INTERACTION;
+  }
+  return any;
+}
+
+/* Highland's width, and the covariance of slopes under scattering, for small angles. */
+static void scatter(struct sim_lanes *lanes, const struct crossed *c, const struct chances *chances) {
+  const float thin = 1e-4f; /* where the logarithm ends */
+  for (int l = 0; l < LANES; l++) {
+    const float per_p = 1.0f / lanes->p[l], mass = lanes->mass[l], t = c->scattering[l];
+    const float slowness = sqrtf(1.0f + mass * mass * (per_p * per_p)); /* 1 / beta */
+    const float width = 13.6f * slowness * per_p * sqrtf(t) * (1.0f + 0.038f * sl_logf(t > thin ? t : thin));
+    const float tx = (float)lanes->tx[l], ty = (float)lanes->ty[l], root_x = sqrtf(1.0f + tx * tx);
+    const float root = sqrtf(1.0f + tx * tx + ty * ty), a = width * chances->a[l], b = width * chances->b[l];
+    lanes->tx[l] = lanes->tx[l] + (double)(a * root * root_x);
+    lanes->ty[l] = lanes->ty[l] + (double)(root / root_x * (a * tx * ty + b * root));
+  }
+}
+
+/* Momentum 1: all energy is lost. Where there is no material it is exactly what it was, so that it does not matter
+ * whether others in the block meet some. */
+static void lose_energy(struct sim_lanes *lanes, const struct crossed *c) {
+  for (int l = 0; l < LANES; l++) {
+    const float p = lanes->p[l], mass = lanes->mass[l], energy = sqrtf(p * p + mass * mass), slowness = energy / p;
+    const float left = energy - ionisation * c->radiation[l] * slowness * slowness;
+    const float p2 = left * left - mass * mass;
+    const int goes_on = (left > mass) & (p2 > 1.0f);
+    const float after = sqrtf(goes_on ? p2 : 1.0f);
+    lanes->p[l] = c->radiation[l] > 0.0f ? after : p;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------- what is rare */
+
+static struct sim_random rare_random(const struct sim_event *event, uint32_t particle, uint32_t node) {
+  struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, particle);
+  r.counter[0] = (node + 1) << 16;
+  return r;
+}
+
+static struct sim_maker maker_of(struct sim_event *event, const struct sim_track *t, struct sim_random *r) {
+  const struct sim_state state = {.tx = (float)t->tx, .ty = (float)t->ty, .direction = 1.0f};
+  struct sim_maker m = {.event = event,
+                        .random = r,
+                        .index = t->particle,
+                        .x = (float)t->x,
+                        .y = (float)t->y,
+                        .z = (float)t->z,
+                        .p = t->p,
+                        .mass = t->mass};
+  sim_direction_of(&state, m.flight);
+  return m;
+}
+
+/* Photons along the flight, with Bethe and Heitler's spectrum (1 - x + 3/4 x^2) / x of their share x of the energy;
+ * their number has Poisson's distribution, from products of uniforms, the first of which is `chance`. Returns the
+ * electron's momentum after it, or an error. */
+static int radiate(struct sim_event *event, const struct sim_track *t, float crossed, float chance,
+                   struct sim_random *r, float *p) {
+  const struct sim_maker maker = maker_of(event, t, r);
+  const float none = sl_expf(-quanta * crossed);
+  *p = t->p;
+  while (chance > none) {
+    const float share = least_quantum * sl_expf(log_of_quanta * sim_uniform(r));
+    if (sim_uniform(r) < 1.0f - share + 0.75f * share * share) {
+      const float energy = share * *p;
+      *p = *p - energy;
+      if (energy > photon_min && sim_make(&maker, &sim_species[SIM_PHOTON], 1, maker.flight, energy) < 0)
+        return SL_ENOMEM;
+    }
+    chance = chance * sim_uniform(r);
+  }
+  return SL_OK;
+}
+
+/* A lane interacts if its `choice` is below the first, or knocks out an electron if below the second. */
+struct chance_of {
+  float interaction[LANES], any[LANES];
+  uint32_t is_rare[LANES]; /* this, or it ends, or may radiate: exp(-x) > 1 - x */
+};
+
+/* How many lanes that is. */
+static uint32_t find_rare(const struct sim_lanes *a, const struct crossed *c, const struct chances *chances,
+                          struct chance_of *of) {
+  uint32_t count = 0;
+  for (int l = 0; l < LANES; l++) {
+    const float m = a->mass[l] / a->p[l];
+    const int interacts = ((a->kind[l] & SIM_LANE_HADRON) != 0) & (a->p[l] > interaction_p_min);
+    of->interaction[l] = interacts ? c->interaction[l] : 0.0f;
+    of->any[l] = of->interaction[l] + knock_rate / knock_min * c->radiation[l] * (1.0f + m * m);
+  }
+  for (int l = 0; l < LANES; l++) {
+    const int radiates =
+        ((a->kind[l] & SIM_LANE_ELECTRON) != 0) & (chances->quanta[l] > 1.0f - quanta * c->radiation[l]);
+    of->is_rare[l] = (uint32_t)((chances->choice[l] < of->any[l]) | (a->p[l] < momentum_min) | radiates);
+    count += of->is_rare[l];
+  }
+  return count;
+}
+
+/* What the track at `lane` does beside scattering: 1 if it ends, 0 if not, or an error. */
+static int do_rare(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node,
+                   const struct crossed *c, const struct chances *chances, const struct chance_of *of) {
+  struct sim_lanes *a = &s->flock.blocks.at[lane / LANES];
+  const uint32_t l = lane % LANES;
+  if (a->p[l] < momentum_min) return 1;
+  const float choice = chances->choice[l], interacts = of->interaction[l];
+  const int is_electron = (a->kind[l] & SIM_LANE_ELECTRON) != 0;
+  struct sim_track t;
+  sim_flock_get(&s->flock, lane, s->nodes[node].end.z, &t);
+  struct sim_random r = rare_random(event, t.particle, node);
+  const struct sim_maker maker = maker_of(event, &t, &r);
+  const struct sim_birth birth = {event->particles.count, node, 1, t.time_ns};
+  float p = t.p;
+  int status = SL_OK;
+  if (choice < interacts)
+    status = sim_make_hadrons(&maker, secondaries);
+  else if (choice < of->any[l])
+    status = sim_make_knocked(&maker, knock_min);
+  if (status == SL_OK && is_electron) status = radiate(event, &t, c->radiation[l], chances->quanta[l], &r, &p);
+  if (status == SL_OK) status = sim_spectrometer_add(s, event, &birth);
+  a->p[l] = p;
+  return status < 0 ? status : choice < interacts || p < momentum_min;
+}
+
+/* --------------------------------------------------------------------------------------------------- plane */
+
+static int cross_block(struct sim_spectrometer *s, struct sim_event *event, uint32_t block, uint32_t node) {
+  struct sim_lanes *lanes = &s->flock.blocks.at[block];
+  const uint32_t first = block * LANES, rest = s->flock.count - first, count = rest < LANES ? rest : LANES;
+  struct crossed crossed;
+  struct chances chances;
+  struct chance_of of;
+  if (!measure(lanes, &s->nodes[node], &crossed)) return SL_OK;
+  draw(event, lanes, node, &chances);
+  scatter(lanes, &crossed, &chances);
+  lose_energy(lanes, &crossed);
+  const uint32_t rare = find_rare(lanes, &crossed, &chances, &of);
+  for (uint32_t l = rare > 0 ? count : 0; l-- > 0;) {
+    const int ends = of.is_rare[l] ? do_rare(s, event, first + l, node, &crossed, &chances, &of) : 0;
+    if (ends < 0) return ends;
+    if (ends) sim_flock_remove(&s->flock, first + l);
+  }
+  sim_lanes_slow(&s->flock.blocks.at[block]);
+  return SL_OK;
+}
+
+/* The last block first, so that what takes the place of an ended track is done already. */
+int sim_material_cross(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
+  const uint32_t blocks = (s->flock.count + LANES - 1) / LANES;
+  int status = SL_OK;
+  for (uint32_t i = blocks; i-- > 0 && status == SL_OK;) status = cross_block(s, event, i, node);
+  return status;
+}

@@ -1,0 +1,121 @@
+/* long_check.c: truth.long_check, how well tracks from the VELO through the fibre tracker agree with the true particles
+ * (README.md).
+ *
+ * What is counted is in track_check.h. Hits in the UT take part where the graph names ut_tracks. Momentum: of tracks of
+ * particles with hits in VELO, UT and SciFi, whether or not the UT was looked at, so that figures with and without it
+ * are of the same particles. Where no hit of any track stands in the truth, there is no rate of ghosts.
+ */
+#include "forward/event_model.h"
+#include "momenta.h"
+#include "track_check.h"
+#include "ut/event_model.h"
+
+#include <sluice/plugin.h>
+
+#include <inttypes.h>
+
+#define SL_ARGS long_check_args
+#define LONG_CHECK(M)                                                                                            \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "any order")                  \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
+  M(IN, states, velo_end_states, "offsets tx ty", "of these")                                                    \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits")         \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+  M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
+SL_HOST_ARGUMENTS(long_check, LONG_CHECK);
+
+/* ----------------------------------------------------------------------------------------------- categories */
+
+enum { LONG_STRANGE = MC_IS_LONG | MC_FROM_STRANGE, LONG_BEAUTY = MC_IS_LONG | MC_FROM_BEAUTY };
+
+static const struct category categories[] = {
+    {"long", MC_IS_LONG, 0, 0, -1, -1},
+    {"long, p > 3 GeV", MC_IS_LONG, 0, 0, 3000, -1},
+    {"long, p > 5 GeV", MC_IS_LONG, 0, 0, 5000, -1},
+    {"long, p > 3 GeV, pt > 0.5 GeV", MC_IS_LONG, 0, 0, 3000, 500},
+    {"long, p > 5 GeV, pt > 1 GeV", MC_IS_LONG, 0, 0, 5000, 1000},
+    {"long, pt > 2 GeV", MC_IS_LONG, 0, 0, -1, 2000},
+    {"long from strange", LONG_STRANGE, 0, 0, -1, -1},
+    {"long from strange, p > 5 GeV", LONG_STRANGE, 0, 0, 5000, -1},
+    {"long strange, p > 5, pt > 0.5 GeV", LONG_STRANGE, 0, 0, 5000, 500},
+    {"long from B", LONG_BEAUTY, 0, 0, -1, -1},
+    {"long from B, p > 5 GeV", LONG_BEAUTY, 0, 0, 5000, -1},
+    {"long from B, p > 5 GeV, pt > 1 GeV", LONG_BEAUTY, 0, 0, 5000, 1000},
+    {"long from B, pt > 2 GeV", LONG_BEAUTY, 0, 0, -1, 2000},
+    {"long from signal", MC_IS_LONG | MC_FROM_SIGNAL, 0, 0, -1, -1},
+    {"long electrons", MC_IS_LONG, 0, CATEGORY_ELECTRONS, -1, -1},
+    {"long electrons, p > 5 GeV", MC_IS_LONG, 0, CATEGORY_ELECTRONS, 5000, -1},
+    {"long electrons from B", LONG_BEAUTY, 0, CATEGORY_ELECTRONS, -1, -1},
+    {"long electrons from B, p > 5 GeV", LONG_BEAUTY, 0, CATEGORY_ELECTRONS, 5000, -1},
+    {"electrons in UT, SciFi, not VELO", MC_HAS_UT | MC_HAS_SCIFI, MC_HAS_VELO, CATEGORY_ELECTRONS, -1, -1},
+};
+
+enum { WITH_MOMENTUM = MC_HAS_VELO | MC_HAS_UT | MC_HAS_SCIFI };
+static const double momentum_range = 0.5; /* of the spreads */
+
+/* ----------------------------------------------------------------------------------------------- the check */
+
+struct long_check {
+  struct track_check tracks; /* the first member */
+  uint64_t tracks_with_a_hit_twice;
+  struct momenta momenta;
+};
+
+static int long_check_open(void *state, const struct sl_services *s, const void *args, const char *output_path) {
+  struct long_check *c = (struct long_check *)state;
+  (void)s, (void)output_path;
+  track_check_open(&c->tracks, MC_SCIFI, ((const struct long_check_args *)args)->mask_fraction_bits, categories,
+                   sizeof categories / sizeof categories[0]);
+  return SL_OK;
+}
+
+static void long_check_close(void *state) { track_check_close(&((struct long_check *)state)->tracks); }
+
+static int has_a_hit_twice(const struct hit_ids *hits) {
+  for (uint32_t i = 0; i < hits->count; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (hits->ids[i] == hits->ids[k]) return 1;
+  return 0;
+}
+
+static int check_event(struct track_check *tracks_check, const void *args_, uint32_t event) {
+  struct long_check *c = (struct long_check *)tracks_check;
+  const struct long_check_args *args = (const struct long_check_args *)args_;
+  const struct long_tracks_view *tracks = &args->tracks;
+  const struct association *a = &c->tracks.association;
+  for (uint32_t i = tracks->offsets[event]; i < tracks->offsets[event + 1]; i++) {
+    const uint32_t velo_track = tracks->velo_track[i];
+    const double qop = (double)tracks->qop[i];
+    const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
+    track_check_add_momentum(&c->tracks, &track, &args->states, args->states.offsets[event] + velo_track, qop);
+    if (has_a_hit_twice(&track.in[MC_SCIFI])) c->tracks_with_a_hit_twice++;
+    for (uint32_t k = 0; k < a->match_count; k++)
+      momenta_add(&c->momenta, momentum_range, &c->tracks.mc.particles[a->matches[k].particle], WITH_MOMENTUM, qop);
+  }
+  return SL_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- the report */
+
+static int long_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  struct long_check *c = (struct long_check *)state;
+  const int is_comparable = c->tracks.hits == 0 || c->tracks.known_hits > 0;
+  tally_report(&c->tracks.tally, r);
+  r->integer(r->context, "hits", (int64_t)c->tracks.hits);
+  r->integer(r->context, "hits_in_truth", (int64_t)c->tracks.known_hits);
+  r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_a_hit_twice);
+  r->line(r->context, "long tracks of %" PRIu64 " events, SciFi hits on them %" PRIu64 ", %.2f %% of these true",
+          c->tracks.tally.events, c->tracks.hits, 100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));
+  track_check_report_ghosts(&c->tracks, r, "long tracks", is_comparable);
+  track_check_report_categories(&c->tracks, r);
+  momenta_report(&c->momenta, momentum_range, r);
+  tally_warn(&c->tracks.tally, s);
+  if (!is_comparable)
+    s->message(s->context, SL_WARNING,
+               "no SciFi hit id of the tracks stands in the truth: truth without the SciFi, or of other events");
+  if (c->tracks_with_a_hit_twice > 0)
+    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks have a SciFi hit twice", c->tracks_with_a_hit_twice);
+  return SL_OK;
+}
+
+TRACK_CHECK_SINK(long_check, long_check, check_event, "long tracks compared with the true particles");

@@ -1,0 +1,150 @@
+/* muon_check.c: truth.muon_check, how often long tracks of each kind of true particle are said to be muons (README.md).
+ *
+ * Each track counts once: as the particle that it matches, in the bin of that one's momentum; of several, and so of
+ * one that decays on its way, as the one with most hits of it in the VELO; a ghost in the bin of its own momentum. Hits
+ * in the UT take part where the graph names ut_tracks.
+ */
+#include "forward/event_model.h"
+#include "muon/event_model.h"
+#include "track_check.h"
+#include "ut/event_model.h"
+
+#include <sluice/plugin.h>
+
+#include <inttypes.h>
+#include <math.h>
+
+#define SL_ARGS muon_check_args
+#define MUON_CHECK(M)                                                                                            \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "any order")                  \
+  M(IN, flags, muon_flags, "is_muon", "of the same tracks")                                                      \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits")         \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+  M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
+SL_HOST_ARGUMENTS(muon_check, MUON_CHECK);
+
+/* ---------------------------------------------------------------------------------------------- kinds and bins */
+
+enum { KIND_MUON, KIND_PION, KIND_KAON, KIND_PROTON, KIND_ELECTRON, KIND_OTHER, KIND_GHOST, KINDS };
+static const struct {
+  const char *name;
+  int32_t pdg; /* without sign; 0: of no particle */
+} kinds[KINDS] = {{"muons", 13},     {"pions", 211}, {"kaons", 321}, {"protons", 2212},
+                  {"electrons", 11}, {"others", 0},  {"ghosts", 0}};
+
+enum { BINS = 8, FIRST_FAST = 1, ALL_FAST = BINS };
+static const struct {
+  const char *name;
+  float end; /* MeV */
+} bins[BINS + 1] = {{"p < 3 GeV", 3e3f},     {"3 to 6 GeV", 6e3f},     {"6 to 10 GeV", 1e4f},
+                    {"10 to 15 GeV", 15e3f}, {"15 to 20 GeV", 2e4f},   {"20 to 30 GeV", 3e4f},
+                    {"30 to 50 GeV", 5e4f},  {"p > 50 GeV", INFINITY}, {"p > 3 GeV", INFINITY}};
+
+struct flag_counts {
+  uint64_t tracks, muons;
+};
+
+struct muon_check {
+  struct track_check tracks; /* the first member */
+  struct flag_counts counts[KINDS][BINS + 1];
+};
+
+static uint32_t kind_of(const struct mc_particle *particle) {
+  for (uint32_t k = 0; k < KIND_OTHER; k++)
+    if (particle->pdg == kinds[k].pdg || particle->pdg == -kinds[k].pdg) return k;
+  return KIND_OTHER;
+}
+
+static void count(struct muon_check *c, uint32_t kind, float p, uint32_t is_muon) {
+  uint32_t bin = 0;
+  while (bin + 1 < BINS && p >= bins[bin].end) bin++;
+  c->counts[kind][bin].tracks++;
+  c->counts[kind][bin].muons += is_muon;
+  if (bin < FIRST_FAST) return;
+  c->counts[kind][ALL_FAST].tracks++;
+  c->counts[kind][ALL_FAST].muons += is_muon;
+}
+
+/* --------------------------------------------------------------------------------------------------- the check */
+
+static int muon_check_open(void *state, const struct sl_services *s, const void *args, const char *output_path) {
+  struct muon_check *c = (struct muon_check *)state;
+  (void)s, (void)output_path;
+  track_check_open(&c->tracks, MC_SCIFI, ((const struct muon_check_args *)args)->mask_fraction_bits, NULL, 0);
+  return SL_OK;
+}
+
+static void muon_check_close(void *state) { track_check_close(&((struct muon_check *)state)->tracks); }
+
+/* Of the particles that a track matches the one that it began as; the first of several. */
+static const struct match *match_of(const struct association *a) {
+  const struct match *best = a->matches;
+  for (uint32_t k = 1; k < a->match_count; k++)
+    if (a->matches[k].shared.in[MC_VELO] > best->shared.in[MC_VELO]) best = &a->matches[k];
+  return best;
+}
+
+static int check_event(struct track_check *tracks_check, const void *args_, uint32_t event) {
+  struct muon_check *c = (struct muon_check *)tracks_check;
+  const struct muon_check_args *args = (const struct muon_check_args *)args_;
+  const struct long_tracks_view *tracks = &args->tracks;
+  const struct association *a = &c->tracks.association;
+  for (uint32_t i = tracks->offsets[event]; i < tracks->offsets[event + 1]; i++) {
+    const uint32_t is_muon = args->flags.is_muon[i];
+    const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
+    track_check_add(&c->tracks, &track);
+    if (a->match_count == 0) {
+      count(c, KIND_GHOST, 1.0f / fabsf(tracks->qop[i]), is_muon);
+    } else {
+      const struct mc_particle *particle = &c->tracks.mc.particles[match_of(a)->particle];
+      count(c, kind_of(particle), particle->p, is_muon);
+    }
+  }
+  return SL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- the report */
+
+static void report_bin(const struct flag_counts *n, const char *name, const struct sl_report *r) {
+  r->begin_object(r->context, NULL);
+  r->text(r->context, "name", name);
+  r->integer(r->context, "tracks", (int64_t)n->tracks);
+  r->integer(r->context, "muons", (int64_t)n->muons);
+  r->number(r->context, "rate", ratio((double)n->muons, (double)n->tracks));
+  r->number(r->context, "error", rate_error(n->muons, n->tracks));
+  r->end_object(r->context);
+}
+
+static void report_kind(const struct muon_check *c, uint32_t kind, const struct sl_report *r) {
+  const struct flag_counts *fast = &c->counts[kind][ALL_FAST];
+  r->begin_object(r->context, NULL);
+  r->text(r->context, "name", kinds[kind].name);
+  r->begin_array(r->context, "momentum");
+  for (uint32_t bin = 0; bin <= BINS; bin++) report_bin(&c->counts[kind][bin], bins[bin].name, r);
+  r->end_array(r->context);
+  r->end_object(r->context);
+  if (fast->tracks == 0) return;
+  r->line(r->context, "%-10s %6" PRIu64 " of %6" PRIu64 " with p > 3 GeV are muons  %6.2f +- %5.2f %%",
+          kinds[kind].name, fast->muons, fast->tracks, 100 * ratio((double)fast->muons, (double)fast->tracks),
+          100 * rate_error(fast->muons, fast->tracks));
+}
+
+static int muon_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  const struct muon_check *c = (const struct muon_check *)state;
+  const struct track_check *t = &c->tracks;
+  tally_report(&t->tally, r);
+  r->integer(r->context, "tracks", (int64_t)t->tracks);
+  r->integer(r->context, "hits", (int64_t)t->hits);
+  r->integer(r->context, "hits_in_truth", (int64_t)t->known_hits);
+  r->begin_array(r->context, "kinds");
+  for (uint32_t kind = 0; kind < KINDS; kind++) report_kind(c, kind, r);
+  r->end_array(r->context);
+  tally_warn(&t->tally, s);
+  if (t->hits > 0 && t->known_hits == 0)
+    s->message(s->context, SL_WARNING,
+               "no SciFi hit id of the tracks stands in the truth: truth without the SciFi, or of other events");
+  return SL_OK;
+}
+
+TRACK_CHECK_SINK(muon_check, muon_check, check_event, "how often true particles of each kind are said to be muons");

@@ -1,0 +1,462 @@
+/* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks and vertices in the VELO, and which
+ * particles were missed; or hits, true tracks and found ones in the whole spectrometer.
+ *
+ * The event is the first one, the one with most tracks, or one asked for by its number. Each event that is chosen, or
+ * has more tracks than the best so far, is drawn at once, since its data are gone afterwards; the last drawing is
+ * written at the end. A particle is reconstructible if truth says that it
+ * crosses enough of the VELO; it is missed if no track matches it (association.h). The places of its hits are those of
+ * the decoded hits with the same ids.
+ */
+#include "association/association.h"
+#include "association/mc_particles.h"
+#include "association/mc_vertices.h"
+#include "picture.h"
+#include "pv/event_model.h"
+#include "spectrometer_found.h"
+#include "spectrometer_hits.h"
+#include "velo/event_model.h"
+
+#include <sluice/plugin.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BANK_FIELDS       "offsets source_id version size_bytes first_word payload"
+#define UT_TRACK_FIELDS   "offsets hit_offsets velo_track qop x tx hit_id"
+#define LONG_TRACK_FIELDS "offsets hit_offsets velo_track ut_track qop x tx hit_id"
+#define MUON_FIELDS       "format channel_first tiles tell40_links grid offset position_first x z width_first half_x"
+#define CALO_FIELDS       "numbers pedestal channels xy gain cell_size card_index"
+
+#define SL_ARGS event_picture_args
+#define EVENT_PICTURE(M)                                                                                      \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "to be drawn")                   \
+  M(IN, states, velo_beamline_states, "offsets x y z tx ty backward", "of the tracks, in their order")        \
+  M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all hits; without, those on tracks are drawn")           \
+  M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "for the outline of the sensors")       \
+  M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles") \
+  M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions")                                  \
+  M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                       \
+  M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: all hits of the UT")                        \
+  M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: found tracks through VELO and UT")       \
+  M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: all hits of the SciFi")               \
+  M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: found tracks through the SciFi")   \
+  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: which of these are muons")                        \
+  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon hits, with muon_geometry")                \
+  M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "where pads and strips are")                        \
+  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: energy, with calo_geometry")           \
+  M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "where cells are")                                  \
+  M(ENUM, show, "velo", "the VELO, or the whole spectrometer", "velo spectrometer")                           \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                               \
+  M(ENUM, choose, "first", "which event; busiest is the one with most tracks", "first busiest")               \
+  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says")        \
+  M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
+SL_HOST_ARGUMENTS(event_picture, EVENT_PICTURE);
+
+enum { CHOOSE_FIRST, CHOOSE_BUSIEST };
+enum { SHOW_VELO, SHOW_SPECTROMETER };
+
+/* A hit of the event by its id. */
+struct hit_place {
+  uint32_t id, hit, is_used, reserved;
+};
+
+struct event_picture {
+  struct mc_event mc;
+  struct mc_vertices true_vertices;
+  struct association association;
+  struct hit_place *places; /* by id */
+  uint64_t place_count, place_capacity;
+  struct picture_point *scratch;
+  uint64_t scratch_capacity;
+  struct picture picture;
+  struct spectrometer spectrometer;
+  uint64_t events_seen;
+  struct svg svg;
+  uint32_t id_mask, is_drawn, is_busiest, show;
+  uint64_t tracks_drawn, wanted; /* wanted: UINT64_MAX if not by number */
+  const struct sl_output_calls *to;
+  struct sl_output *file;
+};
+
+/* ------------------------------------------------------------------------------------------------ the hits */
+
+static int compare_places(const void *left, const void *right) {
+  const struct hit_place *a = (const struct hit_place *)left, *b = (const struct hit_place *)right;
+  return a->id != b->id ? (a->id < b->id ? -1 : 1) : (a->hit < b->hit ? -1 : a->hit > b->hit);
+}
+
+static int index_hits(struct event_picture *c, const struct velo_hits_view *hits, uint32_t event) {
+  c->place_count = 0;
+  if (!hits->offsets) return SL_OK;
+  const uint32_t first = hits->offsets[event], count = hits->offsets[event + 1] - first;
+  if (!mc_reserve((void **)&c->places, &c->place_capacity, count, sizeof *c->places)) return SL_ENOMEM;
+  for (uint32_t i = 0; i < count; i++)
+    c->places[i] = (struct hit_place){.id = hits->id[first + i] & c->id_mask, .hit = first + i};
+  c->place_count = count;
+  if (count > 1) qsort(c->places, count, sizeof *c->places, compare_places);
+  return SL_OK;
+}
+
+/* The first hit with that id, or NULL. */
+static struct hit_place *find_hit(struct event_picture *c, uint32_t id) {
+  const uint32_t wanted = id & c->id_mask;
+  uint64_t low = 0, high = c->place_count;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (c->places[middle].id < wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < c->place_count && c->places[low].id == wanted ? &c->places[low] : NULL;
+}
+
+static void mark_used(struct event_picture *c, uint32_t id) {
+  struct hit_place *place = find_hit(c, id);
+  const struct hit_place *end = c->places + c->place_count;
+  for (; place && place < end && place->id == (id & c->id_mask); place++) place->is_used = 1;
+}
+
+static int add_unused_hits(struct event_picture *c, const struct velo_hits_view *hits) {
+  for (uint64_t i = 0; i < c->place_count; i++) {
+    const uint32_t hit = c->places[i].hit;
+    if (c->places[i].is_used) continue;
+    if (!picture_add_hit(&c->picture, (struct picture_point){hits->x[hit], hits->y[hit], hits->z[hit]}))
+      return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------- tracks, particles, vertices */
+
+static void describe_match(struct event_picture *c, struct picture_line *line) {
+  line->kind = c->association.match_count ? PICTURE_FOUND : PICTURE_GHOST;
+  if (c->association.match_count == 0) return;
+  const struct mc_particle *particle = &c->mc.particles[c->association.matches[0].particle];
+  line->pdg = particle->pdg;
+  line->p_mev = particle->p;
+  line->eta = particle->eta;
+}
+
+static int add_track(struct event_picture *c, const struct event_picture_args *args, uint32_t track) {
+  const struct velo_tracks_view *t = &args->tracks;
+  const struct velo_beamline_states_view *s = &args->states;
+  const uint32_t first = t->hit_offsets[track], count = t->hit_offsets[track + 1] - first;
+  struct picture_line line = {.origin = {s->x[track], s->y[track], s->z[track]},
+                              .tx = s->tx[track],
+                              .ty = s->ty[track],
+                              .kind = PICTURE_TRACK,
+                              .is_backward = s->backward[track],
+                              .has_origin = 1,
+                              .hit_count = count};
+  if (c->picture.has_truth) {
+    association_match_velo(&c->association, t->hit_id + first, count);
+    describe_match(c, &line);
+  }
+  if (!picture_add_line(&c->picture, &line)) return SL_ENOMEM;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t hit = line.is_backward ? first + i : first + count - 1 - i; /* stored by descending z */
+    mark_used(c, t->hit_id[hit]);
+    if (!picture_add_point(&c->picture, (struct picture_point){t->hit_x[hit], t->hit_y[hit], t->hit_z[hit]}))
+      return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+static int compare_z(const void *left, const void *right) {
+  const float a = ((const struct picture_point *)left)->z, b = ((const struct picture_point *)right)->z;
+  return a < b ? -1 : a > b;
+}
+
+static int add_missed(struct event_picture *c, const struct velo_hits_view *hits, const struct mc_particle *particle,
+                      uint32_t kind) {
+  /* Samples whose origins are not known have zeros there. */
+  struct picture_line line = {.origin = {particle->x, particle->y, particle->z},
+                              .has_origin = particle->x != 0 || particle->y != 0 || particle->z != 0,
+                              .kind = kind,
+                              .is_backward = particle->eta < 0,
+                              .hit_count = particle->velo.count,
+                              .pdg = particle->pdg,
+                              .p_mev = particle->p,
+                              .eta = particle->eta};
+  mc_slopes(particle, &line.tx, &line.ty);
+  if (!picture_add_line(&c->picture, &line) ||
+      !mc_reserve((void **)&c->scratch, &c->scratch_capacity, particle->velo.count, sizeof *c->scratch))
+    return SL_ENOMEM;
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < particle->velo.count; i++) {
+    const struct hit_place *place = find_hit(c, c->mc.ids[particle->velo.first + i]);
+    if (place)
+      c->scratch[seen++] = (struct picture_point){hits->x[place->hit], hits->y[place->hit], hits->z[place->hit]};
+  }
+  if (seen > 1) qsort(c->scratch, seen, sizeof *c->scratch, compare_z);
+  for (uint32_t i = 0; i < seen; i++)
+    if (!picture_add_point(&c->picture, c->scratch[line.is_backward ? seen - 1 - i : i])) return SL_ENOMEM;
+  return SL_OK;
+}
+
+static int add_particles(struct event_picture *c, const struct velo_hits_view *hits) {
+  struct picture *p = &c->picture;
+  for (uint32_t i = 0; i < c->mc.particle_count; i++) {
+    const struct mc_particle *particle = &c->mc.particles[i];
+    if (!(particle->flags & MC_HAS_VELO)) continue;
+    const uint32_t is_found = c->association.tracks[i] > 0;
+    const uint32_t counts = mc_in_acceptance(particle) && !mc_is_electron(particle);
+    p->particles++;
+    p->particles_found += is_found;
+    p->particles_in_acceptance += counts;
+    p->particles_found_in_acceptance += counts && is_found;
+    if (!is_found && add_missed(c, hits, particle, counts ? PICTURE_MISSED : PICTURE_MISSED_OTHER)) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+static int add_vertices(struct event_picture *c, const struct pv_vertices_view *found, uint32_t event) {
+  for (uint32_t i = 0; i < c->true_vertices.count; i++) {
+    const struct mc_vertex *v = &c->true_vertices.at[i];
+    const struct picture_vertex vertex = {
+        {(float)v->x, (float)v->y, (float)v->z},
+        v->tracks < PICTURE_VERTEX_TRACKS_MIN ? PICTURE_VERTEX_FEW : PICTURE_VERTEX_TRUE,
+        v->tracks};
+    if (!picture_add_vertex(&c->picture, &vertex)) return SL_ENOMEM;
+  }
+  if (!found->offsets) return SL_OK;
+  c->picture.has_found_vertices = 1;
+  for (uint32_t i = found->offsets[event]; i < found->offsets[event + 1]; i++) {
+    const struct picture_vertex vertex = {
+        {found->x[i], found->y[i], found->z[i]}, PICTURE_VERTEX_FOUND, found->tracks[i]};
+    if (!picture_add_vertex(&c->picture, &vertex)) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ one event */
+
+/* After decoding one kind of truth: SL_OK or SL_ENOMEM. What is malformed is reported, and as good as absent. */
+static int judge(const struct sl_services *s, const struct sl_event *event, int result, const char *what,
+                 const char *reason, uint32_t *is_there) {
+  *is_there = result == SL_OK;
+  if (result == SL_EFORMAT)
+    s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed %s: %s", event->run, event->number,
+               what, reason);
+  return result == SL_ENOMEM ? SL_ENOMEM : SL_OK;
+}
+
+static int read_truth(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
+                      uint32_t e, const struct sl_event *event) {
+  const uint32_t *particles = args->mc_particles.offsets, *vertices = args->mc_vertices.offsets;
+  const char *reason = "";
+  c->mc.particle_count = c->mc.id_count = c->true_vertices.count = 0;
+  if (particles && particles[e] < particles[e + 1]) {
+    const int result = mc_event_decode(&c->mc, &args->mc_particles, e, &reason);
+    if (judge(s, event, result, "MC particles", reason, &c->picture.has_truth)) return SL_ENOMEM;
+  }
+  if (vertices && vertices[e] < vertices[e + 1]) {
+    const int result = mc_vertices_decode(&c->true_vertices, &args->mc_vertices, e, &reason);
+    if (judge(s, event, result, "MC vertices", reason, &c->picture.has_true_vertices)) return SL_ENOMEM;
+    if (c->true_vertices.count == 0) c->picture.has_true_vertices = 0;
+  }
+  return SL_OK;
+}
+
+static int fill_picture(struct event_picture *c, const struct event_picture_args *args, uint32_t e) {
+  if (index_hits(c, &args->hits, e) ||
+      (c->picture.has_truth && association_begin(&c->association, &c->mc, c->id_mask, MC_SCIFI)))
+    return SL_ENOMEM;
+  for (uint32_t track = args->tracks.offsets[e]; track < args->tracks.offsets[e + 1]; track++)
+    if (add_track(c, args, track)) return SL_ENOMEM;
+  if (c->picture.has_truth && add_particles(c, &args->hits)) return SL_ENOMEM;
+  if (add_unused_hits(c, &args->hits)) return SL_ENOMEM;
+  return add_vertices(c, &args->vertices, e);
+}
+
+/* ------------------------------------------------------------------------------------------ the spectrometer */
+
+static int add_velo_hits(struct event_picture *c, const struct velo_hits_view *hits, uint32_t event) {
+  if (!hits->offsets) return SL_OK;
+  c->spectrometer.hits[SPECTROMETER_VELO].is_read = 1;
+  for (uint32_t i = hits->offsets[event]; i < hits->offsets[event + 1]; i++) {
+    const struct spectrometer_hit hit = {.z = hits->z[i], .x = hits->x[i], .id = hits->id[i] & c->id_mask};
+    if (!spectrometer_add_hit(&c->spectrometer, SPECTROMETER_VELO, &hit)) return SL_ENOMEM;
+  }
+  return SL_OK;
+}
+
+static void warn_of_faults(const struct sl_services *s, const struct sl_event *event, const char *detector,
+                           const struct spectrometer_faults *faults) {
+  if (faults->count > 0)
+    s->message(s->context, SL_WARNING,
+               "run %" PRIu32 " event %" PRIu64 ": malformed %s banks are left out, %" PRIu32
+               " of them; of the last one, source %" PRIu32 ": %s",
+               event->run, event->number, detector, faults->count, faults->source_id, faults->text);
+}
+
+/* Banks tell nothing without the geometry. */
+static int has_geometry(const struct sl_services *s, const char *detector, const void *banks, const void *geometry) {
+  if (banks && !geometry)
+    s->message(s->context, SL_ERROR, "`%s` is connected, but not `%s_geometry`, which says where its hits are",
+               detector, detector);
+  return !banks || geometry;
+}
+
+static int read_detectors(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args,
+                          uint32_t e, const struct sl_event *event) {
+  struct spectrometer *p = &c->spectrometer;
+  struct spectrometer_faults muon = {0}, calo = {0};
+  int error = add_velo_hits(c, &args->hits, e);
+  if (!error && args->ut_hits.offsets) error = spectrometer_take_ut(p, &args->ut_hits, e);
+  if (!error && args->scifi_hits.offsets) error = spectrometer_take_scifi(p, &args->scifi_hits, e);
+  if (!error && args->muon.offsets) error = spectrometer_read_muon(p, &args->muon_geometry, &args->muon, e, &muon);
+  if (!error && args->calo.offsets) spectrometer_read_calo(p, &args->calo_geometry, &args->calo, e, &calo);
+  warn_of_faults(s, event, "muon", &muon);
+  warn_of_faults(s, event, "calorimeter", &calo);
+  return error;
+}
+
+static int draw_spectrometer(struct event_picture *c, const struct sl_services *s,
+                             const struct event_picture_args *args, uint32_t e, const struct sl_event *event) {
+  struct spectrometer *p = &c->spectrometer;
+  spectrometer_clear(p);
+  p->run = event->run;
+  p->number = event->number;
+  p->has_truth = c->picture.has_truth;
+  if (read_detectors(c, s, args, e, event)) return SL_ENOMEM;
+  spectrometer_sort_hits(p);
+  if (p->has_truth && !spectrometer_add_tracks(p, &c->mc, c->id_mask)) return SL_ENOMEM;
+  const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks, args->long_tracks,
+                                            args->muons.is_muon};
+  if (spectrometer_take_tracks(p, &found, e, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
+  spectrometer_draw(p, &c->picture, &c->svg);
+  return SL_OK;
+}
+
+static int draw(struct event_picture *c, const struct sl_services *s, const struct event_picture_args *args, uint32_t e,
+                const struct sl_event *event) {
+  picture_clear(&c->picture);
+  c->picture.run = event->run;
+  c->picture.number = event->number;
+  c->picture.has_hits = args->hits.offsets != NULL;
+  c->picture.geometry = args->geometry;
+  c->is_drawn = 1;
+  if (read_truth(c, s, args, e, event) || fill_picture(c, args, e)) return SL_ENOMEM;
+  c->svg.count = 0;
+  if (c->show == SHOW_SPECTROMETER) {
+    if (draw_spectrometer(c, s, args, e, event)) return SL_ENOMEM;
+  } else {
+    picture_draw(&c->picture, &c->svg);
+  }
+  return c->svg.failed ? SL_ENOMEM : SL_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ the sink */
+
+static int event_picture_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
+  const struct event_picture_args *args = (const struct event_picture_args *)args_;
+  struct event_picture *c = (struct event_picture *)state;
+  *c = (struct event_picture){.id_mask = association_velo_mask(args->mask_fraction_bits),
+                              .is_busiest = args->choose == CHOOSE_BUSIEST,
+                              .show = (uint32_t)args->show,
+                              .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
+                              .to = s->output};
+  /* At once, so that a path that cannot be written costs no run. */
+  return c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
+}
+
+static int is_chosen(const struct event_picture *c, const struct sl_event *event, uint32_t tracks) {
+  if (event->error != SL_EVENT_OK) return 0;
+  if (c->wanted != UINT64_MAX) return !c->is_drawn && event->number == c->wanted;
+  return !c->is_drawn || (c->is_busiest && tracks > c->tracks_drawn);
+}
+
+static int event_picture_consume(void *state, const struct sl_services *s, const void *args_,
+                                 const struct sl_batch *batch) {
+  const struct event_picture_args *args = (const struct event_picture_args *)args_;
+  struct event_picture *c = (struct event_picture *)state;
+  if (!has_geometry(s, "muon", args->muon.offsets, args->muon_geometry.x) ||
+      !has_geometry(s, "calo", args->calo.offsets, args->calo_geometry.xy))
+    return SL_EINVAL;
+  SL_FOR_BATCH (e, batch) {
+    const uint32_t tracks = args->tracks.offsets[e + 1] - args->tracks.offsets[e];
+    c->events_seen++;
+    if (!is_chosen(c, &batch->events[e], tracks)) continue;
+    c->tracks_drawn = tracks;
+    const int error = draw(c, s, args, e, &batch->events[e]);
+    if (error == SL_OK) continue;
+    s->message(s->context, SL_ERROR, "out of memory");
+    return error;
+  }
+  return SL_OK;
+}
+
+static void report_spectrometer(const struct spectrometer *p, const struct sl_report *r) {
+  double energy = 0;
+  for (uint32_t i = 0; i < SPECTROMETER_COLUMNS; i++) energy += p->energy_mev[i];
+  r->integer(r->context, "true_tracks", p->true_tracks);
+  r->integer(r->context, "long_tracks", p->counts[SPECTROMETER_LONG]);
+  r->integer(r->context, "ut_hits", (int64_t)p->hits[SPECTROMETER_UT].count);
+  r->integer(r->context, "scifi_hits", (int64_t)p->hits[SPECTROMETER_SCIFI].count);
+  r->integer(r->context, "muon_hits", (int64_t)p->hits[SPECTROMETER_MUON].count);
+  r->number(r->context, "energy_gev", energy / 1000);
+  r->integer(r->context, "found_ut_tracks", p->found[SPECTROMETER_TO_UT].tracks);
+  r->integer(r->context, "ut_ghosts", p->found[SPECTROMETER_TO_UT].ghosts);
+  r->integer(r->context, "found_long_tracks", p->found[SPECTROMETER_TO_SCIFI].tracks);
+  r->integer(r->context, "long_ghosts", p->found[SPECTROMETER_TO_SCIFI].ghosts);
+  r->integer(r->context, "found_muons", p->found[SPECTROMETER_TO_SCIFI].muons);
+}
+
+static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  struct event_picture *c = (struct event_picture *)state;
+  const struct picture *p = &c->picture;
+  if (!c->is_drawn && c->wanted != UINT64_MAX) {
+    s->message(s->context, SL_ERROR, "event %" PRIu64 " is not among the good events of this run: there is no picture",
+               c->wanted);
+    return SL_EINVAL;
+  }
+  if (!c->is_drawn) {
+    s->message(s->context, SL_WARNING, "there is no good event in this run, and no picture");
+    return SL_OK;
+  }
+  int error = c->to->add(c->file, c->svg.text, c->svg.count);
+  if (!error) error = c->to->finish(c->file);
+  if (error) return error;
+  const char *place = c->to->place(c->file);
+  r->text(r->context, "path", place);
+  r->integer(r->context, "bytes", (int64_t)c->svg.count);
+  r->integer(r->context, "events", (int64_t)c->events_seen);
+  r->integer(r->context, "run", p->run);
+  r->integer(r->context, "event", (int64_t)p->number);
+  r->integer(r->context, "tracks", (int64_t)c->tracks_drawn);
+  r->integer(r->context, "matched", p->counts[PICTURE_FOUND]);
+  r->integer(r->context, "ghosts", p->counts[PICTURE_GHOST]);
+  r->integer(r->context, "particles", p->particles);
+  r->integer(r->context, "particles_found", p->particles_found);
+  r->integer(r->context, "true_vertices", p->vertex_counts[PICTURE_VERTEX_TRUE] + p->vertex_counts[PICTURE_VERTEX_FEW]);
+  r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
+  if (c->show == SHOW_SPECTROMETER) report_spectrometer(&c->spectrometer, r);
+  r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " events, %" PRIu64 " tracks, to %s", p->run,
+          p->number, c->events_seen, c->tracks_drawn, place);
+  return SL_OK;
+}
+
+static void event_picture_close(void *state) {
+  struct event_picture *c = (struct event_picture *)state;
+  if (c->file) c->to->close(c->file);
+  mc_event_free(&c->mc);
+  mc_vertices_free(&c->true_vertices);
+  association_free(&c->association);
+  free(c->places);
+  free(c->scratch);
+  picture_free(&c->picture);
+  spectrometer_free(&c->spectrometer);
+  svg_free(&c->svg);
+}
+
+static const struct sl_sink event_picture_functions = {.open = event_picture_open,
+                                                       .consume = event_picture_consume,
+                                                       .finish = event_picture_finish,
+                                                       .close = event_picture_close};
+
+SL_SINK(event_picture, "one event as SVG: VELO hits, tracks, vertices, and missed particles", struct event_picture,
+        event_picture_functions);
