@@ -3,8 +3,8 @@
  *
  * A block an event, a thread a track; lanes on a cpu. Reads 20 bytes a track, and what up to six cells read; writes 10.
  */
+#include "forward/event_model.h"
 #include "lines.h"
-#include "scifi/event_model.h"
 
 #define SL_ARGS electron_id_args
 #define ELECTRON_ID(M)                                                                            \

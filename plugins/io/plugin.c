@@ -6,12 +6,9 @@ SL_DECLARE(mdf_sink);
 SL_DECLARE(mep_source);
 SL_DECLARE(feed_source);
 SL_DECLARE(mep_sink);
-SL_DECLARE(csv_sink);
-SL_DECLARE(histogram_sink);
 
 static const struct sl_algorithm *const algorithms[] = {
-    SL_ENTRY(mdf_source), SL_ENTRY(mdf_sink), SL_ENTRY(mep_source),     SL_ENTRY(feed_source),
-    SL_ENTRY(mep_sink),   SL_ENTRY(csv_sink), SL_ENTRY(histogram_sink),
+    SL_ENTRY(mdf_source), SL_ENTRY(mdf_sink), SL_ENTRY(mep_source), SL_ENTRY(feed_source), SL_ENTRY(mep_sink),
 };
 
-SL_PLUGIN("io", "0.1.0", "raw data files; outputs as tables, histograms as pictures");
+SL_PLUGIN("io", "0.2.0", "raw data: files, and what a program feeds");

@@ -6,8 +6,8 @@
  *
  * Reads 20 bytes a track and up to 20 a hit for each track; writes a byte a track.
  */
+#include "forward/event_model.h"
 #include "muon/event_model.h"
-#include "scifi/event_model.h"
 
 #include <sluice/kernel.h>
 

@@ -7,4 +7,4 @@ SL_DECLARE(prescale);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode), SL_ENTRY(filter), SL_ENTRY(prescale)};
 
-SL_PLUGIN("odin", "0.1.0", "LHCb's readout supervisor: who an event is, why it was taken, and lists of events");
+SL_PLUGIN("odin", "0.2.0", "LHCb's readout supervisor: who an event is, why it was taken, and lists of events");

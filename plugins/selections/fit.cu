@@ -8,7 +8,7 @@
  * A block an event, a thread a track; on a cpu eight tracks go from hit to hit side by side. Reads 8 bytes a track and
  * 12 a hit; writes 56 a track.
  */
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "selections/event_model.h"
 #include "velo/event_model.h"
 

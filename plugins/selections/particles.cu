@@ -5,9 +5,9 @@
  * a byte or eight of what knows leptons and photons; writes 58 a track.
  */
 #include "calo/event_model.h"
+#include "forward/event_model.h"
 #include "muon/event_model.h"
 #include "pv/event_model.h"
-#include "scifi/event_model.h"
 #include "selections/event_model.h"
 
 #include <sluice/kernel.h>

@@ -101,4 +101,4 @@ static const struct sl_algorithm *const algorithms[] = {
 };
 /* clang-format on */
 
-SL_PLUGIN("selections", "0.1.0", "what selects events: fits, vertices, lines, decisions and reports");
+SL_PLUGIN("selections", "0.2.0", "what selects events: fits, vertices, lines, decisions and reports");

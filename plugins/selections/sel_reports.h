@@ -7,7 +7,7 @@
 #ifndef SELECTIONS_SEL_REPORTS_H
 #define SELECTIONS_SEL_REPORTS_H
 
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "selections/event_model.h"
 #include "selections/reports.h"
 #include "ut/event_model.h"

@@ -6,7 +6,7 @@
  * the calorimeter has straight ahead of their VELO track, and without.
  */
 #include "calo/event_model.h"
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "spread.h"
 #include "track_check.h"
 

@@ -5,8 +5,8 @@
  * particles with hits in VELO, UT and SciFi, whether or not the UT was looked at, so that figures with and without it
  * are of the same particles. Where no hit of any track stands in the truth, there is no rate of ghosts.
  */
+#include "forward/event_model.h"
 #include "momenta.h"
-#include "scifi/event_model.h"
 #include "track_check.h"
 #include "ut/event_model.h"
 

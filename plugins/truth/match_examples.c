@@ -1,10 +1,10 @@
-/* match_examples.c: truth.match_examples, a table of pairs of VELO tracks and seeds, with what scifi.match's network is
- * told of them and whether they are one, for scripts/train_matching (README.md).
+/* match_examples.c: truth.match_examples, a table of pairs of VELO tracks and seeds, with what seeding.match's network
+ * is told of them and whether they are one, for scripts/train_matching (README.md).
  *
  * A row is a pair whose chi2 is not too large: 1 if hits of both are of one particle by the rules of association.h,
  * else 0, and the inputs of match_network.h.
  */
-#include "scifi/match_network.h"
+#include "seeding/match_network.h"
 #include "track_check.h"
 
 #include <sluice/plugin.h>
@@ -14,11 +14,11 @@
 
 #define SL_ARGS match_examples_args
 #define MATCH_EXAMPLES(M)                                                                                        \
-  M(IN, seeds, scifi_seeds, "offsets hit_offsets x y tx ty hit_id", "tracks in the fibre tracker")               \
+  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit_id", "tracks in the fibre tracker")                     \
   M(IN, selected, ut_selected_tracks, "", "VELO tracks that they may be")                                        \
   M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "all of them")                                   \
   M(IN, states, velo_end_states, "offsets x y z tx ty", "of these")                                              \
-  M(IN, matching, scifi_matching_constants, "constants", "how they are matched")                                 \
+  M(IN, matching, matching_constants, "constants", "how they are matched")                                       \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
   M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                                  \
   M(F32, max_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of pairs")
@@ -35,7 +35,7 @@ static int match_examples_open(void *state, const struct sl_services *s, const v
   const struct match_examples_args *args = (const struct match_examples_args *)args_;
   struct match_examples *m = (struct match_examples *)state;
 #define NAME_(name) "," #name
-  static const char header[] = "is_one" SCIFI_MATCH_INPUTS(NAME_) "\n";
+  static const char header[] = "is_one" MATCH_INPUTS(NAME_) "\n";
 #undef NAME_
   track_check_open(&m->tracks, MC_SCIFI, 0, NULL, 0);
   m->to = s->output;
@@ -52,9 +52,9 @@ static void match_examples_close(void *state) {
 static int write_pair(struct match_examples *m, const float *inputs) {
   enum { CELL_BYTES = 24 };
   const uint32_t is_one = m->tracks.association.match_count > 0 ? 1 : 0;
-  char row[CELL_BYTES * (SCIFI_MATCH_INPUT_COUNT + 1)];
+  char row[CELL_BYTES * (MATCH_INPUT_COUNT + 1)];
   int used = snprintf(row, sizeof row, "%" PRIu32, is_one);
-  for (uint32_t i = 0; i < SCIFI_MATCH_INPUT_COUNT; i++)
+  for (uint32_t i = 0; i < MATCH_INPUT_COUNT; i++)
     used += snprintf(row + used, sizeof row - (size_t)used, ",%.9g", (double)inputs[i]);
   row[used++] = '\n';
   m->pairs++;
@@ -64,21 +64,21 @@ static int write_pair(struct match_examples *m, const float *inputs) {
 
 /* Pairs of a seed, whose place is that in the slice. */
 static int write_pairs(struct match_examples *m, const struct match_examples_args *args, uint32_t event, uint32_t i) {
-  const struct scifi_match_settings settings = {1, 1};
-  const struct scifi_seeds_view *seeds = &args->seeds;
+  const struct match_settings settings = {1, 1};
+  const struct seeds_view *seeds = &args->seeds;
   const float *constants = args->matching.constants;
-  const struct scifi_state seed = {seeds->x[i], seeds->y[i], constants[SCIFI_MATCH_Z_END], seeds->tx[i], seeds->ty[i]};
+  const struct forward_state seed = {seeds->x[i], seeds->y[i], constants[MATCH_Z_END], seeds->tx[i], seeds->ty[i]};
   const uint32_t first = seeds->hit_offsets[i], hits = seeds->hit_offsets[i + 1] - first;
   int status = SL_OK;
   for (uint32_t k = args->selected.offsets[event]; k < args->selected.offsets[event + 1] && status == SL_OK; k++) {
     const uint32_t track = args->selected.track[k];
-    const struct scifi_state velo = scifi_velo_state(&args->states, args->states.offsets[event] + track);
-    const struct scifi_pair pair = scifi_match_pair(constants, &settings, &velo, &seed);
+    const struct forward_state velo = forward_velo_state(&args->states, args->states.offsets[event] + track);
+    const struct matched_pair pair = match_pair(constants, &settings, &velo, &seed);
     if (!(pair.chi2 <= args->max_chi2)) continue;
     const struct track_hits both = {
         .in = {[MC_VELO] = velo_hits_of(&args->velo_tracks, event, track), [MC_SCIFI] = {seeds->hit_id + first, hits}}};
-    float inputs[SCIFI_MATCH_INPUT_COUNT];
-    scifi_match_inputs(&pair, &velo, &seed, hits, inputs);
+    float inputs[MATCH_INPUT_COUNT];
+    match_inputs(&pair, &velo, &seed, hits, inputs);
     association_match(&m->tracks.association, &both);
     status = write_pair(m, inputs);
   }

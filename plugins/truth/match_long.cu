@@ -1,7 +1,7 @@
 /* truth.match_long: for each track from the VELO through the fibre tracker, the true particle that it matches, as
  * truth.long_check has it; match.h says how. Hits in the UT take part where the graph names ut_tracks. */
+#include "forward/event_model.h"
 #include "match.h"
-#include "scifi/event_model.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
@@ -17,7 +17,7 @@ static SL_DEVICE struct match_hits hits_of(const struct match_long_args *a, uint
   struct match_hits hits = match_no_hits();
   match_take_hits(&hits, TRUTH_VELO, a->velo_tracks.hit_offsets, a->velo_tracks.hit_id,
                   a->velo_tracks.offsets[event] + a->tracks.velo_track[track]);
-  if (a->ut_tracks.offsets && a->tracks.ut_track[track] != SCIFI_NO_TRACK)
+  if (a->ut_tracks.offsets && a->tracks.ut_track[track] != FORWARD_NO_TRACK)
     match_take_hits(&hits, TRUTH_UT, a->ut_tracks.hit_offsets, a->ut_tracks.hit_id,
                     a->ut_tracks.offsets[event] + a->tracks.ut_track[track]);
   match_take_hits(&hits, TRUTH_SCIFI, a->tracks.hit_offsets, a->tracks.hit_id, track);

@@ -1,11 +1,11 @@
 /* truth.match_seeds: for each track in the fibre tracker alone, the true particle that it matches, as
  * truth.seed_check has it; match.h says how. */
 #include "match.h"
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 
 #define SL_ARGS match_seeds_args
-#define MATCH_SEEDS(M)                                                  \
-  M(IN, tracks, scifi_seeds, "offsets hit_offsets hit_id", "any order") \
+#define MATCH_SEEDS(M)                                            \
+  M(IN, tracks, seeds, "offsets hit_offsets hit_id", "any order") \
   MATCH_PORTS(M)
 SL_ARGUMENTS(match_seeds, MATCH_SEEDS);
 

@@ -4,8 +4,8 @@
  * one that decays on its way, as the one with most hits of it in the VELO; a ghost in the bin of its own momentum. Hits
  * in the UT take part where the graph names ut_tracks.
  */
+#include "forward/event_model.h"
 #include "muon/event_model.h"
-#include "scifi/event_model.h"
 #include "track_check.h"
 #include "ut/event_model.h"
 

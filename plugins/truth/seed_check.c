@@ -3,7 +3,7 @@
  * What is counted is in track_check.h. Momentum: of tracks of particles with hits in the SciFi.
  */
 #include "momenta.h"
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 #include "track_check.h"
 
 #include <sluice/plugin.h>
@@ -12,8 +12,8 @@
 #include <math.h>
 
 #define SL_ARGS seed_check_args
-#define SEED_CHECK(M)                                                       \
-  M(IN, tracks, scifi_seeds, "offsets hit_offsets qop hit_id", "any order") \
+#define SEED_CHECK(M)                                                 \
+  M(IN, tracks, seeds, "offsets hit_offsets qop hit_id", "any order") \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")
 SL_HOST_ARGUMENTS(seed_check, SEED_CHECK);
 
@@ -72,7 +72,7 @@ static void seed_check_close(void *state) { track_check_close(&((struct seed_che
 
 static int check_event(struct track_check *tracks_check, const void *args_, uint32_t event) {
   struct seed_check *c = (struct seed_check *)tracks_check;
-  const struct scifi_seeds_view *seeds = &((const struct seed_check_args *)args_)->tracks;
+  const struct seeds_view *seeds = &((const struct seed_check_args *)args_)->tracks;
   const struct association *a = &c->tracks.association;
   for (uint32_t i = seeds->offsets[event]; i < seeds->offsets[event + 1]; i++) {
     const uint32_t first = seeds->hit_offsets[i];

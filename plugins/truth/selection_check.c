@@ -6,7 +6,7 @@
  * candidate that it accepts has no track but the signal's: that is known where the graph names the collection that the
  * candidates are of, which is the one with the same `made_by`.
  */
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "selections/event_model.h"
 #include "signal_decay.h"
 #include "track_check.h"

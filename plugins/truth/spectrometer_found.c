@@ -91,7 +91,7 @@ static int take_long_tracks(struct spectrometer *p, const struct spectrometer_in
     const struct spectrometer_track track = {.reach = SPECTROMETER_TO_SCIFI, .p_mev = momentum(longs->qop[i])};
     struct way way;
     begin_way(&way, in, velo);
-    if (in->ut.offsets && ut_track != SCIFI_NO_TRACK) cross_ut(&way, &in->ut, in->ut.offsets[event] + ut_track);
+    if (in->ut.offsets && ut_track != FORWARD_NO_TRACK) cross_ut(&way, &in->ut, in->ut.offsets[event] + ut_track);
     cross_scifi(&way, &p->hits[SPECTROMETER_SCIFI], longs, i);
     if (in->is_muon && in->is_muon[i]) {
       add_point(&way, muons_end, longs->x[i] + longs->tx[i] * (muons_end - scifi_state));

@@ -5,7 +5,7 @@
 #define TRUTH_SPECTROMETER_FOUND_H
 
 #include "association.h"
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "spectrometer.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"

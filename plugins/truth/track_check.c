@@ -75,7 +75,7 @@ struct hit_ids velo_hits_of(const struct velo_tracks_view *tracks, uint32_t even
 }
 
 struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, uint32_t track) {
-  if (!tracks->offsets || track == SCIFI_NO_TRACK) return (struct hit_ids){NULL, 0};
+  if (!tracks->offsets || track == FORWARD_NO_TRACK) return (struct hit_ids){NULL, 0};
   const uint32_t item = tracks->offsets[event] + track, first = tracks->hit_offsets[item];
   return (struct hit_ids){tracks->hit_id + first, tracks->hit_offsets[item + 1] - first};
 }

@@ -9,7 +9,7 @@
 #define TRUTH_TRACK_CHECK_H
 
 #include "association.h"
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "tally.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
@@ -68,7 +68,7 @@ void track_check_add_momentum(struct track_check *c, const struct track_hits *tr
                               const struct velo_end_states_view *states, uint32_t state, double qop);
 
 /* The hits of VELO track number `track` of an event; of a VELO-UT track, none if there are no such tracks or the number
- * is SCIFI_NO_TRACK. */
+ * is FORWARD_NO_TRACK. */
 struct hit_ids velo_hits_of(const struct velo_tracks_view *tracks, uint32_t event, uint32_t track);
 struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, uint32_t track);
 /* The hits in all three detectors of long track `i` of the slice, which belongs to the event. */

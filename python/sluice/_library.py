@@ -206,7 +206,7 @@ class Diagnostics:
 
 
 def version() -> str:
-    """The library's version: "0.1.0, commit 4717563d1e0a"."""
+    """The library's version: "0.2.0, commit 4717563d1e0a"."""
     return f"{_abi.decode(library().sl_version())}, commit {_abi.decode(library().sl_commit())}"
 
 

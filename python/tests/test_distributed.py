@@ -72,7 +72,7 @@ def graph_of(**options):
 
 def with_sinks(graph):
     graph.node("copy", "io.mdf_sink", path="taken.mdf")
-    graph.node("table", "io.csv_sink", output="counts")
+    graph.node("table", "output.csv_sink", output="counts")
     return graph
 
 

@@ -1,4 +1,4 @@
-"""Histograms are those that io.histogram_sink writes."""
+"""Histograms are those that output.histogram_sink writes."""
 import csv
 import importlib.util
 import sys

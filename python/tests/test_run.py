@@ -35,7 +35,7 @@ def whole(tracks):
 def test_values_are_those_of_the_command(tracks, command, tmp_path, options):
     graph = tmp_path / "states.yaml"
     graph.write_text(
-        "sluice: 1\ninclude: [common/velo_tracks.yaml]\nnodes: { write: { use: io.csv_sink } }\n"
+        "sluice: 1\ninclude: [common/velo_tracks.yaml]\nnodes: { write: { use: output.csv_sink } }\n"
         "outputs: [fit.end_states]\n"
     )
     command("run", graph, "-n", 11, "--set", "seed=3", "-o", tmp_path / "states.csv", "--quiet")

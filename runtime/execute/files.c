@@ -260,9 +260,10 @@ static int is_below(const char *path, const char *folder) {
 
 int sl_files_check_output(struct sl_session *s) {
   if (!s->options.output_path || s->options.output_is_offered || s->files.output_is_taken) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL,
-              "a sink that writes a file, such as io.csv_sink, takes it, unless its property path names another one",
-              "-o %s: no sink of this graph writes there", s->options.output_path);
+  sl_diagnose(
+      s->diagnostics, SL_ERROR, NULL, NULL,
+      "a sink that writes a file, such as output.csv_sink, takes it, unless its property path names another one",
+      "-o %s: no sink of this graph writes there", s->options.output_path);
   s->report.is_refused = 1;
   return SL_EINVAL;
 }

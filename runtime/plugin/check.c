@@ -454,6 +454,19 @@ static int check_plugin_texts(const struct checker *c, const struct sl_plugin *p
   return SL_OK;
 }
 
+static int check_former_names(const struct checker *c, const struct sl_plugin *p) {
+  if (p->former_count > CHECK_ALGORITHMS_MAX || (p->former_count > 0 && !p->former_names))
+    return checker_refuse(c, "the table of former names is missing or too long");
+  for (uint32_t i = 0; i < p->former_count; i++) {
+    const struct sl_former_name *f = &p->former_names[i];
+    if (!f->former || !f->algorithm) return checker_refuse(c, "former name %u: a name is NULL", i);
+    if (sl_algorithm_index(p, f->algorithm) < 0)
+      return checker_refuse(c, "the former name %s is for algorithm %s, which the plugin does not have", f->former,
+                            f->algorithm);
+  }
+  return SL_OK;
+}
+
 static const struct sl_collection *collection_of(const struct sl_algorithm *a, uint32_t member) {
   return is_port(&a->members[member]) ? a->members[member].collection : NULL;
 }
@@ -486,6 +499,7 @@ int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_
       if (strcmp(plugin->algorithms[j]->name, a->name) == 0)
         return checker_refuse(&c, "two algorithms are named %s", a->name);
   }
+  if (check_former_names(&c, plugin)) return SL_EPLUGIN;
   for (uint32_t i = 0; i < plugin->algorithm_count; i++) {
     c.algorithm = plugin->algorithms[i];
     if (check_algorithm(&c, plugin)) return SL_EPLUGIN;

@@ -394,7 +394,21 @@ static void offer_collections(const struct sl_plugin *plugin, struct sl_nearest 
     }
 }
 
+/* The present name of an algorithm that a plugin lists under the former name `name`, or NULL. */
+static const char *present_name(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin *p = registry->entries[i].plugin;
+    for (uint32_t k = 0; registry->entries[i].status == SL_PLUGIN_LOADED && k < p->former_count; k++) {
+      if (strcmp(p->former_names[k].former, name) != 0) continue;
+      snprintf(buffer, size, "%s.%s", p->name, p->former_names[k].algorithm);
+      return buffer;
+    }
+  }
+  return NULL;
+}
+
 const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
+  if (present_name(registry, name, buffer, size)) return buffer;
   struct sl_nearest nearest;
   sl_nearest_begin(&nearest, name);
   offer_algorithms(registry, &nearest, buffer, size);
@@ -402,6 +416,7 @@ const char *sl_registry_suggest(const struct sl_registry *registry, const char *
 }
 
 const char *sl_registry_suggest_any(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
+  if (present_name(registry, name, buffer, size)) return buffer;
   struct sl_nearest nearest;
   sl_nearest_begin(&nearest, name);
   offer_algorithms(registry, &nearest, buffer, size);

@@ -74,11 +74,12 @@ const char *sl_registry_places(const struct sl_registry *registry, char *text, s
 int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_size);
 
 /* Finds "plugin.algorithm" among the loaded plugins. Kernels come from the plugin for `target`, all others from the one
- * for cpu. NULL if there is none; then sl_registry_suggest gives the nearest name. `entry` may be NULL. */
+ * for cpu. NULL if there is none. `entry` may be NULL. */
 const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, const char *name, const char *target,
                                             const struct sl_plugin_entry **entry);
+/* The present name of an algorithm that was called `name` before; else the nearest name, or NULL. */
 const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size);
-/* The nearest name of an algorithm, a plugin or a collection. */
+/* The same, or the nearest name of a plugin or a collection. */
 const char *sl_registry_suggest_any(const struct sl_registry *registry, const char *name, char *buffer, size_t size);
 
 /* A collection's definition by name, from the loaded plugins; and two definitions compared: 0 if equal, else the first

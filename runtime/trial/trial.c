@@ -300,15 +300,13 @@ static int is_missing_target(const struct trial *t, const char *plugin) {
   return 1;
 }
 
-static int no_such_algorithm(const struct trial *t, const struct sl_plugin *p, const char *algorithm) {
-  struct sl_nearest nearest;
-  sl_nearest_begin(&nearest, algorithm);
-  for (uint32_t i = 0; i < p->algorithm_count; i++) sl_nearest_offer(&nearest, p->algorithms[i]->name);
-  char hint[256];
-  const char *best = sl_nearest_result(&nearest);
-  snprintf(hint, sizeof hint, "did you mean %s.%s?", p->name, best ? best : "");
+static int no_such_algorithm(const struct trial *t, const char *plugin, const char *algorithm) {
+  char name[256], nearest[256], hint[320];
+  snprintf(name, sizeof name, "%s.%s", plugin, algorithm);
+  const char *best = sl_registry_suggest(&t->registry, name, nearest, sizeof nearest);
+  snprintf(hint, sizeof hint, "did you mean %s?", best ? best : "");
   sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, best ? hint : "`sluice list` shows all",
-              "plugin %s has no algorithm %s", p->name, algorithm);
+              "plugin %s has no algorithm %s", plugin, algorithm);
   return SL_EINVAL;
 }
 
@@ -317,7 +315,7 @@ static int test_plugin(struct trial *t, const char *plugin, const char *algorith
   if (!t->entries[0]) return no_such_plugin(t, plugin);
   if (is_missing_target(t, plugin)) return SL_EINVAL;
   const struct sl_plugin *p = t->entries[0]->plugin;
-  if (p && algorithm && sl_algorithm_index(p, algorithm) < 0) return no_such_algorithm(t, p, algorithm);
+  if (p && algorithm && sl_algorithm_index(p, algorithm) < 0) return no_such_algorithm(t, plugin, algorithm);
   fprintf(t->file, "%s %s\n", plugin, t->entries[0]->path);
   if (!test_tables(t) || !p) return SL_OK;
   int status = SL_OK;

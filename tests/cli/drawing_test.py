@@ -102,7 +102,7 @@ def any_text_is_drawn():
         graph = os.path.join(os.fsencode(folder), b"any \xff\x01<\xef\xbf\xbe.yaml")
         Path(os.fsdecode(graph)).write_text(
             "sluice: 1\ninclude: [velo_pv.yaml]\nnodes:\n  h: { use: generic.histogram, set: { of: pv.z, bins: 3 } }\n"
-            "  write: { use: io.histogram_sink }\noutputs: [h]\n")
+            "  write: { use: output.histogram_sink }\noutputs: [h]\n")
         for title in titles:
             for name in ("h.svg", "h.json"):
                 subprocess.run([sys.argv[1], "run", graph, "-q", "-n", "1", "--set", b"h.title=" + title, "-o", name, "--json",

@@ -19,7 +19,7 @@ SLUICE = sys.argv[1]
 links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a blank
 LIBRARY = os.path.join(links.name, "library.so")
 os.symlink(os.path.abspath(sys.argv[2]), LIBRARY)
-CSV = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: io.csv_sink }\noutputs: [tracks]\n"
+CSV = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: output.csv_sink }\noutputs: [tracks]\n"
 HDF5 = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: hdf5.sink, set: { flush_events: 4 } }\noutputs: [tracks]\n"
 checks = Checks(says_passed=False)
 check = checks.that

@@ -23,7 +23,7 @@ TOY = """sluice: 1
 nodes:
   raw:   { use: toy.source, set: { events: 1000000 } }
   split: { use: toy.split }
-  write: { use: io.csv_sink }
+  write: { use: output.csv_sink }
 outputs: [split]
 """
 TWO = """sluice: 1

@@ -135,7 +135,7 @@ with tempfile.TemporaryDirectory() as folder:
         few = histograms(Path(folder) / "few.csv", events=8)
         checks.that(histograms(Path(folder) / "simt.csv", "--device", "simt", "--slice-events", 3, events=8) == few, "histograms: simt")
     graph = Path(folder) / "vertices.yaml"
-    graph.write_text(f"sluice: 1\ninclude: [{HISTOGRAMS}]\nnodes: {{ draw: {{ use: io.csv_sink, set: {{ output: pv }} }} }}\noutputs: [pv]\n")
+    graph.write_text(f"sluice: 1\ninclude: [{HISTOGRAMS}]\nnodes: {{ draw: {{ use: output.csv_sink, set: {{ output: pv }} }} }}\noutputs: [pv]\n")
     call("run", graph, "-n", 60, "-o", Path(folder) / "vertices.csv", "--quiet")
     vertices = table(Path(folder) / "vertices.csv")
     z = [row for row in reference[1] if row["histogram"] == "vertex_z"]

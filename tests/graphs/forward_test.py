@@ -70,7 +70,7 @@ def tables(folder, *arguments):
     """Of each event: states at the end of the VELO, hits in the SciFi, and tracks by VELO track, with channels of hits."""
     outputs = {"states": "fit.end_states", "hits": "scifi_hits", "best": "forward_best", "tracks": "forward_tracks"}
     graph = folder / "tables.yaml"
-    writers = "\n".join(f"  write_{name}: {{ use: io.csv_sink, set: {{ output: {output}, path: {folder / name}.csv }} }}" for name, output in outputs.items())
+    writers = "\n".join(f"  write_{name}: {{ use: output.csv_sink, set: {{ output: {output}, path: {folder / name}.csv }} }}" for name, output in outputs.items())
     graph.write_text(f"sluice: 1\ndescription: tables of tracks, hits and states\ninclude: [{ROOT / 'graphs/forward.yaml'}]\nnodes:\n{writers}\n"
                      f"outputs: [{', '.join(outputs.values())}]\n")
     call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", *arguments)

@@ -68,7 +68,7 @@ def lines_as_recorded():
     lines = re.findall(r"^  (Hlt1\w+):", (ROOT / "graphs/common/lines_default.yaml").read_text(), re.M)
     sequences = json.load(lzma.open(DATA / "lhcb/reference.json.xz"))["sequences"]
     table = folder / "decisions.yaml"
-    table.write_text("sluice: 1\nnodes:\n  write: { use: io.csv_sink, set: { output: decide.decisions } }\n")
+    table.write_text("sluice: 1\nnodes:\n  write: { use: output.csv_sink, set: { output: decide.decisions } }\n")
     for name, (recorded_as, settings) in {**RECORDED, "matching": (RECORDED["matching_no_ut"][0], ())}.items():
         recorded = sequences[recorded_as]
         ours = [line for line in lines if name != "forward_then_matching" or line != "Hlt1GECPassthrough"]

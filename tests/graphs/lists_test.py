@@ -9,8 +9,8 @@ from common import ROOT, Checks, call
 
 EVENTS = 120
 SINKS = """
-  states:  {{ use: io.csv_sink, {events} set: {{ output: fit.beamline_states, path: "{name}.states.csv" }} }}
-  lists:   {{ use: io.csv_sink, {events} set: {{ output: luminosity, path: "{name}.lists.csv" }} }}
+  states:  {{ use: output.csv_sink, {events} set: {{ output: fit.beamline_states, path: "{name}.states.csv" }} }}
+  lists:   {{ use: output.csv_sink, {events} set: {{ output: luminosity, path: "{name}.lists.csv" }} }}
   packets: {{ use: io.mep_sink, {events} set: {{ path: "{name}.mep" }} }}
   write:   {{ use: io.mdf_sink, {events} set: {{ path: "{name}.mdf" }} }}
 """
@@ -54,9 +54,9 @@ with tempfile.TemporaryDirectory() as name:
     whole, some = summaries["all"], summaries["some"]
     listed = events_of(folder / "all.lists.csv")
     checks.that(0 < len(listed) < EVENTS / 5, f"{len(listed)} of {EVENTS} events are on the list")
-    checks.that(events_of(folder / "some.lists.csv") == listed, "io.csv_sink: a list of those that it sees")
+    checks.that(events_of(folder / "some.lists.csv") == listed, "output.csv_sink: a list of those that it sees")
     expected = [row for row in rows(folder / "all.states.csv") if (row["run"], row["event"]) in set(listed)]
-    checks.that(expected and rows(folder / "some.states.csv") == expected, f"io.csv_sink: the {len(expected)} rows of these events")
+    checks.that(expected and rows(folder / "some.states.csv") == expected, f"output.csv_sink: the {len(expected)} rows of these events")
     for sink in ("states", "lists", "packets", "write", "check", "pv_check", "distributions") + ("tables",) * has_hdf5:
         result = some["results"][sink]
         checks.that(result["events"] == len(listed), f"{sink} says that it saw {result['events']} events")
@@ -75,7 +75,7 @@ with tempfile.TemporaryDirectory() as name:
     (folder / "numbers.yaml").write_text(
         f"sluice: 1\ninclude: [{ROOT}/graphs/velo_pv.yaml]\nnodes:\n"
         "  distributions: { use: truth.distributions, in: { hits: clusters } }\n"
-        '  lists: { use: io.csv_sink, set: { output: luminosity, path: "again.csv" } }\noutputs: [luminosity]\n')
+        '  lists: { use: output.csv_sink, set: { output: luminosity, path: "again.csv" } }\noutputs: [luminosity]\n')
     for form in ("mdf", "mep"):
         call("run", folder / "numbers.yaml", "-i", folder / f"some.{form}", "--json", folder / "again.json", "--quiet", cwd=folder)
         again = json.loads((folder / "again.json").read_text())["results"]

@@ -75,7 +75,7 @@ def tables(graph, outputs, *arguments):
     """The rows of each of these outputs of the six events."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.yaml"
-        writers = "\n".join(f"  write_{i}: {{ use: io.csv_sink, set: {{ output: {output}, path: {folder}/{i}.csv }} }}" for i, output in enumerate(outputs))
+        writers = "\n".join(f"  write_{i}: {{ use: output.csv_sink, set: {{ output: {output}, path: {folder}/{i}.csv }} }}" for i, output in enumerate(outputs))
         path.write_text(f"sluice: 1\ndescription: tables of tracks\ninclude: [{ROOT / 'graphs' / graph}]\nnodes:\n{writers}\noutputs: [{', '.join(outputs)}]\n")
         call("run", path, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", *arguments)
         return [list(csv.DictReader((Path(folder) / f"{i}.csv").open())) for i in range(len(outputs))]

@@ -49,7 +49,7 @@ def tables(folder, *arguments):
     """By event: tracks in x, and seeds."""
     outputs = {"tracks": "xz_tracks", "seeds": "seeds"}
     graph = folder / "tables.yaml"
-    writers = "\n".join(f"  write_{name}: {{ use: io.csv_sink, set: {{ output: {output}, path: {folder / name}.csv }} }}" for name, output in outputs.items())
+    writers = "\n".join(f"  write_{name}: {{ use: output.csv_sink, set: {{ output: {output}, path: {folder / name}.csv }} }}" for name, output in outputs.items())
     graph.write_text(f"sluice: 1\ndescription: tables of tracks and seeds\ninclude: [{ROOT / 'graphs/seeding.yaml'}]\nnodes:\n{writers}\n"
                      f"outputs: [{', '.join(outputs.values())}]\n")
     call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", *arguments)

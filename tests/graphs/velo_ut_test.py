@@ -54,8 +54,8 @@ def tables(folder, *arguments):
 description: tables of tracks and states
 include: [{ROOT / 'graphs/velo_ut.yaml'}]
 nodes:
-  write_tracks: {{ use: io.csv_sink, set: {{ output: ut_tracks, path: {folder / 'tracks.csv'} }} }}
-  write_states: {{ use: io.csv_sink, set: {{ output: fit.end_states, path: {folder / 'states.csv'} }} }}
+  write_tracks: {{ use: output.csv_sink, set: {{ output: ut_tracks, path: {folder / 'tracks.csv'} }} }}
+  write_states: {{ use: output.csv_sink, set: {{ output: fit.end_states, path: {folder / 'states.csv'} }} }}
 outputs: [ut_hits, ut_tracks, fit.end_states]
 """)
     call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet", *arguments)

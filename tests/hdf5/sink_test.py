@@ -87,7 +87,7 @@ def whole_file(checks, folder):
         with h5py.File(target) as file:
             checks.that(file.attrs["complete"] == 1, f"the file is complete {options}")
             checks.that(file.attrs["graph_digest"] == summary["graph_digest"], "it names the run's graph digest")
-            checks.that("velo 0.1.0 cpu" in file.attrs["plugins"].splitlines(), "it names the plugins and their versions")
+            checks.that("velo 0.2.0 cpu" in file.attrs["plugins"].splitlines(), "it names the plugins and their versions")
             checks.that("use: velo.kalman_filter" in file.attrs["graph"], "it holds the graph")
             checks.that(file.attrs["graph"] == summary["graph_text"], "as the summary does")
             program = f"{summary['sluice_version']}, commit {summary['commit']}"

@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as name:
         with table.open() as file:
             return [(int(row["banks"]), int(row["bytes"])) for row in csv.DictReader(file)]
 
-    graph.write_text(GRAPH.replace("outputs:", "  write: { use: io.csv_sink }\noutputs:"))
+    graph.write_text(GRAPH.replace("outputs:", "  write: { use: output.csv_sink }\noutputs:"))
     reference = [expected(n) for n in range(EVENTS)]
     for device in DEVICES:
         for slices in ("1", "7", "1000"):

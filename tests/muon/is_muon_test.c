@@ -1,7 +1,7 @@
 /* is_muon_test.c: muon.is_muon: how many stations a momentum needs, by hand; and windows against a plain loop over all
  * hits in double precision. */
+#include "forward/event_model.h"
 #include "muon_support.h"
-#include "scifi/event_model.h"
 
 #include <math.h>
 

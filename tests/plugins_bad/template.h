@@ -95,6 +95,10 @@ static const struct sl_algorithm copy SL_UNUSED = {.name = "copy",
                                                    .members = BAD_MEMBERS,
                                                    .run = BAD_RUN};
 static const struct sl_algorithm *const table[] SL_UNUSED = {BAD_ALGORITHMS};
+#ifndef BAD_FORMER_NAMES
+#define BAD_FORMER_COUNT 0
+#define BAD_FORMER_NAMES NULL
+#endif
 #ifndef BAD_TABLE
 #define BAD_TABLE table
 #endif
@@ -109,4 +113,5 @@ const struct sl_plugin sluice_plugin = {BAD_MAGIC,
                                         "breaks one thing",
                                         BAD_TABLE,
                                         sizeof(table) / sizeof(table[0]),
-                                        0};
+                                        BAD_FORMER_COUNT,
+                                        BAD_FORMER_NAMES};

@@ -307,7 +307,11 @@ static void write_plugin(FILE *out) {
   M(sl_plugin, doc);
   M(sl_plugin, algorithms);
   M(sl_plugin, algorithm_count);
-  M(sl_plugin, reserved);
+  M(sl_plugin, former_count);
+  M(sl_plugin, former_names);
+  BEGIN(sl_former_name);
+  M(sl_former_name, former);
+  M(sl_former_name, algorithm);
 }
 
 /* Numbers in the tables mean something too. */

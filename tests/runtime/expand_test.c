@@ -98,8 +98,17 @@ static struct sl_algorithm keep = {.name = "keep",
                                    .sink = &sink};
 
 static const struct sl_algorithm *const store_algorithms[] = {&fetch, &keep};
-static const struct sl_plugin store = {
-    SL_PLUGIN_MAGIC, sizeof(struct sl_plugin), SL_ABI_VERSION, "store", "1", "cpu", "boxes", store_algorithms, 2, 0};
+static const struct sl_plugin store = {SL_PLUGIN_MAGIC,
+                                       sizeof(struct sl_plugin),
+                                       SL_ABI_VERSION,
+                                       "store",
+                                       "1",
+                                       "cpu",
+                                       "boxes",
+                                       store_algorithms,
+                                       2,
+                                       0,
+                                       NULL};
 
 /* A plugin whose only sink reads one collection. */
 struct reader {

@@ -465,7 +465,7 @@ static const struct sl_algorithm *const other_algorithms[] = {SL_ENTRY(take)};
 #define PLUGIN(name, target, algorithms)                                                                          \
   {                                                                                                               \
     SL_PLUGIN_MAGIC, (uint32_t)sizeof(struct sl_plugin), SL_ABI_VERSION, name, "1.0", target, "fake", algorithms, \
-        SL_COUNT_(algorithms), 0                                                                                  \
+        SL_COUNT_(algorithms), 0, NULL                                                                            \
   }
 static const struct sl_plugin toy_plugin = PLUGIN("toy", "cpu", toy_algorithms);
 static const struct sl_plugin toy_cuda_plugin = PLUGIN("toy", "cuda", toy_cuda_algorithms);

@@ -36,9 +36,9 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
     const char *folder, *reason;
   } cases[] = {
       {"wrong_magic", "magic 656369756c53554d, 656369756c53554c is expected"},
-      {"smaller", "descriptor of 56 bytes, 64 are expected"},
-      {"larger", "descriptor of 72 bytes, 64 are expected"},
-      {"other_abi", "ABI version 9, this runtime speaks 8"},
+      {"smaller", "descriptor of 64 bytes, 72 are expected"},
+      {"larger", "descriptor of 80 bytes, 72 are expected"},
+      {"other_abi", "ABI version 8, this runtime speaks 9"},
       {"other_name",
        "the plugin calls itself good for target cpu, so its file must be named good.cpu.so, not bad.cpu.so"},
       {"other_target",
@@ -72,6 +72,7 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
        "algorithm copy: member label: a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or "
        "compute "
        "what the kernel needs from it in prepare"},
+      {"former_name", "the former name good.copy is for algorithm copie, which the plugin does not have"},
       {"duplicate", "two algorithms are named copy"},
       {"null_algorithms", "1 algorithms and no table of them, 1 to 1024 are expected"},
       {"null_entry", "entry 1 of the table of algorithms is NULL"},

@@ -26,7 +26,7 @@ def decisions(changes="", names=LINES):
     with tempfile.TemporaryDirectory() as folder:
         graph, table = Path(folder) / "graph.yaml", Path(folder) / "decisions.csv"
         graph.write_text(f"sluice: 1\ndescription: decisions as a table\ninclude: [{ROOT}/graphs/selections.yaml]\nnodes:\n{changes}"
-                         f"  write: {{ use: io.csv_sink, set: {{ output: decide.decisions, path: {table} }} }}\n")
+                         f"  write: {{ use: output.csv_sink, set: {{ output: decide.decisions, path: {table} }} }}\n")
         summary = json.loads(call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--json", "-", "--quiet").stdout)
         found = {}
         for row in csv.DictReader(table.open()):

@@ -39,7 +39,7 @@ def places(graph):
     with tempfile.TemporaryDirectory() as folder:
         hits, table = Path(folder) / "hits.yaml", Path(folder) / "hits.csv"
         hits.write_text(f"sluice: 1\ndescription: a table of hits\ninclude: [{ROOT / 'graphs' / graph}]\nnodes:\n"
-                        f"  write: {{ use: io.csv_sink, set: {{ output: clusters, path: {table} }} }}\noutputs: [clusters]\n")
+                        f"  write: {{ use: output.csv_sink, set: {{ output: clusters, path: {table} }} }}\noutputs: [clusters]\n")
         call("run", hits, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet")
         by_event = {}
         for row in csv.DictReader(table.open()):

@@ -39,7 +39,7 @@ def stub_columns():
     with tempfile.TemporaryDirectory() as folder:
         graph, table = Path(folder) / "stubs.yaml", Path(folder) / "stubs.csv"
         graph.write_text(f"sluice: 1\ndescription: a table of stubs\ninclude: [{ROOT / 'graphs/muon_hits.yaml'}]\nnodes:\n"
-                         f"  write: {{ use: io.csv_sink, set: {{ output: muon_stubs, path: {table} }} }}\noutputs: [muon_stubs]\n")
+                         f"  write: {{ use: output.csv_sink, set: {{ output: muon_stubs, path: {table} }} }}\noutputs: [muon_stubs]\n")
         call("run", graph, "-i", SIX, "--set", f"geometry={GEOMETRY}", "--quiet")
         return list(csv.DictReader(table.open()))
 

@@ -22,7 +22,7 @@ def graph_of(folder):
     for name in lines:
         text.append(f"  Hlt1{name}: {{ set: {{ pre_scale: 1, post_scale: 1 }} }}")
         for node in f"Hlt1{name}", f"Where{name}":
-            text.append(f"  {node}_written: {{ use: io.csv_sink, set: {{ output: {node}, path: {folder}/{node}.csv }} }}")
+            text.append(f"  {node}_written: {{ use: output.csv_sink, set: {{ output: {node}, path: {folder}/{node}.csv }} }}")
     outputs = [node for name in lines for node in (f"Hlt1{name}", f"Where{name}")]
     path = folder / "twins.yaml"
     path.write_text("\n".join([*text, f"outputs: [{', '.join(outputs)}]", ""]))

@@ -1,6 +1,6 @@
 /* test_long_check.c: what truth.long_check counts and reports, on particles and tracks made by hand. */
 #include "check_case.h"
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 

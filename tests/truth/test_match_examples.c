@@ -1,7 +1,7 @@
 /* test_match_examples.c: what truth.match_examples writes of pairs made by hand. */
 #include "check_case.h"
-#include "scifi/match_network.h"
 #include "scratch.h"
+#include "seeding/match_network.h"
 
 #include <math.h>
 
@@ -72,15 +72,15 @@ static void give_seeds(void) {
 
 /* chi2 = (dx^2 + dy^2) / 100. */
 static void give_constants(void) {
-  static float c[SCIFI_MATCH_CONSTANTS];
-  c[SCIFI_MATCH_Z_END] = 9410;
-  c[SCIFI_MATCH_Z_Y] = 10000;
-  c[SCIFI_MATCH_DTX_MAX] = c[SCIFI_MATCH_DTY_MAX] = 1;
-  c[SCIFI_MATCH_DISTANCE_X_MAX] = c[SCIFI_MATCH_DISTANCE_Y_MAX] = 1e6f;
-  c[SCIFI_MATCH_X_TOLERANCE] = c[SCIFI_MATCH_Y_TOLERANCE] = 10;
-  c[SCIFI_MATCH_WEIGHTS] = c[SCIFI_MATCH_WEIGHTS + 1] = 1;
-  c[SCIFI_MATCH_Z_MAGNET] = 5000;
-  sl_test_input(test, "matching", "constants", c, SCIFI_MATCH_CONSTANTS);
+  static float c[MATCH_CONSTANTS];
+  c[MATCH_Z_END] = 9410;
+  c[MATCH_Z_Y] = 10000;
+  c[MATCH_DTX_MAX] = c[MATCH_DTY_MAX] = 1;
+  c[MATCH_DISTANCE_X_MAX] = c[MATCH_DISTANCE_Y_MAX] = 1e6f;
+  c[MATCH_X_TOLERANCE] = c[MATCH_Y_TOLERANCE] = 10;
+  c[MATCH_WEIGHTS] = c[MATCH_WEIGHTS + 1] = 1;
+  c[MATCH_Z_MAGNET] = 5000;
+  sl_test_input(test, "matching", "constants", c, MATCH_CONSTANTS);
 }
 
 static const char *run(const char *path, double max_chi2) {

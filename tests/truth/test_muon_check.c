@@ -1,6 +1,6 @@
 /* test_muon_check.c: what truth.muon_check counts and reports, on particles, tracks and flags made by hand. */
 #include "check_case.h"
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "velo/event_model.h"
 
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static void add_track(uint32_t velo, uint32_t scifi, float p, uint8_t is_muon) {
     tracks.scifi_id[TRACK_HITS * i + k] = SCIFI(scifi) + k;
   }
   tracks.track[i] = i - tracks.offsets[tracks.event_count];
-  tracks.ut_track[i] = SCIFI_NO_TRACK;
+  tracks.ut_track[i] = FORWARD_NO_TRACK;
   tracks.hit_offsets[i + 1] = TRACK_HITS * (i + 1);
   tracks.qop[i] = (i % 2 ? 1.0f : -1.0f) / p;
   tracks.is_muon[i] = is_muon;

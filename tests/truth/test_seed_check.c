@@ -1,6 +1,6 @@
 /* test_seed_check.c: what truth.seed_check counts and reports, on particles and seeds made by hand. */
 #include "check_case.h"
-#include "scifi/event_model.h"
+#include "seeding/event_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

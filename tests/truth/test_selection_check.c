@@ -4,7 +4,7 @@
  * own hits, and the track of a key has these.
  */
 #include "check_case.h"
-#include "scifi/event_model.h"
+#include "forward/event_model.h"
 #include "selections/event_model.h"
 #include "sink_caller.h"
 #include "velo/event_model.h"
@@ -63,7 +63,7 @@ static void add_track(uint32_t key) {
     tracks.scifi_id[TRACK_HITS * i + k] = SCIFI(key) + k;
   }
   tracks.track[i] = i - tracks.offsets[tracks.event_count];
-  tracks.ut_track[i] = SCIFI_NO_TRACK;
+  tracks.ut_track[i] = FORWARD_NO_TRACK;
   tracks.hit_offsets[i + 1] = TRACK_HITS * (i + 1);
 }
 

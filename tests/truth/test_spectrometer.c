@@ -248,7 +248,7 @@ static struct spectrometer_inputs long_inputs(struct long_case *c) {
                           .velo_hit_offsets = {0, 2},
                           .ut_hit_offsets = {0, 2},
                           .long_hit_offsets = {0, 6, 6},
-                          .ut_track = {0, SCIFI_NO_TRACK},
+                          .ut_track = {0, FORWARD_NO_TRACK},
                           .velo_x = {bent(600), bent(400)},
                           .velo_z = {600, 400},
                           .state_x = {bent(50)},

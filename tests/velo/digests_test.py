@@ -20,9 +20,9 @@ nodes:
   backward: {{ use: velo.select_tracks, in: {{ tracks: every }}, set: {{ direction: backward }} }}
   forward_fit: {{ use: velo.kalman_filter, in: {{ tracks: forward }} }}
   backward_fit: {{ use: velo.kalman_filter, in: {{ tracks: backward }} }}
-  forward_states: {{ use: io.csv_sink, set: {{ output: forward_fit.beamline_states, path: forward.csv }} }}
-  backward_states: {{ use: io.csv_sink, set: {{ output: backward_fit.beamline_states, path: backward.csv }} }}
-  states: {{ use: io.csv_sink, set: {{ output: fit.beamline_states, path: states.csv }} }}
+  forward_states: {{ use: output.csv_sink, set: {{ output: forward_fit.beamline_states, path: forward.csv }} }}
+  backward_states: {{ use: output.csv_sink, set: {{ output: backward_fit.beamline_states, path: backward.csv }} }}
+  states: {{ use: output.csv_sink, set: {{ output: fit.beamline_states, path: states.csv }} }}
 outputs: [tracks, every, forward, backward, fit.beamline_states, forward_fit.beamline_states, backward_fit.beamline_states]
 """
 

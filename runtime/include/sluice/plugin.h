@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  8u
+#define SL_ABI_VERSION  9u
 
 /* ------------------------------------------------------------------------------------------------ members */
 
@@ -173,6 +173,12 @@ struct sl_algorithm {
   int (*run_family)(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count);
 };
 
+/* A name that an algorithm of this plugin had before: the error about an unknown algorithm suggests the present one. */
+struct sl_former_name {
+  const char *former;    /* with the plugin of that time: "tracks.fit" */
+  const char *algorithm; /* of this plugin: "kalman_filter" */
+};
+
 struct sl_plugin {
   uint64_t magic;
   uint32_t size; /* sizeof(struct sl_plugin) */
@@ -183,7 +189,8 @@ struct sl_plugin {
   const char *doc;
   const struct sl_algorithm *const *algorithms;
   uint32_t algorithm_count;
-  uint32_t reserved;
+  uint32_t former_count;
+  const struct sl_former_name *former_names; /* optional */
 };
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
@@ -191,7 +198,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 152, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_former_name) == 16, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
 
 /* Definitions. Each takes NAME_members and struct NAME_args of the same file; plugin.c declares what it lists with
  * SL_DECLARE(NAME). */
@@ -286,20 +294,22 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 64, "frozen by the ABI");
                                                         .sink = &(sink_),                                   \
                                                         __VA_ARGS__}
 
-/* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc). The build defines SL_TARGET. */
-#define SL_ENTRY(name) &sl_algorithm_##name
-#define SL_PLUGIN(name_, version_, doc_)                                                  \
+/* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc), which a table of struct
+ * sl_former_name may follow: SL_FORMER_NAMES(table). The build defines SL_TARGET. */
+#define SL_ENTRY(name)         &sl_algorithm_##name
+#define SL_FORMER_NAMES(table) .former_count = SL_COUNT_(table), .former_names = table
+#define SL_PLUGIN(name_, version_, doc_, ...)                                             \
   SL_EXTERN_ __attribute__((visibility("default"))) const struct sl_plugin sluice_plugin; \
-  const struct sl_plugin sluice_plugin = {SL_PLUGIN_MAGIC,                                \
-                                          (uint32_t)sizeof(struct sl_plugin),             \
-                                          SL_ABI_VERSION,                                 \
-                                          name_,                                          \
-                                          version_,                                       \
-                                          SL_TARGET,                                      \
-                                          doc_,                                           \
-                                          algorithms,                                     \
-                                          SL_COUNT_(algorithms),                          \
-                                          0}
+  const struct sl_plugin sluice_plugin = {.magic = SL_PLUGIN_MAGIC,                       \
+                                          .size = (uint32_t)sizeof(struct sl_plugin),     \
+                                          .abi_version = SL_ABI_VERSION,                  \
+                                          .name = name_,                                  \
+                                          .version = version_,                            \
+                                          .target = SL_TARGET,                            \
+                                          .doc = doc_,                                    \
+                                          .algorithms = algorithms,                       \
+                                          .algorithm_count = SL_COUNT_(algorithms),       \
+                                          __VA_ARGS__}
 
 #ifdef __cplusplus
 }

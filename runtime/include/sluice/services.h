@@ -41,7 +41,7 @@ struct sl_run {
   const char *device;         /* "cpu", "cuda:1" */
   const char *graph_text;     /* the whole graph with all defaults, as YAML */
   uint64_t graph_digest;      /* of that text */
-  const char *const *plugins; /* that the graph uses: "velo 0.1.0 cpu" */
+  const char *const *plugins; /* that the graph uses: "velo 0.2.0 cpu" */
   const struct sl_run_output *outputs;
 };
 

@@ -5,4 +5,4 @@ SL_DECLARE(count_bytes);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(count_bytes)};
 
-SL_PLUGIN("glow", "0.1.0", "banks of a type that no plugin of the tree knows");
+SL_PLUGIN("glow", "0.2.0", "banks of a type that no plugin of the tree knows");

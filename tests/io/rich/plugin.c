@@ -13,4 +13,4 @@ static const struct sl_algorithm *const algorithms[] = {
 #endif
 };
 
-SL_PLUGIN("rich", "0.1.0", "banks of a type that no plugin of the tree knows");
+SL_PLUGIN("rich", "0.2.0", "banks of a type that no plugin of the tree knows");

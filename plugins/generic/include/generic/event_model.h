@@ -17,7 +17,8 @@ SL_COLLECTION(generic_list_totals, GENERIC_LIST_TOTALS_FIELDS, "how many events 
 
 /* Counts of values over the run. An axis of N bins has N + GENERIC_BESIDE entries: values below it, its bins, values
  * above it, and those that are infinite or no numbers. The properties of the node say what the axis is: `of`, `bins`,
- * `lower`, `upper`; in two dimensions `x`, `x_bins`, ... and `y`, ...; and `title`. io.histogram_sink reads them. */
+ * `lower`, `upper`; in two dimensions `x`, `x_bins`, ... and `y`, ...; and `title`. output.histogram_sink reads them.
+ */
 enum { GENERIC_BELOW = 0, GENERIC_BESIDE = 3 };
 #define GENERIC_ABOVE(bins)      ((bins) + 1)
 #define GENERIC_NOT_FINITE(bins) ((bins) + 2)

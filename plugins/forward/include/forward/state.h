@@ -1,0 +1,25 @@
+/* state.h: where a track is and where it goes, for kernels and host code. */
+#ifndef FORWARD_STATE_H
+#define FORWARD_STATE_H
+
+#include "velo/event_model.h"
+
+#include <sluice/math.h>
+
+/* A place, and the slopes there. */
+struct forward_state {
+  float x, y, z, tx, ty;
+};
+
+/* Those of VELO track `i` of the slice. */
+SL_MATH_FUNCTION struct forward_state forward_velo_state(const struct velo_end_states_view *states, uint32_t i) {
+  struct forward_state s;
+  s.x = states->x[i];
+  s.y = states->y[i];
+  s.z = states->z[i];
+  s.tx = states->tx[i];
+  s.ty = states->ty[i];
+  return s;
+}
+
+#endif

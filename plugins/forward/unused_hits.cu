@@ -1,0 +1,126 @@
+/* forward.unused_hits: the hits that no track has, in the same order, and which places these have among all hits.
+ *
+ * A block an event. A bit a hit in shared memory says whether it is used, and a count a word of these bits how many are
+ * before, so that each hit that is left, and each zone, knows its new place. Reads 13 bytes a hit and 2 a hit of a
+ * track, and writes 15 a hit that is left.
+ */
+#include "forward/event_model.h"
+
+#include <sluice/kernel.h>
+
+enum { USED_WORD_BITS = 32, USED_WORDS = (SCIFI_HITS_MAX + USED_WORD_BITS) / USED_WORD_BITS };
+
+/* Hits that a thread reads at once. */
+#if defined(SL_TARGET_CPU)
+enum { HITS_AT_A_TIME = 1 };
+#else
+enum { HITS_AT_A_TIME = 4 };
+#endif
+
+#define SL_ARGS unused_hits_args
+#define UNUSED_HITS(M)                                                                   \
+  M(IN, hits, scifi_hits, "", "all of them")                                             \
+  M(IN, tracks, long_tracks, "offsets hit_offsets hit", "what has hits")                 \
+  M(OUT, unused, scifi_hits, "in the same order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))) \
+  M(OUT, places, scifi_hit_places, "of these among all hits", SL_SHARES_OFFSETS(unused))
+SL_ARGUMENTS(unused_hits, UNUSED_HITS);
+
+/* A bit for each hit that a track has; returns how many of them this thread was the first to set. Afterwards all
+ * threads see them. */
+static SL_DEVICE uint32_t mark_used(const struct unused_hits_args *a, uint32_t event, uint32_t words, uint32_t *used) {
+  const uint32_t begin = a->tracks.hit_offsets[a->tracks.offsets[event]];
+  const uint32_t end = a->tracks.hit_offsets[a->tracks.offsets[event + 1]];
+  uint32_t count = 0;
+  for (uint32_t w = threadIdx.x; w < words; w += blockDim.x) used[w] = 0;
+  __syncthreads();
+  for (uint32_t h = begin + threadIdx.x; h < end; h += blockDim.x) {
+    const uint32_t hit = a->tracks.hit[h], bit = 1u << hit % USED_WORD_BITS;
+    count += (atomicOr(&used[hit / USED_WORD_BITS], bit) & bit) == 0 ? 1u : 0u;
+  }
+  __syncthreads();
+  return count;
+}
+
+static SL_DEVICE uint32_t words_of(const struct unused_hits_args *a, uint32_t event) {
+  return (a->hits.offsets[event + 1] - a->hits.offsets[event]) / USED_WORD_BITS + 1;
+}
+
+SL_KERNEL(unused_hits_count, struct unused_hits_args) {
+  __shared__ uint32_t used[USED_WORDS];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t count = sl_block_sum_u32(mark_used(&a, event, words_of(&a, event), used));
+    if (threadIdx.x == 0) a.unused.offsets[event] = a.hits.offsets[event + 1] - a.hits.offsets[event] - count;
+  }
+}
+
+/* How many used hits are before each word. Afterwards all threads see them. */
+static SL_DEVICE void sum_used(const uint32_t *used, uint32_t words, uint32_t *before) {
+  uint32_t sum = 0;
+  SL_FOR_BLOCK (w, words) {
+    uint32_t total;
+    const uint32_t earlier = sl_block_exclusive_scan(w < words ? sl_count_bits(used[w]) : 0, &total);
+    if (w < words) before[w] = sum + earlier;
+    sum += total;
+  }
+  __syncthreads();
+}
+
+/* Where the first hit from this place on stands that is left. */
+static SL_DEVICE uint32_t new_place(const uint32_t *used, const uint32_t *before, uint32_t hit) {
+  const uint32_t word = hit / USED_WORD_BITS, below = (1u << hit % USED_WORD_BITS) - 1;
+  return hit - before[word] - sl_count_bits(used[word] & below);
+}
+
+struct hit {
+  uint32_t id;
+  float x, z;
+  uint8_t pseudo_size;
+};
+
+/* Several hits of a thread, of which all are read before the first is written: the loads do not wait for each other. */
+static SL_DEVICE void write_hits(const struct unused_hits_args *a, uint32_t event, uint32_t begin, const uint32_t *used,
+                                 const uint32_t *before) {
+  const uint32_t first = a->hits.offsets[event], count = a->hits.offsets[event + 1] - first;
+  const uint32_t to = a->unused.offsets[event];
+  struct hit hits[HITS_AT_A_TIME];
+  SL_UNROLL for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
+    const uint32_t i = begin + k * blockDim.x, from = first + (i < count ? i : 0);
+    hits[k].id = a->hits.id[from];
+    hits[k].x = a->hits.x[from];
+    hits[k].z = a->hits.z[from];
+    hits[k].pseudo_size = a->hits.pseudo_size[from];
+  }
+  SL_UNROLL for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
+    const uint32_t i = begin + k * blockDim.x;
+    if (i >= count || (used[i / USED_WORD_BITS] >> i % USED_WORD_BITS & 1)) continue;
+    const uint32_t place = to + new_place(used, before, i);
+    a->unused.id[place] = hits[k].id;
+    a->unused.x[place] = hits[k].x;
+    a->unused.z[place] = hits[k].z;
+    a->unused.pseudo_size[place] = hits[k].pseudo_size;
+    a->places.place[place] = (uint16_t)i;
+  }
+}
+
+SL_KERNEL(unused_hits_write, struct unused_hits_args) {
+  __shared__ uint32_t used[USED_WORDS], before[USED_WORDS];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t count = a.hits.offsets[event + 1] - a.hits.offsets[event];
+    const uint32_t is_empty = a.unused.offsets[event + 1] == a.unused.offsets[event];
+    const uint32_t words = words_of(&a, event);
+    const size_t zones = (SCIFI_ZONES + 1) * (size_t)event;
+    mark_used(&a, event, words, used);
+    sum_used(used, words, before);
+    for (uint32_t z = threadIdx.x; z <= SCIFI_ZONES; z += blockDim.x)
+      a.unused.zone_first[zones + z] = (uint16_t)(is_empty ? 0 : new_place(used, before, a.hits.zone_first[zones + z]));
+    for (uint32_t i = threadIdx.x; i < (is_empty ? 0 : count); i += HITS_AT_A_TIME * blockDim.x)
+      write_hits(&a, event, i, used, before);
+    __syncthreads(); /* the next event's bits come into the same words */
+  }
+}
+
+static int run(const struct sl_launch *l, const struct unused_hits_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, unused_hits_count, unused_hits_write, a->unused, *a);
+}
+
+SL_ALGORITHM(unused_hits, "hits that no track has", 256, run);

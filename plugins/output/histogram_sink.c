@@ -1,0 +1,174 @@
+/* histogram_sink.c: output.histogram_sink, writes the histograms of the graph when the run has ended: as JSON, as
+ * comma-separated values, or as a picture.
+ */
+#include "histograms.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SL_ARGS histogram_sink_args
+#define HISTOGRAM_SINK(M)                                                                                     \
+  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                               \
+  M(STRING, output, "", "which output of the graph; empty: all that are histograms")                          \
+  M(ENUM, format, "by_name", "of the file; by_name: .json, .csv or .svg at its end, svg where there is none", \
+    "by_name json csv svg")                                                                                   \
+  M(BOOL, log_counts, 0, "pictures show counts on a logarithmic scale")
+SL_HOST_ARGUMENTS(histogram_sink, HISTOGRAM_SINK);
+
+enum { BY_NAME, JSON, CSV, SVG, FORMATS };
+
+struct histogram_sink {
+  const struct sl_output_calls *to;
+  struct sl_output *file;
+  const struct sl_run *run;
+  uint32_t *outputs; /* their indices in the run */
+  uint32_t count, format;
+  struct histogram_style style;
+};
+
+/* ------------------------------------------------------------------------------------------------- opening */
+
+/* Adds the outputs that are wanted and are histograms. */
+static int choose_outputs(struct histogram_sink *k, const struct sl_services *s, const char *name) {
+  uint32_t found = 0;
+  k->outputs = (uint32_t *)malloc((k->run->output_count + 1) * sizeof *k->outputs);
+  if (!k->outputs) {
+    s->message(s->context, SL_ERROR, "out of memory");
+    return SL_ENOMEM;
+  }
+  for (uint32_t o = 0; o < k->run->output_count; o++) {
+    struct histogram h;
+    if (*name && strcmp(k->run->outputs[o].name, name) != 0) continue;
+    found++;
+    const int status = histogram_of(s, &k->run->outputs[o], &h);
+    if (status < 0) return status;
+    if (status > 0) k->outputs[k->count++] = o;
+  }
+  if (k->count > 0) return SL_OK;
+  if (*name && found)
+    s->message(s->context, SL_ERROR, "output: `%s` is no histogram, as generic.histogram makes them", name);
+  else if (*name)
+    s->message(s->context, SL_ERROR, "output: the graph has no output `%s`", name);
+  else
+    s->message(s->context, SL_ERROR, "none of the graph's outputs is a histogram, as generic.histogram makes them");
+  return SL_EINVAL;
+}
+
+static int choose_format(struct histogram_sink *k, const struct sl_services *s, uint32_t wanted, const char *path) {
+  static const char *const ends[FORMATS] = {"", ".json", ".csv", ".svg"};
+  const char *folder = strrchr(path, '/'), *end = strrchr(folder ? folder : path, '.');
+  k->format = wanted;
+  if (wanted == BY_NAME && !end) k->format = SVG;
+  for (uint32_t f = JSON; f < FORMATS && wanted == BY_NAME && end; f++)
+    if (strcasecmp(end, ends[f]) == 0) k->format = f;
+  if (k->format != BY_NAME) return SL_OK;
+  s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; say by `format` what to write",
+             path);
+  return SL_EINVAL;
+}
+
+static int histogram_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
+  const struct histogram_sink_args *args = (const struct histogram_sink_args *)args_;
+  struct histogram_sink *k = (struct histogram_sink *)state;
+  const char *path = *args->path ? args->path : output_path ? output_path : "";
+  k->to = s->output;
+  k->run = s->run;
+  k->style.log_counts = args->log_counts;
+  int status = choose_outputs(k, s, args->output);
+  if (status == SL_OK && *path) status = choose_format(k, s, args->format, path);
+  return status == SL_OK ? k->to->open(s, path, 0, &k->file) : status;
+}
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+/* The runtime sums the counts. */
+static int histogram_sink_consume(void *state, const struct sl_services *s, const void *args,
+                                  const struct sl_batch *batch) {
+  (void)state, (void)s, (void)args, (void)batch;
+  return SL_OK;
+}
+
+static void report_axis(const struct sl_report *r, const char *name, const struct histogram_axis *axis,
+                        const struct histogram_axis_sums *sums) {
+  r->begin_object(r->context, name);
+  r->text(r->context, "field", axis->field);
+  r->integer(r->context, "below", (int64_t)sums->below);
+  r->integer(r->context, "above", (int64_t)sums->above);
+  r->integer(r->context, "not_finite", (int64_t)sums->not_finite);
+  r->number(r->context, "mean", sums->mean);
+  r->number(r->context, "standard_deviation", sums->standard_deviation);
+  r->end_object(r->context);
+}
+
+/* " mm", or nothing. */
+#define SPACED(unit) *(unit) ? " " : "", unit
+
+static void report_line(const struct sl_report *r, const struct histogram *h, const struct histogram_sums *sums) {
+  if (h->y.bins > 0)
+    r->line(r->context, "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins, means %.4g%s%s and %.4g%s%s", h->name,
+            sums->entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->y.mean, SPACED(h->y.unit));
+  else
+    r->line(r->context,
+            "%s: %" PRIu64 " entries, %" PRIu64 " of them in bins, mean %.4g%s%s, standard deviation %.4g%s%s", h->name,
+            sums->entries, sums->in_bins, sums->x.mean, SPACED(h->x.unit), sums->x.standard_deviation,
+            SPACED(h->x.unit));
+}
+
+static void report_histogram(const struct sl_report *r, const struct histogram *h) {
+  const struct histogram_sums sums = histogram_sum(h);
+  r->begin_object(r->context, NULL);
+  r->text(r->context, "name", h->name);
+  r->integer(r->context, "entries", (int64_t)sums.entries);
+  r->integer(r->context, "in_bins", (int64_t)sums.in_bins);
+  report_axis(r, "x", &h->x, &sums.x);
+  if (h->y.bins > 0) report_axis(r, "y", &h->y, &sums.y);
+  r->end_object(r->context);
+  report_line(r, h, &sums);
+  if (sums.x.not_finite + sums.y.not_finite > 0)
+    r->line(r->context, "%s: %" PRIu64 " values are not finite", h->name, sums.x.not_finite + sums.y.not_finite);
+}
+
+static int write_file(struct histogram_sink *k, const struct histogram *all) {
+  struct histogram_file f = {k->to, k->file, SL_OK};
+  if (k->format == JSON) histograms_put_json(&f, k->run, all, k->count);
+  if (k->format == CSV) histograms_put_csv(&f, all, k->count);
+  if (k->format == SVG) histograms_put_svg(&f, &k->style, all, k->count);
+  return f.status == SL_OK ? k->to->finish(k->file) : f.status;
+}
+
+static int histogram_sink_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
+  struct histogram_sink *k = (struct histogram_sink *)state;
+  struct histogram *all = (struct histogram *)calloc(k->count, sizeof *all);
+  if (!all) {
+    s->message(s->context, SL_ERROR, "out of memory");
+    return SL_ENOMEM;
+  }
+  for (uint32_t i = 0; i < k->count; i++) histogram_of(s, &k->run->outputs[k->outputs[i]], &all[i]);
+  const int status = write_file(k, all);
+  if (status == SL_OK) {
+    r->text(r->context, "path", k->to->place(k->file));
+    r->begin_array(r->context, "histograms");
+    for (uint32_t i = 0; i < k->count; i++) report_histogram(r, &all[i]);
+    r->end_array(r->context);
+    r->line(r->context, "%" PRIu32 " histogram%s: %s", k->count, k->count > 1 ? "s" : "", k->to->place(k->file));
+  }
+  free(all);
+  return status;
+}
+
+static void histogram_sink_close(void *state) {
+  struct histogram_sink *k = (struct histogram_sink *)state;
+  if (k->file) k->to->close(k->file);
+  free(k->outputs);
+}
+
+static const struct sl_sink histogram_sink_functions = {.open = histogram_sink_open,
+                                                        .consume = histogram_sink_consume,
+                                                        .finish = histogram_sink_finish,
+                                                        .close = histogram_sink_close,
+                                                        .takes_outputs = 1};
+
+SL_SINK(histogram_sink, "writes histograms as JSON, comma-separated values or a picture", struct histogram_sink,
+        histogram_sink_functions);

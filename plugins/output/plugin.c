@@ -1,0 +1,18 @@
+/* plugin.c: what the output plugin offers. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(csv_sink);
+SL_DECLARE(histogram_sink);
+
+static const struct sl_algorithm *const algorithms[] = {
+    SL_ENTRY(csv_sink),
+    SL_ENTRY(histogram_sink),
+};
+
+/* Before version 0.2.0. */
+static const struct sl_former_name former_names[] = {
+    {"io.csv_sink", "csv_sink"},
+    {"io.histogram_sink", "histogram_sink"},
+};
+
+SL_PLUGIN("output", "0.2.0", "outputs of a run as tables, histograms as pictures", SL_FORMER_NAMES(former_names));

@@ -1,0 +1,143 @@
+/* seeding.clones: of tracks in x layers that share hits, the best one (README.md, "Seeds").
+ *
+ * Count, scan, write: a block an event. Every hit learns how bad the best of the tracks is that it is on, then which
+ * one is the first of those that are as bad: both are extreme values, whatever the order in which tracks come. Then a
+ * thread a track counts the hits that it has for itself, and those that are kept are listed, to be written. What hits
+ * and tracks learn stands in shared memory, if there is room for the event's. Reads 30 bytes a track, four times;
+ * writes and reads 4, and 38 for each track that is kept.
+ */
+#include "seeding/event_model.h"
+
+#include <sluice/kernel.h>
+
+enum {
+  HITS_MAX = 9216,   /* of an event, in shared memory */
+  TRACKS_MAX = 8192, /* likewise */
+  HIT_BITS = 16,
+  HIT_WORDS = SCIFI_X_LAYERS / 2 /* of a track, with two hits each */
+};
+static const uint32_t claim = 1u << 31;
+
+#define SL_ARGS clones_args
+#define CLONES(M)                                                                                              \
+  M(IN, hits, scifi_hits, "offsets", "that the tracks speak of")                                               \
+  M(IN, candidates, seed_xz_tracks, "offsets kind hit_count hits a b c score", "which may share hits")         \
+  M(OUT, tracks, seed_xz_tracks, "the best ones, in their order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates)))) \
+  M(F32, score_weight, 1000.0, 1.0, 1e9, "", "of a track's score, to which the curvature's size is added")     \
+  M(U32, min_hits, 4, 1, 6, "", "hits that are on no better track, for it to be kept")                         \
+  M(SCRATCH, best, u32, "what each hit knows, of events of too many hits", SL_ONE(SL_ITEMS_TERM(hits)))        \
+  M(SCRATCH, own, u8, "of candidates of too large events the hits on which none is better, a bit each",        \
+    SL_ONE(SL_ITEMS_TERM(candidates)))                                                                         \
+  M(SCRATCH, kept, u32, "those of each event's candidates that are kept", SL_ONE(SL_ITEMS_TERM(candidates)))
+SL_ARGUMENTS(clones, CLONES);
+
+/* Ascending with what tracks are sorted by, which is not negative. */
+static SL_DEVICE uint32_t badness_of(const struct clones_args *a, uint32_t candidate) {
+  const float badness = a->score_weight * a->candidates.score[candidate] + sl_abs_f32(a->candidates.c[candidate]);
+  return sl_bits_from_f32(badness) & (claim - 1);
+}
+
+/* Hits of a track. */
+struct hits {
+  uint32_t words[HIT_WORDS], count;
+};
+
+static SL_DEVICE struct hits hits_of(const struct clones_args *a, uint32_t candidate) {
+  const uint16_t *from = a->candidates.hits + SCIFI_X_LAYERS * (size_t)candidate;
+  struct hits h;
+  SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) h.words[k] = ((const uint32_t *)(const void *)from)[k];
+  h.count = a->candidates.hit_count[candidate];
+  return h;
+}
+
+static SL_DEVICE uint32_t hit_of(const struct hits *h, uint32_t k) {
+  return k % 2 ? h->words[k / 2] >> HIT_BITS : h->words[k / 2] & ((1u << HIT_BITS) - 1);
+}
+
+/* Which of the candidate's hits know this value, a bit each. */
+static SL_DEVICE uint32_t hits_with(const struct hits *h, const uint32_t *best, uint32_t value) {
+  uint32_t bits = 0;
+  SL_UNROLL for (uint32_t k = 0; k < SCIFI_X_LAYERS; k++) bits |=
+      k < h->count && best[hit_of(h, k)] == value ? 1u << k : 0u;
+  return bits;
+}
+
+/* Lists which candidates of the event are kept; returns how many. `best`: a value for each hit of the event, which
+ * begins as the worst badness, and ends as a claim of the first of the best tracks; `own`: a byte for each candidate.
+ * Every thread of the block comes here. */
+static SL_DEVICE uint32_t find_best(const struct clones_args *a, uint32_t event, uint32_t *best, uint8_t *own) {
+  const uint32_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
+  const uint32_t first = a->candidates.offsets[event], count = a->candidates.offsets[event + 1] - first;
+  uint32_t kept = 0;
+  __syncthreads(); /* the event before is done with */
+  for (uint32_t h = threadIdx.x; h < hits; h += blockDim.x) best[h] = claim - 1;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const struct hits h = hits_of(a, first + i);
+    const uint32_t badness = badness_of(a, first + i);
+    SL_UNROLL for (uint32_t k = 0; k < SCIFI_X_LAYERS; k++) if (k < h.count) atomicMin(&best[hit_of(&h, k)], badness);
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const struct hits h = hits_of(a, first + i);
+    own[i] = (uint8_t)hits_with(&h, best, badness_of(a, first + i));
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const struct hits h = hits_of(a, first + i);
+    const uint32_t bits = own[i];
+    SL_UNROLL for (uint32_t k = 0; k < SCIFI_X_LAYERS; k++) if (bits >> k & 1)
+        atomicMax(&best[hit_of(&h, k)], claim | (count - i));
+  }
+  __syncthreads();
+  SL_FOR_BLOCK (i, count) {
+    uint32_t is_kept = 0;
+    if (i < count && sl_count_bits(own[i]) >= a->min_hits) {
+      const struct hits h = hits_of(a, first + i);
+      is_kept = sl_count_bits(hits_with(&h, best, claim | (count - i))) >= a->min_hits ? 1u : 0u;
+    }
+    const uint32_t place = sl_block_append(is_kept, &kept);
+    if (is_kept) a->kept[first + place] = first + i;
+  }
+  return kept;
+}
+
+static SL_DEVICE void copy_track(const struct clones_args *a, uint32_t from, uint32_t to) {
+  const struct hits h = hits_of(a, from);
+  uint16_t *hits = a->tracks.hits + SCIFI_X_LAYERS * (size_t)to;
+  a->tracks.kind[to] = a->candidates.kind[from];
+  a->tracks.hit_count[to] = (uint8_t)h.count;
+  SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++)((uint32_t *)(void *)hits)[k] = h.words[k];
+  a->tracks.a[to] = a->candidates.a[from];
+  a->tracks.b[to] = a->candidates.b[from];
+  a->tracks.c[to] = a->candidates.c[from];
+  a->tracks.score[to] = a->candidates.score[from];
+}
+
+SL_KERNEL(clones_count, struct clones_args) {
+  __shared__ uint32_t best[HITS_MAX];
+  __shared__ uint8_t own[TRACKS_MAX];
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.hits.offsets[event], hits = a.hits.offsets[event + 1] - first;
+    const uint32_t track = a.candidates.offsets[event], tracks = a.candidates.offsets[event + 1] - track;
+    const uint32_t is_small = hits <= HITS_MAX && tracks <= TRACKS_MAX;
+    const uint32_t count =
+        is_small ? find_best(&a, event, best, own) : find_best(&a, event, a.best + first, a.own + track);
+    if (threadIdx.x == 0) a.tracks.offsets[event] = count;
+  }
+}
+
+SL_KERNEL(clones_write, struct clones_args) {
+  SL_FOR_EVENTS (event, a.events) {
+    const uint32_t first = a.candidates.offsets[event], to = a.tracks.offsets[event];
+    const uint32_t count = a.tracks.offsets[event + 1] - to;
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) copy_track(&a, a.kept[first + i], to + i);
+  }
+}
+
+static int run(const struct sl_launch *l, const struct clones_args *a) {
+  return SL_COUNT_SCAN_WRITE(l, clones_count, clones_write, a->tracks, *a);
+}
+
+static const struct sl_kernel_block clones_blocks[] = {{"clones_count", 512, 0}, {"clones_write", 128, 0}};
+SL_ALGORITHM(clones, "the best ones of tracks in x layers that share hits", 512, run, SL_BLOCKS(clones_blocks));

@@ -1,0 +1,255 @@
+/* confirm.cpu.c: the search of confirm.cu, shaped for one CPU core with 256-bit vectors. The same hits, bit
+ * for bit.
+ *
+ * - Where a track is in the six layers, and which hits there may be its own, is worked out once, a layer a lane.
+ * - Tracks are followed from eight neighbouring hits of a layer at a time, a hit a lane. Of the next layer's hits, some
+ *   twenty, those before each lane's place are counted: that says which are nearest, without a search.
+ * - Each step is done for many tracks before the next one, so that a processor need not wait for what one of them says
+ *   before it begins with another.
+ */
+#include "confirm.h"
+
+#include <sluice/vectors.h>
+
+enum {
+  TRACKS = 64,       /* at a time */
+  BLOCKS = 32,       /* of eight beginnings */
+  COUNTED_MAX = 128, /* hits of a window that are counted rather than searched */
+  MARGIN = LANES     /* places before and behind an event's hits that may be read */
+};
+static const i32x8 lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* The layers in the order in which they are searched, a lane each; the last two have no hits. */
+struct layers {
+  f32x8 d, bend, dxdy, z;
+  i32x8 begin[2], end[2]; /* hits of the event, of the lower and the upper half */
+};
+
+/* A track: where it is in each layer, the hits that may be its own, how many it needs, and its best line so far. */
+struct track_search {
+  float x[LANES];
+  int32_t begin[LANES], end[LANES], needed;
+  uint64_t key;
+  struct line line;
+};
+
+/* A track followed from eight hits. */
+struct followed {
+  f32x8 ty, y[SCIFI_STEREO_LAYERS]; /* 0 where there is no hit */
+  i32x8 hits[SCIFI_STEREO_LAYERS], count, is_alive;
+  struct track_search *track;
+};
+
+struct search {
+  struct layers layers;
+  struct followed blocks[BLOCKS];
+  const struct confirm_args *a;
+  const float *x; /* of the event's hits, with margins */
+  struct track_search tracks[TRACKS];
+  uint32_t halvings;
+  uint32_t live[BLOCKS], count; /* blocks that have lanes alive */
+};
+
+/* ----------------------------------------------------------------------------------------------------- places */
+
+VECTOR_INLINE f32x8 x_of(const struct search *s, i32x8 hit) { return f32x8_gather(s->x, hit); }
+
+/* In lanes: the first places of [begin, end) whose x is not below `low`, and whose x is above `high`, or end. A range
+ * has fewer than 1 << halvings places. */
+VECTOR_INLINE void places_of(const struct search *s, i32x8 begin, i32x8 end, f32x8 low, f32x8 high, i32x8 *from,
+                             i32x8 *above) {
+  i32x8 a = begin, b = begin;
+  for (uint32_t h = s->halvings; h-- > 0;) {
+    const i32x8 a_next = a + (1 << h), b_next = b + (1 << h), a_is_there = a_next <= end, b_is_there = b_next <= end;
+    const f32x8 a_x = x_of(s, i32x8_select(a_is_there, a_next, begin) - 1);
+    const f32x8 b_x = x_of(s, i32x8_select(b_is_there, b_next, begin) - 1);
+    a = i32x8_select(a_is_there & (a_x < low), a_next, a);
+    b = i32x8_select(b_is_there & (b_x <= high), b_next, b);
+  }
+  *from = a;
+  *above = b;
+}
+
+/* In lanes: the hits nearest to x of [begin, end), of two as near the one before; NO_HIT if it is not near. */
+VECTOR_INLINE i32x8 near_hits(const struct search *s, int32_t begin, int32_t end, f32x8 x, f32x8 *hit_x) {
+  const float max_distance = s->a->max_distance;
+  i32x8 behind = i32x8_of(begin), above;
+  if (end - begin <= COUNTED_MAX)
+    for (int32_t h = begin; h < end; h++) behind -= s->x[h] < x;
+  else
+    places_of(s, behind, i32x8_of(end), x, x, &behind, &above);
+  const f32x8 none = f32x8_of(2.0f * max_distance + 1.0f), x_before = x_of(s, behind - 1), x_behind = x_of(s, behind);
+  const f32x8 off_before = f32x8_select(behind > begin, x - x_before, none);
+  const f32x8 off_behind = f32x8_select(behind < end, x_behind - x, none);
+  const i32x8 is_before = off_before <= off_behind;
+  const i32x8 is_near = f32x8_select(is_before, off_before, off_behind) <= max_distance;
+  *hit_x = f32x8_select(is_before, x_before, x_behind);
+  return i32x8_select(is_near, behind + is_before, i32x8_of(NO_HIT));
+}
+
+/* ------------------------------------------------------------------------------------------------------ tracks */
+
+static void open_track_search(const struct search *s, uint32_t item, struct track_search *t) {
+  const struct confirm_args *a = s->a;
+  const struct layers *l = &s->layers;
+  const uint32_t upper = a->tracks.kind[item] & 1u;
+  const f32x8 x = a->tracks.a[item] + a->tracks.b[item] * l->d + a->tracks.c[item] * l->bend;
+  const f32x8 outwards = upper ? -l->dxdy : l->dxdy;
+  const f32x8 near_x = x + outwards * a->min_y, far_x = x + outwards * a->max_y;
+  i32x8 from, above;
+  places_of(s, l->begin[upper], l->end[upper], f32x8_min(near_x, far_x), f32x8_max(near_x, far_x), &from, &above);
+  f32x8_store(t->x, x);
+  i32x8_store(t->begin, from);
+  i32x8_store(t->end, above);
+  t->needed = (int32_t)hits_needed(a, item);
+  t->key = no_beginning;
+  t->line = (struct line){{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
+}
+
+/* Fits a lane's line, and keeps it if it is the track's best. */
+static void judge(const struct search *s, const struct followed *f, uint32_t first, uint32_t lane) {
+  struct line line;
+  float d[SCIFI_STEREO_LAYERS], y[SCIFI_STEREO_LAYERS];
+  line.count = (uint32_t)f->count[lane];
+  if (line.count < f->track->line.count) return;
+  for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
+    line.hits[k] = (uint32_t)f->hits[k][lane];
+    d[k] = s->layers.d[k];
+    y[k] = f->y[k][lane];
+  }
+  fit(&line, d, y);
+  const uint64_t key = key_of(&line, first, line.hits[first]);
+  if (key >= f->track->key) return;
+  f->track->key = key;
+  f->track->line = line;
+}
+
+/* The track's eight beginnings from `hit` on, which is of layer `first`. */
+VECTOR_INLINE void begin_block(const struct search *s, struct followed *f, uint32_t first, int32_t hit) {
+  const struct layers *l = &s->layers;
+  for (uint32_t k = 0; k < first; k++) f->hits[k] = i32x8_of(NO_HIT), f->y[k] = f32x8_of(0.0f);
+  f->hits[first] = hit + lane_numbers;
+  f->y[first] = (f->track->x[first] - f32x8_load(s->x + hit)) / l->dxdy[first];
+  f->ty = f->y[first] / l->z[first];
+  f->count = i32x8_of(1);
+  f->is_alive = lane_numbers < f->track->end[first] - hit;
+}
+
+/* Follows the track into a layer; returns whether a lane may still get the hits that are needed. */
+VECTOR_INLINE uint32_t follow_block(const struct search *s, struct followed *f, uint32_t k) {
+  const struct layers *l = &s->layers;
+  const struct track_search *t = f->track;
+  f32x8 hit_x;
+  f->hits[k] = near_hits(s, t->begin[k], t->end[k], t->x[k] - f->ty * (l->dxdy[k] * l->z[k]), &hit_x);
+  const i32x8 is_found = f->hits[k] != NO_HIT;
+  const f32x8 y = (t->x[k] - hit_x) / l->dxdy[k];
+  f->y[k] = f32x8_select(is_found, y, f32x8_of(0.0f));
+  f->ty = f32x8_select(is_found, 0.5f * (f->ty + y / l->z[k]), f->ty);
+  f->count -= is_found;
+  f->is_alive &= f->count >= t->needed - (int32_t)(SCIFI_STEREO_LAYERS - 1 - k);
+  return i32x8_bits(f->is_alive) != 0;
+}
+
+/* Follows the tracks of all blocks, which begin in layer `first`, to their ends. */
+static void follow_blocks(struct search *s, uint32_t first) {
+  for (uint32_t i = 0; i < s->count; i++) s->live[i] = i;
+  for (uint32_t k = first + 1; k < SCIFI_STEREO_LAYERS; k++) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+      const uint32_t block = s->live[i];
+      s->live[kept] = block;
+      kept += follow_block(s, &s->blocks[block], k);
+    }
+    s->count = kept;
+  }
+  for (uint32_t i = 0; i < s->count; i++) {
+    const struct followed *f = &s->blocks[s->live[i]];
+    for (uint32_t lanes = i32x8_bits(f->is_alive); lanes; lanes &= lanes - 1)
+      judge(s, f, first, (uint32_t)__builtin_ctz(lanes));
+  }
+  s->count = 0;
+}
+
+static void write_line(const struct search *s, uint32_t item, const struct line *line) {
+  const struct seed_stereo *stereo = &s->a->stereo;
+  uint16_t *hits = stereo->hits + SCIFI_STEREO_LAYERS * (size_t)item;
+  uint32_t by_layer[SCIFI_LAYERS], count = 0;
+  for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) by_layer[layer_of(k)] = line->hits[k];
+  for (uint32_t i = 0; i < SCIFI_STEREO_LAYERS; i++) {
+    const uint32_t hit = by_layer[SCIFI_STATION_LAYERS * (i / 2) + 1 + i % 2];
+    hits[count] = (uint16_t)hit;
+    count += hit != NO_HIT;
+  }
+  stereo->hit_count[item] = (uint8_t)count;
+  for (; count < SCIFI_STEREO_LAYERS; count++) hits[count] = 0;
+  stereo->y[item] = line->y;
+  stereo->ty[item] = line->ty;
+  stereo->chi2[item] = line->chi2;
+}
+
+static void search_tracks(struct search *s, uint32_t item, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) open_track_search(s, item + i, &s->tracks[i]);
+  for (uint32_t first = 0; first < BEGINNINGS; first++) {
+    for (uint32_t i = 0; i < count; i++) {
+      struct track_search *t = &s->tracks[i];
+      if (t->needed > (int32_t)(SCIFI_STEREO_LAYERS - first)) continue;
+      for (int32_t hit = t->begin[first]; hit < t->end[first]; hit += LANES) {
+        s->blocks[s->count].track = t;
+        begin_block(s, &s->blocks[s->count], first, hit);
+        if (++s->count == BLOCKS) follow_blocks(s, first);
+      }
+    }
+    follow_blocks(s, first);
+  }
+  for (uint32_t i = 0; i < count; i++) write_line(s, item + i, &s->tracks[i].line);
+}
+
+/* ------------------------------------------------------------------------------------------------------- event */
+
+static void open_layers(struct search *s) {
+  struct layers *l = &s->layers;
+  memset(l, 0, sizeof *l);
+  for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
+    const uint32_t number = layer_of(k);
+    l->d[k] = s->a->seeding.d[number];
+    l->bend[k] = s->a->seeding.bend[number];
+    l->dxdy[k] = number % 2 ? s->a->stereo_slope : -s->a->stereo_slope;
+    l->z[k] = l->d[k] + s->a->seeding.constants[SEED_Z_REFERENCE];
+  }
+}
+
+static void open_event(struct search *s, uint32_t event) {
+  const uint16_t *zone_first = s->a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
+  const uint32_t begin = s->a->hits.offsets[event], hits = s->a->hits.offsets[event + 1] - begin;
+  const uint32_t count = hits < SCIFI_HITS_MAX ? hits : SCIFI_HITS_MAX;
+  int32_t longest = 0;
+  memset(s->a->x, 0, MARGIN * sizeof(float));
+  memcpy(s->a->x + MARGIN, s->a->hits.x + begin, count * sizeof(float));
+  memset(s->a->x + MARGIN + count, 0, MARGIN * sizeof(float));
+  for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++)
+    for (uint32_t upper = 0; upper < 2; upper++) {
+      const uint32_t zone = 2 * layer_of(k) + upper;
+      const int32_t first = zone_first[zone], end = zone_first[zone + 1];
+      s->layers.begin[upper][k] = first;
+      s->layers.end[upper][k] = end;
+      longest = end - first > longest ? end - first : longest;
+    }
+  for (s->halvings = 0; longest >> s->halvings; s->halvings++) continue;
+}
+
+int confirm_tuned(const struct sl_launch *l, const void *args) {
+  const struct confirm_args *a = args;
+  struct search s;
+  (void)l;
+  s.a = a;
+  s.x = a->x + MARGIN;
+  s.count = 0;
+  open_layers(&s);
+  SL_FOR_EVENTS (event, a->events) {
+    const uint32_t begin = a->tracks.offsets[event], end = a->tracks.offsets[event + 1];
+    if (begin < end) open_event(&s, event);
+    for (uint32_t item = begin; item < end; item += TRACKS)
+      search_tracks(&s, item, end - item < TRACKS ? end - item : TRACKS);
+  }
+  return SL_OK;
+}

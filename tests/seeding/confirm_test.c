@@ -1,0 +1,350 @@
+/* confirm_test.c: seeding.confirm: stereo hits of a track by hand, and of random tracks against all beginnings,
+ * followed one by one and fitted in double precision.
+ */
+#include "seed_support.h"
+
+#include <math.h>
+
+enum { TRACKS_MAX = 512, STEREO = SCIFI_STEREO_LAYERS, NONE = UINT16_MAX };
+static struct forward_case c;
+static struct seeding_constant constant;
+static int shared;
+static struct {
+  uint32_t offsets[CASE_EVENTS + 1];
+  uint8_t kind[TRACKS_MAX], hit_count[TRACKS_MAX];
+  float a[TRACKS_MAX], b[TRACKS_MAX], c[TRACKS_MAX];
+} tracks;
+
+static const double slope = 0.0874892;
+static const uint32_t in_order[STEREO] = {5, 1, 10, 6, 9, 2}, by_layer[STEREO] = {1, 2, 5, 6, 9, 10};
+static double dxdy_of(uint32_t layer) { return layer % 2 ? slope : -slope; }
+
+static int start(void **state) {
+  shared = *(const int *)*state;
+  memset(&c, 0, sizeof c);
+  memset(&tracks, 0, sizeof tracks);
+  seeding_constant_open(&constant);
+  return 0;
+}
+static int stop(void **state) {
+  (void)state;
+  seeding_constant_close(&constant);
+  return 0;
+}
+
+static void add_track(uint32_t event, uint32_t upper, uint32_t x_hits, float a, float b, float curvature) {
+  const uint32_t i = tracks.offsets[CASE_EVENTS]++;
+  assert_true(i < TRACKS_MAX);
+  if (event == 0) tracks.offsets[1] = i + 1;
+  tracks.kind[i] = (uint8_t)(upper | (i % 2) << 1);
+  tracks.hit_count[i] = (uint8_t)x_hits;
+  tracks.a[i] = a, tracks.b[i] = b, tracks.c[i] = curvature;
+}
+
+static float track_x(uint32_t i, uint32_t layer) {
+  return tracks.a[i] + tracks.b[i] * constant.view.d[layer] + tracks.c[i] * constant.view.bend[layer];
+}
+
+/* A hit of track i where it is at y, and `off` in x besides. */
+static void add_stereo_hit(uint32_t event, uint32_t i, uint32_t layer, double y, double off) {
+  case_add_hit(&c, event, 2 * layer + (tracks.kind[i] & 1), (float)(track_x(i, layer) - dxdy_of(layer) * y + off));
+}
+
+static struct sl_test *confirm_new(void) {
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "confirm");
+  sl_test_shared(t, shared);
+  const uint32_t count = tracks.offsets[CASE_EVENTS];
+  case_finish(&c);
+  sl_test_events(t, CASE_EVENTS);
+  case_give_hits(&c, t);
+  seeding_constant_give(&constant, t, "d bend constants");
+  sl_test_input(t, "tracks", "offsets", tracks.offsets, CASE_EVENTS + 1);
+  sl_test_input(t, "tracks", "kind", tracks.kind, count);
+  sl_test_input(t, "tracks", "hit_count", tracks.hit_count, count);
+  sl_test_input(t, "tracks", "a", tracks.a, count);
+  sl_test_input(t, "tracks", "b", tracks.b, count);
+  sl_test_input(t, "tracks", "c", tracks.c, count);
+  return t;
+}
+
+static uint32_t count_of(const struct sl_test *t, uint32_t i) {
+  return ((const uint8_t *)sl_test_output(t, "stereo", "hit_count"))[i];
+}
+static const uint16_t *hits_of(const struct sl_test *t, uint32_t i) {
+  return (const uint16_t *)sl_test_output(t, "stereo", "hits") + (size_t)STEREO * i;
+}
+static double number(const struct sl_test *t, const char *field, uint32_t i) {
+  return ((const float *)sl_test_output(t, "stereo", field))[i];
+}
+static void assert_near(double found, double expected, double tolerance) {
+  if (!(fabs(found - expected) <= tolerance))
+    fail_msg("found %.9g, expected %.9g within %.2g", found, expected, tolerance);
+}
+
+/* ------------------------------------------------------------------------------------------------------ by hand */
+
+/* One track, of `x_hits` in x, with y = side (500 + 0.06 d) and hits in layers of `mask`, by layer. */
+static struct sl_test *single(uint32_t upper, uint32_t x_hits, uint32_t mask, double y, double ty) {
+  memset(&c, 0, sizeof c);
+  memset(&tracks, 0, sizeof tracks);
+  add_track(0, upper, x_hits, 852, 0.1f, 1e-6f);
+  for (uint32_t k = 0; k < STEREO; k++)
+    if (mask >> k & 1) add_stereo_hit(0, 0, by_layer[k], y + ty * constant.view.d[by_layer[k]], 0);
+  struct sl_test *t = confirm_new();
+  assert_int_equal(sl_test_run(t), 0);
+  return t;
+}
+
+static void a_track_gets_its_stereo_hits(void **state) {
+  (void)state;
+  for (uint32_t upper = 0; upper < 2; upper++) {
+    const double side = upper ? 1 : -1;
+    struct sl_test *t = single(upper, 5, 63, side * 500, side * 0.06);
+    assert_int_equal(count_of(t, 0), 6);
+    for (uint32_t k = 0; k < STEREO; k++) assert_int_equal(hits_of(t, 0)[k], k);
+    assert_near(number(t, "y", 0), side * 500, 0.01);
+    assert_near(number(t, "ty", 0), side * 0.06, 1e-5);
+    assert_near(number(t, "chi2", 0), 0, 1e-4);
+    sl_test_free(t);
+  }
+}
+
+/* Ten hits in all, as many as min_hits; the second layer that is searched is 1, the first one 5: bits 0 and 2. */
+static void ten_hits_are_needed(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t x_hits, mask, found;
+  } cases[] = {{6, 63, 6}, {6, 60, 4}, {6, 59, 5}, {6, 58, 0}, {6, 30, 4}, {6, 56, 0}, {6, 13, 0},
+               {5, 62, 5}, {5, 59, 5}, {5, 60, 0}, {5, 57, 0}, {6, 0, 0},  {6, 27, 4}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct sl_test *t = single(1, cases[i].x_hits, cases[i].mask, 600, 0.07);
+    assert_int_equal(count_of(t, 0), cases[i].found);
+    for (uint32_t k = cases[i].found; k < STEREO; k++) assert_int_equal(hits_of(t, 0)[k], 0);
+    sl_test_free(t);
+  }
+}
+
+/* However few `min_hits` are: one stereo hit does not say where the track is going. */
+static void a_line_needs_two_stereo_hits(void **state) {
+  (void)state;
+  for (uint32_t x_hits = 5; x_hits <= 6; x_hits++)
+    for (uint32_t has_two = 0; has_two < 2; has_two++) {
+      struct sl_test *t = single(1, x_hits, has_two ? 4 + 32 : 4, 600, 0.07);
+      sl_test_set(t, "min_hits", 5);
+      assert_int_equal(sl_test_run(t), 0);
+      assert_int_equal(count_of(t, 0), has_two ? 2 : 0);
+      assert_near(number(t, "y", 0), has_two ? 600 : 0, 0.01);
+      assert_near(number(t, "ty", 0), has_two ? 0.07 : 0, 1e-5);
+      assert_near(number(t, "chi2", 0), 0, 1e-4);
+      sl_test_free(t);
+    }
+}
+
+/* Without hits in the layers 5 and 1 there is no beginning, however many others there are. */
+static void a_track_begins_in_one_of_two_layers(void **state) {
+  (void)state;
+  struct sl_test *t = single(1, 6, 63 - 1 - 4, 600, 0.07);
+  assert_int_equal(count_of(t, 0), 0);
+  sl_test_free(t);
+}
+
+static void y_has_limits(void **state) {
+  (void)state;
+  static const struct {
+    double y;
+    uint32_t found;
+  } cases[] = {{-19.9, 6}, {-20.1, 0}, {2699.5, 6}, {2700.5, 0}, {0, 6}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (uint32_t upper = 0; upper < 2; upper++) {
+      struct sl_test *t = single(upper, 6, 63, (upper ? 1 : -1) * cases[i].y, 0);
+      /* where y is large, tracks that do not come from the origin are not found at all: they have no hits near enough
+       */
+      sl_test_set(t, "max_distance", 40);
+      assert_int_equal(sl_test_run(t), 0);
+      assert_int_equal(count_of(t, 0), cases[i].found);
+      sl_test_free(t);
+    }
+}
+
+/* y = 0.06 z, and the hit of layer 10, the third one that is searched, off by so much. */
+static void hits_are_near_where_those_before_say(void **state) {
+  (void)state;
+  static const struct {
+    double off;
+    uint32_t found;
+  } cases[] = {{0.98, 6}, {-0.98, 6}, {1.02, 5}, {-1.02, 5}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    memset(&c, 0, sizeof c);
+    memset(&tracks, 0, sizeof tracks);
+    add_track(0, 1, 6, 852, 0.1f, 0);
+    for (uint32_t k = 0; k < STEREO; k++)
+      add_stereo_hit(0, 0, by_layer[k], 0.06 * (8520 + constant.view.d[by_layer[k]]), k == 5 ? cases[i].off : 0);
+    struct sl_test *t = confirm_new();
+    sl_test_set(t, "min_hits", 11);
+    assert_int_equal(sl_test_run(t), 0);
+    assert_int_equal(count_of(t, 0), cases[i].found);
+    sl_test_free(t);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------- the long way */
+
+struct found {
+  uint16_t hits[STEREO]; /* in the order of the search */
+  uint32_t count;
+  double y, ty, chi2;
+};
+
+static uint32_t nearest_hit(uint32_t event, uint32_t i, uint32_t layer, float x, float limit) {
+  const float *hit_x = c.hit_x + c.hit_offsets[event], dxdy = (float)dxdy_of(layer);
+  const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1) + 2 * layer + (tracks.kind[i] & 1);
+  const float side = tracks.kind[i] & 1 ? 1 : -1;
+  const float end_1 = track_x(i, layer) + -side * dxdy * -20.0f, end_2 = track_x(i, layer) + -side * dxdy * 2700.0f;
+  const float least = fminf(end_1, end_2), most = fmaxf(end_1, end_2);
+  uint32_t nearest = NONE;
+  for (uint32_t h = zones[0]; h < zones[1]; h++) {
+    const float off = fabsf(hit_x[h] - x);
+    if (off > limit || hit_x[h] < least || hit_x[h] > most) continue;
+    if (nearest != NONE && off == limit) continue; /* of two as near the one before */
+    nearest = h;
+    limit = off;
+  }
+  return nearest;
+}
+
+static void fit(struct found *f, uint32_t event, uint32_t i) {
+  double n = 0, d_sum = 0, y_sum = 0, dd = 0, dy = 0, d[STEREO], y[STEREO];
+  for (uint32_t k = 0; k < STEREO; k++) {
+    if (f->hits[k] == NONE) continue;
+    const uint32_t layer = in_order[k];
+    d[k] = constant.view.d[layer];
+    y[k] = ((double)track_x(i, layer) - c.hit_x[c.hit_offsets[event] + f->hits[k]]) / dxdy_of(layer);
+    n++, d_sum += d[k], y_sum += y[k], dd += d[k] * d[k], dy += d[k] * y[k];
+  }
+  f->ty = (n * dy - d_sum * y_sum) / (n * dd - d_sum * d_sum);
+  f->y = (y_sum - f->ty * d_sum) / n;
+  f->chi2 = 0;
+  for (uint32_t k = 0; k < STEREO; k++)
+    if (f->hits[k] != NONE) f->chi2 += pow(y[k] - f->y - f->ty * d[k], 2);
+}
+
+static void follow(struct found *f, uint32_t event, uint32_t i, uint32_t first, uint32_t hit) {
+  float ty = 0;
+  f->count = 0;
+  for (uint32_t k = 0; k < STEREO; k++) {
+    const uint32_t layer = in_order[k];
+    const float x = track_x(i, layer), dxdy = (float)dxdy_of(layer), z = constant.view.d[layer] + 8520.0f;
+    f->hits[k] = NONE;
+    if (k < first) continue;
+    f->hits[k] = (uint16_t)(k == first ? hit : nearest_hit(event, i, layer, x - ty * (dxdy * z), 1.0f));
+    if (f->hits[k] == NONE) continue;
+    const float here = (x - c.hit_x[c.hit_offsets[event] + f->hits[k]]) / dxdy / z;
+    ty = f->count++ == 0 ? here : 0.5f * (ty + here);
+  }
+}
+
+/* The best one; `is_close` where another one's chi2 is as good but for rounding. */
+static struct found best_of(uint32_t event, uint32_t i, uint32_t *is_close) {
+  struct found best = {{0}, 0, 0, 0, 0};
+  *is_close = 0;
+  for (uint32_t first = 0; first < 2; first++) {
+    const uint32_t zone = 2 * in_order[first] + (tracks.kind[i] & 1);
+    const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1);
+    for (uint32_t hit = zones[zone]; hit < zones[zone + 1]; hit++) {
+      struct found f;
+      const float x = c.hit_x[c.hit_offsets[event] + hit];
+      if (nearest_hit(event, i, in_order[first], x, 0) != hit) continue; /* outside */
+      follow(&f, event, i, first, hit);
+      if (tracks.hit_count[i] + f.count < 10) continue;
+      fit(&f, event, i);
+      if (f.count < best.count) continue;
+      const int is_same = memcmp(f.hits, best.hits, sizeof f.hits) == 0;
+      const double margin = 1e-3 + 1e-3 * best.chi2;
+      if (f.count > best.count) *is_close = 0;
+      if (f.count == best.count && !is_same && fabs(f.chi2 - best.chi2) < margin) *is_close = 1;
+      if (f.count > best.count || is_same || f.chi2 <= best.chi2) best = f;
+    }
+  }
+  return best;
+}
+
+/* Tracks with stereo hits, 0.1 mm off, and noise, in a strip of 400 mm, so that there is something to choose. */
+static void make_random_case(uint32_t count, uint32_t noise) {
+  memset(&c, 0, sizeof c);
+  memset(&tracks, 0, sizeof tracks);
+  for (uint32_t event = 0; event < CASE_EVENTS; event++) {
+    for (uint32_t k = 0; k < count; k++) {
+      const uint32_t i = tracks.offsets[CASE_EVENTS];
+      const float ty = (k % 2 ? 1 : -1) * random_between(0.002f, 0.1f);
+      add_track(event, k % 2, 5 + (random_between(0, 1) < 0.7f), random_between(-200, 200),
+                random_between(-0.02f, 0.02f), random_between(-1e-6f, 1e-6f));
+      for (uint32_t layer = 0; layer < STEREO; layer++)
+        if (random_between(0, 1) < 0.9f)
+          add_stereo_hit(event, i, by_layer[layer], ty * (8520 + constant.view.d[by_layer[layer]]),
+                         random_between(-0.1f, 0.1f));
+    }
+    for (uint32_t k = 0; k < noise; k++)
+      for (uint32_t layer = 0; layer < STEREO; layer++)
+        case_add_hit(&c, event, 2 * by_layer[layer] + k % 2, random_between(-400, 400));
+  }
+}
+
+static void hits_are_those_of_following_all_beginnings(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t tracks, noise;
+  } cases[] = {{10, 0}, {30, 100}, {200, 0}, {130, 100}, {10, 1050}}; /* more tracks than are taken at a time; then more
+                                                                       * hits than shared memory has room for */
+  uint32_t found = 0, close = 0, all = 0;
+  for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
+    for (uint32_t block = 32; block <= (shared ? 256 : 32); block *= 2) {
+      make_random_case(cases[n].tracks, cases[n].noise);
+      struct sl_test *t = confirm_new();
+      sl_test_block(t, block);
+      assert_int_equal(sl_test_run(t), 0);
+      assert_memory_equal(sl_test_output(t, "stereo", "offsets"), tracks.offsets, sizeof tracks.offsets);
+      for (uint32_t i = 0; i < tracks.offsets[CASE_EVENTS]; i++) {
+        uint32_t is_close, next = 0;
+        const uint32_t event = i >= tracks.offsets[1];
+        const struct found best = best_of(event, i, &is_close);
+        assert_int_equal(count_of(t, i), best.count);
+        found += best.count > 0, close += is_close, all++;
+        if (is_close || best.count == 0) continue;
+        for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++)
+          for (uint32_t k = 0; k < STEREO; k++)
+            if (in_order[k] == layer && best.hits[k] != NONE) assert_int_equal(hits_of(t, i)[next++], best.hits[k]);
+        assert_near(number(t, "y", i), best.y, 0.02);
+        assert_near(number(t, "ty", i), best.ty, 3e-5);
+        assert_near(number(t, "chi2", i), best.chi2, 0.02 + 1e-3 * best.chi2);
+      }
+      sl_test_free(t);
+    }
+  if (close * 20 > all || found * 2 < all)
+    fail_msg("of %u tracks %u have hits, and %u nearly others", all, found, close);
+}
+
+static void events_off_the_list_have_no_tracks(void **state) {
+  (void)state;
+  const uint32_t listed = 1;
+  make_random_case(10, 0);
+  tracks.offsets[1] = 0; /* as an input of this list has it */
+  struct sl_test *t = confirm_new();
+  sl_test_list(t, &listed, 1);
+  assert_int_equal(sl_test_run(t), 0);
+  assert_memory_equal(sl_test_output(t, "stereo", "offsets"), tracks.offsets, sizeof tracks.offsets);
+  sl_test_free(t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      BOTH(a_track_gets_its_stereo_hits),
+      BOTH(ten_hits_are_needed),
+      BOTH(a_line_needs_two_stereo_hits),
+      BOTH(a_track_begins_in_one_of_two_layers),
+      BOTH(y_has_limits),
+      BOTH(hits_are_near_where_those_before_say),
+      BOTH(hits_are_those_of_following_all_beginnings),
+      BOTH(events_off_the_list_have_no_tracks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
