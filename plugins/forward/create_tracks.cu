@@ -1,141 +1,208 @@
 /* forward.create_tracks: from each triplet a track, with the hits of the other layers that are nearest to it
  * (README.md, "Candidates").
  *
- * Count, scan, write: the candidates of an event are laid out side by side, those of a track's triplets one after
- * another; a thread each for a candidate's curve, which leaves the search more registers, and one a track and stereo
- * layer finds how y shifts there, which they share. Then a thread a candidate of the slice: where its hits should be
- * follows from the triplet alone, so that all nine layers are searched at once.
+ * create_tracks_count    counts the triplets of each event; the scan makes offsets of the counts.
+ * create_tracks_lay_out  lays the candidates of an event out side by side and finds the curve through each triplet; for
+ *                        each track and stereo layer, how y shifts there.
+ * create_tracks_grow     bisects the nine other layers of a candidate side by side, adds the nearest hits that are near
+ *                        enough, and empties candidates with too few hits.
  *
- * Reads 100 bytes a track, and of a candidate some 60 hits' x, which stay in the caches; writes 49 bytes a candidate.
+ * Parallelism: SL_LANES candidates of the slice at a time (sluice/lanes.h). Reads 100 bytes a track, and of a candidate
+ * some 60 hits' x, which stay in the caches; writes 49 bytes a candidate.
  */
-#include "create_tracks.h"
+#include "forward_math.h"
 
-/* A triplet, the curve through its hits, and the track that it is of. */
-struct seed {
-  uint32_t item, word;
-  struct forward_state state;
-  struct forward_curve curve;
+#include <sluice/lanes.h>
+
+enum { NO_HIT = SCIFI_HITS_MAX };
+enum { SHIFTS = SCIFI_X_LAYERS, SHIFT_NUMBERS = 3 };
+
+/* A candidate for every triplet, which is more than 20 times what there mostly is; one event may have as many. */
+enum { CANDIDATES_MAX = FORWARD_TRIPLETS_MAX * 8192 };
+#define CANDIDATES_CAPACITY \
+  SL_MIN(SL_ITEMS_SCALED(inputs, FORWARD_TRIPLETS_MAX, 1, 0), SL_BUDGET_TERM(candidates_per_event, CANDIDATES_MAX))
+
+#define SL_ARGS create_tracks_args
+#define CREATE_TRACKS(M)                                                                             \
+  M(IN, inputs, forward_inputs, "offsets x y tx ty", "tracks before the magnet")                     \
+  M(IN, hits, scifi_hits, "offsets x", "where to search")                                            \
+  M(IN, windows, forward_windows, "first count", "of each track, in all layers")                     \
+  M(IN, triplets, forward_triplets, "count triplet", "of each track")                                \
+  M(IN, forward, forward_constants, "z_layer dxdy y_shift constants", "what the magnet does")        \
+  M(OUT, candidates, forward_candidates, "one for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))      \
+  M(U32, min_hits, 9, 3, 12, "", "a candidate with less is given up, and has none")                  \
+  M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "square of the largest distance of a hit in an x layer")  \
+  M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2", "the same in a stereo layer, times |tx| + |ty|")    \
+  M(BUDGET, candidates_per_event, 700, 1, 100000, "triplets that are kept, on average over a slice") \
+  M(SHARED_SCRATCH, words, u32, "the triplet of each candidate", CANDIDATES_CAPACITY)                \
+  M(SHARED_SCRATCH, items, u32, "its track in the slice", CANDIDATES_CAPACITY)                       \
+  M(SHARED_SCRATCH, hits_begin, u32, "of each track's event", SL_ONE(SL_ITEMS_TERM(inputs)))         \
+  M(SCRATCH, shifts, f32, "of y in the stereo layers of each track",                                 \
+    SL_ONE(SL_ITEMS_SCALED(inputs, SHIFTS *SHIFT_NUMBERS, 1, 0)))
+SL_ARGUMENTS(create_tracks, CREATE_TRACKS);
+
+/* A triplet is of three x layers; these are searched besides. */
+enum { TRIPLET_HITS = 3, SEARCHED_X = 3, SEARCHED = SEARCHED_X + SCIFI_X_LAYERS };
+
+/* Whether a triplet is in the second x layers of stations, and in right windows. */
+SL_LANES_FUNCTION sl_i32s is_odd(sl_i32s words) { return words >> 18 & 1; }
+SL_LANES_FUNCTION sl_i32s is_right(sl_i32s words) { return words >> 19 & 1; }
+
+/* Triplets of candidates, the curves through their hits, and the tracks that they are of. */
+struct seeds {
+  sl_i32s item, words;
+  float a[SL_LANES], b[SL_LANES], c[SL_LANES], r[SL_LANES];
 };
 
-/* Its hit in a station. */
-static SL_DEVICE uint32_t seed_hit(const struct create_tracks_args *a, uint32_t item, uint32_t word, uint32_t station) {
-  const uint32_t w = FORWARD_LAYER_WINDOWS * (2 * station + is_odd(word)) + is_right(word);
-  return a->windows.first[(size_t)item * FORWARD_WINDOWS + w] + (word >> (12 - 6 * station) & 63);
+static SL_DEVICE struct forward_curve curve_of(const struct seeds *s, uint32_t j) {
+  const struct forward_curve curve = {s->a[j], s->b[j], s->c[j], s->r[j]};
+  return curve;
 }
 
-static SL_DEVICE void write_curve(const struct create_tracks_args *a, uint32_t candidate,
-                                  const struct forward_curve *curve) {
-  a->candidates.a[candidate] = curve->a;
-  a->candidates.b[candidate] = curve->b;
-  a->candidates.c[candidate] = curve->c;
-  a->candidates.r[candidate] = curve->r;
+/* The index in the slice of their hit in a station. `windows`: the first windows of the tracks' side. */
+SL_LANES_FUNCTION sl_i32s seed_hit(const struct create_tracks_args *a, sl_i32s hits_begin, sl_i32s windows,
+                                   sl_i32s words, uint32_t station) {
+  const sl_i32s w = windows + FORWARD_LAYER_WINDOWS * (is_odd(words) + sl_i32s_of(2 * station));
+  return hits_begin + sl_u16s_gather(a->windows.first, w) + (words >> (12 - 6 * (int32_t)station) & 63);
 }
 
-/* The curve through a triplet, as if all its candidate's hits were found. `hits_begin`: where its event's hits do. */
-static SL_DEVICE void write_seed(const struct create_tracks_args *a, uint32_t item, uint32_t word, uint32_t hits_begin,
-                                 uint32_t candidate) {
-  const struct forward_state state = state_of(a, item);
+SL_LANES_FUNCTION sl_i32s side_windows(sl_i32s item, sl_i32s words) {
+  return item * (int32_t)FORWARD_WINDOWS + is_right(words);
+}
+
+/* From the reference plane to an x layer of a station: the one in which the triplets are, or the other one. */
+SL_LANES_FUNCTION void depths(const struct create_tracks_args *a, sl_i32s is_second, uint32_t station, float *d) {
+  const sl_f32s z =
+      sl_f32s_either(is_second, a->forward.z_layer, forward_x_layer(2 * station + 1), forward_x_layer(2 * station));
+  sl_f32s_out(d, z - a->forward.constants[FORWARD_Z_REFERENCE]);
+}
+
+SL_LANES_FUNCTION void write_curves(const struct create_tracks_args *a, const struct seeds *s, sl_i32s is_kept,
+                                    uint32_t candidate, uint32_t count) {
+  const sl_f32s none = sl_f32s_of(0.0f);
+  sl_f32s_store(a->candidates.a + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->a), none), count);
+  sl_f32s_store(a->candidates.b + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->b), none), count);
+  sl_f32s_store(a->candidates.c + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->c), none), count);
+  sl_f32s_store(a->candidates.r + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->r), none), count);
+}
+
+/* The curves through triplets, as if all hits of their candidates were found. */
+SL_LANES_FUNCTION void write_seeds(const struct create_tracks_args *a, sl_i32s item, sl_i32s words, uint32_t hits_begin,
+                                   uint32_t candidate, uint32_t count) {
   const float z_reference = a->forward.constants[FORWARD_Z_REFERENCE];
-  float d[TRIPLET_HITS], seed_x[TRIPLET_HITS];
+  const sl_i32s windows = side_windows(item, words), is_second = SL_MASK(is_odd(words) > 0);
+  float d[TRIPLET_HITS][SL_LANES], x[TRIPLET_HITS][SL_LANES], track_y[SL_LANES], ty[SL_LANES];
+  struct seeds s;
   SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
-    seed_x[k] = a->hits.x[hits_begin + seed_hit(a, item, word, k)];
-    d[k] = a->forward.z_layer[forward_x_layer(2 * k + is_odd(word))] - z_reference;
+    sl_f32s_out(x[k], sl_f32s_gather(a->hits.x, seed_hit(a, sl_i32s_of(hits_begin), windows, words, k)));
+    depths(a, is_second, k, d[k]);
   }
-  const float y = state.y + state.ty * (d[1] + z_reference - state.z);
-  const struct forward_curve curve = forward_curve_through(d, seed_x, forward_curve_r(&a->forward, seed_x[1], y));
-  write_curve(a, candidate, &curve);
+  sl_f32s_out(track_y, sl_f32s_gather(a->inputs.y, item));
+  sl_f32s_out(ty, sl_f32s_gather(a->inputs.ty, item));
+  SL_FOR_LANES(j) {
+    const float of_d[TRIPLET_HITS] = {d[0][j], d[1][j], d[2][j]}, of_x[TRIPLET_HITS] = {x[0][j], x[1][j], x[2][j]};
+    const float y = track_y[j] + ty[j] * (of_d[1] + z_reference - a->forward.constants[FORWARD_Z_UT]);
+    const struct forward_curve curve = forward_curve_through(of_d, of_x, forward_curve_r(&a->forward, of_x[1], y));
+    s.a[j] = curve.a;
+    s.b[j] = curve.b;
+    s.c[j] = curve.c;
+    s.r[j] = curve.r;
+  }
+  write_curves(a, &s, sl_i32s_of(UINT32_MAX), candidate, count);
 }
 
-static SL_DEVICE struct seed open_seed(const struct create_tracks_args *a, uint32_t item, uint32_t candidate) {
-  struct seed s;
-  s.item = item;
-  s.word = a->words[candidate];
-  s.state = state_of(a, item);
-  s.curve.a = a->candidates.a[candidate];
-  s.curve.b = a->candidates.b[candidate];
-  s.curve.c = a->candidates.c[candidate];
-  s.curve.r = a->candidates.r[candidate];
-  return s;
+/* Of `count` candidates; lanes beyond have the last one again. */
+SL_LANES_FUNCTION void open_seeds(const struct create_tracks_args *a, uint32_t candidate, uint32_t count,
+                                  struct seeds *s) {
+  s->item = sl_i32s_load((const int32_t *)a->items + candidate, count);
+  s->words = sl_i32s_load((const int32_t *)a->words + candidate, count);
+  sl_f32s_out(s->a, sl_f32s_load(a->candidates.a + candidate, count));
+  sl_f32s_out(s->b, sl_f32s_load(a->candidates.b + candidate, count));
+  sl_f32s_out(s->c, sl_f32s_load(a->candidates.c + candidate, count));
+  sl_f32s_out(s->r, sl_f32s_load(a->candidates.r + candidate, count));
 }
 
-/* Where the hit of the i-th stereo layer should be. */
-static SL_DEVICE float stereo_x(const struct create_tracks_args *a, const struct seed *s, uint32_t i) {
+/* --------------------------------------------------------------------------------------------------- search */
+
+/* The state of tracks at FORWARD_Z_UT. */
+struct states {
+  float x[SL_LANES], y[SL_LANES], tx[SL_LANES], ty[SL_LANES];
+};
+
+static SL_DEVICE struct forward_state state_of(const struct create_tracks_args *a, const struct states *s, uint32_t j) {
+  const struct forward_state state = {s->x[j], s->y[j], a->forward.constants[FORWARD_Z_UT], s->tx[j], s->ty[j]};
+  return state;
+}
+
+SL_LANES_FUNCTION void open_states(const struct create_tracks_args *a, sl_i32s item, struct states *s) {
+  sl_f32s_out(s->x, sl_f32s_gather(a->inputs.x, item));
+  sl_f32s_out(s->y, sl_f32s_gather(a->inputs.y, item));
+  sl_f32s_out(s->tx, sl_f32s_gather(a->inputs.tx, item));
+  sl_f32s_out(s->ty, sl_f32s_gather(a->inputs.ty, item));
+}
+
+/* x of the curves in the x layers that the triplets are not of. */
+SL_LANES_FUNCTION sl_f32s x_in_layer(const struct create_tracks_args *a, const struct seeds *s, uint32_t station) {
+  float d[SL_LANES], x[SL_LANES];
+  depths(a, SL_MASK(is_odd(s->words) == 0), station, d);
+  SL_FOR_LANES(j) {
+    const struct forward_curve curve = curve_of(s, j);
+    x[j] = forward_curve_x(&curve, d[j]);
+  }
+  return sl_f32s_in(x);
+}
+
+/* Where the hits of the i-th stereo layer should be. */
+SL_LANES_FUNCTION sl_f32s x_in_stereo_layer(const struct create_tracks_args *a, const struct seeds *s,
+                                            const struct states *states, uint32_t i) {
   const uint32_t layer = forward_stereo_layer(i);
-  const float z = a->forward.z_layer[layer],
-              x = forward_curve_x(&s->curve, z - a->forward.constants[FORWARD_Z_REFERENCE]);
-  const float *from = a->shifts + SHIFT_NUMBERS * ((size_t)s->item * SHIFTS + i);
-  struct forward_y_shift shift;
-  shift.first = from[0];
-  shift.second = from[1];
-  shift.third = from[2];
-  return x + -a->forward.dxdy[layer] * forward_shifted_y(&s->state, &shift, z, x);
+  const float z = a->forward.z_layer[layer], d = z - a->forward.constants[FORWARD_Z_REFERENCE];
+  float x[SL_LANES], numbers[SHIFT_NUMBERS][SL_LANES];
+  SL_UNROLL for (uint32_t n = 0; n < SHIFT_NUMBERS; n++)
+      sl_f32s_out(numbers[n], sl_f32s_gather(a->shifts + SHIFT_NUMBERS * i + n, s->item * (SHIFTS * SHIFT_NUMBERS)));
+  SL_FOR_LANES(j) {
+    const struct forward_curve curve = curve_of(s, j);
+    const struct forward_state state = state_of(a, states, j);
+    const struct forward_y_shift shift = {numbers[0][j], numbers[1][j], numbers[2][j]};
+    const float straight = forward_curve_x(&curve, d);
+    x[j] = straight + -a->forward.dxdy[layer] * forward_shifted_y(&state, &shift, z, straight);
+  }
+  return sl_f32s_in(x);
 }
 
-/* Where hits are looked for, the x layers first: a window's hits in the slice, and the place to which they should be
- * near. */
-struct search {
-  uint32_t begin[SEARCHED], end[SEARCHED];
-  float x[SEARCHED];
-};
-
-static SL_DEVICE struct search open_search(const struct create_tracks_args *a, const struct seed *seed) {
-  const uint32_t hits_begin = a->hits_begin[seed->item];
-  const size_t windows = (size_t)seed->item * FORWARD_WINDOWS + is_right(seed->word);
-  const size_t x_windows = windows + (is_odd(seed->word) ? 0u : (uint32_t)FORWARD_LAYER_WINDOWS);
-  struct search s;
+/* Windows of the layers that are searched, the x layers first, and where the hits should be. */
+SL_LANES_FUNCTION void open_searches(const struct create_tracks_args *a, const struct seeds *s,
+                                     const struct states *states, sl_i32s hits_begin, struct sl_bisection *searches) {
+  const sl_i32s windows = side_windows(s->item, s->words), other = 1 - is_odd(s->words);
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    const uint32_t is_stereo = k >= SEARCHED_X, i = is_stereo ? k - SEARCHED_X : 2 * k + 1 - is_odd(seed->word);
-    const size_t w = is_stereo ? windows + (FORWARD_LAYER_WINDOWS * (k - SEARCHED_X) + 2)
-                               : x_windows + 2 * FORWARD_LAYER_WINDOWS * (size_t)k;
-    const float d = a->forward.z_layer[forward_x_layer(i)] - a->forward.constants[FORWARD_Z_REFERENCE];
-    const uint32_t count = a->windows.count[w];
-    s.begin[k] = hits_begin + (count > 0 ? a->windows.first[w] : 1u); /* behind a hit that there is */
-    s.end[k] = s.begin[k] + count;
-    s.x[k] = is_stereo ? stereo_x(a, seed, i) : forward_curve_x(&seed->curve, d);
-  }
-  return s;
-}
-
-/* The first hit of each window that is not before the place that is looked for, or its end. A bisection in all of them
- * at a time, so that loads do not wait for each other. A step beyond the end is to the end: if the last hit is before
- * the place, all are. */
-static SL_DEVICE void bisect(const struct search *s, const float *x, uint32_t *at) {
-  uint32_t most = 0, step = 1;
-  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    at[k] = s->begin[k];
-    most = s->end[k] - s->begin[k] > most ? s->end[k] - s->begin[k] : most;
-  }
-  while (2 * step <= most) step *= 2;
-  for (; step > 0; step /= 2) {
-    uint32_t to[SEARCHED];
-    float before[SEARCHED];
-    SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-      to[k] = at[k] + step < s->end[k] ? at[k] + step : s->end[k];
-      before[k] = x[(size_t)to[k] - 1];
-    }
-    SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) at[k] = before[k] < s->x[k] ? to[k] : at[k];
+    const uint32_t is_stereo = k >= SEARCHED_X, i = is_stereo ? k - SEARCHED_X : 2 * k;
+    const sl_i32s w = windows + sl_i32s_of(FORWARD_LAYER_WINDOWS * i) +
+                      (is_stereo ? sl_i32s_of(2) : other * (int32_t)FORWARD_LAYER_WINDOWS);
+    const sl_i32s count = sl_u16s_gather(a->windows.count, w);
+    const sl_i32s first = sl_u16s_gather(a->windows.first, w) & SL_MASK(count > 0); /* a hit that there is */
+    searches[k] = sl_bisection_of(hits_begin + first, count,
+                                  is_stereo ? x_in_stereo_layer(a, s, states, i) : x_in_layer(a, s, k));
   }
 }
 
-/* A hit, and the square of its distance from where it should be. */
-struct near_hit {
-  uint32_t hit;
-  float chi2;
-};
-
-/* The nearer one of the hits before and behind the place; of two that are as near, the one before. At an infinite
- * distance if there is none. */
-static SL_DEVICE struct near_hit nearer_hit(const struct search *s, const float *x, uint32_t k, uint32_t at) {
-  const float infinity = sl_f32_from_bits(0x7f800000u);
-  const float off_before = at > s->begin[k] ? s->x[k] - x[(size_t)at - 1] : infinity;
-  const float off_behind = at < s->end[k] ? x[at] - s->x[k] : infinity;
-  const uint32_t is_behind = off_behind < off_before;
-  const float off = is_behind ? off_behind : off_before;
-  struct near_hit found;
-  found.hit = at - (is_behind ? 0u : 1u);
-  found.chi2 = off * off;
-  return found;
+/* The hits of a layer that are nearest to where they should be, if near enough, and the squares of their distances;
+ * else NO_HIT and 0. Of two hits that are as near, the one before the place. `behind`: the first hit that is not before
+ * it. */
+SL_LANES_FUNCTION sl_f32s nearest(const float *x, const struct sl_bisection *s, sl_i32s behind, sl_f32s max_chi2,
+                                  sl_i32s hits_begin, sl_i32s *hits) {
+  const sl_f32s infinity = sl_f32s_of(sl_f32_from_bits(0x7f800000u));
+  const sl_i32s has_before = SL_MASK(behind > s->first), has_behind = SL_MASK(behind < s->end);
+  const sl_i32s before = behind + has_before, at = sl_i32s_select(has_behind, behind, before);
+  const sl_f32s off_before = sl_f32s_select(has_before, s->limit - sl_f32s_gather(x, before), infinity);
+  const sl_f32s off_behind = sl_f32s_select(has_behind, sl_f32s_gather(x, at) - s->limit, infinity);
+  const sl_i32s is_behind = SL_MASK(off_behind < off_before);
+  const sl_f32s off = sl_f32s_select(is_behind, off_behind, off_before), chi2 = off * off;
+  const sl_i32s is_near = SL_MASK(chi2 < max_chi2);
+  *hits = sl_i32s_select(is_near, behind - 1 - is_behind - hits_begin, sl_i32s_of(NO_HIT));
+  return sl_f32s_select(is_near, chi2, sl_f32s_of(0.0f));
 }
+
+/* ---------------------------------------------------------------------------------------------------- write */
 
 /* Four hits, which a GPU stores at once. */
 struct four_hits {
@@ -149,52 +216,78 @@ static SL_DEVICE void write_no_hits(const struct create_tracks_args *a, uint32_t
   SL_UNROLL for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX / 4; h++) hits[h] = none;
 }
 
-/* By layer; NO_HIT: none. */
-static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate, const uint32_t *by_layer) {
+/* The hits of lane j by layer; NO_HIT: none. */
+static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate,
+                                 int32_t by_layer[SCIFI_LAYERS][SL_LANES], uint32_t j) {
   uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
   uint32_t count = 0;
-  write_no_hits(a, candidate); /* those behind the last one */
-  SL_UNROLL for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) if (by_layer[layer] != NO_HIT) hits[count++] =
-      (uint16_t)by_layer[layer];
+  if (SL_LANES > 1) { /* without branches */
+    uint16_t found[SCIFI_TRACK_HITS_MAX + 1] = {0};
+    for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) {
+      const uint32_t is_hit = by_layer[layer][j] != NO_HIT ? 1u : 0u;
+      found[count] = (uint16_t)(is_hit ? by_layer[layer][j] : 0);
+      count += is_hit;
+    }
+    memcpy(hits, found, SCIFI_TRACK_HITS_MAX * sizeof *hits);
+  } else {
+    write_no_hits(a, candidate); /* those behind the last one */
+    SL_UNROLL for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) if (by_layer[layer][j] != NO_HIT) hits[count++] =
+        (uint16_t)by_layer[layer][j];
+  }
   a->candidates.hit_count[candidate] = (uint8_t)count;
 }
 
-static SL_DEVICE void write_none(const struct create_tracks_args *a, uint32_t candidate) {
-  const struct forward_curve none = {0.0f, 0.0f, 0.0f, 0.0f};
-  write_no_hits(a, candidate);
-  a->candidates.hit_count[candidate] = 0;
-  a->candidates.quality[candidate] = 0.0f;
-  write_curve(a, candidate, &none);
+/* Adds hits to `count` candidates, of tracks in the slice. */
+SL_LANES_FUNCTION void grow(const struct create_tracks_args *a, uint32_t candidate, uint32_t count) {
+  struct seeds seeds;
+  struct states states;
+  struct sl_bisection searches[SEARCHED];
+  sl_i32s behind[SEARCHED], found[SEARCHED], hit_count = sl_i32s_of(TRIPLET_HITS);
+  sl_f32s chi2_x = sl_f32s_of(0.0f), chi2_stereo = sl_f32s_of(0.0f);
+  int32_t by_layer[SCIFI_LAYERS][SL_LANES], is_written[SL_LANES];
+  open_seeds(a, candidate, count, &seeds);
+  open_states(a, seeds.item, &states);
+  const sl_i32s hits_begin = sl_i32s_gather(a->hits_begin, seeds.item);
+  const sl_f32s max_chi2_stereo =
+      a->max_chi2_stereo * (sl_f32s_abs(sl_f32s_in(states.tx)) + sl_f32s_abs(sl_f32s_in(states.ty)));
+  open_searches(a, &seeds, &states, hits_begin, searches);
+  sl_bisect(a->hits.x, searches, SEARCHED, 0, behind);
+  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
+    const sl_f32s max_chi2 = k < SEARCHED_X ? sl_f32s_of(a->max_chi2_x) : max_chi2_stereo;
+    const sl_f32s chi2 = nearest(a->hits.x, &searches[k], behind[k], max_chi2, hits_begin, &found[k]);
+    hit_count -= SL_MASK(found[k] != NO_HIT);
+    if (k < SEARCHED_X)
+      chi2_x += chi2;
+    else
+      chi2_stereo += chi2;
+  }
+  const sl_i32s is_kept = SL_MASK(hit_count >= (int32_t)a->min_hits), is_second = SL_MASK(is_odd(seeds.words) > 0);
+  const sl_i32s windows = side_windows(seeds.item, seeds.words);
+  if (sl_lanes_any(is_kept)) SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
+      const sl_i32s own = seed_hit(a, sl_i32s_of(0), windows, seeds.words, k);
+      sl_i32s_out(by_layer[forward_x_layer(2 * k)], sl_i32s_select(is_second, found[k], own));
+      sl_i32s_out(by_layer[forward_x_layer(2 * k + 1)], sl_i32s_select(is_second, own, found[k]));
+    }
+  SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++)
+      sl_i32s_out(by_layer[forward_stereo_layer(i)], found[SEARCHED_X + i]);
+  sl_i32s_out(is_written, is_kept);
+  for (uint32_t j = 0; j < count; j++) {
+    if (is_written[j]) {
+      write_hits(a, candidate + j, by_layer, j);
+    } else {
+      write_no_hits(a, candidate + j);
+      a->candidates.hit_count[candidate + j] = 0;
+    }
+  }
+  /* Where the limit is 0 there is nothing to divide. */
+  const sl_f32s none = sl_f32s_of(0.0f);
+  const sl_f32s of_x = sl_f32s_select(SL_MASK(chi2_x > 0.0f), chi2_x / a->max_chi2_x, none);
+  const sl_f32s of_stereo = sl_f32s_select(SL_MASK(chi2_stereo > 0.0f), chi2_stereo / max_chi2_stereo, none);
+  sl_f32s_store(a->candidates.quality + candidate, sl_f32s_select(is_kept, of_x + of_stereo, none), count);
+  if (SL_LANES > 1 || !is_written[0]) write_curves(a, &seeds, is_kept, candidate, count);
 }
 
-static SL_DEVICE void grow(const struct create_tracks_args *a, const struct seed *seed, uint32_t candidate) {
-  const float *x = a->hits.x;
-  const float max_chi2_stereo = a->max_chi2_stereo * (sl_abs_f32(seed->state.tx) + sl_abs_f32(seed->state.ty));
-  const struct search search = open_search(a, seed);
-  const uint32_t hits_begin = a->hits_begin[seed->item];
-  uint32_t at[SEARCHED], hits[SEARCHED], by_layer[SCIFI_LAYERS], count = TRIPLET_HITS;
-  float chi2_x = 0.0f, chi2_stereo = 0.0f;
-  bisect(&search, x, at);
-  SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
-    const struct near_hit found = nearer_hit(&search, x, k, at[k]);
-    const uint32_t is_near = found.chi2 < (k < SEARCHED_X ? a->max_chi2_x : max_chi2_stereo);
-    const float chi2 = is_near ? found.chi2 : 0.0f;
-    hits[k] = is_near ? found.hit - hits_begin : NO_HIT;
-    count += is_near;
-    chi2_x += k < SEARCHED_X ? chi2 : 0.0f;
-    chi2_stereo += k < SEARCHED_X ? 0.0f : chi2;
-  }
-  if (count < a->min_hits) return write_none(a, candidate);
-  SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    by_layer[forward_x_layer(i)] =
-        i % 2 == is_odd(seed->word) ? seed_hit(a, seed->item, seed->word, i / 2) : hits[i / 2];
-    by_layer[forward_stereo_layer(i)] = hits[SEARCHED_X + i];
-  }
-  write_hits(a, candidate, by_layer);
-  /* Where the limit is 0 there is nothing to divide. */
-  a->candidates.quality[candidate] =
-      (chi2_x > 0.0f ? chi2_x / a->max_chi2_x : 0.0f) + (chi2_stereo > 0.0f ? chi2_stereo / max_chi2_stereo : 0.0f);
-}
+/* ------------------------------------------------------------------------------------------------- candidates */
 
 SL_KERNEL(create_tracks_count, struct create_tracks_args) {
   SL_FOR_EVENTS (event, a.events) {
@@ -237,13 +330,20 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
   for (uint32_t done = 0; done < count; done += LAID_OUT) { /* mostly once */
     const uint32_t tracks = count - done < LAID_OUT ? count - done : (uint32_t)LAID_OUT;
     const uint32_t candidates = fill_layout(a, first + done, tracks, layout);
-    for (uint32_t c = threadIdx.x; c < candidates; c += blockDim.x) {
-      const uint32_t track = layout->track[c], item = first + done + track, k = c - layout->begin[track];
-      const uint32_t word = a->triplets.triplet[(size_t)item * FORWARD_TRIPLETS_MAX + k];
-      a->candidates.track[begin + c] = done + track;
-      a->items[begin + c] = item;
-      a->words[begin + c] = word;
-      write_seed(a, item, word, hits_begin, begin + c);
+    for (uint32_t c = SL_LANES * threadIdx.x; c < candidates; c += SL_LANES * blockDim.x) {
+      const uint32_t lanes = sl_lanes_of(candidates - c);
+      int32_t tracks_of[SL_LANES], k[SL_LANES];
+      SL_FOR_LANES(j) {
+        const uint32_t at = j < lanes ? c + j : candidates - 1;
+        tracks_of[j] = layout->track[at];
+        k[j] = (int32_t)(at - layout->begin[layout->track[at]]);
+      }
+      const sl_i32s track = sl_i32s_of(done) + sl_i32s_in(tracks_of), item = sl_i32s_of(first) + track;
+      const sl_i32s words = sl_i32s_gather(a->triplets.triplet, item * (int32_t)FORWARD_TRIPLETS_MAX + sl_i32s_in(k));
+      sl_i32s_store((int32_t *)a->candidates.track + begin + c, track, lanes);
+      sl_i32s_store((int32_t *)a->items + begin + c, item, lanes);
+      sl_i32s_store((int32_t *)a->words + begin + c, words, lanes);
+      write_seeds(a, item, words, hits_begin, begin + c, lanes);
     }
     begin += candidates;
     __syncthreads(); /* the layout is free */
@@ -251,18 +351,29 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) a->hits_begin[first + i] = hits_begin;
 }
 
-/* A thread a track and stereo layer. */
+/* How y shifts in the stereo layers of an event's tracks: SL_LANES tracks and a layer at a time. */
 static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t event) {
   const uint32_t first = a->inputs.offsets[event], count = a->inputs.offsets[event + 1] - first;
-  for (uint32_t k = threadIdx.x; k < SHIFTS * count; k += blockDim.x) {
-    const uint32_t item = first + k / SHIFTS;
-    if (a->triplets.count[item] == 0) continue;
-    const struct forward_state state = state_of(a, item);
-    const struct forward_y_shift shift = forward_y_shift_of(&a->forward, &state, forward_stereo_layer(k % SHIFTS));
-    float *to = a->shifts + (size_t)SHIFT_NUMBERS * (SHIFTS * (size_t)first + k);
-    to[0] = shift.first;
-    to[1] = shift.second;
-    to[2] = shift.third;
+  const uint32_t pieces = (count + SL_LANES - 1) / SL_LANES;
+  for (uint32_t k = threadIdx.x; k < SHIFTS * pieces; k += blockDim.x) {
+    const uint32_t track = k / SHIFTS * SL_LANES, i = k % SHIFTS, lanes = sl_lanes_of(count - track);
+    float numbers[SHIFT_NUMBERS][SL_LANES];
+    struct states states;
+    if (SL_LANES == 1 && a->triplets.count[first + track] == 0) continue;
+    sl_f32s_out(states.x, sl_f32s_load(a->inputs.x + first + track, lanes));
+    sl_f32s_out(states.y, sl_f32s_load(a->inputs.y + first + track, lanes));
+    sl_f32s_out(states.tx, sl_f32s_load(a->inputs.tx + first + track, lanes));
+    sl_f32s_out(states.ty, sl_f32s_load(a->inputs.ty + first + track, lanes));
+    SL_FOR_LANES(j) {
+      const struct forward_state state = state_of(a, &states, j);
+      const struct forward_y_shift shift = forward_y_shift_of(&a->forward, &state, forward_stereo_layer(i));
+      numbers[0][j] = shift.first;
+      numbers[1][j] = shift.second;
+      numbers[2][j] = shift.third;
+    }
+    float *to = a->shifts + SHIFT_NUMBERS * (SHIFTS * (size_t)(first + track) + i);
+    for (uint32_t j = 0; j < lanes; j++)
+      SL_UNROLL for (uint32_t n = 0; n < SHIFT_NUMBERS; n++) to[SHIFT_NUMBERS * SHIFTS * j + n] = numbers[n][j];
   }
 }
 
@@ -276,10 +387,7 @@ SL_KERNEL(create_tracks_lay_out, struct create_tracks_args) {
 }
 
 SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
-  SL_FOR_ITEMS (c, a.events, a.candidates.offsets) {
-    const struct seed seed = open_seed(&a, a.items[c], c);
-    grow(&a, &seed, c);
-  }
+  SL_FOR_ITEMS_LANES(c, count, a.events, a.candidates.offsets) grow(&a, c, count);
 }
 
 static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
@@ -290,4 +398,4 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   return error;
 }
 
-SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run, SL_CPU_TUNED(create_tracks_tuned));
+SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run);

@@ -1,173 +1,244 @@
 /* forward.search_windows: in each layer of the fibre tracker, on the track's side in y, where its hits may be
  * (README.md, "Windows").
  *
- * The hits of a zone are sorted by x, so that a window is found by binary searches: all of a zone at a time, since they
- * wait for the hits that they read. Of a track with momentum, the window's ends are at most some hits away from the one
- * nearest to where the magnet bends it to. Windows of a track that has too few to be found are emptied.
+ * 1. Extrapolate the track to an x layer and to the stereo layer beside it; without momentum both straight on.
+ * 2. Bisect the zone's hits, which are sorted by x, for the limits of the window, all limits side by side.
+ * 3. With momentum keep at most max_hits around the predicted x; without, at most max_hits on either side of it.
+ * 4. Empty all windows of a track that has no triplet of x layers, or no stereo hits in a station.
  *
- * Eight threads a track, of which six take an x layer each, and the stereo layer beside it. Reads 24 bytes a track and
- * some 30 hits of each of 12 zones, which stay in the caches; writes 96 bytes a track.
+ * Parallelism: eight lanes a track, of which six take an x layer each, and the stereo layer beside it; on a CPU they
+ * are a vector, else eight threads (sluice/lanes.h). Reads 24 bytes a track and some 30 hits of each of 12 zones, which
+ * stay in the caches; writes 96 bytes a track.
  */
-#include "search_windows.h"
+#include "forward_math.h"
+#include "magnet/event_model.h"
 
-enum { TRACK_THREADS = 8 };
+#include <sluice/lanes.h>
 
-/* Hits of a zone, or some of them, by their places in the slice. */
-struct hit_range {
-  uint32_t begin, end;
+#define SL_ARGS search_windows_args
+#define SEARCH_WINDOWS(M)                                                                                      \
+  M(IN, inputs, forward_inputs, "offsets x y tx ty qop", "tracks to search for")                               \
+  M(IN, hits, scifi_hits, "offsets zone_first x", "where to search")                                           \
+  M(IN, forward, forward_constants, "z_layer dxdy kick constants", "what the magnet does")                     \
+  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                \
+  M(OUT, windows, forward_windows, "for each track", SL_SHARES_OFFSETS(inputs))                                \
+  M(U32, max_hits, 64, 2, 64, "", "hits of a window in an x layer, at most")                                   \
+  M(F32, stereo_half_width, 800.0, 0.0, 1e4, "mm", "of windows in stereo layers")                              \
+  M(F32, overlap, 5.0, 0.0, 1e4, "mm", "without momentum: left and right windows go so far beyond the middle") \
+  M(F32, border_factor, 1.0, 0.0, 100.0, "", "without momentum: windows are so many times wider")              \
+  M(F32, min_momentum, 5000.0, 1.0, 1e6, "MeV", "without momentum: smallest momentum that is looked for")      \
+  M(F32, min_pt, 1000.0, 1.0, 1e6, "MeV", "without momentum: smallest transverse momentum")
+SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
+
+/* A track, and what of it is the same in all layers. */
+struct search {
+  struct forward_state state;
+  float qop;
+  float below, above;          /* how far from where the track should be its hits are, at most */
+  const uint16_t *zone_first;  /* of the event */
+  uint32_t event_first, upper; /* the event's first hit; 1: the track is at y > 0 */
 };
 
-struct window {
-  uint32_t first, count;
+static SL_DEVICE struct search open_search(const struct search_windows_args *a, uint32_t event, uint32_t item) {
+  struct search s;
+  const float *window = a->forward.constants + FORWARD_X_WINDOW;
+  s.state.x = a->inputs.x[item];
+  s.state.y = a->inputs.y[item];
+  s.state.z = a->forward.constants[FORWARD_Z_UT];
+  s.state.tx = a->inputs.tx[item];
+  s.state.ty = a->inputs.ty[item];
+  s.qop = a->inputs.qop[item];
+  s.upper = forward_line_y(&a->forward, &s.state, a->forward.z_layer[0]) >= 0.0f ? 1u : 0u;
+  s.zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
+  s.event_first = a->hits.offsets[event];
+  if (s.qop != 0.0f) {
+    const float width = window[0] + window[1] * sl_abs_f32(s.qop);
+    const uint32_t bends_up = -a->magnet.sign[0] * s.qop > 0.0f;
+    s.below = bends_up ? width : width + window[2];
+    s.above = bends_up ? width + window[2] : width;
+  } else {
+    const float to_inverse_gev = 1e3f, theta2 = s.state.tx * s.state.tx + s.state.ty * s.state.ty;
+    const float of_pt = sqrtf(theta2 / (1.0f + theta2)) / a->min_pt; /* the sine of the angle to the beam */
+    const float inverse = to_inverse_gev * sl_min_f32(1.0f / a->min_momentum, of_pt);
+    s.below = forward_border(&a->forward, inverse, s.state.tx, s.state.ty) * a->border_factor;
+    s.above = s.below;
+  }
+  return s;
+}
+
+/* Whether a triplet of x layers, and a stereo layer in each station, have hits. */
+static SL_DEVICE uint32_t is_enough(uint32_t has_hits) {
+  const uint32_t first_seed = 0x15, second_seed = 0x2A, stations = 0x15;
+  const uint32_t stereo = has_hits >> 8, either = stereo | stereo >> 1;
+  const uint32_t has_seed = (has_hits & first_seed) == first_seed || (has_hits & second_seed) == second_seed;
+  return has_seed && (either & stations) == stations;
+}
+
+/* The x layer of each lane, and the stereo layer beside it. Lanes without one have the last one again. */
+struct layers {
+  sl_i32s is_one, x_layer, stereo_layer;
+  sl_f32s z, stereo_z, dxdy;
 };
 
-static SL_DEVICE struct hit_range zone_of(const struct search *s, uint32_t layer) {
-  const uint16_t *first = s->zone_first + 2 * layer + s->upper;
-  const struct hit_range z = {s->event_first + first[0], s->event_first + first[1]};
+enum { TRACK_LANES = 8 };
+
+SL_LANES_FUNCTION struct layers open_layers(const struct search_windows_args *a) {
+  const sl_i32s lane = sl_i32s_from(sl_group_lane(TRACK_LANES));
+  const sl_i32s i = sl_i32s_min(lane, sl_i32s_of(SCIFI_X_LAYERS - 1)), is_odd = i & 1;
+  struct layers l;
+  l.is_one = SL_MASK(lane < SCIFI_X_LAYERS);
+  l.x_layer = SCIFI_STATION_LAYERS * (i >> 1) + 3 * is_odd; /* as forward_x_layer, forward_stereo_layer */
+  l.stereo_layer = SCIFI_STATION_LAYERS * (i >> 1) + 1 + is_odd;
+  l.z = sl_f32s_gather(a->forward.z_layer, l.x_layer);
+  l.stereo_z = sl_f32s_gather(a->forward.z_layer, l.stereo_layer);
+  l.dxdy = sl_f32s_gather(a->forward.dxdy, l.stereo_layer);
+  return l;
+}
+
+/* Hits of a zone by lane, as indices in the slice. */
+struct zone {
+  sl_i32s first, count;
+};
+
+/* What has no hits begins at the event's first one, which can be read. */
+SL_LANES_FUNCTION struct zone zone_of(const struct search *s, sl_i32s layer, sl_i32s is_one) {
+  const sl_i32s half = 2 * layer + sl_i32s_of(s->upper);
+  sl_i32s first, end;
+  sl_u16s_gather_two(s->zone_first, half, &first, &end);
+  struct zone z;
+  z.count = (end - first) & is_one;
+  z.first = sl_i32s_of(s->event_first) + (first & SL_MASK(z.count > 0));
   return z;
 }
 
-enum { PLACES_MAX = 4 };
+/* Windows by lane: to the left and to the right; the second one is for tracks without momentum. */
+struct found {
+  sl_i32s first[2], count[2];
+};
 
-/* For each of `count` limits the first hit of a zone that is not below it, or, of those whose bit is set in `is_above`,
- * the first that is above it; or the zone's end. Steps beyond the end are to the end: if the last hit is before it, all
- * are. */
-static SL_DEVICE void find_places(const struct search_windows_args *a, struct hit_range zone, uint32_t count,
-                                  const float *limit, uint32_t is_above, uint32_t *at) {
-  const uint32_t size = zone.end - zone.begin;
-  uint32_t step = 1;
-  SL_UNROLL
-  for (uint32_t k = 0; k < count; k++) at[k] = zone.begin;
-  if (size == 0) return;
-  while (2 * step <= size) step *= 2;
-  for (; step > 0; step /= 2) {
-    uint32_t to[PLACES_MAX];
-    float x[PLACES_MAX];
-    SL_UNROLL
-    for (uint32_t k = 0; k < count; k++) {
-      to[k] = at[k] + step < zone.end ? at[k] + step : zone.end;
-      x[k] = a->hits.x[(size_t)to[k] - 1];
-    }
-    SL_UNROLL
-    for (uint32_t k = 0; k < count; k++)
-      if (is_above >> k & 1 ? x[k] <= limit[k] : x[k] < limit[k]) at[k] = to[k];
-  }
-}
-
-/* The place in [least, most] that is nearest to a place: that of a search among its hits alone. */
-static SL_DEVICE uint32_t bounded(uint32_t place, uint32_t least, uint32_t most) {
-  const uint32_t lower = place < most ? place : most;
-  return lower > least ? lower : least;
-}
-
-/* The hits of a zone between low and high. */
-static SL_DEVICE struct hit_range range_of(const struct search_windows_args *a, struct hit_range zone, float low,
-                                           float high) {
-  const float limits[2] = {low, high};
-  uint32_t at[2];
-  find_places(a, zone, 2, limits, 2, at);
-  const struct hit_range range = {at[0], bounded(at[1], at[0], zone.end)};
-  return range;
+SL_LANES_FUNCTION struct found found_none(void) {
+  struct found f;
+  f.first[0] = f.first[1] = f.count[0] = f.count[1] = sl_i32s_of(0);
+  return f;
 }
 
 /* Of the hits that the track may have, max_hits around where it should be. */
-static SL_DEVICE struct window around(const struct search_windows_args *a, const struct search *s,
-                                      struct hit_range zone, float x) {
-  const uint32_t half = a->max_hits / 2;
-  const float limits[3] = {x, x - s->below, x + s->above};
-  uint32_t at[3];
-  struct window found;
-  find_places(a, zone, 3, limits, 4, at);
-  const uint32_t middle = at[0], least = middle - zone.begin < half ? zone.begin : middle - half;
-  found.first = bounded(at[1], least, middle);
-  const uint32_t most = zone.end - found.first < a->max_hits ? zone.end : found.first + a->max_hits;
-  found.count = bounded(at[2], middle, most) - found.first;
-  return found;
+SL_LANES_FUNCTION void around(const struct search_windows_args *a, const struct search *s, struct zone z, sl_f32s x,
+                              struct found *found) {
+  const struct sl_bisection searches[] = {sl_bisection_of(z.first, z.count, x - s->below),
+                                          sl_bisection_of(z.first, z.count, x),
+                                          sl_bisection_of(z.first, z.count, x + s->above)};
+  const sl_i32s max_hits = sl_i32s_of(a->max_hits);
+  sl_i32s at[3];
+  sl_bisect(a->hits.x, searches, 3, 4, at);
+  found->first[0] = sl_i32s_clamp(at[0], sl_i32s_max(at[1] - (max_hits >> 1), z.first), at[1]);
+  const sl_i32s most = sl_i32s_min(found->first[0] + max_hits, z.first + z.count);
+  found->count[0] = sl_i32s_clamp(at[2], at[1], most) - found->first[0];
 }
 
-/* Of the hits of a zone between low and high those left of x, and a little beyond, and those right of it: of each the
- * max_hits nearest. None if there are none between. */
-static SL_DEVICE void beside(const struct search_windows_args *a, struct hit_range zone, float low, float high, float x,
-                             struct window *left, struct window *right) {
-  const float limits[PLACES_MAX] = {low, high, x + a->overlap, x - a->overlap};
-  uint32_t at[PLACES_MAX];
-  find_places(a, zone, PLACES_MAX, limits, 8 | 2, at);
-  const uint32_t begin = at[0], end = bounded(at[1], begin, zone.end), left_end = bounded(at[2], begin, end);
-  const uint32_t left_size = left_end - begin;
-  left->count = left_size < a->max_hits ? left_size : a->max_hits;
-  left->first = left_end - left->count;
-  right->first = bounded(at[3], begin, left_end);
-  const uint32_t right_size = end - right->first;
-  right->count = right_size < a->max_hits ? right_size : a->max_hits;
+/* The hits of a zone between x - below and x + above that are left of x, and a little beyond, and those right of it: of
+ * each the max_hits nearest. */
+SL_LANES_FUNCTION void beside(const struct search_windows_args *a, struct zone z, sl_f32s x, float below, float above,
+                              struct found *found) {
+  const struct sl_bisection searches[] = {
+      sl_bisection_of(z.first, z.count, x - below), sl_bisection_of(z.first, z.count, x + above),
+      sl_bisection_of(z.first, z.count, x + a->overlap), sl_bisection_of(z.first, z.count, x - a->overlap)};
+  const sl_i32s max_hits = sl_i32s_of(a->max_hits);
+  sl_i32s at[4];
+  sl_bisect(a->hits.x, searches, 4, 2 | 8, at);
+  const sl_i32s end = sl_i32s_max(at[1], at[0]), left_end = sl_i32s_clamp(at[2], at[0], end);
+  found->count[0] = sl_i32s_min(left_end - at[0], max_hits);
+  found->first[0] = left_end - found->count[0];
+  found->first[1] = sl_i32s_clamp(at[3], at[0], left_end);
+  found->count[1] = sl_i32s_min(end - found->first[1], max_hits);
 }
 
-/* The windows of the i-th x layer, and of the stereo layer beside it, if that one has hits. */
-static SL_DEVICE void search_with_momentum(const struct search_windows_args *a, struct search *s, uint32_t i,
-                                           struct window *found) {
-  const uint32_t x_layer = forward_x_layer(i), stereo_layer = forward_stereo_layer(i);
-  const float z = a->forward.z_layer[x_layer], stereo_z = a->forward.z_layer[stereo_layer];
-  if (i % 2 == 0 || SL_GROUP(TRACK_THREADS) > 1) /* a thread alone has it from the layer before */
-    s->slope = forward_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
-  const float slope = s->slope, x = forward_bent_x(&a->forward, &s->state, slope, z);
-  found[0] = around(a, s, zone_of(s, x_layer), x);
-  if (found[0].count == 0) return;
-  const float y = forward_line_y(&a->forward, &s->state, stereo_z);
-  const float stereo_x = x + slope * (stereo_z - z) + -y * a->forward.dxdy[stereo_layer];
-  const struct hit_range range =
-      range_of(a, zone_of(s, stereo_layer), stereo_x - a->stereo_half_width, stereo_x + a->stereo_half_width);
-  found[2].first = range.begin;
-  found[2].count = range.end - range.begin;
-}
+SL_LANES_FUNCTION sl_i32s has_hits(const struct found *f) { return SL_MASK(f->count[0] + f->count[1] > 0); }
 
-static SL_DEVICE void search_without_momentum(const struct search_windows_args *a, const struct search *s, uint32_t i,
-                                              struct window *found) {
-  const uint32_t x_layer = forward_x_layer(i), stereo_layer = forward_stereo_layer(i);
-  const float dz = a->forward.z_layer[x_layer] - s->state.z, stereo_dz = a->forward.z_layer[stereo_layer] - s->state.z;
-  const float x = s->state.x + s->state.tx * dz;
-  beside(a, zone_of(s, x_layer), x - s->below, x + s->above, x, &found[0], &found[1]);
-  if (found[0].count + found[1].count == 0) return;
-  const float y = s->state.y + s->state.ty * stereo_dz;
-  const float stereo_x = s->state.x + s->state.tx * stereo_dz + -y * a->forward.dxdy[stereo_layer];
-  beside(a, zone_of(s, stereo_layer), stereo_x - a->stereo_half_width, stereo_x + a->stereo_half_width, stereo_x,
-         &found[2], &found[3]);
-}
-
-/* Writes the windows of the i-th x layer and its neighbour; returns bit i if it has hits, and bit 8 + i if that has. */
-static SL_DEVICE uint32_t search_layers(const struct search_windows_args *a, struct search *s, uint32_t item,
-                                        uint32_t i) {
-  struct window found[FORWARD_LAYER_WINDOWS] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
-  if (s->qop != 0.0f)
-    search_with_momentum(a, s, i, found);
-  else
-    search_without_momentum(a, s, i, found);
-  const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * i;
-  SL_UNROLL
-  for (uint32_t w = 0; w < FORWARD_LAYER_WINDOWS; w++) {
-    a->windows.first[place + w] = (uint16_t)(found[w].count > 0 ? found[w].first - s->event_first : 0);
-    a->windows.count[place + w] = (uint16_t)found[w].count;
+/* The windows of x layers, and of the stereo layers beside those that have hits. */
+SL_LANES_FUNCTION void search_with_momentum(const struct search_windows_args *a, const struct search *s,
+                                            const struct layers *l, struct found *x_found, struct found *stereo_found) {
+  const uint32_t first = sl_group_lane(TRACK_LANES), last = SCIFI_X_LAYERS - 1;
+  float slopes[SL_LANES], z[SL_LANES], stereo_z[SL_LANES], dxdy[SL_LANES], x[SL_LANES], stereo_x[SL_LANES];
+  sl_f32s_out(z, l->z);
+  sl_f32s_out(stereo_z, l->stereo_z);
+  sl_f32s_out(dxdy, l->dxdy);
+  SL_FOR_LANES(j) { /* a station's layers are neighbours */
+    const uint32_t i = first + j < last ? first + j : last;
+    if (j % 2 > 0 || (j > 0 && first + j > last))
+      slopes[j] = slopes[j - 1];
+    else
+      slopes[j] = forward_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
   }
-  return (found[0].count + found[1].count > 0 ? 1u << i : 0u) | (found[2].count + found[3].count > 0 ? 256u << i : 0u);
+  SL_FOR_LANES(j) {
+    x[j] = forward_bent_x(&a->forward, &s->state, slopes[j], z[j]);
+    const float y = forward_line_y(&a->forward, &s->state, stereo_z[j]);
+    stereo_x[j] = x[j] + slopes[j] * (stereo_z[j] - z[j]) + -y * dxdy[j];
+  }
+  around(a, s, zone_of(s, l->x_layer, l->is_one), sl_f32s_in(x), x_found);
+  if (!sl_lanes_any(has_hits(x_found))) return;
+  const struct zone stereo = zone_of(s, l->stereo_layer, l->is_one);
+  const sl_f32s at = sl_f32s_in(stereo_x);
+  const struct sl_bisection searches[] = {sl_bisection_of(stereo.first, stereo.count, at - a->stereo_half_width),
+                                          sl_bisection_of(stereo.first, stereo.count, at + a->stereo_half_width)};
+  sl_i32s range[2];
+  sl_bisect(a->hits.x, searches, 2, 2, range);
+  stereo_found->first[0] = range[0];
+  stereo_found->count[0] = sl_i32s_max(range[1] - range[0], sl_i32s_of(0));
+}
+
+SL_LANES_FUNCTION void search_without_momentum(const struct search_windows_args *a, const struct search *s,
+                                               const struct layers *l, struct found *x_found,
+                                               struct found *stereo_found) {
+  const sl_f32s dz = l->z - s->state.z, stereo_dz = l->stereo_z - s->state.z;
+  const sl_f32s y = s->state.y + s->state.ty * stereo_dz;
+  beside(a, zone_of(s, l->x_layer, l->is_one), s->state.x + s->state.tx * dz, s->below, s->above, x_found);
+  if (!sl_lanes_any(has_hits(x_found))) return;
+  const sl_f32s stereo_x = s->state.x + s->state.tx * stereo_dz + -y * l->dxdy;
+  beside(a, zone_of(s, l->stereo_layer, l->is_one), stereo_x, a->stereo_half_width, a->stereo_half_width, stereo_found);
+}
+
+/* Writes windows of each layer: to the left and to the right in the x layer, then in the stereo layer. */
+SL_LANES_FUNCTION void write_windows(const struct search_windows_args *a, const struct search *s, uint32_t item,
+                                     const struct found *x_found, const struct found *stereo_found) {
+  SL_UNROLL for (uint32_t w = 0; w < FORWARD_LAYER_WINDOWS; w++) {
+    const struct found *f = w < 2 ? x_found : stereo_found;
+    int32_t firsts[SL_LANES], counts[SL_LANES];
+    sl_i32s_out(firsts, (f->first[w % 2] - sl_i32s_of(s->event_first)) & SL_MASK(f->count[w % 2] > 0));
+    sl_i32s_out(counts, f->count[w % 2]);
+    SL_FOR_LANES(j) {
+      const uint32_t i = sl_group_lane(TRACK_LANES) + j;
+      const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * i + w;
+      if (i >= SCIFI_X_LAYERS) continue;
+      a->windows.first[place] = (uint16_t)firsts[j];
+      a->windows.count[place] = (uint16_t)counts[j];
+    }
+  }
 }
 
 SL_KERNEL(search_windows_search, struct search_windows_args) {
+  const struct layers layers = open_layers(&a);
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.inputs.offsets[event], count = a.inputs.offsets[event + 1] - begin;
-    SL_FOR_GROUPS (t, count, TRACK_THREADS) {
-      const uint32_t item = begin + t;
-      uint32_t has_hits = 0;
+    SL_FOR_GROUPS (t, count, TRACK_LANES) {
+      struct found x_found = found_none(), stereo_found = found_none();
+      struct search s;
       if (t < count) {
-        struct search s = open_search(&a, event, item);
-        for (uint32_t i = sl_group_lane(TRACK_THREADS); i < SCIFI_X_LAYERS; i += SL_GROUP(TRACK_THREADS))
-          has_hits |= search_layers(&a, &s, item, i);
+        s = open_search(&a, event, begin + t);
+        if (s.qop != 0.0f)
+          search_with_momentum(&a, &s, &layers, &x_found, &stereo_found);
+        else
+          search_without_momentum(&a, &s, &layers, &x_found, &stereo_found);
       }
-      has_hits = sl_group_sum_u32(has_hits, TRACK_THREADS); /* each bit is one thread's */
-      if (t >= count || is_enough(has_hits)) continue;
-      for (uint32_t i = sl_group_lane(TRACK_THREADS); i < SCIFI_X_LAYERS; i += SL_GROUP(TRACK_THREADS))
-        for (uint32_t w = 0; w < FORWARD_LAYER_WINDOWS; w++) {
-          const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * i + w;
-          a.windows.first[place] = 0;
-          a.windows.count[place] = 0;
-        }
+      const sl_i32s has_x = has_hits(&x_found), has_stereo = has_hits(&stereo_found) & has_x;
+      const uint32_t bits = sl_group_sum_u32(sl_lanes_bits(has_x) | sl_lanes_bits(has_stereo) << 8, TRACK_LANES);
+      if (t >= count) continue;
+      const sl_i32s is_kept = sl_i32s_of(is_enough(bits) ? UINT32_MAX : 0u);
+      SL_UNROLL for (uint32_t side = 0; side < 2; side++) {
+        x_found.count[side] &= is_kept;
+        stereo_found.count[side] &= is_kept & has_x;
+      }
+      write_windows(&a, &s, begin + t, &x_found, &stereo_found);
     }
   }
 }
@@ -176,4 +247,4 @@ static int run(const struct sl_launch *l, const struct search_windows_args *a) {
   return SL_LAUNCH(l, search_windows_search, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run, SL_CPU_TUNED(search_windows_tuned));
+SL_ALGORITHM(search_windows, "where SciFi hits of tracks may be", 256, run);

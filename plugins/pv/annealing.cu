@@ -1,19 +1,13 @@
 /* pv.annealing: primary vertices by deterministic annealing in z (README.md, "Annealing").
- *
- * 1. Select: tracks whose error in z is small and that come from near the beam line; each has a variance of z, of which
- *    the beam spot and the size of a vertex are a part, and a prior.
- * 2. Cut: where none of the tracks upstream reaches as far as one of those downstream, in some errors, the event falls
- *    into parts that are annealed apart. Running maxima say so.
- * 3. Divide: a part of many tracks falls into windows, which are parts too, where its tracks are sparse: else its cost
- *    would grow with a power of its tracks, and it would have room for 32 vertices only.
- * 4. Anneal each part (annealing_schedule.h), which gives seeds.
- * 5. Gather the seeds of all parts; an event of more than there may be vertices is refused.
- * What follows is every finder's (fit.h), to which it does not matter what was divided.
- *
- * A block an event, 250 tracks in some 30 parts, of which 6 have enough tracks. The largest decide how long it takes:
- * they are the whole block's, one after the other. Then a warp has a part, and takes the next one when it has finished:
- * which warp does which is left to chance, but a part's seeds stand at a place of its own.
- * Reads 28 bytes a track once, 12 of what was selected with each update of a part.
+ *   1. Select tracks from near the beam line with a small error in z; each gets a weight and a prior.
+ *   2. Cut the event into parts where no track upstream reaches, within some errors, as far as one downstream.
+ *   3. Divide parts of many tracks into windows where tracks are sparse: cost grows with a power of the tracks.
+ *   4. Anneal each part (annealing_schedule.h): its prototypes are seeds.
+ *   5. Gather the seeds of all parts and fit (fit.h); an event of more seeds than vertices is refused.
+ * Parallelism: a block an event; large parts are the whole block's, then each warp takes the next part that is free.
+ * Determinism: a part's seeds have a place of their own, whichever warp finds them.
+ * Cost per event (250 tracks, 30 parts, 6 with enough tracks): reads 28 bytes a track, 12 with each update of a part.
+ * Plain version: tests/pv/annealing_reference.h.
  */
 #include "annealing_schedule.h"
 #include "fit.h"

@@ -1,14 +1,13 @@
 /* seeding.confirm: for each track in x layers its hits in stereo layers (README.md, "Stereo hits").
- *
- * A hit of the first layer that is searched, or of the second, says where the track is in y, and so where its other
- * hits are. An event's tracks are dealt out in chunks of about as much work, a block each, since there are events of a
- * hundred times the work of others. A block takes those of the lower half, then those of the upper one, copies the
- * half's hits' x to shared memory, and marks in cells of x where a hit of each layer is near enough for a track to take
- * it; the tracks are dealt out to warps that go on alone, up to 16 at a time. What a thread takes is a beginning, by
- * its number among those of these tracks. Where too few layers have a mark, which is what most beginnings come to, it
- * is done; the others are listed, in any order, and followed. Of a track's beginnings the best is that of a smallest
- * key, which no two share, whatever their order. Chunks are listed in any order. An event has some 90 tracks and 2300
- * beginnings, of which 200 are followed. Reads the x of some 1600 hits a chunk; writes 25 bytes a track.
+ *   1. Mark in cells of x, for each layer, where a hit is near enough for a track to take it.
+ *   2. A hit of the first or second searched layer is a beginning: it fixes y and so the place in the other layers.
+ *   3. Drop beginnings for which too few layers have a mark; follow the others from layer to layer.
+ *   4. Keep the candidate with the most hits; ties: smaller chi2 of a line in y, then the later beginning.
+ * Parallelism: a block takes a chunk of tracks, chunks being of about equal work, and copies the x of hits to shared
+ * memory; a warp takes up to 16 tracks, a thread one beginning.
+ * Determinism: the best candidate has the minimum of keys that are all different.
+ * Cost per event (90 tracks, 2,300 beginnings, 200 followed): reads x of 1,600 hits a chunk, writes 25 bytes a track.
+ * Plain version: tests/seeding/confirm_reference.h. CPU version: confirm.cpu.c.
  */
 #include "confirm.h"
 

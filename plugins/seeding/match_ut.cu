@@ -1,19 +1,14 @@
-/* seeding.match_ut: hits in the UT of matched tracks, and which matches have enough of them (README.md, "Hits in the
- * UT").
- *
- * A track goes through the UT as its VELO track and its momentum say. The first hit, wherever it is, says better how
- * much it bends, and each further one again; in each further layer the nearest hit is taken. Of all that begin with
- * some hit of layers 0 to 2, the one of most hits is the match's, of those the one that hits are least off, and of
- * those the first.
- *
- * A warp has a few matches of an event at a time, so that a full event is many warps'. A lane for each match and layer
- * finds in which groups, and where in these by y, the match may have hits, however the hits before bend it. These hits
- * are numbered and dealt to the lanes, the last layer's first, and those that the match may have are listed: where they
- * are of what is tried, one in ten. Then a lane follows each first hit from layer to layer, through lists of one or two
- * hits. The least key of what was found is the best of a match, in whatever order. Then count, scan, list, scan, write.
- * A lone thread of a CPU does not number hits: it looks at those of a range eight at a time.
- * An event has 49 matches, which try some 2400 hits. Reads 8 bytes a hit that is tried, and 8 more of one that is near
- * in x, some 50 a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
+/* seeding.match_ut: adds UT hits to matched tracks and selects the matches that have enough of them (README.md).
+ * For each match:
+ *   1. Predict the trajectory in the UT from the VELO state and q/p: x(z) = x0 + tx d + b d^2, d = z - z0.
+ *   2. Seed a candidate with each hit of layers 0 to 2 inside the search window; the hit fixes the bend b.
+ *   3. Extend the candidate layer by layer: take the nearest hit and update b.
+ *   4. Keep the candidate with the most hits; ties: smaller sum of squared residuals, then lower hit index.
+ * Accepts matches with at least min_hits hits, in input order.
+ * Parallelism: a warp takes 8 matches; its lanes share the hits of all search windows. On a CPU eight hits at a time.
+ * Determinism: the best candidate is the minimum of a 64-bit key, independent of the order of lanes.
+ * Cost per event (49 matches, 2,400 hits tried): reads 8 bytes per hit tried, writes 36 per match and 18 per hit.
+ * Plain version: tests/seeding/match_ut_reference.h.
  */
 #include "listed_items.h"
 #include "magnet/event_model.h"

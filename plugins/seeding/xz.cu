@@ -1,19 +1,13 @@
-/* seeding.xz: tracks of hits in x layers alone, five or six of them (README.md, "Seeds").
- *
- * A unit is a half and case of an event. Its first hits are dealt out in chunks of about as much work, a block each,
- * since there are events of a hundred times the work of others. A block copies the x of the unit's hits to shared
- * memory, and its warps take parts of its first hits and go on alone. For each of up to 32 first hits there is a range
- * of last ones. What a thread takes are pairs of them, by their numbers, two at a time; tables of cells say whether
- * there may be a middle hit for a pair, and then two further ones. One of ten goes on to a list. From there a thread
- * takes a pair, finds its middle hits, and lists its triplets; and from there one of these, which it completes. So
- * ranges of different lengths leave few threads idle. Lists, and tracks in the output, are in the order of first, last
- * and middle hits, whatever the block.
- *
- * Plan, find, sum, scan, write. Chunks are listed in any order. What is found goes to a list of the slice in any order,
- * too, with the track's place among those of its part; when it is known how many tracks the parts before have, they are
- * written. This list has as much room as the output. An event has some 500 first hits, 17,000 pairs, of which 1800 go
- * on with 1900 triplets, and 400 tracks. Reads the x of some 1600 hits twice; writes and reads 20 bytes of scratch a
- * track, and writes 38.
+/* seeding.xz: tracks of five or six hits in x layers alone (README.md, "Seeds"). For each half and case of an event:
+ *   1. For each first hit find the range of last hits that the least momentum allows.
+ *   2. Give up pairs for which tables of cells say that there is no middle hit, or that two further hits are missing.
+ *   3. Find the middle hits of each remaining pair; fit a curve through the three hits of each triplet.
+ *   4. Add the nearest hits of the other three layers, at least two; fit again.
+ * Parallelism: a block takes a chunk of first hits, chunks being of about equal work; threads take pairs, then listed
+ * pairs, then listed triplets, so that ranges of different lengths leave few threads idle.
+ * Determinism: tracks are placed by first, last and middle hit, independent of chunks and threads.
+ * Cost per event (500 first hits, 17,000 pairs, 1,900 triplets, 400 tracks): reads the x of 1,600 hits twice.
+ * Plain version: tests/seeding/xz_reference.h. CPU version: xz.cpu.c.
  */
 #include "xz_track.h"
 

@@ -1,25 +1,12 @@
-/* ut.compass: for each VELO track the hits in the UT that go with it best, and from the kick between the two a first
- * momentum (README.md, "Tracks").
- *
- * Pairs of hits of layers 0 and 2 whose line has about the slope of the VELO track, and if these are few those of
- * layers 3 and 1, are completed by the nearest hits of the other two layers, and fitted together with the track. Of all
- * the best is kept: by number of hits, chi2, and the order of the pairs. It is fitted once more, and kept if its
- * momentum and the quality of the fit are what true tracks have.
- *
- * A block takes half of an event's tracks. It lists the tracks that have windows enough, and for as many of these as
- * fit side by side does each step with a thread an item of its own, since tracks differ much in what they have: on
- * average 97 tracks of an event have 650 hits in their windows, 580 combinations of hits, and 410 pairs; 80 have a
- * candidate.
- *
- * compass_find:
- * 1. A thread a hit puts the tracks' hits into shared memory, by track and layer, with x where the track is in y.
- * 2. A thread a combination of two hits looks at its slope. Pairs are listed in the order of tracks and hits.
- * 3. A thread a pair completes and fits it. The best of a track has the least of keys that are all different, whatever
- *    the order of threads.
- * compass_finish fits these again, a thread a track; it needs more registers than the search should have.
- *
- * On cpu fits are made for 32 pairs or tracks at a time, in vectors. Reads 100 bytes a track and 10 bytes a hit of its
- * windows; writes 21 bytes a track. Before the last fit `hits` of the output are by layer.
+/* ut.compass: for each VELO track the UT hits that fit best, and a first momentum from the kick between.
+ *   1. Copy the hits of the tracks' windows to shared memory, a thread a hit, with x at the track's y.
+ *   2. List the pairs of layers 0 and 2, then 3 and 1, whose slope is about that of the track, a thread a combination.
+ *   3. Add the nearest hits of the other two layers and fit with the VELO track, a thread a pair.
+ *   4. Keep the pair with the most hits; ties: smaller chi2, then the first pair. Fit it again.
+ * Parallelism: a block takes half of an event's tracks, as many at a time as fit; on a CPU 32 fits at a time.
+ * Determinism: pairs are listed in the order of tracks and hits; the best has the minimum of a 64-bit key.
+ * Cost per event (97 tracks, 650 hits, 580 combinations, 410 pairs): reads 100 bytes a track and 10 a hit.
+ * Plain version: tests/ut/compass_reference.h.
  */
 #include "compass_fit.h"
 #include "find_range.h"

@@ -1,12 +1,12 @@
-/* ut.decode: UT hits from raw banks of versions 3 and 4, by groups of sectors, sorted (README.md, "Hits"). How it goes
- * stands in decode_event.h; here is how hits are dealt to threads.
+/* ut.decode: UT hits from raw banks of versions 3 and 4, by groups of sectors, sorted (README.md, "Hits"). The steps
+ * are in decode_event.h; here is how hits are dealt to threads.
  *
  * A thread a hit: some 7 hits a bank, and up to 60 in one, would leave most lanes idle if banks were dealt out. A
  * thread finds its hit's bank by a binary search among the numbers of the banks' first hits. A hit of version 4 that
- * goes on where the one before it ended belongs to that one's cluster, and is none of its own. A thread alone takes
- * banks one after another.
+ * goes on where the one before it ended belongs to that one's cluster, and is none of its own. A thread alone (cpu)
+ * takes banks one after another.
  */
-#include "decode.h"
+#include "decode_event.h"
 
 /* The bank of hit `i`: the last one that does not begin after it. */
 static SL_DEVICE uint32_t find_bank(const uint16_t *place, uint32_t i) {
@@ -77,4 +77,4 @@ static int prepare(const struct sl_services *s, void *args) {
 static int run(const struct sl_launch *l, const struct decode_args *a) { return RUN_DECODE(l, decode_hits, *a); }
 
 SL_ALGORITHM(decode, "UT hits from raw banks, by groups of sectors, sorted", 256, run, SL_ERRORS_OF(decode_errors),
-             SL_PREPARE(prepare), SL_CPU_TUNED(ut_decode_tuned));
+             SL_PREPARE(prepare));

@@ -64,7 +64,7 @@ enum { IS_ALONE = 0 };
 /* What a lane's sector does to a strip's place, in the lane's record. */
 enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
 
-/* Further arguments of who includes this; DECODE_WITHOUT_KERNELS: neither tables nor kernels are made there. */
+/* Further arguments of the algorithm that includes this header. */
 #if !defined(DECODE_MORE)
 #define DECODE_MORE(M)
 #endif
@@ -91,7 +91,6 @@ enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
   DECODE_MORE(M)
 SL_ARGUMENTS(decode, DECODE);
 
-#if !defined(DECODE_WITHOUT_KERNELS)
 /* ------------------------------------------------------------------------------------------------------ tables */
 
 static void fill_records(const struct decode_args *a, float *lanes) {
@@ -164,8 +163,6 @@ static const uint16_t *prepare_tables(const struct sl_services *s, const struct 
   number_bands(a, lanes, lane_band, group_band);
   return lane_band;
 }
-
-#endif
 
 /* ------------------------------------------------------------------------------------------------------- keys */
 
@@ -508,7 +505,6 @@ static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
     write_hit(a, h.keys[slot], h.strips[slot], first + rank_of(a, event, h.keys, hits, slot));
 }
 
-#if !defined(DECODE_WITHOUT_KERNELS)
 /* ---------------------------------------------------------------------------------------------------- kernels */
 
 SL_KERNEL(decode_begin, struct decode_args) {
@@ -526,6 +522,5 @@ SL_KERNEL(decode_write, struct decode_args) {
     if (status == SL_OK) status = SL_COUNT_SCAN_WRITE(l, kernel, decode_write, (args).hits, args); \
     status;                                                                                        \
   })
-#endif
 
 #endif

@@ -1,85 +1,221 @@
 /* ut.search_windows: in each layer, where the hits of a VELO track may be (README.md, "Tracks").
  *
- * A track is a straight line from the end of the VELO. The magnet moves it in x by up to what a particle of the
- * smallest momentum would be moved, so that a window in x has that half-width; in y it goes straight on. Hits of a
- * group are sorted by y, so that a binary search finds where to begin, and they are tried one by one until y is beyond
- * the track. Groups that no hit within the window in x can be of are not looked at; of five, three or four of a layer.
+ * 1. Extrapolate the track straight on to the layer. The window in x is as wide as the magnet bends a particle of the
+ *    smallest momentum that is searched for.
+ * 2. Find the groups of sectors that the window can reach: of five, three or four.
+ * 3. In each group, whose hits are sorted by y, find the first and the last hit that the track may have.
  *
- * A thread a track and layer. Reads 20 bytes a track and some 20 hits of 16 bytes, which stay in the caches; writes 80
- * bytes a track.
+ * Parallelism: SL_LANES tracks and a layer at a time (sluice/lanes.h). On a CPU a group's hits are compared eight at a
+ * time; elsewhere they are tried one by one from the first possible y on. Reads 20 bytes a track and some 20 hits of 16
+ * bytes, which stay in the caches; writes 80 bytes a track.
  */
-#include "search_windows.h"
+#include "ut/event_model.h"
+#include "velo/event_model.h"
 
-struct track {
-  float x, y, z, tx, ty; /* a place on the line */
-  float momentum;        /* the smallest one that is searched for */
-  uint32_t bin;          /* of the table */
+#include <sluice/lanes.h>
+
+#define SL_ARGS search_windows_args
+#define SEARCH_WINDOWS(M)                                                                                              \
+  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                                      \
+  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
+  M(IN, hits, ut_hits, "offsets group_first x y y_end z", "where to search")                                           \
+  M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
+  M(IN, tables, ut_magnet_tables, "deflection constants", "what the magnet does")                                      \
+  M(OUT, windows, ut_windows, "for each selected track", SL_SHARES_OFFSETS(selected))                                  \
+  M(F32, min_momentum, 1250.0, 100.0, 1e6, "MeV", "smallest momentum that is searched for")                            \
+  M(F32, min_pt, 275.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is searched for")                          \
+  M(F32, y_tolerance, 0.5, 0.0, 100.0, "mm", "how far beyond a strip's end a track may be")                            \
+  M(F32, y_tolerance_slope, 0.08, 0.0, 10.0, "", "so much more for each mm that the hit is away in x")
+SL_ARGUMENTS(search_windows, SEARCH_WINDOWS);
+
+static const float largest_inverse_slope = 500.0f;
+/* mm: so much more is searched than what follows from the tolerances, since these are rounded. */
+static const float slack = 0.01f;
+
+/* The group of a layer's window: those from the one that the line would pass, if all were at y = 0, to the left and the
+ * right. */
+static SL_DEVICE int32_t group_of(int32_t middle, int32_t window) {
+  return window % 2 ? middle - (window + 1) / 2 : middle + window / 2;
+}
+
+/* A group that can be read where a layer's first one is this: a layer without groups begins behind its last one, if
+ * there are as many as can be even behind all. */
+static SL_DEVICE int32_t group_to_read(int32_t begin) { return begin < UT_GROUPS_MAX ? begin : UT_GROUPS_MAX - 1; }
+
+/* Tracks, by lane. */
+struct tracks {
+  sl_f32s x, y, z, tx, ty; /* a place on the line */
+  sl_f32s momentum;        /* the smallest one that is searched for */
+  sl_i32s bin;             /* of the table */
 };
 
-static SL_DEVICE struct track open_track(const struct search_windows_args *a, uint32_t state) {
-  struct track t;
-  t.x = a->states.x[state];
-  t.y = a->states.y[state];
-  t.z = a->states.z[state];
-  t.tx = a->states.tx[state];
-  t.ty = a->states.ty[state];
-  const float steepness = sqrtf(t.tx * t.tx + t.ty * t.ty);
-  const float inverse = steepness * largest_inverse_slope > 1.0f ? 1.0f / steepness : largest_inverse_slope;
-  t.momentum = sl_max_f32(a->min_pt * inverse, a->min_momentum);
-  const uint32_t bin = sl_to_u32(100.0f * sl_abs_f32(t.ty) + 0.5f), last = UT_DEFLECTION_BINS - 1;
-  t.bin = bin < last ? bin : last;
+/* The tracks from an item on; lanes beyond have the last one again. */
+SL_LANES_FUNCTION struct tracks open_tracks(const struct search_windows_args *a, uint32_t event, uint32_t item,
+                                            uint32_t count) {
+  const sl_i32s track = sl_i32s_load((const int32_t *)a->selected.track + item, count);
+  const sl_i32s state = sl_i32s_of(a->states.offsets[event]) + track;
+  struct tracks t;
+  t.x = sl_f32s_gather(a->states.x, state);
+  t.y = sl_f32s_gather(a->states.y, state);
+  t.z = sl_f32s_gather(a->states.z, state);
+  t.tx = sl_f32s_gather(a->states.tx, state);
+  t.ty = sl_f32s_gather(a->states.ty, state);
+  const sl_f32s steepness = sl_f32s_sqrt(t.tx * t.tx + t.ty * t.ty), largest = sl_f32s_of(largest_inverse_slope);
+  const sl_i32s is_steep = SL_MASK(steepness * largest_inverse_slope > 1.0f);
+  t.momentum =
+      sl_f32s_max(a->min_pt * sl_f32s_select(is_steep, 1.0f / steepness, largest), sl_f32s_of(a->min_momentum));
+  const sl_f32s bin = 100.0f * sl_f32s_abs(t.ty) + 0.5f;
+  t.bin = sl_i32s_truncated(sl_f32s_min(bin, sl_f32s_of(UT_DEFLECTION_BINS - 1)));
   return t;
 }
 
-/* A track in a layer. */
-struct passage {
-  float x, y, z, tx, ty; /* a place on the line */
-  float slope;           /* of the strips, dx/dy */
-  float width;           /* half of the window in x */
-  float y_0;             /* y at z = 0 */
-  float away_0, away_z;  /* a hit of x at y = 0 is x + away_0 + away_z z away from the line */
-  float tolerance, tolerance_per_x;
+/* Tracks in a layer. */
+struct passages {
+  float y_0[SL_LANES], ty[SL_LANES];         /* y at z = 0, and its slope */
+  float width[SL_LANES];                     /* half of the window in x */
+  float away_0[SL_LANES], away_z[SL_LANES];  /* a hit of x at y = 0 is x + away_0 + away_z z away from the line */
+  float tolerance_per_x[SL_LANES];           /* in y */
+  float y_least[SL_LANES], y_most[SL_LANES]; /* of hits, the strips' length left out */
+  int32_t middle[SL_LANES];                  /* group */
+  int32_t in_reach[SL_LANES];                /* windows with groups that hits within the width can be of, by bits */
 };
 
-static SL_DEVICE struct passage open_passage(const struct search_windows_args *a, const struct track *t,
-                                             uint32_t layer) {
-  struct passage p;
-  p.x = t->x;
-  p.y = t->y;
-  p.z = t->z;
-  p.tx = t->tx;
-  p.ty = t->ty;
-  p.slope = a->groups.layer_slope[layer];
-  const float deflection = a->tables.deflection[UT_LAYERS * t->bin + layer];
-  p.width = 1.0f / (a->tables.constants[UT_DISTANCE_TO_MOMENTUM] * t->momentum * deflection);
-  p.y_0 = p.y - p.ty * p.z;
-  p.away_0 = p.y_0 * p.slope - (p.x - p.tx * p.z);
-  p.away_z = p.ty * p.slope - p.tx;
-  p.tolerance = a->y_tolerance;
-  p.tolerance_per_x = a->y_tolerance_slope / deflection;
-  return p;
-}
+SL_LANES_FUNCTION void open_passages(const struct search_windows_args *a, const struct tracks *t, uint32_t layer,
+                                     struct passages *p) {
+  const float slope = a->groups.layer_slope[layer]; /* of the strips, dx/dy */
+  const float depth = a->groups.layer_depth[layer]; /* a sector can be so far before and behind the layer's middle */
+  const float momentum_scale = a->tables.constants[UT_DISTANCE_TO_MOMENTUM];
+  const int32_t begin = (int32_t)a->groups.layer_first[layer], last = (int32_t)a->groups.layer_first[layer + 1] - 1;
+  const sl_f32s deflection = sl_f32s_gather(a->tables.deflection, UT_LAYERS * t->bin + sl_i32s_of(layer));
+  const sl_f32s width = 1.0f / (momentum_scale * t->momentum * deflection);
+  const sl_f32s tolerance_per_x = a->y_tolerance_slope / deflection;
+  const sl_f32s dz = a->groups.layer_z[layer] - t->z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
+  const sl_f32s y_0 = t->y - t->ty * t->z;
+  sl_f32s_out(p->y_0, y_0);
+  sl_f32s_out(p->ty, t->ty);
+  sl_f32s_out(p->width, width);
+  sl_f32s_out(p->away_0, y_0 * slope - (t->x - t->tx * t->z));
+  sl_f32s_out(p->away_z, t->ty * slope - t->tx);
+  sl_f32s_out(p->tolerance_per_x, tolerance_per_x);
+  const sl_f32s reach_y = a->y_tolerance + tolerance_per_x * width + depth * sl_f32s_abs(t->ty);
+  sl_f32s_out(p->y_least, y - reach_y - slack);
+  sl_f32s_out(p->y_most, y + reach_y + slack);
 
-/* The first of values in ascending order that is at least this, or `end`. */
-static SL_DEVICE uint32_t lower_bound(const float *values, uint32_t begin, uint32_t end, float least) {
-  while (begin < end) {
-    const uint32_t middle = (begin + end) / 2;
-    if (values[middle] < least)
-      begin = middle + 1;
-    else
-      end = middle;
+  const sl_i32s least = sl_i32s_of((uint32_t)group_to_read(begin));
+  const sl_i32s middle = sl_first_from(a->groups.x, (uint32_t)begin, (uint32_t)(last + 1), x) - 1;
+  sl_i32s in_reach = sl_i32s_of(0);
+  const sl_f32s reach = width + depth * (sl_f32s_abs(t->tx) + sl_f32s_abs(t->ty * slope)), at_0 = x - y * slope;
+  SL_UNROLL for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
+    const sl_i32s group = middle + group_of(0, w);
+    const sl_i32s read = sl_i32s_max(sl_i32s_min(group, sl_i32s_of((uint32_t)last)), least);
+    const sl_i32s is_one = SL_MASK(group >= begin) & SL_MASK(group <= last) &
+                           SL_MASK(at_0 + reach >= sl_f32s_gather(a->groups.x_least, read)) &
+                           SL_MASK(at_0 - reach <= sl_f32s_gather(a->groups.x_most, read));
+    in_reach |= is_one & 1 << w;
   }
-  return begin;
+  sl_i32s_out(p->middle, middle);
+  sl_i32s_out(p->in_reach, in_reach);
 }
 
+/* A window; without hits 0, 0. */
+struct window {
+  uint32_t first, count;
+};
+
+/* ----------------------------------------------------------------------------------------------- hits of a group */
+
+#if defined(SL_TARGET_CPU)
+enum { CHUNK = 64 }; /* hits in a word */
+
+/* Whether the track of a lane may have each of eight hits: bits. */
+VECTOR_INLINE uint32_t are_compatible(const struct search_windows_args *a, const struct passages *p, uint32_t lane,
+                                      uint32_t hit) {
+  const f32x8 z = f32x8_load(a->hits.z + hit), y = p->y_0[lane] + p->ty[lane] * z;
+  const f32x8 distance = sl_f32s_abs(f32x8_load(a->hits.x + hit) + (p->away_0[lane] + p->away_z[lane] * z));
+  const f32x8 tolerance = a->y_tolerance + p->tolerance_per_x[lane] * distance;
+  return i32x8_bits((distance <= p->width[lane]) & (f32x8_load(a->hits.y + hit) - tolerance <= y) &
+                    (y <= f32x8_load(a->hits.y_end + hit) + tolerance));
+}
+
+/* The same for those hits of [begin, end), at most CHUNK, that there are: the last one is the highest bit. */
+VECTOR_INLINE uint64_t compatible_hits(const struct search_windows_args *a, const struct passages *p, uint32_t lane,
+                                       uint32_t begin, uint32_t end) {
+  uint64_t found = 0;
+  uint32_t base = end, shift = CHUNK;
+  /* Before `begin` are others that can be read. Two vectors a turn, since how many turns come is a guess of the CPU. */
+  while (base > begin && base >= 2 * LANES) {
+    base -= 2 * LANES;
+    shift -= 2 * LANES;
+    const uint32_t low = are_compatible(a, p, lane, base), high = are_compatible(a, p, lane, base + LANES);
+    found |= (uint64_t)(high << LANES | low) << shift;
+  }
+  if (base > begin) { /* the slice's first hits: of the eight first ones those that were not looked at */
+    float x[2 * LANES] = {0}, y[2 * LANES] = {0}, y_end[2 * LANES] = {0}, z[2 * LANES] = {0};
+    struct search_windows_args few = *a;
+    for (uint32_t i = 0; i < base; i++) {
+      x[i] = a->hits.x[i];
+      y[i] = a->hits.y[i];
+      y_end[i] = a->hits.y_end[i];
+      z[i] = a->hits.z[i];
+    }
+    few.hits.x = x;
+    few.hits.y = y;
+    few.hits.y_end = y_end;
+    few.hits.z = z;
+    const uint32_t low = are_compatible(&few, p, lane, 0), high = are_compatible(&few, p, lane, LANES);
+    found |= (uint64_t)((high << LANES | low) & ((1u << base) - 1)) << (shift - base);
+  }
+  return found & UINT64_MAX << (CHUNK - (end - begin));
+}
+
+/* The window that reaches from the first of some hits to the last one; `end`: one behind the highest bit's, relative to
+ * the event. Every other one has none, so that there is no branch. */
+VECTOR_INLINE struct window window_of(uint64_t found, uint32_t end) {
+  const uint32_t is_one = found ? UINT32_MAX : 0u;
+  const uint32_t before = (uint32_t)__builtin_ctzll(found | 1ull << (CHUNK - 1)),
+                 behind = (uint32_t)__builtin_clzll(found | 1);
+  const struct window w = {(end - CHUNK + before) & is_one, (CHUNK - before - behind) & is_one};
+  return w;
+}
+
+/* From the last hits on: few are beyond the two values of y, so that a search for these would cost more than the hits.
+ */
+static inline struct window search_group(const struct search_windows_args *a, const struct passages *p, uint32_t lane,
+                                         uint32_t event, uint32_t group) {
+  const uint16_t *group_first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
+  const uint32_t event_first = a->hits.offsets[event];
+  const float y_least = p->y_least[lane] - a->groups.length[group], y_most = p->y_most[lane];
+  uint32_t begin = event_first + group_first[0], end = event_first + group_first[1];
+  if (begin == end) return window_of(0, 0);
+  while (end > begin + CHUNK && a->hits.y[end - CHUNK] > y_most) end -= CHUNK;
+  while (end > begin + CHUNK && a->hits.y[begin + CHUNK - 1] < y_least) begin += CHUNK;
+  uint32_t from = end - begin < CHUNK ? begin : end - CHUNK;
+  struct window window = window_of(compatible_hits(a, p, lane, from, end), end - event_first);
+  while (from > begin) { /* seldom */
+    end = from;
+    from = end - begin < CHUNK ? begin : end - CHUNK;
+    const struct window w = window_of(compatible_hits(a, p, lane, from, end), end - event_first);
+    if (w.count == 0) continue;
+    if (window.count > 0)
+      window.count += window.first - w.first;
+    else
+      window.count = w.count;
+    window.first = w.first;
+  }
+  return window;
+}
+
+#else
 struct hit {
   float x, y, y_end, z;
 };
 
-static SL_DEVICE uint32_t is_compatible(const struct passage *p, const struct hit *h) {
-  const float y = p->y_0 + p->ty * h->z, distance = sl_abs_f32(h->x + (p->away_0 + p->away_z * h->z));
-  const float tolerance = p->tolerance + p->tolerance_per_x * distance;
-  return (uint32_t)(distance <= p->width) & (uint32_t)(h->y - tolerance <= y) & (uint32_t)(y <= h->y_end + tolerance);
+static SL_DEVICE uint32_t is_compatible(const struct search_windows_args *a, const struct passages *p,
+                                        const struct hit *h) {
+  const float y = p->y_0[0] + p->ty[0] * h->z, distance = sl_abs_f32(h->x + (p->away_0[0] + p->away_z[0] * h->z));
+  const float tolerance = a->y_tolerance + p->tolerance_per_x[0] * distance;
+  return (uint32_t)(distance <= p->width[0]) & (uint32_t)(h->y - tolerance <= y) &
+         (uint32_t)(y <= h->y_end + tolerance);
 }
 
 /* The first and the last hit of [begin, end) that the track may have, and one behind it; begin > end: none. */
@@ -90,10 +226,10 @@ struct range {
 /* All that is read of so many hits is read before the first of them is tried. */
 enum { HITS_AT_A_TIME = 4 };
 
-static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passage *p, uint32_t begin,
+static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passages *p, uint32_t begin,
                                           uint32_t end, float y_least, float y_most) {
   struct range r = {UINT32_MAX, 0};
-  uint32_t i = lower_bound(a->hits.y, begin, end, y_least), is_more = i < end;
+  uint32_t i = (uint32_t)sl_first_from(a->hits.y, begin, end, y_least), is_more = i < end;
   while (is_more) {
     struct hit hits[HITS_AT_A_TIME];
     SL_UNROLL
@@ -109,7 +245,7 @@ static SL_DEVICE struct range search_hits(const struct search_windows_args *a, c
     SL_UNROLL
     for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
       is_more = hits[k].y < y_most;
-      if (!(is_more & is_compatible(p, &hits[k]))) continue;
+      if (!(is_more & is_compatible(a, p, &hits[k]))) continue;
       r.begin = r.begin == UINT32_MAX ? i + k : r.begin;
       r.end = i + k + 1;
     }
@@ -119,59 +255,31 @@ static SL_DEVICE struct range search_hits(const struct search_windows_args *a, c
   return r;
 }
 
-struct window {
-  uint32_t first, count; /* without hits 0, 0 */
-};
-
-/* A track at the middle of a layer; a sector can be `depth` before and behind it. */
-struct crossing {
-  float x, y, depth;
-};
-
-/* Whether a group can have hits that are not further away in x than the window is wide. */
-static SL_DEVICE uint32_t is_in_reach(const struct search_windows_args *a, const struct passage *p,
-                                      const struct crossing *c, uint32_t group) {
-  const float reach = p->width + c->depth * (sl_abs_f32(p->tx) + sl_abs_f32(p->ty * p->slope));
-  const float at_0 = c->x - c->y * p->slope;
-  return (uint32_t)(at_0 + reach >= a->groups.x_least[group]) & (uint32_t)(at_0 - reach <= a->groups.x_most[group]);
-}
-
-static SL_DEVICE struct window search_group(const struct search_windows_args *a, const struct passage *p,
-                                            const struct crossing *c, uint32_t event, uint32_t group) {
+static SL_DEVICE struct window search_group(const struct search_windows_args *a, const struct passages *p,
+                                            uint32_t lane, uint32_t event, uint32_t group) {
   const uint16_t *group_first = a->hits.group_first + (size_t)event * (UT_GROUPS_MAX + 1) + group;
   const uint32_t event_first = a->hits.offsets[event];
   const uint32_t begin = event_first + group_first[0], end = event_first + group_first[1];
-  const float reach_y = p->tolerance + p->tolerance_per_x * p->width + c->depth * sl_abs_f32(p->ty);
-  const float y_least = c->y - reach_y - a->groups.length[group], y_most = c->y + reach_y + slack;
-  const struct range r = search_hits(a, p, begin, end, y_least - slack, y_most);
+  const struct range r = search_hits(a, p, begin, end, p->y_least[lane] - a->groups.length[group], p->y_most[lane]);
   struct window found;
   found.first = r.begin < r.end ? r.begin - event_first : 0;
   found.count = r.begin < r.end ? r.end - r.begin : 0;
   return found;
 }
+#endif
 
-static SL_DEVICE void search_layer(const struct search_windows_args *a, const struct passage *p, uint32_t event,
-                                   uint32_t layer, size_t place) {
-  const int32_t begin = (int32_t)a->groups.layer_first[layer], last = (int32_t)a->groups.layer_first[layer + 1] - 1;
-  const int32_t least = group_to_read(begin);
-  const float dz = a->groups.layer_z[layer] - p->z;
-  const struct crossing c = {p->x + p->tx * dz, p->y + p->ty * dz, a->groups.layer_depth[layer]};
-  const int32_t middle = (int32_t)lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)last + 1, c.x) - 1;
+/* ------------------------------------------------------------------------------------------------------- layers */
+
+/* Searches the groups of a layer for the track of a lane; `place`: that of the track and layer. */
+static SL_DEVICE void search_layer(const struct search_windows_args *a, const struct passages *p, uint32_t lane,
+                                   uint32_t event, size_t place) {
   uint16_t *first = a->windows.first + place * UT_LAYER_WINDOWS, *count = a->windows.count + place * UT_LAYER_WINDOWS;
-  uint32_t in_reach = 0, filled = 0, hits = 0;
-  SL_UNROLL
-  for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
-    const int32_t group = group_of(middle, w), most = group > last ? last : group;
-    const int32_t read = most < least ? least : most;
-    const uint32_t is_one =
-        (uint32_t)(group >= begin) & (uint32_t)(group <= last) & is_in_reach(a, p, &c, (uint32_t)read);
-    in_reach |= is_one << w;
-    first[w] = 0;
-    count[w] = 0;
-  }
-  for (; in_reach > 0; in_reach &= in_reach - 1) {
-    const int32_t w = (int32_t)sl_count_bits((in_reach & (0u - in_reach)) - 1u);
-    const struct window found = search_group(a, p, &c, event, (uint32_t)group_of(middle, w));
+  uint32_t filled = 0, hits = 0;
+  SL_UNROLL for (uint32_t w = 0; w < UT_LAYER_WINDOWS; w++) first[w] = 0;
+  SL_UNROLL for (uint32_t w = 0; w < UT_LAYER_WINDOWS; w++) count[w] = 0;
+  for (uint32_t left = (uint32_t)p->in_reach[lane]; left > 0; left &= left - 1) {
+    const int32_t w = (int32_t)sl_count_bits((left & (0u - left)) - 1u);
+    const struct window found = search_group(a, p, lane, event, (uint32_t)group_of(p->middle[lane], w));
     first[filled] = (uint16_t)found.first;
     count[filled] = (uint16_t)found.count;
     filled += found.count > 0 ? 1u : 0u;
@@ -190,13 +298,16 @@ enum { PARTS = 4 };
 SL_KERNEL(search_windows_search, struct search_windows_args) {
   for (uint32_t part = blockIdx.x; part < PARTS * *a.events.count; part += gridDim.x) {
     const uint32_t event = sl_event_at(&a.events, part / PARTS);
-    const uint32_t first = a.selected.offsets[event], count = a.selected.offsets[event + 1] - first;
-    struct track t = {0, 0, 0, 0, 0, 0, 0};
-    for (uint32_t i = part % PARTS * blockDim.x + threadIdx.x; i < UT_LAYERS * count; i += PARTS * blockDim.x) {
-      const uint32_t item = first + i / UT_LAYERS, layer = i % UT_LAYERS;
-      if (blockDim.x > 1 || layer == 0) t = open_track(&a, a.states.offsets[event] + a.selected.track[item]);
-      const struct passage p = open_passage(&a, &t, layer);
-      search_layer(&a, &p, event, layer, (size_t)item * UT_LAYERS + layer);
+    const uint32_t begin = a.selected.offsets[event], count = a.selected.offsets[event + 1] - begin;
+    const uint32_t pieces = (count + SL_LANES - 1) / SL_LANES;
+    struct tracks t = {0};
+    for (uint32_t i = part % PARTS * blockDim.x + threadIdx.x; i < UT_LAYERS * pieces; i += PARTS * blockDim.x) {
+      const uint32_t first = i / UT_LAYERS * SL_LANES, layer = i % UT_LAYERS, lanes = sl_lanes_of(count - first);
+      struct passages p;
+      if (blockDim.x > 1 || layer == 0) t = open_tracks(&a, event, begin + first, lanes);
+      open_passages(&a, &t, layer, &p);
+      for (uint32_t lane = 0; lane < lanes; lane++)
+        search_layer(&a, &p, lane, event, (size_t)(begin + first + lane) * UT_LAYERS + layer);
     }
   }
 }
@@ -205,4 +316,4 @@ static int run(const struct sl_launch *l, const struct search_windows_args *a) {
   return SL_LAUNCH(l, search_windows_search, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
 }
 
-SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 128, run, SL_CPU_TUNED(ut_search_windows_tuned));
+SL_ALGORITHM(search_windows, "where UT hits of VELO tracks may be", 128, run);

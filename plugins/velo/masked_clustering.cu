@@ -1,19 +1,13 @@
-/* velo.masked_clustering: VELO hits from super-pixel banks. A super-pixel is a block of 2 columns and 4 rows of
- * pixels with a mask of those that are hit; clusters are the 8-connected components of a sensor's hit pixels, and a
- * cluster lies at the mean column and row. README.md: "Banks", "Clusters of super-pixels".
- *
- * The method is a union-find over parts. Inside a super-pixel hit pixels form one part or two (two when an empty row
- * lies between occupied ones). Super-pixels without neighbours are done with that. The others are sorted by column and
- * row, so that each finds those of its neighbours that come before it (south, south-west, west, north-west) by looking
- * one back and by a second pointer that trails a column behind; parts that touch are united. A cluster's sums of
- * columns and rows are integers, so that their order does not matter.
- *
- * Rationale: growing each cluster in a window of 10 x 16 pixels, as LHCb's trigger does, costs as much and loses
- * the clusters that do not fit, 0.85 % of all. This loses none, whatever their size, and needs O(n log n) even for
- * hostile banks. A bank is done by one thread: there are 208 in an event, and no step of theirs needs another.
- *
- * The flag "isolated" is believed: a super-pixel that has it is a cluster of its own (or two), also if the flag is
- * wrong. Two words for the same super-pixel without that flag are one.
+/* velo.masked_clustering: VELO hits from super-pixel banks: the 8-connected components of a sensor's hit pixels, at
+ * their mean column and row (README.md, "Banks", "Clusters of super-pixels").
+ *   1. Split each super-pixel (2 x 4 pixels) into its parts: one, or two with an empty row between.
+ *   2. Sort super-pixels that are not flagged as isolated by column and row; words of one super-pixel are merged.
+ *   3. Unite parts that touch: neighbours are found one back, and by a second pointer that trails a column behind.
+ *   4. Sum pixels, columns and rows of each cluster, and write its hit.
+ * A wrong flag "isolated" is believed: such a super-pixel is a cluster of its own, or two.
+ * Parallelism: a thread a bank (208 an event). Determinism: the sums are integers, independent of order.
+ * Cost: O(n log n) in super-pixels, whatever the size of clusters.
+ * Plain version: tests/velo/masked_clustering_reference.h.
  */
 #include "banks.h"
 #include "position.h"

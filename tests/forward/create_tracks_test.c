@@ -9,7 +9,6 @@
 #include <math.h>
 
 static struct candidates_case c;
-static int shared; /* 1: the shared version, where there is one for the target besides */
 static const double tx = 0.1, ty = 0.02;
 
 static struct sl_test *create_new(const struct forward_constant *forward) {
@@ -29,7 +28,6 @@ static struct sl_test *create_new(const struct forward_constant *forward) {
   sl_test_input(t, "triplets", "triplet", c.triplet, (uint64_t)tracks * FORWARD_TRIPLETS_MAX);
   forward_constant_give(forward, t, "z_layer dxdy y_shift constants");
   sl_test_set(t, "max_chi2_x", 2);
-  sl_test_shared(t, shared);
   return t;
 }
 
@@ -258,7 +256,5 @@ int main(void) {
       cmocka_unit_test(random_tracks_have_the_hits_of_a_plain_search),
       cmocka_unit_test(events_off_the_list_have_no_candidates),
   };
-  const int failed = cmocka_run_group_tests_name("create_tracks", tests, NULL, NULL);
-  shared = 1;
-  return failed + cmocka_run_group_tests_name("create_tracks, shared", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("create_tracks", tests, NULL, NULL);
 }

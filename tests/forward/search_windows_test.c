@@ -6,8 +6,6 @@
 
 static struct forward_constant constant;
 static struct forward_case c;
-static int shared; /* 1: the shared version, where there is one for the target besides */
-
 static int start(void **state) {
   (void)state;
   memset(&c, 0, sizeof c);
@@ -23,7 +21,6 @@ static int stop(void **state) {
 
 static struct sl_test *search_new(void) {
   struct sl_test *t = sl_test_new(FORWARD_PLUGIN, "search_windows");
-  sl_test_shared(t, shared);
   case_finish(&c);
   case_give_inputs(&c, t, "x y tx ty qop");
   case_give_hits(&c, t);
@@ -362,7 +359,5 @@ int main(void) {
       TEST(without_a_momentum_the_hits_nearest_to_the_line_are_kept),
       TEST(windows_are_those_of_looking_at_every_hit),
   };
-  const int failed = cmocka_run_group_tests_name("forward_windows", tests, NULL, NULL);
-  shared = 1;
-  return failed + cmocka_run_group_tests_name("forward_windows, shared", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("forward_windows", tests, NULL, NULL);
 }

@@ -50,8 +50,7 @@ for graph, sample, arguments in cases:
     if graph == "velo.yaml":
         variations += [("--set", "search.variant=shared"), ("--set", "clusters.variant=shared")]
     if graph in ("forward.yaml", "forward_no_ut.yaml"):
-        nodes = ("scifi_hits", "forward_windows", "forward_triplets", "forward_candidates") + ("ut_windows",) * (graph == "forward.yaml")
-        variations += [("--set", f"{node}.variant=shared") for node in nodes]
+        variations += [("--set", f"{node}.variant=shared") for node in ("scifi_hits", "forward_triplets")]
     if graph == "seeding.yaml":
         variations += [("--set", "xz_candidates.variant=shared"), ("--set", "seed_stereo.variant=shared")]
     if graph == "matching.yaml":

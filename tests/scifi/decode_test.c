@@ -1,6 +1,7 @@
 /* decode_test.c: scifi.decode on banks made by hand, on random ones against the straightforward way, and on the
  * samples, whose truth says what must come out.
  */
+#include "decode_reference.h"
 #include "scifi_support.h"
 
 #include <math.h>
@@ -46,25 +47,26 @@ static struct sl_test *decode(void) {
   return t;
 }
 
-/* Where a cluster is, by the formula of the README. */
-struct place {
-  double x, z;
-};
-static struct place place_of(uint32_t channel, uint32_t fraction) {
-  const uint32_t mat = (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT, in_sipm = channel % SCIFI_SIPM_CHANNELS;
-#define OF_MAT(field) ((double)floats(#field)[mat])
-  const double u = OF_MAT(u_begin) + (2 * in_sipm + 1 + fraction) * OF_MAT(half_pitch) +
-                   (in_sipm >= SCIFI_DIE_CHANNELS ? OF_MAT(die_gap) : 0) +
-                   (channel >> SCIFI_SIPM_BIT & 3) * OF_MAT(sipm_pitch);
-  const double y = OF_MAT(mirror_y) + u * OF_MAT(direction_y);
-  return (struct place){OF_MAT(mirror_x) + u * OF_MAT(direction_x) - OF_MAT(dxdy) * y,
-                        OF_MAT(mirror_z) + u * OF_MAT(direction_z) - OF_MAT(dzdy) * y};
-#undef OF_MAT
+static struct scifi_geometry_view geometry_view(void) {
+  return (struct scifi_geometry_view){.link_channel = words("link_channel"),
+                                      .mirror_x = floats("mirror_x"),
+                                      .mirror_y = floats("mirror_y"),
+                                      .mirror_z = floats("mirror_z"),
+                                      .direction_x = floats("direction_x"),
+                                      .direction_y = floats("direction_y"),
+                                      .direction_z = floats("direction_z"),
+                                      .u_begin = floats("u_begin"),
+                                      .half_pitch = floats("half_pitch"),
+                                      .die_gap = floats("die_gap"),
+                                      .sipm_pitch = floats("sipm_pitch"),
+                                      .dxdy = floats("dxdy"),
+                                      .dzdy = floats("dzdy")};
 }
 
 /* Hit `i` of the slice is that cluster. */
 static void assert_hit(const struct hits *h, uint32_t i, uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
-  const struct place place = place_of(channel, fraction);
+  const struct scifi_geometry_view geometry = geometry_view();
+  const struct decode_place place = decode_place_of(&geometry, channel, fraction);
   assert_int_equal(h->id[i], SCIFI_LHCB_ID | channel);
   assert_int_equal(h->pseudo_size[i], pseudo_size);
   assert_true(fabs((double)h->x[i] - place.x) < 5e-4 && fabs((double)h->z[i] - place.z) < 1e-3);
@@ -122,42 +124,21 @@ static uint32_t random_below(uint32_t n) {
 }
 
 /* What must come out. */
-struct expected {
-  struct scifi_cluster cluster;
-  struct place place;
-};
-static struct expected expected[RANDOM_HITS];
+static struct decode_hit expected[RANDOM_HITS];
 static uint32_t expected_count;
 
-static uint32_t zone_of(uint32_t channel) {
-  return 2 * ((channel >> SCIFI_LAYER_BIT) - 4) + (channel >> (SCIFI_QUARTER_BIT + 1) & 1);
-}
-
-static int compare_expected(const void *a_, const void *b_) {
-  const struct expected *a = a_, *b = b_;
-  const uint32_t zone = zone_of(a->cluster.channel), other = zone_of(b->cluster.channel);
-  if (zone != other) return zone < other ? -1 : 1;
-  return a->place.x < b->place.x ? -1 : a->place.x > b->place.x;
-}
-
-/* Expects the clusters of the case's last event, as bank_words.h reads them bank after bank. */
+/* Expects the clusters of the case's last event. */
 static void expect_event(int version_5_as_4) {
+  const struct scifi_geometry_view geometry = geometry_view();
   expected_count = 0;
   for (uint32_t bank = banks.offsets[banks.event_count - 1]; bank < banks.bank_count; bank++) {
     const uint32_t version = banks.version[bank] == 5 && version_5_as_4 ? 4 : banks.version[bank];
     const uint32_t row = scifi_bank_row(version, banks.source_id[bank], words("source_id"));
-    struct scifi_bank_words bank_words;
-    struct scifi_cluster cluster;
-    assert_int_equal(scifi_bank_open(&bank_words, version, words("link_channel") + row * SCIFI_BANK_LINKS,
-                                     banks.payload + banks.first_word[bank], banks.size_bytes[bank]),
-                     0);
-    struct scifi_bank_cursor cursor = scifi_bank_begin();
-    while (scifi_bank_next(&bank_words, &cursor, &cluster)) {
-      assert_true(expected_count < RANDOM_HITS);
-      expected[expected_count++] = (struct expected){cluster, place_of(cluster.channel, cluster.fraction)};
-    }
+    expected_count = decode_bank(&geometry, version, row, banks.payload + banks.first_word[bank],
+                                 banks.size_bytes[bank], expected, expected_count, RANDOM_HITS);
+    assert_true(expected_count < RANDOM_HITS);
   }
-  qsort(expected, expected_count, sizeof expected[0], compare_expected);
+  decode_sort(expected, expected_count);
 }
 
 static void assert_expected_hits(const struct sl_test *t, uint32_t event) {
@@ -168,7 +149,7 @@ static void assert_expected_hits(const struct sl_test *t, uint32_t event) {
   assert_int_equal(zone_first[SCIFI_ZONES], expected_count);
   for (uint32_t i = 0; i < expected_count; i++) {
     const struct scifi_cluster *c = &expected[i].cluster;
-    const uint32_t zone = zone_of(c->channel);
+    const uint32_t zone = decode_zone_of(c->channel);
     assert_hit(&h, first + i, c->channel, c->fraction, c->pseudo_size);
     assert_true(zone_first[zone] <= i && i < zone_first[zone + 1]);
     assert_true(i == zone_first[zone] || h.x[first + i] > h.x[first + i - 1]);

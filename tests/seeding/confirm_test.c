@@ -1,11 +1,9 @@
 /* confirm_test.c: seeding.confirm: stereo hits of a track by hand, and of random tracks against all beginnings,
  * followed one by one and fitted in double precision.
  */
-#include "seed_support.h"
+#include "confirm_reference.h"
 
-#include <math.h>
-
-enum { TRACKS_MAX = 512, STEREO = SCIFI_STEREO_LAYERS, NONE = UINT16_MAX };
+enum { TRACKS_MAX = 512, STEREO = CONFIRM_LAYERS };
 static struct forward_case c;
 static struct seeding_constant constant;
 static int shared;
@@ -15,9 +13,7 @@ static struct {
   float a[TRACKS_MAX], b[TRACKS_MAX], c[TRACKS_MAX];
 } tracks;
 
-static const double slope = 0.0874892;
-static const uint32_t in_order[STEREO] = {5, 1, 10, 6, 9, 2}, by_layer[STEREO] = {1, 2, 5, 6, 9, 10};
-static double dxdy_of(uint32_t layer) { return layer % 2 ? slope : -slope; }
+static const uint32_t by_layer[STEREO] = {1, 2, 5, 6, 9, 10};
 
 static int start(void **state) {
   shared = *(const int *)*state;
@@ -47,7 +43,7 @@ static float track_x(uint32_t i, uint32_t layer) {
 
 /* A hit of track i where it is at y, and `off` in x besides. */
 static void add_stereo_hit(uint32_t event, uint32_t i, uint32_t layer, double y, double off) {
-  case_add_hit(&c, event, 2 * layer + (tracks.kind[i] & 1), (float)(track_x(i, layer) - dxdy_of(layer) * y + off));
+  case_add_hit(&c, event, 2 * layer + (tracks.kind[i] & 1), (float)(track_x(i, layer) - confirm_dxdy(layer) * y + off));
 }
 
 static struct sl_test *confirm_new(void) {
@@ -187,85 +183,18 @@ static void hits_are_near_where_those_before_say(void **state) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------- the long way */
+/* ---------------------------------------------------------------------------------------------- random tracks */
 
-struct found {
-  uint16_t hits[STEREO]; /* in the order of the search */
-  uint32_t count;
-  double y, ty, chi2;
-};
-
-static uint32_t nearest_hit(uint32_t event, uint32_t i, uint32_t layer, float x, float limit) {
-  const float *hit_x = c.hit_x + c.hit_offsets[event], dxdy = (float)dxdy_of(layer);
-  const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1) + 2 * layer + (tracks.kind[i] & 1);
-  const float side = tracks.kind[i] & 1 ? 1 : -1;
-  const float end_1 = track_x(i, layer) + -side * dxdy * -20.0f, end_2 = track_x(i, layer) + -side * dxdy * 2700.0f;
-  const float least = fminf(end_1, end_2), most = fmaxf(end_1, end_2);
-  uint32_t nearest = NONE;
-  for (uint32_t h = zones[0]; h < zones[1]; h++) {
-    const float off = fabsf(hit_x[h] - x);
-    if (off > limit || hit_x[h] < least || hit_x[h] > most) continue;
-    if (nearest != NONE && off == limit) continue; /* of two as near the one before */
-    nearest = h;
-    limit = off;
-  }
-  return nearest;
-}
-
-static void fit(struct found *f, uint32_t event, uint32_t i) {
-  double n = 0, d_sum = 0, y_sum = 0, dd = 0, dy = 0, d[STEREO], y[STEREO];
-  for (uint32_t k = 0; k < STEREO; k++) {
-    if (f->hits[k] == NONE) continue;
-    const uint32_t layer = in_order[k];
-    d[k] = constant.view.d[layer];
-    y[k] = ((double)track_x(i, layer) - c.hit_x[c.hit_offsets[event] + f->hits[k]]) / dxdy_of(layer);
-    n++, d_sum += d[k], y_sum += y[k], dd += d[k] * d[k], dy += d[k] * y[k];
-  }
-  f->ty = (n * dy - d_sum * y_sum) / (n * dd - d_sum * d_sum);
-  f->y = (y_sum - f->ty * d_sum) / n;
-  f->chi2 = 0;
-  for (uint32_t k = 0; k < STEREO; k++)
-    if (f->hits[k] != NONE) f->chi2 += pow(y[k] - f->y - f->ty * d[k], 2);
-}
-
-static void follow(struct found *f, uint32_t event, uint32_t i, uint32_t first, uint32_t hit) {
-  float ty = 0;
-  f->count = 0;
-  for (uint32_t k = 0; k < STEREO; k++) {
-    const uint32_t layer = in_order[k];
-    const float x = track_x(i, layer), dxdy = (float)dxdy_of(layer), z = constant.view.d[layer] + 8520.0f;
-    f->hits[k] = NONE;
-    if (k < first) continue;
-    f->hits[k] = (uint16_t)(k == first ? hit : nearest_hit(event, i, layer, x - ty * (dxdy * z), 1.0f));
-    if (f->hits[k] == NONE) continue;
-    const float here = (x - c.hit_x[c.hit_offsets[event] + f->hits[k]]) / dxdy / z;
-    ty = f->count++ == 0 ? here : 0.5f * (ty + here);
-  }
-}
-
-/* The best one; `is_close` where another one's chi2 is as good but for rounding. */
-static struct found best_of(uint32_t event, uint32_t i, uint32_t *is_close) {
-  struct found best = {{0}, 0, 0, 0, 0};
-  *is_close = 0;
-  for (uint32_t first = 0; first < 2; first++) {
-    const uint32_t zone = 2 * in_order[first] + (tracks.kind[i] & 1);
-    const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1);
-    for (uint32_t hit = zones[zone]; hit < zones[zone + 1]; hit++) {
-      struct found f;
-      const float x = c.hit_x[c.hit_offsets[event] + hit];
-      if (nearest_hit(event, i, in_order[first], x, 0) != hit) continue; /* outside */
-      follow(&f, event, i, first, hit);
-      if (tracks.hit_count[i] + f.count < 10) continue;
-      fit(&f, event, i);
-      if (f.count < best.count) continue;
-      const int is_same = memcmp(f.hits, best.hits, sizeof f.hits) == 0;
-      const double margin = 1e-3 + 1e-3 * best.chi2;
-      if (f.count > best.count) *is_close = 0;
-      if (f.count == best.count && !is_same && fabs(f.chi2 - best.chi2) < margin) *is_close = 1;
-      if (f.count > best.count || is_same || f.chi2 <= best.chi2) best = f;
-    }
-  }
-  return best;
+static struct confirm_found best_of(uint32_t event, uint32_t i, uint32_t *is_close) {
+  const struct confirm_track track = {.constants = &constant.view,
+                                      .hit_x = c.hit_x + c.hit_offsets[event],
+                                      .zone_first = c.zone_first + event * (SCIFI_ZONES + 1),
+                                      .upper = tracks.kind[i] & 1,
+                                      .x_hits = tracks.hit_count[i],
+                                      .a = tracks.a[i],
+                                      .b = tracks.b[i],
+                                      .c = tracks.c[i]};
+  return confirm_best(&track, is_close);
 }
 
 /* Tracks with stereo hits, 0.1 mm off, and noise, in a strip of 400 mm, so that there is something to choose. */
@@ -306,13 +235,14 @@ static void hits_are_those_of_following_all_beginnings(void **state) {
       for (uint32_t i = 0; i < tracks.offsets[CASE_EVENTS]; i++) {
         uint32_t is_close, next = 0;
         const uint32_t event = i >= tracks.offsets[1];
-        const struct found best = best_of(event, i, &is_close);
+        const struct confirm_found best = best_of(event, i, &is_close);
         assert_int_equal(count_of(t, i), best.count);
         found += best.count > 0, close += is_close, all++;
         if (is_close || best.count == 0) continue;
         for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++)
           for (uint32_t k = 0; k < STEREO; k++)
-            if (in_order[k] == layer && best.hits[k] != NONE) assert_int_equal(hits_of(t, i)[next++], best.hits[k]);
+            if (confirm_order[k] == layer && best.hits[k] != CONFIRM_NONE)
+              assert_int_equal(hits_of(t, i)[next++], best.hits[k]);
         assert_near(number(t, "y", i), best.y, 0.02);
         assert_near(number(t, "ty", i), best.ty, 3e-5);
         assert_near(number(t, "chi2", i), best.chi2, 0.02 + 1e-3 * best.chi2);

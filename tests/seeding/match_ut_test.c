@@ -2,6 +2,7 @@
  * in events with more matches than a block has threads, without matches, and without hits.
  */
 #include "forward_support.h"
+#include "match_ut_reference.h"
 #include "scratch.h"
 #include "seeding/event_model.h"
 
@@ -168,69 +169,29 @@ static struct sl_test *match_ut_new(uint32_t block) {
   return t;
 }
 
-/* ----------------------------------------------------------------------------------------------- plain loops */
-
-struct plain {
-  uint32_t count, hits[UT_LAYERS];
-  float bend, score;
-};
-
-/* Half a window of four numbers. */
-static float window(const float *n, float qop) { return fminf(fmaxf(n[0] + n[1] * fabsf(qop), n[2]), n[3]); }
-
-/* What a hit is off, or more than any window. */
-static float off_of(uint32_t hit, uint32_t layer, uint32_t state, float bend) {
-  const float tolerance = constants[MATCH_UT_Y_TOLERANCE], d = hits.z[hit] - velo.z[state];
-  const float y = velo.y[state] + velo.ty[state] * d;
-  if (y < hits.y[hit] - tolerance || y > hits.y_end[hit] + tolerance) return 1e9f;
-  return hits.x[hit] + y * slopes[layer] - (velo.x[state] + velo.tx[state] * d + bend * (d * d));
-}
-
-static float bend_with(float bend, uint32_t hit, uint32_t state, float off) {
-  const float d = hits.z[hit] - velo.z[state];
-  return bend + off / (d * d);
-}
-
-static uint32_t layer_begin(uint32_t event, uint32_t layer) {
-  return hits.offsets[event] + hits.group_first[event * (UT_GROUPS_MAX + 1) + layer * LAYER_GROUPS];
-}
-
-static struct plain follow(uint32_t event, uint32_t layer, uint32_t hit, uint32_t state, float bend, float qop) {
-  struct plain p = {1, {hit}, bend_with(bend, hit, state, off_of(hit, layer, state, bend)), 0};
-  for (uint32_t next = layer + 1; next < UT_LAYERS; next++) {
-    const float *numbers = constants + MATCH_UT_TIGHT + 4 * (next - 1);
-    uint32_t nearest = UINT32_MAX;
-    float least = 2e9f;
-    for (uint32_t h = layer_begin(event, next); h < layer_begin(event, next + 1); h++) {
-      const float off = off_of(h, next, state, p.bend);
-      if (fabsf(off) <= window(numbers, qop) && fabsf(off) < fabsf(least)) nearest = h, least = off;
-    }
-    if (nearest == UINT32_MAX) continue;
-    p.hits[p.count++] = nearest;
-    p.score += least * least;
-    p.bend = 0.5f * (p.bend + bend_with(p.bend, nearest, state, least));
-  }
-  return p;
-}
-
-static struct plain find_plainly(uint32_t event, uint32_t match) {
-  const uint32_t state = state_offsets[event] + matches.velo_track[match];
-  const float qop = matches.qop[match];
-  const float bend = constants[MATCH_UT_BEND] + constants[MATCH_UT_BEND + 1] * -qop;
-  struct plain best = {0, {0}, bend, 0};
-  for (uint32_t layer = 0; layer < 3; layer++)
-    for (uint32_t h = layer_begin(event, layer); h < layer_begin(event, layer + 1); h++) {
-      if (fabsf(off_of(h, layer, state, bend)) > window(constants + MATCH_UT_LOOSE + 4 * layer, qop)) continue;
-      const struct plain p = follow(event, layer, h, state, bend, qop);
-      if (p.count > best.count || (p.count == best.count && p.score < best.score)) best = p;
-    }
-  return best;
-}
-
 /* ----------------------------------------------------------------------------------------------------- tests */
 
+static struct match_ut_found find_plainly(uint32_t event, uint32_t match) {
+  const uint32_t state = state_offsets[event] + matches.velo_track[match];
+  struct match_ut_input m = {.x = velo.x[state],
+                             .y = velo.y[state],
+                             .z = velo.z[state],
+                             .tx = velo.tx[state],
+                             .ty = velo.ty[state],
+                             .qop = matches.qop[match],
+                             .hit_x = hits.x,
+                             .hit_y = hits.y,
+                             .hit_y_end = hits.y_end,
+                             .hit_z = hits.z,
+                             .layer_slope = slopes,
+                             .constants = constants};
+  for (uint32_t layer = 0; layer <= UT_LAYERS; layer++)
+    m.layer_first[layer] = hits.offsets[event] + hits.group_first[event * (UT_GROUPS_MAX + 1) + layer * LAYER_GROUPS];
+  return match_ut_find(&m);
+}
+
 static void assert_track(const struct sl_test *t, uint32_t i, uint32_t to, uint32_t match, uint32_t state,
-                         const struct plain *p) {
+                         const struct match_ut_found *p) {
   const float d = UT_MIDDLE_Z - velo.z[state];
   assert_int_equal(((const uint32_t *)sl_test_output(t, "kept", "velo_track"))[i], matches.velo_track[match]);
   assert_int_equal(((const uint32_t *)sl_test_output(t, "kept", "seed"))[i], matches.seed[match]);
@@ -260,7 +221,7 @@ static void assert_plain(const struct sl_test *t, uint32_t min_hits) {
   for (uint32_t event = 0; event < EVENTS; event++) {
     assert_int_equal(offsets[event], i);
     for (uint32_t match = match_offsets[event]; match < match_offsets[event + 1]; match++) {
-      const struct plain p = find_plainly(event, match);
+      const struct match_ut_found p = find_plainly(event, match);
       by_count[p.count]++;
       if (p.count < min_hits) continue;
       assert_track(t, i++, to, match, state_offsets[event] + matches.velo_track[match], &p);

@@ -1,11 +1,8 @@
 /* xz_test.c: seeding.constants against numbers worked out, and seeding.xz: tracks by hand, and random
  * hits against all triplets that there are, fitted the plain way in double precision.
  */
-#include "seed_support.h"
+#include "xz_reference.h"
 
-#include <math.h>
-
-enum { FOUND_MAX = 1 << 16, PARAMETERS = 3 };
 static struct forward_case c;
 static struct seeding_constant constant;
 static int shared;
@@ -207,102 +204,18 @@ static void two_further_hits_are_needed(void **state) {
   assert_true(score == alone);
 }
 
-/* ------------------------------------------------------------------------------------------------- the long way */
+/* ------------------------------------------------------------------------------------------------ random hits */
 
-struct found {
-  uint16_t hits[SCIFI_X_LAYERS];
-  uint32_t count, kind;
-  double a, b, c, score;
-};
-static struct found found[FOUND_MAX];
+static struct xz_track found[XZ_TRACKS_MAX];
 static uint32_t found_count;
 
-/* Least squares over hits in these layers: Gauss's elimination. */
-static void fit(struct found *f, const uint32_t *layers, const double *x) {
-  double m[PARAMETERS][PARAMETERS + 1] = {{0}}, p[PARAMETERS];
-  for (uint32_t n = 0; n < f->count; n++) {
-    const double d = seed_x(0, 1, 0, layers[n]), row[] = {1, d, 1e-5 * seed_x(0, 0, 1, layers[n]), x[n]};
-    for (uint32_t i = 0; i < PARAMETERS; i++)
-      for (uint32_t k = 0; k <= PARAMETERS; k++) m[i][k] += row[i] * row[k];
-  }
-  for (uint32_t i = 0; i < PARAMETERS; i++)
-    for (uint32_t k = i + 1; k < PARAMETERS; k++)
-      for (uint32_t j = PARAMETERS + 1; j-- > i;) m[k][j] -= m[k][i] / m[i][i] * m[i][j];
-  for (uint32_t i = PARAMETERS; i-- > 0;) {
-    p[i] = m[i][PARAMETERS];
-    for (uint32_t k = i + 1; k < PARAMETERS; k++) p[i] -= m[i][k] * p[k];
-    p[i] /= m[i][i];
-  }
-  f->a = p[0], f->b = p[1], f->c = 1e-5 * p[2], f->score = 0;
-  for (uint32_t n = 0; n < f->count; n++) f->score += pow(x[n] - seed_x(f->a, f->b, f->c, layers[n]), 2);
-}
-
-static void add_found(uint32_t event, uint32_t kind, const uint32_t *by_layer) {
-  const float *x = c.hit_x + c.hit_offsets[event];
-  struct found *f = &found[found_count];
-  uint32_t layers[SCIFI_X_LAYERS];
-  double hit_x[SCIFI_X_LAYERS];
-  assert_true(found_count < FOUND_MAX);
-  memset(f, 0, sizeof *f);
-  for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++) {
-    if (by_layer[i] == UINT32_MAX) continue;
-    layers[f->count] = i;
-    hit_x[f->count] = x[by_layer[i]];
-    f->hits[f->count++] = (uint16_t)by_layer[i];
-  }
-  if (f->count < 5) return;
-  fit(f, layers, hit_x);
-  f->kind = kind / 2 | kind % 2 << 1;
-  f->score = f->score * (f->count == 5 ? 10 : 1) + (kind % 2 ? 0.01 : 0);
-  found_count++;
-}
-
-/* Which hits there are is decided in floats, as the algorithm does, so that none hangs on rounding. */
-static void try_triplet(uint32_t event, uint32_t kind, uint32_t first, uint32_t middle, uint32_t last) {
-  const float *x = c.hit_x + c.hit_offsets[event], *n = constant.view.cases + (size_t)SEED_CASE_NUMBERS * (kind % 2);
-  const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1);
-  const uint32_t odd = kind % 2, upper = kind / 2;
-  const float *d = constant.view.d, *p = constant.view.constants + SEED_INVERSE_P;
-  const float slope = (x[last] - x[first]) / n[SEED_CASE_LENGTH], at = x[first] - d[x_layer(odd)] * slope;
-  const float x0 = x[first] - slope * n[SEED_CASE_Z_FIRST], size = fabsf(x0);
-  const float bend = n[SEED_CASE_PER_P] * (size * (p[0] + p[1] * size)), least = n[SEED_CASE_LEAST];
-  const float line = at + d[x_layer(2 + odd)] * slope, plus = least + bend, minus = 2 * least - bend;
-  const float end_1 = x0 > 0 ? line + plus : line - plus, end_2 = x0 > 0 ? line - minus : line + minus;
-  if (x[middle] < fminf(end_1, end_2) || x[middle] > fmaxf(end_1, end_2)) return;
-  const float curvature = (line - x[middle]) * n[SEED_CASE_CURVATURE], b = slope - curvature * n[SEED_CASE_SLOPE];
-  const float a = at - curvature * n[SEED_CASE_X];
-  uint32_t by_layer[SCIFI_X_LAYERS];
-  by_layer[odd] = first, by_layer[2 + odd] = middle, by_layer[4 + odd] = last;
-  for (uint32_t i = 1 - odd; i < SCIFI_X_LAYERS; i += 2) {
-    const float should = a + b * d[x_layer(i)] + curvature * constant.view.bend[x_layer(i)];
-    float nearest = 0.5f;
-    by_layer[i] = UINT32_MAX;
-    for (uint32_t h = zones[x_zone(i, upper)]; h < zones[x_zone(i, upper) + 1]; h++) {
-      const float off = fabsf(x[h] - should);
-      const int is_same = by_layer[i] != UINT32_MAX && x[h] == x[by_layer[i]]; /* the nearest place is the nearer hit */
-      if (by_layer[i] == UINT32_MAX ? off > nearest : off >= nearest && !(is_same && x[h] < should)) continue;
-      nearest = off;
-      by_layer[i] = h;
-    }
-  }
-  add_found(event, kind, by_layer);
-}
-
-static void try_all_triplets(uint32_t event) {
-  const float *x = c.hit_x + c.hit_offsets[event];
-  const uint16_t *zones = c.zone_first + event * (SCIFI_ZONES + 1);
-  found_count = 0;
-  for (uint32_t kind = 0; kind < 4; kind++) {
-    const uint32_t odd = kind % 2, upper = kind / 2;
-    const uint32_t f = x_zone(odd, upper), m = x_zone(2 + odd, upper), l = x_zone(4 + odd, upper);
-    const float *n = constant.view.cases + (size_t)SEED_CASE_NUMBERS * odd;
-    for (uint32_t first = zones[f]; first < zones[f + 1]; first++)
-      for (uint32_t last = zones[l]; last < zones[l + 1]; last++) {
-        const float middle_x = x[first] * n[SEED_CASE_SCALE];
-        if (x[last] < middle_x - n[SEED_CASE_RANGE] || x[last] > middle_x + n[SEED_CASE_RANGE]) continue;
-        for (uint32_t middle = zones[m]; middle < zones[m + 1]; middle++) try_triplet(event, kind, first, middle, last);
-      }
-  }
+static void find_plainly(uint32_t event) {
+  struct xz_reference r = {.constants = &constant.view,
+                           .x = c.hit_x + c.hit_offsets[event],
+                           .zone_first = c.zone_first + event * (SCIFI_ZONES + 1),
+                           .tracks = found};
+  xz_find(&r);
+  found_count = r.count;
 }
 
 /* Tracks from near the origin, 10 mm apart on average, with 0.1 mm of scatter, and as many hits besides. */
@@ -324,10 +237,10 @@ static void make_random_case(uint32_t tracks, float half_width) {
 static void assert_event(const struct sl_test *t, uint32_t event) {
   const uint32_t *offsets = sl_test_output(t, "tracks", "offsets");
   const uint16_t *hits = sl_test_output(t, "tracks", "hits");
-  try_all_triplets(event);
+  find_plainly(event);
   assert_int_equal(count_of(t, event), found_count);
   for (uint32_t i = 0; i < found_count; i++) {
-    const struct found *f = &found[i];
+    const struct xz_track *f = &found[i];
     const uint32_t at = offsets[event] + i;
     assert_memory_equal(hits + (size_t)SCIFI_X_LAYERS * at, f->hits, sizeof f->hits);
     assert_int_equal(bytes(t, "hit_count")[at], f->count);
@@ -347,7 +260,8 @@ static void tracks_are_those_of_all_triplets(void **state) {
     uint32_t tracks;
     float half_width;
     uint32_t least, most; /* that an event may have */
-  } cases[] = {{20, 2500, 8, 200}, {60, 1000, 60, 1000}, {300, 1500, 1025, FOUND_MAX}, {560, 5000, 60, FOUND_MAX}};
+  } cases[] = {
+      {20, 2500, 8, 200}, {60, 1000, 60, 1000}, {300, 1500, 1025, XZ_TRACKS_MAX}, {560, 5000, 60, XZ_TRACKS_MAX}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     make_random_case(cases[k].tracks, cases[k].half_width);
     for (uint32_t block = 32; block <= (shared ? 256 : 32); block *= k < 3 ? 2 : 8) {
@@ -398,8 +312,8 @@ static void another_tolerance_gives_both_versions_the_same(void **state) {
   (void)state;
   static const float tolerances[] = {0, 0.1f, 3, 200};
   static uint32_t offsets[CASE_EVENTS + 1];
-  static uint16_t hits[SCIFI_X_LAYERS * FOUND_MAX];
-  static float score[FOUND_MAX];
+  static uint16_t hits[SCIFI_X_LAYERS * XZ_TRACKS_MAX];
+  static float score[XZ_TRACKS_MAX];
   for (size_t i = 0; i < sizeof tolerances / sizeof tolerances[0]; i++) {
     float constants[SEED_CONSTANTS];
     memcpy(constants, constant.view.constants, sizeof constants);
@@ -411,7 +325,7 @@ static void another_tolerance_gives_both_versions_the_same(void **state) {
       sl_test_shared(t, !is_tuned);
       assert_int_equal(sl_test_run(t), 0);
       const uint32_t *found_offsets = sl_test_output(t, "tracks", "offsets"), count = found_offsets[CASE_EVENTS];
-      assert_true(count <= FOUND_MAX && (count > 10 || tolerances[i] < 0.5f));
+      assert_true(count <= XZ_TRACKS_MAX && (count > 10 || tolerances[i] < 0.5f));
       if (is_tuned) {
         assert_memory_equal(found_offsets, offsets, sizeof offsets);
         assert_memory_equal(sl_test_output(t, "tracks", "hits"), hits, SCIFI_X_LAYERS * sizeof hits[0] * count);

@@ -1,14 +1,13 @@
-/* compass_plain_test.c: ut.compass against the same search written plainly, a track after another and a pair after
- * another: with more tracks, and more hits of a track, than are worked on at a time, and up to 1000 pairs.
+/* compass_plain_test.c: ut.compass against compass_reference.h: with more tracks, and more hits of a track, than are
+ * worked on at a time, and up to 1000 pairs.
  */
+#include "compass_reference.h"
 #include "ut_support.h"
 #include "velo/event_model.h"
 
-#include <math.h>
-
-enum { EVENTS = 3, TRACKS = 700, HITS = 4000, NONE = UINT16_MAX, GROUPS = 5, BUSY_HITS = 300 };
+enum { EVENTS = 3, TRACKS = 700, HITS = 4000, GROUPS = 5, BUSY_HITS = 300 };
 static const float layer_z[] = {2327.5f, 2372.5f, 2597.5f, 2642.5f}, slopes[] = {0, 0.08748866f, -0.0874886f, 0};
-static const float middle_z = 2484.6f, kick_z = 1780, pitch_of_all = 0.19f;
+static const float kick_z = 1780, pitch_of_all = 0.19f;
 
 static struct {
   uint32_t track_offsets[EVENTS + 1], hit_offsets[EVENTS + 1], track[TRACKS];
@@ -98,102 +97,8 @@ static struct sl_test *compass_new(void) {
   return t;
 }
 
-/* ------------------------------------------------------------------------------------------ the long way */
-
-static uint32_t event_hit; /* first hit of the event */
-
-static float x_of(uint32_t track, uint32_t layer, uint32_t hit) {
-  const float y = in.y[track] + in.ty[track] * (in.hit_z[event_hit + hit] - in.z[track]);
-  return in.hit_x[event_hit + hit] + y * slopes[layer];
-}
-
-/* Lists the hits of a layer's windows. */
-static uint32_t hits_of(uint32_t track, uint32_t layer, uint16_t *list) {
-  uint32_t length = 0;
-  for (uint32_t w = UT_LAYER_WINDOWS * layer; w < UT_LAYER_WINDOWS * (layer + 1); w++)
-    for (uint32_t i = 0; i < in.count[track][w]; i++) list[length++] = (uint16_t)(in.first[track][w] + i);
-  return length;
-}
-
-static uint16_t nearest(uint32_t track, uint32_t layer, float x, float z, float tx) {
-  static uint16_t list[HITS];
-  const uint32_t count = hits_of(track, layer, list);
-  float least = 0.8f;
-  uint16_t found = NONE;
-  for (uint32_t i = 0; i < count; i++) {
-    const float distance = fabsf(x_of(track, layer, list[i]) - (x + tx * (in.hit_z[event_hit + list[i]] - z)));
-    if (distance >= least) continue;
-    least = distance;
-    found = list[i];
-  }
-  return found;
-}
-
-/* chi2 of a line through the hits and the place at the magnet, by least squares in double. */
-static double chi2_of(uint32_t track, const uint16_t *chosen, uint32_t count) {
-  const double lever = kick_z - in.z[track], kick_x = in.x[track] + in.tx[track] * lever;
-  const double kick_weight = 1 / (1e-4 * lever * 1e-4 * lever), weight = 12 / ((double)pitch_of_all * pitch_of_all);
-  double z[5] = {kick_z - middle_z}, x[5] = {kick_x}, w[5] = {kick_weight}, m[3] = {0}, r[2] = {0}, chi2 = 0;
-  uint32_t points = 1;
-  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
-    if (chosen[layer] == NONE) continue;
-    z[points] = in.hit_z[event_hit + chosen[layer]] - middle_z;
-    x[points] = x_of(track, layer, chosen[layer]);
-    w[points++] = weight;
-  }
-  for (uint32_t i = 0; i < points; i++) {
-    m[0] += w[i];
-    m[1] += w[i] * z[i];
-    m[2] += w[i] * z[i] * z[i];
-    r[0] += w[i] * x[i];
-    r[1] += w[i] * x[i] * z[i];
-  }
-  const double at = (r[0] * m[2] - r[1] * m[1]) / (m[0] * m[2] - m[1] * m[1]);
-  const double slope = (m[0] * r[1] - m[1] * r[0]) / (m[0] * m[2] - m[1] * m[1]);
-  for (uint32_t i = 0; i < points; i++) chi2 += w[i] * (at + slope * z[i] - x[i]) * (at + slope * z[i] - x[i]);
-  return chi2 / (count - 1);
-}
-
-struct best {
-  uint32_t count, pairs;
-  double chi2;
-  uint16_t hits[UT_LAYERS]; /* by layer, or NONE */
-};
-
-static void try_pair(uint32_t track, const uint32_t *layers, const uint16_t *pair, float tx, struct best *best) {
-  uint16_t chosen[UT_LAYERS];
-  const uint32_t between = layers[0] == 0 ? 1 : 2, behind = layers[0] == 0 ? 3 : 0;
-  uint32_t count = 0;
-  chosen[layers[0]] = pair[0];
-  chosen[layers[1]] = pair[1];
-  chosen[between] = nearest(track, between, x_of(track, layers[0], pair[0]), in.hit_z[event_hit + pair[0]], tx);
-  chosen[behind] = nearest(track, behind, x_of(track, layers[1], pair[1]), in.hit_z[event_hit + pair[1]], tx);
-  for (uint32_t layer = 0; layer < UT_LAYERS; layer++) count += chosen[layer] != NONE;
-  if (count < 3 || count < best->count) return;
-  const double chi2 = chi2_of(track, chosen, count);
-  if (chi2 >= 1280 || (count == best->count && chi2 >= best->chi2)) return;
-  best->count = count;
-  best->chi2 = chi2;
-  memcpy(best->hits, chosen, sizeof chosen);
-}
-
-static void search(uint32_t track, const uint32_t *layers, uint32_t max_pairs, struct best *best) {
-  static uint16_t firsts[HITS], seconds[HITS];
-  const uint32_t first_count = hits_of(track, layers[0], firsts), second_count = hits_of(track, layers[1], seconds);
-  for (uint32_t i = 0; i < first_count; i++)
-    for (uint32_t j = 0; j < second_count && best->pairs < max_pairs; j++) {
-      const uint16_t pair[] = {firsts[i], seconds[j]};
-      const float dx = x_of(track, layers[1], pair[1]) - x_of(track, layers[0], pair[0]);
-      const float tx = dx / (in.hit_z[event_hit + pair[1]] - in.hit_z[event_hit + pair[0]]);
-      if (!(fabsf(tx - in.tx[track]) <= 0.018f)) continue;
-      best->pairs++;
-      try_pair(track, layers, pair, tx, best);
-    }
-}
-
 /* Compares all tracks; returns how many have hits. */
 static uint32_t compare(uint32_t max_pairs) {
-  const uint32_t forward[] = {0, 2}, backward[] = {3, 1};
   struct sl_test *t = compass_new();
   uint32_t found = 0;
   sl_test_set(t, "max_pairs", max_pairs);
@@ -202,15 +107,26 @@ static uint32_t compare(uint32_t max_pairs) {
   const uint8_t *hit_count = sl_test_output(t, "candidates", "hit_count");
   const uint16_t *hits = sl_test_output(t, "candidates", "hits");
   for (uint32_t event = 0; event < EVENTS; event++) {
-    event_hit = in.hit_offsets[event];
+    const uint32_t event_hit = in.hit_offsets[event];
     for (uint32_t track = in.track_offsets[event]; track < in.track_offsets[event + 1]; track++) {
-      struct best best = {0};
+      const struct compass_input input = {.x = in.x[track],
+                                          .y = in.y[track],
+                                          .z = in.z[track],
+                                          .tx = in.tx[track],
+                                          .ty = in.ty[track],
+                                          .first = in.first[track],
+                                          .count = in.count[track],
+                                          .hit_x = in.hit_x + event_hit,
+                                          .hit_z = in.hit_z + event_hit,
+                                          .layer_slope = slopes,
+                                          .kick_z = kick_z,
+                                          .pitch = pitch_of_all,
+                                          .max_pairs = max_pairs};
+      const struct compass_best best = compass_find(&input);
       uint16_t expected[UT_LAYERS] = {0};
       uint32_t place = 0;
-      search(track, forward, max_pairs, &best);
-      search(track, backward, max_pairs, &best);
       for (uint32_t layer = 0; best.count > 0 && layer < UT_LAYERS; layer++)
-        if (best.hits[layer] != NONE) expected[place++] = best.hits[layer];
+        if (best.hits[layer] != COMPASS_NONE) expected[place++] = best.hits[layer];
       assert_int_equal(hit_count[track], best.count);
       assert_memory_equal(hits + UT_LAYERS * track, expected, sizeof expected);
       found += best.count > 0;

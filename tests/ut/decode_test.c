@@ -33,16 +33,8 @@ static struct hits hits_of(const struct sl_test *t) {
                        sl_test_output(t, "hits", "y_end"),       sl_test_output(t, "hits", "z")};
 }
 
-static int shared; /* 1: the shared version, where there is one for the target besides */
-
-static struct sl_test *variant_new(const struct detector *of, const struct banks_case *in) {
-  struct sl_test *t = decoder_new(of, in);
-  sl_test_shared(t, shared);
-  return t;
-}
-
 static struct sl_test *decode(void) {
-  struct sl_test *t = variant_new(&detector, &banks);
+  struct sl_test *t = decoder_new(&detector, &banks);
   assert_int_equal(sl_test_run(t), 0);
   return t;
 }
@@ -141,7 +133,7 @@ static void strips_of_some_sectors_count_backwards_in_version_4(void **state) {
   banks_add_v3(&banks, 0, &hit, 1);
   memcpy(z0, detector_floats(&detector, "z0"), sizeof z0);
   z0[0] = -z0[0];
-  struct sl_test *t = variant_new(&detector, &banks);
+  struct sl_test *t = decoder_new(&detector, &banks);
   sl_test_input(t, "geometry", "z0", z0, UT_SECTORS);
   assert_int_equal(sl_test_run(t), 0);
   assert_hit(t, 0, 0, 0, 10, 501);
@@ -240,7 +232,7 @@ static void hits_of_one_y_stand_by_id(void **state) {
   uint32_t ties = 0;
   (void)state;
   for (uint32_t event = 0; event < 2; event++) add_random_event(7, event == 0 ? 3 : 4, 3, 0);
-  struct sl_test *t = variant_new(&detector, &banks);
+  struct sl_test *t = decoder_new(&detector, &banks);
   sl_test_input(t, "geometry", "y0", y0, UT_SECTORS);
   assert_int_equal(sl_test_run(t), 0);
   const struct hits h = hits_of(t);
@@ -281,7 +273,7 @@ static void payloads_may_lie_in_any_order(void **state) {
 static void without_room_there_are_no_hits(void **state) {
   (void)state;
   add_random_event(9, 3, 2, 0);
-  struct sl_test *t = variant_new(&detector, &banks);
+  struct sl_test *t = decoder_new(&detector, &banks);
   sl_test_budget(t, "hits", expected_count - 1);
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(sl_test_used(t, "hits"), expected_count);
@@ -431,7 +423,7 @@ static void the_samples_have_all_true_hits_and_none_twice(void **state) {
   struct detector real;
   detector_open(&real, path);
   sample_for_banks(&s, 66, add_bank, NULL);
-  struct sl_test *t = variant_new(&real, &banks);
+  struct sl_test *t = decoder_new(&real, &banks);
   assert_int_equal(sl_test_run(t), 0);
   const struct hits h = hits_of(t);
   assert_int_equal(banks.event_count, 6);
@@ -473,7 +465,5 @@ int main(void) {
       TEST(hits_of_no_sector_are_left_out),
       TEST(the_samples_have_all_true_hits_and_none_twice),
   };
-  const int failed = cmocka_run_group_tests_name("decode", tests, NULL, NULL);
-  shared = 1;
-  return failed + cmocka_run_group_tests_name("decode, shared", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
 }

@@ -11,8 +11,6 @@ enum { TRACKS = 400, HIT_GROUP_SLOTS = UT_GROUPS_MAX + 1 };
 static struct detector detector;
 static struct banks_case banks;
 static float deflection[UT_DEFLECTIONS];
-static int shared; /* 1: the shared version, where there is one for the target besides */
-
 /* Tracks at z = 770 mm. */
 static struct {
   uint32_t offsets[3], count, track[TRACKS];
@@ -46,7 +44,6 @@ static void add_track(float x, float y, float tx, float ty) {
 /* All tracks are of event 0; the hits are those of the decoder. */
 static struct sl_test *search_new(const struct sl_test *decoder) {
   struct sl_test *t = sl_test_new(UT_PLUGIN, "search_windows");
-  sl_test_shared(t, shared);
   in.offsets[1] = in.count;
   sl_test_events(t, 1);
   sl_test_input(t, "selected", "offsets", in.offsets, 2);
@@ -267,7 +264,5 @@ int main(void) {
                                      TEST(windows_shrink_with_pt), TEST(windows_are_those_of_trying_every_hit),
                                      TEST(a_layer_without_groups_has_no_windows),
                                      TEST(a_last_layer_without_groups_has_no_windows)};
-  const int failed = cmocka_run_group_tests_name("search_windows", tests, NULL, NULL);
-  shared = 1;
-  return failed + cmocka_run_group_tests_name("search_windows, shared", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("search_windows", tests, NULL, NULL);
 }

@@ -1,20 +1,15 @@
-/* velo.masked_clustering: shapes by hand, and random ones against a flood fill that is written from the definition;
+/* velo.masked_clustering: shapes by hand, and random ones against masked_clustering_reference.h;
  * banks that are wrong; the sample.
  */
+#include "masked_clustering_reference.h"
 #include "velo_support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = VELO_SENSOR_COLUMNS, ROWS = VELO_SENSOR_ROWS };
 #define ISOLATED (1u << 31)
 
 /* ---------------------------------------------------------------------------------- pixels and their words */
-
-/* The hit pixels of a sensor, with a border of empty ones. */
-struct pixels {
-  unsigned char hit[COLUMNS + 2][ROWS + 2];
-};
 
 static struct pixels *pixels_new(void) {
   struct pixels *p = calloc(1, sizeof *p);
@@ -58,33 +53,6 @@ static uint32_t words_of(const struct pixels *p, uint32_t *words, uint32_t seed,
     words[i - 1] = word;
   }
   return count;
-}
-
-/* The sums of a cluster's pixels. */
-struct sums {
-  uint32_t pixels, columns, rows;
-};
-
-/* Takes the component of a pixel away, and adds it up. */
-static struct sums flood(struct pixels *p, uint32_t column, uint32_t row) {
-  static uint32_t stack[COLUMNS * ROWS];
-  struct sums s = {0, 0, 0};
-  uint32_t depth = 0;
-  p->hit[column][row] = 0;
-  stack[depth++] = column << 16 | row;
-  while (depth > 0) {
-    const uint32_t c = stack[--depth] >> 16, r = stack[depth] & 0xFFFF;
-    s.pixels++;
-    s.columns += c - 1;
-    s.rows += r - 1;
-    for (uint32_t i = c - 1; i <= c + 1; i++)
-      for (uint32_t j = r - 1; j <= r + 1; j++)
-        if (p->hit[i][j]) {
-          p->hit[i][j] = 0;
-          stack[depth++] = i << 16 | j;
-        }
-  }
-  return s;
 }
 
 /* ----------------------------------------------------------------------------------------------- running */
@@ -264,7 +232,7 @@ static void a_sensor_that_is_all_hit_is_one_cluster(void **state) {
   for (uint32_t c = 0; c < 500; c++) /* 16 000 super-pixels: as many as a bank holds */
     for (uint32_t r = 0; r < ROWS; r++) hit(p, c, r);
   memcpy(filled, p, sizeof *p);
-  const struct sums all = flood(filled, 1, 1);
+  const struct sums all = clustering_flood(filled, 1, 1);
   assert_int_equal(all.pixels, 500 * ROWS);
   free(filled);
   assert_shape(p, &all, 1);
@@ -287,10 +255,7 @@ static void random_pixels_give_the_components_of_the_definition(void **state) {
     banks_add(b, turn % 2 ? 3 : 2, 77, words, words_of(p, words, seed, 0));
     banks_event(b);
     banks_add(b, 2, 77, words, words_of(p, words, seed + 1, 1));
-    uint32_t count = 0;
-    for (uint32_t c = 1; c <= COLUMNS; c++)
-      for (uint32_t r = 1; r <= ROWS; r++)
-        if (p->hit[c][r]) sums[count++] = flood(p, c, r);
+    const uint32_t count = clustering_find(p, sums);
     struct sl_test *t = cluster(b);
     for (uint32_t event = 0; event < 2; event++) {
       assert_int_equal(hits_of(t).offsets[event + 1] - hits_of(t).offsets[event], count);

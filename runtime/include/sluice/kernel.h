@@ -166,15 +166,16 @@ static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x;
  * there is no list, so that no warp is half empty at the end of an event; else event by event, a block an event.
  *   SL_FOR_ITEMS(i, a.events, a.tracks.offsets) { ... }                               no `break`
  *   SL_FOR_SUBITEMS(i, a.events, a.tracks.offsets, a.tracks.hit_offsets) { ... } */
-#define SL_FOR_ITEMS(i, list, offsets)         SL_FOR_RANGES_ (i, list, (offsets)[sl_event])
-#define SL_FOR_SUBITEMS(i, list, offsets, sub) SL_FOR_RANGES_ (i, list, (sub)[(offsets)[sl_event]])
-/* `at`: where what belongs to the event `sl_event` begins. The outer loop is over events, or makes one turn. */
-#define SL_FOR_RANGES_(i, list, at)                                                                                 \
+#define SL_FOR_ITEMS(i, list, offsets)         SL_FOR_RANGES_ (i, 1, list, (offsets)[sl_event])
+#define SL_FOR_SUBITEMS(i, list, offsets, sub) SL_FOR_RANGES_ (i, 1, list, (sub)[(offsets)[sl_event]])
+/* `at`: where what belongs to the event `sl_event` begins. The outer loop is over events, or makes one turn. A thread
+ * takes `width` items at a time: see lanes.h. */
+#define SL_FOR_RANGES_(i, width, list, at)                                                                          \
   for (uint32_t sl_turn_##i = (list).numbers ? blockIdx.x : 0; sl_turn_##i < ((list).numbers ? *(list).count : 1u); \
        sl_turn_##i += gridDim.x)                                                                                    \
     for (uint32_t sl_event = (list).numbers ? (list).numbers[sl_turn_##i] : 0,                                      \
-                  i = (at) + ((list).numbers ? threadIdx.x : sl_grid_thread()),                                     \
-                  sl_stride_##i = (list).numbers ? blockDim.x : sl_grid_threads(),                                  \
+                  i = (at) + (width) * ((list).numbers ? threadIdx.x : sl_grid_thread()),                           \
+                  sl_stride_##i = (width) * ((list).numbers ? blockDim.x : sl_grid_threads()),                      \
                   sl_end_##i = (sl_event = (list).numbers ? sl_event + 1 : *(list).count, (at));                    \
          i < sl_end_##i; i += sl_stride_##i)
 
