@@ -69,7 +69,7 @@ def executed_lines():
             report = json.loads(gzip.open(path).read())
             for file in report["files"]:
                 source = pathlib.Path(report["current_working_directory"], file["file"]).resolve()
-                if not source.is_relative_to(ROOT) or not source.exists() or source.relative_to(ROOT).parts[0] not in ("runtime", "plugins"):
+                if not source.is_relative_to(ROOT) or not source.exists() or source.relative_to(ROOT).parts[0] not in ("runtime", "plugins", "tools"):
                     continue
                 counts = lines[source.relative_to(ROOT)]
                 for line in file["lines"]:

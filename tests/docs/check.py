@@ -38,7 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {"c": ("*.c", "*.cu", "*.h"), "cmake": ("CMakeLists.txt", "*.cmake"), "yaml": ("*.yaml",)}
 PYTHON = f"export PYTHONPATH='{ROOT / 'python'}'"
 SECTION = re.compile("^(include|parameters|nodes|outputs|budgets):", re.MULTILINE)
-FOLDERS = ("runtime", "plugins", "examples", "tests", "graphs", "cmake")
+FOLDERS = ("runtime", "plugins", "tools", "examples", "tests", "graphs", "cmake")
 
 
 def lines_of(text):

@@ -123,36 +123,40 @@ def wrong_inside_plugins(root):
 
 def include_graph(root):
     """{file: {included file: line}}"""
+    folders = [root / name for name in ("runtime", "plugins", "tools", "tests")]
     published = [root / "runtime" / "include", *sorted(root.glob("plugins/*/include"))]
     helpers = sorted({path.parent for path in (root / "tests").rglob("*.h")})
+    ours = {path.name for folder in folders for path in folder.rglob("*.*")}
     graph = {}
-    for folder in ("runtime", "plugins", "tools", "tests"):
-        for path, number, is_quoted, name in includes(root / folder):
-            parts = path.relative_to(root).parts
-            own = {"plugins": [root / "plugins" / parts[1]], "tools": [root / "plugins" / "sim"], "tests": helpers}.get(folder, [])
-            target = first_of(name, ([path.parent] if is_quoted else []) + own + published + [root / "runtime"])
-            if target:
-                graph.setdefault(path, {}).setdefault(target, number)
+    for path, number, is_quoted, name in (include for folder in folders for include in includes(folder)):
+        if name.rsplit("/", 1)[-1] not in ours:
+            continue
+        top, part = path.relative_to(root).parts[:2]
+        own = {"plugins": [root / "plugins" / part], "tools": [root / "plugins" / "sim"], "tests": helpers}.get(top, [])
+        target = first_of(name, ([path.parent] if is_quoted else []) + own + published + [root / "runtime"])
+        if target:
+            graph.setdefault(path, {}).setdefault(target, number)
     return graph
 
 
 def import_graph(folder):
-    """The same of the Python files below a folder, wherever they import; a package stands for its __init__.py."""
-    graph = {}
+    """The same of the Python files below a folder, wherever in a file they import."""
+    graph, top = {}, folder.parent if (folder / "__init__.py").is_file() else folder
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
+            start, names = top, []
             if isinstance(node, ast.Import):
-                names = [(folder, alias.name) for alias in node.names]
+                names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                start = path.parents[node.level - 1] if node.level else folder
-                names = [(start, node.module or "")]
-                names += [(start, f"{node.module}.{alias.name}" if node.module else alias.name) for alias in node.names]
-            else:
-                continue
-            for start, name in names:
-                target = first_of(name.replace(".", "/") + ".py", [start]) if name else None
-                if target:
-                    graph.setdefault(path, {}).setdefault(target, node.lineno)
+                start = path.parents[node.level - 1] if node.level else top
+                names = [node.module] if node.module else []
+                names += [".".join([*names[:1], alias.name]) for alias in node.names]
+            files = [name.replace(".", "/") for name in names]
+            targets = [first_of(f"{file}{end}.py", [start]) for file in files for end in ("", "/__init__")]
+            if isinstance(node, ast.ImportFrom) and not node.module and not any(targets):
+                targets = [first_of("__init__.py", [start])]  # what the package itself defines
+            for target in filter(None, targets):
+                graph.setdefault(path, {}).setdefault(target, node.lineno)
     return graph
 
 
@@ -217,7 +221,9 @@ RIGHT = {
     "tests/pv/support.h": '#include "case.h"\n',
     "bench/study.py": "import drawing\n",
     "python/sluice/__init__.py": "from .run import Run\n",
-    "python/sluice/run.py": "from . import _abi\n",
+    "python/sluice/run.py": "from . import _abi\nimport part\n",
+    "python/sluice/_abi.py": "",
+    "python/sluice/part/__init__.py": "from .. import Run\n",
 }
 VIOLATIONS = (
     ("runtime/session/run.c", '#include "session/session.h"\n#include "report/draw.h"\n', 2),
@@ -247,6 +253,7 @@ VIOLATIONS = (
     ("tests/pv/case.h", '#include "support.h"\n', 1),
     ("bench/drawing.py", "def draw():\n    from study import values\n", 2),
     ("python/sluice/_abi.py", "from .run import Run\n", 1),
+    ("python/sluice/__init__.py", "from .run import Run\nfrom .part import join\n", 2),
 )
 
 

@@ -151,7 +151,7 @@ static void no_charge_is_lost_in_long_clusters(void **state) {
     *hit = (struct sim_velo_hit){
         .sensor = 0, .particle = i, .lx = 20.01f, .ly = 7.01f, .slope_x = 6.0f, .slope_y = 6.0f + 0.01f * (float)i};
   }
-  assert_int_equal(sim_velo_charge(&s->velo, 1.0f, &s->event, &s->velo_digits), 0);
+  assert_int_equal(sim_velo_charge(&s->velo, 1.0f, &s->event, &s->velo_digits.charges), 0);
   uint32_t most = 0;
   for (uint32_t i = 0; i < 50; i++) {
     double electrons = 0;
