@@ -99,7 +99,7 @@ SL_LANES_FUNCTION void write_seeds(const struct create_tracks_args *a, sl_i32s i
   }
   sl_f32s_out(track_y, sl_f32s_gather(a->inputs.y, item));
   sl_f32s_out(ty, sl_f32s_gather(a->inputs.ty, item));
-  SL_FOR_LANES(j) {
+  SL_FOR_LANES (j) {
     const float of_d[TRIPLET_HITS] = {d[0][j], d[1][j], d[2][j]}, of_x[TRIPLET_HITS] = {x[0][j], x[1][j], x[2][j]};
     const float y = track_y[j] + ty[j] * (of_d[1] + z_reference - a->forward.constants[FORWARD_Z_UT]);
     const struct forward_curve curve = forward_curve_through(of_d, of_x, forward_curve_r(&a->forward, of_x[1], y));
@@ -145,7 +145,7 @@ SL_LANES_FUNCTION void open_states(const struct create_tracks_args *a, sl_i32s i
 SL_LANES_FUNCTION sl_f32s x_in_layer(const struct create_tracks_args *a, const struct seeds *s, uint32_t station) {
   float d[SL_LANES], x[SL_LANES];
   depths(a, SL_MASK(is_odd(s->words) == 0), station, d);
-  SL_FOR_LANES(j) {
+  SL_FOR_LANES (j) {
     const struct forward_curve curve = curve_of(s, j);
     x[j] = forward_curve_x(&curve, d[j]);
   }
@@ -160,7 +160,7 @@ SL_LANES_FUNCTION sl_f32s x_in_stereo_layer(const struct create_tracks_args *a, 
   float x[SL_LANES], numbers[SHIFT_NUMBERS][SL_LANES];
   SL_UNROLL for (uint32_t n = 0; n < SHIFT_NUMBERS; n++)
       sl_f32s_out(numbers[n], sl_f32s_gather(a->shifts + SHIFT_NUMBERS * i + n, s->item * (SHIFTS * SHIFT_NUMBERS)));
-  SL_FOR_LANES(j) {
+  SL_FOR_LANES (j) {
     const struct forward_curve curve = curve_of(s, j);
     const struct forward_state state = state_of(a, states, j);
     const struct forward_y_shift shift = {numbers[0][j], numbers[1][j], numbers[2][j]};
@@ -333,7 +333,7 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
     for (uint32_t c = SL_LANES * threadIdx.x; c < candidates; c += SL_LANES * blockDim.x) {
       const uint32_t lanes = sl_lanes_of(candidates - c);
       int32_t tracks_of[SL_LANES], k[SL_LANES];
-      SL_FOR_LANES(j) {
+      SL_FOR_LANES (j) {
         const uint32_t at = j < lanes ? c + j : candidates - 1;
         tracks_of[j] = layout->track[at];
         k[j] = (int32_t)(at - layout->begin[layout->track[at]]);
@@ -364,7 +364,7 @@ static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t e
     sl_f32s_out(states.y, sl_f32s_load(a->inputs.y + first + track, lanes));
     sl_f32s_out(states.tx, sl_f32s_load(a->inputs.tx + first + track, lanes));
     sl_f32s_out(states.ty, sl_f32s_load(a->inputs.ty + first + track, lanes));
-    SL_FOR_LANES(j) {
+    SL_FOR_LANES (j) {
       const struct forward_state state = state_of(a, &states, j);
       const struct forward_y_shift shift = forward_y_shift_of(&a->forward, &state, forward_stereo_layer(i));
       numbers[0][j] = shift.first;
@@ -387,7 +387,7 @@ SL_KERNEL(create_tracks_lay_out, struct create_tracks_args) {
 }
 
 SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
-  SL_FOR_ITEMS_LANES(c, count, a.events, a.candidates.offsets) grow(&a, c, count);
+  SL_FOR_ITEMS_LANES (c, count, a.events, a.candidates.offsets) grow(&a, c, count);
 }
 
 static int run(const struct sl_launch *l, const struct create_tracks_args *a) {

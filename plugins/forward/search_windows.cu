@@ -163,14 +163,14 @@ SL_LANES_FUNCTION void search_with_momentum(const struct search_windows_args *a,
   sl_f32s_out(z, l->z);
   sl_f32s_out(stereo_z, l->stereo_z);
   sl_f32s_out(dxdy, l->dxdy);
-  SL_FOR_LANES(j) { /* a station's layers are neighbours */
+  SL_FOR_LANES (j) { /* a station's layers are neighbours */
     const uint32_t i = first + j < last ? first + j : last;
     if (j % 2 > 0 || (j > 0 && first + j > last))
       slopes[j] = slopes[j - 1];
     else
       slopes[j] = forward_bent_slope(&a->forward, &s->state, s->qop, a->magnet.sign[0], i / 2);
   }
-  SL_FOR_LANES(j) {
+  SL_FOR_LANES (j) {
     x[j] = forward_bent_x(&a->forward, &s->state, slopes[j], z[j]);
     const float y = forward_line_y(&a->forward, &s->state, stereo_z[j]);
     stereo_x[j] = x[j] + slopes[j] * (stereo_z[j] - z[j]) + -y * dxdy[j];
@@ -206,7 +206,7 @@ SL_LANES_FUNCTION void write_windows(const struct search_windows_args *a, const 
     int32_t firsts[SL_LANES], counts[SL_LANES];
     sl_i32s_out(firsts, (f->first[w % 2] - sl_i32s_of(s->event_first)) & SL_MASK(f->count[w % 2] > 0));
     sl_i32s_out(counts, f->count[w % 2]);
-    SL_FOR_LANES(j) {
+    SL_FOR_LANES (j) {
       const uint32_t i = sl_group_lane(TRACK_LANES) + j;
       const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * i + w;
       if (i >= SCIFI_X_LAYERS) continue;

@@ -19,7 +19,7 @@ struct item_args {
 
 /* y = sqrt|x| of items whose word is below their halfword, else the larger of -x and 2; and `whole`, clamped. */
 SL_KERNEL(transform_items, struct item_args) {
-  SL_FOR_ITEMS_LANES(i, count, a.events, a.offsets) {
+  SL_FOR_ITEMS_LANES (i, count, a.events, a.offsets) {
     const sl_i32s item = sl_i32s_min(sl_i32s_from(i), sl_i32s_of(i + count - 1));
     const sl_i32s word = sl_i32s_gather(a.words, item), halfword = sl_u16s_gather(a.halfwords, item);
     const sl_f32s x = sl_f32s_gather(a.x, item), other = sl_f32s_max(-x, sl_f32s_of(2.0f));
@@ -27,7 +27,7 @@ SL_KERNEL(transform_items, struct item_args) {
     const float limits[2] = {2.0f, 40.0f};
     float root[SL_LANES];
     sl_f32s_out(root, sl_f32s_abs(x));
-    SL_FOR_LANES(j) root[j] = sl_sqrtf(root[j]);
+    SL_FOR_LANES (j) root[j] = sl_sqrtf(root[j]);
     const sl_f32s y = sl_f32s_min(sl_f32s_select(is_less, sl_f32s_in(root), other), sl_f32s_of(5.0f));
     sl_f32s_store(a.y + i, y + sl_f32s_either(is_less, limits, 0, 1), count);
     sl_i32s_store(a.whole + i, sl_i32s_clamp(whole, sl_i32s_of(0) - 7, sl_i32s_of(9)) + (is_less & 100), count);

@@ -1,18 +1,18 @@
 /* lanes.h: kernels that work on SL_LANES items at a time: 8 on cpu, in vectors, and 1 a thread elsewhere, from one
  * source.
  *
- *   SL_FOR_ITEMS_LANES (i, count, a.events, a.tracks.offsets) {      items i to i + count - 1; count <= SL_LANES
- *     const sl_i32s item = sl_i32s_min(sl_i32s_from(i), sl_i32s_of(i + count - 1));   lanes beyond repeat the last item
- *     const sl_f32s x = sl_f32s_gather(a.tracks.x, item);
+ *   SL_FOR_ITEMS_LANES (i, count, a.events, a.tracks.offsets) {    items i to i + count - 1, at most SL_LANES
+ *     const sl_f32s x = sl_f32s_load(a.tracks.x + i, count);       lanes beyond have the last item again
  *     const sl_i32s is_near = SL_MASK(sl_f32s_abs(x) < a.limit);
  *     sl_f32s_store(a.out.x + i, sl_f32s_select(is_near, x, sl_f32s_of(0.0f)), count);
  *   }
  *
- * Operators work in each lane. A comparison stands in SL_MASK, which is -1 or 0 in each lane. What is written for one
- * number, such as a function of sluice/math.h, goes through arrays: SL_FOR_LANES (j) y[j] = f(x[j]), with y[SL_LANES].
+ * Operators work in each lane. A comparison stands in SL_MASK, which is -1 or 0 in each lane. Indices have 31 bits.
+ * Code for one number, such as a function of sluice/math.h, reads and writes arrays of SL_LANES: SL_FOR_LANES (j) y[j]
+ * = f(x[j]).
  *
- * Lanes can also be the threads of a group of eight: the loop of SL_FOR_GROUPS(g, n, 8), with
- * sl_i32s_from(sl_group_lane(8)) as the numbers of the lanes and sl_lanes_bits for what all eight have found.
+ * The lanes can also be the threads of a group of eight, in the loop of SL_FOR_GROUPS(g, n, 8): then the lane numbers
+ * are sl_i32s_from(sl_group_lane(8)), and the sum of sl_lanes_bits over the group has a bit for each lane of a mask.
  */
 #ifndef SLUICE_LANES_H
 #define SLUICE_LANES_H
@@ -120,8 +120,7 @@ SL_LANES_FUNCTION sl_f32s sl_f32s_sqrt(sl_f32s v) {
 /* Towards zero; of values that int32_t has. */
 SL_LANES_FUNCTION sl_i32s sl_i32s_truncated(sl_f32s v) { return __builtin_convertvector(v, i32x8); }
 
-/* Whether a lane of a mask is set; and one bit for each that is, which another thread of the group of eight may have.
- */
+/* Whether a lane of this thread's mask is set; and a bit for each that is, by its number in the group of eight. */
 SL_LANES_FUNCTION uint32_t sl_lanes_any(sl_i32s mask) { return i32x8_bits(mask) != 0 ? 1u : 0u; }
 SL_LANES_FUNCTION uint32_t sl_lanes_bits(sl_i32s mask) { return i32x8_bits(mask); }
 SL_LANES_FUNCTION uint32_t sl_lanes_max(sl_i32s v) {

@@ -1,5 +1,5 @@
-/* vectors.h: eight values at a time, in the compiler's vector types. For versions shaped for the CPU (X.cpu.c), and
- * what is not kernels; gcc from 12 on, and clang.
+/* vectors.h: eight values at a time, in the compiler's vector types. For versions shaped for the CPU (X.cpu.c) and what
+ * is not kernels; kernels use lanes.h. gcc from 12 on, and clang.
  *
  * Operators work lane by lane; comparisons give -1 or 0 in each lane. Sums and differences of integers that may wrap
  * are unsigned.
