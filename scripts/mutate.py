@@ -108,11 +108,11 @@ def places(plugin, path, tree):
 def kernel_files(plugin, tree):
     """Sources of kernels, and what of the plugin's own folder they include."""
     folder = tree / "plugins" / plugin
-    files = sorted(folder.glob("*.cu")) + sorted(folder.glob("*.cpu.c"))
+    files = sorted(folder.rglob("*.cu")) + sorted(folder.rglob("*.cpu.c"))
     for file in files:
         for name in re.findall(r'^#include "([^"/]+)"', file.read_text(), re.MULTILINE):
-            if (folder / name).exists() and folder / name not in files:
-                files.append(folder / name)
+            if (file.parent / name).exists() and file.parent / name not in files:
+                files.append(file.parent / name)
     return [file.relative_to(tree) for file in files]
 
 

@@ -71,12 +71,9 @@ void where_next(struct where_compiler *c);
 int where_is_token(const struct where_compiler *c, const struct where_token *token, const char *text);
 /* Passes the next token if it is `text`; returns whether it was. */
 int where_take(struct where_compiler *c, const char *text);
-/* Reads a literal and its unit; returns its value as a float. */
-float where_read_literal(struct where_compiler *c, struct where_number *number);
 
-/* where_units.c. Reads the unit of a literal, if there is one, and returns by which power of ten it is larger than that
- * of the numbers. */
-int32_t where_read_unit(struct where_compiler *c, struct where_unit *unit);
+/* where_units.c. Reads a literal and its unit; returns its value as a float. */
+float where_read_literal(struct where_compiler *c, struct where_number *number);
 void where_field_unit(const char *text, struct where_unit *unit);
 /* The unit of a number of two that are added or compared, which must agree. */
 struct where_unit where_unit_of_both(struct where_compiler *c, const struct where_value *left,

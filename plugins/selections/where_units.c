@@ -1,5 +1,5 @@
-/* where_units.c: dimensions of the numbers in a line without code. A number is in MeV, mm and us, and powers of these;
- * README.md, "Units", has the rules.
+/* where_units.c: literals, and the dimensions of the numbers in a line without code. A number is in MeV, mm and us, and
+ * powers of these; README.md, "Units", has the rules.
  *
  * A literal without a unit may stand for a number of any unit. Where it is a factor, the unit of the product is not
  * known: such a product counts as scaled, and what is wrong with its unit is a warning, and only where another unit is
@@ -30,7 +30,9 @@ static size_t find_unit(const char *text, uint32_t length, uint32_t *power) {
   return i;
 }
 
-int32_t where_read_unit(struct where_compiler *c, struct where_unit *unit) {
+/* Reads the unit of a literal, if there is one, and returns by which power of ten it is larger than that of the
+ * numbers. */
+static int32_t read_unit(struct where_compiler *c, struct where_unit *unit) {
   const struct where_token token = c->token;
   *unit = (struct where_unit){.is_bare = 1};
   if (token.kind != WHERE_NAME || where_is_token(c, &token, "and") || where_is_token(c, &token, "or")) return 0;
@@ -50,6 +52,77 @@ int32_t where_read_unit(struct where_compiler *c, struct where_unit *unit) {
   unit->power[units[i].dimension] = (float)power;
   return units[i].power * (int32_t)power;
 }
+
+/* ------------------------------------------------------------------------------------------------ literals */
+
+enum { DIGITS_MAX = 15, POWERS = 23 }; /* so that a double holds the digits and the power of ten exactly */
+
+/* digits * 10^power. */
+struct decimal {
+  uint64_t digits;
+  int32_t power;
+  uint32_t count;        /* of digits without leading zeros */
+  uint32_t is_too_long;  /* the digits need more than 64 bits */
+  uint32_t has_exponent; /* or a point */
+};
+
+static struct decimal read_decimal(const char *text, uint32_t length) {
+  struct decimal d = {0, 0, 0, 0, 0};
+  uint32_t after_point = 0, i = 0;
+  for (; i < length && text[i] != 'e' && text[i] != 'E'; i++) {
+    if (text[i] == '.') {
+      after_point = d.has_exponent = 1;
+      continue;
+    }
+    const uint64_t digit = (uint64_t)(text[i] - '0');
+    if (d.digits > (UINT64_MAX - digit) / 10) d.is_too_long = 1;
+    d.digits = 10 * d.digits + digit;
+    d.power -= (int32_t)after_point;
+    d.count += d.count > 0 || digit > 0;
+  }
+  if (i == length) return d;
+  int32_t exponent = 0;
+  const int is_negative = i + 1 < length && text[i + 1] == '-';
+  for (i += i + 1 < length && (text[i + 1] == '+' || text[i + 1] == '-') ? 2 : 1; i < length; i++)
+    if (exponent < 1000) exponent = 10 * exponent + (text[i] - '0');
+  d.power += is_negative ? -exponent : exponent;
+  d.has_exponent = 1;
+  return d;
+}
+
+/* Is it an integer of 64 bits? */
+static int is_integer(struct decimal d, uint64_t *value) {
+  for (; d.digits > 0 && d.power < 0 && d.digits % 10 == 0; d.power++) d.digits /= 10;
+  for (; d.digits > 0 && d.power > 0 && d.digits <= UINT64_MAX / 10; d.power--) d.digits *= 10;
+  *value = d.digits;
+  return !d.is_too_long && (d.digits == 0 || d.power == 0);
+}
+
+/* Rounded once to double, then to float as properties are. */
+float where_read_literal(struct where_compiler *c, struct where_number *number) {
+  static const double powers[POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const struct where_token token = c->token;
+  struct decimal d = read_decimal(c->text + token.at, token.length);
+  where_next(c);
+  const int32_t unit_power = read_unit(c, &number->unit);
+  d.power += unit_power;
+  const int is_long = d.count > DIGITS_MAX || d.power >= POWERS || d.power <= -POWERS;
+  number->is_literal = 1;
+  number->is_integer = (uint32_t)is_integer(d, &number->bits);
+  number->digits = is_long ? WHERE_TOO_MANY_DIGITS : !d.has_exponent && unit_power == 0 ? WHERE_ONLY_DIGITS : 0;
+  if (is_long && !number->is_integer)
+    where_fail(c, token.at, "a number has at most %d digits, and an exponent within %d; an integer has at most 64 bits",
+               DIGITS_MAX, POWERS - 1);
+  else if (is_long)
+    number->low = (double)number->bits;
+  else
+    number->low = d.power < 0 ? (double)d.digits / powers[-d.power] : (double)d.digits * powers[d.power];
+  number->high = number->low;
+  return (float)number->low;
+}
+
+/* -------------------------------------------------------------------------------------------------- dimensions */
 
 /* Such as "MeV", "mm2" and "1/MeV". Others are of a dimension of their own. */
 void where_field_unit(const char *text, struct where_unit *unit) {
