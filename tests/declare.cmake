@@ -28,6 +28,15 @@ find_package(Python3 COMPONENTS Interpreter)
 # Debian's Python, which sees Debian's packages; another on the PATH does not.
 find_program(SLUICE_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 file(GLOB sluice_event_models ${PROJECT_SOURCE_DIR}/plugins/*/include)
+
+# What scripts/test PLUGIN builds beside the command and all plugins: test programs with the label PLUGIN.
+file(GLOB folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*)
+foreach(folder ${folders})
+  get_filename_component(plugin ${folder} NAME)
+  if(TARGET ${plugin}.cpu)
+    add_custom_target(tests.${plugin})
+  endif()
+endforeach()
 get_filename_component(sluice_shared_data ${PROJECT_SOURCE_DIR}/../shared/data ABSOLUTE)
 
 # sluice_label_test(TEST [PUSH kind...] [NIGHTLY kind...] [LABELS label...] [PROGRAMS target...]): sets the labels of a test;
@@ -48,6 +57,11 @@ function(sluice_label_test test)
     elseif(NOT is_built)
       set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
+    foreach(label ${arg_LABELS})
+      if(TARGET tests.${label})
+        add_dependencies(tests.${label} ${program})
+      endif()
+    endforeach()
   endforeach()
 endfunction()
 

@@ -1,5 +1,6 @@
 /* mdf_test.c: the parts of the MDF reader that work on memory: records, banks, checksums, decompression. */
 #include "mdf.h"
+
 #include "mdf_checksum.h"
 #include "mdf_decompress.h"
 #include "mdf_writer.h"
