@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Makes one CTest suite of the tests of several builds, and prints why tests were skipped.
 
---out FOLDER [--level push|nightly] [--name NAME] --build FOLDER... [--targets 'TARGET...']
-      [--brief BUILD]... --check NAME:SECONDS:ARGUMENTS...
+--out FOLDER [--level push|nightly] [--name NAME] --build FOLDER... [--targets 'TARGET...'] --check NAME:SECONDS:ARGUMENTS...
     writes FOLDER/CTestTestfile.cmake. Tests of a build with the label `push` (or, at the level nightly, `push` or
     `nightly`), and with the label NAME if given, become BUILD.TEST with the label BUILD, after a test BUILD.build that
-    builds the targets (default: all); if that fails, the others are not run. A check is a call of scripts/check. Tests of
-    builds after --brief see SLUICE_TEST_BRIEF (tests/graphs/common.py).
+    builds the targets (default: all); if that fails, the others are not run. A check is a call of scripts/check.
 --skipped FOLDER
     prints the lines in which the last run's tests report that they skip something.
 """
@@ -51,7 +49,7 @@ def selected(build, listing, level, name):
             yield test, properties
 
 
-def tests_of_build(folder, targets, level, name, is_brief):
+def tests_of_build(folder, targets, level, name):
     """Lines of CTestTestfile.cmake for one build."""
     build = folder.name
     fixture = f"{build}-built"
@@ -64,8 +62,6 @@ def tests_of_build(folder, targets, level, name, is_brief):
     for test, properties in selected(build, json.loads(listing.stdout), level, name):
         test_name = f"{build}.{test['name']}"
         properties["LABELS"] = properties.get("LABELS", []) + [build]
-        if is_brief:
-            properties["ENVIRONMENT"] = properties.get("ENVIRONMENT", []) + ["SLUICE_TEST_BRIEF=1"]
         for kind in ("FIXTURES_SETUP", "FIXTURES_REQUIRED", "FIXTURES_CLEANUP"):
             if kind in properties:
                 properties[kind] = [f"{build}-{fixture_name}" for fixture_name in properties[kind]]
@@ -80,7 +76,7 @@ def tests_of_build(folder, targets, level, name, is_brief):
 def write_suite(arguments):
     lines = []
     for build in arguments.build:
-        lines += tests_of_build(build, arguments.targets.split(), arguments.level, arguments.name, build.name in arguments.brief)
+        lines += tests_of_build(build, arguments.targets.split(), arguments.level, arguments.name)
     for check in arguments.check:
         name, seconds, words = check.split(":", 2)
         command = [CHECK, *words.split()]
@@ -116,7 +112,6 @@ def main():
     parser.add_argument("--name", default="")
     parser.add_argument("--build", type=pathlib.Path, action="append", default=[])
     parser.add_argument("--targets", default="")
-    parser.add_argument("--brief", action="append", default=[])
     parser.add_argument("--check", action="append", default=[])
     parser.add_argument("--skipped", type=pathlib.Path)
     arguments = parser.parse_args()

@@ -9,9 +9,10 @@
 # NIGHTLY kind...  kinds in which the test is `nightly`, beside release, asan and clang, where each test is at least that.
 # LABELS label...  PLUGIN or PLUGIN.ALGORITHM, which scripts/test takes as a name, and others.
 #
-# scripts/test configures with -D SLUICE_TEST_PROGRAMS=push, or =nightly for --full: `all` then has no program that none of
-# these tests needs.
-set(SLUICE_TEST_PROGRAMS all CACHE STRING "test programs to build: all, nightly (those and push) or push")
+# scripts/test configures with -D SLUICE_TEST_LEVEL=push, or =nightly for --full: `all` then has no program that none of
+# these tests needs. At the level push, scripts of builds other than release, and those declared as BRIEF, see
+# SLUICE_TEST_BRIEF (tests/graphs/common.py).
+set(SLUICE_TEST_LEVEL all CACHE STRING "tests whose programs are built: push, nightly (with those of push) or all")
 
 if(SLUICE_SANITIZE)
   set(SLUICE_BUILD_KIND asan)
@@ -52,7 +53,7 @@ function(sluice_label_test test)
   set_property(TEST ${test} APPEND PROPERTY LABELS ${level} ${arg_LABELS})
   foreach(program ${arg_PROGRAMS})
     get_target_property(is_built ${program} sluice_is_built)
-    if(SLUICE_TEST_PROGRAMS STREQUAL "all" OR level STREQUAL "push" OR (level AND SLUICE_TEST_PROGRAMS STREQUAL "nightly"))
+    if(SLUICE_TEST_LEVEL STREQUAL "all" OR level STREQUAL "push" OR (level AND SLUICE_TEST_LEVEL STREQUAL "nightly"))
       set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL OFF sluice_is_built ON)
     elseif(NOT is_built)
       set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -95,8 +96,8 @@ function(sluice_test_on_devices name plugin)
     add_dependencies(${name} ${plugin}.simt)
     foreach(seed 1 2 3)
       foreach(warp 32 64)
-        set(push none)
-        if("${seed}_${warp}" MATCHES "^(1_32|2_64)$")
+        set(push none) # `sluice test` of each plugin has all six settings
+        if("${seed}_${warp}" STREQUAL "1_32")
           set(push release)
         endif()
         sluice_run_test(${name}_simt_${seed}_${warp} ${name} PUSH ${push} LABELS simt ${arg_LABELS} ENVIRONMENT
@@ -153,12 +154,12 @@ function(sluice_add_plugin_test plugin name)
 endfunction()
 
 # sluice_add_script_test(NAME SCRIPT [ARGUMENTS argument...] [PYTHON program] [ENVIRONMENT NAME=value...] [TIMEOUT seconds]
-#                        [PROCESSORS n] [PROGRAMS target...] [UNSANITIZED] [PUSH kind...] [NIGHTLY kind...] [LABELS label...])
+#                        [PROCESSORS n] [PROGRAMS target...] [UNSANITIZED] [BRIEF] [PUSH kind...] [NIGHTLY kind...] [LABELS label...])
 #
 # A test in Python. Its environment names the sources, the command, folders and libraries of this build (tests/graphs/common.py,
 # algorithm.py). UNSANITIZED: not under sanitizers, whose library has to be loaded first.
 function(sluice_add_script_test name script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "UNSANITIZED" "PYTHON;TIMEOUT;PROCESSORS"
+  cmake_parse_arguments(PARSE_ARGV 2 arg "UNSANITIZED;BRIEF" "PYTHON;TIMEOUT;PROCESSORS"
                         "ARGUMENTS;ENVIRONMENT;PROGRAMS;PUSH;NIGHTLY;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_add_script_test(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
@@ -183,6 +184,9 @@ function(sluice_add_script_test name script)
       SLUICE_ROOT=${PROJECT_SOURCE_DIR} SLUICE_COMMAND=$<TARGET_FILE:sluice_command>
       SLUICE_TESTING=$<TARGET_FILE:sluice_testing_shared> SLUICE_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/plugins
       SLUICE_SIMT=$<BOOL:${SLUICE_SIMT}> PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/graphs ${arg_ENVIRONMENT})
+  if(SLUICE_TEST_LEVEL STREQUAL "push" AND (arg_BRIEF OR NOT SLUICE_BUILD_KIND STREQUAL "release"))
+    list(APPEND environment SLUICE_TEST_BRIEF=1)
+  endif()
   add_test(NAME ${name} COMMAND ${arg_PYTHON} ${script} ${arg_ARGUMENTS})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} ENVIRONMENT
     "${environment}")
