@@ -14,7 +14,8 @@
 # SLUICE_TEST_BRIEF (tests/graphs/common.py).
 set(SLUICE_TEST_LEVEL all CACHE STRING "tests whose programs are built: push, nightly (with those of push) or all")
 
-if(SLUICE_SANITIZE)
+if(SLUICE_BUILD_KIND) # scripts/coverage.py
+elseif(SLUICE_SANITIZE)
   set(SLUICE_BUILD_KIND asan)
 elseif(SLUICE_SANITIZE_THREADS)
   set(SLUICE_BUILD_KIND tsan)
