@@ -193,10 +193,3 @@ function(sluice_add_script_test name script)
     "${environment}")
   sluice_label_test(${name} PROGRAMS ${arg_PROGRAMS} PUSH ${arg_PUSH} NIGHTLY ${arg_NIGHTLY} LABELS ${arg_LABELS})
 endfunction()
-
-# For tests/scifi, until it is declared by sluice_add_plugin_test.
-function(sluice_test_on_simt name plugin)
-  sluice_test_on_devices(${name} ${plugin})
-endfunction()
-function(sluice_test_on_cuda)
-endfunction()
