@@ -112,17 +112,34 @@ function(sluice_test_on_devices name plugin)
   endif()
 endfunction()
 
-# sluice_add_plugin_test(PLUGIN NAME [MAIN file] [SOURCES file...] [KERNELS] [ALGORITHMS name...] [INCLUDES folder...]
-#                        [LIBRARIES target...] [DEFINITIONS name=value...] [OTHERS plugin...] [PUSH kind...] [NIGHTLY kind...] [LABELS label...])
+# For a target of sluice_add_plugin_test: what it sees of PLUGIN and OTHERS.
+function(sluice_see_plugin target plugin)
+  target_include_directories(${target} PRIVATE ${sluice_event_models})
+  target_compile_definitions(${target} PRIVATE SLUICE_DATA_DEFAULT="${sluice_shared_data}")
+  target_compile_options(${target} PRIVATE ${SLUICE_COMPILE_OPTIONS})
+  set(nominal ${PROJECT_SOURCE_DIR}/plugins/${plugin}/include/${plugin}/nominal.${plugin})
+  if(EXISTS ${nominal})
+    target_compile_definitions(${target} PRIVATE NOMINAL="${nominal}")
+  endif()
+  foreach(used ${plugin} ${ARGN})
+    string(TOUPPER ${used} upper)
+    target_compile_definitions(${target} PRIVATE ${upper}_PLUGIN="$<TARGET_FILE:${used}.cpu>")
+    add_dependencies(${target} ${used}.cpu)
+  endforeach()
+endfunction()
+
+# sluice_add_plugin_test(PLUGIN NAME [MAIN file] [SUPPORT file...] [SOURCES file...] [KERNELS] [ALGORITHMS name...]
+#                        [INCLUDES folder...] [LIBRARIES target...] [DEFINITIONS name=value...] [OTHERS plugin...]
+#                        [PUSH kind...] [NIGHTLY kind...] [LABELS label...])
 #
-# The program PLUGIN_NAME_test of NAME_test.c (or MAIN) and SOURCES, which runs algorithms of PLUGIN through
-# sluice/testing.h. It sees the event models of all plugins, and as definitions PLUGIN_PLUGIN (upper case, the plugin's file;
-# OTHERS too), SLUICE_DATA_DEFAULT, and NOMINAL (the plugin's description of the detector), if there is one.
-# KERNELS: it runs again on the emulator and on a GPU. Labels: PLUGIN, and PLUGIN.ALGORITHM for each of ALGORITHMS
-# (default: NAME).
+# The program PLUGIN_NAME_test of NAME_test.c (or MAIN), SUPPORT (compiled once for all tests of the plugin) and SOURCES, which
+# runs algorithms of PLUGIN through sluice/testing.h. It sees the event models of all plugins, and as definitions
+# PLUGIN_PLUGIN (upper case, the plugin's file; OTHERS too), SLUICE_DATA_DEFAULT, and NOMINAL (the plugin's description of
+# the detector), if there is one; DEFINITIONS are not for SUPPORT. KERNELS: it runs again on the emulator and on a GPU.
+# Labels: PLUGIN, and PLUGIN.ALGORITHM for each of ALGORITHMS (default: NAME).
 function(sluice_add_plugin_test plugin name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "KERNELS" "MAIN"
-                        "SOURCES;ALGORITHMS;INCLUDES;LIBRARIES;DEFINITIONS;OTHERS;PUSH;NIGHTLY;LABELS")
+                        "SUPPORT;SOURCES;ALGORITHMS;INCLUDES;LIBRARIES;DEFINITIONS;OTHERS;PUSH;NIGHTLY;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_add_plugin_test(${plugin} ${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -135,20 +152,23 @@ function(sluice_add_plugin_test plugin name)
   endif()
   list(TRANSFORM arg_ALGORITHMS PREPEND ${plugin}. OUTPUT_VARIABLE labels)
   list(PREPEND labels ${plugin} ${arg_LABELS})
-  sluice_add_test(${program} ${arg_MAIN} ${arg_SOURCES} PUSH ${arg_PUSH} NIGHTLY ${arg_NIGHTLY} LABELS ${labels})
-  target_include_directories(${program} PRIVATE ${arg_INCLUDES} ${sluice_event_models})
-  target_compile_definitions(${program} PRIVATE SLUICE_DATA_DEFAULT="${sluice_shared_data}" ${arg_DEFINITIONS})
-  set(nominal ${PROJECT_SOURCE_DIR}/plugins/${plugin}/include/${plugin}/nominal.${plugin})
-  if(EXISTS ${nominal})
-    target_compile_definitions(${program} PRIVATE NOMINAL="${nominal}")
-  endif()
-  target_compile_options(${program} PRIVATE ${SLUICE_COMPILE_OPTIONS})
-  target_link_libraries(${program} PRIVATE sluice_testing plugin_test_support m ${arg_LIBRARIES})
-  foreach(used ${plugin} ${arg_OTHERS})
-    string(TOUPPER ${used} upper)
-    target_compile_definitions(${program} PRIVATE ${upper}_PLUGIN="$<TARGET_FILE:${used}.cpu>")
-    add_dependencies(${program} ${used}.cpu)
+  foreach(file ${arg_SUPPORT})
+    get_filename_component(stem ${file} NAME_WE)
+    set(support ${plugin}_test_${stem})
+    if(NOT TARGET ${support})
+      add_library(${support} OBJECT EXCLUDE_FROM_ALL ${file})
+      sluice_see_plugin(${support} ${plugin} ${arg_OTHERS})
+      target_include_directories(${support} PRIVATE ${arg_INCLUDES})
+      target_link_libraries(${support} PRIVATE sluice_core scratch sluice_testing plugin_test_support PkgConfig::CMOCKA
+                            ${arg_LIBRARIES})
+    endif()
+    list(APPEND arg_SOURCES $<TARGET_OBJECTS:${support}>)
   endforeach()
+  sluice_add_test(${program} ${arg_MAIN} ${arg_SOURCES} PUSH ${arg_PUSH} NIGHTLY ${arg_NIGHTLY} LABELS ${labels})
+  sluice_see_plugin(${program} ${plugin} ${arg_OTHERS})
+  target_include_directories(${program} PRIVATE ${arg_INCLUDES})
+  target_compile_definitions(${program} PRIVATE ${arg_DEFINITIONS})
+  target_link_libraries(${program} PRIVATE sluice_testing plugin_test_support m ${arg_LIBRARIES})
   if(arg_KERNELS)
     sluice_test_on_devices(${program} ${plugin} LABELS ${labels})
   endif()
