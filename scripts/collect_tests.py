@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes one CTest suite of the tests of several builds, and prints why tests were skipped.
 
---out FOLDER [--level push|nightly] [--name NAME] --build FOLDER... [--targets 'TARGET...'] --check NAME:SECONDS:ARGUMENTS...
+--out FOLDER [--level push|nightly] [--name NAME] [--build FOLDER 'TARGET...']... --check NAME:SECONDS:ARGUMENTS...
     writes FOLDER/CTestTestfile.cmake. Tests of a build with the label `push` (or, at the level nightly, `push` or
     `nightly`), and with the label NAME if given, become BUILD.TEST with the label BUILD, after a test BUILD.build that
-    builds the targets (default: all); if that fails, the others are not run. A check is a call of scripts/check.
+    builds the targets (all, if none is named); if that fails, the others are not run. A check is a call of scripts/check.
 --skipped FOLDER
     prints the lines in which the last run's tests report that they skip something.
 """
@@ -75,8 +75,8 @@ def tests_of_build(folder, targets, level, name):
 
 def write_suite(arguments):
     lines = []
-    for build in arguments.build:
-        lines += tests_of_build(build, arguments.targets.split(), arguments.level, arguments.name)
+    for folder, targets in arguments.build:
+        lines += tests_of_build(pathlib.Path(folder), targets.split(), arguments.level, arguments.name)
     for check in arguments.check:
         name, seconds, words = check.split(":", 2)
         command = [CHECK, *words.split()]
@@ -110,8 +110,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--level", choices=LEVELS, default="push")
     parser.add_argument("--name", default="")
-    parser.add_argument("--build", type=pathlib.Path, action="append", default=[])
-    parser.add_argument("--targets", default="")
+    parser.add_argument("--build", nargs=2, action="append", default=[])
     parser.add_argument("--check", action="append", default=[])
     parser.add_argument("--skipped", type=pathlib.Path)
     arguments = parser.parse_args()

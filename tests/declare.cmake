@@ -31,6 +31,7 @@ find_package(Python3 COMPONENTS Interpreter)
 find_program(SLUICE_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 file(GLOB sluice_event_models ${PROJECT_SOURCE_DIR}/plugins/*/include)
 
+add_custom_target(test_programs) # those that are built
 # What scripts/test PLUGIN builds beside the command and all plugins: test programs with the label PLUGIN.
 file(GLOB folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*)
 foreach(folder ${folders})
@@ -56,6 +57,7 @@ function(sluice_label_test test)
     get_target_property(is_built ${program} sluice_is_built)
     if(SLUICE_TEST_LEVEL STREQUAL "all" OR level STREQUAL "push" OR (level AND SLUICE_TEST_LEVEL STREQUAL "nightly"))
       set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL OFF sluice_is_built ON)
+      add_dependencies(test_programs ${program})
     elseif(NOT is_built)
       set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
