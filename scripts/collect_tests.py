@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Makes one CTest suite of the tests of several builds, and tells why tests were skipped.
+"""Makes one CTest suite of the tests of several builds, and prints why tests were skipped.
 
---out FOLDER --build FOLDER[:REGEX]... [--brief BUILD]... --check NAME:SECONDS:ARGUMENTS...
-    writes FOLDER/CTestTestfile.cmake. What each build's ctest lists becomes BUILD.NAME with the label BUILD (only names
-    that match REGEX, if given), after a test BUILD.build that the build is complete; without it the others don't run.
-    Tests of builds after --brief see SLUICE_TEST_BRIEF (tests/graphs/common.py).
+--out FOLDER [--level push|nightly] [--name NAME] [--build FOLDER 'TARGET...']... --check NAME:SECONDS:ARGUMENTS...
+    writes FOLDER/CTestTestfile.cmake. Tests of a build with the label `push` (or, at the level nightly, `push` or
+    `nightly`), and with the label NAME if given, become BUILD.TEST with the label BUILD, after a test BUILD.build that
+    builds the targets (all, if none is named); if that fails, the others are not run. A check is a call of scripts/check.
 --skipped FOLDER
-    prints the lines in which the last run's tests said that they skip something.
+    prints the lines in which the last run's tests report that they skip something.
 """
 import argparse
 import json
 import pathlib
 import re
 import subprocess
+import sys
 
 NAMES_MAX = 2
 CHECK = pathlib.Path(__file__).resolve().with_name("check")
+LEVELS = {"push": {"push"}, "nightly": {"push", "nightly"}}
 
 
 def quote(text):
@@ -36,46 +38,52 @@ def value(property_value):
     return property_value
 
 
-def tests_of_build(folder, pattern, is_brief):
+def selected(build, listing, level, name):
+    """Tests of a ctest listing that run, each with its properties. In the release build, no test is without a level."""
+    for test in listing["tests"]:
+        properties = {item["name"]: item["value"] for item in test["properties"]}
+        labels = set(properties.get("LABELS", []))
+        if build == "cpu-release" and not labels & LEVELS["nightly"]:
+            sys.exit(f"error: the test {test['name']} is neither `push` nor `nightly`; see tests/declare.cmake")
+        if labels & LEVELS[level] and (not name or name in labels):
+            yield test, properties
+
+
+def tests_of_build(folder, targets, level, name):
     """Lines of CTestTestfile.cmake for one build."""
     build = folder.name
     fixture = f"{build}-built"
-    yield f"add_test({build}.build cmake --build {quote(folder)})"
+    command = ["cmake", "--build", folder, *(["--target", *targets] if targets else [])]
+    yield f"add_test({build}.build " + " ".join(map(quote, command)) + ")"
     yield f"set_tests_properties({build}.build PROPERTIES FIXTURES_SETUP {fixture} LABELS {build} RUN_SERIAL TRUE TIMEOUT 900)"
     listing = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], capture_output=True, text=True)
     if listing.returncode != 0:
         return
-    for test in json.loads(listing.stdout)["tests"]:
-        if "command" not in test or not re.search(pattern, test["name"]):
-            continue
-        name = f"{build}.{test['name']}"
-        properties = {item["name"]: item["value"] for item in test["properties"]}
+    for test, properties in selected(build, json.loads(listing.stdout), level, name):
+        test_name = f"{build}.{test['name']}"
         properties["LABELS"] = properties.get("LABELS", []) + [build]
-        if is_brief:
-            properties["ENVIRONMENT"] = properties.get("ENVIRONMENT", []) + ["SLUICE_TEST_BRIEF=1"]
         for kind in ("FIXTURES_SETUP", "FIXTURES_REQUIRED", "FIXTURES_CLEANUP"):
             if kind in properties:
                 properties[kind] = [f"{build}-{fixture_name}" for fixture_name in properties[kind]]
         properties["FIXTURES_REQUIRED"] = properties.get("FIXTURES_REQUIRED", []) + [fixture]
         if "DEPENDS" in properties:
             properties["DEPENDS"] = [f"{build}.{other}" for other in properties["DEPENDS"]]
-        yield f"add_test({quote(name)} " + " ".join(quote(word) for word in test["command"]) + ")"
+        yield f"add_test({quote(test_name)} " + " ".join(quote(word) for word in test.get("command", ["not-built"])) + ")"
         pairs = " ".join(f"{key} {quote(value(item))}" for key, item in properties.items() if not key.startswith("_"))
-        yield f"set_tests_properties({quote(name)} PROPERTIES {pairs})"
+        yield f"set_tests_properties({quote(test_name)} PROPERTIES {pairs})"
 
 
-def write_suite(out, builds, brief, checks):
+def write_suite(arguments):
     lines = []
-    for build in builds:
-        folder, _, pattern = build.partition(":")
-        lines += tests_of_build(pathlib.Path(folder), pattern, pathlib.Path(folder).name in brief)
-    for check in checks:
+    for folder, targets in arguments.build:
+        lines += tests_of_build(pathlib.Path(folder), targets.split(), arguments.level, arguments.name)
+    for check in arguments.check:
         name, seconds, words = check.split(":", 2)
         command = [CHECK, *words.split()]
         lines.append(f"add_test(check.{name} " + " ".join(quote(word) for word in command) + ")")
         lines.append(f"set_tests_properties(check.{name} PROPERTIES LABELS checks SKIP_RETURN_CODE 77 TIMEOUT {seconds})")
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "CTestTestfile.cmake").write_text("\n".join(lines) + "\n")
 
 
 def print_skipped(out):
@@ -100,15 +108,16 @@ def print_skipped(out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--build", action="append", default=[])
-    parser.add_argument("--brief", action="append", default=[])
+    parser.add_argument("--level", choices=LEVELS, default="push")
+    parser.add_argument("--name", default="")
+    parser.add_argument("--build", nargs=2, action="append", default=[])
     parser.add_argument("--check", action="append", default=[])
     parser.add_argument("--skipped", type=pathlib.Path)
     arguments = parser.parse_args()
     if arguments.skipped:
         print_skipped(arguments.skipped)
     else:
-        write_suite(arguments.out, arguments.build, arguments.brief, arguments.check)
+        write_suite(arguments)
 
 
 if __name__ == "__main__":

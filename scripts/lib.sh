@@ -64,8 +64,9 @@ progress() {
   [[ $tells_progress == no || ! -t 1 ]] || printf '\r\033[K'
 }
 
-# build PRESET [CMAKE_OPTION...]: configures if there are options or it never was, then builds into build/PRESET. Prints
-# what goes wrong, and how far it is where tells_progress is yes.
+# build PRESET [CMAKE_OPTION...]: configures if there are options or it never was, then builds into build/PRESET: all, or
+# build_targets. Prints what goes wrong, and how far it is where tells_progress is yes.
+build_targets=()
 build() {
   local preset=$1 folder=$root/build/$1 log=$root/build/$1.log
   shift
@@ -76,7 +77,7 @@ build() {
     cat "$log" >&2
     return 1
   fi
-  if ! cmake --build "$folder" 2>&1 | tee "$log" | progress; then
+  if ! cmake --build "$folder" ${build_targets[@]+--target "${build_targets[@]}"} 2>&1 | tee "$log" | progress; then
     tail -n 60 "$log" >&2
     return 1
   fi

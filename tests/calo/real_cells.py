@@ -12,14 +12,14 @@ UINT, USHORT, BYTE, SHORT, INT, LONG = (ctypes.c_uint32, ctypes.c_uint16, ctypes
 GEOMETRY_FIELDS = {"numbers": UINT, "channels": USHORT, "neighbours": USHORT, "card_index": INT, "area_first": UINT, "pedestal": ctypes.c_float,
                    "xy": ctypes.c_float, "gain": ctypes.c_float, "to_local": ctypes.c_float, "planes": ctypes.c_float, "cell_size": ctypes.c_float}
 
-constant = Algorithm("SLUICE_CALO", "geometry")
+constant = Algorithm("calo", "geometry")
 constant.set_text("path", GEOMETRY)
 constant.run()
 geometry = {field: constant.get("geometry", field, kind) for field, kind in GEOMETRY_FIELDS.items()}
 
 
 def algorithm(name, fields):
-    made = Algorithm("SLUICE_CALO", name, 6)
+    made = Algorithm("calo", name, 6)
     for field in fields.split():
         made.give("geometry", field, geometry[field], GEOMETRY_FIELDS[field])
     return made

@@ -1,19 +1,19 @@
-"""An algorithm of a plugin, run alone by sluice/testing.h. The environment says where the library and the plugins are:
-SLUICE_TESTING, and SLUICE_NAME for a plugin."""
+"""An algorithm of a plugin, run alone by sluice/testing.h. SLUICE_TESTING names the library; the folder `plugins` lies beside
+it."""
 import ctypes
 import os
 import sys
+from pathlib import Path
 
+PLUGINS = Path(os.environ["SLUICE_TESTING"]).parent / "plugins"
 testing = ctypes.CDLL(os.environ["SLUICE_TESTING"])
 testing.sl_test_new.restype = testing.sl_test_output.restype = ctypes.c_void_p
 testing.sl_test_output_count.restype = ctypes.c_uint64
 
 
 class Algorithm:
-    """`plugin` is the name of the variable of its file."""
-
     def __init__(self, plugin, name, events=1):
-        self.test = ctypes.c_void_p(testing.sl_test_new(os.environ[plugin].encode(), name.encode()))
+        self.test = ctypes.c_void_p(testing.sl_test_new(os.fsencode(PLUGINS / f"{plugin}.cpu.so"), name.encode()))
         testing.sl_test_events(self.test, events)
 
     def give(self, port, field, values, kind=ctypes.c_float):

@@ -11,8 +11,8 @@ DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data"))
 SIX = DATA / "lhcb/minbias.mdf"
 MANY = DATA / "velo/minbias_300.mdf"
 GEOMETRY = DATA / "lhcb/geometry"
-# Set by scripts/test for builds that are many times slower (-O0, sanitizers): what other builds compare, count or measure
-# is left out there, not what runs.
+# Set by scripts/test without --full (tests/declare.cmake), in slow builds (sanitizers) and for long tests: what is compared,
+# counted or measured many times is left out, not what runs.
 BRIEF = "SLUICE_TEST_BRIEF" in os.environ
 
 

@@ -37,7 +37,7 @@ void sink_set_text(struct sink_driver *k, const char *property, const char *valu
 
 void sink_start(struct sink_driver *k, const char *algorithm) {
   *k = (struct sink_driver){.path = NULL};
-  k->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+  k->library = dlopen(IO_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (!k->library) fatal("cannot load", dlerror());
   const struct sl_plugin *plugin = dlsym(k->library, "sluice_plugin");
   k->expanded = plugin ? with_bank_ports(plugin) : NULL;

@@ -43,7 +43,7 @@ void driver_start(struct driver *d) { driver_start_with(d, "mdf_source"); }
 
 void driver_start_with(struct driver *d, const char *algorithm) {
   *d = (struct driver){.events_max = 4, .workers = 3};
-  d->library = dlopen(IO_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL);
+  d->library = dlopen(IO_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   if (!d->library) fatal("cannot load", dlerror());
   const struct sl_plugin *plugin = dlsym(d->library, "sluice_plugin");
   d->expanded = plugin ? with_bank_ports(plugin) : NULL;

@@ -26,14 +26,14 @@ GEOMETRY_FIELDS = {field: FLOAT if field in ("x", "y", "z", "half_x", "half_y") 
                    "format channel_first tiles tell40_links grid offset position_first x y z width_first half_x half_y".split()}
 HIT_FIELDS = {"offsets": UINT, "first": USHORT, "tile": UINT, **{field: FLOAT for field in ("x", "y", "z", "half_x", "half_y")}}
 
-constant = Algorithm("SLUICE_MUON", "geometry")
+constant = Algorithm("muon", "geometry")
 constant.set_text("path", GEOMETRY)
 constant.run()
 geometry = {field: constant.get("geometry", field, kind) for field, kind in GEOMETRY_FIELDS.items()}
 
 
 def algorithm(name, fields):
-    made = Algorithm("SLUICE_MUON", name, EVENTS)
+    made = Algorithm("muon", name, EVENTS)
     for field in fields.split():
         made.give("geometry", field, geometry[field], GEOMETRY_FIELDS[field])
     return made
@@ -109,7 +109,7 @@ def long_tracks(event):
 def muons(events, **settings):
     tracks = [long_tracks(event) for event in events]
     offsets = [sum(map(len, tracks[:i])) for i in range(EVENTS + 1)]
-    is_muon = Algorithm("SLUICE_MUON", "is_muon", EVENTS)
+    is_muon = Algorithm("muon", "is_muon", EVENTS)
     is_muon.give("tracks", "offsets", offsets, UINT)
     is_muon.give("tracks", "qop", [qop for of_event in tracks for qop, _ in of_event])
     for field in ("x", "y", "tx", "ty"):
@@ -130,7 +130,7 @@ for name, events in sequences.items():
         changed[scale] += sum(a != b for a, b in zip(muons(events, factor=1.2 * scale), ours))
 checks.that(all(changed.values()), f"windows of other sizes flag other tracks: {changed}")
 
-stubs = Algorithm("SLUICE_MUON", "stubs", EVENTS)
+stubs = Algorithm("muon", "stubs", EVENTS)
 give(stubs, "hits", hits, HIT_FIELDS)
 stubs.run()
 offsets = stubs.get("stubs", "offsets", UINT)

@@ -1,19 +1,5 @@
 # The emulator of a GPU, by kernels that are right and kernels that are not.
 if(SLUICE_SIMT)
-  # sluice_test_on_simt(NAME PLUGIN): runs the test NAME again, with the kernels of PLUGIN on the emulator: with three
-  # seeds and both warp sizes.
-  function(sluice_test_on_simt name plugin)
-    add_dependencies(${name} ${plugin}.simt)
-    foreach(seed 1 2 3)
-      foreach(warp 32 64)
-        set(test ${name}_simt_${seed}_${warp})
-        add_test(NAME ${test} COMMAND ${name})
-        set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS simt ENVIRONMENT
-          "SLUICE_TEST_TARGET=simt;SLUICE_TEST_SIMT_SEED=${seed};SLUICE_TEST_SIMT_WARP=${warp}")
-      endforeach()
-    endforeach()
-  endfunction()
-
   sluice_add_plugin(collectives SOURCES collectives/plugin.c collectives/collectives.cu collectives/warps.cu TEST_ONLY
                     INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/collectives)
   sluice_add_plugin(simt_bad TARGETS simt SOURCES simt_bad/plugin.c simt_bad/faulty.cu TEST_ONLY
@@ -28,10 +14,7 @@ if(SLUICE_SIMT)
   target_compile_definitions(collectives_test PRIVATE COLLECTIVES_PLUGIN="$<TARGET_FILE:collectives.cpu>")
   target_link_libraries(collectives_test PRIVATE sluice_testing)
   add_dependencies(collectives_test collectives.cpu)
-  sluice_test_on_simt(collectives_test collectives)
-  if(TARGET collectives.cuda)
-    sluice_test_on_cuda(collectives_test collectives)
-  endif()
+  sluice_test_on_devices(collectives_test collectives)
 
   sluice_add_test(kernel_simt_test kernel_simt_test.c)
   target_compile_definitions(kernel_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="kernel_test.c" GRID_BLOCKS=1)
@@ -47,5 +30,6 @@ if(SLUICE_SIMT)
     file(WRITE ${source} "#include <sluice/${header}.h>\n#include <sluice/${header}.h>\nint main(void) { return 0; }\n")
     add_test(NAME header_${header}.h_simt COMMAND ${CMAKE_C_COMPILER} -std=c11 -Wall -Wextra -Wshadow -Werror -fsyntax-only
                                                   -DSL_TARGET_SIMT=1 -I${PROJECT_SOURCE_DIR}/runtime/include ${source})
+    sluice_label_test(header_${header}.h_simt PUSH release)
   endforeach()
 endif()

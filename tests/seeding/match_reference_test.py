@@ -18,7 +18,7 @@ checks = Checks()
 
 def selected_tracks(tracks, without):
     """By the same algorithm as in graphs, less some."""
-    select = Algorithm("SLUICE_UT", "select_velo_tracks")
+    select = Algorithm("ut", "select_velo_tracks")
     select.give_states("states", [track["beamline_state"] for track in tracks])
     select.give("states", "backward", [track["backward"] for track in tracks], ctypes.c_uint8)
     select.run()
@@ -26,7 +26,7 @@ def selected_tracks(tracks, without):
     return [track for track in select.get("selected", "track", ctypes.c_uint32)[:count] if track not in without]
 
 
-constant = Algorithm("SLUICE_SEEDING", "matching_constants")
+constant = Algorithm("seeding", "matching_constants")
 constant.set_text("path", GEOMETRY)
 constant.set_text("network", "none")  # it matches by chi2
 constant.run()
@@ -35,7 +35,7 @@ network = constant.get("matching", "network")
 
 
 def matches(tracks, selected, seeds):
-    match = Algorithm("SLUICE_SEEDING", "match")
+    match = Algorithm("seeding", "match")
     match.give_states("seeds", [seed["state"] for seed in seeds], "x y tx ty")
     match.give("seeds", "hit_offsets", list(range(len(seeds) + 1)), ctypes.c_uint32)
     match.give("selected", "offsets", [0, len(selected)], ctypes.c_uint32)

@@ -37,7 +37,7 @@ def default_lines():
 def default_line(name, events, **changed):
     """A line with its settings, and what ODIN says of recorded events."""
     algorithm, _, settings = default_lines()[name]
-    line = Algorithm("SLUICE_SELECTIONS", algorithm, len(events))
+    line = Algorithm("selections", algorithm, len(events))
     testing.sl_test_node(line.test, name.encode())
     for setting, value in (settings | changed).items():
         if isinstance(value, list):

@@ -28,7 +28,7 @@ EVENTS = 6
 UINT = ctypes.c_uint32
 STATE = "x y z tx ty qop c00 c20 c22 c11 c31 c33 chi2".split()
 
-constant = Algorithm("SLUICE_VELO", "geometry")
+constant = Algorithm("velo", "geometry")
 constant.set_text("path", GEOMETRY)
 constant.run()
 beam = constant.get("geometry", "beam")
@@ -75,7 +75,7 @@ def give_tracks(to, name, with_qop):
 
 
 def fitted(name, at):
-    fit = Algorithm("SLUICE_SELECTIONS", "fit", EVENTS)
+    fit = Algorithm("selections", "fit", EVENTS)
     tracks = [event["velo_tracks"] for event in velo_of(name)]
     hits = [[at[event["event"]][lhcb_id] for lhcb_id in track["lhcbids"]] for event in velo_of(name) for track in event["velo_tracks"]]
     give_tracks(fit, name, True)
@@ -110,7 +110,7 @@ def particles(name):
     """Of their states, not ours."""
     long = [event["long_tracks"] for event in sequences[name]]
     tracks, vertices = [track for of_event in long for track in of_event], [event["pvs"] for event in velo_of(name)]
-    make = Algorithm("SLUICE_SELECTIONS", "particles", EVENTS)
+    make = Algorithm("selections", "particles", EVENTS)
     give_tracks(make, name, False)
     make.give("states", "offsets", offsets_of(long), UINT)
     for field in STATE:
@@ -174,9 +174,9 @@ def compare_scores(name):
     """Of the pairs that it asked the network about; how many are compared."""
     found = [event["sv_dihadron"] for event in sequences[name]]
     pairs = [(event, vertex) for event, of_event in zip(sequences[name], found) for vertex in of_event]
-    network = Algorithm("SLUICE_SELECTIONS", "two_track_network")
+    network = Algorithm("selections", "two_track_network")
     network.run()
-    score = Algorithm("SLUICE_SELECTIONS", "two_track_score", EVENTS)
+    score = Algorithm("selections", "two_track_score", EVENTS)
     score.give("vertices", "offsets", offsets_of(found), UINT)
     for field, recorded in NETWORK_READS.items():
         score.give("vertices", field, [vertex[recorded] for _, vertex in pairs])
@@ -201,7 +201,7 @@ PAIR = "x y z chi2 doca opening p pt sum_pt ip dz fd_chi2 dira eta m_corrected m
 def pairs(name, node):
     """Of their states, impact parameters and vertices: of each event, a dictionary a pair."""
     ours, tracks, vertices = particles(name)
-    make = Algorithm("SLUICE_SELECTIONS", "pairs", EVENTS)
+    make = Algorithm("selections", "pairs", EVENTS)
     make.give("particles", "offsets", offsets_of([event["long_tracks"] for event in sequences[name]]), UINT)
     make.give("particles", "ip", [track["ip"] for track in tracks])
     make.give("particles", "ip_chi2", [track["ipChi2"] for track in tracks])

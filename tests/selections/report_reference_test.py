@@ -156,7 +156,7 @@ def give_tracks(to, name):
 def decide(name):
     """Names of lines; per event the words of their decisions; the key."""
     lines, events = sequences[name]["lines"], sequences[name]["events"]
-    node = Algorithm("SLUICE_SELECTIONS", "decide", EVENTS)
+    node = Algorithm("selections", "decide", EVENTS)
     for line in lines:
         node.give_each("lines", line, "passed", [3 * (line in event["decisions"]) for event in events], BYTE)
     node.run()
@@ -177,7 +177,7 @@ def give_decisions(to, decided):
 
 
 def routing_bits(name, decided):
-    node = Algorithm("SLUICE_SELECTIONS", "routing_bits", EVENTS)
+    node = Algorithm("selections", "routing_bits", EVENTS)
     give_decisions(node, decided)
     for line in decided[0]:
         node.give_each("lines", line, "made_by", [0], ULONG)
@@ -207,7 +207,7 @@ def give_line(to, name, events):
 
 def sel_reports(name, decided):
     events = sequences[name]["events"]
-    node = Algorithm("SLUICE_SELECTIONS", "sel_reports", EVENTS)
+    node = Algorithm("selections", "sel_reports", EVENTS)
     give_decisions(node, decided)
     give_tracks(node, name)
     for kind in CONTAINERS:

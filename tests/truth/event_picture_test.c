@@ -1,0 +1,182 @@
+/* event_picture_test.c: what truth.event_picture makes of events made by hand: the kinds of lines, reconstructed
+ * vertices, numbers that are none, malformed truth. The file is looked at as text; event_picture_test.py parses it. */
+#include "check_case.h"
+#include "pv/event_model.h"
+#include "scratch.h"
+#include "velo/event_model.h"
+
+#include <sluice/testing.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Three tracks of three hits in one event; the third goes backwards. */
+enum { TRACKS = 3, HITS = 9 };
+static const uint32_t offsets[2] = {0, TRACKS}, hit_offsets[TRACKS + 1] = {0, 3, 6, 9};
+static const uint32_t ids[HITS] = {1, 2, 3, 11, 12, 13, 21, 22, 23};
+static const float hit_x[HITS] = {30, 20, 10, -30, -20, -10, 5, 10, 15}, hit_y[HITS] = {0};
+static const float hit_z[HITS] = {300, 200, 100, 300, 200, 100, -50, -100, -150};
+
+/* The first track's particle, one that no track matches, and one that is not reconstructible. */
+static const struct true_particle particles[] = {
+    {.pdg = 211, .p = 9000, .eta = 3, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {1, 2, 3}},
+    {.pdg = -321, .p = 4200, .eta = 2.5f, .flags = {[HAS_VELO] = 1}, .hit_count = 4, .hits = {31, 32, 33, 34}},
+    {.pdg = 11, .p = 100, .eta = 3, .hit_count = 1, .hits = {35}}};
+
+static char path[SCRATCH_PATH_MAX];
+static char *text;
+
+static int start(void **state) {
+  (void)state;
+  scratch_file(path);
+  return start_check("event_picture");
+}
+
+static int stop(void **state) {
+  (void)stop_check(state);
+  free(text);
+  text = NULL;
+  return 0;
+}
+
+static void give_tracks(float first_x) {
+  const float x[TRACKS] = {first_x, 0, 0}, zero[TRACKS] = {0}, tx[TRACKS] = {0.1f, -0.1f, -0.1f};
+  const uint8_t backward[TRACKS] = {0, 0, 1};
+  sl_test_events(test, 1);
+  sl_test_input(test, "tracks", "offsets", offsets, 2);
+  sl_test_input(test, "tracks", "hit_offsets", hit_offsets, TRACKS + 1);
+  sl_test_input(test, "tracks", "hit_id", ids, HITS);
+  sl_test_input(test, "tracks", "hit_x", hit_x, HITS);
+  sl_test_input(test, "tracks", "hit_y", hit_y, HITS);
+  sl_test_input(test, "tracks", "hit_z", hit_z, HITS);
+  sl_test_input(test, "states", "offsets", offsets, 2);
+  sl_test_input(test, "states", "x", x, TRACKS);
+  sl_test_input(test, "states", "y", zero, TRACKS);
+  sl_test_input(test, "states", "z", zero, TRACKS);
+  sl_test_input(test, "states", "tx", tx, TRACKS);
+  sl_test_input(test, "states", "ty", zero, TRACKS);
+  sl_test_input(test, "states", "backward", backward, TRACKS);
+  sl_test_set_text(test, "path", path);
+}
+
+static void draw(void) {
+  assert_int_equal(sl_test_run(test), 0);
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  size_t size = 0;
+  const ssize_t length = getdelim(&text, &size, '\0', file);
+  fclose(file);
+  assert_true(length > 0);
+  assert_non_null(strstr(text, "</svg>\n"));
+}
+
+static void assert_shows(const char *wanted) {
+  if (!strstr(text, wanted)) fail_msg("the picture does not have \"%s\":\n%s", wanted, text);
+}
+
+static void found_tracks_ghosts_and_missed_particles_differ(void **state) {
+  (void)state;
+  give_tracks(0);
+  add_event(banks, particles, 3);
+  set_banks("mc_particles");
+  draw();
+  assert_shows("3 tracks, ghosts among them: 2. Found: 1 of 2 reconstructible particles");
+  assert_shows("<title>π⁺ 9 GeV, η 3, 3 hits</title>");
+  assert_shows("<title>ghost, 3 hits</title>");
+  assert_shows("<title>missed: K⁻ 4.2 GeV, η 2.5, 4 hits</title>");
+  assert_shows("missed particle: 1<");
+  assert_shows("missed, others: 0<");
+  assert_null(strstr(text, "hits on no track")); /* all hits were not given */
+}
+
+static void hits_of_missed_particles_are_found_by_their_ids(void **state) {
+  (void)state;
+  /* Two of the missed particle's four, one with other fraction bits than in the truth, one on a track, one on none. */
+  const uint32_t hit_offsets_all[2] = {0, 4}, hit_ids[4] = {1, 31, 32 | 1u << 26, 99};
+  const float x[4] = {30, 7, 14, 1}, y[4] = {0, 0, 0, 2}, z[4] = {300, 100, 200, 3};
+  for (int masked = 0; masked < 2; masked++) {
+    free(text);
+    text = NULL;
+    banks->event_count = banks->bank_count = banks->word_count = 0;
+    give_tracks(0);
+    add_event(banks, particles, 3);
+    set_banks("mc_particles");
+    sl_test_input(test, "hits", "offsets", hit_offsets_all, 2);
+    sl_test_input(test, "hits", "id", hit_ids, 4);
+    sl_test_input(test, "hits", "x", x, 4);
+    sl_test_input(test, "hits", "y", y, 4);
+    sl_test_input(test, "hits", "z", z, 4);
+    sl_test_set(test, "mask_fraction_bits", masked);
+    draw();
+    assert_shows("hits on no track: 3<");
+    /* x and y from -55 to 55 mm on 460 pixels, the middle at 310, 880: a dot at each hit. */
+    assert_shows(masked ? "<path class='missed-hits' d='m339.3,880h0m29.2,0h0'/>"
+                        : "<path class='missed-hits' d='m339.3,880h0'/>");
+  }
+}
+
+static void reconstructed_vertices_are_marked_apart_from_true_ones(void **state) {
+  (void)state;
+  const uint32_t vertex_offsets[2] = {0, 2}, tracks[2] = {7, 5};
+  const float x[2] = {0}, z[2] = {-20, 0};
+  give_tracks(0);
+  sl_test_input(test, "vertices", "offsets", vertex_offsets, 2);
+  sl_test_input(test, "vertices", "x", x, 2);
+  sl_test_input(test, "vertices", "y", x, 2);
+  sl_test_input(test, "vertices", "z", z, 2);
+  sl_test_input(test, "vertices", "tracks", tracks, 2);
+  draw();
+  assert_shows("reconstructed: 2<");
+  assert_null(strstr(text, "true, 4 tracks"));
+  assert_shows("3 tracks. The event has no Monte-Carlo truth");
+  /* z = 0 in the middle of -150 to 150 mm on 640 pixels from 650; x = 0 in the middle of 460 from 650 */
+  assert_shows("<path class='reconstructed' d='M960,880h20m-10,-10v20'/>");
+}
+
+static void what_is_no_number_leaves_a_valid_file(void **state) {
+  (void)state;
+  give_tracks(NAN);
+  draw();
+  assert_null(strstr(text, "nan"));
+  assert_shows("track: 3<");
+}
+
+static void malformed_truth_is_said_and_as_good_as_none(void **state) {
+  (void)state;
+  give_tracks(0);
+  add_event(banks, particles, 3);
+  banks->size_bytes[0]--;
+  set_banks("mc_particles");
+  draw();
+  assert_non_null(strstr(sl_test_messages(test), "malformed MC particles: the particles are cut short"));
+  assert_shows("track: 3<");
+}
+
+static void banks_without_the_detectors_geometry_are_refused(void **state) {
+  (void)state;
+  give_tracks(0);
+  end_event(banks);
+  set_banks("muon");
+  assert_int_equal(sl_test_run(test), SL_EINVAL);
+  assert_non_null(strstr(sl_test_messages(test), "`muon` is connected, but not `muon_geometry`"));
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
+  const struct CMUnitTest tests[] = {
+      CASE(found_tracks_ghosts_and_missed_particles_differ),
+      CASE(hits_of_missed_particles_are_found_by_their_ids),
+      CASE(reconstructed_vertices_are_marked_apart_from_true_ones),
+      CASE(what_is_no_number_leaves_a_valid_file),
+      CASE(malformed_truth_is_said_and_as_good_as_none),
+      CASE(banks_without_the_detectors_geometry_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

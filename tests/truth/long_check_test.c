@@ -1,0 +1,296 @@
+/* long_check_test.c: what truth.long_check counts and reports, on particles and tracks made by hand. */
+#include "check_case.h"
+#include "forward/event_model.h"
+#include "ut/event_model.h"
+#include "velo/event_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TRACKS_MAX = 8, HITS_MAX = 128 };
+#define VELO(n)  (0x10000000u + (n))
+#define UT(n)    (0x30000000u + (n))
+#define SCIFI(n) (0x50000000u + (n))
+
+/* Hits of one detector on all tracks. */
+struct hits {
+  uint32_t offsets[TRACKS_MAX + 1], id[HITS_MAX];
+};
+
+/* Long tracks, each with a VELO and a VELO-UT track of its own. */
+static struct {
+  uint32_t offsets[WRITER_EVENTS + 1], event_count, track_count;
+  struct hits velo, ut, scifi;
+  uint32_t track[TRACKS_MAX];
+  float qop[TRACKS_MAX], tx[TRACKS_MAX], ty[TRACKS_MAX];
+} tracks;
+
+static int start(void **state) {
+  (void)state;
+  memset(&tracks, 0, sizeof tracks);
+  return start_check("long_check");
+}
+
+/* `count` hits, of which `good` are those from `first` on, the others of nobody. */
+struct part {
+  uint32_t first, count, good;
+};
+
+static void add_hits(struct hits *hits, struct part part) {
+  const uint32_t foreign = 1000;
+  const uint32_t from = hits->offsets[tracks.track_count];
+  for (uint32_t i = 0; i < part.count; i++) hits->id[from + i] = part.first + i + (i < part.good ? 0 : foreign);
+  hits->offsets[tracks.track_count + 1] = from + part.count;
+}
+
+static void add_track(float qop, struct part velo, struct part ut, struct part scifi) {
+  add_hits(&tracks.velo, velo);
+  add_hits(&tracks.ut, ut);
+  add_hits(&tracks.scifi, scifi);
+  tracks.track[tracks.track_count] = tracks.track_count - tracks.offsets[tracks.event_count];
+  tracks.qop[tracks.track_count] = qop;
+  tracks.tx[tracks.track_count++] = 0.1f;
+}
+#define PART(...) ((struct part){__VA_ARGS__})
+#define NONE      PART(0, 0, 0)
+
+static void end_tracks(void) { tracks.offsets[++tracks.event_count] = tracks.track_count; }
+
+static void set_hits(const char *port, const struct hits *hits) {
+  sl_test_input(test, port, "offsets", tracks.offsets, tracks.event_count + 1);
+  sl_test_input(test, port, "hit_offsets", hits->offsets, tracks.track_count + 1);
+  sl_test_input(test, port, "hit_id", hits->id, hits->offsets[tracks.track_count]);
+}
+
+static const char *run(int with_ut) {
+  const uint32_t events = tracks.event_count, count = tracks.track_count;
+  assert_int_equal(banks->event_count, events);
+  sl_test_events(test, events);
+  set_hits("tracks", &tracks.scifi);
+  sl_test_input(test, "tracks", "velo_track", tracks.track, count);
+  sl_test_input(test, "tracks", "ut_track", tracks.track, count);
+  sl_test_input(test, "tracks", "qop", tracks.qop, count);
+  set_hits("velo_tracks", &tracks.velo);
+  sl_test_input(test, "states", "offsets", tracks.offsets, events + 1);
+  sl_test_input(test, "states", "tx", tracks.tx, count);
+  sl_test_input(test, "states", "ty", tracks.ty, count);
+  if (with_ut) set_hits("ut_tracks", &tracks.ut);
+  set_banks("mc_particles");
+  assert_int_equal(sl_test_run(test), 0);
+  return sl_test_report(test);
+}
+
+#define TEN(of) \
+  { of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9) }
+#define A_VELO(n)  VELO(n)
+#define A_SCIFI(n) SCIFI(n)
+#define B_VELO(n)  VELO(20 + (n))
+#define C_SCIFI(n) SCIFI(40 + (n))
+#define D_SCIFI(n) SCIFI(60 + (n))
+/* A: 12 GeV, through all detectors. B: 4 GeV, in the VELO alone, the mother of C, which is in the SciFi alone. D: an
+ * electron with another mother, in UT and SciFi. */
+static const struct true_particle particles[] = {{.key = 1,
+                                                  .pdg = 211,
+                                                  .p = 12000,
+                                                  .eta = 3,
+                                                  .flags = {[HAS_VELO] = 1, [HAS_UT] = 1, [HAS_SCIFI] = 1, [LONG] = 1},
+                                                  .hit_count = 10,
+                                                  .hits = TEN(A_VELO),
+                                                  .ut_count = 4,
+                                                  .ut_hits = {UT(0), UT(1), UT(2), UT(3)},
+                                                  .scifi_count = 10,
+                                                  .scifi_hits = TEN(A_SCIFI)},
+                                                 {.key = 2,
+                                                  .pdg = 211,
+                                                  .p = 4000,
+                                                  .eta = 3,
+                                                  .flags = {[HAS_VELO] = 1, [LONG] = 1},
+                                                  .hit_count = 10,
+                                                  .hits = TEN(B_VELO)},
+                                                 {.key = 3,
+                                                  .pdg = -13,
+                                                  .p = 3500,
+                                                  .eta = 3,
+                                                  .mother = 2,
+                                                  .flags = {[HAS_SCIFI] = 1, [LONG] = 1, [STRANGE] = 1},
+                                                  .scifi_count = 10,
+                                                  .scifi_hits = TEN(C_SCIFI)},
+                                                 {.key = 4,
+                                                  .pdg = 11,
+                                                  .p = 3500,
+                                                  .eta = 3,
+                                                  .mother = 9,
+                                                  .flags = {[HAS_UT] = 1, [HAS_SCIFI] = 1},
+                                                  .ut_count = 4,
+                                                  .ut_hits = {UT(10), UT(11), UT(12), UT(13)},
+                                                  .scifi_count = 10,
+                                                  .scifi_hits = TEN(D_SCIFI)}};
+enum { A = 1, ALL = 4 };
+
+static void tracks_need_most_hits_in_velo_and_scifi(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10));
+  add_track(1e-4f, PART(VELO(0), 10, 7), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 7));  /* a clone, just so */
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 6)); /* a ghost */
+  add_track(1e-2f, PART(VELO(0), 10, 6), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10)); /* a ghost, of 100 MeV */
+  end_tracks();
+  add_event(banks, particles, A); /* found in the other event only */
+  end_tracks();
+  const char *report = run(1);
+  assert_int_equal(number_in(report, "tracks"), 4);
+  assert_int_equal(number_in(report, "ghosts"), 2);
+  assert_float_equal(number_in(report, "ghost_rate"), 0.5, 1e-9);
+  assert_int_equal(number_in(report, "fast_tracks"), 3);
+  assert_int_equal(number_in(report, "fast_ghosts"), 1);
+  assert_int_equal(number_in(report, "hits"), 40);
+  assert_int_equal(number_in(report, "hits_in_truth"), 33);
+  assert_category(report, "long", 1, 2, 1);
+  const char *long_tracks = named(strstr(report, "\"categories\""), "long");
+  assert_float_equal(number_in(long_tracks, "purity"), (1 + 0.7) / 2, 1e-9);
+  assert_float_equal(number_in(long_tracks, "hit_efficiency"), (1 + 0.7) / 2, 1e-9);
+}
+
+static void few_hits_prove_nothing(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 4), PART(SCIFI(0), 2, 0));
+  add_track(1e-4f, PART(VELO(0), 2, 0), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10));
+  add_track(1e-4f, PART(VELO(0), 3, 0), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10)); /* a ghost */
+  end_tracks();
+  const char *report = run(1);
+  assert_int_equal(number_in(report, "ghosts"), 1);
+  assert_category(report, "long", 1, 1, 1);
+}
+
+/* Hits in the UT decide of tracks alone that have few in the VELO or the SciFi. */
+static void the_ut_counts_where_velo_and_scifi_do_not(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 0), PART(SCIFI(0), 10, 10));
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 3), PART(SCIFI(0), 2, 2));
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 2), PART(SCIFI(0), 2, 2)); /* a ghost */
+  add_track(1e-4f, PART(VELO(0), 2, 2), PART(UT(0), 4, 2), PART(SCIFI(0), 10, 10)); /* a ghost */
+  end_tracks();
+  const char *report = run(1);
+  assert_int_equal(number_in(report, "ghosts"), 2);
+  assert_category(report, "long", 1, 1, 1);
+}
+
+/* Not where the graph does not name their tracks. */
+static void without_the_ut_its_hits_do_not_count(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 2), PART(SCIFI(0), 2, 2));
+  end_tracks();
+  assert_int_equal(number_in(run(0), "ghosts"), 0);
+}
+
+static void a_daughter_goes_on_where_its_mother_ends(void **state) {
+  (void)state;
+  add_event(banks, particles, ALL);
+  add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10)); /* matches B and C */
+  add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(D_SCIFI(0), 10, 10)); /* a ghost: not B's daughter */
+  add_track(1e-4f, PART(A_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10)); /* a ghost: A is not C's mother */
+  add_track(1e-4f, PART(B_VELO(0), 10, 7), NONE, PART(C_SCIFI(0), 10, 6));   /* a ghost */
+  end_tracks();
+  const char *report = run(1);
+  assert_int_equal(number_in(report, "ghosts"), 3);
+  assert_category(report, "long", 2, 3, 0);
+  assert_category(report, "long from strange", 1, 1, 0);
+  assert_category(report, "long, p > 5 GeV", 0, 1, 0);
+  const char *strange = named(strstr(report, "\"categories\""), "long from strange");
+  assert_float_equal(number_in(strange, "purity"), 1, 1e-9);
+  const char *every = named(strstr(report, "\"categories\""), "long"); /* B's own hits in the SciFi: none */
+  assert_float_equal(number_in(every, "purity"), 0.5, 1e-9);
+}
+
+/* With two hits in the SciFi these prove nothing, so B matches; C, without a hit in the VELO, does not. */
+static void short_tracks_are_of_one_particle(void **state) {
+  (void)state;
+  add_event(banks, particles, ALL);
+  add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 2, 2));
+  end_tracks();
+  const char *report = run(1);
+  assert_category(report, "long", 1, 3, 0);
+  assert_category(report, "long from strange", 0, 1, 0);
+}
+
+static void categories_are_by_momentum_and_kind(void **state) {
+  (void)state;
+  add_event(banks, particles, ALL);
+  add_track(1e-4f, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  add_track(1e-4f, PART(VELO(0), 2, 0), PART(UT(10), 4, 4), PART(D_SCIFI(0), 10, 10));
+  end_tracks();
+  const char *report = run(1);
+  assert_category(report, "long", 1, 3, 0);
+  assert_category(report, "long, p > 3 GeV", 1, 3, 0);
+  assert_category(report, "long, p > 3 GeV, pt > 0.5 GeV", 1, 1, 0); /* pt is p / 10 */
+  assert_category(report, "long, p > 5 GeV, pt > 1 GeV", 1, 1, 0);
+  assert_category(report, "long, pt > 2 GeV", 0, 0, 0);
+  assert_category(report, "long electrons", 0, 0, 0);
+  assert_category(report, "electrons in UT, SciFi, not VELO", 1, 1, 0);
+}
+
+/* The true charge is 1. B, which the UT does not see, has no part. */
+static void momenta_are_those_of_particles_in_all_detectors(void **state) {
+  (void)state;
+  add_event(banks, particles, ALL);
+  add_track(1.25f / 12000, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  add_track(1.25f / 12000, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  add_track(-1.0f / 12000, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  add_track(1e-3f, PART(B_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10));
+  end_tracks();
+  const char *momentum = strstr(run(1), "\"momentum\"");
+  const char *bin = named(momentum, "10 to 20 GeV"), *all = named(momentum, "all");
+  assert_int_equal(number_in(bin, "tracks"), 3);
+  assert_float_equal(number_in(bin, "mean"), (0.25 + 0.25 - 2) / 3, 1e-6);
+  assert_float_equal(number_in(bin, "median"), 0.25, 1e-3);
+  assert_float_equal(number_in(bin, "p_median"), -0.2, 1e-3);
+  assert_float_equal(number_in(bin, "right_charge"), 2.0 / 3, 1e-6);
+  assert_int_equal(number_in(all, "tracks"), 3);
+  assert_int_equal(number_in(named(momentum, "3 to 5 GeV"), "tracks"), 0);
+}
+
+static void truth_without_the_scifi_gives_no_rate_of_ghosts(void **state) {
+  (void)state;
+  add_event(banks, particles + 1, 1);
+  add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10));
+  end_tracks();
+  const char *rate = value_in(run(1), "ghost_rate");
+  assert_int_equal(strncmp(rate + strspn(rate, " "), "null", 4), 0);
+  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks stands in the truth"));
+}
+
+static void a_hit_twice_on_a_track_is_told(void **state) {
+  (void)state;
+  add_event(banks, particles, A);
+  add_track(1e-4f, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
+  tracks.scifi.id[9] = tracks.scifi.id[2];
+  end_tracks();
+  assert_int_equal(number_in(run(1), "tracks_with_a_hit_twice"), 1);
+  assert_non_null(strstr(sl_test_messages(test), "1 tracks have a SciFi hit twice"));
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
+  const struct CMUnitTest tests[] = {
+      TEST(tracks_need_most_hits_in_velo_and_scifi),
+      TEST(few_hits_prove_nothing),
+      TEST(the_ut_counts_where_velo_and_scifi_do_not),
+      TEST(without_the_ut_its_hits_do_not_count),
+      TEST(a_daughter_goes_on_where_its_mother_ends),
+      TEST(short_tracks_are_of_one_particle),
+      TEST(categories_are_by_momentum_and_kind),
+      TEST(momenta_are_those_of_particles_in_all_detectors),
+      TEST(truth_without_the_scifi_gives_no_rate_of_ghosts),
+      TEST(a_hit_twice_on_a_track_is_told),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* match_examples_test.c: what truth.match_examples writes of pairs made by hand. */
+#include "check_case.h"
+#include "scratch.h"
+#include "seeding/match_network.h"
+
+#include <math.h>
+
+#define VELO(n)  (0x10000000u + (n))
+#define SCIFI(n) (0x50000000u + (n))
+#define TEN(of) \
+  { of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9) }
+
+static int start(void **state) {
+  (void)state;
+  return start_check("match_examples");
+}
+
+static const struct true_particle particle = {.key = 1,
+                                              .pdg = 211,
+                                              .p = 12000,
+                                              .eta = 3,
+                                              .flags = {[HAS_VELO] = 1, [HAS_SCIFI] = 1, [LONG] = 1},
+                                              .hit_count = 10,
+                                              .hits = TEN(VELO),
+                                              .scifi_count = 10,
+                                              .scifi_hits = TEN(SCIFI)};
+
+/* VELO tracks, the same in both events: those of the particle, of nobody, of the particle but not selected, and one
+ * elsewhere. They bend at z = 5000 mm, where the seed, of the particle, misses them by 2 mm in x; at 10 m it is 3 mm
+ * further out. The second event has no truth. */
+enum { EVENTS = 2, TRACKS = 4, SELECTED = 3, HITS = 10 };
+
+static void give_tracks(void) {
+  static const uint32_t offsets[] = {0, TRACKS, 2 * TRACKS}, selected_offsets[] = {0, SELECTED, 2 * SELECTED};
+  static const uint32_t selected[] = {0, 1, 3, 0, 1, 3};
+  static const float zero[EVENTS * TRACKS];
+  static const float tx[] = {0.1f, 0.1f, 0.1f, -0.2f, 0.1f, 0.1f, 0.1f, -0.2f};
+  static uint32_t hit_offsets[EVENTS * TRACKS + 1], hits[EVENTS * TRACKS * HITS];
+  static float z[EVENTS * TRACKS], ty[EVENTS * TRACKS];
+  for (uint32_t i = 0; i < EVENTS * TRACKS; i++) {
+    z[i] = 770;
+    ty[i] = 0.02f;
+    hit_offsets[i + 1] = HITS * (i + 1);
+    for (uint32_t h = 0; h < HITS; h++) hits[HITS * i + h] = VELO(h) + (i % TRACKS == 1 ? 100 : 0);
+  }
+  sl_test_input(test, "selected", "offsets", selected_offsets, EVENTS + 1);
+  sl_test_input(test, "selected", "track", selected, EVENTS * SELECTED);
+  sl_test_input(test, "velo_tracks", "offsets", offsets, EVENTS + 1);
+  sl_test_input(test, "velo_tracks", "hit_offsets", hit_offsets, EVENTS * TRACKS + 1);
+  sl_test_input(test, "velo_tracks", "hit_id", hits, EVENTS * TRACKS * HITS);
+  sl_test_input(test, "states", "offsets", offsets, EVENTS + 1);
+  sl_test_input(test, "states", "x", zero, EVENTS * TRACKS);
+  sl_test_input(test, "states", "y", zero, EVENTS * TRACKS);
+  sl_test_input(test, "states", "z", z, EVENTS * TRACKS);
+  sl_test_input(test, "states", "tx", tx, EVENTS * TRACKS);
+  sl_test_input(test, "states", "ty", ty, EVENTS * TRACKS);
+}
+
+static void give_seeds(void) {
+  static const uint32_t offsets[] = {0, 1, 2}, hit_offsets[] = {0, HITS, 2 * HITS};
+  static const float x[] = {1748, 1748}, y[] = {175.21f, 175.21f}, tx[] = {0.3f, 0.3f}, ty[] = {0.021f, 0.021f};
+  static uint32_t hits[EVENTS * HITS];
+  for (uint32_t h = 0; h < EVENTS * HITS; h++) hits[h] = SCIFI(h % HITS);
+  sl_test_input(test, "seeds", "offsets", offsets, EVENTS + 1);
+  sl_test_input(test, "seeds", "hit_offsets", hit_offsets, EVENTS + 1);
+  sl_test_input(test, "seeds", "x", x, EVENTS);
+  sl_test_input(test, "seeds", "y", y, EVENTS);
+  sl_test_input(test, "seeds", "tx", tx, EVENTS);
+  sl_test_input(test, "seeds", "ty", ty, EVENTS);
+  sl_test_input(test, "seeds", "hit_id", hits, EVENTS * HITS);
+}
+
+/* chi2 = (dx^2 + dy^2) / 100. */
+static void give_constants(void) {
+  static float c[MATCH_CONSTANTS];
+  c[MATCH_Z_END] = 9410;
+  c[MATCH_Z_Y] = 10000;
+  c[MATCH_DTX_MAX] = c[MATCH_DTY_MAX] = 1;
+  c[MATCH_DISTANCE_X_MAX] = c[MATCH_DISTANCE_Y_MAX] = 1e6f;
+  c[MATCH_X_TOLERANCE] = c[MATCH_Y_TOLERANCE] = 10;
+  c[MATCH_WEIGHTS] = c[MATCH_WEIGHTS + 1] = 1;
+  c[MATCH_Z_MAGNET] = 5000;
+  sl_test_input(test, "matching", "constants", c, MATCH_CONSTANTS);
+}
+
+static const char *run(const char *path, double max_chi2) {
+  add_event(banks, &particle, 1);
+  end_event(banks); /* no banks */
+  sl_test_events(test, EVENTS);
+  give_tracks();
+  give_seeds();
+  give_constants();
+  set_banks("mc_particles");
+  sl_test_set_text(test, "path", path);
+  sl_test_set(test, "max_chi2", max_chi2);
+  assert_int_equal(sl_test_run(test), 0);
+  return sl_test_report(test);
+}
+
+static void assert_row(FILE *file, double is_one) {
+  const double expected[] = {is_one, -2, 3, 0.2, -0.001, -2.04022, 10, -0.3, -1748, 175.21, -0.1, 0.02};
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    double found = NAN;
+    assert_int_equal(fscanf(file, i == 0 ? "%lf" : ",%lf", &found), 1);
+    if (!(fabs(found - expected[i]) <= 1e-3 * fabs(expected[i])))
+      fail_msg("column %zu is %g, expected %g", i, found, expected[i]);
+  }
+  assert_int_equal(fgetc(file), '\n');
+}
+
+static void pairs_that_are_near_are_written_with_what_they_are(void **state) {
+  (void)state;
+  char path[SCRATCH_PATH_MAX], line[256];
+  scratch_file(path);
+  const char *report = run(path, 1);
+  assert_int_equal(number_in(report, "pairs"), 2);
+  assert_int_equal(number_in(report, "good_pairs"), 1);
+  assert_int_equal(number_in(report, "events"), 1);
+  assert_int_equal(number_in(report, "events_without_truth"), 1);
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  assert_non_null(fgets(line, sizeof line, file));
+  assert_string_equal(line, "is_one,x,y,dtx,dty,log_chi2,hits,seed_tx,seed_x,seed_y,velo_tx,velo_ty\n");
+  assert_row(file, 1);
+  assert_row(file, 0);
+  assert_int_equal(fgetc(file), EOF);
+  fclose(file);
+}
+
+static void pairs_of_larger_chi2_are_not(void **state) {
+  (void)state;
+  char path[SCRATCH_PATH_MAX];
+  scratch_file(path);
+  assert_int_equal(number_in(run(path, 0.125), "pairs"), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(pairs_that_are_near_are_written_with_what_they_are, start, stop_check),
+      cmocka_unit_test_setup_teardown(pairs_of_larger_chi2_are_not, start, stop_check),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
