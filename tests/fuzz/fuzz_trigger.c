@@ -10,10 +10,10 @@
  * an input at a time. */
 #define _GNU_SOURCE
 #include "changed_events.h"
-#include "results/digest.h"
-#include "session/session.h"
 #include "fuzz_file.h"
 #include "plugin/tables.h"
+#include "results/digest.h"
+#include "session/session.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -100,7 +100,8 @@ static int fill_stream(void *state, const struct sl_services *s, const void *arg
   struct stream *stream = state;
   struct trigger *t = stream->trigger;
   const struct sl_session *session = t->session;
-  const size_t state_bytes = session->setup.graph->nodes[session->setup.graph->source].algorithm->state_size - sizeof *stream;
+  const size_t state_bytes =
+      session->setup.graph->nodes[session->setup.graph->source].algorithm->state_size - sizeof *stream;
   while (fill->event_count == 0) {
     if (!stream->is_open) {
       open_next(stream, s, session->setup.source_args, state_bytes);

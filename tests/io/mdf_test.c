@@ -1,5 +1,6 @@
 /* mdf_test.c: the parts of the MDF reader that work on memory: records, banks, checksums, decompression. */
 #include "format/mdf.h"
+
 #include "format/mdf_checksum.h"
 #include "format/mdf_decompress.h"
 #include "mdf_writer.h"

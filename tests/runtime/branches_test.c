@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 /* cmocka.h wants the above first */
-#include "session/inspect.h"
 #include "scratch.h"
 #include "session.h"
+#include "session/inspect.h"
 
 #include <sluice/sluice.h>
 

@@ -1,6 +1,7 @@
 /* mc_particles_test.c: decoding of true particles, and their association with tracks. */
-#include "association/association.h"
 #include "association/mc_particles.h"
+
+#include "association/association.h"
 #include "mc_writer.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* mc_vertices_test.c: decoding of true vertices. */
 #include "association/mc_vertices.h"
+
 #include "mc_writer.h"
 
 #include <math.h>
