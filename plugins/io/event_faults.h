@@ -3,7 +3,7 @@
 #ifndef IO_EVENT_FAULTS_H
 #define IO_EVENT_FAULTS_H
 
-#include "mdf.h"
+#include "format/mdf.h"
 
 #include <sluice/plugin.h>
 

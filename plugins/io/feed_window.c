@@ -1,7 +1,7 @@
 /* feed_window.c: see feed_window.h. */
 #include "feed_window.h"
 
-#include "mdf.h"
+#include "format/mdf.h"
 
 enum { COUNTED_ENTRIES = 16 }; /* in one step */
 

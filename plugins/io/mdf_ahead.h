@@ -9,9 +9,9 @@
 #ifndef IO_MDF_AHEAD_H
 #define IO_MDF_AHEAD_H
 
-#include "mdf.h"
-#include "mdf_checksum.h"
-#include "mdf_decompress.h"
+#include "format/mdf.h"
+#include "format/mdf_checksum.h"
+#include "format/mdf_decompress.h"
 
 #include <sluice/plugin.h>
 

@@ -2,10 +2,10 @@
  * header to header too, so that a wrong length hides no record. Checksums are not verified. */
 #include "mdf_index.h"
 
+#include "format/mdf_decompress.h"
+#include "format/mdf_walk.h"
+#include "format/mep.h"
 #include "input_file.h"
-#include "mdf_decompress.h"
-#include "mdf_walk.h"
-#include "mep.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* mdf_range.c: see mdf_range.h. */
 #include "mdf_range.h"
 
-#include "mdf_walk.h"
+#include "format/mdf_walk.h"
 
 #include <inttypes.h>
 

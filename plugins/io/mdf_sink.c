@@ -14,9 +14,9 @@
  * Records are made in the buffer of the output file. Their checksums are computed there, many at a time, and put in
  * before the buffer is written.
  */
+#include "format/mdf_checksum.h"
+#include "format/mdf_compress.h"
 #include "io/made_banks.h"
-#include "mdf_checksum.h"
-#include "mdf_compress.h"
 #include "sink_records.h"
 
 #include <sluice/plugin.h>

@@ -13,9 +13,9 @@
  */
 #include "mdf_stream.h"
 
+#include "format/mdf_walk.h"
+#include "format/mep.h"
 #include "input_stream.h"
-#include "mdf_walk.h"
-#include "mep.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,9 +5,9 @@
 #ifndef IO_MDF_STREAM_H
 #define IO_MDF_STREAM_H
 
+#include "format/mdf.h"
 #include "input_file.h"
 #include "io/bank_packer.h"
-#include "mdf.h"
 #include "mdf_ahead.h"
 #include "mdf_range.h"
 

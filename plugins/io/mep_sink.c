@@ -12,7 +12,7 @@
  * records are not kept; those that reading back does not give are counted. An event that cannot be read is left out,
  * since nothing in a packet would say so; one without banks too.
  */
-#include "mep.h"
+#include "format/mep.h"
 #include "sink_records.h"
 
 #include <sluice/plugin.h>

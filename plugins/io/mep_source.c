@@ -9,11 +9,11 @@
  * file without a packet is a bad packet too, which counts as one event if nothing says otherwise.
  */
 #include "event_faults.h"
+#include "format/mep_file.h"
 #include "io/bank_packer.h"
 #include "mdf_index.h"
 #include "mdf_stream.h"
 #include "mep_events.h"
-#include "mep_file.h"
 
 #include <sluice/plugin.h>
 

@@ -1,7 +1,7 @@
 /* mep_window.c: see mep_window.h. */
 #include "mep_window.h"
 
-#include "mdf.h"
+#include "format/mdf.h"
 
 #include <sluice/plugin.h>
 

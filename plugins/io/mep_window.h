@@ -8,8 +8,8 @@
 #ifndef IO_MEP_WINDOW_H
 #define IO_MEP_WINDOW_H
 
+#include "format/mep.h"
 #include "io/bank_packer.h"
-#include "mep.h"
 
 struct mep_window_block {
   struct mep_block block;

@@ -3,9 +3,9 @@
 #ifndef IO_SINK_RECORDS_H
 #define IO_SINK_RECORDS_H
 
+#include "format/mdf.h"
+#include "format/mdf_decompress.h"
 #include "io/raw_record.h"
-#include "mdf.h"
-#include "mdf_decompress.h"
 
 #include <sluice/plugin.h>
 

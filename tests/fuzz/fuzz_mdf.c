@@ -1,9 +1,9 @@
 /* fuzz_mdf.c: io.mdf_source on hostile bytes: first the reader of records and banks on memory, whose promises are
  * checked, then the source itself on a file that holds them. */
 #define _GNU_SOURCE
+#include "format/mdf.h"
+#include "format/mdf_decompress.h"
 #include "fuzz_source.h"
-#include "mdf.h"
-#include "mdf_decompress.h"
 
 SL_DECLARE(mdf_source);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

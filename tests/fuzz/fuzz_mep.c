@@ -1,9 +1,9 @@
 /* fuzz_mep.c: io.mep_source on hostile bytes: first the reader of packets on memory, whose promises are checked, then
  * the source itself on a file that holds them. */
 #define _GNU_SOURCE
+#include "format/mep.h"
+#include "format/mep_file.h"
 #include "fuzz_source.h"
-#include "mep.h"
-#include "mep_file.h"
 
 SL_DECLARE(mep_source);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* test_mdf.c: the parts of the MDF reader that work on memory: records, banks, checksums, decompression. */
-#include "mdf.h"
-#include "mdf_checksum.h"
-#include "mdf_decompress.h"
+#include "format/mdf.h"
+#include "format/mdf_checksum.h"
+#include "format/mdf_decompress.h"
 #include "mdf_writer.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* test_mdf_real.c: io.mdf_source on real events, against figures of an independent reader and of the samples'
  * descriptions. Skipped where there is no shared data. */
-#include "mdf.h"
+#include "format/mdf.h"
 #include "source_driver.h"
 
 #include <setjmp.h>
