@@ -258,10 +258,9 @@ static int is_below(const char *path, const char *folder) {
 int sl_files_check_output(const struct sl_files *f) {
   const struct sl_options *o = &f->setup->options;
   if (!o->output_path || o->output_is_offered || f->output_is_taken) return SL_OK;
-  sl_diagnose(
-      f->setup->diagnostics, SL_ERROR, NULL, NULL,
-      "a sink that writes a file (output.csv_sink) takes it, unless its property path names another one",
-      "-o %s: no sink of this graph writes there", o->output_path);
+  sl_diagnose(f->setup->diagnostics, SL_ERROR, NULL, NULL,
+              "a sink that writes a file (output.csv_sink) takes it, unless its property path names another one",
+              "-o %s: no sink of this graph writes there", o->output_path);
   return SL_EINVAL;
 }
 
