@@ -10,13 +10,12 @@
  * finds in which groups, and where in these by y, the match may have hits, however the hits before bend it. These hits
  * are numbered and dealt to the lanes, the last layer's first, and those that the match may have are listed: where they
  * are of what is tried, one in ten. Then a lane follows each first hit from layer to layer, through lists of one or two
- * hits. The least key of what was found is the best of a match, in whatever order. Then count, scan, list, scan, write.
- * A lone thread of a CPU does not number hits: it looks at those of a range eight at a time.
- * An event has 49 matches, which try some 2400 hits. Reads 8 bytes a hit that is tried, and 8 more of one that is near
- * in x, some 50 a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
+ * hits. The least key of what was found is the best of a match, in whatever order. Then matches are selected, with
+ * their hits. A lone thread of a CPU does not number hits: it looks at those of a range eight at a time. An event has
+ * 49 matches, which try some 2400 hits. Reads 8 bytes a hit that is tried, and 8 more of one that is near in x, some 50
+ * a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
 #include "forward_math.h"
-#include "listed_items.h"
 #include "magnet/event_model.h"
 #include "sorted_x.h"
 #include "ut/event_model.h"
@@ -43,8 +42,7 @@
     SL_ONE(SL_ITEMS_TERM(matches)))                                                                                    \
   M(SCRATCH, found_count, u8, "how many these are", SL_ONE(SL_ITEMS_TERM(matches)))                                    \
   M(SCRATCH, bend, f32, "how much it bends, 1/mm", SL_ONE(SL_ITEMS_TERM(matches)))                                     \
-  M(SCRATCH, from, u32, "which match each one is that is left", SL_ONE(SL_ITEMS_TERM(matches)))                        \
-  M(SCRATCH, hits_begin, u32, "of its event", SL_ONE(SL_ITEMS_TERM(matches)))
+  M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(matches)))
 SL_ARGUMENTS(match_ut, MATCH_UT);
 
 enum {
@@ -520,17 +518,17 @@ SL_KERNEL(match_ut_find, struct match_ut_args) {
   }
 }
 
-SL_KERNEL(match_ut_count, struct match_ut_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_COUNT_WANTED(i, event, a.matches.offsets, a.kept.offsets, a.found_count[i] >= a.min_hits);
+/* ------------------------------------------------------------------------------------------ selected matches */
+
+static SL_DEVICE uint32_t hit_count(const struct match_ut_args *a, struct sl_item item) {
+  const uint32_t count = a->found_count[item.from];
+  return count >= a->min_hits ? count : SL_NOT_SELECTED;
 }
 
-/* ---------------------------------------------------------------------------------------------- what is left */
-
-static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t from) {
-  const uint32_t velo_track = a->matches.velo_track[from];
+static SL_DEVICE void write_track(const struct match_ut_args *a, struct sl_item item) {
+  const uint32_t i = item.to, from = item.from, velo_track = a->matches.velo_track[from];
   struct way way;
-  way.velo = scifi_velo_state(&a->states, a->states.offsets[event] + velo_track);
+  way.velo = scifi_velo_state(&a->states, a->states.offsets[item.event] + velo_track);
   way.bend = a->bend[from];
   a->kept.velo_track[i] = velo_track;
   a->kept.seed[i] = a->matches.seed[from];
@@ -542,56 +540,30 @@ static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event,
   a->ut_tracks.tx[i] = way.velo.tx + 2.0f * way.bend * (UT_MIDDLE_Z - way.velo.z);
 }
 
-/* Matches have their places; their numbers of hits wait to be summed. */
-SL_KERNEL(match_ut_list, struct match_ut_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_FOR_WANTED (from, track, event, a.matches.offsets, a.kept.offsets, a.found_count[from] >= a.min_hits) {
-      a.ut_tracks.hit_offsets[track] = a.found_count[from];
-      a.from[track] = from;
-      a.hits_begin[track] = a.hits.offsets[event];
-      write_track(&a, event, track, from);
-    }
+static SL_DEVICE void write_hit(const struct match_ut_args *a, struct sl_item item, uint32_t h, uint32_t to) {
+  const uint32_t from_last = a->found_count[item.from] - 1 - h;
+  const uint32_t place = (uint32_t)(a->found_hits[item.from] >> HIT_BITS * from_last) & UINT16_MAX;
+  const uint32_t hit = a->hits.offsets[item.event] + place;
+  a->ut_tracks.hit_id[to] = a->hits.id[hit];
+  a->ut_tracks.hit_x[to] = a->hits.x[hit];
+  a->ut_tracks.hit_y[to] = a->hits.y[hit];
+  a->ut_tracks.hit_z[to] = a->hits.z[hit];
+  a->ut_tracks.hit_sector[to] = a->hits.sector[hit];
 }
 
-static SL_DEVICE void write_hit(const struct match_ut_args *a, uint32_t i, uint32_t h) {
-  const uint32_t to = a->ut_tracks.hit_offsets[i], count = a->ut_tracks.hit_offsets[i + 1] - to;
-  if (h >= count) return;
-  const uint32_t place = (uint32_t)(a->found_hits[a->from[i]] >> HIT_BITS * (count - 1 - h)) & UINT16_MAX;
-  const uint32_t hit = a->hits_begin[i] + place;
-  a->ut_tracks.hit_id[to + h] = a->hits.id[hit];
-  a->ut_tracks.hit_x[to + h] = a->hits.x[hit];
-  a->ut_tracks.hit_y[to + h] = a->hits.y[hit];
-  a->ut_tracks.hit_z[to + h] = a->hits.z[hit];
-  a->ut_tracks.hit_sector[to + h] = a->hits.sector[hit];
-}
-
-/* A thread a hit, of the whole slice, whose busiest events would keep a block long after all others. */
-SL_KERNEL(match_ut_write, struct match_ut_args) {
-  const uint32_t hits = UT_TRACK_HITS_MAX * scifi_listed_items(&a.events, a.kept.offsets);
-  for (uint32_t i = sl_grid_thread(); i < hits; i += sl_grid_threads())
-    write_hit(&a, i / UT_TRACK_HITS_MAX, i % UT_TRACK_HITS_MAX);
-}
-
-/* What comes after the hits are found. */
-static int write_found(const struct sl_launch *l, const struct match_ut_args *a) {
-  int error = SL_LAUNCH(l, match_ut_count, SL_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->kept.offsets, &a->kept.bound);
-  if (!error) error = SL_LAUNCH(l, match_ut_list, SL_PER_EVENT, *a);
-  if (!error) error = l->scan_items(l, a->ut_tracks.hit_offsets, a->kept.offsets, &a->ut_tracks.hit_offsets_bound);
-  if (!error) error = SL_LAUNCH(l, match_ut_write, SL_PER_SUBITEM(a->ut_tracks, hit_offsets), *a);
-  return error;
-}
+/* match_ut_run: what comes after the hits are found. */
+SL_SELECT_WITH_SUBITEMS(match_ut, matches, kept, ut_tracks.hit_offsets, 4, hit_count, write_track, write_hit)
 
 static int run(const struct sl_launch *l, const struct match_ut_args *a) {
   const int error = SL_LAUNCH(l, match_ut_find, SL_PER_CHUNK((uint64_t)PARTS * l->grid_blocks), *a);
-  return error ? error : write_found(l, a);
+  return error ? error : match_ut_run(l, a);
 }
 
 #ifdef SL_TARGET_CPU
 static int run_in_lanes(const struct sl_launch *l, const void *args) {
   const struct match_ut_args *a = (const struct match_ut_args *)args;
   const int error = SL_LAUNCH(l, match_ut_find_in_lanes, SL_PER_EVENT, *a);
-  return error ? error : write_found(l, a);
+  return error ? error : match_ut_run(l, a);
 }
 #endif
 

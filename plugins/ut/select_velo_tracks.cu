@@ -18,7 +18,8 @@
   M(F32, max_ty, 0.3, 0.0, 10.0, "", "largest slope |dy/dz|")
 SL_ARGUMENTS(select_velo_tracks, SELECT_VELO_TRACKS);
 
-static SL_DEVICE uint32_t is_wanted(const struct select_velo_tracks_args *a, uint32_t i) {
+static SL_DEVICE uint32_t is_selected(const struct select_velo_tracks_args *a, struct sl_item item) {
+  const uint32_t i = item.from;
   const float tx = a->states.tx[i], ty = a->states.ty[i], dz = UT_MIDDLE_Z - a->states.z[i];
   const float x = a->states.x[i] + tx * dz, y = a->states.y[i] + ty * dz;
   return a->states.backward[i] == 0 && x * x + y * y >= a->hole_radius * a->hole_radius &&
@@ -27,18 +28,10 @@ static SL_DEVICE uint32_t is_wanted(const struct select_velo_tracks_args *a, uin
              : 0u;
 }
 
-SL_KERNEL(select_velo_tracks_count, struct select_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) SL_COUNT_WANTED(i, event, a.states.offsets, a.selected.offsets, is_wanted(&a, i));
+static SL_DEVICE void write_track(const struct select_velo_tracks_args *a, struct sl_item item) {
+  a->selected.track[item.to] = item.from - a->states.offsets[item.event];
 }
 
-SL_KERNEL(select_velo_tracks_write, struct select_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_FOR_WANTED (i, place, event, a.states.offsets, a.selected.offsets, is_wanted(&a, i))
-      a.selected.track[place] = i - a.states.offsets[event];
-}
+SL_SELECT_ITEMS(select_velo_tracks, states, selected, is_selected, write_track)
 
-static int run(const struct sl_launch *l, const struct select_velo_tracks_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, select_velo_tracks_count, select_velo_tracks_write, a->selected, *a);
-}
-
-SL_ALGORITHM(select_velo_tracks, "VELO tracks that may have hits in the UT", 128, run);
+SL_ALGORITHM(select_velo_tracks, "VELO tracks that may have hits in the UT", 128, select_velo_tracks_run);
