@@ -14,7 +14,7 @@
   M(IN, inputs, scifi_forward_inputs, "offsets velo_track ut_track", "tracks before the magnet")       \
   M(IN, best, scifi_best_candidates, "hit_count hits a b c r y ty", "what was found for each of them") \
   M(IN, hits, scifi_hits, "offsets id", "that were searched")                                          \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                          \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                         \
   M(IN, forward, scifi_looking_forward, "bend constants", "what the magnet does")                      \
   M(IN, magnet, magnet_polarity, "sign", "which way it points")                                        \
   M(OUT, tracks, long_tracks, "in the order of the inputs", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(inputs))),   \
@@ -31,7 +31,7 @@ static SL_DEVICE void write_track(const struct forward_consolidate_args *a, stru
   const uint32_t from = item.from, track = item.to, velo_track = a->inputs.velo_track[from];
   const float *constants = a->forward.constants, z_reference = constants[SCIFI_Z_REFERENCE];
   const float d = constants[SCIFI_Z_END] - z_reference;
-  const struct scifi_state velo = scifi_velo_state(&a->states, a->states.offsets[item.event] + velo_track);
+  const struct scifi_state velo = scifi_velo_state(&a->end_states, a->end_states.offsets[item.event] + velo_track);
   struct scifi_curve curve;
   struct scifi_state scifi;
   curve.a = a->best.a[from];

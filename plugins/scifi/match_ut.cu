@@ -28,7 +28,7 @@
 #define SL_ARGS match_ut_args
 #define MATCH_UT(M)                                                                                                    \
   M(IN, matches, scifi_matches, "", "in any order")                                                                    \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                                         \
   M(IN, hits, ut_hits, "offsets group_first id x y y_end z sector", "where to search")                                 \
   M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
   M(IN, matching, scifi_matching_constants, "constants", "how tracks bend")                                            \
@@ -116,7 +116,7 @@ static SL_DEVICE float way_y(const struct way *w, float z) { return w->velo.y + 
 static SL_DEVICE struct way way_of(const struct match_ut_args *a, uint32_t event, uint32_t match) {
   const float *bend = a->matching.constants + SCIFI_MATCH_UT_BEND;
   struct way w;
-  w.velo = scifi_velo_state(&a->states, a->states.offsets[event] + a->matches.velo_track[match]);
+  w.velo = scifi_velo_state(&a->end_states, a->end_states.offsets[event] + a->matches.velo_track[match]);
   w.bend = bend[0] + bend[1] * (a->matches.qop[match] * a->magnet.sign[0]);
   return w;
 }
@@ -528,7 +528,7 @@ static SL_DEVICE uint32_t hit_count(const struct match_ut_args *a, struct sl_ite
 static SL_DEVICE void write_track(const struct match_ut_args *a, struct sl_item item) {
   const uint32_t i = item.to, from = item.from, velo_track = a->matches.velo_track[from];
   struct way way;
-  way.velo = scifi_velo_state(&a->states, a->states.offsets[item.event] + velo_track);
+  way.velo = scifi_velo_state(&a->end_states, a->end_states.offsets[item.event] + velo_track);
   way.bend = a->bend[from];
   a->kept.velo_track[i] = velo_track;
   a->kept.seed[i] = a->matches.seed[from];

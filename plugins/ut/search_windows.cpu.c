@@ -43,12 +43,12 @@ static struct tracks open_tracks(const struct search_windows_args *a, uint32_t e
   struct tracks t;
   i32x8 state;
   for (uint32_t i = 0; i < LANES; i++)
-    state[i] = (int32_t)(a->states.offsets[event] + a->selected.track[item + (i < count ? i : count - 1)]);
-  t.x = f32x8_gather(a->states.x, state);
-  t.y = f32x8_gather(a->states.y, state);
-  t.z = f32x8_gather(a->states.z, state);
-  t.tx = f32x8_gather(a->states.tx, state);
-  t.ty = f32x8_gather(a->states.ty, state);
+    state[i] = (int32_t)(a->end_states.offsets[event] + a->selected.track[item + (i < count ? i : count - 1)]);
+  t.x = f32x8_gather(a->end_states.x, state);
+  t.y = f32x8_gather(a->end_states.y, state);
+  t.z = f32x8_gather(a->end_states.z, state);
+  t.tx = f32x8_gather(a->end_states.tx, state);
+  t.ty = f32x8_gather(a->end_states.ty, state);
   t.y_0 = t.y - t.ty * t.z;
   const f32x8 steepness = root(t.tx * t.tx + t.ty * t.ty), largest = f32x8_of(largest_inverse_slope);
   const f32x8 inverse = f32x8_select(steepness * largest_inverse_slope > 1.0f, 1.0f / steepness, largest);

@@ -18,11 +18,11 @@ struct track {
 
 static SL_DEVICE struct track open_track(const struct search_windows_args *a, uint32_t state) {
   struct track t;
-  t.x = a->states.x[state];
-  t.y = a->states.y[state];
-  t.z = a->states.z[state];
-  t.tx = a->states.tx[state];
-  t.ty = a->states.ty[state];
+  t.x = a->end_states.x[state];
+  t.y = a->end_states.y[state];
+  t.z = a->end_states.z[state];
+  t.tx = a->end_states.tx[state];
+  t.ty = a->end_states.ty[state];
   const float steepness = sqrtf(t.tx * t.tx + t.ty * t.ty);
   const float inverse = steepness * largest_inverse_slope > 1.0f ? 1.0f / steepness : largest_inverse_slope;
   t.momentum = sl_max_f32(a->min_pt * inverse, a->min_momentum);
@@ -194,7 +194,7 @@ SL_KERNEL(search_windows_search, struct search_windows_args) {
     struct track t = {0, 0, 0, 0, 0, 0, 0};
     for (uint32_t i = part % PARTS * blockDim.x + threadIdx.x; i < UT_LAYERS * count; i += PARTS * blockDim.x) {
       const uint32_t item = first + i / UT_LAYERS, layer = i % UT_LAYERS;
-      if (blockDim.x > 1 || layer == 0) t = open_track(&a, a.states.offsets[event] + a.selected.track[item]);
+      if (blockDim.x > 1 || layer == 0) t = open_track(&a, a.end_states.offsets[event] + a.selected.track[item]);
       const struct passage p = open_passage(&a, &t, layer);
       search_layer(&a, &p, event, layer, (size_t)item * UT_LAYERS + layer);
     }

@@ -10,7 +10,7 @@
 #define SL_ARGS search_windows_args
 #define SEARCH_WINDOWS(M)                                                                                              \
   M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                                      \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                                         \
   M(IN, hits, ut_hits, "offsets group_first x y y_end z", "where to search")                                           \
   M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
   M(IN, tables, ut_magnet_tables, "deflection constants", "what the magnet does")                                      \
