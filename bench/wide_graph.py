@@ -14,7 +14,7 @@ STAGES = [
     ("filter", "velo.three_hit_filter", "candidates: search_{k}, used: search_{k}, hits: clusters_{k}"),
     ("tracks", "velo.consolidate", "candidates: search_{k}, accepted: filter_{k}, hits: clusters_{k}"),
     ("fit", "velo.kalman_filter", "tracks: tracks_{k}"),
-    ("pv", "pv.beamline", "states: fit_{k}"),
+    ("pv", "pv.beamline", "beamline_states: fit_{k}.beamline_states"),
 ]
 
 

@@ -9,10 +9,10 @@
 
 #define SL_ARGS bremsstrahlung_args
 #define BREMSSTRAHLUNG(M)                                                                         \
-  M(IN, states, velo_beamline_states, "offsets x y z tx ty backward", "of VELO tracks")           \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "of VELO tracks")          \
   M(IN, cells, calo_cells, "", "what they read")                                                  \
   M(IN, geometry, calo_geometry, "pedestal xy gain to_local planes cell_size", "where cells are") \
-  M(OUT, bremsstrahlung, calo_bremsstrahlung, "one a track", SL_SHARES_OFFSETS(states))           \
+  M(OUT, bremsstrahlung, calo_bremsstrahlung, "one a track", SL_SHARES_OFFSETS(beamline_states))  \
   M(COMPUTED, grid, struct calo_grid, "where cells are")                                          \
   M(COMPUTED, planes, struct calo_planes, "that lines are met with")
 SL_ARGUMENTS(bremsstrahlung, BREMSSTRAHLUNG);
@@ -27,17 +27,17 @@ static SL_DEVICE void add_energies(const struct bremsstrahlung_args *a, uint32_t
   struct calo_line_cells found;
   SL_FOR_LANES32_OF (j, count) {
     const uint32_t lane = SL_LANE32(j), i = first + (j < count ? j : count - 1);
-    lines.x[lane] = a->states.x[i];
-    lines.y[lane] = a->states.y[i];
-    lines.z[lane] = a->states.z[i];
-    lines.tx[lane] = a->states.tx[i];
-    lines.ty[lane] = a->states.ty[i];
+    lines.x[lane] = a->beamline_states.x[i];
+    lines.y[lane] = a->beamline_states.y[i];
+    lines.z[lane] = a->beamline_states.z[i];
+    lines.tx[lane] = a->beamline_states.tx[i];
+    lines.ty[lane] = a->beamline_states.ty[i];
   }
   calo_find_cells(&a->grid, &a->planes, PLANES, &lines, count, &found);
   SL_FOR_LANES32_BELOW (j, count) {
     const uint32_t lane = SL_LANE32(j), i = first + j;
-    const float tx = a->states.tx[i], ty = a->states.ty[i], t2 = tx * tx + ty * ty;
-    const float energy = a->states.backward[i]
+    const float tx = a->beamline_states.tx[i], ty = a->beamline_states.ty[i], t2 = tx * tx + ty * ty;
+    const float energy = a->beamline_states.backward[i]
                              ? 0.0f
                              : calo_line_energy(PLANES, &found, lane, adc, a->geometry.gain, a->geometry.pedestal[0]);
     a->bremsstrahlung.energy[i] = energy;
@@ -47,7 +47,7 @@ static SL_DEVICE void add_energies(const struct bremsstrahlung_args *a, uint32_t
 
 SL_KERNEL(bremsstrahlung_tracks, struct bremsstrahlung_args) {
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.states.offsets[event], count = a.states.offsets[event + 1] - first;
+    const uint32_t first = a.beamline_states.offsets[event], count = a.beamline_states.offsets[event + 1] - first;
     SL_FOR_GROUPS (group, (count + 31) / 32, 32)
       if (32 * group < count) add_energies(&a, event, first + 32 * group, calo_lanes_of(count - 32 * group));
   }

@@ -10,10 +10,10 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS from_velo_args
-#define FROM_VELO(M)                                                          \
-  M(IN, selected, ut_selected_tracks, "", "VELO tracks to look for")          \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks") \
-  M(IN, forward, forward_constants, "constants", "where the UT ends")         \
+#define FROM_VELO(M)                                                           \
+  M(IN, selected, ut_selected_tracks, "", "VELO tracks to look for")           \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks") \
+  M(IN, forward, forward_constants, "constants", "where the UT ends")          \
   M(OUT, inputs, forward_inputs, "all of them", SL_SHARES_OFFSETS(selected))
 SL_ARGUMENTS(from_velo, FROM_VELO);
 
@@ -22,14 +22,14 @@ SL_KERNEL(from_velo_move, struct from_velo_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t end = a.selected.offsets[event + 1];
     for (uint32_t i = a.selected.offsets[event] + threadIdx.x; i < end; i += blockDim.x) {
-      const uint32_t state = a.states.offsets[event] + a.selected.track[i];
-      const float dz = z - a.states.z[state];
+      const uint32_t state = a.end_states.offsets[event] + a.selected.track[i];
+      const float dz = z - a.end_states.z[state];
       a.inputs.velo_track[i] = a.selected.track[i];
       a.inputs.ut_track[i] = FORWARD_NO_TRACK;
-      a.inputs.x[i] = a.states.x[state] + a.states.tx[state] * dz;
-      a.inputs.y[i] = a.states.y[state] + a.states.ty[state] * dz;
-      a.inputs.tx[i] = a.states.tx[state];
-      a.inputs.ty[i] = a.states.ty[state];
+      a.inputs.x[i] = a.end_states.x[state] + a.end_states.tx[state] * dz;
+      a.inputs.y[i] = a.end_states.y[state] + a.end_states.ty[state] * dz;
+      a.inputs.tx[i] = a.end_states.tx[state];
+      a.inputs.ty[i] = a.end_states.ty[state];
       a.inputs.qop[i] = 0.0f;
     }
   }

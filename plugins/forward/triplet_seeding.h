@@ -10,7 +10,7 @@
 #define TRIPLET_SEEDING(M)                                                                                    \
   M(IN, inputs, forward_inputs, "offsets velo_track tx qop", "tracks to search for")                          \
   M(IN, windows, forward_windows, "first count", "where to search")                                           \
-  M(IN, states, velo_end_states, "offsets x z tx", "of all VELO tracks")                                      \
+  M(IN, end_states, track_states, "offsets x z tx", "of all VELO tracks")                                     \
   M(IN, hits, scifi_hits, "offsets x", "the hits that the windows speak of")                                  \
   M(IN, forward, forward_constants, "z_layer constants", "what the magnet does")                              \
   M(OUT, triplets, forward_triplets, "for each track", SL_SHARES_OFFSETS(inputs))                             \
@@ -57,11 +57,11 @@ struct seed {
 
 static SL_DEVICE struct track open_track(const struct triplet_seeding_args *a, uint32_t event, uint32_t item) {
   const float *c = a->forward.constants, *range = c + FORWARD_X_RANGE;
-  const uint32_t state = a->states.offsets[event] + a->inputs.velo_track[item];
+  const uint32_t state = a->end_states.offsets[event] + a->inputs.velo_track[item];
   const float qop = a->inputs.qop[item], size = sl_abs_f32(qop), tx = a->inputs.tx[item];
   struct track t;
-  t.velo_tx = a->states.tx[state];
-  t.velo_x = a->states.x[state] + t.velo_tx * (c[FORWARD_Z_MAGNET] - a->states.z[state]);
+  t.velo_tx = a->end_states.tx[state];
+  t.velo_x = a->end_states.x[state] + t.velo_tx * (c[FORWARD_Z_MAGNET] - a->end_states.z[state]);
   t.is_known = qop != 0.0f ? 1u : 0u;
   t.range = range[0] + (range[1] - range[0]) * sl_min_f32(1.0f, size / c[FORWARD_X_RANGE_QOP]);
   if (!t.is_known) t.range = a->max_distance;

@@ -45,7 +45,7 @@ struct lumi_edges {
   M(IN, schema, lumi_schema, "word bit size_bits shift scale key word_count", "where counters stand")            \
   M(IN, odin, odin_events, "event_number gps_time orbit bunch crossing_type" LUMI_MORE_OF_ODIN, "of the events") \
   M(OPTIONAL_IN, gec, sl_event_list, "", "events that passed the global event cut; without: all")                \
-  M(OPTIONAL_IN, states, velo_beamline_states, "offsets x y z tx ty backward", "tracks of the VELO")             \
+  M(OPTIONAL_IN, states, track_states, "offsets x y z tx ty backward", "tracks of the VELO")                     \
   M(OPTIONAL_IN, vertices, pv_vertices, "offsets x y z", "primary vertices, by ascending z")                     \
   M(OPTIONAL_IN, scifi_hits, scifi_hits, "offsets id", "hits of the fibre tracker")                              \
   M(OPTIONAL_IN, muon_tiles, muon_tiles, "first", "what is hit of the muon chambers")                            \

@@ -161,7 +161,7 @@ static SL_DEVICE uint32_t annealing_part_tracks(const struct annealing_args *a, 
 static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t event, uint32_t selected,
                                      uint32_t number) {
   const struct annealing_args *a = team->a;
-  const uint32_t first = a->states.offsets[event];
+  const uint32_t first = a->beamline_states.offsets[event];
   const uint32_t begin = first + a->part_first[first + number];
   struct annealing_part t = *team;
   t.z = a->selected_z + begin;
@@ -218,7 +218,7 @@ static SL_DEVICE uint32_t annealing_take(struct annealing_shared *s) {
  * both, since a GPU should have one copy of what is in it. */
 static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t event, uint32_t selected,
                                       uint32_t parts) {
-  const uint32_t first = a->states.offsets[event];
+  const uint32_t first = a->beamline_states.offsets[event];
   __shared__ struct annealing_shared shared;
   struct annealing_part team = annealing_block(a, &shared);
   const uint32_t most_alone = team.team.warps > 1 ? ANNEALING_MOST_ALONE : UINT32_MAX;
@@ -259,7 +259,7 @@ static SL_DEVICE void annealing_gather(const struct annealing_args *a, uint32_t 
 
 SL_KERNEL_ANY_BLOCK(annealing_find, struct annealing_args) {
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.states.offsets[event];
+    const uint32_t first = a.beamline_states.offsets[event];
     const struct pv_tracks tracks = pv_tracks_of(&a.fit, event);
     const uint32_t selected = annealing_select(&a, &tracks, first);
     const uint32_t cuts = annealing_cut(&a, first, selected);

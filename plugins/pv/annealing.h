@@ -5,7 +5,7 @@
 #include "finder.h"
 
 /* Those of an event begin where its states do. A cpu's vectors may go up to 31 entries beyond the last. */
-#define ANNEALING_ITEMS SL_ONE(SL_ITEMS_SCALED(states, 1, 1, 32))
+#define ANNEALING_ITEMS SL_ONE(SL_ITEMS_SCALED(beamline_states, 1, 1, 32))
 
 #define SL_ARGS annealing_args
 #define ANNEALING(M)                                                                                                 \

@@ -32,11 +32,11 @@ enum { PV_VERTEX_VALUES = 12, PV_EVENT_VALUES = 12 * 128 };
 SL_STATIC_ASSERT((int)PV_EVENT_VALUES == (int)PV_VERTEX_VALUES * (int)PV_MAX_VERTICES, "room for all vertices");
 
 /* Room for the tracks of all events, in whole groups of 32: at least as much as there are states, and 32 an event. */
-#define PV_TRACKS SL_MAX(SL_ITEMS_SCALED(states, 2, 1, 32), SL_EVENTS_TERM(64, 32))
+#define PV_TRACKS SL_MAX(SL_ITEMS_SCALED(beamline_states, 2, 1, 32), SL_EVENTS_TERM(64, 32))
 
 /* What prepare.h reads and writes; vertices: how many tracks were ignored. */
 #define PV_PREPARED(M)                                                                                       \
-  M(IN, states, velo_beamline_states, "offsets x y z tx ty c00 c11", "of all tracks")                        \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty c00 c11", "of all tracks")                       \
   M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                           \
   M(OUT, vertices, pv_vertices, "by ascending z", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(vertices_per_event, 128)))) \
   M(SCRATCH, track_count, u32, "tracks of each event that take part", SL_ONE(SL_EVENTS_TERM(1, 0)))          \
@@ -48,9 +48,9 @@ SL_STATIC_ASSERT((int)PV_EVENT_VALUES == (int)PV_VERTEX_VALUES * (int)PV_MAX_VER
   M(SCRATCH, track_ty, f32, "slope in y", PV_TRACKS)                                                         \
   M(SCRATCH, track_wx, f32, "1 / variance of x", PV_TRACKS)                                                  \
   M(SCRATCH, track_wy, f32, "1 / variance of y", PV_TRACKS)                                                  \
-  M(SCRATCH, bin, u32, "bin of z of each state", SL_ONE(SL_ITEMS_TERM(states)))                              \
-  M(SCRATCH, binned, u32, "places of the states, by bin", SL_ONE(SL_ITEMS_TERM(states)))                     \
-  M(SCRATCH, binned_z, f32, "their z", SL_ONE(SL_ITEMS_TERM(states)))                                        \
+  M(SCRATCH, bin, u32, "bin of z of each state", SL_ONE(SL_ITEMS_TERM(beamline_states)))                     \
+  M(SCRATCH, binned, u32, "places of the states, by bin", SL_ONE(SL_ITEMS_TERM(beamline_states)))            \
+  M(SCRATCH, binned_z, f32, "their z", SL_ONE(SL_ITEMS_TERM(beamline_states)))                               \
   M(BUDGET, vertices_per_event, 32, 1, 128, "vertices")                                                      \
   M(F32, z_min, -541.0, -10000.0, 10000.0, "mm", "tracks from here on")                                      \
   M(F32, z_max, 307.0, -10000.0, 10000.0, "mm", "and before here take part")                                 \
@@ -103,7 +103,7 @@ struct pv_tracks {
 
 /* Where the event's tracks begin in the arrays. */
 static SL_DEVICE size_t pv_first_track(const struct pv_fit *a, uint32_t event) {
-  return ((size_t)a->states.offsets[event] + 32 * (size_t)event + 31) / 32 * 32;
+  return ((size_t)a->beamline_states.offsets[event] + 32 * (size_t)event + 31) / 32 * 32;
 }
 
 static SL_DEVICE struct pv_tracks pv_tracks_of(const struct pv_fit *a, uint32_t event) {

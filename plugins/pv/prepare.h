@@ -24,10 +24,10 @@ static SL_DEVICE uint32_t pv_sort_bin(const struct pv_fit *a, float z) {
 /* Gives each state its bin; returns how many of those that this thread looked at are not sound: a number is not finite,
  * or a variance not positive, or so small that what follows from it is not finite. */
 static SL_DEVICE uint32_t pv_bin_states(const struct pv_fit *a, uint32_t first, uint32_t count) {
-  const float *__restrict__ x = a->states.x + first, *__restrict__ y = a->states.y + first;
-  const float *__restrict__ z = a->states.z + first;
-  const float *__restrict__ tx = a->states.tx + first, *__restrict__ ty = a->states.ty + first;
-  const float *__restrict__ c00 = a->states.c00 + first, *__restrict__ c11 = a->states.c11 + first;
+  const float *__restrict__ x = a->beamline_states.x + first, *__restrict__ y = a->beamline_states.y + first;
+  const float *__restrict__ z = a->beamline_states.z + first;
+  const float *__restrict__ tx = a->beamline_states.tx + first, *__restrict__ ty = a->beamline_states.ty + first;
+  const float *__restrict__ c00 = a->beamline_states.c00 + first, *__restrict__ c11 = a->beamline_states.c11 + first;
   uint32_t *__restrict__ bin = a->bin + first;
   uint32_t unsound = 0;
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -71,13 +71,13 @@ static SL_DEVICE uint32_t pv_rank(const float *__restrict__ z, const uint32_t *_
 
 static SL_DEVICE void pv_store_track(const struct pv_fit *a, uint32_t from, size_t to, uint32_t place) {
   a->track_place[to] = place;
-  a->track_x[to] = a->states.x[from];
-  a->track_y[to] = a->states.y[from];
-  a->track_z[to] = a->states.z[from];
-  a->track_tx[to] = a->states.tx[from];
-  a->track_ty[to] = a->states.ty[from];
-  a->track_wx[to] = 1.0f / a->states.c00[from];
-  a->track_wy[to] = 1.0f / a->states.c11[from];
+  a->track_x[to] = a->beamline_states.x[from];
+  a->track_y[to] = a->beamline_states.y[from];
+  a->track_z[to] = a->beamline_states.z[from];
+  a->track_tx[to] = a->beamline_states.tx[from];
+  a->track_ty[to] = a->beamline_states.ty[from];
+  a->track_wx[to] = 1.0f / a->beamline_states.c00[from];
+  a->track_wy[to] = 1.0f / a->beamline_states.c11[from];
 }
 
 /* So far away that it is near nothing, but no number becomes infinite. */
@@ -95,7 +95,7 @@ static SL_DEVICE void pv_store_padding(const struct pv_fit *a, size_t to) {
 SL_KERNEL(pv_prepare, struct pv_fit) {
   __shared__ uint32_t bins[PV_SORT_BINS]; /* counts, then places; where each ends, when its tracks are in it */
   SL_FOR_EVENTS (event, a.events) {
-    const uint32_t first = a.states.offsets[event], count = a.states.offsets[event + 1] - first;
+    const uint32_t first = a.beamline_states.offsets[event], count = a.beamline_states.offsets[event + 1] - first;
     const size_t first_track = pv_first_track(&a, event);
     for (uint32_t b = threadIdx.x; b < PV_SORT_BINS; b += blockDim.x) bins[b] = 0;
     const uint32_t unsound = sl_block_sum_u32(pv_bin_states(&a, first, count));
@@ -107,7 +107,7 @@ SL_KERNEL(pv_prepare, struct pv_fit) {
       if (a.bin[first + i] == PV_NO_BIN) continue;
       const uint32_t slot = first + atomicAdd(&bins[a.bin[first + i]], 1u);
       a.binned[slot] = i;
-      a.binned_z[slot] = a.states.z[first + i];
+      a.binned_z[slot] = a.beamline_states.z[first + i];
     }
     __syncthreads();
     for (uint32_t k = threadIdx.x; k < kept; k += blockDim.x) {

@@ -28,7 +28,7 @@ enum {
 #define MATCH(M)                                                                                                   \
   M(IN, seeds, seeds, "offsets hit_offsets x y tx ty", "tracks in the fibre tracker")                              \
   M(IN, selected, ut_selected_tracks, "", "VELO tracks that they may be")                                          \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                      \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                                     \
   M(IN, matching, matching_constants, "constants network", "how they are matched")                                 \
   M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                    \
   M(OUT, matches, seed_matches, "in the order of the VELO tracks",                                                 \
@@ -129,11 +129,12 @@ static SL_DEVICE void add_cells(struct workspace *w) {
 /* Brings the selected VELO tracks from `place` on, and puts their y in cells. */
 static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, uint32_t first, uint32_t place,
                                   uint32_t count, struct workspace *w) {
-  const uint32_t tracks = a->states.offsets[event];
+  const uint32_t tracks = a->end_states.offsets[event];
   for (uint32_t c = threadIdx.x; c < CELLS; c += blockDim.x) w->cells[c] = 0;
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-    const struct forward_state state = forward_velo_state(&a->states, tracks + a->selected.track[first + place + k]);
+    const struct forward_state state =
+        forward_velo_state(&a->end_states, tracks + a->selected.track[first + place + k]);
     const uint32_t cell = cell_of(match_velo_y(a->matching.constants, a->y_scale, &state));
     w->tracks[k] = state;
     w->places[k] = atomicAdd(&w->cells[cell], 1u) << 16 | cell;
@@ -251,7 +252,7 @@ SL_KERNEL(match_find, struct match_args) {
 static SL_DEVICE void write_match(const struct match_args *a, uint32_t event, uint32_t selected, uint32_t match) {
   const uint32_t place = (uint32_t)a->track_keys[selected], seed = a->seeds.offsets[event] + place;
   const uint32_t track = a->selected.track[selected];
-  const struct forward_state velo = forward_velo_state(&a->states, a->states.offsets[event] + track);
+  const struct forward_state velo = forward_velo_state(&a->end_states, a->end_states.offsets[event] + track);
   const struct forward_state state = seed_state(a, seed);
   a->matches.velo_track[match] = track;
   a->matches.seed[match] = place;

@@ -1,16 +1,20 @@
-/* seeding.match_ut: adds UT hits to matched tracks and selects the matches that have enough of them (README.md).
- * For each match:
- *   1. Predict the trajectory in the UT from the VELO state and q/p: x(z) = x0 + tx d + b d^2, d = z - z0.
- *   2. Seed a candidate with each hit of layers 0 to 2 inside the search window; the hit fixes the bend b.
- *   3. Extend the candidate layer by layer: take the nearest hit and update b.
- *   4. Keep the candidate with the most hits; ties: smaller sum of squared residuals, then lower hit index.
- * Accepts matches with at least min_hits hits, in input order.
- * Parallelism: a warp takes 8 matches; its lanes share the hits of all search windows. On a CPU eight hits at a time.
- * Determinism: the best candidate is the minimum of a 64-bit key, independent of the order of lanes.
- * Cost per event (49 matches, 2,400 hits tried): reads 8 bytes per hit tried, writes 36 per match and 18 per hit.
- * Plain version: tests/seeding/match_ut_reference.h.
+/* seeding.match_ut: hits in the UT of matched tracks, and which matches have enough of them (README.md, "Hits in the
+ * UT").
+ *
+ * A track goes through the UT as its VELO track and its momentum say. The first hit, wherever it is, says better how
+ * much it bends, and each further one again; in each further layer the nearest hit is taken. Of all that begin with
+ * some hit of layers 0 to 2, the one of most hits is the match's, of those the one that hits are least off, and of
+ * those the first.
+ *
+ * A warp has a few matches of an event at a time, so that a full event is many warps'. A lane for each match and layer
+ * finds in which groups, and where in these by y, the match may have hits, however the hits before bend it. These hits
+ * are numbered and dealt to the lanes, the last layer's first, and those that the match may have are listed: where they
+ * are of what is tried, one in ten. Then a lane follows each first hit from layer to layer, through lists of one or two
+ * hits. The least key of what was found is the best of a match, in whatever order. Then matches are selected, with
+ * their hits. A lone thread of a CPU does not number hits: it looks at those of a range eight at a time. An event has
+ * 49 matches, which try some 2400 hits. Reads 8 bytes a hit that is tried, and 8 more of one that is near in x, some 50
+ * a match, which stay in the caches; keeps 13 a match, and writes 36 a match that is left and 18 a hit.
  */
-#include "listed_items.h"
 #include "magnet/event_model.h"
 #include "seeding/match_math.h"
 #include "sorted_x.h"
@@ -24,7 +28,7 @@
 #define SL_ARGS match_ut_args
 #define MATCH_UT(M)                                                                                                    \
   M(IN, matches, seed_matches, "", "in any order")                                                                     \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                                         \
   M(IN, hits, ut_hits, "offsets group_first id x y y_end z sector", "where to search")                                 \
   M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
   M(IN, matching, matching_constants, "constants", "how tracks bend")                                                  \
@@ -38,8 +42,7 @@
     SL_ONE(SL_ITEMS_TERM(matches)))                                                                                    \
   M(SCRATCH, found_count, u8, "how many these are", SL_ONE(SL_ITEMS_TERM(matches)))                                    \
   M(SCRATCH, bend, f32, "how much it bends, 1/mm", SL_ONE(SL_ITEMS_TERM(matches)))                                     \
-  M(SCRATCH, from, u32, "which match each one is that is left", SL_ONE(SL_ITEMS_TERM(matches)))                        \
-  M(SCRATCH, hits_begin, u32, "of its event", SL_ONE(SL_ITEMS_TERM(matches)))
+  M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(matches)))
 SL_ARGUMENTS(match_ut, MATCH_UT);
 
 enum {
@@ -113,7 +116,7 @@ static SL_DEVICE float way_y(const struct way *w, float z) { return w->velo.y + 
 static SL_DEVICE struct way way_of(const struct match_ut_args *a, uint32_t event, uint32_t match) {
   const float *bend = a->matching.constants + MATCH_UT_BEND;
   struct way w;
-  w.velo = forward_velo_state(&a->states, a->states.offsets[event] + a->matches.velo_track[match]);
+  w.velo = forward_velo_state(&a->end_states, a->end_states.offsets[event] + a->matches.velo_track[match]);
   w.bend = bend[0] + bend[1] * (a->matches.qop[match] * a->magnet.sign[0]);
   return w;
 }
@@ -515,17 +518,17 @@ SL_KERNEL(match_ut_find, struct match_ut_args) {
   }
 }
 
-SL_KERNEL(match_ut_count, struct match_ut_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_COUNT_WANTED(i, event, a.matches.offsets, a.kept.offsets, a.found_count[i] >= a.min_hits);
+/* ------------------------------------------------------------------------------------------ selected matches */
+
+static SL_DEVICE uint32_t hit_count(const struct match_ut_args *a, struct sl_item item) {
+  const uint32_t count = a->found_count[item.from];
+  return count >= a->min_hits ? count : SL_NOT_SELECTED;
 }
 
-/* ---------------------------------------------------------------------------------------------- what is left */
-
-static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event, uint32_t i, uint32_t from) {
-  const uint32_t velo_track = a->matches.velo_track[from];
+static SL_DEVICE void write_track(const struct match_ut_args *a, struct sl_item item) {
+  const uint32_t i = item.to, from = item.from, velo_track = a->matches.velo_track[from];
   struct way way;
-  way.velo = forward_velo_state(&a->states, a->states.offsets[event] + velo_track);
+  way.velo = forward_velo_state(&a->end_states, a->end_states.offsets[item.event] + velo_track);
   way.bend = a->bend[from];
   a->kept.velo_track[i] = velo_track;
   a->kept.seed[i] = a->matches.seed[from];
@@ -537,56 +540,30 @@ static SL_DEVICE void write_track(const struct match_ut_args *a, uint32_t event,
   a->ut_tracks.tx[i] = way.velo.tx + 2.0f * way.bend * (UT_MIDDLE_Z - way.velo.z);
 }
 
-/* Matches have their places; their numbers of hits wait to be summed. */
-SL_KERNEL(match_ut_list, struct match_ut_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_FOR_WANTED (from, track, event, a.matches.offsets, a.kept.offsets, a.found_count[from] >= a.min_hits) {
-      a.ut_tracks.hit_offsets[track] = a.found_count[from];
-      a.from[track] = from;
-      a.hits_begin[track] = a.hits.offsets[event];
-      write_track(&a, event, track, from);
-    }
+static SL_DEVICE void write_hit(const struct match_ut_args *a, struct sl_item item, uint32_t h, uint32_t to) {
+  const uint32_t from_last = a->found_count[item.from] - 1 - h;
+  const uint32_t place = (uint32_t)(a->found_hits[item.from] >> HIT_BITS * from_last) & UINT16_MAX;
+  const uint32_t hit = a->hits.offsets[item.event] + place;
+  a->ut_tracks.hit_id[to] = a->hits.id[hit];
+  a->ut_tracks.hit_x[to] = a->hits.x[hit];
+  a->ut_tracks.hit_y[to] = a->hits.y[hit];
+  a->ut_tracks.hit_z[to] = a->hits.z[hit];
+  a->ut_tracks.hit_sector[to] = a->hits.sector[hit];
 }
 
-static SL_DEVICE void write_hit(const struct match_ut_args *a, uint32_t i, uint32_t h) {
-  const uint32_t to = a->ut_tracks.hit_offsets[i], count = a->ut_tracks.hit_offsets[i + 1] - to;
-  if (h >= count) return;
-  const uint32_t place = (uint32_t)(a->found_hits[a->from[i]] >> HIT_BITS * (count - 1 - h)) & UINT16_MAX;
-  const uint32_t hit = a->hits_begin[i] + place;
-  a->ut_tracks.hit_id[to + h] = a->hits.id[hit];
-  a->ut_tracks.hit_x[to + h] = a->hits.x[hit];
-  a->ut_tracks.hit_y[to + h] = a->hits.y[hit];
-  a->ut_tracks.hit_z[to + h] = a->hits.z[hit];
-  a->ut_tracks.hit_sector[to + h] = a->hits.sector[hit];
-}
-
-/* A thread a hit, of the whole slice, whose busiest events would keep a block long after all others. */
-SL_KERNEL(match_ut_write, struct match_ut_args) {
-  const uint32_t hits = UT_TRACK_HITS_MAX * seeding_listed_items(&a.events, a.kept.offsets);
-  for (uint32_t i = sl_grid_thread(); i < hits; i += sl_grid_threads())
-    write_hit(&a, i / UT_TRACK_HITS_MAX, i % UT_TRACK_HITS_MAX);
-}
-
-/* What comes after the hits are found. */
-static int write_found(const struct sl_launch *l, const struct match_ut_args *a) {
-  int error = SL_LAUNCH(l, match_ut_count, SL_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->kept.offsets, &a->kept.bound);
-  if (!error) error = SL_LAUNCH(l, match_ut_list, SL_PER_EVENT, *a);
-  if (!error) error = l->scan_items(l, a->ut_tracks.hit_offsets, a->kept.offsets, &a->ut_tracks.hit_offsets_bound);
-  if (!error) error = SL_LAUNCH(l, match_ut_write, SL_PER_SUBITEM(a->ut_tracks, hit_offsets), *a);
-  return error;
-}
+/* match_ut_run: what comes after the hits are found. */
+SL_SELECT_WITH_SUBITEMS(match_ut, matches, kept, ut_tracks.hit_offsets, 4, hit_count, write_track, write_hit)
 
 static int run(const struct sl_launch *l, const struct match_ut_args *a) {
   const int error = SL_LAUNCH(l, match_ut_find, SL_PER_CHUNK((uint64_t)PARTS * l->grid_blocks), *a);
-  return error ? error : write_found(l, a);
+  return error ? error : match_ut_run(l, a);
 }
 
 #ifdef SL_TARGET_CPU
 static int run_in_lanes(const struct sl_launch *l, const void *args) {
   const struct match_ut_args *a = (const struct match_ut_args *)args;
   const int error = SL_LAUNCH(l, match_ut_find_in_lanes, SL_PER_EVENT, *a);
-  return error ? error : write_found(l, a);
+  return error ? error : match_ut_run(l, a);
 }
 #endif
 

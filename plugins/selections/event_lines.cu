@@ -60,7 +60,7 @@ LINE(velo_micro_bias, "events with something in the VELO", events) {
 #define SL_ARGS displaced_velo_tracks_args
 #define DISPLACED_VELO_TRACKS(M)                                                                           \
   LINE_OVER(M, events)                                                                                     \
-  M(IN, states, velo_beamline_states, "offsets x y z tx ty", "of VELO tracks")                             \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty", "of VELO tracks")                            \
   M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                         \
   M(F32, min_distance, 18.0, 0.0, 1e9, "mm", "across the z axis, of a displaced track from the beam line") \
   M(U32, min_tracks, 3, 0, 1000000, "", "displaced ones")                                                  \
@@ -69,21 +69,23 @@ LINE(velo_micro_bias, "events with something in the VELO", events) {
 SL_ARGUMENTS(displaced_velo_tracks, DISPLACED_VELO_TRACKS);
 
 static SL_DEVICE uint32_t is_displaced(const struct displaced_velo_tracks_args *a, uint32_t i) {
-  const float dx = a->states.x[i] - a->geometry.beam[0], dy = a->states.y[i] - a->geometry.beam[1];
+  const float dx = a->beamline_states.x[i] - a->geometry.beam[0], dy = a->beamline_states.y[i] - a->geometry.beam[1];
   return dx * dx + dy * dy > a->min_distance * a->min_distance ? 1u : 0u;
 }
 
 /* Lines that touch come from one track, found twice. */
 static SL_DEVICE uint32_t are_near(const struct displaced_velo_tracks_args *a, uint32_t i, uint32_t j) {
-  const float tx = a->states.tx[j], ty = a->states.ty[j], dz = a->states.z[i] - a->states.z[j];
-  const float ux = a->states.tx[i] - tx, uy = a->states.ty[i] - ty, w = ux * ty - uy * tx;
-  const float ex = a->states.x[i] - (a->states.x[j] + tx * dz), ey = a->states.y[i] - (a->states.y[j] + ty * dz);
+  const float tx = a->beamline_states.tx[j], ty = a->beamline_states.ty[j],
+              dz = a->beamline_states.z[i] - a->beamline_states.z[j];
+  const float ux = a->beamline_states.tx[i] - tx, uy = a->beamline_states.ty[i] - ty, w = ux * ty - uy * tx;
+  const float ex = a->beamline_states.x[i] - (a->beamline_states.x[j] + tx * dz),
+              ey = a->beamline_states.y[i] - (a->beamline_states.y[j] + ty * dz);
   const float doca = sl_abs_f32(ex * uy - ey * ux) / sqrtf(ux * ux + uy * uy + w * w);
   return doca > 0.0f && doca < a->max_doca ? 1u : 0u;
 }
 
 LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from the beam line", events) {
-  const uint32_t begin = a->states.offsets[event], end = a->states.offsets[event + 1];
+  const uint32_t begin = a->beamline_states.offsets[event], end = a->beamline_states.offsets[event + 1];
   uint32_t tracks = 0, pairs = 0;
   for (uint32_t k = begin + sl_warp_lane(); k < end; k += sl_warp_lanes()) tracks += is_displaced(a, k);
   if (!are_at_least(tracks, a->min_tracks)) return 0;

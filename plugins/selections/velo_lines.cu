@@ -7,12 +7,12 @@
 
 #define SL_ARGS high_et_args
 #define HIGH_ET(M)                                                               \
-  LINE_OVER(M, velo_beamline_states)                                             \
+  LINE_OVER(M, track_states)                                                     \
   M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets et", "of the same tracks") \
   M(F32, min_et, 15000.0, 0.0, 1e9, "MeV", "energy across the beam, in the calorimeter straight ahead")
 SL_ARGUMENTS(high_et, HIGH_ET);
 
-LINE(high_et, "VELO tracks with high energy straight ahead", velo_beamline_states) {
+LINE(high_et, "VELO tracks with high energy straight ahead", track_states) {
   const uint32_t track = line_place(&a->events, a->candidates.offsets, a->bremsstrahlung.offsets, event, i);
   return track != LINE_NO_PLACE && a->bremsstrahlung.et[track] > a->min_et;
 }
@@ -22,7 +22,7 @@ LINE(high_et, "VELO tracks with high energy straight ahead", velo_beamline_state
 #undef SL_ARGS
 #define SL_ARGS beam_gas_args
 #define BEAM_GAS(M)                                                                                          \
-  LINE_OVER(M, velo_beamline_states)                                                                         \
+  LINE_OVER(M, track_states)                                                                                 \
   M(IN, tracks, velo_tracks, "offsets hit_offsets", "the same tracks")                                       \
   M(IN, crossings, odin_events, "crossing_type", "of all events")                                            \
   M(U32, crossing_types, 2, 0, 15, "", "bit t: crossing type t (1: no beam, 2: beam 1, 4: beam 2, 8: both)") \
@@ -31,7 +31,7 @@ LINE(high_et, "VELO tracks with high energy straight ahead", velo_beamline_state
   M(F32, max_z, -300.0, -1e9, 1e9, "mm", "likewise")
 SL_ARGUMENTS(beam_gas, BEAM_GAS);
 
-LINE(beam_gas, "VELO tracks from gas upstream", velo_beamline_states) {
+LINE(beam_gas, "VELO tracks from gas upstream", track_states) {
   const uint32_t track = line_place(&a->events, a->candidates.offsets, a->tracks.offsets, event, i);
   return track != LINE_NO_PLACE && (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 &&
          a->candidates.z[i] > a->min_z && a->candidates.z[i] < a->max_z &&
@@ -39,4 +39,4 @@ LINE(beam_gas, "VELO tracks from gas upstream", velo_beamline_states) {
 }
 
 #define LINES(L) L(high_et) L(beam_gas)
-LINES_OVER(velo_beamline_states, LINES);
+LINES_OVER(track_states, LINES);

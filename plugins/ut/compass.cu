@@ -34,7 +34,7 @@ enum {
 #define COMPASS(M)                                                                                \
   M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                 \
   M(IN, windows, ut_windows, "first count hits", "where to search")                               \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                     \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                    \
   M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                \
   M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
   M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                 \
@@ -130,13 +130,13 @@ static SL_DEVICE uint32_t open_tracks(const struct compass_args *a, const struct
   SL_FOR_BLOCK (t, s->tracks) {
     uint32_t candidates = 0, total;
     if (t < s->tracks) {
-      const uint32_t state = a->states.offsets[s->event] + a->selected.track[s->first_item + s->list[t]];
+      const uint32_t state = a->end_states.offsets[s->event] + a->selected.track[s->first_item + s->list[t]];
       const uint32_t *first = shared->hit_first + (size_t)UT_LAYERS * t;
-      shared->x[t] = a->states.x[state];
-      shared->y[t] = a->states.y[state];
-      shared->z[t] = a->states.z[state];
-      shared->tx[t] = a->states.tx[state];
-      shared->ty[t] = a->states.ty[state];
+      shared->x[t] = a->end_states.x[state];
+      shared->y[t] = a->end_states.y[state];
+      shared->z[t] = a->end_states.z[state];
+      shared->tx[t] = a->end_states.tx[state];
+      shared->ty[t] = a->end_states.ty[state];
       shared->pair_first[t] = UINT32_MAX;
       shared->best[t] = UINT64_MAX;
       candidates = (first[1] - first[0]) * (first[3] - first[2]) + (first[4] - first[3]) * (first[2] - first[1]);
@@ -472,13 +472,13 @@ static SL_DEVICE void fit_again(const struct compass_args *a, const struct compa
 /* Loads a track's candidate into a lane. */
 static SL_DEVICE void load_candidate(const struct compass_args *a, uint32_t event, uint32_t item,
                                      struct compass_lanes *l, uint32_t lane) {
-  const uint32_t state = a->states.offsets[event] + a->selected.track[item], event_first = a->hits.offsets[event];
+  const uint32_t state = a->end_states.offsets[event] + a->selected.track[item], event_first = a->hits.offsets[event];
   const uint16_t *hits = a->candidates.hits + UT_LAYERS * (size_t)item;
-  l->x[lane] = a->states.x[state];
-  l->y[lane] = a->states.y[state];
-  l->z[lane] = a->states.z[state];
-  l->tx[lane] = a->states.tx[state];
-  l->ty[lane] = a->states.ty[state];
+  l->x[lane] = a->end_states.x[state];
+  l->y[lane] = a->end_states.y[state];
+  l->z[lane] = a->end_states.z[state];
+  l->tx[lane] = a->end_states.tx[state];
+  l->ty[lane] = a->end_states.ty[state];
   l->count[lane] = a->candidates.hit_count[item];
   SL_UNROLL
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {

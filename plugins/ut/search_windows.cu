@@ -17,7 +17,7 @@
 #define SL_ARGS search_windows_args
 #define SEARCH_WINDOWS(M)                                                                                              \
   M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                                      \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of all VELO tracks")                                          \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                                         \
   M(IN, hits, ut_hits, "offsets group_first x y y_end z", "where to search")                                           \
   M(IN, groups, ut_sector_groups, "layer_first x x_least x_most length layer_z layer_depth layer_slope", "of sectors") \
   M(IN, tables, ut_magnet_tables, "deflection constants", "what the magnet does")                                      \
@@ -53,13 +53,13 @@ struct tracks {
 SL_LANES_FUNCTION struct tracks open_tracks(const struct search_windows_args *a, uint32_t event, uint32_t item,
                                             uint32_t count) {
   const sl_i32s track = sl_i32s_load((const int32_t *)a->selected.track + item, count);
-  const sl_i32s state = sl_i32s_of(a->states.offsets[event]) + track;
+  const sl_i32s state = sl_i32s_of(a->end_states.offsets[event]) + track;
   struct tracks t;
-  t.x = sl_f32s_gather(a->states.x, state);
-  t.y = sl_f32s_gather(a->states.y, state);
-  t.z = sl_f32s_gather(a->states.z, state);
-  t.tx = sl_f32s_gather(a->states.tx, state);
-  t.ty = sl_f32s_gather(a->states.ty, state);
+  t.x = sl_f32s_gather(a->end_states.x, state);
+  t.y = sl_f32s_gather(a->end_states.y, state);
+  t.z = sl_f32s_gather(a->end_states.z, state);
+  t.tx = sl_f32s_gather(a->end_states.tx, state);
+  t.ty = sl_f32s_gather(a->end_states.ty, state);
   const sl_f32s steepness = sl_f32s_sqrt(t.tx * t.tx + t.ty * t.ty), largest = sl_f32s_of(largest_inverse_slope);
   const sl_i32s is_steep = SL_MASK(steepness * largest_inverse_slope > 1.0f);
   t.momentum =

@@ -10,35 +10,28 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS select_velo_tracks_args
-#define SELECT_VELO_TRACKS(M)                                                                                     \
-  M(IN, states, velo_beamline_states, "offsets x y z tx ty backward", "of all VELO tracks")                       \
-  M(OUT, selected, ut_selected_tracks, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(states))))     \
-  M(F32, hole_radius, 33.0, 0.0, 1000.0, "mm", "tracks are at least this far from the z axis at the UT's middle") \
-  M(F32, max_tx, 0.35, 0.0, 10.0, "", "largest slope |dx/dz|")                                                    \
+#define SELECT_VELO_TRACKS(M)                                                                                          \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "of all VELO tracks")                           \
+  M(OUT, selected, ut_selected_tracks, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(beamline_states)))) \
+  M(F32, hole_radius, 33.0, 0.0, 1000.0, "mm", "tracks are at least this far from the z axis at the UT's middle")      \
+  M(F32, max_tx, 0.35, 0.0, 10.0, "", "largest slope |dx/dz|")                                                         \
   M(F32, max_ty, 0.3, 0.0, 10.0, "", "largest slope |dy/dz|")
 SL_ARGUMENTS(select_velo_tracks, SELECT_VELO_TRACKS);
 
-static SL_DEVICE uint32_t is_wanted(const struct select_velo_tracks_args *a, uint32_t i) {
-  const float tx = a->states.tx[i], ty = a->states.ty[i], dz = UT_MIDDLE_Z - a->states.z[i];
-  const float x = a->states.x[i] + tx * dz, y = a->states.y[i] + ty * dz;
-  return a->states.backward[i] == 0 && x * x + y * y >= a->hole_radius * a->hole_radius &&
+static SL_DEVICE uint32_t is_selected(const struct select_velo_tracks_args *a, struct sl_item item) {
+  const uint32_t i = item.from;
+  const float tx = a->beamline_states.tx[i], ty = a->beamline_states.ty[i], dz = UT_MIDDLE_Z - a->beamline_states.z[i];
+  const float x = a->beamline_states.x[i] + tx * dz, y = a->beamline_states.y[i] + ty * dz;
+  return a->beamline_states.backward[i] == 0 && x * x + y * y >= a->hole_radius * a->hole_radius &&
                  sl_abs_f32(tx) <= a->max_tx && sl_abs_f32(ty) <= a->max_ty
              ? 1u
              : 0u;
 }
 
-SL_KERNEL(select_velo_tracks_count, struct select_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) SL_COUNT_WANTED(i, event, a.states.offsets, a.selected.offsets, is_wanted(&a, i));
+static SL_DEVICE void write_track(const struct select_velo_tracks_args *a, struct sl_item item) {
+  a->selected.track[item.to] = item.from - a->beamline_states.offsets[item.event];
 }
 
-SL_KERNEL(select_velo_tracks_write, struct select_velo_tracks_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_FOR_WANTED (i, place, event, a.states.offsets, a.selected.offsets, is_wanted(&a, i))
-      a.selected.track[place] = i - a.states.offsets[event];
-}
+SL_SELECT_ITEMS(select_velo_tracks, beamline_states, selected, is_selected, write_track)
 
-static int run(const struct sl_launch *l, const struct select_velo_tracks_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, select_velo_tracks_count, select_velo_tracks_write, a->selected, *a);
-}
-
-SL_ALGORITHM(select_velo_tracks, "VELO tracks that may have hits in the UT", 128, run);
+SL_ALGORITHM(select_velo_tracks, "VELO tracks that may have hits in the UT", 128, select_velo_tracks_run);

@@ -8,9 +8,9 @@
 #include <velo/event_model.h>
 
 #define SL_ARGS count_tracks_args
-#define COUNT_TRACKS(M)                                           \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any tracks") \
-  M(IN, states, velo_beamline_states, "backward", "their states") \
+#define COUNT_TRACKS(M)                                            \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any tracks")  \
+  M(IN, beamline_states, track_states, "backward", "their states") \
   M(OUT, counts, velo_counts, "counts of each event")
 SL_ARGUMENTS(count_tracks, COUNT_TRACKS);
 
@@ -18,7 +18,7 @@ SL_KERNEL(count_tracks, struct count_tracks_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.tracks.offsets[event], last = a.tracks.offsets[event + 1];
     uint32_t backward = 0;
-    for (uint32_t t = first + threadIdx.x; t < last; t += blockDim.x) backward += a.states.backward[t];
+    for (uint32_t t = first + threadIdx.x; t < last; t += blockDim.x) backward += a.beamline_states.backward[t];
     backward = sl_block_sum_u32(backward);
     if (threadIdx.x == 0) {
       a.counts.tracks[event] = last - first;

@@ -23,13 +23,13 @@
 #define KALMAN_END_Z        770.0f
 
 #define SL_ARGS kalman_filter_args
-#define KALMAN_FILTER(M)                                                                      \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "hits by descending z") \
-  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                            \
-  M(OUT, beamline_states, velo_beamline_states, "one a track", SL_SHARES_OFFSETS(tracks))     \
-  M(OUT, end_states, velo_end_states, "one a track", SL_SHARES_OFFSETS(tracks))               \
-  M(F32, noise, 1e-8, 0.0, 1.0, "", "variance of the slopes added at each layer")             \
-  M(F32, noise_per_slope2, 7e-6, 0.0, 1.0, "", "the same, times tx^2 + ty^2")                 \
+#define KALMAN_FILTER(M)                                                                                       \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "hits by descending z")                  \
+  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                             \
+  M(OUT, beamline_states, track_states, "at the closest approach to the beam line", SL_SHARES_OFFSETS(tracks)) \
+  M(OUT, end_states, track_states, "at the end of the VELO, z = 770 mm", SL_SHARES_OFFSETS(tracks))            \
+  M(F32, noise, 1e-8, 0.0, 1.0, "", "variance of the slopes added at each layer")                              \
+  M(F32, noise_per_slope2, 7e-6, 0.0, 1.0, "", "the same, times tx^2 + ty^2")                                  \
   M(SCRATCH, order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks)))
 SL_ARGUMENTS(kalman_filter, KALMAN_FILTER);
 

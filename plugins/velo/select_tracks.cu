@@ -1,10 +1,8 @@
-/* velo.select_tracks: those tracks, with their hits, that are all that is asked for. Only hits are looked at: a track's
- * direction and distances are those of the line from its first to its last hit.
+/* velo.select_tracks: tracks that meet all requirements, with their hits. A track's direction and distances are those
+ * of the line from its first to its last hit.
  *
- * A thread a track decides; a block an event gives places to tracks; a scan over tracks, to hits; a thread a track
- * lists where its hits come from, and a thread a hit copies it, so that neighbours write side by side. There is room
- * for all tracks and hits of the input, so that nothing can overflow. Reads 36 bytes a track, and 20 a hit that is
- * selected.
+ * There is room for all tracks and hits of the input, so that nothing can overflow. Reads 32 bytes a track, twice, and
+ * 16 a selected hit; writes 4 a selected track and 16 a hit.
  */
 #include "beam.h"
 #include "velo/event_model.h"
@@ -19,24 +17,22 @@ struct select_limits {
 };
 
 #define SL_ARGS select_tracks_args
-#define SELECT_TRACKS(M)                                                                               \
-  M(IN, tracks, velo_tracks, "", "hits by descending z")                                               \
-  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                     \
-  M(OUT, selected, velo_tracks, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(tracks))), \
-    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(tracks))))                                                     \
-  M(U32, min_hits, 1, 1, VELO_MAX_HITS_PER_TRACK, "", "least number of hits")                          \
-  M(U32, max_hits, VELO_MAX_HITS_PER_TRACK, 1, VELO_MAX_HITS_PER_TRACK, "", "greatest number of hits") \
-  M(ENUM, direction, "any", "backward tracks are upstream of where they are nearest to the beam line", \
-    "any forward backward")                                                                            \
-  M(F32, min_eta, -100.0, -100.0, 100.0, "",                                                           \
-    "pseudorapidity, of backward tracks negative, from this on; -100: no limit")                       \
-  M(F32, max_eta, 100.0, -100.0, 100.0, "", "below this; 100: no limit")                               \
-  M(F32, min_z, -1e6, -1e6, 1e6, "mm", "where it is nearest to the beam line: from this on")           \
-  M(F32, max_z, 1e6, -1e6, 1e6, "mm", "the same: up to this")                                          \
-  M(F32, max_distance, 1e6, 0.0, 1e6, "mm", "how far it is from the beam line there: up to this")      \
-  M(SCRATCH, wanted, u8, "1 for tracks that are selected", SL_ONE(SL_ITEMS_TERM(tracks)))              \
-  M(SCRATCH, track_from, u32, "which track each selected one is", SL_ONE(SL_ITEMS_TERM(tracks)))       \
-  M(SCRATCH, hit_from, u32, "the same of hits", SL_ONE(SL_SUBITEMS_TERM(tracks)))                      \
+#define SELECT_TRACKS(M)                                                                                \
+  M(IN, tracks, velo_tracks, "", "hits by descending z")                                                \
+  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                      \
+  M(OUT, selected, velo_tracks, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(tracks))),  \
+    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(tracks))))                                                      \
+  M(U32, min_hits, 1, 1, VELO_MAX_HITS_PER_TRACK, "", "least number of hits")                           \
+  M(U32, max_hits, VELO_MAX_HITS_PER_TRACK, 1, VELO_MAX_HITS_PER_TRACK, "", "greatest number of hits")  \
+  M(ENUM, direction, "any", "backward tracks are upstream of where they are nearest to the beam line",  \
+    "any forward backward")                                                                             \
+  M(F32, min_eta, -100.0, -100.0, 100.0, "",                                                            \
+    "pseudorapidity, of backward tracks negative, from this on; -100: no limit")                        \
+  M(F32, max_eta, 100.0, -100.0, 100.0, "", "below this; 100: no limit")                                \
+  M(F32, min_z, -1e6, -1e6, 1e6, "mm", "where it is nearest to the beam line: from this on")            \
+  M(F32, max_z, 1e6, -1e6, 1e6, "mm", "the same: up to this")                                           \
+  M(F32, max_distance, 1e6, 0.0, 1e6, "mm", "how far it is from the beam line there: up to this")       \
+  M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(tracks))) \
   M(COMPUTED, limits, struct select_limits, "of pseudorapidity, to compare slopes with")
 SL_ARGUMENTS(select_tracks, SELECT_TRACKS);
 
@@ -57,7 +53,7 @@ static int prepare(const struct sl_services *s, void *args) {
 }
 
 /* The line from the first to the last hit, as velo.kalman_filter begins with it. */
-static SL_DEVICE uint32_t is_line_wanted(const struct select_tracks_args *a, uint32_t first, uint32_t last) {
+static SL_DEVICE uint32_t is_line_selected(const struct select_tracks_args *a, uint32_t first, uint32_t last) {
   const float x = a->tracks.hit_x[last], y = a->tracks.hit_y[last], z = a->tracks.hit_z[last];
   const float dx = x - a->tracks.hit_x[first], dy = y - a->tracks.hit_y[first], dz = z - a->tracks.hit_z[first];
   const float tx = dz == 0.0f ? 0.0f : dx / dz, ty = dz == 0.0f ? 0.0f : dy / dz;
@@ -71,54 +67,26 @@ static SL_DEVICE uint32_t is_line_wanted(const struct select_tracks_args *a, uin
          !velo_eta_reaches(a->limits.sinh_of_max_eta, slope, backward);
 }
 
-SL_KERNEL(select_tracks_decide, struct select_tracks_args) {
-  SL_FOR_ITEMS (track, a.events, a.tracks.offsets) {
-    const uint32_t first = a.tracks.hit_offsets[track], end = a.tracks.hit_offsets[track + 1];
-    a.wanted[track] = end - first >= a.min_hits && end - first <= a.max_hits && is_line_wanted(&a, first, end - 1);
-  }
+static SL_DEVICE uint32_t hit_count(const struct select_tracks_args *a, struct sl_item item) {
+  const uint32_t first = a->tracks.hit_offsets[item.from], count = a->tracks.hit_offsets[item.from + 1] - first;
+  const uint32_t is_selected =
+      count >= a->min_hits && count <= a->max_hits && is_line_selected(a, first, first + count - 1);
+  return is_selected ? count : SL_NOT_SELECTED;
 }
 
-SL_KERNEL(select_tracks_count, struct select_tracks_args) {
-  SL_FOR_EVENTS (event, a.events) SL_COUNT_WANTED(i, event, a.tracks.offsets, a.selected.offsets, a.wanted[i]);
+static SL_DEVICE void write_track(const struct select_tracks_args *a, struct sl_item item) {
+  (void)a, (void)item; /* a track is its hits */
 }
 
-/* Tracks have their places in the event; their numbers of hits wait to be summed. */
-SL_KERNEL(select_tracks_place, struct select_tracks_args) {
-  SL_FOR_EVENTS (event, a.events)
-    SL_FOR_WANTED (from, track, event, a.tracks.offsets, a.selected.offsets, a.wanted[from]) {
-      a.track_from[track] = from;
-      a.selected.hit_offsets[track] = a.tracks.hit_offsets[from + 1] - a.tracks.hit_offsets[from];
-    }
+static SL_DEVICE void write_hit(const struct select_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {
+  const uint32_t hit = a->tracks.hit_offsets[item.from] + h;
+  a->selected.hit_id[to] = a->tracks.hit_id[hit];
+  a->selected.hit_x[to] = a->tracks.hit_x[hit];
+  a->selected.hit_y[to] = a->tracks.hit_y[hit];
+  a->selected.hit_z[to] = a->tracks.hit_z[hit];
 }
 
-SL_KERNEL(select_tracks_list_hits, struct select_tracks_args) {
-  SL_FOR_ITEMS (track, a.events, a.selected.offsets) {
-    const uint32_t to = a.selected.hit_offsets[track], count = a.selected.hit_offsets[track + 1] - to;
-    const uint32_t from = a.tracks.hit_offsets[a.track_from[track]];
-    for (uint32_t i = 0; i < count; i++) a.hit_from[to + i] = from + i;
-  }
-}
+SL_SELECT_WITH_SUBITEMS(select_tracks, tracks, selected, selected.hit_offsets, 8, hit_count, write_track, write_hit)
 
-SL_KERNEL(select_tracks_copy_hits, struct select_tracks_args) {
-  SL_FOR_SUBITEMS (hit, a.events, a.selected.offsets, a.selected.hit_offsets) {
-    const uint32_t from = a.hit_from[hit];
-    a.selected.hit_id[hit] = a.tracks.hit_id[from];
-    a.selected.hit_x[hit] = a.tracks.hit_x[from];
-    a.selected.hit_y[hit] = a.tracks.hit_y[from];
-    a.selected.hit_z[hit] = a.tracks.hit_z[from];
-  }
-}
-
-static int run(const struct sl_launch *l, const struct select_tracks_args *a) {
-  int error = SL_LAUNCH(l, select_tracks_decide, SL_PER_ITEM(a->tracks), *a);
-  if (!error) error = SL_LAUNCH(l, select_tracks_count, SL_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->selected.offsets, &a->selected.bound);
-  if (!error) error = SL_LAUNCH(l, select_tracks_place, SL_PER_EVENT, *a);
-  if (!error) error = l->scan_items(l, a->selected.hit_offsets, a->selected.offsets, &a->selected.hit_offsets_bound);
-  if (!error) error = SL_LAUNCH(l, select_tracks_list_hits, SL_PER_ITEM(a->selected), *a);
-  if (!error) error = SL_LAUNCH(l, select_tracks_copy_hits, SL_PER_SUBITEM(a->selected, hit_offsets), *a);
-  return error;
-}
-
-SL_ALGORITHM(select_tracks, "VELO tracks by hits, direction, pseudorapidity and distance to the beam line", 128, run,
-             SL_CHECK(check), SL_PREPARE(prepare));
+SL_ALGORITHM(select_tracks, "VELO tracks by hits, direction, pseudorapidity and distance to the beam line", 128,
+             select_tracks_run, SL_CHECK(check), SL_PREPARE(prepare));

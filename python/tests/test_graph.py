@@ -28,7 +28,7 @@ def test_yaml_reads_as_the_same_graph():
 
 def in_python():
     graph = sluice.Graph.new(include="common/velo_tracks.yaml", description="vertices, from Python: é")
-    pv = graph.node("pv", "pv.beamline", states="fit.beamline_states", vertices_per_event=np.uint32(64))
+    pv = graph.node("pv", "pv.beamline", beamline_states="fit.beamline_states", vertices_per_event=np.uint32(64))
     counts = graph.node("counts", "velo.count_tracks", block=32)
     busy = graph.node("busy", "generic.filter", of=counts.tracks, minimum=50)
     graph.node("along", "generic.histogram", events=busy, of=pv.z, bins=40, lower=-200.0, upper=200.0, title="z: #1")
@@ -41,7 +41,7 @@ def test_it_can_be_written_in_python():
         """sluice: 1
 include: [common/velo_tracks.yaml]
 nodes:
-  pv: { use: pv.beamline, in: { states: fit.beamline_states }, set: { vertices_per_event: 64 } }
+  pv: { use: pv.beamline, in: { beamline_states: fit.beamline_states }, set: { vertices_per_event: 64 } }
   counts: { use: velo.count_tracks, block: 32 }
   busy: { use: generic.filter, set: { of: counts.tracks, minimum: 50 } }
   along:
@@ -74,7 +74,7 @@ def test_a_node_that_is_given_again_keeps_what_it_has():
         graph.output("along")
     assert once.yaml() == twice.yaml()
     twice.node("pv", vertices_per_event=99)
-    twice.node("pv", in_={"states": "fit.beamline_states"})
+    twice.node("pv", in_={"beamline_states": "fit.beamline_states"})
     assert "vertices_per_event: 99" in twice.yaml()
     twice.node("pv", vertices_per_event=None, set={"min_tracks": None})
     assert twice.yaml() == once.yaml()

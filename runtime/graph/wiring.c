@@ -1,10 +1,11 @@
 /* wiring.c: which port feeds which input.
  *
  * First what `in` says. Then each input that was left out, and is required or wanted, takes the port of its collection
- * if there is exactly one in the graph, not counting the node's own and those of nodes that depend on it: required
- * inputs first, then wanted ones. What depends on what is taken as it stands before each of these two passes, so that
- * the choice does not depend on the order of the document. Several such ports are an error. A null under `in` leaves an
- * optional input alone. Event lists are never chosen: two of them have nothing in common but their type.
+ * if there is exactly one in the graph, or, of several of one node, the one that has the input's name, not counting the
+ * node's own and those of nodes that depend on it: required inputs first, then wanted ones. What depends on what is
+ * taken as it stands before each of these two passes, so that the choice does not depend on the order of the document.
+ * Several other ports are an error. A null under `in` leaves an optional input alone. Event lists are never chosen: two
+ * of them have nothing in common but their type.
  *
  * Nothing is chosen for a list port either: `in` names its producers, or says `all`: all ports of its collection but
  * the node's own and those of nodes that depend on it, in the order of the document. That comes last, when all else is
@@ -167,9 +168,10 @@ static void collect_offers(struct choice *c) {
 /* The ports that could feed an input. */
 struct candidates {
   uint32_t count;
-  uint32_t dependent; /* further ones, of nodes that depend on the input's */
-  struct sl_port first;
-  const char *list; /* for a message; the dependent ones if there are no others */
+  uint32_t of_others;             /* of these, ports of other nodes than that of the first */
+  uint32_t dependent;             /* further ones, of nodes that depend on the input's */
+  struct sl_port first, namesake; /* namesake: has the input's name; node SL_NONE if there is none */
+  const char *list;               /* for a message; the dependent ones if there are no others */
 };
 
 static void add_to_list(const struct choice *c, struct candidates *found, struct sl_port port, uint32_t number) {
@@ -184,7 +186,7 @@ static void add_to_list(const struct choice *c, struct candidates *found, struct
 
 static struct candidates find_candidates(struct choice *c, uint32_t index, const struct sl_member *input) {
   struct sl_draft *draft = c->draft;
-  struct candidates found = {.list = ""};
+  struct candidates found = {.namesake = {SL_NONE, SL_NONE}, .list = ""};
   const struct offered_collection *offered = find_offered(c, input->collection->name);
   if (offered == NULL) return found;
   c->stamp = index + 1;
@@ -198,8 +200,11 @@ static struct candidates find_candidates(struct choice *c, uint32_t index, const
       continue;
     }
     if (found.count++ == 0) found.first = port;
+    if (port.node != found.first.node) found.of_others++;
+    if (strcmp(draft->graph->nodes[port.node].algorithm->members[port.member].name, input->name) == 0)
+      found.namesake = port;
     add_to_list(c, &found, port, found.count);
-    if (found.count > NAMED_MAX) break; /* more than a message lists */
+    if (found.count > NAMED_MAX && found.of_others > 0) break; /* more than a message lists */
   }
   return found;
 }
@@ -275,10 +280,12 @@ static void choose_input(struct choice *c, uint32_t index, uint32_t member) {
   struct sl_node *node = &draft->graph->nodes[index];
   const struct sl_member *input = &node->algorithm->members[member];
   const struct candidates found = find_candidates(c, index, input);
-  if (found.count != 1 || sl_is_event_list(input->collection)) {
+  const int is_by_name = found.count > 1 && found.of_others == 0 && found.namesake.node != SL_NONE;
+  const struct sl_port port = is_by_name ? found.namesake : found.first;
+  if ((found.count != 1 && !is_by_name) || sl_is_event_list(input->collection)) {
     report_missing(c, index, input, &found);
-  } else if (sl_port_fits(draft, draft->nodes[index].mark, node, member, found.first)) {
-    connect(draft, &node->inputs[member], found.first);
+  } else if (sl_port_fits(draft, draft->nodes[index].mark, node, member, port)) {
+    connect(draft, &node->inputs[member], port);
     node->inputs[member].chosen = 1;
   }
 }

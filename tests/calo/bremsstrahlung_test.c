@@ -30,9 +30,9 @@ static struct sl_test *photons_new(void) {
     for (uint32_t k = 0; k < 5; k++) column[k][i] = values[k];
   }
   static const char *const names[] = {"x", "y", "z", "tx", "ty"};
-  for (uint32_t k = 0; k < 5; k++) sl_test_input(t, "states", names[k], column[k], TRACKS);
-  sl_test_input(t, "states", "offsets", offsets, EVENTS + 1);
-  sl_test_input(t, "states", "backward", backward, TRACKS);
+  for (uint32_t k = 0; k < 5; k++) sl_test_input(t, "beamline_states", names[k], column[k], TRACKS);
+  sl_test_input(t, "beamline_states", "offsets", offsets, EVENTS + 1);
+  sl_test_input(t, "beamline_states", "backward", backward, TRACKS);
   sl_test_input(t, "cells", "adc", adc, EVENTS * CALO_CELLS);
   return t;
 }

@@ -58,12 +58,12 @@ static struct sl_test *consolidate_new(const struct forward_constant *forward, f
   sl_test_input(t, "best", "ty", best.ty, INPUTS);
   sl_test_input(t, "hits", "offsets", hit_offsets, EVENTS + 1);
   sl_test_input(t, "hits", "id", ids, HITS);
-  sl_test_input(t, "states", "offsets", state_offsets, EVENTS + 1);
-  sl_test_input(t, "states", "x", velo.x, STATES);
-  sl_test_input(t, "states", "y", velo.y, STATES);
-  sl_test_input(t, "states", "z", velo.z, STATES);
-  sl_test_input(t, "states", "tx", velo.tx, STATES);
-  sl_test_input(t, "states", "ty", velo.ty, STATES);
+  sl_test_input(t, "end_states", "offsets", state_offsets, EVENTS + 1);
+  sl_test_input(t, "end_states", "x", velo.x, STATES);
+  sl_test_input(t, "end_states", "y", velo.y, STATES);
+  sl_test_input(t, "end_states", "z", velo.z, STATES);
+  sl_test_input(t, "end_states", "tx", velo.tx, STATES);
+  sl_test_input(t, "end_states", "ty", velo.ty, STATES);
   sl_test_input(t, "magnet", "sign", &polarity, 1);
   forward_constant_give(forward, t, "bend constants");
   return t;

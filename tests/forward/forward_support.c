@@ -96,8 +96,8 @@ void case_give_inputs(const struct forward_case *c, struct sl_test *t, const cha
 void case_give_states(const struct forward_case *c, struct sl_test *t, const char *fields) {
   static const char *const names[] = {"x", "y", "z", "tx", "ty"};
   const void *const values[] = {c->velo_x, c->velo_y, c->velo_z, c->velo_tx, c->velo_ty};
-  sl_test_input(t, "states", "offsets", c->offsets, CASE_EVENTS + 1);
-  give_named(t, "states", fields, names, values, 5, c->offsets[CASE_EVENTS]);
+  sl_test_input(t, "end_states", "offsets", c->offsets, CASE_EVENTS + 1);
+  give_named(t, "end_states", fields, names, values, 5, c->offsets[CASE_EVENTS]);
 }
 
 void case_give_hits(const struct forward_case *c, struct sl_test *t) {

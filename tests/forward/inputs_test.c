@@ -15,12 +15,12 @@ static struct forward_constant constant;
 
 static void give_states(struct sl_test *t, int is_with_x) {
   sl_test_events(t, EVENTS);
-  sl_test_input(t, "states", "offsets", state_offsets, EVENTS + 1);
-  if (is_with_x) sl_test_input(t, "states", "x", x, 5);
-  if (is_with_x) sl_test_input(t, "states", "tx", tx, 5);
-  sl_test_input(t, "states", "y", y, 5);
-  sl_test_input(t, "states", "z", z, 5);
-  sl_test_input(t, "states", "ty", ty, 5);
+  sl_test_input(t, "end_states", "offsets", state_offsets, EVENTS + 1);
+  if (is_with_x) sl_test_input(t, "end_states", "x", x, 5);
+  if (is_with_x) sl_test_input(t, "end_states", "tx", tx, 5);
+  sl_test_input(t, "end_states", "y", y, 5);
+  sl_test_input(t, "end_states", "z", z, 5);
+  sl_test_input(t, "end_states", "ty", ty, 5);
   forward_constant_give(&constant, t, "constants");
 }
 

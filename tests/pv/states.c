@@ -80,14 +80,14 @@ void states_swap(struct states *s, uint32_t a, uint32_t b) {
 struct sl_test *states_open(const struct states *s, const char *algorithm) {
   struct sl_test *t = sl_test_new(PV_PLUGIN, algorithm);
   sl_test_events(t, s->event_count);
-  sl_test_input(t, "states", "offsets", s->offsets, s->event_count + 1);
-  sl_test_input(t, "states", "x", s->x, s->track_count);
-  sl_test_input(t, "states", "y", s->y, s->track_count);
-  sl_test_input(t, "states", "z", s->z, s->track_count);
-  sl_test_input(t, "states", "tx", s->tx, s->track_count);
-  sl_test_input(t, "states", "ty", s->ty, s->track_count);
-  sl_test_input(t, "states", "c00", s->c00, s->track_count);
-  sl_test_input(t, "states", "c11", s->c11, s->track_count);
+  sl_test_input(t, "beamline_states", "offsets", s->offsets, s->event_count + 1);
+  sl_test_input(t, "beamline_states", "x", s->x, s->track_count);
+  sl_test_input(t, "beamline_states", "y", s->y, s->track_count);
+  sl_test_input(t, "beamline_states", "z", s->z, s->track_count);
+  sl_test_input(t, "beamline_states", "tx", s->tx, s->track_count);
+  sl_test_input(t, "beamline_states", "ty", s->ty, s->track_count);
+  sl_test_input(t, "beamline_states", "c00", s->c00, s->track_count);
+  sl_test_input(t, "beamline_states", "c11", s->c11, s->track_count);
   sl_test_input(t, "geometry", "beam", s->beam, 2);
   return t;
 }

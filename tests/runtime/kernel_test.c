@@ -153,53 +153,6 @@ static void append_keeps_the_order_of_the_values(void **state) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------- wanted items */
-
-enum { WANTED_EVENTS = 4 };
-struct wanted_args {
-  const uint32_t *values, *offsets;
-  uint32_t modulus;
-  uint32_t *kept, *kept_offsets;
-};
-
-SL_KERNEL(count_wanted, struct wanted_args) {
-  for (uint32_t e = blockIdx.x; e < WANTED_EVENTS; e += gridDim.x)
-    SL_COUNT_WANTED(i, e, a.offsets, a.kept_offsets, a.values[i] % a.modulus == 0);
-}
-
-SL_KERNEL(write_wanted, struct wanted_args) {
-  for (uint32_t e = blockIdx.x; e < WANTED_EVENTS; e += gridDim.x)
-    SL_FOR_WANTED (i, place, e, a.offsets, a.kept_offsets, a.values[i] % a.modulus == 0) a.kept[place] = i;
-}
-
-static void wanted_items_are_counted_and_listed_in_their_order(void **state) {
-  (void)state;
-  uint32_t values[VALUES_MAX], kept[VALUES_MAX + 1];
-  values_draw(values, 3);
-  for (uint32_t k = 0; k < COUNT(counts); k++)
-    for (uint32_t modulus = 1; modulus < 40; modulus += 6) {
-      const uint32_t n = counts[k], offsets[WANTED_EVENTS + 1] = {0, n / 3, n / 3, n / 2, n};
-      uint32_t to[WANTED_EVENTS + 1] = {77, 77, 77, 77, 77}, of[WANTED_EVENTS] = {0}, expected = 0;
-      memset(kept, 0xEE, sizeof kept);
-      const struct wanted_args args = {values, offsets, modulus, kept, to};
-      assert_int_equal(SL_LAUNCH(&launch, count_wanted, SL_PER_EVENT, args), SL_OK);
-      for (uint32_t e = 0; e < WANTED_EVENTS; e++) {
-        for (uint32_t i = offsets[e]; i < offsets[e + 1]; i++) of[e] += values[i] % modulus == 0 ? 1u : 0u;
-        assert_int_equal(to[e], of[e]);
-      }
-      assert_int_equal(to[WANTED_EVENTS], 77);
-      /* The third event has no room. */
-      for (uint32_t e = 0, sum = 0; e <= WANTED_EVENTS; e++) {
-        to[e] = sum;
-        sum += e == 2 || e == WANTED_EVENTS ? 0 : of[e];
-      }
-      assert_int_equal(SL_LAUNCH(&launch, write_wanted, SL_PER_EVENT, args), SL_OK);
-      for (uint32_t i = 0; i < n; i++)
-        if (values[i] % modulus == 0 && (i < offsets[2] || i >= offsets[3])) assert_int_equal(kept[expected++], i);
-      assert_int_equal(kept[expected], 0xEEEEEEEE);
-    }
-}
-
 #ifdef SL_TARGET_CPU /* where host code can call what kernels call */
 static void append_takes_any_value_but_0_for_wanted_and_adds_to_a_length(void **state) {
   (void)state;
@@ -483,7 +436,6 @@ int main(void) {
       cmocka_unit_test(a_running_maximum_covers_all_values_before),
       cmocka_unit_test(sums_and_the_least_key_cover_all_values),
       cmocka_unit_test(append_keeps_the_order_of_the_values),
-      cmocka_unit_test(wanted_items_are_counted_and_listed_in_their_order),
       cmocka_unit_test(the_float_sum_has_the_stated_order),
       cmocka_unit_test(sums_at_once_have_the_stated_order_each),
       cmocka_unit_test(warps_sum_rows_of_their_own_in_the_stated_order),

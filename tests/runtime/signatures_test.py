@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/plugins.md names what kernels may call, as the headers declare it.
 
-Each function of kernel.h, its version for the cpu and math.h stands in the section with its whole signature, each macro
+Each function of kernel.h, its parts for selections and for the cpu, and math.h stands in the section with its whole signature, each macro
 with its parameters, and the section has no others. What is for the headers alone ends with `_` or is listed here.
 """
 import pathlib
@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = ("kernel.h", "kernel_cpu.h", "math.h")
+HEADERS = ("kernel.h", "kernel_select.h", "kernel_cpu.h", "math.h")
 HEADING = "What a kernel may call"
 # Of the headers among themselves, or of SL_LAUNCH; types and guards.
 OWN = {"sl_make_grid", "sl_kernel_threads", "sl_grid_blocks", "sl_total_add_u32", "sl_total_add_u64", "SL_MATH_FUNCTION"}

@@ -16,6 +16,15 @@ if(SLUICE_SIMT)
   add_dependencies(collectives_test collectives.cpu)
   sluice_test_on_devices(collectives_test collectives)
 
+  sluice_add_plugin(select_items SOURCES select_items/plugin.c select_items/select_items.cu TEST_ONLY
+                    INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/select_items)
+  sluice_add_test(kernel_select_test kernel_select_test.c)
+  target_include_directories(kernel_select_test PRIVATE select_items)
+  target_compile_definitions(kernel_select_test PRIVATE SELECT_PLUGIN="$<TARGET_FILE:select_items.cpu>")
+  target_link_libraries(kernel_select_test PRIVATE sluice_testing)
+  add_dependencies(kernel_select_test select_items.cpu)
+  sluice_test_on_devices(kernel_select_test select_items)
+
   sluice_add_test(kernel_simt_test kernel_simt_test.c)
   target_compile_definitions(kernel_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="kernel_test.c" GRID_BLOCKS=1)
   sluice_add_test(kernel_warp_simt_test kernel_simt_test.c)

@@ -19,8 +19,8 @@ checks = Checks()
 def selected_tracks(tracks, without):
     """By the same algorithm as in graphs, less some."""
     select = Algorithm("ut", "select_velo_tracks")
-    select.give_states("states", [track["beamline_state"] for track in tracks])
-    select.give("states", "backward", [track["backward"] for track in tracks], ctypes.c_uint8)
+    select.give_states("beamline_states", [track["beamline_state"] for track in tracks])
+    select.give("beamline_states", "backward", [track["backward"] for track in tracks], ctypes.c_uint8)
     select.run()
     count = select.get("selected", "offsets", ctypes.c_uint32)[1]
     return [track for track in select.get("selected", "track", ctypes.c_uint32)[:count] if track not in without]
@@ -40,7 +40,7 @@ def matches(tracks, selected, seeds):
     match.give("seeds", "hit_offsets", list(range(len(seeds) + 1)), ctypes.c_uint32)
     match.give("selected", "offsets", [0, len(selected)], ctypes.c_uint32)
     match.give("selected", "track", selected, ctypes.c_uint32)
-    match.give_states("states", [track["endvelo_state"] for track in tracks])
+    match.give_states("end_states", [track["endvelo_state"] for track in tracks])
     match.give("matching", "constants", constants)
     match.give("matching", "network", network)
     match.give("magnet", "sign", [-1])

@@ -80,12 +80,12 @@ static struct sl_test *match_new(uint32_t block) {
   sl_test_input(t, "seeds", "ty", seeds.ty, SEEDS);
   sl_test_input(t, "selected", "offsets", selected_offsets, EVENTS + 1);
   sl_test_input(t, "selected", "track", selected, SELECTED);
-  sl_test_input(t, "states", "offsets", state_offsets, EVENTS + 1);
-  sl_test_input(t, "states", "x", velo.x, STATES);
-  sl_test_input(t, "states", "y", velo.y, STATES);
-  sl_test_input(t, "states", "z", velo.z, STATES);
-  sl_test_input(t, "states", "tx", velo.tx, STATES);
-  sl_test_input(t, "states", "ty", velo.ty, STATES);
+  sl_test_input(t, "end_states", "offsets", state_offsets, EVENTS + 1);
+  sl_test_input(t, "end_states", "x", velo.x, STATES);
+  sl_test_input(t, "end_states", "y", velo.y, STATES);
+  sl_test_input(t, "end_states", "z", velo.z, STATES);
+  sl_test_input(t, "end_states", "tx", velo.tx, STATES);
+  sl_test_input(t, "end_states", "ty", velo.ty, STATES);
   sl_test_input(t, "matching", "constants", constants, MATCH_CONSTANTS);
   sl_test_input(t, "matching", "network", network, MATCH_NETWORK_NUMBERS);
   sl_test_input(t, "magnet", "sign", &polarity, 1);

@@ -141,12 +141,12 @@ static struct sl_test *match_ut_new(uint32_t block) {
   sl_test_input(t, "matches", "seed", matches.seed, MATCHES);
   sl_test_input(t, "matches", "chi2", matches.chi2, MATCHES);
   sl_test_input(t, "matches", "qop", matches.qop, MATCHES);
-  sl_test_input(t, "states", "offsets", state_offsets, EVENTS + 1);
-  sl_test_input(t, "states", "x", velo.x, STATES);
-  sl_test_input(t, "states", "y", velo.y, STATES);
-  sl_test_input(t, "states", "z", velo.z, STATES);
-  sl_test_input(t, "states", "tx", velo.tx, STATES);
-  sl_test_input(t, "states", "ty", velo.ty, STATES);
+  sl_test_input(t, "end_states", "offsets", state_offsets, EVENTS + 1);
+  sl_test_input(t, "end_states", "x", velo.x, STATES);
+  sl_test_input(t, "end_states", "y", velo.y, STATES);
+  sl_test_input(t, "end_states", "z", velo.z, STATES);
+  sl_test_input(t, "end_states", "tx", velo.tx, STATES);
+  sl_test_input(t, "end_states", "ty", velo.ty, STATES);
   sl_test_input(t, "hits", "offsets", hits.offsets, EVENTS + 1);
   sl_test_input(t, "hits", "group_first", hits.group_first, EVENTS * (UT_GROUPS_MAX + 1));
   sl_test_input(t, "hits", "id", hits.id, hits.offsets[EVENTS]);

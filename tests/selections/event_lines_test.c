@@ -13,7 +13,7 @@ static const struct line_port of_nothing[] = {{NULL, NULL}};
 static const struct line_port of_odin[] = {{"reasons", &odin_events_collection}, {NULL, NULL}};
 static const struct line_port of_velo_tracks[] = {{"tracks", &velo_tracks_collection}, {NULL, NULL}};
 static const struct line_port of_velo_states[] = {
-    {"states", &velo_beamline_states_collection}, {"geometry", &velo_geometry_collection}, {NULL, NULL}};
+    {"beamline_states", &track_states_collection}, {"geometry", &velo_geometry_collection}, {NULL, NULL}};
 static const struct line_port of_particles[] = {{"particles", &particles_collection}, {NULL, NULL}};
 static const struct line_port of_clusters[] = {
     {"clusters", &calo_clusters_collection}, {"vertices", &pv_vertices_collection}, {NULL, NULL}};
@@ -33,20 +33,21 @@ static const struct line_table events[] = {
     {"Hlt1ODINNoBias", "reasons.event_type=6", of_odin, {{"reasons.event_type", "4", "10", "event_types 6"}}},
     {"Hlt1VeloMicroBias", "tracks.offsets=5", of_velo_tracks, {{"tracks.offsets", "1", "0", "min_tracks 0"}}},
     {"Hlt1NVELODisplacedTrack",
-     "states.offsets=4 states.x=20,1,20,-20 geometry.beam=1,2",
+     "beamline_states.offsets=4 beamline_states.x=20,1,20,-20 geometry.beam=1,2",
      of_velo_states,
-     {{"states.offsets", "4", "3", "min_tracks 2"},
-      {"states.x", "19,19,-17,0", "19,1,-16.9,1", "min_tracks 2"},
-      {"states.x", "19.1,-17.1,0,19", "18.8", "min_distance 17.9"}}},
+     {{"beamline_states.offsets", "4", "3", "min_tracks 2"},
+      {"beamline_states.x", "19,19,-17,0", "19,1,-16.9,1", "min_tracks 2"},
+      {"beamline_states.x", "19.1,-17.1,0,19", "18.8", "min_distance 17.9"}}},
     /* Lines that cross the z axis at right angles, 0.2 mm from each other, but for one near the beam. */
     {"Hlt1NMaterialVertexSeeds",
-     "states.offsets=4 states.x=20,1,20.2,20.4 states.tx=0,0.1,0 states.ty=0.1,0,0.2,0.3 geometry.beam=1,2",
+     "beamline_states.offsets=4 beamline_states.x=20,1,20.2,20.4 beamline_states.tx=0,0.1,0 "
+     "beamline_states.ty=0.1,0,0.2,0.3 geometry.beam=1,2",
      of_velo_states,
-     {{"states.x", "20,1,20.2,20.4", "20,1,20.2,21", "min_pairs 1"},
-      {"states.x", "20,1,20.49,20.98", "20,1,20.51,21.02", "max_doca 0.52"},
-      {"states.x", "20,1,20.1,20.2", "20,1,20,20", NULL},
-      {"states.ty", "0.2,0,0.3,0.1", "0.1,0,0.1,0.1", NULL},
-      {"states.x", "19.5,1,19.7,19.9", "18.5,1,18.7,18.9", "min_distance 17"}}},
+     {{"beamline_states.x", "20,1,20.2,20.4", "20,1,20.2,21", "min_pairs 1"},
+      {"beamline_states.x", "20,1,20.49,20.98", "20,1,20.51,21.02", "max_doca 0.52"},
+      {"beamline_states.x", "20,1,20.1,20.2", "20,1,20,20", NULL},
+      {"beamline_states.ty", "0.2,0,0.3,0.1", "0.1,0,0.1,0.1", NULL},
+      {"beamline_states.x", "19.5,1,19.7,19.9", "18.5,1,18.7,18.9", "min_distance 17"}}},
     {"Hlt1DisplacedLeptons",
      "particles.offsets=3 particles.ip_chi2=8 particles.pt=1001,900,0 particles.pt_corrected=0,1001,2000 "
      "particles.leptons=1,2,0",
@@ -182,8 +183,8 @@ static void displaced_tracks_and_their_pairs_are_counted_in_all_of_an_event(void
   random_start(1);
   for (uint32_t wants_pairs = 0; wants_pairs < 2; wants_pairs++) {
     uint8_t expected[EVENTS];
-    struct sl_test *t =
-        with_candidates(wants_pairs ? "Hlt1NMaterialVertexSeeds" : "Hlt1NVELODisplacedTrack", "states", ranges, 5, &s);
+    struct sl_test *t = with_candidates(wants_pairs ? "Hlt1NMaterialVertexSeeds" : "Hlt1NVELODisplacedTrack",
+                                        "beamline_states", ranges, 5, &s);
     sl_test_input(t, "geometry", "beam", beam, 2);
     sl_test_set(t, wants_pairs ? "min_pairs" : "min_tracks", 4);
     sl_test_set(t, "max_doca", 3);

@@ -25,9 +25,9 @@ def velo_columns(events, beam):
     states |= {field: [track["beamline_state"][field] for track in tracks] for field in STATES}
     radiated = with_cells("bremsstrahlung", "pedestal xy gain to_local planes cell_size")
     for field in "x y z tx ty".split():
-        radiated.give("states", field, states[field])
-    radiated.give("states", "offsets", states["offsets"], UINT)
-    radiated.give("states", "backward", states["backward"], BYTE)
+        radiated.give("beamline_states", field, states[field])
+    radiated.give("beamline_states", "offsets", states["offsets"], UINT)
+    radiated.give("beamline_states", "backward", states["backward"], BYTE)
     radiated.run()
     bremsstrahlung = {"offsets": states["offsets"]} | {field: radiated.get("bremsstrahlung", field)[:len(tracks)] for field in ("energy", "et")}
     hits = {"offsets": states["offsets"], "hit_offsets": offsets_of(len(track["lhcbids"]) for track in tracks)}
@@ -81,7 +81,7 @@ class TrackLines:
         long = {"candidates": particle_columns(particles, velo_tracks, velo)}
         reasons = {"event_type": [0] * len(events), "crossing_type": [3] * len(events), "orbit": [1] * len(events), "tae_index": [0] * len(events)}
         odin, states = {"reasons": reasons}, {"candidates": velo["states"]}
-        displaced = {"states": velo["states"], "geometry": velo["geometry"]}
+        displaced = {"beamline_states": velo["states"], "geometry": velo["geometry"]}
         photons = {"clusters": self.clusters, "vertices": {"offsets": offsets_of(len(event["pvs"]) for event in velo_events)}}
         return {"Hlt1TrackMVA": long, "Hlt1OneMuonTrackLine": {"candidates": stubs}, "Hlt1SingleHighPtMuon": long,
                 "Hlt1SingleHighPtMuonNoMuID": long, "Hlt1LowPtMuon": long, "Hlt1TrackMuonMVA": long, "Hlt1TrackElectronMVA": long,

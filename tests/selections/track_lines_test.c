@@ -9,13 +9,12 @@
 
 static const struct line_port of_particles[] = {{"candidates", &particles_collection}, {NULL, NULL}};
 static const struct line_port of_stubs[] = {{"candidates", &muon_stubs_collection}, {NULL, NULL}};
-static const struct line_port of_velo_tracks[] = {{"candidates", &velo_beamline_states_collection},
+static const struct line_port of_velo_tracks[] = {{"candidates", &track_states_collection},
                                                   {"tracks", &velo_tracks_collection},
                                                   {"crossings", &odin_events_collection},
                                                   {NULL, NULL}};
-static const struct line_port of_bremsstrahlung[] = {{"candidates", &velo_beamline_states_collection},
-                                                     {"bremsstrahlung", &calo_bremsstrahlung_collection},
-                                                     {NULL, NULL}};
+static const struct line_port of_bremsstrahlung[] = {
+    {"candidates", &track_states_collection}, {"bremsstrahlung", &calo_bremsstrahlung_collection}, {NULL, NULL}};
 
 /* The curve asks for an ip_chi2 of 16.2015 at 10 GeV, of 1248.2 at 2.5 GeV, and of electrons for 6.5467 at 10 GeV.
  * Without a primary vertex ip_chi2 is -1. */

@@ -255,7 +255,7 @@ HOLDS(cluster, F("et") > 2.0f && FIELD(candidates, "cell", uint16_t) > 500)
 static void other_candidates_are_judged_as_in_c(void **state) {
   (void)state;
   expect("where_particles", &particles_collection, &(struct expression){"pt > 1 GeV and ip_chi2 > 2", track});
-  expect("where_velo_tracks", &velo_beamline_states_collection,
+  expect("where_velo_tracks", &track_states_collection,
          &(struct expression){"z > -300 mm and backward == 1", velo_track});
   expect("where_stubs", &muon_stubs_collection, &(struct expression){"max(chi2_x, chi2_y) < 3", stub});
   expect("where_clusters", &calo_clusters_collection, &(struct expression){"et > 2 and cell > 500", cluster});

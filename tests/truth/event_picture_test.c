@@ -56,13 +56,13 @@ static void give_tracks(float first_x) {
   sl_test_input(test, "tracks", "hit_x", hit_x, HITS);
   sl_test_input(test, "tracks", "hit_y", hit_y, HITS);
   sl_test_input(test, "tracks", "hit_z", hit_z, HITS);
-  sl_test_input(test, "states", "offsets", offsets, 2);
-  sl_test_input(test, "states", "x", x, TRACKS);
-  sl_test_input(test, "states", "y", zero, TRACKS);
-  sl_test_input(test, "states", "z", zero, TRACKS);
-  sl_test_input(test, "states", "tx", tx, TRACKS);
-  sl_test_input(test, "states", "ty", zero, TRACKS);
-  sl_test_input(test, "states", "backward", backward, TRACKS);
+  sl_test_input(test, "beamline_states", "offsets", offsets, 2);
+  sl_test_input(test, "beamline_states", "x", x, TRACKS);
+  sl_test_input(test, "beamline_states", "y", zero, TRACKS);
+  sl_test_input(test, "beamline_states", "z", zero, TRACKS);
+  sl_test_input(test, "beamline_states", "tx", tx, TRACKS);
+  sl_test_input(test, "beamline_states", "ty", zero, TRACKS);
+  sl_test_input(test, "beamline_states", "backward", backward, TRACKS);
   sl_test_set_text(test, "path", path);
 }
 

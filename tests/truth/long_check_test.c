@@ -77,9 +77,9 @@ static const char *run(int with_ut) {
   sl_test_input(test, "tracks", "ut_track", tracks.track, count);
   sl_test_input(test, "tracks", "qop", tracks.qop, count);
   set_hits("velo_tracks", &tracks.velo);
-  sl_test_input(test, "states", "offsets", tracks.offsets, events + 1);
-  sl_test_input(test, "states", "tx", tracks.tx, count);
-  sl_test_input(test, "states", "ty", tracks.ty, count);
+  sl_test_input(test, "end_states", "offsets", tracks.offsets, events + 1);
+  sl_test_input(test, "end_states", "tx", tracks.tx, count);
+  sl_test_input(test, "end_states", "ty", tracks.ty, count);
   if (with_ut) set_hits("ut_tracks", &tracks.ut);
   set_banks("mc_particles");
   assert_int_equal(sl_test_run(test), 0);

@@ -48,12 +48,12 @@ static void give_tracks(void) {
   sl_test_input(test, "velo_tracks", "offsets", offsets, EVENTS + 1);
   sl_test_input(test, "velo_tracks", "hit_offsets", hit_offsets, EVENTS * TRACKS + 1);
   sl_test_input(test, "velo_tracks", "hit_id", hits, EVENTS * TRACKS * HITS);
-  sl_test_input(test, "states", "offsets", offsets, EVENTS + 1);
-  sl_test_input(test, "states", "x", zero, EVENTS * TRACKS);
-  sl_test_input(test, "states", "y", zero, EVENTS * TRACKS);
-  sl_test_input(test, "states", "z", z, EVENTS * TRACKS);
-  sl_test_input(test, "states", "tx", tx, EVENTS * TRACKS);
-  sl_test_input(test, "states", "ty", ty, EVENTS * TRACKS);
+  sl_test_input(test, "end_states", "offsets", offsets, EVENTS + 1);
+  sl_test_input(test, "end_states", "x", zero, EVENTS * TRACKS);
+  sl_test_input(test, "end_states", "y", zero, EVENTS * TRACKS);
+  sl_test_input(test, "end_states", "z", z, EVENTS * TRACKS);
+  sl_test_input(test, "end_states", "tx", tx, EVENTS * TRACKS);
+  sl_test_input(test, "end_states", "ty", ty, EVENTS * TRACKS);
 }
 
 static void give_seeds(void) {

@@ -71,9 +71,9 @@ static const char *run(void) {
   sl_test_input(test, "velo_tracks", "offsets", tracks.offsets, events + 1);
   sl_test_input(test, "velo_tracks", "hit_offsets", tracks.velo_offsets, count + 1);
   sl_test_input(test, "velo_tracks", "hit_id", tracks.velo_id, tracks.velo_offsets[count]);
-  sl_test_input(test, "states", "offsets", tracks.offsets, events + 1);
-  sl_test_input(test, "states", "tx", tracks.tx, count);
-  sl_test_input(test, "states", "ty", tracks.ty, count);
+  sl_test_input(test, "end_states", "offsets", tracks.offsets, events + 1);
+  sl_test_input(test, "end_states", "tx", tracks.tx, count);
+  sl_test_input(test, "end_states", "ty", tracks.ty, count);
   set_banks("mc_particles");
   assert_int_equal(sl_test_run(test), 0);
   return sl_test_report(test);

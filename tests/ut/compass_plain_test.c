@@ -78,12 +78,12 @@ static struct sl_test *compass_new(void) {
   sl_test_input(t, "windows", "first", in.first, (size_t)tracks * UT_WINDOWS);
   sl_test_input(t, "windows", "count", in.count, (size_t)tracks * UT_WINDOWS);
   sl_test_input(t, "windows", "hits", in.in_layer, (size_t)tracks * UT_LAYERS);
-  sl_test_input(t, "states", "offsets", in.track_offsets, EVENTS + 1);
-  sl_test_input(t, "states", "x", in.x, tracks);
-  sl_test_input(t, "states", "y", in.y, tracks);
-  sl_test_input(t, "states", "z", in.z, tracks);
-  sl_test_input(t, "states", "tx", in.tx, tracks);
-  sl_test_input(t, "states", "ty", in.ty, tracks);
+  sl_test_input(t, "end_states", "offsets", in.track_offsets, EVENTS + 1);
+  sl_test_input(t, "end_states", "x", in.x, tracks);
+  sl_test_input(t, "end_states", "y", in.y, tracks);
+  sl_test_input(t, "end_states", "z", in.z, tracks);
+  sl_test_input(t, "end_states", "tx", in.tx, tracks);
+  sl_test_input(t, "end_states", "ty", in.ty, tracks);
   sl_test_input(t, "hits", "offsets", in.hit_offsets, EVENTS + 1);
   sl_test_input(t, "hits", "x", in.hit_x, hits);
   sl_test_input(t, "hits", "z", in.hit_z, hits);

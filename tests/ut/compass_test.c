@@ -67,12 +67,12 @@ static struct sl_test *compass_at(float polarity) {
   sl_test_input(t, "windows", "first", first, UT_WINDOWS);
   sl_test_input(t, "windows", "count", count, UT_WINDOWS);
   sl_test_input(t, "windows", "hits", in_layer, UT_LAYERS);
-  sl_test_input(t, "states", "offsets", offsets, 2);
-  sl_test_input(t, "states", "x", &x, 1);
-  sl_test_input(t, "states", "y", &y, 1);
-  sl_test_input(t, "states", "z", &z, 1);
-  sl_test_input(t, "states", "tx", &velo_tx, 1);
-  sl_test_input(t, "states", "ty", &velo_ty, 1);
+  sl_test_input(t, "end_states", "offsets", offsets, 2);
+  sl_test_input(t, "end_states", "x", &x, 1);
+  sl_test_input(t, "end_states", "y", &y, 1);
+  sl_test_input(t, "end_states", "z", &z, 1);
+  sl_test_input(t, "end_states", "tx", &velo_tx, 1);
+  sl_test_input(t, "end_states", "ty", &velo_ty, 1);
   sl_test_input(t, "hits", "offsets", hits.offsets, 2);
   sl_test_input(t, "hits", "x", hits.x, hits.count);
   sl_test_input(t, "hits", "z", hits.z, hits.count);

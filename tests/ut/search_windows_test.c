@@ -48,12 +48,12 @@ static struct sl_test *search_new(const struct sl_test *decoder) {
   sl_test_events(t, 1);
   sl_test_input(t, "selected", "offsets", in.offsets, 2);
   sl_test_input(t, "selected", "track", in.track, in.count);
-  sl_test_input(t, "states", "offsets", in.offsets, 2);
-  sl_test_input(t, "states", "x", in.x, in.count);
-  sl_test_input(t, "states", "y", in.y, in.count);
-  sl_test_input(t, "states", "z", in.z, in.count);
-  sl_test_input(t, "states", "tx", in.tx, in.count);
-  sl_test_input(t, "states", "ty", in.ty, in.count);
+  sl_test_input(t, "end_states", "offsets", in.offsets, 2);
+  sl_test_input(t, "end_states", "x", in.x, in.count);
+  sl_test_input(t, "end_states", "y", in.y, in.count);
+  sl_test_input(t, "end_states", "z", in.z, in.count);
+  sl_test_input(t, "end_states", "tx", in.tx, in.count);
+  sl_test_input(t, "end_states", "ty", in.ty, in.count);
   sl_test_input(t, "tables", "deflection", deflection, UT_DEFLECTIONS);
   const float constants[UT_FORMULA_CONSTANTS] = {[UT_DISTANCE_TO_MOMENTUM] = 4.0212e-5f};
   sl_test_input(t, "tables", "constants", constants, UT_FORMULA_CONSTANTS);

@@ -34,13 +34,13 @@ static struct sl_test *selection(void) {
     backward[i] = tracks[i].backward;
   }
   sl_test_events(t, 3);
-  sl_test_input(t, "states", "offsets", offsets, 4);
-  sl_test_input(t, "states", "x", x, TRACKS);
-  sl_test_input(t, "states", "y", y, TRACKS);
-  sl_test_input(t, "states", "z", z, TRACKS);
-  sl_test_input(t, "states", "tx", tx, TRACKS);
-  sl_test_input(t, "states", "ty", ty, TRACKS);
-  sl_test_input(t, "states", "backward", backward, TRACKS);
+  sl_test_input(t, "beamline_states", "offsets", offsets, 4);
+  sl_test_input(t, "beamline_states", "x", x, TRACKS);
+  sl_test_input(t, "beamline_states", "y", y, TRACKS);
+  sl_test_input(t, "beamline_states", "z", z, TRACKS);
+  sl_test_input(t, "beamline_states", "tx", tx, TRACKS);
+  sl_test_input(t, "beamline_states", "ty", ty, TRACKS);
+  sl_test_input(t, "beamline_states", "backward", backward, TRACKS);
   return t;
 }
 

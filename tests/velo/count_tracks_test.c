@@ -22,7 +22,7 @@ static void events_are_counted_apart(void **state) {
   sl_test_events(t, EVENTS);
   sl_test_input(t, "tracks", "offsets", offsets, EVENTS + 1);
   sl_test_input(t, "tracks", "hit_offsets", hit_offsets, TRACKS + 1);
-  sl_test_input(t, "states", "backward", backward, TRACKS);
+  sl_test_input(t, "beamline_states", "backward", backward, TRACKS);
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *found[] = {sl_test_output(t, "counts", "tracks"), sl_test_output(t, "counts", "hits"),
                              sl_test_output(t, "counts", "backward")};

@@ -13,7 +13,7 @@
 #define WHERE_COMMON(M)                                                                               \
   M(IN, header, odin_events, "", "what event.NAME is of")                                             \
   M(OPTIONAL_IN, vertices, pv_vertices, "offsets", "event.vertices: how many there are")              \
-  M(OPTIONAL_IN, tracks, velo_beamline_states, "offsets", "event.tracks: how many the VELO has")      \
+  M(OPTIONAL_IN, tracks, track_states, "offsets", "event.tracks: how many the VELO has")              \
   M(STRING, where, "", "what a candidate must be, such as pt > 2 GeV and chi2 < 20; empty: anything") \
   M(TABLE, program, u64, "what this is compiled to")                                                  \
   M(COMPUTED, words, uint32_t, "how many words it has")

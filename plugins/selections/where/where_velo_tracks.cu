@@ -2,15 +2,15 @@
 #include "where_line.h"
 
 #define SL_ARGS              where_velo_tracks_args
-#define WHERE_VELO_TRACKS(M) LINE_OVER(M, velo_beamline_states) WHERE_COMMON(M)
+#define WHERE_VELO_TRACKS(M) LINE_OVER(M, track_states) WHERE_COMMON(M)
 SL_ARGUMENTS(where_velo_tracks, WHERE_VELO_TRACKS);
 
 static const struct where_scope where_velo_tracks_scopes[] = {
-    WHERE_SCOPES_OF_CANDIDATES(struct where_velo_tracks_args, velo_beamline_states)};
+    WHERE_SCOPES_OF_CANDIDATES(struct where_velo_tracks_args, track_states)};
 
-WHERE_LINE(where_velo_tracks, "VELO tracks that a text in the graph describes", velo_beamline_states, 0) {
+WHERE_LINE(where_velo_tracks, "VELO tracks that a text in the graph describes", track_states, 0) {
   return WHERE_HOLDS(NULL);
 }
 
 #define LINES(L) L(where_velo_tracks)
-LINES_OVER(velo_beamline_states, LINES);
+LINES_OVER(track_states, LINES);

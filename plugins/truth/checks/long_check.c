@@ -18,7 +18,7 @@
 #define LONG_CHECK(M)                                                                                            \
   M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "any order")                  \
   M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
-  M(IN, states, velo_end_states, "offsets tx ty", "of these")                                                    \
+  M(IN, end_states, track_states, "offsets tx ty", "of these")                                                   \
   M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits")         \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
@@ -87,7 +87,7 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
     const uint32_t velo_track = tracks->velo_track[i];
     const double qop = (double)tracks->qop[i];
     const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
-    track_check_add_momentum(&c->tracks, &track, &args->states, args->states.offsets[event] + velo_track, qop);
+    track_check_add_momentum(&c->tracks, &track, &args->end_states, args->end_states.offsets[event] + velo_track, qop);
     if (has_a_hit_twice(&track.in[MC_SCIFI])) c->tracks_with_a_hit_twice++;
     for (uint32_t k = 0; k < a->match_count; k++)
       momenta_add(&c->momenta, momentum_range, &c->tracks.mc.particles[a->matches[k].particle], WITH_MOMENTUM, qop);

@@ -17,7 +17,7 @@
   M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit_id", "tracks in the fibre tracker")                     \
   M(IN, selected, ut_selected_tracks, "", "VELO tracks that they may be")                                        \
   M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "all of them")                                   \
-  M(IN, states, velo_end_states, "offsets x y z tx ty", "of these")                                              \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "of these")                                             \
   M(IN, matching, matching_constants, "constants", "how they are matched")                                       \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
   M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                                  \
@@ -72,7 +72,7 @@ static int write_pairs(struct match_examples *m, const struct match_examples_arg
   int status = SL_OK;
   for (uint32_t k = args->selected.offsets[event]; k < args->selected.offsets[event + 1] && status == SL_OK; k++) {
     const uint32_t track = args->selected.track[k];
-    const struct forward_state velo = forward_velo_state(&args->states, args->states.offsets[event] + track);
+    const struct forward_state velo = forward_velo_state(&args->end_states, args->end_states.offsets[event] + track);
     const struct matched_pair pair = match_pair(constants, &settings, &velo, &seed);
     if (!(pair.chi2 <= args->max_chi2)) continue;
     const struct track_hits both = {

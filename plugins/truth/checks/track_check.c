@@ -112,7 +112,7 @@ void track_check_add(struct track_check *c, const struct track_hits *track) {
 }
 
 void track_check_add_momentum(struct track_check *c, const struct track_hits *track,
-                              const struct velo_end_states_view *states, uint32_t state, double qop) {
+                              const struct track_states_view *states, uint32_t state, double qop) {
   const double p_min = 3000, pt_min = 500; /* MeV */
   const double tx = (double)states->tx[state], ty = (double)states->ty[state], slope2 = tx * tx + ty * ty;
   const double p = 1 / fabs(qop);

@@ -65,7 +65,7 @@ int track_check_consume(struct track_check *c, const struct sl_services *s, cons
 void track_check_add(struct track_check *c, const struct track_hits *track);
 /* The same for a track with q/p and a state at the end of the VELO. */
 void track_check_add_momentum(struct track_check *c, const struct track_hits *track,
-                              const struct velo_end_states_view *states, uint32_t state, double qop);
+                              const struct track_states_view *states, uint32_t state, double qop);
 
 /* The hits of VELO track number `track` of an event; of a VELO-UT track, none if there are no such tracks or the number
  * is FORWARD_NO_TRACK. */

@@ -17,7 +17,7 @@
   M(IN, hits, ut_hits, "offsets id", "any order")                                                                \
   M(IN, tracks, ut_tracks, "offsets hit_offsets velo_track qop hit_id", "any order")                             \
   M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
-  M(IN, states, velo_end_states, "offsets tx ty", "of these")                                                    \
+  M(IN, end_states, track_states, "offsets tx ty", "of these")                                                   \
   M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(ut_check, UT_CHECK);
@@ -75,7 +75,7 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
     const double qop = (double)tracks->qop[i];
     const struct track_hits track = {.in = {[MC_VELO] = velo_hits_of(&args->velo_tracks, event, velo_track),
                                             [MC_UT] = {tracks->hit_id + first, tracks->hit_offsets[i + 1] - first}}};
-    track_check_add_momentum(&c->tracks, &track, &args->states, args->states.offsets[event] + velo_track, qop);
+    track_check_add_momentum(&c->tracks, &track, &args->end_states, args->end_states.offsets[event] + velo_track, qop);
     const struct association *a = &c->tracks.association;
     for (uint32_t k = 0; k < a->match_count; k++)
       momenta_add(&c->momenta, momentum_range, &c->tracks.mc.particles[a->matches[k].particle], MC_IS_LONG | MC_HAS_UT,

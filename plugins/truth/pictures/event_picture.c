@@ -32,7 +32,7 @@
 #define SL_ARGS event_picture_args
 #define EVENT_PICTURE(M)                                                                                      \
   M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "to be drawn")                   \
-  M(IN, states, velo_beamline_states, "offsets x y z tx ty backward", "of the tracks, in their order")        \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "of the tracks, in their order")       \
   M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all hits; without, those on tracks are drawn")           \
   M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "for the outline of the sensors")       \
   M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles") \
@@ -142,7 +142,7 @@ static void describe_match(struct event_picture *c, struct picture_line *line) {
 
 static int add_track(struct event_picture *c, const struct event_picture_args *args, uint32_t track) {
   const struct velo_tracks_view *t = &args->tracks;
-  const struct velo_beamline_states_view *s = &args->states;
+  const struct track_states_view *s = &args->beamline_states;
   const uint32_t first = t->hit_offsets[track], count = t->hit_offsets[track + 1] - first;
   struct picture_line line = {.origin = {s->x[track], s->y[track], s->z[track]},
                               .tx = s->tx[track],
@@ -325,7 +325,7 @@ static int draw_spectrometer(struct event_picture *c, const struct sl_services *
   if (read_detectors(c, s, args, e, event)) return SL_ENOMEM;
   spectrometer_sort_hits(p);
   if (p->has_truth && !spectrometer_add_tracks(p, &c->mc, c->id_mask)) return SL_ENOMEM;
-  const struct spectrometer_inputs found = {args->tracks, args->states, args->ut_tracks, args->long_tracks,
+  const struct spectrometer_inputs found = {args->tracks, args->beamline_states, args->ut_tracks, args->long_tracks,
                                             args->muons.is_muon};
   if (spectrometer_take_tracks(p, &found, e, p->has_truth ? &c->association : NULL)) return SL_ENOMEM;
   spectrometer_draw(p, &c->picture, &c->svg);

@@ -13,7 +13,7 @@
 /* What a graph gives. Those without offsets are not there. */
 struct spectrometer_inputs {
   struct velo_tracks_view velo;
-  struct velo_beamline_states_view states;
+  struct track_states_view states;
   struct ut_tracks_view ut;
   struct long_tracks_view longs;
   const uint8_t *is_muon; /* of each long track, or NULL */

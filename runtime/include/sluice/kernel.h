@@ -304,33 +304,6 @@ static SL_DEVICE SL_UNUSED double sl_field_rest(const struct sl_field_ref *field
 #define SL_FOR_BLOCK(i, n) \
   for (uint32_t sl_base_##i = 0, i = threadIdx.x; sl_base_##i < (n); sl_base_##i += blockDim.x, i += blockDim.x)
 
-/* For SL_COUNT_SCAN_WRITE: of the items of an event those that are wanted, in their order. `from` and `to` are the
- * offsets of what there is and of what is written; `is_wanted` is an expression in i, the item.
- *   SL_KERNEL(NAME_count, struct NAME_args) {
- *     SL_FOR_EVENTS (event, a.events) SL_COUNT_WANTED(i, event, a.all.offsets, a.kept.offsets, a.all.x[i] > 0);
- *   }
- *   SL_KERNEL(NAME_write, struct NAME_args) {
- *     SL_FOR_EVENTS (event, a.events)
- *       SL_FOR_WANTED (i, place, event, a.all.offsets, a.kept.offsets, a.all.x[i] > 0) a.kept.x[place] = a.all.x[i];
- *   }
- * Every thread of the block comes here; inside the loop are no collectives and no `break`. */
-#define SL_COUNT_WANTED(i, event, from, to, is_wanted)                                                                \
-  do {                                                                                                                \
-    uint32_t sl_count_##i = 0;                                                                                        \
-    for (uint32_t i = (from)[event] + threadIdx.x, sl_end_##i = (from)[(event) + 1]; i < sl_end_##i; i += blockDim.x) \
-      sl_count_##i += (is_wanted) ? 1u : 0u;                                                                          \
-    sl_count_##i = sl_block_sum_u32(sl_count_##i);                                                                    \
-    if (threadIdx.x == 0) (to)[event] = sl_count_##i;                                                                 \
-  } while (0)
-#define SL_FOR_WANTED(i, place, event, from, to, is_wanted)                                                \
-  for (uint32_t sl_first_##i = (from)[event], sl_to_##i = (to)[event], sl_base_##i = 0, sl_length_##i = 0, \
-                sl_count_##i = (to)[(event) + 1] == sl_to_##i ? 0 : (from)[(event) + 1] - sl_first_##i;    \
-       sl_base_##i < sl_count_##i; sl_base_##i += blockDim.x)                                              \
-    for (uint32_t i = sl_first_##i + sl_base_##i + threadIdx.x,                                            \
-                  sl_is_one_##i = i - sl_first_##i < sl_count_##i && (is_wanted) ? 1u : 0u,                \
-                  place = sl_to_##i + sl_block_append(sl_is_one_##i, &sl_length_##i);                      \
-         sl_is_one_##i; sl_is_one_##i = 0)
-
 /* SL_FOR_BLOCK for the threads of a warp, for sl_warp_append. */
 #define SL_FOR_WARP(i, n)                                               \
   for (uint32_t sl_base_##i = 0, i = sl_warp_lane(); sl_base_##i < (n); \
@@ -396,5 +369,7 @@ static SL_DEVICE uint32_t sl_team_threads(const struct sl_team *team) {
 #define SL_FOR_LANES32(j) for (uint32_t j = sl_group_lane(32); j < 32; j += SL_GROUP(32))
 #define SL_FOR_LANES32_BELOW(j, count) \
   for (uint32_t j = sl_group_lane(32), sl_end_##j = (count) < 32 ? (count) : 32; j < sl_end_##j; j += SL_GROUP(32))
+
+#include <sluice/kernel_select.h>
 
 #endif

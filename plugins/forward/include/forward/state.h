@@ -12,7 +12,7 @@ struct forward_state {
 };
 
 /* Those of VELO track `i` of the slice. */
-SL_MATH_FUNCTION struct forward_state forward_velo_state(const struct velo_end_states_view *states, uint32_t i) {
+SL_MATH_FUNCTION struct forward_state forward_velo_state(const struct track_states_view *states, uint32_t i) {
   struct forward_state s;
   s.x = states->x[i];
   s.y = states->y[i];

@@ -3,24 +3,17 @@
 #ifndef SELECTIONS_EVENT_MODEL_H
 #define SELECTIONS_EVENT_MODEL_H
 
+#include "velo/event_model.h"
+
 #include <sluice/plugin.h>
 
 /* Straight lines with covariances where long tracks are nearest to the beam line. x and y are fitted apart, so that
  * there are no covariances of these. A track that no line can be fitted to has zeros. */
 #define LONG_STATES_FIELDS(F)                                                    \
   F(offsets, u32, OFFSETS, "", "first track of each event")                      \
-  F(x, f32, PER_ITEM, "mm", "position")                                          \
-  F(y, f32, PER_ITEM, "mm", "position")                                          \
-  F(z, f32, PER_ITEM, "mm", "position")                                          \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz")                                        \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                        \
+  TRACK_LINE_FIELDS(F)                                                           \
   F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum, before energy was lost") \
-  F(c00, f32, PER_ITEM, "mm2", "variance of x")                                  \
-  F(c20, f32, PER_ITEM, "mm", "covariance of x and tx")                          \
-  F(c22, f32, PER_ITEM, "", "variance of tx")                                    \
-  F(c11, f32, PER_ITEM, "mm2", "variance of y")                                  \
-  F(c31, f32, PER_ITEM, "mm", "covariance of y and ty")                          \
-  F(c33, f32, PER_ITEM, "", "variance of ty")                                    \
+  TRACK_COVARIANCE_FIELDS(F)                                                     \
   F(chi2, f32, PER_ITEM, "", "of the hits in the VELO")                          \
   F(ndof, u32, PER_ITEM, "", "degrees of freedom: twice the number of hits, less four")
 SL_COLLECTION(long_states, LONG_STATES_FIELDS, "states of long tracks at the beam line");

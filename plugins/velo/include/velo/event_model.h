@@ -63,25 +63,30 @@ SL_COLLECTION_OF(velo_accepted, VELO_FLAG_FIELDS, "which VELO track candidates a
   F(hit_z, f32, PER_SUBITEM, "mm", "global z")
 SL_COLLECTION(velo_tracks, VELO_TRACKS_FIELDS, "VELO tracks with their hits");
 
-/* State of each track at a place: straight line and covariance. x and y are fitted independently and have equal
- * covariances in the VELO; both are stored. */
-#define VELO_STATES_FIELDS(F)                               \
+/* A track's state: a straight line with its covariance at a position. x and y are fitted independently, so that they
+ * have no covariance. */
+#define TRACK_LINE_FIELDS(F)              \
+  F(x, f32, PER_ITEM, "mm", "position")   \
+  F(y, f32, PER_ITEM, "mm", "position")   \
+  F(z, f32, PER_ITEM, "mm", "position")   \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz") \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz")
+#define TRACK_COVARIANCE_FIELDS(F)                      \
+  F(c00, f32, PER_ITEM, "mm2", "variance of x")         \
+  F(c20, f32, PER_ITEM, "mm", "covariance of x and tx") \
+  F(c22, f32, PER_ITEM, "", "variance of tx")           \
+  F(c11, f32, PER_ITEM, "mm2", "variance of y")         \
+  F(c31, f32, PER_ITEM, "mm", "covariance of y and ty") \
+  F(c33, f32, PER_ITEM, "", "variance of ty")
+
+/* States of VELO tracks. The port's name says where they are: `beamline_states` of velo.kalman_filter at the closest
+ * approach to the beam line, `end_states` at the end of the VELO, z = 770 mm. An input of the same name takes them. */
+#define TRACK_STATES_FIELDS(F)                              \
   F(offsets, u32, OFFSETS, "", "first state of each event") \
-  F(x, f32, PER_ITEM, "mm", "position")                     \
-  F(y, f32, PER_ITEM, "mm", "position")                     \
-  F(z, f32, PER_ITEM, "mm", "position")                     \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz")                   \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz")                   \
-  F(c00, f32, PER_ITEM, "mm2", "variance of x")             \
-  F(c20, f32, PER_ITEM, "mm", "covariance of x and tx")     \
-  F(c22, f32, PER_ITEM, "", "variance of tx")               \
-  F(c11, f32, PER_ITEM, "mm2", "variance of y")             \
-  F(c31, f32, PER_ITEM, "mm", "covariance of y and ty")     \
-  F(c33, f32, PER_ITEM, "", "variance of ty")               \
+  TRACK_LINE_FIELDS(F)                                      \
+  TRACK_COVARIANCE_FIELDS(F)                                \
   F(backward, u8, PER_ITEM, "", "1 if the track lies upstream of its closest approach to the beam")
-SL_COLLECTION(velo_beamline_states, VELO_STATES_FIELDS,
-              "states of VELO tracks at their closest approach to the beam line");
-SL_COLLECTION(velo_end_states, VELO_STATES_FIELDS, "states of VELO tracks at the end of the VELO, z = 770 mm");
+SL_COLLECTION(track_states, TRACK_STATES_FIELDS, "states of tracks: straight lines with covariances");
 
 /* Figures of an event, for monitoring. */
 #define VELO_COUNTS_FIELDS(F)                             \
