@@ -2,10 +2,15 @@
 #ifndef SCIFI_MATCH_NETWORK_FILE_H
 #define SCIFI_MATCH_NETWORK_FILE_H
 
-#include "io/statements.h"
+#include "geometry/statements.h"
 #include "scifi/match_network.h"
 
-/* An io_description_read; the description is the array `network`. */
-uint32_t scifi_match_network_read(const char *text, size_t bytes, void *network, char *reason, size_t reason_size);
+struct scifi_match_network {
+  float numbers[SCIFI_MATCH_NETWORK_NUMBERS]; /* as in `network` of scifi_matching_constants */
+  uint32_t units;
+};
+
+/* Of a struct scifi_match_network. */
+extern const struct statement_format scifi_match_network_format;
 
 #endif

@@ -8,9 +8,3 @@ set(sim_sources simulation event random species crossing generator decay phase_s
 list(TRANSFORM sim_sources PREPEND ${sim_folder}/)
 list(TRANSFORM sim_sources APPEND .c)
 set(sim_includes ${sim_folder} ${PROJECT_SOURCE_DIR}/plugins/io/include ${PROJECT_SOURCE_DIR}/plugins/truth/include)
-foreach(detector velo ut scifi calo muon)
-  sluice_embed_text(sim_embedded ${PROJECT_SOURCE_DIR}/plugins/${detector}/include/${detector}/nominal.${detector}
-                    ${detector}_nominal_text)
-  list(APPEND sim_includes ${PROJECT_SOURCE_DIR}/plugins/${detector}/include)
-endforeach()
-list(APPEND sim_includes ${sim_embedded})
