@@ -24,8 +24,6 @@ static int is_neighbour(double value) { return value < CALO_CELLS || value == CA
 
 #define ARRAY(field, type, count, low, high, what, ...) \
   GEOMETRY_ARRAY(calo_geometry, field, type, count, low, high, what, __VA_ARGS__)
-#define LENGTHS(field, count, what, ...) \
-  ARRAY(field, f32, count, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, what, __VA_ARGS__)
 #define POSITIVE .accepts = is_positive, .expected = "more than 0"
 
 /* Between channels and sources: arrays after their lengths, and the size of a cell. */
@@ -34,17 +32,17 @@ static const struct geometry_field fields[] = {
     ARRAY(neighbours, u16, CALO_NEIGHBOURS *CALO_CELLS, 0, CALO_NO_NEIGHBOUR, "neighbour", .accepts = is_neighbour,
           .expected = "a cell below 6016 or 65535"),
     GEOMETRY_NUMBER(u32, 2 * CALO_CELLS, "coordinates"),
-    LENGTHS(xy, 2 * CALO_CELLS, "coordinate"),
+    GEOMETRY_LENGTHS(calo_geometry, xy, 2 * CALO_CELLS, "coordinate"),
     GEOMETRY_NUMBER(u32, CALO_CELLS, "gains"),
     ARRAY(gain, f32, CALO_CELLS, -1e4, 1e4, "gain", POSITIVE),
     GEOMETRY_NUMBER(u32, CALO_TRANSFORM_VALUES, "values of the transform"),
-    LENGTHS(to_local, CALO_TRANSFORM_VALUES, "transform value"),
+    GEOMETRY_LENGTHS(calo_geometry, to_local, CALO_TRANSFORM_VALUES, "transform value"),
     GEOMETRY_NUMBER(u32, CALO_PLANES *CALO_PLANE_VALUES, "values of the planes"),
-    LENGTHS(planes, CALO_PLANES *CALO_PLANE_VALUES, "plane value"),
-    LENGTHS(cell_size, 1, "the size of a cell", POSITIVE),
+    GEOMETRY_LENGTHS(calo_geometry, planes, CALO_PLANES *CALO_PLANE_VALUES, "plane value"),
+    GEOMETRY_LENGTHS(calo_geometry, cell_size, 1, "the size of a cell", POSITIVE),
     GEOMETRY_NUMBER(u32, CALO_AREAS + 1, "borders of areas"),
     ARRAY(area_first, u32, CALO_AREAS + 1, 0, CALO_CELLS, "border of an area")};
-static const struct geometry_layout cells[] = {{"cells", GEOMETRY_FIELDS(fields)}, {NULL}};
+static const struct geometry_layout cells[] = {{"cells", GEOMETRY_FIELDS(fields)}, {0}};
 
 static void *array(const struct sl_services *s, const char *field, uint64_t count) {
   return s->make_array(s->context, "geometry", field, count);
@@ -120,7 +118,7 @@ static void pass_file(struct geometry_file *f, void *collection) {
   pass_sources(f, g);
 }
 
-static const struct geometry_layout files[] = {{"ecal_geometry.bin", .rest = pass_file}, {NULL}};
+static const struct geometry_layout files[] = {{"ecal_geometry.bin", .rest = pass_file}, {0}};
 
 /* ---------------------------------------------------------------------------------------------- the constant */
 
@@ -171,9 +169,8 @@ SL_CONSTANT(geometry, "cells, gains and channels of the calorimeter: nominal, fr
 
 #undef SL_ARGS
 #define SL_ARGS geometry_sink_args
-#define SINK(M)                                                                                \
-  M(IN, geometry, calo_geometry, "", "what is written")                                        \
-  M(FILE_OUT, path, "", FILES, "folder to write to, made if there is none; empty: that of -o") \
+#define SINK(M)                                              \
+  GEOMETRY_SINK_ARGUMENTS(M, geometry, calo_geometry, FILES) \
   M(U32, format, 0, 0, 4, "", "3 or 4, which has the sources of banks of type 77; 0: as the file that was read, or 3")
 SL_HOST_ARGUMENTS(geometry_sink, SINK);
 

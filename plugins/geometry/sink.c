@@ -31,7 +31,7 @@ int geometry_files_open(void *sink, const struct sl_services *s, const struct ge
   m->layouts = layouts;
   m->to = s->output;
   for (; m->count < GEOMETRY_FILES_MAX && layouts[m->count].name; m->count++) {
-    char file[PATH_MAX + 64];
+    char file[GEOMETRY_PATH_MAX + 64];
     snprintf(file, sizeof file, "%s/%s", m->path, layouts[m->count].name);
     const int status = m->to->open(s, file, 0, &m->files[m->count]);
     if (status < 0) return status;

@@ -14,7 +14,7 @@
 static int is_sign(double value) { return value == -1 || value == 1; }
 static const struct geometry_field fields[] = {GEOMETRY_ARRAY(magnet_polarity, sign, f32, 1, -1, 1, "polarity",
                                                               .accepts = is_sign, .expected = "-1 (down) or 1 (up)")};
-static const struct geometry_layout files[] = {{"polarity.bin", GEOMETRY_FIELDS(fields)}, {NULL}};
+static const struct geometry_layout files[] = {{"polarity.bin", GEOMETRY_FIELDS(fields)}, {0}};
 
 #define SL_ARGS polarity_args
 #define POLARITY(M)                                                                                   \
@@ -53,9 +53,7 @@ SL_CONSTANT(polarity, "the magnet's polarity: as it is told, or from a file", ma
 
 #undef SL_ARGS
 #define SL_ARGS polarity_sink_args
-#define SINK(M)                                         \
-  M(IN, magnet, magnet_polarity, "", "what is written") \
-  M(FILE_OUT, path, "", FILES, "folder to write to, made if there is none; empty: that of -o")
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, magnet, magnet_polarity, FILES)
 SL_HOST_ARGUMENTS(polarity_sink, SINK);
 GEOMETRY_SINK_CONSUME(polarity_sink, magnet)
 GEOMETRY_SINK(polarity_sink, "writes the polarity as a file that magnet.polarity reads", files);

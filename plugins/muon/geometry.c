@@ -207,8 +207,7 @@ static void pass_map(struct geometry_file *f, void *collection) {
   if (f->status == SL_OK) check_tiles(f, g);
 }
 
-static const struct geometry_layout files[] = {
-    {TABLES_FILE, .rest = pass_tables}, {MAP_FILE, .rest = pass_map}, {NULL}};
+static const struct geometry_layout files[] = {{TABLES_FILE, .rest = pass_tables}, {MAP_FILE, .rest = pass_map}, {0}};
 
 /* ------------------------------------------------------------------------------------------------ the constant */
 
@@ -259,9 +258,7 @@ SL_CONSTANT(geometry, "muon chambers: nominal, from a description, or from files
 
 #undef SL_ARGS
 #define SL_ARGS geometry_sink_args
-#define SINK(M)                                         \
-  M(IN, geometry, muon_geometry, "", "what is written") \
-  M(FILE_OUT, path, "", FILES, "folder to write to, made if there is none; empty: that of -o")
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, geometry, muon_geometry, FILES)
 SL_HOST_ARGUMENTS(geometry_sink, SINK);
 GEOMETRY_SINK_CONSUME(geometry_sink, geometry)
 GEOMETRY_SINK(geometry_sink, "writes the geometry as files that muon.geometry reads", files);

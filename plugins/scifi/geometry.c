@@ -36,8 +36,7 @@ static const struct geometry_field format_fields[] = {
 static const struct geometry_field link_fields[] = {
     GEOMETRY_ARRAY(scifi_geometry, source_id, u32, SCIFI_BANKS, 0, UINT16_MAX, "source id of bank"),
     GEOMETRY_ARRAY(scifi_geometry, link_channel, u32, LINKS, 0, UINT32_MAX, "first channels of links")};
-#define MATS(name, type, shape, unit, doc) \
-  GEOMETRY_ARRAY(scifi_geometry, name, type, SCIFI_MAT_TABLE, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, #name),
+#define MATS(name, type, shape, unit, doc) GEOMETRY_LENGTHS(scifi_geometry, name, SCIFI_MAT_TABLE, #name),
 static const struct geometry_field mat_fields[] = {GEOMETRY_NUMBER(u32, SCIFI_MAT_TABLE, "mats in a table"),
                                                    SCIFI_MAT_FIELDS(MATS)};
 
@@ -90,12 +89,12 @@ static void pass_rest(struct geometry_file *f, void *collection) {
 }
 
 static const struct geometry_layout files[] = {{"scifi_geometry.bin", GEOMETRY_FIELDS(head_fields), .rest = pass_rest},
-                                               {NULL}};
+                                               {0}};
 /* All arrays. */
 static const struct geometry_layout arrays[] = {{"format", GEOMETRY_FIELDS(format_fields)},
                                                 {"links", GEOMETRY_FIELDS(link_fields)},
                                                 {"mats", GEOMETRY_FIELDS(mat_fields)},
-                                                {NULL}};
+                                                {0}};
 
 /* ---------------------------------------------------------------------------------------------- the constant */
 
@@ -129,8 +128,7 @@ SL_CONSTANT(geometry, "geometry of the fibre tracker: nominal, from a descriptio
 #undef SL_ARGS
 #define SL_ARGS geometry_sink_args
 #define SINK(M)                                                                                                 \
-  M(IN, geometry, scifi_geometry, "", "what is written")                                                        \
-  M(FILE_OUT, path, "", FILES, "folder to write to, made if there is none; empty: that of -o")                  \
+  GEOMETRY_SINK_ARGUMENTS(M, geometry, scifi_geometry, FILES)                                                   \
   M(ENUM, format, "as_read",                                                                                    \
     "format_0: first channels of banks, for versions 4 to 6; format_1: those of links, for 7 and 8; nominally " \
     "format_0",                                                                                                 \

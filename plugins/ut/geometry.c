@@ -31,9 +31,9 @@ static const struct geometry_field sector_fields[] = {
     SECTORS(dx_di, 10, "dx of a strip"),
     SECTORS(dy_di, 10, "dy of a strip"),
     SECTORS(dz_di, 10, "dz of a strip"),
-    SECTORS(x0, GEOMETRY_LENGTH_MAX, "x of sector"),
-    SECTORS(y0, GEOMETRY_LENGTH_MAX, "y of sector"),
-    SECTORS(z0, GEOMETRY_LENGTH_MAX, "z of sector"),
+    GEOMETRY_LENGTHS(ut_geometry, x0, UT_SECTORS, "x of sector"),
+    GEOMETRY_LENGTHS(ut_geometry, y0, UT_SECTORS, "y of sector"),
+    GEOMETRY_LENGTHS(ut_geometry, z0, UT_SECTORS, "z of sector"),
     SECTORS(cosine, 1, "cosine of sector", POSITIVE)};
 
 #define LANES(field, largest, what) GEOMETRY_ARRAY(ut_geometry, field, u32, UT_LANES, 0, largest, what)
@@ -98,7 +98,7 @@ static void connect_lanes(struct geometry_file *f, void *collection) {
 
 static const struct geometry_layout files[] = {{"ut_geometry.bin", GEOMETRY_FIELDS(sector_fields)},
                                                {"ut_boards.bin", GEOMETRY_FIELDS(board_fields), .rest = connect_lanes},
-                                               {NULL}};
+                                               {0}};
 
 /* ---------------------------------------------------------------------------------------------- the constant */
 
@@ -164,9 +164,7 @@ SL_CONSTANT(geometry, "UT sectors and readout boards: nominal, from a descriptio
 
 #undef SL_ARGS
 #define SL_ARGS geometry_sink_args
-#define SINK(M)                                       \
-  M(IN, geometry, ut_geometry, "", "what is written") \
-  M(FILE_OUT, path, "", FILES, "folder to write to, made if there is none; empty: that of -o")
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, geometry, ut_geometry, FILES)
 SL_HOST_ARGUMENTS(geometry_sink, SINK);
 GEOMETRY_SINK_CONSUME(geometry_sink, geometry)
 GEOMETRY_SINK(geometry_sink, "writes the geometry as files that ut.geometry reads", files);

@@ -26,7 +26,7 @@ static const struct geometry_field table_fields[] = {
     GEOMETRY_NUMBER(u64, UT_INTEGRALS, "field integrals"),
     GEOMETRY_ARRAY(ut_magnet_tables, field_integral, f32, UT_INTEGRALS, -LARGEST_ENTRY, LARGEST_ENTRY,
                    "field integrals")};
-static const struct geometry_layout files[] = {{"ut_tables.bin", GEOMETRY_FIELDS(table_fields)}, {NULL}};
+static const struct geometry_layout files[] = {{"ut_tables.bin", GEOMETRY_FIELDS(table_fields)}, {0}};
 
 #define SL_ARGS magnet_tables_args
 #define MAGNET_TABLES(M)                                                                             \
@@ -82,9 +82,7 @@ SL_CONSTANT(magnet_tables, "what the magnet does to a track up to the UT: nomina
 
 #undef SL_ARGS
 #define SL_ARGS magnet_tables_sink_args
-#define SINK(M)                                          \
-  M(IN, tables, ut_magnet_tables, "", "what is written") \
-  M(FILE_OUT, path, "", FILES, "folder to write to, made if there is none; empty: that of -o")
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, tables, ut_magnet_tables, FILES)
 SL_HOST_ARGUMENTS(magnet_tables_sink, SINK);
 GEOMETRY_SINK_CONSUME(magnet_tables_sink, tables)
 GEOMETRY_SINK(magnet_tables_sink, "writes the magnet's tables as a file that ut.magnet_tables reads", files);

@@ -15,25 +15,20 @@
 
 static const struct geometry_field sensor_fields[] = {
     GEOMETRY_NUMBER(u64, VELO_MODULES, "modules"),
-    GEOMETRY_ARRAY(velo_geometry, module_z, f32, VELO_MODULES, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, "z of module",
-                   .is_ascending = 1),
+    GEOMETRY_LENGTHS(velo_geometry, module_z, VELO_MODULES, "z of module", .is_ascending = 1),
     GEOMETRY_NUMBER(u64, VELO_SENSOR_COLUMNS, "pixel columns"),
-    GEOMETRY_ARRAY(velo_geometry, local_x, f32, VELO_SENSOR_COLUMNS, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX,
-                   "x of column", .is_ascending = 1),
+    GEOMETRY_LENGTHS(velo_geometry, local_x, VELO_SENSOR_COLUMNS, "x of column", .is_ascending = 1),
     GEOMETRY_NUMBER(u64, VELO_SENSOR_COLUMNS, "column pitches"),
-    GEOMETRY_ARRAY(velo_geometry, x_pitch, f32, VELO_SENSOR_COLUMNS, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX,
-                   "pitch of column"),
+    GEOMETRY_LENGTHS(velo_geometry, x_pitch, VELO_SENSOR_COLUMNS, "pitch of column"),
     GEOMETRY_NUMBER(u64, VELO_SENSORS, "sensors"),
     GEOMETRY_NUMBER(u64, VELO_TRANSFORM_VALUES, "values of a sensor's transform"),
-    GEOMETRY_ARRAY(velo_geometry, transform, f32, VELO_SENSORS *VELO_TRANSFORM_VALUES, -GEOMETRY_LENGTH_MAX,
-                   GEOMETRY_LENGTH_MAX, "transform value")};
-static const struct geometry_field beam_fields[] = {
-    GEOMETRY_ARRAY(velo_geometry, beam, f32, 2, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, "beam line coordinate")};
+    GEOMETRY_LENGTHS(velo_geometry, transform, VELO_SENSORS *VELO_TRANSFORM_VALUES, "transform value")};
+static const struct geometry_field beam_fields[] = {GEOMETRY_LENGTHS(velo_geometry, beam, 2, "beam line coordinate")};
 
 static const struct geometry_layout files[] = {
     {"velo_geometry.bin", GEOMETRY_FIELDS(sensor_fields)},
     {"beamline.bin", GEOMETRY_FIELDS(beam_fields), .if_absent = "the beam line is taken to be at x = 0, y = 0"},
-    {NULL}};
+    {0}};
 
 /* --------------------------------------------------------------------------------------------- the constant */
 
@@ -64,9 +59,7 @@ SL_CONSTANT(geometry, "VELO geometry and beam line: nominal, from a description,
 
 #undef SL_ARGS
 #define SL_ARGS geometry_sink_args
-#define SINK(M)                                         \
-  M(IN, geometry, velo_geometry, "", "what is written") \
-  M(FILE_OUT, path, "", FILES, "folder to write to, made if there is none; empty: that of -o")
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, geometry, velo_geometry, FILES)
 SL_HOST_ARGUMENTS(geometry_sink, SINK);
 GEOMETRY_SINK_CONSUME(geometry_sink, geometry)
 GEOMETRY_SINK(geometry_sink, "writes the geometry as files that velo.geometry reads", files);

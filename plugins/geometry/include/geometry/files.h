@@ -3,21 +3,22 @@
  * A file is little-endian arrays back to back. Its layout is a table of fields, and a function where the layout depends
  * on values. The same layout serves both directions: reading checks each value and makes the arrays of a collection,
  * writing takes them from the collection. Errors name the file, the byte, what was found and what was expected; the
- * first one ends the file. For host code.
+ * first one ends the file. For host code in C; link Sluice::geometry.
  */
 #ifndef GEOMETRY_FILES_H
 #define GEOMETRY_FILES_H
 
 #include <sluice/plugin.h>
 
-#include <limits.h>
 #include <stddef.h>
+
+enum { GEOMETRY_PATH_MAX = 4096 };
 
 /* A file while it is read or written. */
 struct geometry_file {
   const struct sl_services *services;
   const char *port; /* of the arrays that are made */
-  char path[PATH_MAX];
+  char path[GEOMETRY_PATH_MAX];
   unsigned char *bytes;     /* of a file that is read, all of it */
   struct sl_output *output; /* of a file that is written, else NULL */
   size_t size, position;
@@ -44,6 +45,8 @@ struct geometry_field {
     .what = what_, .array = #field_, .type = SL_TYPE_##type_, .count = count_,              \
     .member = offsetof(struct collection_, field_), .low = low_, .high = high_, __VA_ARGS__ \
   }
+#define GEOMETRY_LENGTHS(collection_, field_, count_, what_, ...) \
+  GEOMETRY_ARRAY(collection_, field_, f32, count_, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, what_, __VA_ARGS__)
 #define GEOMETRY_FIELDS(table_) .fields = table_, .field_count = sizeof(table_) / sizeof(table_[0])
 
 /* A list of layouts ends with one that has no name. */

@@ -1,8 +1,11 @@
 /* sink.h: the sink of a constant, `geometry_sink` of a detector: writes a collection as the files that the constant
  * reads.
  *
- * The files are written once, with the first slice. A plugin declares the arguments, of which one is `path`, and
+ * The files are written once, with the first slice. A plugin has
  *
+ *   #define SL_ARGS geometry_sink_args
+ *   #define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, geometry, rich_geometry, "rich_geometry.bin")
+ *   SL_HOST_ARGUMENTS(geometry_sink, SINK);
  *   GEOMETRY_SINK_CONSUME(geometry_sink, geometry)
  *   GEOMETRY_SINK(geometry_sink, "writes the geometry as files that rich.geometry reads", files)
  *
@@ -16,7 +19,7 @@
 enum { GEOMETRY_FILES_MAX = 4 };
 
 struct geometry_files {
-  char path[PATH_MAX];
+  char path[GEOMETRY_PATH_MAX];
   const struct geometry_layout *layouts;
   struct sl_output *files[GEOMETRY_FILES_MAX];
   const struct sl_output_calls *to;
@@ -31,6 +34,9 @@ int geometry_files_write(void *sink, const struct sl_services *s, const void *vi
 int geometry_files_finish(void *sink, const struct sl_services *s, const struct sl_report *report);
 void geometry_files_close(void *sink);
 
+#define GEOMETRY_SINK_ARGUMENTS(M, port_, collection_, files_) \
+  M(IN, port_, collection_, "", "what is written")             \
+  M(FILE_OUT, path, "", files_, "folder to write to, made if there is none; empty: that of -o")
 /* The usual `consume`: the collection is written as it is. */
 #define GEOMETRY_SINK_CONSUME(name_, port_)                                              \
   static int name_##_consume(void *state, const struct sl_services *s, const void *args, \

@@ -9,7 +9,8 @@
  *        .fields = {STATEMENT_FIELD("x", NULL, f32, -9, 9, struct rich_mirror, x)}}};
  *
  * reads `gas pressure 1.5` once, and `mirror 0 x 3` to `mirror 3 x 3` in any order. A text is complete or refused, with
- * the number of a line and the reason. Numbers are decimal, whatever the locale.
+ * the number of a line and the reason. Numbers are decimal, whatever the locale. For host code in C; link
+ * Sluice::geometry.
  */
 #ifndef GEOMETRY_STATEMENTS_H
 #define GEOMETRY_STATEMENTS_H
@@ -59,14 +60,14 @@ struct statement_kind {
   .offset = offsetof(struct_, array_), .stride = sizeof(((struct_ *)0)->array_[0])
 
 struct statement_format {
-  const char *name, *text; /* the text that is read where no file is given, and its name in messages; or NULL */
+  const char *name, *text; /* the text that is read if no file is given, and its name in messages */
   const struct statement_kind *kinds;
   uint32_t kind_count, size; /* bytes of the struct that is filled */
   /* Optional: after the last line, computes what follows of the statements. Returns as `read` does. */
   int (*complete)(struct statement *s, void *into);
 };
 
-/* That of `struct NAME_description`, with the text NAME_nominal_text. */
+/* Defines the format of `struct NAME_description` with the text NAME_nominal_text. */
 #define STATEMENT_DESCRIPTION(name_, kinds_, complete_)                                           \
   const struct statement_format name_##_description_format = {"nominal." #name_,                  \
                                                               name_##_nominal_text,               \
@@ -75,7 +76,7 @@ struct statement_format {
                                                               sizeof(struct name_##_description), \
                                                               complete_}
 
-/* Zeroes `into` and fills it from a text, of a format's own text if `text` is NULL. Returns 0, or the number of the
+/* Zeroes `into` and fills it from a text, the format's own if `text` is NULL. Returns 0, or the number of the
  * line that is wrong (the last one, if something is missing), with the reason. */
 uint32_t statements_read(const struct statement_format *format, const char *text, size_t bytes, void *into,
                          char *reason, size_t reason_size);
@@ -87,10 +88,10 @@ int statements_load(const struct statement_format *format, const struct sl_servi
 /* The text of a file. Returns SL_OK or an error after a message. The caller frees the text. */
 int statements_text(const struct sl_services *s, const char *path, char **text, size_t *bytes);
 
-/* For functions `read` and `complete`. They return 1, or 0 after a reason. */
+/* The next word of the line, cut to the buffer. Returns 0 at the line's end. */
+int statement_word(struct statement *s, char *word, size_t size);
+/* For functions `read` and `complete`. They return 1, or 0 after the reason. */
 int statement_refuse(struct statement *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int statement_word(struct statement *s, char *word,
-                   size_t size); /* the next word, cut to the buffer; 0: the line ends */
 int statement_expect(struct statement *s, const char *keyword);
 int statement_f64(struct statement *s, const char *what, double low, double high, double *value);
 int statement_f32(struct statement *s, const char *what, double low, double high, float *value);
