@@ -67,9 +67,9 @@ static void transfer(struct geometry_file *f, void *to, size_t bytes, const char
   f->position += bytes;
 }
 
-static void refuse_value(struct geometry_file *f, const struct geometry_field *field, size_t at, size_t i,
+/* Value number `i` of an array that begins at byte `at`. */
+static void refuse_value(struct geometry_file *f, const struct geometry_field *field, size_t at, size_t i, double value,
                          const char *expected) {
-  const double value = value_of(field->type, (const char *)f->bytes + at, i);
   char number[32] = "", range[96];
   if (field->count > 1) snprintf(number, sizeof number, " number %zu", i);
   if (field->type == SL_TYPE_f32)
@@ -90,9 +90,9 @@ static void check_values(struct geometry_file *f, const struct geometry_field *f
   for (size_t i = 0; i < field->count && f->status == SL_OK; i++) {
     const double value = value_of(field->type, values, i);
     if (!(value >= field->low && value <= field->high))
-      refuse_value(f, field, at, i, field->type == SL_TYPE_f32 ? NULL : field->expected);
+      refuse_value(f, field, at, i, value, field->type == SL_TYPE_f32 ? NULL : field->expected);
     else if (field->accepts && !field->accepts(value))
-      refuse_value(f, field, at, i, field->expected);
+      refuse_value(f, field, at, i, value, field->expected);
   }
   for (size_t i = 1; field->is_ascending && i < field->count && f->status == SL_OK; i++) {
     const double before = value_of(field->type, values, i - 1), value = value_of(field->type, values, i);
@@ -151,11 +151,11 @@ static void **array_of(const struct geometry_field *field, void *collection) {
 }
 
 void geometry_fields(struct geometry_file *f, const struct geometry_field *fields, size_t count, void *collection) {
-  for (const struct geometry_field *field = fields; field < fields + count && f->status == SL_OK; field++) {
-    if (field->array)
-      pass_array(f, field, *array_of(field, collection));
+  for (size_t i = 0; i < count && f->status == SL_OK; i++) {
+    if (fields[i].array)
+      pass_array(f, &fields[i], *array_of(&fields[i], collection));
     else
-      geometry_number(f, field->type, (uint64_t)field->low, field->what);
+      geometry_number(f, fields[i].type, (uint64_t)fields[i].low, fields[i].what);
   }
 }
 
