@@ -4,7 +4,7 @@
 set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 
 # Plugins for --race keep symbols and debug information: lines and variables are named by them.
-file(GLOB_RECURSE programs ${root}/bin/* ${root}/lib/*.so ${root}/lib/*.so.*)
+file(GLOB_RECURSE programs ${root}/bin/* ${root}/lib/*.a ${root}/lib/*.so ${root}/lib/*.so.*)
 foreach(program ${programs})
   if(NOT IS_SYMLINK ${program} AND NOT program MATCHES "/plugins/[^/]*[.]race[.]so$")
     execute_process(COMMAND ${CPACK_SLUICE_STRIP} --strip-unneeded --remove-section=.comment --remove-section=.note ${program}

@@ -1,197 +1,141 @@
 /* calo.geometry: cells, gains and channels of the electromagnetic calorimeter: the nominal ones (nominal.calo), those
  * of another description of that kind, or those of a folder with ecal_geometry.bin (README.md, "The file").
+ * calo.geometry_sink writes this file.
  *
- * What kernels get of the file (geometry_file.h) is finite and within bounds: a neighbour is a cell, a card's index is
- * one of a card, planes can be met along z.
+ * The values of the file are finite and within bounds: a neighbour is a cell, a card's index is one of a card, planes
+ * can be met along z.
  */
 #include "calo/description.h"
-#include "calo_nominal_text.h"
-#include "geometry_file.h"
-#include "io/geometry_files.h"
+#include "geometry/files.h"
+#include "geometry/sink.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const float largest_length = 1e5f, largest_gain = 1e4f, largest_pedestal = 256.0f;
-static const float smallest_slope = 0.5f; /* of a plane's normal along z */
+#define FILES "ecal_geometry.bin"
 
-#define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                 \
-  M(FILE_IN, path, "", CALO_GEOMETRY_FILE,                                          \
-    "folder with ecal_geometry.bin; or a description; empty: the nominal detector") \
-  M(OUT, geometry, calo_geometry, "cells, gains and channels")
-SL_HOST_ARGUMENTS(geometry, GEOMETRY);
+enum { FORMAT_MIN = 3, FORMAT_SOURCES = 4 /* has card numbers and indices */ };
+static const double smallest_slope = 0.5; /* of a plane's normal along z */
 
-/* The arrays to fill, but for those of the sources; or SL_ENOMEM. */
-static int make_arrays(const struct sl_services *s, const uint32_t numbers[CALO_NUMBERS], struct calo_geometry *g) {
-  *g = (struct calo_geometry){
-      .numbers = s->make_array(s->context, "geometry", "numbers", CALO_NUMBERS),
-      .pedestal = s->make_array(s->context, "geometry", "pedestal", 1),
-      .channels = s->make_array(s->context, "geometry", "channels", (uint64_t)numbers[CALO_CARDS] * CALO_CARD_CHANNELS),
-      .neighbours = s->make_array(s->context, "geometry", "neighbours", CALO_NEIGHBOURS * CALO_CELLS),
-      .xy = s->make_array(s->context, "geometry", "xy", 2 * CALO_CELLS),
-      .gain = s->make_array(s->context, "geometry", "gain", CALO_CELLS),
-      .to_local = s->make_array(s->context, "geometry", "to_local", CALO_TO_LOCAL),
-      .planes = s->make_array(s->context, "geometry", "planes", CALO_PLANE_NUMBERS),
-      .cell_size = s->make_array(s->context, "geometry", "cell_size", 1),
-      .area_first = s->make_array(s->context, "geometry", "area_first", CALO_AREAS + 1),
-  };
-  const int complete = g->numbers && g->pedestal && g->channels && g->neighbours && g->xy && g->gain && g->to_local &&
-                       g->planes && g->cell_size && g->area_first;
-  if (!complete) return SL_ENOMEM;
-  memcpy(g->numbers, numbers, CALO_NUMBERS * sizeof *numbers);
-  return SL_OK;
+/* -------------------------------------------------------------------------------------------------- the file */
+
+static int is_positive(double value) { return value > 0; }
+static int is_neighbour(double value) { return value < CALO_CELLS || value == CALO_NO_NEIGHBOUR; }
+
+#define ARRAY(field, type, count, low, high, what, ...) \
+  GEOMETRY_ARRAY(calo_geometry, field, type, count, low, high, what, __VA_ARGS__)
+#define POSITIVE .accepts = is_positive, .expected = "more than 0"
+
+/* Between channels and sources: arrays after their lengths, and the size of a cell. */
+static const struct geometry_field fields[] = {
+    GEOMETRY_NUMBER(u32, CALO_NEIGHBOURS *CALO_CELLS, "neighbours"),
+    ARRAY(neighbours, u16, CALO_NEIGHBOURS *CALO_CELLS, 0, CALO_NO_NEIGHBOUR, "neighbour", .accepts = is_neighbour,
+          .expected = "a cell below 6016 or 65535"),
+    GEOMETRY_NUMBER(u32, 2 * CALO_CELLS, "coordinates"),
+    GEOMETRY_LENGTHS(calo_geometry, xy, 2 * CALO_CELLS, "coordinate"),
+    GEOMETRY_NUMBER(u32, CALO_CELLS, "gains"),
+    ARRAY(gain, f32, CALO_CELLS, -1e4, 1e4, "gain", POSITIVE),
+    GEOMETRY_NUMBER(u32, CALO_TRANSFORM_VALUES, "values of the transform"),
+    GEOMETRY_LENGTHS(calo_geometry, to_local, CALO_TRANSFORM_VALUES, "transform value"),
+    GEOMETRY_NUMBER(u32, CALO_PLANES *CALO_PLANE_VALUES, "values of the planes"),
+    GEOMETRY_LENGTHS(calo_geometry, planes, CALO_PLANES *CALO_PLANE_VALUES, "plane value"),
+    GEOMETRY_LENGTHS(calo_geometry, cell_size, 1, "the size of a cell", POSITIVE),
+    GEOMETRY_NUMBER(u32, CALO_AREAS + 1, "borders of areas"),
+    ARRAY(area_first, u32, CALO_AREAS + 1, 0, CALO_CELLS, "border of an area")};
+static const struct geometry_layout cells[] = {{"cells", GEOMETRY_FIELDS(fields)}, {0}};
+
+static void *array(const struct sl_services *s, const char *field, uint64_t count) {
+  return s->make_array(s->context, "geometry", field, count);
 }
 
-/* Those of the sources; without any there is one that is empty. */
-static int make_sources(const struct sl_services *s, uint32_t sources, struct calo_geometry *g) {
-  const uint32_t slots = CALO_BANK_CARDS * (sources > 0 ? sources : 1);
-  g->numbers[CALO_SOURCES] = sources;
-  g->card_number = s->make_array(s->context, "geometry", "card_number", slots);
-  g->card_index = s->make_array(s->context, "geometry", "card_index", slots);
+/* The arrays whose sizes are in `numbers`; without sources there is one that is empty. */
+static int make_channels(const struct sl_services *s, struct calo_geometry *g) {
+  g->channels = (uint16_t *)array(s, "channels", (uint64_t)g->numbers[CALO_CARDS] * CALO_CARD_CHANNELS);
+  return g->channels ? SL_OK : SL_ENOMEM;
+}
+static int make_sources(const struct sl_services *s, struct calo_geometry *g) {
+  const uint32_t slots = CALO_BANK_CARDS * (g->numbers[CALO_SOURCES] > 0 ? g->numbers[CALO_SOURCES] : 1);
+  g->card_number = (int32_t *)array(s, "card_number", slots);
+  g->card_index = (int32_t *)array(s, "card_index", slots);
   if (!g->card_number || !g->card_index) return SL_ENOMEM;
   for (uint32_t i = 0; i < slots; i++) g->card_index[i] = CALO_NO_CARD;
   return SL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------- from the file */
-
-/* A length that has to be a multiple of `unit` from `unit` to `most`, as `count` of units. */
-static int read_count(struct io_geometry_file *f, uint32_t unit, uint32_t most, const char *what, uint32_t *count) {
-  uint32_t length = 0;
-  const size_t at = f->position;
-  const int status = io_geometry_take(f, &length, sizeof length, what);
-  *count = length / unit;
-  if (status < 0 || (length > 0 && length % unit == 0 && length <= most)) return status;
-  return io_geometry_error(f, SL_EFORMAT, "byte %zu: number of %s is %u, expected a multiple of %u up to %u", at, what,
-                           length, unit, most);
+/* The arrays whose sizes are always the same. */
+static int make_arrays(const struct sl_services *s, struct calo_geometry *g) {
+  g->numbers = (uint32_t *)array(s, "numbers", CALO_NUMBERS);
+  g->pedestal = (float *)array(s, "pedestal", 1);
+  return g->numbers && g->pedestal ? geometry_make(cells, s, "geometry", g) : SL_ENOMEM;
 }
 
-/* The numbers in front, and the length of the first array. */
-static int parse_head(struct io_geometry_file *f, uint32_t numbers[CALO_NUMBERS], float *pedestal) {
-  int status;
-  if ((status = io_geometry_u32s(f, &numbers[CALO_FORMAT], 1, CALO_FORMAT_SOURCES, "format")) < 0) return status;
-  if (numbers[CALO_FORMAT] < CALO_FORMAT_MIN)
-    return io_geometry_error(f, SL_EFORMAT, "byte 0: format %u, expected %d or %d", numbers[CALO_FORMAT],
-                             CALO_FORMAT_MIN, CALO_FORMAT_SOURCES);
-  if ((status = io_geometry_u32s(f, &numbers[CALO_FIRST_CARD], 1, CALO_CARDS_MAX - 1, "code of the first card")) < 0)
-    return status;
-  if ((status = io_geometry_length_u32(f, CALO_CARD_CHANNELS, "channels of a card")) < 0) return status;
-  if ((status = io_geometry_length_u32(f, CALO_CELLS, "cells")) < 0) return status;
-  if ((status = io_geometry_floats(f, pedestal, 1, largest_pedestal, "pedestal")) < 0) return status;
-  const uint32_t codes = CALO_CARDS_MAX - numbers[CALO_FIRST_CARD];
-  return read_count(f, CALO_CARD_CHANNELS, codes * CALO_CARD_CHANNELS, "channels", &numbers[CALO_CARDS]);
-}
-
-static int parse_neighbours(struct io_geometry_file *f, uint16_t *neighbours) {
-  int status = io_geometry_length_u32(f, CALO_NEIGHBOURS * CALO_CELLS, "neighbours");
-  const size_t at = f->position;
-  if (status == SL_OK)
-    status = io_geometry_u16s(f, neighbours, CALO_NEIGHBOURS * CALO_CELLS, CALO_NO_NEIGHBOUR, "neighbour");
-  for (size_t i = 0; status == SL_OK && i < CALO_NEIGHBOURS * CALO_CELLS; i++)
-    if (neighbours[i] >= CALO_CELLS && neighbours[i] != CALO_NO_NEIGHBOUR)
-      return io_geometry_error(f, SL_EFORMAT, "byte %zu: neighbour number %zu is %u, expected a cell below %d or %d",
-                               at + 2 * i, i, (unsigned)neighbours[i], CALO_CELLS, CALO_NO_NEIGHBOUR);
-  return status;
-}
-
-static int parse_cells(struct io_geometry_file *f, const struct calo_geometry *g) {
-  int status;
-  if ((status = io_geometry_length_u32(f, 2 * CALO_CELLS, "coordinates")) < 0) return status;
-  if ((status = io_geometry_floats(f, g->xy, 2 * CALO_CELLS, largest_length, "coordinate")) < 0) return status;
-  if ((status = io_geometry_length_u32(f, CALO_CELLS, "gains")) < 0) return status;
-  const size_t at = f->position;
-  if ((status = io_geometry_floats(f, g->gain, CALO_CELLS, largest_gain, "gain")) < 0) return status;
-  for (size_t i = 0; i < CALO_CELLS; i++)
-    if (!(g->gain[i] > 0))
-      return io_geometry_error(f, SL_EFORMAT, "byte %zu: gain number %zu is %g, expected more than 0", at + 4 * i, i,
-                               (double)g->gain[i]);
-  return SL_OK;
-}
-
-static int parse_planes(struct io_geometry_file *f, const struct calo_geometry *g) {
-  int status;
-  if ((status = io_geometry_length_u32(f, CALO_TO_LOCAL, "values of the transform")) < 0) return status;
-  if ((status = io_geometry_floats(f, g->to_local, CALO_TO_LOCAL, largest_length, "transform value")) < 0)
-    return status;
-  if ((status = io_geometry_length_u32(f, CALO_PLANE_NUMBERS, "values of the planes")) < 0) return status;
-  if ((status = io_geometry_floats(f, g->planes, CALO_PLANE_NUMBERS, largest_length, "plane value")) < 0) return status;
-  for (uint32_t i = 0; i < CALO_PLANES; i++)
-    if (!(g->planes[CALO_PLANE_VALUES * i + 2] >= smallest_slope))
-      return io_geometry_error(f, SL_EFORMAT, "plane %u: c is %g, expected at least %g", i,
-                               (double)g->planes[CALO_PLANE_VALUES * i + 2], (double)smallest_slope);
-  return SL_OK;
-}
-
-static int parse_areas(struct io_geometry_file *f, const struct calo_geometry *g) {
-  int status;
-  if ((status = io_geometry_floats(f, g->cell_size, 1, largest_length, "size of a cell")) < 0) return status;
-  if (!(g->cell_size[0] > 0))
-    return io_geometry_error(f, SL_EFORMAT, "the size of a cell is %g, expected more than 0", (double)g->cell_size[0]);
-  if ((status = io_geometry_length_u32(f, CALO_AREAS + 1, "borders of areas")) < 0) return status;
-  if ((status = io_geometry_u32s(f, g->area_first, CALO_AREAS + 1, CALO_CELLS, "border of an area")) < 0) return status;
+static void check_cells(struct geometry_file *f, const struct calo_geometry *g) {
+  for (uint32_t i = 0; i < CALO_PLANES; i++) {
+    const double c = (double)g->planes[CALO_PLANE_VALUES * i + 2];
+    if (c < smallest_slope) geometry_fail(f, "plane %u: c is %g, expected at least %g", i, c, smallest_slope);
+  }
   if (g->area_first[0] != 0 || g->area_first[CALO_AREAS] != CALO_CELLS)
-    return io_geometry_error(f, SL_EFORMAT, "areas begin at cell %u and end at %u, expected 0 and %d", g->area_first[0],
-                             g->area_first[CALO_AREAS], CALO_CELLS);
+    geometry_fail(f, "areas begin at cell %u and end at %u, expected 0 and %d", g->area_first[0],
+                  g->area_first[CALO_AREAS], CALO_CELLS);
   for (uint32_t i = 0; i < CALO_AREAS; i++)
-    if (g->area_first[i] >= g->area_first[i + 1]) return io_geometry_error(f, SL_EFORMAT, "area %u has no cells", i);
-  return SL_OK;
+    if (g->area_first[i] >= g->area_first[i + 1]) geometry_fail(f, "area %u has no cells", i);
 }
 
-static int parse_sources(struct io_geometry_file *f, const struct sl_services *s, struct calo_geometry *g) {
-  const uint32_t has_sources = g->numbers[CALO_FORMAT] >= CALO_FORMAT_SOURCES, cards = g->numbers[CALO_CARDS];
-  const uint32_t slots_max = CALO_SOURCES_MAX * CALO_BANK_CARDS;
-  uint32_t sources = 0;
-  int status = has_sources ? read_count(f, CALO_BANK_CARDS, slots_max, "card numbers", &sources) : SL_OK;
-  if (status < 0) return status;
-  if ((status = make_sources(s, sources, g)) < 0 || !has_sources) return status;
-  const size_t slots = (size_t)sources * CALO_BANK_CARDS;
-  if ((status = io_geometry_take(f, g->card_number, slots * sizeof *g->card_number, "card numbers")) < 0) return status;
-  if ((status = io_geometry_length_u32(f, (uint32_t)slots, "card indices")) < 0) return status;
+static void pass_sources(struct geometry_file *f, struct calo_geometry *g) {
+  uint32_t *sources = &g->numbers[CALO_SOURCES];
+  const uint32_t cards = g->numbers[CALO_CARDS], slots_max = CALO_SOURCES_MAX * CALO_BANK_CARDS;
+  const int has_sources = g->numbers[CALO_FORMAT] >= FORMAT_SOURCES;
+  if (has_sources) geometry_count(f, SL_TYPE_u32, CALO_BANK_CARDS, slots_max, "card numbers", sources);
+  if (!f->output && f->status == SL_OK) f->status = make_sources(f->services, g);
+  if (!has_sources || f->status < 0) return;
+  const uint32_t slots = *sources * CALO_BANK_CARDS;
+  geometry_values(f, SL_TYPE_i32, g->card_number, slots, INT32_MIN, INT32_MAX, "card numbers");
+  geometry_number(f, SL_TYPE_u32, slots, "card indices");
   const size_t at = f->position;
-  if ((status = io_geometry_take(f, g->card_index, slots * sizeof *g->card_index, "card indices")) < 0) return status;
-  for (size_t i = 0; i < slots; i++)
+  geometry_values(f, SL_TYPE_i32, g->card_index, slots, INT32_MIN, INT32_MAX, "card indices");
+  for (uint32_t i = 0; i < slots && f->status == SL_OK; i++)
     if (g->card_index[i] < -1 || (g->card_index[i] >= (int32_t)cards && g->card_index[i] != CALO_NO_CARD))
-      return io_geometry_error(f, SL_EFORMAT, "byte %zu: card index number %zu is %d, expected one below %u, %d or -1",
-                               at + sizeof *g->card_index * i, i, (int)g->card_index[i], cards, CALO_NO_CARD);
-  return SL_OK;
+      geometry_fail(f, "byte %zu: card index number %u is %d, expected one below %u, %d or -1", at + 4 * i, i,
+                    (int)g->card_index[i], cards, CALO_NO_CARD);
 }
 
-static int parse(struct io_geometry_file *f, const struct sl_services *s) {
-  uint32_t numbers[CALO_NUMBERS] = {0};
-  struct calo_geometry g;
-  float pedestal = 0;
-  int status;
-  if ((status = parse_head(f, numbers, &pedestal)) < 0) return status;
-  if ((status = make_arrays(s, numbers, &g)) < 0) return status;
-  g.pedestal[0] = pedestal;
-  const size_t channels = (size_t)numbers[CALO_CARDS] * CALO_CARD_CHANNELS;
-  if ((status = io_geometry_take(f, g.channels, channels * sizeof *g.channels, "channels")) < 0) return status;
-  if ((status = parse_neighbours(f, g.neighbours)) < 0) return status;
-  if ((status = parse_cells(f, &g)) < 0) return status;
-  if ((status = parse_planes(f, &g)) < 0) return status;
-  if ((status = parse_areas(f, &g)) < 0) return status;
-  if ((status = parse_sources(f, s, &g)) < 0) return status;
-  return io_geometry_end(f);
+static void pass_file(struct geometry_file *f, void *collection) {
+  struct calo_geometry *g = (struct calo_geometry *)collection;
+  if (!f->output && (f->status = make_arrays(f->services, g)) < 0) return;
+  uint32_t *n = g->numbers;
+  geometry_values(f, SL_TYPE_u32, &n[CALO_FORMAT], 1, FORMAT_MIN, FORMAT_SOURCES, "format");
+  geometry_values(f, SL_TYPE_u32, &n[CALO_FIRST_CARD], 1, 0, CALO_CARDS_MAX - 1, "code of the first card");
+  geometry_number(f, SL_TYPE_u32, CALO_CARD_CHANNELS, "channels of a card");
+  geometry_number(f, SL_TYPE_u32, CALO_CELLS, "cells");
+  geometry_values(f, SL_TYPE_f32, g->pedestal, 1, -256, 256, "pedestal");
+  const uint32_t codes = CALO_CARDS_MAX - n[CALO_FIRST_CARD];
+  geometry_count(f, SL_TYPE_u32, CALO_CARD_CHANNELS, codes * CALO_CARD_CHANNELS, "channels", &n[CALO_CARDS]);
+  if (!f->output && f->status == SL_OK) f->status = make_channels(f->services, g);
+  if (f->status < 0) return;
+  geometry_values(f, SL_TYPE_u16, g->channels, n[CALO_CARDS] * CALO_CARD_CHANNELS, 0, UINT16_MAX, "channels");
+  geometry_fields(f, fields, sizeof fields / sizeof fields[0], g);
+  if (!f->output && f->status == SL_OK) check_cells(f, g);
+  pass_sources(f, g);
 }
 
-static int make_from_file(const struct sl_services *s, const char *folder) {
-  struct io_geometry_file file;
-  int status = io_geometry_require(s, folder, CALO_GEOMETRY_FILE, 0, &file);
-  if (status < 0) return status;
-  status = parse(&file, s);
-  io_geometry_free(&file);
-  return status;
-}
+static const struct geometry_layout files[] = {{"ecal_geometry.bin", .rest = pass_file}, {0}};
 
-/* ------------------------------------------------------------------------------------- from a description */
+/* ---------------------------------------------------------------------------------------------- the constant */
+
+#define SL_ARGS geometry_args
+#define GEOMETRY(M)                                                                                           \
+  M(FILE_IN, path, "", FILES, "folder with ecal_geometry.bin; or a description; empty: the nominal detector") \
+  M(OUT, geometry, calo_geometry, "cells, gains and channels")
+SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
 static int copy_description(const struct sl_services *s, const struct calo_description *d) {
-  const uint32_t numbers[CALO_NUMBERS] = {CALO_FORMAT_MIN, d->first_card, d->card_count, 0};
+  const uint32_t numbers[CALO_NUMBERS] = {FORMAT_MIN, d->first_card, d->card_count, d->source_count};
   const size_t slots = (size_t)d->source_count * CALO_BANK_CARDS;
-  struct calo_geometry g;
-  int status = make_arrays(s, numbers, &g);
-  if (status == SL_OK) status = make_sources(s, d->source_count, &g);
+  struct calo_geometry g = {0};
+  int status = make_arrays(s, &g);
+  if (status == SL_OK) memcpy(g.numbers, numbers, sizeof numbers);
+  if (status == SL_OK) status = make_channels(s, &g);
+  if (status == SL_OK) status = make_sources(s, &g);
   if (status < 0) return status;
   g.pedestal[0] = d->pedestal;
   memcpy(g.channels, d->channels, sizeof *d->channels * CALO_CARD_CHANNELS * d->card_count);
@@ -208,17 +152,49 @@ static int copy_description(const struct sl_services *s, const struct calo_descr
   return SL_OK;
 }
 
-static int make_from_description(const struct sl_services *s, const char *path) {
+static int make(const struct sl_services *s, const struct geometry_args *args) {
+  struct calo_geometry g = {0};
+  if (geometry_is_folder(args->path)) return geometry_read(files, s, "geometry", args->path, &g);
   struct calo_description *d = (struct calo_description *)malloc(sizeof *d);
-  int status = d ? calo_description_load(s, path, calo_nominal_text, d) : SL_ENOMEM;
+  int status = d ? statements_load(&calo_description_format, s, args->path, d) : SL_ENOMEM;
   if (status == SL_OK) status = copy_description(s, d);
   free(d);
   return status;
 }
 
-static int make(const struct sl_services *s, const struct geometry_args *args) {
-  return io_geometry_is_folder(args->path) ? make_from_file(s, args->path) : make_from_description(s, args->path);
-}
-
 SL_CONSTANT(geometry, "cells, gains and channels of the calorimeter: nominal, from a description, or from a file",
             make);
+
+/* -------------------------------------------------------------------------------------------------- the sink */
+
+#undef SL_ARGS
+#define SL_ARGS geometry_sink_args
+#define SINK(M)                                              \
+  GEOMETRY_SINK_ARGUMENTS(M, geometry, calo_geometry, FILES) \
+  M(U32, format, 0, 0, 4, "", "3 or 4, which has the sources of banks of type 77; 0: as the file that was read, or 3")
+SL_HOST_ARGUMENTS(geometry_sink, SINK);
+
+static int geometry_sink_check(const struct sl_services *s, const void *args_) {
+  const struct geometry_sink_args *args = (const struct geometry_sink_args *)args_;
+  if (args->format == 0 || args->format >= FORMAT_MIN) return SL_OK;
+  s->message(s->context, SL_ERROR, "format: %u, expected 0, %d or %d", args->format, FORMAT_MIN, FORMAT_SOURCES);
+  return SL_EINVAL;
+}
+
+static int geometry_sink_consume(void *state, const struct sl_services *s, const void *args_,
+                                 const struct sl_batch *batch) {
+  const struct geometry_sink_args *args = (const struct geometry_sink_args *)args_;
+  struct calo_geometry_view g = args->geometry;
+  uint32_t numbers[CALO_NUMBERS];
+  (void)batch;
+  memcpy(numbers, g.numbers, sizeof numbers);
+  if (args->format > 0) numbers[CALO_FORMAT] = args->format;
+  g.numbers = numbers;
+  if (numbers[CALO_FORMAT] < FORMAT_SOURCES || numbers[CALO_SOURCES] > 0) return geometry_files_write(state, s, &g);
+  s->message(s->context, SL_ERROR, "format: %u needs the sources of banks of type 77, which this geometry lacks",
+             numbers[CALO_FORMAT]);
+  return SL_EINVAL;
+}
+
+GEOMETRY_SINK(geometry_sink, "writes the geometry as the file that calo.geometry reads", files,
+              SL_CHECK(geometry_sink_check));

@@ -5,9 +5,6 @@
 #include "calibration/formula.h"
 #include "calibration/read.h"
 #include "forward/event_model.h"
-#include "io/geometry_files.h"
-#include "lhcb_calibration_text.h"
-#include "nominal_calibration_text.h"
 
 #include <stdlib.h>
 
@@ -61,7 +58,6 @@ static int take_formulas(const struct sl_services *s, const struct calibration *
 }
 
 static int make(const struct sl_services *s, const struct constants_args *args) {
-  const int is_folder = io_geometry_is_folder(args->path);
   float *z_layer = s->make_array(s->context, "forward", "z_layer", SCIFI_LAYERS);
   float *dxdy = s->make_array(s->context, "forward", "dxdy", SCIFI_LAYERS);
   float *kick = s->make_array(s->context, "forward", "kick", SCIFI_STATIONS * FORWARD_KICK_TERMS);
@@ -70,10 +66,7 @@ static int make(const struct sl_services *s, const struct constants_args *args) 
   float *constants = s->make_array(s->context, "forward", "constants", FORWARD_CONSTANTS);
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
   int status = z_layer && dxdy && kick && y_shift && bend && constants && c ? SL_OK : SL_ENOMEM;
-  if (status == SL_OK)
-    status = io_description_load(s, is_folder ? "" : args->path,
-                                 is_folder ? lhcb_calibration_text : nominal_calibration_text,
-                                 is_folder ? "lhcb.calibration" : "nominal.calibration", calibration_read, c);
+  if (status == SL_OK) status = calibration_load_path(s, args->path, c);
   if (status == SL_OK) {
     take_numbers(c->forward_z_layer, SCIFI_LAYERS, z_layer);
     take_numbers(c->scifi_dxdy, SCIFI_LAYERS, dxdy);

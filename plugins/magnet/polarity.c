@@ -1,41 +1,38 @@
-/* magnet.polarity: the polarity that the property says or, without one, that of a folder's polarity.bin; where nobody
- * says anything, down, as simulated events have it.
+/* magnet.polarity: the polarity that the property gives or, without one, that of a folder's polarity.bin; without
+ * either, down, as in simulated events. magnet.polarity_sink writes polarity.bin.
  */
-#include "io/geometry_files.h"
-#include "io/statements.h"
+#include "geometry/files.h"
+#include "geometry/sink.h"
+#include "geometry/statements.h"
 #include "magnet/event_model.h"
-#include "polarity_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FILES "polarity.bin"
+
+static int is_sign(double value) { return value == -1 || value == 1; }
+static const struct geometry_field fields[] = {GEOMETRY_ARRAY(magnet_polarity, sign, f32, 1, -1, 1, "polarity",
+                                                              .accepts = is_sign, .expected = "-1 (down) or 1 (up)")};
+static const struct geometry_layout files[] = {{"polarity.bin", GEOMETRY_FIELDS(fields)}, {0}};
 
 #define SL_ARGS polarity_args
-#define POLARITY(M)                                                                                       \
-  M(FILE_IN, path, "", POLARITY_FILE, "folder with polarity.bin; empty, or a description: there is none") \
-  M(ENUM, polarity, "geometry", "down, up, or that of the geometry: of the folder's file, else down",     \
-    "geometry down up")                                                                                   \
+#define POLARITY(M)                                                                                   \
+  M(FILE_IN, path, "", FILES, "folder with polarity.bin; empty, or a description: there is none")     \
+  M(ENUM, polarity, "geometry", "down, up, or that of the geometry: of the folder's file, else down", \
+    "geometry down up")                                                                               \
   M(OUT, magnet, magnet_polarity, "the polarity")
 SL_HOST_ARGUMENTS(polarity, POLARITY);
 
 enum { OF_GEOMETRY, DOWN, UP };
 
-static int read_polarity(const struct sl_services *s, const char *folder, float *sign) {
-  struct io_geometry_file file;
-  int status = io_geometry_require(s, folder, POLARITY_FILE, POLARITY_FILE_BYTES, &file);
-  if (status < 0) return status;
-  status = io_geometry_floats(&file, sign, 1, 1.0f, "polarity");
-  if (status == SL_OK && *sign != -1.0f && *sign != 1.0f)
-    status =
-        io_geometry_error(&file, SL_EFORMAT, "byte 0: polarity is %g, expected -1 (down) or 1 (up)", (double)*sign);
-  io_geometry_free(&file);
-  return status;
-}
-
 /* A description has no polarity, but must be one: a text. */
 static int check_description(const struct sl_services *s, const char *path) {
   char *text = NULL;
   size_t bytes = 0;
-  int status = *path ? io_statements_text(s, path, &text, &bytes) : SL_OK;
+  int status = *path ? statements_text(s, path, &text, &bytes) : SL_OK;
   if (status == SL_OK && bytes > 0 && memchr(text, '\0', bytes)) {
-    s->message(s->context, SL_ERROR, "%s: is no description, which is a text; of %s give the folder", path,
-               POLARITY_FILE);
+    s->message(s->context, SL_ERROR, "%s: is no description, which is a text; of " FILES " give the folder", path);
     status = SL_EFORMAT;
   }
   free(text);
@@ -43,11 +40,20 @@ static int check_description(const struct sl_services *s, const char *path) {
 }
 
 static int make(const struct sl_services *s, const struct polarity_args *args) {
-  float *sign = (float *)s->make_array(s->context, "magnet", "sign", 1);
-  if (!sign) return SL_ENOMEM;
-  *sign = args->polarity == UP ? 1.0f : -1.0f;
+  struct magnet_polarity m = {0};
+  int status = geometry_make(files, s, "magnet", &m);
+  if (status < 0) return status;
+  *m.sign = args->polarity == UP ? 1.0f : -1.0f;
   if (args->polarity != OF_GEOMETRY) return SL_OK;
-  return io_geometry_is_folder(args->path) ? read_polarity(s, args->path, sign) : check_description(s, args->path);
+  return geometry_is_folder(args->path) ? geometry_read(files, s, "magnet", args->path, &m)
+                                        : check_description(s, args->path);
 }
 
 SL_CONSTANT(polarity, "the magnet's polarity: as it is told, or from a file", make);
+
+#undef SL_ARGS
+#define SL_ARGS polarity_sink_args
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, magnet, magnet_polarity, FILES)
+SL_HOST_ARGUMENTS(polarity_sink, SINK);
+GEOMETRY_SINK_CONSUME(polarity_sink, magnet)
+GEOMETRY_SINK(polarity_sink, "writes the polarity as a file that magnet.polarity reads", files);

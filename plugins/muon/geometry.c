@@ -1,28 +1,36 @@
 /* muon.geometry: where pads and strips are, and which of them is behind a channel: of the nominal detector
  * (nominal.muon), of another description of that kind, or of a folder with muon_geometry.bin and muon_tables.bin
- * (README.md, "Files").
+ * (README.md, "Files"). muon.geometry_sink writes these files.
  *
- * Sizes of both files follow from what is in them. They are read twice: for the lengths, then into arrays of these.
- * Last, each tile of the map has to be one of the tables', so that who looks up its place stays within them.
+ * The sizes of both files follow from their values. They are read twice: for the lengths, then into arrays of these
+ * lengths. Last, each tile of the map must be one of the tables', so that a look-up of its place stays within them.
  */
-#include "geometry_file.h"
+#include "geometry/files.h"
+#include "geometry/sink.h"
 #include "muon/channels.h"
-#include "muon_nominal_text.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 
-/* No position of ours is larger than this, in mm; it keeps all sums far from overflow. */
-static const float largest_length = 1e5f;
+#define MAP_FILE    "muon_geometry.bin"
+#define TABLES_FILE "muon_tables.bin"
+#define FILES       MAP_FILE " " TABLES_FILE
 
-enum { GRID_X_MAX = 63, GRID_Y_MAX = 16, POSITIONS_MAX = 1 << 20, TILE_MAX = (1 << 29) - 1 };
+enum {
+  GRID_VALUES = 2 * MUON_GRIDS * MUON_TABLES,
+  OFFSET_VALUES = MUON_GRIDS * MUON_TABLES,
+  POSITION_FIRSTS = MUON_TABLES * MUON_STATIONS + 1,
+  WIDTH_FIRSTS = MUON_TABLES + 1,
+  HALVES = MUON_TELL40S * MUON_HALVES,
+  ALL_LINKS = HALVES * MUON_LINKS,
+  ALL_LINK_CHANNELS = ALL_LINKS * MUON_LINK_CHANNELS,
+  GRID_X_MAX = 63,
+  GRID_Y_MAX = 16,
+  POSITIONS_MAX = 1 << 20,
+  TILE_MAX = (1 << 29) - 1
+};
 
-#define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                                                    \
-  M(FILE_IN, path, "", MUON_GEOMETRY_FILE " " MUON_TABLES_FILE,                                                        \
-    "folder with muon_geometry.bin and muon_tables.bin; or a description; empty: the nominal one")                     \
-  M(U32, format, 2, 2, 3, "", "of the map, from a description: 2 is for banks of version 2, 3 for those of version 3") \
-  M(OUT, geometry, muon_geometry, "map of channels, positions of pads and strips")
-SL_HOST_ARGUMENTS(geometry, GEOMETRY);
+/* How many banks, or halves of Tell40s, a map's channel_first is for. */
+static uint32_t map_units(uint32_t format) { return format == 2 ? (uint32_t)MUON_BANKS : (uint32_t)HALVES; }
 
 /* ------------------------------------------------------------------------------------------------- arrays */
 
@@ -30,183 +38,136 @@ static void *array(const struct sl_services *s, const char *field, uint64_t coun
   return s->make_array(s->context, "geometry", field, count);
 }
 
-/* The arrays whose sizes are always the same; `format` is the map's. */
-static int make_small_arrays(const struct sl_services *s, uint32_t format, struct muon_geometry *g) {
-  g->format = array(s, "format", 2);
-  g->channel_first = array(s, "channel_first", map_units(format) + 1);
-  g->grid = array(s, "grid", GRID_VALUES);
-  g->offset = array(s, "offset", OFFSET_VALUES);
-  g->position_first = array(s, "position_first", POSITION_FIRSTS);
-  g->width_first = array(s, "width_first", WIDTH_FIRSTS);
-  return g->format && g->channel_first && g->grid && g->offset && g->position_first && g->width_first ? SL_OK
-                                                                                                      : SL_ENOMEM;
+/* First the arrays of the tables whose sizes are always the same, then those whose sizes these give. */
+static int make_table_heads(const struct sl_services *s, struct muon_geometry *g) {
+  g->format = (uint32_t *)array(s, "format", 2);
+  g->grid = (uint32_t *)array(s, "grid", GRID_VALUES);
+  g->offset = (uint32_t *)array(s, "offset", OFFSET_VALUES);
+  g->position_first = (uint32_t *)array(s, "position_first", POSITION_FIRSTS);
+  g->width_first = (uint32_t *)array(s, "width_first", WIDTH_FIRSTS);
+  return g->format && g->grid && g->offset && g->position_first && g->width_first ? SL_OK : SL_ENOMEM;
+}
+static int make_tables(const struct sl_services *s, struct muon_geometry *g) {
+  const uint32_t positions = g->position_first[POSITION_FIRSTS - 1], widths = g->width_first[WIDTH_FIRSTS - 1];
+  g->x = (float *)array(s, "x", positions);
+  g->y = (float *)array(s, "y", positions);
+  g->z = (float *)array(s, "z", positions);
+  g->half_x = (float *)array(s, "half_x", widths);
+  g->half_y = (float *)array(s, "half_y", widths);
+  return g->x && g->y && g->z && g->half_x && g->half_y ? SL_OK : SL_ENOMEM;
 }
 
-/* The others, whose sizes these tell. */
-static int make_large_arrays(const struct sl_services *s, uint32_t format, struct muon_geometry *g) {
-  const uint32_t positions = g->position_first[POSITION_FIRSTS - 1], widths = g->width_first[WIDTH_FIRSTS - 1];
-  g->tiles = array(s, "tiles", g->channel_first[map_units(format)]);
-  g->x = array(s, "x", positions);
-  g->y = array(s, "y", positions);
-  g->z = array(s, "z", positions);
-  g->half_x = array(s, "half_x", widths);
-  g->half_y = array(s, "half_y", widths);
-  const uint32_t once = format == 3; /* of format 3 alone */
-  g->tell40_station = array(s, "tell40_station", once * MUON_TELL40S);
-  g->tell40_links = array(s, "tell40_links", once * HALVES);
-  g->link_region = array(s, "link_region", once * ALL_LINKS);
-  g->link_quarter = array(s, "link_quarter", once * ALL_LINKS);
-  const int complete = g->tiles && g->x && g->y && g->z && g->half_x && g->half_y && g->tell40_station &&
-                       g->tell40_links && g->link_region && g->link_quarter;
-  return complete ? SL_OK : SL_ENOMEM;
+/* The same of the map, by its format. */
+static int make_map_head(const struct sl_services *s, struct muon_geometry *g) {
+  g->channel_first = (uint32_t *)array(s, "channel_first", map_units(g->format[0]) + 1);
+  return g->channel_first ? SL_OK : SL_ENOMEM;
+}
+static int make_map(const struct sl_services *s, struct muon_geometry *g) {
+  const uint32_t once = g->format[0] == 3; /* of format 3 alone */
+  g->tiles = (uint32_t *)array(s, "tiles", g->channel_first[map_units(g->format[0])]);
+  g->tell40_station = (uint32_t *)array(s, "tell40_station", once * MUON_TELL40S);
+  g->tell40_links = (uint32_t *)array(s, "tell40_links", once * HALVES);
+  g->link_region = (uint32_t *)array(s, "link_region", once * ALL_LINKS);
+  g->link_quarter = (uint32_t *)array(s, "link_quarter", once * ALL_LINKS);
+  return g->tiles && g->tell40_station && g->tell40_links && g->link_region && g->link_quarter ? SL_OK : SL_ENOMEM;
 }
 
 /* -------------------------------------------------------------------------------------------------- tables */
 
-static int read_length(struct io_geometry_file *f, uint64_t largest, const char *what, uint32_t *length) {
-  uint64_t found = 0;
-  const size_t at = f->position;
-  const int status = io_geometry_take(f, &found, sizeof found, what);
-  if (status < 0) return status;
-  *length = (uint32_t)found;
-  if (found <= largest) return SL_OK;
-  return io_geometry_error(f, SL_EFORMAT, "byte %zu: number of %s is %" PRIu64 ", expected at most %" PRIu64, at, what,
-                           found, largest);
+static void pass_grids(struct geometry_file *f, uint32_t *grid, uint32_t largest, const char *what) {
+  geometry_number(f, SL_TYPE_u64, MUON_GRIDS, what);
+  geometry_values(f, SL_TYPE_u32, grid, MUON_GRIDS, 1, largest, what);
 }
 
-static int skip(struct io_geometry_file *f, size_t bytes, const char *what) {
-  if (f->size - f->position < bytes)
-    return io_geometry_error(f, SL_EFORMAT, "ends at byte %zu, within %s, which ends at byte %zu", f->size, what,
-                             f->position + bytes);
-  f->position += bytes;
-  return SL_OK;
+static void pass_widths(struct geometry_file *f, float *values, uint32_t count, const char *what) {
+  geometry_number(f, SL_TYPE_u64, count, what);
+  geometry_values(f, SL_TYPE_f32, values, count, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, what);
 }
 
-static int read_grids(struct io_geometry_file *f, uint32_t *grid, uint32_t largest, const char *what) {
-  int status = io_geometry_length(f, MUON_GRIDS, what);
-  const size_t at = f->position;
-  if (status == SL_OK) status = io_geometry_u32s(f, grid, MUON_GRIDS, largest, what);
-  for (uint32_t i = 0; status == SL_OK && i < MUON_GRIDS; i++)
-    if (grid[i] == 0)
-      status =
-          io_geometry_error(f, SL_EFORMAT, "byte %zu: %s number %u is 0, expected at least 1", at + 4 * i, what, i);
-  return status;
-}
-
-/* Skipped while their number is not known. */
-static int read_widths(struct io_geometry_file *f, float *values, uint32_t count, const char *what) {
-  const int status = io_geometry_length(f, count, what);
-  if (status < 0) return status;
-  return values ? io_geometry_floats(f, values, count, largest_length, what) : skip(f, sizeof(float) * count, what);
-}
-
-/* Positions of a station: `count` triples, into x, y and z from `first` on. */
-static int read_positions(struct io_geometry_file *f, const struct muon_geometry *g, uint32_t first, uint32_t count) {
+/* Positions of a station: triples in the file, x, y and z from `first` on in the arrays, if these are made. */
+static void pass_positions(struct geometry_file *f, const struct muon_geometry *g, uint32_t first, uint32_t count) {
   static const char what[] = "coordinate of a position";
-  if (!g->x) return skip(f, (size_t)12 * count, what);
-  for (uint32_t i = first; i < first + count; i++) {
-    float xyz[3] = {0, 0, 0};
-    const int status = io_geometry_floats(f, xyz, 3, largest_length, what);
-    if (status < 0) return status;
+  if (!g->x) geometry_values(f, SL_TYPE_f32, NULL, (size_t)3 * count, 0, 0, what);
+  for (uint32_t i = first; i < first + count && g->x && f->status == SL_OK; i++) {
+    float xyz[3] = {g->x[i], g->y[i], g->z[i]};
+    geometry_values(f, SL_TYPE_f32, xyz, 3, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, what);
+    if (f->output) continue;
     g->x[i] = xyz[0];
     g->y[i] = xyz[1];
     g->z[i] = xyz[2];
   }
-  return SL_OK;
 }
 
-static int check_offsets(const struct io_geometry_file *f, const struct muon_geometry *g, uint32_t table,
-                         uint32_t station, uint32_t count) {
-  for (uint32_t r = 0; r < MUON_REGIONS; r++) {
+static void check_offsets(struct geometry_file *f, const struct muon_geometry *g, uint32_t table, uint32_t station,
+                          uint32_t count) {
+  for (uint32_t r = 0; r < MUON_REGIONS && f->status == SL_OK; r++) {
     const uint32_t i = station * MUON_REGIONS + r, *x = &g->grid[2 * MUON_GRIDS * table + i];
     const uint32_t offset = g->offset[table * MUON_GRIDS + i],
                    wanted = MUON_QUARTERS * muon_quarter_size(*x, x[MUON_GRIDS]);
-    if (offset > count || wanted > count - offset)
-      return io_geometry_error(f, SL_EFORMAT,
-                               "table %u: region %u of station %u begins at position %u and has %u, of %u in all",
-                               table, r, station, offset, wanted, count);
     const uint32_t pads = MUON_QUARTERS * r * muon_quarter_size(*x, x[MUON_GRIDS]);
-    if (table == MUON_PADS && g->format[1] == 2 && offset != pads)
-      return io_geometry_error(f, SL_EFORMAT, "pads of region %u of station %u begin at position %u, expected %u", r,
-                               station, offset, pads);
+    if (offset > count || wanted > count - offset)
+      geometry_fail(f, "table %u: region %u of station %u begins at position %u and has %u, of %u in all", table, r,
+                    station, offset, wanted, count);
+    else if (table == MUON_PADS && g->format[1] == 2 && offset != pads)
+      geometry_fail(f, "pads of region %u of station %u begin at position %u, expected %u", r, station, offset, pads);
   }
-  return SL_OK;
 }
 
-static int read_table(struct io_geometry_file *f, const struct muon_geometry *g, uint32_t table) {
+static void pass_table(struct geometry_file *f, const struct muon_geometry *g, uint32_t table) {
   uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table], *grid_y = grid_x + MUON_GRIDS, rows = 0;
-  int status = read_grids(f, grid_x, GRID_X_MAX, "grids in x");
-  if (status == SL_OK) status = read_grids(f, grid_y, GRID_Y_MAX, "grids in y");
-  if (status < 0) return status;
+  pass_grids(f, grid_x, GRID_X_MAX, "grids in x");
+  pass_grids(f, grid_y, GRID_Y_MAX, "grids in y");
   for (uint32_t i = 0; i < MUON_GRIDS; i++) rows += grid_y[i];
   const uint32_t widths = 6 * MUON_QUARTERS * rows, first = g->width_first[table];
-  g->width_first[table + 1] = first + widths;
-  status = read_widths(f, g->half_x ? g->half_x + first : NULL, widths, "half-widths in x");
-  if (status == SL_OK) status = read_widths(f, g->half_y ? g->half_y + first : NULL, widths, "half-widths in y");
-  if (status == SL_OK) status = io_geometry_length(f, MUON_GRIDS, "offsets");
-  if (status == SL_OK)
-    status = io_geometry_u32s(f, g->offset + table * MUON_GRIDS, MUON_GRIDS, POSITIONS_MAX, "offsets");
-  if (status == SL_OK) status = io_geometry_length(f, MUON_STATIONS, "stations");
-  for (uint32_t k = 0; k < MUON_STATIONS && status == SL_OK; k++) {
-    uint32_t *begin = &g->position_first[table * MUON_STATIONS + k], count;
-    status = read_length(f, POSITIONS_MAX, "positions", &count);
-    if (status == SL_OK) status = check_offsets(f, g, table, k, count);
-    if (status == SL_OK) status = read_positions(f, g, begin[0], count);
-    if (status == SL_OK) begin[1] = begin[0] + count;
+  pass_widths(f, g->half_x ? g->half_x + first : NULL, widths, "half-widths in x");
+  pass_widths(f, g->half_y ? g->half_y + first : NULL, widths, "half-widths in y");
+  geometry_number(f, SL_TYPE_u64, MUON_GRIDS, "offsets");
+  geometry_values(f, SL_TYPE_u32, g->offset + table * MUON_GRIDS, MUON_GRIDS, 0, POSITIONS_MAX, "offsets");
+  geometry_number(f, SL_TYPE_u64, MUON_STATIONS, "stations");
+  if (!f->output) g->width_first[table + 1] = first + widths;
+  for (uint32_t k = 0; k < MUON_STATIONS && f->status == SL_OK; k++) {
+    uint32_t *begin = &g->position_first[table * MUON_STATIONS + k], count = begin[1] - begin[0];
+    geometry_count(f, SL_TYPE_u64, 1, POSITIONS_MAX, "positions", &count);
+    if (!f->output && f->status == SL_OK) check_offsets(f, g, table, k, count);
+    if (f->status == SL_OK) pass_positions(f, g, begin[0], count);
+    if (!f->output) begin[1] = begin[0] + count;
   }
-  return status;
 }
 
-static int read_format(struct io_geometry_file *f, uint32_t *format) {
-  const int status = io_geometry_take(f, format, sizeof *format, "the format");
-  if (status < 0) return status;
-  if (*format == 2 || *format == 3) return SL_OK;
-  return io_geometry_error(f, SL_EFORMAT, "byte 0: format is %u, expected 2 or 3", *format);
+static void pass_all_tables(struct geometry_file *f, struct muon_geometry *g) {
+  geometry_values(f, SL_TYPE_u32, &g->format[1], 1, 2, 3, "format");
+  for (uint32_t table = 0; table < MUON_TABLES && f->status == SL_OK; table++) pass_table(f, g, table);
 }
 
-static int read_tables(struct io_geometry_file *f, const struct muon_geometry *g) {
+static void pass_tables(struct geometry_file *f, void *collection) {
+  struct muon_geometry *g = (struct muon_geometry *)collection;
+  if (!f->output && (f->status = make_table_heads(f->services, g)) < 0) return;
+  pass_all_tables(f, g);
+  if (f->output || f->status < 0) return;
+  f->status = make_tables(f->services, g);
   f->position = 0;
-  int status = read_format(f, &g->format[1]);
-  for (uint32_t table = 0; table < MUON_TABLES && status == SL_OK; table++) status = read_table(f, g, table);
-  return status < 0 ? status : io_geometry_end(f);
+  pass_all_tables(f, g);
 }
 
 /* ------------------------------------------------------------------------------------------------ the map */
 
-/* From byte 4 on. Without `tiles` lengths only. */
-static int read_banks(struct io_geometry_file *f, const struct muon_geometry *g) {
-  int status = io_geometry_length(f, MUON_BANKS, "banks");
-  for (uint32_t i = 0; i < MUON_BANKS && status == SL_OK; i++) {
-    uint32_t count = 0;
-    status = read_length(f, MUON_BANK_CHANNELS_MAX, "addresses of a bank", &count);
-    g->channel_first[i + 1] = g->channel_first[i] + count;
-    if (status < 0) break;
-    status = g->tiles ? io_geometry_u32s(f, g->tiles + g->channel_first[i], count, TILE_MAX, "tile")
-                      : skip(f, sizeof(uint32_t) * count, "tiles");
+static void pass_banks(struct geometry_file *f, const struct muon_geometry *g) {
+  geometry_number(f, SL_TYPE_u64, MUON_BANKS, "banks");
+  for (uint32_t i = 0; i < MUON_BANKS && f->status == SL_OK; i++) {
+    uint32_t *begin = &g->channel_first[i], count = begin[1] - begin[0];
+    geometry_count(f, SL_TYPE_u64, 1, MUON_BANK_CHANNELS_MAX, "addresses of a bank", &count);
+    geometry_values(f, SL_TYPE_u32, g->tiles ? g->tiles + begin[0] : NULL, count, 0, TILE_MAX, "tile");
+    if (!f->output) begin[1] = begin[0] + count;
   }
-  return status;
 }
 
-static int read_links(struct io_geometry_file *f, const struct muon_geometry *g) {
-  for (uint32_t i = 0; i <= HALVES; i++) g->channel_first[i] = i * MUON_HALF_CHANNELS;
-  if (!g->tiles) return SL_OK;
-  int status = io_geometry_u32s(f, g->tell40_station, MUON_TELL40S, MUON_STATIONS - 1, "station of a Tell40");
-  if (status == SL_OK) status = io_geometry_u32s(f, g->tell40_links, HALVES, MUON_LINKS, "links in use");
-  if (status == SL_OK) status = io_geometry_u32s(f, g->link_region, ALL_LINKS, MUON_REGIONS - 1, "region of a link");
-  if (status == SL_OK) status = io_geometry_u32s(f, g->link_quarter, ALL_LINKS, MUON_QUARTERS - 1, "quarter of a link");
-  if (status == SL_OK) status = io_geometry_u32s(f, g->tiles, ALL_LINK_CHANNELS, TILE_MAX, "tile");
-  return status < 0 ? status : io_geometry_end(f);
-}
-
-static int read_map(struct io_geometry_file *f, const struct muon_geometry *g) {
-  uint32_t format = 0;
-  f->position = 0;
-  int status = read_format(f, &format);
-  if (status < 0) return status;
-  g->format[0] = format;
-  if (format == 3) return read_links(f, g);
-  status = read_banks(f, g);
-  return status < 0 ? status : io_geometry_end(f);
+static void pass_links(struct geometry_file *f, const struct muon_geometry *g) {
+  for (uint32_t i = 0; i <= HALVES && !f->output; i++) g->channel_first[i] = i * MUON_HALF_CHANNELS;
+  geometry_values(f, SL_TYPE_u32, g->tell40_station, MUON_TELL40S, 0, MUON_STATIONS - 1, "station of a Tell40");
+  geometry_values(f, SL_TYPE_u32, g->tell40_links, HALVES, 0, MUON_LINKS, "links in use");
+  geometry_values(f, SL_TYPE_u32, g->link_region, ALL_LINKS, 0, MUON_REGIONS - 1, "region of a link");
+  geometry_values(f, SL_TYPE_u32, g->link_quarter, ALL_LINKS, 0, MUON_QUARTERS - 1, "quarter of a link");
+  geometry_values(f, SL_TYPE_u32, g->tiles, ALL_LINK_CHANNELS, 0, TILE_MAX, "tile");
 }
 
 static int is_in_tables(const struct muon_geometry *g, uint32_t tile) {
@@ -221,68 +182,59 @@ static int is_in_tables(const struct muon_geometry *g, uint32_t tile) {
   return 0;
 }
 
-static int check_tiles(const struct io_geometry_file *f, const struct muon_geometry *g) {
-  const uint32_t units = map_units(g->format[0]);
-  for (uint32_t unit = 0; unit < units; unit++)
-    for (uint32_t i = g->channel_first[unit]; i < g->channel_first[unit + 1]; i++)
+static void check_tiles(struct geometry_file *f, const struct muon_geometry *g) {
+  for (uint32_t unit = 0; unit < map_units(g->format[0]); unit++)
+    for (uint32_t i = g->channel_first[unit]; i < g->channel_first[unit + 1] && f->status == SL_OK; i++)
       if (g->tiles[i] != 0 && !is_in_tables(g, g->tiles[i]))
-        return io_geometry_error(f, SL_EFORMAT, "%s %u, channel %u: 0x%08x is no strip or pad of " MUON_TABLES_FILE,
-                                 g->format[0] == 2 ? "bank" : "half", unit, i - g->channel_first[unit], g->tiles[i]);
-  return SL_OK;
+        geometry_fail(f, "%s %u, channel %u: 0x%08x is no strip or pad of " TABLES_FILE,
+                      g->format[0] == 2 ? "bank" : "half", unit, i - g->channel_first[unit], g->tiles[i]);
 }
+
+/* After the tables, in which `format` is made. */
+static void pass_map(struct geometry_file *f, void *collection) {
+  struct muon_geometry *g = (struct muon_geometry *)collection;
+  geometry_values(f, SL_TYPE_u32, &g->format[0], 1, 2, 3, "format");
+  if (!f->output && f->status == SL_OK) f->status = make_map_head(f->services, g);
+  if (f->status < 0) return;
+  void (*const pass)(struct geometry_file *, const struct muon_geometry *) =
+      g->format[0] == 2 ? pass_banks : pass_links;
+  const size_t begin = f->position;
+  pass(f, g);
+  if (f->output || f->status < 0) return;
+  f->status = make_map(f->services, g);
+  f->position = begin;
+  pass(f, g);
+  if (f->status == SL_OK) check_tiles(f, g);
+}
+
+static const struct geometry_layout files[] = {{TABLES_FILE, .rest = pass_tables}, {MAP_FILE, .rest = pass_map}, {0}};
 
 /* ------------------------------------------------------------------------------------------------ the constant */
 
-/* The map's format, which its first word is: arrays depend on it. */
-static int peek_format(struct io_geometry_file *f, uint32_t *format) {
-  f->position = 0;
-  return read_format(f, format);
-}
+#define SL_ARGS geometry_args
+#define GEOMETRY(M)                                                                                                    \
+  M(FILE_IN, path, "", FILES,                                                                                          \
+    "folder with muon_geometry.bin and muon_tables.bin; or a description; empty: the nominal one")                     \
+  M(U32, format, 2, 2, 3, "", "of the map, from a description: 2 is for banks of version 2, 3 for those of version 3") \
+  M(OUT, geometry, muon_geometry, "map of channels, positions of pads and strips")
+SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
-static int make_from_open_files(const struct sl_services *s, struct io_geometry_file *map,
-                                struct io_geometry_file *tables) {
+static int fill(const struct sl_services *s, const struct geometry_args *args, const struct muon_description *d) {
   struct muon_geometry g = {0};
-  uint32_t format = 0;
-  int status = peek_format(map, &format);
-  if (status == SL_OK) status = make_small_arrays(s, format, &g);
-  if (status == SL_OK) status = read_map(map, &g);
-  if (status == SL_OK) status = read_tables(tables, &g);
-  if (status == SL_OK) status = make_large_arrays(s, format, &g);
-  if (status == SL_OK) status = read_map(map, &g);
-  if (status == SL_OK) status = read_tables(tables, &g);
-  return status == SL_OK ? check_tiles(map, &g) : status;
-}
-
-static int make_from_files(const struct sl_services *s, const char *folder) {
-  struct io_geometry_file map = {.services = s}, tables = {.services = s};
-  int status = io_geometry_require(s, folder, MUON_GEOMETRY_FILE, 0, &map);
-  if (status < 0) return status;
-  status = io_geometry_require(s, folder, MUON_TABLES_FILE, 0, &tables);
-  if (status == SL_OK) {
-    status = make_from_open_files(s, &map, &tables);
-    io_geometry_free(&tables);
-  }
-  io_geometry_free(&map);
-  return status;
-}
-
-static int make_from_description(const struct sl_services *s, const struct geometry_args *args) {
-  struct muon_description d;
-  struct muon_geometry g = {0};
-  int status = muon_description_load(s, args->path, muon_nominal_text, &d);
-  if (status == SL_OK) status = make_small_arrays(s, args->format, &g);
+  int status = make_table_heads(s, &g);
   if (status < 0) return status;
   g.format[0] = g.format[1] = args->format;
-  muon_tables_sizes(&d, args->format, &g);
+  muon_tables_sizes(d, args->format, &g);
+  if ((status = make_tables(s, &g)) < 0 || (status = make_map_head(s, &g)) < 0) return status;
   if (args->format == 2)
-    muon_channels_sizes(&d, &g);
+    muon_channels_sizes(d, &g);
   else
     g.channel_first[HALVES] = ALL_LINK_CHANNELS;
-  if ((status = make_large_arrays(s, args->format, &g)) < 0) return status;
-  muon_tables_fill(&d, &g);
+  if ((status = make_map(s, &g)) < 0) return status;
+  muon_tables_fill(d, &g);
   if (args->format == 2)
-    muon_channels_fill(&d, g.tiles);
-  else if (!muon_links_fill(&d, &g)) {
+    muon_channels_fill(d, g.tiles);
+  else if (!muon_links_fill(d, &g)) {
     s->message(s->context, SL_ERROR, "%s: a station has more links than its Tell40s take, %d a half",
                args->path && *args->path ? args->path : "nominal.muon", MUON_LINKS);
     return SL_EFORMAT;
@@ -291,7 +243,22 @@ static int make_from_description(const struct sl_services *s, const struct geome
 }
 
 static int make(const struct sl_services *s, const struct geometry_args *args) {
-  return io_geometry_is_folder(args->path) ? make_from_files(s, args->path) : make_from_description(s, args);
+  struct muon_geometry g = {0};
+  if (geometry_is_folder(args->path)) return geometry_read(files, s, "geometry", args->path, &g);
+  struct muon_description *d = (struct muon_description *)malloc(sizeof *d);
+  int status = d ? statements_load(&muon_description_format, s, args->path, d) : SL_ENOMEM;
+  if (status == SL_OK) status = fill(s, args, d);
+  free(d);
+  return status;
 }
 
 SL_CONSTANT(geometry, "muon chambers: nominal, from a description, or from files", make);
+
+/* ---------------------------------------------------------------------------------------------------- the sink */
+
+#undef SL_ARGS
+#define SL_ARGS geometry_sink_args
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, geometry, muon_geometry, FILES)
+SL_HOST_ARGUMENTS(geometry_sink, SINK);
+GEOMETRY_SINK_CONSUME(geometry_sink, geometry)
+GEOMETRY_SINK(geometry_sink, "writes the geometry as files that muon.geometry reads", files);

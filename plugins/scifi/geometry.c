@@ -1,63 +1,44 @@
 /* scifi.geometry: where the mats of the fibre tracker are, and what the links of its banks are: the nominal detector
  * (nominal.scifi), that of another description of that kind, or that of a folder with scifi_geometry.bin (README.md,
- * "The detector").
+ * "The detector"). scifi.geometry_sink writes this file.
  *
  * A file of format 0 has a first channel for each bank, from which the links of a bank follow: SiPM after SiPM, up to
- * the next bank's, or the quarter's end. It says nothing of source ids; those of the nominal detector are taken.
+ * the next bank's, or the quarter's end. It has no source ids; those of the nominal detector are taken. A file of
+ * format 1 has the source id of each bank and the first channels of its links.
  *
- * What kernels get of the file is finite and small enough that no position can overflow, and each link that is
- * connected is a SiPM.
+ * The values of the file are finite and small enough that no position can overflow, and each link that is connected is
+ * a SiPM.
  */
-#include "geometry_file.h"
-#include "io/geometry_files.h"
+#include "geometry/files.h"
+#include "geometry/sink.h"
 #include "scifi/description.h"
-#include "scifi/event_model.h"
-#include "scifi_nominal_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* No detector of ours is larger than this, in mm; it keeps all positions far from overflow. */
-static const float largest_length = 1e5f;
+#define FILES "scifi_geometry.bin"
 
-#define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                             \
-  M(FILE_IN, path, "", SCIFI_GEOMETRY_FILE,                                     \
-    "folder with scifi_geometry.bin; or a description; empty: the nominal one") \
-  M(OUT, geometry, scifi_geometry, "mats, and links of banks")
-SL_HOST_ARGUMENTS(geometry, GEOMETRY);
+enum { MODULES_OF_T1_AND_T2 = 5, MODULES_OF_T3 = 6, LINKS = SCIFI_BANKS * SCIFI_BANK_LINKS };
 
-/* The arrays to fill, or SL_ENOMEM. */
-static int make_arrays(const struct sl_services *s, struct scifi_geometry *g) {
-#define MAKE(name, type, shape, unit, doc) .name = s->make_array(s->context, "geometry", #name, SCIFI_MAT_TABLE),
-  *g = (struct scifi_geometry){
-      .format = s->make_array(s->context, "geometry", "format", 1),
-      .source_id = s->make_array(s->context, "geometry", "source_id", SCIFI_BANKS),
-      .link_channel = s->make_array(s->context, "geometry", "link_channel", SCIFI_BANKS * SCIFI_BANK_LINKS),
-      SCIFI_MAT_FIELDS(MAKE)};
-  int complete = g->format && g->source_id && g->link_channel;
-#define IS_THERE(name, type, shape, unit, doc) complete = complete && g->name;
-  SCIFI_MAT_FIELDS(IS_THERE)
-  return complete ? SL_OK : SL_ENOMEM;
+static uint32_t modules_of(uint32_t quarter) {
+  return quarter < SCIFI_QUARTERS / SCIFI_STATIONS * 2 ? (uint32_t)MODULES_OF_T1_AND_T2 : (uint32_t)MODULES_OF_T3;
 }
 
-/* --------------------------------------------------------------------------------------- from a description */
+/* -------------------------------------------------------------------------------------------------- the file */
 
-static int make_from_description(const struct sl_services *s, const char *path, struct scifi_geometry *g) {
-  struct scifi_description *d = malloc(sizeof *d);
-  if (!d) return SL_ENOMEM;
-  const int status = scifi_description_load(s, path, scifi_nominal_text, d);
-  if (status == SL_OK) {
-    *g->format = 0;
-    memcpy(g->source_id, d->source_id, sizeof d->source_id);
-    memcpy(g->link_channel, d->link_channel, sizeof d->link_channel);
-#define COPY(name, type, shape, unit, doc) memcpy(g->name, d->mats.name, sizeof d->mats.name);
-    SCIFI_MAT_FIELDS(COPY)
-  }
-  free(d);
-  return status;
-}
-
-/* ---------------------------------------------------------------------------------------------- from a file */
+static const struct geometry_field head_fields[] = {
+    GEOMETRY_NUMBER(u32, SCIFI_STATIONS, "stations"), GEOMETRY_NUMBER(u32, SCIFI_STATION_LAYERS, "layers of a station"),
+    GEOMETRY_NUMBER(u32, SCIFI_LAYERS, "layers"), GEOMETRY_NUMBER(u32, SCIFI_LAYER_QUARTERS, "quarters of a layer"),
+    GEOMETRY_NUMBER(u32, SCIFI_QUARTERS, "quarters")};
+static const struct geometry_field format_fields[] = {
+    GEOMETRY_NUMBER(u32, SCIFI_MODULE_MATS, "mats of a module"), GEOMETRY_NUMBER(u32, SCIFI_MATS, "mats"),
+    GEOMETRY_NUMBER(u32, SCIFI_BANKS, "banks"), GEOMETRY_ARRAY(scifi_geometry, format, u32, 1, 0, 1, "format")};
+static const struct geometry_field link_fields[] = {
+    GEOMETRY_ARRAY(scifi_geometry, source_id, u32, SCIFI_BANKS, 0, UINT16_MAX, "source id of bank"),
+    GEOMETRY_ARRAY(scifi_geometry, link_channel, u32, LINKS, 0, UINT32_MAX, "first channels of links")};
+#define MATS(name, type, shape, unit, doc) GEOMETRY_LENGTHS(scifi_geometry, name, SCIFI_MAT_TABLE, #name),
+static const struct geometry_field mat_fields[] = {GEOMETRY_NUMBER(u32, SCIFI_MAT_TABLE, "mats in a table"),
+                                                   SCIFI_MAT_FIELDS(MATS)};
 
 static int is_sipm(uint32_t channel) {
   const uint32_t mat = (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
@@ -65,86 +46,103 @@ static int is_sipm(uint32_t channel) {
   return mat < SCIFI_MAT_TABLE && module < modules_of(quarter) && channel % SCIFI_SIPM_CHANNELS == 0;
 }
 
-static int parse_head(struct io_geometry_file *f, uint32_t *format) {
-  static const struct {
-    uint32_t expected;
-    const char *what;
-  } numbers[] = {{SCIFI_STATIONS, "stations"},
-                 {SCIFI_STATION_LAYERS, "layers of a station"},
-                 {SCIFI_LAYERS, "layers"},
-                 {SCIFI_LAYER_QUARTERS, "quarters of a layer"},
-                 {SCIFI_QUARTERS, "quarters"}};
-  int status = SL_OK;
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && status == SL_OK; i++)
-    status = io_geometry_length_u32(f, numbers[i].expected, numbers[i].what);
-  for (uint32_t quarter = 0; quarter < SCIFI_QUARTERS && status == SL_OK; quarter++)
-    status = io_geometry_length_u32(f, modules_of(quarter), "modules of a quarter");
-  if (status == SL_OK) status = io_geometry_length_u32(f, SCIFI_MODULE_MATS, "mats of a module");
-  if (status == SL_OK) status = io_geometry_length_u32(f, SCIFI_MATS, "mats");
-  if (status == SL_OK) status = io_geometry_length_u32(f, SCIFI_BANKS, "banks");
-  return status == SL_OK ? io_geometry_u32s(f, format, 1, 1, "format") : status;
+/* Byte `at` has a SiPM's first channel. */
+static void expect_sipm(struct geometry_file *f, uint32_t channel, size_t at, uint32_t bank) {
+  if (!is_sipm(channel))
+    geometry_fail(f, "byte %zu: bank %u has a SiPM with first channel %u, which does not exist", at, bank, channel);
 }
 
-/* `what` is a SiPM's first channel? */
-static int expect_sipm(const struct io_geometry_file *f, uint32_t channel, size_t at, uint32_t bank) {
-  if (is_sipm(channel)) return SL_OK;
-  return io_geometry_error(f, SL_EFORMAT, "byte %zu: bank %u has a SiPM with first channel %u, which does not exist",
-                           at, bank, channel);
-}
-
-static int parse_first_channels(struct io_geometry_file *f, struct scifi_geometry *g) {
-  uint32_t first[SCIFI_BANKS] = {0};
+/* Format 0: the first channel of each bank. */
+static void pass_first_channels(struct geometry_file *f, const struct scifi_geometry *g) {
+  uint32_t first[SCIFI_BANKS];
   const size_t at = f->position;
-  int status = io_geometry_take(f, first, sizeof first, "first channels of banks");
-  for (uint32_t bank = 0; bank < SCIFI_BANKS && status == SL_OK; bank++) {
-    status = expect_sipm(f, first[bank], at + 4 * bank, bank);
-    for (uint32_t link = 0; link < SCIFI_BANK_LINKS && status == SL_OK; link++) {
+  for (uint32_t bank = 0; bank < SCIFI_BANKS; bank++) first[bank] = g->link_channel[bank * SCIFI_BANK_LINKS];
+  geometry_values(f, SL_TYPE_u32, first, SCIFI_BANKS, 0, UINT32_MAX, "first channels of banks");
+  for (uint32_t bank = 0; bank < SCIFI_BANKS && f->status == SL_OK && !f->output; bank++) {
+    expect_sipm(f, first[bank], at + 4 * bank, bank);
+    for (uint32_t link = 0; link < SCIFI_BANK_LINKS; link++) {
       const uint32_t channel = first[bank] + (link << SCIFI_SIPM_BIT);
       const int is_next = bank + 1 < SCIFI_BANKS && first[bank] < first[bank + 1] && channel >= first[bank + 1];
       const int is_here = channel >> SCIFI_QUARTER_BIT == first[bank] >> SCIFI_QUARTER_BIT && is_sipm(channel);
       g->link_channel[bank * SCIFI_BANK_LINKS + link] = is_here && !is_next ? channel : (uint32_t)SCIFI_NOT_CONNECTED;
     }
   }
-  return status;
 }
 
-static int parse_links(struct io_geometry_file *f, struct scifi_geometry *g) {
-  int status = io_geometry_u32s(f, g->source_id, SCIFI_BANKS, UINT16_MAX, "source id of bank");
-  const size_t at = f->position;
-  if (status == SL_OK)
-    status = io_geometry_take(f, g->link_channel, 4 * SCIFI_BANKS * SCIFI_BANK_LINKS, "first channels of links");
-  for (uint32_t i = 0; i < SCIFI_BANKS * SCIFI_BANK_LINKS && status == SL_OK; i++)
+static void pass_links(struct geometry_file *f, struct scifi_geometry *g) {
+  geometry_fields(f, link_fields, sizeof link_fields / sizeof link_fields[0], g);
+  for (uint32_t i = 0; i < LINKS && f->status == SL_OK; i++)
     if (g->link_channel[i] != SCIFI_NOT_CONNECTED)
-      status = expect_sipm(f, g->link_channel[i], at + 4 * i, i / SCIFI_BANK_LINKS);
-  return status;
+      expect_sipm(f, g->link_channel[i], f->position - 4 * (LINKS - i), i / SCIFI_BANK_LINKS);
 }
 
-static int parse(struct io_geometry_file *f, struct scifi_geometry *g) {
-  int status = parse_head(f, g->format);
-  if (status == SL_OK) status = *g->format == 0 ? parse_first_channels(f, g) : parse_links(f, g);
-  if (status == SL_OK) status = io_geometry_length_u32(f, SCIFI_MAT_TABLE, "mats in a table");
-#define PARSE(name, type, shape, unit, doc) \
-  if (status == SL_OK) status = io_geometry_floats(f, g->name, SCIFI_MAT_TABLE, largest_length, #name);
-  SCIFI_MAT_FIELDS(PARSE)
-  return status == SL_OK ? io_geometry_end(f) : status;
+static void pass_rest(struct geometry_file *f, void *collection) {
+  struct scifi_geometry *g = (struct scifi_geometry *)collection;
+  for (uint32_t quarter = 0; quarter < SCIFI_QUARTERS; quarter++)
+    geometry_number(f, SL_TYPE_u32, modules_of(quarter), "modules of a quarter");
+  geometry_fields(f, format_fields, sizeof format_fields / sizeof format_fields[0], g);
+  if (f->status == SL_OK && *g->format == 0)
+    pass_first_channels(f, g);
+  else if (f->status == SL_OK)
+    pass_links(f, g);
+  geometry_fields(f, mat_fields, sizeof mat_fields / sizeof mat_fields[0], g);
 }
 
-static int make_from_folder(const struct sl_services *s, const char *folder, struct scifi_geometry *g) {
-  struct io_geometry_file file;
-  int status = io_geometry_require(s, folder, SCIFI_GEOMETRY_FILE, 0, &file);
-  if (status < 0) return status;
-  status = make_from_description(s, NULL, g); /* for source ids */
-  if (status == SL_OK) status = parse(&file, g);
-  io_geometry_free(&file);
-  return status;
-}
+static const struct geometry_layout files[] = {{"scifi_geometry.bin", GEOMETRY_FIELDS(head_fields), .rest = pass_rest},
+                                               {0}};
+/* All arrays. */
+static const struct geometry_layout arrays[] = {{"format", GEOMETRY_FIELDS(format_fields)},
+                                                {"links", GEOMETRY_FIELDS(link_fields)},
+                                                {"mats", GEOMETRY_FIELDS(mat_fields)},
+                                                {0}};
+
+/* ---------------------------------------------------------------------------------------------- the constant */
+
+#define SL_ARGS geometry_args
+#define GEOMETRY(M)                                                                                       \
+  M(FILE_IN, path, "", FILES, "folder with scifi_geometry.bin; or a description; empty: the nominal one") \
+  M(OUT, geometry, scifi_geometry, "mats, and links of banks")
+SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
 static int make(const struct sl_services *s, const struct geometry_args *args) {
-  struct scifi_geometry geometry;
-  const int status = make_arrays(s, &geometry);
-  if (status < 0) return status;
-  return io_geometry_is_folder(args->path) ? make_from_folder(s, args->path, &geometry)
-                                           : make_from_description(s, args->path, &geometry);
+  const int is_folder = geometry_is_folder(args->path);
+  struct scifi_geometry g = {0};
+  struct scifi_description *d = (struct scifi_description *)malloc(sizeof *d);
+  int status = d ? geometry_make(arrays, s, "geometry", &g) : SL_ENOMEM;
+  if (status == SL_OK) status = statements_load(&scifi_description_format, s, is_folder ? NULL : args->path, d);
+  if (status == SL_OK) {
+    *g.format = 0;
+    memcpy(g.source_id, d->source_id, sizeof d->source_id);
+    memcpy(g.link_channel, d->link_channel, sizeof d->link_channel);
+#define COPY(name, type, shape, unit, doc) memcpy(g.name, d->mats.name, sizeof d->mats.name);
+    SCIFI_MAT_FIELDS(COPY)
+  }
+  free(d);
+  return status == SL_OK && is_folder ? geometry_read(files, s, "geometry", args->path, &g) : status;
 }
 
 SL_CONSTANT(geometry, "geometry of the fibre tracker: nominal, from a description, or from a file", make);
+
+/* -------------------------------------------------------------------------------------------------- the sink */
+
+#undef SL_ARGS
+#define SL_ARGS geometry_sink_args
+#define SINK(M)                                                                                                 \
+  GEOMETRY_SINK_ARGUMENTS(M, geometry, scifi_geometry, FILES)                                                   \
+  M(ENUM, format, "as_read",                                                                                    \
+    "format_0: first channels of banks, for versions 4 to 6; format_1: those of links, for 7 and 8; nominally " \
+    "format_0",                                                                                                 \
+    "as_read format_0 format_1")
+SL_HOST_ARGUMENTS(geometry_sink, SINK);
+
+static int geometry_sink_consume(void *state, const struct sl_services *s, const void *args_,
+                                 const struct sl_batch *batch) {
+  const struct geometry_sink_args *args = (const struct geometry_sink_args *)args_;
+  const uint32_t format = args->format == 0 ? args->geometry.format[0] : args->format - 1;
+  struct scifi_geometry_view g = args->geometry;
+  (void)batch;
+  g.format = &format;
+  return geometry_files_write(state, s, &g);
+}
+
+GEOMETRY_SINK(geometry_sink, "writes the geometry as the file that scifi.geometry reads", files);

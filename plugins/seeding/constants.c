@@ -4,9 +4,6 @@
  */
 #include "calibration/formula.h"
 #include "calibration/read.h"
-#include "io/geometry_files.h"
-#include "lhcb_calibration_text.h"
-#include "nominal_calibration_text.h"
 #include "seeding/event_model.h"
 
 #include <math.h>
@@ -137,7 +134,6 @@ static int take_all(const struct sl_services *s, const struct calibration *c, do
 }
 
 static int make(const struct sl_services *s, const struct constants_args *args) {
-  const int is_folder = io_geometry_is_folder(args->path);
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
   struct arrays to;
   to.d = s->make_array(s->context, "seeding", "d", SCIFI_LAYERS);
@@ -145,10 +141,7 @@ static int make(const struct sl_services *s, const struct constants_args *args) 
   to.cases = s->make_array(s->context, "seeding", "cases", SEED_CASES * SEED_CASE_NUMBERS);
   to.constants = s->make_array(s->context, "seeding", "constants", SEED_CONSTANTS);
   int status = to.d && to.bend && to.cases && to.constants && c ? SL_OK : SL_ENOMEM;
-  if (status == SL_OK)
-    status = io_description_load(s, is_folder ? "" : args->path,
-                                 is_folder ? lhcb_calibration_text : nominal_calibration_text,
-                                 is_folder ? "lhcb.calibration" : "nominal.calibration", calibration_read, c);
+  if (status == SL_OK) status = calibration_load_path(s, args->path, c);
   if (status == SL_OK) status = take_all(s, c, (double)args->min_momentum, &to);
   free(c);
   return status;

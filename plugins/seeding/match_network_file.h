@@ -2,10 +2,15 @@
 #ifndef SEEDING_MATCH_NETWORK_FILE_H
 #define SEEDING_MATCH_NETWORK_FILE_H
 
-#include "io/statements.h"
+#include "geometry/statements.h"
 #include "seeding/match_network.h"
 
-/* An io_description_read; the description is the array `network`. */
-uint32_t match_network_read(const char *text, size_t bytes, void *network, char *reason, size_t reason_size);
+struct match_network {
+  float numbers[MATCH_NETWORK_NUMBERS]; /* as in `network` of matching_constants */
+  uint32_t units;
+};
+
+/* Of a struct match_network. */
+extern const struct statement_format match_network_format;
 
 #endif

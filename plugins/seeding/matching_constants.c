@@ -4,14 +4,11 @@
  */
 #include "calibration/formula.h"
 #include "calibration/read.h"
-#include "io/geometry_files.h"
-#include "lhcb_calibration_text.h"
 #include "match_network_file.h"
-#include "match_network_text.h"
-#include "nominal_calibration_text.h"
 #include "seeding/event_model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SL_ARGS matching_constants_args
 #define MATCHING_CONSTANTS(M)                                                                                         \
@@ -92,19 +89,18 @@ static int take(const struct sl_services *s, const struct calibration *c, float 
 
 static int take_network(const struct sl_services *s, const char *path, float *network) {
   if (strcmp(path, "none") == 0) return SL_OK; /* the array is zero */
-  return io_description_load(s, path, match_network_text, "matching.network", match_network_read, network);
+  struct match_network n;
+  const int status = statements_load(&match_network_format, s, path, &n);
+  if (status == SL_OK) memcpy(network, n.numbers, sizeof n.numbers);
+  return status;
 }
 
 static int make(const struct sl_services *s, const struct matching_constants_args *args) {
-  const int is_folder = io_geometry_is_folder(args->path);
   float *constants = s->make_array(s->context, "matching", "constants", MATCH_CONSTANTS);
   float *network = s->make_array(s->context, "matching", "network", MATCH_NETWORK_NUMBERS);
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
   int status = constants && network && c ? SL_OK : SL_ENOMEM;
-  if (status == SL_OK)
-    status = io_description_load(s, is_folder ? "" : args->path,
-                                 is_folder ? lhcb_calibration_text : nominal_calibration_text,
-                                 is_folder ? "lhcb.calibration" : "nominal.calibration", calibration_read, c);
+  if (status == SL_OK) status = calibration_load_path(s, args->path, c);
   if (status == SL_OK) status = take(s, c, constants);
   if (status == SL_OK) status = take_network(s, args->network, network);
   free(c);

@@ -1,8 +1,10 @@
 /* selections.two_track_network: the network that judges vertices of two tracks (README.md, "Two-track network"). */
 #include "selections/two_track_network.h"
 
-#include "io/statements.h"
+#include "geometry/statements.h"
 #include "two_track_network_text.h"
+
+#include <string.h>
 
 #define SL_ARGS two_track_network_args
 #define TWO_TRACK_NETWORK(M)                                                             \
@@ -11,91 +13,82 @@
 SL_HOST_ARGUMENTS(two_track_network, TWO_TRACK_NETWORK);
 
 struct reader {
-  float *numbers;
+  float numbers[TWO_TRACK_NUMBERS];
   uint32_t first, second; /* units so far */
-  uint32_t has_inputs, has_lambda, has_output;
 };
 
-static const float number_max = 1e6f;
-
-static int read_number(struct io_statement *s, const char *what, float *to) {
-  return io_statement_number(s, what, -number_max, number_max, to);
-}
+static const double number_max = 1e6;
 
 /* BIAS WEIGHT..., `step` numbers apart. */
-static int read_unit(struct io_statement *s, float *bias, float *weights, uint32_t count, uint32_t step) {
-  if (!read_number(s, "bias", bias)) return 0;
+static int read_unit(struct statement *s, float *bias, float *weights, uint32_t count, uint32_t step) {
+  if (!statement_f32(s, "bias", -number_max, number_max, bias)) return 0;
   for (uint32_t i = 0; i < count; i++)
-    if (!read_number(s, "weight", weights + (size_t)step * i)) return 0;
+    if (!statement_f32(s, "weight", -number_max, number_max, weights + (size_t)step * i)) return 0;
   return 1;
 }
 
 /* inputs NAME..., in the order in which weights of a unit stand */
-static int read_inputs(struct io_statement *s, struct reader *r) {
+static int read_inputs(struct statement *s, void *into, uint32_t index) {
 #define NAME_(name) #name,
   static const char *const names[] = {TWO_TRACK_INPUTS(NAME_)};
 #undef NAME_
+  (void)into, (void)index;
   for (uint32_t i = 0; i < TWO_TRACK_INPUT_COUNT; i++)
-    if (!io_statement_expect(s, names[i])) return 0;
-  return io_statement_once(s, &r->has_inputs, 0);
+    if (!statement_expect(s, names[i])) return 0;
+  return 1;
 }
 
-static int read_first(struct io_statement *s, struct reader *r) {
-  if (r->first == TWO_TRACK_UNITS) return io_statement_refuse(s, "more than %d units", TWO_TRACK_UNITS);
+static int read_first(struct statement *s, void *into, uint32_t index) {
+  struct reader *r = (struct reader *)into;
+  (void)index;
+  if (r->first == TWO_TRACK_UNITS) return statement_refuse(s, "more than %d units", TWO_TRACK_UNITS);
   const uint32_t unit = r->first++;
   return read_unit(s, r->numbers + TWO_TRACK_FIRST_BIAS + unit,
                    r->numbers + TWO_TRACK_FIRST + (size_t)TWO_TRACK_INPUT_COUNT * unit, TWO_TRACK_INPUT_COUNT, 1);
 }
 
-static int read_second(struct io_statement *s, struct reader *r) {
-  if (r->second == TWO_TRACK_UNITS) return io_statement_refuse(s, "more than %d units", TWO_TRACK_UNITS);
+static int read_second(struct statement *s, void *into, uint32_t index) {
+  struct reader *r = (struct reader *)into;
+  (void)index;
+  if (r->second == TWO_TRACK_UNITS) return statement_refuse(s, "more than %d units", TWO_TRACK_UNITS);
   const uint32_t unit = r->second++;
   return read_unit(s, r->numbers + TWO_TRACK_SECOND_BIAS + unit, r->numbers + TWO_TRACK_SECOND + unit, TWO_TRACK_UNITS,
                    TWO_TRACK_UNITS);
 }
 
-static int read_output(struct io_statement *s, struct reader *r) {
-  return io_statement_once(s, &r->has_output, 0) &&
-         read_unit(s, r->numbers + TWO_TRACK_OUTPUT_BIAS, r->numbers + TWO_TRACK_OUTPUT, TWO_TRACK_UNITS, 1);
-}
-
-static int read_line(struct io_statement *s, void *into) {
+static int read_output(struct statement *s, void *into, uint32_t index) {
   struct reader *r = (struct reader *)into;
-  if (io_statement_is(s, "inputs")) return read_inputs(s, r);
-  if (io_statement_is(s, "lambda"))
-    return io_statement_once(s, &r->has_lambda, 0) &&
-           io_statement_number(s, "lambda", 0, number_max, r->numbers + TWO_TRACK_LAMBDA);
-  if (io_statement_is(s, "first")) return read_first(s, r);
-  if (io_statement_is(s, "second")) return read_second(s, r);
-  if (io_statement_is(s, "output")) return read_output(s, r);
-  return io_statement_unknown(s);
+  (void)index;
+  return read_unit(s, r->numbers + TWO_TRACK_OUTPUT_BIAS, r->numbers + TWO_TRACK_OUTPUT, TWO_TRACK_UNITS, 1);
 }
 
-static const char *missing(const struct reader *r) {
-  if (!r->has_inputs) return "inputs";
-  if (!r->has_lambda) return "lambda";
-  return r->has_output ? NULL : "output";
+static const struct statement_kind kinds[] = {
+    {"inputs", .read = read_inputs},
+    {"lambda", .fields = {STATEMENT_FIELD(NULL, "lambda", f32, 0, 1e6, struct reader, numbers[TWO_TRACK_LAMBDA])}},
+    {"first", .repeats = 1, .read = read_first},
+    {"second", .repeats = 1, .read = read_second},
+    {"output", .read = read_output}};
+
+static int complete(struct statement *s, void *into) {
+  const struct reader *r = (const struct reader *)into;
+  if (r->first == TWO_TRACK_UNITS && r->second == TWO_TRACK_UNITS) return 1;
+  return statement_refuse(s, "%u and %u units, expected %d of each layer", r->first, r->second, TWO_TRACK_UNITS);
 }
 
-/* An io_description_read; the description is the array `numbers`. */
-static uint32_t read_network(const char *text, size_t bytes, void *numbers, char *reason, size_t reason_size) {
-  struct reader r = {.numbers = (float *)numbers};
-  uint32_t lines = 0;
-  const uint32_t line = io_statements_read(text, bytes, read_line, &r, reason, reason_size, &lines);
-  if (line != 0) return line;
-  const int has_units = r.first == TWO_TRACK_UNITS && r.second == TWO_TRACK_UNITS;
-  if (!missing(&r) && has_units) return 0;
-  if (missing(&r))
-    snprintf(reason, reason_size, "%s is missing", missing(&r));
-  else
-    snprintf(reason, reason_size, "%u and %u units, expected %d of each layer", r.first, r.second, TWO_TRACK_UNITS);
-  return lines;
-}
+static const struct statement_format format = {"two_track.network",
+                                               two_track_network_text,
+                                               kinds,
+                                               sizeof kinds / sizeof kinds[0],
+                                               sizeof(struct reader),
+                                               complete};
 
 static int make(const struct sl_services *s, const struct two_track_network_args *args) {
   float *numbers = s->make_array(s->context, "network", "numbers", TWO_TRACK_NUMBERS);
   if (!numbers) return SL_ENOMEM;
-  return io_description_load(s, args->path, two_track_network_text, "two_track.network", read_network, numbers);
+  struct reader r;
+  const int status = statements_load(&format, s, args->path, &r);
+  if (status == SL_OK) memcpy(numbers, r.numbers, sizeof r.numbers);
+  return status;
 }
 
 SL_CONSTANT(two_track_network, "the network that judges vertices of two tracks, LHCb's or a file's", make);

@@ -2,23 +2,16 @@
 #ifndef SIM_DEFAULTS_H
 #define SIM_DEFAULTS_H
 
-#include "calo_nominal_text.h"
-#include "muon_nominal_text.h"
-#include "scifi_nominal_text.h"
 #include "simulation.h"
 #include "transport/magnet.h"
-#include "ut_nominal_text.h"
-#include "velo_nominal_text.h"
 
 #include <string.h>
 
 /* 0, or the line of a nominal description that is wrong, with the reason. */
 static inline uint32_t sim_set_defaults(struct sim_simulation *s, char *reason, size_t reason_size) {
   uint32_t wrong = 0;
-#define READ(detector)                                                                                          \
-  if (!wrong)                                                                                                   \
-    wrong = detector##_description_read(detector##_nominal_text, strlen(detector##_nominal_text), &s->detector, \
-                                        reason, reason_size);
+#define READ(detector) \
+  if (!wrong) wrong = statements_read(&detector##_description_format, NULL, 0, &s->detector, reason, reason_size);
   SIM_DESCRIBED(READ)
 #undef READ
   if (wrong) return wrong;

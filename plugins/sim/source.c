@@ -6,14 +6,9 @@
  * which they would stand in a file, by ascending type and sensor. Ports and budgets are those of a reader of files
  * (io/bank_packer.h).
  */
-#include "calo_nominal_text.h"
 #include "io/bank_packer.h"
-#include "muon_nominal_text.h"
-#include "scifi_nominal_text.h"
 #include "simulation.h"
 #include "transport/magnet.h"
-#include "ut_nominal_text.h"
-#include "velo_nominal_text.h"
 
 #include <sluice/plugin.h>
 
@@ -97,8 +92,8 @@ static uint32_t find_wanted(const struct io_packer *packer) {
 /* Of all detectors, so that all that is wrong is told at once. */
 static int load_descriptions(const struct sl_services *s, const struct source_args *args, struct sim_simulation *to) {
   int status = SL_OK, one;
-#define LOAD(detector)                                                                          \
-  one = detector##_description_load(s, args->detector, detector##_nominal_text, &to->detector); \
+#define LOAD(detector)                                                                     \
+  one = statements_load(&detector##_description_format, s, args->detector, &to->detector); \
   if (one < 0) status = one;
   SIM_DESCRIBED(LOAD)
 #undef LOAD

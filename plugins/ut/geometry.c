@@ -1,87 +1,55 @@
 /* ut.geometry: sectors and readout boards of the UT: the nominal ones (nominal.ut), those of another description of
  * that kind, or those of a folder with ut_geometry.bin and ut_boards.bin (README.md, "The detector").
+ * ut.geometry_sink writes these files.
  *
- * What kernels get of the binary files (geometry_file.h) is finite and small enough that no position can overflow, and
- * a lane's place in the arrays of sectors is within them.
+ * The values of the files are finite and small enough that no position can overflow, and the sector of a lane that
+ * kernels look up is one of the arrays of sectors.
  */
-#include "geometry_file.h"
-#include "io/geometry_files.h"
+#include "geometry/files.h"
+#include "geometry/sink.h"
 #include "ut/description.h"
-#include "ut_nominal_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const float largest_length = 1e5f;
+#define FILES "ut_geometry.bin ut_boards.bin"
 
-#define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                            \
-  M(FILE_IN, path, "", UT_GEOMETRY_FILE " " UT_BOARDS_FILE,                                    \
-    "folder with ut_geometry.bin and ut_boards.bin; or a description; empty: the nominal one") \
-  M(OUT, geometry, ut_geometry, "sectors and readout boards")
-SL_HOST_ARGUMENTS(geometry, GEOMETRY);
+/* ------------------------------------------------------------------------------------------------- the files */
 
-/* The arrays to fill, or SL_ENOMEM. */
-static int make_arrays(const struct sl_services *s, struct ut_geometry *g) {
-  int complete = 1;
-#define MAKE(name, count) g->name = s->make_array(s->context, "geometry", #name, count), complete = complete && g->name
-  MAKE(first_strip, UT_SECTORS);
-  MAKE(pitch, UT_SECTORS);
-  MAKE(dy, UT_SECTORS);
-  MAKE(dx_di, UT_SECTORS);
-  MAKE(dy_di, UT_SECTORS);
-  MAKE(dz_di, UT_SECTORS);
-  MAKE(x0, UT_SECTORS);
-  MAKE(y0, UT_SECTORS);
-  MAKE(z0, UT_SECTORS);
-  MAKE(cosine, UT_SECTORS);
-  MAKE(board_strips, UT_BOARDS);
-  MAKE(lane_sector, UT_LANES);
-  MAKE(lane_module, UT_LANES);
-  MAKE(lane_face, UT_LANES);
-  MAKE(lane_stave, UT_LANES);
-  MAKE(lane_layer, UT_LANES);
-  MAKE(lane_side, UT_LANES);
-  MAKE(lane_type, UT_LANES);
-  MAKE(lane_channel, UT_LANES);
-  MAKE(lane_index, UT_LANES);
-#undef MAKE
-  return complete ? SL_OK : SL_ENOMEM;
-}
+static int is_positive(double value) { return value > 0; }
+static int is_board(double strips) { return strips == 0 || strips == UT_SECTOR_STRIPS; }
 
-/* -------------------------------------------------------------------------------------------- from the files */
+#define SECTORS(field, largest, what, ...) \
+  GEOMETRY_ARRAY(ut_geometry, field, f32, UT_SECTORS, -largest, largest, what, __VA_ARGS__)
+/* Kernels compute reciprocals of these. */
+#define POSITIVE .accepts = is_positive, .expected = "a positive number"
+static const struct geometry_field sector_fields[] = {
+    GEOMETRY_NUMBER(u32, UT_SECTORS, "sectors"),
+    GEOMETRY_ARRAY(ut_geometry, first_strip, u32, UT_SECTORS, 0, 1, "first strip"),
+    SECTORS(pitch, 10, "pitch", POSITIVE),
+    SECTORS(dy, 1000, "length", POSITIVE),
+    SECTORS(dx_di, 10, "dx of a strip"),
+    SECTORS(dy_di, 10, "dy of a strip"),
+    SECTORS(dz_di, 10, "dz of a strip"),
+    GEOMETRY_LENGTHS(ut_geometry, x0, UT_SECTORS, "x of sector"),
+    GEOMETRY_LENGTHS(ut_geometry, y0, UT_SECTORS, "y of sector"),
+    GEOMETRY_LENGTHS(ut_geometry, z0, UT_SECTORS, "z of sector"),
+    SECTORS(cosine, 1, "cosine of sector", POSITIVE)};
 
-/* Positive numbers, of which kernels make reciprocals. */
-static int expect_positive(const struct io_geometry_file *f, const float *values, const char *what) {
-  for (uint32_t i = 0; i < UT_SECTORS; i++)
-    if (!(values[i] > 0))
-      return io_geometry_error(f, SL_EFORMAT, "%s number %u is %g, expected a positive number", what, i,
-                               (double)values[i]);
-  return SL_OK;
-}
-
-static int parse_sectors(struct io_geometry_file *f, const struct ut_geometry *g) {
-  const struct {
-    float *values;
-    float largest;
-    const char *what;
-  } arrays[] = {{g->pitch, 10.0f, "pitch"},
-                {g->dy, 1000.0f, "length"},
-                {g->dx_di, 10.0f, "dx of a strip"},
-                {g->dy_di, 10.0f, "dy of a strip"},
-                {g->dz_di, 10.0f, "dz of a strip"},
-                {g->x0, largest_length, "x of sector"},
-                {g->y0, largest_length, "y of sector"},
-                {g->z0, largest_length, "z of sector"},
-                {g->cosine, 1.0f, "cosine of sector"}};
-  int status = io_geometry_length_u32(f, UT_SECTORS, "sectors");
-  if (status == SL_OK) status = io_geometry_u32s(f, g->first_strip, UT_SECTORS, 1, "first strip");
-  for (size_t i = 0; status == SL_OK && i < sizeof arrays / sizeof arrays[0]; i++)
-    status = io_geometry_floats(f, arrays[i].values, UT_SECTORS, arrays[i].largest, arrays[i].what);
-  if (status == SL_OK) status = expect_positive(f, g->pitch, "pitch");
-  if (status == SL_OK) status = expect_positive(f, g->dy, "length");
-  return status == SL_OK ? expect_positive(f, g->cosine, "cosine of sector") : status;
-}
+#define LANES(field, largest, what) GEOMETRY_ARRAY(ut_geometry, field, u32, UT_LANES, 0, largest, what)
+static const struct geometry_field board_fields[] = {
+    GEOMETRY_NUMBER(u32, UT_BOARDS, "boards"),
+    GEOMETRY_NUMBER(u32, 3, "the format"),
+    GEOMETRY_ARRAY(ut_geometry, board_strips, u32, UT_BOARDS, 0, UT_SECTOR_STRIPS, "strips of a sector of board",
+                   .accepts = is_board, .expected = "0 or 512"),
+    LANES(lane_sector, 1, "sector of lane"),
+    LANES(lane_module, 7, "module of lane"),
+    LANES(lane_face, 1, "face of lane"),
+    LANES(lane_stave, UT_STAVES_MAX - 1, "stave of lane"),
+    LANES(lane_layer, UT_LAYERS - 1, "layer of lane"),
+    LANES(lane_side, 1, "side of lane"),
+    LANES(lane_type, UT_CHANNEL_TYPE, "type of lane"),
+    LANES(lane_channel, 0xFFFFFF, "channel of lane")};
 
 /* A sector's place in the arrays follows from its channel, by the numbering that all geometries share. */
 static uint32_t index_of(const struct ut_description *numbering, uint32_t channel) {
@@ -90,16 +58,9 @@ static uint32_t index_of(const struct ut_description *numbering, uint32_t channe
   return i;
 }
 
-static int connect_lane(const struct io_geometry_file *f, const struct ut_geometry *g,
-                        const struct ut_description *numbering, uint32_t i) {
+static void connect_lane(struct geometry_file *f, const struct ut_geometry *g, const struct ut_description *numbering,
+                         uint32_t i) {
   const uint32_t board = i / UT_BOARD_LANES, lane = i % UT_BOARD_LANES;
-  g->lane_index[i] = UT_SECTORS;
-  if (g->lane_type[i] == 0) return SL_OK;
-  if (g->lane_type[i] != UT_CHANNEL_TYPE)
-    return io_geometry_error(f, SL_EFORMAT, "board %u, lane %u: type is %u, expected 0 or %d", board, lane,
-                             g->lane_type[i], UT_CHANNEL_TYPE);
-  if (g->board_strips[board] == 0)
-    return io_geometry_error(f, SL_EFORMAT, "board %u, lane %u: is connected, but there is no such board", board, lane);
   const struct ut_sector_description named = {.layer = g->lane_layer[i],
                                               .side = g->lane_side[i],
                                               .stave = g->lane_stave[i],
@@ -107,65 +68,46 @@ static int connect_lane(const struct io_geometry_file *f, const struct ut_geomet
                                               .module = g->lane_module[i],
                                               .sector = g->lane_sector[i]};
   const uint32_t channel = ut_channel_of(&named), index = index_of(numbering, channel);
-  if (index == UT_SECTORS)
-    return io_geometry_error(f, SL_EFORMAT,
-                             "board %u, lane %u: there is no sector %u of module %u, face %u, stave %u, layer %u, "
-                             "side %u",
-                             board, lane, named.sector, named.module, named.face, named.stave, named.layer, named.side);
-  if (index_of(numbering, g->lane_channel[i]) != index)
-    return io_geometry_error(f, SL_EFORMAT, "board %u, lane %u: channel is %u, expected %u for its sector", board, lane,
-                             g->lane_channel[i], channel);
-  g->lane_index[i] = index;
-  return SL_OK;
+  g->lane_index[i] = UT_SECTORS;
+  if (g->lane_type[i] == 0) return;
+  if (g->lane_type[i] != UT_CHANNEL_TYPE)
+    geometry_fail(f, "board %u, lane %u: type is %u, expected 0 or %d", board, lane, g->lane_type[i], UT_CHANNEL_TYPE);
+  else if (g->board_strips[board] == 0)
+    geometry_fail(f, "board %u, lane %u: is connected, but there is no such board", board, lane);
+  else if (index == UT_SECTORS)
+    geometry_fail(f, "board %u, lane %u: there is no sector %u of module %u, face %u, stave %u, layer %u, side %u",
+                  board, lane, named.sector, named.module, named.face, named.stave, named.layer, named.side);
+  else if (index_of(numbering, g->lane_channel[i]) != index)
+    geometry_fail(f, "board %u, lane %u: channel is %u, expected %u for its sector", board, lane, g->lane_channel[i],
+                  channel);
+  else
+    g->lane_index[i] = index;
 }
 
-static int parse_boards(struct io_geometry_file *f, const struct ut_geometry *g,
-                        const struct ut_description *numbering) {
-  const struct {
-    uint32_t *values, largest;
-    const char *what;
-  } arrays[LANE_ARRAYS] = {{g->lane_sector, 1, "sector of lane"},
-                           {g->lane_module, 7, "module of lane"},
-                           {g->lane_face, 1, "face of lane"},
-                           {g->lane_stave, UT_STAVES_MAX - 1, "stave of lane"},
-                           {g->lane_layer, UT_LAYERS - 1, "layer of lane"},
-                           {g->lane_side, 1, "side of lane"},
-                           {g->lane_type, UT_CHANNEL_TYPE, "type of lane"},
-                           {g->lane_channel, 0xFFFFFF, "channel of lane"}};
-  int status = io_geometry_length_u32(f, UT_BOARDS, "boards");
-  if (status == SL_OK) status = io_geometry_length_u32(f, BOARDS_FORMAT, "the format");
-  if (status == SL_OK)
-    status = io_geometry_u32s(f, g->board_strips, UT_BOARDS, UT_SECTOR_STRIPS, "strips of a sector of board");
-  for (uint32_t board = 0; status == SL_OK && board < UT_BOARDS; board++)
-    if (g->board_strips[board] != 0 && g->board_strips[board] != UT_SECTOR_STRIPS)
-      return io_geometry_error(f, SL_EFORMAT, "strips of a sector of board %u are %u, expected 0 or %d", board,
-                               g->board_strips[board], UT_SECTOR_STRIPS);
-  for (uint32_t i = 0; status == SL_OK && i < LANE_ARRAYS; i++)
-    status = io_geometry_u32s(f, arrays[i].values, UT_LANES, arrays[i].largest, arrays[i].what);
-  for (uint32_t i = 0; status == SL_OK && i < UT_LANES; i++) status = connect_lane(f, g, numbering, i);
-  return status;
+/* Not a part of the file: the index of each lane's sector, which follows from the other fields. */
+static void connect_lanes(struct geometry_file *f, void *collection) {
+  struct ut_geometry *g = (struct ut_geometry *)collection;
+  if (f->output) return;
+  struct ut_description *numbering = (struct ut_description *)malloc(sizeof *numbering);
+  g->lane_index = (uint32_t *)f->services->make_array(f->services->context, f->port, "lane_index", UT_LANES);
+  f->status =
+      numbering && g->lane_index ? statements_load(&ut_description_format, f->services, NULL, numbering) : SL_ENOMEM;
+  for (uint32_t i = 0; i < UT_LANES && f->status == SL_OK; i++) connect_lane(f, g, numbering, i);
+  free(numbering);
 }
 
-static int read_sectors(const struct sl_services *s, const char *folder, const struct ut_geometry *g) {
-  struct io_geometry_file file;
-  int status = io_geometry_require(s, folder, UT_GEOMETRY_FILE, GEOMETRY_FILE_BYTES, &file);
-  if (status < 0) return status;
-  status = parse_sectors(&file, g);
-  io_geometry_free(&file);
-  return status;
-}
+static const struct geometry_layout files[] = {{"ut_geometry.bin", GEOMETRY_FIELDS(sector_fields)},
+                                               {"ut_boards.bin", GEOMETRY_FIELDS(board_fields), .rest = connect_lanes},
+                                               {0}};
 
-static int read_boards(const struct sl_services *s, const char *folder, const struct ut_geometry *g,
-                       const struct ut_description *numbering) {
-  struct io_geometry_file file;
-  int status = io_geometry_require(s, folder, UT_BOARDS_FILE, BOARDS_FILE_BYTES, &file);
-  if (status < 0) return status;
-  status = parse_boards(&file, g, numbering);
-  io_geometry_free(&file);
-  return status;
-}
+/* ---------------------------------------------------------------------------------------------- the constant */
 
-/* --------------------------------------------------------------------------------------- from a description */
+#define SL_ARGS geometry_args
+#define GEOMETRY(M)                                                                            \
+  M(FILE_IN, path, "", FILES,                                                                  \
+    "folder with ut_geometry.bin and ut_boards.bin; or a description; empty: the nominal one") \
+  M(OUT, geometry, ut_geometry, "sectors and readout boards")
+SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
 static void take_sectors(const struct ut_description *d, const struct ut_geometry *g) {
   for (uint32_t i = 0; i < UT_SECTORS; i++) g->first_strip[i] = 1;
@@ -199,16 +141,16 @@ static void take_boards(const struct ut_description *d, const struct ut_geometry
 }
 
 static int make(const struct sl_services *s, const struct geometry_args *args) {
-  const int is_folder = io_geometry_is_folder(args->path);
-  struct ut_geometry g;
-  struct ut_description *d = malloc(sizeof *d);
-  if (!d) return SL_ENOMEM;
-  int status = ut_description_load(s, is_folder ? "" : args->path, ut_nominal_text, d);
-  if (status == SL_OK) status = make_arrays(s, &g);
-  if (status == SL_OK && is_folder) {
-    status = read_sectors(s, args->path, &g);
-    if (status == SL_OK) status = read_boards(s, args->path, &g, d);
-  } else if (status == SL_OK) {
+  struct ut_geometry g = {0};
+  if (geometry_is_folder(args->path)) return geometry_read(files, s, "geometry", args->path, &g);
+  struct ut_description *d = (struct ut_description *)malloc(sizeof *d);
+  int status = d ? statements_load(&ut_description_format, s, args->path, d) : SL_ENOMEM;
+  if (status == SL_OK) status = geometry_make(files, s, "geometry", &g);
+  if (status == SL_OK) {
+    g.lane_index = (uint32_t *)s->make_array(s->context, "geometry", "lane_index", UT_LANES);
+    status = g.lane_index ? SL_OK : SL_ENOMEM;
+  }
+  if (status == SL_OK) {
     take_sectors(d, &g);
     take_boards(d, &g);
   }
@@ -217,3 +159,12 @@ static int make(const struct sl_services *s, const struct geometry_args *args) {
 }
 
 SL_CONSTANT(geometry, "UT sectors and readout boards: nominal, from a description, or from files", make);
+
+/* -------------------------------------------------------------------------------------------------- the sink */
+
+#undef SL_ARGS
+#define SL_ARGS geometry_sink_args
+#define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, geometry, ut_geometry, FILES)
+SL_HOST_ARGUMENTS(geometry_sink, SINK);
+GEOMETRY_SINK_CONSUME(geometry_sink, geometry)
+GEOMETRY_SINK(geometry_sink, "writes the geometry as files that ut.geometry reads", files);

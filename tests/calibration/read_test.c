@@ -1,11 +1,18 @@
 /* Reading calibrations: what is there is read, and anything else is refused, with its line. */
 #include "calibration/read.h"
 
+#include "geometry/statements.h"
 #include "support.h"
 
 #include <math.h>
 
 /* ------------------------------------------------------------------------------------------------- numbers */
+
+static int number_of(const char *word, double *value) {
+  char reason[256];
+  struct statement s = {.next = word, .end = word + strlen(word), .reason = reason, .reason_size = sizeof reason};
+  return statement_f64(&s, "number", -HUGE_VAL, HUGE_VAL, value);
+}
 
 static void numbers_are_the_nearest_doubles(void **state) {
   (void)state;
@@ -14,7 +21,7 @@ static void numbers_are_the_nearest_doubles(void **state) {
       "2.5e-7", "1e-22", "000.5", "1e+3",       "0.0874892",       "1.7e-10",      "9.00719925474099"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     double value = 7;
-    assert_true(calibration_number_of(words[i], &value));
+    assert_true(number_of(words[i], &value));
     assert_true(value == strtod(words[i], NULL));
   }
 }
@@ -26,7 +33,7 @@ static void other_words_are_no_numbers(void **state) {
       "1e23", "1e-23", "1e1000", "+1"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     double value = 7;
-    if (calibration_number_of(words[i], &value)) fail_msg("%s is no number", words[i]);
+    if (number_of(words[i], &value)) fail_msg("%s is no number", words[i]);
   }
 }
 
@@ -72,7 +79,7 @@ static void what_is_missing_is_named(void **state) {
   refused("value ut.z_mid 2484.6\n", "", NULL, "ut.z_mid is missing");
   refused("value forward.z_ut", "value forward.z_u", "forward.z_u ", "there is no value \"forward.z_u\"");
   refused("value forward.x_range_qop 0.0005", "value forward.x_range_qop", "forward.x_range_qop",
-          "a number is missing");
+          "forward.x_range_qop is missing");
 }
 
 /* A text that ends early: the first of what is not there. */
@@ -103,7 +110,8 @@ static void what_is_unknown_or_double_is_refused(void **state) {
           "ut.z_mid a second time");
   refused("value ut.z_mid", "number ut.z_mid", "number ut.z_mid", "there is no statement \"number\"");
   refused("value ut.z_mid 2484.6", "value ut.z_mid 2484.6 1", "ut.z_mid", "\"1\" is one word too many");
-  refused("value ut.z_mid 2484.6", "value ut.z_mid 2484,6", "ut.z_mid", "2484,6 is no number, or too long a one");
+  refused("value ut.z_mid 2484.6", "value ut.z_mid 2484,6", "ut.z_mid",
+          "ut.z_mid is no number, or too long a one: 2484,6");
   refused("polynomial forward.kick.2", "polynomial forward.kick.3", "forward.kick.3",
           "there is no polynomial \"forward.kick.3\"");
   refused("polynomial forward.y.11", "polynomial forward.y.011", "forward.y.011",

@@ -74,7 +74,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
 
 static void a_description_that_does_not_fit_together_is_refused(void **state) {
   (void)state;
-  assert_whole_refused("sources 250", "", "ends without all of");
+  assert_whole_refused("sources 250", "", "ends without sources");
   assert_whole_refused("rows 36", "rows 38", "cells, expected 6016");
   assert_whole_refused("bank 27 cards 264 to 269", "", "card 264 is in no bank");
   assert_whole_refused("outer column   8 row 0", "outer column   0 row 0", "another's cell");

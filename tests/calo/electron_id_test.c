@@ -89,7 +89,7 @@ static struct calo_description *description_new(void) {
   assert_non_null(file);
   const size_t bytes = fread(text, 1, sizeof text, file);
   fclose(file);
-  assert_int_equal(calo_description_read(text, bytes, d, reason, sizeof reason), 0);
+  assert_int_equal(statements_read(&calo_description_format, text, bytes, d, reason, sizeof reason), 0);
   return d;
 }
 

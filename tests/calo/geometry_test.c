@@ -165,8 +165,8 @@ static void wrong_lengths_and_numbers_are_refused_with_what_was_found_and_expect
     uint32_t value;
     const char *first, *second;
   } cases[] = {
-      {0, 5, "format number 0 is 5", "at most 4"},
-      {0, 2, "format 2", "expected 3 or 4"},
+      {0, 5, "format is 5", "expected 3 or 4"},
+      {0, 2, "format is 2", "expected 3 or 4"},
       {AT_FIRST_CARD, 512, "512", "at most 511"},
       {AT_CARD_CHANNELS, 31, "number of channels of a card is 31", "expected 32"},
       {AT_CELLS, 6000, "number of cells is 6000", "expected 6016"},

@@ -5,6 +5,7 @@
 #include "fuzz_file.h"
 
 #include <math.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,6 @@
 #define SL_TARGET_CPU 1
 #include "../../plugins/calo/decode.cu"
 #include "calo/description.h"
-#include "calo_nominal_text.h"
 #include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -84,7 +83,7 @@ static struct calo_description *open_description(void) {
   char reason[256];
   struct calo_description *d = malloc(sizeof *d);
   require(d != NULL);
-  require(calo_description_read(calo_nominal_text, strlen(calo_nominal_text), d, reason, sizeof reason) == 0);
+  require(statements_read(&calo_description_format, NULL, 0, d, reason, sizeof reason) == 0);
   return d;
 }
 

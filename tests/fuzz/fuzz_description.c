@@ -5,6 +5,7 @@
 #include "velo/description.h"
 
 #include <math.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,11 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memcpy(text + size, more, sizeof more);
   uint32_t lines = 1;
   for (size_t i = 0; i < size; i++) lines += data[i] == '\n';
-  const uint32_t wrong = velo_description_read(exact, size, &d, reason, sizeof reason);
+  const uint32_t wrong = statements_read(&velo_description_format, exact, size, &d, reason, sizeof reason);
   require(wrong <= lines && (wrong == 0) == (reason[0] == '\0'));
   if (wrong == 0) {
     check_numbers(&d);
-    require(velo_description_read(text, size + sizeof more - 1, &d, reason, sizeof reason) == lines + 1);
+    require(statements_read(&velo_description_format, text, size + sizeof more - 1, &d, reason, sizeof reason) ==
+            lines + 1);
   }
   free(exact);
   free(text);

@@ -7,17 +7,20 @@
  * What is taken is finite and in order; what is refused is refused with a message. */
 #define _GNU_SOURCE
 #include "fuzz_file.h"
-#include "geometry_file.h"
 #include "scratch.h"
 #include "velo/description.h"
-#include "velo_nominal_text.h"
 
 #include <sluice/plugin.h>
 
 #include <math.h>
 #include <string.h>
 
-enum { SPARE_BYTES = 128, BEAM_BYTES_MAX = 254, ARRAYS_MAX = 8 };
+enum {
+  GEOMETRY_FILE_BYTES = 5 * 8 + 4 * (VELO_MODULES + 2 * VELO_SENSOR_COLUMNS + VELO_SENSORS * VELO_TRANSFORM_VALUES),
+  SPARE_BYTES = 128,
+  BEAM_BYTES_MAX = 254,
+  ARRAYS_MAX = 8
+};
 
 SL_DECLARE(geometry);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -62,10 +65,10 @@ static uint8_t *put(uint8_t *at, const void *values, size_t bytes) {
 static void make_good(struct files *files) {
   static struct velo_description d;
   static const uint64_t lengths[] = {VELO_MODULES, VELO_SENSOR_COLUMNS, VELO_SENSOR_COLUMNS, VELO_SENSORS,
-                                     TRANSFORM_VALUES};
+                                     VELO_TRANSFORM_VALUES};
   char reason[256];
   memset(files, 0, sizeof *files);
-  require(velo_description_read(velo_nominal_text, strlen(velo_nominal_text), &d, reason, sizeof reason) == 0);
+  require(statements_read(&velo_description_format, NULL, 0, &d, reason, sizeof reason) == 0);
   uint8_t *at = put(files->geometry, &lengths[0], 8);
   at = put(at, d.module_z, sizeof d.module_z);
   at = put(at, &lengths[1], 8);
@@ -102,7 +105,7 @@ static char folder[SCRATCH_PATH_MAX];
 
 static void remove_files(void) {
   char path[SCRATCH_PATH_MAX + 32];
-  static const char *const names[] = {VELO_GEOMETRY_FILE, VELO_BEAMLINE_FILE};
+  static const char *const names[] = {"velo_geometry.bin", "beamline.bin"};
   for (int i = 0; i < 2; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
     unlink(path);
@@ -143,8 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   files = good;
   change(&files, data + 2, size - 2);
   remove_files();
-  save(folder, VELO_GEOMETRY_FILE, files.geometry, (size_t)(GEOMETRY_FILE_BYTES + (int8_t)data[0]));
-  if (data[1] <= BEAM_BYTES_MAX) save(folder, VELO_BEAMLINE_FILE, files.beam, data[1]);
+  save(folder, "velo_geometry.bin", files.geometry, (size_t)(GEOMETRY_FILE_BYTES + (int8_t)data[0]));
+  if (data[1] <= BEAM_BYTES_MAX) save(folder, "beamline.bin", files.beam, data[1]);
   made.array_count = made.errors = 0;
   const int result = sl_algorithm_geometry.make(&services, args);
   require((result != SL_OK) == (made.errors > 0));

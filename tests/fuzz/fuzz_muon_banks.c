@@ -5,7 +5,6 @@
 #include "fuzz_file.h"
 #include "muon/bank_words.h"
 #include "muon/channels.h"
-#include "muon_nominal_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,7 +19,7 @@ static struct channel_map {
 static void make_maps(void) {
   static struct muon_description d;
   char reason[256];
-  require(muon_description_read(muon_nominal_text, sizeof muon_nominal_text - 1, &d, reason, sizeof reason) == 0);
+  require(statements_read(&muon_description_format, NULL, 0, &d, reason, sizeof reason) == 0);
   for (uint32_t i = 0; i < 2; i++) {
     struct channel_map *m = &maps[i];
     struct muon_geometry g = {0};

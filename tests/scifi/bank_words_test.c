@@ -267,7 +267,8 @@ static int read_nominal(void **state) {
   const size_t size = fread(text, 1, sizeof text, file);
   fclose(file);
   detector = malloc(sizeof *detector);
-  return detector && scifi_description_read(text, size, detector, reason, sizeof reason) == 0 ? 0 : -1;
+  return detector && statements_read(&scifi_description_format, text, size, detector, reason, sizeof reason) == 0 ? 0
+                                                                                                                  : -1;
 }
 
 static int forget(void **state) {

@@ -80,15 +80,15 @@ static void a_file_that_is_wrong_is_refused(void **state) {
     const char *at, *by, *reason; /* the last place of `at` is changed into `by` */
   } cases[] = {
       {"inputs x y dtx", "inputs x dtx y", "x.network:1: expected \"y\", found \"dtx\""},
-      {inputs_line, "", "inputs is missing"},
+      {inputs_line, "", "ends without inputs"},
       {inputs_line, "inputs x y dtx dty log_chi2 hits seed_tx seed_x seed_y velo_tx velo_ty velo_z\n", "velo_z"},
       {"unit 0.000000 ", "unit ", "x.network:33: weight is missing"},
-      {"unit 0.000000", "unit 1e5", "bias is no number: 1e5"},
+      {"unit 0.000000", "unit 1,5", "bias is no number, or too long a one: 1,5"},
       {"unit 0.000000", "unit 2000000", "bias is 2000000, expected"},
       {"unit", "# unit", "x.network:34: 31 units, expected 32"},
       {"output 0\n", "output 0\noutput 0\n", "x.network:35: output a second time"},
       {"output 0\n", "unit 0 0 0 0 0 0 0 0 0 0 0 0 0\noutput 0\n", "x.network:34: more than 32 units"},
-      {"output 0\n", "", "output is missing"},
+      {"output 0\n", "", "ends without output"},
       {"output 0", "output 0 1", "one word too many"},
       {"output 0", "softmax 0", "there is no statement \"softmax\""},
   };

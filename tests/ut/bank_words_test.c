@@ -198,7 +198,7 @@ static int read_nominal(void **state) {
   if (!file) return -1;
   const size_t size = fread(text, 1, sizeof text, file);
   fclose(file);
-  return (int)ut_description_read(text, size, &d, reason, sizeof reason);
+  return (int)statements_read(&ut_description_format, text, size, &d, reason, sizeof reason);
 }
 
 int main(void) {

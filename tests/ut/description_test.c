@@ -47,7 +47,7 @@ static struct ut_description *nominal(void) {
   static struct ut_description d;
   char reason[256];
   const char *text = text_of(NOMINAL);
-  assert_int_equal(ut_description_read(text, strlen(text), &d, reason, sizeof reason), 0);
+  assert_int_equal(statements_read(&ut_description_format, text, strlen(text), &d, reason, sizeof reason), 0);
   return &d;
 }
 

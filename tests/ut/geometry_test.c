@@ -167,7 +167,7 @@ static void a_file_of_another_size_is_refused_with_both_sizes(void **state) {
   assert_refused("geometry", SL_EFORMAT, "ut_geometry.bin", "41923", "41924");
   write_good_files();
   scratch_write(folder, "ut_boards.bin", good_boards(), BOARDS_BYTES + 1);
-  assert_refused("geometry", SL_EFORMAT, "ut_boards.bin", "more than", "47048");
+  assert_refused("geometry", SL_EFORMAT, "ut_boards.bin", "47049", "47048");
   write_good_files();
   scratch_write(folder, "ut_tables.bin", good_tables(), 0);
   assert_refused("magnet_tables", SL_EFORMAT, "ut_tables.bin", "0 bytes", "15544");
@@ -197,7 +197,7 @@ static void values_that_are_no_usable_numbers_are_refused(void **state) {
 
 static void boards_that_contradict_themselves_are_refused(void **state) {
   (void)state;
-  assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 256, "board 1 are 256", "expected 0 or 512");
+  assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 256, "board number 1 is 256", "expected 0 or 512");
   assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 0, "board 1, lane 0", "there is no such board");
   assert_change_refused("ut_boards.bin", AT_STAVE, 9, "stave of lane number 0 is 9", "at most 8");
   assert_change_refused("ut_boards.bin", AT_STAVE, 8, "board 0, lane 0", "there is no sector 0");

@@ -12,6 +12,7 @@
 
 #include <sluice/sluice.h>
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
 
 static int load(const char *path, struct calibration *c) {
   const struct sl_services services = {.message = say};
-  return io_description_load(&services, path, "", "", calibration_read, c);
+  return calibration_load_path(&services, path, c);
 }
 
 /* ------------------------------------------------------------------------------------------------ derivation */
