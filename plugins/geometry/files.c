@@ -61,7 +61,7 @@ static void transfer(struct geometry_file *f, void *to, size_t bytes, const char
     if (bytes > 0) f->status = f->services->output->add(f->output, to, bytes);
   } else if (f->size - f->position < bytes) {
     geometry_fail(f, "ends at byte %zu, within %s, which ends at byte %zu", f->size, what, f->position + bytes);
-  } else if (to) {
+  } else if (to && f->bytes) {
     memcpy(to, f->bytes + f->position, bytes);
   }
   f->position += bytes;

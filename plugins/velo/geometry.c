@@ -45,7 +45,7 @@ static int make(const struct sl_services *s, const struct geometry_args *args) {
   if (geometry_is_folder(args->path)) return geometry_read(files, s, "geometry", args->path, &g);
   int status = statements_load(&velo_description_format, s, args->path, &d);
   if (status == SL_OK) status = geometry_make(files, s, "geometry", &g);
-  if (status < 0) return status;
+  if (status != SL_OK) return status;
   memcpy(g.module_z, d.module_z, sizeof d.module_z);
   memcpy(g.local_x, d.local_x, sizeof d.local_x);
   memcpy(g.x_pitch, d.x_pitch, sizeof d.x_pitch);

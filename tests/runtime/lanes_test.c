@@ -108,7 +108,10 @@ static void bisections_find_the_first_value_from_or_above_a_limit(void **state) 
   (void)state;
   enum { VALUES = 300, MOST = 77 };
   float values[VALUES];
-  for (uint32_t i = 0; i < VALUES; i++) values[i] = (float)(i / 3); /* each value three times */
+  for (uint32_t i = 0; i < VALUES; i++) {
+    const uint32_t value = i / 3; /* each three times */
+    values[i] = (float)value;
+  }
   for (uint32_t longest = 0; longest <= 65; longest = longest * 2 + 1)
     for (uint32_t n = 1; n <= MOST; n += 19) {
       uint32_t first[SEARCHES * MOST], count[SEARCHES * MOST];
