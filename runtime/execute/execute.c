@@ -229,9 +229,7 @@ static int upload(struct sl_slot *slot, struct sl_flight *flight) {
   for (uint32_t i = 0; i < s->layout->storage_count && status == SL_OK; i++) {
     const struct sl_storage *storage = &s->layout->storage[i];
     if (storage->kind != SL_STORAGE_INPUT || !storage->read_by_kernel) continue;
-    const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
-    const struct sl_field *field = &m->collection->fields[storage->field];
-    const uint64_t bytes = sl_filled_entries(s, input, storage) * field->width * sl_type_bytes(field->type);
+    const uint64_t bytes = sl_filled_bytes(s, input, storage);
     status =
         s->backend->upload(slot->stream, flight->device_input + storage->offset, input->block + storage->offset, bytes);
     slot->bytes_up += bytes;

@@ -4,12 +4,12 @@
 #include "execute/memory_check.h"
 #include "layout/bind.h"
 
-uint64_t sl_filled_entries(const struct sl_setup *s, const struct sl_input *input, const struct sl_storage *storage) {
+uint64_t sl_filled_bytes(const struct sl_setup *s, const struct sl_input *input, const struct sl_storage *storage) {
   const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
   const struct sl_field *field = &m->collection->fields[storage->field];
   const uint32_t *used = &input->used[SL_BOUNDS_MAX * storage->member];
   const uint32_t subitems = used[sl_group_of(m->collection, storage->field)];
-  return sl_field_values(field, input->event_count, used[0], subitems) / field->width;
+  return sl_field_values(field, input->event_count, used[0], subitems) * sl_type_bytes(field->type);
 }
 
 uint64_t sl_fields_bytes(const struct sl_setup *s) {

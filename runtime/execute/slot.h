@@ -117,8 +117,8 @@ struct sl_slot {
 
 uint64_t sl_fields_bytes(const struct sl_setup *s);   /* memory of a slot's fields */
 uint64_t sl_counters_bytes(const struct sl_setup *s); /* memory of a slot's error words and used words */
-/* Number of entries of an input field that the source filled. */
-uint64_t sl_filled_entries(const struct sl_setup *s, const struct sl_input *input, const struct sl_storage *storage);
+/* Bytes of an input field that the source filled. */
+uint64_t sl_filled_bytes(const struct sl_setup *s, const struct sl_input *input, const struct sl_storage *storage);
 /* Number of events that a node ran on, in the part that runs on the host. */
 uint32_t sl_events_of_node(const struct sl_slot *slot, uint32_t node);
 

@@ -124,13 +124,11 @@ static int check_input(const struct sl_setup *s, const struct sl_input *input, c
 }
 
 static void forbid_input(const struct sl_setup *s, const struct sl_input *input) {
-  const struct sl_node *source = &s->graph->nodes[s->graph->source];
   uint64_t end = 0;
   uint32_t i = 0;
   for (const struct sl_storage *at; (at = next_field(s->layout, &i));) {
-    const struct sl_field *field = &source->algorithm->members[at->member].collection->fields[at->field];
     sl_guarded_forbid(input->block + end, at->offset - end);
-    end = sl_filled_entries(s, input, at) * field->width * sl_type_bytes(field->type) + VECTOR_BYTES;
+    end = sl_filled_bytes(s, input, at) + VECTOR_BYTES;
     end = at->offset + (end < at->bytes ? end : at->bytes);
   }
   sl_guarded_forbid(input->block + end, s->layout->input_bytes - end);

@@ -88,10 +88,7 @@ static int mark_input(const struct sl_setup *s, struct sl_input *input, const st
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
     const struct sl_storage *storage = &s->layout->storage[i];
     if (storage->kind != SL_STORAGE_INPUT || storage->upper == 0) continue;
-    const struct sl_member *m = &s->graph->nodes[storage->node].algorithm->members[storage->member];
-    const struct sl_field *field = &m->collection->fields[storage->field];
-    const uint64_t bytes = sl_filled_entries(s, input, storage) * field->width * sl_type_bytes(field->type);
-    races->mark(s->devices[0].device, input->block + storage->offset, bytes, 1);
+    races->mark(s->devices[0].device, input->block + storage->offset, sl_filled_bytes(s, input, storage), 1);
   }
   return SL_OK;
 }

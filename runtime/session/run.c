@@ -3,6 +3,7 @@
  */
 #include "base/clock.h"
 #include "base/locale.h"
+#include "execute/binding.h"
 #include "execute/execute.h"
 #include "execute/feed.h"
 #include "execute/fit.h"
@@ -10,7 +11,6 @@
 #include "session/inspect.h"
 #include "session/session.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------ once a second */
@@ -218,8 +218,7 @@ int sl_session_run(struct sl_session *sn) {
 /* ------------------------------------------------------------------------------------------------- step by step */
 
 const void *sl_moment_storage(const struct sl_moment *m, int32_t storage) {
-  const struct sl_storage *at = &m->session->setup.layout->storage[storage];
-  return at->kind == SL_STORAGE_INPUT ? m->flight->input->block + at->offset : m->slot->storage[storage];
+  return sl_field_for_kernels(m->slot, m->flight, 0, storage);
 }
 
 uint64_t sl_moment_filled(const struct sl_moment *m, uint32_t member, uint32_t bound) {
