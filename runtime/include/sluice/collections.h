@@ -150,8 +150,8 @@ struct sl_bound {
 #define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                            \
   SL_COLLECTION_(name_, doc_, trait_, FIELDS(SL_POINTER_), FIELDS(SL_CONST_POINTER_), FIELDS(SL_BOUND_), \
                  FIELDS(SL_FIELD_ENTRY_), FIELDS(SL_PLUS_BOUND_))
-/* A collection whose table has parameters, because several collections differ only in a type, a unit, a name or a doc:
- * the table takes them after F, FIELDS(F, type, unit), and the arguments here follow the doc. */
+/* A collection with parameters in its table, because several collections differ only in a type, a unit, a name or a
+ * doc: the table takes them after F, FIELDS(F, type, unit), and the arguments here follow the doc. */
 #define SL_COLLECTION_OF(name_, FIELDS, doc_, ...)                                                            \
   SL_COLLECTION_(name_, doc_, NULL, FIELDS(SL_POINTER_, __VA_ARGS__), FIELDS(SL_CONST_POINTER_, __VA_ARGS__), \
                  FIELDS(SL_BOUND_, __VA_ARGS__), FIELDS(SL_FIELD_ENTRY_, __VA_ARGS__),                        \
@@ -223,7 +223,7 @@ enum {
   SL_TERM_CONSTANT,      /* add */
   SL_TERM_EVENTS,        /* E * multiply / divide + add */
   SL_TERM_ITEMS,         /* item capacity of port `of` * multiply / divide + add */
-  SL_TERM_SUBITEMS,      /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
+  SL_TERM_SUBITEMS,      /* property `of` * E * multiply / divide, but at least `add`, so that one large event fits */
   SL_TERM_BUDGET,        /* property `of` * E * multiply / divide, and at least `add`, the limit of one event */
   SL_TERM_ENTRIES,       /* producers of list port `of` * multiply / divide + add */
   SL_TERM_EVENT_ENTRIES, /* producers of list port `of` * E * multiply / divide + add */

@@ -266,8 +266,8 @@
 
 /* ------------------------------------------------------------------------------------- both from one table */
 
-/* SL_ARGUMENTS: for a kernel algorithm, whose first member is `events`. SL_HOST_ARGUMENTS: for a constant, a source or
- * a sink, which have no `events`. If several files of an algorithm need the struct, this belongs in a header.
+/* SL_ARGUMENTS: for a kernel algorithm; the first member is `events`. SL_HOST_ARGUMENTS: for a constant, a source or a
+ * sink, which have no `events`. If several files of an algorithm need the struct, this belongs in a header.
  * TABLE(SL_ARGUMENT) gives the members of the struct and TABLE(SL_MEMBER) the table entries; use them for arguments
  * that several algorithms share. */
 #define SL_ARGUMENTS(name, TABLE) \

@@ -64,9 +64,9 @@ struct sl_member {
   uint32_t args_size;
   const struct sl_collection *collection; /* IN, OUT; OPEN_IN, OPEN_OUT: the base of all its collections */
   const char *fields;                     /* IN: the fields read, separated by blanks; "" means all */
-  const char *shares;                     /* OUT: port (in or out) whose offsets the items use, or NULL */
-  const char *in_place;                   /* OUT: input port whose memory may be reused, field by field of equal name,
-                                           * after its last use; or NULL */
+  const char *shares;                     /* OUT: port (in or out) that provides the items' offsets, or NULL */
+  const char *in_place;                   /* OUT: input port; its fields' memory may be reused for fields of equal name
+                                           * after their last use. Or NULL */
   const char *trait;                      /* OPEN_IN, OPEN_OUT */
   const char *unit;                       /* PROPERTY */
   const char *default_text;               /* PROPERTY: default of a string, an enumeration or an array ("[1, 2]") */
@@ -112,7 +112,7 @@ struct sl_launch {
   uint32_t events_max;     /* E: the largest number of events in a slice */
   uint32_t device_threads; /* threads that the device runs at once: the largest flat grid */
   uint32_t block_count;
-  const struct sl_kernel_block *blocks; /* kernels whose block size differs from block_threads */
+  const struct sl_kernel_block *blocks; /* kernels with another block size than block_threads */
   const struct sl_services *services;
   void *backend; /* CUDA: the stream; simt: the emulator */
   /* Enqueues an exclusive prefix sum in place, n = events in the slice: counts[0..n) become the sums, counts[n] the
@@ -168,12 +168,13 @@ struct sl_algorithm {
   int (*prepare)(const struct sl_services *s, void *args);
   /* Version optimised for this target, with the same results. Used by default if present. */
   int (*run_tuned)(const struct sl_launch *l, const void *args);
-  const struct sl_kernel_block *blocks; /* kernels whose block size a graph can set separately, with the default */
+  const struct sl_kernel_block *blocks; /* kernels with a block size that a graph can set separately, and its default */
   uint32_t block_count;
   uint32_t reserved_blocks;
-  /* Nodes of one family whose inputs are ready run together: `run_family` enqueues the work that `run` would enqueue
-   * for each of `count` nodes. Algorithms of a plugin with the same `family` have the same run_family and args_size.
-   * `args`: the nodes' argument structs, contiguous, in memory that kernels read; host_args: a copy in host memory. */
+  /* Nodes of one family run together when their inputs are ready: `run_family` enqueues the work that `run` would
+   * enqueue for each of `count` nodes. Algorithms of a plugin with the same `family` have the same run_family and
+   * args_size. `args`: the nodes' argument structs, contiguous, in memory that kernels read; host_args: a copy in host
+   * memory. */
   const char *family;
   int (*run_family)(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count);
 };
@@ -226,7 +227,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
  * then any of the following, in this order. */
 #define SL_ALGORITHM(name_, doc_, block_, run_, ...) \
   SL_ALGORITHM_OF_SIZE(name_, sizeof(struct name_##_args), doc_, block_, run_, __VA_ARGS__)
-/* An algorithm whose argument struct is padded to `size_`, the size common to its family. */
+/* An algorithm with an argument struct padded to `size_`, the size common to its family. */
 #define SL_ALGORITHM_OF_SIZE(name_, size_, doc_, block_, run_, ...)                                        \
   static int name_##_run_(const struct sl_launch *l, const void *args) {                                   \
     return run_(l, (const struct name_##_args *)args);                                                     \
@@ -256,7 +257,7 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
 #else
 #define SL_CPU_TUNED(function) SL_TUNED(NULL)
 #endif
-/* Kernels whose block size can be set separately: a table of struct sl_kernel_block. */
+/* Kernels with separately settable block sizes: a table of struct sl_kernel_block. */
 #define SL_BLOCKS(table) .blocks = table, .block_count = SL_COUNT_(table)
 /* A source of events that a program feeds. */
 #define SL_TAKES_FEED .takes_feed = 1

@@ -289,7 +289,7 @@ struct sl_summary {
   const struct sl_budget_summary *budgets;
   const struct sl_total_summary *totals;
   const struct sl_error_summary *errors;
-  const struct sl_error_summary *cuts; /* events without an error whose content a node truncated */
+  const struct sl_error_summary *cuts; /* events without an error, but truncated by a node */
   const struct sl_time_summary *times;
   const struct sl_device_summary *devices;
 };
