@@ -171,8 +171,8 @@ static void of_a_kind_the_first_are_added_and_the_others_counted(void **state) {
   }
   assert_int_equal(f.count, 20 + 20 + 20 + 3);
   assert_non_null(strstr(f.text, "cut 18\n"));
-  assert_non_null(strstr(f.text, "cut 19 (further ones like this are only counted)\n"));
-  assert_non_null(strstr(f.text, "other 19 (further ones like this are only counted)\n"));
+  assert_non_null(strstr(f.text, "cut 19 (further messages of this kind are only counted)\n"));
+  assert_non_null(strstr(f.text, "other 19 (further messages of this kind are only counted)\n"));
   assert_null(strstr(f.text, "cut 20"));
   assert_int_equal(sl_diagnostics_errors(d), 21);
 

@@ -82,7 +82,7 @@ static int replace_as_other(void) {
   if (child == 0) {
     if (setgroups(0, NULL) != 0 || setgid(OTHER_GROUP) != 0 || setuid(OWNER) != 0) _exit(2);
     const int status = write_text(target, "new");
-    _exit(status != SL_OK ? 3 : strstr(said, "is closed to the group that it has") ? 1 : 0);
+    _exit(status != SL_OK ? 3 : strstr(said, "it has no permissions for its group") ? 1 : 0);
   }
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
