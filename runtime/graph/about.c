@@ -18,7 +18,7 @@ static int read_about(struct sl_reader *r, const char *path, char *text, size_t 
   const struct sl_tree *document = sl_load_document(r, path);
   if (document == NULL) return SL_EGRAPH;
   if (document->kind != SL_TREE_MAP) {
-    snprintf(text, size, "this is no map");
+    snprintf(text, size, "not a map");
     return SL_EGRAPH;
   }
   const struct sl_tree *description = sl_tree_get(document, "description");

@@ -180,7 +180,7 @@ static void write_input(struct writer *w, const struct sl_node *node, const stru
   else
     write_text(w, wiring->count == 0 ? "null" : sl_port_name(w->draft, wiring->ports[0]));
   end_given(w, sl_tree_get(sl_tree_get(tree_of(w, node), "in"), member->name),
-            wiring->count == 0 ? "not connected" : "what the graph offers");
+            wiring->count == 0 ? "not connected" : "only matching port");
 }
 
 static void write_reference(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
@@ -253,7 +253,8 @@ static void write_events(struct writer *w, const struct sl_node *node) {
   for (uint32_t i = 0; i < node->list_count; i++)
     write_line(w, "%s%s", i > 0 ? ", " : "", sl_port_name(w->draft, node->lists[i]));
   write_text(w, node->any_list ? "] }" : "]");
-  end_given(w, sl_tree_get(tree_of(w, node), "events"), node->list_count > 0 ? "that of its inputs" : "all events");
+  end_given(w, sl_tree_get(tree_of(w, node), "events"),
+            node->list_count > 0 ? "inherited from the inputs" : "all events");
 }
 
 /* A number where all kernels have the same. */

@@ -71,7 +71,7 @@ int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics 
   reader.arena = sl_arena_new(SL_LIMIT_MEMORY_BYTES);
   if (reader.arena != NULL) result = read_guarded(&reader, graph);
   if (result == SL_OK) return SL_OK;
-  if (result == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while the graph was read");
+  if (result == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while reading the graph");
   sl_arena_free(reader.arena);
   *graph = NULL;
   return result;

@@ -178,23 +178,23 @@ static void compare_ports(struct choice *c) {
 /* A source that --use names, and that has no use for the input. */
 static void report_useless(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
   if (r->request->is_fed)
-    sl_report_error(r, use->mark, node->key, NULL, "%s takes no feed: it has no use for the program's events",
+    sl_report_error(r, use->mark, node->key, NULL, "%s does not take a feed, so it cannot read the program's events",
                     use->text);
   else
-    sl_report_error(r, use->mark, node->key, NULL, "%s reads no files: it has no use for %s", use->text,
+    sl_report_error(r, use->mark, node->key, NULL, "%s does not read files, so it cannot read %s", use->text,
                     sl_shown(r, r->request->input_name));
 }
 
 static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
   if (r->request->is_fed) {
     sl_report_error(r, use->mark, node->key, "`sluice list` shows the plugins found, plugin_paths adds a folder",
-                    "no source takes a feed: no plugin that was found has one that does");
+                    "no source takes a feed: none of the plugins found contains one");
     return;
   }
   const char *compression = sl_compression_of(r->request->input_bytes, r->request->input_count);
   if (compression) {
     sl_report_error(r, use->mark, node->key, sl_arena_format(r->arena, SL_COMPRESSED_HINT, compression),
-                    "%s is compressed as a whole (%s), and no source reads it", sl_shown(r, r->request->input_name),
+                    "%s is compressed as a whole (%s); no source can read it", sl_shown(r, r->request->input_name),
                     compression);
     return;
   }
@@ -202,15 +202,14 @@ static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node
   add_candidates(&all, NULL, 0);
   const char *asked = list_candidates(&all);
   const char *file = sl_shown(r, r->request->input_name);
-  const char *hint = sl_arena_format(r->arena,
-                                     "name the one that is to read it: --use %s=PLUGIN.ALGORITHM, or the `use` of the "
-                                     "graph; `sluice list` has all",
-                                     node->key);
+  const char *hint = sl_arena_format(
+      r->arena, "name the source: --use %s=PLUGIN.ALGORITHM, or `use` in the graph; `sluice list` shows all",
+      node->key);
   if (*asked == '\0')
     sl_report_error(r, use->mark, node->key, "`sluice list` shows the plugins found, --plugin-path adds a folder",
-                    "no source recognises %s: no plugin that was found has a source of files", file);
+                    "no source recognises %s: none of the plugins found contains a source of files", file);
   else
-    sl_report_error(r, use->mark, node->key, hint, "no source recognises %s; asked were: %s", file, asked);
+    sl_report_error(r, use->mark, node->key, hint, "no source recognises %s; tried: %s", file, asked);
 }
 
 static void report_several(const struct choice *c, const struct sl_tree *use) {
@@ -218,10 +217,10 @@ static void report_several(const struct choice *c, const struct sl_tree *use) {
   const char *what = r->request->is_fed
                          ? "take a feed"
                          : sl_arena_format(r->arena, "recognise %s", sl_shown(r, r->request->input_name));
-  sl_report_error(r, use->mark, c->node,
-                  sl_arena_format(r->arena, "name the one that is to read it: --use %s=%s, or the `use` of the graph",
-                                  c->node, c->candidates[0].name),
-                  "several sources %s, and offer the ports that the graph reads: %s", what, list_candidates(c));
+  sl_report_error(
+      r, use->mark, c->node,
+      sl_arena_format(r->arena, "name the source: --use %s=%s, or `use` in the graph", c->node, c->candidates[0].name),
+      "several sources %s and provide the ports that the graph reads: %s", what, list_candidates(c));
 }
 
 /* ------------------------------------------------------------------------------------------------ choice */

@@ -35,7 +35,7 @@ static void add_list(struct sl_draft *draft, uint32_t index, const struct sl_tre
   if (!sl_port_find(draft, text, node->name, &sl_event_list_collection, "`events`", &port)) return;
   const struct sl_collection *collection = sl_port_member(draft->graph, port)->collection;
   if (!sl_is_event_list(collection)) {
-    sl_report_error(draft->reader, text->mark, node->name, NULL, "`events` wants an event list, but %s gives %s",
+    sl_report_error(draft->reader, text->mark, node->name, NULL, "`events` needs an event list, but %s provides %s",
                     sl_port_name(draft, port), collection->name);
     return;
   }
@@ -49,8 +49,8 @@ static const struct sl_tree *read_any(struct sl_draft *draft, const struct sl_no
   if (any != NULL && any->kind == SL_TREE_LIST && any->count > 0) return any;
   if (any != NULL || value->first == NULL) /* else what stands there was refused */
     sl_report_error(draft->reader, any != NULL ? any->mark : value->mark, node->name,
-                    "write `events: { any: [A, B] }`; `events: []` are all events",
-                    "`any` wants a list of event lists");
+                    "write `events: { any: [A, B] }`; `events: []` means all events",
+                    "`any` needs a list of event lists");
   return NULL;
 }
 
@@ -59,9 +59,10 @@ static void read_lists(struct sl_draft *draft, uint32_t index, const struct sl_e
   struct sl_node *node = &draft->graph->nodes[index];
   if (node->algorithm->kind != SL_KIND_KERNEL && node->algorithm->kind != SL_KIND_SINK) {
     if (events->inherited)
-      sl_report(r, SL_NOTE, events->mark, node->name, NULL, "`events` is dropped: it is neither kernel nor sink");
+      sl_report(r, SL_NOTE, events->mark, node->name, NULL,
+                "`events` is ignored: the algorithm is neither a kernel nor a sink");
     else
-      sl_report_error(r, events->mark, node->name, NULL, "`events` is for kernels and sinks: it is neither");
+      sl_report_error(r, events->mark, node->name, NULL, "`events` is allowed for kernels and sinks only");
     return;
   }
   const struct sl_tree *value = events->value;
@@ -143,10 +144,11 @@ static void report_difference(struct sl_draft *draft, uint32_t index, uint32_t f
   const struct sl_node *b = &draft->graph->nodes[node->inputs[other].ports[0].node];
   const struct sl_node *shorter = a->list_count > 0 ? a : b;
   draft->nodes[index].lists_unknown = 1;
-  sl_report_error(r, draft->nodes[index].mark, node->name,
-                  sl_arena_format(r->arena, "say on which events it runs, e.g. %s", lists_example(draft, shorter)),
-                  "its inputs run on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
-                  lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
+  sl_report_error(
+      r, draft->nodes[index].mark, node->name,
+      sl_arena_format(r->arena, "set the events on which it runs, for example %s", lists_example(draft, shorter)),
+      "its inputs are computed on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
+      lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
 }
 
 static void inherit(struct sl_draft *draft, uint32_t index) {

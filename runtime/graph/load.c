@@ -35,10 +35,10 @@ static void unreadable(struct sl_reader *r, struct sl_mark mark, const char *pat
 static const char *places(struct sl_reader *r, const struct chain *file) {
   if (!sl_graph_is_searched(file->named)) return NULL;
   char folder[PATH_MAX];
-  const char *text = file->includer != NULL ? "beside the file that includes it" : "in the current folder";
+  const char *text = file->includer != NULL ? "next to the including file" : "in the current folder";
   for (size_t i = 0; sl_graph_folder(i, folder); i++)
     text = sl_arena_format(r->arena, "%s, in %s%s", text, folder, access(folder, F_OK) == 0 ? "" : " (no such folder)");
-  return sl_arena_format(r->arena, "looked for %s; SLUICE_GRAPH_PATH names further folders", text);
+  return sl_arena_format(r->arena, "searched %s; add folders with SLUICE_GRAPH_PATH", text);
 }
 
 /* Up to the limit and one byte more. */
@@ -147,7 +147,7 @@ static int includable(struct sl_reader *r, struct chain *file, struct sl_mark ma
     return 0;
   }
   if (file->includer != NULL && file->known && !S_ISREG(status.st_mode)) {
-    unreadable(r, mark, file->path, NULL, "this is no regular file");
+    unreadable(r, mark, file->path, NULL, "not a regular file");
     return 0;
   }
   if (++r->file_count > SL_LIMIT_FILES) {
@@ -172,7 +172,7 @@ static void load_file(struct sl_reader *r, struct sl_tree *root, const struct ch
   for (const struct sl_entry *item = listed ? includes->first : NULL; item != NULL; item = item->next) {
     if (item->value == NULL) continue;
     if (strstr(item->value->text, "${") != NULL)
-      unreadable(r, item->value->mark, item->value->text, NULL, "includes are read before parameters are known");
+      unreadable(r, item->value->mark, item->value->text, NULL, "`include` cannot contain parameters");
     else
       load_file(r, root, &file, item->value->text, item->value->mark);
   }

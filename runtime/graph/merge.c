@@ -55,7 +55,7 @@ static void remove_key(struct sl_reader *r, struct sl_tree *map, const struct sl
   for (const struct sl_entry *other = map->first; other != NULL; other = other->next)
     if (other->value != NULL) sl_guess_offer(&guess, other->key);
   sl_report(r, SL_WARNING, from->mark, NULL, sl_guess_hint(r, &guess),
-            "null removes `%s`, but there is nothing of that name", from->key);
+            "null removes `%s`, but there is no entry with that name", from->key);
 }
 
 /* A map of single values. */

@@ -57,8 +57,8 @@ static const char *chosen_hint(struct sl_draft *draft, const struct cycle *c) {
       if (port.node == SL_NONE || !node->inputs[m].chosen) continue;
       const int takes_all = (node->algorithm->members[m].flags & SL_FLAG_EACH) != 0;
       return sl_arena_format(draft->reader->arena,
-                             takes_all ? "input `%s` of %s takes all that fit, %s among them"
-                                       : "input `%s` of %s was not given; %s was the only port that fits",
+                             takes_all ? "input `%s` of %s takes all matching ports, including %s"
+                                       : "input `%s` of %s was connected automatically to %s, the only matching port",
                              node->algorithm->members[m].name, node->name, sl_port_name(draft, port));
     }
   }
@@ -194,7 +194,7 @@ static void warn_of_left_out(struct sl_draft *draft) {
   if (count == 0) return;
   if (count > LEFT_OUT_SHOWN) names = sl_arena_format(arena, "%s and %u more", names, count - LEFT_OUT_SHOWN);
   sl_report(draft->reader, SL_WARNING, sl_mark_graph(draft->reader), NULL, NULL,
-            "%u node%s left out, since no output and no sink depends on %s:%s", count, count == 1 ? " is" : "s are",
+            "%u node%s left out, because no output and no sink depends on %s:%s", count, count == 1 ? " is" : "s are",
             count == 1 ? "it" : "them", names);
 }
 

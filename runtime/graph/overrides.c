@@ -70,7 +70,7 @@ static struct sl_tree *option_value(struct sl_reader *r, const char *value, stru
     tree->mark = mark;
     return tree;
   }
-  if (tree != NULL) sl_report_error(r, mark, NULL, NULL, "the value is no single value");
+  if (tree != NULL) sl_report_error(r, mark, NULL, NULL, "the value must be a single value");
   return NULL;
 }
 

@@ -39,7 +39,7 @@ static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl
   }
   const char *name = sl_arena_text(r->arena, reference + 2, (size_t)(brace - reference) - 2);
   if (parameters == NULL) {
-    sl_report_error(r, mark, NULL, "write $${ for a literal ${", "a parameter cannot refer to another one, `%s`",
+    sl_report_error(r, mark, NULL, "write $${ for a literal ${", "a parameter cannot refer to another parameter, `%s`",
                     sl_shown(r, name));
     return NULL;
   }

@@ -50,7 +50,7 @@ static int has_open_ports(const struct sl_registry *registry) {
 /* Without it the run may do less than it should: a copy of raw data would lack its banks. */
 static void tell_if_refused(struct sl_reader *r, const struct sl_plugin_entry *entry) {
   if (entry->status == SL_PLUGIN_REFUSED)
-    sl_report(r, SL_WARNING, sl_mark_graph(r), NULL, NULL, "what %s may offer is left out: %s", entry->path,
+    sl_report(r, SL_WARNING, sl_mark_graph(r), NULL, NULL, "collections of %s are left out: %s", entry->path,
               entry->reason ? entry->reason : "refused");
 }
 

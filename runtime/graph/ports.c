@@ -52,8 +52,8 @@ static int32_t find_named(const struct search *s, const char *port) {
     if (s->node->algorithm->members[m].kind == SL_MEMBER_OUT)
       sl_guess_offer(&guess, s->node->algorithm->members[m].name);
   sl_report_error(r, s->text->mark, s->user, sl_guess_hint(r, &guess),
-                  "node `%s` (%s) has no output `%s`; it offers %s", s->node->name, s->node->use, sl_shown(r, port),
-                  list_outputs(s, NULL));
+                  "node `%s` (%s) has no output `%s`; its outputs are %s", s->node->name, s->node->use,
+                  sl_shown(r, port), list_outputs(s, NULL));
   return SL_NONE;
 }
 
@@ -74,13 +74,13 @@ static int32_t find_only(const struct search *s) {
   if (fits == 1) return fitting;
   if (outputs == 1) return only;
   if (fits > 1)
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; say which: %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->wanted_by,
                     s->node->name, list_outputs(s, s->collection->name));
   else if (s->collection != NULL)
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s wants %s, but node `%s` offers %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s needs %s, but node `%s` provides %s", s->wanted_by,
                     s->collection->name, s->node->name, list_outputs(s, NULL));
   else
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; say which: %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->wanted_by,
                     s->node->name, list_outputs(s, NULL));
   return SL_NONE;
 }
@@ -132,13 +132,13 @@ int sl_port_fits(struct sl_draft *draft, struct sl_mark mark, const struct sl_no
   char difference[256];
   if (wanted == given) return 1;
   if (strcmp(wanted->name, given->name) != 0) {
-    sl_report_error(draft->reader, mark, user->name, NULL, "input `%s` wants %s, but %s gives %s", input->name,
+    sl_report_error(draft->reader, mark, user->name, NULL, "input `%s` needs %s, but %s provides %s", input->name,
                     wanted->name, sl_port_name(draft, port), given->name);
     return 0;
   }
   if (sl_collection_compare(wanted, given, difference, sizeof difference) == 0) return 1;
   sl_report_error(draft->reader, mark, user->name, "build both plugins against the same event model",
-                  "input `%s` and %s disagree on what %s is, plugin %s against plugin %s: %s", input->name,
+                  "input `%s` and %s have different definitions of %s, in plugin %s and plugin %s: %s", input->name,
                   sl_port_name(draft, port), wanted->name, user->plugin->plugin->name,
                   draft->graph->nodes[port.node].plugin->plugin->name, difference);
   return 0;

@@ -74,7 +74,7 @@ static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct
   if (type == SL_TYPE_string)
     return sl_arena_format(draft->reader->arena, "quote it: \"%s\"", sl_shown(draft->reader, tree->text));
   if (tree->quoted && scalar.kind == SL_SCALAR_STRING && sl_scalar_parse(tree->text, 0).kind != SL_SCALAR_STRING)
-    return "in quotes it is a string; write it without them";
+    return "in quotes it is a string; remove the quotes";
   if (scalar.kind == SL_SCALAR_INTEGER || scalar.kind == SL_SCALAR_FLOAT)
     return sl_arena_format(draft->reader->arena, "its type is %s", sl_type_name(type));
   return NULL;
@@ -142,7 +142,7 @@ static void report_choice(struct sl_draft *draft, const struct sl_node *node, co
   sl_guess_begin(draft->reader, &guess, tree->text);
   const char *choices = choices_text(draft, property, &guess);
   sl_report_error(draft->reader, tree->mark, node->name, sl_guess_hint(draft->reader, &guess),
-                  "`%s` is one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
+                  "`%s` must be one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
 }
 
 /* An integer that a float cannot hold. */
@@ -153,8 +153,9 @@ static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, 
   if (property->type != SL_TYPE_f32 && property->type != SL_TYPE_f64) return;
   if (scalar.kind != SL_SCALAR_INTEGER || scalar.too_large) return;
   if (size < 0x1p64 && (uint64_t)size == scalar.magnitude) return;
-  sl_report(draft->reader, SL_WARNING, tree->mark, node->name, NULL, "`%s` becomes %.0f: it is a float of %d bits",
-            name, value->number, property->type == SL_TYPE_f32 ? 32 : 64);
+  sl_report(draft->reader, SL_WARNING, tree->mark, node->name, NULL,
+            "`%s` is rounded to %.0f: its type is a %d-bit float", name, value->number,
+            property->type == SL_TYPE_f32 ? 32 : 64);
 }
 
 /* One value from a scalar; 0 with the error reported. `name` as the user wrote it. */
@@ -162,15 +163,15 @@ static int read_value(struct sl_draft *draft, const struct sl_node *node, const 
                       const char *name, const struct sl_tree *tree, struct sl_value *value) {
   struct sl_reader *r = draft->reader;
   if (tree->kind != SL_TREE_SCALAR) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is %s, not a list", name, type_text(property->type));
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be %s, not a list", name, type_text(property->type));
   } else if (property->type == SL_TYPE_enumeration) {
     if (store_choice(property, tree, value)) return 1;
     report_choice(draft, node, property, name, tree);
   } else {
     const int stored = store(property->type, tree, value);
     if (stored == WRONG_TYPE) {
-      sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` is %s, not `%s`", name,
-                      type_text(property->type), sl_shown(r, tree->text));
+      sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` must be %s, not `%s`",
+                      name, type_text(property->type), sl_shown(r, tree->text));
     } else if (stored == OUT_OF_RANGE || !in_range(property, value)) {
       report_range(draft, node, property, name, tree);
     } else {
@@ -203,13 +204,13 @@ static int read_array(struct sl_draft *draft, const struct sl_node *node, const 
   struct sl_reader *r = draft->reader;
   const struct sl_tree *list = read_list(draft, tree);
   if (list == NULL) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is a list of %u value%s, not `%s`", name, property->count,
-                    property->count == 1 ? "" : "s", sl_shown(r, tree->text));
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u value%s, not `%s`", name,
+                    property->count, property->count == 1 ? "" : "s", sl_shown(r, tree->text));
     return 0;
   }
   if (list->count != property->count) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is a list of %u value%s, not of %u", name, property->count,
-                    property->count == 1 ? "" : "s", list->count);
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u value%s, not of %u", name,
+                    property->count, property->count == 1 ? "" : "s", list->count);
     return 0;
   }
   value->items = sl_arena_get(r->arena, property->count, sizeof *value->items);
@@ -239,7 +240,7 @@ static void set_variant(struct sl_draft *draft, struct sl_node *node, const stru
   const char *text = tree->kind == SL_TREE_SCALAR ? tree->text : "a list";
   node->shared = strcmp(text, "shared") == 0;
   if (!node->shared && strcmp(text, "tuned") != 0)
-    sl_report_error(draft->reader, tree->mark, node->name, NULL, "`variant` is tuned or shared, not `%s`",
+    sl_report_error(draft->reader, tree->mark, node->name, NULL, "`variant` must be tuned or shared, not `%s`",
                     sl_shown(draft->reader, text));
 }
 
@@ -266,9 +267,10 @@ static void set_slice_events(struct sl_draft *draft, const struct sl_tree *tree)
   if (stored == FITS && value.integer > 0)
     draft->graph->slice_events = (uint32_t)value.integer;
   else
-    sl_report_error(draft->reader, tree->mark, NULL, NULL, "`events` is %s %u, not `%s`",
-                    stored == WRONG_TYPE ? "a number of events from 1 to" : "out of range: it must be from 1 to",
-                    UINT32_MAX, sl_shown(draft->reader, tree->text));
+    sl_report_error(
+        draft->reader, tree->mark, NULL, NULL, "`events` %s %u, not `%s`",
+        stored == WRONG_TYPE ? "must be a number of events from 1 to" : "is out of range: it must be from 1 to",
+        UINT32_MAX, sl_shown(draft->reader, tree->text));
 }
 
 /* NODE.PROPERTY. */
@@ -276,7 +278,7 @@ static void set_budget(struct sl_draft *draft, const struct sl_entry *entry) {
   struct sl_reader *r = draft->reader;
   const char *dot = strchr(entry->key, '.');
   if (dot == NULL) {
-    sl_report_error(r, entry->mark, NULL, NULL, "`%s` is no budget: write `events` or NODE.PROPERTY", entry->key);
+    sl_report_error(r, entry->mark, NULL, NULL, "`%s` is not a budget: write `events` or NODE.PROPERTY", entry->key);
     return;
   }
   const char *name = sl_arena_text(r->arena, entry->key, (size_t)(dot - entry->key)), *property = dot + 1;
@@ -292,10 +294,10 @@ static void set_budget(struct sl_draft *draft, const struct sl_entry *entry) {
   if (member == SL_NONE) {
     sl_draft_unknown_member(draft, node, SL_MEMBER_PROPERTY, entry, property);
   } else if ((node->algorithm->members[member].flags & SL_FLAG_BUDGET) == 0) {
-    sl_report_error(r, entry->mark, node->name, "it stands under the node's `set`", "`%s` of %s is no budget", property,
-                    node->use);
+    sl_report_error(r, entry->mark, node->name, "write it under the node's `set`", "`%s` of %s is not a budget",
+                    property, node->use);
   } else if (sl_tree_get(sl_tree_get(draft->nodes[index].tree, "set"), property) != NULL) {
-    sl_report_error(r, entry->mark, node->name, NULL, "`%s` is given under `budgets` and under the node's `set`",
+    sl_report_error(r, entry->mark, node->name, NULL, "`%s` is set both under `budgets` and under the node's `set`",
                     property);
   } else {
     set_value(draft, node, (uint32_t)member, property, entry->value);

@@ -59,7 +59,7 @@ static int32_t find_only(const struct search *s, const struct sl_node *from, con
   if (count == 0)
     report_no_field(s, from, SL_NONE, field);
   else
-    sl_report_error(r, s->text->mark, s->node->name, NULL, "`%s`: `%s` is ambiguous; say which: %s", s->name,
+    sl_report_error(r, s->text->mark, s->node->name, NULL, "`%s`: `%s` is ambiguous; choose one of: %s", s->name,
                     sl_shown(r, s->text->text), list);
   return SL_NONE;
 }
@@ -71,8 +71,9 @@ static int find_field(const struct search *s, struct sl_port *port, uint32_t *fi
   const char *text = s->text->kind == SL_TREE_SCALAR ? s->text->text : "";
   const char *first = strchr(text, '.'), *last = strrchr(text, '.');
   if (first == NULL || (last != first && strchr(first + 1, '.') != last)) {
-    sl_report_error(r, s->text->mark, s->node->name, NULL, "`%s` is a field, NODE.FIELD or NODE.PORT.FIELD, not `%s`",
-                    s->name, s->text->kind == SL_TREE_SCALAR ? sl_shown(r, text) : "a list");
+    sl_report_error(r, s->text->mark, s->node->name, NULL,
+                    "`%s` must be a field, NODE.FIELD or NODE.PORT.FIELD, not `%s`", s->name,
+                    s->text->kind == SL_TREE_SCALAR ? sl_shown(r, text) : "a list");
     return 0;
   }
   const char *node = head_of(s, text, first);
@@ -137,8 +138,8 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
       resolve(draft, node, m, text, &members[m]);
     else if (!sl_tree_was_refused(set, members[m].name) && !sl_tree_was_refused(draft->nodes[index].tree, "set"))
       sl_report_error(draft->reader, draft->nodes[index].mark, node->name,
-                      sl_arena_format(arena, "say which: `set: { %s: NODE.FIELD }`", members[m].name),
-                      "%s needs to know the field `%s`", node->use, members[m].name);
+                      sl_arena_format(arena, "set it: `set: { %s: NODE.FIELD }`", members[m].name),
+                      "%s needs the field `%s`", node->use, members[m].name);
   }
   node->algorithm = own;
 }

@@ -61,7 +61,7 @@ static const char *kinds_text(uint32_t kinds) {
 static const struct rule *find_rule(struct sl_reader *r, const struct rule *map, const struct sl_entry *entry) {
   if (map->keys == NULL) {
     if (map->names != NULL && !sl_is_name(entry->key)) {
-      sl_report_error(r, entry->mark, NULL, "names are made of letters, digits and _, and begin with no digit",
+      sl_report_error(r, entry->mark, NULL, "names consist of letters, digits and _, and do not begin with a digit",
                       "`%s` cannot be the name of %s", entry->key, map->names);
       return NULL;
     }
@@ -103,7 +103,7 @@ static void check_items(struct sl_reader *r, const struct rule *rule, const char
 /* Does the value fit the rule? What stands within it is checked, and removed, one by one. */
 static int check_value(struct sl_reader *r, const struct rule *rule, const char *what, struct sl_tree *value) {
   if ((value->kind & rule->kinds) == 0) {
-    sl_report_error(r, value->mark, NULL, NULL, "`%s` wants %s, but this is %s", what, kinds_text(rule->kinds),
+    sl_report_error(r, value->mark, NULL, NULL, "`%s` must be %s, but this is %s", what, kinds_text(rule->kinds),
                     sl_tree_kind_text(value->kind));
     return 0;
   }
@@ -115,7 +115,7 @@ static int check_value(struct sl_reader *r, const struct rule *rule, const char 
 static void check_version(struct sl_reader *r, const struct sl_tree *document) {
   const struct sl_entry *version = sl_tree_find(document, "sluice");
   if (version == NULL) {
-    sl_report_error(r, document->mark, NULL, "begin the file with `sluice: 1`", "the file does not say `sluice: 1`");
+    sl_report_error(r, document->mark, NULL, "begin the file with `sluice: 1`", "the file has no `sluice: 1`");
     return;
   }
   const struct sl_tree *value = version->value; /* NULL: refused already */
@@ -126,7 +126,7 @@ static void check_version(struct sl_reader *r, const struct sl_tree *document) {
 
 void sl_shape_check(struct sl_reader *r, struct sl_tree *document) {
   if (document->kind != SL_TREE_MAP) {
-    sl_report_error(r, document->mark, NULL, NULL, "a graph is a map that begins with `sluice: 1`");
+    sl_report_error(r, document->mark, NULL, NULL, "a graph must be a map that begins with `sluice: 1`");
     r->unreadable = 1;
     return;
   }

@@ -56,7 +56,7 @@ static void check_node(struct sl_draft *draft, const char *option, const struct 
   const char *node = sl_arena_text(r->arena, override->key, strcspn(override->key, "."));
   if (is_left_out(draft, node))
     sl_report_error(r, sl_mark_option(r, option, override->key, override->value), node, NULL,
-                    "is left out, so that this has no effect");
+                    "is left out, so this has no effect");
 }
 
 static void check_parameter(struct sl_draft *draft, uint32_t i) {
@@ -81,7 +81,7 @@ static void warn_of_replaced(struct sl_reader *r, const char *option, const stru
     for (uint32_t k = i + 1; k < count; k++) {
       if (strcmp(all[i].key, all[k].key) != 0) continue;
       sl_report(r, SL_WARNING, sl_mark_option(r, option, all[i].key, all[i].value), NULL, NULL,
-                "has no effect: a later one replaces it");
+                "has no effect: a later option replaces it");
       break;
     }
 }

@@ -34,9 +34,10 @@ static int find_given(struct sl_draft *draft, const struct sl_node *node, uint32
   if (!sl_port_find(draft, text, node->name, input->collection, wanted_by, port)) return 0;
   if (!sl_port_fits(draft, text->mark, node, member, *port)) return 0;
   if (constant_can_take(draft, node, *port)) return 1;
-  sl_report_error(r, text->mark, node->name, NULL,
-                  "input `%s`: a constant is made before the first event, so it cannot take %s, which is none",
-                  input->name, sl_port_name(draft, *port));
+  sl_report_error(
+      r, text->mark, node->name, NULL,
+      "input `%s`: a constant is made before the first event, so it cannot take %s, which is not a constant",
+      input->name, sl_port_name(draft, *port));
   return 0;
 }
 
@@ -233,8 +234,8 @@ static const char *who_offers(struct sl_draft *draft, const char *collection) {
     }
   }
   if (list == NULL) return NULL;
-  return sl_arena_format(r->arena, "%s: add a node that uses %s", count > 1 ? "several offer it" : "one offers it",
-                         list);
+  return sl_arena_format(r->arena, "%s: add a node that uses %s",
+                         count > 1 ? "several algorithms provide it" : "one algorithm provides it", list);
 }
 
 static void report_missing(struct choice *c, uint32_t index, const struct sl_member *input,
@@ -247,21 +248,21 @@ static void report_missing(struct choice *c, uint32_t index, const struct sl_mem
   if (found->count > 0) {
     const int is_list = sl_is_event_list(input->collection);
     const char *hint =
-        sl_arena_format(r->arena, "say which: `in: { %s: ... }`%s", input->name,
+        sl_arena_format(r->arena, "name the port: `in: { %s: ... }`%s", input->name,
                         optional ? sl_arena_format(r->arena, ", or `in: { %s: null }`", input->name) : "");
     sl_report_error(r, source->mark, node, hint,
-                    is_list ? "input `%s` (%s) must be named, as event lists are never chosen: %s"
+                    is_list ? "input `%s` (%s) must be set, because event lists are never connected automatically: %s"
                             : "input `%s` (%s) could come from several ports: %s",
                     input->name, collection, found->list);
   } else if (optional || draft->unknown_algorithms > 0 || r->error_count > SL_LIMIT_ERRORS) {
     return; /* or one of the unknown ones may offer it */
   } else if (found->dependent > 0) {
     sl_report_error(r, source->mark, node, NULL,
-                    "nothing can feed input `%s` (%s): what offers it depends on this node: %s", input->name,
+                    "no port can feed input `%s` (%s): the ports that provide it depend on this node: %s", input->name,
                     collection, found->list);
   } else {
     sl_report_error(r, source->mark, node, who_offers(draft, collection),
-                    "nothing in the graph offers %s, which input `%s` needs", collection, input->name);
+                    "no node of the graph provides %s, which input `%s` needs", collection, input->name);
   }
 }
 
@@ -338,8 +339,8 @@ static void report_left_out(struct choice *c, uint32_t index, const struct sl_me
   struct sl_reader *r = c->draft->reader;
   sl_report_error(
       r, c->draft->nodes[index].mark, c->draft->graph->nodes[index].name,
-      sl_arena_format(r->arena, "say which: `in: { %s: [...] }`, or `in: { %s: all }`", input->name, input->name),
-      "input `%s` takes any number of ports (%s), and none was given", input->name, input->collection->name);
+      sl_arena_format(r->arena, "name the ports: `in: { %s: [...] }`, or `in: { %s: all }`", input->name, input->name),
+      "input `%s` takes any number of ports (%s), but was not set", input->name, input->collection->name);
 }
 
 static void wire_list_ports(struct choice *c) {

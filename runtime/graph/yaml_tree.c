@@ -120,7 +120,7 @@ static struct sl_mark event_mark(const struct sl_yaml *yaml) {
 
 static void report_parser(struct sl_reader *r) {
   const yaml_parser_t *parser = &r->yaml->parser;
-  const char *problem = parser->problem != NULL ? parser->problem : "the text is no YAML";
+  const char *problem = parser->problem != NULL ? parser->problem : "the text is not YAML";
   if (parser->error == YAML_MEMORY_ERROR) longjmp(r->arena->failed, SL_ARENA_OUT_OF_MEMORY);
   if (parser->error == YAML_READER_ERROR) {
     sl_report_error(r, sl_mark_at_byte(r, r->yaml->text, parser->problem_offset), NULL, NULL, "%s", problem);
@@ -129,7 +129,7 @@ static void report_parser(struct sl_reader *r) {
   const struct sl_mark mark = {r->yaml->text, (uint32_t)parser->problem_mark.line + 1,
                                (uint32_t)parser->problem_mark.column + 1};
   if (parser->context != NULL && parser->context_mark.line != parser->problem_mark.line)
-    sl_report_error(r, mark, NULL, NULL, "%s (%s that begins in line %u)", problem, parser->context,
+    sl_report_error(r, mark, NULL, NULL, "%s (%s that begins on line %u)", problem, parser->context,
                     (uint32_t)parser->context_mark.line + 1);
   else
     sl_report_error(r, mark, NULL, NULL, "%s", problem);
@@ -146,7 +146,7 @@ static int next_event(struct sl_reader *r) {
 static int count_values(struct sl_reader *r, struct sl_mark mark, uint32_t count) {
   r->value_count += count;
   if (r->value_count <= SL_LIMIT_VALUES) return 1;
-  sl_report_error(r, mark, NULL, NULL, "the graph has more than %d values, aliases expanded", SL_LIMIT_VALUES);
+  sl_report_error(r, mark, NULL, NULL, "the graph has more than %d values, with aliases expanded", SL_LIMIT_VALUES);
   return 0;
 }
 
@@ -173,7 +173,7 @@ static struct sl_tree *refused(struct sl_reader *r, struct sl_mark mark) { retur
 
 static int too_deep(struct sl_reader *r, struct sl_mark mark, uint32_t depth) {
   if (depth <= SL_LIMIT_DEPTH) return 0;
-  sl_report_error(r, mark, NULL, NULL, "maps and lists are more than %d deep", SL_LIMIT_DEPTH);
+  sl_report_error(r, mark, NULL, NULL, "maps and lists are nested more than %d deep", SL_LIMIT_DEPTH);
   return 1;
 }
 
@@ -186,12 +186,12 @@ static struct sl_tree *read_alias(struct sl_reader *r, uint32_t depth) {
     sl_guess_begin(r, &guess, name);
     for (const struct sl_entry *other = r->yaml->anchors->first; other != NULL; other = other->next)
       sl_guess_offer(&guess, other->key);
-    sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "no anchor &%s stands before this alias",
+    sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "there is no anchor &%s before this alias",
                     sl_shown(r, name));
     return refused(r, mark);
   }
   if (anchor->value == NULL) {
-    sl_report_error(r, mark, NULL, NULL, "the alias *%s stands within its own anchor", sl_shown(r, name));
+    sl_report_error(r, mark, NULL, NULL, "the alias *%s is within its own anchor", sl_shown(r, name));
     return refused(r, mark);
   }
   if (!count_values(r, mark, values_in(anchor->value))) return NULL;
@@ -235,7 +235,7 @@ static struct sl_tree *read_scalar(struct sl_reader *r) {
   struct sl_entry *anchor = open_anchor(r, r->yaml->event.data.scalar.anchor);
   struct sl_tree *scalar;
   if (strlen(text) != bytes) {
-    sl_report_error(r, mark, NULL, NULL, "a value holds a zero character");
+    sl_report_error(r, mark, NULL, NULL, "a value contains a zero character");
     scalar = refused(r, mark);
   } else {
     scalar = sl_tree_scalar(r, sl_arena_text(r->arena, text, bytes),
@@ -278,7 +278,7 @@ static const char *check_key(struct sl_reader *r, const struct sl_tree *map, con
   }
   const struct sl_entry *first = sl_tree_find(map, key->text);
   if (first != NULL) {
-    sl_report_error(r, key->mark, NULL, NULL, "the key `%s` was given in line %u already", key->text, first->mark.line);
+    sl_report_error(r, key->mark, NULL, NULL, "the key `%s` was already given on line %u", key->text, first->mark.line);
     return NULL;
   }
   return key->text;
@@ -325,7 +325,8 @@ static struct sl_tree *read_document(struct sl_reader *r) {
   struct sl_tree *tree = read_value(r, 1);
   if (tree == NULL || !next_event(r) || !next_event(r)) return NULL;
   if (r->yaml->event.type != YAML_STREAM_END_EVENT) {
-    sl_report_error(r, event_mark(r->yaml), NULL, NULL, "a file holds one document; here begins a second one");
+    sl_report_error(r, event_mark(r->yaml), NULL, NULL,
+                    "a file can contain only one document; a second one begins here");
     return NULL;
   }
   return tree;
@@ -346,7 +347,7 @@ static int has_tag_directive(const struct sl_text *text) {
 
 struct sl_tree *sl_tree_read(struct sl_reader *r, struct sl_text *text) {
   if (has_tag_directive(text)) {
-    sl_report_error(r, (struct sl_mark){text, 0, 0}, NULL, NULL, "tags are not supported, so %%TAG is not either");
+    sl_report_error(r, (struct sl_mark){text, 0, 0}, NULL, NULL, "tags and %%TAG are not supported");
     return NULL;
   }
   struct sl_yaml *yaml = sl_arena_get(r->arena, 1, sizeof *yaml);

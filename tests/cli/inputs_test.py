@@ -63,7 +63,7 @@ def pipes_and_devices(sluice, folder):
     says(call(sluice, "compare", summary, folder / "none.json"), 2, "none.json: No such file", "one that is not there is told")
     says(call(sluice, "run", VELO, "-n", "5", "--set", f"raw.velo={graph}"), 2, "is no regular file", "a pipe as a detector's description is refused")
     says(call(sluice, "test", "velo.decode_retina", "--graph", graph), 2, "is a pipe without a writer", "so is the graph of a test")
-    says(call(sluice, "tune", graph, "--slots", "1,2"), 2, "this is no regular file", "of a search")
+    says(call(sluice, "tune", graph, "--slots", "1,2"), 2, "not a regular file", "of a search")
     says(call(sluice, "graph", graph), 2, "is a pipe without a writer", "and of a drawing")
     mine = folder / "mine"
     mine.mkdir()

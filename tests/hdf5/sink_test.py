@@ -217,7 +217,7 @@ def stopped_run(checks, folder):
 def mistakes(checks, folder):
     path = graph(folder, "velo.yaml", "[]")
     done = call("check", path, expect=2)
-    checks.that("hdf5.sink writes the outputs of the graph, which has none" in done.stdout + done.stderr, "no outputs are an error of the graph")
+    checks.that("hdf5.sink writes the outputs of the graph, but the graph has none" in done.stdout + done.stderr, "no outputs are an error of the graph")
     path = graph(folder, "velo.yaml", "[tracks]")
     for target, status, text in ((folder / "no/such/x.h5", 2, "no/such: No such file or directory"), ("/dev/null", 2, "not a regular file"),
                                  ("-", 2, "not a regular file"), (None, 2, "no output file is given")):

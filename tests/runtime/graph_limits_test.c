@@ -57,7 +57,7 @@ static void alias_bombs_are_refused(void **state) {
              i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
     strcat(text, line);
   }
-  refuse(text, "", 0, "sluice: 1\n", "more than 100000 values, aliases expanded");
+  refuse(text, "", 0, "sluice: 1\n", "more than 100000 values, with aliases expanded");
 }
 
 /* Each alias goes two levels deeper than the one before; the text itself is flat. */
@@ -185,7 +185,7 @@ static void missing_files_are_named(void **state) {
   read_request(&request, &reading);
   assert_string_equal(reading.messages,
                       "no/such.yaml: error: No such file or directory\n"
-                      "  hint: looked for in the current folder; SLUICE_GRAPH_PATH names further folders\n");
+                      "  hint: searched in the current folder; add folders with SLUICE_GRAPH_PATH\n");
   end_reading(&reading);
 }
 
