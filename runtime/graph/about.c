@@ -1,4 +1,4 @@
-/* about.c: see about.h. The file is parsed, and neither checked nor merged with what it includes. */
+/* about.c: see about.h. The file is parsed, but neither checked nor merged with its includes. */
 #include "graph/about.h"
 
 #include "graph/stages.h"

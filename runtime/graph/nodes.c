@@ -1,4 +1,4 @@
-/* nodes.c: one struct sl_node for each node of the merged document: its name, algorithm and block size. */
+/* nodes.c: makes one struct sl_node for each node of the merged document: name, algorithm and block size. */
 #include "graph/scalar.h"
 #include "graph/stages.h"
 #include "plugin/tables.h"
@@ -30,7 +30,7 @@ static const char *member_kind_text(uint32_t kind) {
   return kind == SL_MEMBER_IN ? "input" : kind == SL_MEMBER_OUT ? "output" : "property";
 }
 
-/* What the user may have meant: a member of another kind, or a similar name. */
+/* Returns a hint: a member of another kind with this name, or a similar name. */
 static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm *algorithm, uint32_t kind,
                                const char *name) {
   struct sl_reader *r = draft->reader;
@@ -51,7 +51,7 @@ static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm
 void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node, uint32_t kind,
                              const struct sl_entry *entry, const char *name) {
   struct sl_reader *r = draft->reader;
-  if (entry->inherited && entry->unasked) return;
+  if (entry->inherited && entry->is_silent) return;
   if (entry->inherited)
     sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is ignored: %s has no such %s", name, node->use,
               member_kind_text(kind));
@@ -62,7 +62,7 @@ void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node,
 
 /* ------------------------------------------------------------------------------------------- algorithms */
 
-/* The reason why a plugin of that name was refused, or NULL. */
+/* Returns the reason why a plugin of that name was refused, or NULL. */
 static const char *refusal(const struct sl_registry *registry, const char *plugin, size_t bytes) {
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin_entry *entry = &registry->entries[i];
@@ -78,7 +78,7 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
   const struct sl_registry *registry = r->request->registry;
   const char *dot = strchr(use->text, '.');
   const struct sl_plugin_entry *entry;
-  if (sl_registry_is_empty(registry)) return; /* said once, for all nodes */
+  if (sl_registry_is_empty(registry)) return; /* reported once for all nodes */
   if (dot != NULL && sl_registry_find(registry, use->text, "cpu", &entry) != NULL) {
     sl_report_error(r, use->mark, node->name, NULL, "plugin %s provides %s for cpu, but not for %s",
                     entry->plugin->name, use->text, r->request->target);
@@ -116,7 +116,7 @@ static void find_algorithm(struct sl_draft *draft, struct sl_node *node, const s
   if (node->algorithm == NULL) unknown_algorithm(draft, node, use);
 }
 
-/* A number of threads; 0 with the error reported where it is none. */
+/* Returns a number of threads; 0 with the error reported if it is invalid. */
 static uint32_t read_block(struct sl_reader *r, const struct sl_node *node, const struct sl_tree *value) {
   const struct sl_scalar scalar = sl_scalar_parse(value->text, value->quoted);
   const int fits = scalar.kind == SL_SCALAR_INTEGER && !scalar.negative && !scalar.too_large &&
@@ -200,7 +200,7 @@ static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *
     draft->unknown_algorithms++;
 }
 
-/* Without any plugin there is one thing to say, whatever the nodes use. */
+/* Without any plugin there is only one error, whatever the nodes use. */
 static void check_plugins(struct sl_reader *r) {
   char places[4096];
   if (!sl_registry_is_empty(r->request->registry)) return;

@@ -1,12 +1,12 @@
-/* outputs.c: the one source of a graph, and what the graph gives back. */
+/* outputs.c: the source of a graph, and its outputs. */
 #include "graph/stages.h"
 
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------- source */
 
-/* A source that the user could use, as a hint. */
-static const char *offered_source(struct sl_reader *r) {
+/* Returns a hint with a source that the user could use, or NULL. */
+static const char *source_hint(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
   sl_load_all_plugins(r);
   for (size_t e = 0; e < registry->entry_count; e++) {
@@ -36,7 +36,7 @@ void sl_draft_source(struct sl_draft *draft) {
   if (found != SL_NONE)
     graph->source = (uint32_t)found;
   else if (draft->unknown_algorithms == 0)
-    sl_report_error(r, sl_mark_graph(r), NULL, offered_source(r),
+    sl_report_error(r, sl_mark_graph(r), NULL, source_hint(r),
                     "the graph has no source: a node that reads or generates events");
 }
 
@@ -48,7 +48,7 @@ static int has_bytes(const struct sl_collection *collection) {
   return 0;
 }
 
-/* Why a port cannot be an output, or NULL. */
+/* Returns why a port cannot be an output, or NULL. */
 static const char *objection(const struct sl_graph *graph, struct sl_port port) {
   const uint32_t kind = graph->nodes[port.node].algorithm->kind;
   if (kind == SL_KIND_CONSTANT) return "a constant is the same for all events";
@@ -65,7 +65,7 @@ const char *sl_output_name(struct sl_draft *draft, struct sl_port port) {
   return outputs == 1 ? node->name : sl_port_name(draft, port);
 }
 
-/* A port that the user named. */
+/* Adds a port named in `outputs`. */
 static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struct sl_tree *text) {
   struct sl_reader *r = draft->reader;
   struct sl_graph *graph = draft->graph;
@@ -82,7 +82,7 @@ static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struc
   }
 }
 
-/* Sinks that write outputs, whatever they are, need some. */
+/* Reports sinks that write the graph's outputs, for a graph without outputs. */
 static void expect_outputs(struct sl_draft *draft) {
   const struct sl_graph *graph = draft->graph;
   for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -102,7 +102,7 @@ static void add_listed(struct sl_draft *draft, const struct sl_tree *outputs) {
     if (item->value != NULL) add_output(draft, seen, item->value);
 }
 
-/* Every port that can be an output, in the order of the document. They are counted first. */
+/* Adds every port that can be an output, in document order. The first pass counts them. */
 static void add_all(struct sl_draft *draft) {
   struct sl_graph *graph = draft->graph;
   for (int storing = 0; storing < 2; storing++) {
@@ -122,7 +122,7 @@ static void add_all(struct sl_draft *draft) {
 
 void sl_draft_outputs(struct sl_draft *draft) {
   const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
-  const int all = outputs != NULL && sl_says_all(outputs);
+  const int all = outputs != NULL && sl_tree_is_all(outputs);
   if (outputs == NULL || (outputs->kind == SL_TREE_LIST && outputs->first == NULL)) expect_outputs(draft);
   if (all)
     add_all(draft);

@@ -1,10 +1,10 @@
-/* ports.c: what NODE and NODE.PORT in a graph refer to. NODE alone means its only output, or the only one of the
- * collection that is wanted. */
+/* ports.c: resolves NODE and NODE.PORT in a graph. NODE alone means its only output, or its only output of the expected
+ * collection. */
 #include "graph/stages.h"
 
 #include <string.h>
 
-enum { NAMED_MAX = 8 }; /* candidates that a message lists */
+enum { NAMED_MAX = 8 }; /* candidates listed in a message */
 
 const struct sl_member *sl_port_member(const struct sl_graph *graph, struct sl_port port) {
   return &graph->nodes[port.node].algorithm->members[port.member];
@@ -15,13 +15,13 @@ const char *sl_port_name(struct sl_draft *draft, struct sl_port port) {
                          sl_port_member(draft->graph, port)->name);
 }
 
-/* An output of `node` is looked for. */
+/* Search for an output of `node`. */
 struct search {
   struct sl_draft *draft;
-  const struct sl_tree *text;             /* as the user wrote it */
-  const char *user;                       /* the node that asks, or NULL */
+  const struct sl_tree *text;             /* text in the graph */
+  const char *user;                       /* name of the node that refers to it, or NULL */
   const char *wanted_by;                  /* "input `hits`", "`outputs`" */
-  const struct sl_collection *collection; /* or NULL */
+  const struct sl_collection *collection; /* the expected one, or NULL */
   int32_t index;
   const struct sl_node *node;
 };
@@ -41,7 +41,7 @@ static const char *list_outputs(const struct search *s, const char *collection) 
   return list;
 }
 
-/* NODE.PORT; the member, or SL_NONE with the error reported. */
+/* For NODE.PORT: returns the member, or SL_NONE with the error reported. */
 static int32_t find_named(const struct search *s, const char *port) {
   struct sl_reader *r = s->draft->reader;
   const int32_t member = sl_member_find(s->node->algorithm, SL_MEMBER_OUT, port);
@@ -57,7 +57,7 @@ static int32_t find_named(const struct search *s, const char *port) {
   return SL_NONE;
 }
 
-/* NODE; the member, or SL_NONE with the error reported. */
+/* For NODE: returns the member, or SL_NONE with the error reported. */
 static int32_t find_only(const struct search *s) {
   struct sl_reader *r = s->draft->reader;
   int32_t only = SL_NONE, fitting = SL_NONE;
@@ -85,7 +85,7 @@ static int32_t find_only(const struct search *s) {
   return SL_NONE;
 }
 
-/* The node, or SL_NONE with the error reported unless an earlier one explains it. */
+/* Returns the node, or SL_NONE with the error reported unless an earlier error explains it. */
 static int32_t find_node(struct search *s, const char *name) {
   struct sl_reader *r = s->draft->reader;
   s->index = sl_draft_find(s->draft, name);

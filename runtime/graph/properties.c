@@ -1,5 +1,5 @@
-/* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Each is
- * checked for type and range; an array's value by value. */
+/* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Type and
+ * range are checked, for arrays value by value. */
 #include "graph/scalar.h"
 #include "graph/stages.h"
 #include "plugin/property.h"
@@ -28,10 +28,10 @@ static const char *type_text(uint32_t type) {
 
 enum { FITS, WRONG_TYPE, OUT_OF_RANGE };
 
-/* Stores an integer that the type can hold. */
+/* Stores an integer if the type can represent it. */
 static int store_integer(uint32_t type, const struct sl_scalar *scalar, struct sl_value *value) {
   const uint64_t largest = type == SL_TYPE_u32 ? UINT32_MAX : type == SL_TYPE_i32 ? INT32_MAX : UINT64_MAX;
-  const uint64_t lowest = type == SL_TYPE_i32 ? (uint64_t)INT32_MAX + 1 : 0; /* magnitude of */
+  const uint64_t lowest = type == SL_TYPE_i32 ? (uint64_t)INT32_MAX + 1 : 0; /* absolute value */
   if (scalar->kind != SL_SCALAR_INTEGER) return WRONG_TYPE;
   if (scalar->too_large || scalar->magnitude > (scalar->negative ? lowest : largest)) return OUT_OF_RANGE;
   value->integer = scalar->negative ? 0 : scalar->magnitude;
@@ -39,7 +39,7 @@ static int store_integer(uint32_t type, const struct sl_scalar *scalar, struct s
   return FITS;
 }
 
-/* The text itself counts, whatever the scalar looks like. */
+/* Compares the text itself, whatever type the scalar has. */
 static int store_choice(const struct sl_member *property, const struct sl_tree *tree, struct sl_value *value) {
   const int choice = sl_choice_index(property, tree->text);
   value->integer = choice >= 0 ? (uint64_t)choice : 0;
@@ -68,7 +68,7 @@ static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *val
   }
 }
 
-/* Why a scalar did not fit, as a hint. */
+/* Returns a hint why a scalar has the wrong type, or NULL. */
 static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct sl_tree *tree) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
   if (type == SL_TYPE_string)
@@ -80,7 +80,7 @@ static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct
   return NULL;
 }
 
-/* A double may round an integer of u64 up to a limit, or down to it. */
+/* Compares u64 as integers, because a double may round a value to the limit. */
 static int in_range(const struct sl_member *property, const struct sl_value *value) {
   if (property->type == SL_TYPE_string || property->type == SL_TYPE_enumeration) return 1;
   if (property->type == SL_TYPE_u64)
@@ -96,7 +96,7 @@ static void set_number(const struct sl_member *property, double number, struct s
   value->integer = number >= 0 && number < 0x1p64 ? (uint64_t)number : 0;
 }
 
-/* The plugin's check has seen that the defaults can be read. */
+/* The plugin's check has verified that the defaults can be parsed. */
 static void set_default(struct sl_draft *draft, const struct sl_member *property, struct sl_value *value) {
   if (property->type == SL_TYPE_string) {
     value->text = property->default_text;
@@ -123,7 +123,7 @@ static void report_range(struct sl_draft *draft, const struct sl_node *node, con
                   sl_shown(draft->reader, tree->text));
 }
 
-/* "first, busiest" */
+/* Returns "first, busiest" and offers each name to `guess`. */
 static const char *choices_text(struct sl_draft *draft, const struct sl_member *property, struct sl_guess *guess) {
   struct sl_arena *arena = draft->reader->arena;
   const char *list = "", *word;
@@ -145,7 +145,7 @@ static void report_choice(struct sl_draft *draft, const struct sl_node *node, co
                   "`%s` must be one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
 }
 
-/* An integer that a float cannot hold. */
+/* Warns about an integer that a float cannot represent exactly. */
 static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
                             const char *name, const struct sl_tree *tree, const struct sl_value *value) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
@@ -158,7 +158,7 @@ static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, 
             property->type == SL_TYPE_f32 ? 32 : 64);
 }
 
-/* One value from a scalar; 0 with the error reported. `name` as the user wrote it. */
+/* Reads one value from a scalar; returns 0 with the error reported. `name` as written by the user. */
 static int read_value(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
                       const char *name, const struct sl_tree *tree, struct sl_value *value) {
   struct sl_reader *r = draft->reader;
@@ -183,7 +183,7 @@ static int read_value(struct sl_draft *draft, const struct sl_node *node, const 
   return 0;
 }
 
-/* A list as the tree that it is, or from the text of an option, `--set n.p=[1, 2]`; NULL: it is none. */
+/* Returns a list, or parses it from the text of an option, `--set n.p=[1, 2]`; NULL if it is not a list. */
 static const struct sl_tree *read_list(struct sl_draft *draft, const struct sl_tree *tree) {
   struct sl_reader *r = draft->reader;
   if (tree->kind == SL_TREE_LIST) return tree;
@@ -235,7 +235,7 @@ static void set_value(struct sl_draft *draft, struct sl_node *node, uint32_t mem
   node->text_begins[member] = tree->begins;
 }
 
-/* `variant`, which every kernel has: tuned (where there is such a version) or shared. */
+/* `variant`, a setting of every kernel: tuned (if there is a tuned version) or shared. */
 static void set_variant(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *tree) {
   const char *text = tree->kind == SL_TREE_SCALAR ? tree->text : "a list";
   node->shared = strcmp(text, "shared") == 0;
@@ -251,7 +251,7 @@ static void set_node(struct sl_draft *draft, struct sl_node *node, const struct 
     if (member != SL_NONE)
       set_value(draft, node, (uint32_t)member, entry->key, entry->value);
     else if (sl_member_find(node->algorithm, SL_MEMBER_FIELD, entry->key) != SL_NONE)
-      continue; /* see references.c */
+      continue; /* handled in references.c */
     else if (strcmp(entry->key, "variant") == 0 && node->algorithm->kind == SL_KIND_KERNEL)
       set_variant(draft, node, entry->value);
     else
@@ -273,7 +273,7 @@ static void set_slice_events(struct sl_draft *draft, const struct sl_tree *tree)
         UINT32_MAX, sl_shown(draft->reader, tree->text));
 }
 
-/* NODE.PROPERTY. */
+/* Sets a budget given as NODE.PROPERTY. */
 static void set_budget(struct sl_draft *draft, const struct sl_entry *entry) {
   struct sl_reader *r = draft->reader;
   const char *dot = strchr(entry->key, '.');

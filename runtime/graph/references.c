@@ -1,5 +1,6 @@
-/* references.c: what the nodes' field references refer to. `set` gives one as NODE.FIELD, or NODE.PORT.FIELD. Such a
- * node gets tables of its own, in which the reference is an input that is fed by that port: from there on it is one.
+/* references.c: resolves the nodes' field references. `set` names a field as NODE.FIELD or NODE.PORT.FIELD. A node with
+ * references gets its own member table, in which each reference is an input fed by that port; later stages treat it as
+ * an input.
  */
 #include "graph/stages.h"
 #include "plugin/field_ref.h"
@@ -7,19 +8,19 @@
 
 #include <string.h>
 
-/* A field that is looked for. */
+/* Search for a field. */
 struct search {
   struct sl_draft *draft;
   const struct sl_tree *text;
-  const struct sl_node *node; /* that asks */
-  const char *name;           /* of the reference */
+  const struct sl_node *node; /* node with the reference */
+  const char *name;           /* name of the reference */
 };
 
 static const char *head_of(const struct search *s, const char *text, const char *end) {
   return sl_arena_text(s->draft->reader->arena, text, (size_t)(end - text));
 }
 
-/* All fields that a node offers, or those of one of its ports. */
+/* Offers all fields of a node's outputs, or of one output, to `guess`. */
 static void offer_fields(const struct sl_node *from, int32_t member, struct sl_guess *guess) {
   for (uint32_t m = 0; m < from->algorithm->member_count; m++) {
     const struct sl_member *out = &from->algorithm->members[m];
@@ -41,7 +42,7 @@ static void report_no_field(const struct search *s, const struct sl_node *from, 
                     s->name, from->algorithm->members[member].name, from->name, from->use, sl_shown(r, field));
 }
 
-/* NODE.FIELD: the port of the node that has such a field, or SL_NONE with the error reported. */
+/* For NODE.FIELD: returns the port that has this field, or SL_NONE with the error reported. */
 static int32_t find_only(const struct search *s, const struct sl_node *from, const char *field) {
   struct sl_reader *r = s->draft->reader;
   const char *list = NULL;
@@ -64,7 +65,7 @@ static int32_t find_only(const struct search *s, const struct sl_node *from, con
   return SL_NONE;
 }
 
-/* The port and its field; 0 with the error reported, unless an earlier one explains it. */
+/* Finds the port and its field; returns 0 with the error reported, unless an earlier error explains it. */
 static int find_field(const struct search *s, struct sl_port *port, uint32_t *field) {
   struct sl_draft *draft = s->draft;
   struct sl_reader *r = draft->reader;

@@ -1,9 +1,9 @@
-/* yaml_tree.c: libyaml's events to a tree.
+/* yaml_tree.c: converts libyaml's events to a tree.
  *
- * Recursive descent; the depth is bounded before it recurses. An alias becomes a copy of what its anchor marked, so
- * that later stages may change values in place; every copied value counts towards SL_LIMIT_VALUES, which bounds the
- * expansion. What ends the parse (syntax, limits) returns NULL all the way up; what is wrong with one value is reported
- * and left out.
+ * Recursive descent with a depth limit. An alias becomes a copy of the anchored value, so that later stages may change
+ * values in place; every copied value counts towards SL_LIMIT_VALUES, which limits the expansion. Errors that end the
+ * parse (syntax, limits) return NULL through all levels; errors of a single value are reported and the value is
+ * omitted.
  */
 #include "graph/yaml_tree.h"
 
@@ -13,12 +13,12 @@
 #include <xxhash.h>
 #include <yaml.h>
 
-/* A parse at work. At most one event exists at a time. */
+/* The current parse. At most one event exists at a time. */
 struct sl_yaml {
   yaml_parser_t parser;
   yaml_event_t event;
   struct sl_text *text;
-  struct sl_tree *anchors; /* a map by anchor; value NULL while the anchored value is being read */
+  struct sl_tree *anchors; /* map from anchor name to value; NULL while the anchored value is being read */
 };
 
 /* -------------------------------------------------------------------------------------------------- trees */
@@ -37,12 +37,12 @@ struct sl_tree *sl_tree_scalar(struct sl_reader *r, const char *text, uint32_t q
   return tree;
 }
 
-/* Seeded by an address, so that no file can be made to collide. */
+/* Seeded with an address, so that a file cannot be constructed to cause collisions. */
 static uint64_t key_hash(const struct sl_tree *map, const char *key) {
   return XXH3_64bits_withSeed(key, strlen(key), (uint64_t)(uintptr_t)map);
 }
 
-/* The slot of `key`, or the free one where it would stand. */
+/* Returns the slot of `key`, or the free slot for it. */
 static struct sl_entry **index_slot(const struct sl_tree *map, const char *key) {
   const uint32_t mask = map->index_size - 1;
   uint32_t slot = (uint32_t)key_hash(map, key) & mask;
@@ -135,7 +135,7 @@ static void report_parser(struct sl_reader *r) {
     sl_report_error(r, mark, NULL, NULL, "%s", problem);
 }
 
-/* Takes the next event in place of the last one. */
+/* Replaces the current event by the next one; returns 0 with the error reported. */
 static int next_event(struct sl_reader *r) {
   yaml_event_delete(&r->yaml->event);
   if (yaml_parser_parse(&r->yaml->parser, &r->yaml->event)) return 1;
@@ -168,7 +168,7 @@ static uint32_t depth_of(const struct sl_tree *tree) {
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-/* What stands for a value that was refused with a message, where a caller needs one. */
+/* Placeholder for a value that was refused with a message. */
 static struct sl_tree *refused(struct sl_reader *r, struct sl_mark mark) { return sl_tree_new(r, 0, mark); }
 
 static int too_deep(struct sl_reader *r, struct sl_mark mark, uint32_t depth) {
@@ -199,8 +199,8 @@ static struct sl_tree *read_alias(struct sl_reader *r, uint32_t depth) {
   return sl_tree_copy(r, anchor->value);
 }
 
-/* Opens the anchor of the current event, if it has one. A name that was used before stands for the new value from here
- * on (YAML 1.2, 7.1); aliases that were read before are copies and keep the old one. */
+/* Opens the anchor of the current event, if it has one. An anchor name may be reused and then means the new value (YAML
+ * 1.2, 7.1); earlier aliases are copies and keep the old value. */
 static struct sl_entry *open_anchor(struct sl_reader *r, const yaml_char_t *anchor) {
   if (anchor == NULL) return NULL;
   const char *name = (const char *)anchor;
@@ -217,7 +217,8 @@ static void refuse_tag(struct sl_reader *r, const yaml_char_t *tag) {
     sl_report_error(r, event_mark(r->yaml), NULL, "quote a value to make it a string", "tags are not supported");
 }
 
-/* Escapes, line breaks and a block's indentation all make what is written longer than the text. */
+/* Returns 1 + the number of characters before the text, or 0 if escapes, line breaks or indentation make the written
+ * form longer than the text. */
 static uint32_t text_begins(const yaml_event_t *event) {
   const int quotes = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
   size_t characters = 0;
@@ -269,7 +270,7 @@ static struct sl_tree *read_list(struct sl_reader *r, uint32_t depth) {
   return list;
 }
 
-/* A key that can be used, or NULL with the error reported. */
+/* Returns the text of a valid key, or NULL with the error reported. */
 static const char *check_key(struct sl_reader *r, const struct sl_tree *map, const struct sl_tree *key) {
   if (key->kind == 0) return NULL;
   if (key->kind != SL_TREE_SCALAR || strlen(key->text) > SL_LIMIT_KEY_BYTES) {
@@ -302,7 +303,7 @@ static struct sl_tree *read_map(struct sl_reader *r, uint32_t depth) {
   return map;
 }
 
-/* The value that begins with the current event. NULL ends the parse; kind 0 is a value that was refused. */
+/* Reads the value that begins with the current event. NULL ends the parse; kind 0 is a refused value. */
 static struct sl_tree *read_value(struct sl_reader *r, uint32_t depth) {
   const struct sl_mark mark = event_mark(r->yaml);
   if (r->yaml->event.type == YAML_ALIAS_EVENT) return read_alias(r, depth);
@@ -314,7 +315,7 @@ static struct sl_tree *read_value(struct sl_reader *r, uint32_t depth) {
 
 /* ---------------------------------------------------------------------------------------------- documents */
 
-/* Events around the one value: stream start, document start, value, document end, stream end. */
+/* Reads the events around the value: stream start, document start, value, document end, stream end. */
 static struct sl_tree *read_document(struct sl_reader *r) {
   if (!next_event(r) || !next_event(r)) return NULL;
   if (r->yaml->event.type == YAML_STREAM_END_EVENT) {
@@ -332,13 +333,14 @@ static struct sl_tree *read_document(struct sl_reader *r) {
   return tree;
 }
 
-/* libyaml compares each %TAG line with all earlier ones, so that many of them cost seconds. Tags are refused anyway. */
+/* libyaml compares each %TAG line with all earlier ones, so that many of them take seconds. Tags are refused in any
+ * case. */
 static int has_tag_directive(const struct sl_text *text) {
   static const char directive[] = "%TAG";
   const char *end = text->text + text->bytes;
   for (const char *at = text->text; (at = memchr(at, '%', (size_t)(end - at))) != NULL; at++) {
     const unsigned char before = at > text->text ? (unsigned char)at[-1] : '\n';
-    const int begins_line = before < ' ' || before >= 0x80; /* or might, after an unusual line break */
+    const int begins_line = before < ' ' || before >= 0x80; /* or possibly does, after an unusual line break */
     if (begins_line && (size_t)(end - at) >= strlen(directive) && memcmp(at, directive, strlen(directive)) == 0)
       return 1;
   }
