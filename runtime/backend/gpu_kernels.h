@@ -13,7 +13,7 @@ enum {
 
 /* -------------------------------------------------------------------------------------------- notes, clearing */
 
-/* Visible to the host before any later operation can fail. */
+/* Sets a byte in host memory; the host sees it before any later operation can fail. */
 static __device__ void set_host_byte(uint8_t *byte, uint8_t value) {
   *(volatile uint8_t *)byte = value;
   __threadfence_system();

@@ -8,7 +8,7 @@
 
 struct sl_room {
   uint64_t bytes;        /* UINT64_MAX: no known limit */
-  uint64_t thread_bytes; /* additional bytes per thread: stack and, for address space, heap */
+  uint64_t thread_bytes; /* bytes that each further thread uses: its stack and, of address space, its heap */
   const char *why;       /* the limit that applies, for a message: "MemAvailable"; "" if none */
 };
 

@@ -42,9 +42,8 @@ struct sl_input_range {
   uint64_t first_byte, bytes; /* bytes 0: to the end of the file */
   uint64_t first_record;      /* number of records before the range; numbers events that have no number of their own */
 };
-#define SL_RECORD_UNKNOWN                                                                    \
-  UINT64_MAX /* for first_record: unknown; the source counts the records before the range by \
-              * reading their headers */
+/* As first_record: unknown; the source counts the records before the range by reading their headers. */
+#define SL_RECORD_UNKNOWN UINT64_MAX
 
 struct sl_inputs {
   const char *const *paths; /* as given with -i, patterns expanded; borrowed for the whole run */
