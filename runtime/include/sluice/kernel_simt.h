@@ -26,12 +26,9 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 /* ------------------------------------------------------------------------------------- kernels and launch */
 
 #if defined(SL_RACE)
-#define SL_DEVICE                                                                                \
-  inline SL_UNUSED __attribute__((always_inline)) /* inlined, so that the caller's line is known \
-                                                   * too */
-#define SL_SIMT_OWN_                                                                         \
-  __attribute__((no_sanitize("thread"))) /* emulator code inside the plugin, not part of the \
-                                          * kernel */
+/* SL_DEVICE: inlined, so that the caller's line is known too. SL_SIMT_OWN_: emulator code, not part of the kernel. */
+#define SL_DEVICE    inline SL_UNUSED __attribute__((always_inline))
+#define SL_SIMT_OWN_ __attribute__((no_sanitize("thread")))
 /* Forces a memory access: after an atomic, compilers could otherwise reuse a known value. */
 #define SL_SIMT_OPAQUE_(pointer)       __asm__ volatile("" : "+r"(pointer))
 #define SL_SIMT_LOAD_(pointer)         __atomic_load_n(pointer, __ATOMIC_RELAXED)
@@ -39,9 +36,8 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 #if defined(__clang__)
 #define SL_SIMT_KERNEL_ __attribute__((noinline))
 #else
-#define SL_SIMT_KERNEL_                                                                          \
-  __attribute__((noipa)) /* a compiler must not drop the call, even if the kernel only writes to \
-                          * variables that are never read */
+/* A compiler must not drop the call, even if the kernel only writes to variables that are never read. */
+#define SL_SIMT_KERNEL_ __attribute__((noipa))
 #endif
 /* Compilers expand these into moves that the sanitizer does not report; moves of up to 8 bytes are reported. */
 #define memcpy(to, from, bytes) \
