@@ -26,7 +26,6 @@ struct sl_combination {
   uint32_t *count, *numbers; /* the resulting list */
 };
 
-/* Memory of the device. */
 struct sl_range {
   void *memory; /* aligned to 16 bytes */
   uint64_t bytes;

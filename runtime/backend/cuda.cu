@@ -197,7 +197,6 @@ static void gpu_range_end(void) { nvtxRangePop(); }
 
 /* ------------------------------------------------------------------------------------------------- stream */
 
-/* Returns the GPU event of that index, or NULL. */
 static GPU(Event_t) event_at(struct gpu_stream *s, struct gpu_events *events, uint32_t index, unsigned flags) {
   if (index >= events->capacity) {
     const uint32_t capacity = 2 * index + 64;

@@ -84,7 +84,6 @@ static int refuse(struct sl_output *f, const char *reason) {
   return SL_EIO;
 }
 
-/* Returns the longest file name possible in `folder`. */
 static size_t name_room(const char *folder, size_t folder_bytes) {
   const long most = pathconf(folder, _PC_NAME_MAX);
   const size_t name = most > 0 && most < NAME_MAX ? (size_t)most : NAME_MAX;
@@ -110,7 +109,6 @@ static size_t begin_part(struct sl_output *f) {
                          (unsigned long long)XXH3_64bits(name, name_bytes));
 }
 
-/* Copies the permissions of the replaced file to the new one. */
 static void keep_access(struct sl_output *f) {
   if (sl_file_keep_access(f->target, f->descriptor) == SL_OK) return;
   f->say(f->context, SL_WARNING,
@@ -412,7 +410,6 @@ static int is_own(const struct sl_output *f) {
   return lstat(f->part, &status) == 0 && status.st_dev == f->device && status.st_ino == f->inode;
 }
 
-/* Writes all added data and closes the file. */
 static int settle(struct sl_output *f) {
   const int status = sl_output_flush(f);
   if (status != SL_OK) return status;

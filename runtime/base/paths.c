@@ -31,7 +31,6 @@ static int fail(const struct found *f, const char *path, int error) {
   return SL_EIO;
 }
 
-/* Appends to the path. */
 static int extend(struct found *f, const char *text, size_t length) {
   if (f->length + length >= sizeof f->path) return fail(f, f->path, ENAMETOOLONG);
   memcpy(f->path + f->length, text, length);

@@ -81,7 +81,6 @@ static const struct sl_tree *tree_of(const struct writer *w, const struct sl_nod
   return w->draft->nodes[node - w->draft->graph->nodes].tree;
 }
 
-/* Returns the value that was set for a property, or NULL. */
 static const struct sl_tree *given_value(const struct writer *w, const struct sl_node *node, const char *property) {
   const struct sl_tree *value = sl_tree_get(sl_tree_get(tree_of(w, node), "set"), property);
   if (value != NULL) return value;

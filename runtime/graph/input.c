@@ -40,7 +40,6 @@ static int is_source(const struct sl_algorithm *algorithm) {
   return algorithm != NULL && algorithm->kind == SL_KIND_SOURCE;
 }
 
-/* Returns 1 if the source reads the kind of input given: files or a feed. */
 static int is_of_input_kind(const struct sl_reader *r, const struct sl_algorithm *source) {
   return r->request->is_fed ? source->takes_feed != 0 : source->source->probe != NULL;
 }
@@ -52,7 +51,6 @@ static const struct sl_algorithm *find_algorithm(const struct sl_reader *r, cons
 
 /* ------------------------------------------------------------------------------------------- candidates */
 
-/* Opens all plugins that may contain a source of the input's kind. */
 static void load_sources(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
   const uint32_t bit = r->request->is_fed ? SL_PEEK_FEED : SL_PEEK_PROBE;
@@ -132,7 +130,6 @@ static void require_named(struct choice *c, const struct sl_tree *tree, const ch
   if (tree->text[bytes] == '\0' && collection != NULL) require(c, NULL, collection);
 }
 
-/* Returns 1 if a node other than the source provides a collection. */
 static int is_provided_elsewhere(const struct choice *c, const char *collection) {
   for (const struct sl_entry *node = sl_tree_get(c->root, "nodes")->first; node != NULL; node = node->next) {
     const struct sl_tree *use = sl_tree_get(node->value, "use");
@@ -173,7 +170,6 @@ static void compare_ports(struct choice *c) {
 
 /* ---------------------------------------------------------------------------------------------- messages */
 
-/* Reports a source named by --use that cannot read the input. */
 static void report_unusable(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
   if (r->request->is_fed)
     sl_report_error(r, use->mark, node->key, NULL, "%s does not take a feed, so it cannot read the program's events",

@@ -45,7 +45,6 @@ static void add_list(struct sl_draft *draft, uint32_t index, const struct sl_tre
   node->lists[node->list_count++] = port;
 }
 
-/* Returns the value of `any`, or NULL with the error reported. */
 static const struct sl_tree *read_any(struct sl_draft *draft, const struct sl_node *node, const struct sl_tree *value) {
   const struct sl_tree *any = sl_tree_get(value, "any");
   if (any != NULL && any->kind == SL_TREE_LIST && any->count > 0) return any;

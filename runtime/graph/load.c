@@ -41,7 +41,6 @@ static const char *searched_folders(struct sl_reader *r, const struct chain *fil
   return sl_arena_format(r->arena, "searched %s; add folders with SLUICE_GRAPH_PATH", text);
 }
 
-/* Reads up to the limit plus one byte. */
 static ssize_t read_all(int file, char *buffer, size_t limit) {
   size_t bytes = 0;
   while (bytes <= limit) {

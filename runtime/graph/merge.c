@@ -19,7 +19,6 @@ struct sl_tree *sl_merge_root(struct sl_reader *r) {
   return root;
 }
 
-/* Replaces the value of a key, or adds it. */
 static void put(struct sl_reader *r, struct sl_tree *map, const struct sl_entry *from, struct sl_tree *value) {
   struct sl_entry *entry = sl_tree_find(map, from->key);
   if (entry == NULL) {
@@ -58,7 +57,6 @@ static void remove_key(struct sl_reader *r, struct sl_tree *map, const struct sl
             "null removes `%s`, but there is no entry with that name", from->key);
 }
 
-/* Merges a map of single values. */
 static void merge_values(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
     if (!should_merge(r, into, entry)) continue;

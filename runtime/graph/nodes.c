@@ -62,7 +62,6 @@ void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node,
 
 /* ------------------------------------------------------------------------------------------- algorithms */
 
-/* Returns the reason why a plugin of that name was refused, or NULL. */
 static const char *refusal(const struct sl_registry *registry, const char *plugin, size_t bytes) {
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin_entry *entry = &registry->entries[i];

@@ -21,7 +21,6 @@ struct cycle {
   uint32_t start; /* the first node in document order, where the message begins */
 };
 
-/* Returns node i of the cycle; i from 0 to `length`. */
 static uint32_t cycle_node(const struct cycle *c, uint32_t i) {
   const uint32_t at = c->start + i;
   return c->path[at < c->length ? at : at - c->length];

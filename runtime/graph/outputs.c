@@ -48,7 +48,6 @@ static int has_bytes(const struct sl_collection *collection) {
   return 0;
 }
 
-/* Returns why a port cannot be an output, or NULL. */
 static const char *objection(const struct sl_graph *graph, struct sl_port port) {
   const uint32_t kind = graph->nodes[port.node].algorithm->kind;
   if (kind == SL_KIND_CONSTANT) return "a constant is the same for all events";
@@ -65,7 +64,6 @@ const char *sl_output_name(struct sl_draft *draft, struct sl_port port) {
   return outputs == 1 ? node->name : sl_port_name(draft, port);
 }
 
-/* Adds a port named in `outputs`. */
 static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struct sl_tree *text) {
   struct sl_reader *r = draft->reader;
   struct sl_graph *graph = draft->graph;

@@ -76,7 +76,6 @@ static int expand(struct sl_reader *r, const struct sl_tree *parameters, const s
   return 1;
 }
 
-/* Replaces the scalar's text; returns 0 with the error reported. */
 static int substitute(struct sl_reader *r, const struct sl_tree *parameters, struct sl_tree *scalar) {
   if (strstr(scalar->text, "${") == NULL) return 1;
   struct output measured = {0};

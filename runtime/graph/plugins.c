@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-/* Returns 1 if the `use` of a node begins with the plugin's name. */
 static int is_named(const struct sl_tree *root, const char *plugin) {
   const size_t bytes = strlen(plugin);
   for (const struct sl_entry *node = sl_tree_get(root, "nodes")->first; node != NULL; node = node->next) {

@@ -46,7 +46,6 @@ static int store_choice(const struct sl_member *property, const struct sl_tree *
   return choice >= 0;
 }
 
-/* Stores a scalar as the type of a property. */
 static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *value) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
   switch (type) {
@@ -68,7 +67,6 @@ static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *val
   }
 }
 
-/* Returns a hint why a scalar has the wrong type, or NULL. */
 static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct sl_tree *tree) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
   if (type == SL_TYPE_string)
@@ -145,7 +143,6 @@ static void report_choice(struct sl_draft *draft, const struct sl_node *node, co
                   "`%s` must be one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
 }
 
-/* Warns about an integer that a float cannot represent exactly. */
 static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
                             const char *name, const struct sl_tree *tree, const struct sl_value *value) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
@@ -273,7 +270,6 @@ static void set_slice_events(struct sl_draft *draft, const struct sl_tree *tree)
         UINT32_MAX, sl_shown(draft->reader, tree->text));
 }
 
-/* Sets a budget given as NODE.PROPERTY. */
 static void set_budget(struct sl_draft *draft, const struct sl_entry *entry) {
   struct sl_reader *r = draft->reader;
   const char *dot = strchr(entry->key, '.');

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-/* Search for a field. */
 struct search {
   struct sl_draft *draft;
   const struct sl_tree *text;

@@ -57,7 +57,6 @@ static const char *kinds_text(uint32_t kinds) {
   return kinds == (SL_TREE_SCALAR | SL_TREE_LIST) ? "a single value or a list" : sl_tree_kind_text(kinds);
 }
 
-/* Returns the rule for a key, or NULL with the error reported. */
 static const struct rule *find_rule(struct sl_reader *r, const struct rule *map, const struct sl_entry *entry) {
   if (map->keys == NULL) {
     if (map->names != NULL && !sl_is_name(entry->key)) {

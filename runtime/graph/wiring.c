@@ -167,7 +167,6 @@ static void collect_outputs(struct choice *c) {
   }
 }
 
-/* The ports that could feed an input. */
 struct candidates {
   uint32_t count;
   uint32_t of_others;             /* number of these that belong to other nodes than the first one */

@@ -42,7 +42,6 @@ static uint64_t key_hash(const struct sl_tree *map, const char *key) {
   return XXH3_64bits_withSeed(key, strlen(key), (uint64_t)(uintptr_t)map);
 }
 
-/* Returns the slot of `key`, or the free slot for it. */
 static struct sl_entry **index_slot(const struct sl_tree *map, const char *key) {
   const uint32_t mask = map->index_size - 1;
   uint32_t slot = (uint32_t)key_hash(map, key) & mask;

@@ -75,7 +75,6 @@ static void name_memory(const struct race *r, const struct race_event *e, char *
   r->node->describe(r->node->context, range->tag, (int64_t)((uintptr_t)e->memory - range->begin), text, size);
 }
 
-/* Returns the thread with this address on its stack, or NULL. */
 static const struct simt_thread *stack_owner(const struct race *r, const char *memory) {
   for (uint32_t i = 0; i < r->machine->threads; i++) {
     const struct sl_fiber *f = &r->machine->thread[i].fiber;

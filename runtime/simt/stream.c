@@ -68,7 +68,6 @@ void sl_simt_device_describe(struct sl_device *device, char *text, size_t size) 
 
 static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
 
-/* Allocates stacks for the first `threads` threads. */
 static int open_threads(struct simt_machine *m, uint32_t threads) {
   for (; m->opened < threads; m->opened++)
     if (sl_fiber_open(&m->thread[m->opened].fiber, STACK_BYTES) < 0) return SL_ENOMEM;
@@ -87,7 +86,6 @@ static uint32_t draw_grid(struct simt_machine *m, uint32_t blocks_wanted) {
   return m->watch ? most : drawn; /* race detection needs at least two blocks to find conflicts between blocks */
 }
 
-/* Runs the blocks of the grid in an order drawn from the seed. */
 static int run_blocks(struct simt_machine *m) {
   uint32_t order[MAX_GRID_BLOCKS] = {0};
   const uint32_t blocks = m->block.grid_dim.x;

@@ -81,7 +81,6 @@ static inline SL_UNUSED struct sl_grid sl_make_grid(uint32_t kind, uint64_t coun
   return grid;
 }
 
-/* Returns the block size of a kernel of the node. */
 static inline SL_UNUSED uint32_t sl_kernel_threads(const struct sl_launch *l, const char *kernel) {
   for (uint32_t b = 0; b < l->block_count; b++)
     if (strcmp(l->blocks[b].kernel, kernel) == 0) return l->blocks[b].threads;

@@ -198,13 +198,11 @@ static SL_DEVICE uint32_t sl_group_any(uint32_t predicate, uint32_t threads) {
   return (sl_warp_ballot(predicate) >> first & (((uint64_t)1 << threads) - 1)) != 0 ? 1u : 0u;
 }
 
-/* Returns the sum of the values of the group. */
 static SL_DEVICE uint32_t sl_group_sum_u32(uint32_t value, uint32_t threads) {
   for (uint32_t mask = threads / 2; mask > 0; mask /= 2) value += sl_warp_shuffle_xor_u32(value, mask);
   return value;
 }
 
-/* Returns the largest value of the group. */
 static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) {
   for (uint32_t mask = threads / 2; mask > 0; mask /= 2) {
     const uint32_t other = sl_warp_shuffle_xor_u32(value, mask);
@@ -213,7 +211,6 @@ static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) {
   return value;
 }
 
-/* Returns the smallest key of the group. */
 static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) {
   for (uint32_t mask = threads / 2; mask > 0; mask /= 2) {
     const uint64_t other = sl_warp_shuffle_xor_u64(key, mask);

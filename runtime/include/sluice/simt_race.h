@@ -32,7 +32,6 @@ SL_STATIC_ASSERT(sizeof(struct sl_race_stream) == 56, "frozen by SL_SIMT_VERSION
 /* Set by SL_LAUNCH while a kernel runs. */
 extern _Thread_local const struct sl_race_api *sl_race __attribute__((visibility("hidden")));
 
-/* Replacements of memcpy, memmove and memset. */
 void *__wrap_memcpy(void *to, const void *from, unsigned long bytes) __attribute__((visibility("hidden")));
 void *__wrap_memmove(void *to, const void *from, unsigned long bytes) __attribute__((visibility("hidden")));
 void *__wrap_memset(void *to, int value, unsigned long bytes) __attribute__((visibility("hidden")));

@@ -176,7 +176,7 @@ struct sl_session;
 
 /* Prepares a run without reading input: checks the files to be read and written (refuses a file that cannot be written
  * or that is used twice), finds plugins, reads and checks the graph, makes constants, plans and allocates memory. If
- * memory is short and slice_events is 0, slices get fewer events, with a note; otherwise SL_ENOMEM. */
+ * memory is short, slices get fewer events, with a note; if options or graph set their size, SL_ENOMEM. */
 SL_API int sl_session_open(const struct sl_options *options, struct sl_diagnostics *d, struct sl_session **session);
 /* Runs the graph over the input; once per session. When stopped, or when a node fails, it finishes the slices in
  * flight: all events before the failure have been delivered, and the summary is valid. A run in which every event has
@@ -248,7 +248,6 @@ struct sl_time_summary {
   uint64_t bytes_in, bytes_out; /* see struct sl_node_summary */
   uint32_t where, together;
 };
-/* A device that the run used. */
 struct sl_device_summary {
   const char *name;      /* "cuda:1" */
   char description[128]; /* "NVIDIA H200, 132 multiprocessors"; "" if unknown */
