@@ -27,7 +27,7 @@ struct worker {
 };
 
 struct sl_workers {
-  pthread_mutex_t lock; /* for threads that sleep, and to wake them */
+  pthread_mutex_t lock; /* protects `sleeping` and the conditions */
   pthread_cond_t work_available, finished;
   uint32_t count, started; /* number of threads; worker 0 has none */
   int is_started, start_error;

@@ -40,7 +40,7 @@ struct sl_fill {
  * event of an MDF file, a packet of events of an MEP file. {0}: the whole file. */
 struct sl_input_range {
   uint64_t first_byte, bytes; /* bytes 0: to the end of the file */
-  uint64_t first_record;      /* number of records before the range; numbers events that have no number of their own */
+  uint64_t first_record;      /* records before the range; used to number events without a number of their own */
 };
 /* As first_record: unknown; the source counts the records before the range by reading their headers. */
 #define SL_RECORD_UNKNOWN UINT64_MAX
