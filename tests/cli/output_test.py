@@ -315,11 +315,11 @@ def nobody_reads(folder):
         for option in ("-o", "--trace", "--json"):
             process = start(COPY, "-n", 30, *([] if option == "-o" else ["-o", "/dev/null"]), option, fifo)
             line = process.stderr.readline()
-            check(f"{fifo}: nobody reads this pipe; waiting for a reader" in line, f"{option} FIFO: {line.strip()}")
+            check(f"{fifo}: this pipe has no reader; waiting for one" in line, f"{option} FIFO: {line.strip()}")
             process.send_signal(sent)
             said = process.communicate(timeout=60)[1]
             check(process.returncode == status, f"{sent.name} ends that: {process.returncode}")
-            check(f"{fifo}: the run was stopped before anybody read it" in said and "error" not in said,
+            check(f"{fifo}: the run was stopped before a reader opened the pipe" in said and "error" not in said,
                   f"and says: {said.strip()}")
     process = start(COPY, "-n", 30, "-o", fifo)
     check("waiting for a reader" in process.stderr.readline(), "a reader is waited for")

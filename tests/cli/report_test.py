@@ -134,7 +134,7 @@ def without_effect(sluice, folder):
         "No such file or directory": [(*command, "--plugin-path", folder / "none") for command in (
             velo, ("check", VELO), ("plan", VELO), ("graph", VELO), ("list",), ("describe", "velo"), ("test", "velo"), ("schema",),
             ("tune", VELO, "--slots", 1))],
-        "node again: is left out, so that this has no effect": (("check", graph, "--set", "again.block=1"),
+        "node again: is left out, so this has no effect": (("check", graph, "--set", "again.block=1"),
                                                                 ("check", graph, "--use", "again=velo.three_hit_filter")),
         "nothing in this graph refers to `unused`: this has no effect": (("check", graph, "--set", "unused=3"),),
         "node again: is left out, and nothing else refers to `dead`": (("check", graph, "--set", "dead=3"),),
@@ -160,7 +160,7 @@ def without_effect(sluice, folder):
     told = {
         "warning: -n is given twice; the last one counts": (*velo, "-n", 3),
         f"warning: --plugin-path {empty}: there is no plugin in it": (*velo, "--plugin-path", empty),
-        "--set raw.mu=2: warning: has no effect: a later one replaces it": (*velo, "--set", "raw.mu=2", "--set", "raw.mu=3"),
+        "--set raw.mu=2: warning: has no effect: a later option replaces it": (*velo, "--set", "raw.mu=2", "--set", "raw.mu=3"),
         "warning: --digest has no effect: the graph has no outputs": ("run", SIMULATE, *few, "-o", target, "--digest"),
     }
     for text, command in told.items():

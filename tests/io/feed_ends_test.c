@@ -215,7 +215,7 @@ static void what_does_not_fit_a_feed_is_refused(void **state) {
 
   feed = o.feed = sl_feed_new(NULL);
   o.uses = (const char *const[]){"raw=io.mep_source", NULL};
-  assert_refused(&o, "io.mep_source takes no feed");
+  assert_refused(&o, "io.mep_source does not take a feed");
   sl_feed_free(feed);
 
   o.feed = NULL;

@@ -92,8 +92,8 @@ def says(text, status, *arguments):
 
 
 says("`mu` is out of range: it must be from 0 to 60", 2, "--set", "raw.mu=-1")
-says("`signal` is one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
-says("`polarity` is one of down, up", 2, "--set", "raw.polarity=sideways")
+says("`signal` must be one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
+says("`polarity` must be one of down, up", 2, "--set", "raw.polarity=sideways")
 says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
 with tempfile.TemporaryDirectory() as folder:
     description = Path(folder) / "wrong.velo"
@@ -106,7 +106,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # A graph's values are refused at their place, whether the runtime refuses them or the simulation.
     graph = Path(folder) / "graph.yaml"
-    for value, text in (("mu: -1", "`mu` is out of range: it must be from 0 to 60"), ("signal: B0_pipi", "`signal` is one of none, B0_Kpi,"),
+    for value, text in (("mu: -1", "`mu` is out of range: it must be from 0 to 60"), ("signal: B0_pipi", "`signal` must be one of none, B0_Kpi,"),
                         ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5",
                          "luminosity_fraction: more than 1 together")):
         line = f"  raw: {{ set: {{ {value} }} }}"
@@ -119,17 +119,17 @@ with tempfile.TemporaryDirectory() as folder:
     text_file = Path(folder) / "text.txt"
     text_file.write_text("no events are in here\n" * 100)
     said = call("run", velo, "-i", text_file, expect=2).stderr
-    checks.that(f"no source recognises {text_file}; asked were: io.mdf_source, io.mep_source" in said,
+    checks.that(f"no source recognises {text_file}; tried: io.mdf_source, io.mep_source" in said,
                 f"a file that no source recognises is refused with the names of all: {said}")
     checks.that("--use raw=PLUGIN.ALGORITHM" in said and "raw.yaml:8:" in said, "and with what to name, and where")
     checks.that("sim.source" not in said.replace("use: sim.source", "") and said.count("error") == 1,
                 "nobody else is blamed for it")
-    says("sim.source reads no files: it has no use for", 2, "-i", text_file, "--use", "raw=sim.source")
+    says("sim.source does not read files, so it cannot read", 2, "-i", text_file, "--use", "raw=sim.source")
     empty_file = Path(folder) / "empty.mdf"
     empty_file.write_bytes(b"")
-    says("`seed` is dropped: io.mdf_source has no such property", 1, "-i", empty_file, "--set", "seed=2")
+    says("`seed` is ignored: io.mdf_source has no such property", 1, "-i", empty_file, "--set", "seed=2")
     silent = call("run", velo, "-i", empty_file, expect=1).stderr
-    checks.that("is dropped" not in silent, "files replace the simulation without a word about its seed")
+    checks.that("is ignored" not in silent, "files replace the simulation without a word about its seed")
     says("has no property `mu`", 2, "-i", empty_file, "--set", "raw.mu=2")
     says("is empty", 1, "-i", empty_file, "--use", "raw=io.mdf_source")
 says("no input file is given", 2, "--use", "raw=io.mdf_source")

@@ -85,7 +85,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     nothing = Path(folder) / "nothing.svg"
     refuses("event 7 is not among the good events of this run", "-o", nothing, "--set", "picture.event=7")
-    refuses('`choose` is one of first, busiest, not `last`', "-o", nothing, "--set", "picture.choose=last", status=2)
+    refuses('`choose` must be one of first, busiest, not `last`', "-o", nothing, "--set", "picture.choose=last", status=2)
     refuses("no output file is given: use -o, or the property path", "--quiet", status=2)
     refuses("cannot be written: ", "-o", Path(folder) / "none" / "nothing.svg", status=2)
     kept = Path(folder) / "kept.svg"
