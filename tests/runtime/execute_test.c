@@ -467,7 +467,7 @@ static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_sli
   if (!strstr(messages,
               "toy.yaml:7:3: error: node expanded: a slice of 1074 events would have room for 4296000000 items "
               "of expanded, 4294967294 is the most") ||
-      !strstr(messages, "the largest slice that works is --slice-events 1073"))
+      !strstr(messages, "the largest slice size that works is --slice-events 1073"))
     fail_msg("%s", messages);
   free(messages);
   sl_diagnostics_free(d);
