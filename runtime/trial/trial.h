@@ -71,11 +71,13 @@ void trial_describe_kernel(const struct trial_run *r, struct sl_child *log);
 /* The first message of an error so far, or "". */
 const char *trial_first_error(const struct sl_session *s);
 
-/* What the file and its tables say beyond what the loader refuses: 0, or 1 with the first thing in `reason`. `cpu`: the
- * plugin of the same name for cpu, NULL if this is it. */
+/* Checks a plugin beyond the checks of the loader. Returns 0, or 1 with the first finding in `reason`. `cpu`: the
+ * plugin of this name for cpu, NULL if it is this one. */
 int trial_lint(const char *path, const struct sl_plugin *plugin, const struct sl_plugin *cpu, char *reason,
                size_t reason_size);
-/* The same of the file alone, and of the one for other processors of the same kind, beside it. */
+/* Checks the doc strings: none is empty or refers to another text. Returns 0, or 1 with the first finding. */
+int trial_lint_docs(const struct sl_plugin *plugin, char *reason, size_t reason_size);
+/* Checks the file, and its variant for other processors of the same architecture. Returns 0, or 1 with the finding. */
 int trial_lint_files(const char *path, int has_kernels, char *reason, size_t reason_size);
 
 #endif
