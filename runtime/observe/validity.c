@@ -40,7 +40,7 @@ static int check_ascending(const struct look *l, const char *field, const uint32
                            uint32_t end, uint32_t capacity, const char *of) {
   for (uint32_t i = first; i < end; i++)
     if (offsets[i] > offsets[i + 1])
-      return wrong(l, "%s.%s has decreasing offsets: %u for %s %u, then %u", l->member->name, field, offsets[i], of, i,
+      return wrong(l, "%s.%s is not ascending: %u for %s %u, then %u", l->member->name, field, offsets[i], of, i,
                    offsets[i + 1]);
   if (offsets[end] > capacity)
     return wrong(l, "%s.%s ends with %u, its capacity is %u", l->member->name, field, offsets[end], capacity);

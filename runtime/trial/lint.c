@@ -14,8 +14,8 @@ struct lint {
   size_t reason_size;
 };
 
-static int complain(const struct lint *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int complain(const struct lint *l, const char *format, ...) {
+static int refuse(const struct lint *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int refuse(const struct lint *l, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(l->reason, l->reason_size, format, arguments);
@@ -48,11 +48,11 @@ static const char *find_reference(const char *doc) {
 
 static int lint_doc(const struct lint *l, const char *doc, const char *kind, const char *owner, const char *name) {
   const char *const dot = *name ? "." : "";
-  if (strspn(doc, " ") == strlen(doc)) return complain(l, "%s%s%s%s has an empty doc string", kind, owner, dot, name);
+  if (strspn(doc, " ") == strlen(doc)) return refuse(l, "%s%s%s%s has an empty doc string", kind, owner, dot, name);
   const char *phrase = find_reference(doc);
   if (!phrase) return 0;
-  return complain(l, "%s%s%s%s: its doc string \"%s\" refers to another text (`%s`)", kind, owner, dot, name, doc,
-                  phrase);
+  return refuse(l, "%s%s%s%s: its doc string \"%s\" refers to another text (`%s`)", kind, owner, dot, name, doc,
+                phrase);
 }
 
 static int lint_collection(const struct lint *l, const struct sl_collection *c) {
@@ -78,7 +78,7 @@ int trial_lint_docs(const struct sl_plugin *p, char *reason, size_t reason_size)
 
 /* --------------------------------------------------------------------------------------------- two targets */
 
-/* Both may be NULL. */
+/* 1 if the texts are equal; both may be NULL. */
 static int same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
 static int same_member(const struct sl_member *a, const struct sl_member *b) {
@@ -93,13 +93,14 @@ static int lint_twin(const struct lint *l, const struct sl_plugin *p, const stru
     const struct sl_algorithm *a = cpu->algorithms[i];
     if (a->kind != SL_KIND_KERNEL) continue;
     const int index = sl_algorithm_index(p, a->name);
-    if (index < 0) return complain(l, "there is no algorithm %s, which the plugin for cpu has", a->name);
+    if (index < 0) return refuse(l, "there is no algorithm %s, which the plugin for cpu has", a->name);
     const struct sl_algorithm *b = p->algorithms[index];
     if (a->member_count != b->member_count)
-      return complain(l, "%s has %u members, for cpu it has %u", a->name, b->member_count, a->member_count);
+      return refuse(l, "%s has %u members, but %u for cpu", a->name, b->member_count, a->member_count);
     for (uint32_t m = 0; m < a->member_count; m++)
       if (!same_member(&a->members[m], &b->members[m]))
-        return complain(l, "%s.%s is not the same as for cpu: build both from one source", a->name, b->members[m].name);
+        return refuse(l, "%s.%s differs from its declaration for cpu: build both from one source", a->name,
+                      b->members[m].name);
   }
   return 0;
 }
