@@ -60,7 +60,7 @@ static void files_of_such_a_source_have_no_index(void **state) {
   struct sl_index *index = (struct sl_index *)1;
   assert_int_equal(sl_index_files(folders, paths, 0, d, &index), SL_EFORMAT);
   assert_null(index);
-  assert_says(toy_messages(d), "is read by toy.source, which reads no parts of files");
+  assert_says(toy_messages(d), "is read by toy.source, which cannot read parts of files");
   sl_diagnostics_free(d);
 }
 
