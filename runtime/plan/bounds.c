@@ -2,18 +2,18 @@
  *
  * Placed items are fixed. For each unplaced item the search knows
  *   floor   the highest end of placed items that overlap it in time, aligned: its lowest possible offset now;
- *   lowest  a lower bound of its final offset, lowest >= floor. If lowest > floor the item is "waiting": an item that is
- *           not placed yet must come between it and its floor.
+ *   lowest  a lower bound of its final offset, lowest >= floor. If lowest > floor the item is "waiting": an item that
+ *           is not placed yet must come between it and its floor.
  * Bounds, after each step, until nothing changes:
- *   - lowest of a waiting item is at least the minimum of lowest(d) + size(d) over unplaced items d that overlap it. The d
- *     of the last minimum is kept as a witness, so that most checks look at one item; a witness is checked before use and
- *     need not be restored on backtracking;
+ *   - lowest of a waiting item is at least the minimum of lowest(d) + size(d) over unplaced items d that overlap it.
+ *     The d of the last minimum is kept as a witness, so that most checks look at one item; a witness is checked
+ *     before use and need not be restored on backtracking;
  *   - lowest + size must not exceed the capacity;
  *   - of items with equal size, alignment and slabs, the earlier one has the lower offset;
  *   - the unplaced items of a slab are jobs on one machine with release dates `lowest` and the capacity as deadline
- *     (Carlier 1982; Carlier and Pinson 1989): the minimum of lowest over any set plus the sum of its sizes must not exceed
- *     the capacity; an item that cannot be below all others is above the end of one of them; an item that does not fit above
- *     the minimum of a set is below the whole set.
+ *     (Carlier 1982; Carlier and Pinson 1989): the minimum of lowest over any set plus the sum of its sizes must not
+ *     exceed the capacity; an item that cannot be below all others is above the end of one of them; an item that does
+ *     not fit above the minimum of a set is below the whole set.
  */
 #include "plan/search_state.h"
 

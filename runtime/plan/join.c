@@ -4,9 +4,9 @@
  * gaps in both, so the items that end between the slabs fill the same gaps as the items that begin there, with equal
  * sums per gap. Therefore
  *   - an ending item with the same size as a beginning one has the same offset: the two are joined into one lifetime;
- *   - two items with equal lifetimes and the total size of one item on the other side of the boundary, or of two with equal
- *     lifetimes, are adjacent: they are joined into one size. If there is only one item on the other side, any two items of
- *     one lifetime are joined.
+ *   - two items with equal lifetimes and the total size of one item on the other side of the boundary, or of two with
+ *     equal lifetimes, are adjacent: they are joined into one size. If there is only one item on the other side, any
+ *     two items of one lifetime are joined.
  * This is certain if only one item ends or begins; otherwise equal sums may be coincidence, which is rare for sizes
  * with many digits. The smaller problem is therefore only tried: its plan is a plan of the whole, but if it has none
  * nothing is proved. Problems made by repeated complete cuts are solved without a search.

@@ -2,11 +2,12 @@
  *
  *   1. Lower bound: the maximum of live bytes. A plan that reaches it is optimal.
  *   2. Greedy orders and their improvement (greedy.c).
- *   3. Joins of items that must be adjacent (join.c), if the goal is the lower bound and no buffer has its own alignment.
- *   4. Search (search.c) and repair (eject.c) for a given capacity: first the goal; then, while it is undecided, capacities
- *      between the largest one that failed and the best plan, by bisection, with a quarter of the effort each. When these
- *      are close, all is repeated with four times the effort and a finer precision. A capacity that is proved impossible
- *      raises the lower limit; when it reaches the best plan, that plan is optimal.
+ *   3. Joins of items that must be adjacent (join.c), if the goal is the lower bound and no buffer has its own
+ *      alignment.
+ *   4. Search (search.c) and repair (eject.c) for a given capacity: first the goal; then, while it is undecided,
+ *      capacities between the largest one that failed and the best plan, by bisection, with a quarter of the effort
+ *      each. When these are close, all is repeated with four times the effort and a finer precision. A capacity that
+ *      is proved impossible raises the lower limit; when it reaches the best plan, that plan is optimal.
  *
  * A plan depends on the request only, unless a time limit ends the search.
  */

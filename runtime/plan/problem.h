@@ -1,8 +1,8 @@
 /* problem.h: shared parts of the planner. A problem is a request in a form that is easy to solve:
  *
- *   - buffers of size 0 are left out, sizes are rounded up to the alignment of the request. Sizes and alignments are divided
- *     by their greatest common divisor (a unit), so that arithmetic uses small signed integers. In a plan with no buffer that
- *     can be pushed down, all offsets are multiples of the unit;
+ *   - buffers of size 0 are left out, sizes are rounded up to the alignment of the request. Sizes and alignments are
+ *     divided by their greatest common divisor (a unit), so that arithmetic uses small signed integers. In a plan with
+ *     no buffer that can be pushed down, all offsets are multiples of the unit;
  *   - time is divided into slabs, one per maximal set of buffers that are live together. A buffer covers the slabs
  *     [first_slab, end_slab); two buffers are live at the same time exactly if they share a slab.
  *

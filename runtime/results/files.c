@@ -2,8 +2,8 @@
  *
  *   1. Files named by options are entered first.
  *   2. When the graph is known, its files, its plugins and the files named by properties of nodes are entered.
- *   3. All of this happens before the first file is opened for writing. Files that sinks open later are compared with the
- *      list.
+ *   3. All of this happens before the first file is opened for writing. Files that sinks open later are compared with
+ *      the list.
  */
 #define _GNU_SOURCE
 #include "results/files.h"

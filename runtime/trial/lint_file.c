@@ -1,9 +1,9 @@
 /* lint_file.c: checks of the ELF dynamic section and symbol table of a plugin file, without running it:
  *
  *   - exported symbols other than sluice_plugin, and linked libraries of Sluice;
- *   - in a plugin with kernels, imported functions that kernels must not call: functions of the math library that are not
- *     exactly rounded, and functions that write output. Symbols do not distinguish kernels from host code, so the rule holds
- *     for the whole plugin.
+ *   - in a plugin with kernels, imported functions that kernels must not call: functions of the math library that are
+ *     not exactly rounded, and functions that write output. Symbols do not distinguish kernels from host code, so the
+ *     rule holds for the whole plugin.
  *
  * Not found: calls into statically linked libraries, and calls through dlsym.
  */
