@@ -124,10 +124,13 @@ static int lint_import(const struct lint *l, const char *symbol) {
   if (!inexact) return 0;
   static const char host[] = "host code that needs it goes into a plugin without kernels";
   if (inexact->instead)
-    return refuse(l, "it calls %s, which has different results in different math libraries: use %s of sluice/math.h; %s", symbol,
-                  inexact->instead, host);
+    return refuse(l,
+                  "it calls %s, which has different results in different math libraries: use %s of "
+                  "sluice/math.h; %s",
+                  symbol, inexact->instead, host);
   return refuse(l,
-                "it calls %s, which has different results in different math libraries; sluice/math.h has no such function; %s",
+                "it calls %s, which has different results in different math libraries; sluice/math.h has "
+                "no such function; %s",
                 symbol, host);
 }
 
