@@ -35,7 +35,7 @@ def draw(axis, points, scale, **style):
 
 
 def rates(result, path):
-    """Of each line that passes an event: its rate, what it passes alone, and what is published of it."""
+    """Draws the rate of each line that passes an event: total, exclusive, and the published one."""
     events, rows = result["events"], [(name, row) for name, row in result["lines"].items() if row["passed"] or name in PUBLISHED]
     placed = [(name, row, len(rows) - i) for i, (name, row) in enumerate(rows)]
     figure, axis = plt.subplots(figsize=(7, 1 + 0.18 * len(rows)))

@@ -20,8 +20,8 @@ die() {
   exit 1
 }
 
-# own_temporary_folder: for what this script starts; it goes with the script. Programs that are ended early leave theirs
-# behind, and so does clang of each HIP source.
+# own_temporary_folder: sets TMPDIR for all programs of this script and removes it at the end, because killed programs, and
+# clang for each HIP source, do not remove their temporary files.
 own_temporary_folder() {
   TMPDIR=$(mktemp -d)
   export TMPDIR
@@ -29,7 +29,7 @@ own_temporary_folder() {
   trap 'rm -rf "$TMPDIR"' EXIT
 }
 
-# need_packages NAME...: installs with apt-get those that dpkg does not know as installed.
+# need_packages NAME...: installs missing Debian packages with apt-get.
 need_packages() {
   local missing=() name as_root=()
   command -v dpkg-query >/dev/null || die "this script installs Debian packages, and dpkg is not here; install: $*"

@@ -480,7 +480,7 @@ def test_empty_names_are_names(tracks):
         sluice.Graph("").check()
     with pytest.raises(sluice.GraphError):
         sluice.Graph(text="").check()
-    with pytest.raises(sluice.GraphError, match="'' is no device"):
+    with pytest.raises(sluice.GraphError, match="'' is not a device"):
         tracks.run(device="")
     with pytest.raises(sluice.GraphError, match="cannot be written|writes no file"):
         sluice.Graph("simulate.yaml").run(n=1, output="")

@@ -139,8 +139,8 @@ static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
   else
     fprintf(f->file, "steps %" PRIu32 " to %" PRIu32, bar->lower, bar->upper - 1);
   fprintf(f->file, "</title>");
-  write_kept(f, bar, bar->kept_from, bar->lower, hue);
-  write_kept(f, bar, bar->upper, bar->kept_until, hue);
+  write_kept(f, bar, bar->reserved_from, bar->lower, hue);
+  write_kept(f, bar, bar->upper, bar->reserved_until, hue);
   fprintf(f->file,
           "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,%s)\"%s "
           "stroke=\"hsl(%u,60%%,35%%)\" stroke-width=\"0.5\"/>",

@@ -9,10 +9,10 @@
 struct sl_plan_bar {
   const char *name, *detail; /* shown in the tooltip; the name on the bar too, where there is room; detail or NULL */
   uint64_t bytes, offset;
-  uint32_t lower, upper;          /* steps in which it lives, half open */
-  uint32_t kept_from, kept_until; /* steps in which nobody else has its place: drawn paler where it is more */
-  uint32_t group;                 /* bars of one group have one colour */
-  uint32_t in_place;              /* takes the place of another bar, and is drawn on it */
+  uint32_t lower, upper;                  /* steps in which it lives, half open */
+  uint32_t reserved_from, reserved_until; /* steps in which nobody else has its place: drawn paler where it is more */
+  uint32_t group;                         /* bars of one group have one colour */
+  uint32_t in_place;                      /* takes the place of another bar, and is drawn on it */
 };
 
 struct sl_plan_picture {

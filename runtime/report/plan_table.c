@@ -149,20 +149,20 @@ static void set_bar(const struct sl_layout *l, uint32_t index, struct sl_plan_ba
   char budget[NAME_SIZE];
   sl_layout_name(l, index, text->name, sizeof text->name);
   budget_of(l, s, budget, sizeof budget);
-  const int is_kept = s->kept_from < s->lower || s->kept_until > s->upper;
+  const int is_kept = s->reserved_from < s->lower || s->reserved_until > s->upper;
   snprintf(text->detail, sizeof text->detail, "%s to %s%s%s%s%s%s%s%s", sl_step_name(l, s->lower),
            sl_step_name(l, s->upper - 1), *budget ? "\nbudget " : "", budget,
            s->in_place_of != SL_NONE ? "\nin place" : "", is_kept ? "\nkept for branches from " : "",
-           is_kept ? sl_step_name(l, s->kept_from) : "", is_kept ? " to " : "",
-           is_kept ? sl_step_name(l, s->kept_until - 1) : "");
+           is_kept ? sl_step_name(l, s->reserved_from) : "", is_kept ? " to " : "",
+           is_kept ? sl_step_name(l, s->reserved_until - 1) : "");
   *bar = (struct sl_plan_bar){.name = text->name,
                               .detail = text->detail,
                               .bytes = s->bytes,
                               .offset = s->offset,
                               .lower = s->lower,
                               .upper = s->upper,
-                              .kept_from = s->kept_from,
-                              .kept_until = s->kept_until,
+                              .reserved_from = s->reserved_from,
+                              .reserved_until = s->reserved_until,
                               .group = s->node,
                               .in_place = s->in_place_of != SL_NONE};
 }

@@ -1,6 +1,5 @@
-/* report_file.c: the file of --json, which is open from the start of the run on, so that a file that cannot be written
- * is reported before an event is read. report/ makes its text at the end. And how the run ended, in a word and as an
- * exit status.
+/* report_file.c: the file of --json, and the status of the run as a word and as exit status. The file is opened at the
+ * start of the run, so that an unwritable file is reported before an event is read. report/ makes its text at the end.
  */
 #include "results/report_file.h"
 
