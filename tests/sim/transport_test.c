@@ -24,7 +24,7 @@ static struct sim_simulation *gun(enum sim_species_id id, float px, float pz) {
 static void expect_decays(enum sim_species_id id, float px, float pz, double way) {
   struct sim_simulation *s = gun(id, px, pz);
   const struct sim_species *species = &sim_species[id];
-  assert_int_equal(sim_transport(&s->velo, &s->near, &s->event), 0);
+  assert_int_equal(sim_transport(&s->velo, &s->lookup, &s->event), 0);
   uint32_t decayed = 0;
   int32_t last = SIM_NO_PARTICLE;
   for (uint32_t i = GUN; i < s->event.particles.count; i++) {
@@ -58,7 +58,7 @@ static void neutral_hadrons_interact_before_they_decay(void **state) {
   const uint32_t first = s->event.particles.count;
   s->velo.sensor_interaction = 0.9f;
   s->velo.foil_interaction_length = 1e9f;
-  assert_int_equal(sim_transport(&s->velo, &s->near, &s->event), 0);
+  assert_int_equal(sim_transport(&s->velo, &s->lookup, &s->event), 0);
   uint32_t interacted = 0, undone = 0, charged = 0;
   for (uint32_t i = 0; i < first; i++) {
     const struct sim_particle *p = &s->event.particles.at[i];
