@@ -1,16 +1,11 @@
-/* match.h: for tracks of any kind, the true particle that each matches (README.md, "What matches"): what the kernels
- * match_*.cu have in common.
- *
- * A block does an event. A table of the particles' hits, by a hash of their ids, is made in three steps: counts by
- * hash, a scan, entries in their places. Then a thread a track goes through the particles that have one of its hits,
- * and counts how many of them each has. The order of entries of one hash is left to chance; what is counted does not
- * depend on it. association.c does the same on the host, track by track.
- *
- * Of several particles that a track matches the one stands that it began as: the one with most of its hits in the first
- * detector that it has hits in, and of those with as many the first.
- *
- * Work: the hits of particles twice; for each track its hits squared times the length of a hash's list, few.
- */
+/* match.h: common part of the kernels match_*.cu: finds the true particle that each track matches (README.md,
+ * "Matching"). One block per event:
+ *   1. Build a hash table of the particles' hit ids: count per hash, exclusive scan, insert the entries.
+ *   2. One thread per track: count the shared hits of each particle that has a hit of the track.
+ *   3. If several particles match, select the one with the most hits in the track's first detector; ties: lower index.
+ * Determinism: the order of entries in a hash list is arbitrary, but the counts do not depend on it.
+ * Cost: two passes over the hits of particles; per track, (number of hits)^2 times the length of a hash list.
+ * association.c is the host version, track by track. */
 #ifndef TRUTH_MATCH_H
 #define TRUTH_MATCH_H
 
@@ -22,30 +17,30 @@
 enum {
   MATCH_HASH_BITS = 11,
   MATCH_HASHES = 1 << MATCH_HASH_BITS,
-  MATCH_FEW_HITS = 2, /* that prove nothing */
+  MATCH_FEW_HITS = 2, /* no requirement up to this number of hits */
   MATCH_FOREIGN_UT_HITS = 1
 };
 
-/* What every algorithm of these has besides its tracks. */
-#define MATCH_PORTS(M)                                                                                     \
-  M(IN, particles, truth_particles,                                                                        \
-    "state offsets key pdg p pt eta phi x y z flags mother_key hit_count hit_offsets hit_id", "any order") \
-  M(OUT, matches, truth_matches, "one per track", SL_SHARES_OFFSETS(tracks))                               \
-  M(SCRATCH, entry_ids, u32, "ids of the particles' hits, by hash", SL_ONE(SL_SUBITEMS_TERM(particles)))   \
-  M(SCRATCH, entry_particles, u32, "whose they are", SL_ONE(SL_SUBITEMS_TERM(particles)))
+/* Ports of each algorithm in addition to its tracks. */
+#define MATCH_PORTS(M)                                                                                          \
+  M(IN, particles, truth_particles,                                                                             \
+    "state offsets key pdg p pt eta phi x y z flags mother_key hit_count hit_offsets hit_id", "true particles") \
+  M(OUT, matches, truth_matches, "match of each track", SL_SHARES_OFFSETS(tracks))                              \
+  M(SCRATCH, entry_ids, u32, "hit ids of the particles, grouped by hash", SL_ONE(SL_SUBITEMS_TERM(particles)))  \
+  M(SCRATCH, entry_particles, u32, "particle of each entry in entry_ids", SL_ONE(SL_SUBITEMS_TERM(particles)))
 #define MATCH_MASK(M) M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 
-/* The hits of an event's particles: entries of hash h are from ends[h - 1] on, or 0, to ends[h]. */
+/* Hits of an event's particles: entries of hash h are in [ends[h - 1], ends[h]), where ends[-1] is 0. */
 struct match_table {
   const struct truth_particles_view *particles;
-  uint32_t *ids, *of;                  /* entries: an id, and the particle, by its number in the event */
-  uint32_t *ends;                      /* of MATCH_HASHES */
-  uint32_t event, first;               /* the event's first particle in the slice */
-  uint32_t from_detector, to_detector; /* whose hits are compared */
-  uint32_t id_mask;                    /* in these bits */
+  uint32_t *ids, *of;                  /* entries: id, and index of the particle in the event */
+  uint32_t *ends;                      /* MATCH_HASHES values */
+  uint32_t event, first;               /* first particle of the event in the slice */
+  uint32_t from_detector, to_detector; /* range of detectors that are compared */
+  uint32_t id_mask;                    /* bits of the ids that are compared */
 };
 
-/* The hits of a track in each detector, and how many of them a particle has. */
+/* Hits of a track per detector, and numbers of hits per detector. */
 struct match_hits {
   const uint32_t *ids[TRUTH_DETECTORS];
   uint32_t count[TRUTH_DETECTORS];
@@ -61,7 +56,7 @@ static SL_DEVICE uint32_t match_begin(const struct match_table *t, uint32_t hash
   return hash ? t->ends[hash - 1] : 0;
 }
 
-/* The hits of a particle of the slice that are compared. */
+/* Range of hits of a particle that are compared. */
 static SL_DEVICE void match_range(const struct match_table *t, uint32_t particle, uint32_t *begin, uint32_t *end) {
   *begin = t->particles->hit_offsets[particle];
   for (uint32_t d = 0; d < t->from_detector; d++) *begin += t->particles->hit_count[TRUTH_DETECTORS * particle + d];
@@ -93,8 +88,8 @@ static SL_DEVICE void match_add_hits(const struct match_table *t, uint32_t end) 
   __syncthreads();
 }
 
-/* Makes the table of an event, with hits from one detector to another. All threads of the block come here. The entries
- * are for the whole slice; `ends` is the block's. */
+/* Builds the table of an event, with the hits of a range of detectors. Must be called by all threads of the block.
+ * The entry arrays are those of the slice; `ends` is in the block's shared memory. */
 static SL_DEVICE struct match_table match_table(const struct truth_particles_view *particles, uint32_t event,
                                                 uint32_t from_detector, uint32_t to_detector, uint32_t mask_fraction,
                                                 uint32_t *entry_ids, uint32_t *entry_particles, uint32_t *ends) {
@@ -142,14 +137,14 @@ static SL_DEVICE struct match_counts match_shared(const struct match_table *t, u
   return shared;
 }
 
-/* Goes through the particles that have a hit of a track, each once. */
+/* Iterates over the particles that have a hit of a track, without repetitions. */
 struct match_cursor {
-  uint32_t detector, hit, entry; /* where to go on; zeros: at the beginning */
+  uint32_t detector, hit, entry; /* next position; zeros: begin */
 };
 #define MATCH_END UINT32_MAX
 
-/* Whether the entry is of a hit or a particle's list that was passed before: of an earlier hit of the track, or, where
- * a particle has an id twice, an earlier entry of the same one. */
+/* Was the particle of entry `at` returned before? It was if it has an earlier hit of the track, or an earlier entry
+ * with this id. */
 static SL_DEVICE uint32_t match_is_again(const struct match_table *t, const struct match_hits *hits,
                                          const struct match_cursor *c, uint32_t at) {
   const uint32_t particle = t->of[at];
@@ -161,7 +156,7 @@ static SL_DEVICE uint32_t match_is_again(const struct match_table *t, const stru
   return 0;
 }
 
-/* The next one, by its number in the event, or MATCH_END. */
+/* Returns the next particle (index in the event), or MATCH_END. */
 static SL_DEVICE uint32_t match_next(const struct match_table *t, const struct match_hits *hits,
                                      struct match_cursor *c) {
   for (; c->detector < TRUTH_DETECTORS; c->detector++, c->hit = 0)
@@ -175,7 +170,7 @@ static SL_DEVICE uint32_t match_next(const struct match_table *t, const struct m
   return MATCH_END;
 }
 
-/* Whether the track goes on with hits in the SciFi of a daughter of the particle whose hits it has in the VELO. */
+/* Does the track continue a particle's VELO hits with SciFi hits of its daughter? */
 static SL_DEVICE uint32_t match_goes_on(const struct match_table *t, uint32_t mother,
                                         const struct match_counts *of_mother, uint32_t daughter,
                                         const struct match_counts *of_daughter) {
@@ -184,7 +179,7 @@ static SL_DEVICE uint32_t match_goes_on(const struct match_table *t, uint32_t mo
                     of_daughter->in[TRUTH_SCIFI] > 0);
 }
 
-/* The hits of a particle on the track with those of its daughters and its mother, in which it goes on. */
+/* Hits of the track that belong to the particle, or to its mother or daughters that the track continues. */
 static SL_DEVICE struct match_counts match_with_family(const struct match_table *t, uint32_t particle,
                                                        const struct match_counts *own, const struct match_hits *hits) {
   struct match_counts sums = *own;
@@ -215,7 +210,7 @@ static SL_DEVICE uint32_t match_is_one(const struct match_table *t, uint32_t par
 
 /* ------------------------------------------------------------------------------------------------- all of a track */
 
-/* What is said of a track with no particle: zeros, but for its hits. */
+/* Writes zeros for a track without a particle, except for its numbers of hits. */
 static SL_DEVICE void match_write_none(const struct truth_matches *to, uint32_t track, int32_t why) {
   to->particle[track] = why;
   to->pdg[track] = 0;
@@ -224,7 +219,7 @@ static SL_DEVICE void match_write_none(const struct truth_matches *to, uint32_t 
   to->x[track] = to->y[track] = to->z[track] = 0;
 }
 
-/* `i`: the particle in the slice, `index` in the event. */
+/* `i`: index of the particle in the slice; `index`: in the event. */
 static SL_DEVICE void match_write_particle(const struct truth_matches *to, uint32_t track,
                                            const struct truth_particles_view *from, uint32_t i, uint32_t index) {
   float tx, ty;
@@ -249,7 +244,7 @@ static SL_DEVICE uint32_t match_first_detector(const struct match_hits *hits) {
   return d;
 }
 
-/* Finds the particle of a track of the slice, and writes all that is said of the track. */
+/* Finds the particle of a track of the slice and writes the match. */
 static SL_DEVICE void match_track(const struct match_table *t, const struct match_hits *hits,
                                   const struct truth_matches *to, uint32_t track) {
   const uint32_t count = hits->count[TRUTH_VELO] + hits->count[TRUTH_UT] + hits->count[TRUTH_SCIFI];
@@ -276,7 +271,7 @@ static SL_DEVICE void match_track(const struct match_table *t, const struct matc
     match_write_none(to, track, t->particles->state[t->event] == TRUTH_READ ? TRUTH_GHOST : TRUTH_UNKNOWN);
 }
 
-/* The ids of an item's hits. */
+/* Sets the ids of an item's hits. */
 static SL_DEVICE void match_take_hits(struct match_hits *to, uint32_t detector, const uint32_t *hit_offsets,
                                       const uint32_t *hit_id, uint32_t item) {
   to->ids[detector] = hit_id + hit_offsets[item];
@@ -291,8 +286,8 @@ static SL_DEVICE struct match_hits match_no_hits(void) {
   return none;
 }
 
-/* The kernel, `run` and registration of an algorithm whose file defines hits_of(), a track's hits. Those of detectors
- * from FIRST to LAST are compared; MASK: the setting of MATCH_MASK, or 0. */
+/* Defines the kernel, `run` and the algorithm for a file that defines hits_of(), the hits of a track. Compares the
+ * detectors from FIRST to LAST; MASK is the property of MATCH_MASK, or 0. */
 #define MATCH_ALGORITHM(NAME, FIRST, LAST, MASK, DOC)                                                              \
   SL_KERNEL(NAME##_tracks, struct NAME##_args) {                                                                   \
     __shared__ uint32_t ends[MATCH_HASHES];                                                                        \
@@ -303,7 +298,7 @@ static SL_DEVICE struct match_hits match_no_hits(void) {
         const struct match_hits hits = hits_of(&a, event, i);                                                      \
         match_track(&t, &hits, &a.matches, i);                                                                     \
       }                                                                                                            \
-      __syncthreads(); /* before the next event's table */                                                         \
+      __syncthreads(); /* before `ends` is reused */                                                               \
     }                                                                                                              \
   }                                                                                                                \
   static int run(const struct sl_launch *l, const struct NAME##_args *a) {                                         \

@@ -1,11 +1,10 @@
-/* truth.match_seeds: for each track in the fibre tracker alone, the true particle that it matches, as
- * truth.seed_check has it; match.h says how. */
+/* truth.match_seeds: finds the true particle of each SciFi seed, by the rules of truth.seed_check (match.h). */
 #include "match.h"
 #include "seeding/event_model.h"
 
 #define SL_ARGS match_seeds_args
-#define MATCH_SEEDS(M)                                            \
-  M(IN, tracks, seeds, "offsets hit_offsets hit_id", "any order") \
+#define MATCH_SEEDS(M)                                              \
+  M(IN, tracks, seeds, "offsets hit_offsets hit_id", "SciFi seeds") \
   MATCH_PORTS(M)
 SL_ARGUMENTS(match_seeds, MATCH_SEEDS);
 
@@ -16,4 +15,4 @@ static SL_DEVICE struct match_hits hits_of(const struct match_seeds_args *a, uin
   return hits;
 }
 
-MATCH_ALGORITHM(match_seeds, TRUTH_SCIFI, TRUTH_SCIFI, 0, "which true particles tracks in the fibre tracker match");
+MATCH_ALGORITHM(match_seeds, TRUTH_SCIFI, TRUTH_SCIFI, 0, "finds the true particle that each SciFi seed matches");

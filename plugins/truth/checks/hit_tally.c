@@ -23,7 +23,7 @@ static int append_ids(struct id_list *list, const uint32_t *ids, uint32_t count)
   return SL_OK;
 }
 
-/* Sorts, and takes out what is there twice; returns how many that were. */
+/* Sorts the ids and removes duplicates; returns the number of duplicates. */
 static uint32_t make_unique(struct id_list *list) {
   uint32_t kept = 0;
   if (list->count > 0) qsort(list->ids, list->count, sizeof *list->ids, compare_ids);
@@ -74,15 +74,16 @@ void hit_tally_report(const struct hit_tally *t, const struct sl_report *r) {
 
 void hit_tally_line(const struct hit_tally *t, const struct sl_report *r, const char *detector, uint64_t events) {
   r->line(r->context,
-          "%s hits of %" PRIu64 " events: %" PRIu64 ", %.2f %% of them true, %.2f %% of %" PRIu64
-          " true ones found, %" PRIu64 " found twice",
+          "%s hits of %" PRIu64 " events: %" PRIu64 ", %.2f %% true, %.2f %% of %" PRIu64 " true hits found, %" PRIu64
+          " duplicates",
           detector, events, t->hits, 100 * purity_of(t), 100 * efficiency_of(t), t->true_hits, t->hits_twice);
 }
 
 void hit_tally_warn(const struct hit_tally *t, const struct sl_services *s, const char *detector) {
   if (!hit_tally_is_comparable(t))
-    s->message(s->context, SL_WARNING, "no %s hit's id stands in the truth: truth without the %s, or of other events",
-               detector, detector);
+    s->message(s->context, SL_WARNING,
+               "no id of the %s hits is in the truth: the truth has no %s hits or belongs to other events", detector,
+               detector);
 }
 
 void hit_tally_free(struct hit_tally *t) {

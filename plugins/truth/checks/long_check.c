@@ -1,10 +1,7 @@
-/* long_check.c: truth.long_check, how well tracks from the VELO through the fibre tracker agree with the true particles
- * (README.md).
- *
- * What is counted is in track_check.h. Hits in the UT take part where the graph names ut_tracks. Momentum: of tracks of
- * particles with hits in VELO, UT and SciFi, whether or not the UT was looked at, so that figures with and without it
- * are of the same particles. Where no hit of any track stands in the truth, there is no rate of ghosts.
- */
+/* long_check.c: truth.long_check, long tracks (VELO to SciFi) compared with the true particles (README.md).
+ * Counts: see track_check.h. UT hits are used if ut_tracks is connected. Momenta are compared for particles with
+ * hits in VELO, UT and SciFi, with or without ut_tracks, so that both results are for the same particles. If no hit
+ * of a track is in the truth, the ghost rate is undefined. */
 #include "forward/event_model.h"
 #include "momenta.h"
 #include "track_check.h"
@@ -15,12 +12,14 @@
 #include <inttypes.h>
 
 #define SL_ARGS long_check_args
-#define LONG_CHECK(M)                                                                                            \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "any order")                  \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
-  M(IN, end_states, track_states, "offsets tx ty", "of these")                                                   \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits")         \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+#define LONG_CHECK(M)                                                                                      \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check") \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")  \
+  M(IN, end_states, track_states, "offsets tx ty", "states of velo_tracks at the end of the VELO")         \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                       \
+    "UT tracks to which ut_track refers; adds their hits")                                                 \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",        \
+    "banks with true particles")                                                                           \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(long_check, LONG_CHECK);
 
@@ -51,7 +50,7 @@ static const struct category categories[] = {
 };
 
 enum { WITH_MOMENTUM = MC_HAS_VELO | MC_HAS_UT | MC_HAS_SCIFI };
-static const double momentum_range = 0.5; /* of the spreads */
+static const double momentum_range = 0.5; /* range of the spreads */
 
 /* ----------------------------------------------------------------------------------------------- the check */
 
@@ -104,7 +103,7 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
   r->integer(r->context, "hits", (int64_t)c->tracks.hits);
   r->integer(r->context, "hits_in_truth", (int64_t)c->tracks.known_hits);
   r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_a_hit_twice);
-  r->line(r->context, "long tracks of %" PRIu64 " events, SciFi hits on them %" PRIu64 ", %.2f %% of these true",
+  r->line(r->context, "long tracks of %" PRIu64 " events, SciFi hits on them %" PRIu64 ", %.2f %% of them true",
           c->tracks.tally.events, c->tracks.hits, 100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));
   track_check_report_ghosts(&c->tracks, r, "long tracks", is_comparable);
   track_check_report_categories(&c->tracks, r);
@@ -112,9 +111,9 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
   tally_warn(&c->tracks.tally, s);
   if (!is_comparable)
     s->message(s->context, SL_WARNING,
-               "no SciFi hit id of the tracks stands in the truth: truth without the SciFi, or of other events");
+               "no SciFi hit id of the tracks is in the truth: the truth has no SciFi hits or belongs to other events");
   if (c->tracks_with_a_hit_twice > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks have a SciFi hit twice", c->tracks_with_a_hit_twice);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks contain a SciFi hit twice", c->tracks_with_a_hit_twice);
   return SL_OK;
 }
 

@@ -46,7 +46,7 @@ static void report_bin(const struct momenta *m, uint32_t bin, double range, cons
   r->line(r->context,
           "q/p, %-29s %7" PRIu64
           " tracks  width %6.2f %%  median %6.2f %%  p: width %6.2f %%  median %6.2f %%  "
-          "charge right %6.2f %%",
+          "right charge %6.2f %%",
           bins[bin].name, qop->count, 100 * spread_width(qop, range), 100 * spread_median(qop, range),
           100 * spread_width(p, range), 100 * spread_median(p, range), 100 * charge);
 }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Of what the bits say, each is so. */
+/* Does the particle fulfil all regions of `choice`? */
 static int is_there(uint32_t choice, const struct mc_particle *p) {
   const float small = 0.5f, eta_middle = 2.5f, eta_high = 4.0f; /* |cos phi| at 30 degrees from the y axis */
   float y, x;

@@ -1,6 +1,4 @@
-/* distributions.h: the histograms of truth.distributions: their list, and what detectors need to fill theirs. A
- * detector's list stands here, its filling in a file of its own.
- */
+/* distributions.h: list of the histograms of truth.distributions, and functions to fill them, one file per detector. */
 #ifndef TRUTH_DISTRIBUTIONS_H
 #define TRUTH_DISTRIBUTIONS_H
 
@@ -66,7 +64,7 @@
   H(scifi_particles, "particles of an event with SciFi clusters", 30, 0, 1500, "")            \
   H(scifi_particle_hits, "SciFi clusters of such a particle", 30, 0.5, 30.5, "")
 
-/* Cells of an event over 5 counts, and clusters, in an area of the ECAL. */
+/* Cells with more than 5 counts, and clusters, of an event in an area of the ECAL. */
 #define CALO_AREA_HISTOGRAMS(H, area, cells_max, clusters_max)                                       \
   H(ecal_cells_##area, "ECAL cells of an event over 5 counts, " #area " area", 30, 0, cells_max, "") \
   H(ecal_clusters_##area, "ECAL clusters of an event, " #area " area", 30, 0, clusters_max, "")
@@ -93,44 +91,44 @@ struct histogram {
 };
 
 struct distributions {
-  struct mc_event mc; /* of the event at hand */
-  uint32_t *ids;      /* of a detector's clusters in the truth, sorted, one for each particle */
+  struct mc_event mc; /* of the current event */
+  uint32_t *ids;      /* true ids of a detector's clusters, sorted, one entry per particle */
   uint64_t id_capacity;
   int16_t calo_adc[CALO_CELLS]; /* of its cells */
   uint64_t events, error_events, malformed_events;
   struct histogram histograms[HISTOGRAM_COUNT];
 };
 
-/* An entry into histogram H_... */
+/* Fills histogram H_... */
 void distributions_fill(struct distributions *d, uint32_t which, double value);
 
-/* The truth of a detector: where its lists are in a struct mc_particle, and the histograms of who has one, and how long
- * it is. */
+/* True hits of a detector: offset of the hit list in a struct mc_particle, and the histograms of the number of
+ * particles with hits and of their numbers of hits. */
 struct distributions_lists {
   size_t offset;
   uint32_t particles, hits;
 };
 
-/* Fills these histograms, and d->ids with the ids in the lists: how many, or SL_ENOMEM. */
+/* Fills these histograms, and d->ids with the ids in the lists: returns their number, or SL_ENOMEM. */
 int64_t distributions_gather_ids(struct distributions *d, const struct distributions_lists *lists);
 
-/* In how many of the `count` gathered lists is the id? */
+/* Number of particles with this id, among `count` gathered ids. */
 uint32_t distributions_parents(const struct distributions *d, uint64_t count, uint32_t id);
 
-/* ut.c: the clusters of the event's UT banks, by the truth that is at hand. Returns how many banks are
- * malformed, or SL_ENOMEM. Nothing is filled where none are connected, or the event has none. */
+/* ut.c: fills the histograms of the event's UT banks and their truth. Returns the number of malformed banks, or
+ * SL_ENOMEM. Fills nothing if no banks are connected or the event has none. */
 int distributions_fill_ut(struct distributions *d, const struct ut_banks_view *banks,
                           const struct ut_geometry_view *geometry, uint32_t event);
 
-/* muon.c: the same of the muon banks. */
+/* muon.c: the histograms of the muon banks; other rules as in distributions_fill_ut. */
 int distributions_fill_muon(struct distributions *d, const struct muon_banks_view *banks,
                             const struct muon_geometry_view *geometry, uint32_t event);
-/* scifi.c: the same of the SciFi. */
+/* scifi.c: the histograms of the SciFi banks; other rules as in distributions_fill_ut. */
 int distributions_fill_scifi(struct distributions *d, const struct scifi_banks_view *banks,
                              const struct scifi_geometry_view *geometry, uint32_t event);
 
-/* calo.c: the cells and clusters of the event's calorimeter. Returns how many banks are malformed; then,
- * and where none are connected, or the event has none, nothing is filled. */
+/* calo.c: fills the histograms of the event's calorimeter banks. Returns the number of malformed banks. Fills
+ * nothing if a bank is malformed, no banks are connected, or the event has none. */
 int distributions_fill_calo(struct distributions *d, const struct calo_banks_view *banks,
                             const struct calo_geometry_view *geometry, uint32_t event);
 

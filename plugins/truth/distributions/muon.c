@@ -1,12 +1,11 @@
-/* muon.c: the muon chambers' part of truth.distributions: tiles as the banks have them, of either version
- * (muon/bank_words.h), where they are and when, and how often x and y strips cross.
- */
+/* muon.c: muon part of truth.distributions: tiles of the banks of either version (muon/bank_words.h), their regions
+ * and times, and the number of crossings of x and y strips. */
 #include "distributions.h"
 #include "muon/bank_words.h"
 
 enum { TILES_MAX = 16384 };
 
-/* The event's tiles, by grid and quarter. */
+/* Tiles of the event. */
 struct tiles {
   uint32_t count, tile[TILES_MAX];
 };
@@ -18,13 +17,13 @@ static int is_in(const struct muon_geometry_view *g, uint32_t tile, uint32_t tab
   return muon_tile_grid_x(tile) == *grid_x && muon_tile_grid_y(tile) == grid_x[MUON_GRIDS];
 }
 
-/* Both of one grid and quarter, the first one an x strip, the second one a y strip. */
+/* Do an x strip and a y strip of one grid and quarter cross? */
 static int do_cross(uint32_t x, uint32_t y) {
   return muon_tile_x(x) * muon_tile_grid_x(y) / muon_tile_grid_x(x) == muon_tile_x(y) &&
          muon_tile_y(y) * muon_tile_grid_y(x) / muon_tile_grid_y(y) == muon_tile_y(x);
 }
 
-/* Pads, and crossings of strips. */
+/* Number of pads and crossings of strips. */
 static uint32_t count_hits(const struct muon_geometry_view *g, const struct tiles *t) {
   uint32_t hits = 0;
   for (uint32_t i = 0; i < t->count; i++) {

@@ -1,12 +1,10 @@
-/* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks and vertices in the VELO, and which
- * particles were missed; or hits, true tracks and found ones in the whole spectrometer.
- *
- * The event is the first one, the one with most tracks, or one asked for by its number. Each event that is chosen, or
- * has more tracks than the best so far, is drawn at once, since its data are gone afterwards; the last drawing is
- * written at the end. A particle is reconstructible if truth says that it
- * crosses enough of the VELO; it is missed if no track matches it (association.h). The places of its hits are those of
- * the decoded hits with the same ids.
- */
+/* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks, vertices and missed particles in the
+ * VELO; or hits, true tracks and found tracks in the whole spectrometer.
+ * The event is the first one, the one with most tracks, or the one with a given number. Each event that is selected, or
+ * has more tracks than the best so far, is drawn at once, since its data are not available later; the last drawing is
+ * written at the end.
+ * A particle is reconstructible if the truth flags it so for the VELO; it is missed if no track matches it
+ * (association.h). Its hits are drawn at the positions of the decoded hits with the same ids. */
 #include "association/association.h"
 #include "association/mc_particles.h"
 #include "association/mc_vertices.h"
@@ -30,34 +28,35 @@
 #define CALO_FIELDS       "numbers pedestal channels xy gain cell_size card_index"
 
 #define SL_ARGS event_picture_args
-#define EVENT_PICTURE(M)                                                                                      \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "to be drawn")                   \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "of the tracks, in their order")       \
-  M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all hits; without, those on tracks are drawn")           \
-  M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "for the outline of the sensors")       \
-  M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles") \
-  M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions")                                  \
-  M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                       \
-  M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: all hits of the UT")                        \
-  M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: found tracks through VELO and UT")       \
-  M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: all hits of the SciFi")               \
-  M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: found tracks through the SciFi")   \
-  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: which of these are muons")                        \
-  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon hits, with muon_geometry")                \
-  M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "where pads and strips are")                        \
-  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: energy, with calo_geometry")           \
-  M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "where cells are")                                  \
-  M(ENUM, show, "velo", "the VELO, or the whole spectrometer", "velo spectrometer")                           \
-  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                               \
-  M(ENUM, choose, "first", "which event; busiest is the one with most tracks", "first busiest")               \
-  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says")        \
+#define EVENT_PICTURE(M)                                                                                              \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "VELO tracks to draw")                   \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state of each track at the beam line")        \
+  M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all VELO hits; if not connected, only hits on tracks are drawn") \
+  M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "outlines of the VELO sensors")                 \
+  M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS,                                                          \
+    "banks with true particles, for ghosts and missed particles")                                                     \
+  M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "banks with true vertices")                                 \
+  M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                               \
+  M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: UT hits")                                           \
+  M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: VELO-UT tracks")                                 \
+  M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: SciFi hits")                                  \
+  M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: long tracks")                              \
+  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification of each long track")                  \
+  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon banks; require muon_geometry")                    \
+  M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "positions of muon pads and strips")                        \
+  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: calorimeter banks; require calo_geometry")     \
+  M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "positions of calorimeter cells")                           \
+  M(ENUM, show, "velo", "part to draw: the VELO or the whole spectrometer", "velo spectrometer")                      \
+  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                     \
+  M(ENUM, choose, "first", "event to draw: the first one, or the one with most tracks", "first busiest")              \
+  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event to draw; -1: according to `choose`")             \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(event_picture, EVENT_PICTURE);
 
 enum { CHOOSE_FIRST, CHOOSE_BUSIEST };
 enum { SHOW_VELO, SHOW_SPECTROMETER };
 
-/* A hit of the event by its id. */
+/* A hit of the event; sorted by id. */
 struct hit_place {
   uint32_t id, hit, is_used, reserved;
 };
@@ -66,7 +65,7 @@ struct event_picture {
   struct mc_event mc;
   struct mc_vertices true_vertices;
   struct association association;
-  struct hit_place *places; /* by id */
+  struct hit_place *places; /* sorted by id */
   uint64_t place_count, place_capacity;
   struct picture_point *scratch;
   uint64_t scratch_capacity;
@@ -75,7 +74,7 @@ struct event_picture {
   uint64_t events_seen;
   struct svg svg;
   uint32_t id_mask, is_drawn, is_busiest, show;
-  uint64_t tracks_drawn, wanted; /* wanted: UINT64_MAX if not by number */
+  uint64_t tracks_drawn, wanted; /* selected: UINT64_MAX if not by number */
   const struct sl_output_calls *to;
   struct sl_output *file;
 };
@@ -99,7 +98,7 @@ static int index_hits(struct event_picture *c, const struct velo_hits_view *hits
   return SL_OK;
 }
 
-/* The first hit with that id, or NULL. */
+/* The first hit with this id, or NULL. */
 static struct hit_place *find_hit(struct event_picture *c, uint32_t id) {
   const uint32_t wanted = id & c->id_mask;
   uint64_t low = 0, high = c->place_count;
@@ -172,7 +171,7 @@ static int compare_z(const void *left, const void *right) {
 
 static int add_missed(struct event_picture *c, const struct velo_hits_view *hits, const struct mc_particle *particle,
                       uint32_t kind) {
-  /* Samples whose origins are not known have zeros there. */
+  /* Samples without origins have zeros there. */
   struct picture_line line = {.origin = {particle->x, particle->y, particle->z},
                               .has_origin = particle->x != 0 || particle->y != 0 || particle->z != 0,
                               .kind = kind,
@@ -234,7 +233,7 @@ static int add_vertices(struct event_picture *c, const struct pv_vertices_view *
 
 /* ------------------------------------------------------------------------------------------------ one event */
 
-/* After decoding one kind of truth: SL_OK or SL_ENOMEM. What is malformed is reported, and as good as absent. */
+/* Result of decoding one kind of truth: SL_OK or SL_ENOMEM. Malformed truth is reported and treated as absent. */
 static int judge(const struct sl_services *s, const struct sl_event *event, int result, const char *what,
                  const char *reason, uint32_t *is_there) {
   *is_there = result == SL_OK;
@@ -288,16 +287,15 @@ static void warn_of_faults(const struct sl_services *s, const struct sl_event *e
                            const struct spectrometer_faults *faults) {
   if (faults->count > 0)
     s->message(s->context, SL_WARNING,
-               "run %" PRIu32 " event %" PRIu64 ": malformed %s banks are left out, %" PRIu32
-               " of them; of the last one, source %" PRIu32 ": %s",
-               event->run, event->number, detector, faults->count, faults->source_id, faults->text);
+               "run %" PRIu32 " event %" PRIu64 ": %" PRIu32
+               " malformed %s banks were ignored; the last one has source %" PRIu32 ": %s",
+               event->run, event->number, faults->count, detector, faults->source_id, faults->text);
 }
 
-/* Banks tell nothing without the geometry. */
+/* Banks cannot be drawn without the geometry. */
 static int has_geometry(const struct sl_services *s, const char *detector, const void *banks, const void *geometry) {
   if (banks && !geometry)
-    s->message(s->context, SL_ERROR, "`%s` is connected, but not `%s_geometry`, which says where its hits are",
-               detector, detector);
+    s->message(s->context, SL_ERROR, "`%s` is connected without `%s_geometry`", detector, detector);
   return !banks || geometry;
 }
 
@@ -360,7 +358,7 @@ static int event_picture_open(void *state, const struct sl_services *s, const vo
                               .show = (uint32_t)args->show,
                               .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
                               .to = s->output};
-  /* At once, so that a path that cannot be written costs no run. */
+  /* Opens the file at once, so that a path that cannot be written is reported before the run. */
   return c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
 }
 
@@ -410,12 +408,12 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   struct event_picture *c = (struct event_picture *)state;
   const struct picture *p = &c->picture;
   if (!c->is_drawn && c->wanted != UINT64_MAX) {
-    s->message(s->context, SL_ERROR, "event %" PRIu64 " is not among the good events of this run: there is no picture",
+    s->message(s->context, SL_ERROR, "event %" PRIu64 " is not among the events without error: no picture was drawn",
                c->wanted);
     return SL_EINVAL;
   }
   if (!c->is_drawn) {
-    s->message(s->context, SL_WARNING, "there is no good event in this run, and no picture");
+    s->message(s->context, SL_WARNING, "there is no event without error: no picture was drawn");
     return SL_OK;
   }
   int error = c->to->add(c->file, c->svg.text, c->svg.count);
@@ -458,5 +456,5 @@ static const struct sl_sink event_picture_functions = {.open = event_picture_ope
                                                        .finish = event_picture_finish,
                                                        .close = event_picture_close};
 
-SL_SINK(event_picture, "one event as SVG: VELO hits, tracks, vertices, and missed particles", struct event_picture,
-        event_picture_functions);
+SL_SINK(event_picture, "draws one event as SVG: VELO hits, tracks, vertices, and missed particles, or the spectrometer",
+        struct event_picture, event_picture_functions);

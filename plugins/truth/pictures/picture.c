@@ -1,4 +1,4 @@
-/* picture.c: see picture.h. The lists, which picture_draw.c draws, and the marks of vertices in any panel. */
+/* picture.c: see picture.h. The lists for picture_draw.c, and markers of vertices for all panels. */
 #include "picture.h"
 
 #include "association/mc_banks.h"
@@ -58,7 +58,7 @@ int picture_add_vertex(struct picture *p, const struct picture_vertex *vertex) {
 
 /* ------------------------------------------------------------------------------------------------- vertices */
 
-/* True ones are diamonds, reconstructed ones crosses. */
+/* True vertices are diamonds, reconstructed ones crosses. */
 const char picture_vertex_style[] =
     ".vertex,.few{stroke:#000;stroke-width:1.2;fill:#f0e442}.few{fill:#fff}\n"
     ".reconstructed{stroke:#009e73;stroke-width:3}\n";
@@ -77,7 +77,7 @@ static void add_mark(struct svg *s, struct svg_point at, uint32_t kind, int size
   }
 }
 
-/* What was reconstructed comes last, so that it is seen on what is true. */
+/* Draws reconstructed vertices last, on top of true ones. */
 void picture_draw_vertices(const struct picture *p, struct svg *s, int size,
                            struct svg_point (*place)(const void *panel, struct picture_point at), const void *panel) {
   for (int found = 0; found <= 1; found++)

@@ -1,16 +1,15 @@
-/* picture_draw.c: the drawing of a struct picture: three panels and a legend on a page of 1600 by 1180.
- *
- * Above, the whole VELO in z and r, the distance from the z axis. Below, the x-y plane along the beam, and the region
- * of the collisions in z and x, with x enlarged, where tracks are straight lines through their vertices. Colours are
- * those of Okabe and Ito, which people with any colour vision tell apart; what was missed is dashed as well.
- */
+/* picture_draw.c: draws a struct picture: three panels and a legend on a page of 1600 by 1180.
+ * Top: the whole VELO in z and r, the distance from the z axis. Bottom: the x-y plane, seen along the beam, and the
+ * region of the collisions in z and x, with x enlarged, where tracks are straight lines through their vertices.
+ * Colours are those of Okabe and Ito, which can be distinguished with any colour vision; missed particles are also
+ * dashed. */
 #include "page.h"
 #include "picture.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1180, TITLES_MAX = 1000 /* lines; beyond, none has a tooltip */ };
+enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1180, TITLES_MAX = 1000 /* lines; if there are more, none has a tooltip */ };
 enum { SENSOR_CORNERS = 4, SENSOR_ROWS = 256 };
 
 static const float z_low = -310, z_high = 800, r_low = -1.5f, r_high = 56; /* of the panel in z and r */
@@ -41,7 +40,7 @@ static const char style[] =
     ".other{stroke:#555;stroke-width:.9;stroke-dasharray:3 3}\n"
     ".other-hits{stroke:#555;stroke-width:4.6}.other-inner{stroke:#fff;stroke-width:2.8}\n";
 
-/* Marks of hits on the lines in z and r. */
+/* Adds the style, with markers for hits on lines in z and r. */
 static void add_style(struct svg *s) {
   svg_add(s, "%s%s", style, picture_vertex_style);
   for (uint32_t kind = 0; kind < PICTURE_KINDS; kind++)
@@ -77,7 +76,7 @@ static struct svg_point look(enum view view, struct picture_point p) {
 struct panel {
   struct svg_panel frame;
   enum view view;
-  const char *name; /* of the clip path */
+  const char *name; /* name of the clip path */
 };
 
 static struct svg_point place(const struct panel *panel, struct picture_point p) {
@@ -86,7 +85,7 @@ static struct svg_point place(const struct panel *panel, struct picture_point p)
 
 /* ------------------------------------------------------------------------------------------------ sensors */
 
-/* A corner of the active area, or a place between: along local x and y, from 0 to 1. */
+/* A point of the active area, at fractions 0 to 1 along local x and y. */
 static struct picture_point on_sensor(const struct velo_geometry_view *g, uint32_t sensor, float along_x,
                                       float along_y) {
   const float *t = g->transform + 12 * sensor;
@@ -96,7 +95,7 @@ static struct picture_point on_sensor(const struct velo_geometry_view *g, uint32
   return (struct picture_point){t[0] * x + t[1] * y + t[9], t[3] * x + t[4] * y + t[10], t[6] * x + t[7] * y + t[11]};
 }
 
-/* The sensors of the first module pair; the others lie behind them. */
+/* Draws the sensors of the first module pair; the other modules have the same outline. */
 static void draw_sensors_xy(const struct picture *p, struct svg *s, const struct panel *panel) {
   static const float corners[SENSOR_CORNERS][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
   svg_add(s, "<path class='sensor' d='");
@@ -109,7 +108,7 @@ static void draw_sensors_xy(const struct picture *p, struct svg *s, const struct
   svg_add(s, "'/>\n");
 }
 
-/* A module as a line from its least distance from the beam to its largest. */
+/* Draws a module as a line from its smallest to its largest distance from the beam. */
 static void draw_modules_zr(const struct picture *p, struct svg *s, const struct panel *panel) {
   enum { STEPS = 20 };
   svg_add(s, "<path class='sensor' d='");
@@ -160,8 +159,7 @@ static void draw_dots_of(const struct picture *p, struct svg *s, const struct pa
   svg_add(s, "'/>\n");
 }
 
-/* Hits on lines of one kind: dots on tracks; on what was missed rings, which are dots with smaller white ones inside.
- */
+/* Draws hits on lines of one kind: dots on tracks, rings on missed particles (dots with smaller white dots inside). */
 static void draw_hits_of(const struct picture *p, struct svg *s, const struct panel *panel, uint32_t kind) {
   draw_dots_of(p, s, panel, kind, "hits");
   if (is_missed(kind)) draw_dots_of(p, s, panel, kind, "inner");
@@ -169,7 +167,7 @@ static void draw_hits_of(const struct picture *p, struct svg *s, const struct pa
 
 /* ------------------------------------------------------------------------------------------------ lines */
 
-/* How far in z along the line, from its origin, until it leaves a box: |x| and |y| below `side`, z within limits. */
+/* Distance in z along the line from its origin to the border of a box: |x| and |y| below `side`, z within limits. */
 static float reach(const struct picture_line *line, float side, float low, float high) {
   const float *origin[2] = {&line->origin.x, &line->origin.y};
   const float slopes[2] = {line->tx, line->ty}, sign = line->is_backward ? -1 : 1;
@@ -187,7 +185,8 @@ static struct picture_point along(const struct picture_line *line, float dz) {
   return (struct picture_point){line->origin.x + line->tx * dz, line->origin.y + line->ty * dz, line->origin.z + dz};
 }
 
-/* Through the hits, which in z and r lie on no straight line; in x and y straight to the last hit. */
+/* Adds the path of a line: in z and r through all hits, since it is curved there; in x and y straight to the last
+ * hit. */
 static void add_line_path(const struct picture *p, struct svg_pen *pen, const struct panel *panel,
                           const struct picture_line *line) {
   const struct picture_point *points = p->points + line->first_point;
@@ -206,14 +205,14 @@ static void add_line_path(const struct picture *p, struct svg_pen *pen, const st
   }
 }
 
-/* What a browser shows when the pointer is on the line. */
+/* Text that a browser shows when the pointer is on the line. */
 static void add_tooltip(struct svg *s, const struct picture_line *line) {
   svg_add(s, "<title>%s%s", line->kind == PICTURE_GHOST ? "ghost, " : "", is_missed(line->kind) ? "missed: " : "");
   page_add_particle(s, line->pdg, line->p_mev, line->eta);
   svg_add(s, "%" PRIu32 " hits</title>", line->hit_count);
 }
 
-/* In z and r each line is an element of its own, with its tooltip, and the style marks its hits. */
+/* In z and r each line is an element with its own tooltip; the style adds markers of its hits. */
 static void draw_lines_apart(const struct picture *p, struct svg *s, const struct panel *panel, uint32_t kind) {
   svg_add(s, "<g class='%s'>\n", kinds[kind].class_name);
   for (uint64_t l = 0; l < p->line_count; l++) {
@@ -259,8 +258,8 @@ static struct svg_point place_of_vertex(const void *panel, struct picture_point 
   return place((const struct panel *)panel, at);
 }
 
-/* Numbers of tracks above the vertices that have them, outside the panel, in as many rows as keep them apart; what
- * fits into none is left out. Vertices are in order of z. */
+/* Writes the number of tracks above true vertices, outside the panel, in up to three rows without overlaps; others
+ * are omitted. Vertices are sorted by z. */
 static void draw_vertex_numbers(const struct picture *p, struct svg *s, const struct panel *panel) {
   enum { ROWS = 3, ROW_HEIGHT = 14, APART = 26 };
   double row_ends[ROWS] = {-1e6, -1e6, -1e6};
@@ -345,7 +344,7 @@ static void draw_legend(const struct picture *p, struct svg *s, double left, dou
   picture_draw_vertex_legend(p, &l, "their tracks: above the panel");
 }
 
-/* The least range in z, in steps of 50 mm, that shows all vertices and at least 150 mm on both sides of 0. */
+/* Smallest range in z, in steps of 50 mm, that shows all vertices and at least 150 mm on both sides of 0. */
 static void set_z_range(const struct picture *p, struct svg_panel *frame) {
   const double step = 50, margin = 10, widest = 400;
   frame->u_min = -3 * step;

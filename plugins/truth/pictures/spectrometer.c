@@ -1,4 +1,4 @@
-/* spectrometer.c: see spectrometer.h. The lists. */
+/* spectrometer.c: see spectrometer.h. The lists of hits and tracks. */
 #include "spectrometer.h"
 
 #include "association/mc_banks.h"

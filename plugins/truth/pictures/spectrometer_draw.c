@@ -1,24 +1,26 @@
-/* spectrometer_draw.c: the drawing of a struct spectrometer: panels and a legend on a page of 1600 by 1600, or longer.
- *
- * Above, all of the spectrometer in z and x; below, the UT and the SciFi enlarged; between them, if tracks were looked
- * for in the UT or vertices are known, the way there. Kinds of true tracks differ in colour (Okabe's and Ito's) and in
- * how their lines are broken, detectors in the shape of their hits. A found track that matches is a band under the true
- * one, so that a line on a band is found, one without is missed, and a ghost is a line of a colour of its own.
- */
+/* spectrometer_draw.c: draws a struct spectrometer: panels and a legend on a page of 1600 by 1600, or longer.
+ * Top: the whole spectrometer in z and x. Bottom: the UT and the SciFi, enlarged. Middle, if VELO-UT tracks or
+ * vertices are connected: VELO and UT. Kinds of true tracks differ in colour (Okabe and Ito) and dash pattern,
+ * detectors in the shape of hits. A found track that matches is a band below the true track: a line on a band is
+ * found, a line without one is missed, and a ghost is a line of its own colour. */
 #include "page.h"
 #include "spectrometer.h"
 
 #include <inttypes.h>
 
-enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1600, WAY_HEIGHT = 800, TITLES_MAX = 1000 /* tracks; beyond, no tooltips */ };
+enum {
+  PAGE_WIDTH = 1600,
+  PAGE_HEIGHT = 1600,
+  WAY_HEIGHT = 800,
+  TITLES_MAX = 1000 /* tracks; beyond, no tooltips */
+};
 
 static const double metre = 1000;
 static const double ecal_z = 12.603, bar_longest = 1.9;          /* m */
-static const double muons_end = 19.1, other_tracks_end = 12.603; /* where lines behind the SciFi end, m */
+static const double muons_end = 19.1, other_tracks_end = 12.603; /* z where extrapolations beyond the SciFi end, m */
 
 static const struct {
-  const char *class_name, *width_enlarged,
-      *text; /* width: of lines in the panels that enlarge; elsewhere, the style's */
+  const char *class_name, *width_enlarged, *text; /* width: of lines in enlarged panels; the style has the others */
 } kinds[SPECTROMETER_KINDS] = {
     [SPECTROMETER_MATCHED] = {"matched", "4.5", "found"},
     [SPECTROMETER_SCIFI_ALONE] = {"alone", ".7", "in the SciFi alone"},
@@ -53,7 +55,7 @@ enum view { VIEW_WHOLE, VIEW_TO_UT, VIEW_UT, VIEW_SCIFI };
 struct panel {
   struct svg_panel frame; /* m */
   const char *name;
-  int tick; /* length of a mark of a hit */
+  int tick; /* length of the marker of a hit */
   enum view view;
 };
 
@@ -74,7 +76,7 @@ static void add_box(struct svg *s, const struct panel *panel, const char *class_
   svg_add(s, "/>\n");
 }
 
-/* Where what is, for orientation: m. A height of 0 is all of the panel's. */
+/* Outlines of the detectors, m. A half height of 0 is the panel's. */
 static const struct {
   const char *name;
   double begin, end, half;
@@ -107,7 +109,7 @@ static void draw_dots(struct svg *s, const struct panel *panel, const struct spe
   svg_add(s, "'/>\n");
 }
 
-/* Marks along z: layers stand across. */
+/* Hits as short lines along z, since layers are perpendicular to z. */
 static void draw_ticks(struct svg *s, const struct panel *panel, const struct spectrometer_hits *hits) {
   struct svg_pen pen = svg_pen_start(s);
   svg_add(s, "<path class='ticks' d='");
@@ -119,7 +121,7 @@ static void draw_ticks(struct svg *s, const struct panel *panel, const struct sp
   svg_add(s, "'/>\n");
 }
 
-/* As wide in x as they are, but never too narrow to be seen. */
+/* Pads and strips with their width in x, but at least a visible one. */
 static void draw_pads(struct svg *s, const struct panel *panel, const struct spectrometer_hits *hits) {
   const double half_min = 1.2;
   struct svg_pen pen = svg_pen_start(s);
@@ -163,7 +165,7 @@ static void draw_hits(const struct spectrometer *p, struct svg *s, const struct 
 
 /* ------------------------------------------------------------------------------------------------ tracks */
 
-/* Of a track's points, those that the panel shows, and one before and behind them; 0 if no line is in it. */
+/* Range of a track's points in the panel, with one point before and after it; 0 if no line is in the panel. */
 static int find_seen(const struct spectrometer *p, const struct panel *panel, const struct spectrometer_track *track,
                      const struct spectrometer_point **first, const struct spectrometer_point **end) {
   const struct spectrometer_point *a = p->points + track->first_point, *b = a + track->point_count;
@@ -181,7 +183,7 @@ static void add_path(struct svg *s, const struct panel *panel, const struct spec
   for (const struct spectrometer_point *at = first + 1; at < end; at++) svg_pen_line(&pen, place(panel, at->z, at->x));
 }
 
-/* Each where it can be seen, and was looked for. */
+/* Is the track drawn in this view? */
 static int is_in_view(const struct spectrometer_track *track, enum view view) {
   const int is_before_magnet = view == VIEW_TO_UT || view == VIEW_UT;
   if (spectrometer_is_true(track->kind)) return track->kind != SPECTROMETER_SCIFI_ALONE || !is_before_magnet;
@@ -222,7 +224,7 @@ static void draw_tracks_of(const struct spectrometer *p, struct svg *s, const st
   svg_add(s, "</g>\n");
 }
 
-/* Straight on from the last hit, to the calorimeter, and those of muons to the last chambers. */
+/* Draws extrapolations from the last hit to the calorimeter, and of muons to the last muon chamber. */
 static void draw_exits(const struct spectrometer *p, struct svg *s, const struct panel *panel, uint32_t of_muons) {
   struct svg_pen pen = svg_pen_start(s);
   const double end = of_muons ? muons_end : other_tracks_end;

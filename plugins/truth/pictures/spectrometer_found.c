@@ -1,20 +1,19 @@
-/* spectrometer_found.c: see spectrometer_found.h.
- *
- * A track goes from its closest approach to the beam through its last hit in the VELO; in the UT it is the straight
- * line of its state there; in the SciFi it goes through its hits in x layers, or along the line of its state there if
- * these are not known, and where it is said to be a muon on to the last muon chambers. It is a ghost if it matches no
- * particle (association.h).
- */
+/* spectrometer_found.c: see spectrometer_found.h. The line of a track goes through:
+ *   1. its closest approach to the beam, and its last hit in the VELO;
+ *   2. in the UT, the straight line of its UT state;
+ *   3. in the SciFi, its hits in x layers, or the straight line of its state if these hits are not connected;
+ *   4. if it is identified as a muon, the last muon chamber.
+ * A track is a ghost if it matches no particle (association.h). */
 #include "spectrometer_found.h"
 
 #include "checks/track_check.h"
 
 #include <sluice/math.h>
 
-static const float ut_begin = 2320, ut_end = 2650; /* mm: somewhat beyond the first and the last layer */
+static const float ut_begin = 2320, ut_end = 2650; /* mm, outside of the first and the last layer */
 static const float scifi_begin = 7826, scifi_state = 9410, muons_end = 19100;
 
-/* The points of a way. */
+/* Points of a line. */
 struct way {
   struct spectrometer_point at[6 + SCIFI_TRACK_HITS_MAX];
   uint32_t count;
@@ -24,7 +23,7 @@ static void add_point(struct way *way, float z, float x) { way->at[way->count++]
 
 /* `track`: a VELO track of the slice. */
 static void begin_way(struct way *way, const struct spectrometer_inputs *in, uint32_t track) {
-  const uint32_t last = in->velo.hit_offsets[track]; /* the first one stored */
+  const uint32_t last = in->velo.hit_offsets[track]; /* hits are stored by descending z */
   way->count = 0;
   add_point(way, in->states.z[track], in->states.x[track]);
   if (in->velo.hit_z[last] > in->states.z[track]) add_point(way, in->velo.hit_z[last], in->velo.hit_x[last]);
@@ -49,7 +48,7 @@ static void cross_scifi(struct way *way, const struct spectrometer_hits *known, 
   add_point(way, scifi_state, x);
 }
 
-/* Matches and adds a track. */
+/* Matches a track and adds it. */
 static int add_track(struct spectrometer *p, struct association *association, const struct track_hits *hits,
                      struct spectrometer_track track, const struct way *way, float origin_slope) {
   track.kind = SPECTROMETER_UNJUDGED;
