@@ -165,7 +165,7 @@ static void banks_without_the_detectors_geometry_are_refused(void **state) {
   end_event(banks);
   set_banks("muon");
   assert_int_equal(sl_test_run(test), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(test), "`muon` is connected, but not `muon_geometry`"));
+  assert_non_null(strstr(sl_test_messages(test), "`muon` is connected without `muon_geometry`"));
 }
 
 int main(void) {

@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as folder:
         checks.that(text in done.stderr and not list(Path(folder).glob("nothing*")), f"'{text}', and no file" + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
 
     nothing = Path(folder) / "nothing.svg"
-    refuses("event 7 is not among the good events of this run", "-o", nothing, "--set", "picture.event=7")
+    refuses("event 7 is not among the events without error", "-o", nothing, "--set", "picture.event=7")
     refuses('`choose` is one of first, busiest, not `last`', "-o", nothing, "--set", "picture.choose=last", status=2)
     refuses("no output file is given: use -o, or the property path", "--quiet", status=2)
     refuses("cannot be written: ", "-o", Path(folder) / "none" / "nothing.svg", status=2)

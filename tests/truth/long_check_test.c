@@ -265,7 +265,7 @@ static void truth_without_the_scifi_gives_no_rate_of_ghosts(void **state) {
   end_tracks();
   const char *rate = value_in(run(1), "ghost_rate");
   assert_int_equal(strncmp(rate + strspn(rate, " "), "null", 4), 0);
-  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks is in the truth"));
 }
 
 static void a_hit_twice_on_a_track_is_told(void **state) {
@@ -275,7 +275,7 @@ static void a_hit_twice_on_a_track_is_told(void **state) {
   tracks.scifi.id[9] = tracks.scifi.id[2];
   end_tracks();
   assert_int_equal(number_in(run(1), "tracks_with_a_hit_twice"), 1);
-  assert_non_null(strstr(sl_test_messages(test), "1 tracks have a SciFi hit twice"));
+  assert_non_null(strstr(sl_test_messages(test), "1 tracks contain a SciFi hit twice"));
 }
 
 int main(void) {

@@ -168,7 +168,7 @@ static void hits_of_other_events_are_told(void **state) {
   add_track(5, 5, 20000, 1);
   end_tracks();
   run();
-  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks is in the truth"));
 }
 
 int main(void) {

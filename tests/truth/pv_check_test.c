@@ -249,7 +249,7 @@ static void without_any_true_vertex_there_is_no_false_rate(void **state) {
   const char *report = run();
   assert_found(report, 1, 1);
   assert_non_null(strstr(report, "\"false_rate\": null"));
-  assert_non_null(strstr(sl_test_messages(test), "the truth names no vertex in any event"));
+  assert_non_null(strstr(sl_test_messages(test), "the truth has no vertex in any event"));
   assert_non_null(strstr(sl_test_messages(test), "primary vertices of 1 events: 1, none in the truth"));
   assert_null(strstr(sl_test_messages(test), "%")); /* no rate of anything */
 }
@@ -280,7 +280,7 @@ static void ignored_tracks_are_reported(void **state) {
   found.ignored[0] = 2;
   found.ignored[1] = 5;
   assert_int_equal(number_in(run(), "ignored_tracks"), 7);
-  assert_non_null(strstr(sl_test_messages(test), "7 tracks with numbers that are not finite were left out"));
+  assert_non_null(strstr(sl_test_messages(test), "7 tracks with values that are not finite were ignored"));
 }
 
 static void events_without_usable_truth_count_in_nothing_else(void **state) {

@@ -69,7 +69,7 @@ static void hits_are_compared_by_event(void **state) {
   assert_int_equal(number_in(report, "true_hits_found"), 5);
   assert_float_equal(number_in(report, "hit_efficiency"), 5.0 / 9, 1e-9);
   assert_float_equal(number_in(report, "hit_purity"), 5.0 / 11, 1e-9);
-  assert_null(strstr(sl_test_messages(test), "no SciFi hit's id"));
+  assert_null(strstr(sl_test_messages(test), "no id of the SciFi hits"));
 }
 
 static void events_without_truth_are_not_compared(void **state) {
@@ -89,7 +89,7 @@ static void truth_of_other_events_is_told(void **state) {
   add_hits(SCIFI(50), 4);
   end_hits();
   run();
-  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit's id stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no id of the SciFi hits is in the truth"));
 }
 
 int main(void) {

@@ -169,7 +169,7 @@ static void truth_of_other_hits_gives_no_rate_of_ghosts(void **state) {
   end_seeds();
   const char *rate = value_in(run(), "ghost_rate");
   assert_int_equal(strncmp(rate + strspn(rate, " "), "null", 4), 0);
-  assert_non_null(strstr(sl_test_messages(test), "no hit id of the seeds stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no hit id of the seeds is in the truth"));
 }
 
 int main(void) {

@@ -347,7 +347,7 @@ static void candidates_of_other_tracks_are_an_error(void **state) {
   set_line(0, pairs.offsets, pairs.count);
   sl_test_set(test, "daughters", 2);
   assert_int_equal(sl_test_run(test), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(test), "line: its candidates are of other long tracks"));
+  assert_non_null(strstr(sl_test_messages(test), "line: its candidates were made from other long tracks"));
 }
 
 /* ------------------------------------------------------------------------------------------------------- events */

@@ -294,7 +294,7 @@ static void a_long_track_bends_in_the_magnet_and_goes_through_its_hits(void **st
   assert_true(p.found[SPECTROMETER_TO_UT].tracks == 1 && p.found[SPECTROMETER_TO_SCIFI].tracks == 2);
   for (uint32_t k = 0; k < 2; k++) {
     const struct spectrometer_track *t = &p.tracks[1 + k];
-    assert_true(t->reach == SPECTROMETER_TO_SCIFI && t->kind == SPECTROMETER_UNJUDGED);
+    assert_true(t->end == SPECTROMETER_TO_SCIFI && t->kind == SPECTROMETER_UNJUDGED);
     assert_int_equal(t->point_count, points[k]);
     for (uint32_t i = 0; i < t->point_count; i++) {
       const struct spectrometer_point *at = &p.points[t->first_point + i];

@@ -83,7 +83,7 @@ static void what_is_no_number_is_left_out_and_counted(void **state) {
   const struct spread without = s;
   spread_add(&s, 1, NAN);
   assert_int_equal(s.count, 2000);
-  assert_int_equal(s.left_out, 1);
+  assert_int_equal(s.ignored, 1);
   assert_true(spread_mean(&s) == spread_mean(&without) && spread_rms(&s) == spread_rms(&without));
   assert_memory_equal(s.cells, without.cells, sizeof s.cells);
   spread_add(&s, 1, INFINITY);

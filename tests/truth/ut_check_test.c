@@ -171,7 +171,7 @@ static void truth_without_the_ut_gives_no_rate_of_ghosts(void **state) {
   end_tracks();
   const char *rate = value_in(run(), "ghost_rate");
   assert_int_equal(strncmp(rate + strspn(rate, " "), "null", 4), 0);
-  assert_non_null(strstr(sl_test_messages(test), "no UT hit's id stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no id of the UT hits is in the truth"));
 }
 
 int main(void) {

@@ -146,8 +146,8 @@ static void without_a_common_hit_there_is_no_ghost_rate(void **state) {
   assert_int_equal(number_in(report, "hits_in_truth"), 0);
   assert_non_null(strstr(report, "\"ghost_rate\": null"));
   const char *messages = sl_test_messages(test);
-  assert_non_null(strstr(messages, "VELO tracks of 1 events: 1, of whose 3 hits none is in the truth"));
-  assert_non_null(strstr(messages, "no hit id of the tracks stands in the truth"));
+  assert_non_null(strstr(messages, "VELO tracks of 1 events: 1, none of their 3 hits is in the truth"));
+  assert_non_null(strstr(messages, "no hit id of the tracks is in the truth"));
   assert_null(strstr(messages, "ghosts"));
 }
 

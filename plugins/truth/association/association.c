@@ -100,7 +100,7 @@ static void count_shared(struct association *a, const struct hit_ids *hits, uint
 }
 
 /* Does the track continue a particle's VELO hits with SciFi hits of its daughter? */
-static int goes_on(const struct association *a, uint32_t mother, uint32_t daughter) {
+static int continues(const struct association *a, uint32_t mother, uint32_t daughter) {
   const struct mc_particle *m = &a->mc->particles[mother], *d = &a->mc->particles[daughter];
   return mother != daughter && d->mother_key == m->key && a->shared[mother].in[MC_VELO] > 0 &&
          a->shared[daughter].in[MC_SCIFI] > 0;
@@ -112,7 +112,7 @@ static struct hit_counts shared_with_family(const struct association *a, uint32_
   struct hit_counts sums = a->shared[particle];
   for (uint32_t i = 0; i < a->candidate_count; i++) {
     const uint32_t relative = a->candidates[i];
-    if (!goes_on(a, particle, relative) && !goes_on(a, relative, particle)) continue;
+    if (!continues(a, particle, relative) && !continues(a, relative, particle)) continue;
     for (uint32_t detector = 0; detector < MC_DETECTORS; detector++)
       sums.in[detector] += a->shared[relative].in[detector];
   }
@@ -124,7 +124,9 @@ static struct hit_counts shared_with_family(const struct association *a, uint32_
 enum { FEW_HITS = 2, FOREIGN_UT_HITS = 1 }; /* no requirement up to this number; UT hits that may belong to others */
 
 /* At least 70 %, in integers: as a ratio of floats, 7 of 10 hits may fall below. */
-static int is_most(uint32_t shared, uint32_t count) { return count <= FEW_HITS || 10ull * shared >= 7ull * count; }
+static int has_most_hits(uint32_t shared, uint32_t count) {
+  return count <= FEW_HITS || 10ull * shared >= 7ull * count;
+}
 
 void association_match(struct association *a, const struct track_hits *t) {
   const uint32_t velo = t->in[MC_VELO].count, ut = t->in[MC_UT].count, scifi = t->in[MC_SCIFI].count;
@@ -135,7 +137,7 @@ void association_match(struct association *a, const struct track_hits *t) {
   for (uint32_t i = 0; i < a->candidate_count; i++) {
     const uint32_t particle = a->candidates[i];
     const struct hit_counts sums = is_long ? shared_with_family(a, particle, t) : a->shared[particle];
-    if (!is_most(sums.in[MC_VELO], velo) || !is_most(sums.in[MC_SCIFI], scifi)) continue;
+    if (!has_most_hits(sums.in[MC_VELO], velo) || !has_most_hits(sums.in[MC_SCIFI], scifi)) continue;
     if (!is_long && sums.in[MC_UT] + FOREIGN_UT_HITS < ut) continue;
     a->matches[a->match_count++] = (struct match){particle, a->shared[particle]};
     a->tracks[particle]++;

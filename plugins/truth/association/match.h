@@ -33,7 +33,7 @@ enum {
 /* Hits of an event's particles: entries of hash h are in [ends[h - 1], ends[h]), where ends[-1] is 0. */
 struct match_table {
   const struct truth_particles_view *particles;
-  uint32_t *ids, *of;                  /* entries: id, and index of the particle in the event */
+  uint32_t *ids, *particle_of;         /* entries: id, and index of the particle in the event */
   uint32_t *ends;                      /* MATCH_HASHES values */
   uint32_t event, first;               /* first particle of the event in the slice */
   uint32_t from_detector, to_detector; /* range of detectors that are compared */
@@ -80,9 +80,9 @@ static SL_DEVICE void match_add_hits(const struct match_table *t, uint32_t end) 
   for (uint32_t p = t->first + threadIdx.x; p < end; p += blockDim.x) {
     uint32_t i, last;
     for (match_range(t, p, &i, &last); i < last; i++) {
-      const uint32_t id = t->particles->hit_id[i] & t->id_mask, place = atomicAdd(&t->ends[match_hash(id)], 1u);
-      t->ids[place] = id;
-      t->of[place] = p - t->first;
+      const uint32_t id = t->particles->hit_id[i] & t->id_mask, index = atomicAdd(&t->ends[match_hash(id)], 1u);
+      t->ids[index] = id;
+      t->particle_of[index] = p - t->first;
     }
   }
   __syncthreads();
@@ -98,7 +98,7 @@ static SL_DEVICE struct match_table match_table(const struct truth_particles_vie
   t.event = event;
   t.first = particles->offsets[event];
   t.ids = entry_ids + particles->hit_offsets[t.first];
-  t.of = entry_particles + particles->hit_offsets[t.first];
+  t.particle_of = entry_particles + particles->hit_offsets[t.first];
   t.ends = ends;
   t.from_detector = from_detector;
   t.to_detector = to_detector;
@@ -108,8 +108,8 @@ static SL_DEVICE struct match_table match_table(const struct truth_particles_vie
   SL_FOR_BLOCK (h, MATCH_HASHES) {
     const uint32_t count = h < MATCH_HASHES ? ends[h] : 0;
     uint32_t total;
-    const uint32_t place = before + sl_block_exclusive_scan(count, &total);
-    if (h < MATCH_HASHES) ends[h] = place;
+    const uint32_t index = before + sl_block_exclusive_scan(count, &total);
+    if (h < MATCH_HASHES) ends[h] = index;
     before += total;
   }
   __syncthreads();
@@ -120,7 +120,7 @@ static SL_DEVICE struct match_table match_table(const struct truth_particles_vie
 static SL_DEVICE uint32_t match_has_hit(const struct match_table *t, uint32_t particle, uint32_t id) {
   const uint32_t hash = match_hash(id);
   for (uint32_t at = match_begin(t, hash); at < t->ends[hash]; at++)
-    if (t->ids[at] == id && t->of[at] == particle) return 1;
+    if (t->ids[at] == id && t->particle_of[at] == particle) return 1;
   return 0;
 }
 
@@ -145,14 +145,14 @@ struct match_cursor {
 
 /* Was the particle of entry `at` returned before? It was if it has an earlier hit of the track, or an earlier entry
  * with this id. */
-static SL_DEVICE uint32_t match_is_again(const struct match_table *t, const struct match_hits *hits,
-                                         const struct match_cursor *c, uint32_t at) {
-  const uint32_t particle = t->of[at];
+static SL_DEVICE uint32_t match_is_repeated(const struct match_table *t, const struct match_hits *hits,
+                                            const struct match_cursor *c, uint32_t at) {
+  const uint32_t particle = t->particle_of[at];
   for (uint32_t d = 0; d <= c->detector; d++)
     for (uint32_t i = 0; i < (d < c->detector ? hits->count[d] : c->hit); i++)
       if (match_has_hit(t, particle, hits->ids[d][i] & t->id_mask)) return 1;
   for (uint32_t k = match_begin(t, match_hash(t->ids[at])); k < at; k++)
-    if (t->ids[k] == t->ids[at] && t->of[k] == particle) return 1;
+    if (t->ids[k] == t->ids[at] && t->particle_of[k] == particle) return 1;
   return 0;
 }
 
@@ -164,16 +164,16 @@ static SL_DEVICE uint32_t match_next(const struct match_table *t, const struct m
       const uint32_t id = hits->ids[c->detector][c->hit] & t->id_mask, hash = match_hash(id);
       for (uint32_t at = match_begin(t, hash) + c->entry; at < t->ends[hash]; at++) {
         c->entry++;
-        if (t->ids[at] == id && !match_is_again(t, hits, c, at)) return t->of[at];
+        if (t->ids[at] == id && !match_is_repeated(t, hits, c, at)) return t->particle_of[at];
       }
     }
   return MATCH_END;
 }
 
 /* Does the track continue a particle's VELO hits with SciFi hits of its daughter? */
-static SL_DEVICE uint32_t match_goes_on(const struct match_table *t, uint32_t mother,
-                                        const struct match_counts *of_mother, uint32_t daughter,
-                                        const struct match_counts *of_daughter) {
+static SL_DEVICE uint32_t match_continues(const struct match_table *t, uint32_t mother,
+                                          const struct match_counts *of_mother, uint32_t daughter,
+                                          const struct match_counts *of_daughter) {
   const struct truth_particles_view *p = t->particles;
   return (uint32_t)(p->mother_key[t->first + daughter] == p->key[t->first + mother] && of_mother->in[TRUTH_VELO] > 0 &&
                     of_daughter->in[TRUTH_SCIFI] > 0);
@@ -184,27 +184,29 @@ static SL_DEVICE struct match_counts match_with_family(const struct match_table 
                                                        const struct match_counts *own, const struct match_hits *hits) {
   struct match_counts sums = *own;
   struct match_cursor c = {0, 0, 0};
-  for (uint32_t kin = match_next(t, hits, &c); kin != MATCH_END; kin = match_next(t, hits, &c)) {
-    if (kin == particle) continue;
-    const struct match_counts theirs = match_shared(t, kin, hits);
-    if (!match_goes_on(t, particle, own, kin, &theirs) && !match_goes_on(t, kin, &theirs, particle, own)) continue;
-    for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) sums.in[d] += theirs.in[d];
+  for (uint32_t relative = match_next(t, hits, &c); relative != MATCH_END; relative = match_next(t, hits, &c)) {
+    if (relative == particle) continue;
+    const struct match_counts relative_counts = match_shared(t, relative, hits);
+    if (!match_continues(t, particle, own, relative, &relative_counts) &&
+        !match_continues(t, relative, &relative_counts, particle, own))
+      continue;
+    for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) sums.in[d] += relative_counts.in[d];
   }
   for (uint32_t d = 0; d < TRUTH_DETECTORS; d++)
     if (sums.in[d] > hits->count[d]) sums.in[d] = hits->count[d];
   return sums;
 }
 
-static SL_DEVICE uint32_t match_is_most(uint32_t shared, uint32_t count) {
+static SL_DEVICE uint32_t match_has_most_hits(uint32_t shared, uint32_t count) {
   return (uint32_t)(count <= MATCH_FEW_HITS || 10ull * shared >= 7ull * count);
 }
 
-static SL_DEVICE uint32_t match_is_one(const struct match_table *t, uint32_t particle, const struct match_counts *own,
-                                       const struct match_hits *hits) {
+static SL_DEVICE uint32_t match_accepts(const struct match_table *t, uint32_t particle, const struct match_counts *own,
+                                        const struct match_hits *hits) {
   const uint32_t velo = hits->count[TRUTH_VELO], scifi = hits->count[TRUTH_SCIFI];
   const uint32_t is_long = (uint32_t)(velo > MATCH_FEW_HITS && scifi > MATCH_FEW_HITS);
   const struct match_counts sums = is_long ? match_with_family(t, particle, own, hits) : *own;
-  if (!match_is_most(sums.in[TRUTH_VELO], velo) || !match_is_most(sums.in[TRUTH_SCIFI], scifi)) return 0;
+  if (!match_has_most_hits(sums.in[TRUTH_VELO], velo) || !match_has_most_hits(sums.in[TRUTH_SCIFI], scifi)) return 0;
   return (uint32_t)(is_long || sums.in[TRUTH_UT] + MATCH_FOREIGN_UT_HITS >= hits->count[TRUTH_UT]);
 }
 
@@ -248,17 +250,20 @@ static SL_DEVICE uint32_t match_first_detector(const struct match_hits *hits) {
 static SL_DEVICE void match_track(const struct match_table *t, const struct match_hits *hits,
                                   const struct truth_matches *to, uint32_t track) {
   const uint32_t count = hits->count[TRUTH_VELO] + hits->count[TRUTH_UT] + hits->count[TRUTH_SCIFI];
-  const uint32_t begins = match_first_detector(hits);
-  uint32_t best = MATCH_END, best_begun = 0, best_shared = 0, most_shared = 0;
+  const uint32_t first_detector = match_first_detector(hits);
+  uint32_t best = MATCH_END, best_first_shared = 0, best_shared = 0, most_shared = 0;
   struct match_cursor c = {0, 0, 0};
   for (uint32_t particle = match_next(t, hits, &c); particle != MATCH_END; particle = match_next(t, hits, &c)) {
     const struct match_counts own = match_shared(t, particle, hits);
-    const uint32_t begun = own.in[begins], shared = own.in[TRUTH_VELO] + own.in[TRUTH_UT] + own.in[TRUTH_SCIFI];
+    const uint32_t first_shared = own.in[first_detector],
+                   shared = own.in[TRUTH_VELO] + own.in[TRUTH_UT] + own.in[TRUTH_SCIFI];
     if (shared > most_shared) most_shared = shared;
-    if (!match_is_one(t, particle, &own, hits)) continue;
-    if (best != MATCH_END && (begun < best_begun || (begun == best_begun && particle > best))) continue;
+    if (!match_accepts(t, particle, &own, hits)) continue;
+    if (best != MATCH_END &&
+        (first_shared < best_first_shared || (first_shared == best_first_shared && particle > best)))
+      continue;
     best = particle;
-    best_begun = begun;
+    best_first_shared = first_shared;
     best_shared = shared;
   }
   const uint32_t shared = best == MATCH_END ? most_shared : best_shared;
@@ -272,8 +277,8 @@ static SL_DEVICE void match_track(const struct match_table *t, const struct matc
 }
 
 /* Sets the ids of an item's hits. */
-static SL_DEVICE void match_take_hits(struct match_hits *to, uint32_t detector, const uint32_t *hit_offsets,
-                                      const uint32_t *hit_id, uint32_t item) {
+static SL_DEVICE void match_set_hits(struct match_hits *to, uint32_t detector, const uint32_t *hit_offsets,
+                                     const uint32_t *hit_id, uint32_t item) {
   to->ids[detector] = hit_id + hit_offsets[item];
   to->count[detector] = hit_offsets[item + 1] - hit_offsets[item];
 }

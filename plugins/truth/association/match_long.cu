@@ -16,12 +16,12 @@ SL_ARGUMENTS(match_long, MATCH_LONG);
 
 static SL_DEVICE struct match_hits hits_of(const struct match_long_args *a, uint32_t event, uint32_t track) {
   struct match_hits hits = match_no_hits();
-  match_take_hits(&hits, TRUTH_VELO, a->velo_tracks.hit_offsets, a->velo_tracks.hit_id,
-                  a->velo_tracks.offsets[event] + a->tracks.velo_track[track]);
+  match_set_hits(&hits, TRUTH_VELO, a->velo_tracks.hit_offsets, a->velo_tracks.hit_id,
+                 a->velo_tracks.offsets[event] + a->tracks.velo_track[track]);
   if (a->ut_tracks.offsets && a->tracks.ut_track[track] != FORWARD_NO_TRACK)
-    match_take_hits(&hits, TRUTH_UT, a->ut_tracks.hit_offsets, a->ut_tracks.hit_id,
-                    a->ut_tracks.offsets[event] + a->tracks.ut_track[track]);
-  match_take_hits(&hits, TRUTH_SCIFI, a->tracks.hit_offsets, a->tracks.hit_id, track);
+    match_set_hits(&hits, TRUTH_UT, a->ut_tracks.hit_offsets, a->ut_tracks.hit_id,
+                   a->ut_tracks.offsets[event] + a->tracks.ut_track[track]);
+  match_set_hits(&hits, TRUTH_SCIFI, a->tracks.hit_offsets, a->tracks.hit_id, track);
   return hits;
 }
 

@@ -11,7 +11,7 @@ SL_ARGUMENTS(match_seeds, MATCH_SEEDS);
 static SL_DEVICE struct match_hits hits_of(const struct match_seeds_args *a, uint32_t event, uint32_t track) {
   struct match_hits hits = match_no_hits();
   (void)event;
-  match_take_hits(&hits, TRUTH_SCIFI, a->tracks.hit_offsets, a->tracks.hit_id, track);
+  match_set_hits(&hits, TRUTH_SCIFI, a->tracks.hit_offsets, a->tracks.hit_id, track);
   return hits;
 }
 

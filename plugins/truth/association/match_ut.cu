@@ -12,9 +12,9 @@ SL_ARGUMENTS(match_ut, MATCH_UT);
 
 static SL_DEVICE struct match_hits hits_of(const struct match_ut_args *a, uint32_t event, uint32_t track) {
   struct match_hits hits = match_no_hits();
-  match_take_hits(&hits, TRUTH_VELO, a->velo_tracks.hit_offsets, a->velo_tracks.hit_id,
-                  a->velo_tracks.offsets[event] + a->tracks.velo_track[track]);
-  match_take_hits(&hits, TRUTH_UT, a->tracks.hit_offsets, a->tracks.hit_id, track);
+  match_set_hits(&hits, TRUTH_VELO, a->velo_tracks.hit_offsets, a->velo_tracks.hit_id,
+                 a->velo_tracks.offsets[event] + a->tracks.velo_track[track]);
+  match_set_hits(&hits, TRUTH_UT, a->tracks.hit_offsets, a->tracks.hit_id, track);
   return hits;
 }
 

@@ -15,7 +15,7 @@ struct id_list {
 
 struct hit_tally {
   struct id_list found, true_ids; /* of the current event */
-  uint64_t hits, hits_in_truth, hits_twice, true_hits;
+  uint64_t hits, hits_in_truth, duplicate_hits, true_hits;
 };
 
 /* Adds the hits found in a detector (MC_...) for an event with truth `mc`. 0 or SL_ENOMEM. */

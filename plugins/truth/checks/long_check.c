@@ -56,7 +56,7 @@ static const double momentum_range = 0.5; /* range of the spreads */
 
 struct long_check {
   struct track_check tracks; /* the first member */
-  uint64_t tracks_with_a_hit_twice;
+  uint64_t tracks_with_duplicates;
   struct momenta momenta;
 };
 
@@ -70,7 +70,7 @@ static int long_check_open(void *state, const struct sl_services *s, const void 
 
 static void long_check_close(void *state) { track_check_close(&((struct long_check *)state)->tracks); }
 
-static int has_a_hit_twice(const struct hit_ids *hits) {
+static int has_duplicate_hit(const struct hit_ids *hits) {
   for (uint32_t i = 0; i < hits->count; i++)
     for (uint32_t k = 0; k < i; k++)
       if (hits->ids[i] == hits->ids[k]) return 1;
@@ -87,7 +87,7 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
     const double qop = (double)tracks->qop[i];
     const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
     track_check_add_momentum(&c->tracks, &track, &args->end_states, args->end_states.offsets[event] + velo_track, qop);
-    if (has_a_hit_twice(&track.in[MC_SCIFI])) c->tracks_with_a_hit_twice++;
+    if (has_duplicate_hit(&track.in[MC_SCIFI])) c->tracks_with_duplicates++;
     for (uint32_t k = 0; k < a->match_count; k++)
       momenta_add(&c->momenta, momentum_range, &c->tracks.mc.particles[a->matches[k].particle], WITH_MOMENTUM, qop);
   }
@@ -102,7 +102,7 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
   tally_report(&c->tracks.tally, r);
   r->integer(r->context, "hits", (int64_t)c->tracks.hits);
   r->integer(r->context, "hits_in_truth", (int64_t)c->tracks.known_hits);
-  r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_a_hit_twice);
+  r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_duplicates);
   r->line(r->context, "long tracks of %" PRIu64 " events, SciFi hits on them %" PRIu64 ", %.2f %% of them true",
           c->tracks.tally.events, c->tracks.hits, 100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));
   track_check_report_ghosts(&c->tracks, r, "long tracks", is_comparable);
@@ -112,8 +112,8 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
   if (!is_comparable)
     s->message(s->context, SL_WARNING,
                "no SciFi hit id of the tracks is in the truth: the truth has no SciFi hits or belongs to other events");
-  if (c->tracks_with_a_hit_twice > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks contain a SciFi hit twice", c->tracks_with_a_hit_twice);
+  if (c->tracks_with_duplicates > 0)
+    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks contain a SciFi hit twice", c->tracks_with_duplicates);
   return SL_OK;
 }
 

@@ -55,6 +55,6 @@ void momenta_report(const struct momenta *m, double range, const struct sl_repor
   r->begin_array(r->context, "momentum");
   for (uint32_t bin = 0; bin <= MOMENTUM_BINS; bin++) report_bin(m, bin, range, r);
   r->end_array(r->context);
-  spread_report_left_out(&m->qop[ALL_MOMENTA], "q/p", r);
-  spread_report_left_out(&m->p[ALL_MOMENTA], "p", r);
+  spread_report_ignored(&m->qop[ALL_MOMENTA], "q/p", r);
+  spread_report_ignored(&m->p[ALL_MOMENTA], "p", r);
 }

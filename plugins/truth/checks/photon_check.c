@@ -32,7 +32,7 @@ static const struct {
   double end; /* MeV */
 } bins[BINS + 1] = {{"ET < 0.2 GeV", 200}, {"0.2 to 0.5 GeV", 500},  {"0.5 to 1 GeV", 1e3}, {"1 to 2 GeV", 2e3},
                     {"2 to 4 GeV", 4e3},   {"ET > 4 GeV", INFINITY}, {"all", INFINITY}};
-static const double energy_range = 1.0, place_range_mm = 60.0, mass_range = 1.0; /* ranges of the spreads */
+static const double energy_range = 1.0, x_range_mm = 60.0, mass_range = 1.0; /* ranges of the spreads */
 static const double pi0_mass = 134.977;
 static const double found_min = 0.5; /* fraction of the true energy */
 
@@ -41,14 +41,14 @@ enum { MASS_CELLS = 100, MASS_STEP = 5 };
 
 struct photons {
   uint64_t count, found;
-  struct spread energy, place; /* cluster energy / true energy - 1; cluster x - true x, mm */
+  struct spread energy, x; /* cluster energy / true energy - 1; cluster x - true x, mm */
 };
 
 struct photon_check {
   struct tally tally;
   struct mc_joined joined;
   struct photons photons[BINS + 1];
-  uint64_t beside; /* photons that cross no cell */
+  uint64_t outside; /* photons that cross no cell */
   uint64_t pi0, pi0_found;
   struct spread mass;                                /* of found pi0: mass / true mass - 1 */
   uint64_t pairs[MASS_CELLS], pi0_pairs[MASS_CELLS]; /* by mass: all pairs; pairs from a found pi0 */
@@ -110,7 +110,7 @@ static void add_photon(struct photon_check *c, const struct photon_check_args *a
     if (cluster < 0) continue;
     n->found++;
     spread_add(&n->energy, energy_range, (double)args->clusters.energy[cluster] / (double)p->energy - 1);
-    spread_add(&n->place, place_range_mm, (double)args->clusters.x[cluster] - (double)p->x);
+    spread_add(&n->x, x_range_mm, (double)args->clusters.x[cluster] - (double)p->x);
   }
 }
 
@@ -130,16 +130,16 @@ static void add_mass(uint64_t cells[MASS_CELLS], double mass) {
   if (mass < MASS_CELLS * MASS_STEP) cells[(uint32_t)(mass / MASS_STEP)]++;
 }
 
-static int is_of_pairs(const struct photon_check_args *args, uint32_t i) {
+static int is_pair_cluster(const struct photon_check_args *args, uint32_t i) {
   return args->clusters.et[i] > args->pair_et_min && args->clusters.highest_share[i] > args->pair_share_min;
 }
 
 static void add_pairs(struct photon_check *c, const struct photon_check_args *args, uint32_t event) {
   const uint32_t end = args->clusters.offsets[event + 1];
   for (uint32_t i = args->clusters.offsets[event]; i < end; i++) {
-    if (!is_of_pairs(args, i)) continue;
+    if (!is_pair_cluster(args, i)) continue;
     for (uint32_t k = i + 1; k < end; k++) {
-      if (!is_of_pairs(args, k)) continue;
+      if (!is_pair_cluster(args, k)) continue;
       add_mass(c->pairs, mass_of(&args->clusters, i, k));
     }
   }
@@ -155,7 +155,7 @@ static void add_pi0(struct photon_check *c, const struct photon_check_args *args
     if (!(et_of(&p) > (double)args->pair_et_min && et_of(&other) > (double)args->pair_et_min)) return;
     const int32_t a = c->cluster[i], b = c->cluster[k];
     c->pi0++;
-    if (a < 0 || b < 0 || a == b || !is_of_pairs(args, (uint32_t)a) || !is_of_pairs(args, (uint32_t)b)) return;
+    if (a < 0 || b < 0 || a == b || !is_pair_cluster(args, (uint32_t)a) || !is_pair_cluster(args, (uint32_t)b)) return;
     const double mass = mass_of(&args->clusters, (uint32_t)a, (uint32_t)b);
     c->pi0_found++;
     spread_add(&c->mass, mass_range, mass / pi0_mass - 1);
@@ -173,7 +173,7 @@ static int check_event(struct photon_check *c, const struct photon_check_args *a
     const struct truth_photon p = photon_at(c, i);
     c->cluster[i] = NO_CLUSTER;
     if (p.cell >= CALO_CELLS) {
-      c->beside++;
+      c->outside++;
       continue;
     }
     c->cluster[i] = cluster_of(args, event, &p);
@@ -222,7 +222,7 @@ static int photon_check_consume(void *state, const struct sl_services *s, const 
 static void report_photons(const struct photons *n, const char *name, const struct sl_report *r) {
   const double share = ratio((double)n->found, (double)n->count), error = rate_error(n->found, n->count);
   const double median = spread_median(&n->energy, energy_range), width = spread_width(&n->energy, energy_range);
-  const double place = spread_width(&n->place, place_range_mm);
+  const double x = spread_width(&n->x, x_range_mm);
   r->begin_object(r->context, NULL);
   r->text(r->context, "name", name);
   r->integer(r->context, "photons", (int64_t)n->count);
@@ -231,13 +231,13 @@ static void report_photons(const struct photons *n, const char *name, const stru
   r->number(r->context, "error", error);
   r->number(r->context, "energy_median", median);
   r->number(r->context, "energy_width", width);
-  r->number(r->context, "x_width", place);
+  r->number(r->context, "x_width", x);
   r->end_object(r->context);
   if (n->count > 0)
     r->line(r->context,
             "photons, %-16s %7" PRIu64 " / %-7" PRIu64
             " %6.2f +- %5.2f %%  energy: median %6.2f %%  width %6.2f %%  x: width %5.1f mm",
-            name, n->found, n->count, 100 * share, 100 * error, 100 * median, 100 * width, place);
+            name, n->found, n->count, 100 * share, 100 * error, 100 * median, 100 * width, x);
 }
 
 static void report_masses(const uint64_t cells[MASS_CELLS], const char *key, const struct sl_report *r) {
@@ -261,18 +261,18 @@ static void report_pi0(const struct photon_check *c, const struct sl_report *r) 
     r->line(r->context,
             "pi0 with both photons above pair_et_min: %" PRIu64 " / %" PRIu64 "  mass: median %.1f MeV  width %.1f MeV",
             c->pi0_found, c->pi0, median, width);
-  spread_report_left_out(&c->mass, "masses", r);
+  spread_report_ignored(&c->mass, "masses", r);
 }
 
 static int photon_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   const struct photon_check *c = (const struct photon_check *)state;
   tally_report(&c->tally, r);
-  r->integer(r->context, "photons_beside", (int64_t)c->beside);
+  r->integer(r->context, "photons_beside", (int64_t)c->outside);
   r->begin_array(r->context, "photons");
   for (uint32_t bin = 0; bin <= BINS; bin++) report_photons(&c->photons[bin], bins[bin].name, r);
   r->end_array(r->context);
-  spread_report_left_out(&c->photons[ALL].energy, "energies", r);
-  spread_report_left_out(&c->photons[ALL].place, "positions", r);
+  spread_report_ignored(&c->photons[ALL].energy, "energies", r);
+  spread_report_ignored(&c->photons[ALL].x, "positions", r);
   report_pi0(c, r);
   tally_warn(&c->tally, s);
   return SL_OK;

@@ -145,7 +145,7 @@ static void print_truth(const struct sl_report *r, const char *name, const struc
 
 static void print_spreads(const struct sl_report *r, const struct score_row *row) {
   static const char *const names[3] = {"x", "y", "z"};
-  for (uint32_t k = 0; k < 3; k++) spread_report_left_out(&row->spreads[SCORE_X + k], names[k], r);
+  for (uint32_t k = 0; k < 3; k++) spread_report_ignored(&row->spreads[SCORE_X + k], names[k], r);
   if (row->spreads[SCORE_X].count == 0) return;
   for (uint32_t k = 0; k < 3; k++) {
     const struct spread *residual = &row->spreads[SCORE_X + k], *pull = &row->spreads[SCORE_PULL_X + k];

@@ -45,7 +45,7 @@ SL_HOST_ARGUMENTS(selection_check, SELECTION_CHECK);
  * flight of a daughter are not daughters. Reused for all events; the memory only grows. */
 struct signal_decay {
   uint32_t listed;           /* daughters in the truth, which lists particles with hits */
-  uint32_t long_ones;        /* bits of the first 16 daughters: reconstructible as a long track */
+  uint32_t reconstructible;  /* bits of the first 16 daughters: reconstructible as a long track */
   uint32_t found;            /* bits of the first 16 daughters: matched by a long track */
   uint32_t *track_daughters; /* per long track: bits of the daughters that it matches */
   uint64_t track_capacity;   /* of track_daughters */
@@ -71,7 +71,7 @@ static void signal_decay_free(struct signal_decay *decay) {
 
 /* Finds the daughters among the particles of an event with `track_count` long tracks: 0 or SL_ENOMEM. */
 static int signal_decay_begin(struct signal_decay *decay, const struct mc_event *mc, uint32_t track_count) {
-  decay->listed = decay->long_ones = decay->found = 0;
+  decay->listed = decay->reconstructible = decay->found = 0;
   if (!mc_reserve((void **)&decay->track_daughters, &decay->track_capacity, track_count, sizeof(uint32_t)))
     return SL_ENOMEM;
   if (track_count) memset(decay->track_daughters, 0, track_count * sizeof(uint32_t));
@@ -81,7 +81,7 @@ static int signal_decay_begin(struct signal_decay *decay, const struct mc_event 
     const uint32_t k = decay->listed++;
     if (k >= SIGNAL_DAUGHTERS_MAX) continue;
     decay->particles[k] = i;
-    if ((p->flags & MC_IS_LONG) && mc_in_acceptance(p)) decay->long_ones |= 1u << k;
+    if ((p->flags & MC_IS_LONG) && mc_in_acceptance(p)) decay->reconstructible |= 1u << k;
   }
   return SL_OK;
 }
@@ -97,10 +97,10 @@ static void signal_decay_add_track(struct signal_decay *decay, const struct asso
 
 /* Are all `count` daughters reconstructible? Are all of them found? */
 static int signal_is_reconstructible(const struct signal_decay *decay, uint32_t count) {
-  return decay->listed == count && decay->long_ones == (1u << count) - 1;
+  return decay->listed == count && decay->reconstructible == (1u << count) - 1;
 }
 static int signal_is_found(const struct signal_decay *decay, uint32_t count) {
-  return signal_is_reconstructible(decay, count) && decay->found == decay->long_ones;
+  return signal_is_reconstructible(decay, count) && decay->found == decay->reconstructible;
 }
 /* Do two tracks of the event match two different daughters? */
 static int signal_has_pair(const struct signal_decay *decay, uint32_t first, uint32_t second) {

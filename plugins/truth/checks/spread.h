@@ -13,7 +13,7 @@
 enum { SPREAD_CELLS = 2000 };
 
 struct spread {
-  uint64_t count, left_out;
+  uint64_t count, ignored;
   double sum, sum_of_squares;
   uint32_t cells[SPREAD_CELLS];
 };
@@ -25,6 +25,6 @@ double spread_rms(const struct spread *s); /* about the mean */
 double spread_width(const struct spread *s, double range);
 double spread_median(const struct spread *s, double range);
 /* Writes a line with the number of ignored values, if there are any. */
-void spread_report_left_out(const struct spread *s, const char *name, const struct sl_report *r);
+void spread_report_ignored(const struct spread *s, const char *name, const struct sl_report *r);
 
 #endif

@@ -53,16 +53,16 @@ HISTOGRAMS(CHECK_)
 void distributions_fill(struct distributions *d, uint32_t which, double value) {
   const struct description *of = &descriptions[which];
   struct histogram *h = &d->histograms[which];
-  const double place = (value - of->low) / (of->high - of->low) * of->bins;
+  const double bin = (value - of->low) / (of->high - of->low) * of->bins;
   h->entries++;
   h->sum += value;
   h->square_sum += value * value;
-  if (!(place >= 0))
+  if (!(bin >= 0))
     h->below++;
-  else if (place >= of->bins)
+  else if (bin >= of->bins)
     h->above++;
   else
-    h->counts[(uint32_t)place]++;
+    h->counts[(uint32_t)bin]++;
 }
 
 /* ---------------------------------------------------------------------------------------------- true clusters */

@@ -10,7 +10,9 @@ struct tiles {
   uint32_t count, tile[TILES_MAX];
 };
 
-static uint32_t place_of(uint32_t tile) { return MUON_QUARTERS * muon_tile_grid(tile) + muon_tile_quarter(tile); }
+static uint32_t quarter_index_of(uint32_t tile) {
+  return MUON_QUARTERS * muon_tile_grid(tile) + muon_tile_quarter(tile);
+}
 
 static int is_in(const struct muon_geometry_view *g, uint32_t tile, uint32_t table) {
   const uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table + muon_tile_grid(tile)];
@@ -34,7 +36,8 @@ static uint32_t count_hits(const struct muon_geometry_view *g, const struct tile
       continue;
     }
     for (uint32_t k = 0; k < t->count; k++)
-      hits += place_of(t->tile[k]) == place_of(x) && is_in(g, t->tile[k], MUON_Y_STRIPS) && do_cross(x, t->tile[k]);
+      hits += quarter_index_of(t->tile[k]) == quarter_index_of(x) && is_in(g, t->tile[k], MUON_Y_STRIPS) &&
+              do_cross(x, t->tile[k]);
   }
   return hits;
 }

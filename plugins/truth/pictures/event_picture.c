@@ -57,7 +57,7 @@ enum { CHOOSE_FIRST, CHOOSE_BUSIEST };
 enum { SHOW_VELO, SHOW_SPECTROMETER };
 
 /* A hit of the event; sorted by id. */
-struct hit_place {
+struct indexed_hit {
   uint32_t id, hit, is_used, reserved;
 };
 
@@ -65,8 +65,8 @@ struct event_picture {
   struct mc_event mc;
   struct mc_vertices true_vertices;
   struct association association;
-  struct hit_place *places; /* sorted by id */
-  uint64_t place_count, place_capacity;
+  struct indexed_hit *indexed_hits; /* sorted by id */
+  uint64_t indexed_hit_count, indexed_hit_capacity;
   struct picture_point *scratch;
   uint64_t scratch_capacity;
   struct picture picture;
@@ -74,54 +74,55 @@ struct event_picture {
   uint64_t events_seen;
   struct svg svg;
   uint32_t id_mask, is_drawn, is_busiest, show;
-  uint64_t tracks_drawn, wanted; /* selected: UINT64_MAX if not by number */
+  uint64_t tracks_drawn, selected_event; /* selected: UINT64_MAX if not by number */
   const struct sl_output_calls *to;
   struct sl_output *file;
 };
 
 /* ------------------------------------------------------------------------------------------------ the hits */
 
-static int compare_places(const void *left, const void *right) {
-  const struct hit_place *a = (const struct hit_place *)left, *b = (const struct hit_place *)right;
+static int compare_indexed_hits(const void *left, const void *right) {
+  const struct indexed_hit *a = (const struct indexed_hit *)left, *b = (const struct indexed_hit *)right;
   return a->id != b->id ? (a->id < b->id ? -1 : 1) : (a->hit < b->hit ? -1 : a->hit > b->hit);
 }
 
 static int index_hits(struct event_picture *c, const struct velo_hits_view *hits, uint32_t event) {
-  c->place_count = 0;
+  c->indexed_hit_count = 0;
   if (!hits->offsets) return SL_OK;
   const uint32_t first = hits->offsets[event], count = hits->offsets[event + 1] - first;
-  if (!mc_reserve((void **)&c->places, &c->place_capacity, count, sizeof *c->places)) return SL_ENOMEM;
+  if (!mc_reserve((void **)&c->indexed_hits, &c->indexed_hit_capacity, count, sizeof *c->indexed_hits))
+    return SL_ENOMEM;
   for (uint32_t i = 0; i < count; i++)
-    c->places[i] = (struct hit_place){.id = hits->id[first + i] & c->id_mask, .hit = first + i};
-  c->place_count = count;
-  if (count > 1) qsort(c->places, count, sizeof *c->places, compare_places);
+    c->indexed_hits[i] = (struct indexed_hit){.id = hits->id[first + i] & c->id_mask, .hit = first + i};
+  c->indexed_hit_count = count;
+  if (count > 1) qsort(c->indexed_hits, count, sizeof *c->indexed_hits, compare_indexed_hits);
   return SL_OK;
 }
 
 /* The first hit with this id, or NULL. */
-static struct hit_place *find_hit(struct event_picture *c, uint32_t id) {
-  const uint32_t wanted = id & c->id_mask;
-  uint64_t low = 0, high = c->place_count;
+static struct indexed_hit *find_hit(struct event_picture *c, uint32_t id) {
+  const uint32_t masked_id = id & c->id_mask;
+  uint64_t low = 0, high = c->indexed_hit_count;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    if (c->places[middle].id < wanted)
+    if (c->indexed_hits[middle].id < masked_id)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < c->place_count && c->places[low].id == wanted ? &c->places[low] : NULL;
+  return low < c->indexed_hit_count && c->indexed_hits[low].id == masked_id ? &c->indexed_hits[low] : NULL;
 }
 
 static void mark_used(struct event_picture *c, uint32_t id) {
-  struct hit_place *place = find_hit(c, id);
-  const struct hit_place *end = c->places + c->place_count;
-  for (; place && place < end && place->id == (id & c->id_mask); place++) place->is_used = 1;
+  struct indexed_hit *indexed = find_hit(c, id);
+  const struct indexed_hit *end = c->indexed_hits + c->indexed_hit_count;
+  for (; indexed && indexed < end && indexed->id == (id & c->id_mask); indexed++) indexed->is_used = 1;
 }
 
 static int add_unused_hits(struct event_picture *c, const struct velo_hits_view *hits) {
-  for (uint64_t i = 0; i < c->place_count; i++) {
-    const uint32_t hit = c->places[i].hit;
-    if (c->places[i].is_used) continue;
+  for (uint64_t i = 0; i < c->indexed_hit_count; i++) {
+    const uint32_t hit = c->indexed_hits[i].hit;
+    if (c->indexed_hits[i].is_used) continue;
     if (!picture_add_hit(&c->picture, (struct picture_point){hits->x[hit], hits->y[hit], hits->z[hit]}))
       return SL_ENOMEM;
   }
@@ -186,9 +187,9 @@ static int add_missed(struct event_picture *c, const struct velo_hits_view *hits
     return SL_ENOMEM;
   uint32_t seen = 0;
   for (uint32_t i = 0; i < particle->velo.count; i++) {
-    const struct hit_place *place = find_hit(c, c->mc.ids[particle->velo.first + i]);
-    if (place)
-      c->scratch[seen++] = (struct picture_point){hits->x[place->hit], hits->y[place->hit], hits->z[place->hit]};
+    const struct indexed_hit *indexed = find_hit(c, c->mc.ids[particle->velo.first + i]);
+    if (indexed)
+      c->scratch[seen++] = (struct picture_point){hits->x[indexed->hit], hits->y[indexed->hit], hits->z[indexed->hit]};
   }
   if (seen > 1) qsort(c->scratch, seen, sizeof *c->scratch, compare_z);
   for (uint32_t i = 0; i < seen; i++)
@@ -234,9 +235,9 @@ static int add_vertices(struct event_picture *c, const struct pv_vertices_view *
 /* ------------------------------------------------------------------------------------------------ one event */
 
 /* Result of decoding one kind of truth: SL_OK or SL_ENOMEM. Malformed truth is reported and treated as absent. */
-static int judge(const struct sl_services *s, const struct sl_event *event, int result, const char *what,
-                 const char *reason, uint32_t *is_there) {
-  *is_there = result == SL_OK;
+static int check_decoded(const struct sl_services *s, const struct sl_event *event, int result, const char *what,
+                         const char *reason, uint32_t *is_valid) {
+  *is_valid = result == SL_OK;
   if (result == SL_EFORMAT)
     s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed %s: %s", event->run, event->number,
                what, reason);
@@ -250,11 +251,11 @@ static int read_truth(struct event_picture *c, const struct sl_services *s, cons
   c->mc.particle_count = c->mc.id_count = c->true_vertices.count = 0;
   if (particles && particles[e] < particles[e + 1]) {
     const int result = mc_event_decode(&c->mc, &args->mc_particles, e, &reason);
-    if (judge(s, event, result, "MC particles", reason, &c->picture.has_truth)) return SL_ENOMEM;
+    if (check_decoded(s, event, result, "MC particles", reason, &c->picture.has_truth)) return SL_ENOMEM;
   }
   if (vertices && vertices[e] < vertices[e + 1]) {
     const int result = mc_vertices_decode(&c->true_vertices, &args->mc_vertices, e, &reason);
-    if (judge(s, event, result, "MC vertices", reason, &c->picture.has_true_vertices)) return SL_ENOMEM;
+    if (check_decoded(s, event, result, "MC vertices", reason, &c->picture.has_true_vertices)) return SL_ENOMEM;
     if (c->true_vertices.count == 0) c->picture.has_true_vertices = 0;
   }
   return SL_OK;
@@ -356,7 +357,7 @@ static int event_picture_open(void *state, const struct sl_services *s, const vo
   *c = (struct event_picture){.id_mask = association_velo_mask(args->mask_fraction_bits),
                               .is_busiest = args->choose == CHOOSE_BUSIEST,
                               .show = (uint32_t)args->show,
-                              .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
+                              .selected_event = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
                               .to = s->output};
   /* Opens the file at once, so that a path that cannot be written is reported before the run. */
   return c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
@@ -364,7 +365,7 @@ static int event_picture_open(void *state, const struct sl_services *s, const vo
 
 static int is_chosen(const struct event_picture *c, const struct sl_event *event, uint32_t tracks) {
   if (event->error != SL_EVENT_OK) return 0;
-  if (c->wanted != UINT64_MAX) return !c->is_drawn && event->number == c->wanted;
+  if (c->selected_event != UINT64_MAX) return !c->is_drawn && event->number == c->selected_event;
   return !c->is_drawn || (c->is_busiest && tracks > c->tracks_drawn);
 }
 
@@ -407,9 +408,9 @@ static void report_spectrometer(const struct spectrometer *p, const struct sl_re
 static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct event_picture *c = (struct event_picture *)state;
   const struct picture *p = &c->picture;
-  if (!c->is_drawn && c->wanted != UINT64_MAX) {
+  if (!c->is_drawn && c->selected_event != UINT64_MAX) {
     s->message(s->context, SL_ERROR, "event %" PRIu64 " is not among the events without error: no picture was drawn",
-               c->wanted);
+               c->selected_event);
     return SL_EINVAL;
   }
   if (!c->is_drawn) {
@@ -419,8 +420,8 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   int error = c->to->add(c->file, c->svg.text, c->svg.count);
   if (!error) error = c->to->finish(c->file);
   if (error) return error;
-  const char *place = c->to->place(c->file);
-  r->text(r->context, "path", place);
+  const char *path = c->to->place(c->file);
+  r->text(r->context, "path", path);
   r->integer(r->context, "bytes", (int64_t)c->svg.count);
   r->integer(r->context, "events", (int64_t)c->events_seen);
   r->integer(r->context, "run", p->run);
@@ -434,7 +435,7 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
   if (c->show == SHOW_SPECTROMETER) report_spectrometer(&c->spectrometer, r);
   r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " events, %" PRIu64 " tracks, to %s", p->run,
-          p->number, c->events_seen, c->tracks_drawn, place);
+          p->number, c->events_seen, c->tracks_drawn, path);
   return SL_OK;
 }
 
@@ -444,7 +445,7 @@ static void event_picture_close(void *state) {
   mc_event_free(&c->mc);
   mc_vertices_free(&c->true_vertices);
   association_free(&c->association);
-  free(c->places);
+  free(c->indexed_hits);
   free(c->scratch);
   picture_free(&c->picture);
   spectrometer_free(&c->spectrometer);

@@ -49,9 +49,9 @@ int picture_add_hit(struct picture *p, struct picture_point point) {
 
 int picture_add_vertex(struct picture *p, const struct picture_vertex *vertex) {
   if (!mc_reserve((void **)&p->vertices, &p->vertex_capacity, p->vertex_count + 1, sizeof *p->vertices)) return 0;
-  uint64_t place = p->vertex_count++;
-  for (; place > 0 && p->vertices[place - 1].at.z > vertex->at.z; place--) p->vertices[place] = p->vertices[place - 1];
-  p->vertices[place] = *vertex;
+  uint64_t i = p->vertex_count++;
+  for (; i > 0 && p->vertices[i - 1].at.z > vertex->at.z; i--) p->vertices[i] = p->vertices[i - 1];
+  p->vertices[i] = *vertex;
   p->vertex_counts[vertex->kind]++;
   return 1;
 }
@@ -79,11 +79,11 @@ static void add_mark(struct svg *s, struct svg_point at, uint32_t kind, int size
 
 /* Draws reconstructed vertices last, on top of true ones. */
 void picture_draw_vertices(const struct picture *p, struct svg *s, int size,
-                           struct svg_point (*place)(const void *panel, struct picture_point at), const void *panel) {
+                           struct svg_point (*to_page)(const void *panel, struct picture_point at), const void *panel) {
   for (int found = 0; found <= 1; found++)
     for (uint64_t i = 0; i < p->vertex_count; i++)
       if ((p->vertices[i].kind == PICTURE_VERTEX_FOUND) == found)
-        add_mark(s, place(panel, p->vertices[i].at), p->vertices[i].kind, size + 2 * found);
+        add_mark(s, to_page(panel, p->vertices[i].at), p->vertices[i].kind, size + 2 * found);
 }
 
 static void add_entry(struct legend *l, const struct picture *p, uint32_t kind, const char *text) {

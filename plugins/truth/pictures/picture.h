@@ -74,7 +74,7 @@ int picture_add_vertex(struct picture *p, const struct picture_vertex *vertex);
  * position in the caller's panel; and a part of the legend, with a note (or NULL) on true vertices. */
 extern const char picture_vertex_style[];
 void picture_draw_vertices(const struct picture *p, struct svg *svg, int size,
-                           struct svg_point (*place)(const void *panel, struct picture_point at), const void *panel);
+                           struct svg_point (*to_page)(const void *panel, struct picture_point at), const void *panel);
 void picture_draw_vertex_legend(const struct picture *p, struct legend *l, const char *note);
 
 /* Draws the whole SVG file. */

@@ -62,7 +62,7 @@ static void add_style(struct svg *s) {
 
 enum view { VIEW_ZR, VIEW_XY, VIEW_ZX };
 
-static struct svg_point look(enum view view, struct picture_point p) {
+static struct svg_point project(enum view view, struct picture_point p) {
   switch (view) {
     case VIEW_ZR:
       return (struct svg_point){(double)p.z, (double)sqrtf(p.x * p.x + p.y * p.y)};
@@ -79,8 +79,8 @@ struct panel {
   const char *name; /* name of the clip path */
 };
 
-static struct svg_point place(const struct panel *panel, struct picture_point p) {
-  return svg_on_page(&panel->frame, look(panel->view, p));
+static struct svg_point to_page(const struct panel *panel, struct picture_point p) {
+  return svg_on_page(&panel->frame, project(panel->view, p));
 }
 
 /* ------------------------------------------------------------------------------------------------ sensors */
@@ -102,7 +102,7 @@ static void draw_sensors_xy(const struct picture *p, struct svg *s, const struct
   for (uint32_t sensor = 0; sensor < VELO_SENSORS / VELO_MODULE_PAIRS; sensor++)
     for (uint32_t k = 0; k < SENSOR_CORNERS; k++) {
       svg_add(s, k == 0 ? "M" : "L");
-      svg_add_point(s, place(panel, on_sensor(&p->geometry, sensor, corners[k][0], corners[k][1])));
+      svg_add_point(s, to_page(panel, on_sensor(&p->geometry, sensor, corners[k][0], corners[k][1])));
       if (k == SENSOR_CORNERS - 1) svg_add(s, "z");
     }
   svg_add(s, "'/>\n");
@@ -116,7 +116,7 @@ static void draw_modules_zr(const struct picture *p, struct svg *s, const struct
     double low = 1e9, high = 0;
     for (uint32_t k = 0; k < 4 * (STEPS + 1) * (STEPS + 1); k++) {
       const uint32_t sensor = 4 * module + k % 4, i = k / 4 % (STEPS + 1), j = k / 4 / (STEPS + 1);
-      const double r = look(VIEW_ZR, on_sensor(&p->geometry, sensor, (float)i / STEPS, (float)j / STEPS)).v;
+      const double r = project(VIEW_ZR, on_sensor(&p->geometry, sensor, (float)i / STEPS, (float)j / STEPS)).v;
       low = r < low ? r : low;
       high = r > high ? r : high;
     }
@@ -145,7 +145,7 @@ static void draw_detector(const struct picture *p, struct svg *s, const struct p
 static void draw_unused_hits(const struct picture *p, struct svg *s, const struct panel *panel) {
   struct svg_pen pen = svg_pen_start(s);
   svg_add(s, "<path class='hits' d='");
-  for (uint64_t i = 0; i < p->hit_count; i++) svg_pen_dot(&pen, place(panel, p->hits[i]));
+  for (uint64_t i = 0; i < p->hit_count; i++) svg_pen_dot(&pen, to_page(panel, p->hits[i]));
   svg_add(s, "'/>\n");
 }
 
@@ -155,7 +155,7 @@ static void draw_dots_of(const struct picture *p, struct svg *s, const struct pa
   svg_add(s, "<path class='%s-%s' d='", kinds[kind].class_name, suffix);
   for (uint64_t l = 0; l < p->line_count; l++)
     for (uint32_t i = 0; p->lines[l].kind == kind && i < p->lines[l].point_count; i++)
-      svg_pen_dot(&pen, place(panel, p->points[p->lines[l].first_point + i]));
+      svg_pen_dot(&pen, to_page(panel, p->points[p->lines[l].first_point + i]));
   svg_add(s, "'/>\n");
 }
 
@@ -168,17 +168,17 @@ static void draw_hits_of(const struct picture *p, struct svg *s, const struct pa
 /* ------------------------------------------------------------------------------------------------ lines */
 
 /* Distance in z along the line from its origin to the border of a box: |x| and |y| below `side`, z within limits. */
-static float reach(const struct picture_line *line, float side, float low, float high) {
+static float distance_to_box(const struct picture_line *line, float side, float low, float high) {
   const float *origin[2] = {&line->origin.x, &line->origin.y};
   const float slopes[2] = {line->tx, line->ty}, sign = line->is_backward ? -1 : 1;
-  float far = line->is_backward ? line->origin.z - low : high - line->origin.z;
+  float distance = line->is_backward ? line->origin.z - low : high - line->origin.z;
   for (int k = 0; k < 2; k++) {
     const float slope = sign * slopes[k];
     if (slope == 0) continue;
     const float left = ((slope > 0 ? side : -side) - *origin[k]) / slope;
-    if (left < far) far = left;
+    if (left < distance) distance = left;
   }
-  return sign * (far > 0 ? far : 0);
+  return sign * (distance > 0 ? distance : 0);
 }
 
 static struct picture_point along(const struct picture_line *line, float dz) {
@@ -193,15 +193,15 @@ static void add_line_path(const struct picture *p, struct svg_pen *pen, const st
   const float outside = 60, edge = 40;
   const int has_start = line->has_origin || line->point_count > 0;
   if (!has_start || (panel->view == VIEW_ZX && !line->has_origin)) return;
-  svg_pen_move(pen, place(panel, line->has_origin ? line->origin : points[0]));
+  svg_pen_move(pen, to_page(panel, line->has_origin ? line->origin : points[0]));
   if (panel->view == VIEW_ZX) {
-    const float dz = reach(line, outside, (float)panel->frame.u_min, (float)panel->frame.u_max);
-    svg_pen_line(pen, place(panel, along(line, dz)));
+    const float dz = distance_to_box(line, outside, (float)panel->frame.u_min, (float)panel->frame.u_max);
+    svg_pen_line(pen, to_page(panel, along(line, dz)));
   } else if (line->point_count == 0) {
-    svg_pen_line(pen, place(panel, along(line, reach(line, edge, z_low, z_high))));
+    svg_pen_line(pen, to_page(panel, along(line, distance_to_box(line, edge, z_low, z_high))));
   } else {
     const uint32_t first = panel->view == VIEW_XY ? line->point_count - 1 : 0;
-    for (uint32_t i = first; i < line->point_count; i++) svg_pen_line(pen, place(panel, points[i]));
+    for (uint32_t i = first; i < line->point_count; i++) svg_pen_line(pen, to_page(panel, points[i]));
   }
 }
 
@@ -254,8 +254,8 @@ static void draw_kind(const struct picture *p, struct svg *s, const struct panel
 
 /* ------------------------------------------------------------------------------------------------ vertices */
 
-static struct svg_point place_of_vertex(const void *panel, struct picture_point at) {
-  return place((const struct panel *)panel, at);
+static struct svg_point vertex_to_page(const void *panel, struct picture_point at) {
+  return to_page((const struct panel *)panel, at);
 }
 
 /* Writes the number of tracks above true vertices, outside the panel, in up to three rows without overlaps; others
@@ -264,7 +264,7 @@ static void draw_vertex_numbers(const struct picture *p, struct svg *s, const st
   enum { ROWS = 3, ROW_HEIGHT = 14, APART = 26 };
   double row_ends[ROWS] = {-1e6, -1e6, -1e6};
   for (uint64_t i = 0; i < p->vertex_count; i++) {
-    const struct svg_point at = place(panel, p->vertices[i].at);
+    const struct svg_point at = to_page(panel, p->vertices[i].at);
     int row = 0;
     while (row < ROWS && at.u < row_ends[row] + APART) row++;
     if (p->vertices[i].kind == PICTURE_VERTEX_FOUND || row == ROWS) continue;
@@ -284,7 +284,7 @@ static void draw_panel(const struct picture *p, struct svg *s, const struct pane
   if (panel->view != VIEW_ZX) draw_unused_hits(p, s, panel);
   for (uint32_t kind = 0; kind < PICTURE_KINDS; kind++) draw_kind(p, s, panel, kind);
   const int size = panel->view == VIEW_ZX ? 8 : panel->view == VIEW_ZR ? 6 : 4;
-  picture_draw_vertices(p, s, size, place_of_vertex, panel);
+  picture_draw_vertices(p, s, size, vertex_to_page, panel);
   page_end_clip(s);
   svg_add_axes(s, &panel->frame, u_step, v_step, u_label, v_label);
 }

@@ -50,7 +50,7 @@ static inline int spectrometer_is_true(enum spectrometer_kind kind) {
 }
 
 /* Found tracks by their last detector. */
-enum spectrometer_reach { SPECTROMETER_TO_UT, SPECTROMETER_TO_SCIFI, SPECTROMETER_REACHES };
+enum spectrometer_end { SPECTROMETER_TO_UT, SPECTROMETER_TO_SCIFI, SPECTROMETER_ENDS };
 struct spectrometer_found {
   uint32_t is_read; /* such tracks are connected */
   uint32_t tracks, ghosts;
@@ -64,7 +64,7 @@ struct spectrometer_point {
 /* A particle, from its origin through its hits; or a found track. */
 struct spectrometer_track {
   enum spectrometer_kind kind;
-  enum spectrometer_reach reach; /* of a found track */
+  enum spectrometer_end end; /* of a found track */
   uint32_t is_muon, has_exit;
   uint32_t first_point, point_count;
   float exit_slope; /* slope after its last hit, if has_exit */
@@ -84,7 +84,7 @@ struct spectrometer {
   uint64_t track_count, track_capacity, point_count, point_capacity;
   uint32_t counts[SPECTROMETER_KINDS]; /* of tracks */
   uint32_t true_tracks, muons;         /* among the tracks */
-  struct spectrometer_found found[SPECTROMETER_REACHES];
+  struct spectrometer_found found[SPECTROMETER_ENDS];
   uint32_t has_truth, has_energy;
   float column_width;
   double energy_mev[SPECTROMETER_COLUMNS];

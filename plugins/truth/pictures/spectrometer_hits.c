@@ -62,13 +62,13 @@ static int add_muon_tile(struct spectrometer *p, const struct muon_geometry_view
   const uint32_t grid_x = muon_tile_grid_x(tile), grid_y = muon_tile_grid_y(tile), table = find_muon_table(g, tile);
   const int is_inside = x < 2 * grid_x && y < 2 * grid_y && (x >= grid_x || y >= grid_y);
   if (table >= MUON_Y_STRIPS || !is_inside) return 1;
-  const uint32_t place =
+  const uint32_t index =
       g->position_first[MUON_STATIONS * table + muon_tile_station(tile)] + g->offset[MUON_GRIDS * table + grid] +
       muon_tile_quarter(tile) * muon_quarter_size(grid_x, grid_y) + muon_running_number(x, y, grid_x, grid_y);
   uint32_t width = g->width_first[table] + 6 * grid_y * muon_tile_quarter(tile);
   for (uint32_t i = 0; i < grid; i++) width += 24 * g->grid[MUON_GRIDS * (2 * table + 1) + i];
-  const struct spectrometer_hit hit = {.z = g->z[place],
-                                       .x = g->x[place],
+  const struct spectrometer_hit hit = {.z = g->z[index],
+                                       .x = g->x[index],
                                        .half_x = g->half_x[width + muon_width_number(x, y, grid_x, grid_y)],
                                        .id = tile};
   return spectrometer_add_hit(p, SPECTROMETER_MUON, &hit);
@@ -101,9 +101,9 @@ static void add_energy(struct spectrometer *p, const struct calo_geometry_view *
                        int32_t adc) {
   const uint32_t cell = g->channels[CALO_CARD_CHANNELS * card + channel];
   if (cell >= CALO_CELLS) return;
-  const float place = g->xy[2 * cell] / g->cell_size[0] + (float)SPECTROMETER_COLUMNS / 2;
-  if (place >= 0 && place < SPECTROMETER_COLUMNS)
-    p->energy_mev[(uint32_t)place] += (double)calo_energy(g->gain[cell], g->pedestal[0], adc);
+  const float index = g->xy[2 * cell] / g->cell_size[0] + (float)SPECTROMETER_COLUMNS / 2;
+  if (index >= 0 && index < SPECTROMETER_COLUMNS)
+    p->energy_mev[(uint32_t)index] += (double)calo_energy(g->gain[cell], g->pedestal[0], adc);
 }
 
 static void add_packed_bank(struct spectrometer *p, const struct calo_geometry_view *g, const uint32_t *words,
