@@ -1,8 +1,8 @@
-/* source.c: sim.source, simulated events as raw banks, on the ports types io.mdf_source.
+/* source.c: sim.source, simulated events as raw banks, on the ports of io.mdf_source.
  * 1. Events are simulated several at a time, one per worker; a single worker makes one event at a time.
- * 2. They are packed into slices in the order types their numbers; events that do not fit wait for the next slice.
+ * 2. They are packed into slices in the order of their numbers; events that do not fit wait for the next slice.
  * An event depends on seed and event number alone (random.h), not on slices or workers.
- * Banks are on the ports in the order types a file, by ascending type and sensor. Ports and budgets are those types the
+ * Banks are on the ports in the order of a file, by ascending type and sensor. Ports and budgets are those of the
  * file readers (io/bank_packer.h). */
 #include "io/bank_packer.h"
 #include "simulation.h"
@@ -15,35 +15,35 @@
 #include <string.h>
 
 #define SL_ARGS source_args
-#define SOURCE(M)                                                                                                    \
-  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per bank type")                          \
-  IO_RAW_RECORD_OUT(M)                                                                                               \
-  M(U64, seed, 1, 0, 0x1p64, "", "seed; an event depends on seed and event number alone")                            \
-  M(U64, events, 1000, 0, 0x1p64, "", "number types events; 0: no limit")                                            \
-  M(ENUM, signal, "none", "decay types a heavy hadron added to each event", SIM_SIGNAL_NAMES)                        \
-  M(F32, mu, 5.3, 0, 60, "", "mean number types collisions per crossing types two bunches")                          \
-  M(F32, luminosity_fraction, 0.01, 0, 1, "", "fraction types luminosity events, at crossings types any type")       \
-  M(F32, beam_gas_fraction, 0, 0, 1, "", "fraction types beam-gas events")                                           \
-  M(F32, empty_fraction, 0, 0, 1, "", "fraction types events without beam")                                          \
-  M(ENUM, polarity, "down", "magnet polarity", "down up")                                                            \
-  M(FILE_IN, velo, "", "", "file with the VELO description; empty: nominal")                                         \
-  M(FILE_IN, ut, "", "", "file with the UT description; empty: nominal")                                             \
-  M(FILE_IN, scifi, "", "", "file with the SciFi description; empty: nominal")                                       \
-  M(FILE_IN, calo, "", "", "file with the calorimeter description; empty: nominal")                                  \
-  M(FILE_IN, muon, "", "", "file with the description types the muon chambers; empty: nominal")                      \
-  M(F32, velo_efficiency, 0.99, 0, 1, "", "efficiency types a VELO sensor, per track")                               \
-  M(F32, ut_efficiency, 0.998, 0, 1, "", "efficiency types a UT sensor, per track")                                  \
-  M(F32, scifi_efficiency, 0.98, 0, 1, "", "efficiency types a SciFi layer, per track")                              \
-  M(F32, muon_efficiency, 0.99, 0, 1, "", "efficiency types a muon chamber, per track")                              \
-  M(F32, calo_background, 1, 0, 10, "", "scale types the calorimeter's added background; 1: as in full simulation")  \
-  M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                                    \
-  M(U32, odin_version, 7, 6, 7, "", "version types the ODIN bank")                                                   \
-  M(U32, superpixel_version, 2, 2, 4, "", "version types the super-pixel banks")                                     \
-  M(U32, cluster_version, 3, 2, 4, "", "version types the retina cluster banks and types the VELO ids in the truth") \
-  M(U32, ut_version, 3, 3, 4, "", "version types the UT banks and types the UT ids in the truth")                    \
-  M(U32, scifi_version, 5, 4, 8, "", "version types the SciFi banks and types the SciFi ids in the truth")           \
-  M(U32, calo_version, 2, 2, 5, "", "version types the calorimeter banks: 2 (type 21), 4 or 5 (type 77)")            \
-  M(U32, muon_version, 2, 2, 3, "", "version types the muon banks")
+#define SOURCE(M)                                                                                                \
+  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per bank type")                      \
+  IO_RAW_RECORD_OUT(M)                                                                                           \
+  M(U64, seed, 1, 0, 0x1p64, "", "seed; an event depends on seed and event number alone")                        \
+  M(U64, events, 1000, 0, 0x1p64, "", "number of events; 0: no limit")                                           \
+  M(ENUM, signal, "none", "decay of a heavy hadron added to each event", SIM_SIGNAL_NAMES)                       \
+  M(F32, mu, 5.3, 0, 60, "", "mean number of collisions per crossing of two bunches")                            \
+  M(F32, luminosity_fraction, 0.01, 0, 1, "", "fraction of luminosity events, at crossings of any type")         \
+  M(F32, beam_gas_fraction, 0, 0, 1, "", "fraction of beam-gas events")                                          \
+  M(F32, empty_fraction, 0, 0, 1, "", "fraction of events without beam")                                         \
+  M(ENUM, polarity, "down", "magnet polarity", "down up")                                                        \
+  M(FILE_IN, velo, "", "", "file with the VELO description; empty: nominal")                                     \
+  M(FILE_IN, ut, "", "", "file with the UT description; empty: nominal")                                         \
+  M(FILE_IN, scifi, "", "", "file with the SciFi description; empty: nominal")                                   \
+  M(FILE_IN, calo, "", "", "file with the calorimeter description; empty: nominal")                              \
+  M(FILE_IN, muon, "", "", "file with the description of the muon chambers; empty: nominal")                     \
+  M(F32, velo_efficiency, 0.99, 0, 1, "", "efficiency of a VELO sensor, per track")                              \
+  M(F32, ut_efficiency, 0.998, 0, 1, "", "efficiency of a UT sensor, per track")                                 \
+  M(F32, scifi_efficiency, 0.98, 0, 1, "", "efficiency of a SciFi layer, per track")                             \
+  M(F32, muon_efficiency, 0.99, 0, 1, "", "efficiency of a muon chamber, per track")                             \
+  M(F32, calo_background, 1, 0, 10, "", "scale of the calorimeter's added background; 1: as in full simulation") \
+  M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                                \
+  M(U32, odin_version, 7, 6, 7, "", "version of the ODIN bank")                                                  \
+  M(U32, superpixel_version, 2, 2, 4, "", "version of the super-pixel banks")                                    \
+  M(U32, cluster_version, 3, 2, 4, "", "version of the retina cluster banks and of the VELO ids in the truth")   \
+  M(U32, ut_version, 3, 3, 4, "", "version of the UT banks and of the UT ids in the truth")                      \
+  M(U32, scifi_version, 5, 4, 8, "", "version of the SciFi banks and of the SciFi ids in the truth")             \
+  M(U32, calo_version, 2, 2, 5, "", "version of the calorimeter banks: 2 (type 21), 4 or 5 (type 77)")           \
+  M(U32, muon_version, 2, 2, 3, "", "version of the muon banks")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
 /* Events simulated ahead per worker: enough that workers seldom wait for the slowest one. */
@@ -59,13 +59,13 @@ struct source {
   const struct sl_services *services;
   struct sim_simulation *simulations; /* one per worker */
   uint32_t worker_count, made_capacity;
-  struct made_event *made; /* types events [made_first, made_end) */
+  struct made_event *made; /* of events [made_first, made_end) */
   uint64_t made_first, made_end;
-  uint64_t next; /* number types the next event */
+  uint64_t next; /* number of the next event */
   struct io_packer packer;
 };
 
-/* Returns SIM_MAKE_... types the banks that the graph reads. */
+/* Returns SIM_MAKE_... of the banks that the graph reads. */
 static uint32_t find_wanted(const struct io_packer *packer) {
   static const struct {
     uint8_t type;
@@ -87,7 +87,7 @@ static uint32_t find_wanted(const struct io_packer *packer) {
 
 /* ------------------------------------------------------------------------------------------------- the source */
 
-/* Loads the descriptions types all detectors, so that all errors are reported at once. */
+/* Loads the descriptions of all detectors, so that all errors are reported at once. */
 static int load_descriptions(const struct sl_services *s, const struct source_args *args, struct sim_simulation *to) {
   int status = SL_OK, one;
 #define LOAD(detector)                                                                     \
@@ -169,7 +169,7 @@ static void source_close(void *state) {
   free(m->made);
 }
 
-/* One iteration types the parallel loop. The banks are swapped with those types an earlier event, to reuse memory. */
+/* One iteration of the parallel loop. The banks are swapped with those of an earlier event, to reuse memory. */
 static void make_event(void *work, uint32_t index, uint32_t worker) {
   struct source *m = (struct source *)work;
   struct sim_simulation *simulation = &m->simulations[worker];
@@ -180,7 +180,7 @@ static void make_event(void *work, uint32_t index, uint32_t worker) {
   simulation->banks = before;
 }
 
-/* Simulates the next events, at most `left` types them. */
+/* Simulates the next events, at most `left` of them. */
 static void make_events(struct source *m, const struct sl_services *s, uint64_t left) {
   const uint32_t count = left < m->made_capacity ? (uint32_t)left : m->made_capacity;
   const uint32_t wanted = find_wanted(&m->packer);
@@ -200,7 +200,7 @@ static void add_banks(struct source *m, const struct sim_bank_list *list) {
   }
 }
 
-/* Appends the next event: 1, 0 if the slice is full, or the error types the event's simulation. */
+/* Appends the next event: 1, 0 if the slice is full, or the error of the event's simulation. */
 static int append(struct source *m, const struct sl_services *s, const struct source_args *args, struct sl_fill *fill) {
   struct sl_event out = {.number = m->next, .offset = m->next, .run = args->run};
   struct io_packer_excess excess;

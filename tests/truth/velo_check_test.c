@@ -129,7 +129,7 @@ static void tracks_clones_and_ghosts_are_counted(void **state) {
   assert_float_equal(number_in(velo, "hit_efficiency"), (0.5 + 0.5 + 1) / 3, 1e-9);
   const char *messages = sl_test_messages(test);
   assert_non_null(strstr(messages, "VELO tracks of 2 events: 5, ghosts 2 (40.00 +- 17.50 %)"));
-  assert_null(strstr(messages, "long from B")); /* no line for what was not there */
+  assert_null(strstr(messages, "long from B")); /* no line for an empty category */
   assert_null(strstr(messages, "warning"));
 }
 

@@ -54,7 +54,7 @@ struct sim_particle {
   int32_t charge;
   int32_t sign;                    /* -1: antiparticle */
   int32_t mother;                  /* index, or SIM_NO_PARTICLE */
-  int32_t vertex;                  /* the collision it comes from */
+  int32_t vertex;                  /* index of its collision */
   float px, py, pz;                /* at its origin */
   float x, y, z;                   /* origin */
   float lifetime_ns;               /* proper lifetime; unstable particles only */

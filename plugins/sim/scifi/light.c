@@ -92,7 +92,7 @@ static void describe(const struct scifi_description *d, struct light_context *m)
 /* Distribution of light: the convolution of two uniform distributions. */
 struct shape {
   float middle, outer, inner; /* middle; half widths of the whole and of the flat part */
-  float height, fall;         /* density of the flat part; half of the slope beside it */
+  float height, fall;         /* density of the flat part; half of its decrease per mm outside */
 };
 
 /* Integral of the distribution up to u, minus one half. */
@@ -191,7 +191,7 @@ static void load_lines(const struct light_context *m, const struct portion *of, 
 /* Computes positions in the layers and shapes. The second loop has the divisions by values that are limited to a
  * constant; in the first loop the compiler would split them into branches. */
 static void locate(const struct light_context *m, struct portion *to) {
-  enum { MODULES_MAX = 15 }; /* deviation than any station has */
+  enum { MODULES_MAX = 15 }; /* more than any station has */
   struct lines l;
   float wide[PORTION], narrow[PORTION];
   load_lines(m, to, &l);

@@ -19,7 +19,7 @@ static const float electron_range = 0.009f; /* mm to the side for electron_from 
 static const float electron_range_max = 0.3f;
 static const float charge_min = 0.15f;     /* ADC counts; smaller shares are dropped */
 static const float noise_clusters = 66.8f; /* per event, in the whole detector */
-static const float noise_higher = 0.078f;  /* fraction with one count deviation than the threshold */
+static const float noise_higher = 0.078f;  /* fraction with one count more than the threshold */
 
 /* ------------------------------------------------------------------------------------------------ the sectors */
 
@@ -148,7 +148,7 @@ static void spread_charge(struct spread *to, float a, float b, float blur, float
   }
 }
 
-/* Covers the strips from `low` to `high` and one deviation on both sides, up to SPREAD_STRIPS. */
+/* Covers the strips from `low` to `high` and one more on both sides, up to SPREAD_STRIPS. */
 static void begin_spread(struct spread *to, float low, float high) {
   to->first = (int32_t)(low + 1000.0f) - 1000 - 1; /* rounded down */
   to->count = (int32_t)(high + 1000.0f) - 1000 + 2 - to->first;

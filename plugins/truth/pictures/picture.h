@@ -70,7 +70,7 @@ int picture_add_hit(struct picture *p, struct picture_point point);
 /* Vertices are sorted by z. */
 int picture_add_vertex(struct picture *p, const struct picture_vertex *vertex);
 
-/* Vertices for all kinds of pages: classes for the page's style; markers, where `place` converts a point to a
+/* Vertices for all kinds of pages: classes for the page's style; markers, where `to_page` converts a point to a
  * position in the caller's panel; and a part of the legend, with a note (or NULL) on true vertices. */
 extern const char picture_vertex_style[];
 void picture_draw_vertices(const struct picture *p, struct svg *svg, int size,
