@@ -112,7 +112,7 @@ static uint32_t linked(struct sim_simulation *s) {
   return s->event.links[SIM_IN_SCIFI].count;
 }
 
-/* x, at y = 0 and at height y, of the position that the geometry gives for an id. */
+/* x, at height y, of the position that the geometry gives for an id. */
 static float x_of(const struct sim_simulation *s, uint32_t id, float y) {
   const struct scifi_mat_tables *t = &s->scifi.mats;
   const uint32_t mat = (id >> SCIFI_MAT_BIT & 0x7FF) - SCIFI_FIRST_MAT, sipm = id >> SCIFI_SIPM_BIT & 3;
