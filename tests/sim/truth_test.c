@@ -25,7 +25,7 @@ static uint32_t ut_id(uint32_t layer, uint32_t strip) { return 0x30400000u | lay
 /* Layers 0 to 11. */
 static uint32_t scifi_id(uint32_t layer, uint32_t channel) { return 0x50040000u + (layer << 16) + channel; }
 
-/* Makes an event with one collision and `count` pions without hits. */
+/* Makes an event with one collision and `pions` pions without hits. */
 static void begin_event(uint32_t pions) {
   sim_event_clear(&s->event);
   s->velo_digits.clusters.count = s->velo_digits.links.count = 0;

@@ -25,9 +25,9 @@ enum {
 #define MATCH_PORTS(M)                                                                                          \
   M(IN, particles, truth_particles,                                                                             \
     "state offsets key pdg p pt eta phi x y z flags mother_key hit_count hit_offsets hit_id", "true particles") \
-  M(OUT, matches, truth_matches, "match of each track", SL_SHARES_OFFSETS(tracks))                              \
+  M(OUT, matches, truth_matches, "match per track", SL_SHARES_OFFSETS(tracks))                                  \
   M(SCRATCH, entry_ids, u32, "hit ids of the particles, grouped by hash", SL_ONE(SL_SUBITEMS_TERM(particles)))  \
-  M(SCRATCH, entry_particles, u32, "particle of each entry in entry_ids", SL_ONE(SL_SUBITEMS_TERM(particles)))
+  M(SCRATCH, entry_particles, u32, "particle per entry of entry_ids", SL_ONE(SL_SUBITEMS_TERM(particles)))
 #define MATCH_MASK(M) M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 
 /* Hits of an event's particles: entries of hash h are in [ends[h - 1], ends[h]), where ends[-1] is 0. */

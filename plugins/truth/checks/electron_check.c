@@ -14,14 +14,14 @@
 #include <math.h>
 
 #define SL_ARGS electron_check_args
-#define ELECTRON_CHECK(M)                                                                                             \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check")            \
-  M(IN, electrons, calo_electrons, "offsets in_acceptance is_electron", "electron identification of each long track") \
-  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy", "bremsstrahlung energy of each VELO track")            \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")             \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                                  \
-    "UT tracks to which ut_track refers; adds their hits")                                                            \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                   \
+#define ELECTRON_CHECK(M)                                                                                         \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check")        \
+  M(IN, electrons, calo_electrons, "offsets in_acceptance is_electron", "electron identification per long track") \
+  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy", "bremsstrahlung energy per VELO track")            \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")         \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                              \
+    "UT tracks to which ut_track refers; adds their hits")                                                        \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",               \
     "banks with true particles")
 SL_HOST_ARGUMENTS(electron_check, ELECTRON_CHECK);
 

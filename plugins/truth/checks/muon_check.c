@@ -15,7 +15,7 @@
 #define SL_ARGS muon_check_args
 #define MUON_CHECK(M)                                                                                      \
   M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check") \
-  M(IN, flags, muon_flags, "is_muon", "muon identification of each long track")                            \
+  M(IN, flags, muon_flags, "is_muon", "muon identification per long track")                                \
   M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")  \
   M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                       \
     "UT tracks to which ut_track refers; adds their hits")                                                 \

@@ -19,7 +19,7 @@
 #define SL_ARGS photon_check_args
 #define PHOTON_CHECK(M)                                                                                       \
   M(IN, clusters, calo_clusters, "offsets cell energy et x y highest_share", "calorimeter clusters to check") \
-  M(IN, geometry, calo_geometry, "neighbours", "neighbours of each cell")                                     \
+  M(IN, geometry, calo_geometry, "neighbours", "neighbours per cell")                                         \
   M(IN, mc_photons, mc_photon_banks, "offsets source_id version size_bytes first_word payload",               \
     "banks with true photons")                                                                                \
   M(F32, pair_et_min, 400, 0, 100000, "MeV", "smallest transverse energy of both clusters of a pair")         \

@@ -76,7 +76,7 @@ static int velo_check_finish(void *state, const struct sl_services *s, const str
   if (!is_comparable)
     s->message(s->context, SL_WARNING,
                "no hit id of the tracks is in the truth: ids of another format, or truth of other events%s",
-               c->id_mask == ~0u ? "; tracks from super-pixels need mask_fraction_bits" : "");
+               c->id_mask == ~0u ? "; tracks from super-pixels require mask_fraction_bits" : "");
   return SL_OK;
 }
 

@@ -30,7 +30,7 @@
 #define SL_ARGS event_picture_args
 #define EVENT_PICTURE(M)                                                                                              \
   M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "VELO tracks to draw")                   \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state of each track at the beam line")        \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state per track at the beam line")            \
   M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all VELO hits; if not connected, only hits on tracks are drawn") \
   M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "outlines of the VELO sensors")                 \
   M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS,                                                          \
@@ -41,7 +41,7 @@
   M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: VELO-UT tracks")                                 \
   M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: SciFi hits")                                  \
   M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: long tracks")                              \
-  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification of each long track")                  \
+  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification per long track")                      \
   M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon banks; require muon_geometry")                    \
   M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "positions of muon pads and strips")                        \
   M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: calorimeter banks; require calo_geometry")     \
