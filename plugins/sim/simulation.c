@@ -1,5 +1,4 @@
-/* simulation.c: see simulation.h. A new detector is called twice: for its digits, before the truth, and for its
- * banks. */
+/* simulation.c: see simulation.h. To add a detector, call its digits in make_digits and its banks in make_banks. */
 #include "simulation.h"
 
 #include "calo/bank_words.h"

@@ -140,7 +140,7 @@ void sim_lanes_step(struct sim_lanes *a, double z, const struct sim_field_plane 
   age(a);
 }
 
-/* --------------------------------------------------------------------------------------------- the flock */
+/* ---------------------------------------------------------------------------------------- the tracks */
 
 /* Updates what depends on the momentum of lane l. */
 static inline void fit_momentum(struct sim_lanes *a, int l) {

@@ -60,7 +60,7 @@ struct sim_track {
 
 /* Adds a track at the z of the plane. 0 or SL_ENOMEM. */
 int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, const struct sim_track *track);
-/* Copies the track at `index`; z is the current plane of the flock. */
+/* Copies the track at `index`; z is the current plane. */
 void sim_flock_get(const struct sim_flock *flock, uint32_t index, double z, struct sim_track *track);
 /* Removes the track at `index`; the last track moves to this index. */
 void sim_flock_remove(struct sim_flock *flock, uint32_t index);
