@@ -45,7 +45,7 @@ struct gun_sample {
   uint32_t is_simulated; /* `end` is not known */
 };
 
-/* Draws `shots` tracks and stores those that cross all layers. 0 or SL_ENOMEM. */
+/* Draws `shots` tracks and stores the ones that cross all layers. 0 or SL_ENOMEM. */
 int gun_shoot(const struct gun_settings *settings, uint32_t shots, struct gun_sample *sample);
 
 /* Positions of the layers in z, and their dx/dy. */
