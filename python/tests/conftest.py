@@ -20,8 +20,8 @@ def pytest_configure(config):
 
 
 def threads_end(allowed=None):
-    """The number of threads of this process, including the library's. A joined thread may still exist for a moment: waits
-    up to 2 s until there are at most `allowed`."""
+    """The number of threads of this process, including the library's. Waits up to 2 s until there are at most `allowed`,
+    since a joined thread may still exist for a moment."""
     for _ in range(200):
         count = len(os.listdir("/proc/self/task"))
         if allowed is None or count <= allowed:

@@ -1,4 +1,4 @@
-"""run.py FILE...: runs these tests by pytest. Exit status 77, which ctest reports as skipped, if a package is missing."""
+"""run.py FILE...: runs these tests by pytest. Exit status 77 (skipped) if a package is missing."""
 import importlib
 import sys
 
