@@ -26,7 +26,7 @@
  * Order: that of the input; for a merge, the items of `first`, then those of `second`. It does not depend on block
  * size, lanes or target. Events that are not on the node's list have no items.
  * Errors: if items or subitems exceed the output's capacity, or an event its limit, the scans report it and nothing is
- * written (docs/memory.md). NAME_run returns 0 or the error of a launch or scan.
+ * written (docs/plan.md). NAME_run returns 0 or the error of a launch or scan.
  * Cost in addition to the functions: two launches and one scan; with subitems, three launches and two scans, and 8
  * bytes of scratch for each selected item, written once and read once.
  */

@@ -1,4 +1,4 @@
-/* kernel_simt.h: kernels for the emulator of a GPU (docs/simt.md). Included by kernel.h only.
+/* kernel_simt.h: kernels for the emulator of a GPU (docs/testing.md). Included by kernel.h only.
  *
  * A kernel is compiled as C. Each thread of a block is a fiber of the host: it runs until a barrier, a warp operation
  * or, occasionally, an atomic; then the emulator switches to another fiber, chosen by a seeded random generator. Thread

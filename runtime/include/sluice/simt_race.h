@@ -1,4 +1,4 @@
-/* simt_race.h: how a plugin built for race detection (`--device simt --race`, docs/simt.md) reports each memory access
+/* simt_race.h: how a plugin built for race detection (`--device simt --race`, docs/testing.md) reports each memory access
  * to the emulator.
  *
  * The kernels are compiled with -fsanitize=thread, so that the compiler calls a function before each access. These
