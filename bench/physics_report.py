@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What the sequences of the first-level trigger find, beside LHCb's own trigger: the tables of docs/hlt1-physics.md.
+"""What the sequences of the first-level trigger find, beside LHCb's own trigger: the tables of docs/physics.md.
 
     bench/physics_report.py run       runs each sequence; leaves a summary of each run in the work folder
     bench/physics_report.py tables    prints the tables, as Markdown, from the summaries that are there
 
-    [--sequences default,no_ut,...] [--events 10000] [--signal-events 4000] [--seed 1] [--page docs/hlt1-physics.md]
+    [--sequences default,no_ut,...] [--events 10000] [--signal-events 4000] [--seed 1] [--page docs/physics.md]...
     [--work build/physics_report] [--data ../shared/data] [--sluice build/cpu-release/sluice]
 
-With --page the tables are written into a page, between `<!-- table NAME -->` and `<!-- end -->`; they have the sequences
-that are asked for, and a table of which nothing is known stays as it was. Samples are simulated minimum bias, simulated
+With --page, which may be given several times, each table is written into one of the pages, between `<!-- table NAME -->` and
+`<!-- end -->`. The tables have the requested sequences; a table without figures is not changed. Samples are simulated minimum bias, simulated
 decays of a Bs to phi phi, and the six events of full simulation, which are left out, and said to be, where they are
 absent. What LHCb's trigger found is in bench/lhcb_figures.json, and what it found in the six events in
 lhcb/reference.json.xz beside these.
@@ -247,7 +247,7 @@ def vertices_table(runs):
     check, theirs = next(iter(results(runs, MINIMUM_BIAS, "pv_check").values())), FIGURES[MINIMUM_BIAS]["vertices"]
     rows = [["found, %", percent(check["reconstructed"], check["reconstructible"]), ""],
             ["found, with unreconstructible ones, %", percent(check["matched"], check["reconstructible"]), percent(*theirs["found"])]]
-    rows += [[f"{side}, likewise, %", percent(check[side]["matched"], check[side]["reconstructible"]), f"{100 * theirs[side]:.1f}"]
+    rows += [[f"{side}, with unreconstructible ones, %", percent(check[side]["matched"], check[side]["reconstructible"]), f"{100 * theirs[side]:.1f}"]
              for side in ("isolated", "close")]
     rows += [["false, %", percent(check["false"], check["false"] + check["pairs"]), f"{100 * theirs['false']:.1f}"], ["clones", check["clones"], "0"]]
     rows += [[f"{axis}: width, µm; pull", f"{1000 * check[f'resolution_{axis}_mm']:.1f}; {check[f'pull_{axis}']:.2f}", ""] for axis in "xyz"]
@@ -345,16 +345,21 @@ def tables(options):
     return made
 
 
-def write_into(page, made):
-    text = page.read_text()
+def write_into(pages, made):
+    texts = [page.read_text() for page in pages]
+    shown = " and ".join(map(str, pages))
     for name, lines in made.items():
         lines = "".join(line + "\n" for line in lines)
-        text, count = re.subn(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda place: place[1] + lines + place[2], text, flags=re.S)
-        if count != 1:
-            sys.exit(f"{page} has {count} places for the table {name}: `<!-- table {name} -->` and `<!-- end -->` around it")
-    for name in set(re.findall(r"<!-- table (.*?) -->", text)) - set(made):
-        print(f"{page}: the table {name} is left as it was: no summary has its figures", file=sys.stderr)
-    page.write_text(text)
+        places = 0
+        for i, text in enumerate(texts):
+            texts[i], count = re.subn(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda place: place[1] + lines + place[2], text, flags=re.S)
+            places += count
+        if places != 1:
+            sys.exit(f"{shown}: {places} places for the table {name}: `<!-- table {name} -->` and `<!-- end -->` around it")
+    for name in {name for text in texts for name in re.findall(r"<!-- table (.*?) -->", text)} - set(made):
+        print(f"{shown}: the table {name} is left as it was: no summary has its figures", file=sys.stderr)
+    for page, text in zip(pages, texts):
+        page.write_text(text)
 
 
 def main():
@@ -364,7 +369,7 @@ def main():
     parser.add_argument("--events", type=int, default=10000)
     parser.add_argument("--signal-events", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--page", type=Path)
+    parser.add_argument("--page", type=Path, action="append")
     parser.add_argument("--work", type=Path, default=ROOT / "build/physics_report")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data")))
     parser.add_argument("--sluice", default=os.environ.get("SLUICE_COMMAND", str(ROOT / "build/cpu-release/sluice")))

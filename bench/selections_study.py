@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How often selection lines pass minimum-bias events, and how many decays of each simulated signal they keep: the tables
-of docs/physics.md, "Selections".
+of docs/lab/selections.md.
 
     bench/selections_study.py run        simulates and selects; leaves a file a sample in the work folder
     bench/selections_study.py tables     prints the tables, as Markdown, from what is there

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md: check.py SLUICE_COMMAND [--installed]; check.py --links FOLDER
+"""Checks README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md: check.py SLUICE_COMMAND [--installed | PAGE...]; check.py --links FOLDER
 
 - A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
   Those of plugins' pages are made up, as what others would write, and are not looked at.
@@ -18,9 +18,9 @@
 - A block of `output` is what the block of `sh` or `python` before it prints, run in a plain shell, where SLUICE_DATA is
   not set. Lines of rates and memory are those of some machine: only their first word is compared. Skipped with its block.
 - What a page's commands write is ignored by git, had they run in the repository.
-- running.md lists each command that `sluice help` names.
-- Links into the repository lead to a file, and their anchors to a heading; with --links those of all pages in FOLDER, an
-  installation's, and nothing else is looked at.
+- running.md lists each command that `sluice help` names; architecture.md names only functions that the sources have.
+- Links into the repository lead to a file, and their anchors to a heading. Of docs/lab/*.md, logs whose commands are not
+  run, only the links are checked; with --links only those of all pages in FOLDER, an installation's.
 """
 import functools
 import os
@@ -162,6 +162,14 @@ def missing_commands(sluice):
             yield f"the list of commands lacks `sluice {command}`"
 
 
+def missing_functions(text):
+    """Problems of architecture.md: each `name()` is a function of runtime/ or plugins/."""
+    sources = "".join(path.read_text() for folder in ("runtime", "plugins") for path in (ROOT / folder).rglob("*.c"))
+    for name in sorted(set(re.findall(r"`(\w+)\(\)`", text))):
+        if not re.search(rf"^[a-zA-Z].*\b{name}\(", sources, re.MULTILINE):
+            yield f"no source file has a function `{name}`"
+
+
 def check_installed(sluice):
     """The transcripts for an installation, each page in a folder of its own."""
     transcripts = failures = 0
@@ -198,12 +206,14 @@ def main():
     without_package = 0
     elsewhere = []
     without_git = False
-    pages = ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
+    pages = sys.argv[2:] or ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
     for page in (ROOT / name for name in pages):
         text = page.read_text()
         problems = list(broken_links(page, text))
         if page.name == "running.md":
             problems += missing_commands(sluice)
+        if page.name == "architecture.md":
+            problems += missing_functions(text)
         folder = pathlib.Path(scratch.name) / str(page.relative_to(ROOT)).replace("/", "-")
         for name in ("graphs", "examples"):
             shutil.copytree(ROOT / name, folder / name)
@@ -263,6 +273,10 @@ def main():
         failures += len(problems)
         for problem in problems:
             print(f"{page.relative_to(ROOT)}: {problem}")
+    for page in sorted((ROOT / "docs/lab").glob("*.md")):
+        for problem in broken_links(page, page.read_text()):
+            failures += 1
+            print(f"{page.relative_to(ROOT)}: {problem}")
     print(f"{quotations} quotations, {graphs} graphs, {transcripts} transcripts, {scripts} blocks of commands checked, {failures} problems")
     if elsewhere:
         print(f"not run, as they are marked `sh elsewhere`: {', '.join(elsewhere)}")
@@ -274,7 +288,7 @@ def main():
         print(f"skipped: {without_package} blocks of Python, for want of python3-numpy or python3-distributed")
     if skipped:
         print(f"skipped: {skipped} transcripts, for want of {geometry}")
-    return 1 if failures or quotations == 0 else 0
+    return 1 if failures or (quotations == 0 and not sys.argv[2:]) else 0
 
 
 if __name__ == "__main__":
