@@ -3,7 +3,7 @@
 
     bench/planner.py make FAMILY BUFFERS SEED > problem.csv         # its arena can be 1048576 bytes, and no less
     bench/planner.py measure [--sizes 20,50,100,200,350,500] [--seeds 12] [--seconds 20] [-o planner.json]
-    bench/planner.py table planner.json                             # for docs/plan.md
+    bench/planner.py table planner.json                             # for docs/lab/planner.md
     bench/planner.py plot planner.json docs/figures/planner.svg     # needs Debian's python3-matplotlib
 
 A rectangle, time across and 1048576 bytes high, is cut into buffers, so that they fit into it without a gap. Families:

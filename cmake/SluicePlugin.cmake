@@ -11,7 +11,7 @@
 # With SLUICE_X86_64_V4, NAME.cpu.so of a plugin with kernels is made a second time, in a folder x86-64-v4 beside the
 # first, for processors with AVX-512. These take it from there, where it lies beside libsluice (plugin/registry.h).
 
-# What keeps the bits the same everywhere; see docs/determinism.md.
+# What keeps the bits the same everywhere; see docs/testing.md.
 set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
 if(SLUICE_ARCH)
   list(APPEND SLUICE_COMPILE_OPTIONS -march=${SLUICE_ARCH})

@@ -1,8 +1,7 @@
-"""libsluice: found, compared with this package, and its functions declared.
+"""Finds libsluice, checks that it fits this package, and declares its functions.
 
-Places, the first that has it: the file that the environment variable SLUICE_LIBRARY names; the package's own folder;
-the library folders of the prefix that the package, or else Python, is installed in; wherever the loader finds
-libsluice.so.0.
+Search order: the file that the environment variable SLUICE_LIBRARY names; the package's own folder; the library folders
+of the prefix that the package, then Python, is installed in; libsluice.so.0 as the loader finds it.
 """
 from __future__ import annotations
 
@@ -66,7 +65,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
 
 
 def text_of(write: Callable[[int], object]) -> str:
-    """What `write` writes to the FILE * that it is given."""
+    """The text that `write` writes to the FILE * that it is called with."""
     memory, size = c_void_p(), c_size_t()
     stream = libc.open_memstream(ctypes.byref(memory), ctypes.byref(size))
     if not stream:
@@ -106,7 +105,7 @@ def _misfit(path: str, version: str, why: str) -> LibraryError:
 
 
 def _lacks(library: ctypes.CDLL) -> str:
-    """Which instructions of the library's build the processor lacks; "": none. The first function that is called."""
+    """Names of instructions that the library needs and the processor lacks; "": none. Must be the first call."""
     function = getattr(library, "sl_processor_lacks", None)
     if function is None:
         return ""
@@ -115,7 +114,7 @@ def _lacks(library: ctypes.CDLL) -> str:
 
 
 def refuse_processor() -> None:
-    """ImportError if the library that is found was built for another processor."""
+    """ImportError if the library needs instructions that the processor lacks."""
     path = _places()[0]
     try:
         loaded = ctypes.CDLL(path)
@@ -126,7 +125,9 @@ def refuse_processor() -> None:
 
 
 def _check(library: ctypes.CDLL, path: str) -> str:
-    """The library's version, if it is one for this package: names before layouts, and nothing else is called."""
+    """The library's version. LibraryError if it does not fit this package. Checks versions before struct sizes, and
+    calls nothing else of a library that does not fit.
+    """
     if lacks := _lacks(library):
         raise LibraryError(f"{path}: {lacks}")
     try:
@@ -160,7 +161,7 @@ def _check(library: ctypes.CDLL, path: str) -> str:
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """libsluice, loaded once. LibraryError if there is none that fits."""
+    """libsluice, loaded once. LibraryError if it is not found or does not fit."""
     path = _places()[0]
     try:
         loaded = ctypes.CDLL(path)
@@ -187,7 +188,7 @@ def _diagnostic(address: int) -> Diagnostic:
 
 
 class Diagnostics:
-    """The library's list of messages."""
+    """A struct sl_diagnostics: the library's list of messages."""
 
     def __init__(self) -> None:
         self.pointer: int | None = library().sl_diagnostics_new()
@@ -195,7 +196,7 @@ class Diagnostics:
             raise MemoryError("sl_diagnostics_new")
 
     def read(self, first: int = 0) -> list[Diagnostic]:
-        """All messages from number `first` on. Not while a run adds some."""
+        """All messages from number `first` on. Must not be called while a run adds messages."""
         count = library().sl_diagnostics_count(self.pointer)
         return [_diagnostic(library().sl_diagnostics_at(self.pointer, i)) for i in range(first, count)]
 
@@ -211,5 +212,5 @@ def version() -> str:
 
 
 def devices() -> list[str]:
-    """Targets that the library has a backend for: ["cpu", "simt", "cuda"]. A GPU may still be missing."""
+    """Targets with a backend in the library: ["cpu", "simt", "cuda"]. The machine may still have no GPU."""
     return _abi.decode(library().sl_devices()).split()

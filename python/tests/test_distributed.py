@@ -127,7 +127,7 @@ def test_the_parts_are_the_whole(client, files, tmp_path, expected):
     assert joined == (tmp_path / "counts.csv").read_text().splitlines()
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert (report["events"], report["outputs"][0]["digest"]) == (94, result.digests["tracks"])
-    assert "94 events, of which 0 with errors" in str(result)
+    assert "94 events, 0 with errors" in str(result)
     assert result.tasks[0]["results"]["table"]["path"] == str(result.files["table"][0])
     assert [entry.name for entry in (tmp_path / "out/tasks").iterdir() if entry.name.startswith(".")] == []
 

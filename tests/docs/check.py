@@ -1,26 +1,27 @@
 #!/usr/bin/env python3
-"""Checks README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md: check.py SLUICE_COMMAND [--installed | PAGE...]; check.py --links FOLDER
+"""Tests the documentation: runs its commands, checks its graphs and quotations, and follows its links.
 
-- A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
-  Those of plugins' pages are made up, as what others would write, and are not looked at.
-- A block of YAML that is a whole file (begins with `sluice: 1`) is a quotation, or passes `sluice check` in a copy of the
-  folder graphs/. One with sections of a graph (`nodes:`) is a whole file.
-- A block of `console` is a transcript (tests/cli/transcript.py): its commands print what stands there. Those of a page run
-  in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
-  without them such a block is only reported as skipped. `console installed` is for a Sluice that is installed, and on
-  CMAKE_PREFIX_PATH: with --installed (tests/packaging/run.sh) these blocks are run, and nothing else.
-- A block of `sh` is run in a plain shell, where SLUICE_DATA is not set, each command of which must succeed; `sh data`
-  needs the samples and is skipped without them. `sh elsewhere` is not run here: it installs or builds, wants another
-  machine or files of the reader's, or takes minutes. Where they stand is reported.
-- A block of `python` is a whole program, run with the package of this repository and the library of the command; its
-  warnings are errors. Skipped without NumPy, and one of `python distributed` without that; Dask
-  warns of itself, so that warnings do not count there.
-- A block of `output` is what the block of `sh` or `python` before it prints, run in a plain shell, where SLUICE_DATA is
-  not set. Lines of rates and memory are those of some machine: only their first word is compared. Skipped with its block.
-- What a page's commands write is ignored by git, had they run in the repository.
-- running.md lists each command that `sluice help` names; architecture.md names only functions that the sources have.
-- Links into the repository lead to a file, and their anchors to a heading. Of docs/lab/*.md, logs whose commands are not
-  run, only the links are checked; with --links only those of all pages in FOLDER, an installation's.
+    check.py SLUICE_COMMAND [PAGE...]        README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md, or these pages
+    check.py SLUICE_COMMAND --installed      the blocks of `console installed` only (tests/packaging/run.sh)
+    check.py --links FOLDER                  the links of all pages of an installation
+
+Blocks, by the words after the three backquotes:
+- `c`, `cmake`, and `yaml` without a whole graph: a quotation, which must be in a file of the repository. Those of plugin
+  pages are invented examples and are not checked.
+- `yaml` that begins with `sluice: 1`: a whole graph, which must be a quotation or pass `sluice check` in a copy of graphs/. A
+  block with sections of a graph (`nodes:`) must be a whole graph.
+- `console`: a transcript (tests/cli/transcript.py); its commands must print the shown lines. The blocks of a page run in one
+  folder, with copies of graphs/ and examples/. `console data` needs the sample events and is reported as skipped without
+  them. `console installed` needs an installed Sluice on CMAKE_PREFIX_PATH.
+- `sh`: commands that must succeed, in a plain shell without SLUICE_DATA. `sh data` needs the sample events. `sh elsewhere` is
+  not run: it installs, builds, takes minutes, or needs another machine or files of the reader.
+- `python`: a whole program, run with the package of this repository and the library of the command; warnings are errors.
+  Skipped without NumPy. `python distributed` needs `distributed` and may warn, because Dask does.
+- `output`: the output of the `sh` or `python` block before it. Of lines with rates and memory only the first word is compared.
+
+Further: git must ignore the files that commands of a page write; running.md lists each command that `sluice help` names;
+architecture.md names only functions that the sources have; links lead to files, and their anchors to headings. The pages in
+docs/lab are logs: their links are checked, their commands are not run.
 """
 import functools
 import os

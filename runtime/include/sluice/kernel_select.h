@@ -26,7 +26,7 @@
  * Order: that of the input; of a merge, the items of `first`, then those of `second`. Block size, lanes and target do
  * not change it. Events that are not on the node's list have no items.
  * Errors: where items or subitems exceed the output's capacity, or an event its limit, the scans report it and nothing
- * is written (docs/memory.md). NAME_run returns 0 or the error of a launch or scan.
+ * is written (docs/plan.md). NAME_run returns 0 or the error of a launch or scan.
  * Cost, beside the functions: two launches and one scan; with subitems three and two, and 8 bytes of scratch for each
  * selected item, which are written once and read once.
  */

@@ -1,4 +1,4 @@
-/* kernel_simt.h: kernels for the emulator of a GPU (docs/simt.md). Included by kernel.h only.
+/* kernel_simt.h: kernels for the emulator of a GPU (docs/testing.md). Included by kernel.h only.
  *
  * A kernel is compiled as C. Each thread of a block is a fiber of the host: it runs until a barrier, a warp operation
  * or, now and then, an atomic, where the emulator goes on with another one, drawn from a seed. What differs between

@@ -1,4 +1,4 @@
-/* simt_race.h: how a plugin built to find races (`--device simt --race`, docs/simt.md) tells the emulator of each
+/* simt_race.h: how a plugin built to find races (`--device simt --race`, docs/testing.md) tells the emulator of each
  * access to memory.
  *
  * Its kernels are compiled with -fsanitize=thread, which makes the compiler call a function before each access. Those
