@@ -17,7 +17,7 @@ Blocks, by the words after the three backquotes:
   not run: it installs, builds, takes minutes, or needs another machine or files of the reader.
 - `python`: a whole program, run with the package of this repository and the library of the command; warnings are errors.
   Skipped without NumPy. `python distributed` needs `distributed` and may warn, because Dask does.
-- `output`: the output of the `sh` or `python` block before it. Of lines with rates and memory only the first word is compared.
+- `output`: the output of the `sh` or `python` block before it; in lines with rates and memory only the first word counts.
 
 Further: git must ignore the files that commands of a page write; running.md lists each command that `sluice help` names;
 architecture.md names only functions that the sources have; links lead to files, and their anchors to headings. The pages in
@@ -156,7 +156,7 @@ def unignored(paths):
 def missing_commands(sluice):
     """Problems of the list of commands in running.md: it has each that help names."""
     page = (ROOT / "docs/running.md").read_text()
-    listed = set(re.findall(r"^sluice ([a-z]+)", next(re.finditer(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)).group(1), re.MULTILINE))
+    listed = set(re.findall(r"^sluice ([a-z]+)", re.search(r"^```\n(sluice .*?)^```$", page, re.MULTILINE | re.DOTALL).group(1), re.MULTILINE))
     said = subprocess.run([sluice, "--help"], capture_output=True, text=True, check=True).stdout
     for command in re.findall(r"^  sluice ([a-z]+)", said, re.MULTILINE):
         if command not in listed:
