@@ -81,7 +81,7 @@ def text_of(write: Callable[[int], object]) -> str:
     return _abi.decode(text)
 
 
-def _places() -> list[str]:
+def _library_paths() -> list[str]:
     named = os.environ.get("SLUICE_LIBRARY")
     if named:
         return [named]
@@ -97,14 +97,14 @@ def _places() -> list[str]:
     return [*(str(file) for file in files if file.exists()), NAME]
 
 
-def _misfit(path: str, version: str, why: str) -> LibraryError:
+def _mismatch(path: str, version: str, why: str) -> LibraryError:
     return LibraryError(
         f"{path}: libsluice {version} does not fit the Python package {__version__}: {why}; "
         "install both from the same sources, or name the right library in SLUICE_LIBRARY"
     )
 
 
-def _lacks(library: ctypes.CDLL) -> str:
+def _missing_instructions(library: ctypes.CDLL) -> str:
     """Names of instructions that the library needs and the processor lacks; "": none. Must be the first call."""
     function = getattr(library, "sl_processor_lacks", None)
     if function is None:
@@ -115,12 +115,12 @@ def _lacks(library: ctypes.CDLL) -> str:
 
 def refuse_processor() -> None:
     """ImportError if the library needs instructions that the processor lacks."""
-    path = _places()[0]
+    path = _library_paths()[0]
     try:
         loaded = ctypes.CDLL(path)
     except OSError:
         return  # library() says why
-    if lacks := _lacks(loaded):
+    if lacks := _missing_instructions(loaded):
         raise ImportError(f"{path}: {lacks}")
 
 
@@ -128,7 +128,7 @@ def _check(library: ctypes.CDLL, path: str) -> str:
     """The library's version. LibraryError if it does not fit this package. Checks versions before struct sizes, and
     calls nothing else of a library that does not fit.
     """
-    if lacks := _lacks(library):
+    if lacks := _missing_instructions(library):
         raise LibraryError(f"{path}: {lacks}")
     try:
         library.sl_version.restype = c_char_p
@@ -138,22 +138,22 @@ def _check(library: ctypes.CDLL, path: str) -> str:
         raise LibraryError(f"{path} is no libsluice: {missing}") from None
     # Before 1.0 a minor version may change interfaces.
     if version.split(".")[:2] != __version__.split(".")[:2]:
-        raise _misfit(path, version, "the versions differ")
+        raise _mismatch(path, version, "the versions differ")
     there, here = library.sl_options_default().size, ctypes.sizeof(_abi.Options)
     if there != here:
-        raise _misfit(path, version, f"struct sl_options has {there} bytes there and {here} here")
+        raise _mismatch(path, version, f"struct sl_options has {there} bytes there and {here} here")
     library.sl_write_version.argtypes = [c_void_p]
     library.sl_write_version.restype = None
-    said = re.search(r"interface (\d+)", text_of(library.sl_write_version))
-    interface = said.group(1) if said else "unknown"
+    found = re.search(r"interface (\d+)", text_of(library.sl_write_version))
+    interface = found.group(1) if found else "unknown"
     if interface != str(_abi.ABI_VERSION):
         why = f"the interface of plugins is version {interface} there and {_abi.ABI_VERSION} here"
-        raise _misfit(path, version, why)
+        raise _mismatch(path, version, why)
     for name, result, arguments in _FUNCTIONS:
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise _misfit(path, version, f"it has no function {name}") from None
+            raise _mismatch(path, version, f"it has no function {name}") from None
         function.restype, function.argtypes = result, arguments
     library.sl_options_default.restype = _abi.Options
     return version
@@ -162,7 +162,7 @@ def _check(library: ctypes.CDLL, path: str) -> str:
 @functools.cache
 def library() -> ctypes.CDLL:
     """libsluice, loaded once. LibraryError if it is not found or does not fit."""
-    path = _places()[0]
+    path = _library_paths()[0]
     try:
         loaded = ctypes.CDLL(path)
     except OSError as error:

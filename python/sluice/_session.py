@@ -91,15 +91,16 @@ class Session:
             deliver = on_batch
             options.on_batch = _abi.BATCH_CALLBACK(lambda _, batch: deliver(batch))
         if on_progress is not None:
-            tell = on_progress
-            options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: tell(*numbers))
+            report_progress = on_progress
+            options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: report_progress(*numbers))
         if feed is not None:
             options.feed = feed.pointer
         self._kept += [options, feed]
         status = self._open(options)
         if status < 0:
-            said = self.diagnostics.read()
-            raise GraphError(failure("the graph could not be opened", said), said, _abi.ERRORS.get(status, str(status)))
+            messages = self.diagnostics.read()
+            name = _abi.ERRORS.get(status, str(status))
+            raise GraphError(failure("the graph could not be opened", messages), messages, name)
 
     def _open(self, options: _abi.Options) -> int:
         """sl_session_open: 0 or a negative error. It runs in a thread of its own, so that Ctrl-C interrupts the wait:
@@ -165,7 +166,7 @@ class Session:
         """From any thread."""
         library().sl_session_stop(self._pointer)
 
-    def said(self, first: int = 0) -> list[Diagnostic]:
+    def messages(self, first: int = 0) -> list[Diagnostic]:
         return self.diagnostics.read(first)
 
     def identity(self) -> _abi.Run:

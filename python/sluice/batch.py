@@ -195,8 +195,8 @@ class Batch(OutputsByName):
         """A view of `count` entries of a field, from entry `first` on; two-dimensional if an entry has several values.
         """
         described = self._schemas[output].fields[field]
-        place = list(self._schemas[output].fields).index(field)
-        address = self._fields[output][place]
+        index = list(self._schemas[output].fields).index(field)
+        address = self._fields[output][index]
         shape = (count,) if described.width == 1 else (count, described.width)
         begin = address + first * described.width * described.dtype.itemsize if address else 0
         return self._view(f"{output}.{field}", begin, described.dtype, shape)

@@ -71,5 +71,5 @@ class Feed:
     ) -> None:
         if error is not None:
             self.close()
-        elif not self.run._exchange.left:  # a run that was closed in the block has ended
+        elif not self.run._exchange.is_closed:  # a run that was closed in the block has ended
             self.end()

@@ -139,8 +139,8 @@ def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
 
     text = text_of(write)
     if status < 0:
-        said = diagnostics.read()
-        raise GraphError(failure(f"there is no {name}", said), said, _abi.ERRORS.get(status, str(status)))
+        messages = diagnostics.read()
+        raise GraphError(failure(f"there is no {name}", messages), messages, _abi.ERRORS.get(status, str(status)))
     described: dict[str, Any] = json.loads(text)
     return described
 

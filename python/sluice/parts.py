@@ -97,9 +97,9 @@ def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os
         diagnostics.pointer,
         ctypes.byref(found),
     )
-    said = diagnostics.read()
+    messages = diagnostics.read()
     if status < 0:
-        raise RunError(failure("the files have no index", said), said, _abi.ERRORS.get(status, str(status)))
+        raise RunError(failure("the files have no index", messages), messages, _abi.ERRORS.get(status, str(status)))
     try:
         first = library().sl_index_parts(found, ctypes.byref(count))
         parts = [
@@ -115,7 +115,7 @@ def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os
         ]
     finally:
         library().sl_index_close(found)
-    for diagnostic in said:
+    for diagnostic in messages:
         warn(diagnostic.text, SluiceWarning)
     return parts
 

@@ -68,11 +68,11 @@ class _Exchange:
         self.schemas: dict[str, Schema] = {}
         self.batch: Batch | None = None
         self.events = 0  # in the batches so far
-        self.left = False  # the run was closed: no more batches are requested
+        self.is_closed = False  # the run was closed: no more batches are requested
         self.callbacks: set[int] = set()  # threads of the run that are in a callback
         self.failed: BaseException | None = None  # first exception in a callback or source
         self.status: int | None = None  # status of the run; None until it is over
-        self.said: list[Diagnostic] = []
+        self.messages: list[Diagnostic] = []
         self.summary: dict[str, Any] = {}
         self.table = ""
         self.totals: dict[str, dict[str, Array]] = {}
@@ -101,7 +101,7 @@ class _Exchange:
         try:
             self.callbacks.add(thread)
             session = self.session() if self.session else None
-            if self.left or session is None:
+            if self.is_closed or session is None:
                 return 0
             batch = Batch(address, self.events, self.schemas, session)
             self.events += batch.event_count
@@ -113,16 +113,16 @@ class _Exchange:
             return _abi.INTERRUPTED
         finally:
             if batch is not None:
-                batch._expire(self.left)
+                batch._expire(self.is_closed)
             self._leave_callback(thread)
 
     def _hand_over(self, batch: Batch) -> None:
         """Gives the batch to the loop, if there is one, and waits until the loop is done with it."""
         with self.changed:
-            if self.has_loop and not self.left:
+            if self.has_loop and not self.is_closed:
                 self.batch = batch
                 self.changed.notify_all()
-            while self.batch is batch and self.has_loop and not self.left:
+            while self.batch is batch and self.has_loop and not self.is_closed:
                 self.changed.wait()
             self.batch = None
 
@@ -160,11 +160,11 @@ class _Exchange:
         if session is not None:
             session.stop()
 
-    def tell(self, events: int, done: int, total: int, seconds: float) -> None:
+    def report_progress(self, events: int, done: int, total: int, seconds: float) -> None:
         thread = threading.get_ident()
         try:
             self.callbacks.add(thread)
-            if self.progress is not None and not self.left and not self.failed:
+            if self.progress is not None and not self.is_closed and not self.failed:
                 self.progress(events, done, total, seconds)
         except BaseException as error:
             self.fail(error)
@@ -173,7 +173,7 @@ class _Exchange:
 
     def finish(self, session: Session, status: int) -> None:
         try:
-            self.said = session.said()
+            self.messages = session.messages()
             self.summary = json.loads(session.json())
             self.table = session.table()
             for output in session.outputs():
@@ -203,17 +203,17 @@ def _index_of_event(index: Any, batch: Batch) -> int:
 
 def _events_of(batch: Batch) -> str:
     events = batch.events
-    first, last = (f"event {events.number[place]} of run {events.run[place]}" for place in (0, -1))
+    first, last = (f"event {events.number[index]} of run {events.run[index]}" for index in (0, -1))
     return first if len(batch) == 1 else f"{len(batch)} events, {first} to {last}"
 
 
-def _drive(session: Session, exchange: _Exchange) -> None:
+def _run_session(session: Session, exchange: _Exchange) -> None:
     """Body of the thread that runs the session."""
     status = session.run()
     exchange.finish(session, status)
 
 
-def _is_own(thread: threading.Thread | None) -> bool:
+def _is_current_thread(thread: threading.Thread | None) -> bool:
     """Whether this thread is the caller's. threading.current_thread() would register threads of the library."""
     return thread is not None and thread.ident == threading.get_ident()
 
@@ -224,7 +224,7 @@ def _queue(source: Iterable[Entry] | Pushed, entries_max: int | None, exchange: 
     return Queue(count, None if release is None else functools.partial(exchange.release, release))
 
 
-def _pour(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
+def _run_source(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
     """Body of the thread that iterates over a source. Requests at most `events` Events (0: all)."""
     last: int | None = None
     given = 0
@@ -320,21 +320,21 @@ class Run(Iterator[Batch]):
         self._n = settings.events
         self._source = None if isinstance(source, Pushed) else source
         self._queue = queue = None if source is None else _queue(source, entries_max, exchange)
-        tell = None if shown is None else exchange.tell
-        self._session: Session | None = Session(settings, exchange.offer, tell, queue)
+        report_progress = None if shown is None else exchange.report_progress
+        self._session: Session | None = Session(settings, exchange.offer, report_progress, queue)
         exchange.session = weakref.ref(self._session)
         for output in self._session.outputs():
             name = _abi.decode(output.name)
             exchange.schemas[name] = read_schema(name, output.collection)
         self._thread: threading.Thread | None = None
-        self._pouring: threading.Thread | None = None
+        self._source_thread: threading.Thread | None = None
         self._over = False
         self._ending = threading.Lock()  # guards diagnostics, which the loop and close() in another thread complete
         self._batch: Batch | None = None  # the loop's current batch
         self._before: Batch | None = None  # the loop's previous batch
         self._warned_of_views = False
         self.diagnostics: list[Diagnostic] = []
-        self.diagnostics += self._session.said()
+        self.diagnostics += self._session.messages()
         self._warn_of(self.diagnostics)
         _open.add(self)
 
@@ -367,7 +367,7 @@ class Run(Iterator[Batch]):
         return batch
 
     def _how_it_ended(self) -> str:
-        return "the run was closed" if self._exchange.left else "the run is over"
+        return "the run was closed" if self._exchange.is_closed else "the run is over"
 
     def _raise_end(self, consequence: str) -> NoReturn:
         """Raises the error of the run, or a StateError with the consequence if it ended without one."""
@@ -385,7 +385,7 @@ class Run(Iterator[Batch]):
     def _must_not_wait(self, what: str) -> None:
         """StateError in functions of the run and in forked children, where a wait for the run would never end."""
         self._must_be_of_this_process()
-        if self._is_in_callback() or _is_own(self._pouring):
+        if self._is_in_callback() or _is_current_thread(self._source_thread):
             raise StateError(f"a function that the run calls cannot {what}")
 
     def _take(self) -> Batch | None:
@@ -401,7 +401,7 @@ class Run(Iterator[Batch]):
             while exchange.batch is None and exchange.status is None:
                 exchange.changed.wait()
             batch = self._batch = exchange.batch
-        self._look_for_views(last)
+        self._warn_of_old_views(last)
         return batch
 
     def _begin(self) -> None:
@@ -409,19 +409,19 @@ class Run(Iterator[Batch]):
             return
         # A daemon thread: _close_all() ends the run before the program ends.
         self._thread = threading.Thread(
-            target=_drive, args=(self._session, self._exchange), name="sluice run", daemon=True
+            target=_run_session, args=(self._session, self._exchange), name="sluice run", daemon=True
         )
         _threads.add(self._thread)
         self._thread.start()
         if self._source is not None:
             assert self._queue
-            self._pouring = threading.Thread(
-                target=_pour,
+            self._source_thread = threading.Thread(
+                target=_run_source,
                 args=(self._source, self._n, self._queue, self._exchange),
                 name="sluice source",
                 daemon=True,
             )
-            self._pouring.start()
+            self._source_thread.start()
 
     def _begin_alone(self) -> None:
         """Starts or continues the run without a loop."""
@@ -441,7 +441,7 @@ class Run(Iterator[Batch]):
         self._must_not_wait("wait for the run's end")
         if not self._over:
             self._run_to_end()
-        if self._exchange.left:
+        if self._exchange.is_closed:
             raise StateError("the run was closed before its end")
         return self
 
@@ -460,7 +460,7 @@ class Run(Iterator[Batch]):
             raise
         self._end()
 
-    def _look_for_views(self, last: Batch | None) -> None:
+    def _warn_of_old_views(self, last: Batch | None) -> None:
         """Warns of arrays of the batch before the last one. Arrays of the last batch may still be in the loop's
         variables.
         """
@@ -485,20 +485,20 @@ class Run(Iterator[Batch]):
         exchange = self._exchange
         self._session = None
         failed = bool(exchange.status and exchange.status < 0)
-        said = self._complete_diagnostics()
+        messages = self._complete_diagnostics()
         if exchange.failed:
             raise exchange.failed
-        if exchange.left:
+        if exchange.is_closed:
             return
-        self._warn_of(said, failed)
+        self._warn_of(messages, failed)
         if exchange.kept_by_checks:
             self._warn_of_view(exchange.kept_by_checks)
         if failed:
             assert exchange.status is not None
             name = _abi.ERRORS.get(exchange.status, str(exchange.status))
-            raise RunError(failure("the run failed", exchange.said), exchange.said, name)
+            raise RunError(failure("the run failed", exchange.messages), exchange.messages, name)
         if exchange.findings:
-            raise CheckError(exchange.findings, exchange.said)
+            raise CheckError(exchange.findings, exchange.messages)
 
     def _join(self, patience_s: float | None) -> None:
         """Waits for the threads of the run, at most `patience_s` seconds each (None: for the run without limit). The
@@ -506,23 +506,23 @@ class Run(Iterator[Batch]):
         """
         if self._is_in_callback() or patience_s == 0:
             return
-        if self._thread is not None and not _is_own(self._thread):
+        if self._thread is not None and not _is_current_thread(self._thread):
             self._thread.join(patience_s)
-        if self._pouring is not None and not _is_own(self._pouring):
-            self._pouring.join(_PATIENCE_S if patience_s is None else patience_s)
+        if self._source_thread is not None and not _is_current_thread(self._source_thread):
+            self._source_thread.join(_PATIENCE_S if patience_s is None else patience_s)
 
     def _complete_diagnostics(self) -> list[Diagnostic]:
         """Appends the new messages of the run to diagnostics, and returns them."""
         with self._ending:
-            said = self._exchange.said[len(self.diagnostics) :]
-            self.diagnostics += said
-            return said
+            messages = self._exchange.messages[len(self.diagnostics) :]
+            self.diagnostics += messages
+            return messages
 
-    def _warn_of(self, said: list[Diagnostic], failed: bool = False) -> None:
+    def _warn_of(self, messages: list[Diagnostic], failed: bool = False) -> None:
         """Issues messages as warnings: warnings, and errors of a run that did not fail, such as bad events. Errors of
         a failed run are in its exception.
         """
-        for diagnostic in said:
+        for diagnostic in messages:
             if self._warns and (diagnostic.severity == "warning" or (diagnostic.severity == "error" and not failed)):
                 warn(diagnostic.text, SluiceWarning)
 
@@ -540,7 +540,7 @@ class Run(Iterator[Batch]):
         if session is not None:
             session.stop()
         with exchange.changed:
-            exchange.left = True
+            exchange.is_closed = True
             exchange.changed.notify_all()
         self._join(patience_s)
         self._over = True

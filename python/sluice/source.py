@@ -58,9 +58,9 @@ def _column(name: str, values: npt.ArrayLike, count: int, bits: int) -> Array:
         raise ValueError(f"{name} has the shape {numbers.shape} for {count} banks; give one number, or one for each")
     wrong = np.atleast_1d((numbers < 0) | (numbers >= 1 << bits))
     if wrong.any():
-        place = int(np.argmax(wrong))
-        value = numbers if numbers.shape == () else numbers[place]
-        raise ValueError(f"bank {place}: {name} is {value}; it must be 0 or more, and below {1 << bits}")
+        index = int(np.argmax(wrong))
+        value = numbers if numbers.shape == () else numbers[index]
+        raise ValueError(f"bank {index}: {name} is {value}; it must be 0 or more, and below {1 << bits}")
     return numbers
 
 

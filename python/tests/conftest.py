@@ -20,8 +20,8 @@ def pytest_configure(config):
 
 
 def threads_end(allowed=None):
-    """The number of threads of this process, including the library's. Waits up to 2 s until there are at most `allowed`,
-    since a joined thread may still exist for a moment."""
+    """The number of threads of this process, including the library's. Waits at most 2 s until there are at most
+    `allowed`, since a joined thread may still exist for a moment."""
     for _ in range(200):
         count = len(os.listdir("/proc/self/task"))
         if allowed is None or count <= allowed:
@@ -48,9 +48,9 @@ def in_child(function):
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        said = pipe.read()
-    assert os.waitpid(child, 0)[1] == 0, f"the child had to be ended; it wrote {said!r}"
-    return said
+        text = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0, f"the child had to be ended; it wrote {text!r}"
+    return text
 
 
 @pytest.fixture(autouse=True)

@@ -33,8 +33,8 @@ def from_c(tmp_path_factory):
     source = folder / "abi.c"
     source.write_text("#include <sluice/sluice.h>\nint main(void) {\n" + "\n".join(lines) + "\n  return 0;\n}\n")
     subprocess.run([os.environ.get("CC", "cc"), "-std=c11", f"-I{INCLUDE}", source, "-o", folder / "abi"], check=True)
-    said = subprocess.run([folder / "abi"], capture_output=True, text=True, check=True).stdout
-    return said.splitlines()
+    output = subprocess.run([folder / "abi"], capture_output=True, text=True, check=True).stdout
+    return output.splitlines()
 
 
 def test_structs_match_the_headers(from_c):

@@ -384,7 +384,7 @@ def begun(files, tmp_path):
 
 def run_one(begun, number=0):
     folder, manifest, tasks = begun
-    return _task.run_task(str(folder.path), manifest.key, number, tasks[number], _task.How())
+    return _task.run_task(str(folder.path), manifest.key, number, tasks[number], _task.TaskSettings())
 
 
 def test_concurrent_attempts_at_a_task_count_once(begun, monkeypatch):
@@ -428,7 +428,7 @@ def test_workers_need_the_folder_and_version_of_the_client(begun, monkeypatch, t
     def refused(match, path=folder.path, key=manifest.key):
         _task._manifest.cache_clear()
         with pytest.raises(sluice.Error, match=match):
-            _task.run_task(str(path), key, 0, tasks[0], _task.How())
+            _task.run_task(str(path), key, 0, tasks[0], _task.TaskSettings())
 
     refused("has no manifest.json: it must be a folder", path=tmp_path / "elsewhere")
     refused("is the folder of another run", key="0" * 64)

@@ -104,7 +104,7 @@ def packages(request, monkeypatch):
 
 def test_they_become_those_of_other_packages(histograms, packages):
     if not packages:
-        return  # test_packages_that_are_missing_are_named has what is said then
+        return  # test_packages_that_are_missing_are_named tests the error
     for histogram in histograms.values():
         boost = histogram.to_boost()
         assert np.array_equal(boost.values(), histogram.counts)

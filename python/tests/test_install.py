@@ -31,23 +31,23 @@ def test_pip_installs_the_package(tmp_path):
         "print(len(sluice.Graph('common/velo_tracks.yaml', set={'raw.seed': 2}).arrays(n=2)))"
     )
     # -P: do not import from the current folder
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-P", "-c", script],
         capture_output=True, text=True, cwd=tmp_path, env={**environment, "PYTHONPATH": str(target)},
     )
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.split() == [str(target / "sluice/__init__.py"), "True", ">=3.11", "True", "2"]
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(target / "sluice/__init__.py"), "True", ">=3.11", "True", "2"]
 
     # The library of the prefix is found without settings; a library next to the package comes first.
     environment.pop("SLUICE_LIBRARY")
     script = "import sluice; from sluice import _library; sluice.version(); print(_library._places()[0])"
     for place in (prefix / "lib", target / "sluice"):
         (place / "libsluice.so.0").symlink_to(os.path.realpath(os.environ["SLUICE_LIBRARY"]))
-        said = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-P", "-c", script],
             capture_output=True, text=True, cwd=tmp_path, env={**environment, "PYTHONPATH": str(target)},
         )
-        assert (said.returncode, said.stdout.strip()) == (0, str(place / "libsluice.so.0")), said.stderr
+        assert (done.returncode, done.stdout.strip()) == (0, str(place / "libsluice.so.0")), done.stderr
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")

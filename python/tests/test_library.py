@@ -29,7 +29,7 @@ void sl_write_version(FILE *file) {{ fprintf(file, "plugins    interface {interf
 
 
 @pytest.mark.parametrize(
-    "said, why",
+    "reported, why",
     [
         ({"version": "0.99.1"}, "libsluice 0.99.1 does not fit the Python package .*: the versions differ"),
         ({"size": SIZE + 8}, f"struct sl_options has {SIZE + 8} bytes there and {SIZE} here"),
@@ -37,8 +37,8 @@ void sl_write_version(FILE *file) {{ fprintf(file, "plugins    interface {interf
         ({}, "it has no function sl_diagnostics_new"),
     ],
 )
-def test_a_library_that_does_not_fit_is_refused(tmp_path, said, why):
-    path = fake(tmp_path, **said)
+def test_a_library_that_does_not_fit_is_refused(tmp_path, reported, why):
+    path = fake(tmp_path, **reported)
     with pytest.raises(sluice.LibraryError, match=why) as refused:
         _library._check(ctypes.CDLL(path), path)
     assert path in str(refused.value)
@@ -50,22 +50,22 @@ def test_another_library_is_refused():
 
 
 def test_a_missing_library_is_named():
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", "import sluice; sluice.version()"],
         env={**os.environ, "SLUICE_LIBRARY": "/no/such/libsluice.so"},
         capture_output=True,
         text=True,
     )
-    assert said.returncode == 1
-    assert "LibraryError: libsluice cannot be loaded: /no/such/libsluice.so" in said.stderr
-    assert "SLUICE_LIBRARY" in said.stderr
+    assert done.returncode == 1
+    assert "LibraryError: libsluice cannot be loaded: /no/such/libsluice.so" in done.stderr
+    assert "SLUICE_LIBRARY" in done.stderr
 
 
 def test_the_library_is_searched_for_in_order(monkeypatch):
     monkeypatch.setenv("SLUICE_LIBRARY", "/here/lib.so")
-    assert _library._places() == ["/here/lib.so"]
+    assert _library._library_paths() == ["/here/lib.so"]
     monkeypatch.delenv("SLUICE_LIBRARY")
-    assert _library._places()[-1] == "libsluice.so.0"
+    assert _library._library_paths()[-1] == "libsluice.so.0"
 
 
 def test_the_library_reports_its_version_and_targets():

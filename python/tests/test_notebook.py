@@ -28,6 +28,6 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     nbclient.NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
-    said = "".join(output.get("text", "") for output in outputs)
-    assert said == "", "a warning, or something printed"
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert printed == "", "a warning, or something printed"
     assert "300 events" in str(outputs[0]["data"]["text/plain"])

@@ -163,7 +163,7 @@ def test_run_and_number_are_used_without_odin(events):
 
 
 @pytest.mark.parametrize(
-    "make, said",
+    "make, message",
     [
         (lambda: sluice.Bank(1, 2), "missing"),
         (lambda: sluice.Event([(1, 2, 3)]), "Bank.type, version, source_id, data"),
@@ -196,8 +196,8 @@ def test_run_and_number_are_used_without_odin(events):
         (lambda: sluice.Banks(b"123", [0, 1, 3], type=1, version=[1, 999], source_id=1), "bank 1: version is 999"),
     ],
 )
-def test_wrong_banks_are_refused_where_they_are_made(make, said):
-    with pytest.raises((TypeError, ValueError), match=said):
+def test_wrong_banks_are_refused_where_they_are_made(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         make()
 
 
@@ -484,13 +484,13 @@ def test_put_raises_the_error_of_the_run(tracks, events):
 
 
 def test_functions_of_the_run_cannot_wait_for_it(tracks, events):
-    said = []
+    messages = []
 
     def ask(batch):
         for call in (feed.wait, feed.end):
             with pytest.raises(sluice.Error, match="cannot wait") as refused:
                 call()
-            said.append(str(refused.value))
+            messages.append(str(refused.value))
 
     ready = threading.Event()
     feed = tracks.feed(on_batch=lambda batch: ready.wait(20) and ask(batch))
@@ -498,7 +498,7 @@ def test_functions_of_the_run_cannot_wait_for_it(tracks, events):
     feed.put(events[0])
     feed.wait()
     feed.end()
-    assert len(said) == 2
+    assert len(messages) == 2
 
 
 def test_wrong_indices_and_timeouts_are_refused(tracks, events):

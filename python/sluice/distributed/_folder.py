@@ -327,12 +327,12 @@ class Folder:
     @contextlib.contextmanager
     def attempt(self, number: int) -> Iterator[pathlib.Path]:
         """A folder for one attempt, removed at the end unless commit() has renamed it."""
-        place = self.tasks / _unused(f".{number:06}.{socket.gethostname()}")
-        place.mkdir()
+        attempt = self.tasks / _unused(f".{number:06}.{socket.gethostname()}")
+        attempt.mkdir()
         try:
-            yield place
+            yield attempt
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(attempt, ignore_errors=True)
 
     def commit(
         self, number: int, key: str, parts: Sequence[Part], attempt: pathlib.Path, result: dict[str, Any]

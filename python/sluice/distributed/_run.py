@@ -21,7 +21,7 @@ from ..parts import Files, Part, files_of
 from ._dask import distributed
 from ._folder import RESULT, Folder, InputFile, Manifest
 from ._result import Result, Sums, join, write_report
-from ._task import How, index_input, run_task
+from ._task import TaskSettings, index_input, run_task
 
 Names = str | Mapping[str, str] | None
 SHOWN_MAX = 10  # failed tasks, and files that cannot be read, in a message
@@ -158,7 +158,7 @@ def _index(manifest: Manifest, client: Any, name: str, retries: int) -> list[Par
     return found
 
 
-def _place(parts: list[Part]) -> str:
+def _location(parts: list[Part]) -> str:
     first, last = parts[0], parts[-1]
     text = f"{first.path} from byte {first.first_byte} on"
     return text if first is last else f"{text} to {last.path}"
@@ -245,7 +245,7 @@ class Job:
 
     def _why(self, failures: dict[int, BaseException]) -> str:
         texts = [
-            f"task {number}, {_place(self._tasks[number])}: {type(error).__name__}: {error}"
+            f"task {number}, {_location(self._tasks[number])}: {type(error).__name__}: {error}"
             for number, error in sorted(failures.items())
         ]
         return (
@@ -277,7 +277,7 @@ def submit(
     given = _given(files)
     if not given:
         raise ValueError("there are no files")
-    how = How(device, slots or 0, slice_events or 0, source_threads or 0)
+    settings = TaskSettings(device, slots or 0, slice_events or 0, source_threads or 0)
     folder = Folder(os.path.abspath(out))
     folder.check()
     manifest = _manifest(graph, given, names, events_per_task)
@@ -293,7 +293,7 @@ def submit(
     wanted = [number for number in range(len(tasks)) if number not in done]
     # Unique keys: Dask must not share tasks with another call, even of the same run.
     keys = [f"{name}-{uuid.uuid4().hex}-{number}" for number in wanted]
-    run_one = functools.partial(_run_numbered, str(folder.path), manifest.key, how=how)
+    run_one = functools.partial(_run_numbered, str(folder.path), manifest.key, settings=settings)
     futures = client.map(
         run_one,
         wanted,
@@ -306,8 +306,8 @@ def submit(
     return Job(folder, manifest, tasks, done, dict(zip(wanted, futures)), client)
 
 
-def _run_numbered(path: str, key: str, number: int, parts: list[Part], how: How) -> dict[str, Any]:
-    return run_task(path, key, number, parts, how)
+def _run_numbered(path: str, key: str, number: int, parts: list[Part], settings: TaskSettings) -> dict[str, Any]:
+    return run_task(path, key, number, parts, settings)
 
 
 def run(graph: Graph, files: Files, client: Any, **options: Any) -> Result:

@@ -22,7 +22,7 @@ MESSAGES_MAX = 100  # messages that the result of a task keeps
 
 
 @dataclasses.dataclass(frozen=True)
-class How:
+class TaskSettings:
     """Settings of a task that do not change its result; see Settings."""
 
     device: str | None = None
@@ -77,7 +77,7 @@ def _outcome(session: Session) -> dict[str, Any]:
     summary = json.loads(session.json())
     kept = ("status", "events", "error_events", "retries", "outputs", "errors", "cuts", "results", "device", "seconds")
     outcome = {name: summary[name] for name in kept}
-    outcome["messages"] = [message.text for message in session.said()[:MESSAGES_MAX]]
+    outcome["messages"] = [message.text for message in session.messages()[:MESSAGES_MAX]]
     outcome["totals"], outcome["histograms"] = {}, []
     for output in session.outputs():
         name = _abi.decode(output.name)
@@ -89,9 +89,9 @@ def _outcome(session: Session) -> dict[str, Any]:
     return outcome
 
 
-def _session(manifest: Manifest, parts: list[Part], how: How, place: str) -> Session:
-    """Opens the graph over the parts, with the files of its sinks in the folder `place`."""
-    written = {node: f"{place}/{name}" for node, name in manifest.names.items()}
+def _session(manifest: Manifest, parts: list[Part], settings: TaskSettings, attempt: str) -> Session:
+    """Opens the graph over the parts, with the files of its sinks in the folder `attempt`."""
+    written = {node: f"{attempt}/{name}" for node, name in manifest.names.items()}
     # The only sink gets its file as by `-o`, so that the path is not in the graph that an HDF5 file stores.
     output = next(iter(written.values())) if written and manifest.has_one_sink else None
     return Session(
@@ -103,24 +103,24 @@ def _session(manifest: Manifest, parts: list[Part], how: How, place: str) -> Ses
             output_path=output,
             input_paths=parts,
             digest=True,
-            **dataclasses.asdict(how),
+            **dataclasses.asdict(settings),
         )
     )
 
 
-def _run(manifest: Manifest, parts: list[Part], how: How, place: str) -> dict[str, Any]:
-    session = _session(manifest, parts, how, place)
+def _run(manifest: Manifest, parts: list[Part], settings: TaskSettings, attempt: str) -> dict[str, Any]:
+    session = _session(manifest, parts, settings, attempt)
     status = session.run()
     outcome = _outcome(session)
     # A part may have bad events only; Job.result() checks the whole run.
     if outcome["status"] not in ("ok", "all events in error"):
-        said = session.said()
+        messages = session.messages()
         name = _abi.ERRORS.get(status, str(status))
-        raise RunError(f"{socket.gethostname()}: {failure('the run failed', said)}", said, name)
+        raise RunError(f"{socket.gethostname()}: {failure('the run failed', messages)}", messages, name)
     return outcome
 
 
-def run_task(path: str, key: str, number: int, parts: list[Part], how: How) -> dict[str, Any]:
+def run_task(path: str, key: str, number: int, parts: list[Part], settings: TaskSettings) -> dict[str, Any]:
     """Runs task `number` of the run in folder `path` and returns its result, or the result of an earlier attempt."""
     folder, manifest = Folder(path), _manifest(path, key)
     done = folder.done(number, key, parts)
@@ -128,15 +128,15 @@ def run_task(path: str, key: str, number: int, parts: list[Part], how: How) -> d
         return done
     begin = time.time()
     try:
-        with folder.attempt(number) as place:
+        with folder.attempt(number) as attempt:
             _must_be_as_before(manifest, parts)
-            result = _run(manifest, parts, how, str(place))
+            result = _run(manifest, parts, settings, str(attempt))
             _must_be_as_before(manifest, parts)
             for node, name in manifest.names.items():
                 if "path" in result["results"].get(node, {}):
                     result["results"][node]["path"] = str(folder.task(number) / name)
             result.update(host=socket.gethostname(), begin=begin, end=time.time(), files=manifest.names)
-            return folder.commit(number, key, parts, place, result)
+            return folder.commit(number, key, parts, attempt, result)
     except Exception:
         # Another attempt may have finished first, and the client may have removed this attempt's folder.
         done = folder.done(number, key, parts)
