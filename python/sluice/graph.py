@@ -298,7 +298,7 @@ class Graph:
 
     def _open(self, settings: Settings, make: Any) -> Any:
         """make(settings) with the graph in them. What Python added is a temporary file during the call."""
-        # The name of a graph that is a text stands for the directory of its includes.
+        # For a graph given as text, the path only determines the directory of its includes.
         settings.graph_path, settings.graph_text = self._file.path(must_exist=self._text is None), self._text
         settings.uses, settings.sets, settings.plugin_paths = self._uses, self._sets, self._plugin_paths
         settings.with_paths = with_paths = [file.path() for file in self._with]

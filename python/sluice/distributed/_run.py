@@ -24,7 +24,7 @@ from ._result import Result, Sums, join, write_report
 from ._task import TaskSettings, index_input, run_task
 
 Names = str | Mapping[str, str] | None
-SHOWN_MAX = 10  # failed tasks, and files that cannot be read, in a message
+SHOWN_MAX = 10  # most failed tasks, or unreadable files, in a message
 
 
 class TasksFailedError(Error):
