@@ -4,10 +4,11 @@
     bench/physics_report.py run       runs each sequence; leaves a summary of each run in the work folder
     bench/physics_report.py tables    prints the tables, as Markdown, from the summaries that are there
 
-    [--sequences default,no_ut,...] [--events 10000] [--signal-events 4000] [--seed 1] [--page docs/physics.md]
+    [--sequences default,no_ut,...] [--events 10000] [--signal-events 4000] [--seed 1] [--page docs/physics.md]...
     [--work build/physics_report] [--data ../shared/data] [--sluice build/cpu-release/sluice]
 
-With --page the tables are written into a page, between `<!-- table NAME -->` and `<!-- end -->`; they contain the
+With --page, which may be given several times, each table is written into the page with its marks
+`<!-- table NAME -->` and `<!-- end -->`; tables contain the
 requested sequences, and a table without data is not changed. Samples are simulated minimum bias, simulated Bs to phi phi
 decays, and six events of full simulation; these are skipped with a message if they are absent. The figures of LHCb's
 trigger are in bench/lhcb_figures.json, its results on the six events in lhcb/reference.json.xz next to the events.
@@ -344,16 +345,21 @@ def tables(options):
     return made
 
 
-def write_into(page, made):
-    text = page.read_text()
+def write_into(pages, made):
+    texts = [page.read_text() for page in pages]
+    shown = " and ".join(map(str, pages))
     for name, lines in made.items():
         lines = "".join(line + "\n" for line in lines)
-        text, count = re.subn(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda place: place[1] + lines + place[2], text, flags=re.S)
-        if count != 1:
-            sys.exit(f"{page} has {count} places for the table {name}: `<!-- table {name} -->` and `<!-- end -->` around it")
-    for name in set(re.findall(r"<!-- table (.*?) -->", text)) - set(made):
-        print(f"{page}: the table {name} is left as it was: no summary has its figures", file=sys.stderr)
-    page.write_text(text)
+        places = 0
+        for i, text in enumerate(texts):
+            texts[i], count = re.subn(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda place: place[1] + lines + place[2], text, flags=re.S)
+            places += count
+        if places != 1:
+            sys.exit(f"{shown}: {places} places for the table {name}: `<!-- table {name} -->` and `<!-- end -->` around it")
+    for name in {name for text in texts for name in re.findall(r"<!-- table (.*?) -->", text)} - set(made):
+        print(f"{shown}: the table {name} is left as it was: no summary has its figures", file=sys.stderr)
+    for page, text in zip(pages, texts):
+        page.write_text(text)
 
 
 def main():
@@ -363,7 +369,7 @@ def main():
     parser.add_argument("--events", type=int, default=10000)
     parser.add_argument("--signal-events", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--page", type=Path)
+    parser.add_argument("--page", type=Path, action="append")
     parser.add_argument("--work", type=Path, default=ROOT / "build/physics_report")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data")))
     parser.add_argument("--sluice", default=os.environ.get("SLUICE_COMMAND", str(ROOT / "build/cpu-release/sluice")))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The studies of docs/physics.md: how well the two finders of primary vertices do on simulated events.
+"""The studies of docs/physics.md and docs/lab/vertices.md: how well the two finders of primary vertices do on simulated events.
 
     bench/pv_study.py tune        from starting values, step by step to the best ones, on events of seed 1
     bench/pv_study.py quality     defaults, on events of seed 2: by number of tracks and by distance to the next vertex

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of docs/physics.md, "Selections", from what bench/selections_study.py left in its work folder.
+"""The figures of docs/lab/selections.md, from what bench/selections_study.py left in its work folder.
 
     bench/selections_study.py run
     bench/selection_plots.py build/selections_study [FOLDER]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Rates of selection lines on minimum-bias events and their efficiencies on simulated signals: the tables of
-docs/physics.md, "Selections".
+docs/lab/selections.md.
 
     bench/selections_study.py run        simulates and selects; writes one file per sample to the work folder
     bench/selections_study.py tables     prints the tables, as Markdown, from these files
