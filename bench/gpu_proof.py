@@ -123,7 +123,7 @@ def main():
             for events in (500, 1000, 2000, 10000):
                 compare(f"10,000 events shuffled, slices of {events}", "velo.yaml", many, expected, "--slice-events", events)
             compare("10,000 events shuffled, 16 slots", "velo.yaml", many, expected, "--slice-events", 500, "--slots", 16)
-    algorithms = call("list").stdout
+    algorithms = call("list", "--algorithms").stdout
     for finder in FINDERS:
         if finder.split(".")[1] not in algorithms:
             print(f"{finder} is not in this build: left out")

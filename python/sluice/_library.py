@@ -46,7 +46,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_session_write_wiring", None, [c_void_p, c_void_p]),
     ("sl_session_write_graph", c_int, [c_void_p, c_int, c_void_p]),
     ("sl_session_write_plan", None, [c_void_p, c_void_p]),
-    ("sl_session_write_dot", c_int, [c_void_p, c_void_p]),
+    ("sl_session_write_drawing", c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     ("sl_feed_new", c_void_p, [c_void_p]),
     ("sl_feed_free", None, [c_void_p]),
     ("sl_feed_give_event", c_int, [c_void_p, c_void_p, c_int32, c_void_p]),

@@ -192,7 +192,7 @@ class Session:
         return text_of(lambda stream: library().sl_session_write_plan(self._pointer, stream))
 
     def dot(self) -> str:
-        return text_of(lambda stream: library().sl_session_write_dot(self._pointer, stream))
+        return text_of(lambda stream: library().sl_session_write_drawing(self._pointer, None, None, stream))
 
     def __del__(self) -> None:
         # A forked child has no threads of the session and must not close it.

@@ -3,6 +3,8 @@
  */
 #include "execute/devices.h"
 
+#include <sluice/text.h>
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +79,8 @@ static int choose_slots(struct sl_setup *s) {
   if (s->slot_count >= s->device_count) return SL_OK;
   char hint[80];
   snprintf(hint, sizeof hint, "use --slots %u or more, or name fewer devices", s->device_count);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "'%s' is %u devices, for %u slot%s", s->options.device,
-              s->device_count, s->slot_count, s->slot_count == 1 ? "" : "s");
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "'%s' is %u devices, for %u %s", s->options.device,
+              s->device_count, s->slot_count, sl_plural(s->slot_count, "slot", "slots"));
   return SL_EINVAL;
 }
 

@@ -11,6 +11,8 @@
 #include "execute/pack.h"
 #include "execute/source.h"
 
+#include <sluice/text.h>
+
 #include <stdio.h>
 
 enum { LEFT_FREE = 16 };                 /* fraction of the memory that stays free: 1/16 */
@@ -107,8 +109,6 @@ static void write_need(const struct sl_setup *s, const struct rooms *rooms, char
            there, room->why);
 }
 
-static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
-
 /* Writes options that would fit: fewer events per slice with as many slots, or fewer slots with slices of this size. */
 static void write_hint(const struct sl_setup *s, uint32_t events, uint32_t slots, uint32_t events_alone, char *text,
                        size_t size) {
@@ -145,8 +145,8 @@ static int refuse(struct sl_setup *s, const struct rooms *rooms, uint32_t wanted
     if (status < 0) return status;
   }
   write_hint(s, events, slots, alone, hint, sizeof hint);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "%u slot%s of %u event%s %s", wanted_slots,
-              plural(wanted_slots), wanted, plural(wanted), needed);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "%u %s of %u %s %s", wanted_slots,
+              sl_plural(wanted_slots, "slot", "slots"), wanted, sl_plural(wanted, "event", "events"), needed);
   return SL_ENOMEM;
 }
 
@@ -170,9 +170,9 @@ int sl_fit(struct sl_setup *s) {
   const int status = find_slice(s, &rooms, &events);
   if (status < 0) return status;
   if (is_asked_for || events == 0) return refuse(s, &rooms, wanted, needed, slots, events);
-  sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL, NULL,
-              "slices of %u event%s instead of %u: %u slot%s of %u events %s", events, plural(events), wanted,
-              s->slot_count, plural(s->slot_count), wanted, needed);
+  sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL, NULL, "slices of %u %s instead of %u: %u %s of %u %s %s", events,
+              sl_plural(events, "event", "events"), wanted, s->slot_count, sl_plural(s->slot_count, "slot", "slots"),
+              wanted, sl_plural(wanted, "event", "events"), needed);
   return SL_OK;
 }
 

@@ -9,6 +9,8 @@
 #include "layout/bind.h"
 #include "observe/checks.h"
 
+#include <sluice/text.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,8 +320,8 @@ static int report_findings(const struct sl_setup *s) {
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%llu more findings at locations that were not recorded",
                 (unsigned long long)left_out);
   if (count == 0) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u finding%s (%s), by: %s", count, count == 1 ? "" : "s",
-              device, command.text);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u %s (%s), by: %s", count,
+              sl_plural(count, "finding", "findings"), device, command.text);
   return SL_EPLUGIN;
 }
 

@@ -1,4 +1,4 @@
-/* allocation.c: the planner alone, on a problem from a file: sluice.h's sl_allocation. */
+/* allocation.c: the planner alone, on a problem from a file: sl_allocation of sluice.h. */
 #include "base/locale.h"
 #include "base/processor.h"
 #include "plan/csv.h"

@@ -5,6 +5,8 @@
 #include "trial/trap.h"
 #include "trial/trial.h"
 
+#include <sluice/text.h>
+
 #include <string.h>
 
 enum { OTHER_POISON = 0x5A, RUNS_MAX = 4, FIRST_SEED = 1, SEEDS = 3 };
@@ -312,7 +314,7 @@ void trial_describe_kernel(const struct trial_run *r, struct sl_child *log) {
   const char *why_whole = trial_why_whole(r->inputs);
   char on_list[48] = "";
   if (r->inputs->has_list) snprintf(on_list, sizeof on_list, ", %u on its list,", r->inputs->list_count);
-  snprintf(log->text, sizeof log->text, "%u event%s%s of %s, node %s%s%s", r->inputs->event_count,
-           r->inputs->event_count == 1 ? "" : "s", on_list, r->graph->shown, r->graph->node,
+  snprintf(log->text, sizeof log->text, "%u %s%s of %s, node %s%s%s", r->inputs->event_count,
+           sl_plural(r->inputs->event_count, "event", "events"), on_list, r->graph->shown, r->graph->node,
            why_whole ? "; in whole slices only: " : "", why_whole ? why_whole : "");
 }

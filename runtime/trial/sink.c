@@ -3,6 +3,8 @@
  */
 #include "trial/trial.h"
 
+#include <sluice/text.h>
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,5 +52,6 @@ void trial_run_sink(void *context, struct sl_child *log) {
   compare(first, report_of(r, events, "a second time", log), log);
   compare(first, report_of(r, 1, "one event per slice", log), log);
   free(first);
-  snprintf(log->text, sizeof log->text, "%u events of %s, node %s", events, r->graph->shown, r->graph->node);
+  snprintf(log->text, sizeof log->text, "%u %s of %s, node %s", events, sl_plural(events, "event", "events"),
+           r->graph->shown, r->graph->node);
 }

@@ -5,6 +5,8 @@
 #include "observe/validity.h"
 #include "trial/trial.h"
 
+#include <sluice/text.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +168,6 @@ void trial_run_source(void *context, struct sl_child *log) {
       r.used = used;
       read_short(&r, first, m, b);
     }
-  snprintf(log->text, sizeof log->text, "%u events of %s, node %s", first->event_count, run->graph->shown,
-           run->graph->node);
+  snprintf(log->text, sizeof log->text, "%u %s of %s, node %s", first->event_count,
+           sl_plural(first->event_count, "event", "events"), run->graph->shown, run->graph->node);
 }

@@ -89,7 +89,7 @@ def fifos(sluice, folder, events, packets):
         said = call(sluice, "run", COUNTS, "-i", *inputs)
         for writer in writers:
             writer.join(10)
-        says(said, 0, [f"events       {count}, of which 0 with errors"], f"{[path.name for path in inputs]}")
+        says(said, 0, [f"events       {count}, 0 with errors"], f"{[path.name for path in inputs]}")
         check(result == ["written"] * len(written), f"its writers: {result}")
     for what in ("index", "check"):
         arguments = (one,) if what == "index" else (COUNTS, "-i", one)

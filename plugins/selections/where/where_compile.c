@@ -3,6 +3,8 @@
 #include "selections/masses.h"
 #include "where_compiler.h"
 
+#include <sluice/text.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -155,16 +157,16 @@ static struct where_value read_call(struct where_compiler *c, const struct funct
       const struct where_value value = function->operation == WHERE_MASS ? read_hypothesis(c) : read_expression(c);
       want(c, &value, WHERE_NUMBER, taker);
       if (count == function->arguments)
-        where_fail(c, value.at, "%s takes %u argument%s, and this is one more", function->name, count,
-                   count == 1 ? "" : "s");
+        where_fail(c, value.at, "%s takes %u %s, and this is one more", function->name, count,
+                   sl_plural(count, "argument", "arguments"));
       else
         values[count++] = value;
     } while (where_take(c, ","));
     if (!where_take(c, ")")) where_fail(c, open, "this ( is never closed");
   }
   if (count < function->arguments)
-    where_fail(c, name->at, "%s takes %u argument%s, not %u", function->name, function->arguments,
-               function->arguments == 1 ? "" : "s", count);
+    where_fail(c, name->at, "%s takes %u %s, not %u", function->name, function->arguments,
+               sl_plural(function->arguments, "argument", "arguments"), count);
   struct where_value value = call(c, function, values[0], values[1]);
   value.at = name->at;
   return value;

@@ -344,7 +344,6 @@ static void report_line(const struct selection_check *c, const struct line_count
   report_share(r, "efficiency_found", "error_found", n->passed[FOUND], c->events[FOUND]);
   r->number(r->context, "passed_by_signal", n->is_compared ? (double)n->by_signal : none);
   report_share(r, "efficiency_by_signal", "error_by_signal", n->by_signal, n->is_compared ? c->events[FOUND] : 0);
-  print_line(c, n, r);
 }
 
 static void report_signal(const struct selection_check *c, const struct sl_report *r) {
@@ -377,6 +376,8 @@ static int selection_check_finish(void *state, const struct sl_services *s, cons
   tally_report(&t->tally, r);
   r->number(r->context, "input_rate_hz", c->input_rate);
   report_signal(c, r);
+  print_line(c, &c->any, r);
+  for (uint32_t k = 0; k < c->line_count; k++) print_line(c, &c->lines[k], r);
   r->begin_array(r->context, "lines");
   for (uint32_t k = 0; k < c->line_count; k++) {
     r->begin_object(r->context, NULL);

@@ -308,8 +308,10 @@ SL_API const struct sl_summary *sl_session_summary(const struct sl_session *sess
  * closed. */
 SL_API const struct sl_run *sl_session_identity(const struct sl_session *session);
 
-/* The result as text. `profile`: with the time of each node. */
-SL_API void sl_session_write_table(const struct sl_session *session, int profile, FILE *file);
+/* The run as a table, and as JSON for programs. `details`: SL_TABLE_PROFILE adds the time of each node; SL_TABLE_SHORT
+ * leaves out constants, totals, and outputs without a digest if the graph has sinks, and has one line per sink. */
+enum { SL_TABLE_PROFILE = 1, SL_TABLE_SHORT = 2 };
+SL_API void sl_session_write_table(const struct sl_session *session, uint32_t details, FILE *file);
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 /* Writes the JSON of sl_session_write_json to options.report_path; once, after sl_session_run, whatever it returned. */
 SL_API int sl_session_write_report(struct sl_session *session);
@@ -321,9 +323,23 @@ SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file
 SL_API int sl_session_write_graph(const struct sl_session *session, int origins, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
-/* The graph as boxes and arrows with the planned bytes per event, for Graphviz and for Mermaid. */
-SL_API int sl_session_write_dot(const struct sl_session *session, FILE *file);
-SL_API int sl_session_write_mermaid(const struct sl_session *session, FILE *file);
+/* The graph as boxes and arrows. Long lists of similar nodes, and nodes of a family, are one box. Pictures of few boxes
+ * have ports, collections and planned bytes per event. */
+enum { SL_DRAWING_DOT, SL_DRAWING_MERMAID };
+struct sl_drawing_options {
+  uint32_t size;           /* sizeof(struct sl_drawing_options) */
+  uint32_t format;         /* SL_DRAWING_DOT for Graphviz, SL_DRAWING_MERMAID */
+  uint32_t constants;      /* draw constants too */
+  uint32_t ports;          /* ports in a picture of any size */
+  uint32_t depth;          /* most arrows from the nodes of `from`, else of `to`, else the source; 0: any number */
+  uint32_t ungrouped;      /* each node is a box */
+  const char *const *from; /* only these nodes and the nodes after them; NULL-terminated, or NULL */
+  const char *const *to;   /* only these nodes and the nodes before them */
+};
+SL_API struct sl_drawing_options sl_drawing_options_default(void);
+/* `options` NULL: the default. SL_EINVAL with a message if a node does not exist or no node is left. */
+SL_API int sl_session_write_drawing(const struct sl_session *session, const struct sl_drawing_options *options,
+                                    struct sl_diagnostics *d, FILE *file);
 
 /* ------------------------------------------------------------------------------------------- parts of files */
 
@@ -379,9 +395,15 @@ SL_API void sl_allocation_close(struct sl_allocation *allocation);
 
 /* ------------------------------------------------------------------------------------------------- plugins */
 
-/* Lists the plugins and algorithms found, with their folders, and the hidden and refused plugins, with the reason. */
+/* Plugins found, one line each; files of plugins that are hidden or refused, with the reason; the folders searched. */
 SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
-/* Lists the graphs that are found by name: in the folders of SLUICE_GRAPH_PATH, then in the library's folder. */
+/* Algorithms found, one line each: name, kind, targets, description. `plugin`: those of this plugin, after its files;
+ * SL_EINVAL if there is no such plugin. NULL: those of all plugins. */
+SL_API int sl_write_algorithm_list(const char *const *plugin_paths, const char *plugin, struct sl_diagnostics *d,
+                                   FILE *file);
+/* Collections of all plugins found, one line each: name, description. */
+SL_API int sl_write_collection_list(const char *const *plugin_paths, FILE *file);
+/* Graphs that are found by name: in the folders of SLUICE_GRAPH_PATH, then in that of the library. */
 SL_API int sl_write_graph_list(FILE *file);
 /* Describes an algorithm ("velo.decode_retina"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is
  * none of that name. */
