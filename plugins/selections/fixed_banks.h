@@ -1,4 +1,4 @@
-/* fixed_banks.h: helpers for banks of equal size, one per event of the node, whose offsets need no scan. */
+/* fixed_banks.h: helpers for banks of equal size, one per event of the node. Their offsets need no scan. */
 #ifndef SELECTIONS_FIXED_BANKS_H
 #define SELECTIONS_FIXED_BANKS_H
 

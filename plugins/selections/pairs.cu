@@ -37,7 +37,7 @@
   M(F32, min_ip_chi2_either, 4.0, -1e9, 1e9, "", "minimum of the larger ip_chi2 of the two particles")                 \
   M(F32, max_doca, 1.0, 0.0, 100.0, "mm", "maximum distance of closest approach of the two tracks")                    \
   M(BOOL, opposite_charges, 0, "accept only pairs with opposite charges")                                              \
-  M(BOOL, same_vertex, 1, "reject pairs whose particles come from different primary vertices")                         \
+  M(BOOL, same_vertex, 1, "reject pairs of particles from different primary vertices")                                 \
   M(F32, same_vertex_ip_chi2, 16.0, 0.0, 1e9, "",                                                                      \
     "ip_chi2 from which on `same_vertex` does not reject a particle's pairs")                                          \
   M(ENUM, leptons, "any", "any: no requirement; both: both particles are muons or electrons", "any both")              \

@@ -1,7 +1,7 @@
 /* particle_lines.cu: lines over single long tracks (README.md, "Lines over tracks and events"). */
 #include "selections/line.h"
 
-/* Required lepton type, whose values are bits of `leptons`, and choice of the pt. */
+/* Required lepton type (the values are bits of `leptons`), and choice of the pt. */
 #define LEPTON(M)                                                     \
   M(ENUM, lepton, "any", "required lepton type", "any muon electron") \
   M(BOOL, corrected, 0, "use pt_corrected, with bremsstrahlung, instead of pt")

@@ -293,9 +293,9 @@ static void patterns_can_be_set_and_leave_lines_out(void **state) {
 
 static void a_wrong_pattern_is_refused_with_its_bit(void **state) {
   (void)state;
-  const char *const wrong[][2] = {{"Hlt1(Track", "bit_7: `Hlt1(Track` is no regular expression: "},
-                                  {"Hlt1[", "bit_7: `Hlt1[` is no regular expression: "},
-                                  {"Hlt1.* !", "bit_7: after ! stands no pattern"}};
+  const char *const wrong[][2] = {{"Hlt1(Track", "bit_7: `Hlt1(Track` is not a regular expression: "},
+                                  {"Hlt1[", "bit_7: `Hlt1[` is not a regular expression: "},
+                                  {"Hlt1.* !", "bit_7: no pattern follows !"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     struct sl_test *t = route(1);
     sl_test_set_text(t, "bit_7", wrong[i][0]);

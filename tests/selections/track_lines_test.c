@@ -190,7 +190,7 @@ static void a_window_that_ends_before_it_begins_is_refused(void **state) {
   struct sl_test *t = line_of(&rich_alignment[0]);
   sl_test_set_array(t, "phi", phi, 4);
   assert_int_not_equal(sl_test_run(t), 0);
-  assert_non_null(strstr(sl_test_messages(t), "phi: a window ends before it begins"));
+  assert_non_null(strstr(sl_test_messages(t), "phi: a window must end after it begins"));
   sl_test_free(t);
 }
 

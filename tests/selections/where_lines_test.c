@@ -288,7 +288,7 @@ static void what_is_wrong_is_said_with_its_place(void **state) {
   struct sl_test *t = line_new("where_particles", &particles_collection);
   sl_test_set_text(t, "where", "pt > 1 and mass(pi, K) > 2");
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "error: where+11: mass is of pairs of particles, and here are none"));
+  assert_non_null(strstr(sl_test_messages(t), "error: where+11: `mass` is only available for pairs of particles"));
   sl_test_free(t);
 }
 
@@ -300,7 +300,7 @@ static void a_count_wants_its_input(void **state) {
   give(t, "header", &header, &odin_events_collection, NULL, EVENTS);
   sl_test_set_text(t, "where", "event.bunch > 2 and event.vertices > 1");
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "where+20: `event.vertices` is asked for, and its input is not"));
+  assert_non_null(strstr(sl_test_messages(t), "where+20: `event.vertices` needs an input that is not connected"));
   sl_test_free(t);
 }
 
