@@ -318,20 +318,18 @@ static void pairs_agree_with_plain_loops(void **state) {
   static struct sample s;
   (void)state;
   random_start(1);
-  for (uint32_t round_index = 0; round_index < 2 * SETTINGS; round_index++) {
+  for (uint32_t pass = 0; pass < 2 * SETTINGS; pass++) {
     uint32_t found = 0;
-    const struct setting *setting = &settings[round_index % SETTINGS];
+    const struct setting *setting = &settings[pass % SETTINGS];
     make_sample(&s);
     struct sl_test *t = pairs_new(&s, setting);
-    sl_test_block(t, 32u << round_index % 3);
+    sl_test_block(t, 32u << pass % 3);
     assert_int_equal(sl_test_run(t), 0);
     for (uint32_t event = 0; event < EVENTS; event++) found += check_event(t, &s, setting, event);
     assert_true(found > 10 && found < 1000);
-    assert_int_equal(offsets_of(t)[1],
-                     offsets_of(t)[2]); /* events without particles or with one particle have no pairs */
+    assert_int_equal(offsets_of(t)[1], offsets_of(t)[2]); /* no particles, or one particle: no pairs */
     assert_int_equal(offsets_of(t)[3], offsets_of(t)[4]);
-    assert_true((offsets_of(t)[3] > offsets_of(t)[2]) ==
-                (round_index % SETTINGS == 1)); /* `dilepton` needs no vertex */
+    assert_true((offsets_of(t)[3] > offsets_of(t)[2]) == (pass % SETTINGS == 1)); /* `dilepton` needs no vertex */
     assert_finite(t);
     sl_test_free(t);
   }
@@ -473,8 +471,7 @@ static void parallel_tracks_and_tracks_that_meet_far_away_are_no_pair(void **sta
     copy_particle(&s, 0, i);
     if (i > 1) s.state[X][i] += (float)i; /* the first two are equal */
   }
-  for (uint32_t i = 71; i < PARTICLES;
-       i++) { /* closest approach to the first particle at 2 km, below 1 km, and never */
+  for (uint32_t i = 71; i < PARTICLES; i++) { /* closest to the first one at 2 km, at 0.9 km, and never */
     copy_particle(&s, 71, i);
     s.state[X][i] = s.state[X][71] + 1.0f;
     s.state[TX][71] = s.state[TY][71] = 0;
@@ -520,8 +517,7 @@ static void a_primary_vertex_that_gives_values_that_are_not_finite_is_ignored(vo
   random_start(7);
   make_sample(&s);
   for (uint32_t v = 0; v < event_vertices[1]; v++) s.vertex[v % 2 ? Z : C_XY][v] = v % 2 ? NAN : INFINITY;
-  for (uint32_t v = event_vertices[4]; v < VERTICES; v++)
-    s.vertex[v % 2 ? C_ZZ : C_XX][v] = -1; /* not a covariance matrix */
+  for (uint32_t v = event_vertices[4]; v < VERTICES; v++) s.vertex[v % 2 ? C_ZZ : C_XX][v] = -1; /* not positive */
   struct sl_test *t = pairs_new(&s, &settings[ALL]);
   assert_int_equal(sl_test_run(t), 0);
   assert_true(offsets_of(t)[1] > 100 && offsets_of(t)[5] > offsets_of(t)[4]);
@@ -548,9 +544,9 @@ static void pairs_of_extreme_particles_have_finite_numbers(void **state) {
   uint32_t found = 0;
   (void)state;
   random_start(8);
-  for (uint32_t round_index = 0; round_index < 16; round_index++) {
+  for (uint32_t pass = 0; pass < 16; pass++) {
     make_sample(&s);
-    for (uint32_t n = 0; n < 20 + 50 * round_index; n++) {
+    for (uint32_t n = 0; n < 20 + 50 * pass; n++) {
       const uint32_t i = (uint32_t)random_between(0, PARTICLES), v = (uint32_t)random_between(0, VERTICES);
       if (n % 2) s.state[(uint32_t)random_between(0, STATE_FIELDS)][i] = odd_number();
       if (n % 4 == 0) s.particle[(uint32_t)random_between(0, PARTICLE_FIELDS)][i] = odd_number();

@@ -122,11 +122,11 @@ static void particles_agree_with_plain_loops(void **state) {
   uint32_t by_distance = 0, checked = 0;
   (void)state;
   random_start(1);
-  for (uint32_t round_index = 0; round_index < 4; round_index++) {
+  for (uint32_t pass = 0; pass < 4; pass++) {
     make_sample(&s);
     struct sl_test *t = particles_new(&s);
     give_leptons(t, &s);
-    sl_test_block(t, 32u << round_index);
+    sl_test_block(t, 32u << pass);
     assert_int_equal(sl_test_run(t), 0);
     assert_int_equal(OUTPUT(t, "particles", "offsets", uint32_t)[EVENTS], TRACKS);
     for (uint32_t event = 0; event < EVENTS; event++)

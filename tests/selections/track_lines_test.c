@@ -260,7 +260,7 @@ struct numbers {
   uint64_t number[EVENTS], gps_time[EVENTS];
 };
 
-/* Every second event has a stub; every fourth event has two, one of which is accepted. */
+/* Every second event has a stub; every fourth event has two stubs, and the line accepts one. */
 static struct sl_test *stubs_new(struct numbers *odin) {
   static const char *const fields[] = {"x", "y", "tx", "ty", "chi2_x", "chi2_y"};
   static float zeros[EVENTS], chi2_x[EVENTS];

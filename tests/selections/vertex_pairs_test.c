@@ -71,11 +71,11 @@ static void pairs_agree_with_plain_loops(void **state) {
   uint32_t found = 0;
   (void)state;
   random_start(1);
-  for (uint32_t round_index = 0; round_index < 6; round_index++) {
+  for (uint32_t pass = 0; pass < 6; pass++) {
     make_sample(&s);
     struct sl_test *t = vertex_pairs_new(&s);
     sl_test_budget(t, "pairs", VERTICES * VERTICES);
-    sl_test_block(t, 32u << round_index % 3);
+    sl_test_block(t, 32u << pass % 3);
     assert_int_equal(sl_test_run(t), 0);
     for (uint32_t event = 0; event < EVENTS; event++) found += check_event(t, &s, event);
     sl_test_free(t);
@@ -88,7 +88,7 @@ static void vertices_at_a_limit_or_with_nan_make_no_pair(void **state) {
   (void)state;
   random_start(2);
   for (uint32_t f = 0; f < FIELDS; f++)
-    for (uint32_t round_index = 0; round_index < 2; round_index++) {
+    for (uint32_t pass = 0; pass < 2; pass++) {
       static const float good[] = {1, 600, 3, 0.99f, 2000, 600, 0.1f, 10}, ends[] = {0, 500, 2, 0, 1000, 200, 0, 4};
       static const float other_ends[] = {30, 500, 5, 0, 1000, 200, 0, 4};
       for (uint32_t i = 0; i < VERTICES; i++) {
@@ -96,13 +96,13 @@ static void vertices_at_a_limit_or_with_nan_make_no_pair(void **state) {
         s.first[i] = 2 * i;
         s.second[i] = 2 * i + 1;
         s.value[MIN_IP][i] = 0; /* only the first alternative can accept */
-        if (i == 61) s.value[f][i] = round_index ? NAN : ends[f];
+        if (i == 61) s.value[f][i] = pass ? NAN : ends[f];
         if (i == 62 && f != MIN_IP) s.value[f][i] = other_ends[f];
       }
       struct sl_test *t = vertex_pairs_new(&s);
       assert_int_equal(sl_test_run(t), 0);
       const uint32_t *offsets = OUTPUT(t, "pairs", "offsets", uint32_t);
-      assert_int_equal(offsets[4] - offsets[3], f == MIN_IP && !round_index); /* the only possible pair of the event */
+      assert_int_equal(offsets[4] - offsets[3], f == MIN_IP && !pass); /* the only possible pair of the event */
       assert_int_equal(offsets[1], 60 * 59 / 2);
       sl_test_free(t);
     }
