@@ -27,9 +27,9 @@ static SL_DEVICE float pt_of(const struct particles_view *particles, uint32_t i,
   M(F32, min_ip_chi2, 7.4, 1e-9, 1e9, "", "minimum chi2 of the impact parameter at any pt")                \
   M(F32, alpha, 296.0, -1e9, 1e9, "MeV", "shift subtracted from pt")                                       \
   M(F32, pole, 1.0, 0.0, 1e9, "GeV2",                                                                      \
-    "a in the curve log(ip_chi2 / min_ip_chi2) = a / (s - min_pt)^2 + b (1 - s / max_pt), s = pt - alpha")       \
+    "a in the curve log(ip_chi2 / min_ip_chi2) = a / (s - min_pt)^2 + b (1 - s / max_pt), s = pt - alpha") \
   M(F32, rise, 1.248, 0.0, 1e9, "",                                                                        \
-    "b in the curve log(ip_chi2 / min_ip_chi2) = a / (s - min_pt)^2 + b (1 - s / max_pt), s = pt - alpha")       \
+    "b in the curve log(ip_chi2 / min_ip_chi2) = a / (s - min_pt)^2 + b (1 - s / max_pt), s = pt - alpha") \
   M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "minimum z of the primary vertex")
 SL_ARGUMENTS(track_mva, TRACK_MVA);
 
@@ -92,14 +92,15 @@ struct phi_edges {
 
 #undef SL_ARGS
 #define SL_ARGS rich_alignment_args
-#define RICH_ALIGNMENT(M)                                                                                           \
-  LINE_OVER(M, particles)                                                                                           \
-  M(F32, min_p, 30000.0, 0.0, 1e9, "MeV", "minimum momentum") \
-  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "minimum transverse momentum") \
+#define RICH_ALIGNMENT(M)                                                                         \
+  LINE_OVER(M, particles)                                                                         \
+  M(F32, min_p, 30000.0, 0.0, 1e9, "MeV", "minimum momentum")                                     \
+  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "minimum transverse momentum")                           \
   M(F32, max_chi2_ndof, 2.0, 0.0, 1e9, "", "maximum chi2 per degree of freedom of the track fit") \
-  M(F32, min_eta, 1.6, -20.0, 20.0, "", "minimum pseudorapidity") \
-  M(F32, max_eta, 2.04, -20.0, 20.0, "", "maximum pseudorapidity") \
-  M(F32_ARRAY, phi, PHI_EDGES, "[0.5, 0.8, 2.3, 2.65]", 0.0, 3.1415927, "rad", "begin and end of two windows in |phi|") \
+  M(F32, min_eta, 1.6, -20.0, 20.0, "", "minimum pseudorapidity")                                 \
+  M(F32, max_eta, 2.04, -20.0, 20.0, "", "maximum pseudorapidity")                                \
+  M(F32_ARRAY, phi, PHI_EDGES, "[0.5, 0.8, 2.3, 2.65]", 0.0, 3.1415927, "rad",                    \
+    "begin and end of two windows in |phi|")                                                      \
   M(COMPUTED, edges, struct phi_edges, "sine and cosine of the edges of the windows in phi")
 SL_ARGUMENTS(rich_alignment, RICH_ALIGNMENT);
 
