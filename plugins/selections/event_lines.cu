@@ -29,7 +29,7 @@ LINE(passthrough, "all events", events) { return 1; }
     "accepted event types, as bits (1: VELO open, 4: no bias, 8: luminosity, ...); 0: all events")   \
   M(U32, crossing_types, 15, 0, 15, "",                                                              \
     "accepted crossing types, as bits (1: no beam, 2: beam 1, 4: beam 2, 8: both)")                  \
-  M(U32, orbit_period, 1, 1, 0xFFFFFFFF, "", "accept one orbit in this number")                      \
+  M(U32, orbit_period, 1, 1, 0xFFFFFFFF, "", "accept one in this many orbits")                       \
   M(U32, orbit_phase, 0, 0, 0xFFFFFFFF, "", "accepted orbit number modulo orbit_period")             \
   M(BOOL, in_window, 0, "accept only events of a window of consecutive crossings (TAE)")
 SL_ARGUMENTS(odin, ODIN);

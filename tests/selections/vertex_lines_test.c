@@ -123,8 +123,8 @@ static void add_for(struct sample *s, const struct line *line, const struct requ
   add(s, value);
 }
 
-/* A value just value_beside the limit, on the passing or the failing side. */
-static double value_beside(const struct requirement *requirement, int passes) {
+/* A value next to the limit, on the passing or the failing side. */
+static double value_next_to(const struct requirement *requirement, int passes) {
   const double limit = (double)requirement->limit, step = fabs(limit) * near_limit;
   const int up = (requirement->kind == BELOW) != passes;
   if (requirement->field >= FIELDS) return up ? limit + step : limit - step;
@@ -264,8 +264,8 @@ static uint32_t next_case(struct cases *c, const struct requirement *requirement
   return i;
 }
 
-/* A passing candidate first and last; between them one without a primary vertex, and two value_beside the limit of each
- * requirement. */
+/* A passing candidate first and last; between them one without a primary vertex, and two next to the limit
+ * of each requirement. */
 static void make_cases(struct cases *c, const struct line *line) {
   memset(c, 0, sizeof *c);
   next_case(c, NULL, "nothing", 1);
@@ -276,7 +276,7 @@ static void make_cases(struct cases *c, const struct line *line) {
     for (uint32_t k = 0; k < (requirement->kind > BELOW ? 4u : 2u); k++) {
       double value = 0;
       const uint32_t passes = requirement->kind > BELOW ? is_passing((int)requirement->kind, k, &value) : k;
-      if (requirement->kind <= BELOW) value = value_beside(requirement, k != 0);
+      if (requirement->kind <= BELOW) value = value_next_to(requirement, k != 0);
       next_case(c, requirement, field_names[requirement->field], passes != 0);
       add_for(&c->sample, line, requirement, value);
     }

@@ -1,7 +1,5 @@
 /* where.h: lines without code. The requirements are an expression in the graph, where: "pt > 2 GeV and chi2 < 20". It
- * is compiled once (where_compile.c); the kernels interpret the program for each candidate. README.md, "Lines without
- * code", describes the language.
- *
+ * is compiled once (where_compile.c); the kernels interpret the program for each candidate. README.md has the language.
  * The machine has one result register and a small stack. An instruction is a 64-bit word:
  *   bits 0..7    operation
  *   bits 8..11   kind of the operand: constant, top of the stack, or field of a collection
@@ -9,7 +7,6 @@
  *   bits 16..31  target of the jump, a later instruction
  *   bits 32..63  the constant, or offset of the pointer to the values in the arguments and type of the values
  * A condition is 1 or 0. Each instruction rounds once to float32, so that all targets have identical results.
- *
  * Large integers are compared by one instruction of 3 to 5 words. Each of its two operands is a word as for WHERE_LOAD.
  * The word of a constant has only its type, u64 or i64, and the constant is the next word. */
 #ifndef SELECTIONS_WHERE_H

@@ -53,7 +53,7 @@ static int32_t read_unit(struct where_compiler *c, struct where_unit *unit) {
 
 /* ------------------------------------------------------------------------------------------------ literals */
 
-enum { DIGITS_MAX = 15, POWERS = 23 }; /* a double represents such digits and powers of ten exactly */
+enum { DIGITS_MAX = 15, POWERS = 23 }; /* limits within which a double represents digits and powers of ten exactly */
 
 /* digits * 10^power. */
 struct decimal {

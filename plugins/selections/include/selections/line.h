@@ -2,32 +2,9 @@
  * events. An event passes if at least one candidate is accepted. `pre_scale` is the fraction of the events that are
  * evaluated, `post_scale` the fraction of the accepted events that pass. A line has the name of its node.
  *
- * All lines of a file have one type of candidates and run in one launch:
- *
- *   #include <selections/line.h>
- *
- *   #define SL_ARGS heavy_pair_args
- *   #define HEAVY_PAIR(M)                      \
- *     LINE_OVER(M, secondary_vertices)         \
- *     M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "of the pair")
- *   SL_ARGUMENTS(heavy_pair, HEAVY_PAIR);
- *
- *   LINE(heavy_pair, "pairs of high pt", secondary_vertices) {
- *     return a->candidates.pt[i] > a->min_pt;
- *   }
- *
- *   #define LINES(L) L(heavy_pair)
- *   LINES_OVER(secondary_vertices, LINES);
- *
- * Each further line begins with #undef SL_ARGS. The body is the predicate: a function of `a`, the arguments of the
- * line, `event`, and `i`, the index of the candidate in the slice. It returns 1 or 0 and calls no collectives. Further
- * inputs and properties of the line follow LINE_OVER. Candidates are the items of any collection.
- *
- * Lines over `events`, LINE_OVER(M, events) and so on, evaluate whole events: `i` is 0. All threads of a warp call the
- * predicate together; it may call warp collectives and returns the same value in all threads.
- *
  * Parallelism: one warp per event and line; the lanes share the candidates, lane 0 writes the decision for the event.
- * On a CPU the lines of an event run one after the other.
+ * On a CPU the lines of an event run one after the other. All lines of a file have one type of candidates and run in
+ * one launch. The comment of LINE has an example.
  */
 #ifndef SELECTIONS_LINE_H
 #define SELECTIONS_LINE_H
@@ -164,7 +141,29 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
 #define LINE_MAKER_secondary_vertices(a) ~, *(a)->candidates.made_by
 
 /* Defines the algorithm NAME with arguments struct NAME_args; the body of its predicate follows. `over`: a collection
- * or `events`. */
+ * or `events`. An example:
+ *
+ *   #include <selections/line.h>
+ *
+ *   #define SL_ARGS heavy_pair_args
+ *   #define HEAVY_PAIR(M)                      \
+ *     LINE_OVER(M, secondary_vertices)         \
+ *     M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "minimum pt of the pair")
+ *   SL_ARGUMENTS(heavy_pair, HEAVY_PAIR);
+ *
+ *   LINE(heavy_pair, "pairs of high pt", secondary_vertices) {
+ *     return a->candidates.pt[i] > a->min_pt;
+ *   }
+ *
+ *   #define LINES(L) L(heavy_pair)
+ *   LINES_OVER(secondary_vertices, LINES);
+ *
+ * Each further line begins with #undef SL_ARGS. The predicate is a function of `a`, the arguments of the line, `event`,
+ * and `i`, the index of the candidate in the slice. It returns 1 or 0 and calls no collectives. Further inputs and
+ * properties of the line follow LINE_OVER.
+ *
+ * Lines over `events`, LINE_OVER(M, events) and so on, evaluate whole events: `i` is 0. All threads of a warp call the
+ * predicate together; it may call warp collectives and returns the same value in all threads. */
 #define LINE(name, doc, over) LINE_WITH(name, doc, over, NULL, NULL)
 /* As LINE, with the line's SL_CHECK and SL_PREPARE; NULL: none. */
 #define LINE_WITH(name, doc_, over, check_, prepare_)                                                                  \
