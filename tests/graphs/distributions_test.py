@@ -111,7 +111,7 @@ with tempfile.TemporaryDirectory() as folder:
     arguments = ["-o", plot] if has_matplotlib else []
     done = subprocess.run([ROOT / "scripts/distributions", "-n", "40", "--sluice", SLUICE, "--data", DATA, *arguments],
                           capture_output=True, text=True)
-    checks.that(done.returncode == 0 and "found tracks of an event" in done.stdout,
+    checks.that(done.returncode == 0 and "VELO tracks per event" in done.stdout,
                 f"the script prints a table {done.stderr}")
     if has_matplotlib:
         checks.that(plot.exists() and plot.read_text().count("<g id=\"axes_") == -(-len(simulated) // 4) * 4,

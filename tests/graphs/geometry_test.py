@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as name:
     says("moved.velo/velo_geometry.bin: cannot create it: Not a directory", 2, "-o", moved)
     says("none: No such file or directory", 2, "-o", folder / "none/here")
     says("cannot go to standard output", 2, "-o", "-")
-    says("velo_geometry.bin.part: cannot write after 100 bytes: File too large; nothing of it is kept", 1, "-o", folder / "full",
+    says("velo_geometry.bin.part: cannot write after 100 bytes: File too large; the file was removed", 1, "-o", folder / "full",
          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
     checks.that(not list((folder / "full").iterdir()), "a full disk leaves no incomplete file")
 checks.end()

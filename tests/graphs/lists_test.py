@@ -40,7 +40,7 @@ def events_of(path):
 
 
 checks = Checks()
-has_hdf5 = "hdf5.sink" in call("list").stdout
+has_hdf5 = "hdf5.sink" in call("list", "--algorithms").stdout
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     summaries = {}

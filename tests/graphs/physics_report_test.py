@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""bench/physics_report.py on few events: the page gets what the runs found; and what is judged in Python of LHCb's recorded
+"""bench/physics_report.py on few events: the pages get what the runs found; and what is judged in Python of LHCb's recorded
 tracks has the truth that the plugin has."""
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,12 +20,16 @@ def report(*arguments):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    work, page, old = Path(folder) / "work", Path(folder) / "page.md", ROOT / "docs/hlt1-physics.md"
-    shutil.copy(old, page)
-    done = report("run", "--sequences", "default", "--events", 40, "--signal-events", 8, "--work", work, "--page", page, "--data", DATA)
+    work, page, further = Path(folder) / "work", Path(folder) / "page.md", Path(folder) / "further.md"
+    old = (ROOT / "docs/physics.md").read_text(), (ROOT / "docs/lab/trigger-tables.md").read_text()
+    page.write_text(old[0])
+    further.write_text(old[1])
+    pages = ("--page", page, "--page", further)
+    done = report("run", "--sequences", "default", "--events", 40, "--signal-events", 8, "--work", work, *pages, "--data", DATA)
     checks.that(done.returncode == 0, f"it runs {done.stderr}")
     text = page.read_text()
-    checks.that(text != old.read_text() and text.count("<!-- end -->") == old.read_text().count("<!-- end -->"), "it fills the page's tables")
+    for before, after in zip(old, (text, further.read_text())):
+        checks.that(after != before and after.count("<!-- end -->") == before.count("<!-- end -->"), "it fills the tables of both pages")
     for name in ("seed", "seed of signal"):
         checks.that(f"the table {name} is left as it was" in done.stderr, f"it reports that table {name} has no results")
     found = json.loads((work / "minimum_bias.default.json").read_text())["results"]
@@ -60,7 +63,7 @@ with tempfile.TemporaryDirectory() as folder:
     done = report("tables", "--sequences", "matching", "--work", work)
     checks.that(done.returncode != 0 and "has no summary of these sequences" in done.stderr, "missing summaries are reported")
     page.write_text(page.read_text().replace("<!-- table rates -->", ""))
-    done = report("tables", "--sequences", "default", "--work", work, "--page", page, "--data", DATA)
+    done = report("tables", "--sequences", "default", "--work", work, *pages, "--data", DATA)
     checks.that(done.returncode != 0 and "0 places for the table rates" in done.stderr, "a page without a place for a table is refused")
 checks.that("there is no sequence fast" in report("tables", "--sequences", "fast").stderr, "an unknown sequence is reported")
 checks.end()

@@ -4,6 +4,8 @@
 #include "selections/masses.h"
 #include "where_compiler.h"
 
+#include <sluice/text.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -160,16 +162,16 @@ static struct where_value read_call(struct where_compiler *c, const struct funct
       const struct where_value value = function->operation == WHERE_MASS ? read_hypothesis(c) : read_expression(c);
       require_type(c, &value, WHERE_NUMBER, consumer);
       if (count == function->arguments)
-        where_fail(c, value.at, "`%s` takes %u argument%s, but there are more", function->name, count,
-                   count == 1 ? "" : "s");
+        where_fail(c, value.at, "`%s` takes %u %s, but there are more", function->name, count,
+                   sl_plural(count, "argument", "arguments"));
       else
         values[count++] = value;
     } while (where_accept(c, ","));
     if (!where_accept(c, ")")) where_fail(c, open, "this ( has no matching )");
   }
   if (count < function->arguments)
-    where_fail(c, name->at, "`%s` takes %u argument%s, not %u", function->name, function->arguments,
-               function->arguments == 1 ? "" : "s", count);
+    where_fail(c, name->at, "`%s` takes %u %s, not %u", function->name, function->arguments,
+               sl_plural(function->arguments, "argument", "arguments"), count);
   struct where_value value = call(c, function, values[0], values[1]);
   value.at = name->at;
   return value;
