@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What goes wrong is said, with its place, and ends with the right status: 2 for the command line and the graph, 1 for the run."""
+"""Errors are reported with their location and the right exit status: 2 for the command line and the graph, 1 for the run."""
 import os
 import signal
 import subprocess
@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory() as folder:
     done = call("run", velo, "-i", cut, *geometry)
     checks.that("checksum" in done.stderr and "events       6, 1 with an error" in done.stdout, "a damaged event is counted and reported")
     done = call("run", velo, "-i", cut, *geometry, "--set", "raw.strict=true", expect=1)
-    checks.that("strict" in done.stderr, "strict makes it fatal")
+    checks.that("strict" in done.stderr, "with strict a damaged event is fatal")
 
 for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
     process = subprocess.Popen([SLUICE, "run", str(velo), "-i", str(MANY), *geometry, "--set", "raw.passes=100000", "--slots", "2"],
