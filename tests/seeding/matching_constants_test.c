@@ -88,9 +88,9 @@ static void a_term_that_no_formula_has_is_refused(void **state) {
 static void a_window_wider_than_what_is_searched_is_refused(void **state) {
   (void)state;
   static const struct refused_term cases[] = {
-      {"value matching.ut_loose.0 ", "0 0 0 40.1 # ", "matching.ut_loose.0: 40.1 mm is more than 40"},
-      {"value matching.ut_loose.2 ", "0 0 0 1000 # ", "matching.ut_loose.2: 1000 mm is more than 40"},
-      {"value matching.ut_tight.3 ", "0 0 0 40.1 # ", "matching.ut_tight.3: 40.1 mm is more than 40"}};
+      {"value matching.ut_loose.0 ", "0 0 0 40.1 # ", "matching.ut_loose.0: 40.1 mm exceeds the search range of 40"},
+      {"value matching.ut_loose.2 ", "0 0 0 1000 # ", "matching.ut_loose.2: 1000 mm exceeds the search range of 40"},
+      {"value matching.ut_tight.3 ", "0 0 0 40.1 # ", "matching.ut_tight.3: 40.1 mm exceeds the search range of 40"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
 }
 

@@ -56,8 +56,8 @@ SL_COLLECTION(forward_constants, FORWARD_CONSTANTS_FIELDS, "constants of tracks 
 SL_COLLECTION(forward_inputs, FORWARD_INPUTS_FIELDS, "tracks to extend into the fibre tracker");
 
 /* Search windows. The i-th of the six x layers (0, 3, 4, 7, 8, 11) has windows 4 i and 4 i + 1, and the neighbouring
- * stereo layer (1, 2, 5, 6, 9, 10) has windows 4 i + 2 and 4 i + 3. The second window of each pair is used for tracks of
- * unknown momentum: it is to the right of the straight line, and the first one to the left. */
+ * stereo layer (1, 2, 5, 6, 9, 10) has windows 4 i + 2 and 4 i + 3. The second window of each pair is used for tracks
+ * of unknown momentum: it is to the right of the straight line, and the first one to the left. */
 enum { FORWARD_LAYER_WINDOWS = 4, FORWARD_WINDOWS = SCIFI_X_LAYERS * FORWARD_LAYER_WINDOWS };
 #define FORWARD_WINDOWS_FIELDS(F)                                                                     \
   F(offsets, u32, OFFSETS, "", "first track of each event")                                           \
