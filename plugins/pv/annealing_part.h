@@ -30,8 +30,9 @@ enum { ANNEALING_WARPS = 4 };
 #define ANNEALING_STORED ANNEALING_MOST_STORED
 #endif
 
-/* Loops over 32 tracks; only `left` tracks exist. A CPU visits these, rounded up to whole vectors with entries that count
- * nothing. On a GPU all lanes run, missing tracks with zeros, since branches would prevent overlapping of loops. */
+/* Loops over 32 tracks; only `left` tracks exist. A CPU visits these, rounded up to whole vectors with entries that
+ * count nothing. On a GPU all lanes run, missing tracks with zeros, since branches would prevent overlapping of loops.
+ */
 #if defined(SL_TARGET_CPU)
 #define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32_OF (j, left)
 #define ANNEALING_HAS(j, left)       1

@@ -179,7 +179,7 @@ static void a_geometry_with_a_cell_twice_is_refused(void **state) {
   struct sl_test *t = calo_decoder(&banks);
   sl_test_input(t, "geometry", "channels", channels, count);
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "two of the geometry's channels are of cell"));
+  assert_non_null(strstr(sl_test_messages(t), "two channels of the geometry read cell"));
   sl_test_free(t);
   free(channels);
 }
