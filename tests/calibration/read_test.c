@@ -111,7 +111,7 @@ static void what_is_unknown_or_double_is_refused(void **state) {
   refused("value ut.z_mid", "number ut.z_mid", "number ut.z_mid", "there is no statement \"number\"");
   refused("value ut.z_mid 2484.6", "value ut.z_mid 2484.6 1", "ut.z_mid", "\"1\" is one word too many");
   refused("value ut.z_mid 2484.6", "value ut.z_mid 2484,6", "ut.z_mid",
-          "ut.z_mid is no number, or too long a one: 2484,6");
+          "ut.z_mid is not a number of at most 15 digits: 2484,6");
   refused("polynomial forward.kick.2", "polynomial forward.kick.3", "forward.kick.3",
           "there is no polynomial \"forward.kick.3\"");
   refused("polynomial forward.y.11", "polynomial forward.y.011", "forward.y.011",

@@ -126,7 +126,8 @@ static void a_geometry_with_cells_elsewhere_is_refused(void **state) {
   struct sl_test *t = electrons_new();
   sl_test_input(t, "geometry", "xy", xy, 2 * CALO_CELLS);
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "cell 4711 of the geometry is not at its position in the calorimeter's grid"));
+  assert_non_null(
+      strstr(sl_test_messages(t), "cell 4711 of the geometry is not at its position in the calorimeter's grid"));
   sl_test_free(t);
 }
 

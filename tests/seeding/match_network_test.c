@@ -83,7 +83,7 @@ static void a_file_that_is_wrong_is_refused(void **state) {
       {inputs_line, "", "ends without inputs"},
       {inputs_line, "inputs x y dtx dty log_chi2 hits seed_tx seed_x seed_y velo_tx velo_ty velo_z\n", "velo_z"},
       {"unit 0.000000 ", "unit ", "x.network:33: weight is missing"},
-      {"unit 0.000000", "unit 1,5", "bias is no number, or too long a one: 1,5"},
+      {"unit 0.000000", "unit 1,5", "bias is not a number of at most 15 digits: 1,5"},
       {"unit 0.000000", "unit 2000000", "bias is 2000000, expected"},
       {"unit", "# unit", "x.network:34: 31 units, expected 32"},
       {"output 0\n", "output 0\noutput 0\n", "x.network:35: output a second time"},
