@@ -1,5 +1,5 @@
-/* electron_id_test.c: calo.electron_id against the energy point by point; and where cells are (cells.h), against what
- * the detector's description says.
+/* electron_id_test.c: calo.electron_id against the energy point by point; and the positions of cells (cells.h) against
+ * the description of the detector.
  */
 #include "calo/description.h"
 #include "line_support.h"
@@ -14,7 +14,7 @@ static struct line line_of(uint32_t i) {
   return l;
 }
 
-/* Some go through several cells of small size, some fly by, some go through the hole. */
+/* Some tracks pass several small cells, some miss the detector, some pass the hole. */
 static void make_tracks(void) {
   random_cells(adc, EVENTS, 3, 1000);
   for (uint32_t i = 0; i < TRACKS; i++) {

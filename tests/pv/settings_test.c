@@ -1,4 +1,4 @@
-/* settings_test.c: properties of the vertex finders that do not agree with each other are refused. */
+/* settings_test.c: inconsistent properties of the vertex finders are refused. */
 #include "states.h"
 
 #include <string.h>
