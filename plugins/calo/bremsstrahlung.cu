@@ -1,5 +1,5 @@
-/* calo.bremsstrahlung: energy of the cells straight ahead of VELO tracks, which photons radiated before the magnet
- * reach (README.md, "Bremsstrahlung"). Backward tracks have no energy.
+/* calo.bremsstrahlung: energy of the cells straight ahead of VELO tracks, where photons radiated before the magnet
+ * arrive (README.md, "Bremsstrahlung"). Backward tracks have no energy.
  *
  * One block per event, one thread per track (vector lanes on a CPU). Cost: reads 21 bytes per track and up to four
  * cells; writes 8 bytes per track.

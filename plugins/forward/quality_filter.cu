@@ -30,7 +30,8 @@ enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
   M(U32, min_hits, 9, 9, 12, "", "least number of hits of a candidate")                                      \
   M(U32, min_hits_any_slope, 11, 9, 13, "", "number of hits from which on any slope in y is accepted")       \
   M(F32, max_slope_difference, 0.02, 0.0, 10.0, "",                                                          \
-    "largest difference of slope in y to the track at the end of the UT, with fewer hits")                   \
+    "largest difference of dy/dz to the track at the end of the UT, for candidates with fewer hits than "    \
+    "`min_hits_any_slope`")                                                                                  \
   M(F32, y_chi2_scale, 800.0, 1e-3, 1e9, "mm2", "scale of the mean squared residual in y")                   \
   M(F32_ARRAY, factors, FACTORS, "[5, 1, 0.8, 0.5]", 0.0, 1e6, "", "factors of Q for 9, 10, 11 and 12 hits") \
   M(F32, max_quality, 0.5, 0.0, 1e9, "", "upper limit of Q")                                                 \

@@ -42,7 +42,7 @@ enum { ANNEALING_WARPS = 4 };
 #endif
 #define ANNEALING_VALUE(array, j, left) (ANNEALING_HAS(j, left) ? (array)[j] : 0.0f)
 
-/* Exponent of noise that is off. */
+/* Exponent of the noise term while noise is off. */
 #define ANNEALING_NOWHERE -1e30f
 /* Relative to the largest exponent; lower exponents add nothing to a float. */
 #define ANNEALING_LOWEST -30.0f

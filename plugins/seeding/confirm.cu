@@ -46,7 +46,7 @@ struct warp_workspace {
   uint64_t best[TRACKS];
   float x[SCIFI_STEREO_LAYERS][TRACKS], cells[SCIFI_STEREO_LAYERS][TRACKS]; /* x, and in_cells() of it */
   uint16_t begin[SCIFI_STEREO_LAYERS][TRACKS], end[SCIFI_STEREO_LAYERS][TRACKS];
-  uint32_t before[ENTRIES + 1]; /* start hits of earlier entries; the last value is the sum */
+  uint32_t before[ENTRIES + 1]; /* number of start hits in earlier entries; the last value is the sum */
   uint32_t entry_count, listed_count;
   uint32_t entry_starts[ROUND_WORDS]; /* bit mask of the round: start hits that are the first of their entry */
   uint8_t entries[ENTRIES];           /* START_LAYERS * track + layer */

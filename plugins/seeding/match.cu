@@ -54,7 +54,7 @@ struct workspace {
   uint32_t cells[CELLS + 1];           /* number of tracks per cell, then the first index in `y` */
   uint32_t base;
   uint16_t begin[SEEDS_MAX];      /* first index in `y` near the seed */
-  uint32_t before[SEEDS_MAX + 1]; /* pairs of earlier seeds; the last entry is the sum */
+  uint32_t before[SEEDS_MAX + 1]; /* number of pairs of earlier seeds; the last entry is the sum */
   uint32_t list[LIST_MAX];        /* pairs that pass match_meet: seed << TRACK_BITS | track */
   uint32_t list_count;
   uint32_t matches; /* matches of the event */
@@ -176,7 +176,7 @@ static SL_DEVICE uint32_t number_pairs(const struct match_args *a, struct worksp
   return sum;
 }
 
-/* Seed of this pair: the last one that has its first pair at or before it. */
+/* Seed of a pair: the last seed that has its first pair at or before this number. */
 static SL_DEVICE uint32_t seed_of(const struct workspace *w, uint32_t pair) {
   uint32_t seed = 0;
   SL_UNROLL

@@ -93,7 +93,7 @@ struct workspace {
   uint64_t keys[MATCHES]; /* best key of each match */
   struct trajectory trajectories[MATCHES];
   struct search_window windows[WINDOWS];
-  uint32_t before[SEGMENTS + 1];       /* hits in earlier ranges; the last entry is the sum */
+  uint32_t before[SEGMENTS + 1];       /* number of hits in earlier ranges; the last entry is the sum */
   struct projected_hit list[LIST_MAX]; /* by window, then hit index */
   uint32_t listed_windows;             /* number of windows with all hits in `list` */
   uint32_t pairs[PAIRS_MAX];           /* of a first hit: layer << PAIR_LAYER | match << INDEX_BITS | hit index */

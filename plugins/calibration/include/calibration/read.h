@@ -17,7 +17,7 @@ enum { CALIBRATION_VALUE, CALIBRATION_POLYNOMIAL, CALIBRATION_TABLE };
 struct calibration_entry {
   const char *name, *variables;
   size_t offset;        /* in struct calibration */
-  uint32_t kind, count; /* number of numbers or polynomials */
+  uint32_t kind, count; /* number of values or polynomials */
 };
 #define CALIBRATION_COUNT_(...) +1
 enum {

@@ -15,7 +15,7 @@ enum {
   CALO_BANK_CARDS = 3,     /* cards per bank of type 77 */
   CALO_SOURCES_MAX = 2048, /* sources of these banks have 11 bits */
   CALO_NO_NEIGHBOUR = 0xffff,
-  CALO_NO_CARD = 9999 /* card_index without a card */
+  CALO_NO_CARD = 9999 /* value of card_index without a card */
 };
 
 /* Indices of `numbers`. */
@@ -81,7 +81,7 @@ SL_COLLECTION(calo_clusters, CALO_CLUSTERS_FIELDS, "clusters in the calorimeter"
   F(is_electron, u8, PER_ITEM, "", "1 if e_over_p is above the limit for electrons")
 SL_COLLECTION(calo_electrons, CALO_ELECTRONS_FIELDS, "long tracks in the calorimeter");
 
-/* Energy straight ahead of VELO tracks, which photons radiated before the magnet reach. */
+/* Energy straight ahead of VELO tracks, where photons radiated before the magnet arrive. */
 #define CALO_BREMSSTRAHLUNG_FIELDS(F)                                         \
   F(offsets, u32, OFFSETS, "", "first track of each event")                   \
   F(energy, f32, PER_ITEM, "MeV", "energy of the cells on the straight line") \

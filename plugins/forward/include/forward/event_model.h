@@ -33,12 +33,12 @@ enum {
   FORWARD_CONSTANTS = FORWARD_BORDER + FORWARD_BORDER_TERMS
 };
 
-#define FORWARD_CONSTANTS_FIELDS(F)                                                        \
-  F(z_layer, f32, ARRAY, "mm", "z of the layer at y = 0")                                  \
-  F(dxdy, f32, ARRAY, "", "slope dx/dy of the fibres of the layer")                        \
-  F(kick, f32, ARRAY, "", "change of dx/dz per q/p in MeV, by station: 3 x 25")            \
-  F(y_shift, f32, ARRAY, "", "shift of y for a shift in x, by layer: 12 x 18")             \
-  F(bend, f32, ARRAY, "", "coefficients of change of direction divided by q/p: 61 values") \
+#define FORWARD_CONSTANTS_FIELDS(F)                                                                 \
+  F(z_layer, f32, ARRAY, "mm", "z of the layer at y = 0")                                           \
+  F(dxdy, f32, ARRAY, "", "slope dx/dy of the fibres of the layer")                                 \
+  F(kick, f32, ARRAY, "", "change of dx/dz per q/p in MeV, by station: 3 x 25")                     \
+  F(y_shift, f32, ARRAY, "", "shift of y for a shift in x, by layer: 12 x 18")                      \
+  F(bend, f32, ARRAY, "", "coefficients of the ratio of the change of direction to q/p: 61 values") \
   F(constants, f32, ARRAY, "", "coefficients of the formulas, 27 values")
 SL_COLLECTION(forward_constants, FORWARD_CONSTANTS_FIELDS, "constants of tracks in the magnet and the fibre tracker");
 
