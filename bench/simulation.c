@@ -1,8 +1,8 @@
-/* simulation.c: what simulated events cost, with and without what is behind the VELO, and a step through the field.
+/* simulation.c: cost of simulated events, with and without the detectors behind the VELO, and of a step in the field.
  *
  *   build/cpu-release/bench_simulation [EVENTS] [TIMES]
  *
- * Default events of seed 1, processor time of this process, the least of TIMES. All take turns.
+ * Default events of seed 1; processor time of this process, the minimum of TIMES interleaved runs.
  */
 #include "defaults.h"
 
@@ -25,7 +25,7 @@ static double time_events(struct sim_simulation *s, uint32_t wanted, uint64_t ev
   return (seconds_now() - begin) / (double)events;
 }
 
-/* Digits and banks of a detector, of events whose passages are made. */
+/* Digits and banks of a detector, for events with given passages. */
 #define TIME_DETECTOR(name, digitise, put_banks)                         \
   static double time_##name(struct sim_simulation *s, uint64_t events) { \
     double seconds = 0;                                                  \

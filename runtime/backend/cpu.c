@@ -1,4 +1,4 @@
-/* cpu.c: the backend of the target cpu. Device memory is the host's, a stream is the slot's thread. */
+/* cpu.c: the backend of target cpu. Device memory is host memory; a stream is the slot's thread. */
 #include "backend/backend.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Mapped, not malloc'ed: pages that nobody touches cost nothing, whatever the capacities are. */
+/* Mapped instead of malloc'ed: pages that are never used cost nothing, however large the capacities are. */
 static void *cpu_allocate(struct sl_device *device, uint64_t bytes) {
   (void)device;
   void *memory =
@@ -38,7 +38,7 @@ static void cpu_stream_close(struct sl_stream *stream) { free(stream); }
 
 static const char *cpu_error(struct sl_device *device) {
   (void)device;
-  return "it does not say why";
+  return "unknown reason";
 }
 
 static int cpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {

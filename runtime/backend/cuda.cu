@@ -1,11 +1,12 @@
-/* cuda.cu: the backend of the targets cuda and hip, in a library of its own (backends/cuda.so), so that nothing else
- * meets the vendor's runtime. Shapes of work that are the executor's and not an algorithm's: scans of counts,
- * unions and intersections of event lists, packing of results.
+/* cuda.cu: the backend of targets cuda and hip, in a library of its own (backends/cuda.so), so that the rest of Sluice
+ * does not depend on the vendor's runtime.
  *
- * A slot has two streams: kernels, and copies up. An event a flight lets kernels wait for their input, another lets the
- * host wait for the flight's end. Kernels of a slice are captured once a flight and replayed as one launch; those of
- * further branches are enqueued on streams of their own, which the capture takes in. Results are
- * packed straight into pinned host memory, which the device writes over the bus while later slices compute.
+ * A slot has two streams, for kernels and for uploads. One GPU event per flight makes kernels wait for their input,
+ * another one makes the host wait for the end of the flight. The kernels of a slice are captured once per flight and
+ * replayed in one launch; the kernels of further branches are enqueued on additional streams, which the capture
+ * includes. Results are packed directly into pinned host memory, which the device writes over the bus while it computes
+ * later slices. Also launches the kernels of the executor: scans of counts, unions and intersections of event lists,
+ * packing of results.
  */
 #include "backend/backend.h"
 #include "backend/gpu_kernels.h"
@@ -20,20 +21,21 @@ enum {
   SCAN_CHUNKS = 64, /* blocks of a scan over items */
   CLEAR_THREADS = 256,
   CLEAR_BLOCKS = 256,
-  CLEAR_ROWS = 65535, /* of a grid */
+  CLEAR_ROWS = 65535, /* rows of a grid */
   PACK_BLOCKS = 64,
   PACK_THREADS = 256,
 };
 
 struct sl_device {
   int index;
-  pthread_mutex_t lock; /* of the error, which the first failure of any slot writes */
+  pthread_mutex_t lock; /* for `error`, which the first failure in any slot sets */
   char error[256];
 };
 
-/* By index; each is made when first asked for, outside of any capture: kernels run once before they are captured. */
+/* GPU events by index, created on first use. Kernels run once before they are captured, so that no event is created
+ * during a capture. */
 struct gpu_events {
-  GPU(Event_t) * at; /* NULL: not made yet */
+  GPU(Event_t) * at; /* NULL: not created yet */
   uint32_t capacity;
 };
 
@@ -44,7 +46,7 @@ struct gpu_stream {
   GPU(GraphExec_t) graph[FLIGHTS];
   struct gpu_events marks;   /* for --profile and --trace */
   struct gpu_events reached; /* for branches */
-  uint64_t *chunk_sums;      /* of a scan over items, on the device */
+  uint64_t *chunk_sums;      /* device memory for a scan over items */
 };
 
 static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
@@ -56,13 +58,13 @@ static int check(struct sl_device *device, GPU(Error_t) error, const char *what)
 }
 #define CHECK(device, call) check(device, call, #call)
 
-/* Of the calling thread, for the device. */
+/* Waits of the calling thread for the device. */
 static thread_local uint64_t waits;
 
 static uint64_t gpu_waits(void) { return waits; }
 
-/* What the calling thread does from here on goes to the stream's device; otherwise the first use of the first GPU would
- * take memory there, and launches to another would fail. */
+/* Makes the stream's device current for the calling thread. Otherwise the first call would allocate memory on the first
+ * GPU, and launches on another GPU would fail. */
 static struct gpu_stream *gpu(struct sl_stream *stream) {
   (void)GPU(SetDevice)(stream->device->index);
   return (struct gpu_stream *)stream;
@@ -136,7 +138,7 @@ static int gpu_free_memory(struct sl_device *device, uint64_t *bytes) {
   return SL_OK;
 }
 
-/* On a stream of the default kind the copy would wait for everything else. */
+/* Uses a stream of its own: on the default stream the copy would wait for all other work. */
 static int copy_now(struct sl_device *device, void *to, const void *from, uint64_t bytes, GPU(MemcpyKind) kind) {
   GPU(Stream_t) stream;
   waits++;
@@ -157,9 +159,7 @@ static int gpu_download_now(struct sl_device *device, void *to, const void *from
   return copy_now(device, to, from, bytes, GPU(MemcpyDeviceToHost));
 }
 
-static const char *gpu_error(struct sl_device *device) {
-  return device->error[0] ? device->error : "it does not say why";
-}
+static const char *gpu_error(struct sl_device *device) { return device->error[0] ? device->error : "unknown reason"; }
 
 static void gpu_describe(struct sl_device *device, char *text, size_t size) {
   DEVICE_PROPERTIES properties;
@@ -167,13 +167,13 @@ static void gpu_describe(struct sl_device *device, char *text, size_t size) {
   snprintf(text, size, "%s, %d multiprocessors", properties.name, properties.multiProcessorCount);
 }
 
-/* The node of the host's memory that is near to it, as Linux says; -1: all are, or it is not known. */
+/* Returns the NUMA node near the device according to Linux; -1: all nodes, or unknown. */
 static int gpu_numa_node(struct sl_device *device) {
   char bus[32] = "", path[96];
   int node = -1;
   if (GPU(DeviceGetPCIBusId)(bus, sizeof bus, device->index) != GPU(Success)) return -1;
   for (char *c = bus; *c; c++)
-    if (*c >= 'A' && *c <= 'F') *c = (char)(*c - 'A' + 'a'); /* as the folder is called */
+    if (*c >= 'A' && *c <= 'F') *c = (char)(*c - 'A' + 'a'); /* the folder name is in lower case */
   snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", bus);
   FILE *file = fopen(path, "r");
   if (!file) return -1;
@@ -197,7 +197,6 @@ static void gpu_range_end(void) { nvtxRangePop(); }
 
 /* ------------------------------------------------------------------------------------------------- stream */
 
-/* The event of that index, or NULL. */
 static GPU(Event_t) event_at(struct gpu_stream *s, struct gpu_events *events, uint32_t index, unsigned flags) {
   if (index >= events->capacity) {
     const uint32_t capacity = 2 * index + 64;
@@ -301,7 +300,7 @@ static int gpu_wait(struct sl_stream *stream, uint32_t flight) {
   return CHECK(stream->device, GPU(EventSynchronize)(gpu(stream)->finished[flight]));
 }
 
-/* By a kernel, since a captured graph goes from kernel to kernel faster than from one to a memset. */
+/* A kernel, because in a captured graph a kernel follows a kernel faster than a memset does. */
 static int gpu_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
   note<<<1, 1, 0, gpu(stream)->kernels>>>(byte, value);
   return CHECK(stream->device, GPU(GetLastError)());
@@ -395,7 +394,7 @@ static int gpu_pack(struct sl_stream *stream, const struct sl_pack *pack) {
 
 /* --------------------------------------------------------------------------------------------------------- */
 
-/* hipcc would copy a constant table into device code, where these functions are not. */
+/* hipcc would copy a constant table into device code, where these functions do not exist. */
 #if defined(SL_TARGET_HIP)
 #define TABLE
 #else

@@ -1,4 +1,4 @@
-/* find.c: the backend of a target: built in, or a library that is loaded when somebody asks for it. */
+/* find.c: finds the backend of a target: built in, or a library that is loaded on demand. */
 #include "backend/backend.h"
 #include "base/place.h"
 
@@ -34,7 +34,7 @@ static const struct sl_backend *load_file(const char *path, const char *target, 
 }
 
 const struct sl_backend *sl_backend_load(const char *target, char *reason, size_t reason_size) {
-  static const char *const folders[] = {"backends", "sluice/backends"}; /* of the build tree, and of an installation */
+  static const char *const folders[] = {"backends", "sluice/backends"}; /* of the build tree; of an installation */
   char places[SL_PLACES_MAX][PATH_MAX], path[PATH_MAX + 64];
   const size_t count = strchr(target, '/') ? 0 : sl_own_places(places);
   for (size_t i = 0; i < 2 * count; i++) {

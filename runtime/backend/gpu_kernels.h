@@ -1,4 +1,4 @@
-/* gpu_kernels.h: the kernels of the backends cuda and hip; cuda.cu launches them. */
+/* gpu_kernels.h: kernels of the backends cuda and hip; launched by cuda.cu. */
 #ifndef SL_GPU_KERNELS_H
 #define SL_GPU_KERNELS_H
 
@@ -7,29 +7,29 @@
 
 enum {
   SCAN_THREADS = 1024,
-  SCAN_ITEMS = 8,   /* consecutive counts a thread: one tile holds the events of most slices */
-  PACK_FIELDS = 256 /* whose places a block computes at a time */
+  SCAN_ITEMS = 8,   /* consecutive counts per thread, so that one tile covers the events of most slices */
+  PACK_FIELDS = 256 /* fields laid out by a block at a time */
 };
 
 /* -------------------------------------------------------------------------------------------- notes, clearing */
 
-/* The host reads it: it is there before what follows can fail. */
-static __device__ void tell(uint8_t *byte, uint8_t value) {
+/* Sets a byte in host memory; the host sees it before any later operation can fail. */
+static __device__ void set_host_byte(uint8_t *byte, uint8_t value) {
   *(volatile uint8_t *)byte = value;
   __threadfence_system();
 }
 
-static __global__ void note(uint8_t *byte, uint8_t value) { tell(byte, value); }
+static __global__ void note(uint8_t *byte, uint8_t value) { set_host_byte(byte, value); }
 
-/* Row y of the grid clears a range, in words of 16 bytes, and its first threads the bytes after them. The byte to note
- * is the host's, if there is one. */
+/* Row y of the grid clears one range in words of 16 bytes; its first threads clear the remaining bytes. `byte`, in host
+ * memory, is set if it is not NULL. */
 static __global__ void clear_ranges(const struct sl_range *ranges, uint8_t *byte, uint8_t value) {
   const struct sl_range range = ranges[blockIdx.y];
   const uint64_t words = range.bytes / 16, stride = (uint64_t)gridDim.x * blockDim.x;
   const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (uint64_t w = thread; w < words; w += stride) ((uint4 *)range.memory)[w] = make_uint4(0, 0, 0, 0);
   if (thread < range.bytes % 16) ((uint8_t *)range.memory)[16 * words + thread] = 0;
-  if (byte && thread == 0 && blockIdx.y == 0) tell(byte, value);
+  if (byte && thread == 0 && blockIdx.y == 0) set_host_byte(byte, value);
 }
 
 /* -------------------------------------------------------------------------------------------------- scans */
@@ -43,7 +43,8 @@ static __device__ uint64_t warp_inclusive_scan(uint64_t value) {
   return value;
 }
 
-/* Sum of the values of the threads before this one; *total gets the sum over the block. Ends with a barrier. */
+/* Returns the sum of the values of the threads before this one; *total gets the sum over the block. Ends with a
+ * barrier. */
 static __device__ uint64_t scan_block(uint64_t value, uint64_t *total) {
   __shared__ uint64_t sums[SCAN_THREADS / 32 + 1];
   const uint32_t warp = threadIdx.x / warpSize, warps = blockDim.x / warpSize;
@@ -64,66 +65,66 @@ static __device__ uint64_t scan_block(uint64_t value, uint64_t *total) {
   return before;
 }
 
-/* What scans write down: the total, and which events want more than one may have. */
+/* Results of scans besides the sums: the total, and errors of events above the limit. */
 struct scan_bound {
   uint32_t *used, capacity, event_limit;
   uint64_t limit_error, *errors;
 };
 
-/* Each event is one thread's. */
+/* Exactly one thread handles each event. */
 static __device__ void refuse_above_limit(const struct scan_bound *b, uint32_t event, uint64_t count) {
   if (count <= b->event_limit) return;
   const uint64_t error = b->limit_error | (count < UINT32_MAX ? count : UINT32_MAX);
   if (error > b->errors[event]) b->errors[event] = error;
 }
 
-static __device__ void note_used(const struct scan_bound *b, uint64_t total) {
+static __device__ void record_used(const struct scan_bound *b, uint64_t total) {
   const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
   if (b->used && wanted > *b->used) *b->used = wanted;
 }
 
-/* One block. Reads and writes each count once, and again where the total overflows. */
+/* One block. Reads and writes each count once, and writes it again if the total overflows. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
     scan_counts(uint32_t *counts, const uint32_t *event_count, const struct scan_bound bound) {
   const uint32_t n = *event_count;
   uint64_t total = 0;
   for (uint32_t first = 0; first < n; first += SCAN_THREADS * SCAN_ITEMS) {
     const uint32_t begin = first + threadIdx.x * SCAN_ITEMS;
-    uint32_t mine[SCAN_ITEMS];
+    uint32_t own[SCAN_ITEMS];
     uint64_t sum = 0, tile;
     for (uint32_t i = 0; i < SCAN_ITEMS; i++) {
-      mine[i] = begin + i < n ? counts[begin + i] : 0;
-      sum += mine[i];
+      own[i] = begin + i < n ? counts[begin + i] : 0;
+      sum += own[i];
     }
     uint64_t before = total + scan_block(sum, &tile);
     for (uint32_t i = 0; i < SCAN_ITEMS; i++) {
       if (begin + i < n) {
         counts[begin + i] = (uint32_t)before;
-        refuse_above_limit(&bound, begin + i, mine[i]);
+        refuse_above_limit(&bound, begin + i, own[i]);
       }
-      before += mine[i];
+      before += own[i];
     }
     total += tile;
   }
   if (threadIdx.x == 0) counts[n] = (uint32_t)total;
   if (!bound.used) return;
-  if (threadIdx.x == 0) note_used(&bound, total);
+  if (threadIdx.x == 0) record_used(&bound, total);
   __syncthreads();
   if (total <= bound.capacity) return;
   for (uint32_t i = threadIdx.x; i <= n; i += blockDim.x) counts[i] = 0;
 }
 
-/* The same over items: each block has a chunk of the counts. The first kernel sums it, the second begins where the
- * chunks before end. */
+/* Scan over items: each block handles a chunk of the counts. The first kernel sums the chunks; the second starts at the
+ * sum of the chunks before its own. */
 struct item_scan {
   uint32_t *counts;
   const uint32_t *offsets, *event_count;
-  uint64_t *sums; /* of each chunk */
+  uint64_t *sums; /* sum of each chunk */
   struct scan_bound bound;
 };
 
 struct scan_range {
-  uint32_t first, begin, end; /* of the slice's items, of this block's chunk */
+  uint32_t first, begin, end; /* first item of the slice; items [begin, end) of this block's chunk */
 };
 
 static __device__ struct scan_range chunk_of(const struct item_scan *s) {
@@ -138,9 +139,9 @@ static __device__ struct scan_range chunk_of(const struct item_scan *s) {
 
 static __global__ void __launch_bounds__(SCAN_THREADS) sum_chunks(const struct item_scan s) {
   const struct scan_range range = chunk_of(&s);
-  uint64_t mine = 0, total;
-  for (uint32_t i = range.begin + threadIdx.x; i < range.end; i += blockDim.x) mine += s.counts[i];
-  (void)scan_block(mine, &total);
+  uint64_t own = 0, total;
+  for (uint32_t i = range.begin + threadIdx.x; i < range.end; i += blockDim.x) own += s.counts[i];
+  (void)scan_block(own, &total);
   if (threadIdx.x == 0) s.sums[blockIdx.x] = total;
 }
 
@@ -156,20 +157,21 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_chunks(const struct 
   const uint32_t fits = !s.bound.used || total <= s.bound.capacity;
   if (thread == 0) {
     s.counts[s.offsets[*s.event_count]] = fits ? (uint32_t)total : 0;
-    note_used(&s.bound, total);
+    record_used(&s.bound, total);
     if (*s.event_count == 1) refuse_above_limit(&s.bound, 0, total);
   }
   for (uint32_t first = range.begin; first < range.end; first += blockDim.x) {
     const uint32_t i = first + threadIdx.x;
     uint64_t sum;
     const uint32_t count = i < range.end ? s.counts[i] : 0;
-    const uint64_t place = before + scan_block(count, &sum);
-    if (i < range.end) s.counts[i] = fits ? (uint32_t)place : 0;
+    const uint64_t offset = before + scan_block(count, &sum);
+    if (i < range.end) s.counts[i] = fits ? (uint32_t)offset : 0;
     before += sum;
   }
 }
 
-/* Of a slice of one event, scan_chunks knows better: its counts may be gone. */
+/* For slices of several events. For one event scan_chunks uses the total instead, because an overflow zeroes the
+ * counts. */
 static __global__ void __launch_bounds__(SCAN_THREADS) find_above_limit(const struct item_scan s) {
   if (*s.event_count == 1) return;
   for (uint32_t e = blockIdx.x * blockDim.x + threadIdx.x; e < *s.event_count; e += gridDim.x * blockDim.x)
@@ -178,7 +180,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS) find_above_limit(const st
 
 /* -------------------------------------------------------------------------------------------------- lists */
 
-/* One block: counts on how many lists each event is, a warp a list, then keeps the events with enough, in order. */
+/* One block: counts the lists of each event, one warp per list, then selects the events on enough lists, in order. */
 static __global__ void __launch_bounds__(SCAN_THREADS)
     combine_lists(const struct sl_combination c, const uint32_t *event_count) {
   const uint32_t events = *event_count;
@@ -192,16 +194,16 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
       if (list.numbers[i] < events) atomicAdd(&c.tally[list.numbers[i]], 1u);
   }
   __syncthreads();
-  uint32_t kept = 0;
+  uint32_t selected_count = 0;
   for (uint32_t first = 0; first < events; first += blockDim.x) {
     const uint32_t event = first + threadIdx.x;
     const int wanted = event < events && c.tally[event] >= c.wanted;
     uint64_t sum;
     const uint64_t before = scan_block((uint64_t)wanted, &sum);
-    if (wanted) c.numbers[kept + before] = event;
-    kept += (uint32_t)sum;
+    if (wanted) c.numbers[selected_count + before] = event;
+    selected_count += (uint32_t)sum;
   }
-  if (threadIdx.x == 0) *c.count = kept;
+  if (threadIdx.x == 0) *c.count = selected_count;
 }
 
 /* ------------------------------------------------------------------------------------------------- packing */
@@ -228,7 +230,7 @@ static __device__ uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t 
 
 static __device__ uint64_t round_up(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/* Copies 16-byte words, for which both sides are aligned; the first threads of all copy the last bytes. */
+/* Copies 16-byte words; both addresses are aligned. The first threads of the grid copy the remaining bytes. */
 static __device__ void copy_words(void *to, const void *from, uint64_t bytes) {
   const uint64_t words = bytes / 16, stride = (uint64_t)gridDim.x * blockDim.x;
   const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -236,8 +238,8 @@ static __device__ void copy_words(void *to, const void *from, uint64_t bytes) {
   if (thread < bytes % 16) ((uint8_t *)to)[16 * words + thread] = ((const uint8_t *)from)[16 * words + thread];
 }
 
-/* Every block computes where the fields go, so many at a time, and copies its share of each; the first one writes the
- * header. */
+/* Every block computes the offsets of PACK_FIELDS fields at a time and copies its share of each field; block 0 writes
+ * the header. */
 static __global__ void pack_results(const struct sl_pack p) {
   __shared__ uint64_t bytes[PACK_FIELDS], offsets[PACK_FIELDS + 1];
   __shared__ uint32_t refused;
@@ -262,10 +264,10 @@ static __global__ void pack_results(const struct sl_pack p) {
     for (uint32_t f = threadIdx.x; blockIdx.x == 0 && f < count; f += blockDim.x)
       header_offsets[first + f] = offsets[f];
     errors_offset = offsets[count];
-    __syncthreads(); /* before the next fields' places are written */
+    __syncthreads(); /* before the next offsets are written */
   }
   if (blockIdx.x != 0) return;
-  __syncthreads(); /* where there are no fields, `refused` must be 0 first */
+  __syncthreads(); /* without fields, `refused` = 0 must be visible first */
   for (uint32_t e = threadIdx.x; e < events; e += blockDim.x)
     if (p.errors[e]) atomicOr(&refused, 1u);
   __syncthreads();

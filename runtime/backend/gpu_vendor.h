@@ -1,4 +1,4 @@
-/* gpu_vendor.h: the names that CUDA and HIP have for the same things. */
+/* gpu_vendor.h: the names of CUDA and HIP for equivalent functions. */
 #ifndef SL_GPU_VENDOR_H
 #define SL_GPU_VENDOR_H
 
@@ -13,7 +13,7 @@
 #define PROCESSORS_OF            hipDeviceAttributeMultiprocessorCount
 #define THREADS_OF               hipDeviceAttributeMaxThreadsPerMultiProcessor
 #define SHUFFLE_UP(value, delta) __shfl_up(value, delta)
-#define SYNC_WARP()              ((void)0) /* warps run in step, and there is none */
+#define SYNC_WARP()              ((void)0) /* not needed: warps run in lockstep */
 #else
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>

@@ -1,6 +1,5 @@
-/* race.c: the backend of `--device simt --race`, a library: the emulator of simt.c, which looks at each access to
- * memory of kernels that were compiled for it (simt/race.h). What the host does to memory for a node is marked in its
- * shadow. */
+/* race.c: the backend of `--device simt --race`, a library: the emulator of simt.c with checks of each memory access of
+ * instrumented kernels (simt/race.h). Memory that the host writes for a node is marked as written. */
 #include "simt/race.h"
 
 #include "backend/backend.h"
@@ -114,7 +113,8 @@ static int combine(struct sl_stream *stream, const struct sl_combination *c) {
   return status;
 }
 
-/* A scan reads counts as a kernel does. The first that nobody wrote is told of; then all are as good as written. */
+/* A scan reads counts like a kernel. Only the first unwritten count is reported; then all counts are marked as
+ * written. */
 static void check_counts(const struct sl_launch *l, const uint32_t *counts, uint32_t count) {
   struct sl_stream *stream = (struct sl_stream *)(uintptr_t)l->backend;
   struct race_shadow *s = race_shadow_of(race_of(stream)->device, counts);
@@ -134,7 +134,7 @@ static int scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bou
 static int scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
                       const struct sl_bound *bound) {
   struct sl_stream *stream = (struct sl_stream *)(uintptr_t)l->backend;
-  mark(stream->device, counts, offsets[0] * sizeof *counts, 1); /* the scan zeroes what is before the first event */
+  mark(stream->device, counts, offsets[0] * sizeof *counts, 1); /* the scan zeroes the counts before the first event */
   check_counts(l, counts, offsets[*stream->event_count]);
   return sl_cpu_backend.scan_items(l, counts, offsets, bound);
 }

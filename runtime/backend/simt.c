@@ -1,5 +1,5 @@
-/* simt.c: the backend of the target simt, the emulator of a GPU in runtime/simt. Its device is the host, so that all
- * but the launch of kernels is the target cpu's; blocks have the node's own size. */
+/* simt.c: the backend of target simt, the emulator of a GPU in runtime/simt. Its device is the host: except for kernel
+ * launches, it uses the functions of target cpu. Blocks have the node's own size. */
 #include "simt/simt.h"
 
 #include "backend/backend.h"
@@ -10,7 +10,7 @@ static void simt_release(struct sl_device *device, void *memory, uint64_t bytes)
   sl_cpu_backend.release(device, memory, bytes);
 }
 
-/* What fails here says why through the launch's services. */
+/* Errors of the emulator are reported through the launch's services. */
 static const char *simt_error(struct sl_device *device) { return sl_cpu_backend.error(device); }
 
 static int simt_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {

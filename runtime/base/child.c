@@ -1,5 +1,5 @@
-/* child.c: see child.h. Standard output and error of a child go to a file in memory, from which the last line is
- * quoted where the child died without a word of its own. */
+/* child.c: see child.h. Standard output and error of a child go to a file in memory; if the child died without a
+ * report, the last line of this file is quoted. */
 #define _GNU_SOURCE
 #include "base/child.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SAID_BYTES = 8192, SKIPPED_STATUS = 77 };
+enum { OUTPUT_BYTES = 8192, SKIPPED_STATUS = 77 };
 
 void *sl_shared_new(size_t bytes) {
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -63,50 +63,52 @@ static void conclude(struct sl_child *log, int state, const char *format, ...) {
 
 /* ------------------------------------------------------------------------------------------------ children */
 
-/* The last line that says what is wrong: the test harness's, else an address sanitizer's, else the last of all. */
-static const char *last_words(char *said) {
-  static const char *const marks[] = {"sl_test: ", "skipped: ", "ERROR: ", "runtime error: "};
-  for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-    char *found = strstr(said, marks[i]);
+/* Returns the line that explains the error: the test harness's, else the address sanitizer's, else the last line. */
+static const char *find_error_line(char *output) {
+  static const char *const markers[] = {"sl_test: ", "skipped: ", "ERROR: ", "runtime error: "};
+  for (size_t i = 0; i < sizeof markers / sizeof markers[0]; i++) {
+    char *found = strstr(output, markers[i]);
     if (!found) continue;
     found[strcspn(found, "\n")] = '\0';
-    return found + strlen(marks[i]);
+    return found + strlen(markers[i]);
   }
-  size_t length = strlen(said);
-  while (length > 0 && said[length - 1] == '\n') said[--length] = '\0';
-  const char *line = strrchr(said, '\n');
-  return line ? line + 1 : said;
+  size_t length = strlen(output);
+  while (length > 0 && output[length - 1] == '\n') output[--length] = '\0';
+  const char *line = strrchr(output, '\n');
+  return line ? line + 1 : output;
 }
 
-/* "PLUGIN.ALGORITHM: text" as the harness says it, without what the reader knows. */
-static const char *without_name(const char *words, const char *said) {
-  const char *colon = strstr(words, ": ");
-  return strstr(said, "sl_test: ") && colon && memchr(words, '.', (size_t)(colon - words)) ? colon + 2 : words;
+/* Removes "PLUGIN.ALGORITHM: " from a line of the harness, because the caller prints the name. */
+static const char *strip_name(const char *line_text, const char *output) {
+  const char *colon = strstr(line_text, ": ");
+  return strstr(output, "sl_test: ") && colon && memchr(line_text, '.', (size_t)(colon - line_text)) ? colon + 2
+                                                                                                     : line_text;
 }
 
-static void explain_death(struct sl_child *log, int status, int said_file) {
-  char said[SAID_BYTES] = "", copy[SAID_BYTES];
-  const ssize_t length = said_file < 0 ? 0 : pread(said_file, said, sizeof said - 1, 0);
-  said[length > 0 ? length : 0] = '\0';
-  memcpy(copy, said, sizeof copy);
-  const char *words = without_name(last_words(said), copy);
+static void explain_exit(struct sl_child *log, int status, int output_file) {
+  char output[OUTPUT_BYTES] = "", copy[OUTPUT_BYTES];
+  const ssize_t length = output_file < 0 ? 0 : pread(output_file, output, sizeof output - 1, 0);
+  output[length > 0 ? length : 0] = '\0';
+  memcpy(copy, output, sizeof copy);
+  const char *line_text = strip_name(find_error_line(output), copy);
   if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED_STATUS)
-    conclude(log, SL_CHILD_NOT_RUN, "%s", *words ? words : "skipped");
+    conclude(log, SL_CHILD_NOT_RUN, "%s", *line_text ? line_text : "skipped");
   else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
     conclude(log, SL_CHILD_WRONG, "did not end within %u s", log->seconds);
   else if (strstr(copy, "sl_test: "))
-    conclude(log, SL_CHILD_WRONG, "%s", words);
+    conclude(log, SL_CHILD_WRONG, "%s", line_text);
   else if (WIFSIGNALED(status))
-    conclude(log, SL_CHILD_WRONG, "crashed: %s%s%s", strsignal(WTERMSIG(status)), *words ? ": " : "", words);
+    conclude(log, SL_CHILD_WRONG, "crashed: %s%s%s", strsignal(WTERMSIG(status)), *line_text ? ": " : "", line_text);
   else
-    conclude(log, SL_CHILD_WRONG, "ended the process with status %d%s%s", WEXITSTATUS(status), *words ? ": " : "",
-             words);
+    conclude(log, SL_CHILD_WRONG, "ended the process with status %d%s%s", WEXITSTATUS(status), *line_text ? ": " : "",
+             line_text);
 }
 
-static void be_child(struct sl_child *log, void (*body)(void *, struct sl_child *), void *context, int said_file) {
-  if (said_file >= 0) {
-    dup2(said_file, STDOUT_FILENO);
-    dup2(said_file, STDERR_FILENO);
+static void run_in_child(struct sl_child *log, void (*body)(void *, struct sl_child *), void *context,
+                         int output_file) {
+  if (output_file >= 0) {
+    dup2(output_file, STDOUT_FILENO);
+    dup2(output_file, STDERR_FILENO);
   }
   alarm(log->seconds);
   body(context, log);
@@ -117,16 +119,16 @@ static void be_child(struct sl_child *log, void (*body)(void *, struct sl_child 
 
 void sl_child_run(struct sl_child *log, void (*body)(void *, struct sl_child *), void *context) {
   int status = 0;
-  fflush(NULL); /* or the child would write it too */
-  alarm(0);     /* a child that has children waits as long as they may */
-  const int said_file = memfd_create("sluice child", MFD_CLOEXEC);
+  fflush(NULL); /* otherwise the child would write buffered text again */
+  alarm(0);     /* a child with children of its own may need longer than its time limit */
+  const int output_file = memfd_create("sluice child", MFD_CLOEXEC);
   log->state = 0;
   const pid_t child = fork();
-  if (child == 0) be_child(log, body, context, said_file);
+  if (child == 0) run_in_child(log, body, context, output_file);
   if (child < 0)
     conclude(log, SL_CHILD_NOT_RUN, "no process could be started: %s", strerror(errno));
   else
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (log->state == 0) explain_death(log, status, said_file);
-  if (said_file >= 0) close(said_file);
+  if (log->state == 0) explain_exit(log, status, output_file);
+  if (output_file >= 0) close(output_file);
 }

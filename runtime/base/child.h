@@ -1,8 +1,7 @@
-/* child.h: a piece of work in a process of its own, so that what a plugin does there, endless loops and crashes
- * included, ends as a line of text.
+/* child.h: runs a function in a child process, so that endless loops and crashes of plugin code end as a line of text.
  *
- * The child writes into a struct sl_child in shared memory and ends with _exit; nothing that it allocates is freed.
- * What stands in the log when it is gone is the result: the stage that it had reached, and what it found.
+ * The child writes to a struct sl_child in shared memory and ends with _exit without freeing memory. The content of
+ * this log after the child's end is the result: the last stage and the findings.
  */
 #ifndef SL_CHILD_H
 #define SL_CHILD_H
@@ -12,22 +11,23 @@
 enum { SL_CHILD_PASSED = 1, SL_CHILD_WRONG, SL_CHILD_NOT_RUN };
 
 struct sl_child {
-  int state;        /* SL_CHILD_...; 0: the child did not say */
-  unsigned seconds; /* longest time from one stage to the next */
+  int state;        /* SL_CHILD_...; 0: the child reported no state */
+  unsigned seconds; /* time limit of each stage */
   char stage[160];
-  char conditions[80]; /* of what is run, to be read after the stage; the child's to set */
-  char text[1024];     /* WRONG: what; NOT_RUN: why; PASSED: on what */
+  char conditions[80]; /* conditions of the run, printed after the stage; set by the child */
+  char text[1024];     /* WRONG: the error; NOT_RUN: the reason; PASSED: on which inputs */
 };
 
-/* Zeroed memory that children share with this process; NULL when there is none. What is not touched costs nothing. */
+/* Returns zeroed memory that children share with this process, or NULL. Pages that are never used cost nothing. */
 void *sl_shared_new(size_t bytes);
 void sl_shared_free(void *memory, size_t bytes);
 
-/* Runs `body` in a child and waits. On return log->state is not 0. */
+/* Runs `body` in a child process and waits for it. On return, log->state is not 0. */
 void sl_child_run(struct sl_child *log, void (*body)(void *context, struct sl_child *log), void *context);
 
-/* In the child: names what comes next, and gives it its time; the ends. A child that says nothing has passed when
- * `body` returns; the texts of one that died are such as follow "it": "did not end within 10 s". */
+/* Called in the child. sl_child_stage names the next stage and restarts the time limit; the other two end the child.
+ * The child has passed if `body` returns. If the child died, the text completes a sentence about it: "did not end
+ * within 10 s". */
 void sl_child_stage(struct sl_child *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sl_child_wrong(struct sl_child *log, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 void sl_child_not_run(struct sl_child *log, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));

@@ -1,4 +1,4 @@
-/* clock.h: time of the host, in nanoseconds since an unspecified point; never set back. */
+/* clock.h: monotonic host time in nanoseconds since an unspecified point. */
 #ifndef SL_CLOCK_H
 #define SL_CLOCK_H
 

@@ -1,12 +1,12 @@
-/* diagnostics.c: the list of messages of sluice.h's diagnostics, who follows it, and how it is printed.
+/* diagnostics.c: the message list of sluice.h and how messages are printed.
  *
- * A growing array under a mutex. Each message owns one block with copies of its strings. At most MESSAGES_MAX messages
- * of each severity are stored; the rest are counted, and sl_diagnostics_print says how many there were. When memory is
- * out a message is counted as dropped too, so that an error is never forgotten. Messages already stored never move:
- * what sl_diagnostics_at returns stays valid while others add.
+ * The list is a growing array under a mutex. Each message is one block with copies of its strings. At most MESSAGES_MAX
+ * messages of each severity are stored; the others are counted, and sl_diagnostics_print reports their number. If
+ * memory is out, a message is counted as dropped, so that an error is never lost. Stored messages never move: pointers
+ * from sl_diagnostics_at stay valid while other threads add messages.
  *
- * What may have to be said of every event is counted by kind, and only the first messages of a kind are added. Kinds
- * beyond KINDS_MAX share the last one's count.
+ * Messages that may occur for every event are counted by kind, and only the first ones of a kind are stored. If there
+ * are more than KINDS_MAX kinds, the last kind counts all others.
  */
 #include "base/diagnostics.h"
 
@@ -21,8 +21,8 @@ enum { MESSAGES_MAX = 1000, SEVERITY_COUNT = 3, KINDS_MAX = 256 };
 
 struct message_kind {
   uint32_t severity;
-  char *node, *text;                   /* node NULL: of none */
-  const struct sl_diagnostic *example; /* the first of them, if there was room for it */
+  char *node, *text;                   /* node NULL: messages without a node */
+  const struct sl_diagnostic *example; /* the first message of the kind, if it could be stored */
   uint64_t count;
 };
 
@@ -30,7 +30,7 @@ struct sl_diagnostics {
   pthread_mutex_t mutex;
   struct sl_diagnostic **messages;
   size_t count, allocated;
-  size_t seen[SEVERITY_COUNT], stored[SEVERITY_COUNT], counted[SEVERITY_COUNT]; /* counted: by kind, without a text */
+  size_t seen[SEVERITY_COUNT], stored[SEVERITY_COUNT], counted[SEVERITY_COUNT]; /* counted: only counted by kind */
   struct message_kind *kinds;
   size_t kind_count;
   void (*on_message)(void *context, const struct sl_diagnostic *message);
@@ -66,7 +66,7 @@ void sl_diagnostics_free(struct sl_diagnostics *d) {
   free(d);
 }
 
-/* Readers take a const list; the lock is the one part of it that they change. */
+/* Reading functions take a const list; only the mutex changes. */
 static void lock(const struct sl_diagnostics *d) { pthread_mutex_lock((pthread_mutex_t *)&d->mutex); }
 static void unlock(const struct sl_diagnostics *d) { pthread_mutex_unlock((pthread_mutex_t *)&d->mutex); }
 
@@ -111,7 +111,7 @@ static const char *text_copy(char **free_space, const char *text) {
   return copy;
 }
 
-/* A message and its strings in one block; NULL when memory is out. `ending` follows the text. */
+/* Returns a message and its strings in one block, or NULL if out of memory. `ending` is appended to the text. */
 static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_place *place, const char *node,
                                          const char *hint, const char *ending, const char *format, va_list arguments) {
   const struct sl_place nowhere = {NULL, NULL, 0, 0};
@@ -149,7 +149,7 @@ static int append(struct sl_diagnostics *d, struct sl_diagnostic *message) {
   return SL_OK;
 }
 
-/* Called with the lock held. What was added, or NULL. */
+/* Returns the added message, or NULL. The caller holds the lock. */
 static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place,
                                        const char *node, const char *hint, const char *ending, const char *format,
                                        va_list arguments) {
@@ -189,7 +189,7 @@ void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_pl
 
 static int same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
-/* NULL when memory is out: then the message is of no kind, and is added. */
+/* Returns NULL if out of memory; then the message is stored without a kind. */
 static struct message_kind *find_kind(struct sl_diagnostics *d, uint32_t severity, const char *node, const char *text) {
   for (size_t k = 0; k < d->kind_count; k++) {
     struct message_kind *kind = &d->kinds[k];
@@ -221,7 +221,7 @@ void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struc
     d->seen[severity]++;
     d->counted[severity]++;
   } else {
-    const char *ending = count == SL_TOLD_MAX ? " (further ones like this are only counted)" : "";
+    const char *ending = count == SL_TOLD_MAX ? " (further messages of this kind are only counted)" : "";
     const struct sl_diagnostic *message = add(d, severity, place, node, hint, ending, format, arguments);
     if (kind && count == 1) kind->example = message;
   }
@@ -261,8 +261,8 @@ void sl_diagnose_further(struct sl_diagnostics *d) {
 
 /* ---------------------------------------------------------------------------------------------- printing */
 
-/* The source line, then a caret below the column. Columns count characters as editors do (UTF-8 continuation bytes do
- * not count); tabs are kept, so that the caret stands right whatever their width. */
+/* Prints the source line, then a caret below the column. Columns count characters as editors do (UTF-8 continuation
+ * bytes do not count). Tabs are copied, so that the caret is correct for any tab width. */
 static void print_source(const struct sl_diagnostic *m, FILE *file) {
   const int length = (int)strcspn(m->source_line, "\r\n");
   fprintf(file, "  %.*s\n", length, m->source_line);

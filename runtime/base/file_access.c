@@ -1,8 +1,8 @@
-/* file_access.c: see file_access.h. The group is set first, then the permissions, and the owner last, so that the
- * file is never open to a user for whom it is not meant.
+/* file_access.c: see file_access.h. Sets the group first, then the permissions, and the owner last, so that no other
+ * user can ever open the file.
  *
- * With an access control list the permissions of the "group" in the mode are the mask of the list. Kept without the
- * list, they would go to the group itself, which may have none. A list that the folder gives to new files is removed.
+ * With an access control list, the group bits of the mode are the mask of the list. Without the list they would give
+ * permissions to the group itself, which may have none. A list inherited from the folder is removed.
  */
 #define _GNU_SOURCE
 #include "base/file_access.h"

@@ -2,9 +2,9 @@
 #ifndef SL_FILE_ACCESS_H
 #define SL_FILE_ACCESS_H
 
-/* Gives the open file `file`, which only its owner may use so far, the group, the permissions and the access control
- * list of the regular file `replaced`, and its owner if the process may give files away. SL_EIO if the group or the
- * list cannot be set; the group then gets no permissions, so that the new file is open to nobody but users of the old
+/* Gives the open file `file`, which so far only its owner can use, the group, the permissions and the access control
+ * list of the regular file `replaced`, and its owner if the process may change owners. Returns SL_EIO if the group or
+ * the list cannot be set; the group then gets no permissions, so that only users of the old file can open the new
  * one. */
 int sl_file_keep_access(const char *replaced, int file);
 

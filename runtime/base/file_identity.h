@@ -1,5 +1,5 @@
-/* file_identity.h: is it the same file? Two paths are compared by what they lead to, not by their text: by device and
- * inode, or, where nothing is there yet, by those of the folder and the name in it. */
+/* file_identity.h: decides whether two paths name the same file: by device and inode or, if there is no file yet, by
+ * device and inode of the folder and the name in it. */
 #ifndef SL_FILE_IDENTITY_H
 #define SL_FILE_IDENTITY_H
 
@@ -8,27 +8,27 @@
 #include <sys/types.h>
 
 enum {
-  SL_FILE_NONE,    /* a character device: whoever shares it takes nothing from another; or nothing can be said */
-  SL_FILE_THERE,   /* device and inode are its own */
-  SL_FILE_TO_COME, /* they are its folder's */
-  SL_FILE_STDOUT   /* standard output, where that is no file */
+  SL_FILE_NONE,    /* a character device, which can be shared; or unknown */
+  SL_FILE_THERE,   /* exists; device and inode are those of the file */
+  SL_FILE_TO_COME, /* does not exist yet; device and inode are those of its folder */
+  SL_FILE_STDOUT   /* standard output, if it is not a file */
 };
 
 struct sl_file_identity {
   int kind;
   dev_t device;
   ino_t inode;
-  char name[256]; /* of a file to come */
+  char name[256]; /* TO_COME: name of the file in its folder */
 };
 
-/* The folder of a path, into `folder`, and the name in it; NULL where the path is too long. */
+/* Returns the name in a path and copies its folder to `folder`; NULL if the path is too long. */
 const char *sl_file_split(const char *path, char folder[PATH_MAX]);
-/* Does the path mean standard output? "-", or one of the names that it has in the system. */
+/* Returns 1 if the path means standard output: "-", or one of the system's names for it. */
 int sl_file_is_stdout(const char *path);
-/* What the path leads to. A path that leads nowhere has the kind NONE. */
+/* Returns the identity of a path. A path that leads nowhere has the kind NONE. */
 struct sl_file_identity sl_file_identify(const char *path);
 int sl_file_is_same(const struct sl_file_identity *a, const struct sl_file_identity *b);
-/* Can a file be written there, as far as can be said without writing? 0, or -1 and why not. */
+/* Returns 0 if a file can be written there, as far as this can be checked without writing; else -1 and the reason. */
 int sl_file_may_be_written(const char *path, char *reason, size_t reason_bytes);
 
 #endif

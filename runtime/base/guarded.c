@@ -1,5 +1,5 @@
-/* guarded.c: one block: canary, values, canary. The canaries' bytes differ with their place, so that a copy of poison
- * or of a neighbour shows. */
+/* guarded.c: one block: canary, values, canary. Each byte of a canary differs from its neighbours, so that a copy of
+ * poison or of another canary is detected. */
 #include "base/guarded.h"
 
 #include <stdint.h>
@@ -25,7 +25,7 @@
 
 enum { CANARY_BYTES = 64, ALIGNMENT_BYTES = 64 };
 
-/* Without the salt. */
+/* Canary byte i before it is combined with the salt. */
 #define CANARY_1(i) ((0xC3 ^ (i)*7) & 0xFF)
 #define CANARY_8(i)                                                                                                  \
   CANARY_1(i), CANARY_1(i + 1), CANARY_1(i + 2), CANARY_1(i + 3), CANARY_1(i + 4), CANARY_1(i + 5), CANARY_1(i + 6), \
@@ -35,11 +35,11 @@ static const unsigned char canary[CANARY_BYTES] = {CANARY_8(0),  CANARY_8(8),  C
 
 static unsigned char canary_byte(size_t index, unsigned char salt) { return canary[index] ^ salt; }
 
-/* At any address, of any bytes. */
+/* A word at any address, aliasing any type. */
 typedef uint64_t __attribute__((aligned(1), may_alias)) any_word;
 
-/* Word by word, and without asking AddressSanitizer, to which canaries are forbidden: after each node all fields of a
- * graph are looked at. */
+/* Compares word by word, without AddressSanitizer, which forbids access to canaries. Speed matters: all fields of a
+ * graph are checked after each node. */
 UNSEEN static int is_canary(const unsigned char *bytes, unsigned char salt) {
   const any_word *found = (const any_word *)bytes, *expected = (const any_word *)canary;
   uint64_t difference = 0;
@@ -48,7 +48,7 @@ UNSEEN static int is_canary(const unsigned char *bytes, unsigned char salt) {
   return difference == 0;
 }
 
-/* Where the damaged byte that is nearest to the values lies. */
+/* Writes the location of the overwritten byte nearest to the values. */
 static void find_damage(const struct sl_guarded *g, char *text, size_t size) {
   const unsigned char *values = g->values;
   for (size_t ahead = 0; ahead < CANARY_BYTES; ahead++) {
@@ -57,7 +57,7 @@ static void find_damage(const struct sl_guarded *g, char *text, size_t size) {
       return;
     }
     if (*(values - 1 - ahead) != canary_byte(CANARY_BYTES - 1 - ahead, g->salt)) {
-      snprintf(text, size, "%zu bytes before its begin", ahead + 1);
+      snprintf(text, size, "%zu bytes before its start", ahead + 1);
       return;
     }
   }

@@ -1,7 +1,7 @@
-/* input.c: see input.h. All files are opened without waiting, since to open a pipe waits for its other end. A pipe that
- * is not to be read is not opened: its writer would be killed by SIGPIPE when it is closed. tee() copies the bytes in a
- * pipe, and takes none; without bytes it tells whether there is a writer. Whoever starts writer and reader at once need
- * not care which comes first, so that a writer has a second to come. */
+/* input.c: see input.h. All files are opened without blocking, because opening a pipe waits for its other end. A pipe
+ * that will not be read is not opened: its writer would be killed by SIGPIPE when it is closed. tee() copies the bytes
+ * of a pipe without consuming them; if there are none, its result shows whether there is a writer. A writer has one
+ * second to open the pipe, so that reader and writer may be started in any order. */
 #define _GNU_SOURCE
 #include "base/input.h"
 
@@ -45,7 +45,7 @@ int sl_open_regular(const char *path, char *reason, size_t size) {
   return refuse(file, reason, size, "not a regular file");
 }
 
-/* Is there, or was there, a writer at the other end? */
+/* Returns 1 if the other end has or had a writer. */
 static int has_writer(int pipe_end) {
   int peek[2], found = 0;
   if (pipe2(peek, O_CLOEXEC | O_NONBLOCK) != 0) return 1;
@@ -63,7 +63,7 @@ int sl_open_stream(const char *path, char *reason, size_t size) {
   mode_t mode = 0;
   const int file = open_now(path, &mode, reason, size);
   if (file < 0) return file;
-  if (S_ISFIFO(mode) && !has_writer(file)) return refuse(file, reason, size, "is a pipe that nobody writes to");
+  if (S_ISFIFO(mode) && !has_writer(file)) return refuse(file, reason, size, "is a pipe without a writer");
   const int flags = fcntl(file, F_GETFL);
   if (flags < 0 || fcntl(file, F_SETFL, flags & ~O_NONBLOCK) < 0) return refuse(file, reason, size, strerror(errno));
   return file;
@@ -85,8 +85,8 @@ static void read_file(struct sl_begin *begin, const char *path) {
   close(file);
 }
 
-/* Waits until the pipe holds enough to be recognised: ENOUGH_BYTES, all that its writers wrote, or what came before a
- * pause of half a second. A signal ends it. */
+/* Waits until the pipe holds enough bytes to be recognised: ENOUGH_BYTES, or everything its writers wrote, or the bytes
+ * before a pause of half a second. A signal ends the wait. */
 static void wait_for_bytes(int pipe_end) {
   struct pollfd wait = {.fd = pipe_end, .events = POLLIN};
   if (!has_writer(pipe_end)) return;

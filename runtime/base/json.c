@@ -1,4 +1,4 @@
-/* json.c: see json.h. One growing string; `filled` says where a comma is due. */
+/* json.c: see json.h. One growing string; `filled` determines where a comma is needed. */
 #include "base/json.h"
 
 #include <sluice/plugin.h>
@@ -64,7 +64,7 @@ static void put_quoted(struct sl_json *j, const char *text) {
 
 /* -------------------------------------------------------------------------------------------- structure */
 
-/* What goes before a value: comma, line, key. Fails where calls do not nest. */
+/* Writes the comma, line break and key before a value. Fails if calls are not nested correctly. */
 static void put_key(struct sl_json *j, const char *key) {
   const int in_object = j->depth > 0 && j->closers[j->depth - 1] == '}';
   if (in_object != (key != NULL) || (j->depth == 0 && j->filled[0])) j->failed = 1;
@@ -118,8 +118,8 @@ void sl_json_unsigned(struct sl_json *j, const char *key, uint64_t value) {
   put_value(j, key, text);
 }
 
-/* 15 digits find every shorter decimal too, since %g drops zeros at the end, but for subnormal numbers, which have
- * fewer; 17 always read back. */
+/* 15 digits represent every shorter decimal, because %g drops trailing zeros, except for subnormal numbers, which have
+ * fewer digits; 17 digits always read back exactly. */
 void sl_json_number(struct sl_json *j, const char *key, double value) {
   char text[40] = "null";
   if (isfinite(value))

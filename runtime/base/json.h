@@ -1,7 +1,7 @@
-/* json.h: writes JSON text into memory, indented by two blanks, keys in the order of the calls.
+/* json.h: writes JSON text into memory, indented by two blanks, with keys in the order of the calls.
  *
- * The first value is the document. Inside an object each call has a key, elsewhere it is NULL. Text must be UTF-8;
- * other bytes become U+FFFD. When memory is out, or the calls do not nest, sl_json_text returns NULL.
+ * The first value is the document. Inside an object every call has a key; elsewhere the key is NULL. Text must be
+ * UTF-8; other bytes become U+FFFD. If memory is out or calls are not nested correctly, sl_json_text returns NULL.
  */
 #ifndef SL_JSON_H
 #define SL_JSON_H
@@ -17,17 +17,17 @@ struct sl_json {
   size_t length, allocated;
   uint32_t depth;
   uint32_t failed;
-  uint32_t one_line;                     /* to be set after sl_json_begin: without line ends */
-  char closers[SL_JSON_DEPTH_MAX];       /* of the objects and arrays that are open */
-  uint8_t filled[SL_JSON_DEPTH_MAX + 1]; /* has something at this depth */
+  uint32_t one_line;                     /* set after sl_json_begin: no line breaks */
+  char closers[SL_JSON_DEPTH_MAX];       /* closing characters of the open objects and arrays */
+  uint8_t filled[SL_JSON_DEPTH_MAX + 1]; /* 1 if there is a value at this depth */
 };
 
 void sl_json_begin(struct sl_json *j);
 void sl_json_free(struct sl_json *j);
-/* The document so far; owned by the writer, valid until its next call. NULL if a call failed. */
+/* Returns the document so far; owned by the writer, valid until its next call. NULL if a call failed. */
 const char *sl_json_text(const struct sl_json *j);
 
-/* Writes a finished document and frees it. SL_ENOMEM, SL_EIO. */
+/* Writes a finished document and frees it. Returns SL_ENOMEM or SL_EIO on failure. */
 int sl_json_finish(struct sl_json *j, FILE *file);
 
 void sl_json_begin_object(struct sl_json *j, const char *key);
@@ -40,7 +40,7 @@ void sl_json_unsigned(struct sl_json *j, const char *key, uint64_t value);
 void sl_json_number(struct sl_json *j, const char *key, double value);
 void sl_json_string(struct sl_json *j, const char *key, const char *value); /* NULL value: null */
 void sl_json_boolean(struct sl_json *j, const char *key, int value);
-/* A value that is JSON text already; its lines are indented to their place. */
+/* A value given as JSON text; its lines are indented. */
 void sl_json_raw(struct sl_json *j, const char *key, const char *json);
 
 #endif

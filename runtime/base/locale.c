@@ -5,12 +5,12 @@
 
 #include <pthread.h>
 
-static locale_t c_locale; /* 0: there can be none */
+static locale_t c_locale; /* 0: could not be created */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* The locale that the thread had when it entered the library; 0 outside of the library. */
 static _Thread_local locale_t users_locale;
 
-/* Not called on a processor without the instructions of the build, which the functions that need a locale use. */
+/* Not called on a processor without the build's instructions, which functions that need a locale may use. */
 static void make(void) {
   if (!sl_processor_lacks()) c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
@@ -32,7 +32,7 @@ void sl_locale_leave(struct sl_locale_scope *scope) {
 locale_t sl_locale_begin_callback(void) {
   const locale_t users = users_locale;
   if (users) uselocale(users);
-  users_locale = (locale_t)0; /* what the callback calls is an entry of its own */
+  users_locale = (locale_t)0; /* functions that the callback calls enter again */
   return users;
 }
 

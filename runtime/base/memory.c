@@ -1,5 +1,5 @@
-/* memory.c: see memory.h. What the system does not tell limits nothing. A control group is limited by those above it
- * too; what it holds of files that nobody wants at the moment is given back when memory is short, and counts as free.
+/* memory.c: see memory.h. A value that the system does not provide is no limit. A control group is also limited by its
+ * parents; its file cache counts as free, because the system gives it back when memory is short.
  */
 #include "base/memory.h"
 
@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Files of groups have their names in the path, which may be long. */
-/* A usual stack, and what the C library sets aside for a heap without using it. */
+/* The names of control group files contain the group's path, which may be long. */
+/* A typical stack, and the address space that the C library reserves per thread for a heap. */
 enum { STACK_BYTES = 8 << 20, HEAP_BYTES = 64 << 20 };
 enum { PATH_BYTES = PATH_MAX + 256, LINE_BYTES = PATH_MAX + 64 };
 
@@ -22,7 +22,8 @@ static FILE *open_file(const char *root, const char *folder, const char *name) {
   return length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
 }
 
-/* The number after `key` at the start of a line; with the key "" the first of the file. 0: there is none. */
+/* Reads the number after `key` at the start of a line; with key "", the first number of the file. Returns 0 if there is
+ * none. */
 static int read_number(FILE *file, const char *key, uint64_t *value) {
   char line[LINE_BYTES];
   int found = 0;
@@ -42,7 +43,7 @@ static void limit(struct sl_room *room, uint64_t bytes, const char *why) {
   room->why = why;
 }
 
-static uint64_t less(uint64_t all, uint64_t taken) { return all > taken ? all - taken : 0; }
+static uint64_t remaining_of(uint64_t all, uint64_t used) { return all > used ? all - used : 0; }
 
 static void limit_by_machine(struct sl_room *room, const char *root) {
   uint64_t kib;
@@ -52,7 +53,7 @@ static void limit_by_machine(struct sl_room *room, const char *root) {
 /* ---------------------------------------------------------------------------------------- control groups */
 
 struct group_files {
-  const char *mount, *limit, *taken, *inactive, *active; /* the last two: lines of memory.stat */
+  const char *mount, *limit, *used, *inactive, *active; /* the last two: lines of memory.stat */
 };
 
 static void limit_by_one_group(struct sl_room *room, const char *root, const struct group_files *files,
@@ -60,16 +61,16 @@ static void limit_by_one_group(struct sl_room *room, const char *root, const str
   char folder[PATH_BYTES];
   const int length = snprintf(folder, sizeof folder, "%s%s", files->mount, group);
   if (length < 0 || (size_t)length >= sizeof folder) return;
-  uint64_t most, taken, inactive = 0, active = 0;
-  if (!read_number(open_file(root, folder, files->limit), "", &most)) return; /* "max" is no number */
-  if (!read_number(open_file(root, folder, files->taken), "", &taken)) return;
+  uint64_t limit_bytes, used, inactive = 0, active = 0;
+  if (!read_number(open_file(root, folder, files->limit), "", &limit_bytes)) return; /* "max": unlimited */
+  if (!read_number(open_file(root, folder, files->used), "", &used)) return;
   read_number(open_file(root, folder, "/memory.stat"), files->inactive, &inactive);
   read_number(open_file(root, folder, "/memory.stat"), files->active, &active);
-  limit(room, less(most, less(taken, inactive + active)), "the limit of the control group");
+  limit(room, remaining_of(limit_bytes, remaining_of(used, inactive + active)), "the limit of the control group");
 }
 
-/* The group and all above it. In a container the files of the upper ones are not there, or the path is one of the
- * machine outside and only the root is. */
+/* Applies the limits of the group and of its parents. In a container the parents' files are missing, or the path is
+ * that of the host and only the root group exists. */
 static void limit_by_groups(struct sl_room *room, const char *root, const struct group_files *files, char *group) {
   for (size_t length = strlen(group);; length--) {
     if (length > 0 && group[length] != '/' && group[length] != '\0') continue;
@@ -86,7 +87,7 @@ static int has_memory(const char *controllers) {
   return 0;
 }
 
-/* Lines of /proc/self/cgroup: "0::/path" of version 2, "4:memory:/path" of version 1. */
+/* Lines of /proc/self/cgroup: "0::/path" (version 2), "4:memory:/path" (version 1). */
 static void limit_by_control_groups(struct sl_room *room, const char *root) {
   static const struct group_files second = {"/sys/fs/cgroup", "/memory.max", "/memory.current", "inactive_file ",
                                             "active_file "};
@@ -110,7 +111,7 @@ static void limit_by_control_groups(struct sl_room *room, const char *root) {
 
 /* ------------------------------------------------------------------------------------- limits of the process */
 
-/* /proc/self/statm: pages of the address space first, those of data and stacks sixth. */
+/* /proc/self/statm: the first number is pages of address space, the sixth pages of data and stacks. */
 static void limit_by_process(struct sl_room *room, const char *root) {
   struct rlimit space, data;
   const int has_space = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
@@ -122,12 +123,12 @@ static void limit_by_process(struct sl_room *room, const char *root) {
   if (file) fclose(file);
   if (!known) return;
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  const uint64_t data_left = has_data ? less(data.rlim_cur, page * data_pages) : UINT64_MAX;
+  const uint64_t data_left = has_data ? remaining_of(data.rlim_cur, page * data_pages) : UINT64_MAX;
   if (data_left < room->bytes) {
     limit(room, data_left, "RLIMIT_DATA, ulimit -d");
     room->thread_bytes = STACK_BYTES;
   }
-  const uint64_t left = has_space ? less(space.rlim_cur, page * pages) : UINT64_MAX;
+  const uint64_t left = has_space ? remaining_of(space.rlim_cur, page * pages) : UINT64_MAX;
   if (left >= room->bytes) return;
   limit(room, left, "RLIMIT_AS, ulimit -v");
   room->thread_bytes = STACK_BYTES + HEAP_BYTES;

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-/* Longer names are not compared: nobody mistypes them by hand, and the rows below stay small. */
+/* Longer names are not compared: such names are not typed by hand, and the rows below stay small. */
 enum { NEAREST_LENGTH_MAX = 127 };
 
 static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/* Optimal string alignment: insertions, deletions, replacements, and swaps of neighbours, each costing 1. Three rows
- * suffice, since a swap looks two rows back. */
+/* Optimal string alignment: insertions, deletions, replacements, and swaps of neighbours, each with cost 1. Three rows
+ * are enough, because a swap refers to the row before the previous one. */
 static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
   unsigned rows[3][NEAREST_LENGTH_MAX + 1];
   unsigned *before = rows[0], *previous = rows[1], *current = rows[2];
@@ -43,7 +43,7 @@ void sl_nearest_offer(struct sl_nearest *n, const char *candidate) {
   }
 }
 
-/* Near enough: a third of the word mistyped, rounded up; a word of one letter resembles nothing. */
+/* Close enough: at most a third of the word's characters, rounded up, are wrong; single letters never match. */
 const char *sl_nearest_result(const struct sl_nearest *n) {
   if (!n->best) return NULL;
   const size_t length = strlen(n->word);

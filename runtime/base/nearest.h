@@ -1,8 +1,8 @@
-/* nearest.h: "did you mean": the right name that is nearest to a mistyped one. The command has it too. */
+/* nearest.h: "did you mean": finds the valid name nearest to a mistyped one. Also used by the command. */
 #ifndef SL_NEAREST_H
 #define SL_NEAREST_H
 
-/* The candidate nearest to `word` in edit distance, or NULL if none is near enough to suggest. */
+/* Finds the candidate nearest to `word` in edit distance, or NULL if none is close enough to suggest. */
 struct sl_nearest {
   const char *word, *best;
   unsigned distance;

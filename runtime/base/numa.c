@@ -1,4 +1,4 @@
-/* numa.c: see numa.h. System calls, so that no library is needed for them. */
+/* numa.c: see numa.h. Uses system calls, so that no library is needed. */
 #include "base/numa.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ static int has_node(int node) {
   return access(path, F_OK) == 0;
 }
 
-/* Is it one of several? */
+/* Returns 1 if the node exists and is not the only one. */
 static int is_choice(int node) {
   return node >= 0 && node < SL_NUMA_NODES_MAX && has_node(node) && has_node(node == 0);
 }
@@ -65,7 +65,7 @@ int sl_numa_run_on(int node, struct sl_numa_cores *before) {
   if (!is_choice(node) || !read_cores_of(node, &cores)) return 0;
   if (syscall(SYS_sched_getaffinity, 0, sizeof *before, before) < 0) return 0;
   for (size_t i = 0; i < sizeof cores.bits / sizeof *cores.bits; i++) cores.bits[i] &= before->bits[i];
-  return syscall(SYS_sched_setaffinity, 0, sizeof cores, &cores) == 0; /* of no core at all it refuses */
+  return syscall(SYS_sched_setaffinity, 0, sizeof cores, &cores) == 0; /* fails if no core is left */
 }
 
 void sl_numa_run_again_on(const struct sl_numa_cores *before) {

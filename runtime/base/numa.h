@@ -1,5 +1,5 @@
-/* numa.h: memory and threads near to a device, on machines with several memory nodes. All of it does nothing, and
- * returns 0, where the node is not known (negative), is the only one, or the system refuses: it is for speed alone. */
+/* numa.h: places memory and threads near a device on machines with several memory nodes. Affects speed only: all
+ * functions do nothing and return 0 if the node is unknown (negative) or the only one, or if the system refuses. */
 #ifndef SL_NUMA_H
 #define SL_NUMA_H
 
@@ -14,17 +14,17 @@ struct sl_numa_cores {
   unsigned long bits[SL_NUMA_CORES_MAX / SL_NUMA_BITS];
 };
 
-/* From here on the calling thread's memory comes from the node, if there is some left. 1: it does, and `before` is what
- * sl_numa_restore goes back to. */
+/* From now on, memory of the calling thread comes from the node, as long as the node has free memory. Returns 1 on
+ * success; `before` is for sl_numa_restore. */
 int sl_numa_prefer(int node, struct sl_numa_policy *before);
 void sl_numa_restore(const struct sl_numa_policy *before);
 
-/* The calling thread runs on those of its cores that are the node's from here on. 1: it does, and `before` is what
- * sl_numa_run_again_on goes back to; 0 also where none of its cores is. */
+/* From now on, the calling thread runs on those of its cores that belong to the node. Returns 1 on success; `before` is
+ * for sl_numa_run_again_on. Returns 0 also if none of its cores belongs to the node. */
 int sl_numa_run_on(int node, struct sl_numa_cores *before);
 void sl_numa_run_again_on(const struct sl_numa_cores *before);
 
-/* "0-3,8": the cores of a list as Linux writes them; 0 if it is none. */
+/* Parses a core list in Linux format, "0-3,8". Returns 0 if it is invalid. */
 int sl_numa_read_cores(const char *text, struct sl_numa_cores *cores);
 
 #endif

@@ -20,32 +20,32 @@
 
 enum { BUFFER_BYTES = 8 << 20, MARKS_MAX = 1 << 15, PARTS_MAX = 1000 };
 
-/* The first `bytes` of the file are its first `events`. */
+/* The first `bytes` of the file contain its first `events`. */
 struct mark {
   uint64_t bytes, events;
 };
 
 struct sl_output {
   int descriptor;
-  int is_renamed; /* `part` becomes `target` at the end */
+  int is_renamed; /* `part` is renamed to `target` at the end */
   int is_by_path;
-  int has_failed; /* said so; nothing more is written */
-  int has_ended;  /* by finish, keep or a failure */
+  int has_failed; /* the error was reported; nothing more is written */
+  int has_ended;  /* after finish, keep or a failure */
   sl_output_say *say;
   void *context;
-  const char *things; /* that marks count */
-  char *path;         /* as it was given */
-  char *target;       /* with links followed */
-  char *part;         /* target's, or NULL */
-  const char *placed; /* one of them */
-  dev_t device;       /* of the temporary */
+  const char *things;       /* plural noun of the marked units */
+  char *path;               /* as given by the caller */
+  char *target;             /* `path` with links resolved */
+  char *part;               /* temporary path of the target, or NULL */
+  const char *current_path; /* path that is being written, finally `path` */
+  dev_t device;             /* device and inode of the temporary file */
   ino_t inode;
   uint8_t *buffer;
   size_t used, capacity;
-  uint64_t written_bytes; /* handed to the system */
-  uint64_t marked_events; /* up to the last mark, which may lie in the buffer */
-  struct mark whole;      /* the last mark that was written */
-  struct mark *marks;     /* those after it, ascending; NULL with is_by_path */
+  uint64_t written_bytes; /* passed to the operating system */
+  uint64_t marked_events; /* up to the last mark, which may be in the buffer */
+  struct mark complete;   /* the last mark that was written */
+  struct mark *marks;     /* marks after `complete`, ascending; NULL with is_by_path */
   uint32_t mark_count;
 };
 
@@ -55,11 +55,11 @@ static int fail(struct sl_output *f, const char *name, const char *step, int err
   return SL_EIO;
 }
 
-/* ------------------------------------------------------------------------------------------------- who writes */
+/* -------------------------------------------------------------------------------------------------- the lock */
 
-/* The lock's place in the file, far beyond its end, is the number of the process that holds it: a lock that belongs to
- * an open file, and not to a process, says nothing else of who has it. (One of a process would be lost when a library
- * closes the file, and flock is what HDF5 uses.) Where a file system has no locks, nobody is told. */
+/* The offset of the lock, far beyond the end of the file, encodes the number of the process that holds it, because a
+ * lock that belongs to an open file does not identify its process. (A lock that belongs to a process would be lost when
+ * a library closes the file, and HDF5 uses flock.) On file systems without locks, a second writer is not detected. */
 #define LOCK_BEGIN ((off_t)1 << 60)
 
 static void lock(int descriptor) {
@@ -67,7 +67,7 @@ static void lock(int descriptor) {
   (void)fcntl(descriptor, F_OFD_SETLK, &own);
 }
 
-/* The process that writes the file, or 0. */
+/* Returns the number of the process that writes the file, or 0. */
 static long writer_of(const char *part) {
   const int descriptor = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return 0;
@@ -84,7 +84,6 @@ static int refuse(struct sl_output *f, const char *reason) {
   return SL_EIO;
 }
 
-/* The longest name that the file system of `folder` takes in this folder. */
 static size_t name_room(const char *folder, size_t folder_bytes) {
   const long most = pathconf(folder, _PC_NAME_MAX);
   const size_t name = most > 0 && most < NAME_MAX ? (size_t)most : NAME_MAX;
@@ -92,9 +91,9 @@ static size_t name_room(const char *folder, size_t folder_bytes) {
   return name < path ? name : path;
 }
 
-/* f->part becomes TARGET, with room for ".part" and a number. A name that is too long for that is cut, at the begin of
- * a character, and ends with a hash of the whole name, so that two targets never share a temporary. Returns how many
- * bytes stand there, 0 if there is no room. */
+/* Writes TARGET to f->part, with room for ".part" and a number. A name that is too long is truncated at a character
+ * boundary and followed by a hash of the whole name, so that two targets never share a temporary file. Returns the
+ * number of bytes written, or 0 if there is no room. */
 static size_t begin_part(struct sl_output *f) {
   enum { SUFFIX_BYTES = sizeof ".part1000" - 1, HASH_BYTES = 17 };
   char folder[PATH_MAX];
@@ -110,11 +109,10 @@ static size_t begin_part(struct sl_output *f) {
                          (unsigned long long)XXH3_64bits(name, name_bytes));
 }
 
-/* The new file keeps the permissions of the file that it replaces. */
 static void keep_access(struct sl_output *f) {
   if (sl_file_keep_access(f->target, f->descriptor) == SL_OK) return;
   f->say(f->context, SL_WARNING,
-         "%s: the file that replaces it cannot have its group, and is closed to the group that it has", f->path);
+         "%s: the new file cannot be given the group of the old one; it has no permissions for its group", f->path);
 }
 
 static int make_part(struct sl_output *f, int is_there) {
@@ -133,32 +131,32 @@ static int make_part(struct sl_output *f, int is_there) {
     f->say(f->context, SL_ERROR, "%s: process %ld is writing it, as %s", f->path, writer, f->part);
     return SL_EIO;
   }
-  if (f->descriptor < 0) return refuse(f, "there are too many unfinished files (.part) beside it");
+  if (f->descriptor < 0) return refuse(f, "there are too many unfinished files (.part) in its folder");
   struct stat status;
   if (fstat(f->descriptor, &status) != 0) return refuse(f, strerror(errno));
   lock(f->descriptor);
   f->device = status.st_dev;
   f->inode = status.st_ino;
   f->is_renamed = 1;
-  f->placed = f->part;
+  f->current_path = f->part;
   if (is_there) keep_access(f);
   return SL_OK;
 }
 
 enum { READER_TRY_MS = 10, READER_SILENT_TRIES = 100 };
 
-/* To open a pipe would wait for its reader, without a word and without an end: so it is tried again and again. A pipe
- * and its reader may be started at once: only after a second is it said. */
+/* Opening a pipe would block silently until it has a reader; therefore opening is retried. A note is reported only
+ * after a second, because pipe and reader may be started at the same time. */
 static int open_pipe(struct sl_output *f, const atomic_int *stop) {
   const struct timespec pause = {0, READER_TRY_MS * 1000000};
   for (int try = 0; f->descriptor < 0; try++) {
     f->descriptor = open(f->path, O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
     if (f->descriptor >= 0 || errno != ENXIO) break;
     if (try == READER_SILENT_TRIES)
-      f->say(f->context, SL_NOTE, "%s: nobody reads this pipe; waiting for a reader", f->path);
+      f->say(f->context, SL_NOTE, "%s: this pipe has no reader; waiting for one", f->path);
     nanosleep(&pause, NULL);
     if (!stop || !atomic_load(stop)) continue;
-    f->say(f->context, SL_WARNING, "%s: the run was stopped before anybody read it", f->path);
+    f->say(f->context, SL_WARNING, "%s: the run was stopped before a reader opened the pipe", f->path);
     return SL_EINTERRUPTED;
   }
   const int flags = f->descriptor < 0 ? -1 : fcntl(f->descriptor, F_GETFL);
@@ -177,7 +175,8 @@ static int open_special(struct sl_output *f, uint32_t flags, int is_pipe, const 
   }
   if (f->descriptor < 0 && errno == ENXIO && wait) return fail(f, f->path, "open it", EPIPE);
   if (f->descriptor < 0 || fstat(f->descriptor, &status) != 0) return fail(f, f->path, "open it", errno);
-  return S_ISREG(status.st_mode) ? fail(f, f->path, "open it", EEXIST) : SL_OK; /* it was replaced just now */
+  return S_ISREG(status.st_mode) ? fail(f, f->path, "open it", EEXIST) : SL_OK; /* it was replaced by a regular file
+                                                                                 * meanwhile */
 }
 
 static int open_stdout(struct sl_output *f) {
@@ -191,7 +190,7 @@ static int open_target(struct sl_output *f, uint32_t flags, const atomic_int *st
   const int is_there = stat(f->path, &status) == 0;
   if (f->is_by_path &&
       (sl_file_is_stdout(f->path) || (is_there && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))) {
-    f->say(f->context, SL_ERROR, "%s: is no regular file, and this sink writes no other", f->path);
+    f->say(f->context, SL_ERROR, "%s: not a regular file; this sink can write only regular files", f->path);
     return SL_EINVAL;
   }
   if (sl_file_is_stdout(f->path)) return open_stdout(f);
@@ -225,7 +224,7 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
   f->capacity = f->is_by_path ? 0 : BUFFER_BYTES;
   f->buffer = f->capacity ? (uint8_t *)malloc(f->capacity) : NULL;
   f->marks = f->capacity ? (struct mark *)malloc(MARKS_MAX * sizeof *f->marks) : NULL;
-  f->placed = f->path;
+  f->current_path = f->path;
   int status = f->path && ((f->buffer && f->marks) || !f->capacity) ? SL_OK : SL_ENOMEM;
   if (status == SL_OK) status = open_target(f, flags, stop);
   if (status == SL_OK)
@@ -237,17 +236,17 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
 
 void *sl_output_context(const struct sl_output *f) { return f->context; }
 
-const char *sl_output_place(const struct sl_output *f) { return f->placed; }
+const char *sl_output_place(const struct sl_output *f) { return f->current_path; }
 
 uint64_t sl_output_bytes(const struct sl_output *f) {
   struct stat status;
   if (!f->is_by_path) return f->written_bytes + f->used;
-  return stat(f->placed, &status) == 0 ? (uint64_t)status.st_size : 0;
+  return stat(f->current_path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- writing */
 
-/* 0, or the reason. */
+/* Returns 0 or an errno. */
 static int write_all(struct sl_output *f, const uint8_t *data, size_t bytes) {
   while (bytes > 0) {
     const ssize_t count = write(f->descriptor, data, bytes);
@@ -260,17 +259,17 @@ static int write_all(struct sl_output *f, const uint8_t *data, size_t bytes) {
   return 0;
 }
 
-/* Finds the last mark that was written, which `whole` becomes. */
-static void note_whole(struct sl_output *f) {
+/* Moves the marks that were written to `complete`. */
+static void update_complete(struct sl_output *f) {
   uint32_t count = 0;
   while (count < f->mark_count && f->marks[count].bytes <= f->written_bytes) count++;
   if (count == 0) return;
-  f->whole = f->marks[count - 1];
+  f->complete = f->marks[count - 1];
   f->mark_count -= count;
   memmove(f->marks, f->marks + count, f->mark_count * sizeof *f->marks);
 }
 
-static int shut(struct sl_output *f) {
+static int close_descriptor(struct sl_output *f) {
   const int error = f->descriptor >= 0 && close(f->descriptor) != 0 && errno != EINTR ? errno : 0;
   f->descriptor = -1;
   f->used = 0;
@@ -278,32 +277,33 @@ static int shut(struct sl_output *f) {
   return error;
 }
 
-/* Ends the file where its whole events end, or removes it. What became of it, as the end of a message. */
-static void give_up(struct sl_output *f, char *rest, size_t bytes) {
+/* Truncates the file after its last whole event, or removes it. `rest` gets the result, as the end of a message. */
+static void end_early(struct sl_output *f, char *rest, size_t bytes) {
   *rest = '\0';
   int error = 0;
-  if (f->is_renamed && f->whole.events == 0) {
+  if (f->is_renamed && f->complete.events == 0) {
     (void)unlink(f->part);
-    snprintf(rest, bytes, "; nothing of it is kept");
+    snprintf(rest, bytes, "; the file was removed");
   } else if (f->is_renamed) {
-    if (!f->is_by_path && f->whole.bytes < f->written_bytes && ftruncate(f->descriptor, (off_t)f->whole.bytes) != 0)
+    if (!f->is_by_path && f->complete.bytes < f->written_bytes &&
+        ftruncate(f->descriptor, (off_t)f->complete.bytes) != 0)
       error = errno;
     if (!error && fsync(f->descriptor) != 0) error = errno;
-    f->written_bytes = error ? f->written_bytes : f->whole.bytes;
+    f->written_bytes = error ? f->written_bytes : f->complete.bytes;
     if (error)
-      snprintf(rest, bytes, "; its first %" PRIu64 " %s were written, but may not be on the disk: %s", f->whole.events,
-               f->things, strerror(error));
+      snprintf(rest, bytes, "; its first %" PRIu64 " %s were written, but may not be on the disk: %s",
+               f->complete.events, f->things, strerror(error));
     else
-      snprintf(rest, bytes, "; it keeps the first %" PRIu64 " %s", f->whole.events, f->things);
+      snprintf(rest, bytes, "; it keeps the first %" PRIu64 " %s", f->complete.events, f->things);
   }
-  (void)shut(f);
+  (void)close_descriptor(f);
 }
 
 static int fail_after(struct sl_output *f, const char *step, const char *reason) {
   char rest[160];
-  const char *name = f->placed;
+  const char *name = f->current_path;
   f->has_failed = 1;
-  give_up(f, rest, sizeof rest);
+  end_early(f, rest, sizeof rest);
   f->say(f->context, SL_ERROR, "%s: cannot %s: %s%s", name, step, reason, rest);
   return SL_EIO;
 }
@@ -315,7 +315,7 @@ int sl_output_fail(struct sl_output *f, const char *step, const char *reason) {
 static int write_out(struct sl_output *f, const uint8_t *data, size_t bytes) {
   if (f->has_ended) return SL_EIO;
   const int error = write_all(f, data, bytes);
-  note_whole(f);
+  update_complete(f);
   if (error == 0) return SL_OK;
   char step[64];
   snprintf(step, sizeof step, "write after %" PRIu64 " bytes", f->written_bytes);
@@ -328,8 +328,7 @@ int sl_output_flush(struct sl_output *f) {
   return write_out(f, f->buffer, bytes);
 }
 
-/* None where there are as many marks as are kept: what comes next is preceded by a flush, after which there are none.
- */
+/* Returns 0 if the list of marks is full: the next call then flushes, which empties the list. */
 uint64_t sl_output_room(const struct sl_output *f) { return f->mark_count < MARKS_MAX ? f->capacity - f->used : 0; }
 
 int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **place) {
@@ -378,14 +377,14 @@ int sl_output_print(struct sl_output *f, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf((char *)place, (size_t)length + 1, format, arguments);
   va_end(arguments);
-  sl_output_trim(f, 1); /* the zero */
+  sl_output_trim(f, 1); /* without the terminating zero */
   return SL_OK;
 }
 
 void sl_output_mark(struct sl_output *f, uint64_t events) {
   f->marked_events += events;
   const struct mark mark = {f->written_bytes + f->used, f->marked_events};
-  if (f->is_by_path) f->whole = mark;
+  if (f->is_by_path) f->complete = mark;
   if (f->is_by_path || f->has_ended) return;
   const int is_further = f->mark_count == 0 || f->marks[f->mark_count - 1].bytes < mark.bytes;
   f->mark_count += (uint32_t)is_further;
@@ -394,44 +393,43 @@ void sl_output_mark(struct sl_output *f, uint64_t events) {
 
 /* --------------------------------------------------------------------------------------------------- the end */
 
-/* The new name is in the folder, also after a loss of power. Some file systems know no such thing. */
+/* Makes the new name survive a loss of power. Some file systems do not support this. */
 static int sync_folder(const char *target) {
   char folder[PATH_MAX];
   if (!sl_file_split(target, folder)) return ENAMETOOLONG;
   const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno == EACCES ? 0 : errno; /* a folder may be written and not read */
+  if (descriptor < 0) return errno == EACCES ? 0 : errno; /* a folder may be writable but not readable */
   const int error = fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
   close(descriptor);
   return error;
 }
 
-/* Is the temporary still the file that was written? */
+/* Returns 1 if the temporary path still leads to the file that was written. */
 static int is_own(const struct sl_output *f) {
   struct stat status;
   return lstat(f->part, &status) == 0 && status.st_dev == f->device && status.st_ino == f->inode;
 }
 
-/* All that was added is written, and the file is closed. */
 static int settle(struct sl_output *f) {
   const int status = sl_output_flush(f);
   if (status != SL_OK) return status;
-  /* Before the new name can be seen, the contents are on the disk. Devices and pipes know no such thing. */
+  /* The contents must be on disk before the file gets its final name. Devices and pipes cannot be synchronised. */
   if (f->is_renamed && fsync(f->descriptor) != 0) return fail_after(f, "write it to the disk", strerror(errno));
-  const int error = shut(f);
-  return error ? fail(f, f->placed, "close it", error) : SL_OK;
+  const int error = close_descriptor(f);
+  return error ? fail(f, f->current_path, "close it", error) : SL_OK;
 }
 
 int sl_output_finish(struct sl_output *f) {
   if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
   const int status = settle(f);
   if (status != SL_OK || !f->is_renamed) return status;
-  if (!is_own(f)) return fail(f, f->part, "give it its name", ESTALE);
+  if (!is_own(f)) return fail(f, f->part, "rename it", ESTALE);
   if (rename(f->part, f->target) != 0) {
     f->say(f->context, SL_ERROR, "%s: cannot rename it to %s: %s", f->part, f->target, strerror(errno));
     f->has_failed = 1;
     return SL_EIO;
   }
-  f->placed = f->path;
+  f->current_path = f->path;
   const int error = sync_folder(f->target);
   return error ? fail(f, f->path, "write its folder to the disk", error) : SL_OK;
 }
@@ -440,24 +438,24 @@ int sl_output_keep(struct sl_output *f, const char *why) {
   if (f->has_ended) return f->has_failed ? SL_EIO : SL_OK;
   const int status = settle(f);
   if (status != SL_OK) return status;
-  const char *name = sl_file_is_stdout(f->placed) ? "standard output" : f->placed;
+  const char *name = sl_file_is_stdout(f->current_path) ? "standard output" : f->current_path;
   if (f->marked_events)
     f->say(f->context, SL_WARNING, "%s: the run %s; it has the first %" PRIu64 " %s", name, why, f->marked_events,
            f->things);
   else
-    f->say(f->context, SL_WARNING, "%s: the run %s; it is not whole", name, why);
+    f->say(f->context, SL_WARNING, "%s: the run %s; the file is incomplete", name, why);
   return SL_OK;
 }
 
-/* Without an end: the whole events are kept. */
+/* Closes a file that was not finished; its whole events are kept. */
 static void abandon(struct sl_output *f) {
   char rest[160];
   if (f->used) (void)write_all(f, f->buffer, f->used);
   f->used = 0;
-  note_whole(f);
-  const uint64_t events = f->whole.events;
-  give_up(f, rest, sizeof rest);
-  if (f->is_renamed && events) f->say(f->context, SL_WARNING, "%s: the run did not end%s", f->placed, rest);
+  update_complete(f);
+  const uint64_t events = f->complete.events;
+  end_early(f, rest, sizeof rest);
+  if (f->is_renamed && events) f->say(f->context, SL_WARNING, "%s: the run did not end%s", f->current_path, rest);
 }
 
 void sl_output_close(struct sl_output *f) {

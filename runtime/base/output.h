@@ -1,19 +1,18 @@
-/* output.h: the layer under every file that is written; no file of ours claims more than it holds.
+/* output.h: the layer under every output file; an incomplete file never looks complete.
  *
- * A file is written beside its target as TARGET.part, or .part2 and so on where that is taken, and gets its name when
- * it is whole and on the disk. The temporary is always a new file: what another run left, or a link that somebody put
- * there, is not touched. A lock on it names the writer; a second run for the same target is refused while the first is
- * at work. A link leads to the target; the link stays. A replaced file's permissions are kept (file_access.h).
- * Where NAME.part is longer than a name may be, NAME is cut, and a hash of it follows.
+ * A file is written next to its target as TARGET.part, or .part2 and so on if that exists, and renamed when it is
+ * complete and on disk. The temporary file is always new: files left by other runs, and links, are not touched. A lock
+ * on it identifies the writer; a second run with the same target is refused while the first is writing. If the target
+ * is a link, the file that it points to is replaced. Permissions of a replaced file are kept (file_access.h). If
+ * NAME.part is too long for a file name, NAME is truncated and followed by its hash. Devices, FIFOs and standard output
+ * are written directly and never replaced.
  *
- * What is no regular file (a device, a FIFO, standard output) is written as it is, and never replaced.
+ * Data is buffered; sl_output_mark marks the end of a whole event. If writing fails, or if the file is closed before
+ * its end, it is truncated at the last mark, and a message reports the number of events in it; a file without events is
+ * removed. After a flush, whole events survive the end of the process.
  *
- * What is added is buffered; sl_output_mark says that it ends with a whole event. Where writing fails, and where a file
- * is closed before its end, it is cut back to the last such place, and the message says how many events that are. A
- * file without any is removed. Once flushed, whole events outlive the process.
- *
- * Functions return SL_OK, or an error that they have reported with the file, the step and the reason; SL_ENOMEM is left
- * to the caller to report. A file is used by one thread at a time.
+ * Functions return SL_OK, or an error that they have reported with the file, the step and the reason; SL_ENOMEM is
+ * reported by the caller. A file is used by one thread at a time.
  */
 #ifndef SL_OUTPUT_H
 #define SL_OUTPUT_H
@@ -22,18 +21,18 @@
 
 #include <stdatomic.h>
 
-/* As in sl_services. */
+/* Type of `message` in struct sl_services. */
 typedef void sl_output_say(void *context, uint32_t severity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 enum {
-  SL_OUTPUT_NO_WAIT = 0x100 /* a FIFO that nobody reads is an error; beside the flags of plugin.h */
+  SL_OUTPUT_NO_WAIT = 0x100 /* a FIFO without a reader is an error; further flags: sluice/services.h */
 };
 
 /* Opens TARGET.part. `say` and `context` are used until the file is closed. */
 int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *context, struct sl_output **file);
-/* A pipe waits for its reader, with a note after a second, until `stop` is set, or, without one, a signal comes: then
- * the file is not open, a warning says so, and it is SL_EINTERRUPTED. */
+/* A pipe waits for its reader, with a note after one second, until `stop` is set or, if `stop` is NULL, until a signal
+ * arrives. Then a warning is reported, the file is not open, and the result is SL_EINTERRUPTED. */
 int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_say *say, void *context,
                           struct sl_output **file);
 void *sl_output_context(const struct sl_output *f);
@@ -50,7 +49,7 @@ int sl_output_flush(struct sl_output *f);
 int sl_output_fail(struct sl_output *f, const char *step, const char *reason);
 int sl_output_finish(struct sl_output *f);
 void sl_output_close(struct sl_output *f);
-/* Their table, where two of them may be others. */
+/* Table of these functions, with two of them replaceable. */
 #define SL_OUTPUT_CALLS(open_function, finish_function)                                                                \
   {                                                                                                                    \
     .size = sizeof(struct sl_output_calls), .open = open_function, .place = sl_output_place, .bytes = sl_output_bytes, \
@@ -58,14 +57,14 @@ void sl_output_close(struct sl_output *f);
     .mark = sl_output_mark, .flush = sl_output_flush, .fail = sl_output_fail, .finish = finish_function,               \
     .close = sl_output_close                                                                                           \
   }
-/* For services outside of a run. */
+/* Table for services outside of a run. */
 extern const struct sl_output_calls sl_output_calls_plain;
 
-/* What marks count, in messages, if not "events". */
+/* Sets the plural noun for the marked units in messages; default: "events". */
 void sl_output_counts(struct sl_output *f, const char *things);
 int sl_output_print(struct sl_output *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* In the place of sl_output_finish, where the run ended before its time: what was added is written, under the name of
- * the temporary, and a warning says so, and why. */
+/* Use instead of sl_output_finish if the run ended early: writes all added data, keeps the temporary name, and reports
+ * a warning with the reason. */
 int sl_output_keep(struct sl_output *f, const char *why);
 
 #endif

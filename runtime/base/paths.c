@@ -1,6 +1,6 @@
-/* paths.c: see paths.h. Of a pattern each part may have `*`, `?` and `[...]`, as in a shell. A
- * name that begins with a dot is matched by a dot only. A folder that cannot be read is an error; glob() would leave it
- * out, and that of glibc 2.36 frees twice where memory is out.
+/* paths.c: see paths.h. Each part of a pattern may contain `*`, `?` and `[...]`, as in a shell. Only a pattern that
+ * begins with a dot matches names that begin with a dot. An unreadable folder is an error; glob() would ignore it, and
+ * glibc 2.36 frees twice if memory is out.
  */
 #define _GNU_SOURCE
 #include "base/paths.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is matched so far, in full: "", or a folder with its slash, or a file. */
+/* The path matched so far: "", a folder with its slash, or a file. */
 struct found {
   char path[PATH_MAX];
   size_t length;
@@ -31,7 +31,6 @@ static int fail(const struct found *f, const char *path, int error) {
   return SL_EIO;
 }
 
-/* Makes the path longer. */
 static int extend(struct found *f, const char *text, size_t length) {
   if (f->length + length >= sizeof f->path) return fail(f, f->path, ENAMETOOLONG);
   memcpy(f->path + f->length, text, length);
@@ -57,7 +56,7 @@ static int add(struct sl_paths *paths, const char *path) {
 
 static int match(struct found *f, const char *pattern);
 
-/* One name of the folder against a part of the pattern; `rest` follows it. */
+/* Matches one name of the folder with a part of the pattern; `rest` follows the part. */
 static int match_name(struct found *f, const char *part, const char *rest, const char *name) {
   const int differs = fnmatch(part, name, FNM_PERIOD);
   if (differs == FNM_NOMATCH) return SL_OK;
@@ -83,7 +82,7 @@ static int match_folder(struct found *f, const char *part, const char *rest) {
   return status;
 }
 
-/* What is left of the pattern: slashes, a part, and what follows. */
+/* Matches the remaining pattern: slashes, a part, and the rest. */
 static int match(struct found *f, const char *pattern) {
   const size_t slashes = strspn(pattern, "/"), length = f->length;
   const char *begin = pattern + slashes, *end = strchrnul(begin, '/');

@@ -1,4 +1,4 @@
-/* place.c: see place.h. The loader names a program as it was called, so that /proc says better where it is. */
+/* place.c: see place.h. The loader names a program as it was called; /proc has its real path. */
 #define _GNU_SOURCE
 #include "base/place.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts the last part off a path; 0 if there is none left to cut. */
+/* Removes the last part of a path; returns 0 if there is none. */
 static int path_cut(char *path) {
   char *slash = strrchr(path, '/');
   if (!slash || slash == path) return 0;

@@ -1,4 +1,4 @@
-/* place.h: where this code stands, to find what belongs to it. */
+/* place.h: the folder that contains this code, to find files installed with it. */
 #ifndef SL_PLACE_H
 #define SL_PLACE_H
 
@@ -7,8 +7,8 @@
 
 enum { SL_PLACES_MAX = 2 };
 
-/* The folder of the file that holds this code. That is libsluice; or a program that has it built in (a test), whose
- * parent folder is the second. Returns how many there are; 0 where that cannot be told. */
+/* Returns the folder of the file that contains this code: libsluice, or a program that links it statically (a test);
+ * for a program, the second folder is the parent. Returns the number of folders; 0 if unknown. */
 size_t sl_own_places(char places[SL_PLACES_MAX][PATH_MAX]);
 
 #endif

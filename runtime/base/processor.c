@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char lacks[256]; /* "": nothing */
+static char lacks[256]; /* message, "" if nothing is missing */
 
 static void find_lacks(void) {
 #ifdef __x86_64__

@@ -1,5 +1,5 @@
-/* processor_build.c: which extensions of the processor the compiler may use, as it was told by SLUICE_ARCH. Data alone,
- * compiled with the options of the library. */
+/* processor_build.c: the processor extensions that the compiler may use according to SLUICE_ARCH. Contains data only
+ * and is compiled with the options of the library. */
 #include "base/processor.h"
 
 const struct sl_processor_extensions sl_processor_wanted = {

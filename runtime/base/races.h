@@ -1,4 +1,4 @@
-/* races.h: what the executor and an emulator that looks for races (simt/race.h) say to each other. */
+/* races.h: the interface between the executor and an emulator with race detection (simt/race.h). */
 #ifndef SL_RACES_H
 #define SL_RACES_H
 
@@ -6,7 +6,7 @@
 
 enum { SL_RACE_TEXT_BYTES = 1024 };
 
-/* Memory with a name that the executor knows; `tag` is its own. What a node may do with it. */
+/* Named memory known to the executor, and what a node may do with it; `tag` is for the executor. */
 enum { SL_RACE_MAY_READ = 1, SL_RACE_MAY_WRITE = 2 };
 struct sl_race_memory {
   const void *memory;
@@ -14,30 +14,31 @@ struct sl_race_memory {
   uint32_t rights, tag;
 };
 
-/* The node whose kernels follow. All memory that there is, also what is not the node's; in no order. */
+/* The node to which the following kernels belong. `memory`: all memory, including that of other nodes; in any order. */
 struct sl_race_node {
   const char *name;
   const struct sl_race_memory *memory;
   uint32_t memory_count;
-  /* "tracks.hits.x[12] (event 3)": what lies at that byte of the memory; beyond its bytes: "12 bytes past the end of
+  /* Describes the data at a byte of the memory: "tracks.hits.x[12] (event 3)"; beyond it: "12 bytes past the end of
    * ..." */
   void (*describe)(void *context, uint32_t tag, int64_t byte, char *text, size_t size);
   void *context;
-  int is_upstream; /* only what it writes is remembered: it is looked at elsewhere */
+  int is_upstream; /* 1: only its writes are recorded; the node itself is checked elsewhere */
 };
 
-/* Something that was found, at one place or between two, and how often. */
+/* A finding at one source line or between two, and how often it occurred. */
 struct sl_race_finding {
   const char *node, *text;
   uint64_t count;
 };
 
 struct sl_race_calls {
-  /* NULL: no node's. SL_ENOMEM. The node stays until the next call. */
+  /* Starts a node; NULL: no node. The node is borrowed until the next call. SL_ENOMEM. */
   int (*begin)(struct sl_stream *stream, const struct sl_race_node *node);
-  /* The host has written the memory, or it holds nothing that anybody may read. */
+  /* Marks memory as written by the host, or as containing nothing that may be read. */
   void (*mark)(struct sl_device *device, const void *memory, uint64_t bytes, int is_written);
-  /* The `index`th finding of all streams; 0 if there are fewer. `left_out`: places for which there was no room. */
+  /* Returns finding `index` of all streams, or 0 if there are fewer. `left_out`: findings that exceeded the
+   * capacity. */
   int (*finding)(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *left_out);
 };
 

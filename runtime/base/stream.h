@@ -1,18 +1,18 @@
-/* stream.h: the beginning of every backend's stream, which the executor, the backends and the emulator share. */
+/* stream.h: the first members of every backend's stream, shared by the executor, the backends and the emulator. */
 #ifndef SL_STREAM_H
 #define SL_STREAM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct sl_device; /* the backend's own */
+struct sl_device; /* defined by each backend */
 
-/* What sl_launch.backend points to; a backend's own stream begins with it. */
+/* The struct that sl_launch.backend points to; each backend's stream begins with it. */
 struct sl_stream {
-  const uint32_t *event_count; /* of the slice, on the device; set by the executor before each use */
-  void *handle;                /* CUDA: the stream for kernels; sluice/kernel_cuda.h finds it here */
+  const uint32_t *event_count; /* events in the slice, on the device; set by the executor before each use */
+  void *handle;                /* CUDA: the stream for kernels, used by sluice/kernel_cuda.h */
   struct sl_device *device;
-  uint64_t *errors; /* of the slice's events, on the device; set by the executor */
+  uint64_t *errors; /* error words of the slice's events, on the device; set by the executor */
 };
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* table_text.c: see table_text.h. One conversion after the other, by the type of its argument. */
+/* table_text.c: see table_text.h. Processes one conversion after the other, by the type of its argument. */
 #include "base/table_text.h"
 
 #include <math.h>
@@ -12,10 +12,10 @@ enum { SPEC_BYTES = 64 };
 
 /* A conversion such as "%-8.3f". */
 struct conversion {
-  char spec[SPEC_BYTES]; /* with numbers for each `*` */
-  size_t bytes, flags;   /* of the spec; of its `%` and flags */
+  char spec[SPEC_BYTES]; /* with numbers in place of `*` */
+  size_t bytes, flags;   /* length of the spec; length of its `%` and flags */
   int width, is_left;
-  char length, letter; /* the length's letter, 'L' also of ll; 0: none */
+  char length, letter; /* letter of the length modifier, 'L' also for ll; 0: none */
 };
 
 static void add(struct conversion *c, const char *text, size_t bytes) {
@@ -25,7 +25,7 @@ static void add(struct conversion *c, const char *text, size_t bytes) {
   c->spec[c->bytes] = '\0';
 }
 
-/* A width or a precision: digits, or the argument that `*` stands for. */
+/* Reads a width or a precision: digits, or `*` with its argument. */
 static const char *add_number(struct conversion *c, const char *at, va_list *arguments, int *number) {
   char text[16];
   const size_t digits = strspn(at, "0123456789");
@@ -40,7 +40,7 @@ static const char *add_number(struct conversion *c, const char *at, va_list *arg
   return at + 1;
 }
 
-/* Reads the conversion at `at`, a `%`; returns what follows it. */
+/* Reads the conversion that begins at `at` with `%`; returns the text after it. */
 static const char *read_conversion(struct conversion *c, const char *at, va_list *arguments) {
   int precision;
   *c = (struct conversion){0};

@@ -1,5 +1,5 @@
-/* text_file.c: see text_file.h. The stream's buffer is part of the struct: one that the C library cannot allocate makes
- * it drop text, and set no error. */
+/* text_file.c: see text_file.h. The stream's buffer is part of the struct: if the C library could not allocate it, it
+ * would drop text without setting an error. */
 #define _GNU_SOURCE
 #include "base/text_file.h"
 
@@ -37,7 +37,7 @@ FILE *sl_text_open(struct sl_text_file *t) {
 int sl_text_close(struct sl_text_file *t) {
   const int is_open = t->file != NULL;
   if (is_open && fclose(t->file) != 0) t->failed = 1;
-  if (is_open) add(t, "", 0); /* text, also if nothing was written */
+  if (is_open) add(t, "", 0); /* allocates the text even if nothing was written */
   t->file = NULL;
   if (is_open && !t->failed) return SL_OK;
   free(t->text);

@@ -1,5 +1,5 @@
-/* text_file.h: a FILE that gathers what is written to it in memory. Unlike open_memstream of some C libraries it never
- * loses text without saying so when memory is out. */
+/* text_file.h: a FILE that collects its text in memory. Unlike open_memstream in some C libraries, it never loses text
+ * silently if memory is out. */
 #ifndef SL_TEXT_FILE_H
 #define SL_TEXT_FILE_H
 
@@ -8,15 +8,15 @@
 
 struct sl_text_file {
   FILE *file;
-  char *text; /* after sl_text_close: zero-terminated; the caller's to free */
+  char *text; /* valid after sl_text_close: zero-terminated; the caller frees it */
   size_t bytes, allocated;
   int failed;
   char buffer[1024];
 };
 
-/* The file to write to, NULL when memory is out. `t` stays where it is until it is closed. */
+/* Returns the file to write to, or NULL if out of memory. `t` must not move until it is closed. */
 FILE *sl_text_open(struct sl_text_file *t);
-/* SL_OK; or SL_ENOMEM if anything is missing, and then there is no text. */
+/* Returns SL_OK, or SL_ENOMEM without a text if anything is missing. */
 int sl_text_close(struct sl_text_file *t);
 
 #endif

@@ -1,5 +1,4 @@
-/* thread.h: threads of the library. They are in the C locale (base/locale.h). No other file starts one.
- */
+/* thread.h: threads of the library, which run in the C locale (base/locale.h). No other file starts threads. */
 #ifndef SL_THREAD_H
 #define SL_THREAD_H
 
@@ -12,7 +11,7 @@ struct sl_thread {
   int is_started;
 };
 
-/* Starts `body`; the struct must stay where it is until sl_thread_join. Returns 0 or an errno. */
+/* Starts `body`; the struct must not move until sl_thread_join. Returns 0 or an errno. */
 int sl_thread_start(struct sl_thread *thread, void (*body)(void *argument), void *argument);
 /* Waits for the end of the thread, if it was started. */
 void sl_thread_join(struct sl_thread *thread);

@@ -1,5 +1,5 @@
-/* workers.h: threads that share the steps of a loop, and wait between one loop and the next. Whoever asks for a loop is
- * worker 0 and takes part, so that one worker needs no thread.
+/* workers.h: threads that share the iterations of a loop and wait between loops. The caller of a loop is worker 0 and
+ * takes part, so that one worker needs no thread.
  */
 #ifndef SL_WORKERS_H
 #define SL_WORKERS_H
@@ -10,21 +10,21 @@ enum { SL_WORKERS_MAX = 256 };
 
 struct sl_workers;
 
-/* `count` workers, 1 to SL_WORKERS_MAX; NULL when memory is out. Threads are started by the first loop that has a use
- * for them. The first `watchful` stay awake for a while after a loop, as the next one is soon there, and keep their
- * processors meanwhile. */
+/* Creates `count` workers, 1 to SL_WORKERS_MAX; NULL if out of memory. The first loop that needs threads starts them.
+ * The first `watchful` workers spin for a short time after a loop, using their processors, because the next loop
+ * usually follows soon. */
 struct sl_workers *sl_workers_new(uint32_t count, uint32_t watchful);
 void sl_workers_free(struct sl_workers *w);
 
-/* Calls body(work, i, worker) for each i < count, once, in any order and by any worker, and returns when all are done.
- * One loop at a time, not from within another. */
+/* Calls body(work, i, worker) once for each i < count, in any order and by any worker, and returns when all calls are
+ * done. One loop at a time; must not be nested. */
 typedef void sl_worker_body(void *work, uint32_t index, uint32_t worker);
 void sl_workers_run(struct sl_workers *w, uint32_t count, sl_worker_body *body, void *work);
 
-/* How many workers could not be started, which the others stand in for; `error` is then an errno. */
+/* Returns the number of workers that could not be started; the others do their work. *error is then an errno. */
 uint32_t sl_workers_missing(const struct sl_workers *w, int *error);
 
-/* Processors that this process may use; 1 where that is not known. */
+/* Returns the number of processors that this process may use; 1 if unknown. */
 uint32_t sl_processors(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* write_file.c: sl_write_file, a whole file at once. */
+/* write_file.c: sl_write_file, which writes a whole file. */
 #include "base/diagnostics.h"
 #include "base/locale.h"
 #include "base/output.h"

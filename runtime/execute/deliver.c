@@ -1,5 +1,5 @@
-/* deliver.c: a finished part of a slice goes to the sinks, the digests and the callbacks. One slot at a time delivers,
- * in input order.
+/* deliver.c: delivers a finished part of a slice to the sinks, digests and callbacks. One slot at a time delivers, in
+ * input order.
  */
 #include "base/clock.h"
 #include "base/locale.h"
@@ -63,7 +63,7 @@ static void report_progress(struct sl_slot *slot, const struct sl_input *input) 
   const uint64_t now = sl_now_ns();
   if (now - d->last_progress_ns < 200000000u) return;
   d->last_progress_ns = now;
-  /* The end is where -n states, or where the input ends, whichever is nearer. */
+  /* Progress is the larger of two fractions: events of -n, bytes of the input. */
   const double of_events = o->events > 0 ? (double)d->events / (double)o->events : 0;
   const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
   const int by_events = o->events > 0 && of_events >= of_input;

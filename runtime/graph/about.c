@@ -1,4 +1,4 @@
-/* about.c: see about.h. The file is parsed, and neither checked nor merged with what it includes. */
+/* about.c: see about.h. The file is parsed, but neither checked nor merged with its includes. */
 #include "graph/about.h"
 
 #include "graph/stages.h"
@@ -18,7 +18,7 @@ static int read_about(struct sl_reader *r, const char *path, char *text, size_t 
   const struct sl_tree *document = sl_load_document(r, path);
   if (document == NULL) return SL_EGRAPH;
   if (document->kind != SL_TREE_MAP) {
-    snprintf(text, size, "this is no map");
+    snprintf(text, size, "not a map");
     return SL_EGRAPH;
   }
   const struct sl_tree *description = sl_tree_get(document, "description");

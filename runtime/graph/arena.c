@@ -1,4 +1,4 @@
-/* arena.c: a list of chunks, each filled from its front. A piece larger than a chunk gets one of its own. */
+/* arena.c: a list of chunks, each filled from its front. An allocation larger than a chunk gets a chunk of its own. */
 #include "graph/arena.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ enum { CHUNK_BYTES = 32 * 1024, ALIGNMENT = 16 };
 
 struct sl_arena_chunk {
   struct sl_arena_chunk *next;
-  uint64_t padding; /* keeps what follows aligned */
+  uint64_t padding; /* keeps the memory after the header aligned */
 };
 _Static_assert(sizeof(struct sl_arena_chunk) % ALIGNMENT == 0, "what follows a chunk's header is aligned");
 

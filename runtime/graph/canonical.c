@@ -1,7 +1,7 @@
-/* canonical.c: a graph as text, the same for all documents that mean the same: nodes, inputs and properties sorted by
- * name, defaults, parameters and connections written out. Read as a graph, it gives itself. With origins, each line
- * ends with a comment that says where its value came from: the file and line or the option that gave it, and those of
- * the parameters in it; or that nobody gave it. */
+/* canonical.c: a graph as canonical text, identical for all equivalent documents: nodes, inputs and properties are
+ * sorted by name; defaults, parameters and connections are explicit. Reading the text as a graph gives the same text.
+ * With origins, each line ends with a comment that names the origin of its value: the file and line, or the option, and
+ * those of its parameters; or why it has no origin. */
 #include "graph/stages.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
@@ -44,7 +44,7 @@ static void write_line(struct writer *w, const char *format, ...) {
 
 /* ----------------------------------------------------------------------------------------------- origins */
 
-/* File names and options hold what they like; a comment, characters that can be seen. */
+/* File names and options may contain any bytes; comments contain only printable characters. */
 static void write_comment(struct writer *w, const char *text) {
   for (const char *c = text; *c != 0;) {
     uint32_t bytes;
@@ -59,13 +59,13 @@ static void write_comment(struct writer *w, const char *text) {
   }
 }
 
-/* Ends a line of which nobody gave the value; `reason` says what did. */
+/* Ends a line with a value that was not set; `reason` explains the value. */
 static void end_line(struct writer *w, const char *reason) {
   if (w->origins) write_line(w, "  # %s", reason);
   write_text(w, "\n");
 }
 
-/* Ends a line whose value `tree` gave; NULL: nobody did. */
+/* Ends a line with a value set by `tree`; NULL: it was not set. */
 static void end_given(struct writer *w, const struct sl_tree *tree, const char *reason) {
   if (!w->origins || tree == NULL || tree->mark.text == NULL) {
     end_line(w, reason);
@@ -81,7 +81,6 @@ static const struct sl_tree *tree_of(const struct writer *w, const struct sl_nod
   return w->draft->nodes[node - w->draft->graph->nodes].tree;
 }
 
-/* What was said of a property; NULL: nothing. */
 static const struct sl_tree *given_value(const struct writer *w, const struct sl_node *node, const char *property) {
   const struct sl_tree *value = sl_tree_get(sl_tree_get(tree_of(w, node), "set"), property);
   if (value != NULL) return value;
@@ -91,7 +90,8 @@ static const struct sl_tree *given_value(const struct writer *w, const struct sl
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-/* In double quotes, all but plain ASCII escaped; bytes that are no UTF-8 (from a command line) as they are. */
+/* Writes a string in double quotes, with all characters except plain ASCII escaped. Bytes that are not UTF-8 (from the
+ * command line) are copied. */
 static void write_string(struct writer *w, const char *text) {
   char escaped[16];
   write_text(w, "\"");
@@ -102,7 +102,7 @@ static void write_string(struct writer *w, const char *text) {
       snprintf(escaped, sizeof escaped, "\\%c", (char)character);
       write_text(w, escaped);
     } else if (c[0] == '$' && c[1] == '{') {
-      write_text(w, "$$"); /* else it would name a parameter */
+      write_text(w, "$$"); /* otherwise it would be a parameter */
     } else if (character == 0 || (character >= ' ' && character < 0x7F)) {
       write_bytes(w, c, 1);
     } else {
@@ -149,7 +149,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(**(const char *const *const *)a, **(const char *const *const *)b);
 }
 
-/* Pointers to `count` structs that begin with their name, sorted by it. */
+/* Returns pointers to `count` structs, which begin with their name, sorted by name. */
 static void *sorted_by_name(struct writer *w, const void *structs, size_t count, size_t struct_bytes) {
   const void **pointers = sl_arena_get(w->draft->reader->arena, count, sizeof *pointers);
   for (size_t i = 0; i < count; i++) pointers[i] = (const char *)structs + i * struct_bytes;
@@ -158,7 +158,8 @@ static void *sorted_by_name(struct writer *w, const void *structs, size_t count,
 }
 _Static_assert(offsetof(struct sl_node, name) == 0 && offsetof(struct sl_member, name) == 0, "see sorted_by_name");
 
-/* In its order, which has a meaning: as a list where the names are those of the ports, else as a map by name. */
+/* Writes the producers in their order, which is significant: as a list if the names are those of the ports, else as a
+ * map. */
 static void write_list_port(struct writer *w, const struct sl_wiring *wiring) {
   int named = 0;
   for (uint32_t k = 0; k < wiring->count; k++)
@@ -180,7 +181,7 @@ static void write_input(struct writer *w, const struct sl_node *node, const stru
   else
     write_text(w, wiring->count == 0 ? "null" : sl_port_name(w->draft, wiring->ports[0]));
   end_given(w, sl_tree_get(sl_tree_get(tree_of(w, node), "in"), member->name),
-            wiring->count == 0 ? "not connected" : "what the graph offers");
+            wiring->count == 0 ? "not connected" : "only matching port");
 }
 
 static void write_reference(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
@@ -201,8 +202,8 @@ static void write_property(struct writer *w, const struct sl_node *node, const s
   end_given(w, given_value(w, node, member->name), "default");
 }
 
-/* A budget of a port that stands for an open one, and that nobody reads? It changes nothing, and which such ports there
- * are depends on what plugins were found. */
+/* Returns 1 for the budget of a port that replaces an open port and has no reader. It has no effect, and which such
+ * ports exist depends on the plugins found. */
 static int is_idle(const struct writer *w, const struct sl_node *node, const struct sl_member *member) {
   if (member->kind != SL_MEMBER_PROPERTY || (member->flags & SL_FLAG_OPENED) == 0) return 0;
   const struct sl_graph *graph = w->draft->graph;
@@ -222,14 +223,14 @@ static int is_idle(const struct writer *w, const struct sl_node *node, const str
   return 1;
 }
 
-/* The members of one kind, under a heading if there are any. */
+/* Writes the members of one kind, after a heading if there are any. */
 static void write_members(struct writer *w, const struct sl_node *node, uint32_t kind) {
   const struct sl_algorithm *algorithm = node->algorithm;
   const struct sl_member **members =
       sorted_by_name(w, algorithm->members, algorithm->member_count, sizeof *algorithm->members);
   int headed = 0;
   for (uint32_t i = 0; i < algorithm->member_count; i++) {
-    const int is_reference = (members[i]->flags & SL_FLAG_FIELD) != 0; /* an input that is written as a property */
+    const int is_reference = (members[i]->flags & SL_FLAG_FIELD) != 0; /* an input that is written under `set` */
     const uint32_t heading = is_reference ? SL_MEMBER_PROPERTY : members[i]->kind;
     if (heading != kind || is_idle(w, node, members[i])) continue;
     if (!headed) write_text(w, kind == SL_MEMBER_IN ? "    in:\n" : "    set:\n");
@@ -253,10 +254,11 @@ static void write_events(struct writer *w, const struct sl_node *node) {
   for (uint32_t i = 0; i < node->list_count; i++)
     write_line(w, "%s%s", i > 0 ? ", " : "", sl_port_name(w->draft, node->lists[i]));
   write_text(w, node->any_list ? "] }" : "]");
-  end_given(w, sl_tree_get(tree_of(w, node), "events"), node->list_count > 0 ? "that of its inputs" : "all events");
+  end_given(w, sl_tree_get(tree_of(w, node), "events"),
+            node->list_count > 0 ? "inherited from the inputs" : "all events");
 }
 
-/* A number where all kernels have the same. */
+/* Writes one number if all kernels have the same block size. */
 static void write_block(struct writer *w, const struct sl_node *node) {
   uint32_t others = 0;
   for (uint32_t b = 0; b < node->algorithm->block_count; b++) others |= node->blocks[b].threads ^ node->block_threads;

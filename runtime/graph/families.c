@@ -1,5 +1,5 @@
-/* families.c: which nodes may run in one launch: those whose algorithms are of one family of a plugin, with the same
- * block sizes. A node that runs a version shaped for its target runs alone. */
+/* families.c: which nodes may run in one launch: nodes with algorithms of one family of a plugin and with equal block
+ * sizes. A node that runs a tuned version runs alone. */
 #include "graph/stages.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ uint32_t *sl_draft_families(struct sl_draft *draft) {
   const struct sl_graph *graph = draft->graph;
   struct sl_arena *arena = draft->reader->arena;
   uint32_t *families = sl_arena_get(arena, graph->node_count, sizeof *families);
-  uint32_t *heads = sl_arena_get(arena, graph->node_count, sizeof *heads); /* the first node of each family so far */
+  uint32_t *heads = sl_arena_get(arena, graph->node_count, sizeof *heads); /* first node of each family so far */
   uint32_t *counts = sl_arena_get(arena, graph->node_count, sizeof *counts);
   uint32_t head_count = 0;
   for (uint32_t n = 0; n < graph->node_count; n++) {

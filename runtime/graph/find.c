@@ -1,4 +1,4 @@
-/* find.c: see find.h. The environment is read at each call: there is nothing to keep or to free. */
+/* find.c: see find.h. The environment is read at each call, so that nothing needs to be stored or freed. */
 #define _GNU_SOURCE
 #include "graph/find.h"
 
@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folder of SLUICE_GRAPH_PATH at `*index`, from 0; if there is none, `*index` is what remains of it. */
+/* Copies folder `*index` of SLUICE_GRAPH_PATH, counted from 0. If there is none, subtracts the number of its folders
+ * from `*index`. */
 static int folder_of_environment(size_t *index, char folder[PATH_MAX]) {
   const char *list = getenv("SLUICE_GRAPH_PATH");
   for (const char *at = list, *end; at && *at; at = *end ? end + 1 : end) {
@@ -24,7 +25,8 @@ static int folder_of_environment(size_t *index, char folder[PATH_MAX]) {
   return 0;
 }
 
-/* `graphs` of a build tree, and the folder of an installation; those that are there. */
+/* Copies folder `index` of the existing folders of the library: `graphs` of a build tree, and the installation's
+ * folder. */
 static int folder_of_library(size_t index, char folder[PATH_MAX]) {
   static const char *const folders[] = {"graphs", SLUICE_GRAPHS_FROM_LIBRARY};
   char places[SL_PLACES_MAX][PATH_MAX], path[PATH_MAX + 64];

@@ -1,18 +1,19 @@
-/* find.h: where graph files are. One that is named by a relative path and is not there is looked for by the same path
- * in the folders of SLUICE_GRAPH_PATH (colon-separated), then in that of the graphs that came with the library: of its
- * installation, or of its build tree. A path that begins with ./ or ../ says itself where the file is. */
+/* find.h: the search for graph files. A relative path that does not exist is searched in the folders of
+ * SLUICE_GRAPH_PATH (separated by colons), then in the folder of the graphs that came with the library, in its
+ * installation or build tree. A path that begins with ./ or ../ is not searched. */
 #ifndef SL_FIND_H
 #define SL_FIND_H
 
 #include <limits.h>
 #include <stddef.h>
 
-/* The folder at place `index` of that order, whether or not those of SLUICE_GRAPH_PATH are there; 0 beyond the last. */
+/* Copies folder `index` of the search order, whether or not it exists (folders of SLUICE_GRAPH_PATH); returns 0 beyond
+ * the last one. */
 int sl_graph_folder(size_t index, char folder[PATH_MAX]);
-/* May the file be in one of these folders? */
+/* Returns 1 if the path is searched in these folders. */
 int sl_graph_is_searched(const char *path);
-/* The path of a file that is named `path` and is expected at `beside`: that, if it is there or nowhere, else the first
- * found, in `found`. */
+/* Returns the location of the file named `path`: `beside`, where it is expected, if it exists there or nowhere; else
+ * the first one found, stored in `found`. */
 const char *sl_graph_find(const char *path, const char *beside, char found[PATH_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
-/* graph.c: reads a graph, stage by stage (stages.h). Everything is kept in one arena, which the graph owns at the end;
- * every way out that is no success gives it back. */
+/* graph.c: reads a graph stage by stage (stages.h). All memory is in one arena, which the graph owns on success and
+ * which is freed on every failure. */
 #include "graph/graph.h"
 
 #include "graph/stages.h"
@@ -32,7 +32,7 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   sl_apply_sets(r, root);
   sl_find_mentions(r, root);
   sl_substitute_parameters(r, root);
-  sl_load_named_plugins(r, root); /* those that a parameter named */
+  sl_load_named_plugins(r, root); /* plugins named by a parameter */
   sl_expand_plugins(r);
   struct sl_draft draft = {.reader = r, .root = root, .graph = graph};
   if (sl_draft_nodes(&draft) != SL_OK) return;
@@ -48,7 +48,7 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   if (r->request->origins) graph->text_with_origins = sl_draft_canonical(&draft, 1);
 }
 
-/* The stages with a way out for when memory ends. */
+/* Runs the stages; the arena jumps here if memory is out. */
 static int read_guarded(struct sl_reader *r, struct sl_graph **graph) {
   const int failed = setjmp(r->arena->failed);
   if (failed != 0) {
@@ -71,7 +71,7 @@ int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics 
   reader.arena = sl_arena_new(SL_LIMIT_MEMORY_BYTES);
   if (reader.arena != NULL) result = read_guarded(&reader, graph);
   if (result == SL_OK) return SL_OK;
-  if (result == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while the graph was read");
+  if (result == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "out of memory while reading the graph");
   sl_arena_free(reader.arena);
   *graph = NULL;
   return result;

@@ -1,5 +1,5 @@
-/* graph.h: a checked graph. Made from YAML by sl_graph_read; everything that can be wrong without running is reported
- * here, all errors at once, with file:line:column, the source line and the nearest right name. */
+/* graph.h: a checked graph, made from YAML by sl_graph_read. All errors that can be detected without a run are reported
+ * together, with file:line:column, the source line and the nearest valid name. */
 #ifndef SL_GRAPH_H
 #define SL_GRAPH_H
 
@@ -8,71 +8,73 @@
 
 enum { SL_NONE = -1 };
 
-/* One end of a connection: member `member` of node `node`; node SL_NONE: not connected. */
+/* One end of a connection: member `member` of node `node`. node SL_NONE: not connected. */
 struct sl_port {
   int32_t node;
   int32_t member;
 };
 
-/* What feeds an input: one port, or none; a list port, any number, each with a name. */
+/* The ports that feed an input: one or none; a list port: any number, each with a name. */
 struct sl_wiring {
   struct sl_port *ports;
   const char **names; /* list ports only */
   uint32_t count;
-  uint32_t chosen; /* not given: the only port that fits; of a list port, all that fit */
+  uint32_t chosen; /* not set in the graph: connected automatically to the only matching port; of a list port: `all` */
 };
 
-/* A property's value; strings are owned by the graph. */
+/* Value of a property; strings are owned by the graph. */
 struct sl_value {
   double number;
   const char *text;       /* type string only */
-  uint64_t integer;       /* types u32, u64, bool and enumeration: the same number; exact, which a double is not beyond
-                             2^53 */
-  struct sl_value *items; /* of an array; NULL: it is none */
+  uint64_t integer;       /* types u32, u64, bool and enumeration: the exact value (a double is exact only up to
+                           * 2^53) */
+  struct sl_value *items; /* values of an array; NULL: not an array */
 };
 
 struct sl_node {
   const char *name;
   const char *use;           /* "plugin.algorithm" */
-  struct sl_place place;     /* of the node's name */
-  struct sl_place use_place; /* of its algorithm */
+  struct sl_place place;     /* location of the node's name */
+  struct sl_place use_place; /* location of its algorithm's name */
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
   uint32_t block_threads;         /* from `block:`, or the algorithm's default */
-  struct sl_kernel_block *blocks; /* the same for each of the algorithm's `blocks` */
+  struct sl_kernel_block *blocks; /* block size of each of the algorithm's `blocks` */
   uint32_t shared;                /* `set: { variant: shared }`: do not use run_tuned */
-  uint32_t live;                  /* some output, sink or check depends on it */
+  uint32_t live;                  /* an output or a sink depends on it */
   struct sl_wiring *inputs;       /* per member of the algorithm; IN members only */
   struct sl_value *values;        /* per member; PROPERTY members only */
-  struct sl_place *places;        /* where each value was given; all zero for defaults */
-  uint32_t *text_begins; /* per member: characters from there to a string that stands there as it is, and 1; else 0 */
-  struct sl_port *lists; /* event lists it runs on, sorted, none twice; empty: all events */
+  struct sl_place *places;        /* location of each value that was set; all zero for defaults */
+  uint32_t *text_begins; /* per member: for a string written without escapes, 1 + number of characters before its text;
+                          * else 0 */
+  struct sl_port *lists; /* event lists that it runs on, sorted, unique; empty: all events */
   uint32_t list_count;
-  uint32_t any_list; /* of several lists: on events that are on any of them; else on those that are on all */
+  uint32_t any_list; /* 1: runs on events that are on any of the lists; 0: on events that are on all */
   uint32_t order;    /* position in `order` */
-  uint32_t together; /* neighbours in `order` with the same number, not 0, may run in one launch: a family */
+  uint32_t together; /* adjacent nodes in `order` with the same number, not 0, may run in one launch: a family */
 };
 
 struct sl_output {
   struct sl_port port;
-  const char *name; /* "tracks" or "tracks.port" where the node has several */
+  const char *name; /* "tracks", or "tracks.port" if the node has several outputs */
 };
 
 struct sl_graph {
-  struct sl_node *nodes; /* in the order of the document */
+  struct sl_node *nodes; /* in document order */
   uint32_t node_count;
-  uint32_t *order; /* execution order: indices of live nodes; inputs come before users, else document order */
+  uint32_t *order; /* execution order: indices of live nodes; producers before users, otherwise document order */
   uint32_t order_count;
   struct sl_output *outputs;
   uint32_t output_count;
   uint32_t source;          /* the source node; there is exactly one */
-  uint32_t slice_events;    /* budgets.events, 0 if not given */
-  const char *const *files; /* paths of the files that it was read from */
+  uint32_t slice_events;    /* budgets.events; 0: not set */
+  const char *const *files; /* paths of the files read */
   uint32_t file_count;
   const char *description;
-  const char *text;              /* canonical text of the merged graph: the digest's input */
-  const char *text_with_origins; /* the same with comments that say where each value came from; NULL: not asked for */
-  void *storage;                 /* owns all of it */
+  const char *text;              /* canonical text of the merged graph, input of the digest */
+  const char *text_with_origins; /* canonical text with comments that name the origin of each value; NULL: not
+                                  * requested */
+  void *storage;                 /* owns all memory of the graph */
 };
 
 struct sl_override {
@@ -81,30 +83,30 @@ struct sl_override {
 };
 
 struct sl_graph_request {
-  const char *path; /* file, used in messages */
-  const char *text; /* if not NULL, the document itself */
+  const char *path; /* file name, used in messages */
+  const char *text; /* if not NULL, the document itself; `path` is not read */
   size_t text_bytes;
-  const char *const *with_paths; /* files that are merged after it, NULL-terminated, or NULL */
+  const char *const *with_paths; /* NULL-terminated files that are merged after it, or NULL */
   const char *target;
-  struct sl_registry *registry;          /* plugins that the graph needs are loaded */
-  const struct sl_override *sets, *uses; /* in the order of the command line */
+  struct sl_registry *registry;          /* loads the plugins that the graph needs */
+  const struct sl_override *sets, *uses; /* in command-line order */
   uint32_t set_count, use_count;
-  uint32_t origins; /* the graph's text_with_origins is wanted */
-  /* The first bytes of the first input, or input_name NULL where there is none: if the graph's source reads no files, a
-   * source that recognises them takes its place, unless --use says which one. */
+  uint32_t origins; /* 1: make text_with_origins */
+  /* The first bytes of the first input; input_name NULL: no input. If the graph's source reads no files, it is replaced
+   * by a source that recognises these bytes, unless --use names a source. */
   const char *input_name;
   const unsigned char *input_bytes;
   size_t input_count;
-  int input_is_pipe; /* further bytes may follow, also where there are none */
-  int is_fed;        /* events come from the program's memory, with no input: the source is one that takes a feed */
+  int input_is_pipe; /* further bytes may follow, even if there are none yet */
+  int is_fed;        /* 1: the program feeds events from memory, without input files; the source must take a feed */
 };
 
-/* Reads and checks. On success *graph is to be freed with sl_graph_free. On failure the reasons are in `d`. */
+/* Reads and checks a graph. On success, *graph must be freed with sl_graph_free. On failure the errors are in `d`. */
 int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics *d, struct sl_graph **graph);
 void sl_graph_free(struct sl_graph *graph);
 
-/* Writes the property values of a node and the hash of its name into its argument struct (args_size bytes, zeroed by
- * the caller), and where the ports of its open ports are; the struct then stays where it is. */
+/* Writes the node's property values, the hash of its name, and the tables of its open ports into its argument struct
+ * (args_size bytes, zeroed by the caller). The struct must not move afterwards. */
 void sl_graph_fill_properties(const struct sl_node *node, void *args);
 
 #endif

@@ -1,18 +1,16 @@
-/* input.c: which source reads the input: files that the command line names, or events that a program feeds.
+/* input.c: chooses the source that reads the input: files named on the command line, or events that a program feeds.
  *
- * 1. The algorithm that --use or the graph names for the source node, if it is of that kind: a source of files, or one
- *    that takes a feed.
+ * 1. The algorithm that --use or the graph names for the source node, if it is of that kind: a source of files, or a
+ *    source that takes a feed.
  * 2. Otherwise the candidates are all sources of that kind in the plugins found. A source of files is a candidate if it
- *    recognises the first file.
- * 3. If there are several candidates, a candidate is dropped that lacks a port that another node reads and another
- *    candidate offers.
- * 4. One candidate replaces the graph's source. Several candidates, or none, are an error that lists them.
+ *    recognises the first file. A pipe may have delivered too few bytes to be recognised: if no source recognises them,
+ *    the candidates are the sources that recognise a file without bytes.
+ * 3. If there are several candidates, drop each one that lacks a port which another node reads and another candidate
+ *    provides.
+ * 4. A single candidate replaces the graph's source. Several candidates, or none, are an error that lists them.
  *
- * A pipe may have delivered too few bytes to be recognised. If no source recognises them, the candidates are the
- * sources that recognise a file without bytes.
- *
- * A property that the graph's own source takes from a parameter (the seed of a simulation) is dropped without a message
- * if the source of files lacks it, unless the command line sets the parameter: then the user expects an effect.
+ * A property that the graph's own source takes from a parameter (the seed of a simulation) is dropped silently if the
+ * new source lacks it, unless the command line sets the parameter: then the user expects an effect.
  */
 #include "base/input.h"
 
@@ -27,13 +25,13 @@ enum { CANDIDATES_MAX = 16 };
 struct candidate {
   const char *name; /* "plugin.algorithm" */
   const struct sl_algorithm *algorithm;
-  int lacks_port; /* that another candidate offers */
+  int lacks_port; /* lacks a needed port that another candidate provides */
 };
 
 struct choice {
   struct sl_reader *reader;
   const struct sl_tree *root;
-  const char *node; /* the source */
+  const char *node; /* name of the source node */
   struct candidate candidates[CANDIDATES_MAX];
   uint32_t count;
 };
@@ -42,7 +40,6 @@ static int is_source(const struct sl_algorithm *algorithm) {
   return algorithm != NULL && algorithm->kind == SL_KIND_SOURCE;
 }
 
-/* One of files, or of a feed, whichever the input is. */
 static int is_of_input_kind(const struct sl_reader *r, const struct sl_algorithm *source) {
   return r->request->is_fed ? source->takes_feed != 0 : source->source->probe != NULL;
 }
@@ -54,7 +51,6 @@ static const struct sl_algorithm *find_algorithm(const struct sl_reader *r, cons
 
 /* ------------------------------------------------------------------------------------------- candidates */
 
-/* Opens all plugins whose files may hold a source of the input's kind. */
 static void load_sources(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
   const uint32_t bit = r->request->is_fed ? SL_PEEK_FEED : SL_PEEK_PROBE;
@@ -94,7 +90,7 @@ static void find_candidates(struct choice *c) {
   if (c->count == 0 && request->input_is_pipe) add_candidates(c, request->input_bytes, 0);
 }
 
-/* "a.b, a.c" of the candidates; empty if there is none. */
+/* Returns "a.b, a.c"; empty if there are no candidates. */
 static const char *list_candidates(const struct choice *c) {
   const char *list = "";
   for (uint32_t i = 0; i < c->count; i++)
@@ -104,8 +100,8 @@ static const char *list_candidates(const struct choice *c) {
 
 /* ------------------------------------------------------------------------------------------------- ports */
 
-/* Does it offer the port of that name, or, if `port` is NULL, one of that collection? */
-static int offers(const struct sl_algorithm *algorithm, const char *port, const char *collection) {
+/* Returns 1 if the algorithm provides the port of that name or, if `port` is NULL, a port of that collection. */
+static int provides(const struct sl_algorithm *algorithm, const char *port, const char *collection) {
   for (uint32_t m = 0; algorithm != NULL && m < algorithm->member_count; m++) {
     const struct sl_member *member = &algorithm->members[m];
     if (member->kind != SL_MEMBER_OUT) continue;
@@ -114,52 +110,51 @@ static int offers(const struct sl_algorithm *algorithm, const char *port, const 
   return 0;
 }
 
-/* The source is to offer a port: candidates that do not are out if another one does. */
-static void need(struct choice *c, const char *port, const char *collection) {
-  int is_offered = 0;
-  for (uint32_t i = 0; i < c->count; i++) is_offered |= offers(c->candidates[i].algorithm, port, collection);
-  for (uint32_t i = 0; i < c->count && is_offered; i++)
-    c->candidates[i].lacks_port |= !offers(c->candidates[i].algorithm, port, collection);
+/* Requires a port: candidates without it are excluded if another candidate provides it. */
+static void require(struct choice *c, const char *port, const char *collection) {
+  int is_provided = 0;
+  for (uint32_t i = 0; i < c->count; i++) is_provided |= provides(c->candidates[i].algorithm, port, collection);
+  for (uint32_t i = 0; i < c->count && is_provided; i++)
+    c->candidates[i].lacks_port |= !provides(c->candidates[i].algorithm, port, collection);
 }
 
-/* Marks the ports of the source that a text, or each text of a list or map, names: NODE.PORT, or NODE alone for the
- * port of the collection. */
-static void need_named(struct choice *c, const struct sl_tree *tree, const char *collection) {
+/* Requires the ports of the source that a scalar, or each scalar of a list or map, names: NODE.PORT, or NODE alone for
+ * the port of the collection. */
+static void require_named(struct choice *c, const struct sl_tree *tree, const char *collection) {
   if (tree == NULL) return;
   for (const struct sl_entry *entry = tree->first; entry != NULL; entry = entry->next)
-    need_named(c, entry->value, collection);
+    require_named(c, entry->value, collection);
   const size_t bytes = strlen(c->node);
   if (tree->kind != SL_TREE_SCALAR || strncmp(tree->text, c->node, bytes) != 0) return;
-  if (tree->text[bytes] == '.') need(c, tree->text + bytes + 1, NULL);
-  if (tree->text[bytes] == '\0' && collection != NULL) need(c, NULL, collection);
+  if (tree->text[bytes] == '.') require(c, tree->text + bytes + 1, NULL);
+  if (tree->text[bytes] == '\0' && collection != NULL) require(c, NULL, collection);
 }
 
-/* Does a node other than the source offer a collection? */
-static int is_offered_elsewhere(const struct choice *c, const char *collection) {
+static int is_provided_elsewhere(const struct choice *c, const char *collection) {
   for (const struct sl_entry *node = sl_tree_get(c->root, "nodes")->first; node != NULL; node = node->next) {
     const struct sl_tree *use = sl_tree_get(node->value, "use");
     if (use == NULL || use->kind != SL_TREE_SCALAR || strcmp(node->key, c->node) == 0) continue;
-    if (offers(find_algorithm(c->reader, use->text, NULL), NULL, collection)) return 1;
+    if (provides(find_algorithm(c->reader, use->text, NULL), NULL, collection)) return 1;
   }
   return 0;
 }
 
-static void need_inputs(struct choice *c, const struct sl_entry *node, const struct sl_algorithm *algorithm) {
+static void require_inputs(struct choice *c, const struct sl_entry *node, const struct sl_algorithm *algorithm) {
   const struct sl_tree *in = sl_tree_get(node->value, "in");
   for (uint32_t m = 0; m < algorithm->member_count; m++) {
     const struct sl_member *input = &algorithm->members[m];
     if (input->kind != SL_MEMBER_IN) continue;
     const struct sl_tree *given = sl_tree_get(in, input->name);
-    const uint32_t unneeded = (input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED)) == SL_FLAG_OPTIONAL ||
-                              (input->flags & (SL_FLAG_EACH | SL_FLAG_FIELD)) || sl_is_event_list(input->collection);
+    const uint32_t is_optional = (input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED)) == SL_FLAG_OPTIONAL ||
+                                 (input->flags & (SL_FLAG_EACH | SL_FLAG_FIELD)) || sl_is_event_list(input->collection);
     if (given != NULL)
-      need_named(c, given, input->collection->name);
-    else if (!unneeded && !is_offered_elsewhere(c, input->collection->name))
-      need(c, NULL, input->collection->name);
+      require_named(c, given, input->collection->name);
+    else if (!is_optional && !is_provided_elsewhere(c, input->collection->name))
+      require(c, NULL, input->collection->name);
   }
 }
 
-/* Marks candidates that lack a port which another one offers and the graph reads. */
+/* Excludes candidates that lack a port which the graph reads and another candidate provides. */
 static void compare_ports(struct choice *c) {
   sl_expand_plugins(c->reader);
   for (uint32_t i = 0; i < c->count; i++)
@@ -168,49 +163,47 @@ static void compare_ports(struct choice *c) {
     const struct sl_tree *use = sl_tree_get(node->value, "use");
     if (use == NULL || use->kind != SL_TREE_SCALAR || strcmp(node->key, c->node) == 0) continue;
     const struct sl_algorithm *algorithm = find_algorithm(c->reader, use->text, NULL);
-    if (algorithm != NULL) need_inputs(c, node, algorithm);
+    if (algorithm != NULL) require_inputs(c, node, algorithm);
   }
-  need_named(c, sl_tree_get(c->root, "outputs"), NULL);
+  require_named(c, sl_tree_get(c->root, "outputs"), NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------- messages */
 
-/* A source that --use names, and that has no use for the input. */
-static void report_useless(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
+static void report_unusable(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
   if (r->request->is_fed)
-    sl_report_error(r, use->mark, node->key, NULL, "%s takes no feed: it has no use for the program's events",
+    sl_report_error(r, use->mark, node->key, NULL, "%s does not take a feed, so it cannot read the program's events",
                     use->text);
   else
-    sl_report_error(r, use->mark, node->key, NULL, "%s reads no files: it has no use for %s", use->text,
+    sl_report_error(r, use->mark, node->key, NULL, "%s does not read files, so it cannot read %s", use->text,
                     sl_shown(r, r->request->input_name));
 }
 
 static void report_unrecognised(struct sl_reader *r, const struct sl_entry *node, const struct sl_tree *use) {
   if (r->request->is_fed) {
     sl_report_error(r, use->mark, node->key, "`sluice list` shows the plugins found, plugin_paths adds a folder",
-                    "no source takes a feed: no plugin that was found has one that does");
+                    "no source takes a feed: none of the plugins found contains one");
     return;
   }
   const char *compression = sl_compression_of(r->request->input_bytes, r->request->input_count);
   if (compression) {
     sl_report_error(r, use->mark, node->key, sl_arena_format(r->arena, SL_COMPRESSED_HINT, compression),
-                    "%s is compressed as a whole (%s), and no source reads it", sl_shown(r, r->request->input_name),
+                    "%s is compressed as a whole (%s); no source can read it", sl_shown(r, r->request->input_name),
                     compression);
     return;
   }
   struct choice all = {.reader = r};
   add_candidates(&all, NULL, 0);
-  const char *asked = list_candidates(&all);
+  const char *tried = list_candidates(&all);
   const char *file = sl_shown(r, r->request->input_name);
-  const char *hint = sl_arena_format(r->arena,
-                                     "name the one that is to read it: --use %s=PLUGIN.ALGORITHM, or the `use` of the "
-                                     "graph; `sluice list` has all",
-                                     node->key);
-  if (*asked == '\0')
+  const char *hint = sl_arena_format(
+      r->arena, "name the source: --use %s=PLUGIN.ALGORITHM, or `use` in the graph; `sluice list` shows all",
+      node->key);
+  if (*tried == '\0')
     sl_report_error(r, use->mark, node->key, "`sluice list` shows the plugins found, --plugin-path adds a folder",
-                    "no source recognises %s: no plugin that was found has a source of files", file);
+                    "no source recognises %s: none of the plugins found contains a source of files", file);
   else
-    sl_report_error(r, use->mark, node->key, hint, "no source recognises %s; asked were: %s", file, asked);
+    sl_report_error(r, use->mark, node->key, hint, "no source recognises %s; tried: %s", file, tried);
 }
 
 static void report_several(const struct choice *c, const struct sl_tree *use) {
@@ -218,10 +211,10 @@ static void report_several(const struct choice *c, const struct sl_tree *use) {
   const char *what = r->request->is_fed
                          ? "take a feed"
                          : sl_arena_format(r->arena, "recognise %s", sl_shown(r, r->request->input_name));
-  sl_report_error(r, use->mark, c->node,
-                  sl_arena_format(r->arena, "name the one that is to read it: --use %s=%s, or the `use` of the graph",
-                                  c->node, c->candidates[0].name),
-                  "several sources %s, and offer the ports that the graph reads: %s", what, list_candidates(c));
+  sl_report_error(
+      r, use->mark, c->node,
+      sl_arena_format(r->arena, "name the source: --use %s=%s, or `use` in the graph", c->node, c->candidates[0].name),
+      "several sources %s and provide the ports that the graph reads: %s", what, list_candidates(c));
 }
 
 /* ------------------------------------------------------------------------------------------------ choice */
@@ -232,7 +225,7 @@ static int is_used(const struct sl_reader *r, const char *node) {
   return 0;
 }
 
-/* Does the text refer to a parameter, and the command line set none of those that it refers to? */
+/* Returns 1 if the text refers to a parameter, and the command line sets no parameter that it refers to. */
 static int is_parameter_default(const struct sl_reader *r, const char *text) {
   if (strstr(text, "${") == NULL) return 0;
   for (uint32_t i = 0; i < r->request->set_count; i++)
@@ -240,13 +233,13 @@ static int is_parameter_default(const struct sl_reader *r, const char *text) {
   return 1;
 }
 
-static void mark_unasked(struct sl_reader *r, struct sl_tree *set) {
+static void mark_silent(struct sl_reader *r, struct sl_tree *set) {
   for (struct sl_entry *entry = set != NULL ? set->first : NULL; entry != NULL; entry = entry->next)
-    entry->unasked =
+    entry->is_silent =
         entry->value != NULL && entry->value->kind == SL_TREE_SCALAR && is_parameter_default(r, entry->value->text);
 }
 
-/* The candidate that is left; NULL, with the error reported, if it is not one. */
+/* Returns the only remaining candidate; NULL with the error reported if there is none or more than one. */
 static const char *choose(struct choice *c, const struct sl_entry *node, const struct sl_tree *use) {
   find_candidates(c);
   if (c->count == 0) {
@@ -254,10 +247,10 @@ static const char *choose(struct choice *c, const struct sl_entry *node, const s
     return NULL;
   }
   if (c->count > 1) compare_ports(c);
-  uint32_t left = 0;
+  uint32_t remaining = 0;
   for (uint32_t i = 0; i < c->count; i++)
-    if (!c->candidates[i].lacks_port) c->candidates[left++] = c->candidates[i];
-  if (left > 0) c->count = left;
+    if (!c->candidates[i].lacks_port) c->candidates[remaining++] = c->candidates[i];
+  if (remaining > 0) c->count = remaining;
   if (c->count == 1) return c->candidates[0].name;
   report_several(c, use);
   return NULL;
@@ -272,7 +265,7 @@ void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
     const struct sl_algorithm *algorithm = find_algorithm(r, use->text, NULL);
     if (!is_source(algorithm) || is_of_input_kind(r, algorithm)) continue;
     if (is_used(r, node->key)) {
-      report_useless(r, node, use);
+      report_unusable(r, node, use);
       continue;
     }
     struct choice choice = {.reader = r, .root = root, .node = node->key};
@@ -281,6 +274,6 @@ void sl_choose_source(struct sl_reader *r, struct sl_tree *root) {
     const struct sl_mark mark = request->is_fed ? sl_mark_option(r, "feed", node->key, found)
                                                 : sl_mark_option(r, "-i", node->key, request->input_name);
     sl_change_use(r, root, node->key, sl_tree_scalar(r, found, 1, mark));
-    mark_unasked(r, sl_tree_get(node->value, "set"));
+    mark_silent(r, sl_tree_get(node->value, "set"));
   }
 }

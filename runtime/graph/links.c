@@ -1,13 +1,13 @@
-/* links.c: the nodes' dependencies as lists of neighbours. */
+/* links.c: the dependencies of the nodes as adjacency lists. */
 #include "graph/stages.h"
 
-/* Calls for each pair of nodes (user, needed) come in two passes: the first counts, the second stores. */
+/* link_nodes is called for each pair (user, needed) in two passes: the first counts, the second stores. */
 struct pass {
   const struct sl_draft *draft;
   int direction;
   int storing;
   struct sl_links links;
-  uint32_t *next; /* where the next neighbour of a node goes */
+  uint32_t *next; /* position of a node's next neighbour */
 };
 
 static void link_nodes(struct pass *p, uint32_t user, int32_t needed) {

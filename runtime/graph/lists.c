@@ -1,10 +1,11 @@
-/* lists.c: on which events each node runs.
+/* lists.c: the events on which each node runs.
  *
- * A kernel node runs on the lists that `events` names: `events: [A, B]` on events that are on all of them (none, `[]`:
- * all events), `events: { any: [A, B] }` on events that are on any.
- * Without `events` it inherits the lists of the nodes that feed it. Constants, event lists taken as inputs and list
- * ports say nothing about events, and the source's outputs are there for all events. Where the inputs' lists differ,
- * `events` must say which. Sinks take any mixture. They inherit nothing: `events` selects what they see.
+ * 1. A kernel with `events` runs on the lists named there: `events: [A, B]` on events that are on all of them (`[]`:
+ *    all events), `events: { any: [A, B] }` on events that are on any.
+ * 2. Without `events`, a kernel inherits the lists of the nodes that feed it. Constants, event lists as inputs, and
+ *    list ports do not count; the source's outputs exist for all events. If the inputs' lists differ, `events` is
+ *    required.
+ * 3. Sinks accept inputs with different lists and inherit nothing: `events` selects the events that they process.
  */
 #include "graph/stages.h"
 #include "plugin/tables.h"
@@ -21,11 +22,12 @@ static int compare_ports(const void *a, const void *b) {
 }
 
 static void sort_lists(struct sl_node *node) {
-  uint32_t kept = 0;
+  uint32_t unique_count = 0;
   qsort(node->lists, node->list_count, sizeof *node->lists, compare_ports);
   for (uint32_t i = 0; i < node->list_count; i++)
-    if (i == 0 || compare_ports(&node->lists[i], &node->lists[i - 1]) != 0) node->lists[kept++] = node->lists[i];
-  node->list_count = kept;
+    if (i == 0 || compare_ports(&node->lists[i], &node->lists[i - 1]) != 0)
+      node->lists[unique_count++] = node->lists[i];
+  node->list_count = unique_count;
 }
 
 static void add_list(struct sl_draft *draft, uint32_t index, const struct sl_tree *text) {
@@ -35,7 +37,7 @@ static void add_list(struct sl_draft *draft, uint32_t index, const struct sl_tre
   if (!sl_port_find(draft, text, node->name, &sl_event_list_collection, "`events`", &port)) return;
   const struct sl_collection *collection = sl_port_member(draft->graph, port)->collection;
   if (!sl_is_event_list(collection)) {
-    sl_report_error(draft->reader, text->mark, node->name, NULL, "`events` wants an event list, but %s gives %s",
+    sl_report_error(draft->reader, text->mark, node->name, NULL, "`events` needs an event list, but %s provides %s",
                     sl_port_name(draft, port), collection->name);
     return;
   }
@@ -43,14 +45,13 @@ static void add_list(struct sl_draft *draft, uint32_t index, const struct sl_tre
   node->lists[node->list_count++] = port;
 }
 
-/* What stands under `any`, or NULL with the error reported. */
 static const struct sl_tree *read_any(struct sl_draft *draft, const struct sl_node *node, const struct sl_tree *value) {
   const struct sl_tree *any = sl_tree_get(value, "any");
   if (any != NULL && any->kind == SL_TREE_LIST && any->count > 0) return any;
-  if (any != NULL || value->first == NULL) /* else what stands there was refused */
+  if (any != NULL || value->first == NULL) /* otherwise the value was refused before */
     sl_report_error(draft->reader, any != NULL ? any->mark : value->mark, node->name,
-                    "write `events: { any: [A, B] }`; `events: []` are all events",
-                    "`any` wants a list of event lists");
+                    "write `events: { any: [A, B] }`; `events: []` means all events",
+                    "`any` needs a list of event lists");
   return NULL;
 }
 
@@ -59,9 +60,10 @@ static void read_lists(struct sl_draft *draft, uint32_t index, const struct sl_e
   struct sl_node *node = &draft->graph->nodes[index];
   if (node->algorithm->kind != SL_KIND_KERNEL && node->algorithm->kind != SL_KIND_SINK) {
     if (events->inherited)
-      sl_report(r, SL_NOTE, events->mark, node->name, NULL, "`events` is dropped: it is neither kernel nor sink");
+      sl_report(r, SL_NOTE, events->mark, node->name, NULL,
+                "`events` is ignored: the algorithm is neither a kernel nor a sink");
     else
-      sl_report_error(r, events->mark, node->name, NULL, "`events` is for kernels and sinks: it is neither");
+      sl_report_error(r, events->mark, node->name, NULL, "`events` is allowed for kernels and sinks only");
     return;
   }
   const struct sl_tree *value = events->value;
@@ -92,7 +94,7 @@ void sl_draft_lists(struct sl_draft *draft) {
 
 /* ------------------------------------------------------------------------------------------- as inherited */
 
-/* "all events", "a.passed, b.passed" or "any of a.passed, b.passed" */
+/* Returns "all events", "a.passed, b.passed" or "any of a.passed, b.passed". */
 static const char *lists_text(struct sl_draft *draft, const struct sl_node *node) {
   if (node->list_count == 0) return "all events";
   const char *first = sl_port_name(draft, node->lists[0]);
@@ -114,8 +116,8 @@ static int same_lists(const struct sl_node *a, const struct sl_node *b) {
   return 1;
 }
 
-/* The node whose lists an input hands on, or SL_NONE. */
-static int32_t giver(const struct sl_draft *draft, const struct sl_node *node, uint32_t member) {
+/* Returns the node from which an input inherits event lists, or SL_NONE. */
+static int32_t inherited_from(const struct sl_draft *draft, const struct sl_node *node, uint32_t member) {
   const struct sl_member *input = &node->algorithm->members[member];
   if (node->inputs[member].count == 0 || (input->flags & SL_FLAG_EACH) || sl_is_event_list(input->collection))
     return SL_NONE;
@@ -123,13 +125,13 @@ static int32_t giver(const struct sl_draft *draft, const struct sl_node *node, u
   return draft->graph->nodes[port.node].algorithm->kind == SL_KIND_CONSTANT ? SL_NONE : port.node;
 }
 
-/* Can nothing be said, since an input or its lists are unknown after an error? */
+/* Returns 1 if an input or its lists are unknown after an error. */
 static int inputs_unknown(const struct sl_draft *draft, const struct sl_node *node) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *input = &node->algorithm->members[m];
-    if (input->kind == SL_MEMBER_FIELD) return 1; /* one that was not found */
+    if (input->kind == SL_MEMBER_FIELD) return 1; /* a reference that was not resolved */
     if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH)) continue;
-    const int32_t from = giver(draft, node, m);
+    const int32_t from = inherited_from(draft, node, m);
     if (node->inputs[m].count == 0 && (input->flags & SL_FLAG_OPTIONAL) == 0) return 1;
     if (from != SL_NONE && draft->nodes[from].lists_unknown) return 1;
   }
@@ -143,10 +145,11 @@ static void report_difference(struct sl_draft *draft, uint32_t index, uint32_t f
   const struct sl_node *b = &draft->graph->nodes[node->inputs[other].ports[0].node];
   const struct sl_node *shorter = a->list_count > 0 ? a : b;
   draft->nodes[index].lists_unknown = 1;
-  sl_report_error(r, draft->nodes[index].mark, node->name,
-                  sl_arena_format(r->arena, "say on which events it runs, e.g. %s", lists_example(draft, shorter)),
-                  "its inputs run on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
-                  lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
+  sl_report_error(
+      r, draft->nodes[index].mark, node->name,
+      sl_arena_format(r->arena, "set the events on which it runs, for example %s", lists_example(draft, shorter)),
+      "its inputs are computed on different events: `%s` on %s, `%s` on %s", node->algorithm->members[first].name,
+      lists_text(draft, a), node->algorithm->members[other].name, lists_text(draft, b));
 }
 
 static void inherit(struct sl_draft *draft, uint32_t index) {
@@ -157,7 +160,7 @@ static void inherit(struct sl_draft *draft, uint32_t index) {
   }
   int32_t first = SL_NONE;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
-    const int32_t from = giver(draft, node, m);
+    const int32_t from = inherited_from(draft, node, m);
     if (from == SL_NONE) continue;
     if (first == SL_NONE) {
       first = (int32_t)m;

@@ -1,6 +1,6 @@
-/* load.c: reads the graph's file and what it includes, depth first: a file's includes in order, then the file itself,
- * each merged into the same root; then the files that are to be merged after it, likewise. A file that is not where it
- * is expected is looked for as find.h says. Two paths are the same file where device and inode are. */
+/* load.c: reads the graph's file and its includes, depth first: the includes of a file in order, then the file itself,
+ * each merged into the same root; then the files that are merged after the graph, in the same way. A missing file is
+ * searched (find.h). Two paths are the same file if device and inode are equal. */
 #include "base/input.h"
 #include "graph/find.h"
 #include "graph/stages.h"
@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The files that are being read, innermost first. */
+/* A file that is being read, and the files that include it. */
 struct chain {
   const struct chain *includer;
-  const char *named; /* as the command line or the including file has it */
-  const char *path;  /* where it is */
-  int known;         /* device and inode are */
+  const char *named; /* name on the command line or in the including file */
+  const char *path;  /* path of the file */
+  int known;         /* 1: device and inode are known */
   dev_t device;
   ino_t inode;
 };
@@ -31,17 +31,16 @@ static void unreadable(struct sl_reader *r, struct sl_mark mark, const char *pat
   r->unreadable = 1;
 }
 
-/* Of a file that is nowhere: where it was looked for. NULL: at its path alone, which the message has. */
-static const char *places(struct sl_reader *r, const struct chain *file) {
+/* Returns a hint with the folders that were searched for a missing file; NULL if only its own path was tried. */
+static const char *searched_folders(struct sl_reader *r, const struct chain *file) {
   if (!sl_graph_is_searched(file->named)) return NULL;
   char folder[PATH_MAX];
-  const char *text = file->includer != NULL ? "beside the file that includes it" : "in the current folder";
+  const char *text = file->includer != NULL ? "next to the including file" : "in the current folder";
   for (size_t i = 0; sl_graph_folder(i, folder); i++)
     text = sl_arena_format(r->arena, "%s, in %s%s", text, folder, access(folder, F_OK) == 0 ? "" : " (no such folder)");
-  return sl_arena_format(r->arena, "looked for %s; SLUICE_GRAPH_PATH names further folders", text);
+  return sl_arena_format(r->arena, "searched %s; add folders with SLUICE_GRAPH_PATH", text);
 }
 
-/* Up to the limit and one byte more. */
 static ssize_t read_all(int file, char *buffer, size_t limit) {
   size_t bytes = 0;
   while (bytes <= limit) {
@@ -65,7 +64,7 @@ static struct sl_text *text_from_file(struct sl_reader *r, const struct chain *s
     close(file);
   }
   if (bytes < 0) {
-    unreadable(r, mark, source->path, source->known ? NULL : places(r, source), reason);
+    unreadable(r, mark, source->path, source->known ? NULL : searched_folders(r, source), reason);
     return NULL;
   }
   r->files[r->read_count++] = source->path;
@@ -75,10 +74,10 @@ static struct sl_text *text_from_file(struct sl_reader *r, const struct chain *s
   return text;
 }
 
-/* The document of the file or of the text given instead, or NULL with the error reported. */
+/* Returns the document of the file, or of the text given instead; NULL with the error reported. */
 static struct sl_tree *read_document(struct sl_reader *r, const struct chain *file, struct sl_mark mark) {
   const struct sl_graph_request *request = r->request;
-  const int is_graph = r->file_count == 1; /* it is read first */
+  const int is_graph = r->file_count == 1; /* the graph is read first */
   struct sl_text *text;
   if (is_graph && request->text != NULL) {
     text = sl_arena_get(r->arena, 1, sizeof *text);
@@ -102,15 +101,15 @@ static struct sl_tree *read_document(struct sl_reader *r, const struct chain *fi
   return document;
 }
 
-/* `path` as the including file means it; NULL: as the command line does. */
+/* Returns `path` relative to the including file; if that is NULL, `path` itself. */
 static const char *relative_to(struct sl_reader *r, const struct chain *includer, const char *path) {
   const char *slash = includer != NULL ? strrchr(includer->path, '/') : NULL;
   if (*path == '/' || slash == NULL) return path;
   return sl_arena_format(r->arena, "%.*s%s", (int)(slash - includer->path + 1), includer->path, path);
 }
 
-/* Where the file is. A graph that was given as text has a name only. */
-static const char *find(struct sl_reader *r, const struct chain *includer, const char *named) {
+/* Returns the path of the file. A graph given as text has only a name. */
+static const char *find_path(struct sl_reader *r, const struct chain *includer, const char *named) {
   char found[PATH_MAX];
   const char *beside = relative_to(r, includer, named);
   if (r->file_count == 0 && r->request->text != NULL) return beside;
@@ -123,7 +122,7 @@ static int same_file(const struct chain *a, const struct chain *b) {
   return strcmp(a->path, b->path) == 0;
 }
 
-/* "a.yaml -> b.yaml -> a.yaml", from the outermost file of the cycle. */
+/* Returns "a.yaml -> b.yaml -> a.yaml", from the outermost file of the cycle. */
 static const char *cycle_text(struct sl_reader *r, const struct chain *file, const struct chain *first) {
   const char *text = file->path;
   for (const struct chain *c = file->includer;; c = c->includer) {
@@ -132,7 +131,7 @@ static const char *cycle_text(struct sl_reader *r, const struct chain *file, con
   }
 }
 
-/* May the file be read where `mark` includes it? */
+/* Returns 1 if the file may be read where `mark` includes it; else reports the error. */
 static int includable(struct sl_reader *r, struct chain *file, struct sl_mark mark) {
   struct stat status;
   file->known = stat(file->path, &status) == 0;
@@ -147,7 +146,7 @@ static int includable(struct sl_reader *r, struct chain *file, struct sl_mark ma
     return 0;
   }
   if (file->includer != NULL && file->known && !S_ISREG(status.st_mode)) {
-    unreadable(r, mark, file->path, NULL, "this is no regular file");
+    unreadable(r, mark, file->path, NULL, "not a regular file");
     return 0;
   }
   if (++r->file_count > SL_LIMIT_FILES) {
@@ -161,7 +160,7 @@ static int includable(struct sl_reader *r, struct chain *file, struct sl_mark ma
 
 static void load_file(struct sl_reader *r, struct sl_tree *root, const struct chain *includer, const char *named,
                       struct sl_mark mark) {
-  struct chain file = {.includer = includer, .named = named, .path = find(r, includer, named)};
+  struct chain file = {.includer = includer, .named = named, .path = find_path(r, includer, named)};
   if (!includable(r, &file, mark)) return;
   struct sl_tree *document = read_document(r, &file, mark);
   if (document == NULL) return;
@@ -172,7 +171,7 @@ static void load_file(struct sl_reader *r, struct sl_tree *root, const struct ch
   for (const struct sl_entry *item = listed ? includes->first : NULL; item != NULL; item = item->next) {
     if (item->value == NULL) continue;
     if (strstr(item->value->text, "${") != NULL)
-      unreadable(r, item->value->mark, item->value->text, NULL, "includes are read before parameters are known");
+      unreadable(r, item->value->mark, item->value->text, NULL, "`include` cannot contain parameters");
     else
       load_file(r, root, &file, item->value->text, item->value->mark);
   }

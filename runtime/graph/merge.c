@@ -1,8 +1,8 @@
-/* merge.c: one document after the other into `root`: maps key by key, scalars and lists replace, null removes.
+/* merge.c: merges one document after the other into `root`: maps key by key; scalars and lists replace; null removes.
  *
- * Values that a node got while it used another algorithm are marked as inherited once `use` changes: where the new
- * algorithm lacks them they are dropped with a note instead of an error. Under `in`, a null stays: it says that an
- * optional input is to be left alone. What feeds a list port by name is a map in there, merged key by key too.
+ * When `use` changes, values set for the earlier algorithm are marked as inherited: if the new algorithm lacks them,
+ * they are dropped with a note instead of an error. Under `in`, a null is kept: it leaves an optional input
+ * unconnected. The named producers of a list port are a map, merged key by key.
  */
 #include "graph/stages.h"
 
@@ -19,7 +19,6 @@ struct sl_tree *sl_merge_root(struct sl_reader *r) {
   return root;
 }
 
-/* Puts a value in the place of an earlier one of that key, or adds it. */
 static void put(struct sl_reader *r, struct sl_tree *map, const struct sl_entry *from, struct sl_tree *value) {
   struct sl_entry *entry = sl_tree_find(map, from->key);
   if (entry == NULL) {
@@ -31,8 +30,8 @@ static void put(struct sl_reader *r, struct sl_tree *map, const struct sl_entry 
   entry->inherited = 0;
 }
 
-/* Is there a value to merge? One that was refused leaves its mark. */
-static int to_be_merged(struct sl_reader *r, struct sl_tree *into, const struct sl_entry *from) {
+/* Returns 1 if there is a value to merge. A refused value leaves its mark. */
+static int should_merge(struct sl_reader *r, struct sl_tree *into, const struct sl_entry *from) {
   if (from->value == NULL && from->refused) {
     struct sl_entry *entry = sl_tree_find(into, from->key);
     if (entry == NULL) entry = sl_tree_add(r, into, from->key, from->mark, NULL);
@@ -41,7 +40,7 @@ static int to_be_merged(struct sl_reader *r, struct sl_tree *into, const struct 
   return from->value != NULL;
 }
 
-/* `warned`: a null that removes nothing is probably a misspelling. */
+/* `warned`: warn about a null that removes nothing, which is probably a misspelling. */
 static void remove_key(struct sl_reader *r, struct sl_tree *map, const struct sl_entry *from, int warned) {
   struct sl_entry *entry = sl_tree_find(map, from->key);
   if (entry != NULL && entry->value != NULL) {
@@ -55,13 +54,12 @@ static void remove_key(struct sl_reader *r, struct sl_tree *map, const struct sl
   for (const struct sl_entry *other = map->first; other != NULL; other = other->next)
     if (other->value != NULL) sl_guess_offer(&guess, other->key);
   sl_report(r, SL_WARNING, from->mark, NULL, sl_guess_hint(r, &guess),
-            "null removes `%s`, but there is nothing of that name", from->key);
+            "null removes `%s`, but there is no entry with that name", from->key);
 }
 
-/* A map of single values. */
 static void merge_values(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
-    if (!to_be_merged(r, into, entry)) continue;
+    if (!should_merge(r, into, entry)) continue;
     if (sl_tree_is_null(entry->value))
       remove_key(r, into, entry, 1);
     else
@@ -69,7 +67,7 @@ static void merge_values(struct sl_reader *r, struct sl_tree *into, const struct
   }
 }
 
-/* The map under `from`'s key, made if there is none. */
+/* Returns the map under the key of `from`; creates it if necessary. */
 static struct sl_tree *map_under(struct sl_reader *r, struct sl_tree *map, const struct sl_entry *from) {
   struct sl_tree *value = sl_tree_get(map, from->key);
   if (value == NULL) {
@@ -93,7 +91,7 @@ struct sl_tree *sl_block_map(struct sl_reader *r, struct sl_tree *node, struct s
 
 static void merge_inputs(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
-    if (!to_be_merged(r, into, entry)) continue;
+    if (!should_merge(r, into, entry)) continue;
     if (entry->value->kind != SL_TREE_MAP) {
       put(r, into, entry, entry->value);
       continue;
@@ -108,7 +106,7 @@ static void merge_inputs(struct sl_reader *r, struct sl_tree *into, const struct
 
 static void merge_node(struct sl_reader *r, struct sl_tree *into, const struct sl_tree *from) {
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
-    if (!to_be_merged(r, into, entry)) continue;
+    if (!should_merge(r, into, entry)) continue;
     if (sl_tree_is_null(entry->value))
       remove_key(r, into, entry, 0);
     else if (strcmp(entry->key, "in") == 0)
@@ -125,7 +123,7 @@ static void merge_node(struct sl_reader *r, struct sl_tree *into, const struct s
 static void merge_nodes(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *from) {
   struct sl_tree *nodes = sl_tree_get(root, "nodes");
   for (const struct sl_entry *entry = from->first; entry != NULL; entry = entry->next) {
-    if (!to_be_merged(r, nodes, entry)) continue;
+    if (!should_merge(r, nodes, entry)) continue;
     if (sl_tree_is_null(entry->value)) {
       remove_key(r, nodes, entry, 1);
       continue;
@@ -136,7 +134,7 @@ static void merge_nodes(struct sl_reader *r, struct sl_tree *root, const struct 
   }
 }
 
-/* Nodes come first: a `use` that changes marks the budgets of earlier documents only. */
+/* Nodes are merged first, so that a changed `use` marks only the budgets of earlier documents. */
 void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document) {
   const struct sl_tree *nodes = sl_tree_get(document, "nodes");
   if (nodes != NULL && nodes->kind == SL_TREE_MAP) merge_nodes(r, root, nodes);
@@ -147,7 +145,7 @@ void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *d
   }
   for (uint32_t i = 0; i < SL_COUNT_(replaced_sections); i++) {
     const struct sl_entry *section = sl_tree_find(document, replaced_sections[i]);
-    if (section == NULL || !to_be_merged(r, root, section)) continue;
+    if (section == NULL || !should_merge(r, root, section)) continue;
     if (sl_tree_is_null(section->value))
       remove_key(r, root, section, 0);
     else

@@ -1,4 +1,4 @@
-/* nodes.c: one struct sl_node for each node of the merged document: its name, algorithm and block size. */
+/* nodes.c: makes one struct sl_node for each node of the merged document: name, algorithm and block size. */
 #include "graph/scalar.h"
 #include "graph/stages.h"
 #include "plugin/tables.h"
@@ -30,15 +30,15 @@ static const char *member_kind_text(uint32_t kind) {
   return kind == SL_MEMBER_IN ? "input" : kind == SL_MEMBER_OUT ? "output" : "property";
 }
 
-/* What the user may have meant: a member of another kind, or a similar name. */
+/* Returns a hint: a member of another kind with this name, or a similar name. */
 static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm *algorithm, uint32_t kind,
                                const char *name) {
   struct sl_reader *r = draft->reader;
   if (kind == SL_MEMBER_PROPERTY && sl_member_find(algorithm, SL_MEMBER_IN, name) != SL_NONE)
-    return sl_arena_format(r->arena, "%s is an input: it stands under `in`", name);
+    return sl_arena_format(r->arena, "%s is an input: write it under `in`", name);
   if (kind == SL_MEMBER_IN && (sl_member_find(algorithm, SL_MEMBER_PROPERTY, name) != SL_NONE ||
                                sl_member_find(algorithm, SL_MEMBER_FIELD, name) != SL_NONE))
-    return sl_arena_format(r->arena, "%s is a property: it stands under `set`", name);
+    return sl_arena_format(r->arena, "%s is a property: write it under `set`", name);
   struct sl_guess guess;
   sl_guess_begin(r, &guess, name);
   for (uint32_t i = 0; i < algorithm->member_count; i++)
@@ -51,9 +51,9 @@ static const char *member_hint(struct sl_draft *draft, const struct sl_algorithm
 void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node, uint32_t kind,
                              const struct sl_entry *entry, const char *name) {
   struct sl_reader *r = draft->reader;
-  if (entry->inherited && entry->unasked) return;
+  if (entry->inherited && entry->is_silent) return;
   if (entry->inherited)
-    sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is dropped: %s has no such %s", name, node->use,
+    sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is ignored: %s has no such %s", name, node->use,
               member_kind_text(kind));
   else
     sl_report_error(r, entry->mark, node->name, member_hint(draft, node->algorithm, kind, name), "%s has no %s `%s`",
@@ -62,7 +62,6 @@ void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node,
 
 /* ------------------------------------------------------------------------------------------- algorithms */
 
-/* The reason why a plugin of that name was refused, or NULL. */
 static const char *refusal(const struct sl_registry *registry, const char *plugin, size_t bytes) {
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin_entry *entry = &registry->entries[i];
@@ -78,10 +77,10 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
   const struct sl_registry *registry = r->request->registry;
   const char *dot = strchr(use->text, '.');
   const struct sl_plugin_entry *entry;
-  if (sl_registry_is_empty(registry)) return; /* said once, for all nodes */
+  if (sl_registry_is_empty(registry)) return; /* reported once for all nodes */
   if (dot != NULL && sl_registry_find(registry, use->text, "cpu", &entry) != NULL) {
-    sl_report_error(r, use->mark, node->name, NULL, "plugin %s offers %s for cpu, but not for %s", entry->plugin->name,
-                    use->text, r->request->target);
+    sl_report_error(r, use->mark, node->name, NULL, "plugin %s provides %s for cpu, but not for %s",
+                    entry->plugin->name, use->text, r->request->target);
     return;
   }
   const char *reason = dot != NULL ? refusal(registry, use->text, (size_t)(dot - use->text)) : NULL;
@@ -98,7 +97,7 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
   }
   const char *hint = nearest != NULL ? sl_arena_format(r->arena, "did you mean %s?", nearest) : NULL;
   sl_report_error(r, use->mark, node->name, hint, "there is no algorithm `%s`%s", sl_shown(r, use->text),
-                  dot == NULL ? "; `use` wants PLUGIN.ALGORITHM" : "");
+                  dot == NULL ? "; `use` needs PLUGIN.ALGORITHM" : "");
 }
 
 static void find_algorithm(struct sl_draft *draft, struct sl_node *node, const struct sl_draft_node *source) {
@@ -107,7 +106,8 @@ static void find_algorithm(struct sl_draft *draft, struct sl_node *node, const s
   if (use == NULL) {
     node->use = "";
     if (!sl_tree_was_refused(source->tree, "use"))
-      sl_report_error(draft->reader, source->mark, node->name, NULL, "the node does not say which algorithm to `use`");
+      sl_report_error(draft->reader, source->mark, node->name, NULL,
+                      "the node has no `use`, which names its algorithm");
     return;
   }
   node->use = use->text;
@@ -115,7 +115,7 @@ static void find_algorithm(struct sl_draft *draft, struct sl_node *node, const s
   if (node->algorithm == NULL) unknown_algorithm(draft, node, use);
 }
 
-/* A number of threads; 0 with the error reported where it is none. */
+/* Returns a number of threads; 0 with the error reported if it is invalid. */
 static uint32_t read_block(struct sl_reader *r, const struct sl_node *node, const struct sl_tree *value) {
   const struct sl_scalar scalar = sl_scalar_parse(value->text, value->quoted);
   const int fits = scalar.kind == SL_SCALAR_INTEGER && !scalar.negative && !scalar.too_large &&
@@ -123,8 +123,8 @@ static uint32_t read_block(struct sl_reader *r, const struct sl_node *node, cons
                     (scalar.magnitude > 0 && scalar.magnitude % BLOCK_STEP == 0 && scalar.magnitude <= BLOCK_MAX));
   if (fits) return (uint32_t)scalar.magnitude;
   sl_report_error(r, value->mark, node->name, NULL,
-                  "`block` is a number of threads, 1 or a multiple of %d up to %d, not `%s`", BLOCK_STEP, BLOCK_MAX,
-                  sl_shown(r, value->text));
+                  "`block` must be a number of threads, 1 or a multiple of %d up to %d, not `%s`", BLOCK_STEP,
+                  BLOCK_MAX, sl_shown(r, value->text));
   return 0;
 }
 
@@ -133,11 +133,10 @@ static void unknown_kernel(struct sl_reader *r, const struct sl_node *node, cons
   const char *names = SL_BLOCK_OTHERS;
   for (uint32_t b = 0; b < a->block_count; b++) names = sl_arena_format(r->arena, "%s, %s", a->blocks[b].kernel, names);
   if (entry->inherited)
-    sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is dropped: %s has no such kernel",
+    sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`%s` is ignored: %s has no such kernel",
               sl_shown(r, entry->key), node->use);
   else
-    sl_report_error(r, entry->mark, node->name, NULL, "`block` is for %s, and not for `%s`", names,
-                    sl_shown(r, entry->key));
+    sl_report_error(r, entry->mark, node->name, NULL, "`block` accepts %s, not `%s`", names, sl_shown(r, entry->key));
 }
 
 static void set_kernel_block(struct sl_reader *r, struct sl_node *node, const struct sl_entry *entry) {
@@ -166,9 +165,10 @@ static void set_block(struct sl_draft *draft, struct sl_node *node, const struct
   if (entry == NULL || entry->value == NULL) return;
   if (a->kind != SL_KIND_KERNEL) {
     if (entry->inherited)
-      sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`block` is dropped: %s is no kernel", node->use);
+      sl_report(r, SL_NOTE, entry->mark, node->name, NULL, "`block` is ignored: %s is not a kernel", node->use);
     else
-      sl_report_error(r, entry->mark, node->name, NULL, "`block` is for kernels, and %s is none", node->use);
+      sl_report_error(r, entry->mark, node->name, NULL, "`block` is allowed for kernels only; %s is not a kernel",
+                      node->use);
     return;
   }
   const int by_kernel = entry->value->kind == SL_TREE_MAP;
@@ -199,11 +199,11 @@ static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *
     draft->unknown_algorithms++;
 }
 
-/* Without any plugin there is one thing to say, whatever the nodes use. */
+/* Without any plugin there is only one error, whatever the nodes use. */
 static void check_plugins(struct sl_reader *r) {
   char places[4096];
   if (!sl_registry_is_empty(r->request->registry)) return;
-  const char *hint = sl_arena_format(r->arena, "looked for in %s; --plugin-path and SLUICE_PLUGIN_PATH name folders",
+  const char *hint = sl_arena_format(r->arena, "searched in %s; add folders with --plugin-path or SLUICE_PLUGIN_PATH",
                                      sl_registry_places(r->request->registry, places, sizeof places));
   sl_report_error(r, sl_mark_graph(r), NULL, hint, "no plugins were found, so there are no algorithms");
 }

@@ -1,26 +1,26 @@
 /* order.c: cycles, liveness and the order of execution.
  *
- * The order: again and again the node that comes first in the document among those whose needs are met; the source
- * before all. Nodes of a family wait until nothing else can go on, then those whose needs are met go one after another,
- * so that they can run together. If some are left at the end, each of them needs another one that is left; following
- * one such need from node to node must come back to a node: that is a cycle.
+ * 1. The source is first.
+ * 2. Next is always the first node, in document order, that needs no unplaced node and belongs to no family.
+ * 3. If there is none, all ready nodes of one family follow together, so that they can run in one launch; then step 2.
+ * 4. If no node is ready, each remaining node needs another remaining node. Following such needs from node to node must
+ *    return to a visited node: a cycle, which is reported.
  */
 #include "graph/stages.h"
 
 #include <string.h>
 
-enum { SHOWN_MAX = 16 /* nodes of a cycle that a message shows */ };
+enum { SHOWN_MAX = 16 /* nodes of a cycle shown in a message */ };
 
 /* ------------------------------------------------------------------------------------------------- cycles */
 
-/* A cycle in the direction of the data: path[i] feeds path[i + 1], the last one feeds the first. */
+/* A cycle in the direction of the data: path[i] feeds path[i + 1], and the last node feeds the first. */
 struct cycle {
   const uint32_t *path;
   uint32_t length;
-  uint32_t start; /* the node that comes first in the document: where the message begins */
+  uint32_t start; /* the first node in document order, where the message begins */
 };
 
-/* i from 0 to `length`. */
 static uint32_t cycle_node(const struct cycle *c, uint32_t i) {
   const uint32_t at = c->start + i;
   return c->path[at < c->length ? at : at - c->length];
@@ -40,14 +40,14 @@ static const char *cycle_text(struct sl_draft *draft, const struct cycle *c) {
   return text;
 }
 
-/* The port of node `from` that feeds an input, or SL_NONE. */
+/* Returns the port of node `from` that feeds an input, or SL_NONE. */
 static struct sl_port feeder(const struct sl_wiring *wiring, uint32_t from) {
   for (uint32_t k = 0; k < wiring->count; k++)
     if (wiring->ports[k].node == (int32_t)from) return wiring->ports[k];
   return (struct sl_port){SL_NONE, SL_NONE};
 }
 
-/* An input on the cycle that nobody asked for, as a hint. */
+/* Returns a hint about an input on the cycle that was connected automatically, or NULL. */
 static const char *chosen_hint(struct sl_draft *draft, const struct cycle *c) {
   for (uint32_t i = 0; i < c->length; i++) {
     const uint32_t from = cycle_node(c, i), to = cycle_node(c, i + 1);
@@ -57,8 +57,8 @@ static const char *chosen_hint(struct sl_draft *draft, const struct cycle *c) {
       if (port.node == SL_NONE || !node->inputs[m].chosen) continue;
       const int takes_all = (node->algorithm->members[m].flags & SL_FLAG_EACH) != 0;
       return sl_arena_format(draft->reader->arena,
-                             takes_all ? "input `%s` of %s takes all that fit, %s among them"
-                                       : "input `%s` of %s was not given; %s was the only port that fits",
+                             takes_all ? "input `%s` of %s takes all matching ports, including %s"
+                                       : "input `%s` of %s was connected automatically to %s, the only matching port",
                              node->algorithm->members[m].name, node->name, sl_port_name(draft, port));
     }
   }
@@ -73,28 +73,30 @@ static void report_cycle(struct sl_draft *draft, const uint32_t *path, uint32_t 
                   "nodes depend on each other: %s", cycle_text(draft, &c));
 }
 
-/* A node that `node` needs and that is left. There is one, or `node` would not be left itself. */
-static uint32_t left_need(const struct sl_links *needed, uint32_t node, const uint32_t *missing) {
+/* Returns an unplaced node that `node` needs. There is one, otherwise `node` would have been placed. */
+static uint32_t unplaced_need(const struct sl_links *needed, uint32_t node, const uint32_t *missing) {
   uint32_t l = needed->first[node];
   while (missing[needed->nodes[l]] == 0) l++;
   return needed->nodes[l];
 }
 
-/* `missing`: per node, how many of its needs are not met. */
+/* `missing`: for each node, the number of nodes that it still needs. */
 static void report_cycles(struct sl_draft *draft, const uint32_t *missing) {
   struct sl_arena *arena = draft->reader->arena;
   const uint32_t count = draft->graph->node_count;
   const struct sl_links needed = sl_links_new(draft, SL_LINKS_NEEDED);
-  uint32_t *walk_of = sl_arena_get(arena, count, sizeof *walk_of); /* which walk came here, from 1 */
-  uint32_t *path = sl_arena_get(arena, count, sizeof *path);       /* the walk, filled from its end */
+  uint32_t *visited_by = sl_arena_get(arena, count, sizeof *visited_by); /* walk that visited the node, from 1 */
+  uint32_t *path = sl_arena_get(arena, count, sizeof *path);             /* nodes of the walk, filled from the end */
   for (uint32_t start = 0; start < count; start++) {
     uint32_t node = start, begin = count;
-    while (missing[node] > 0 && walk_of[node] == 0) {
-      walk_of[node] = start + 1;
+    while (missing[node] > 0 && visited_by[node] == 0) {
+      visited_by[node] = start + 1;
       path[--begin] = node;
-      node = left_need(&needed, node, missing);
+      node = unplaced_need(&needed, node, missing);
     }
-    if (begin == count || walk_of[node] != start + 1) continue; /* nothing left here, or on to an earlier walk */
+    if (begin == count || visited_by[node] != start + 1)
+      continue; /* already visited by an earlier walk, or not part of a
+                 * cycle */
     uint32_t end = begin;
     while (path[end] != node) end++;
     report_cycle(draft, path + begin, end - begin + 1);
@@ -111,24 +113,24 @@ struct sort {
   uint32_t position;
 };
 
-static void put_next(struct sort *s, uint32_t node) {
+static void place_node(struct sort *s, uint32_t node) {
   s->placed[node] = 1;
   s->sorted[s->position++] = node;
 }
 
-static void meet_needs_of_users(struct sort *s, uint32_t node) {
+static void update_users(struct sort *s, uint32_t node) {
   for (uint32_t l = s->users->first[node]; l < s->users->first[node + 1]; l++) s->missing[s->users->nodes[l]]--;
 }
 
-/* The first node that could be next: of no family, or of that family. */
+/* Returns the first ready node of that family (0: of no family), or `count`. */
 static uint32_t find_ready(const struct sort *s, uint32_t family) {
   uint32_t n = 0;
   while (n < s->count && (s->placed[n] || s->missing[n] > 0 || s->families[n] != family)) n++;
   return n;
 }
 
-/* All that can go of the family to which the first node belongs that can go at all. 0: there is none. */
-static int put_family(struct sort *s, struct sl_node *nodes) {
+/* Places all ready nodes of the family of the first ready node. Returns 0 if no node is ready. */
+static int place_family(struct sort *s, struct sl_node *nodes) {
   const uint32_t begin = s->position;
   uint32_t n = 0;
   while (n < s->count && (s->placed[n] || s->missing[n] > 0)) n++;
@@ -136,10 +138,10 @@ static int put_family(struct sort *s, struct sl_node *nodes) {
   const uint32_t family = s->families[n];
   for (; n < s->count; n++) {
     if (s->placed[n] || s->missing[n] > 0 || s->families[n] != family) continue;
-    put_next(s, n);
+    place_node(s, n);
     nodes[n].together = begin + 1;
   }
-  for (uint32_t i = begin; i < s->position; i++) meet_needs_of_users(s, s->sorted[i]);
+  for (uint32_t i = begin; i < s->position; i++) update_users(s, s->sorted[i]);
   return 1;
 }
 
@@ -159,9 +161,9 @@ uint32_t *sl_draft_sort(struct sl_draft *draft) {
     const int begins = s.position == 0 && s.missing[graph->source] == 0;
     const uint32_t next = begins ? graph->source : find_ready(&s, 0);
     if (next < count) {
-      put_next(&s, next);
-      meet_needs_of_users(&s, next);
-    } else if (!put_family(&s, graph->nodes)) {
+      place_node(&s, next);
+      update_users(&s, next);
+    } else if (!place_family(&s, graph->nodes)) {
       report_cycles(draft, s.missing);
       return NULL;
     }
@@ -171,30 +173,30 @@ uint32_t *sl_draft_sort(struct sl_draft *draft) {
 
 /* ----------------------------------------------------------------------------------------------- liveness */
 
-enum { LEFT_OUT_SHOWN = 8 };
+enum { UNUSED_SHOWN = 8 };
 
-/* The user chose outputs for a graph that was written elsewhere, so that nodes of it are not needed. */
-static int was_not_chosen(const struct sl_draft *draft, uint32_t n) {
+/* Returns 1 if the user set `outputs` for a graph of another file, so that unused nodes are expected. */
+static int is_expected_unused(const struct sl_draft *draft, uint32_t n) {
   const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
   const struct sl_text *text = outputs != NULL ? outputs->mark.text : NULL;
   return text != NULL && text->is_given && draft->nodes[n].mark.text != text;
 }
 
-/* One warning for all nodes that are left out without the user's choice. */
-static void warn_of_left_out(struct sl_draft *draft) {
+/* Reports one warning for all nodes that are left out unexpectedly. */
+static void warn_of_unused(struct sl_draft *draft) {
   const struct sl_graph *graph = draft->graph;
   struct sl_arena *arena = draft->reader->arena;
   const char *names = "";
   uint32_t count = 0;
   for (uint32_t i = 0; i < graph->node_count; i++) {
-    if (graph->nodes[i].live || was_not_chosen(draft, i)) continue;
-    if (count++ < LEFT_OUT_SHOWN)
+    if (graph->nodes[i].live || is_expected_unused(draft, i)) continue;
+    if (count++ < UNUSED_SHOWN)
       names = sl_arena_format(arena, "%s%s %s", names, *names ? "," : "", graph->nodes[i].name);
   }
   if (count == 0) return;
-  if (count > LEFT_OUT_SHOWN) names = sl_arena_format(arena, "%s and %u more", names, count - LEFT_OUT_SHOWN);
+  if (count > UNUSED_SHOWN) names = sl_arena_format(arena, "%s and %u more", names, count - UNUSED_SHOWN);
   sl_report(draft->reader, SL_WARNING, sl_mark_graph(draft->reader), NULL, NULL,
-            "%u node%s left out, since no output and no sink depends on %s:%s", count, count == 1 ? " is" : "s are",
+            "%u node%s left out, because no output and no sink depends on %s:%s", count, count == 1 ? " is" : "s are",
             count == 1 ? "it" : "them", names);
 }
 
@@ -214,7 +216,7 @@ static void mark_live(struct sl_draft *draft) {
   }
   live[graph->source] = 1;
   for (uint32_t i = 0; i < graph->node_count; i++) graph->nodes[i].live = live[i];
-  warn_of_left_out(draft);
+  warn_of_unused(draft);
   if (useful == 0)
     sl_report(draft->reader, SL_WARNING, sl_mark_graph(draft->reader), NULL, NULL,
               "the graph has neither outputs nor a sink: it only reads events");

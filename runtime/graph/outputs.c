@@ -1,12 +1,12 @@
-/* outputs.c: the one source of a graph, and what the graph gives back. */
+/* outputs.c: the source of a graph, and its outputs. */
 #include "graph/stages.h"
 
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------- source */
 
-/* A source that the user could use, as a hint. */
-static const char *offered_source(struct sl_reader *r) {
+/* Returns a hint with a source that the user could use, or NULL. */
+static const char *source_hint(struct sl_reader *r) {
   const struct sl_registry *registry = r->request->registry;
   sl_load_all_plugins(r);
   for (size_t e = 0; e < registry->entry_count; e++) {
@@ -30,14 +30,14 @@ void sl_draft_source(struct sl_draft *draft) {
     if (found == SL_NONE)
       found = (int32_t)i;
     else
-      sl_report_error(r, draft->nodes[i].mark, node->name, NULL, "a graph has one source, and `%s` is one already",
-                      graph->nodes[found].name);
+      sl_report_error(r, draft->nodes[i].mark, node->name, NULL,
+                      "a graph can have only one source, and `%s` is already one", graph->nodes[found].name);
   }
   if (found != SL_NONE)
     graph->source = (uint32_t)found;
   else if (draft->unknown_algorithms == 0)
-    sl_report_error(r, sl_mark_graph(r), NULL, offered_source(r),
-                    "the graph has no source, a node that reads or makes events");
+    sl_report_error(r, sl_mark_graph(r), NULL, source_hint(r),
+                    "the graph has no source: a node that reads or generates events");
 }
 
 /* ------------------------------------------------------------------------------------------------ outputs */
@@ -48,12 +48,11 @@ static int has_bytes(const struct sl_collection *collection) {
   return 0;
 }
 
-/* Why a port cannot be an output, or NULL. */
 static const char *objection(const struct sl_graph *graph, struct sl_port port) {
   const uint32_t kind = graph->nodes[port.node].algorithm->kind;
   if (kind == SL_KIND_CONSTANT) return "a constant is the same for all events";
-  if (kind == SL_KIND_SOURCE) return "the graph does not make it, its source does";
-  if (has_bytes(sl_port_member(graph, port)->collection)) return "it holds raw bytes, which only a sink can take";
+  if (kind == SL_KIND_SOURCE) return "it is an output of the source";
+  if (has_bytes(sl_port_member(graph, port)->collection)) return "it contains raw bytes, which only a sink can take";
   return NULL;
 }
 
@@ -65,7 +64,6 @@ const char *sl_output_name(struct sl_draft *draft, struct sl_port port) {
   return outputs == 1 ? node->name : sl_port_name(draft, port);
 }
 
-/* A port that the user named. */
 static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struct sl_tree *text) {
   struct sl_reader *r = draft->reader;
   struct sl_graph *graph = draft->graph;
@@ -75,22 +73,22 @@ static void add_output(struct sl_draft *draft, struct sl_tree *seen, const struc
   if (why_not != NULL) {
     sl_report_error(r, text->mark, NULL, NULL, "%s cannot be an output: %s", sl_port_name(draft, port), why_not);
   } else if (sl_tree_find(seen, name) != NULL) {
-    sl_report_error(r, text->mark, NULL, NULL, "`%s` is an output already", name);
+    sl_report_error(r, text->mark, NULL, NULL, "`%s` is already an output", name);
   } else {
     sl_tree_add(r, seen, name, text->mark, NULL);
     graph->outputs[graph->output_count++] = (struct sl_output){port, name};
   }
 }
 
-/* Sinks that write outputs, whatever they are, need some. */
+/* Reports sinks that write the graph's outputs, for a graph without outputs. */
 static void expect_outputs(struct sl_draft *draft) {
   const struct sl_graph *graph = draft->graph;
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
     if (algorithm == NULL || algorithm->kind != SL_KIND_SINK || !algorithm->sink->takes_outputs) continue;
     sl_report_error(draft->reader, draft->nodes[i].mark, graph->nodes[i].name,
-                    "list what shall be written, as in `outputs: [tracks]`",
-                    "%s writes the outputs of the graph, which has none", graph->nodes[i].use);
+                    "list the ports to write, for example `outputs: [tracks]`",
+                    "%s writes the outputs of the graph, but the graph has none", graph->nodes[i].use);
   }
 }
 
@@ -102,7 +100,7 @@ static void add_listed(struct sl_draft *draft, const struct sl_tree *outputs) {
     if (item->value != NULL) add_output(draft, seen, item->value);
 }
 
-/* Every port that can be an output, in the order of the document. They are counted first. */
+/* Adds every port that can be an output, in document order. The first pass counts them. */
 static void add_all(struct sl_draft *draft) {
   struct sl_graph *graph = draft->graph;
   for (int storing = 0; storing < 2; storing++) {
@@ -122,7 +120,7 @@ static void add_all(struct sl_draft *draft) {
 
 void sl_draft_outputs(struct sl_draft *draft) {
   const struct sl_tree *outputs = sl_tree_get(draft->root, "outputs");
-  const int all = outputs != NULL && sl_says_all(outputs);
+  const int all = outputs != NULL && sl_tree_is_all(outputs);
   if (outputs == NULL || (outputs->kind == SL_TREE_LIST && outputs->first == NULL)) expect_outputs(draft);
   if (all)
     add_all(draft);
@@ -130,5 +128,5 @@ void sl_draft_outputs(struct sl_draft *draft) {
     add_listed(draft, outputs);
   else if (outputs != NULL)
     sl_report_error(draft->reader, outputs->mark, NULL, "write `outputs: [tracks]`, or `outputs: all`",
-                    "`outputs` wants a list of ports or `all`, not `%s`", sl_shown(draft->reader, outputs->text));
+                    "`outputs` must be a list of ports or `all`, not `%s`", sl_shown(draft->reader, outputs->text));
 }

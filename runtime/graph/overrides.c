@@ -1,6 +1,6 @@
-/* overrides.c: what the command line changes in the merged document: --use NODE=PLUGIN.ALGORITHM, then
- * --set NODE.PROPERTY=VALUE and --set PARAMETER=VALUE. NODE.block is the node's block size,
- * NODE.block.KERNEL that of one kernel. */
+/* overrides.c: applies the command line to the merged document: --use NODE=PLUGIN.ALGORITHM, then --set
+ * NODE.PROPERTY=VALUE and --set PARAMETER=VALUE. NODE.block is the node's block size, NODE.block.KERNEL that of one
+ * kernel. */
 #include "graph/stages.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static void mark_budgets_inherited(struct sl_tree *budgets, const char *node) {
     if (strncmp(entry->key, node, bytes) == 0 && entry->key[bytes] == '.') entry->inherited = 1;
 }
 
-/* Gives a node of the document another algorithm. What it was given for the old one is inherited. */
+/* Changes the algorithm of a node. Values set for the old algorithm become inherited. */
 void sl_change_use(struct sl_reader *r, struct sl_tree *root, const char *node, struct sl_tree *use) {
   struct sl_tree *tree = sl_tree_get(sl_tree_get(root, "nodes"), node);
   struct sl_entry *entry = sl_tree_find(tree, "use");
@@ -53,8 +53,8 @@ static void apply_use(struct sl_reader *r, struct sl_tree *root, const struct sl
   sl_change_use(r, root, override->key, sl_tree_scalar(r, use, 1, mark));
 }
 
-/* The option's value as a YAML scalar. Only quotes need the parser: else the text itself is the plain scalar, whatever
- * it begins with. Nothing at all is the empty string. */
+/* Returns the option's value as a YAML scalar. Only quoted text needs the parser; other text is a plain scalar,
+ * whatever its first character. An empty value is the empty string. */
 static struct sl_tree *option_value(struct sl_reader *r, const char *value, struct sl_mark mark) {
   const size_t bytes = strlen(value);
   if (*value != '"' && *value != '\'') {
@@ -65,17 +65,17 @@ static struct sl_tree *option_value(struct sl_reader *r, const char *value, stru
   mark.text->text = value;
   mark.text->bytes = bytes;
   struct sl_tree *tree = bytes <= SL_LIMIT_FILE_BYTES ? sl_tree_read(r, mark.text) : NULL;
-  mark.text->text = NULL; /* messages show the option, not a line of a file */
+  mark.text->text = NULL; /* messages show the option instead of a line of a file */
   if (tree != NULL && tree->kind == SL_TREE_SCALAR) {
     tree->mark = mark;
     return tree;
   }
-  if (tree != NULL) sl_report_error(r, mark, NULL, NULL, "the value is no single value");
+  if (tree != NULL) sl_report_error(r, mark, NULL, NULL, "the value must be a single value");
   return NULL;
 }
 
 static void put_option(struct sl_reader *r, struct sl_tree *map, const char *key, struct sl_tree *value) {
-  struct sl_tree *stored = sl_tree_is_null(value) ? NULL : value; /* null: back to the default */
+  struct sl_tree *stored = sl_tree_is_null(value) ? NULL : value; /* null: restores the default */
   struct sl_entry *entry = sl_tree_find(map, key);
   if (entry == NULL) entry = sl_tree_add(r, map, key, value->mark, NULL);
   entry->value = stored;
@@ -115,7 +115,7 @@ static void set_property(struct sl_reader *r, struct sl_tree *root, const char *
   put_option(r, set->value, property, value);
   struct sl_entry *budget =
       sl_tree_find(sl_tree_get(root, "budgets"), sl_arena_format(r->arena, "%s.%s", node, property));
-  if (budget != NULL) budget->value = NULL; /* the command line has the last word */
+  if (budget != NULL) budget->value = NULL; /* the command line has priority */
 }
 
 static void apply_set(struct sl_reader *r, struct sl_tree *root, const struct sl_override *override) {

@@ -1,18 +1,17 @@
-/* parameters.c: ${name} in values.
+/* parameters.c: replaces ${name} in values.
  *
- * A value that is one ${name} and nothing else takes the parameter as it was written, with its place for messages: a
- * number stays a number, also where YAML asked for quotes around ${...}. In any other value the parameter's text is put
- * in. `$${` is a literal
- * `${`. Parameters do not refer to each other.
+ * A value that consists of one ${name} only becomes the parameter's value with its location, for messages: a number
+ * stays a number, even if YAML required quotes around ${...}. In other values the parameter's text is inserted. `$${`
+ * is a literal `${`. Parameters cannot refer to each other.
  */
 #include "graph/stages.h"
 
 #include <string.h>
 
 struct output {
-  char *text; /* NULL while the result is measured */
+  char *text; /* NULL in the pass that measures the result */
   size_t bytes;
-  const char *origins; /* of the parameters put in so far: see sl_tree.parameters */
+  const char *origins; /* origins of the parameters inserted so far: see sl_tree.parameters */
 };
 
 static void emit(struct output *out, const char *text, size_t bytes) {
@@ -29,7 +28,7 @@ static void unknown_parameter(struct sl_reader *r, const struct sl_tree *paramet
   sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "the graph has no parameter `%s`", sl_shown(r, name));
 }
 
-/* The parameter that `reference` ("${name}...") names; `end` is set after it. NULL with the error reported. */
+/* Returns the parameter named by `reference` ("${name}...") and sets `end` after it; NULL with the error reported. */
 static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl_tree *parameters, struct sl_mark mark,
                                             const char *reference, const char **end) {
   const char *brace = strchr(reference, '}');
@@ -39,7 +38,7 @@ static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl
   }
   const char *name = sl_arena_text(r->arena, reference + 2, (size_t)(brace - reference) - 2);
   if (parameters == NULL) {
-    sl_report_error(r, mark, NULL, "write $${ for a literal ${", "a parameter cannot refer to another one, `%s`",
+    sl_report_error(r, mark, NULL, "write $${ for a literal ${", "a parameter cannot refer to another parameter, `%s`",
                     sl_shown(r, name));
     return NULL;
   }
@@ -49,7 +48,7 @@ static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl
   return value;
 }
 
-/* `reference` as it stands up to `end`. */
+/* Adds the origin of the parameter that `reference` up to `end` names. */
 static void note_origin(struct sl_reader *r, const struct sl_tree *parameter, const char *reference, const char *end,
                         struct output *out) {
   if (!r->request->origins || out->text == NULL || parameter->mark.text == NULL) return;
@@ -57,7 +56,7 @@ static void note_origin(struct sl_reader *r, const struct sl_tree *parameter, co
                                  (int)(end - reference), reference, sl_mark_text(r, parameter->mark));
 }
 
-/* One pass over the text; 0 with the error reported. */
+/* Expands the text in one pass; returns 0 with the error reported. */
 static int expand(struct sl_reader *r, const struct sl_tree *parameters, const struct sl_tree *scalar,
                   struct output *out) {
   for (const char *c = scalar->text; *c != 0;) {
@@ -77,7 +76,6 @@ static int expand(struct sl_reader *r, const struct sl_tree *parameters, const s
   return 1;
 }
 
-/* Replaces the scalar's text; 0 with the error reported. */
 static int substitute(struct sl_reader *r, const struct sl_tree *parameters, struct sl_tree *scalar) {
   if (strstr(scalar->text, "${") == NULL) return 1;
   struct output measured = {0};
@@ -115,6 +113,6 @@ void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root) {
   struct sl_tree *parameters = section->value;
   for (struct sl_entry *entry = parameters->first; entry != NULL; entry = entry->next)
     if (entry->value != NULL && !substitute(r, NULL, entry->value)) sl_tree_refuse(entry);
-  section->value = NULL; /* substituted themselves; not to be walked again */
+  section->value = NULL; /* already substituted; the next call must skip this section */
   substitute_entries(r, parameters, root);
 }

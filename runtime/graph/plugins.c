@@ -1,10 +1,9 @@
-/* plugins.c: opens the plugins that a graph names, so that a run does not pay for libraries that it does not use. An
- * open port takes the collections of all plugins found: where there is one, those are opened too whose tables, read
- * from the file, have a collection with a trait. What searches all plugins, for the hint of an error, opens the rest
- * first.
+/* plugins.c: opens the plugins that a graph names, so that a run does not load libraries that it does not use.
  *
- * They are opened in the order of the registry, not of the graph: where two disagree on a collection it is always the
- * same one that is refused.
+ * An open port takes the collections of all plugins found. If the graph has one, the plugins with a collection that has
+ * a trait are opened too; this is determined from the tables in the plugin's file. Hints that search all plugins open
+ * the others first. Plugins are opened in the order of the registry, not of the graph, so that of two plugins with
+ * contradictory collections always the same one is refused.
  */
 #include "graph/stages.h"
 #include "plugin/expand.h"
@@ -12,7 +11,6 @@
 
 #include <string.h>
 
-/* Does some node's `use` begin with the plugin's name? */
 static int is_named(const struct sl_tree *root, const char *plugin) {
   const size_t bytes = strlen(plugin);
   for (const struct sl_entry *node = sl_tree_get(root, "nodes")->first; node != NULL; node = node->next) {
@@ -47,10 +45,10 @@ static int has_open_ports(const struct sl_registry *registry) {
   return 0;
 }
 
-/* Without it the run may do less than it should: a copy of raw data would lack its banks. */
-static void tell_if_refused(struct sl_reader *r, const struct sl_plugin_entry *entry) {
+/* A refused plugin may change the result silently: a copy of raw data would lack its banks. */
+static void warn_if_refused(struct sl_reader *r, const struct sl_plugin_entry *entry) {
   if (entry->status == SL_PLUGIN_REFUSED)
-    sl_report(r, SL_WARNING, sl_mark_graph(r), NULL, NULL, "what %s may offer is left out: %s", entry->path,
+    sl_report(r, SL_WARNING, sl_mark_graph(r), NULL, NULL, "collections of %s are left out: %s", entry->path,
               entry->reason ? entry->reason : "refused");
 }
 
@@ -61,7 +59,7 @@ void sl_expand_plugins(struct sl_reader *r) {
     if (registry->entries[i].status == SL_PLUGIN_UNOPENED && strcmp(registry->entries[i].file_target, "cpu") == 0 &&
         sl_plugin_peek(registry->entries[i].path) & SL_PEEK_TRAIT) {
       sl_load_plugin(r, i);
-      tell_if_refused(r, &registry->entries[i]);
+      warn_if_refused(r, &registry->entries[i]);
     }
   if (sl_registry_expand(registry) == SL_ENOMEM) longjmp(r->arena->failed, SL_ARENA_OUT_OF_MEMORY);
 }

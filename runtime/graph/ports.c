@@ -1,10 +1,10 @@
-/* ports.c: what NODE and NODE.PORT in a graph refer to. NODE alone means its only output, or the only one of the
- * collection that is wanted. */
+/* ports.c: resolves NODE and NODE.PORT in a graph. NODE alone means its only output, or its only output of the expected
+ * collection. */
 #include "graph/stages.h"
 
 #include <string.h>
 
-enum { NAMED_MAX = 8 }; /* candidates that a message lists */
+enum { NAMED_MAX = 8 }; /* candidates listed in a message */
 
 const struct sl_member *sl_port_member(const struct sl_graph *graph, struct sl_port port) {
   return &graph->nodes[port.node].algorithm->members[port.member];
@@ -15,13 +15,13 @@ const char *sl_port_name(struct sl_draft *draft, struct sl_port port) {
                          sl_port_member(draft->graph, port)->name);
 }
 
-/* An output of `node` is looked for. */
+/* Search for an output of `node`. */
 struct search {
   struct sl_draft *draft;
-  const struct sl_tree *text;             /* as the user wrote it */
-  const char *user;                       /* the node that asks, or NULL */
+  const struct sl_tree *text;             /* text in the graph */
+  const char *user;                       /* name of the node that refers to it, or NULL */
   const char *wanted_by;                  /* "input `hits`", "`outputs`" */
-  const struct sl_collection *collection; /* or NULL */
+  const struct sl_collection *collection; /* the expected one, or NULL */
   int32_t index;
   const struct sl_node *node;
 };
@@ -41,7 +41,7 @@ static const char *list_outputs(const struct search *s, const char *collection) 
   return list;
 }
 
-/* NODE.PORT; the member, or SL_NONE with the error reported. */
+/* For NODE.PORT: returns the member, or SL_NONE with the error reported. */
 static int32_t find_named(const struct search *s, const char *port) {
   struct sl_reader *r = s->draft->reader;
   const int32_t member = sl_member_find(s->node->algorithm, SL_MEMBER_OUT, port);
@@ -52,12 +52,12 @@ static int32_t find_named(const struct search *s, const char *port) {
     if (s->node->algorithm->members[m].kind == SL_MEMBER_OUT)
       sl_guess_offer(&guess, s->node->algorithm->members[m].name);
   sl_report_error(r, s->text->mark, s->user, sl_guess_hint(r, &guess),
-                  "node `%s` (%s) has no output `%s`; it offers %s", s->node->name, s->node->use, sl_shown(r, port),
-                  list_outputs(s, NULL));
+                  "node `%s` (%s) has no output `%s`; its outputs are %s", s->node->name, s->node->use,
+                  sl_shown(r, port), list_outputs(s, NULL));
   return SL_NONE;
 }
 
-/* NODE; the member, or SL_NONE with the error reported. */
+/* For NODE: returns the member, or SL_NONE with the error reported. */
 static int32_t find_only(const struct search *s) {
   struct sl_reader *r = s->draft->reader;
   int32_t only = SL_NONE, fitting = SL_NONE;
@@ -74,18 +74,18 @@ static int32_t find_only(const struct search *s) {
   if (fits == 1) return fitting;
   if (outputs == 1) return only;
   if (fits > 1)
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; say which: %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->wanted_by,
                     s->node->name, list_outputs(s, s->collection->name));
   else if (s->collection != NULL)
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s wants %s, but node `%s` offers %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s needs %s, but node `%s` provides %s", s->wanted_by,
                     s->collection->name, s->node->name, list_outputs(s, NULL));
   else
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; say which: %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->wanted_by,
                     s->node->name, list_outputs(s, NULL));
   return SL_NONE;
 }
 
-/* The node, or SL_NONE with the error reported unless an earlier one explains it. */
+/* Returns the node, or SL_NONE with the error reported unless an earlier error explains it. */
 static int32_t find_node(struct search *s, const char *name) {
   struct sl_reader *r = s->draft->reader;
   s->index = sl_draft_find(s->draft, name);
@@ -132,13 +132,13 @@ int sl_port_fits(struct sl_draft *draft, struct sl_mark mark, const struct sl_no
   char difference[256];
   if (wanted == given) return 1;
   if (strcmp(wanted->name, given->name) != 0) {
-    sl_report_error(draft->reader, mark, user->name, NULL, "input `%s` wants %s, but %s gives %s", input->name,
+    sl_report_error(draft->reader, mark, user->name, NULL, "input `%s` needs %s, but %s provides %s", input->name,
                     wanted->name, sl_port_name(draft, port), given->name);
     return 0;
   }
   if (sl_collection_compare(wanted, given, difference, sizeof difference) == 0) return 1;
   sl_report_error(draft->reader, mark, user->name, "build both plugins against the same event model",
-                  "input `%s` and %s disagree on what %s is, plugin %s against plugin %s: %s", input->name,
+                  "input `%s` and %s have different definitions of %s, in plugin %s and plugin %s: %s", input->name,
                   sl_port_name(draft, port), wanted->name, user->plugin->plugin->name,
                   draft->graph->nodes[port.node].plugin->plugin->name, difference);
   return 0;

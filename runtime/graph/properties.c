@@ -1,9 +1,11 @@
-/* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Each is
- * checked for type and range; an array's value by value. */
+/* properties.c: the values of the nodes' properties: the algorithm's defaults, then `set`, then `budgets`. Type and
+ * range are checked, for arrays value by value. */
 #include "graph/scalar.h"
 #include "graph/stages.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
+
+#include <sluice/text.h>
 
 #include <math.h>
 #include <string.h>
@@ -28,10 +30,10 @@ static const char *type_text(uint32_t type) {
 
 enum { FITS, WRONG_TYPE, OUT_OF_RANGE };
 
-/* Stores an integer that the type can hold. */
+/* Stores an integer if the type can represent it. */
 static int store_integer(uint32_t type, const struct sl_scalar *scalar, struct sl_value *value) {
   const uint64_t largest = type == SL_TYPE_u32 ? UINT32_MAX : type == SL_TYPE_i32 ? INT32_MAX : UINT64_MAX;
-  const uint64_t lowest = type == SL_TYPE_i32 ? (uint64_t)INT32_MAX + 1 : 0; /* magnitude of */
+  const uint64_t lowest = type == SL_TYPE_i32 ? (uint64_t)INT32_MAX + 1 : 0; /* absolute value */
   if (scalar->kind != SL_SCALAR_INTEGER) return WRONG_TYPE;
   if (scalar->too_large || scalar->magnitude > (scalar->negative ? lowest : largest)) return OUT_OF_RANGE;
   value->integer = scalar->negative ? 0 : scalar->magnitude;
@@ -39,14 +41,13 @@ static int store_integer(uint32_t type, const struct sl_scalar *scalar, struct s
   return FITS;
 }
 
-/* The text itself counts, whatever the scalar looks like. */
+/* Compares the text itself, whatever type the scalar has. */
 static int store_choice(const struct sl_member *property, const struct sl_tree *tree, struct sl_value *value) {
   const int choice = sl_choice_index(property, tree->text);
   value->integer = choice >= 0 ? (uint64_t)choice : 0;
   return choice >= 0;
 }
 
-/* Stores a scalar as the type of a property. */
 static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *value) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
   switch (type) {
@@ -68,19 +69,18 @@ static int store(uint32_t type, const struct sl_tree *tree, struct sl_value *val
   }
 }
 
-/* Why a scalar did not fit, as a hint. */
 static const char *type_hint(struct sl_draft *draft, uint32_t type, const struct sl_tree *tree) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
   if (type == SL_TYPE_string)
     return sl_arena_format(draft->reader->arena, "quote it: \"%s\"", sl_shown(draft->reader, tree->text));
   if (tree->quoted && scalar.kind == SL_SCALAR_STRING && sl_scalar_parse(tree->text, 0).kind != SL_SCALAR_STRING)
-    return "in quotes it is a string; write it without them";
+    return "in quotes it is a string; remove the quotes";
   if (scalar.kind == SL_SCALAR_INTEGER || scalar.kind == SL_SCALAR_FLOAT)
     return sl_arena_format(draft->reader->arena, "its type is %s", sl_type_name(type));
   return NULL;
 }
 
-/* A double may round an integer of u64 up to a limit, or down to it. */
+/* Compares u64 as integers, because a double may round a value to the limit. */
 static int in_range(const struct sl_member *property, const struct sl_value *value) {
   if (property->type == SL_TYPE_string || property->type == SL_TYPE_enumeration) return 1;
   if (property->type == SL_TYPE_u64)
@@ -96,7 +96,7 @@ static void set_number(const struct sl_member *property, double number, struct s
   value->integer = number >= 0 && number < 0x1p64 ? (uint64_t)number : 0;
 }
 
-/* The plugin's check has seen that the defaults can be read. */
+/* The plugin's check has verified that the defaults can be parsed. */
 static void set_default(struct sl_draft *draft, const struct sl_member *property, struct sl_value *value) {
   if (property->type == SL_TYPE_string) {
     value->text = property->default_text;
@@ -123,7 +123,7 @@ static void report_range(struct sl_draft *draft, const struct sl_node *node, con
                   sl_shown(draft->reader, tree->text));
 }
 
-/* "first, busiest" */
+/* Returns "first, busiest" and offers each name to `guess`. */
 static const char *choices_text(struct sl_draft *draft, const struct sl_member *property, struct sl_guess *guess) {
   struct sl_arena *arena = draft->reader->arena;
   const char *list = "", *word;
@@ -142,10 +142,9 @@ static void report_choice(struct sl_draft *draft, const struct sl_node *node, co
   sl_guess_begin(draft->reader, &guess, tree->text);
   const char *choices = choices_text(draft, property, &guess);
   sl_report_error(draft->reader, tree->mark, node->name, sl_guess_hint(draft->reader, &guess),
-                  "`%s` is one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
+                  "`%s` must be one of %s, not `%s`", name, choices, sl_shown(draft->reader, tree->text));
 }
 
-/* An integer that a float cannot hold. */
 static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
                             const char *name, const struct sl_tree *tree, const struct sl_value *value) {
   const struct sl_scalar scalar = sl_scalar_parse(tree->text, tree->quoted);
@@ -153,24 +152,25 @@ static void warn_if_rounded(struct sl_draft *draft, const struct sl_node *node, 
   if (property->type != SL_TYPE_f32 && property->type != SL_TYPE_f64) return;
   if (scalar.kind != SL_SCALAR_INTEGER || scalar.too_large) return;
   if (size < 0x1p64 && (uint64_t)size == scalar.magnitude) return;
-  sl_report(draft->reader, SL_WARNING, tree->mark, node->name, NULL, "`%s` becomes %.0f: it is a float of %d bits",
-            name, value->number, property->type == SL_TYPE_f32 ? 32 : 64);
+  sl_report(draft->reader, SL_WARNING, tree->mark, node->name, NULL,
+            "`%s` is rounded to %.0f: its type is a %d-bit float", name, value->number,
+            property->type == SL_TYPE_f32 ? 32 : 64);
 }
 
-/* One value from a scalar; 0 with the error reported. `name` as the user wrote it. */
+/* Reads one value from a scalar; returns 0 with the error reported. `name` as written by the user. */
 static int read_value(struct sl_draft *draft, const struct sl_node *node, const struct sl_member *property,
                       const char *name, const struct sl_tree *tree, struct sl_value *value) {
   struct sl_reader *r = draft->reader;
   if (tree->kind != SL_TREE_SCALAR) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is %s, not a list", name, type_text(property->type));
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be %s, not a list", name, type_text(property->type));
   } else if (property->type == SL_TYPE_enumeration) {
     if (store_choice(property, tree, value)) return 1;
     report_choice(draft, node, property, name, tree);
   } else {
     const int stored = store(property->type, tree, value);
     if (stored == WRONG_TYPE) {
-      sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` is %s, not `%s`", name,
-                      type_text(property->type), sl_shown(r, tree->text));
+      sl_report_error(r, tree->mark, node->name, type_hint(draft, property->type, tree), "`%s` must be %s, not `%s`",
+                      name, type_text(property->type), sl_shown(r, tree->text));
     } else if (stored == OUT_OF_RANGE || !in_range(property, value)) {
       report_range(draft, node, property, name, tree);
     } else {
@@ -182,7 +182,7 @@ static int read_value(struct sl_draft *draft, const struct sl_node *node, const 
   return 0;
 }
 
-/* A list as the tree that it is, or from the text of an option, `--set n.p=[1, 2]`; NULL: it is none. */
+/* Returns a list, or parses it from the text of an option, `--set n.p=[1, 2]`; NULL if it is not a list. */
 static const struct sl_tree *read_list(struct sl_draft *draft, const struct sl_tree *tree) {
   struct sl_reader *r = draft->reader;
   if (tree->kind == SL_TREE_LIST) return tree;
@@ -203,13 +203,13 @@ static int read_array(struct sl_draft *draft, const struct sl_node *node, const 
   struct sl_reader *r = draft->reader;
   const struct sl_tree *list = read_list(draft, tree);
   if (list == NULL) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is a list of %u value%s, not `%s`", name, property->count,
-                    property->count == 1 ? "" : "s", sl_shown(r, tree->text));
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u %s, not `%s`", name, property->count,
+                    sl_plural(property->count, "value", "values"), sl_shown(r, tree->text));
     return 0;
   }
   if (list->count != property->count) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` is a list of %u value%s, not of %u", name, property->count,
-                    property->count == 1 ? "" : "s", list->count);
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u %s, not of %u", name, property->count,
+                    sl_plural(property->count, "value", "values"), list->count);
     return 0;
   }
   value->items = sl_arena_get(r->arena, property->count, sizeof *value->items);
@@ -234,12 +234,12 @@ static void set_value(struct sl_draft *draft, struct sl_node *node, uint32_t mem
   node->text_begins[member] = tree->begins;
 }
 
-/* `variant`, which every kernel has: tuned (where there is such a version) or shared. */
+/* `variant`, a setting of every kernel: tuned (if there is a tuned version) or shared. */
 static void set_variant(struct sl_draft *draft, struct sl_node *node, const struct sl_tree *tree) {
   const char *text = tree->kind == SL_TREE_SCALAR ? tree->text : "a list";
   node->shared = strcmp(text, "shared") == 0;
   if (!node->shared && strcmp(text, "tuned") != 0)
-    sl_report_error(draft->reader, tree->mark, node->name, NULL, "`variant` is tuned or shared, not `%s`",
+    sl_report_error(draft->reader, tree->mark, node->name, NULL, "`variant` must be tuned or shared, not `%s`",
                     sl_shown(draft->reader, text));
 }
 
@@ -250,7 +250,7 @@ static void set_node(struct sl_draft *draft, struct sl_node *node, const struct 
     if (member != SL_NONE)
       set_value(draft, node, (uint32_t)member, entry->key, entry->value);
     else if (sl_member_find(node->algorithm, SL_MEMBER_FIELD, entry->key) != SL_NONE)
-      continue; /* see references.c */
+      continue; /* handled in references.c */
     else if (strcmp(entry->key, "variant") == 0 && node->algorithm->kind == SL_KIND_KERNEL)
       set_variant(draft, node, entry->value);
     else
@@ -266,17 +266,17 @@ static void set_slice_events(struct sl_draft *draft, const struct sl_tree *tree)
   if (stored == FITS && value.integer > 0)
     draft->graph->slice_events = (uint32_t)value.integer;
   else
-    sl_report_error(draft->reader, tree->mark, NULL, NULL, "`events` is %s %u, not `%s`",
-                    stored == WRONG_TYPE ? "a number of events from 1 to" : "out of range: it must be from 1 to",
-                    UINT32_MAX, sl_shown(draft->reader, tree->text));
+    sl_report_error(
+        draft->reader, tree->mark, NULL, NULL, "`events` %s %u, not `%s`",
+        stored == WRONG_TYPE ? "must be a number of events from 1 to" : "is out of range: it must be from 1 to",
+        UINT32_MAX, sl_shown(draft->reader, tree->text));
 }
 
-/* NODE.PROPERTY. */
 static void set_budget(struct sl_draft *draft, const struct sl_entry *entry) {
   struct sl_reader *r = draft->reader;
   const char *dot = strchr(entry->key, '.');
   if (dot == NULL) {
-    sl_report_error(r, entry->mark, NULL, NULL, "`%s` is no budget: write `events` or NODE.PROPERTY", entry->key);
+    sl_report_error(r, entry->mark, NULL, NULL, "`%s` is not a budget: write `events` or NODE.PROPERTY", entry->key);
     return;
   }
   const char *name = sl_arena_text(r->arena, entry->key, (size_t)(dot - entry->key)), *property = dot + 1;
@@ -292,10 +292,10 @@ static void set_budget(struct sl_draft *draft, const struct sl_entry *entry) {
   if (member == SL_NONE) {
     sl_draft_unknown_member(draft, node, SL_MEMBER_PROPERTY, entry, property);
   } else if ((node->algorithm->members[member].flags & SL_FLAG_BUDGET) == 0) {
-    sl_report_error(r, entry->mark, node->name, "it stands under the node's `set`", "`%s` of %s is no budget", property,
-                    node->use);
+    sl_report_error(r, entry->mark, node->name, "write it under the node's `set`", "`%s` of %s is not a budget",
+                    property, node->use);
   } else if (sl_tree_get(sl_tree_get(draft->nodes[index].tree, "set"), property) != NULL) {
-    sl_report_error(r, entry->mark, node->name, NULL, "`%s` is given under `budgets` and under the node's `set`",
+    sl_report_error(r, entry->mark, node->name, NULL, "`%s` is set both under `budgets` and under the node's `set`",
                     property);
   } else {
     set_value(draft, node, (uint32_t)member, property, entry->value);

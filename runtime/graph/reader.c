@@ -1,4 +1,4 @@
-/* reader.c: messages with their places. */
+/* reader.c: messages with their locations. */
 #include "graph/reader.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ enum { SOURCE_BYTES_MAX = 240, SHOWN_BYTES_MAX = 80, GUESSES_COST_MAX = 4 * 1000
 
 /* ------------------------------------------------------------------------------------------------ places */
 
-/* Bytes of the line break at `at`, 0 if there is none: the breaks that libyaml counts. */
+/* Returns the length of the line break at `at`, or 0 if there is none: the breaks that libyaml counts. */
 static size_t line_break_bytes(const char *text, size_t bytes, size_t at) {
   const unsigned char *c = (const unsigned char *)text + at;
   const size_t left = bytes - at;
@@ -20,7 +20,7 @@ static size_t line_break_bytes(const char *text, size_t bytes, size_t at) {
 
 static void find_lines(struct sl_reader *r, struct sl_text *text) {
   if (text->line_starts != NULL) return;
-  for (int pass = 0; pass < 2; pass++) { /* count, then store */
+  for (int pass = 0; pass < 2; pass++) { /* first count, then store */
     uint32_t count = 0;
     if (pass == 1) text->line_starts[0] = 0;
     for (size_t at = 0; at < text->bytes;) {
@@ -37,7 +37,7 @@ static void find_lines(struct sl_reader *r, struct sl_text *text) {
 
 static int continues_character(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-/* The line, without its break, cut where it is very long; NULL where the cut would hide the column. */
+/* Returns the line without its break, truncated if it is very long; NULL if the truncation would hide the column. */
 static const char *source_line(struct sl_reader *r, struct sl_mark mark) {
   struct sl_text *text = mark.text;
   if (text != NULL && mark.line == 0 && mark.column > 0) return text->value;
@@ -143,7 +143,7 @@ void sl_guess_begin(struct sl_reader *r, struct sl_guess *guess, const char *wor
   sl_nearest_begin(&guess->nearest, word);
 }
 
-/* A candidate of a very different length is no misspelling, and costs nothing; a comparison costs as the product of the
+/* A candidate of a very different length cannot be a misspelling and is skipped. A comparison costs the product of the
  * lengths. */
 void sl_guess_offer(struct sl_guess *guess, const char *candidate) {
   const size_t bytes = strlen(candidate), slack = guess->word_bytes / 3 + 1;

@@ -1,5 +1,6 @@
-/* references.c: what the nodes' field references refer to. `set` gives one as NODE.FIELD, or NODE.PORT.FIELD. Such a
- * node gets tables of its own, in which the reference is an input that is fed by that port: from there on it is one.
+/* references.c: resolves the nodes' field references. `set` names a field as NODE.FIELD or NODE.PORT.FIELD. A node with
+ * references gets its own member table, in which each reference is an input fed by that port; later stages treat it as
+ * an input.
  */
 #include "graph/stages.h"
 #include "plugin/field_ref.h"
@@ -7,19 +8,18 @@
 
 #include <string.h>
 
-/* A field that is looked for. */
 struct search {
   struct sl_draft *draft;
   const struct sl_tree *text;
-  const struct sl_node *node; /* that asks */
-  const char *name;           /* of the reference */
+  const struct sl_node *node; /* node with the reference */
+  const char *name;           /* name of the reference */
 };
 
 static const char *head_of(const struct search *s, const char *text, const char *end) {
   return sl_arena_text(s->draft->reader->arena, text, (size_t)(end - text));
 }
 
-/* All fields that a node offers, or those of one of its ports. */
+/* Offers all fields of a node's outputs, or of one output, to `guess`. */
 static void offer_fields(const struct sl_node *from, int32_t member, struct sl_guess *guess) {
   for (uint32_t m = 0; m < from->algorithm->member_count; m++) {
     const struct sl_member *out = &from->algorithm->members[m];
@@ -41,7 +41,7 @@ static void report_no_field(const struct search *s, const struct sl_node *from, 
                     s->name, from->algorithm->members[member].name, from->name, from->use, sl_shown(r, field));
 }
 
-/* NODE.FIELD: the port of the node that has such a field, or SL_NONE with the error reported. */
+/* For NODE.FIELD: returns the port that has this field, or SL_NONE with the error reported. */
 static int32_t find_only(const struct search *s, const struct sl_node *from, const char *field) {
   struct sl_reader *r = s->draft->reader;
   const char *list = NULL;
@@ -59,20 +59,21 @@ static int32_t find_only(const struct search *s, const struct sl_node *from, con
   if (count == 0)
     report_no_field(s, from, SL_NONE, field);
   else
-    sl_report_error(r, s->text->mark, s->node->name, NULL, "`%s`: `%s` is ambiguous; say which: %s", s->name,
+    sl_report_error(r, s->text->mark, s->node->name, NULL, "`%s`: `%s` is ambiguous; choose one of: %s", s->name,
                     sl_shown(r, s->text->text), list);
   return SL_NONE;
 }
 
-/* The port and its field; 0 with the error reported, unless an earlier one explains it. */
+/* Finds the port and its field; returns 0 with the error reported, unless an earlier error explains it. */
 static int find_field(const struct search *s, struct sl_port *port, uint32_t *field) {
   struct sl_draft *draft = s->draft;
   struct sl_reader *r = draft->reader;
   const char *text = s->text->kind == SL_TREE_SCALAR ? s->text->text : "";
   const char *first = strchr(text, '.'), *last = strrchr(text, '.');
   if (first == NULL || (last != first && strchr(first + 1, '.') != last)) {
-    sl_report_error(r, s->text->mark, s->node->name, NULL, "`%s` is a field, NODE.FIELD or NODE.PORT.FIELD, not `%s`",
-                    s->name, s->text->kind == SL_TREE_SCALAR ? sl_shown(r, text) : "a list");
+    sl_report_error(r, s->text->mark, s->node->name, NULL,
+                    "`%s` must be a field, NODE.FIELD or NODE.PORT.FIELD, not `%s`", s->name,
+                    s->text->kind == SL_TREE_SCALAR ? sl_shown(r, text) : "a list");
     return 0;
   }
   const char *node = head_of(s, text, first);
@@ -137,8 +138,8 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index) {
       resolve(draft, node, m, text, &members[m]);
     else if (!sl_tree_was_refused(set, members[m].name) && !sl_tree_was_refused(draft->nodes[index].tree, "set"))
       sl_report_error(draft->reader, draft->nodes[index].mark, node->name,
-                      sl_arena_format(arena, "say which: `set: { %s: NODE.FIELD }`", members[m].name),
-                      "%s needs to know the field `%s`", node->use, members[m].name);
+                      sl_arena_format(arena, "set it: `set: { %s: NODE.FIELD }`", members[m].name),
+                      "%s needs the field `%s`", node->use, members[m].name);
   }
   node->algorithm = own;
 }

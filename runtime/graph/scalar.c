@@ -1,4 +1,4 @@
-/* scalar.c: the regular expressions of YAML 1.2, 10.3.2, as small matchers. */
+/* scalar.c: the regular expressions of YAML 1.2, section 10.3.2, as small matchers. */
 #include "graph/scalar.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int digit_value(char c) {
   return 16;
 }
 
-/* Digits of `base` up to the end of the text. */
+/* Parses digits of `base` up to the end of the text; returns 0 if there are other characters. */
 static int parse_digits(const char *digits, unsigned base, struct sl_scalar *scalar) {
   if (*digits == 0) return 0;
   for (; *digits != 0; digits++) {

@@ -1,4 +1,4 @@
-/* scalar.h: what a plain scalar means in the core schema of YAML 1.2. */
+/* scalar.h: the type and value of a plain scalar in the core schema of YAML 1.2. */
 #ifndef SL_SCALAR_H
 #define SL_SCALAR_H
 
@@ -15,7 +15,7 @@ struct sl_scalar {
   double number;      /* INTEGER, FLOAT; may be infinite or NaN */
 };
 
-/* Quoted scalars are strings. The C locale's decimal point is expected (base/locale.h). */
+/* Quoted scalars are strings. Requires the C locale's decimal point (base/locale.h). */
 struct sl_scalar sl_scalar_parse(const char *text, uint32_t quoted);
 
 #endif

@@ -1,21 +1,21 @@
-/* shape.c: which keys stand where in a graph's document, and what kind of value each takes: one table, one walk. */
+/* shape.c: checks the keys of a graph's document and the kinds of their values: one table of rules, one walk. */
 #include "graph/stages.h"
 
 #include <string.h>
 
-/* A rule for a value. `keys`: the keys that a map may have; NULL: any, and `item` is the rule for what they hold. */
+/* A rule for a value. `keys`: the allowed keys of a map; NULL: any key, with `item` as the rule for the values. */
 struct rule {
   const char *key;
-  uint32_t kinds; /* SL_TREE_... or-ed; null is always allowed for the value of a key */
+  uint32_t kinds; /* SL_TREE_... combined with |; the value of a key may always be null */
   uint32_t key_count;
   const struct rule *keys;
   const struct rule *item;
-  const char *names; /* a map's keys are names of this, e.g. "a node" */
+  const char *names; /* what a map's keys name, for messages: "a node" */
 };
 
 static const struct rule scalar = {.kinds = SL_TREE_SCALAR};
 static const struct rule property = {.kinds = SL_TREE_SCALAR | SL_TREE_LIST, .item = &scalar};
-/* What feeds an input: one port; a list port: several, or several by name. */
+/* The producers of an input: one port; for a list port, a list of ports or a map of ports by name. */
 static const struct rule wiring = {
     .kinds = SL_TREE_SCALAR | SL_TREE_LIST | SL_TREE_MAP, .item = &scalar, .names = "a producer"};
 
@@ -57,11 +57,10 @@ static const char *kinds_text(uint32_t kinds) {
   return kinds == (SL_TREE_SCALAR | SL_TREE_LIST) ? "a single value or a list" : sl_tree_kind_text(kinds);
 }
 
-/* The rule for a key, or NULL with the error reported. */
 static const struct rule *find_rule(struct sl_reader *r, const struct rule *map, const struct sl_entry *entry) {
   if (map->keys == NULL) {
     if (map->names != NULL && !sl_is_name(entry->key)) {
-      sl_report_error(r, entry->mark, NULL, "names are made of letters, digits and _, and begin with no digit",
+      sl_report_error(r, entry->mark, NULL, "names consist of letters, digits and _, and do not begin with a digit",
                       "`%s` cannot be the name of %s", entry->key, map->names);
       return NULL;
     }
@@ -81,7 +80,7 @@ static int check_value(struct sl_reader *r, const struct rule *rule, const char 
 
 static void check_entries(struct sl_reader *r, const struct rule *rule, struct sl_tree *map) {
   for (struct sl_entry *entry = map->first; entry != NULL; entry = entry->next) {
-    if (strncmp(entry->key, "x-", 2) == 0) entry->value = NULL; /* the user's own */
+    if (strncmp(entry->key, "x-", 2) == 0) entry->value = NULL; /* free for users */
     if (entry->value == NULL) continue;
     const struct rule *entry_rule = find_rule(r, rule, entry);
     const int fits =
@@ -100,10 +99,10 @@ static void check_items(struct sl_reader *r, const struct rule *rule, const char
   }
 }
 
-/* Does the value fit the rule? What stands within it is checked, and removed, one by one. */
+/* Returns 1 if the value follows the rule. Its parts are checked, and removed if wrong, one by one. */
 static int check_value(struct sl_reader *r, const struct rule *rule, const char *what, struct sl_tree *value) {
   if ((value->kind & rule->kinds) == 0) {
-    sl_report_error(r, value->mark, NULL, NULL, "`%s` wants %s, but this is %s", what, kinds_text(rule->kinds),
+    sl_report_error(r, value->mark, NULL, NULL, "`%s` must be %s, but this is %s", what, kinds_text(rule->kinds),
                     sl_tree_kind_text(value->kind));
     return 0;
   }
@@ -115,10 +114,10 @@ static int check_value(struct sl_reader *r, const struct rule *rule, const char 
 static void check_version(struct sl_reader *r, const struct sl_tree *document) {
   const struct sl_entry *version = sl_tree_find(document, "sluice");
   if (version == NULL) {
-    sl_report_error(r, document->mark, NULL, "begin the file with `sluice: 1`", "the file does not say `sluice: 1`");
+    sl_report_error(r, document->mark, NULL, "begin the file with `sluice: 1`", "the file has no `sluice: 1`");
     return;
   }
-  const struct sl_tree *value = version->value; /* NULL: refused already */
+  const struct sl_tree *value = version->value; /* NULL: refused before */
   if (value != NULL && (value->quoted || strcmp(value->text, "1") != 0))
     sl_report_error(r, value->mark, NULL, NULL, "this program reads graphs of version 1, not `%s`",
                     sl_shown(r, value->text));
@@ -126,7 +125,7 @@ static void check_version(struct sl_reader *r, const struct sl_tree *document) {
 
 void sl_shape_check(struct sl_reader *r, struct sl_tree *document) {
   if (document->kind != SL_TREE_MAP) {
-    sl_report_error(r, document->mark, NULL, NULL, "a graph is a map that begins with `sluice: 1`");
+    sl_report_error(r, document->mark, NULL, NULL, "a graph must be a map that begins with `sluice: 1`");
     r->unreadable = 1;
     return;
   }

@@ -1,12 +1,12 @@
-/* unused.c: what the command line gave and the graph makes nothing of is an error: a --set or --use of a node that is
- * left out, a parameter that nothing refers to, or only such nodes. What a later option replaces is a warning, since
- * scripts append to what they were given.
+/* unused.c: reports command-line options without effect. Errors: --set or --use of a node that is left out, and --set
+ * of a parameter that no live node refers to. Warning: an option that a later one replaces, because scripts append
+ * options to existing ones.
  */
 #include "graph/stages.h"
 
 #include <string.h>
 
-/* A node whose values refer to a parameter; NULL: it is no node. */
+/* A node with values that refer to a parameter; NULL: a section other than nodes. */
 struct sl_mention {
   const char *node;
   const struct sl_mention *next;
@@ -46,7 +46,7 @@ void sl_find_mentions(struct sl_reader *r, const struct sl_tree *root) {
     if (strchr(r->request->sets[i].key, '.') == NULL) r->mentions[i] = find_mentions(r, root, r->request->sets[i].key);
 }
 
-static int is_left_out(const struct sl_draft *draft, const char *node) {
+static int is_unused(const struct sl_draft *draft, const char *node) {
   const int32_t index = sl_draft_find(draft, node);
   return index == SL_NONE || !draft->graph->nodes[index].live;
 }
@@ -54,9 +54,9 @@ static int is_left_out(const struct sl_draft *draft, const char *node) {
 static void check_node(struct sl_draft *draft, const char *option, const struct sl_override *override) {
   struct sl_reader *r = draft->reader;
   const char *node = sl_arena_text(r->arena, override->key, strcspn(override->key, "."));
-  if (is_left_out(draft, node))
+  if (is_unused(draft, node))
     sl_report_error(r, sl_mark_option(r, option, override->key, override->value), node, NULL,
-                    "is left out, so that this has no effect");
+                    "is left out, so this has no effect");
 }
 
 static void check_parameter(struct sl_draft *draft, uint32_t i) {
@@ -65,7 +65,7 @@ static void check_parameter(struct sl_draft *draft, uint32_t i) {
   const struct sl_mark mark = sl_mark_option(r, "--set", set->key, set->value);
   const char *node = NULL;
   for (const struct sl_mention *m = r->mentions[i]; m != NULL; m = m->next) {
-    if (m->node == NULL || !is_left_out(draft, m->node)) return;
+    if (m->node == NULL || !is_unused(draft, m->node)) return;
     node = m->node;
   }
   if (node != NULL)
@@ -76,12 +76,12 @@ static void check_parameter(struct sl_draft *draft, uint32_t i) {
                     sl_shown(r, set->key));
 }
 
-static void warn_of_replaced(struct sl_reader *r, const char *option, const struct sl_override *all, uint32_t count) {
+static void warn_of_overridden(struct sl_reader *r, const char *option, const struct sl_override *all, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = i + 1; k < count; k++) {
       if (strcmp(all[i].key, all[k].key) != 0) continue;
       sl_report(r, SL_WARNING, sl_mark_option(r, option, all[i].key, all[i].value), NULL, NULL,
-                "has no effect: a later one replaces it");
+                "has no effect: a later option replaces it");
       break;
     }
 }
@@ -95,6 +95,6 @@ void sl_draft_unused(struct sl_draft *draft) {
     else
       check_parameter(draft, i);
   }
-  warn_of_replaced(draft->reader, "--use", request->uses, request->use_count);
-  warn_of_replaced(draft->reader, "--set", request->sets, request->set_count);
+  warn_of_overridden(draft->reader, "--use", request->uses, request->use_count);
+  warn_of_overridden(draft->reader, "--set", request->sets, request->set_count);
 }

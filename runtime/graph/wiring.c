@@ -1,22 +1,21 @@
-/* wiring.c: which port feeds which input.
+/* wiring.c: connects ports to inputs.
  *
- * First what `in` says. Then each input that was left out, and is required or wanted, takes the port of its collection
- * if there is exactly one in the graph, or, of several of one node, the one that has the input's name, not counting the
- * node's own and those of nodes that depend on it: required inputs first, then wanted ones. What depends on what is
- * taken as it stands before each of these two passes, so that the choice does not depend on the order of the document.
- * Several other ports are an error. A null under `in` leaves an optional input alone. Event lists are never chosen: two
- * of them have nothing in common but their type.
- *
- * Nothing is chosen for a list port either: `in` names its producers, or says `all`: all ports of its collection but
- * the node's own and those of nodes that depend on it, in the order of the document. That comes last, when all else is
- * wired.
+ * 1. Connect the inputs that `in` sets. A null leaves an optional input unconnected.
+ * 2. Connect each required input that is not set to the only port of its collection in the graph. If there are several,
+ *    all of one node, take the port with the input's name. Ports of the node itself and of nodes that depend on it are
+ *    not candidates. Several candidates are an error. Event lists are never connected automatically, because different
+ *    lists are not interchangeable.
+ * 3. Connect wanted inputs by the same rule. Dependencies are computed before step 2 and before step 3, so that the
+ *    result does not depend on document order.
+ * 4. Connect list ports with `all`: all ports of their collection except those of the node itself and of nodes that
+ *    depend on it, in document order. Other list ports need an explicit list.
  */
 #include "graph/stages.h"
 #include "plugin/tables.h"
 
 #include <string.h>
 
-enum { NAMED_MAX = 8 /* candidates that a message lists */, END = -1 };
+enum { NAMED_MAX = 8 /* candidates listed in a message */, END = -1 };
 
 /* --------------------------------------------------------------------------------------------- as given */
 
@@ -25,7 +24,7 @@ static int constant_can_take(const struct sl_draft *draft, const struct sl_node 
          draft->graph->nodes[port.node].algorithm->kind == SL_KIND_CONSTANT;
 }
 
-/* The port that `text` names for an input; 0 with the error reported. */
+/* Finds the port that `text` names for an input; returns 0 with the error reported. */
 static int find_given(struct sl_draft *draft, const struct sl_node *node, uint32_t member, const struct sl_tree *text,
                       struct sl_port *port) {
   struct sl_reader *r = draft->reader;
@@ -34,9 +33,10 @@ static int find_given(struct sl_draft *draft, const struct sl_node *node, uint32
   if (!sl_port_find(draft, text, node->name, input->collection, wanted_by, port)) return 0;
   if (!sl_port_fits(draft, text->mark, node, member, *port)) return 0;
   if (constant_can_take(draft, node, *port)) return 1;
-  sl_report_error(r, text->mark, node->name, NULL,
-                  "input `%s`: a constant is made before the first event, so it cannot take %s, which is none",
-                  input->name, sl_port_name(draft, *port));
+  sl_report_error(
+      r, text->mark, node->name, NULL,
+      "input `%s`: a constant is made before the first event, so it cannot take %s, which is not a constant",
+      input->name, sl_port_name(draft, *port));
   return 0;
 }
 
@@ -55,14 +55,16 @@ static void connect_given(struct sl_draft *draft, struct sl_node *node, uint32_t
     connect(draft, &node->inputs[member], port);
 }
 
-int sl_says_all(const struct sl_tree *text) { return text->kind == SL_TREE_SCALAR && strcmp(text->text, "all") == 0; }
+int sl_tree_is_all(const struct sl_tree *text) {
+  return text->kind == SL_TREE_SCALAR && strcmp(text->text, "all") == 0;
+}
 
 static void open_list_port(struct sl_draft *draft, struct sl_wiring *wiring, uint32_t count) {
   wiring->ports = sl_arena_get(draft->reader->arena, count, sizeof *wiring->ports);
   wiring->names = sl_arena_get(draft->reader->arena, count, sizeof *wiring->names);
 }
 
-/* One more producer of a list port. `name` NULL: it is named as an output would be. */
+/* Adds a producer of a list port. `name` NULL: it is named like an output. */
 static void add_producer(struct sl_draft *draft, struct sl_node *node, uint32_t member, const struct sl_tree *text,
                          const char *name) {
   struct sl_wiring *wiring = &node->inputs[member];
@@ -78,7 +80,7 @@ static void add_producer(struct sl_draft *draft, struct sl_node *node, uint32_t 
   wiring->ports[wiring->count++] = port;
 }
 
-/* A list of ports, or a map of them by name, or one alone. */
+/* Connects a list of ports, a map of ports by name, or a single port. */
 static void connect_producers(struct sl_draft *draft, struct sl_node *node, uint32_t member,
                               const struct sl_tree *given) {
   open_list_port(draft, &node->inputs[member], given->kind == SL_TREE_SCALAR ? 1 : given->count);
@@ -101,7 +103,7 @@ static void wire_given(struct sl_draft *draft, uint32_t index) {
       continue;
     else if ((node->algorithm->members[member].flags & SL_FLAG_EACH) == 0)
       connect_given(draft, node, (uint32_t)member, entry->value);
-    else if (!sl_says_all(entry->value))
+    else if (!sl_tree_is_all(entry->value))
       connect_producers(draft, node, (uint32_t)member, entry->value);
   }
   sl_draft_references(draft, index);
@@ -109,69 +111,68 @@ static void wire_given(struct sl_draft *draft, uint32_t index) {
 
 /* ---------------------------------------------------------------------------------------------- as chosen */
 
-/* All outputs in the graph, chained by collection in the order of the document. */
-struct offer {
+/* All outputs in the graph, linked by collection in document order. */
+struct provided_port {
   struct sl_port port;
   int32_t next;
 };
 
-struct offered_collection {
+struct provided_collection {
   const char *name;
   int32_t first, last;
-  struct offered_collection *next;
+  struct provided_collection *next;
 };
 
 struct choice {
   struct sl_draft *draft;
-  struct offer *offers;
-  struct offered_collection *collections; /* as many as plugins declare: a short list */
+  struct provided_port *provided_ports;
+  struct provided_collection *collections; /* one per collection: a short list */
   struct sl_links users;
-  uint32_t *marks, *stack; /* marks[i] == stamp: node i depends on the node whose inputs are being chosen */
+  uint32_t *marks, *stack; /* marks[i] == stamp: node i depends on the node that is being connected */
   uint32_t stamp;
 };
 
-static const struct offered_collection *find_offered(const struct choice *c, const char *name) {
-  for (const struct offered_collection *o = c->collections; o != NULL; o = o->next)
+static const struct provided_collection *find_provided(const struct choice *c, const char *name) {
+  for (const struct provided_collection *o = c->collections; o != NULL; o = o->next)
     if (strcmp(o->name, name) == 0) return o;
   return NULL;
 }
 
-static void add_offer(struct choice *c, int32_t offer, const char *name) {
-  struct offered_collection *o = (struct offered_collection *)find_offered(c, name);
+static void add_output(struct choice *c, int32_t provided_port, const char *name) {
+  struct provided_collection *o = (struct provided_collection *)find_provided(c, name);
   if (o == NULL) {
     o = sl_arena_get(c->draft->reader->arena, 1, sizeof *o);
-    *o = (struct offered_collection){name, offer, offer, c->collections};
+    *o = (struct provided_collection){name, provided_port, provided_port, c->collections};
     c->collections = o;
     return;
   }
-  c->offers[o->last].next = offer;
-  o->last = offer;
+  c->provided_ports[o->last].next = provided_port;
+  o->last = provided_port;
 }
 
-static void collect_offers(struct choice *c) {
+static void collect_outputs(struct choice *c) {
   const struct sl_graph *graph = c->draft->graph;
   uint32_t count = 0;
   for (uint32_t i = 0; i < graph->node_count; i++)
     if (graph->nodes[i].algorithm != NULL) count += graph->nodes[i].algorithm->member_count;
-  c->offers = sl_arena_get(c->draft->reader->arena, count, sizeof *c->offers);
-  int32_t offer = 0;
+  c->provided_ports = sl_arena_get(c->draft->reader->arena, count, sizeof *c->provided_ports);
+  int32_t provided_port = 0;
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const struct sl_algorithm *algorithm = graph->nodes[i].algorithm;
     for (uint32_t m = 0; algorithm != NULL && m < algorithm->member_count; m++) {
       if (algorithm->members[m].kind != SL_MEMBER_OUT) continue;
-      c->offers[offer] = (struct offer){{(int32_t)i, (int32_t)m}, END};
-      add_offer(c, offer++, algorithm->members[m].collection->name);
+      c->provided_ports[provided_port] = (struct provided_port){{(int32_t)i, (int32_t)m}, END};
+      add_output(c, provided_port++, algorithm->members[m].collection->name);
     }
   }
 }
 
-/* The ports that could feed an input. */
 struct candidates {
   uint32_t count;
-  uint32_t of_others;             /* of these, ports of other nodes than that of the first */
-  uint32_t dependent;             /* further ones, of nodes that depend on the input's */
-  struct sl_port first, namesake; /* namesake: has the input's name; node SL_NONE if there is none */
-  const char *list;               /* for a message; the dependent ones if there are no others */
+  uint32_t of_others;             /* number of these that belong to other nodes than the first one */
+  uint32_t dependent;             /* number of further ports, of nodes that depend on the input's node */
+  struct sl_port first, namesake; /* namesake: port with the input's name; node SL_NONE if there is none */
+  const char *list;               /* for a message; lists the dependent ports if there are no others */
 };
 
 static void add_to_list(const struct choice *c, struct candidates *found, struct sl_port port, uint32_t number) {
@@ -187,12 +188,12 @@ static void add_to_list(const struct choice *c, struct candidates *found, struct
 static struct candidates find_candidates(struct choice *c, uint32_t index, const struct sl_member *input) {
   struct sl_draft *draft = c->draft;
   struct candidates found = {.namesake = {SL_NONE, SL_NONE}, .list = ""};
-  const struct offered_collection *offered = find_offered(c, input->collection->name);
-  if (offered == NULL) return found;
+  const struct provided_collection *provided = find_provided(c, input->collection->name);
+  if (provided == NULL) return found;
   c->stamp = index + 1;
   sl_links_reach(&c->users, index, c->stamp, c->marks, c->stack);
-  for (int32_t o = offered->first; o != END; o = c->offers[o].next) {
-    const struct sl_port port = c->offers[o].port;
+  for (int32_t o = provided->first; o != END; o = c->provided_ports[o].next) {
+    const struct sl_port port = c->provided_ports[o].port;
     if (port.node == (int32_t)index || !constant_can_take(draft, &draft->graph->nodes[index], port)) continue;
     if (c->marks[port.node] == c->stamp) {
       if (found.count == 0) add_to_list(c, &found, port, found.dependent + 1);
@@ -209,8 +210,8 @@ static struct candidates find_candidates(struct choice *c, uint32_t index, const
   return found;
 }
 
-/* Algorithms that offer a collection, as a hint, or NULL. */
-static const char *who_offers(struct sl_draft *draft, const char *collection) {
+/* Returns a hint with the algorithms that provide a collection, or NULL. */
+static const char *provider_hint(struct sl_draft *draft, const char *collection) {
   struct sl_reader *r = draft->reader;
   const struct sl_registry *registry = r->request->registry;
   const char *list = NULL;
@@ -222,19 +223,19 @@ static const char *who_offers(struct sl_draft *draft, const char *collection) {
     const struct sl_plugin_entry *entry = NULL;
     for (uint32_t a = 0; plugin != NULL && a < plugin->algorithm_count && count < NAMED_MAX; a++) {
       const struct sl_algorithm *algorithm = plugin->algorithms[a];
-      int offers = 0;
+      int provided_ports = 0;
       for (uint32_t m = 0; m < algorithm->member_count; m++)
-        offers |= algorithm->members[m].kind == SL_MEMBER_OUT &&
-                  strcmp(algorithm->members[m].collection->name, collection) == 0;
+        provided_ports |= algorithm->members[m].kind == SL_MEMBER_OUT &&
+                          strcmp(algorithm->members[m].collection->name, collection) == 0;
       const char *name = sl_arena_format(r->arena, "%s.%s", plugin->name, algorithm->name);
-      if (!offers || sl_registry_find(registry, name, r->request->target, &entry) == NULL) continue;
-      if (entry != &registry->entries[e]) continue; /* the target takes it from another plugin */
+      if (!provided_ports || sl_registry_find(registry, name, r->request->target, &entry) == NULL) continue;
+      if (entry != &registry->entries[e]) continue; /* for this target, another plugin provides the algorithm */
       list = count++ == 0 ? name : sl_arena_format(r->arena, "%s, %s", list, name);
     }
   }
   if (list == NULL) return NULL;
-  return sl_arena_format(r->arena, "%s: add a node that uses %s", count > 1 ? "several offer it" : "one offers it",
-                         list);
+  return sl_arena_format(r->arena, "%s: add a node that uses %s",
+                         count > 1 ? "several algorithms provide it" : "one algorithm provides it", list);
 }
 
 static void report_missing(struct choice *c, uint32_t index, const struct sl_member *input,
@@ -247,32 +248,32 @@ static void report_missing(struct choice *c, uint32_t index, const struct sl_mem
   if (found->count > 0) {
     const int is_list = sl_is_event_list(input->collection);
     const char *hint =
-        sl_arena_format(r->arena, "say which: `in: { %s: ... }`%s", input->name,
+        sl_arena_format(r->arena, "name the port: `in: { %s: ... }`%s", input->name,
                         optional ? sl_arena_format(r->arena, ", or `in: { %s: null }`", input->name) : "");
     sl_report_error(r, source->mark, node, hint,
-                    is_list ? "input `%s` (%s) must be named, as event lists are never chosen: %s"
+                    is_list ? "input `%s` (%s) must be set, because event lists are never connected automatically: %s"
                             : "input `%s` (%s) could come from several ports: %s",
                     input->name, collection, found->list);
   } else if (optional || draft->unknown_algorithms > 0 || r->error_count > SL_LIMIT_ERRORS) {
-    return; /* or one of the unknown ones may offer it */
+    return; /* a node with an unknown algorithm may provide it */
   } else if (found->dependent > 0) {
     sl_report_error(r, source->mark, node, NULL,
-                    "nothing can feed input `%s` (%s): what offers it depends on this node: %s", input->name,
+                    "no port can feed input `%s` (%s): the ports that provide it depend on this node: %s", input->name,
                     collection, found->list);
   } else {
-    sl_report_error(r, source->mark, node, who_offers(draft, collection),
-                    "nothing in the graph offers %s, which input `%s` needs", collection, input->name);
+    sl_report_error(r, source->mark, node, provider_hint(draft, collection),
+                    "no node of the graph provides %s, which input `%s` needs", collection, input->name);
   }
 }
 
-/* What did the user say about an input: nothing, a port (right or wrong), or null? */
-enum { SAID_NOTHING, SAID_PORT, SAID_NULL };
-static int said(const struct sl_draft *draft, uint32_t index, const char *input) {
+/* How an input is set in the graph: not at all, to a port (valid or not), or to null. */
+enum { SET_NOT, SET_TO_PORT, SET_TO_NULL };
+static int find_setting(const struct sl_draft *draft, uint32_t index, const char *input) {
   const struct sl_tree *in = sl_tree_get(draft->nodes[index].tree, "in");
   const struct sl_tree *value = sl_tree_get(in, input);
-  if (value != NULL) return sl_tree_is_null(value) ? SAID_NULL : SAID_PORT;
+  if (value != NULL) return sl_tree_is_null(value) ? SET_TO_NULL : SET_TO_PORT;
   const int refused = sl_tree_was_refused(in, input) || sl_tree_was_refused(draft->nodes[index].tree, "in");
-  return refused ? SAID_PORT : SAID_NOTHING;
+  return refused ? SET_TO_PORT : SET_NOT;
 }
 
 static void choose_input(struct choice *c, uint32_t index, uint32_t member) {
@@ -290,13 +291,13 @@ static void choose_input(struct choice *c, uint32_t index, uint32_t member) {
   }
 }
 
-/* From here on, what depends on what is taken as it stands. */
+/* Computes the dependencies of the connections made so far. */
 static void begin_pass(struct choice *c) {
   c->users = sl_links_new(c->draft, SL_LINKS_USERS);
   memset(c->marks, 0, c->draft->graph->node_count * sizeof *c->marks);
 }
 
-/* Required inputs (`flags` 0), or those that are wanted. */
+/* Connects required inputs (`flags` 0) or wanted inputs. */
 static void choose_inputs(struct choice *c, uint32_t flags) {
   struct sl_graph *graph = c->draft->graph;
   begin_pass(c);
@@ -306,8 +307,8 @@ static void choose_inputs(struct choice *c, uint32_t flags) {
       const struct sl_member *input = &node->algorithm->members[m];
       const uint32_t need = input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
       if (input->kind != SL_MEMBER_IN || (input->flags & (SL_FLAG_EACH | SL_FLAG_FIELD)) || need != flags) continue;
-      const int what = said(c->draft, i, input->name);
-      if (what == SAID_NOTHING || (what == SAID_NULL && flags == 0)) choose_input(c, i, m);
+      const int what = find_setting(c->draft, i, input->name);
+      if (what == SET_NOT || (what == SET_TO_NULL && flags == 0)) choose_input(c, i, m);
     }
   }
 }
@@ -318,15 +319,15 @@ static void take_all(struct choice *c, uint32_t index, uint32_t member) {
   struct sl_draft *draft = c->draft;
   struct sl_node *node = &draft->graph->nodes[index];
   struct sl_wiring *wiring = &node->inputs[member];
-  const struct offered_collection *offered = find_offered(c, node->algorithm->members[member].collection->name);
+  const struct provided_collection *provided = find_provided(c, node->algorithm->members[member].collection->name);
   uint32_t count = 0;
-  for (int32_t o = offered != NULL ? offered->first : END; o != END; o = c->offers[o].next) count++;
+  for (int32_t o = provided != NULL ? provided->first : END; o != END; o = c->provided_ports[o].next) count++;
   open_list_port(draft, wiring, count);
   wiring->chosen = 1;
   c->stamp = index + 1;
   sl_links_reach(&c->users, index, c->stamp, c->marks, c->stack);
-  for (int32_t o = count > 0 ? offered->first : END; o != END; o = c->offers[o].next) {
-    const struct sl_port port = c->offers[o].port;
+  for (int32_t o = count > 0 ? provided->first : END; o != END; o = c->provided_ports[o].next) {
+    const struct sl_port port = c->provided_ports[o].port;
     if (c->marks[port.node] == c->stamp || !constant_can_take(draft, node, port)) continue;
     if (!sl_port_fits(draft, draft->nodes[index].mark, node, member, port)) return;
     wiring->names[wiring->count] = sl_output_name(draft, port);
@@ -334,12 +335,12 @@ static void take_all(struct choice *c, uint32_t index, uint32_t member) {
   }
 }
 
-static void report_left_out(struct choice *c, uint32_t index, const struct sl_member *input) {
+static void report_unset_list(struct choice *c, uint32_t index, const struct sl_member *input) {
   struct sl_reader *r = c->draft->reader;
   sl_report_error(
       r, c->draft->nodes[index].mark, c->draft->graph->nodes[index].name,
-      sl_arena_format(r->arena, "say which: `in: { %s: [...] }`, or `in: { %s: all }`", input->name, input->name),
-      "input `%s` takes any number of ports (%s), and none was given", input->name, input->collection->name);
+      sl_arena_format(r->arena, "name the ports: `in: { %s: [...] }`, or `in: { %s: all }`", input->name, input->name),
+      "input `%s` takes any number of ports (%s), but was not set", input->name, input->collection->name);
 }
 
 static void wire_list_ports(struct choice *c) {
@@ -351,9 +352,9 @@ static void wire_list_ports(struct choice *c) {
       const struct sl_member *input = &node->algorithm->members[m];
       if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH) == 0) continue;
       const struct sl_tree *given = sl_tree_get(sl_tree_get(c->draft->nodes[i].tree, "in"), input->name);
-      if (said(c->draft, i, input->name) != SAID_PORT)
-        report_left_out(c, i, input);
-      else if (given != NULL && sl_says_all(given))
+      if (find_setting(c->draft, i, input->name) != SET_TO_PORT)
+        report_unset_list(c, i, input);
+      else if (given != NULL && sl_tree_is_all(given))
         take_all(c, i, m);
     }
   }
@@ -366,7 +367,7 @@ void sl_draft_wiring(struct sl_draft *draft) {
   struct choice c = {.draft = draft};
   c.marks = sl_arena_get(draft->reader->arena, graph->node_count, sizeof *c.marks);
   c.stack = sl_arena_get(draft->reader->arena, graph->node_count, sizeof *c.stack);
-  collect_offers(&c);
+  collect_outputs(&c);
   choose_inputs(&c, 0);
   choose_inputs(&c, SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
   wire_list_ports(&c);

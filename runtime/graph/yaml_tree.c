@@ -1,9 +1,9 @@
-/* yaml_tree.c: libyaml's events to a tree.
+/* yaml_tree.c: converts libyaml's events to a tree.
  *
- * Recursive descent; the depth is bounded before it recurses. An alias becomes a copy of what its anchor marked, so
- * that later stages may change values in place; every copied value counts towards SL_LIMIT_VALUES, which bounds the
- * expansion. What ends the parse (syntax, limits) returns NULL all the way up; what is wrong with one value is reported
- * and left out.
+ * Recursive descent with a depth limit. An alias becomes a copy of the anchored value, so that later stages may change
+ * values in place; every copied value counts towards SL_LIMIT_VALUES, which limits the expansion. Errors that end the
+ * parse (syntax, limits) return NULL through all levels; errors of a single value are reported and the value is
+ * omitted.
  */
 #include "graph/yaml_tree.h"
 
@@ -13,12 +13,12 @@
 #include <xxhash.h>
 #include <yaml.h>
 
-/* A parse at work. At most one event exists at a time. */
+/* The current parse. At most one event exists at a time. */
 struct sl_yaml {
   yaml_parser_t parser;
   yaml_event_t event;
   struct sl_text *text;
-  struct sl_tree *anchors; /* a map by anchor; value NULL while the anchored value is being read */
+  struct sl_tree *anchors; /* map from anchor name to value; NULL while the anchored value is being read */
 };
 
 /* -------------------------------------------------------------------------------------------------- trees */
@@ -37,12 +37,11 @@ struct sl_tree *sl_tree_scalar(struct sl_reader *r, const char *text, uint32_t q
   return tree;
 }
 
-/* Seeded by an address, so that no file can be made to collide. */
+/* Seeded with an address, so that a file cannot be constructed to cause collisions. */
 static uint64_t key_hash(const struct sl_tree *map, const char *key) {
   return XXH3_64bits_withSeed(key, strlen(key), (uint64_t)(uintptr_t)map);
 }
 
-/* The slot of `key`, or the free one where it would stand. */
 static struct sl_entry **index_slot(const struct sl_tree *map, const char *key) {
   const uint32_t mask = map->index_size - 1;
   uint32_t slot = (uint32_t)key_hash(map, key) & mask;
@@ -120,7 +119,7 @@ static struct sl_mark event_mark(const struct sl_yaml *yaml) {
 
 static void report_parser(struct sl_reader *r) {
   const yaml_parser_t *parser = &r->yaml->parser;
-  const char *problem = parser->problem != NULL ? parser->problem : "the text is no YAML";
+  const char *problem = parser->problem != NULL ? parser->problem : "the text is not YAML";
   if (parser->error == YAML_MEMORY_ERROR) longjmp(r->arena->failed, SL_ARENA_OUT_OF_MEMORY);
   if (parser->error == YAML_READER_ERROR) {
     sl_report_error(r, sl_mark_at_byte(r, r->yaml->text, parser->problem_offset), NULL, NULL, "%s", problem);
@@ -129,13 +128,13 @@ static void report_parser(struct sl_reader *r) {
   const struct sl_mark mark = {r->yaml->text, (uint32_t)parser->problem_mark.line + 1,
                                (uint32_t)parser->problem_mark.column + 1};
   if (parser->context != NULL && parser->context_mark.line != parser->problem_mark.line)
-    sl_report_error(r, mark, NULL, NULL, "%s (%s that begins in line %u)", problem, parser->context,
+    sl_report_error(r, mark, NULL, NULL, "%s (%s that begins on line %u)", problem, parser->context,
                     (uint32_t)parser->context_mark.line + 1);
   else
     sl_report_error(r, mark, NULL, NULL, "%s", problem);
 }
 
-/* Takes the next event in place of the last one. */
+/* Replaces the current event by the next one; returns 0 with the error reported. */
 static int next_event(struct sl_reader *r) {
   yaml_event_delete(&r->yaml->event);
   if (yaml_parser_parse(&r->yaml->parser, &r->yaml->event)) return 1;
@@ -146,7 +145,7 @@ static int next_event(struct sl_reader *r) {
 static int count_values(struct sl_reader *r, struct sl_mark mark, uint32_t count) {
   r->value_count += count;
   if (r->value_count <= SL_LIMIT_VALUES) return 1;
-  sl_report_error(r, mark, NULL, NULL, "the graph has more than %d values, aliases expanded", SL_LIMIT_VALUES);
+  sl_report_error(r, mark, NULL, NULL, "the graph has more than %d values, with aliases expanded", SL_LIMIT_VALUES);
   return 0;
 }
 
@@ -168,12 +167,12 @@ static uint32_t depth_of(const struct sl_tree *tree) {
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-/* What stands for a value that was refused with a message, where a caller needs one. */
+/* Placeholder for a value that was refused with a message. */
 static struct sl_tree *refused(struct sl_reader *r, struct sl_mark mark) { return sl_tree_new(r, 0, mark); }
 
 static int too_deep(struct sl_reader *r, struct sl_mark mark, uint32_t depth) {
   if (depth <= SL_LIMIT_DEPTH) return 0;
-  sl_report_error(r, mark, NULL, NULL, "maps and lists are more than %d deep", SL_LIMIT_DEPTH);
+  sl_report_error(r, mark, NULL, NULL, "maps and lists are nested more than %d deep", SL_LIMIT_DEPTH);
   return 1;
 }
 
@@ -186,12 +185,12 @@ static struct sl_tree *read_alias(struct sl_reader *r, uint32_t depth) {
     sl_guess_begin(r, &guess, name);
     for (const struct sl_entry *other = r->yaml->anchors->first; other != NULL; other = other->next)
       sl_guess_offer(&guess, other->key);
-    sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "no anchor &%s stands before this alias",
+    sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "there is no anchor &%s before this alias",
                     sl_shown(r, name));
     return refused(r, mark);
   }
   if (anchor->value == NULL) {
-    sl_report_error(r, mark, NULL, NULL, "the alias *%s stands within its own anchor", sl_shown(r, name));
+    sl_report_error(r, mark, NULL, NULL, "the alias *%s is within its own anchor", sl_shown(r, name));
     return refused(r, mark);
   }
   if (!count_values(r, mark, values_in(anchor->value))) return NULL;
@@ -199,8 +198,8 @@ static struct sl_tree *read_alias(struct sl_reader *r, uint32_t depth) {
   return sl_tree_copy(r, anchor->value);
 }
 
-/* Opens the anchor of the current event, if it has one. A name that was used before stands for the new value from here
- * on (YAML 1.2, 7.1); aliases that were read before are copies and keep the old one. */
+/* Opens the anchor of the current event, if it has one. An anchor name may be reused and then means the new value (YAML
+ * 1.2, 7.1); earlier aliases are copies and keep the old value. */
 static struct sl_entry *open_anchor(struct sl_reader *r, const yaml_char_t *anchor) {
   if (anchor == NULL) return NULL;
   const char *name = (const char *)anchor;
@@ -217,7 +216,8 @@ static void refuse_tag(struct sl_reader *r, const yaml_char_t *tag) {
     sl_report_error(r, event_mark(r->yaml), NULL, "quote a value to make it a string", "tags are not supported");
 }
 
-/* Escapes, line breaks and a block's indentation all make what is written longer than the text. */
+/* Returns 1 + the number of characters before the text, or 0 if escapes, line breaks or indentation make the written
+ * form longer than the text. */
 static uint32_t text_begins(const yaml_event_t *event) {
   const int quotes = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
   size_t characters = 0;
@@ -235,7 +235,7 @@ static struct sl_tree *read_scalar(struct sl_reader *r) {
   struct sl_entry *anchor = open_anchor(r, r->yaml->event.data.scalar.anchor);
   struct sl_tree *scalar;
   if (strlen(text) != bytes) {
-    sl_report_error(r, mark, NULL, NULL, "a value holds a zero character");
+    sl_report_error(r, mark, NULL, NULL, "a value contains a zero character");
     scalar = refused(r, mark);
   } else {
     scalar = sl_tree_scalar(r, sl_arena_text(r->arena, text, bytes),
@@ -269,7 +269,7 @@ static struct sl_tree *read_list(struct sl_reader *r, uint32_t depth) {
   return list;
 }
 
-/* A key that can be used, or NULL with the error reported. */
+/* Returns the text of a valid key, or NULL with the error reported. */
 static const char *check_key(struct sl_reader *r, const struct sl_tree *map, const struct sl_tree *key) {
   if (key->kind == 0) return NULL;
   if (key->kind != SL_TREE_SCALAR || strlen(key->text) > SL_LIMIT_KEY_BYTES) {
@@ -278,7 +278,7 @@ static const char *check_key(struct sl_reader *r, const struct sl_tree *map, con
   }
   const struct sl_entry *first = sl_tree_find(map, key->text);
   if (first != NULL) {
-    sl_report_error(r, key->mark, NULL, NULL, "the key `%s` was given in line %u already", key->text, first->mark.line);
+    sl_report_error(r, key->mark, NULL, NULL, "the key `%s` was already given on line %u", key->text, first->mark.line);
     return NULL;
   }
   return key->text;
@@ -302,7 +302,7 @@ static struct sl_tree *read_map(struct sl_reader *r, uint32_t depth) {
   return map;
 }
 
-/* The value that begins with the current event. NULL ends the parse; kind 0 is a value that was refused. */
+/* Reads the value that begins with the current event. NULL ends the parse; kind 0 is a refused value. */
 static struct sl_tree *read_value(struct sl_reader *r, uint32_t depth) {
   const struct sl_mark mark = event_mark(r->yaml);
   if (r->yaml->event.type == YAML_ALIAS_EVENT) return read_alias(r, depth);
@@ -314,7 +314,7 @@ static struct sl_tree *read_value(struct sl_reader *r, uint32_t depth) {
 
 /* ---------------------------------------------------------------------------------------------- documents */
 
-/* Events around the one value: stream start, document start, value, document end, stream end. */
+/* Reads the events around the value: stream start, document start, value, document end, stream end. */
 static struct sl_tree *read_document(struct sl_reader *r) {
   if (!next_event(r) || !next_event(r)) return NULL;
   if (r->yaml->event.type == YAML_STREAM_END_EVENT) {
@@ -325,19 +325,21 @@ static struct sl_tree *read_document(struct sl_reader *r) {
   struct sl_tree *tree = read_value(r, 1);
   if (tree == NULL || !next_event(r) || !next_event(r)) return NULL;
   if (r->yaml->event.type != YAML_STREAM_END_EVENT) {
-    sl_report_error(r, event_mark(r->yaml), NULL, NULL, "a file holds one document; here begins a second one");
+    sl_report_error(r, event_mark(r->yaml), NULL, NULL,
+                    "a file can contain only one document; a second one begins here");
     return NULL;
   }
   return tree;
 }
 
-/* libyaml compares each %TAG line with all earlier ones, so that many of them cost seconds. Tags are refused anyway. */
+/* libyaml compares each %TAG line with all earlier ones, so that many of them take seconds. Tags are refused in any
+ * case. */
 static int has_tag_directive(const struct sl_text *text) {
   static const char directive[] = "%TAG";
   const char *end = text->text + text->bytes;
   for (const char *at = text->text; (at = memchr(at, '%', (size_t)(end - at))) != NULL; at++) {
     const unsigned char before = at > text->text ? (unsigned char)at[-1] : '\n';
-    const int begins_line = before < ' ' || before >= 0x80; /* or might, after an unusual line break */
+    const int begins_line = before < ' ' || before >= 0x80; /* or possibly does, after an unusual line break */
     if (begins_line && (size_t)(end - at) >= strlen(directive) && memcmp(at, directive, strlen(directive)) == 0)
       return 1;
   }
@@ -346,7 +348,7 @@ static int has_tag_directive(const struct sl_text *text) {
 
 struct sl_tree *sl_tree_read(struct sl_reader *r, struct sl_text *text) {
   if (has_tag_directive(text)) {
-    sl_report_error(r, (struct sl_mark){text, 0, 0}, NULL, NULL, "tags are not supported, so %%TAG is not either");
+    sl_report_error(r, (struct sl_mark){text, 0, 0}, NULL, NULL, "tags and %%TAG are not supported");
     return NULL;
   }
   struct sl_yaml *yaml = sl_arena_get(r->arena, 1, sizeof *yaml);

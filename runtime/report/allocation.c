@@ -1,4 +1,4 @@
-/* allocation.c: the planner alone, on a problem from a file: sluice.h's sl_allocation. */
+/* allocation.c: the planner alone, on a problem from a file: sl_allocation of sluice.h. */
 #include "base/locale.h"
 #include "base/processor.h"
 #include "plan/csv.h"
@@ -92,8 +92,8 @@ int sl_allocation_write_svg(const struct sl_allocation *a, FILE *file) {
                                    .offset = b->offset,
                                    .lower = b->lower,
                                    .upper = b->upper,
-                                   .kept_from = b->lower,
-                                   .kept_until = b->upper,
+                                   .reserved_from = b->lower,
+                                   .reserved_until = b->upper,
                                    .group = i};
     if (b->lower < picture.first_step) picture.first_step = b->lower;
     if (b->upper > picture.end_step) picture.end_step = b->upper;

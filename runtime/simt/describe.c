@@ -1,4 +1,4 @@
-/* describe.c: says why a block is stuck, for example
+/* describe.c: explains why a block is stuck, for example
  *
  *   kernel count_hits, block 2 of 3: the threads do not meet: threads 0-15 wait at __syncthreads() at hits.cu:12;
  *   threads 16-31 returned (simt.seed=1, simt.warp=32)
@@ -30,7 +30,7 @@ static int same_place(const struct simt_thread *a, const struct simt_thread *b) 
   return a->state == SIMT_RETURNED || (a->site == b->site && a->collective == b->collective);
 }
 
-/* "threads 0-3, 7" of those that are where `like` is. */
+/* Writes "threads 0-3, 7": the threads at the same site as `like`. */
 static void add_threads(struct text *text, const struct simt_machine *m, const struct simt_thread *like) {
   uint32_t ranges = 0, count = 0;
   for (uint32_t i = 0; i < m->threads; i++) count += same_place(&m->thread[i], like) ? 1u : 0u;

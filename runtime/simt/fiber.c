@@ -1,4 +1,4 @@
-/* fiber.c: see fiber.h. A switch saves what the ABI lets a callee keep: registers and floating-point control words. */
+/* fiber.c: see fiber.h. A switch saves the callee-saved registers of the ABI and the floating-point control words. */
 #include "simt/fiber.h"
 
 #include <sluice/plugin.h>
@@ -19,9 +19,10 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-/* Saves the running fiber, its stack pointer in *save, and goes on with the one whose stack pointer is `to`. */
+/* Saves the running fiber and stores its stack pointer in *save; continues the fiber with stack pointer `to`. */
 void sl_fiber_switch_stacks(void **save, void *to) __attribute__((visibility("hidden")));
-/* Where a new fiber begins: calls the entry function with its argument, both from registers of the frame below. */
+/* Entry point of a new fiber: calls the entry function with its argument, both from saved registers of the first
+ * frame. */
 void sl_fiber_start(void) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
@@ -61,7 +62,7 @@ __asm__(
     ".type sl_fiber_start, @function\n"
     "sl_fiber_start:\n"
     "  movq %rbx, %rdi\n"
-    "  pushq $0\n" /* the end of the stack for who walks it; and keeps the stack aligned */
+    "  pushq $0\n" /* end of the stack for unwinders; keeps the stack aligned */
     "  pushq $0\n"
     "  call *%r12\n"
     "  ud2\n"
@@ -125,7 +126,7 @@ __asm__(
     ".type sl_fiber_start, %function\n"
     "sl_fiber_start:\n"
     "  mov x0, x20\n"
-    "  mov x29, #0\n" /* the end of the stack for who walks it */
+    "  mov x29, #0\n" /* end of the stack for unwinders */
     "  mov x30, #0\n"
     "  blr x19\n"
     "  brk #0\n"
@@ -177,7 +178,7 @@ void sl_fiber_begin(struct sl_fiber *thread) {
   const void *bottom;
   size_t bytes;
   __sanitizer_finish_switch_fiber(NULL, &bottom, &bytes);
-  if (!thread->stack) { /* then it was the thread that switched */
+  if (!thread->stack) { /* the first switch came from the thread */
     thread->stack = (char *)(uintptr_t)bottom;
     thread->stack_bytes = bytes;
   }

@@ -1,8 +1,8 @@
-/* fiber.h: fibers: stacks that one thread of the host switches between.
+/* fiber.h: fibers: several stacks on one host thread.
  *
- * A fiber begins in its entry function at its first switch, and ends with sl_fiber_leave. One that is left in the
- * middle is dropped by preparing it anew; nothing on its stack is unwound. All switches among a set of fibers happen on
- * the thread that began them. AddressSanitizer is told of each.
+ * A fiber starts its entry function at the first switch to it and ends with sl_fiber_leave. An unfinished fiber is
+ * discarded by preparing it again; its stack is not unwound. All switches between a set of fibers happen on the thread
+ * that started them. AddressSanitizer is informed of each switch.
  */
 #ifndef SL_FIBER_H
 #define SL_FIBER_H
@@ -10,25 +10,25 @@
 #include <stddef.h>
 
 struct sl_fiber {
-  void *stack_pointer; /* while it does not run */
-  char *stack;         /* lowest byte; NULL for a thread's own stack whose place is not known yet */
+  void *stack_pointer; /* while the fiber is not running */
+  char *stack;         /* lowest byte; NULL: a thread's own stack, not yet located */
   size_t stack_bytes;
-  void *fake_stack; /* AddressSanitizer's */
+  void *fake_stack; /* for AddressSanitizer */
   int unfinished;
 };
 
-/* Maps a stack, with a page below that faults. Returns 0 or SL_ENOMEM. */
+/* Maps a stack with a guard page below. Returns 0 or SL_ENOMEM. */
 int sl_fiber_open(struct sl_fiber *fiber, size_t stack_bytes);
 void sl_fiber_close(struct sl_fiber *fiber);
 
-/* Makes the fiber begin with entry(argument), which calls sl_fiber_begin first and never returns. */
+/* Prepares the fiber to start with entry(argument), which must call sl_fiber_begin first and must never return. */
 void sl_fiber_prepare(struct sl_fiber *fiber, void (*entry)(void *argument), void *argument);
-/* `thread`: a fiber that stands for the stack of the thread that made the first switch. */
+/* `thread`: the fiber that represents the stack of the thread that made the first switch. */
 void sl_fiber_begin(struct sl_fiber *thread);
 
-/* Goes on with `to`; returns when something switches back to `from`, the fiber that runs. */
+/* Continues `to`; returns when another fiber switches back to `from`, the running fiber. */
 void sl_fiber_switch(struct sl_fiber *from, struct sl_fiber *to);
-/* The same at the end of `from`. */
+/* Ends `from` and continues `to`. */
 void sl_fiber_leave(struct sl_fiber *from, struct sl_fiber *to) __attribute__((noreturn));
 
 #endif

@@ -1,15 +1,17 @@
-/* machine.c: one block of threads.
+/* machine.c: runs one block of threads.
  *
- * A thread is ready, runs, waits, or has returned. When the running thread has to wait it picks a ready one by the seed
- * and switches to it directly. The last thread to arrive at a barrier or a warp operation makes all that wait there
- * ready again, itself included. When nobody is ready and not all have returned, the block is stuck: some threads
- * returned, or wait at another place. Then the host's stack goes on, and the fibers are dropped where they stand.
+ * 1. A thread is ready, running, waiting, or has returned. When the running thread must wait, it picks a ready thread
+ *    with the seeded generator and switches to it directly.
+ * 2. The last thread to arrive at a barrier or a warp operation makes all threads that wait there ready, including
+ *    itself.
+ * 3. If no thread is ready and not all have returned, the block is stuck: some threads returned or wait at another
+ *    site. The host's stack continues and the fibers are discarded.
  */
 #include "simt/machine.h"
 
 #include <string.h>
 
-enum { PAUSE_EVERY = 8 }; /* atomics, on average */
+enum { PAUSE_EVERY = 8 }; /* atomics between pauses, on average */
 
 uint32_t simt_draw(struct simt_machine *m, uint32_t limit) {
   uint64_t z = m->random += 0x9E3779B97F4A7C15u; /* splitmix64 */
@@ -31,8 +33,8 @@ static void make_ready(struct simt_machine *m, struct simt_thread *t) {
 
 static struct simt_thread *take_ready(struct simt_machine *m) {
   if (m->ready_count == 0) return NULL;
-  const uint32_t place = simt_draw(m, m->ready_count), index = m->ready[place];
-  m->ready[place] = m->ready[--m->ready_count];
+  const uint32_t slot = simt_draw(m, m->ready_count), index = m->ready[slot];
+  m->ready[slot] = m->ready[--m->ready_count];
   return &m->thread[index];
 }
 
@@ -46,8 +48,8 @@ void simt_drop(struct simt_machine *m) {
   __builtin_unreachable();
 }
 
-/* The running thread, whose state says what it waits for, gives way. Returns when it is ready and chosen. */
-static void give_way(struct simt_machine *m, struct simt_thread *self) {
+/* Suspends the running thread, which has set its state. Returns when the thread is ready and chosen again. */
+static void suspend(struct simt_machine *m, struct simt_thread *self) {
   struct simt_thread *next = take_ready(m);
   if (next == self) return;
   self->collective = m->block.collective;
@@ -61,8 +63,8 @@ static void give_way(struct simt_machine *m, struct simt_thread *self) {
 
 /* ------------------------------------------------------------------------------------------------ barrier */
 
-/* Do all threads of [first, end) that have not returned wait at the same place? */
-static int together(const struct simt_machine *m, uint32_t first, uint32_t end, uint32_t state) {
+/* Returns 1 if all threads of [first, end) that have not returned wait at the same site. */
+static int all_wait_at_one_site(const struct simt_machine *m, uint32_t first, uint32_t end, uint32_t state) {
   const struct simt_thread *one = NULL;
   for (uint32_t i = first; i < end; i++) {
     const struct simt_thread *t = &m->thread[i];
@@ -80,12 +82,12 @@ void simt_barrier(struct sl_simt_block *block, const struct sl_simt_site *site) 
   self->site = site;
   self->state = SIMT_AT_BARRIER;
   self->collective = block->collective;
-  if (++m->waiting == m->threads && together(m, 0, m->threads, SIMT_AT_BARRIER)) {
+  if (++m->waiting == m->threads && all_wait_at_one_site(m, 0, m->threads, SIMT_AT_BARRIER)) {
     m->waiting = 0;
     m->barrier_time = ++m->time;
     for (uint32_t i = 0; i < m->threads; i++) make_ready(m, &m->thread[i]);
   }
-  give_way(m, self);
+  suspend(m, self);
 }
 
 /* -------------------------------------------------------------------------------------------------- warps */
@@ -100,14 +102,14 @@ static uint64_t warp_result(const struct simt_machine *m, const struct simt_thre
   return m->thread[source].value;
 }
 
-/* Lets the warp's threads go on if all that have not returned wait at the same place. */
+/* Makes the warp's threads ready if all that have not returned wait at the same site. */
 static void resolve_warp(struct simt_machine *m, uint32_t index) {
   struct simt_warp *warp = &m->warps[index];
   const uint32_t first = index * m->settings.warp_size, end = first + warp->threads;
   if (warp->waiting == 0 || warp->waiting + warp->returned < warp->threads) return;
-  if (!together(m, first, end, SIMT_AT_WARP)) return;
+  if (!all_wait_at_one_site(m, first, end, SIMT_AT_WARP)) return;
   uint64_t ballot = 0;
-  int is_sync = 0; /* of all of them or none */
+  int is_sync = 0; /* equal for all threads */
   for (uint32_t i = first; i < end; i++)
     if (m->thread[i].state == SIMT_AT_WARP && m->thread[i].value) ballot |= (uint64_t)1 << (i - first);
   for (uint32_t i = first; i < end; i++)
@@ -133,7 +135,7 @@ uint64_t simt_warp(struct sl_simt_block *block, const struct sl_simt_site *site,
   self->lane = lane;
   m->warps[self->index / m->settings.warp_size].waiting++;
   resolve_warp(m, self->index / m->settings.warp_size);
-  give_way(m, self);
+  suspend(m, self);
   return self->result;
 }
 
@@ -146,7 +148,7 @@ void simt_pause(struct sl_simt_block *block) {
   struct simt_thread *self = running(m);
   draw_pause(m);
   make_ready(m, self);
-  give_way(m, self);
+  suspend(m, self);
 }
 
 static void run_thread(void *argument) {
@@ -165,7 +167,8 @@ static void run_thread(void *argument) {
   sl_fiber_leave(&self->fiber, next ? (struct sl_fiber *)(uintptr_t)&next->fiber : &m->host);
 }
 
-/* What shared memory and missing lanes hold: as floats NaN, 3e38, -3e-16 or 1e16, and large integers. */
+/* Chooses the bytes that fill shared memory and represent missing lanes: as floats NaN, 3e38, -3e-16 or 1e16, and large
+ * integers. */
 static void draw_poison(struct simt_machine *m) {
   static const unsigned char bytes[] = {0xFF, 0x7F, 0xA5, 0x5A};
   memset(&m->poison, bytes[simt_draw(m, sizeof bytes)], sizeof m->poison);
@@ -177,7 +180,7 @@ int simt_block_run(struct simt_machine *m) {
   draw_pause(m);
   memset(launch->shared_begin, (int)(m->poison & 0xFF), (size_t)(launch->shared_end - launch->shared_begin));
   if (m->watch) m->watch->block(m);
-  m->barrier_time = ++m->time; /* another block's threads are not this one's */
+  m->barrier_time = ++m->time; /* separates the accesses of consecutive blocks */
   m->waiting = m->returned = m->ready_count = 0;
   m->message[0] = '\0';
   for (uint32_t first = 0, w = 0; first < m->threads; first += m->settings.warp_size, w++)

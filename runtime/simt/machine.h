@@ -1,4 +1,4 @@
-/* machine.h: what the emulator's files share: the threads of a block, and who waits for whom. */
+/* machine.h: shared by the emulator's files: the threads of a block and their states. */
 #ifndef SL_SIMT_MACHINE_H
 #define SL_SIMT_MACHINE_H
 
@@ -15,24 +15,24 @@ struct simt_thread {
   struct sl_fiber fiber;
   struct simt_machine *machine;
   uint32_t index, state;
-  const struct sl_simt_site *site;       /* where it waits */
-  const struct sl_simt_site *collective; /* in which it is, while it does not run */
-  uint32_t operation, lane;              /* of a warp */
+  const struct sl_simt_site *site;       /* site where it waits */
+  const struct sl_simt_site *collective; /* collective in which it is, while it is not running */
+  uint32_t operation, lane;              /* of a warp operation */
   uint64_t value, result;
 };
 
 struct simt_warp {
   uint32_t waiting, returned, threads;
-  uint32_t synced; /* at what time its threads last met at sl_warp_sync() */
+  uint32_t synced; /* time of the last sl_warp_sync() of its threads */
 };
 
 struct simt_machine;
 
-/* Who looks on: simt/race.h. */
+/* Callbacks for race detection: simt/race.h. */
 struct simt_watch {
-  int (*launch)(struct simt_machine *m); /* before the first block; SL_ENOMEM */
-  void (*block)(struct simt_machine *m); /* shared memory holds nothing */
-  void (*end)(struct simt_machine *m);   /* of the launch */
+  int (*launch)(struct simt_machine *m); /* before the first block; may return SL_ENOMEM */
+  void (*block)(struct simt_machine *m); /* before each block: shared memory holds no values */
+  void (*end)(struct simt_machine *m);   /* at the end of the launch */
 };
 
 struct sl_device {
@@ -40,41 +40,41 @@ struct sl_device {
   uint32_t warp_size;
 };
 
-/* A stream's emulator. */
+/* The emulator of a stream. */
 struct simt_machine {
-  struct sl_stream stream; /* the beginning of a struct sl_simt_stream, and of a struct sl_race_stream */
+  struct sl_stream stream; /* first members of struct sl_simt_stream and struct sl_race_stream */
   const struct sl_simt_api *api;
   struct simt_machine *self;
-  void *race; /* who looks on, and how; NULL: nobody */
+  void *race; /* state of the race detection; NULL: off */
   const struct simt_watch *watch;
   struct sl_device settings;
   uint64_t launches, random;
-  struct sl_fiber host; /* the thread that launches */
+  struct sl_fiber host; /* the stack of the launching thread */
   const struct sl_simt_launch *launch;
   struct sl_simt_block block;
-  uint32_t threads, opened; /* of a block; with a stack */
+  uint32_t threads, opened; /* threads of a block; threads that have a stack */
   uint32_t waiting, returned, ready_count;
   uint32_t ready[SIMT_MAX_THREADS];
   struct simt_warp warps[SIMT_MAX_WARPS];
   struct simt_thread thread[SIMT_MAX_THREADS];
-  uint32_t time, barrier_time; /* in the launch: how often threads have met; when last all of the block */
+  uint32_t time, barrier_time; /* in the launch: number of times threads have met; value at the block's last barrier */
   uint64_t poison;
   char message[SIMT_MESSAGE_BYTES]; /* not empty: the block failed */
 };
 
-/* machine.c. Runs one block of machine->launch; block.block_index, block_dim and grid_dim are set, the threads have
- * stacks. Returns 0, or SL_EDEVICE with a message. */
+/* machine.c. Runs one block of machine->launch; block.block_index, block_dim and grid_dim must be set, and the threads
+ * must have stacks. Returns 0, or SL_EDEVICE with a message. */
 int simt_block_run(struct simt_machine *m);
 void simt_barrier(struct sl_simt_block *block, const struct sl_simt_site *site);
 uint64_t simt_warp(struct sl_simt_block *block, const struct sl_simt_site *site, uint32_t operation, uint64_t value,
                    uint32_t lane);
 void simt_pause(struct sl_simt_block *block);
-/* The running thread is in no state to go on: drops the block, for the reason in machine->message. */
+/* Discards the block because the running thread cannot continue; the reason is in machine->message. */
 void simt_drop(struct simt_machine *m) __attribute__((noreturn));
-/* The next random number below `limit`. */
+/* Returns the next random number below `limit`. */
 uint32_t simt_draw(struct simt_machine *m, uint32_t limit);
 
-/* describe.c. Nobody can go on: writes into machine->message who waits where. */
+/* describe.c. For a stuck block: writes to machine->message which threads wait where. */
 void simt_describe(struct simt_machine *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* race.c: one access of a thread; see race.h. */
+/* race.c: checks one access of a thread; see race.h. */
 #include "simt/race.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static const struct simt_thread *running(const struct race *r) {
 
 static uint32_t warp_of(const struct race *r, uint32_t thread) { return thread / r->machine->settings.warp_size; }
 
-/* Is what was done there before ordered before what this thread does now? */
+/* Returns 1 if the earlier access is ordered before the present access of this thread. */
 static int is_ordered(const struct race *r, struct race_record before, uint32_t thread) {
   const struct simt_machine *m = r->machine;
   if (before.time == 0) return 1;
@@ -25,13 +25,14 @@ static int is_same_warp(const struct race *r, struct race_record a, struct race_
   return race_block_of(a) == race_block_of(b) && warp_of(r, race_thread_of(a)) == warp_of(r, race_thread_of(b));
 }
 
-static void keep(const struct race *r, struct race_record kept[RACE_KEPT], struct race_record now) {
+static void record_recent(const struct race *r, struct race_record recent[RACE_RECENT], struct race_record now) {
   const uint32_t thread = race_thread_of(now);
-  if (is_ordered(r, kept[0], thread)) {
-    kept[0] = now;
-    if (is_ordered(r, kept[1], thread)) kept[1].time = 0;
-  } else if (is_ordered(r, kept[1], thread) || (is_same_warp(r, kept[0], kept[1]) && !is_same_warp(r, kept[0], now))) {
-    kept[1] = now;
+  if (is_ordered(r, recent[0], thread)) {
+    recent[0] = now;
+    if (is_ordered(r, recent[1], thread)) recent[1].time = 0;
+  } else if (is_ordered(r, recent[1], thread) ||
+             (is_same_warp(r, recent[0], recent[1]) && !is_same_warp(r, recent[0], now))) {
+    recent[1] = now;
   }
 }
 
@@ -42,7 +43,7 @@ struct access {
   uint64_t bytes;
   uint32_t kind, place;
   struct race_record now;
-  struct race_record other; /* the first that is not ordered */
+  struct race_record other; /* the first unordered access */
   uint32_t other_kind;
 };
 
@@ -53,25 +54,26 @@ static void compare(const struct race *r, struct access *a, struct race_record b
 }
 
 static void compare_all(const struct race *r, struct access *a, const struct race_history *h) {
-  for (int i = 0; i < RACE_KEPT && a->kind & SL_RACE_WRITE; i++) compare(r, a, h->reads[i], SL_RACE_READ);
-  for (int i = 0; i < RACE_KEPT && !(a->kind & SL_RACE_ATOMIC); i++)
+  for (int i = 0; i < RACE_RECENT && a->kind & SL_RACE_WRITE; i++) compare(r, a, h->reads[i], SL_RACE_READ);
+  for (int i = 0; i < RACE_RECENT && !(a->kind & SL_RACE_ATOMIC); i++)
     compare(r, a, h->atomics[i], SL_RACE_WRITE | SL_RACE_ATOMIC);
   compare(r, a, h->write, SL_RACE_WRITE);
 }
 
-/* A write hides what was before it: who is ordered after it is ordered after that, or has been told of. */
-static void enter(const struct race *r, struct access *a, struct race_history *h) {
+/* A write replaces the history: an access ordered after the write is ordered after all earlier accesses, or a race with
+ * them was reported. */
+static void record(const struct race *r, struct access *a, struct race_history *h) {
   compare_all(r, a, h);
   if (a->kind == (SL_RACE_WRITE | SL_RACE_ATOMIC)) {
-    keep(r, h->atomics, a->now);
+    record_recent(r, h->atomics, a->now);
   } else if (a->kind & SL_RACE_WRITE) {
     *h = (struct race_history){.write = a->now};
-  } else if (!(a->kind & SL_RACE_ATOMIC)) { /* of an atomic, the write that follows is kept */
-    keep(r, h->reads, a->now);
+  } else if (!(a->kind & SL_RACE_ATOMIC)) { /* of an atomic, only the write part is recorded */
+    record_recent(r, h->reads, a->now);
   }
 }
 
-/* The histories of the word's bytes, as copies of what it was as a whole. */
+/* Returns the histories of the word's bytes, created as copies of the word's history; NULL if there is no room. */
 static struct race_history *split(struct race_device *d, struct race_cell *cell) {
   if (cell->bytes == 0) {
     if (d->bytes_taken + RACE_WORD >= RACE_BYTES_MAX) return NULL;
@@ -82,23 +84,23 @@ static struct race_history *split(struct race_device *d, struct race_cell *cell)
   return &d->bytes[cell->bytes - 1];
 }
 
-static void enter_word(const struct race *r, struct access *a, struct race_cell *cell, uint32_t first, uint32_t end) {
+static void record_word(const struct race *r, struct access *a, struct race_cell *cell, uint32_t first, uint32_t end) {
   struct race_device *d = r->device;
   if (cell->generation != d->generation) *cell = (struct race_cell){.generation = d->generation};
   struct race_history *bytes = cell->bytes || end - first < RACE_WORD ? split(d, cell) : NULL;
   if (!bytes) {
-    enter(r, a, &cell->word);
+    record(r, a, &cell->word);
     return;
   }
-  for (uint32_t i = first; i < end; i++) enter(r, a, &bytes[i]);
+  for (uint32_t i = first; i < end; i++) record(r, a, &bytes[i]);
 }
 
-static void enter_memory(const struct race *r, struct access *a, const struct race_shadow *shadow) {
+static void record_memory(const struct race *r, struct access *a, const struct race_shadow *shadow) {
   const uint64_t begin = (uint64_t)(a->memory - shadow->memory), end = begin + a->bytes;
   for (uint64_t word = begin / RACE_WORD; word * RACE_WORD < end; word++) {
     const uint64_t at = word * RACE_WORD;
-    enter_word(r, a, &shadow->cells[word], begin > at ? (uint32_t)(begin - at) : 0,
-               end < at + RACE_WORD ? (uint32_t)(end - at) : RACE_WORD);
+    record_word(r, a, &shadow->cells[word], begin > at ? (uint32_t)(begin - at) : 0,
+                end < at + RACE_WORD ? (uint32_t)(end - at) : RACE_WORD);
   }
 }
 
@@ -110,7 +112,8 @@ static uint64_t count_written(const struct race_shadow *s, uint64_t first, uint6
   return count;
 }
 
-/* A struct is copied whole, whatever of it holds a value: of what is larger than a word one byte is enough. */
+/* A struct is copied as a whole, including padding without values: for accesses larger than a word, one written byte is
+ * enough. */
 int race_is_written(const struct race_shadow *s, uint64_t first, uint64_t bytes) {
   if (bytes == RACE_WORD && first % RACE_WORD == 0) return (s->written[first / 8] >> first % 8 & 0xFu) == 0xFu;
   const uint64_t count = count_written(s, first, bytes);
@@ -148,7 +151,7 @@ static void found_race(struct race *r, const struct access *a) {
   race_found(r, &e);
 }
 
-/* The number of the place: it stands at its own place in the table, or after it. */
+/* Returns the number of a code location: its index in the hash table. */
 static uint32_t find_place(struct race_device *d, const void *code) {
   const uintptr_t hash = (uintptr_t)code * UINT64_C(0x9E3779B97F4A7C15) >> 32;
   uint32_t i = (uint32_t)hash % RACE_PLACES;
@@ -165,7 +168,7 @@ static int is_within(const struct race_range *range, uintptr_t begin, uint64_t b
   return range && begin >= range->begin && begin + bytes <= range->end;
 }
 
-/* Memory that a thread may always use: its own stack, and what the emulator tells it of itself. */
+/* Returns 1 for memory that a thread may always use: its own stack and the emulator's data about it. */
 static int is_own(const struct race *r, const char *memory) {
   const struct simt_machine *m = r->machine;
   const struct sl_fiber *f = &running(r)->fiber;
@@ -173,8 +176,8 @@ static int is_own(const struct race *r, const char *memory) {
          (uintptr_t)(memory - (const char *)m->api) < sizeof *m->api || memory == (const char *)m->launch->block;
 }
 
-/* Which range it is, if the node may use it so; or NULL, when it was told of, and the access is left out. */
-static const struct race_range *admit(struct race *r, struct access *a) {
+/* Returns the range of the access if the node may use it in this way; otherwise reports the access and returns NULL. */
+static const struct race_range *find_permitted_range(struct race *r, struct access *a) {
   struct race_place *place = &r->device->places[a->place];
   const uintptr_t begin = (uintptr_t)a->memory;
   const uint32_t right = a->kind & SL_RACE_WRITE ? SL_RACE_MAY_WRITE : SL_RACE_MAY_READ;
@@ -190,11 +193,11 @@ static const struct race_range *admit(struct race *r, struct access *a) {
   return NULL;
 }
 
-static void look(struct race *r, struct access *a) {
+static void check_access(struct race *r, struct access *a) {
   struct race_shadow *shadow = r->shared;
   if (!shadow || (uintptr_t)(a->memory - shadow->memory) >= shadow->bytes) {
     if (race_is_constant(r, a->memory, a->kind)) return;
-    const struct race_range *range = admit(r, a);
+    const struct race_range *range = find_permitted_range(r, a);
     shadow = range ? range->shadow : NULL;
     if (!shadow) return;
   }
@@ -205,12 +208,12 @@ static void look(struct race *r, struct access *a) {
     const struct race_event e = event_of(r, a, RACE_UNWRITTEN);
     race_found(r, &e);
   }
-  enter_memory(r, a, shadow);
+  record_memory(r, a, shadow);
   if (a->other.time) found_race(r, a);
 }
 
-/* Of a node whose races are no question here. */
-static void remember(struct race *r, const char *memory, uint64_t bytes) {
+/* Records a write of a node that is not checked itself. */
+static void record_write(struct race *r, const char *memory, uint64_t bytes) {
   struct race_shadow *shadow = race_shadow_at(r, memory);
   if (!shadow) return;
   const uint64_t first = (uint64_t)(memory - shadow->memory);
@@ -221,7 +224,7 @@ void race_access(const struct sl_race_api *api, const void *code, const void *me
   struct race *r = (struct race *)(uintptr_t)api;
   if (r->pending.event.bytes) race_settle(r);
   if (r->node && r->node->is_upstream) {
-    if (kind & SL_RACE_WRITE && !is_own(r, memory)) remember(r, memory, bytes);
+    if (kind & SL_RACE_WRITE && !is_own(r, memory)) record_write(r, memory, bytes);
     return;
   }
   if (bytes == 0 || is_own(r, memory)) return;
@@ -234,10 +237,10 @@ void race_access(const struct sl_race_api *api, const void *code, const void *me
   const struct race_record now = {m->time, m->block.thread_index.x | m->block.block_index.x << RACE_THREAD_BITS |
                                                place << (RACE_THREAD_BITS + RACE_BLOCK_BITS)};
   struct access a = {memory, bytes, kind, place, now, {0, 0}, 0};
-  look(r, &a);
+  check_access(r, &a);
 }
 
-/* What holds no value is copied as such, and no fault. */
+/* Copying bytes without values is not an error; the copy has no values either. */
 void race_copy(const struct sl_race_api *api, const void *code, void *to, const void *from, uint64_t bytes) {
   struct race *r = (struct race *)(uintptr_t)api;
   const struct race_shadow *source = is_own(r, from) ? NULL : race_shadow_at(r, from);
@@ -265,7 +268,7 @@ static int watch_launch(struct simt_machine *m) {
 static void watch_block(struct simt_machine *m) {
   struct race *r = m->race;
   race_settle(r);
-  race_forget(r->shared);
+  race_mark_unused(r->shared);
 }
 
 static void watch_end(struct simt_machine *m) { race_settle(m->race); }

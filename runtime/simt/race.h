@@ -1,20 +1,21 @@
-/* race.h: looks at each access to memory of a kernel that was compiled for it (sluice/simt_race.h): races, memory that
- * nobody wrote, memory that is not the node's.
+/* race.h: checks each memory access of instrumented kernels (sluice/simt_race.h): races, reads of unwritten memory,
+ * accesses to memory that does not belong to the node.
  *
- *   race.c           one access: whose memory it is, and what was done there before
- *   race_memory.c    shadows of memory, and which of it the node at hand may use
- *   race_findings.c  what was found: each pair of places once, with a count
- *   race_lines.c     file and line of a place, names of static variables, from the debugging information
+ *   race.c           one access: the memory's owner and the earlier accesses
+ *   race_memory.c    shadows of memory, and the memory that the current node may use
+ *   race_findings.c  findings: each pair of code locations once, with a count
+ *   race_lines.c     file and line of a location, names of static variables, from the debugging information
  *
- * Two accesses are ordered if the same thread makes them, if a barrier of the block or, for threads of one warp,
- * sl_warp_sync() lies between them, or if they belong to two launches. One thread runs at a time and a barrier lets
- * nobody through before all are there. So a counter of barriers is enough of a clock: what was done before the count
- * of the block's last barrier is ordered before what is done now. Blocks of a launch are never ordered.
+ * Two accesses are ordered if they are made by the same thread; if a barrier of the block or, for threads of one warp,
+ * sl_warp_sync() is between them; or if they belong to different launches. Only one thread runs at a time, and a
+ * barrier releases threads only after all have arrived. Therefore a counter of barriers is a sufficient clock: accesses
+ * before the count of the block's last barrier are ordered before the present access. Blocks of a launch are never
+ * ordered.
  *
- * A word (4 bytes) of memory has a cell: the last plain write, two plain reads and two atomics that are not ordered to
- * each other. Two are enough: whoever is ordered after both is ordered after all that were left out, since of two
- * in different warps, or by different threads of the same, no third can be ordered after one alone by what that one's
- * warp does. Of a word that is not used as a whole each byte has a cell.
+ * A word (4 bytes) of memory has a cell with the last plain write, two plain reads and two atomics that are not ordered
+ * with each other, of different warps if possible. Two are enough: a later access can be ordered after both only by a
+ * barrier or, if all unordered accesses belong to one warp, by sl_warp_sync() of that warp; this also orders it after
+ * the omitted accesses. If a word is not always accessed as a whole, each of its bytes has a cell.
  */
 #ifndef SL_SIMT_RACE_ENGINE_H
 #define SL_SIMT_RACE_ENGINE_H
@@ -26,10 +27,10 @@
 
 #include <pthread.h>
 
-/* Who, where and when: of the place only the number (race_places). */
+/* An access: thread, block, location number (race_places) and time. */
 struct race_record {
-  uint32_t time; /* 0: nobody */
-  uint32_t who;  /* thread, block, place */
+  uint32_t time; /* 0: no access */
+  uint32_t who;  /* thread, block, location */
 };
 enum { RACE_THREAD_BITS = 10, RACE_BLOCK_BITS = 3, RACE_PLACE_BITS = 19 };
 static inline uint32_t race_thread_of(struct race_record r) { return r.who & ((1u << RACE_THREAD_BITS) - 1); }
@@ -38,47 +39,48 @@ static inline uint32_t race_block_of(struct race_record r) {
 }
 static inline uint32_t race_place_of(struct race_record r) { return r.who >> (RACE_THREAD_BITS + RACE_BLOCK_BITS); }
 
-enum { RACE_KEPT = 2 };
+enum { RACE_RECENT = 2 };
 struct race_history {
-  struct race_record write, reads[RACE_KEPT], atomics[RACE_KEPT];
+  struct race_record write, reads[RACE_RECENT], atomics[RACE_RECENT];
 };
 
 enum { RACE_WORD = 4 };
 struct race_cell {
-  uint32_t generation; /* older than the memory's: the rest says nothing */
-  uint32_t bytes;      /* 0, or 1 + the first of RACE_WORD histories of single bytes */
+  uint32_t generation; /* if older than the device's generation, the cell is empty */
+  uint32_t bytes;      /* 0, or 1 + index of the first of RACE_WORD byte histories */
   struct race_history word;
 };
 
-/* An allocation that kernels may write, or a plugin's shared memory; `written` has a bit a byte. */
+/* An allocation that kernels may write, or a plugin's shared memory. `written` has one bit per byte. */
 struct race_shadow {
   char *memory;
   uint64_t bytes;
   struct race_cell *cells;
   unsigned char *written;
-  int is_static; /* a plugin's shared memory: not mapped by us */
+  int is_static; /* 1: a plugin's shared memory, not mapped by the emulator */
   struct race_shadow *next;
 };
 
-/* Memory that is known by a name; `rights` are those of the node at hand. */
+/* Memory with a name; `rights` are those of the current node. */
 struct race_range {
   uintptr_t begin, end;
   uint32_t rights, tag;
-  struct race_shadow *shadow; /* NULL: read only, and written */
+  struct race_shadow *shadow; /* NULL: read-only memory that counts as written */
 };
 
-/* A place in the code, and the range that it used last. */
+/* A code location, and the range that it accessed last. */
 struct race_place {
   const void *code;
   const struct race_range *range;
-  uint64_t node; /* in which `range` holds */
+  uint64_t node; /* node for which `range` is valid */
 };
 
 enum { RACE_LINE_BYTES = 256 };
 enum { RACE_NO_BARRIER, RACE_UNWRITTEN, RACE_OUTSIDE, RACE_INPUT, RACE_SCANNED };
 struct race_finding {
-  uint32_t kind, place, other; /* numbers of places, `other` 0 if there is none */
-  uint32_t same_as;            /* 1 + the finding of the same lines, at other instructions, which counts for it; or 0 */
+  uint32_t kind, place, other; /* numbers of locations; `other` is 0 if there is none */
+  uint32_t same_as;            /* 0, or 1 + index of the finding with the same lines at other instructions, which counts
+                                * both */
   uint64_t count;
   char lines[2][RACE_LINE_BYTES];
   char node[64];
@@ -87,55 +89,55 @@ struct race_finding {
 
 enum { RACE_PLACES = 1 << 16, RACE_FINDINGS = 256, RACE_BYTES_MAX = 1 << 26 };
 
-/* Of a device: all its streams together, of which one runs a kernel at a time. */
+/* State of a device, shared by its streams; only one of them runs a kernel at a time. */
 struct race_device {
   struct sl_device device; /* first */
-  pthread_mutex_t lock;    /* of the list of shadows */
+  pthread_mutex_t lock;    /* for the list of shadows */
   struct race_shadow *shadows;
-  struct race_place *places; /* a hash table; 0 is none */
+  struct race_place *places; /* hash table; index 0 is unused */
   uint32_t place_count;
   struct race_finding *findings;
   uint32_t finding_count;
-  uint64_t left_out; /* findings for which there was no room */
+  uint64_t left_out; /* findings that exceeded the capacity */
   struct race_history *bytes;
   uint32_t bytes_taken, generation;
   struct race_lines *lines;
 };
 
-/* What a thread did that it must not. */
+/* A forbidden access. */
 struct race_event {
   uint32_t kind, access, place, thread, block; /* SL_RACE_... of the access */
   const void *memory;
   uint64_t bytes;
-  struct race_record other; /* RACE_NO_BARRIER: what was done before, and how (SL_RACE_...) */
+  struct race_record other; /* RACE_NO_BARRIER: the earlier access, and its kind (SL_RACE_...) */
   uint32_t other_access;
 };
 
-/* A plain write to where an unordered one wrote before: a race, unless it leaves the bytes as they are. It is known
- * when the thread makes its next access. */
+/* A plain write to bytes that an unordered access wrote before: a race, unless it leaves the bytes unchanged. This is
+ * decided at the thread's next access. */
 struct race_pending {
   unsigned char before[16];
-  struct race_event event; /* of 0 bytes: none */
+  struct race_event event; /* 0 bytes: none pending */
 };
 
-/* Memory of a plugin's file that nobody writes: as it is loaded, and what is closed after that. */
+/* Memory of a plugin's file that is never written: read-only segments, and segments made read-only after loading. */
 enum { RACE_SEGMENTS = 8 };
 struct race_image {
-  const void *of; /* its shared memory */
+  const void *of; /* shared memory of the plugin */
   uint32_t count;
   uintptr_t begin[RACE_SEGMENTS], end[RACE_SEGMENTS];
 };
 
-/* Of a stream. */
+/* State of a stream. */
 struct race {
   struct sl_race_api api; /* first */
   struct simt_machine *machine;
   struct race_device *device;
   const struct sl_race_node *node;
   uint64_t node_number;
-  struct race_range *ranges; /* by address */
+  struct race_range *ranges; /* sorted by address */
   uint32_t range_count, range_capacity;
-  struct race_shadow *shared; /* of the plugin that runs, and where its constants are */
+  struct race_shadow *shared; /* of the running plugin, and the location of its constants */
   struct race_image image;
   struct race_pending pending;
 };
@@ -143,35 +145,37 @@ struct race {
 /* race.c */
 void race_access(const struct sl_race_api *api, const void *code, const void *memory, uint64_t bytes, uint32_t kind);
 void race_copy(const struct sl_race_api *api, const void *code, void *to, const void *from, uint64_t bytes);
-void race_settle(struct race *r); /* decides on the write that waits */
+void race_settle(struct race *r); /* decides the pending write */
 int race_is_written(const struct race_shadow *s, uint64_t first, uint64_t bytes);
 extern const struct simt_watch race_watch;
 
 /* race_memory.c */
-void *race_allocate(struct race_device *d, uint64_t bytes); /* with a shadow; zeroed. NULL: out of memory */
+void *race_allocate(struct race_device *d, uint64_t bytes); /* with a shadow; zeroed; NULL if out of memory */
 void race_release(struct race_device *d, void *memory, uint64_t bytes);
 struct race_shadow *race_shadow_of(struct race_device *d, const void *memory);
-struct race_shadow *race_shadow_shared(struct race *r, char *begin, char *end); /* of a plugin, made at the first use */
-void race_forget(struct race_shadow *shadow); /* nobody has written it, and nobody has been there */
-/* The shadow of the node's memory, or of the plugin's shared memory, that holds the address; NULL: none. */
+struct race_shadow *race_shadow_shared(struct race *r, char *begin, char *end); /* of a plugin; created on first use */
+void race_mark_unused(struct race_shadow *shadow); /* marks the memory as unwritten and not accessed */
+/* Returns the shadow of the node's memory, or of the plugin's shared memory, that contains the address; NULL if
+ * none. */
 struct race_shadow *race_shadow_at(struct race *r, const void *memory);
-/* Does it read what the plugin has as a constant? */
+/* Returns 1 for a read of a constant of the plugin. */
 int race_is_constant(const struct race *r, const void *memory, uint32_t kind);
 int race_begin(struct race *r, const struct sl_race_node *node);
 void race_mark(struct race_shadow *shadow, uint64_t first, uint64_t bytes, int is_written);
-/* The range that holds the address, whatever the node's rights; else the nearest one below it, or NULL. */
+/* Returns the range that contains the address, whatever the node's rights; otherwise the nearest one below it, or
+ * NULL. */
 const struct race_range *race_range_at(const struct race *r, uintptr_t address);
 
 /* race_findings.c */
 void race_found(struct race *r, const struct race_event *e);
-void race_scan_found(struct race *r, const void *count); /* a scan reads a count that nobody wrote */
+void race_scan_found(struct race *r, const void *count); /* a scan reads an unwritten count */
 
 /* race_lines.c */
-struct race_lines *race_lines_open(void); /* NULL: out of memory */
+struct race_lines *race_lines_open(void); /* NULL if out of memory */
 void race_lines_close(struct race_lines *lines);
-/* "hits.cu:12" of the instruction before `code`. */
+/* Writes the location of the instruction before `code`: "hits.cu:12". */
 void race_line(struct race_lines *lines, const void *code, char *text, size_t size);
-/* The static variable at the address, and where it begins; 0 if none is known. */
+/* Finds the static variable at the address; *begin is the offset of the address in it. Returns 0 if unknown. */
 int race_variable(struct race_lines *lines, const void *address, char *name, size_t size, uint64_t *begin,
                   uint64_t *bytes);
 

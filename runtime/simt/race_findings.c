@@ -1,4 +1,4 @@
-/* race_findings.c: the text of what was found; see race.h. For example
+/* race_findings.c: the text of findings; see race.h. For example
  *
  *   kernel count, thread 5 of block 2 writes kept.count[3] at hits.cu:41, which thread 4 of the block read at
  *   hits.cu:38: no barrier is between them
@@ -18,16 +18,16 @@ static int is_same(const struct race *r, const struct race_finding *f, const str
 }
 
 static const char *verb_now(uint32_t access) {
-  if (access & SL_RACE_ATOMIC) return "changes, by an atomic,";
+  if (access & SL_RACE_ATOMIC) return "atomically updates";
   return access & SL_RACE_WRITE ? "writes" : "reads";
 }
 
 static const char *verb_before(uint32_t access) {
-  if (access & SL_RACE_ATOMIC) return "changed by an atomic";
+  if (access & SL_RACE_ATOMIC) return "atomically updated";
   return access & SL_RACE_WRITE ? "wrote" : "read";
 }
 
-/* The field whose begin or end is nearer to memory that is between two. */
+/* Returns the range that contains the address or, between two ranges, the nearer one. */
 static const struct race_range *nearest(const struct race *r, uintptr_t address) {
   const struct race_range *below = race_range_at(r, address);
   const struct race_range *end = r->ranges + r->range_count;
@@ -50,7 +50,7 @@ static void name_shared(const struct race *r, const struct race_event *e, char *
     snprintf(text, size, "shared memory, %llu bytes past the end of %s", (unsigned long long)(at - bytes), variable);
 }
 
-/* What lies there, as the executor calls it. */
+/* Writes the executor's name of the memory at the address. */
 static void name_memory(const struct race *r, const struct race_event *e, char *text, size_t size) {
   const struct race_shadow *shared = r->shared;
   if (shared && (uintptr_t)((const char *)e->memory - shared->memory) < shared->bytes) {
@@ -61,7 +61,7 @@ static void name_memory(const struct race *r, const struct race_event *e, char *
   uint64_t at, bytes;
   const struct race_range *range = nearest(r, (uintptr_t)e->memory);
   if ((uintptr_t)e->memory < NULL_BYTES) {
-    snprintf(text, size, "at a null pointer");
+    snprintf(text, size, "through a null pointer");
     return;
   }
   if (race_variable(r->device->lines, e->memory, variable, sizeof variable, &at, &bytes) && at < bytes) {
@@ -69,13 +69,12 @@ static void name_memory(const struct race *r, const struct race_event *e, char *
     return;
   }
   if (!range || !r->node || !race_shadow_of(r->device, e->memory)) {
-    snprintf(text, size, "memory that is no field's");
+    snprintf(text, size, "memory outside of all fields");
     return;
   }
   r->node->describe(r->node->context, range->tag, (int64_t)((uintptr_t)e->memory - range->begin), text, size);
 }
 
-/* Is the memory a field, and which thread's stack is it, if any? */
 static const struct simt_thread *stack_owner(const struct race *r, const char *memory) {
   for (uint32_t i = 0; i < r->machine->threads; i++) {
     const struct sl_fiber *f = &r->machine->thread[i].fiber;
@@ -84,27 +83,28 @@ static const struct simt_thread *stack_owner(const struct race *r, const char *m
   return NULL;
 }
 
-static void tell_race(const struct race *r, const struct race_event *e, const char *name, struct race_finding *f) {
+static void describe_race(const struct race *r, const struct race_event *e, const char *name, struct race_finding *f) {
   char block[32] = "the block";
   const int is_same = race_block_of(e->other) == e->block;
   if (!is_same) snprintf(block, sizeof block, "block %u", race_block_of(e->other));
   snprintf(f->text, sizeof f->text, "kernel %s, thread %u of block %u %s %s at %s, which thread %u of %s %s at %s: %s",
            r->machine->launch->kernel, e->thread, e->block, verb_now(e->access), name, f->lines[0],
            race_thread_of(e->other), block, verb_before(e->other_access), f->lines[1],
-           is_same ? "no barrier is between them" : "blocks have no order");
+           is_same ? "no barrier is between them" : "blocks are not ordered");
 }
 
-static void tell_one(const struct race *r, const struct race_event *e, const char *name, struct race_finding *f) {
+static void describe_access(const struct race *r, const struct race_event *e, const char *name,
+                            struct race_finding *f) {
   char why[NAME_BYTES + 80];
   const struct race_range *range = race_range_at(r, (uintptr_t)e->memory);
   const int is_field = range && (uintptr_t)e->memory + e->bytes <= range->end;
   const struct simt_thread *owner = stack_owner(r, e->memory);
   if (e->kind == RACE_UNWRITTEN)
-    snprintf(why, sizeof why, "nobody wrote it");
+    snprintf(why, sizeof why, "it was not written before");
   else if (e->kind == RACE_INPUT)
     snprintf(why, sizeof why, "the node may only read it");
   else if ((uintptr_t)e->memory < NULL_BYTES)
-    snprintf(why, sizeof why, "it is no field that the node has");
+    snprintf(why, sizeof why, "the node does not have this field");
   else if (owner)
     snprintf(why, sizeof why, "it is a local variable of thread %u", owner->index);
   else if (is_field)
@@ -115,36 +115,36 @@ static void tell_one(const struct race *r, const struct race_event *e, const cha
            e->thread, e->block, verb_now(e->access), name, f->lines[0], why);
 }
 
-/* Memory that the emulator does not know may not be there: the block cannot go on. */
-static int is_lost(const struct race *r, const struct race_event *e) {
+/* Returns 1 if the memory is unknown to the emulator and may not exist, so that the block cannot continue. */
+static int is_fatal(const struct race *r, const struct race_event *e) {
   if (e->kind != RACE_OUTSIDE && e->kind != RACE_INPUT) return 0;
   const struct race_shadow *s = race_shadow_of(r->device, e->memory);
   return !s || (uint64_t)((const char *)e->memory - s->memory) + e->bytes > s->bytes;
 }
 
-/* One before it that names the same lines, in whatever order; else itself. */
+/* Returns the index of an earlier finding with the same lines in any order; else `index`. */
 static uint32_t find_same_lines(const struct race_device *d, uint32_t index) {
   const struct race_finding *f = &d->findings[index];
   for (uint32_t i = 0; i < index; i++) {
     const struct race_finding *g = &d->findings[i];
     const int is_equal = strcmp(f->lines[0], g->lines[0]) == 0 && strcmp(f->lines[1], g->lines[1]) == 0;
-    const int is_turned = strcmp(f->lines[0], g->lines[1]) == 0 && strcmp(f->lines[1], g->lines[0]) == 0;
-    if (f->kind == g->kind && f->kind != RACE_SCANNED && !g->same_as && (is_equal || is_turned)) return i;
+    const int is_swapped = strcmp(f->lines[0], g->lines[1]) == 0 && strcmp(f->lines[1], g->lines[0]) == 0;
+    if (f->kind == g->kind && f->kind != RACE_SCANNED && !g->same_as && (is_equal || is_swapped)) return i;
   }
   return index;
 }
 
-static void tell(const struct race *r, const struct race_event *e, struct race_finding *f) {
+static void describe_finding(const struct race *r, const struct race_event *e, struct race_finding *f) {
   char name[NAME_BYTES];
   name_memory(r, e, name, sizeof name);
   if (e->kind == RACE_SCANNED)
-    snprintf(f->text, sizeof f->text, "the scan reads %s: nobody wrote it", name);
+    snprintf(f->text, sizeof f->text, "the scan reads %s: it was not written before", name);
   else
-    (e->kind == RACE_NO_BARRIER ? tell_race : tell_one)(r, e, name, f);
+    (e->kind == RACE_NO_BARRIER ? describe_race : describe_access)(r, e, name, f);
 }
 
-/* Makes it the newest finding, whose lines have been looked up; or one that counts for another. */
-static void add(struct race *r, const struct race_event *e, uint32_t other) {
+/* Adds a finding with its lines, or an entry that counts for an earlier finding. */
+static void add_finding(struct race *r, const struct race_event *e, uint32_t other) {
   struct race_device *d = r->device;
   const uint32_t index = d->finding_count++;
   struct race_finding *f = &d->findings[index];
@@ -156,10 +156,10 @@ static void add(struct race *r, const struct race_event *e, uint32_t other) {
   if (same != index)
     f->same_as = 1 + same;
   else
-    tell(r, e, f);
+    describe_finding(r, e, f);
 }
 
-static void enter(struct race *r, const struct race_event *e) {
+static void count_finding(struct race *r, const struct race_event *e) {
   struct race_device *d = r->device;
   const uint32_t other = e->kind == RACE_NO_BARRIER ? race_place_of(e->other) : 0;
   uint32_t i = 0;
@@ -168,7 +168,7 @@ static void enter(struct race *r, const struct race_event *e) {
     d->left_out++;
     return;
   }
-  if (i == d->finding_count) add(r, e, other);
+  if (i == d->finding_count) add_finding(r, e, other);
   if (d->findings[i].same_as) i = d->findings[i].same_as - 1;
   d->findings[i].count++;
 }
@@ -176,15 +176,15 @@ static void enter(struct race *r, const struct race_event *e) {
 void race_scan_found(struct race *r, const void *count) {
   if (r->node && r->node->is_upstream) return;
   const struct race_event e = {.kind = RACE_SCANNED, .memory = count, .bytes = sizeof(uint32_t)};
-  enter(r, &e);
+  count_finding(r, &e);
 }
 
 void race_found(struct race *r, const struct race_event *e) {
-  enter(r, e);
-  if (!is_lost(r, e)) return;
+  count_finding(r, e);
+  if (!is_fatal(r, e)) return;
   char line[RACE_LINE_BYTES];
   race_line(r->device->lines, r->device->places[e->place].code, line, sizeof line);
   snprintf(r->machine->message, sizeof r->machine->message,
-           "kernel %s was stopped at %s: it touches memory outside of all fields", r->machine->launch->kernel, line);
+           "kernel %s was stopped at %s: it accesses memory outside of all fields", r->machine->launch->kernel, line);
   simt_drop(r->machine);
 }

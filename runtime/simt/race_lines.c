@@ -1,5 +1,4 @@
-/* race_lines.c: places in the code as files and lines, and the names of static variables, by elfutils' libdw; see
- * race.h. */
+/* race_lines.c: file and line of code locations, and names of static variables, from elfutils' libdw; see race.h. */
 #include "simt/race.h"
 
 #include <dwarf.h>
@@ -13,9 +12,10 @@
 
 struct race_lines {
   Dwfl *dwfl;            /* opened at the first call, when all plugins are loaded */
-  Dwfl_Module *module;   /* a plugin, and the folder of our headers in its debug information; NULL: it names none */
-  const char *headers;   /* the folder, with the last slash, is the beginning of this path */
-  size_t headers_length; /* of the folder */
+  Dwfl_Module *module;   /* the last plugin used, for `headers`; headers NULL: its debug information does not name the
+                          * folder */
+  const char *headers;   /* path that begins with the folder of Sluice's headers, including the last slash */
+  size_t headers_length; /* length of the folder */
 };
 
 struct race_lines *race_lines_open(void) {
@@ -40,7 +40,7 @@ static Dwfl_Module *module_of(struct race_lines *lines, const void *address) {
   return dwfl_addrmodule(lines->dwfl, (Dwarf_Addr)(uintptr_t)address);
 }
 
-/* A file below the current folder is named from there. */
+/* Makes a file in the current folder relative to it. */
 static const char *shortened(const char *file) {
   static _Thread_local char folder[PATH_MAX];
   if (!getcwd(folder, sizeof folder)) return file;
@@ -48,7 +48,7 @@ static const char *shortened(const char *file) {
   return strncmp(file, folder, length) == 0 && file[length] == '/' ? file + length + 1 : file;
 }
 
-/* The folder of sluice/simt_race.h, which defines __tsan_init, as the plugin's debug information names it. */
+/* Returns the folder of sluice/simt_race.h, which defines __tsan_init, from the plugin's debug information. */
 static const char *find_headers(Dwfl_Module *module, size_t *length) {
   Dwarf_Addr bias;
   for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(module, unit, &bias)) != NULL;) {
@@ -76,7 +76,7 @@ static int is_ours(struct race_lines *lines, Dwfl_Module *module, const char *fi
          strchr(file + lines->headers_length, '/') == NULL;
 }
 
-/* From the innermost function that was inlined there outwards, as long as the file is ours. */
+/* Walks from the innermost inlined function outwards until the file is not one of Sluice's headers. */
 static const char *step_out(struct race_lines *lines, Dwfl_Module *module, Dwarf_Addr address, const char *file,
                             int *number) {
   Dwarf_Addr bias;
@@ -105,7 +105,7 @@ static const char *step_out(struct race_lines *lines, Dwfl_Module *module, Dwarf
 }
 
 void race_line(struct race_lines *lines, const void *code, char *text, size_t size) {
-  const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)code - 1; /* of the call, not of what follows it */
+  const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)code - 1; /* address of the call, not of the next instruction */
   Dwfl_Module *module = module_of(lines, code);
   Dwfl_Line *line = module ? dwfl_module_getsrc(module, address) : NULL;
   int number = 0;
@@ -114,7 +114,7 @@ void race_line(struct race_lines *lines, const void *code, char *text, size_t si
   if (file)
     snprintf(text, size, "%s:%d", shortened(file), number);
   else
-    snprintf(text, size, "%p (no line is known: was the plugin built without -g?)", code);
+    snprintf(text, size, "%p (unknown line: was the plugin built without -g?)", code);
 }
 
 int race_variable(struct race_lines *lines, const void *address, char *name, size_t size, uint64_t *begin,
@@ -125,7 +125,7 @@ int race_variable(struct race_lines *lines, const void *address, char *name, siz
   const char *found =
       module ? dwfl_module_addrinfo(module, (GElf_Addr)(uintptr_t)address, &offset, &symbol, NULL, NULL, NULL) : NULL;
   if (!found) return 0;
-  /* gcc calls the third of that name "staged.3", clang one "count_hits.staged". */
+  /* gcc names the third variable of a name "staged.3", clang names one "count_hits.staged". */
   const char *end = strrchr(found, '.');
   if (!end || end[1] < '0' || end[1] > '9') end = found + strlen(found);
   const char *first = end;

@@ -1,6 +1,6 @@
-/* race_memory.c: shadows of memory, and whose it is; see race.h. Shadows are mapped, so that only those of memory in
- * use cost anything. */
-#define _GNU_SOURCE 1 /* dl_iterate_phdr */
+/* race_memory.c: shadows of memory, and the memory of the current node; see race.h. Shadows are mapped, so that only
+ * the used parts cost memory. */
+#define _GNU_SOURCE 1 /* for dl_iterate_phdr */
 #include "simt/race.h"
 
 #include <link.h>
@@ -86,7 +86,7 @@ void race_mark(struct race_shadow *s, uint64_t first, uint64_t bytes, int is_wri
     s->written[i / 8] = (unsigned char)((s->written[i / 8] & ~(1u << i % 8)) | (is_written ? 1u << i % 8 : 0));
 }
 
-void race_forget(struct race_shadow *s) {
+void race_mark_unused(struct race_shadow *s) {
   memset(s->written, 0, s->bytes / 8 + 1);
   memset((void *)s->cells, 0, cell_bytes(s->bytes));
 }

@@ -1,4 +1,4 @@
-/* stream.c: the emulator's settings and streams, and a launch. See simt.h. */
+/* stream.c: settings and streams of the emulator, and launches. See simt.h. */
 #include "simt/machine.h"
 
 #include <sluice/simt_race.h>
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_BYTES = 256 << 10, MAX_GRID_BLOCKS = 5 }; /* of address space: what is not touched costs nothing */
+enum { STACK_BYTES = 256 << 10, MAX_GRID_BLOCKS = 5 }; /* STACK_BYTES is address space: unused pages cost nothing */
 
-#define SAME_PLACE(member, theirs)                                                                   \
+#define SAME_OFFSET(member, theirs)                                                                  \
   SL_STATIC_ASSERT(offsetof(struct simt_machine, member) == offsetof(struct sl_simt_stream, theirs), \
                    "frozen by the ABI")
-SAME_PLACE(stream.event_count, event_count);
-SAME_PLACE(stream.device, device);
-SAME_PLACE(api, api);
-SAME_PLACE(self, machine);
+SAME_OFFSET(stream.event_count, event_count);
+SAME_OFFSET(stream.device, device);
+SAME_OFFSET(api, api);
+SAME_OFFSET(self, machine);
 SL_STATIC_ASSERT(offsetof(struct simt_machine, race) == offsetof(struct sl_race_stream, race), "frozen by the ABI");
 
 /* -------------------------------------------------------------------------------------------------- settings */
@@ -68,26 +68,24 @@ void sl_simt_device_describe(struct sl_device *device, char *text, size_t size) 
 
 static pthread_mutex_t one_launch = PTHREAD_MUTEX_INITIALIZER;
 
-/* Gives the first `threads` threads stacks. */
 static int open_threads(struct simt_machine *m, uint32_t threads) {
   for (; m->opened < threads; m->opened++)
     if (sl_fiber_open(&m->thread[m->opened].fiber, STACK_BYTES) < 0) return SL_ENOMEM;
   return SL_OK;
 }
 
-/* Each launch has random numbers of its own, so that none depends on how many the one before it drew. */
+/* Each launch has its own random sequence, independent of the numbers drawn by earlier launches. */
 static void seed_launch(struct simt_machine *m) {
   m->random = m->settings.seed * 0xD1342543DE82EF95u + m->launches++ * 0xAF251AF3B0F025B5u;
 }
 
-/* Few blocks, so that each takes several events, and not always as many. */
+/* Draws a small, varying number of blocks, so that each processes several events. */
 static uint32_t draw_grid(struct simt_machine *m, uint32_t blocks_wanted) {
   const uint32_t most = blocks_wanted < MAX_GRID_BLOCKS ? blocks_wanted : MAX_GRID_BLOCKS;
   const uint32_t drawn = 1 + simt_draw(m, most);
-  return m->watch ? most : drawn; /* two blocks in each other's way are seen where there are two */
+  return m->watch ? most : drawn; /* race detection needs at least two blocks to find conflicts between blocks */
 }
 
-/* The blocks of the grid, in an order drawn from the seed. */
 static int run_blocks(struct simt_machine *m) {
   uint32_t order[MAX_GRID_BLOCKS] = {0};
   const uint32_t blocks = m->block.grid_dim.x;

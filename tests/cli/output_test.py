@@ -250,7 +250,7 @@ def full_disk(folder):
 
 def permissions(folder):
     """A file that replaces one may be used by the same people, whoever writes it."""
-    hdf5 = "hdf5.sink" in subprocess.run([SLUICE, "list"], capture_output=True, text=True).stdout
+    hdf5 = "hdf5.sink" in subprocess.run([SLUICE, "list", "--algorithms"], capture_output=True, text=True).stdout
     (folder / "p.csv").write_text("id,lower,upper,size\n0,0,2,16\n")
     writers = {"-o": [COPY, "-n", 1, "-o"], "table": [LUMI, "-n", 1, "-o"], "--json": [VELO, "-n", 1, "--json"],
                "--trace": [VELO, "-n", 1, "--trace"], "--metrics": [VELO, "-n", 1, "--metrics"],
@@ -315,11 +315,11 @@ def nobody_reads(folder):
         for option in ("-o", "--trace", "--json"):
             process = start(COPY, "-n", 30, *([] if option == "-o" else ["-o", "/dev/null"]), option, fifo)
             line = process.stderr.readline()
-            check(f"{fifo}: nobody reads this pipe; waiting for a reader" in line, f"{option} FIFO: {line.strip()}")
+            check(f"{fifo}: this pipe has no reader; waiting for one" in line, f"{option} FIFO: {line.strip()}")
             process.send_signal(sent)
             said = process.communicate(timeout=60)[1]
             check(process.returncode == status, f"{sent.name} ends that: {process.returncode}")
-            check(f"{fifo}: the run was stopped before anybody read it" in said and "error" not in said,
+            check(f"{fifo}: the run was stopped before a reader opened the pipe" in said and "error" not in said,
                   f"and says: {said.strip()}")
     process = start(COPY, "-n", 30, "-o", fifo)
     check("waiting for a reader" in process.stderr.readline(), "a reader is waited for")

@@ -229,7 +229,7 @@ static void check_errors(const struct sl_session *s) {
   }
   require(counted == s->delivery.error_events);
   for (uint32_t i = 0; i < s->delivery.cuts.count; i++)
-    require(strcmp(s->delivery.cuts.summaries[i].reason, "something was left out") != 0);
+    require(strcmp(s->delivery.cuts.summaries[i].reason, "part of the event was dropped") != 0);
 }
 
 static struct raw_events sound, changed;

@@ -42,7 +42,7 @@ def fields(group):
 
 
 def event_digest(members, offsets, event):
-    """The digest of one event, as docs/determinism.md defines it, from the file alone."""
+    """The digest of one event, as docs/testing.md defines it, from the file alone."""
     first, last = (int(offsets[event]), int(offsets[event + 1])) if offsets is not None else (0, 0)
     state = xxhash.xxh3_64()
     state.update(numpy.uint32(last - first).tobytes())
@@ -176,7 +176,7 @@ def full_disk(checks, folder):
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, preexec_fn=limit)
         checks.that(done.returncode == 1 and f"{part}: cannot" in done.stderr, f"a full disk ends the run with a word: {done.stderr.splitlines()[:1]}")
         checks.that(not target.exists(), "and gives the file no name")
-        if "nothing of it is kept" in done.stderr:
+        if "the file was removed" in done.stderr:
             checks.that(size < 300000 and not part.exists(), f"{size} bytes: nothing is kept")
             continue
         safe = int(re.search(r"it keeps the first (\d+) events", done.stderr)[1])
@@ -217,10 +217,10 @@ def stopped_run(checks, folder):
 def mistakes(checks, folder):
     path = graph(folder, "velo.yaml", "[]")
     done = call("check", path, expect=2)
-    checks.that("hdf5.sink writes the outputs of the graph, which has none" in done.stdout + done.stderr, "no outputs are an error of the graph")
+    checks.that("hdf5.sink writes the outputs of the graph, but the graph has none" in done.stdout + done.stderr, "no outputs are an error of the graph")
     path = graph(folder, "velo.yaml", "[tracks]")
-    for target, status, text in ((folder / "no/such/x.h5", 2, "no/such: No such file or directory"), ("/dev/null", 2, "is no regular file"),
-                                 ("-", 2, "is no regular file"), (None, 2, "no output file is given")):
+    for target, status, text in ((folder / "no/such/x.h5", 2, "no/such: No such file or directory"), ("/dev/null", 2, "not a regular file"),
+                                 ("-", 2, "not a regular file"), (None, 2, "no output file is given")):
         done = call("run", path, "-n", 1, *(["-o", target] if target else []), expect=status)
         checks.that(text in done.stderr, f"-o {target}: {text}")
 

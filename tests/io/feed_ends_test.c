@@ -210,12 +210,12 @@ static void what_does_not_fit_a_feed_is_refused(void **state) {
   assert_int_equal(atomic_load(&released.count), 1); /* nobody else will take it */
   assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), SL_EINTERRUPTED);
   o.input_paths = NULL;
-  assert_refused(&o, "the feed is that of another session");
+  assert_refused(&o, "the feed belongs to another session");
   sl_feed_free(feed);
 
   feed = o.feed = sl_feed_new(NULL);
   o.uses = (const char *const[]){"raw=io.mep_source", NULL};
-  assert_refused(&o, "io.mep_source takes no feed");
+  assert_refused(&o, "io.mep_source does not take a feed");
   sl_feed_free(feed);
 
   o.feed = NULL;

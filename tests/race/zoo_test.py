@@ -13,7 +13,7 @@ import sys
 from kernels import FOLDER, WRONG, kernels
 
 SLUICE, PLUGINS = sys.argv[1:3]
-NOT_A_LINE = {"unwritten_count": "the scan reads zoo.scratch (scratch)[1]: nobody wrote it"}
+NOT_A_LINE = {"unwritten_count": "the scan reads zoo.scratch (scratch)[1]: it was not written before"}
 ONE_WARP = {"warp_sync_for_block"}  # right where the whole block is one warp
 SETTINGS = [("1", "32"), ("2", "32"), ("3", "64")]
 

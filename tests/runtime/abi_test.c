@@ -1,5 +1,5 @@
-/* abi_test.c: the layout of everything that sluice_plugin reaches is that of abi.expected. A difference means that
- * SL_ABI_VERSION must rise, and only then may the file be replaced (by this program's output with -v). */
+/* abi_test.c: the layout of all data reachable from sluice_plugin matches abi.expected. After a difference,
+ * SL_ABI_VERSION must be increased, and only then may the file be replaced (by this program's output with -v). */
 #define _GNU_SOURCE
 #include "support.h"
 
@@ -314,7 +314,7 @@ static void write_plugin(FILE *out) {
   M(sl_former_name, algorithm);
 }
 
-/* Numbers in the tables mean something too. */
+/* The values of codes in the tables are part of the ABI too. */
 static void write_codes(FILE *out) {
   fprintf(out, "abi_version %u\nmagic %016llx\n", SL_ABI_VERSION, (unsigned long long)SL_PLUGIN_MAGIC);
 #define TYPE(name, c, bytes) fprintf(out, "type %s %d\n", #name, (int)SL_TYPE_##name);
@@ -390,7 +390,7 @@ static char *layout_text(void) {
   return text;
 }
 
-static void layouts_are_those_of_the_abi_version(void **state) {
+static void layouts_match_the_abi_version(void **state) {
   (void)state;
   size_t size;
   char *expected = read_whole_file(ABI_EXPECTED, &size), *found = layout_text();
@@ -406,6 +406,6 @@ int main(int argc, char **argv) {
     free(text);
     return 0;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(layouts_are_those_of_the_abi_version)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(layouts_match_the_abi_version)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

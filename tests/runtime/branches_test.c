@@ -302,7 +302,7 @@ static void memory_that_two_branches_use_at_a_time_is_found(void **state) {
   char *messages = toy_messages(d);
   if (!strstr(messages,
               "left.joined.value, which is used by left (step 0, branch 0), and right.joined.value, which is "
-              "used by right (step 1, branch 1), share memory and may be in use at a time"))
+              "used by right (step 1, branch 1), share memory and may be in use at the same time"))
     fail_msg("%s", messages);
   free(messages);
   sl_layout_free(l);

@@ -1,4 +1,4 @@
-/* collectives_test.c: the kernels of collectives/, through sluice/testing.h, have the results of a serial reference
+/* collectives_test.c: the kernels of collectives/, run through sluice/testing.h, give the results of a serial reference
  * with blocks of all sizes, on cpu, on simt and on a GPU.
  */
 
@@ -25,7 +25,7 @@ static void assert_field(const struct sl_test *t, const char *field, const void 
   if (memcmp(sl_test_output(t, "results", field), values, bytes) != 0) fail_msg("%s", field);
 }
 
-/* Of `kept` an event has kept_count values, then nothing is written. */
+/* An event has kept_count values in `kept`; nothing is written after them. */
 static void assert_kept(const struct sl_test *t) {
   const uint32_t *kept = sl_test_output(t, "results", "kept");
   for (uint32_t e = 0; e < EVENTS; e++)
@@ -33,7 +33,7 @@ static void assert_kept(const struct sl_test *t) {
       assert_int_equal(kept[numbers.offsets[e] + i], expected.kept[numbers.offsets[e] + i]);
 }
 
-static void results_are_those_of_the_reference(void **state) {
+static void block_collectives_give_the_reference_results(void **state) {
   const uint32_t block_threads = *(const uint32_t *)*state;
   struct sl_test *t = prepare("collectives", block_threads);
   assert_int_equal(sl_test_run(t), 0);
@@ -54,7 +54,7 @@ static int compare_values(const void *a, const void *b) {
   return p < q ? -1 : p > q;
 }
 
-/* Each part is as long as the warp takes, so that only their values say how many there are. */
+/* The length of a part depends on the warp size; only its values show how many there are. */
 static void assert_parts_are_sorted(const struct sl_test *t, uint32_t e) {
   const uint32_t first = numbers.offsets[e], count = numbers.offsets[e + 1] - first;
   const uint32_t *sorted = sl_test_output(t, "results", "sorted"), *part = sl_test_output(t, "results", "part");
@@ -89,7 +89,7 @@ static void assert_groups_agree(const struct sl_test *t, uint32_t e) {
   }
 }
 
-static void warps_and_groups_have_the_results_of_the_reference(void **state) {
+static void warp_and_group_collectives_give_the_reference_results(void **state) {
   const uint32_t block_threads = *(const uint32_t *)*state;
   struct sl_test *t = prepare("warps", block_threads);
   assert_int_equal(sl_test_run(t), 0);
@@ -116,7 +116,7 @@ static uint32_t blocks[] = {32, 64, 96, 128, 256, 512, 1024};
 #define CASE(function, i) \
   { #function, function, NULL, NULL, &blocks[i] }
 #define WITH_BLOCK(i) \
-  CASE(results_are_those_of_the_reference, i), CASE(warps_and_groups_have_the_results_of_the_reference, i)
+  CASE(block_collectives_give_the_reference_results, i), CASE(warp_and_group_collectives_give_the_reference_results, i)
 
 int main(void) {
   const struct CMUnitTest tests[] = {WITH_BLOCK(0), WITH_BLOCK(1), WITH_BLOCK(2), WITH_BLOCK(3),

@@ -1,4 +1,5 @@
-/* diagnostics_test.c: messages are kept, counted and printed like a compiler's; names near enough are suggested. */
+/* diagnostics_test.c: messages are stored, counted and printed like those of a compiler; similar names are
+ * suggested. */
 #define _GNU_SOURCE
 #include "base/diagnostics.h"
 
@@ -17,7 +18,7 @@ static void assert_printed(const struct sl_diagnostics *d, const char *expected)
   free(text);
 }
 
-static void a_message_is_printed_with_place_source_caret_and_hint(void **state) {
+static void a_message_is_printed_with_location_source_caret_and_hint(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   const struct sl_place place = {"a.yaml", "  trakcs: { use: velo.sort }\n", 7, 3};
@@ -30,7 +31,7 @@ static void a_message_is_printed_with_place_source_caret_and_hint(void **state) 
   sl_diagnostics_free(d);
 }
 
-static void what_is_absent_is_left_out(void **state) {
+static void absent_parts_are_left_out(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   const struct sl_place file_only = {"a.yaml", NULL, 0, 0}, line_only = {"a.yaml", "text", 2, 0};
@@ -45,7 +46,7 @@ static void what_is_absent_is_left_out(void **state) {
   sl_diagnostics_free(d);
 }
 
-static void the_caret_stands_right_after_tabs_and_utf8(void **state) {
+static void the_caret_is_correct_after_tabs_and_utf8(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   const struct sl_place place = {"f", "\t\xC3\xA4\xE2\x82\xAC x", 1, 5};
@@ -83,7 +84,7 @@ static void strings_are_copied(void **state) {
   sl_diagnostics_free(d);
 }
 
-static void beyond_the_limit_errors_are_still_counted_and_said(void **state) {
+static void errors_beyond_the_limit_are_counted_and_reported(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   for (int i = 0; i < 1500; i++) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "e%d", i);
@@ -114,7 +115,7 @@ static void *add_messages(void *argument) {
   return NULL;
 }
 
-static void threads_add_at_once_and_none_is_lost(void **state) {
+static void concurrent_messages_are_not_lost(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   pthread_t threads[THREADS];
@@ -140,7 +141,7 @@ static void follow(void *context, const struct sl_diagnostic *message) {
   f->length += (size_t)snprintf(f->text + f->length, sizeof f->text - f->length, "%s\n", message->message);
 }
 
-static void who_follows_gets_each_message_as_it_is_added(void **state) {
+static void a_follower_gets_each_message_when_it_is_added(void **state) {
   (void)state;
   struct followed f = {0};
   struct sl_diagnostics *d = sl_diagnostics_new();
@@ -151,28 +152,28 @@ static void who_follows_gets_each_message_as_it_is_added(void **state) {
   sl_diagnose(d, SL_ERROR, NULL, "node", "hint", "two");
   assert_string_equal(f.text, "one\ntwo\n");
   for (int i = 0; i < 1100; i++) sl_diagnose(d, SL_WARNING, NULL, NULL, NULL, "w");
-  assert_int_equal(f.count, 1002); /* those that are kept */
+  assert_int_equal(f.count, 1002); /* stored messages only */
   sl_diagnostics_follow(d, NULL, NULL);
   sl_diagnose(d, SL_NOTE, NULL, NULL, NULL, "after");
   assert_int_equal(f.count, 1002);
   sl_diagnostics_free(d);
 }
 
-static void of_a_kind_the_first_are_added_and_the_others_counted(void **state) {
+static void the_first_messages_of_a_kind_are_added_and_the_others_counted(void **state) {
   (void)state;
   struct followed f = {0};
   struct sl_diagnostics *d = sl_diagnostics_new();
   sl_diagnostics_follow(d, follow, &f);
   for (int i = 0; i < 5000; i++) {
     sl_diagnose_often(d, SL_WARNING, NULL, "raw", NULL, "cut", "cut %d", i);
-    if (i < 20) sl_diagnose_often(d, SL_WARNING, NULL, "other", NULL, "cut", "other %d", i); /* not one too many */
+    if (i < 20) sl_diagnose_often(d, SL_WARNING, NULL, "other", NULL, "cut", "other %d", i); /* exactly the limit */
     if (i < 21) sl_diagnose_often(d, SL_ERROR, NULL, "raw", NULL, "cut", "error %d", i);
     if (i < 3) sl_diagnose_often(d, SL_WARNING, NULL, NULL, NULL, "cut", "of no node %d", i);
   }
   assert_int_equal(f.count, 20 + 20 + 20 + 3);
   assert_non_null(strstr(f.text, "cut 18\n"));
-  assert_non_null(strstr(f.text, "cut 19 (further ones like this are only counted)\n"));
-  assert_non_null(strstr(f.text, "other 19 (further ones like this are only counted)\n"));
+  assert_non_null(strstr(f.text, "cut 19 (further messages of this kind are only counted)\n"));
+  assert_non_null(strstr(f.text, "other 19 (further messages of this kind are only counted)\n"));
   assert_null(strstr(f.text, "cut 20"));
   assert_int_equal(sl_diagnostics_errors(d), 21);
 
@@ -187,7 +188,7 @@ static void of_a_kind_the_first_are_added_and_the_others_counted(void **state) {
   sl_diagnostics_free(d);
 }
 
-static void what_is_counted_by_kind_is_not_said_to_be_dropped(void **state) {
+static void messages_counted_by_kind_are_not_reported_as_dropped(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   for (int i = 0; i < 30; i++) sl_diagnose_often(d, SL_NOTE, NULL, NULL, NULL, "kind", "message");
@@ -198,7 +199,7 @@ static void what_is_counted_by_kind_is_not_said_to_be_dropped(void **state) {
   fclose(file);
   assert_null(strstr(text, "not shown"));
   free(text);
-  for (int i = 0; i < 300; i++) { /* kinds without number cost no memory without number */
+  for (int i = 0; i < 300; i++) { /* the number of kinds and their memory are limited */
     char kind[32];
     snprintf(kind, sizeof kind, "kind %d", i);
     for (int k = 0; k < 30; k++) sl_diagnose_often(d, SL_NOTE, NULL, NULL, NULL, kind, "%s", kind);
@@ -228,7 +229,7 @@ static void the_nearest_name_is_suggested_if_near_enough(void **state) {
   assert_null(nearest("", names));
 }
 
-static void distances_are_those_of_edits(void **state) {
+static void distances_are_edit_distances(void **state) {
   (void)state;
   static const struct {
     const char *a, *b;
@@ -255,18 +256,18 @@ static void very_long_words_are_not_compared(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_message_is_printed_with_place_source_caret_and_hint),
-      cmocka_unit_test(what_is_absent_is_left_out),
-      cmocka_unit_test(the_caret_stands_right_after_tabs_and_utf8),
+      cmocka_unit_test(a_message_is_printed_with_location_source_caret_and_hint),
+      cmocka_unit_test(absent_parts_are_left_out),
+      cmocka_unit_test(the_caret_is_correct_after_tabs_and_utf8),
       cmocka_unit_test(a_column_beyond_the_line_is_marked_at_its_end),
       cmocka_unit_test(strings_are_copied),
-      cmocka_unit_test(beyond_the_limit_errors_are_still_counted_and_said),
-      cmocka_unit_test(threads_add_at_once_and_none_is_lost),
-      cmocka_unit_test(who_follows_gets_each_message_as_it_is_added),
-      cmocka_unit_test(of_a_kind_the_first_are_added_and_the_others_counted),
-      cmocka_unit_test(what_is_counted_by_kind_is_not_said_to_be_dropped),
+      cmocka_unit_test(errors_beyond_the_limit_are_counted_and_reported),
+      cmocka_unit_test(concurrent_messages_are_not_lost),
+      cmocka_unit_test(a_follower_gets_each_message_when_it_is_added),
+      cmocka_unit_test(the_first_messages_of_a_kind_are_added_and_the_others_counted),
+      cmocka_unit_test(messages_counted_by_kind_are_not_reported_as_dropped),
       cmocka_unit_test(the_nearest_name_is_suggested_if_near_enough),
-      cmocka_unit_test(distances_are_those_of_edits),
+      cmocka_unit_test(distances_are_edit_distances),
       cmocka_unit_test(very_long_words_are_not_compared),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Digests of outputs: those of parts join to that of the whole, wherever it is cut, and nothing can change place. */
+/* digest_test.c: digests of parts join to the digest of the whole for any division, and depend on the order of
+ * events. */
 #include "results/digest.h"
 
 #include "support.h"
@@ -21,7 +22,7 @@ struct input {
   uint64_t digests[EVENTS];
 };
 
-/* Many events are alike, as empty ones are. */
+/* Many events are equal, like empty ones. */
 static void fill(struct input *in) {
   for (uint32_t i = 0; i < EVENTS; i++) {
     in->events[i] = (struct sl_event){.number = random_bits() % 7, .run = (uint32_t)(random_bits() % 2)};
@@ -43,7 +44,7 @@ static void parts_join_to_the_whole(void **state) {
   for (uint32_t split = 0; split < SPLITS; split++) {
     uint64_t joined = SL_DIGEST_EMPTY;
     for (uint32_t first = 0, end; first < EVENTS; first = end) {
-      end = first + (uint32_t)(random_bits() % (1 + EVENTS / 3)); /* parts without an event, too */
+      end = first + (uint32_t)(random_bits() % (1 + EVENTS / 3)); /* some parts have no events */
       if (end > EVENTS) end = EVENTS;
       joined = sl_digest_join(joined, digest_of(&in, first, end), end - first);
     }
@@ -72,7 +73,7 @@ static void no_events_change_nothing_and_no_digest_stays_none(void **state) {
   assert_true(sl_digest_join(SL_DIGEST_EMPTY, SL_DIGEST_EMPTY, 0) == SL_DIGEST_EMPTY);
   assert_true(sl_digest_join(0, some, EVENTS) == 0);
   assert_true(sl_digest_join(some, 0, 0) == 0);
-  assert_true(sl_digest_join(UINT64_MAX, UINT64_MAX, UINT64_MAX) != 0); /* not of this world, and no harm */
+  assert_true(sl_digest_join(UINT64_MAX, UINT64_MAX, UINT64_MAX) != 0); /* an impossible value must do no harm */
 }
 
 static void every_change_is_seen(void **state) {
@@ -87,19 +88,19 @@ static void every_change_is_seen(void **state) {
     other.digests[i] = in.digests[0];
     other.events[0] = in.events[i];
     other.digests[0] = in.digests[i];
-    assert_true(digest_of(&other, 0, EVENTS) != whole); /* two change places */
+    assert_true(digest_of(&other, 0, EVENTS) != whole); /* two events exchanged */
     other = in;
     other.digests[i] ^= UINT64_C(1) << (i % 64);
     assert_true(digest_of(&other, 0, EVENTS) != whole);
     other = in;
     other.events[i].run ^= 1;
     assert_true(digest_of(&other, 0, EVENTS) != whole);
-    assert_true(digest_of(&in, i, EVENTS) != whole); /* less at the begin, and at the end */
+    assert_true(digest_of(&in, i, EVENTS) != whole); /* events missing at the beginning and at the end */
     assert_true(digest_of(&in, 0, i) != whole);
   }
 }
 
-/* An event that hashes to anything counts even if it is alone, and however often. */
+/* An event counts whatever its hash is, alone or repeated. */
 static void equal_events_count(void **state) {
   (void)state;
   const struct sl_event event = {.number = 1};

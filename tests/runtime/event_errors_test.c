@@ -1,12 +1,12 @@
-/* event_errors_test.c: events with an error are told of as they are delivered, and counted by node and reason: the same
- * words and counts whatever the slots and slices.
+/* event_errors_test.c: events with an error are reported when they are delivered, and counted by node and reason: equal
+ * messages and counts for any number of slots and slices.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -27,7 +27,7 @@ static const char *device = "cpu";
 
 struct outcome {
   struct sl_diagnostics *diagnostics;
-  uint64_t seen, untold; /* events with an error; those of which nothing had been said when they were delivered */
+  uint64_t seen, untold; /* events with an error; events with an error that was not reported before their delivery */
   char *messages, *table, *json;
   uint64_t counts[3], error_events;
   uint32_t error_count;
@@ -36,7 +36,7 @@ struct outcome {
 static int on_batch(void *context, const struct sl_batch *batch) {
   struct outcome *r = context;
   for (uint32_t e = 0; e < batch->event_count; e++) {
-    if (batch->events[e].error < SL_EVENT_OVERFLOW) continue; /* the toy source says nothing */
+    if (batch->events[e].error < SL_EVENT_OVERFLOW) continue; /* the toy source reports nothing */
     r->seen++;
     r->untold += r->seen <= 20 && sl_diagnostics_count(r->diagnostics) < r->seen;
   }
@@ -88,7 +88,7 @@ static uint32_t occurrences(const char *text, const char *word) {
   return count;
 }
 
-/* A value that not too few events have, and not too many. */
+/* Writes a value that a medium number of events have. */
 static void write_unwanted(char *text, size_t size) {
   uint64_t event = 17;
   while (toy_count(event) == 0) event++;
@@ -117,7 +117,7 @@ static void errors_are_counted_by_node_and_reason_whatever_the_slots_and_slices(
   free_outcome(&reference);
 }
 
-/* A cut event is none with an error; one that is refused too is told of as refused alone. */
+/* A truncated event has no error; one that is also refused is reported as refused only. */
 static void cuts_are_counted_and_told_whatever_the_slots_and_slices(void **state) {
   (void)state;
   const char *const sets[] = {"raw.events=500", "expanded.times=6", "all.cut_above=970", NULL};
@@ -127,7 +127,7 @@ static void cuts_are_counted_and_told_whatever_the_slots_and_slices(void **state
     uint32_t large = 0, items = 0;
     for (uint32_t i = 0; i < toy_count(e); i++) {
       large += toy_value(e, i) > 970;
-      items += 6 * (2 * toy_value(e, i) % 3); /* they are scaled by 2 */
+      items += 6 * (2 * toy_value(e, i) % 3); /* the values are scaled by 2 */
     }
     cut += large > 0 && items <= 40;
   }

@@ -1,11 +1,11 @@
-/* families_test.c: nodes of a family that run in one launch, on the toy plugin: the same results as one by one,
- * whatever their lists, slices and retries; who runs together; and what --set runtime.families takes. */
+/* families_test.c: nodes of a family in one launch, with the toy plugin: results equal those of separate nodes for all
+ * lists, slices and retries; which nodes run together; and the values of --set runtime.families. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "session.h"
 
 #include <sluice/sluice.h>
@@ -16,8 +16,8 @@ enum { NODES = 64, OUTPUTS = 2 * NODES + 2 };
 
 static const char *device = "cpu";
 
-/* `first_0` to `first_63` need the source only, `second_0` to `second_63` each the list of a first one, and every other
- * one runs on the intersection of two. */
+/* `first_0` to `first_63` need only the source; `second_0` to `second_63` each need the list of a first node, and every
+ * other one runs on the intersection of two lists. */
 static char *make_graph(void) {
   char *text;
   size_t size;
@@ -94,7 +94,7 @@ static void expect_same(const char *const *sets, uint32_t slots, uint32_t slice_
   free(r.messages);
 }
 
-static void a_family_gives_the_results_of_its_nodes_one_by_one(void **state) {
+static void a_family_gives_the_results_of_separate_nodes(void **state) {
   (void)state;
   const struct outcome off = run((const char *const[]){"raw.events=200", "runtime.families=off", NULL}, 1, 50, 0);
   if (off.opened < 0 || off.status < 0) fail_msg("%s", off.messages);
@@ -110,8 +110,8 @@ static void a_family_gives_the_results_of_its_nodes_one_by_one(void **state) {
   free(off.messages);
 }
 
-/* A part of a slice reads its input from a later event on. */
-static void parts_of_slices_move_the_arguments_of_a_family(void **state) {
+/* A part of a slice reads its input from a later event. */
+static void parts_of_slices_update_the_arguments_of_a_family(void **state) {
   (void)state;
   const char *const off[] = {"raw.events=200", "runtime.families=off", NULL};
   const char *const tight[] = {"raw.events=200", "expanded.per_event=1", NULL};
@@ -128,15 +128,15 @@ static void parts_of_slices_move_the_arguments_of_a_family(void **state) {
   free(reference_corrupt.messages);
 }
 
-/* The first ones run together, though they stand apart in the document; the second ones, which need them, after them.
- */
-static void nodes_whose_inputs_are_there_run_together(void **state) {
+/* The first nodes run together, although they are not adjacent in the document; then the second nodes, which need
+ * them. */
+static void nodes_with_ready_inputs_run_together(void **state) {
   (void)state;
   const int by_node = strcmp(device, "cpu") == 0;
   const struct outcome on = run((const char *const[]){"raw.events=40", NULL}, 1, 20, 0);
   const struct outcome off = run((const char *const[]){"raw.events=40", "runtime.families=off", NULL}, 1, 20, 0);
   assert_int_equal(on.together[0], by_node ? 1 : NODES);
-  assert_int_equal(on.together[1], by_node ? 1 : NODES - 1); /* nobody needs the last */
+  assert_int_equal(on.together[1], by_node ? 1 : NODES - 1); /* the last list is not used */
   assert_int_equal(on.together[2], 1);
   assert_int_equal(on.together[3], 1);
   for (uint32_t i = 0; i < 4; i++) assert_int_equal(off.together[i], 1);
@@ -148,7 +148,7 @@ static void nodes_whose_inputs_are_there_run_together(void **state) {
 }
 
 /* Retries wait for the device before and after their kernels, never between them. */
-static void the_host_waits_for_no_kernel_of_a_slice(void **state) {
+static void the_host_does_not_wait_between_kernels_of_a_slice(void **state) {
   (void)state;
   struct outcome r = run((const char *const[]){"raw.events=100", "expanded.per_event=1", NULL}, 2, 20, 0);
   assert_true(r.retries > 0);
@@ -158,12 +158,12 @@ static void the_host_waits_for_no_kernel_of_a_slice(void **state) {
   setenv("SLUICE_MOCK_WAITS", "1", 1);
   r = run((const char *const[]){"raw.events=100", NULL}, 1, 20, 1); /* step by step */
   unsetenv("SLUICE_MOCK_WAITS");
-  assert_int_equal(r.syncs, NODES / 2 - 1); /* the combined lists; nobody needs the last */
+  assert_int_equal(r.syncs, NODES / 2 - 1); /* the combined lists; the last list is not used */
   free(r.messages);
 }
 
-/* A block size of its own makes a node leave the family: one launch has one. */
-static void nodes_with_other_blocks_run_in_a_launch_of_their_own(void **state) {
+/* A node with its own block size leaves the family, because a launch has one block size. */
+static void nodes_with_other_block_sizes_run_in_separate_launches(void **state) {
   (void)state;
   static const char graph[] =
       "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  a: { use: toy.select }\n"
@@ -186,7 +186,7 @@ static void nodes_with_other_blocks_run_in_a_launch_of_their_own(void **state) {
   sl_diagnostics_free(d);
 }
 
-static void settings_that_are_none_are_refused(void **state) {
+static void invalid_settings_are_refused(void **state) {
   (void)state;
   struct outcome r = run((const char *const[]){"runtime.families=2", NULL}, 1, 20, 0);
   assert_true(r.opened < 0);
@@ -202,12 +202,12 @@ int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_family_gives_the_results_of_its_nodes_one_by_one),
-      cmocka_unit_test(parts_of_slices_move_the_arguments_of_a_family),
-      cmocka_unit_test(nodes_whose_inputs_are_there_run_together),
-      cmocka_unit_test(the_host_waits_for_no_kernel_of_a_slice),
-      cmocka_unit_test(nodes_with_other_blocks_run_in_a_launch_of_their_own),
-      cmocka_unit_test(settings_that_are_none_are_refused),
+      cmocka_unit_test(a_family_gives_the_results_of_separate_nodes),
+      cmocka_unit_test(parts_of_slices_update_the_arguments_of_a_family),
+      cmocka_unit_test(nodes_with_ready_inputs_run_together),
+      cmocka_unit_test(the_host_does_not_wait_between_kernels_of_a_slice),
+      cmocka_unit_test(nodes_with_other_block_sizes_run_in_separate_launches),
+      cmocka_unit_test(invalid_settings_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

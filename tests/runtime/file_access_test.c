@@ -1,5 +1,5 @@
-/* file_access_test.c: access to a file that replaces another one: its permissions, group, owner and access control
- * list are those of the old file, or fewer.
+/* file_access_test.c: permissions, group, owner and access control list of a file that replaces another one are those
+ * of the old file, or more restrictive.
  */
 #define _GNU_SOURCE
 #include "base/output.h"
@@ -55,7 +55,7 @@ static unsigned mode_of(const char *path) {
   return status.st_mode & 07777;
 }
 
-static void a_file_that_replaces_one_has_its_permissions(void **state) {
+static void a_replacing_file_keeps_the_permissions(void **state) {
   (void)state;
   static const mode_t modes[] = {0600, 0640, 0664, 0606, 0755};
   const mode_t mask = umask(022);
@@ -82,14 +82,14 @@ static int replace_as_other(void) {
   if (child == 0) {
     if (setgroups(0, NULL) != 0 || setgid(OTHER_GROUP) != 0 || setuid(OWNER) != 0) _exit(2);
     const int status = write_text(target, "new");
-    _exit(status != SL_OK ? 3 : strstr(said, "is closed to the group that it has") ? 1 : 0);
+    _exit(status != SL_OK ? 3 : strstr(said, "it has no permissions for its group") ? 1 : 0);
   }
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void owner_and_group_stay_or_the_group_has_no_permissions(void **state) {
+static void owner_and_group_are_kept_or_the_group_has_no_permissions(void **state) {
   (void)state;
   struct stat status;
   if (geteuid() != 0) skip();
@@ -108,14 +108,14 @@ static void owner_and_group_stay_or_the_group_has_no_permissions(void **state) {
   assert_int_equal(replace_as_other(), 0);
 }
 
-/* An entry of an access control list, as the system has it. */
+/* An entry of an access control list in the kernel's format. */
 struct access_entry {
   uint16_t tag, permissions;
   uint32_t id;
 };
 enum { FOR_OWNER = 1, FOR_USER = 2, FOR_GROUP = 4, MASK = 16, FOR_OTHERS = 32 };
 
-static void an_access_control_list_stays_and_none_comes_from_the_folder(void **state) {
+static void an_access_control_list_is_kept_and_none_is_inherited(void **state) {
   (void)state;
   const struct {
     uint32_t version;
@@ -124,8 +124,8 @@ static void an_access_control_list_stays_and_none_comes_from_the_folder(void **s
   static const char name[] = "system.posix_acl_access";
   char found[sizeof list + 1];
   put(target, "old");
-  if (setxattr(target, name, &list, sizeof list, 0) != 0) skip(); /* the file system has none */
-  assert_int_equal(mode_of(target), 0660);                        /* the mask; the group itself may do nothing */
+  if (setxattr(target, name, &list, sizeof list, 0) != 0) skip(); /* not supported by the file system */
+  assert_int_equal(mode_of(target), 0660);                        /* the mask; the group itself has no permissions */
   assert_int_equal(write_text(target, "new"), SL_OK);
   assert_int_equal(getxattr(target, name, found, sizeof found), sizeof list);
   assert_memory_equal(found, &list, sizeof list);
@@ -140,9 +140,9 @@ static void an_access_control_list_stays_and_none_comes_from_the_folder(void **s
 int main(void) {
 #define CASE_(name) cmocka_unit_test_setup(name, start)
   const struct CMUnitTest tests[] = {
-      CASE_(a_file_that_replaces_one_has_its_permissions),
-      CASE_(owner_and_group_stay_or_the_group_has_no_permissions),
-      CASE_(an_access_control_list_stays_and_none_comes_from_the_folder),
+      CASE_(a_replacing_file_keeps_the_permissions),
+      CASE_(owner_and_group_are_kept_or_the_group_has_no_permissions),
+      CASE_(an_access_control_list_is_kept_and_none_is_inherited),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* graph_fake.c: the algorithms of the fake registry. None is ever run; the tables are what counts. */
+/* graph_fake.c: the algorithms of the fake registry. They are never run; only their tables are used. */
 #include "graph_fake.h"
 
 #define SL_TARGET "cpu"
@@ -320,7 +320,7 @@ static const struct sl_member echo_members[] = {
 SL_ALGORITHM(echo, "copies tracks", 64, run_nothing);
 #undef SL_ARGS
 
-/* List ports: of event lists, of what it makes itself, of constants. */
+/* List ports: of event lists, of its own output type, of constants. */
 struct gather_args {
   struct sl_events events;
   struct sl_event_list_each lists;
@@ -363,7 +363,7 @@ static const struct sl_member combine_members[] = {
 SL_CONSTANT(combine, "the mean of alignments", make_nothing);
 #undef SL_ARGS
 
-/* Properties of all kinds that are no single number. */
+/* Properties of all kinds other than single numbers. */
 struct smear_args {
   struct sl_events events;
   struct toy_hits_view hits;
@@ -388,7 +388,7 @@ static const struct sl_member smear_members[] = {
 SL_ALGORITHM(smear, "adds noise", 64, run_nothing);
 #undef SL_ARGS
 
-/* Refers to fields: of two types, and of any. */
+/* Field references: of two types, and of any type. */
 struct compare_args {
   struct sl_events events;
   struct sl_field_ref of, to;

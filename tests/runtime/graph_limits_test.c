@@ -1,5 +1,5 @@
-/* graph_limits_test.c: hostile texts end in a message, and so does memory. What bounds the cost is what is checked: the
- * limits of graph/reader.h, not times.
+/* graph_limits_test.c: malicious texts and a lack of memory end in a message. The test checks the limits of
+ * graph/reader.h, not the time.
  */
 #define _GNU_SOURCE
 #include "graph_fake.h"
@@ -15,7 +15,7 @@
 
 /* -------------------------------------------------------------------------------------------- hostile text */
 
-/* `text` repeated, after a beginning and before an end. */
+/* Returns `text` repeated, between a beginning and an end. */
 static char *repeated(const char *begin, const char *text, size_t times, const char *end, size_t *bytes) {
   const size_t piece = strlen(text);
   *bytes = strlen(begin) + piece * times + strlen(end);
@@ -57,10 +57,10 @@ static void alias_bombs_are_refused(void **state) {
              i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
     strcat(text, line);
   }
-  refuse(text, "", 0, "sluice: 1\n", "more than 100000 values, aliases expanded");
+  refuse(text, "", 0, "sluice: 1\n", "more than 100000 values, with aliases expanded");
 }
 
-/* Each alias goes two levels deeper than the one before; the text itself is flat. */
+/* Each alias is nested two levels deeper than the one before; the text itself is flat. */
 static void deep_aliases_are_refused(void **state) {
   (void)state;
   char text[8192] = "x-a0: &a0 [[0]]\n";
@@ -119,7 +119,7 @@ static void many_nodes_are_refused(void **state) {
   free(text);
 }
 
-/* 4,000 nodes in a ring: one message, which shows some of them. */
+/* 4,000 nodes in a cycle: one message, which shows some of them. */
 static void long_cycles_are_cut_short(void **state) {
   (void)state;
   struct reading reading;
@@ -141,7 +141,7 @@ static void directives_cannot_stall_the_parser(void **state) {
   refuse("", "%TAG !a! b\n", 90000, "---\nsluice: 1\n", "%TAG");
 }
 
-static void broken_bytes_are_reported_with_their_place(void **state) {
+static void invalid_bytes_are_reported_with_their_location(void **state) {
   (void)state;
   struct reading reading;
   static const char zero[] = "sluice: 1\nnodes:\n  \0x: 1\n";
@@ -159,14 +159,14 @@ static void broken_bytes_are_reported_with_their_place(void **state) {
   end_reading(&reading);
 }
 
-/* A last line of exactly the length at which lines are cut, with no break after it. */
+/* The last line has exactly the length at which lines are truncated, and no line break. */
 static void long_last_line_is_shown(void **state) {
   (void)state;
   struct reading reading;
   static const char begin[] = "sluice: 1\nx: ]";
   for (size_t blanks = 230; blanks <= 250; blanks++) {
     const size_t bytes = strlen(begin) + blanks;
-    char *text = malloc(bytes); /* of its exact size, so that a read past it is seen */
+    char *text = malloc(bytes); /* allocated with its exact size, so that a read past the end is detected */
     assert_non_null(text);
     memcpy(text, begin, strlen(begin));
     memset(text + strlen(begin), ' ', blanks);
@@ -185,13 +185,13 @@ static void missing_files_are_named(void **state) {
   read_request(&request, &reading);
   assert_string_equal(reading.messages,
                       "no/such.yaml: error: No such file or directory\n"
-                      "  hint: looked for in the current folder; SLUICE_GRAPH_PATH names further folders\n");
+                      "  hint: searched in the current folder; add folders with SLUICE_GRAPH_PATH\n");
   end_reading(&reading);
 }
 
 /* ------------------------------------------------------------------------------------------ out of memory */
 
-/* calloc as the reader sees it (the linker's --wrap): fails at the chosen call, counted from 1; 0: never. */
+/* calloc of the reader (the linker's --wrap): fails at this call, counted from 1; 0: never. */
 static unsigned failing_call;
 void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
@@ -211,7 +211,7 @@ static void any_allocation_may_fail(void **state) {
     assert_non_null(diagnostics);
     failing_call = failures + 1;
     const int result = sl_graph_read(&request, diagnostics, &graph);
-    done = failing_call > 0; /* so many calls were not needed */
+    done = failing_call > 0; /* fewer calls were made */
     failing_call = 0;
     assert_int_equal(result, done ? SL_OK : SL_ENOMEM);
     assert_true((graph != NULL) == done);
@@ -236,7 +236,7 @@ int main(void) {
       cmocka_unit_test(many_nodes_are_refused),
       cmocka_unit_test(long_cycles_are_cut_short),
       cmocka_unit_test(directives_cannot_stall_the_parser),
-      cmocka_unit_test(broken_bytes_are_reported_with_their_place),
+      cmocka_unit_test(invalid_bytes_are_reported_with_their_location),
       cmocka_unit_test(long_last_line_is_shown),
       cmocka_unit_test(missing_files_are_named),
       cmocka_unit_test(any_allocation_may_fail),

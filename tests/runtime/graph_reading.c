@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-/* Messages of files that are nowhere name the folders of this build, which are left out. */
+/* Removes the folders of this build from messages about missing files. */
 static void leave_folders_out(char *messages) {
-  for (char *at = messages; (at = strstr(at, "looked for ")) != NULL; at++) {
+  for (char *at = messages; (at = strstr(at, "searched ")) != NULL; at++) {
     char *begin = strstr(at, ", in "), *end = strchr(at, ';');
     if (begin != NULL && end != NULL && begin < end) memmove(begin, end, strlen(end) + 1);
   }

@@ -1,4 +1,4 @@
-/* graph_reading.h: reads a graph in a test and keeps what came of it. */
+/* graph_reading.h: reads a graph in a test and stores the result. */
 #ifndef GRAPH_READING_H
 #define GRAPH_READING_H
 
@@ -12,7 +12,7 @@ struct reading {
   int result;
 };
 
-/* Each asserts that result, graph and errors agree. end_reading frees. */
+/* Each function asserts that result, graph and errors are consistent. end_reading frees the reading. */
 void read_request(const struct sl_graph_request *request, struct reading *reading);
 void read_bytes(const char *text, size_t bytes, struct reading *reading); /* as text.yaml, for cpu */
 void read_text(const char *text, struct reading *reading);

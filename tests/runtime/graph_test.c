@@ -1,9 +1,10 @@
-/* graph_test.c: the graph reader on the text cases of graph_cases/, and what text cannot say.
+/* graph_test.c: the graph reader on the text cases of graph_cases/, and on properties of a graph that its text does not
+ * show.
  *
- * Each NAME.yaml is read with the fake registry; NAME.expected holds the diagnostics as printed, then, if the graph is
- * good, its canonical text and the order of execution. Comments `# args: --set A=B --use C=D --with FILE --device cuda`
- * at the beginning are the command line. Files in folders below are includes. SLUICE_UPDATE_EXPECTED=1 writes the
- * expected files anew: read the difference before you keep it.
+ * Each NAME.yaml is read with the fake registry; NAME.expected contains the diagnostics as printed, then, if the graph
+ * is valid, its canonical text and the order of execution. Comments `# args: --set A=B --use C=D --with FILE --device
+ * cuda` at the beginning are the command line. Files in subfolders are includes. SLUICE_UPDATE_EXPECTED=1 rewrites the
+ * expected files: check the difference before you commit it.
  */
 #define _GNU_SOURCE
 #include "graph_fake.h"
@@ -20,7 +21,7 @@
 
 enum { CASES_MIN = 90, CASES_MAX = 400, OVERRIDES_MAX = 8 };
 
-/* Read as text, the canonical text of a graph must give itself, also with its comments. */
+/* Reading the canonical text of a graph must give the same text, also with comments. */
 static void check_canonical_text(const struct sl_graph *graph, const char *text, const char *target) {
   const struct sl_graph_request request = {.path = "canonical.yaml",
                                            .text = text,
@@ -54,7 +55,7 @@ static char *read_file(const char *path) {
 }
 
 struct arguments {
-  char *text; /* cut into pieces, which the overrides point to */
+  char *text; /* split into strings that the overrides point to */
   struct sl_override sets[OVERRIDES_MAX], uses[OVERRIDES_MAX];
   const char *with_paths[OVERRIDES_MAX + 1]; /* NULL-terminated */
   uint32_t set_count, use_count, with_count;
@@ -69,7 +70,7 @@ static void add_override(struct sl_override *overrides, uint32_t *count, char *t
   overrides[(*count)++] = (struct sl_override){text, equals + 1};
 }
 
-/* The lines "# args: ..." with which a case begins; their words are separated by blanks. */
+/* Parses the lines "# args: ..." at the beginning of a case; the words are separated by blanks. */
 static void parse_arguments(char *text, struct arguments *arguments) {
   static const char prefix[] = "# args:";
   char *line_state = NULL;
@@ -96,7 +97,7 @@ static void parse_arguments(char *text, struct arguments *arguments) {
   }
 }
 
-/* What the expected file should hold. */
+/* Returns the text for the expected file. */
 static char *describe(const struct reading *reading) {
   char *text = NULL;
   size_t bytes = 0;
@@ -186,7 +187,7 @@ static uint32_t member_index(const struct sl_node *node, const char *name) {
   return 0;
 }
 
-/* The argument struct of toy.decode, as graph_fake.c has it, is known here by offsets only. */
+/* The test knows the argument struct of toy.decode (graph_fake.c) only by offsets. */
 static void *member_place(const struct sl_node *node, void *args, const char *name) {
   return (char *)args + node->algorithm->members[member_index(node, name)].args_offset;
 }
@@ -201,7 +202,7 @@ static void properties_are_written_by_type(void **state) {
             "  filtered: { use: toy.sort, in: { hits: hits } }\n"
             "outputs: [cleaned]\n",
             &reading);
-  assert_null(reading.graph); /* two nodes give hits and sorted hits: sorted, tracks are ambiguous */
+  assert_null(reading.graph); /* two nodes provide hits and sorted hits: sorted and tracks are ambiguous */
   end_reading(&reading);
   read_text(
       "sluice: 1\n"
@@ -239,7 +240,7 @@ static void properties_are_written_by_type(void **state) {
   end_reading(&reading);
 }
 
-static void chosen_inputs_are_marked(void **state) {
+static void automatic_inputs_are_marked(void **state) {
   (void)state;
   struct reading reading;
   read_text(HEAD "outputs: [tracks]\n", &reading);
@@ -263,7 +264,7 @@ static void liveness_and_positions_agree(void **state) {
   (void)state;
   struct reading reading;
   read_text(HEAD "  unused: { use: toy.clean }\noutputs: [sorted]\n", &reading);
-  assert_null(reading.graph); /* unused offers hits too, so that `sorted` is ambiguous */
+  assert_null(reading.graph); /* `unused` provides hits too, so that `sorted` is ambiguous */
   end_reading(&reading);
   read_text(HEAD "  unused: { use: toy.filter }\noutputs: [sorted]\n", &reading);
   assert_non_null(reading.graph);
@@ -306,7 +307,7 @@ static void lists_are_sorted_and_unique(void **state) {
   end_reading(&reading);
 }
 
-static void same_meaning_gives_same_text(void **state) {
+static void equivalent_graphs_have_equal_text(void **state) {
   (void)state;
   struct reading a, b;
   read_text(HEAD "outputs: [tracks]\n", &a);
@@ -349,9 +350,9 @@ static size_t list_cases(char *names[CASES_MAX]) {
 
 int main(void) {
   static const struct CMUnitTest by_hand[] = {
-      cmocka_unit_test(properties_are_written_by_type), cmocka_unit_test(chosen_inputs_are_marked),
-      cmocka_unit_test(liveness_and_positions_agree),   cmocka_unit_test(lists_are_sorted_and_unique),
-      cmocka_unit_test(same_meaning_gives_same_text),
+      cmocka_unit_test(properties_are_written_by_type),    cmocka_unit_test(automatic_inputs_are_marked),
+      cmocka_unit_test(liveness_and_positions_agree),      cmocka_unit_test(lists_are_sorted_and_unique),
+      cmocka_unit_test(equivalent_graphs_have_equal_text),
   };
   static char *names[CASES_MAX];
   static struct CMUnitTest cases[CASES_MAX];

@@ -1,4 +1,4 @@
-/* json_test.c: what is written is JSON, indented, and says numbers exactly. */
+/* json_test.c: the written text is valid, indented JSON with exact numbers. */
 #include "base/json.h"
 
 #include "support.h"
@@ -108,7 +108,7 @@ static void texts_are_escaped(void **state) {
   assert_text("\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\"", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
 }
 
-static void bytes_that_are_no_utf8_are_replaced(void **state) {
+static void invalid_utf8_is_replaced(void **state) {
   (void)state;
   assert_text("\"\\ufffda\"", "\xFF\x61");
   assert_text("\"\\ufffd\"", "\xC3");                                  /* cut short */
@@ -117,7 +117,7 @@ static void bytes_that_are_no_utf8_are_replaced(void **state) {
   assert_text("\"\\ufffd\\ufffd\\ufffd\\ufffd\"", "\xF4\x90\x80\x80"); /* beyond U+10FFFF */
 }
 
-static void calls_that_do_not_nest_fail(void **state) {
+static void wrongly_nested_calls_fail(void **state) {
   (void)state;
   struct sl_json j;
   sl_json_begin(&j);
@@ -153,8 +153,8 @@ int main(void) {
       cmocka_unit_test(numbers_are_the_shortest_that_read_back),
       cmocka_unit_test(random_numbers_read_back_exactly),
       cmocka_unit_test(texts_are_escaped),
-      cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
-      cmocka_unit_test(calls_that_do_not_nest_fail),
+      cmocka_unit_test(invalid_utf8_is_replaced),
+      cmocka_unit_test(wrongly_nested_calls_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* kernel_cases.h: what the tests of sluice/kernel.h begin with.
+/* kernel_cases.h: common declarations of the tests of sluice/kernel.h.
  *
- * The kernels are written for blocks of any number of threads, and say nothing of the target: each works on `count`
- * values and writes results that are independent of the block. kernel_simt_test.c runs them on the emulator. */
+ * The kernels are written for blocks of any size and do not depend on the target: each works on `count` values and
+ * writes results that are independent of the block. kernel_simt_test.c runs them on the emulator. */
 #ifndef TEST_KERNEL_CASES_H
 #define TEST_KERNEL_CASES_H
 
@@ -19,7 +19,7 @@ static const struct sl_launch launch = {.size = sizeof(struct sl_launch), .block
 #define launch emulator_launch
 #endif
 
-/* Seeded values; a few large, so that sums wrap. */
+/* Seeded values; a few are large, so that sums wrap. */
 static void values_draw(uint32_t values[VALUES_MAX], uint64_t seed) {
   for (uint32_t i = 0; i < VALUES_MAX; i++) {
     seed = seed * 6364136223846793005ull + 1442695040888963407ull;

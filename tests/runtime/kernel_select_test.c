@@ -1,6 +1,6 @@
-/* kernel_select_test.c: what the macros of sluice/kernel_select.h select and merge is what a plain loop does: on random
+/* kernel_select_test.c: the selections and merges of sluice/kernel_select.h equal those of a plain loop: on random
  * inputs, with random event lists, in blocks of all sizes, on cpu, on simt and on a GPU. A failure prints the seed of
- * the input, which SLUICE_TEST_SEED runs alone.
+ * the input; SLUICE_TEST_SEED runs that seed alone.
  */
 #include "select_items.h"
 
@@ -34,7 +34,7 @@ static uint32_t draw(uint32_t limit) {
   return (uint32_t)(input.seed >> 33) % limit;
 }
 
-/* Events of no items and items of no parts are frequent. */
+/* Events without items and items without parts are frequent. */
 static void draw_groups(struct groups *g) {
   uint32_t item = 0, part = 0;
   for (uint32_t e = 0; e < input.events; e++) {
@@ -71,7 +71,7 @@ static int is_listed(uint32_t event) {
   return 0;
 }
 
-/* What is selected of an event, after `item` items and their parts. Returns how many items there are then. */
+/* Appends the expected items of an event, and their parts, from index `item` on. Returns the new number of items. */
 static uint32_t expect_event(const struct groups *from, uint32_t event, uint32_t item, uint32_t add) {
   for (uint32_t i = from->offsets[event]; i < from->offsets[event + 1]; i++) {
     if (from->key[i] % input.modulus != 0) continue;
@@ -146,14 +146,14 @@ static void compare_all(uint32_t seed) {
   run_and_compare(t, "merged", 1, seed);
 }
 
-static void selections_and_merges_are_those_of_a_plain_loop(void **state) {
+static void selections_and_merges_equal_a_plain_loop(void **state) {
   const char *seed = getenv("SLUICE_TEST_SEED");
   (void)state;
   if (seed) compare_all((uint32_t)strtoul(seed, NULL, 10));
   for (uint32_t s = 0; !seed && s < SEEDS; s++) compare_all(s);
 }
 
-/* Two events of three groups with two parts each. */
+/* Two events with three groups of two parts each. */
 static struct sl_test *six_groups(void) {
   input.events = 2;
   input.modulus = 1;
@@ -167,7 +167,7 @@ static struct sl_test *six_groups(void) {
   return t;
 }
 
-static void nothing_is_written_of_items_that_exceed_the_capacity(void **state) {
+static void no_item_is_written_if_items_exceed_the_capacity(void **state) {
   struct sl_test *t = six_groups();
   (void)state;
   sl_test_budget(t, "selected", 5);
@@ -178,7 +178,7 @@ static void nothing_is_written_of_items_that_exceed_the_capacity(void **state) {
   sl_test_free(t);
 }
 
-static void no_subitem_is_written_where_they_exceed_the_capacity(void **state) {
+static void no_subitem_is_written_if_subitems_exceed_the_capacity(void **state) {
   struct sl_test *t = six_groups();
   (void)state;
   sl_test_budget(t, "selected.part_offsets", 11);
@@ -191,9 +191,9 @@ static void no_subitem_is_written_where_they_exceed_the_capacity(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(selections_and_merges_are_those_of_a_plain_loop),
-      cmocka_unit_test(nothing_is_written_of_items_that_exceed_the_capacity),
-      cmocka_unit_test(no_subitem_is_written_where_they_exceed_the_capacity),
+      cmocka_unit_test(selections_and_merges_equal_a_plain_loop),
+      cmocka_unit_test(no_item_is_written_if_items_exceed_the_capacity),
+      cmocka_unit_test(no_subitem_is_written_if_subitems_exceed_the_capacity),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* kernel_simt_test.c: the cases of kernel_test.c, kernel_warp_test.c or launch_test.c (CASES), on the emulator, with
- * each seed, warp and block. */
+/* kernel_simt_test.c: runs the cases of kernel_test.c, kernel_warp_test.c or launch_test.c (CASES) on the emulator,
+ * with each seed, warp size and block size. */
 #include "simt/simt.h"
 
 #include <sluice/kernel.h>

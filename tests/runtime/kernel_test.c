@@ -1,5 +1,4 @@
-/* kernel_test.c: what sluice/kernel.h gives to the blocks of a kernel, each piece against a serial reference, on the
- * target cpu. */
+/* kernel_test.c: the block functions of sluice/kernel.h, each compared with a serial reference, on target cpu. */
 #include "kernel_cases.h"
 
 /* ------------------------------------------------------------------------------------------- scan and sums */
@@ -7,7 +6,7 @@
 struct scan_args {
   const uint32_t *values;
   uint32_t count;
-  uint32_t *before; /* per value: the sum of those before it */
+  uint32_t *before; /* per value: the sum of the earlier values */
   uint32_t *total;
 };
 
@@ -22,7 +21,7 @@ SL_KERNEL(scan_values, struct scan_args) {
   if (threadIdx.x == 0) *a.total = base;
 }
 
-static void a_scan_gives_each_value_the_sum_of_those_before(void **state) {
+static void a_scan_gives_the_sum_of_the_earlier_values(void **state) {
   (void)state;
   uint32_t values[VALUES_MAX], before[VALUES_MAX];
   values_draw(values, 1);
@@ -49,11 +48,11 @@ SL_KERNEL(largest_before, struct scan_args) {
   if (threadIdx.x == 0) *a.total = base;
 }
 
-static void a_running_maximum_covers_all_values_before(void **state) {
+static void a_running_maximum_covers_all_earlier_values(void **state) {
   (void)state;
   uint32_t values[VALUES_MAX], before[VALUES_MAX];
   values_draw(values, 8);
-  for (uint32_t i = 0; i < VALUES_MAX; i++) values[i] = values[i] / VALUES_MAX + i; /* a new maximum now and then */
+  for (uint32_t i = 0; i < VALUES_MAX; i++) values[i] = values[i] / VALUES_MAX + i; /* occasionally a new maximum */
   for (uint32_t k = 0; k < COUNT(counts); k++) {
     uint32_t total = 77, expected = 0;
     const struct scan_args args = {values, counts[k], before, &total};
@@ -93,7 +92,7 @@ SL_KERNEL(reduce_values, struct reduce_args) {
   *a.least = least;
 }
 
-static void sums_and_the_least_key_cover_all_values(void **state) {
+static void sums_and_minima_cover_all_values(void **state) {
   (void)state;
   uint32_t values[VALUES_MAX];
   values_draw(values, 2);
@@ -153,8 +152,8 @@ static void append_keeps_the_order_of_the_values(void **state) {
   }
 }
 
-#ifdef SL_TARGET_CPU /* where host code can call what kernels call */
-static void append_takes_any_value_but_0_for_wanted_and_adds_to_a_length(void **state) {
+#ifdef SL_TARGET_CPU /* host code can call kernel functions only here */
+static void append_selects_any_nonzero_value_and_extends_the_length(void **state) {
   (void)state;
   uint32_t length = 5;
   assert_int_equal(sl_block_append(8, &length), 5);
@@ -179,7 +178,8 @@ SL_KERNEL(sum32_values, struct sum32_args) {
   if (threadIdx.x == 0) *a.sum = sum;
 }
 
-/* The stated order, top down: a node of the tree is the sum of those at `lane` and `lane + stride` one level below. */
+/* The stated order, from the root: a node of the tree is the sum of those at `lane` and `lane + stride` one level
+ * below. */
 static float sum32_expected(const float *values, uint32_t count, uint32_t lane, uint32_t stride) {
   if (stride < 32)
     return sum32_expected(values, count, lane, 2 * stride) + sum32_expected(values, count, lane + stride, 2 * stride);
@@ -202,17 +202,17 @@ static void the_float_sum_has_the_stated_order(void **state) {
     for (uint32_t i = 0; i < counts[k]; i++) serial += values[i];
     differs_from_serial += sl_bits_from_f32(sum) != sl_bits_from_f32(serial);
   }
-  assert_true(differs_from_serial > 3); /* the values tell orders apart */
+  assert_true(differs_from_serial > 3); /* the values distinguish summation orders */
 }
 
 struct sum_rows_args {
   const float *values;
   uint32_t count, rows; /* values of a row */
-  float *sums;          /* of each row: what every thread of the warp got, or 77 where they differ */
-  uint32_t *outside;    /* lanes that a loop went to beyond the values, and beyond what sl_lanes32 says */
+  float *sums;          /* per row: the sum of every thread of the warp, or 77 if they differ */
+  uint32_t *outside;    /* number of lanes that a loop visited beyond the values, and beyond sl_lanes32 */
 };
 
-/* Each warp has a row; groups of a warp do the same. */
+/* Each warp sums one row; all groups of a warp do the same. */
 SL_KERNEL(sum32_rows, struct sum_rows_args) {
   for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
     struct sl_sum32 s = sl_sum32_zero();
@@ -236,8 +236,8 @@ SL_KERNEL(sum32_rows, struct sum_rows_args) {
 enum { AT_ONCE_MAX = 32 };
 
 struct at_once_args {
-  const float *values; /* of one sum after another, 32 each */
-  float *totals;       /* of each number of sums, AT_ONCE_MAX */
+  const float *values; /* values of several sums, 32 each */
+  float *totals;       /* totals for each number of sums, AT_ONCE_MAX each */
 };
 
 SL_KERNEL(sums_at_once, struct at_once_args) {
@@ -253,7 +253,7 @@ SL_KERNEL(sums_at_once, struct at_once_args) {
   }
 }
 
-static void sums_at_once_have_the_stated_order_each(void **state) {
+static void simultaneous_sums_have_the_stated_order(void **state) {
   (void)state;
   enum { ALL = 32 * AT_ONCE_MAX };
   static float values[ALL], totals[AT_ONCE_MAX * AT_ONCE_MAX];
@@ -271,7 +271,7 @@ static void sums_at_once_have_the_stated_order_each(void **state) {
                        sl_bits_from_f32(sum32_expected(values + 32 * k, 32, 0, 1)));
 }
 
-static void warps_sum_rows_of_their_own_in_the_stated_order(void **state) {
+static void warps_sum_separate_rows_in_the_stated_order(void **state) {
   (void)state;
   enum { ROWS = 7 };
   static const uint32_t lengths[] = {0, 1, 7, 8, 31, 32, 33, 65, VALUES_MAX / ROWS};
@@ -315,8 +315,8 @@ static uint64_t fail_in_two_nodes(uint64_t first_base, uint64_t second_base) {
   return errors[1];
 }
 
-/* The runtime gives an earlier node a larger base; the code stands in bits 32 to 39, the detail below. */
-static void of_several_errors_the_larger_base_then_code_then_detail_stays(void **state) {
+/* An earlier node has a larger base; the code is in bits 32 to 39, the detail below. */
+static void the_error_with_the_largest_base_code_and_detail_is_kept(void **state) {
   (void)state;
   const uint64_t early = UINT64_C(9) << 40, late = UINT64_C(2) << 40;
   const uint64_t worst = UINT64_C(255) << 32 | 8;
@@ -349,7 +349,7 @@ SL_KERNEL(atomics_on_values, struct atomics_args) {
     atomicAnd(&a.results[AND], ~(1u << value % 31u));
     atomicMin(&a.results[LEAST], value);
     atomicMax(&a.results[MOST], value);
-    /* each value but the last goes in and comes out once */
+    /* each value except the last is stored and returned once */
     const uint32_t previous = atomicExch(&a.results[EXCHANGED], value);
     atomicAdd(&a.results[EXCHANGED + 1], value - previous);
     atomicMin(&a.signed_results[0], centred);
@@ -368,7 +368,7 @@ static void atomics_collect_from_all_threads(void **state) {
   int32_t signed_results[3] = {INT32_MAX, INT32_MIN, 0}, signed_expected[3] = {INT32_MAX, INT32_MIN, 0};
   uint64_t wide_sum = 0, wide_expected = 0;
   values_draw(values, 5);
-  const uint32_t count = 20; /* so that some bits stay */
+  const uint32_t count = 20; /* few enough that some bits are unchanged */
   const struct atomics_args args = {values, count, results, signed_results, &wide_sum};
   assert_int_equal(SL_LAUNCH(&launch, atomics_on_values, SL_PER_EVENT, args), SL_OK);
   for (uint32_t i = 0; i < count; i++) {
@@ -392,7 +392,7 @@ static void atomics_collect_from_all_threads(void **state) {
 
 struct old_args {
   uint32_t *cell;
-  uint32_t *old; /* what each of seven operations returned, by one thread */
+  uint32_t *old; /* return values of seven operations, from one thread */
 };
 
 SL_KERNEL(atomics_return, struct old_args) {
@@ -432,18 +432,18 @@ static void atomics_evaluate_their_value_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_scan_gives_each_value_the_sum_of_those_before),
-      cmocka_unit_test(a_running_maximum_covers_all_values_before),
-      cmocka_unit_test(sums_and_the_least_key_cover_all_values),
+      cmocka_unit_test(a_scan_gives_the_sum_of_the_earlier_values),
+      cmocka_unit_test(a_running_maximum_covers_all_earlier_values),
+      cmocka_unit_test(sums_and_minima_cover_all_values),
       cmocka_unit_test(append_keeps_the_order_of_the_values),
       cmocka_unit_test(the_float_sum_has_the_stated_order),
-      cmocka_unit_test(sums_at_once_have_the_stated_order_each),
-      cmocka_unit_test(warps_sum_rows_of_their_own_in_the_stated_order),
-      cmocka_unit_test(of_several_errors_the_larger_base_then_code_then_detail_stays),
+      cmocka_unit_test(simultaneous_sums_have_the_stated_order),
+      cmocka_unit_test(warps_sum_separate_rows_in_the_stated_order),
+      cmocka_unit_test(the_error_with_the_largest_base_code_and_detail_is_kept),
       cmocka_unit_test(atomics_collect_from_all_threads),
       cmocka_unit_test(atomics_return_the_value_before),
 #ifdef SL_TARGET_CPU
-      cmocka_unit_test(append_takes_any_value_but_0_for_wanted_and_adds_to_a_length),
+      cmocka_unit_test(append_selects_any_nonzero_value_and_extends_the_length),
       cmocka_unit_test(atomics_evaluate_their_value_once),
 #endif
   };

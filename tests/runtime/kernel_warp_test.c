@@ -1,12 +1,11 @@
-/* kernel_warp_test.c: what sluice/kernel.h gives to the warps of a block, to groups within them, and to teams; as
- * kernel_test.c. */
+/* kernel_warp_test.c: the functions of sluice/kernel.h for warps, groups within them, and teams; see kernel_test.c. */
 #include "collectives/sort_row.h"
 #include "kernel_cases.h"
 
 struct rows_args {
   const uint32_t *values;
   uint32_t count, rows;
-  uint32_t *kept; /* of row r: the indices of values whose remainder by r + 2 is 0; `count` places a row */
+  uint32_t *kept; /* of row r: the indices of values divisible by r + 2; `count` entries per row */
   uint32_t *kept_count;
 };
 
@@ -22,7 +21,7 @@ SL_KERNEL(keep_multiples_by_row, struct rows_args) {
   }
 }
 
-static void warps_append_to_lists_of_their_own(void **state) {
+static void warps_append_to_separate_lists(void **state) {
   (void)state;
   enum { ROWS = 7 };
   uint32_t values[VALUES_MAX], kept[ROWS * VALUES_MAX], kept_count[ROWS];
@@ -41,7 +40,7 @@ static void warps_append_to_lists_of_their_own(void **state) {
   }
 }
 
-/* Adds up each row of `values`, the sums in `kept`. Each warp has a row, and a lane the values from one place on. */
+/* Sums each row of `values` into `kept`. One warp per row; a lane sums consecutive values. */
 SL_KERNEL(add_up_rows, struct rows_args) {
   for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
     const uint32_t *values = a.values + row * a.count;
@@ -54,7 +53,7 @@ SL_KERNEL(add_up_rows, struct rows_args) {
   }
 }
 
-static void warps_scan_rows_of_their_own(void **state) {
+static void warps_scan_separate_rows(void **state) {
   (void)state;
   enum { ROWS = 7, MOST = VALUES_MAX / ROWS };
   uint32_t values[VALUES_MAX], kept[VALUES_MAX];
@@ -69,7 +68,7 @@ static void warps_scan_rows_of_their_own(void **state) {
   }
 }
 
-/* Turns each row of values round in place, by way of `copy`, and says which rows have an odd value. */
+/* Reverses each row of values in place, through `copy`, and reports rows with an odd value. */
 SL_KERNEL(turn_rows, struct rows_args) {
   for (uint32_t row = sl_warp_index(); row < a.rows; row += sl_block_warps()) {
     uint32_t *copy = a.kept + row * a.count, odd = 0;
@@ -88,7 +87,7 @@ SL_KERNEL(turn_rows, struct rows_args) {
   }
 }
 
-static void threads_of_a_warp_see_what_they_wrote_and_ask_each_other(void **state) {
+static void threads_of_a_warp_share_memory_and_vote(void **state) {
   (void)state;
   enum { ROWS = 7 };
   static const uint32_t lengths[] = {0, 1, 2, 31, 32, 33, 65, VALUES_MAX / ROWS};
@@ -111,8 +110,8 @@ enum { GROUP_VALUES = 5 };
 
 struct groups_args {
   const uint32_t *values;
-  uint32_t count, threads; /* entries of GROUP_VALUES values; threads of a group */
-  uint64_t *least;         /* of each entry: value << 32 | its index */
+  uint32_t count, threads; /* entries of GROUP_VALUES values; threads per group */
+  uint64_t *least;         /* per entry: value << 32 | index of the value */
   uint32_t *writes;
 };
 
@@ -131,7 +130,7 @@ SL_KERNEL(least_of_groups, struct groups_args) {
   }
 }
 
-static void groups_find_the_least_of_what_their_threads_have(void **state) {
+static void groups_find_the_minimum_of_their_threads(void **state) {
   (void)state;
   uint32_t values[VALUES_MAX], writes[VALUES_MAX];
   uint64_t least[VALUES_MAX];
@@ -155,8 +154,8 @@ static void groups_find_the_least_of_what_their_threads_have(void **state) {
 
 struct sort_args {
   const uint32_t *values;
-  uint32_t count, rows, keys; /* values of a row; keys of a thread */
-  struct sorted_row row;      /* all rows, one after the other */
+  uint32_t count, rows, keys; /* values per row; keys per thread */
+  struct sorted_row row;      /* all rows, contiguous */
 };
 
 SL_KERNEL(sort_rows, struct sort_args) {
@@ -175,7 +174,7 @@ static int compare_values(const void *a, const void *b) {
   return p < q ? -1 : p > q;
 }
 
-static void warps_sort_keys_of_their_own(void **state) {
+static void warps_sort_separate_keys(void **state) {
   (void)state;
   enum { ROWS = 7, MOST = VALUES_MAX / ROWS };
   static const uint32_t lengths[] = {0, 1, 2, 5, 31, 32, 33, 64, 65, MOST};
@@ -201,9 +200,9 @@ static void warps_sort_keys_of_their_own(void **state) {
 
 struct ask_args {
   const uint32_t *values;
-  uint32_t count, threads; /* entries of GROUP_VALUES values; threads of a group */
+  uint32_t count, threads; /* entries of GROUP_VALUES values; threads per group */
   uint32_t *largest, *sum; /* of each entry */
-  uint32_t *any;           /* whether a value is odd; 77 where threads differ */
+  uint32_t *any;           /* 1 if a value is odd; 77 if threads differ */
 };
 
 SL_KERNEL(ask_groups, struct ask_args) {
@@ -217,7 +216,7 @@ SL_KERNEL(ask_groups, struct ask_args) {
     }
     largest = sl_group_max_u32(largest, a.threads);
     sum = sl_group_sum_u32(sum, a.threads);
-    odd = sl_group_any(odd << 7, a.threads); /* anything but 0 is a yes */
+    odd = sl_group_any(odd << 7, a.threads); /* any nonzero value counts */
     if (i < a.count) {
       if (sl_group_lane(a.threads) == 0) {
         a.largest[i] = largest;
@@ -231,7 +230,7 @@ SL_KERNEL(ask_groups, struct ask_args) {
   }
 }
 
-static void threads_of_a_group_ask_each_other_and_find_the_largest_and_the_sum(void **state) {
+static void groups_vote_and_find_maximum_and_sum(void **state) {
   (void)state;
   uint32_t values[VALUES_MAX], largest[VALUES_MAX], sum[VALUES_MAX], any[VALUES_MAX];
   values_draw(values, 11);
@@ -259,23 +258,23 @@ static void threads_of_a_group_ask_each_other_and_find_the_largest_and_the_sum(v
 struct turns_args {
   const uint32_t *values;
   uint32_t count;
-  uint32_t *turns; /* of each entry, which wants value % 6 of them: the sum of their numbers, from 1 on */
+  uint32_t *turns; /* per entry, with value % 6 iterations: the sum of their numbers, from 1 */
 };
 
-/* Groups of a warp make different numbers of turns, each of which has a collective. */
+/* Groups of a warp need different numbers of iterations, each with a collective. */
 SL_KERNEL(make_turns, struct turns_args) {
   SL_FOR_GROUPS (i, a.count, 32) {
     const uint32_t wanted = i < a.count ? a.values[i] % 6 : 0;
     uint32_t sum = 0;
     for (uint32_t turn = 1; sl_warp_must_join(turn <= wanted); turn++) {
       const uint32_t largest = sl_group_max_u32(turn * (1 + sl_group_lane(32)), 32);
-      if (turn <= wanted) sum += largest / SL_GROUP(32); /* that of the last lane */
+      if (turn <= wanted) sum += largest / SL_GROUP(32); /* the value of the last lane */
     }
     if (i < a.count && sl_group_lane(32) == 0) a.turns[i] = sum;
   }
 }
 
-static void groups_of_a_warp_may_make_different_numbers_of_turns(void **state) {
+static void groups_of_a_warp_may_need_different_numbers_of_iterations(void **state) {
   (void)state;
   uint32_t values[VALUES_MAX], turns[VALUES_MAX];
   values_draw(values, 12);
@@ -291,11 +290,11 @@ static void groups_of_a_warp_may_make_different_numbers_of_turns(void **state) {
 
 struct teams_args {
   const uint32_t *values;
-  uint32_t count, rows, by_block; /* values of a row; whether the block has each row, or a warp */
-  uint32_t *turned;               /* the rows, each turned round */
+  uint32_t count, rows, by_block; /* values per row; 1: the block handles each row, 0: a warp */
+  uint32_t *turned;               /* the reversed rows */
 };
 
-/* By way of a copy, so that threads read what others wrote. */
+/* Reverses through a copy, so that threads read values written by others. */
 static SL_DEVICE void turn_row(const struct sl_team *team, const uint32_t *values, uint32_t count, uint32_t *turned) {
   for (uint32_t i = sl_team_thread(team); i < count; i += sl_team_threads(team)) turned[i] = values[i];
   sl_team_sync(team);
@@ -314,7 +313,7 @@ SL_KERNEL(turn_rows_by_teams, struct teams_args) {
     turn_row(&team, a.values + row * a.count, a.count, a.turned + row * a.count);
 }
 
-static void a_team_of_a_warp_or_of_the_block_does_the_same_work(void **state) {
+static void teams_of_a_warp_and_of_the_block_give_equal_results(void **state) {
   (void)state;
   enum { ROWS = 7 };
   static const uint32_t lengths[] = {0, 1, 2, 31, 32, 33, 65, VALUES_MAX / ROWS};
@@ -334,14 +333,14 @@ static void a_team_of_a_warp_or_of_the_block_does_the_same_work(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(warps_append_to_lists_of_their_own),
-      cmocka_unit_test(warps_scan_rows_of_their_own),
-      cmocka_unit_test(threads_of_a_warp_see_what_they_wrote_and_ask_each_other),
-      cmocka_unit_test(warps_sort_keys_of_their_own),
-      cmocka_unit_test(groups_find_the_least_of_what_their_threads_have),
-      cmocka_unit_test(threads_of_a_group_ask_each_other_and_find_the_largest_and_the_sum),
-      cmocka_unit_test(groups_of_a_warp_may_make_different_numbers_of_turns),
-      cmocka_unit_test(a_team_of_a_warp_or_of_the_block_does_the_same_work),
+      cmocka_unit_test(warps_append_to_separate_lists),
+      cmocka_unit_test(warps_scan_separate_rows),
+      cmocka_unit_test(threads_of_a_warp_share_memory_and_vote),
+      cmocka_unit_test(warps_sort_separate_keys),
+      cmocka_unit_test(groups_find_the_minimum_of_their_threads),
+      cmocka_unit_test(groups_vote_and_find_maximum_and_sum),
+      cmocka_unit_test(groups_of_a_warp_may_need_different_numbers_of_iterations),
+      cmocka_unit_test(teams_of_a_warp_and_of_the_block_give_equal_results),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

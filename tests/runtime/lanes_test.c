@@ -17,7 +17,7 @@ struct item_args {
   float *y;
 };
 
-/* y = sqrt|x| of items whose word is below their halfword, else the larger of -x and 2; and `whole`, clamped. */
+/* y = sqrt|x| for items with a word below their halfword, else the larger of -x and 2; and `whole`, clamped. */
 SL_KERNEL(transform_items, struct item_args) {
   SL_FOR_ITEMS_LANES (i, count, a.events, a.offsets) {
     const sl_i32s item = sl_i32s_min(sl_i32s_from(i), sl_i32s_of(i + count - 1));
@@ -83,10 +83,10 @@ struct search_args {
   const uint32_t *first, *count;
   const float *limit;
   uint32_t searches, table_begin, table_end;
-  int32_t *found, *in_table; /* SEARCHES for each of `searches` */
+  int32_t *found, *in_table; /* SEARCHES results for each of `searches` */
 };
 
-/* SEARCHES ranges side by side, of which numbers 1 and 3 look for a value above the limit. */
+/* Searches SEARCHES contiguous ranges; searches 1 and 3 look for a value above the limit. */
 SL_KERNEL(search_values, struct search_args) {
   for (uint32_t i = SL_LANES * threadIdx.x; i < a.searches; i += SL_LANES * blockDim.x) {
     const uint32_t count = sl_lanes_of(a.searches - i);
@@ -104,12 +104,12 @@ SL_KERNEL(search_values, struct search_args) {
   }
 }
 
-static void bisections_find_the_first_value_from_or_above_a_limit(void **state) {
+static void bisections_find_the_first_value_not_below_or_above_a_limit(void **state) {
   (void)state;
   enum { VALUES = 300, MOST = 77 };
   float values[VALUES];
   for (uint32_t i = 0; i < VALUES; i++) {
-    const uint32_t value = i / 3; /* each three times */
+    const uint32_t value = i / 3; /* each value three times */
     values[i] = (float)value;
   }
   for (uint32_t longest = 0; longest <= 65; longest = longest * 2 + 1)
@@ -142,9 +142,9 @@ static void bisections_find_the_first_value_from_or_above_a_limit(void **state) 
 /* ------------------------------------------------------------------------------------------------ groups of eight */
 
 struct group_args {
-  const uint32_t *words; /* eight for each group */
+  const uint32_t *words; /* eight words per group */
   uint32_t groups;
-  uint32_t *odd, *any; /* of each group: a bit for each lane whose word is odd; whether a thread has one */
+  uint32_t *odd, *any; /* per group: one bit for each lane with an odd word; 1 if a thread has one */
 };
 
 SL_KERNEL(find_odd, struct group_args) {
@@ -178,7 +178,7 @@ static void a_group_of_eight_sees_what_each_lane_has_found(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_item_of_a_listed_event_is_in_one_lane),
-      cmocka_unit_test(bisections_find_the_first_value_from_or_above_a_limit),
+      cmocka_unit_test(bisections_find_the_first_value_not_below_or_above_a_limit),
       cmocka_unit_test(a_group_of_eight_sees_what_each_lane_has_found),
   };
   return cmocka_run_group_tests_name("lanes", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* launch_test.c: the grids of sluice/kernel.h and the loops that go with them: what they visit, and how large they are.
- * On the target cpu, and by kernel_simt_test.c on the emulator. */
+/* launch_test.c: the grids of sluice/kernel.h and their loops: the events and items that they visit, and their sizes.
+ * On target cpu, and by kernel_simt_test.c on the emulator. */
 #include "support.h"
 
 #include <sluice/kernel.h>
@@ -71,7 +71,7 @@ SL_KERNEL(visit_all, struct visit_args) {
     assert_memory_equal(visits, ((const uint32_t[EVENTS])__VA_ARGS__), sizeof visits);                    \
   } while (0)
 
-static void a_thread_an_event_visits_each_event_of_the_list_once(void **state) {
+static void one_thread_per_event_visits_each_listed_event_once(void **state) {
   (void)state;
   ASSERT_VISITS_OF(visit_by_thread, NULL, EVENTS, {1, 1, 1, 1, 1, 1, 1});
   ASSERT_VISITS_OF(visit_by_thread, NULL, 3, {1, 1, 1});
@@ -79,7 +79,7 @@ static void a_thread_an_event_visits_each_event_of_the_list_once(void **state) {
   ASSERT_VISITS_OF(visit_by_thread, list, 0, {0});
 }
 
-static void all_events_of_a_slice_are_visited_whatever_the_list_is(void **state) {
+static void all_events_of_a_slice_are_visited_for_any_list(void **state) {
   (void)state;
   ASSERT_VISITS_OF(visit_all, NULL, 3, {1, 1, 1, 1, 1, 1, 1});
   ASSERT_VISITS_OF(visit_all, list, 0, {1, 1, 1, 1, 1, 1, 1});
@@ -97,7 +97,7 @@ struct item_args {
 
 SL_KERNEL(visit_items, struct item_args) {
   SL_FOR_ITEMS (i, a.events, a.offsets) {
-    if (i == FIRST) continue; /* the next one is not lost */
+    if (i == FIRST) continue; /* continue must not skip the next item */
     atomicAdd(&a.visits[i], 1u);
   }
 }
@@ -106,7 +106,7 @@ SL_KERNEL(visit_subitems, struct item_args) {
   SL_FOR_SUBITEMS (i, a.events, a.offsets, a.sub_offsets) atomicAdd(&a.visits[i], 1u);
 }
 
-/* The items of a part of a slice: they begin at FIRST. Some events have none, some more than a block has threads. */
+/* The items of a part of a slice, from FIRST on. Some events have no items, some more than a block has threads. */
 static const uint32_t offsets[EVENTS + 1] = {FIRST, FIRST, 40, 40, 41, 1100, 1105, ITEMS};
 
 static int is_wanted(const uint32_t *numbers, uint32_t count, uint32_t item) {
@@ -165,7 +165,7 @@ static void each_node_of_a_family_has_a_block(void **state) {
 
 /* -------------------------------------------------------------------------------------------------- sizes */
 
-static void grids_are_as_large_as_there_is_work_and_no_larger_than_the_device(void **state) {
+static void grids_are_limited_by_the_work_and_the_device(void **state) {
   (void)state;
   const struct sl_launch l = {.block_threads = 256, .grid_blocks = 1000, .events_max = 1000, .device_threads = 2560};
   const struct sl_launch unknown = {.block_threads = 256, .grid_blocks = 7, .events_max = 7};
@@ -179,7 +179,7 @@ static void grids_are_as_large_as_there_is_work_and_no_larger_than_the_device(vo
   assert_int_equal(sl_grid_blocks(&l, sl_make_grid(SL_GRID_THREADS, 0), 256), 1);
 }
 
-static void a_kernel_has_the_block_size_that_is_named_for_it(void **state) {
+static void a_kernel_has_its_own_block_size(void **state) {
   (void)state;
   const struct sl_kernel_block blocks[] = {{"count", 64, 0}, {"write", 512, 0}};
   const struct sl_launch l = {.block_threads = 128, .block_count = COUNT(blocks), .blocks = blocks};
@@ -191,12 +191,12 @@ static void a_kernel_has_the_block_size_that_is_named_for_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_kernel_visits_each_event_of_its_list_once_in_order),
-      cmocka_unit_test(a_thread_an_event_visits_each_event_of_the_list_once),
-      cmocka_unit_test(all_events_of_a_slice_are_visited_whatever_the_list_is),
+      cmocka_unit_test(one_thread_per_event_visits_each_listed_event_once),
+      cmocka_unit_test(all_events_of_a_slice_are_visited_for_any_list),
       cmocka_unit_test(each_item_of_the_events_on_the_list_is_visited_once),
       cmocka_unit_test(each_node_of_a_family_has_a_block),
-      cmocka_unit_test(grids_are_as_large_as_there_is_work_and_no_larger_than_the_device),
-      cmocka_unit_test(a_kernel_has_the_block_size_that_is_named_for_it),
+      cmocka_unit_test(grids_are_limited_by_the_work_and_the_device),
+      cmocka_unit_test(a_kernel_has_its_own_block_size),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

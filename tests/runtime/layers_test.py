@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Who includes whom: the folders of runtime/ lie in layers, and a plugin knows of others only what they publish.
+"""Checks includes: the folders of runtime/ form layers, and a plugin uses only public headers of other plugins.
 
 A file of runtime/ includes its own folder, the public headers and the folders below its own. A plugin's file includes
-<sluice/...>, the plugin's own files and what lies in the folders include/ of plugins. The folders inside a plugin lie
-in layers too, where INSIDE names them. No headers and no Python modules include each other in a cycle. First the checks
-are tried themselves, on trees with a violation each.
+<sluice/...>, the plugin's own files and files in the include/ folders of plugins. The folders of a plugin listed in
+INSIDE form layers too. Headers and Python modules must not include each other in a cycle. First, the checks themselves
+are tested on trees with one violation each.
 """
 import ast
 import pathlib
@@ -15,9 +15,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAYERS = ("include", "base", "plugin", "graph", "plan", "layout", "simt", "backend", "execute", "results", "observe",
           "session", "report", "testing", "trial", "cli")
-ONLY = {"plan": ("include", "base")}  # narrower than what is below: the planner knows nothing of graphs
-PRIVATE = ("session/session.h",)  # of their folder alone
-LAYERED = ("layout", "execute", "results", "observe", "session")  # folders whose modules lie in layers, too
+ONLY = {"plan": ("include", "base")}  # narrower than all lower layers: the planner is independent of graphs
+PRIVATE = ("session/session.h",)  # private to their folder
+LAYERED = ("layout", "execute", "results", "observe", "session")  # folders with modules in layers, too
 # Folders inside a plugin, the lowest first; those of one line do not include each other. "." is the plugin's own folder.
 INSIDE = {
     "sim": ("event", "generator", "transport", "velo ut scifi calo muon", "."),
@@ -29,7 +29,7 @@ EMBEDDED = re.compile(r"sluice_embed_text\(\S+\s+\S+\s+([^\s)]+)\)")
 
 
 def includes(folder):
-    """(file, line number, is quoted, what is included) of all sources below a folder."""
+    """(file, line number, is quoted, included name) for all sources below a folder."""
     for path in sorted(folder.rglob("*")):
         if path.suffix not in (".c", ".h", ".cu", ".cuh"):
             continue
@@ -44,7 +44,7 @@ def first_of(name, folders):
 
 
 def is_embedded(name, part):
-    """Is it a header that the build makes of a text, as the part's CMakeLists.txt says, or a file that it includes?"""
+    """True for a header that the build generates from a text according to the part's CMakeLists.txt, or a file included there."""
     files = [part / "CMakeLists.txt", *sorted(part.glob("*.cmake"))]
     made = EMBEDDED.findall("".join(path.read_text() for path in files if path.is_file()))
     return any(re.fullmatch(re.sub(r"\\\$\\\{\w+\\\}", r"\\w+", re.escape(symbol)) + r"\.h", name) for symbol in made)
@@ -73,7 +73,7 @@ def wrong_in_runtime(root):
 
 
 def wrong_in_modules(root):
-    """In these folders also NAME.c and NAME.h together include one another in one direction only."""
+    """In these folders, the pairs NAME.c and NAME.h include each other in one direction only."""
     runtime = root / "runtime"
     for part in LAYERED:
         below = {}
@@ -140,7 +140,7 @@ def include_graph(root):
 
 
 def import_graph(folder):
-    """The same of the Python files below a folder, wherever in a file they import."""
+    """{file: {imported file: line}} for the Python files below a folder; imports anywhere in a file count."""
     graph, top = {}, folder.parent if (folder / "__init__.py").is_file() else folder
     for path in sorted(folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -154,7 +154,7 @@ def import_graph(folder):
             files = [name.replace(".", "/") for name in names]
             targets = [first_of(f"{file}{end}.py", [start]) for file in files for end in ("", "/__init__")]
             if isinstance(node, ast.ImportFrom) and not node.module and not any(targets):
-                targets = [first_of("__init__.py", [start])]  # what the package itself defines
+                targets = [first_of("__init__.py", [start])]  # names that the package itself defines
             for target in filter(None, targets):
                 graph.setdefault(path, {}).setdefault(target, node.lineno)
     return graph
@@ -192,7 +192,7 @@ def wrong(root):
             *wrong_cycles(root)]
 
 
-# A tree in which all is right, and changes to it: the file, its text, and where the check must find something.
+# A tree without violations, and changes to it: the file, its text, and the line where the check must report.
 RIGHT = {
     "runtime/include/sluice/plugin.h": "#include <stdint.h>\n",
     "runtime/base/json.h": "#include <sluice/plugin.h>\n",

@@ -1,12 +1,12 @@
-/* list_ports_test.c: list ports in the executor, on every device: what kernels, constants and sinks see of their
- * producers, also of a slice that runs in parts, and of a thousand of them. What is refused is in the text cases of
+/* list_ports_test.c: list ports in the executor, on every device: the producers' data in kernels, constants and sinks,
+ * also for a slice that runs in parts and for a thousand producers. Errors in graphs are in the text cases of
  * graph_test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -17,7 +17,7 @@
 enum { EVENTS = 200, LISTS_MAX = 1000 };
 static const char *device = "cpu";
 
-/* What is expected of the first output, event by event. */
+/* Expected content of the first output, for one event. */
 typedef uint32_t check_event(const struct sl_output_view *v, uint32_t e, uint64_t number);
 struct checked {
   check_event *check;
@@ -39,7 +39,7 @@ struct setting {
   uint32_t slots, slice_events, guard;
 };
 
-/* Runs a graph; returns the summary as JSON, or what is wrong with it. */
+/* Runs a graph; returns the summary as JSON, or the messages of a failure. */
 static char *try_graph(const char *graph, const char *const *sets, struct setting setting, struct checked *checked,
                        int expected_status) {
   struct sl_diagnostics *d = sl_diagnostics_new();
@@ -71,8 +71,8 @@ static char *run_graph(const char *graph, const char *const *sets, struct settin
   return try_graph(graph, sets, setting, checked, SL_OK);
 }
 
-/* One slice; many, several at a time; with separate allocations. Each with all events good, and with bad ones, which
- * make slices run in parts. */
+/* Runs with one slice; with many slices, several at a time; with separate allocations. Each with good events only, and
+ * with bad events, which make slices run in parts. */
 static void expect_all(const char *graph, check_event *check) {
   static const struct setting settings[] = {{1, 256, 0}, {2, 16, 0}, {3, 1, 0}, {1, 64, 1}};
   for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
@@ -100,7 +100,7 @@ static const uint32_t *values_of(const struct sl_output_view *v, uint32_t e, uin
   return values + offsets[e];
 }
 
-/* Are the values the event's numbers, `times` times? */
+/* Returns 1 if the values are the event's numbers, `times` times. */
 static uint32_t is_repeated(const struct sl_output_view *v, uint32_t e, uint64_t number, uint32_t times) {
   uint32_t count, wrong = 0;
   const uint32_t *values = values_of(v, e, &count);
@@ -119,17 +119,17 @@ static uint32_t is_four_times(const struct sl_output_view *v, uint32_t e, uint64
   return is_repeated(v, e, number, 4);
 }
 
-static void no_producer_is_enough(void **state) {
+static void a_list_port_may_have_no_producer(void **state) {
   (void)state;
   expect_all(RAW "  joined: { use: toy.join, in: { parts: [] } }\noutputs: [joined]\n", is_empty);
 }
 
-static void one_producer_is_the_source(void **state) {
+static void a_single_producer_may_be_the_source(void **state) {
   (void)state;
   expect_all(RAW "  joined: { use: toy.join, in: { parts: raw } }\noutputs: [joined]\n", is_once);
 }
 
-static void three_producers_come_in_their_order(void **state) {
+static void producers_keep_their_order(void **state) {
   (void)state;
   expect_all(RAW
              "  once: { use: toy.join, in: { parts: [raw] } }\n"
@@ -139,7 +139,7 @@ static void three_producers_come_in_their_order(void **state) {
              is_four_times);
 }
 
-static void all_are_those_that_do_not_depend_on_the_node(void **state) {
+static void all_takes_the_ports_that_do_not_depend_on_the_node(void **state) {
   (void)state;
   expect_all(RAW
              "  once: { use: toy.join, in: { parts: [raw] } }\n"
@@ -150,12 +150,12 @@ static void all_are_those_that_do_not_depend_on_the_node(void **state) {
              is_four_times);
 }
 
-/* What is there for some events only: the others have no items there. */
+/* One producer has only some events: the others have no items of it. */
 static uint32_t is_again_on_even_events(const struct sl_output_view *v, uint32_t e, uint64_t number) {
   return is_repeated(v, e, number, toy_count(number) % 2 == 0 ? 2 : 1);
 }
 
-static void an_event_that_is_not_on_a_producers_list_has_no_items_there(void **state) {
+static void an_event_off_a_producers_list_has_no_items_of_it(void **state) {
   (void)state;
   expect_all(RAW
              "  even: { use: toy.select, set: { modulus: 2 }, in: { numbers: raw } }\n"
@@ -165,20 +165,20 @@ static void an_event_that_is_not_on_a_producers_list_has_no_items_there(void **s
              is_again_on_even_events);
 }
 
-static void a_check_sees_the_names_of_producers(void **state) {
+static void a_check_gets_the_names_of_producers(void **state) {
   (void)state;
   char *said = try_graph(RAW
-                         "  joined: { use: toy.join, in: { parts: { somebody: raw, nobody: other } } }\n"
+                         "  joined: { use: toy.join, in: { parts: { present: raw, missing: other } } }\n"
                          "  other: { use: toy.join, in: { parts: raw } }\n"
                          "outputs: [joined]\n",
                          NULL, (struct setting){1, 16, 0}, NULL, SL_EGRAPH);
-  if (!strstr(said, "node joined: part 1 of 2 is nobody")) fail_msg("%s", said);
+  if (!strstr(said, "node joined: part 1 of 2 is missing")) fail_msg("%s", said);
   free(said);
 }
 
 /* ----------------------------------------------------------------------------- event lists and constants */
 
-static uint32_t list_count; /* list k holds the events whose number of values is divisible by k % 9 + 1 */
+static uint32_t list_count; /* list k contains the events with a number of values divisible by k % 9 + 1 */
 
 static uint32_t is_voted(const struct sl_output_view *v, uint32_t e, uint64_t number) {
   uint32_t count = 0, sum = 10 * 1 + 20 * 2 + 50 * 3; /* the tables */
@@ -206,7 +206,7 @@ static void write_lists(char *graph, size_t size, uint32_t lists) {
   list_count = lists;
 }
 
-static void lists_and_constants_are_seen_side_by_side(void **state) {
+static void lists_and_constants_can_be_combined(void **state) {
   (void)state;
   static const uint32_t counts[] = {0, 1, 3};
   char graph[4096];
@@ -241,7 +241,7 @@ static void expect_figure(const char *json, const char *key, uint64_t value) {
   if (!strstr(json, expected)) fail_msg("'%s' is not in:\n%s", expected, json);
 }
 
-static void a_sink_sees_its_producers_by_name(void **state) {
+static void a_sink_gets_its_producers_by_name(void **state) {
   (void)state;
   static const char graph[] = RAW
       "  once: { use: toy.join, in: { parts: [raw] } }\n"
@@ -267,15 +267,15 @@ int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_producer_is_enough),
-      cmocka_unit_test(one_producer_is_the_source),
-      cmocka_unit_test(three_producers_come_in_their_order),
-      cmocka_unit_test(all_are_those_that_do_not_depend_on_the_node),
-      cmocka_unit_test(an_event_that_is_not_on_a_producers_list_has_no_items_there),
-      cmocka_unit_test(a_check_sees_the_names_of_producers),
-      cmocka_unit_test(lists_and_constants_are_seen_side_by_side),
+      cmocka_unit_test(a_list_port_may_have_no_producer),
+      cmocka_unit_test(a_single_producer_may_be_the_source),
+      cmocka_unit_test(producers_keep_their_order),
+      cmocka_unit_test(all_takes_the_ports_that_do_not_depend_on_the_node),
+      cmocka_unit_test(an_event_off_a_producers_list_has_no_items_of_it),
+      cmocka_unit_test(a_check_gets_the_names_of_producers),
+      cmocka_unit_test(lists_and_constants_can_be_combined),
       cmocka_unit_test(a_thousand_nodes_feed_one),
-      cmocka_unit_test(a_sink_sees_its_producers_by_name),
+      cmocka_unit_test(a_sink_gets_its_producers_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Each public function begins with SL_IN_C_LOCALE, or is listed here as one that neither formats nor parses; threads are
-started by base/thread.c alone; nothing changes the locale of the program. First the checks are tried themselves."""
+"""Each public function begins with SL_IN_C_LOCALE, or is listed here because it neither formats nor parses; only
+base/thread.c starts threads; nothing changes the program's locale. First, the checks themselves are tested."""
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ("sluice.h", "testing.h")
-# Neither format nor parse, nor call what does.
+# Functions that neither format nor parse, directly or indirectly.
 PLAIN = set("""
     sl_diagnostics_count sl_diagnostics_errors sl_diagnostics_at sl_diagnostics_follow sl_diagnostics_free
     sl_diagnostics_new sl_diagnostics_print sl_diagnostic_print sl_diagnostics_print_dropped sl_processor_lacks

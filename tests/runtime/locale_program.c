@@ -25,7 +25,7 @@ static void fail(const char *what, const char *where) {
   failures++;
 }
 
-/* In callbacks too. */
+/* Also called in callbacks. */
 static void check_locale(const char *where) {
   char half[16];
   snprintf(half, sizeof half, "%.1f", 0.5);
@@ -58,7 +58,7 @@ static FILE *open_text(const char *name) {
   return file;
 }
 
-/* A writer with a FILE, whose text goes to FOLDER/NAME. */
+/* Calls a function that writes to a FILE; the text goes to FOLDER/NAME. */
 #define WRITES(name, function, ...)     \
   do {                                  \
     FILE *file = open_text(name);       \
@@ -75,7 +75,7 @@ static int on_batch(void *context, const struct sl_batch *batch) {
   (void)context;
   batches += batch->event_count > 0;
   check_locale("on_batch");
-  struct sl_diagnostics *inner = sl_diagnostics_new(); /* the library within a callback */
+  struct sl_diagnostics *inner = sl_diagnostics_new(); /* uses the library within a callback */
   sl_diagnostics_free(inner);
   check_locale("on_batch after a call of the library");
   usleep(50000);
@@ -200,11 +200,14 @@ static void look(void) {
     WRITES("graph.yaml", sl_session_write_graph, s, 1, );
     WRITES("plan", sl_session_write_plan, s, );
     WRITES("plan.svg", sl_session_write_plan_svg, s, );
-    WRITES("dot", sl_session_write_dot, s, );
-    WRITES("mermaid", sl_session_write_mermaid, s, );
+    struct sl_drawing_options picture = sl_drawing_options_default();
+    CALLED(sl_drawing_options_default);
+    WRITES("dot", sl_session_write_drawing, s, &picture, d, );
+    picture.format = SL_DRAWING_MERMAID;
+    WRITES("mermaid", sl_session_write_drawing, s, &picture, d, );
   }
   sl_session_close(s);
-  o.sets = (const char *const[]){"sample.fraction=1.5", NULL}; /* beyond its range, which the message has */
+  o.sets = (const char *const[]){"sample.fraction=1.5", NULL}; /* out of range; the message contains the range */
   need(sl_session_open(&o, d, &s) < 0, "a refusal");
   need(messages > 0, "on_message");
   write_messages(d, "look.messages");
@@ -302,6 +305,8 @@ static void plan(void) {
 static void describe(void) {
   struct sl_diagnostics *d = new_messages();
   WRITES("plugins", sl_write_plugin_list, NULL, );
+  WRITES("algorithms", sl_write_algorithm_list, NULL, "velo", d, );
+  WRITES("collections", sl_write_collection_list, NULL, );
   WRITES("graphs", sl_write_graph_list, );
   WRITES("description", sl_write_description, NULL, "velo.select_tracks", d, );
   WRITES("description.json", sl_write_description_json, NULL, "velo.select_tracks", d, );
@@ -328,7 +333,7 @@ static void describe(void) {
 /* ----------------------------------------------------------------------------------------------- testing.h */
 
 static void test_constant(const char *plugin) {
-  struct sl_test *t = sl_test_new(plugin, "chosen"); /* whose default is [1, 2.5, -3] */
+  struct sl_test *t = sl_test_new(plugin, "chosen"); /* its default is [1, 2.5, -3] */
   CALLED(sl_test_new);
   need(sl_test_run(t) == SL_OK && ((const double *)sl_test_output(t, "weights", "weight"))[1] == 2.5, "a default");
   CALLED(sl_test_run);

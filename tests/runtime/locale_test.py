@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the library reads and writes does not depend on the locale of the program:
+"""Input and output of the library do not depend on the program's locale:
 locale_test.py PROGRAM EXAMPLE_PLUGIN GENERIC_PLUGIN
 
 locale_program.c calls every public function, in the C locale, in one with a decimal comma and in one where the capital
@@ -46,8 +46,8 @@ def make_locales(folder):
 
 
 def run(folder, name):
-    """What the program wrote, by the name of the file."""
-    out = folder / "out"  # of one name, which stands in messages
+    """The text of each file that the program wrote, by file name."""
+    out = folder / "out"  # always the same name, because it appears in messages
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
     environment = {**os.environ, "LOCPATH": str(folder)}

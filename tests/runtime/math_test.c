@@ -1,6 +1,6 @@
-/* math_test.c: sluice/math.h against the C library in double precision: seeded points over each function's whole
- * domain, the stated maximum errors, and the values at its edges. The stated errors themselves were found over all
- * floats (atan2: 200 million points), which takes minutes. */
+/* math_test.c: compares sluice/math.h with the C library in double precision: seeded points over each function's
+ * domain, the stated maximum errors, and values at the edges. The stated errors were determined over all floats (atan2:
+ * 200 million points), which takes minutes. */
 #include "support.h"
 
 #include <sluice/math.h>
@@ -8,7 +8,7 @@
 #include <math.h>
 
 enum { POINTS = 4000000 };
-/* The errors that sluice/math.h states, in ulp. */
+/* The maximum errors stated in sluice/math.h, in ulp. */
 #define BOUND_EXP      0.98
 #define BOUND_LOG      0.85
 #define BOUND_SINH     0.501
@@ -29,15 +29,15 @@ static void random_start(void) {
   print_message("SLUICE_TEST_SEED=%llu\n", (unsigned long long)random_state);
 }
 
-/* Evenly spread in [-limit, limit]. */
+/* Uniform in [-limit, limit]. */
 static float random_even(float limit) { return ((float)random_bits() * 0x1p-31f - 1.0f) * limit; }
-/* Evenly spread over the floats of magnitude up to `limit`, so that all exponents occur alike. */
+/* Uniform over the floats of magnitude up to `limit`, so that all exponents are equally frequent. */
 static float random_float(float limit) {
   const uint32_t bits = random_bits();
   return sl_f32_from_bits(bits % (sl_bits_from_f32(limit) + 1) | (bits & 0x80000000u));
 }
 
-/* The difference in units of the last place of the true value, rounded to float. Both finite. */
+/* Difference in units in the last place of the true value rounded to float. Both must be finite. */
 static double error_ulp(float got, double expected) {
   int exponent;
   frexp(expected, &exponent);
@@ -57,7 +57,7 @@ static void worst_note(struct worst *w, float got, double expected, float at, fl
   if (error > w->error) *w = (struct worst){error, at, and};
 }
 
-/* The bound must hold, and be no more than a little generous. */
+/* The bound must hold, and must not be much larger than the error found. */
 static void assert_bound(const char *name, struct worst w, double bound) {
   print_message("%s: at most %.3f ulp, at %a %a\n", name, w.error, (double)w.at, (double)w.and);
   if (w.error > bound)
@@ -76,7 +76,7 @@ static const float infinity = INFINITY;
 
 /* ------------------------------------------------------------------------------- bits and conversions */
 
-static void finite_means_neither_infinite_nor_nan(void **state) {
+static void finite_excludes_infinity_and_nan(void **state) {
   (void)state;
   const float finite[] = {0.0f, -0.0f, 1.0f, SMALLEST, -SMALLEST, LARGEST, -LARGEST};
   const float other[] = {INFINITY, -INFINITY, NAN_F32, sl_f32_from_bits(0x7f800001u), sl_f32_from_bits(0xffffffffu)};
@@ -141,7 +141,7 @@ static void integers_are_truncated_and_saturate(void **state) {
   assert_true(sl_to_u32(NAN_F32) == 0);
 }
 
-static void conversions_agree_with_64_bit_integers_wherever_they_fit(void **state) {
+static void conversions_agree_with_64_bit_integers_in_range(void **state) {
   (void)state;
   random_start();
   for (int i = 0; i < POINTS; i++) {
@@ -160,7 +160,7 @@ static void square_roots_are_correctly_rounded(void **state) {
   random_start();
   for (int i = 0; i < POINTS; i++) {
     const float x = sl_abs_f32(random_float(LARGEST));
-    const double root = sqrt((double)x); /* 53 bits suffice for one correct rounding to 24 */
+    const double root = sqrt((double)x); /* 53 bits are enough for one correct rounding to 24 bits */
     if (bits(sl_sqrtf(x)) != bits((float)root)) fail_msg("sl_sqrtf(%a)", (double)x);
   }
   assert_same_float(sl_sqrtf(-0.0f), -0.0f);
@@ -179,7 +179,7 @@ static void the_exponential_keeps_its_bound(void **state) {
   assert_bound("sl_expf", w, BOUND_EXP);
 }
 
-static void the_exponential_is_right_at_its_edges(void **state) {
+static void the_exponential_is_correct_at_its_edges(void **state) {
   (void)state;
   assert_same_float(sl_expf(0.0f), 1.0f);
   assert_same_float(sl_expf(-0.0f), 1.0f);
@@ -208,7 +208,7 @@ static void the_logarithm_keeps_its_bound(void **state) {
   assert_bound("sl_logf", w, BOUND_LOG);
 }
 
-static void the_logarithm_is_right_at_its_edges(void **state) {
+static void the_logarithm_is_correct_at_its_edges(void **state) {
   (void)state;
   assert_same_float(sl_logf(1.0f), 0.0f);
   assert_same_float(sl_logf(0.0f), -infinity);
@@ -232,7 +232,7 @@ static void the_hyperbolic_sine_keeps_its_bound(void **state) {
   assert_bound("sl_sinhf", w, BOUND_SINH);
 }
 
-static void the_hyperbolic_sine_is_right_at_its_edges(void **state) {
+static void the_hyperbolic_sine_is_correct_at_its_edges(void **state) {
   (void)state;
   assert_same_float(sl_sinhf(0.0f), 0.0f);
   assert_same_float(sl_sinhf(-0.0f), -0.0f);
@@ -243,7 +243,7 @@ static void the_hyperbolic_sine_is_right_at_its_edges(void **state) {
   assert_same_float(sl_sinhf(89.5f), infinity);
   assert_same_float(sl_sinhf(-LARGEST), -infinity);
   assert_same_float(sl_sinhf(-infinity), -infinity);
-  assert_same_float(sl_sinhf(0x1.65a9f8p+6f), (float)sinh(0x1.65a9f8p+6)); /* of the largest float, nearly */
+  assert_same_float(sl_sinhf(0x1.65a9f8p+6f), (float)sinh(0x1.65a9f8p+6)); /* close to the largest float */
   assert_true(sl_is_finite(sl_sinhf(0x1.65a9f8p+6f)) && !sl_is_finite(sl_sinhf(0x1.65a9fap+6f)));
   assert_nan(sl_sinhf(NAN_F32));
 }
@@ -253,7 +253,7 @@ static void sine_and_cosine_keep_their_bound(void **state) {
   struct worst sine_worst = {0}, cosine_worst = {0};
   random_start();
   for (int i = 0; i < POINTS; i++) {
-    /* a third each: all exponents, small angles, and the floats nearest to multiples of pi/2 */
+    /* one third each: all exponents, small angles, and the floats nearest to multiples of pi/2 */
     const float multiple = (float)(1.5707963267948966 * (double)(random_bits() % 83443u));
     const float x = i % 3 == 0 ? random_float(131072.0f) : i % 3 == 1 ? random_even(10.0f) : multiple;
     float sine, cosine;
@@ -265,7 +265,7 @@ static void sine_and_cosine_keep_their_bound(void **state) {
   assert_bound("cosine", cosine_worst, BOUND_SINCOS);
 }
 
-static void sine_and_cosine_are_right_at_their_edges(void **state) {
+static void sine_and_cosine_are_correct_at_their_edges(void **state) {
   (void)state;
   const float outside[] = {0x1.000002p17f, -0x1.000002p17f, LARGEST, INFINITY, -INFINITY, NAN_F32};
   const float small[] = {0.0f, -0.0f, SMALLEST, -SMALLEST, 0x1p-126f, 1e-5f};
@@ -298,8 +298,8 @@ static void the_angle_keeps_its_bound(void **state) {
   assert_bound("sl_atan2f", w, BOUND_ATAN2);
 }
 
-/* Every pair of these: the C library's result, rounded to float. */
-static void the_angle_is_right_for_zeros_infinities_and_extremes(void **state) {
+/* Every pair of these values: the C library's result, rounded to float. */
+static void the_angle_is_correct_for_zeros_infinities_and_extremes(void **state) {
   (void)state;
   const float values[] = {0.0f, SMALLEST, 0x1p-126f, 1.0f, 0x1.fffffep126f, LARGEST, INFINITY};
   for (size_t i = 0; i < 4 * 49; i++) {
@@ -314,7 +314,7 @@ static void the_angle_is_right_for_zeros_infinities_and_extremes(void **state) {
   assert_nan(sl_atan2f(NAN_F32, infinity));
 }
 
-/* The bits of six million results, together: the same on every machine and with every compiler. */
+/* Hash of the bits of six million results: the same on every machine and with every compiler. */
 static void results_have_the_same_bits_everywhere(void **state) {
   (void)state;
   uint64_t digest = 0;
@@ -334,22 +334,22 @@ static void results_have_the_same_bits_everywhere(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(finite_means_neither_infinite_nor_nan),
+      cmocka_unit_test(finite_excludes_infinity_and_nan),
       cmocka_unit_test(bits_and_signs_are_moved_unchanged),
       cmocka_unit_test(minimum_and_maximum_are_one_comparison),
       cmocka_unit_test(integers_are_truncated_and_saturate),
-      cmocka_unit_test(conversions_agree_with_64_bit_integers_wherever_they_fit),
+      cmocka_unit_test(conversions_agree_with_64_bit_integers_in_range),
       cmocka_unit_test(square_roots_are_correctly_rounded),
       cmocka_unit_test(the_exponential_keeps_its_bound),
-      cmocka_unit_test(the_exponential_is_right_at_its_edges),
+      cmocka_unit_test(the_exponential_is_correct_at_its_edges),
       cmocka_unit_test(the_logarithm_keeps_its_bound),
-      cmocka_unit_test(the_logarithm_is_right_at_its_edges),
+      cmocka_unit_test(the_logarithm_is_correct_at_its_edges),
       cmocka_unit_test(the_hyperbolic_sine_keeps_its_bound),
-      cmocka_unit_test(the_hyperbolic_sine_is_right_at_its_edges),
+      cmocka_unit_test(the_hyperbolic_sine_is_correct_at_its_edges),
       cmocka_unit_test(sine_and_cosine_keep_their_bound),
-      cmocka_unit_test(sine_and_cosine_are_right_at_their_edges),
+      cmocka_unit_test(sine_and_cosine_are_correct_at_their_edges),
       cmocka_unit_test(the_angle_keeps_its_bound),
-      cmocka_unit_test(the_angle_is_right_for_zeros_infinities_and_extremes),
+      cmocka_unit_test(the_angle_is_correct_for_zeros_infinities_and_extremes),
       cmocka_unit_test(results_have_the_same_bits_everywhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

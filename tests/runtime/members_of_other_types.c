@@ -1,4 +1,4 @@
-/* members_of_other_types.c: does not compile: each member but the first two is of another type than its entry says. */
+/* members_of_other_types.c: must not compile: the type of each member except the first two differs from its entry. */
 #include <sluice/plugin.h>
 
 struct bad_args {

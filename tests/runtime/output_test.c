@@ -1,5 +1,5 @@
-/* output_test.c: the layer under every file that is written: whose file it is, what becomes of special files and links,
- * and what is left and said when any of its calls to the system fails. The linker hands those calls to this file.
+/* output_test.c: the layer under every output file: concurrent writers, special files and links, and the files and
+ * messages after a failure of any of its system calls. The linker redirects those calls to this file.
  */
 #define _GNU_SOURCE
 #include "base/output.h"
@@ -24,11 +24,11 @@
 /* ------------------------------------------------------------------------------------- calls that may fail */
 
 static struct {
-  int counts;    /* calls are counted */
-  int calls;     /* so far */
-  int fails_at;  /* the call that fails, from 1; 0: none */
-  int fails_on;  /* and those after it */
-  char name[16]; /* of the call that failed */
+  int counts;    /* 1: count calls */
+  int calls;     /* calls so far */
+  int fails_at;  /* number of the call that fails, from 1; 0: none */
+  int fails_on;  /* later calls fail too */
+  char name[16]; /* name of the failed call */
 } trouble;
 
 static int fails(const char *name) {
@@ -69,12 +69,12 @@ int __wrap_open(const char *path, int flags, ...) {
 ssize_t __wrap_write(int file, const void *data, size_t bytes) {
   if (!fails("write")) return __real_write(file, data, bytes);
   if (bytes < 2 || trouble.calls > trouble.fails_at) return -1;
-  trouble.fails_on = 1; /* as a disk does: what fits, and then nothing */
+  trouble.fails_on = 1; /* like a full disk: part of the data fits, then nothing */
   return __real_write(file, data, bytes / 2);
 }
 int __wrap_fsync(int file) { return fails("fsync") ? -1 : __real_fsync(file); }
 int __wrap_close(int file) {
-  const int result = __real_close(file); /* a file whose close fails is closed */
+  const int result = __real_close(file); /* a failing close must still close the file */
   return fails("close") ? -1 : result;
 }
 int __wrap_rename(const char *from, const char *to) { return fails("rename") ? -1 : __real_rename(from, to); }
@@ -149,9 +149,9 @@ static int write_text(const char *path, const char *text) {
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ whose file */
+/* ----------------------------------------------------------------------------------------- the writer of a file */
 
-static void a_file_is_there_whole_or_not_at_all(void **state) {
+static void a_file_is_complete_or_absent(void **state) {
   (void)state;
   struct sl_output *file;
   put(target, "old");
@@ -169,7 +169,7 @@ static void a_file_is_there_whole_or_not_at_all(void **state) {
   assert_string_equal(said, "");
 }
 
-static void the_second_writer_of_a_file_is_told_who_the_first_is(void **state) {
+static void a_second_writer_is_refused_with_the_number_of_the_first(void **state) {
   (void)state;
   struct sl_output *file, *other;
   char expected[1024];
@@ -188,7 +188,7 @@ static void the_second_writer_of_a_file_is_told_who_the_first_is(void **state) {
   sl_output_close(file);
 }
 
-static void what_another_run_left_and_links_are_not_touched(void **state) {
+static void leftovers_of_other_runs_and_links_are_not_touched(void **state) {
   (void)state;
   char precious[PATH_BYTES];
   snprintf(precious, sizeof precious, "%s/precious", folder);
@@ -203,7 +203,7 @@ static void what_another_run_left_and_links_are_not_touched(void **state) {
   assert_string_equal(text_of(target), "two");
 }
 
-static void a_link_leads_to_the_file_and_stays(void **state) {
+static void the_target_of_a_link_is_written_and_the_link_is_kept(void **state) {
   (void)state;
   char link[PATH_BYTES];
   struct stat status;
@@ -218,7 +218,7 @@ static void a_link_leads_to_the_file_and_stays(void **state) {
   assert_string_equal(text_of(target), "new");
 }
 
-static void special_files_are_written_and_stay(void **state) {
+static void special_files_are_written_and_kept(void **state) {
   (void)state;
   char bytes[8] = "";
   struct stat status;
@@ -236,15 +236,15 @@ static void special_files_are_written_and_stay(void **state) {
   assert_int_equal(sl_output_open(target, SL_OUTPUT_BY_PATH, say, NULL, &file), SL_EINVAL);
   assert_int_equal(sl_output_open("-", SL_OUTPUT_BY_PATH, say, NULL, &file), SL_EINVAL);
   assert_int_equal(unlink(target), 0);
-  if (mknod(target, S_IFCHR | 0600, makedev(1, 3)) == 0) { /* a /dev/null of our own, where we may have one */
+  if (mknod(target, S_IFCHR | 0600, makedev(1, 3)) == 0) { /* a device of our own, if permitted */
     const int status_of_write = write_text(target, "nothing");
     assert_int_equal(lstat(target, &status), 0);
     assert_true(S_ISCHR(status.st_mode));
-    assert_true(status_of_write == SL_OK || strstr(said, "Permission denied")); /* devices may be off there */
+    assert_true(status_of_write == SL_OK || strstr(said, "Permission denied")); /* devices may be disabled there */
   }
 }
 
-static void files_are_the_same_by_what_they_are(void **state) {
+static void files_are_compared_by_device_and_inode(void **state) {
   (void)state;
   char other[PATH_BYTES], long_way[2 * PATH_BYTES];
   snprintf(other, sizeof other, "%s/other", folder);
@@ -259,7 +259,7 @@ static void files_are_the_same_by_what_they_are(void **state) {
   assert_true(!sl_file_is_same(&a, &a) && !sl_file_is_same(&b, &b));
 }
 
-static void what_may_not_be_written_is_known_before(void **state) {
+static void unwritable_files_are_detected_before_writing(void **state) {
   (void)state;
   char reason[4096];
   assert_int_equal(sl_file_may_be_written(target, reason, sizeof reason), 0);
@@ -280,12 +280,12 @@ static void what_may_not_be_written_is_known_before(void **state) {
 
 /* ---------------------------------------------------------------------------------------------------- long names */
 
-static void names_of_any_length_that_the_system_takes_are_written(void **state) {
+static void names_of_any_valid_length_are_written(void **state) {
   (void)state;
   char name[NAME_MAX + 2], path[PATH_BYTES + NAME_MAX], other[PATH_BYTES + NAME_MAX];
   for (size_t length = 240; length <= NAME_MAX + 1; length++) {
     memset(name, 'n', length);
-    for (size_t i = 1; i < length; i += 2) memcpy(name + i - 1, "\xc3\xbc", 2); /* none is cut in two */
+    for (size_t i = 1; i < length; i += 2) memcpy(name + i - 1, "\xc3\xbc", 2); /* no character is split */
     name[length] = '\0';
     snprintf(path, sizeof path, "%s/%s", folder, name);
     assert_int_equal(write_text(path, "text"), length <= NAME_MAX ? SL_OK : SL_EIO);
@@ -300,7 +300,7 @@ static void names_of_any_length_that_the_system_takes_are_written(void **state) 
   snprintf(other, sizeof other, "%s/%s", folder, name);
   said[0] = '\0';
   assert_int_equal(sl_output_open(path, 0, say, NULL, &file), SL_OK);
-  assert_int_equal(write_text(other, "other"), SL_OK); /* what is cut of the names tells them apart */
+  assert_int_equal(write_text(other, "other"), SL_OK); /* the hash distinguishes the truncated names */
   assert_int_equal(write_text(path, "again"), SL_EIO);
   assert_non_null(strstr(said, "is writing it"));
   sl_output_close(file);
@@ -308,7 +308,7 @@ static void names_of_any_length_that_the_system_takes_are_written(void **state) 
 
 /* -------------------------------------------------------------------------------------------- what goes wrong */
 
-/* Writes events of a megabyte: SL_OK, or what failed. Every second is made in place. */
+/* Writes events of one megabyte; returns SL_OK or the error. Every second event is filled in place. */
 static int write_events(void) {
   struct sl_output *file;
   void *place;
@@ -343,8 +343,9 @@ static void assert_whole_events(const char *path, int64_t events) {
   fclose(file);
 }
 
-/* After a failure: the old file is there, whole, or the new one; what was promised is kept, and somebody said it. */
-static void check_what_is_left(int status) {
+/* After a failure: either the old file or the complete new one exists; the reported events are in it; and the failure
+ * was reported. */
+static void check_remaining_file(int status) {
   const char *promise = strstr(said, "it keeps the first ");
   const int64_t new_bytes = (int64_t)EVENTS * EVENT_BYTES;
   assert_true(size_of(target) == 3 || size_of(target) == new_bytes);
@@ -353,11 +354,11 @@ static void check_what_is_left(int status) {
   if (status == SL_EIO) assert_non_null(strstr(said, target));
   assert_true(status == SL_OK || status == SL_EIO || status == SL_ENOMEM);
   if (promise) assert_whole_events(part, strtol(promise + strlen("it keeps the first "), NULL, 10));
-  if (strstr(said, "nothing of it is kept")) assert_int_equal(size_of(part), -1);
+  if (strstr(said, "the file was removed")) assert_int_equal(size_of(part), -1);
   if (status == SL_OK) assert_int_equal(size_of(part), -1);
 }
 
-static void every_call_that_fails_is_told_and_leaves_what_was_promised(void **state) {
+static void every_failed_call_is_reported_and_leaves_the_reported_events(void **state) {
   (void)state;
   put(target, "old");
   trouble.counts = 1;
@@ -379,7 +380,7 @@ static void every_call_that_fails_is_told_and_leaves_what_was_promised(void **st
       trouble.counts = 1;
       const int status = write_events();
       trouble.counts = 0;
-      check_what_is_left(status);
+      check_remaining_file(status);
       assert_int_equal(count_files("/proc/self/fd"), files);
       if (!strstr(seen, trouble.name)) strcat(strcat(seen, trouble.name), " ");
     }
@@ -387,7 +388,7 @@ static void every_call_that_fails_is_told_and_leaves_what_was_promised(void **st
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) assert_non_null(strstr(seen, names[i]));
 }
 
-static void a_full_disk_leaves_as_many_events_as_the_message_says(void **state) {
+static void a_full_disk_leaves_the_reported_number_of_events(void **state) {
   (void)state;
   struct rlimit old_limit;
   getrlimit(RLIMIT_FSIZE, &old_limit);
@@ -405,13 +406,13 @@ static void a_full_disk_leaves_as_many_events_as_the_message_says(void **state) 
     const long events = promise ? strtol(promise + strlen("it keeps the first "), NULL, 10) : 0;
     assert_int_equal(status, SL_EIO);
     assert_int_equal(events, 5 * i);
-    check_what_is_left(status);
+    check_remaining_file(status);
   }
   signal(SIGXFSZ, old_handler);
 }
 
-/* More events than there are marks in the layer at a time. */
-static void small_events_are_counted_to_the_last_one(void **state) {
+/* Writes more events than the layer stores marks. */
+static void small_events_are_counted_exactly(void **state) {
   (void)state;
   enum { SMALL_EVENTS = 100000, ROOM = 1000003 };
   struct rlimit old_limit;
@@ -435,7 +436,7 @@ static void small_events_are_counted_to_the_last_one(void **state) {
   assert_non_null(strstr(said, "it keeps the first 83333 events"));
 }
 
-static void a_file_without_its_end_keeps_whole_events_or_goes(void **state) {
+static void an_unfinished_file_keeps_whole_events_or_is_removed(void **state) {
   (void)state;
   struct sl_output *file;
   assert_int_equal(sl_output_open(target, 0, say, NULL, &file), SL_OK);
@@ -463,7 +464,7 @@ static void a_file_without_its_end_keeps_whole_events_or_goes(void **state) {
   assert_int_equal(size_of(target), -1);
 }
 
-static void a_temporary_that_somebody_replaced_gets_no_name(void **state) {
+static void a_replaced_temporary_file_is_not_renamed(void **state) {
   (void)state;
   struct sl_output *file;
   assert_int_equal(sl_output_open(target, 0, say, NULL, &file), SL_OK);
@@ -473,10 +474,10 @@ static void a_temporary_that_somebody_replaced_gets_no_name(void **state) {
   assert_int_equal(sl_output_finish(file), SL_EIO);
   sl_output_close(file);
   assert_int_equal(size_of(target), -1);
-  assert_non_null(strstr(said, "t.part: cannot give it its name"));
+  assert_non_null(strstr(said, "t.part: cannot rename it"));
 }
 
-static void long_texts_are_printed_whole(void **state) {
+static void long_texts_are_printed_completely(void **state) {
   (void)state;
   char *text = (char *)calloc(1, 100001);
   memset(text, 'x', 100000);
@@ -488,20 +489,20 @@ static void long_texts_are_printed_whole(void **state) {
 int main(void) {
 #define CASE_(name) cmocka_unit_test_setup(name, start)
   const struct CMUnitTest tests[] = {
-      CASE_(a_file_is_there_whole_or_not_at_all),
-      CASE_(the_second_writer_of_a_file_is_told_who_the_first_is),
-      CASE_(what_another_run_left_and_links_are_not_touched),
-      CASE_(a_link_leads_to_the_file_and_stays),
-      CASE_(special_files_are_written_and_stay),
-      CASE_(files_are_the_same_by_what_they_are),
-      CASE_(what_may_not_be_written_is_known_before),
-      CASE_(names_of_any_length_that_the_system_takes_are_written),
-      CASE_(every_call_that_fails_is_told_and_leaves_what_was_promised),
-      CASE_(a_full_disk_leaves_as_many_events_as_the_message_says),
-      CASE_(small_events_are_counted_to_the_last_one),
-      CASE_(a_file_without_its_end_keeps_whole_events_or_goes),
-      CASE_(a_temporary_that_somebody_replaced_gets_no_name),
-      CASE_(long_texts_are_printed_whole),
+      CASE_(a_file_is_complete_or_absent),
+      CASE_(a_second_writer_is_refused_with_the_number_of_the_first),
+      CASE_(leftovers_of_other_runs_and_links_are_not_touched),
+      CASE_(the_target_of_a_link_is_written_and_the_link_is_kept),
+      CASE_(special_files_are_written_and_kept),
+      CASE_(files_are_compared_by_device_and_inode),
+      CASE_(unwritable_files_are_detected_before_writing),
+      CASE_(names_of_any_valid_length_are_written),
+      CASE_(every_failed_call_is_reported_and_leaves_the_reported_events),
+      CASE_(a_full_disk_leaves_the_reported_number_of_events),
+      CASE_(small_events_are_counted_exactly),
+      CASE_(an_unfinished_file_keeps_whole_events_or_is_removed),
+      CASE_(a_replaced_temporary_file_is_not_renamed),
+      CASE_(long_texts_are_printed_completely),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
-/* places_test.c: an output takes the place of an input that ends there only where nobody can tell, on every device. */
+/* places_test.c: an output reuses the memory of an input after its last use only if this cannot change a result, on
+ * every device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "session.h"
 
 #include <sluice/sluice.h>
@@ -18,7 +19,7 @@ struct outcome {
   uint32_t in_place;    /* fields */
 };
 
-/* The nodes before, with all events; then a node that mixes them, with `more` in it. */
+/* Runs common nodes on all events, then a node that mixes their outputs, with `more` in it. */
 static struct outcome run(const char *more, const char *more_outputs, uint32_t guard) {
   struct outcome r = {.in_place = 0};
   char graph[1024], *plan = NULL;
@@ -53,7 +54,7 @@ static struct outcome run(const char *more, const char *more_outputs, uint32_t g
   return r;
 }
 
-/* As where the inputs are kept, and as where each field has memory of its own. */
+/* Results must equal those without reuse, and those with a separate allocation for each field. */
 static void expect(const char *more, uint32_t in_place) {
   const struct outcome r = run(more, "", 0), kept = run(more, ", joined, added", 0), guarded = run(more, "", 1);
   assert_true(r.mixed == kept.mixed && r.sums == kept.sums);
@@ -62,27 +63,27 @@ static void expect(const char *more, uint32_t in_place) {
   assert_int_equal(kept.in_place, 0);
 }
 
-static void an_output_takes_the_place_of_an_input_that_ends(void **state) {
+static void an_output_reuses_the_memory_of_an_input_after_its_last_use(void **state) {
   (void)state;
   expect(" }, events: []", 4);
 }
 
 /* Outputs of events that are not on the list are empty. */
-static void an_output_that_is_cleared_takes_no_place(void **state) {
+static void a_cleared_output_reuses_no_memory(void **state) {
   (void)state;
   expect(" }, events: even", 0);
 }
 
-static void an_input_that_is_read_twice_keeps_its_place(void **state) {
+static void an_input_that_is_read_again_is_not_reused(void **state) {
   (void)state;
   expect(", others: joined }, events: []", 3);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_output_takes_the_place_of_an_input_that_ends),
-      cmocka_unit_test(an_output_that_is_cleared_takes_no_place),
-      cmocka_unit_test(an_input_that_is_read_twice_keeps_its_place),
+      cmocka_unit_test(an_output_reuses_the_memory_of_an_input_after_its_last_use),
+      cmocka_unit_test(a_cleared_output_reuses_no_memory),
+      cmocka_unit_test(an_input_that_is_read_again_is_not_reused),
   };
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;

@@ -1,5 +1,5 @@
-/* processor_program.c: calls whatever a program may call first, on a processor that lacks instructions of the build.
- * processor_test.py runs it on an emulated one. Prints what the calls return, and the messages. */
+/* processor_program.c: calls each function that a program may call first, on a processor without the build's
+ * instructions. processor_test.py runs it on an emulated processor. Prints the return values and the messages. */
 #include <sluice/sluice.h>
 #include <sluice/testing.h>
 

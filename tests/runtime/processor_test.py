@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""On a processor without AVX2, which is emulated, a build for x86-64-v3 says so, and does not end by SIGILL: the command,
-a program that uses the library, Python: processor_test.py SLUICE PROGRAM LIBRARY"""
+"""On an emulated processor without AVX2, a build for x86-64-v3 reports an error instead of dying with SIGILL: the command,
+a program that uses the library, and Python: processor_test.py SLUICE PROGRAM LIBRARY"""
 import os
 import shutil
 import subprocess

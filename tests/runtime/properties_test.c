@@ -1,12 +1,12 @@
-/* properties_test.c: what a graph sets reaches the kernels, on every device: on the toy plugin, whose events follow
- * from their numbers. What is refused is in the text cases of graph_test. */
+/* properties_test.c: properties set in a graph reach the kernels, on every device, with the toy plugin, in which events
+ * follow from their numbers. Errors in graphs are in the text cases of graph_test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -16,7 +16,7 @@
 
 static const char *device = "cpu";
 
-/* What an output of toy_sums should hold for an event. */
+/* Expected content of an output of toy_sums for one event. */
 struct expected {
   uint32_t count, sum;
   float mean;
@@ -40,7 +40,7 @@ static int on_batch(void *context, const struct sl_batch *batch) {
   return 0;
 }
 
-/* Runs a graph of one output, and returns what was said. */
+/* Runs a graph with one output and returns the messages. */
 static char *run_graph(const char *graph, const char *const *sets, struct checked *checked, int expected_status) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options o = toy_options(graph, device);
@@ -128,7 +128,7 @@ static struct expected look_up(uint64_t number, const char *word, const int32_t 
 static struct expected sluice(uint64_t number) { return look_up(number, "sluice", (const int32_t[]){1, -1}); }
 static struct expected lock(uint64_t number) { return look_up(number, "lock", (const int32_t[]){-7, 20}); }
 
-static void what_is_prepared_reaches_the_kernel(void **state) {
+static void prepared_values_reach_the_kernel(void **state) {
   (void)state;
   char graph[512];
   snprintf(graph, sizeof graph, LOOK_UP, "");
@@ -136,68 +136,70 @@ static void what_is_prepared_reaches_the_kernel(void **state) {
   expect_all(graph, (const char *const[]){"looked_up.word=lock", "steps.values=[-7,20]", NULL}, lock);
 }
 
-static void expect_said(const char *graph, const char *broken, int status, const char *text) {
+static void expect_message(const char *graph, const char *broken, int status, const char *text) {
   char *messages = run_graph(graph, (const char *const[]){broken, NULL}, NULL, status);
   if (!strstr(messages, text)) fail_msg("'%s' is not in: %s", text, messages);
   free(messages);
 }
 
-static void what_cannot_be_prepared_is_said(void **state) {
+static void errors_of_prepare_are_reported(void **state) {
   (void)state;
   char graph[512];
   snprintf(graph, sizeof graph, LOOK_UP, "word: \"\"");
-  expect_said(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:46: error: node looked_up: word: it has no letters");
+  expect_message(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:46: error: node looked_up: word: it has no letters");
   char *messages = run_graph(graph, (const char *const[]){"raw.events=10", NULL}, NULL, SL_EINVAL);
-  assert_null(strstr(messages, "could not be prepared")); /* one cause, one error */
+  assert_null(strstr(messages, "could not be prepared")); /* one cause, only one error */
   free(messages);
   snprintf(graph, sizeof graph, LOOK_UP, "");
-  expect_said(graph, "looked_up.broken=1", SL_EINVAL, "node looked_up: word: it has no letters");
-  expect_said(graph, "looked_up.broken=2", SL_EPLUGIN, "node looked_up: did not make its table letters");
-  expect_said(graph, "looked_up.broken=3", SL_EPLUGIN, "node looked_up: asked for its table letters twice");
-  expect_said(graph, "looked_up.broken=4", SL_EPLUGIN, "node looked_up: asked for a table letter, which it does not");
+  expect_message(graph, "looked_up.broken=1", SL_EINVAL, "node looked_up: word: it has no letters");
+  expect_message(graph, "looked_up.broken=2", SL_EPLUGIN, "node looked_up: did not make its table letters");
+  expect_message(graph, "looked_up.broken=3", SL_EPLUGIN, "node looked_up: asked for its table letters twice");
+  expect_message(graph, "looked_up.broken=4", SL_EPLUGIN,
+                 "node looked_up: asked for a table letter, which it does not");
 }
 
-/* The word begins in column 46; what is said of it is that a character of it is no letter. */
-static void expect_character_at(const char *set, const char *option, const char *text) {
+/* The word begins in column 46; the message is about one of its characters, which is not a letter. */
+static void expect_character_location(const char *set, const char *option, const char *text) {
   char graph[1024];
   snprintf(graph, sizeof graph, LOOK_UP, set);
-  expect_said(graph, option, SL_EINVAL, text);
+  expect_message(graph, option, SL_EINVAL, text);
 }
 
-static void a_message_points_into_a_text(void **state) {
+static void a_message_locates_a_character_of_a_string(void **state) {
   (void)state;
   const char *none = "raw.events=10";
-  expect_character_at("word: lo!ck", none, "toy.yaml:6:48: error: node looked_up: word: `!` is no letter\n");
-  expect_character_at("word: \"lo!ck\"", none, "toy.yaml:6:49: error: node looked_up: word: `!` is no letter\n");
-  expect_character_at("word: 'lo!ck'", none, "toy.yaml:6:49: error: ");
-  expect_character_at("word: \"\u00e9\u00e9!\"", none, "toy.yaml:6:49: error: "); /* by characters, not bytes */
-  expect_character_at("word: \"lo!ck\"", none,
-                      "\"lo!ck\"} }\n" /* and the caret below it */
-                      "                                                  ^\n");
+  expect_character_location("word: lo!ck", none, "toy.yaml:6:48: error: node looked_up: word: `!` is no letter\n");
+  expect_character_location("word: \"lo!ck\"", none, "toy.yaml:6:49: error: node looked_up: word: `!` is no letter\n");
+  expect_character_location("word: 'lo!ck'", none, "toy.yaml:6:49: error: ");
+  expect_character_location("word: \"\u00e9\u00e9!\"", none, "toy.yaml:6:49: error: "); /* columns count characters, not
+                                                                                         * bytes */
+  expect_character_location("word: \"lo!ck\"", none,
+                            "\"lo!ck\"} }\n" /* with the caret below it */
+                            "                                                  ^\n");
 }
 
-static void a_message_points_to_the_beginning_of_other_texts(void **state) {
+static void a_message_locates_the_start_of_an_escaped_string(void **state) {
   (void)state;
   const char *none = "raw.events=10", *beginning = "toy.yaml:6:46: error: node looked_up: word: `!` is no letter\n";
-  expect_character_at("word: \"l\\x6f!ck\"", none, beginning);
-  expect_character_at("word: 'lo''!ck'", none, beginning);
-  expect_character_at("word: lo\n      !ck", none, beginning);
-  expect_character_at("word: \"lo\\\n      !ck\"", none, beginning);
+  expect_character_location("word: \"l\\x6f!ck\"", none, beginning);
+  expect_character_location("word: 'lo''!ck'", none, beginning);
+  expect_character_location("word: lo\n      !ck", none, beginning);
+  expect_character_location("word: \"lo\\\n      !ck\"", none, beginning);
 }
 
-static void a_message_points_into_an_option(void **state) {
+static void a_message_locates_a_character_of_an_option(void **state) {
   (void)state;
-  expect_character_at("", "looked_up.word=lo!ck",
-                      "--set looked_up.word=lo!ck: character 3: error: node looked_up: word: `!` is no letter\n"
-                      "  lo!ck\n"
-                      "    ^\n");
-  expect_character_at("", "looked_up.word='lo!ck'",
-                      ": character 3: error: node looked_up: word: `!` is no letter\n"
-                      "  lo!ck\n");
-  expect_character_at("", "looked_up.word='lo''s!ck'", "ck': error: node looked_up: word: `!` is no letter\n");
+  expect_character_location("", "looked_up.word=lo!ck",
+                            "--set looked_up.word=lo!ck: character 3: error: node looked_up: word: `!` is no letter\n"
+                            "  lo!ck\n"
+                            "    ^\n");
+  expect_character_location("", "looked_up.word='lo!ck'",
+                            ": character 3: error: node looked_up: word: `!` is no letter\n"
+                            "  lo!ck\n");
+  expect_character_location("", "looked_up.word='lo''s!ck'", "ck': error: node looked_up: word: `!` is no letter\n");
 }
 
-static void a_message_points_into_no_parameter(void **state) {
+static void a_message_locates_the_start_of_a_string_with_a_parameter(void **state) {
   (void)state;
   const char *graph =
       "sluice: 1\n"
@@ -207,12 +209,12 @@ static void a_message_points_into_no_parameter(void **state) {
       "  steps: { use: toy.steps }\n"
       "  looked_up: { use: toy.look_up, set: { word: \"loc${end}\" } }\n"
       "outputs: [looked_up]\n";
-  expect_said(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:47: error: node looked_up: word: `!` is no letter\n");
+  expect_message(graph, "raw.events=10", SL_EINVAL, "toy.yaml:6:47: error: node looked_up: word: `!` is no letter\n");
 }
 
 /* ------------------------------------------------------------------------------------ fields of any collection */
 
-/* `expanded` has so small a budget that slices are run again in parts. */
+/* The budget of `expanded` is so small that slices run again in parts. */
 #define PICK                                                                         \
   "sluice: 1\n"                                                                      \
   "nodes:\n"                                                                         \
@@ -243,7 +245,7 @@ static struct expected pick_mean(uint64_t number) {
   return (struct expected){1, (uint32_t)mean, mean};
 }
 
-static void a_field_is_read_wherever_it_is(void **state) {
+static void fields_of_any_shape_are_read(void **state) {
   (void)state;
   static const struct {
     const char *field;
@@ -265,12 +267,12 @@ int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(choices_and_arrays_reach_the_kernel),
-                                     cmocka_unit_test(what_is_prepared_reaches_the_kernel),
-                                     cmocka_unit_test(what_cannot_be_prepared_is_said),
-                                     cmocka_unit_test(a_message_points_into_a_text),
-                                     cmocka_unit_test(a_message_points_to_the_beginning_of_other_texts),
-                                     cmocka_unit_test(a_message_points_into_an_option),
-                                     cmocka_unit_test(a_message_points_into_no_parameter),
-                                     cmocka_unit_test(a_field_is_read_wherever_it_is)};
+                                     cmocka_unit_test(prepared_values_reach_the_kernel),
+                                     cmocka_unit_test(errors_of_prepare_are_reported),
+                                     cmocka_unit_test(a_message_locates_a_character_of_a_string),
+                                     cmocka_unit_test(a_message_locates_the_start_of_an_escaped_string),
+                                     cmocka_unit_test(a_message_locates_a_character_of_an_option),
+                                     cmocka_unit_test(a_message_locates_the_start_of_a_string_with_a_parameter),
+                                     cmocka_unit_test(fields_of_any_shape_are_read)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

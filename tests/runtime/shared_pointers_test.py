@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/shared_pointers.py sees pointers that are taken for others, and no pointers that are what they seem."""
+"""scripts/shared_pointers.py reports pointers that the compiler takes for shared memory by mistake, and no others."""
 import sys
 from pathlib import Path
 

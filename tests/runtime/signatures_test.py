@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""docs/plugins.md names what kernels may call, as the headers declare it.
+"""docs/plugins.md lists the functions for kernels with the signatures in the headers.
 
-Each function of kernel.h, its parts for selections and for the cpu, and math.h stands in the section with its whole signature, each macro
-with its parameters, and the section has no others. What is for the headers alone ends with `_` or is listed here.
+The section contains each function of kernel.h, kernel_select.h, kernel_cpu.h and math.h with its whole signature, each
+macro with its parameters, and no others. Names for the headers' own use end with `_` or are listed in OWN.
 """
 import pathlib
 import re
@@ -10,8 +10,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ("kernel.h", "kernel_select.h", "kernel_cpu.h", "math.h")
-HEADING = "What a kernel may call"
-# Of the headers among themselves, or of SL_LAUNCH; types and guards.
+HEADING = "Functions for kernels"
+# For the headers themselves or SL_LAUNCH; types and guards.
 OWN = {"sl_make_grid", "sl_kernel_threads", "sl_grid_blocks", "sl_total_add_u32", "sl_total_add_u64", "SL_MATH_FUNCTION"}
 
 
@@ -60,7 +60,7 @@ def main():
     headers = [(ROOT / "runtime/include/sluice" / name).read_text() for name in HEADERS]
     page = (ROOT / "docs/plugins.md").read_text()
     found = list(problems(headers, page))
-    # That it sees what it is for.
+    # Self-test of the check.
     other = page.replace("uint32_t sl_block_sum_u32(uint32_t value)", "int sl_block_sum_u32(uint32_t value)")
     less = page.replace("`float sl_logf(float x)`", "")
     more = page.replace("`float sl_logf(float x)`", "`float sl_logf(float x)`, `float sl_tanf(float x)`")

@@ -1,4 +1,4 @@
-# The emulator of a GPU, by kernels that are right and kernels that are not.
+# The emulator of a GPU, with correct and faulty kernels.
 if(SLUICE_SIMT)
   sluice_add_plugin(collectives SOURCES collectives/plugin.c collectives/collectives.cu collectives/warps.cu TEST_ONLY
                     INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/collectives)

@@ -64,7 +64,7 @@ static void target_close(struct target *t) {
   dlclose(t->handle);
 }
 
-/* A new stream, whose launches are those of all streams with these settings. */
+/* Opens a new stream; its launches are those of every stream with these settings. */
 static void use_emulator(struct target *t, uint64_t seed, uint32_t warp, uint32_t block_threads) {
   char text[32], reason[256];
   sl_simt_stream_close(t->stream);
@@ -112,7 +112,7 @@ static int run_collectives(struct target *t, const struct numbers *n, struct res
   return run(t, &args);
 }
 
-static void collectives_have_their_results_on_cpu(void **state) {
+static void collectives_give_the_reference_results_on_cpu(void **state) {
   (void)state;
   static struct numbers n;
   static struct results expected, got;
@@ -125,7 +125,7 @@ static void collectives_have_their_results_on_cpu(void **state) {
   target_close(&t);
 }
 
-static void collectives_have_their_results_whatever_seed_block_and_warp(void **state) {
+static void collectives_give_the_reference_results_for_any_seed_block_and_warp(void **state) {
   (void)state;
   static struct numbers n;
   static struct results expected, got;
@@ -162,7 +162,7 @@ static void *launch_often(void *argument) {
   return NULL;
 }
 
-static void slots_may_launch_at_the_same_time(void **state) {
+static void slots_may_launch_concurrently(void **state) {
   (void)state;
   static struct launcher launchers[3];
   make_numbers(&shared_numbers);
@@ -202,7 +202,7 @@ static void expect_faulty(uint32_t fault, uint32_t *sums) {
   target_close(&t);
 }
 
-/* With how many of MANY_SEEDS seeds is the result not the cpu's? */
+/* Returns the number of seeds, of MANY_SEEDS, with a result different from that of cpu. */
 static uint32_t wrong_seeds(uint32_t fault, uint32_t warp) {
   uint32_t expected[FAULTY_EVENTS], got[FAULTY_EVENTS], wrong = 0;
   struct target t;
@@ -217,7 +217,8 @@ static uint32_t wrong_seeds(uint32_t fault, uint32_t warp) {
   return wrong;
 }
 
-/* The kernel fails with a message that has all these texts, at any seed and warp; and the stream works after it. */
+/* The kernel fails at any seed and warp size, with a message that contains all these texts; afterwards the stream still
+ * works. */
 static void expect_error(uint32_t fault, uint32_t block_threads, const char *const *texts) {
   uint32_t expected[FAULTY_EVENTS], got[FAULTY_EVENTS];
   struct target t;
@@ -238,7 +239,7 @@ static void expect_error(uint32_t fault, uint32_t block_threads, const char *con
 #define EXPECT_ERROR(fault, block_threads, ...) \
   expect_error(fault, block_threads, (const char *const[]){__VA_ARGS__, NULL})
 
-static void a_kernel_without_fault_is_right_at_every_seed(void **state) {
+static void a_correct_kernel_gives_correct_results_at_every_seed(void **state) {
   (void)state;
   assert_int_equal(wrong_seeds(SIMT_FAULT_correct, 32), 0);
   assert_int_equal(wrong_seeds(SIMT_FAULT_correct, 64), 0);
@@ -260,7 +261,7 @@ static void a_divergent_barrier_is_an_error(void **state) {
                "threads 0-31 wait at __syncthreads() at ", "threads 32-63 wait at __syncthreads() at ", "faulty.cu:");
 }
 
-static void a_thread_that_returned_misses_at_a_barrier(void **state) {
+static void a_returned_thread_makes_a_barrier_an_error(void **state) {
   (void)state;
   EXPECT_ERROR(SIMT_FAULT_early_return, 128, "kernel early_return, block ", "threads 0-99 wait at __syncthreads() at ",
                "threads 100-127 returned");
@@ -272,7 +273,7 @@ static void a_barrier_in_an_uneven_loop_is_an_error(void **state) {
                "threads 36-63 wait at sl_block_sum_u32 at ");
 }
 
-static void a_collective_called_at_two_places_is_an_error(void **state) {
+static void a_collective_called_from_two_lines_is_an_error(void **state) {
   (void)state;
   EXPECT_ERROR(SIMT_FAULT_divergent_collective, 32, "threads 0, 2, 4, 6, 8, 10 and more wait at sl_block_sum_u32 at ",
                "threads 1, 3, 5, 7, 9, 11 and more wait at sl_block_sum_u32 at ");
@@ -288,7 +289,7 @@ static void uninitialised_shared_memory_gives_wrong_results(void **state) {
   assert_int_equal(wrong_seeds(SIMT_FAULT_uninitialised_shared, 32), MANY_SEEDS);
 }
 
-static void a_result_that_depends_on_order_differs_between_seeds_and_is_replayed_by_its_seed(void **state) {
+static void an_order_dependent_result_differs_between_seeds_and_is_reproducible(void **state) {
   (void)state;
   uint32_t first[FAULTY_EVENTS], again[FAULTY_EVENTS], other[FAULTY_EVENTS];
   struct target t;
@@ -297,7 +298,7 @@ static void a_result_that_depends_on_order_differs_between_seeds_and_is_replayed
   use_emulator(&t, 17, 32, 64);
   assert_int_equal(run_faulty(&t, SIMT_FAULT_order_dependent, first), SL_OK);
   assert_int_equal(run_faulty(&t, SIMT_FAULT_order_dependent, other), SL_OK);
-  assert_memory_not_equal(first, other, sizeof first); /* each launch has an order of its own */
+  assert_memory_not_equal(first, other, sizeof first); /* each launch has its own thread order */
   use_emulator(&t, 17, 32, 64);
   assert_int_equal(run_faulty(&t, SIMT_FAULT_order_dependent, again), SL_OK);
   assert_memory_equal(first, again, sizeof first);
@@ -307,7 +308,7 @@ static void a_result_that_depends_on_order_differs_between_seeds_and_is_replayed
   target_close(&t);
 }
 
-static void a_kernel_that_assumes_warps_of_32_is_wrong_with_64(void **state) {
+static void a_kernel_that_assumes_32_lanes_is_wrong_with_64(void **state) {
   (void)state;
   assert_int_equal(wrong_seeds(SIMT_FAULT_warp_assumed, 32), 0);
   assert_int_equal(wrong_seeds(SIMT_FAULT_warp_assumed, 64), MANY_SEEDS);
@@ -351,20 +352,20 @@ static void settings_out_of_range_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(collectives_have_their_results_on_cpu),
-      cmocka_unit_test(collectives_have_their_results_whatever_seed_block_and_warp),
-      cmocka_unit_test(slots_may_launch_at_the_same_time),
-      cmocka_unit_test(a_kernel_without_fault_is_right_at_every_seed),
+      cmocka_unit_test(collectives_give_the_reference_results_on_cpu),
+      cmocka_unit_test(collectives_give_the_reference_results_for_any_seed_block_and_warp),
+      cmocka_unit_test(slots_may_launch_concurrently),
+      cmocka_unit_test(a_correct_kernel_gives_correct_results_at_every_seed),
       cmocka_unit_test(a_missing_barrier_gives_wrong_results),
       cmocka_unit_test(a_missing_last_barrier_gives_wrong_results),
       cmocka_unit_test(a_divergent_barrier_is_an_error),
-      cmocka_unit_test(a_thread_that_returned_misses_at_a_barrier),
+      cmocka_unit_test(a_returned_thread_makes_a_barrier_an_error),
       cmocka_unit_test(a_barrier_in_an_uneven_loop_is_an_error),
-      cmocka_unit_test(a_collective_called_at_two_places_is_an_error),
+      cmocka_unit_test(a_collective_called_from_two_lines_is_an_error),
       cmocka_unit_test(a_warp_operation_needs_the_whole_warp),
       cmocka_unit_test(uninitialised_shared_memory_gives_wrong_results),
-      cmocka_unit_test(a_result_that_depends_on_order_differs_between_seeds_and_is_replayed_by_its_seed),
-      cmocka_unit_test(a_kernel_that_assumes_warps_of_32_is_wrong_with_64),
+      cmocka_unit_test(an_order_dependent_result_differs_between_seeds_and_is_reproducible),
+      cmocka_unit_test(a_kernel_that_assumes_32_lanes_is_wrong_with_64),
       cmocka_unit_test(bad_blocks_and_a_missing_emulator_are_errors),
       cmocka_unit_test(settings_out_of_range_are_refused),
   };

@@ -1,5 +1,5 @@
-/* struct_sizes_test.c: a struct of a program that was built against another version of sluice.h is refused by its size,
- * and nothing behind the size is read. The structs of these tests end where the readable memory ends. */
+/* struct_sizes_test.c: a struct of a program built with another version of sluice.h is refused because of its size, and
+ * nothing after the size is read. The structs in these tests end where the readable memory ends. */
 #include "base/diagnostics.h"
 
 #include <sluice/sluice.h>
@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-enum { OLDER_BYTES = 8 }; /* of the struct of another version */
+enum { OLDER_BYTES = 8 }; /* size of a struct of another version */
 
-/* A struct with its size first and nothing else that can be read. */
+/* Returns a struct that consists of its size only; memory after it is not readable. */
 static void *older_struct(void) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -38,7 +38,7 @@ static void assert_refused(struct sl_diagnostics *d, int status, const char *mes
   sl_diagnostics_free(d);
 }
 
-static void options_of_another_size_are_refused_by_their_size_alone(void **state) {
+static void options_of_another_size_are_refused_without_reading_them(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options *older = older_struct();
@@ -48,7 +48,7 @@ static void options_of_another_size_are_refused_by_their_size_alone(void **state
   drop((char *)older);
 }
 
-static void trial_options_of_another_size_are_refused_by_their_size_alone(void **state) {
+static void trial_options_of_another_size_are_refused_without_reading_them(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_trial_options *older = older_struct();
@@ -58,7 +58,7 @@ static void trial_options_of_another_size_are_refused_by_their_size_alone(void *
   drop((char *)older);
 }
 
-static void feeds_and_their_events_of_another_size_are_refused_by_their_size_alone(void **state) {
+static void feeds_and_events_of_another_size_are_refused_without_reading_them(void **state) {
   (void)state;
   void *older = older_struct();
   assert_null(sl_feed_new(older));
@@ -71,9 +71,9 @@ static void feeds_and_their_events_of_another_size_are_refused_by_their_size_alo
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_of_another_size_are_refused_by_their_size_alone),
-      cmocka_unit_test(trial_options_of_another_size_are_refused_by_their_size_alone),
-      cmocka_unit_test(feeds_and_their_events_of_another_size_are_refused_by_their_size_alone),
+      cmocka_unit_test(options_of_another_size_are_refused_without_reading_them),
+      cmocka_unit_test(trial_options_of_another_size_are_refused_without_reading_them),
+      cmocka_unit_test(feeds_and_events_of_another_size_are_refused_without_reading_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

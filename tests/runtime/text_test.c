@@ -1,4 +1,4 @@
-/* text_test.c: any bytes give well-formed XML and JSON (sluice/text.h), and tables print no number that is none. */
+/* text_test.c: any bytes give well-formed XML and JSON (sluice/text.h); tables show undefined numbers as dashes. */
 #include "base/table_text.h"
 #include "support.h"
 
@@ -44,7 +44,7 @@ static void each_character_is_read_and_written(void **state) {
   }
 }
 
-static void bytes_that_are_no_character_are_taken_one_by_one(void **state) {
+static void invalid_bytes_are_read_one_by_one(void **state) {
   (void)state;
   static const char *const wrong[] = {
       "\x80",         "\xBF",     "\xC0\x80",         "\xC1\xBF",         "\xE0\x9F\xBF",
@@ -62,7 +62,7 @@ static void bytes_that_are_no_character_are_taken_one_by_one(void **state) {
   }
 }
 
-static void marks_of_xml_and_json_are_escaped(void **state) {
+static void special_characters_of_xml_and_json_are_escaped(void **state) {
   (void)state;
   static const struct {
     const char *text, *xml, *json;
@@ -93,7 +93,7 @@ static void expect_table(const char *expected, const char *format, ...) {
   free(text);
 }
 
-static void undefined_numbers_are_dashes_as_wide(void **state) {
+static void undefined_numbers_are_dashes_of_equal_width(void **state) {
   (void)state;
   expect_table("[    -] [-   ] [-] [      -] 5 %", "[%5.1f] [%-4g] [%e] [%*.*f] %d %%", NAN, INFINITY, -NAN, 7, 2,
                -(double)INFINITY, 5);
@@ -102,12 +102,20 @@ static void undefined_numbers_are_dashes_as_wide(void **state) {
   expect_table("12 abc 3", "%zu %.3s %hhd", (size_t)12, "abcdef", (signed char)3);
 }
 
+static void words_for_counts_are_singular_for_one(void **state) {
+  (void)state;
+  assert_string_equal(sl_plural(0, "event", "events"), "events");
+  assert_string_equal(sl_plural(1, "event", "events"), "event");
+  assert_string_equal(sl_plural(2, "event", "events"), "events");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_character_is_read_and_written),
-      cmocka_unit_test(bytes_that_are_no_character_are_taken_one_by_one),
-      cmocka_unit_test(marks_of_xml_and_json_are_escaped),
-      cmocka_unit_test(undefined_numbers_are_dashes_as_wide),
+      cmocka_unit_test(invalid_bytes_are_read_one_by_one),
+      cmocka_unit_test(special_characters_of_xml_and_json_are_escaped),
+      cmocka_unit_test(undefined_numbers_are_dashes_of_equal_width),
+      cmocka_unit_test(words_for_counts_are_singular_for_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

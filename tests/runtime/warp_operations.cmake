@@ -1,5 +1,5 @@
-# cmake -P warp_operations.cmake FOLDER...: no source there calls a shuffle or a vote, which only sluice/kernel_*.h do:
-# what they give depends on the size of the warp.
+# cmake -P warp_operations.cmake FOLDER...: no source there calls a shuffle or a vote; only sluice/kernel_*.h may,
+# because their results depend on the warp size.
 set(found_files)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(i RANGE 3 ${last})

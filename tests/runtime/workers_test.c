@@ -1,5 +1,5 @@
-/* workers_test.c: loops shared by threads: each step once, no worker at two steps at a time, and whatever the number of
- * steps and workers the same sum. */
+/* workers_test.c: loops shared by threads: each iteration runs once, no worker runs two iterations at once, and the sum
+ * is the same for any number of iterations and workers. */
 #include "base/workers.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@ enum { STEPS_MAX = 1000, WORKERS_MAX = 9 };
 
 struct tally {
   atomic_uint times[STEPS_MAX];
-  atomic_uint at_it[WORKERS_MAX]; /* steps that a worker is at */
+  atomic_uint at_it[WORKERS_MAX]; /* iterations that a worker is running */
   atomic_uint wrong;
   uint32_t workers;
 };
@@ -42,7 +42,7 @@ static void run_loops(uint32_t workers, uint32_t watchful, uint32_t steps, uint3
   test_free(t);
 }
 
-static void every_step_is_taken_once(void **state) {
+static void every_iteration_runs_once(void **state) {
   (void)state;
   static const uint32_t workers[] = {1, 2, 3, WORKERS_MAX}, steps[] = {0, 1, 2, 7, STEPS_MAX};
   for (size_t i = 0; i < sizeof workers / sizeof *workers; i++)
@@ -53,7 +53,7 @@ static void every_step_is_taken_once(void **state) {
     }
 }
 
-static void many_short_loops_end(void **state) {
+static void many_short_loops_finish(void **state) {
   (void)state;
   run_loops(4, 0, 5, 2000);
   run_loops(4, 2, 5, 1000);
@@ -68,7 +68,8 @@ static void workers_without_a_loop_can_be_freed(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_step_is_taken_once), cmocka_unit_test(many_short_loops_end),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_iteration_runs_once),
+                                     cmocka_unit_test(many_short_loops_finish),
                                      cmocka_unit_test(workers_without_a_loop_can_be_freed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

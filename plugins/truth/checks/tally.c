@@ -12,7 +12,8 @@ int tally_has_error(struct tally *t, const struct sl_event *event) {
   return 1;
 }
 
-static void complain(struct tally *t, const struct sl_services *s, const struct sl_event *event, const char *reason) {
+static void warn_malformed(struct tally *t, const struct sl_services *s, const struct sl_event *event,
+                           const char *reason) {
   if (t->malformed_events++ < MESSAGES_MAX)
     s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed %s: %s", event->run, event->number,
                t->truth, reason);
@@ -22,7 +23,7 @@ int tally_decoded(struct tally *t, const struct sl_services *s, const struct sl_
                   const char *reason) {
   if (result == SL_ENOMEM) return SL_ENOMEM;
   if (result != SL_OK)
-    complain(t, s, event, reason);
+    warn_malformed(t, s, event, reason);
   else if (!has_truth)
     t->events_without_truth++;
   else

@@ -1,5 +1,5 @@
-/* collections.h: what algorithms hand each other: collections of fields, lists of events, and how much room they have;
- * and the errors that functions return. A part of plugin.h, which has what one says of an algorithm.
+/* collections.h: the data that algorithms pass to each other: collections of fields, lists of events, and capacities;
+ * and the error codes of functions. Part of plugin.h, which describes algorithms.
  */
 #ifndef SLUICE_COLLECTIONS_H
 #define SLUICE_COLLECTIONS_H
@@ -18,7 +18,7 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ errors */
 
-/* What functions return: 0, or one of these. Text for a person goes through the services' `message`. */
+/* Return values of functions: 0 or one of these. The text for users goes through `message` of struct sl_services. */
 #define SL_ERRORS(E)                                              \
   E(SL_ENOMEM, -1, "out of memory")                               \
   E(SL_EINVAL, -2, "a value is out of range or inconsistent")     \
@@ -54,22 +54,22 @@ enum { SL_TYPES(SL_TYPE_ENUM_) SL_TYPE_bool, SL_TYPE_string, SL_TYPE_enumeration
 #define SL_TYPE_DEF_(name, c, bytes) typedef c sl_c_##name;
 SL_TYPES(SL_TYPE_DEF_)
 
-/* Shapes: how many entries a field has, for a slice of E events.
+/* Shapes: the number of entries of a field, for a slice of E events.
  *   PER_SLICE         1
  *   PER_EVENT         E                  (PER_EVENT_OF(n): n values for each event)
  *   OFFSETS           E + 1, u32         items of event e are [offsets[e], offsets[e+1]); first entry need not be 0
  *   PER_ITEM          item capacity      (PER_ITEM_OF(n): n values for each item)
  *   ITEM_OFFSETS      item capacity + 1, u32: subitems of item i are [o[i], o[i+1])
  *   PER_SUBITEM       subitem capacity
- *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); in no digest
- *   ARRAY             as many as `make` allocates; constants only
- *   TOTAL             item capacity      (TOTAL_OF(n): n values for each) u32, u64 or i64: counts of the run
- * A collection may have up to SL_GROUPS_MAX groups of subitems, each with a capacity of its own: a field ITEM_OFFSETS
- * begins one, to which the PER_SUBITEM fields after it belong; a BYTES field is one.
- * TOTAL fields stand alone in an output of a kernel. Before it runs on a slice they are 0; it adds to them with
- * sl_total_add (kernel.h), and the runtime sums what was added over the run, of each event once.
- * Indices stored in any other field are relative to the event. Only OFFSETS and ITEM_OFFSETS speak of the slice.
- * An algorithm that writes ITEM_OFFSETS writes its entry 0 too, also when no event is on its list. */
+ *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); not in digests
+ *   ARRAY             number of values that `make` allocates; constants only
+ *   TOTAL             item capacity      (TOTAL_OF(n): n values for each) u32, u64 or i64: counts over the run
+ * A collection may have up to SL_GROUPS_MAX groups of subitems, each with its own capacity: an ITEM_OFFSETS field
+ * begins a group, which contains the PER_SUBITEM fields after it; a BYTES field is a group by itself. An output with
+ * TOTAL fields has no fields of other shapes, and only kernels write it. The fields are 0 before the kernel runs on a
+ * slice; the kernel adds to them with sl_total_add (kernel.h), and the runtime sums them over the run, counting each
+ * event once. Indices stored in any other field are relative to the event. Only OFFSETS and ITEM_OFFSETS are relative
+ * to the slice. An algorithm that writes ITEM_OFFSETS also writes entry 0, even if no event is on its list. */
 enum {
   SL_SHAPE_CODE_PER_SLICE,
   SL_SHAPE_CODE_PER_EVENT,
@@ -99,23 +99,24 @@ struct sl_field {
   const char *name;
   uint32_t type;  /* SL_TYPE_... */
   uint32_t shape; /* SL_SHAPE_CODE_... */
-  uint32_t width; /* values an entry */
+  uint32_t width; /* values per entry */
   uint32_t reserved;
   const char *unit; /* "" for none */
   const char *doc;
 };
 
-/* What collections of one sort have in common, so that algorithms which do not know them by name can fill or read them
- * through an open port (below). Who owns the trait gives a macro that declares a collection with it.
- * Rationale: a reader of files is built once, and plugins that come later say which parts of an event they want. */
+/* Common properties of a kind of collections, so that algorithms that do not know the collections by name can fill or
+ * read them through an open port (members.h). The owner of the trait provides a macro that declares a collection with
+ * it. Rationale: a file reader is built once, and later plugins declare which parts of an event they need. */
 struct sl_trait {
   const char *name; /* "io.raw_banks" */
-  const char *port; /* what an open port's port for this collection is called; no two collections share it */
-  /* The port as an output, with its capacities, then the budgets that they name; none where no open port writes it. */
+  const char *port; /* name of the open port's port for this collection; unique */
+  /* The port as an output, with its capacities, then the budgets used in them; empty if no open port writes it. */
   const struct sl_member *members;
   uint32_t member_count;
   uint32_t data_bytes;
-  const void *data; /* what the trait's owner wants to know, plain bytes; all plugins say the same of a collection */
+  const void *data; /* plain bytes, defined by the owner of the trait; identical in all plugins that declare the
+                     * collection */
 };
 
 struct sl_collection {
@@ -127,30 +128,30 @@ struct sl_collection {
   const struct sl_trait *trait; /* or NULL */
 };
 
-/* The capacity that the planner gave a port, and where its need is recorded: `used` holds the most items that any
- * launch of the slice wanted. used > capacity means overflow: the runtime runs the slice again in smaller parts.
- * Writers never write at or beyond `capacity`. Null `used` where nothing is bounded.
- * No event may have more than `event_limit`: the capacity of a slice of one event, whatever the slice. The scans of
- * struct sl_launch refuse one that wants more, and sources do.
- * Rationale: which events are refused depends on nothing but the event. */
+/* The capacity that the planner gave a port, and its use. `used` records the most items that any launch of the slice
+ * needed; NULL if nothing is bounded. used > capacity is an overflow: the runtime runs the slice again in smaller
+ * parts. Writers never write at or beyond `capacity`. No event may have more than `event_limit` items, which is the
+ * capacity of a slice of one event. Sources, and the scans of struct sl_launch, refuse events that need more.
+ * Rationale: whether an event is refused depends on the event only. */
 struct sl_bound {
   uint32_t capacity;
   uint32_t event_limit;
   uint32_t *used;
-  uint64_t limit_error; /* set by the runtime: an event's error if it wants more, without how many */
+  uint64_t limit_error; /* set by the runtime: error word of an event that exceeds event_limit, without the count */
 };
 
-/* Declares a collection once: F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers to write),
- * `struct NAME_view` (pointers to read), `struct NAME_each` (of a list port: views of any number of producers), and
- * `NAME_collection`, their description. The first two are the field pointers in order, then `bound` (items), then
- * FIELD_bound for each field ITEM_OFFSETS (its subitems) or BYTES. In the third, `at` is in the memory that the
- * algorithm reads (a kernel's: on the device), `names` in the host's: for check, make and sinks, not for kernels. */
+/* Declares a collection. F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers for writing),
+ * `struct NAME_view` (pointers for reading), `struct NAME_each` (for a list port: the views of its producers), and
+ * `NAME_collection`, their description. The first two consist of the field pointers in order, then `bound` (items),
+ * then FIELD_bound for each ITEM_OFFSETS field (its subitems) or BYTES field. In the third, `at` is in the memory that
+ * the algorithm reads (a kernel's: on the device), `names` in host memory: for check, make and sinks, not for
+ * kernels. */
 #define SL_COLLECTION(name_, FIELDS, doc_) SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, NULL)
 #define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                            \
   SL_COLLECTION_(name_, doc_, trait_, FIELDS(SL_POINTER_), FIELDS(SL_CONST_POINTER_), FIELDS(SL_BOUND_), \
                  FIELDS(SL_FIELD_ENTRY_), FIELDS(SL_PLUS_BOUND_))
-/* One of several collections whose tables differ in a type, a unit, a name or a doc: the table has these as parameters
- * after F, FIELDS(F, type, unit), and they are given here after the doc. */
+/* A collection with parameters in its table, because several collections differ only in a type, a unit, a name or a
+ * doc: the table takes them after F, FIELDS(F, type, unit), and the arguments here follow the doc. */
 #define SL_COLLECTION_OF(name_, FIELDS, doc_, ...)                                                            \
   SL_COLLECTION_(name_, doc_, NULL, FIELDS(SL_POINTER_, __VA_ARGS__), FIELDS(SL_CONST_POINTER_, __VA_ARGS__), \
                  FIELDS(SL_BOUND_, __VA_ARGS__), FIELDS(SL_FIELD_ENTRY_, __VA_ARGS__),                        \
@@ -180,7 +181,7 @@ struct sl_bound {
 #define SL_FIELD_ENTRY_(name, type, shape, unit, doc)   {#name, SL_TYPE_##type, SL_SHAPE_##shape, 0, unit, doc},
 #define SL_BOUND_(name, type, shape, unit, doc)         SL_IF_GROUP_##shape(struct sl_bound name##_bound;)
 #define SL_PLUS_BOUND_(name, type, shape, unit, doc)    SL_IF_GROUP_##shape(+1)
-/* Their argument for a shape that begins a group, nothing for others. */
+/* Expand to their argument for a shape that begins a group, else to nothing. */
 #define SL_IF_GROUP_PER_SLICE       SL_NO_GROUP_
 #define SL_IF_GROUP_PER_EVENT       SL_NO_GROUP_
 #define SL_IF_GROUP_PER_EVENT_OF(n) SL_NO_GROUP_
@@ -202,31 +203,31 @@ struct sl_bound {
   F(numbers, u32, PER_EVENT, "", "their numbers in the slice, ascending; `count` of them are valid")
 SL_COLLECTION(sl_event_list, SL_EVENT_LIST_FIELDS, "a list of events, on which nodes can run");
 
-/* The events that a node runs on; every argument struct of a kernel algorithm has one, as its member `events`.
- * `numbers` is null for all events of the slice. */
+/* The events that a node processes; member `events` of the argument struct of every kernel algorithm. `numbers` is NULL
+ * if the node processes all events of the slice. */
 struct sl_events {
   const uint32_t *count;   /* one value, on the device */
   const uint32_t *numbers; /* ascending */
-  uint64_t *errors;        /* per event of the slice: 0, or the worst error that a kernel found */
-  uint64_t error_base;     /* set by the runtime: which node speaks */
+  uint64_t *errors;        /* per event of the slice: 0, or the error word with the highest priority so far */
+  uint64_t error_base;     /* set by the runtime: identifies the node in error words */
   uint32_t max;            /* E: the largest number of events in a slice */
   uint32_t reserved;
 };
 
 /* --------------------------------------------------------------------------------------------- capacities */
 
-/* Capacities are data: up to SL_TERMS_MAX terms, of which the least or the greatest counts, or their sum or product. E
- * is the largest number of events in a slice. The capacity of a list port is the sum over its producers. */
+/* Capacities are data: the minimum, maximum, sum or product of up to SL_TERMS_MAX terms. E is the largest number of
+ * events in a slice. The capacity of a list port is the sum over its producers. */
 enum {
   SL_TERM_NONE,
   SL_TERM_CONSTANT,      /* add */
   SL_TERM_EVENTS,        /* E * multiply / divide + add */
   SL_TERM_ITEMS,         /* item capacity of port `of` * multiply / divide + add */
-  SL_TERM_SUBITEMS,      /* subitem (or byte pool) capacity of `of`, PORT or PORT.FIELD, * multiply / divide + add */
-  SL_TERM_BUDGET,        /* property `of` * E * multiply / divide, and at least `add`: what one event may have */
+  SL_TERM_SUBITEMS,      /* property `of` * E * multiply / divide, but at least `add`, so that one large event fits */
+  SL_TERM_BUDGET,        /* property `of` * E * multiply / divide, and at least `add`, the limit of one event */
   SL_TERM_ENTRIES,       /* producers of list port `of` * multiply / divide + add */
   SL_TERM_EVENT_ENTRIES, /* producers of list port `of` * E * multiply / divide + add */
-  SL_TERM_PROPERTY       /* u32 property `of`, no budget, * multiply / divide + add */
+  SL_TERM_PROPERTY       /* u32 property `of`, not a budget, * multiply / divide + add */
 };
 enum { SL_COMBINE_MIN, SL_COMBINE_MAX, SL_COMBINE_SUM, SL_COMBINE_PRODUCT };
 enum { SL_TERMS_MAX = 4 };
@@ -239,7 +240,7 @@ struct sl_term {
 struct sl_capacity {
   uint32_t combine;
   uint32_t reserved;
-  struct sl_term terms[SL_TERMS_MAX]; /* those not used are SL_TERM_NONE, at the end */
+  struct sl_term terms[SL_TERMS_MAX]; /* unused terms, at the end, are SL_TERM_NONE */
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");

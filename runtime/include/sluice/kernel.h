@@ -1,39 +1,14 @@
-/* kernel.h: what a kernel may use besides plain CUDA C, on every target.
+/* kernel.h: functions and macros for kernels on every target, in addition to plain CUDA C.
  *
- * A kernel is written in the common subset of C11 and CUDA C++, with CUDA's own names (threadIdx.x, blockDim.x,
- * __shared__, __syncthreads(), integer atomics). The build defines one of SL_TARGET_CPU, SL_TARGET_SIMT,
- * SL_TARGET_CUDA, SL_TARGET_HIP. On cpu a block is one thread: barriers vanish and thread loops become plain loops.
- * A node's block size is 1 on cpu and a multiple of 32 elsewhere.
+ * A kernel is written in the common subset of C11 and CUDA C++, with CUDA's names (threadIdx.x, blockDim.x, __shared__,
+ * __syncthreads(), integer atomics). The build defines one of SL_TARGET_CPU, SL_TARGET_SIMT, SL_TARGET_CUDA,
+ * SL_TARGET_HIP. On cpu a block is one thread: barriers do nothing and thread loops become plain loops. A node's block
+ * size is 1 on cpu and a multiple of 32 elsewhere.
  *
- * Everything here has one result whatever the target, block size, warp size and thread order. Collectives
- * (sl_block_..., sl_sum32_total) must be reached by every thread of the block; they contain the barriers that they
- * need, before and after, so that they can follow each other directly.
- *
- * Where a block's warps work apart, each on its own part of an event: sl_block_warps() of them, sl_warp_index() this
- * one, sl_warp_lanes() its threads, sl_warp_lane() this one; a warp may have 1 (cpu), 32 or 64. Results must not depend
- * on how many warps there are: give each of them whole units of work. Its collectives must be reached by every thread
- * of the warp:
- *   sl_warp_sync()                       a barrier: its threads see what each other wrote
- *   sl_warp_any(predicate)               whether one of them says yes
- *   sl_warp_exclusive_scan(value)        the sum of the values of the threads before this one
- *   sl_warp_append(wanted, &length)      sl_block_append for a list of the warp's own
- *   sl_warp_begun(start, &begun)         to whom a place belongs, where lists lie side by side, none of them empty: how
- *                                        many have begun up to this thread's place. Each thread knows one list, which
- *                                        begins `start` places behind that of the warp's first thread, or any number
- *                                        that is none of a thread; `begun` is as the length of sl_warp_append
- *   sl_warp_sort_u32(key, rows)          sorts the warp's keys, of which each thread has `rows`: then thread t has keys
- *                                        t * rows, t * rows + 1, ... by ascending size. `rows` is a power of two up to
- *                                        SL_SORT_ROWS, and known to the compiler
- * Groups (below) have sl_group_any, sl_group_max_u32, sl_group_min_u64, sl_group_sum_u32 and sl_group_sum32_total,
- * which all groups of a warp reach together. Where some of them need no more turns, or none of it at all,
- * sl_warp_must_join(is_needed) says whether another one does: while (sl_warp_must_join(goes_on)) { ... sum =
- * sl_group_sum32_total(&s); if (goes_on) ... } A struct sl_team is a warp or the whole block, for work that is given to
- * either.
- *
- * What these are made of, shuffles and votes, is no kernel's business: it differs between targets. A test sees to it.
- *
- * Before a loop: SL_UNROLL, so that what it indexes stays in registers, or SL_ROLLED, since its lanes make different
- * numbers of turns. They matter to nvcc only, and to no result.
+ * Results of all functions are independent of target, block size, warp size and thread order. Every thread of the block
+ * must call the block's collectives (sl_block_..., sl_sum32_total); they contain the necessary barriers before and
+ * after, so that collectives can directly follow each other. Kernels must not use shuffles and votes, which differ
+ * between targets; a test checks this.
  */
 #ifndef SLUICE_KERNEL_H
 #define SLUICE_KERNEL_H
@@ -47,20 +22,44 @@
 
 #include <string.h>
 
-/* Keys of a thread that sl_warp_sort_u32 sorts, at most. */
+/* The warps of a block can work independently, each on its own part of an event. A block has sl_block_warps() of them;
+ * sl_warp_index() is the calling thread's warp, sl_warp_lanes() the number of its threads (1 on cpu, else 32 or 64),
+ * sl_warp_lane() the thread in it. Results must not depend on the number of warps: give each warp whole units of work.
+ * Every thread of the warp must call the warp's collectives:
+ *   sl_warp_sync()                       barrier: threads see what the other threads of the warp wrote before it
+ *   sl_warp_any(predicate)               1 if `predicate` is nonzero in any thread, else 0
+ *   sl_warp_exclusive_scan(value)        sum of the values of the threads before this one
+ *   sl_warp_append(wanted, &length)      sl_block_append for a list of the warp's own
+ *   sl_warp_begun(start, &begun)         number of contiguous, non-empty lists that begin at or before this thread's
+ *                                        position. Each thread knows one list: `start` is its first position, relative
+ *                                        to the warp's first thread; values that are no thread of the warp are ignored.
+ *                                        `begun`: lists that began before the warp's first position; it is updated
+ *   sl_warp_sort_u32(key, rows)          sorts the warp's keys, `rows` per thread, in ascending order: thread t gets
+ *                                        keys t * rows, t * rows + 1, ...; `rows` is a power of two up to SL_SORT_ROWS,
+ *                                        known to the compiler
+ * All groups of a warp (SL_FOR_GROUPS) must call sl_group_any, sl_group_max_u32, sl_group_min_u64, sl_group_sum_u32 and
+ * sl_group_sum32_total together. If some groups need fewer iterations than others, loop while any group of the warp
+ * needs one:
+ *   while (sl_warp_must_join(is_needed)) { ... sum = sl_group_sum32_total(&s); if (is_needed) ... }
+ * A struct sl_team is a warp or the whole block, for code that runs on either.
+ *
+ * SL_UNROLL before a loop unrolls it, so that arrays indexed in it stay in registers; SL_ROLLED keeps it rolled, for
+ * loops in which lanes have different numbers of iterations. Both affect only nvcc, and no results.
+ *
+ * SL_SORT_ROWS: the most keys per thread in sl_warp_sort_u32. */
 enum { SL_SORT_ROWS = 8 };
 
 /* Grids, for SL_LAUNCH, and the loops that go with them:
  *
- *   SL_PER_EVENT              a block an event              SL_FOR_EVENTS
- *   SL_THREAD_PER_EVENT       a thread an event             SL_FOR_EVENTS_BY_THREAD, SL_FOR_ALL_EVENTS
- *   SL_PER_ITEM(port)         a thread an item of a port    SL_FOR_ITEMS
- *   SL_PER_SUBITEM(port, f)   a thread a subitem of group f SL_FOR_SUBITEMS
- *   SL_PER_ENTRY(port)        a block an entry of a list port   SL_FOR_ENTRIES
- *   SL_PER_NODE(count)        a block a node of a family    SL_FOR_NODES
- *   SL_PER_CHUNK(count)       a block one of so many parts of the work, in a loop of the kernel's own
+ *   SL_PER_EVENT              one block per event                     SL_FOR_EVENTS
+ *   SL_THREAD_PER_EVENT       one thread per event                    SL_FOR_EVENTS_BY_THREAD, SL_FOR_ALL_EVENTS
+ *   SL_PER_ITEM(port)         one thread per item of a port           SL_FOR_ITEMS
+ *   SL_PER_SUBITEM(port, f)   one thread per subitem of group f       SL_FOR_SUBITEMS
+ *   SL_PER_ENTRY(port)        one block per producer of a list port   SL_FOR_ENTRIES
+ *   SL_PER_NODE(count)        one block per node of a family          SL_FOR_NODES
+ *   SL_PER_CHUNK(count)       one block per part of the work          a loop of the kernel's own
  *
- * How many items there are is not known at the launch: loops stride, and are right with any grid. */
+ * The number of items is unknown at the launch: the loops stride, and are correct with any grid. */
 enum { SL_GRID_EVENTS, SL_GRID_EVENT_THREADS, SL_GRID_THREADS, SL_GRID_BLOCKS };
 struct sl_grid {
   uint32_t kind, reserved;
@@ -82,14 +81,13 @@ static inline SL_UNUSED struct sl_grid sl_make_grid(uint32_t kind, uint64_t coun
   return grid;
 }
 
-/* The block size of a kernel of the node. */
 static inline SL_UNUSED uint32_t sl_kernel_threads(const struct sl_launch *l, const char *kernel) {
   for (uint32_t b = 0; b < l->block_count; b++)
     if (strcmp(l->blocks[b].kernel, kernel) == 0) return l->blocks[b].threads;
   return l->block_threads;
 }
 
-/* How many blocks a grid has. A flat one fills the device, at most. */
+/* Returns the number of blocks of a grid. A flat grid has at most the blocks that fill the device. */
 static inline SL_UNUSED uint32_t sl_grid_blocks(const struct sl_launch *l, struct sl_grid grid, uint32_t threads) {
   uint64_t blocks = grid.count, most = UINT32_MAX;
   if (grid.kind == SL_GRID_EVENTS) blocks = l->grid_blocks;
@@ -112,20 +110,20 @@ static inline SL_UNUSED uint32_t sl_grid_blocks(const struct sl_launch *l, struc
 #error "define one of SL_TARGET_CPU, SL_TARGET_SIMT, SL_TARGET_CUDA, SL_TARGET_HIP"
 #endif
 
-/* SL_KERNEL for blocks of up to 1024 threads, which leaves a thread 64 registers: where more would let so few blocks
- * run at a time that a slice does not fit. */
+/* SL_KERNEL for blocks of up to 1024 threads, which limits a thread to 64 registers: for kernels where more registers
+ * would leave too few concurrent blocks for a slice. */
 #if !defined(SL_KERNEL_ANY_BLOCK)
 #define SL_KERNEL_ANY_BLOCK(name, args_type) SL_KERNEL(name, args_type)
 #endif
 
-/* SL_KERNEL of at most so many registers a thread, where a few more would leave room for a block less on a processor.
- * Only CUDA's compiler is told. */
+/* SL_KERNEL with a limit of registers per thread, where a few more would cost a concurrent block. Effective for CUDA
+ * only. */
 #if !defined(SL_KERNEL_REGISTERS)
 #define SL_KERNEL_REGISTERS(name, args_type, registers) SL_KERNEL(name, args_type)
 #endif
 
-/* Each block takes its share of the events on a list, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }.
- * All threads of a block see the same event. */
+/* Distributes the events on a list over the blocks, in ascending order: SL_FOR_EVENTS(event, a.events) { ... }. All
+ * threads of a block get the same event. */
 #define SL_FOR_EVENTS(event, list)                                                              \
   for (uint32_t event, sl_index_##event = blockIdx.x;                                           \
        sl_index_##event < *(list).count && (event = sl_event_at(&(list), sl_index_##event), 1); \
@@ -135,12 +133,13 @@ static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t ind
   return list->numbers ? list->numbers[index] : index;
 }
 
-/* Each block takes its share of the producers of a list port: a.port.at[k] is the `k`th one's view. */
+/* Distributes the producers of a list port over the blocks: a.port.at[k] is the view of producer k. */
 #define SL_FOR_ENTRIES(k, port) for (uint32_t k = blockIdx.x; k < (port).count; k += gridDim.x)
 
-/* What most algorithms do whose number of items follows from the data, a block an event: kernel `count` leaves in
- * port.offsets[event] how many items the event has, the scan makes offsets of that, and `write` finds at them room for
- * as many, or, where not all events' items fit, for none. What `run` returns. */
+/* Launches of an algorithm with a variable number of items per event, one block per event: kernel `count` writes the
+ * number of items of each event to port.offsets[event], the scan turns the counts into offsets, and kernel `write`
+ * writes the items at these offsets. If the slice overflows, all offsets are 0 and `write` finds no room. Evaluates to
+ * the return value of `run`. */
 #define SL_COUNT_SCAN_WRITE(l, count, write, port, args)                             \
   __extension__({                                                                    \
     int sl_status = SL_LAUNCH(l, count, SL_PER_EVENT, args);                         \
@@ -152,24 +151,25 @@ static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t ind
 static SL_DEVICE uint32_t sl_grid_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
 static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x; }
 
-/* Each thread takes its share of the events on a list. No collectives inside, as in all loops of this kind. */
+/* Distributes the events on a list over the threads. No collectives inside, as in all loops over threads. */
 #define SL_FOR_EVENTS_BY_THREAD(event, list)                                                    \
   for (uint32_t event, sl_index_##event = sl_grid_thread();                                     \
        sl_index_##event < *(list).count && (event = sl_event_at(&(list), sl_index_##event), 1); \
        sl_index_##event += sl_grid_threads())
 
-/* Each thread takes its share of the events that a slice can have, whether they are on the list or not. */
+/* Distributes all possible events of a slice over the threads, whether they are on the list or not. */
 #define SL_FOR_ALL_EVENTS(event, list) \
   for (uint32_t event = sl_grid_thread(); event < (list).max; event += sl_grid_threads())
 
-/* Each thread takes its share of the items of the events on a list: of all items of the slice, side by side, where
- * there is no list, so that no warp is half empty at the end of an event; else event by event, a block an event.
+/* Distributes the items of the events on a list over the threads. Without a list (all events), the items of the slice
+ * are contiguous, so that no warp is partly idle at the end of an event; with a list, event by event, one block per
+ * event.
  *   SL_FOR_ITEMS(i, a.events, a.tracks.offsets) { ... }                               no `break`
  *   SL_FOR_SUBITEMS(i, a.events, a.tracks.offsets, a.tracks.hit_offsets) { ... } */
 #define SL_FOR_ITEMS(i, list, offsets)         SL_FOR_RANGES_ (i, 1, list, (offsets)[sl_event])
 #define SL_FOR_SUBITEMS(i, list, offsets, sub) SL_FOR_RANGES_ (i, 1, list, (sub)[(offsets)[sl_event]])
-/* `at`: where what belongs to the event `sl_event` begins. The outer loop is over events, or makes one turn. A thread
- * takes `width` items at a time: see lanes.h. */
+/* `at`: expression for the first item of the event `sl_event`. The outer loop is over events, or has one iteration. A
+ * thread takes `width` items at a time: see lanes.h. */
 #define SL_FOR_RANGES_(i, width, list, at)                                                                          \
   for (uint32_t sl_turn_##i = (list).numbers ? blockIdx.x : 0; sl_turn_##i < ((list).numbers ? *(list).count : 1u); \
        sl_turn_##i += gridDim.x)                                                                                    \
@@ -179,11 +179,11 @@ static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x;
                   sl_end_##i = (sl_event = (list).numbers ? sl_event + 1 : *(list).count, (at));                    \
          i < sl_end_##i; i += sl_stride_##i)
 
-/* The nodes of a family, as run_family gets them. Each block takes its share:
+/* The nodes of a family, as passed to run_family, distributed over the blocks:
  *   SL_KERNEL(NAME, struct sl_nodes) {
- *     SL_FOR_NODES (struct filter_args, node, a) { ... node->events ... } */
+ *     SL_FOR_NODES (struct filter_args, node, a) { ... node->events ... } } */
 struct sl_nodes {
-  const void *args; /* their argument structs, one after another */
+  const void *args; /* the nodes' argument structs, contiguous */
   uint32_t count, reserved;
 };
 #define SL_FOR_NODES(type, node, nodes)                                                                               \
@@ -197,8 +197,8 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
   return nodes;
 }
 
-/* One block writes the list of those of the node's events for which `is_wanted(a, event)` holds, in ascending order
- * without a second pass: a thread an event, ten turns of 1024 threads for 10,000 events. All its threads come here. */
+/* One block writes the list of the node's events for which `is_wanted(a, event)` is nonzero, in ascending order and in
+ * one pass: one thread per event. All threads of the block must call it. */
 #define SL_LIST_EVENTS(a, list, is_wanted)                                        \
   do {                                                                            \
     uint32_t sl_length = 0;                                                       \
@@ -212,13 +212,13 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
     if (threadIdx.x == 0) *(list).count = sl_length;                              \
   } while (0)
 
-/* A whole algorithm that selects events, one by one: its output `passed`, an sl_event_list, gets those for which
- * `uint32_t passes(const struct NAME_args *, uint32_t event)` is not 0. A trigger has many such nodes, so they are a
- * family: one launch with a block each. `prepare_` is as in SL_PREPARE, or NULL. */
+/* A complete algorithm that selects events one by one: its output `passed`, an sl_event_list, gets the events for which
+ * `uint32_t passes(const struct NAME_args *, uint32_t event)` is nonzero. A trigger has many such nodes; therefore they
+ * form a family and run in one launch, with one block per node. `prepare_`: see SL_PREPARE, or NULL. */
 #define SL_FILTER(name_, doc_, passes_, prepare_)                                                                    \
   static SL_DEVICE void name_##_list_(const struct name_##_args *a) { SL_LIST_EVENTS(a, a->passed, passes_); }       \
   SL_KERNEL_ANY_BLOCK(name_##_one_, struct name_##_args) {                                                           \
-    if (blockIdx.x == 0) name_##_list_(&a); /* the whole block, so that no barrier misses a thread */                \
+    if (blockIdx.x == 0) name_##_list_(&a); /* the whole block, because the list contains barriers */                \
   }                                                                                                                  \
   SL_KERNEL_ANY_BLOCK(name_##_many_, struct sl_nodes) {                                                              \
     SL_FOR_NODES (struct name_##_args, node, a) name_##_list_(node);                                                 \
@@ -232,23 +232,25 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
   }                                                                                                                  \
   SL_ALGORITHM(name_, doc_, 1024, name_##_run_one_, SL_PREPARE(prepare_), SL_FAMILY(#name_, name_##_run_many_))
 
-/* Refuses an event: it will appear in every output with no items, and in the report with the text that the algorithm's
- * error table gives for `code` (1..255) and with `detail` (a bank's source id, say). The event's outputs must still be
- * valid (no items, say). Of several errors, the earliest node's with the largest code and detail is reported. */
+/* Refuses an event: it has no items in any output, and is reported with the text of the algorithm's error table for
+ * `code` (1..255) and with `detail` (for example, a bank's source id). The node must still write valid outputs for the
+ * event, for example no items. If an event has several errors, the error of the earliest node is reported, and of that
+ * node the largest code and detail. */
 static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event, uint32_t code, uint32_t detail) {
   atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(list->error_base | (uint64_t)code << 32 | detail));
 }
 
-/* Refuses an event that wants `wanted` items of an output, or subitems of a group of it, more than bound->event_limit,
- * where a kernel sees it before a scan does. */
+/* Refuses an event that needs `wanted` items, or subitems of a group, when `wanted` exceeds bound->event_limit and a
+ * kernel detects this before a scan does. */
 static SL_DEVICE SL_UNUSED void sl_event_exceeds(const struct sl_events *list, uint32_t event,
                                                  const struct sl_bound *bound, uint32_t wanted) {
   atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(bound->limit_error | wanted));
 }
 
-/* Tells that an algorithm left out some of what an event has, by a limit of its own; the event is not refused. It is
- * counted, and told with the text that the algorithm's error table gives for `code`, and with `detail`, up to 65535.
- * Of several cuts of an event, of any nodes, that of the largest code and of the earliest node is told. */
+/* Reports that an algorithm omitted part of an event because of a limit of its own; the event is not refused. The event
+ * is counted, and reported with the text of the algorithm's error table for `code` and with `detail`, up to 65535. If
+ * an event has several truncations, the report has the one with the largest code, then of the earliest node, then with
+ * the largest detail. */
 static SL_DEVICE SL_UNUSED void sl_event_cut(const struct sl_events *list, uint32_t event, uint32_t code,
                                              uint32_t detail) {
   const uint32_t node = (uint32_t)(list->error_base >> 48) << 16;
@@ -256,8 +258,8 @@ static SL_DEVICE SL_UNUSED void sl_event_cut(const struct sl_events *list, uint3
   atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)((uint64_t)code << 32 | node | low));
 }
 
-/* Adds to an entry of a TOTAL field of type u32, u64 or i64. Any thread, in any order: sums of integers do not depend
- * on it. Many threads that add to few entries had better sum in shared memory first. */
+/* Adds to an entry of a TOTAL field of type u32, u64 or i64. Any thread, in any order: integer sums do not depend on
+ * the order. If many threads add to few entries, sum in shared memory first. */
 #define sl_total_add(total, value)                                                         \
   (sizeof *(total) == 4 ? sl_total_add_u32((uint32_t *)(void *)(total), (uint32_t)(value)) \
                         : sl_total_add_u64((uint64_t *)(void *)(total), (uint64_t)(value)))
@@ -266,15 +268,16 @@ static SL_DEVICE void sl_total_add_u64(uint64_t *total, uint64_t value) {
   atomicAdd((sl_atomic_u64 *)total, (sl_atomic_u64)value);
 }
 
-/* Where the values of an event begin in a field that the graph names (SL_FIELD_REF); they end where those of event + 1
- * begin: for (uint64_t i = sl_field_begin(&a.of, event); i < sl_field_begin(&a.of, event + 1); i++). */
+/* Returns the index of the first value of an event in a field that the graph names (SL_FIELD_REF). The values end where
+ * those of event + 1 begin: for (uint64_t i = sl_field_begin(&a.of, event); i < sl_field_begin(&a.of, event + 1);
+ * i++). */
 static SL_DEVICE SL_UNUSED uint64_t sl_field_begin(const struct sl_field_ref *field, uint32_t event) {
   uint32_t entry = field->offsets ? field->offsets[event] : event;
   if (field->item_offsets) entry = field->item_offsets[entry];
   return (uint64_t)entry * field->width;
 }
 
-/* A value as a double; of u64 and i64 beyond 2^53 the nearest one. */
+/* Returns a value as a double; u64 and i64 beyond 2^53 are rounded to nearest. */
 static SL_DEVICE SL_UNUSED double sl_field_f64(const struct sl_field_ref *field, uint64_t index) {
 #define SL_FIELD_CASE_(name, c, bytes) \
   case SL_TYPE_##name:                 \
@@ -282,12 +285,12 @@ static SL_DEVICE SL_UNUSED double sl_field_f64(const struct sl_field_ref *field,
   switch (field->type) {
     SL_TYPES(SL_FIELD_CASE_)
     default:
-      return 0.0; /* the runtime admits no other type */
+      return 0.0; /* the runtime accepts no other type */
   }
 #undef SL_FIELD_CASE_
 }
 
-/* What sl_field_f64 rounds away, exactly: the value less `nearest`, which sl_field_f64 has returned for it. */
+/* Returns the exact rounding error of sl_field_f64: the value minus `nearest`, the result of sl_field_f64 for it. */
 static SL_DEVICE SL_UNUSED double sl_field_rest(const struct sl_field_ref *field, uint64_t index, double nearest) {
   if (field->type == SL_TYPE_u64) {
     const uint64_t whole = nearest < 0x1p64 ? (uint64_t)nearest : 0; /* 2^64 modulo 2^64 */
@@ -300,7 +303,7 @@ static SL_DEVICE SL_UNUSED double sl_field_rest(const struct sl_field_ref *field
   return 0.0;
 }
 
-/* Loops whose body holds a collective: every thread makes the same number of turns, and `i` may be >= n. */
+/* Loop with a block's collective in its body: every thread has the same number of iterations, so `i` may be >= n. */
 #define SL_FOR_BLOCK(i, n) \
   for (uint32_t sl_base_##i = 0, i = threadIdx.x; sl_base_##i < (n); sl_base_##i += blockDim.x, i += blockDim.x)
 
@@ -309,9 +312,9 @@ static SL_DEVICE SL_UNUSED double sl_field_rest(const struct sl_field_ref *field
   for (uint32_t sl_base_##i = 0, i = sl_warp_lane(); sl_base_##i < (n); \
        sl_base_##i += sl_warp_lanes(), i += sl_warp_lanes())
 
-/* A warp, or all warps of a block, as one. */
+/* A warp, or all warps of a block together. */
 struct sl_team {
-  uint32_t warps, warp; /* of the team; the thread's own */
+  uint32_t warps, warp; /* number of warps in the team; index of the calling thread's warp */
 };
 
 static SL_DEVICE struct sl_team sl_team_of_block(void) {
@@ -324,7 +327,7 @@ static SL_DEVICE struct sl_team sl_team_of_warp(void) {
   return team;
 }
 
-/* Every thread of the team calls it, and sees then what the others wrote before. */
+/* Barrier: every thread of the team must call it, and then sees what the others wrote before it. */
 static SL_DEVICE void sl_team_sync(const struct sl_team *team) {
   if (team->warps > 1)
     __syncthreads();
@@ -332,7 +335,7 @@ static SL_DEVICE void sl_team_sync(const struct sl_team *team) {
     sl_warp_sync();
 }
 
-/* This thread in the team; the threads of the team. */
+/* Index of the calling thread in the team; number of threads in the team. */
 static SL_DEVICE uint32_t sl_team_thread(const struct sl_team *team) {
   return team->warps > 1 ? threadIdx.x : sl_warp_lane();
 }
@@ -343,29 +346,26 @@ static SL_DEVICE uint32_t sl_team_threads(const struct sl_team *team) {
 #define sl_team_sync(...) SL_SIMT_COLLECTIVE_VOID_(sl_team_sync, __VA_ARGS__)
 #endif
 
-/* A group is `threads` neighbours within a warp, a power of two up to 32; one thread on cpu, so that its threads
- * stride: for (k = sl_group_lane(threads); k < count; k += SL_GROUP(threads)). SL_FOR_GROUPS(i, n, threads) deals out n
- * entries to the block's groups; `i` may be >= n, as in SL_FOR_BLOCK. */
+/* A group is `threads` adjacent threads of a warp, a power of two up to 32; one thread on cpu. Its threads stride: for
+ * (k = sl_group_lane(threads); k < count; k += SL_GROUP(threads)). SL_FOR_GROUPS(i, n, threads) distributes n entries
+ * over the block's groups; `i` may be >= n, as in SL_FOR_BLOCK. */
 #define SL_FOR_GROUPS(i, n, threads)                                                     \
   for (uint32_t sl_base_##i = 0, i = threadIdx.x / SL_GROUP(threads); sl_base_##i < (n); \
        sl_base_##i += blockDim.x / SL_GROUP(threads), i += blockDim.x / SL_GROUP(threads))
 
-/* The float sum that is the same everywhere: 32 partial sums, partial j adds the values of index j, j+32, ... in
- * ascending order, then a tree with strides 16, 8, 4, 2, 1.
+/* Float sum with identical bits on every target: of 32 partial sums, partial sum j adds the values of index j, j+32,
+ * ... in ascending order; then a tree adds them with strides 16, 8, 4, 2, 1.
  *   struct sl_sum32 s = sl_sum32_zero();
  *   SL_FOR_SUM32(i, n) sl_sum32_add(&s, i, value(i));
  *   float sum = sl_sum32_total(&s);        every thread of the block calls it and gets the sum
- * The first 32 threads of a block do the work.
- *
- * Or a group of 32 threads does, so that each group of a block has its own sum, and every thread of the group gets it:
+ * The first 32 threads of the block do the work. Alternatively, each group of 32 threads computes a sum of its own:
  *   for (uint32_t base = 0; base < n; base += 32)
  *     SL_FOR_LANES32(j) sl_sum32_add(&s, j, base + j < n ? value(base + j) : 0.0f);
- *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it
- * On cpu SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise, if all that it does to memory is
- * unconditional. SL_FOR_LANES32_OF(j, count) is for the lanes that have one of `count` values, and on cpu for those up
- * to the next multiple of 8 too: for sl_lanes32(count) in all. SL_FOR_LANES32_BELOW(j, count) is for those
- * lanes alone. What a lane keeps from one loop to the next stands in an
- * array of SL_LANES32 entries, at SL_LANE32(j). */
+ *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it; every thread of the group gets the sum
+ * On cpu, SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise if all its memory accesses are unconditional.
+ * SL_FOR_LANES32_OF(j, count) loops over the lanes below `count`, on cpu rounded up to a multiple of 8:
+ * sl_lanes32(count) lanes in all. SL_FOR_LANES32_BELOW(j, count) loops over exactly the lanes below `count`. Per-lane
+ * values that live from one loop to the next are stored in an array of SL_LANES32 entries, at SL_LANE32(j). */
 #define SL_FOR_LANES32(j) for (uint32_t j = sl_group_lane(32); j < 32; j += SL_GROUP(32))
 #define SL_FOR_LANES32_BELOW(j, count) \
   for (uint32_t j = sl_group_lane(32), sl_end_##j = (count) < 32 ? (count) : 32; j < sl_end_##j; j += SL_GROUP(32))

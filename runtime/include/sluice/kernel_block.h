@@ -1,21 +1,21 @@
 /* kernel_block.h: the collectives of kernel.h for blocks of many threads: simt, cuda, hip. Included by the target's
  * header, which defines, for warps of 32 or 64 threads:
  *
- *   sl_warp_size()                            32 or 64
- *   sl_warp_shuffle_up_u32(value, delta)      of the lane `delta` below; its own value where there is none
- *   sl_warp_shuffle_down_u32/_u64/_f32        of the lane `delta` above; anything where there is none
- *   sl_warp_shuffle_xor_u32/_u64/_f32(value, mask) of the lane whose number differs in the bits of `mask`
- *   sl_warp_shuffle_f32(value, lane)          of this lane
- *   sl_warp_ballot(predicate)                 uint64_t, a bit a lane
- *   sl_warp_any(predicate)                    whether a lane says yes: 1 or 0
- *   sl_warp_sync()                            a barrier of the warp
- *   sl_count_bits(mask)                       bits set in a uint64_t
+ *   sl_warp_size()                                 32 or 64
+ *   sl_warp_shuffle_up_u32(value, delta)           value of the lane `delta` below; the own value if there is none
+ *   sl_warp_shuffle_down_u32/_u64/_f32             value of the lane `delta` above; undefined if there is none
+ *   sl_warp_shuffle_xor_u32/_u64/_f32(value, mask) value of the lane with number (own number XOR `mask`)
+ *   sl_warp_shuffle_f32(value, lane)               value of lane `lane`
+ *   sl_warp_ballot(predicate)                      uint64_t with one bit per lane
+ *   sl_warp_any(predicate)                         1 if the predicate is nonzero in any lane, else 0
+ *   sl_warp_sync()                                 barrier of the warp
+ *   sl_count_bits(mask)                            number of bits set in a uint64_t
  *
- * Blocks have a multiple of 32 threads, up to 1024. With warps of 64 the last warp may be half empty.
+ * Blocks have a multiple of 32 threads, up to 1024. With warps of 64, the last warp may have only 32.
  *
- * Each collective works in its warps, leaves a value a warp in shared memory, and after a barrier lets every thread
- * combine those. A second barrier frees the shared memory for the next collective. So each is a barrier for the
- * caller too: what any thread wrote before it, all see after it. Common subset of C11 and CUDA C++.
+ * Each collective works within the warps and writes one value per warp to shared memory; after a barrier, every thread
+ * combines these values. A second barrier releases the shared memory for the next collective. Therefore each collective
+ * is also a barrier for its callers. Common subset of C11 and CUDA C++.
  */
 #ifndef SLUICE_KERNEL_BLOCK_H
 #define SLUICE_KERNEL_BLOCK_H
@@ -28,7 +28,7 @@ enum { SL_BLOCK_MAX_WARPS = 1024 / 32 };
 static SL_DEVICE uint32_t sl_warp_index(void) { return threadIdx.x / sl_warp_size(); }
 static SL_DEVICE uint32_t sl_block_warps(void) { return (blockDim.x + sl_warp_size() - 1) / sl_warp_size(); }
 
-/* This thread in its warp; the threads of the warp. */
+/* Index of this thread in its warp; number of threads of the warp. */
 #if defined(SL_KNOWN_LANES_)
 static SL_DEVICE uint32_t sl_warp_lane(void) { return threadIdx.x % SL_KNOWN_LANES_; }
 static SL_DEVICE uint32_t sl_warp_lanes(void) { return SL_KNOWN_LANES_; }
@@ -40,7 +40,8 @@ static SL_DEVICE uint32_t sl_warp_lanes(void) {
 }
 #endif
 
-/* Sum of `warp_sum` over the warps before this one; *total gets the sum over all. A warp's last lane gives its sum. */
+/* Returns the sum of `warp_sum` over the warps before this one; *total gets the sum over all warps. The last lane of
+ * each warp provides its sum. */
 static SL_DEVICE uint32_t sl_block_scan_warps(uint32_t warp_sum, uint32_t *total) {
   __shared__ uint32_t sums[SL_BLOCK_MAX_WARPS];
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps();
@@ -56,9 +57,9 @@ static SL_DEVICE uint32_t sl_block_scan_warps(uint32_t warp_sum, uint32_t *total
   return before;
 }
 
-/* Sum of the values of the threads of this warp before this one. */
+/* Returns the sum of the values of the lanes before this one. */
 static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
-  uint32_t sum = value; /* of the lanes up to this one */
+  uint32_t sum = value; /* inclusive: lanes up to this one */
   for (uint32_t delta = 1; delta < sl_warp_lanes(); delta *= 2) {
     const uint32_t other = sl_warp_shuffle_up_u32(sum, delta);
     if (sl_warp_lane() >= delta) sum += other;
@@ -66,17 +67,17 @@ static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   return sum - value;
 }
 
-/* Sum of the values of all threads before this one; *total gets the sum over the block. */
+/* Returns the sum of the values of all threads before this one; *total gets the sum over the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
   const uint32_t before = sl_warp_exclusive_scan(value);
   return sl_block_scan_warps(before + value, total) + before;
 }
 
-/* The largest value of all threads before this one, or 0; *total gets the largest of the block. */
+/* Returns the largest value of all threads before this one, or 0; *total gets the largest value of the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *total) {
   __shared__ uint32_t of_warp[SL_BLOCK_MAX_WARPS];
   const uint32_t lane = sl_warp_lane(), warp = sl_warp_index(), warps = sl_block_warps();
-  uint32_t largest = value; /* of the lanes up to this one, then of the block */
+  uint32_t largest = value; /* of the lanes up to this one, later of the block */
   for (uint32_t delta = 1; delta < sl_warp_lanes(); delta *= 2) {
     const uint32_t other = sl_warp_shuffle_up_u32(largest, delta);
     if (lane >= delta && other > largest) largest = other;
@@ -95,8 +96,8 @@ static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *t
   return before;
 }
 
-/* The place of this thread's entry in a list whose length so far is *length, in thread order, if `wanted`; *length
- * grows by the number of threads that want one. Each thread keeps its own copy of *length. */
+/* If `wanted`, returns the index of this thread's entry in a list that has *length entries so far, in thread order.
+ * *length grows by the number of threads with `wanted`; each thread keeps its own copy of it. */
 static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
   const uint64_t mask = sl_warp_ballot(wanted);
   const uint32_t before = sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
@@ -106,7 +107,7 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
   return place;
 }
 
-/* sl_block_append for a list of one warp: nothing is shared with the block's other warps. */
+/* sl_block_append for a list of one warp; shares nothing with the block's other warps. */
 static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) {
   const uint64_t mask = sl_warp_ballot(wanted);
   const uint32_t place = *length + sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
@@ -114,10 +115,11 @@ static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) {
   return place;
 }
 
-/* A bit for each lane that another one names: lanes name different ones, or none, if it is no lane of the warp. */
+/* Returns a mask of the lanes named by `lane` in any thread. Threads name different lanes; a number that is not a lane
+ * of the warp names none. */
 static SL_DEVICE uint64_t sl_warp_named_(uint32_t lane) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(0xFFFFFFFFu, __funnelshift_lc(0, 1, lane)); /* 0 for lanes from 32 on */
+  return __reduce_or_sync(0xFFFFFFFFu, __funnelshift_lc(0, 1, lane)); /* 0 if lane >= 32 */
 #else
   uint64_t named = lane < sl_warp_lanes() ? (uint64_t)1 << lane : 0;
   for (uint32_t mask = 1; mask < sl_warp_lanes(); mask *= 2) named |= sl_warp_shuffle_xor_u64(named, mask);
@@ -125,8 +127,9 @@ static SL_DEVICE uint64_t sl_warp_named_(uint32_t lane) {
 #endif
 }
 
-/* How many lists, which lie side by side, have begun up to this lane's place, with *begun of them before the places of
- * the warp; those that begin there are added to *begun. `start`: where a list of this lane's begins. */
+/* Returns the number of contiguous lists that begin at or before this lane's position. *begun: lists that began before
+ * the warp's first position; the lists that begin within the warp are added. `start`: first position of this lane's
+ * list. */
 static SL_DEVICE uint32_t sl_warp_begun(uint32_t start, uint32_t *begun) {
   const uint64_t named = sl_warp_named_(start);
   const uint32_t count = *begun + sl_count_bits(named & (((uint64_t)2 << sl_warp_lane()) - 1));
@@ -134,8 +137,8 @@ static SL_DEVICE uint32_t sl_warp_begun(uint32_t start, uint32_t *begun) {
   return count;
 }
 
-/* Compares each of a lane's keys with one of the lane whose number differs in the bits of `mask`: in the same row, or,
- * if mirrored, in the row as far from the other end. */
+/* Compares and exchanges keys with the lane that has number (own number XOR `mask`): with the same row or, if
+ * is_mirrored, with row rows - 1 - r. */
 static SL_DEVICE void sl_sort_compare_lanes_(uint32_t *key, const uint32_t rows, uint32_t mask, uint32_t is_mirrored) {
   const uint32_t is_upper = (sl_warp_lane() ^ mask) < sl_warp_lane() ? 1u : 0u;
   uint32_t other[SL_SORT_ROWS];
@@ -145,8 +148,8 @@ static SL_DEVICE void sl_sort_compare_lanes_(uint32_t *key, const uint32_t rows,
   for (uint32_t r = 0; r < rows; r++) key[r] = is_upper ? SL_GREATER_(key[r], other[r]) : SL_LESSER_(other[r], key[r]);
 }
 
-/* Compares a lane's keys with each other: row r with r + distance, or, if mirrored, with the row as far from the other
- * end of 2 * distance rows. */
+/* Compares and exchanges keys of one lane: row r with row r + distance or, if is_mirrored, with the mirrored row of its
+ * block of 2 * distance rows. */
 static SL_DEVICE void sl_sort_compare_rows_(uint32_t *key, const uint32_t rows, const uint32_t distance,
                                             uint32_t is_mirrored) {
   SL_UNROLL
@@ -161,8 +164,8 @@ static SL_DEVICE void sl_sort_compare_rows_(uint32_t *key, const uint32_t rows, 
   }
 }
 
-/* Sorts the keys of the warp, `rows` a thread: key number `lane * rows + r` ends in row r of the lane. A bitonic sort
- * whose every comparison is upwards, since each merge begins with the second half mirrored. */
+/* Sorts the keys of the warp, `rows` per thread: key `lane * rows + r` ends in row r of the lane. Bitonic sort in which
+ * all comparisons have the same direction, because each merge begins with the second half mirrored. */
 static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, const uint32_t rows) {
   SL_UNROLL
   for (uint32_t half = 1; half < rows; half *= 2) {
@@ -180,13 +183,13 @@ static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, const uint32_t rows) {
   }
 }
 
-/* Whether a thread of the warp needs what only whole warps can do. */
+/* Returns 1 if any thread of the warp needs a collective of the warp. */
 static SL_DEVICE uint32_t sl_warp_must_join(uint32_t is_needed) { return sl_warp_any(is_needed); }
 
 #define SL_GROUP(threads) (threads)
 static SL_DEVICE uint32_t sl_group_lane(uint32_t threads) { return threadIdx.x % threads; }
 
-/* Whether a thread of the group says yes: 1 or 0. */
+/* Returns 1 if the predicate is nonzero in any thread of the group, else 0. */
 static SL_DEVICE uint32_t sl_group_any(uint32_t predicate, uint32_t threads) {
 #if defined(SL_KNOWN_LANES_)
   if (threads == SL_KNOWN_LANES_) return sl_warp_any(predicate);
@@ -195,13 +198,11 @@ static SL_DEVICE uint32_t sl_group_any(uint32_t predicate, uint32_t threads) {
   return (sl_warp_ballot(predicate) >> first & (((uint64_t)1 << threads) - 1)) != 0 ? 1u : 0u;
 }
 
-/* The sum of the values of the group. */
 static SL_DEVICE uint32_t sl_group_sum_u32(uint32_t value, uint32_t threads) {
   for (uint32_t mask = threads / 2; mask > 0; mask /= 2) value += sl_warp_shuffle_xor_u32(value, mask);
   return value;
 }
 
-/* The largest value of the group. */
 static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) {
   for (uint32_t mask = threads / 2; mask > 0; mask /= 2) {
     const uint32_t other = sl_warp_shuffle_xor_u32(value, mask);
@@ -210,7 +211,6 @@ static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) {
   return value;
 }
 
-/* The smallest key of the group. */
 static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) {
   for (uint32_t mask = threads / 2; mask > 0; mask /= 2) {
     const uint64_t other = sl_warp_shuffle_xor_u64(key, mask);
@@ -219,7 +219,7 @@ static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) {
   return key;
 }
 
-/* Combines the values of all threads by an operation whose order does not matter. */
+/* Combines the values of all threads with a commutative, associative operation. */
 #define SL_BLOCK_REDUCE_(name, type, shuffle_down, combine)                                  \
   static SL_DEVICE type name(type value) {                                                   \
     __shared__ type of_warp[SL_BLOCK_MAX_WARPS];                                             \
@@ -238,7 +238,7 @@ static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) {
 #define SL_ADD_(a, b) ((a) + (b))
 SL_BLOCK_REDUCE_(sl_block_sum_u32, uint32_t, sl_warp_shuffle_down_u32, SL_ADD_)
 SL_BLOCK_REDUCE_(sl_block_sum_u64_, uint64_t, sl_warp_shuffle_down_u64, SL_ADD_)
-/* The smallest key of the block: put the quantity in the high bits, an index that breaks ties in the low ones. */
+/* Smallest key of the block: put the quantity in the high bits and an index that breaks ties in the low bits. */
 SL_BLOCK_REDUCE_(sl_block_min_u64, uint64_t, sl_warp_shuffle_down_u64, SL_LESSER_)
 
 static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return (int64_t)sl_block_sum_u64_((uint64_t)value); }
@@ -255,7 +255,7 @@ static SL_DEVICE struct sl_sum32 sl_sum32_zero(void) {
 
 #define SL_FOR_SUM32(i, n) for (uint32_t i = threadIdx.x; threadIdx.x < 32 && i < (n); i += 32)
 
-/* The loop gives a thread its own indices only. */
+/* The loop gives each thread only the indices of its own partial sum. */
 static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float value) {
   (void)index;
   s->lane += value;
@@ -264,7 +264,7 @@ static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float val
 static SL_DEVICE float sl_sum32_total(const struct sl_sum32 *s) {
   __shared__ float of_block;
   float sum = s->lane;
-  if (sl_warp_index() == 0) { /* as one: all lanes or none */
+  if (sl_warp_index() == 0) { /* uniform in the warp: the shuffles need all lanes */
     for (uint32_t stride = 16; stride > 0; stride /= 2) {
       const float other = sl_warp_shuffle_down_f32(sum, stride);
       if (threadIdx.x < stride) sum += other;
@@ -283,14 +283,14 @@ static SL_DEVICE float sl_sum32_total(const struct sl_sum32 *s) {
 static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float value) { sl_sum32_add(s, j, value); }
 static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? count : 32; }
 
-/* Both partners of an exchange add the same two numbers, so that all lanes end with what lane 0 of the tree has. */
+/* Both lanes of an exchange add the same two numbers, so that all lanes get the result of the tree's lane 0. */
 static SL_DEVICE float sl_group_sum32_total(const struct sl_sum32 *s) {
   float sum = s->lane;
   for (uint32_t stride = 16; stride > 0; stride /= 2) sum += sl_warp_shuffle_xor_f32(sum, stride);
   return sum;
 }
 
-/* Where the k-th of `count` sums ends below, as a lane of the group. */
+/* Returns the lane of the group in which sl_group_sum32_totals leaves sum k of `count`. */
 static SL_DEVICE uint32_t sl_sum32_lane_(uint32_t k, uint32_t count) {
   uint32_t lane = 0;
   SL_UNROLL
@@ -303,9 +303,9 @@ static SL_DEVICE uint32_t sl_sum32_lane_(uint32_t k, uint32_t count) {
   return lane;
 }
 
-/* Several sums at once, each by the tree of sl_group_sum32_total. At each stride a thread goes on with half of the
- * sums, and gives what it has of the others to its partner, which goes on with those. `count` is known to the compiler,
- * and at most 32. */
+/* Several sums at once, each with the tree of sl_group_sum32_total. At each stride a thread continues with half of the
+ * sums and passes its values of the other half to its partner, which continues with those. `count` is known to the
+ * compiler and at most 32. */
 static SL_DEVICE void sl_group_sum32_totals(const struct sl_sum32 *s, const uint32_t count, float *totals) {
   uint32_t left = count;
   SL_UNROLL
@@ -316,7 +316,7 @@ static SL_DEVICE void sl_group_sum32_totals(const struct sl_sum32 *s, const uint
     SL_UNROLL
     for (uint32_t k = 0; k < count; k++) {
       if (k >= half) continue;
-      const uint32_t other = k + half < left ? k + half : k; /* an odd one is both partners' */
+      const uint32_t other = k + half < left ? k + half : k; /* with an odd number, both partners keep the last one */
       const float own = totals[k], others = totals[other];
       totals[k] = (is_upper ? others : own) + sl_warp_shuffle_xor_f32(is_upper ? own : others, stride);
     }

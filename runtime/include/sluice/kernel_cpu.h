@@ -1,10 +1,10 @@
-/* kernel_cpu.h: kernels as plain C, one thread a block, one block a grid. Included by kernel.h only. */
+/* kernel_cpu.h: kernels as plain C, with one thread per block and one block per grid. Included by kernel.h only. */
 #ifndef SLUICE_KERNEL_CPU_H
 #define SLUICE_KERNEL_CPU_H
 
 #define SL_DEVICE                  inline SL_UNUSED
 #define SL_KERNEL(name, args_type) static void name(const args_type a)
-/* Launches a kernel with its arguments, from an algorithm's `run`; returns 0 or an error. */
+/* Launches a kernel with its arguments, from an algorithm's `run`. Evaluates to 0 or an error. */
 #define SL_LAUNCH(l, kernel, grid, args) ((void)(l), (void)(grid), kernel(args), SL_OK)
 
 struct sl_dim3 {
@@ -36,7 +36,7 @@ typedef uint64_t sl_atomic_u64;
 #define atomicMin(p, v)  SL_ATOMIC_(p, v, sl_old < sl_v ? sl_old : sl_v)
 #define atomicExch(p, v) SL_ATOMIC_(p, v, sl_v)
 
-/* The warps of a block: one, of one thread. */
+/* A block has one warp of one thread. */
 static SL_DEVICE uint32_t sl_block_warps(void) { return 1; }
 static SL_DEVICE uint32_t sl_warp_index(void) { return 0; }
 static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
@@ -49,13 +49,13 @@ static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   return 0;
 }
 
-/* Sum of the values of all threads before this one; *total gets the sum over the block. */
+/* Returns the sum of the values of all threads before this one; *total gets the sum over the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *total) {
   *total = value;
   return 0;
 }
 
-/* The largest value of all threads before this one, or 0; *total gets the largest of the block. */
+/* Returns the largest value of all threads before this one, or 0; *total gets the largest value of the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *total) {
   *total = value;
   return 0;
@@ -64,21 +64,21 @@ static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *t
 static SL_DEVICE uint32_t sl_block_sum_u32(uint32_t value) { return value; }
 static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return value; }
 
-/* The smallest key of the block: put the quantity in the high bits, an index that breaks ties in the low ones. */
+/* Smallest key of the block: put the quantity in the high bits and an index that breaks ties in the low bits. */
 static SL_DEVICE uint64_t sl_block_min_u64(uint64_t key) { return key; }
 
-/* The place of this thread's entry in a list whose length so far is *length, in thread order, if `wanted`; *length
- * grows by the number of threads that want one. Each thread keeps its own copy of *length. */
+/* If `wanted`, returns the index of this thread's entry in a list that has *length entries so far, in thread order.
+ * *length grows by the number of threads with `wanted`; each thread keeps its own copy of it. */
 static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
   const uint32_t place = *length;
   *length += wanted ? 1u : 0u;
   return place;
 }
 
-/* sl_block_append for a list of one warp: nothing is shared with the block's other warps. */
+/* sl_block_append for a list of one warp. */
 static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) { return sl_block_append(wanted, length); }
 
-/* How many lists, which lie side by side, have begun up to this thread's place. */
+/* Returns the number of contiguous lists that begin at or before this thread's position. */
 static SL_DEVICE uint32_t sl_warp_begun(uint32_t start, uint32_t *begun) {
   *begun += start == 0 ? 1u : 0u;
   return *begun;
@@ -100,7 +100,6 @@ static SL_DEVICE uint32_t sl_group_any(uint32_t predicate, uint32_t threads) {
 }
 static SL_DEVICE uint32_t sl_group_sum_u32(uint32_t value, uint32_t threads) { return (void)threads, value; }
 static SL_DEVICE uint32_t sl_group_max_u32(uint32_t value, uint32_t threads) { return (void)threads, value; }
-/* The smallest key of the group. */
 static SL_DEVICE uint64_t sl_group_min_u64(uint64_t key, uint32_t threads) { return (void)threads, key; }
 
 static SL_DEVICE uint32_t sl_count_bits(uint64_t mask) { return (uint32_t)__builtin_popcountll(mask); }
@@ -118,7 +117,7 @@ static SL_DEVICE struct sl_sum32 sl_sum32_zero(void) {
 
 static SL_DEVICE void sl_sum32_add(struct sl_sum32 *s, uint32_t index, float value) { s->lane[index % 32] += value; }
 
-/* Strides are written out, so that compilers make vectors of them. */
+/* The strides are written out so that compilers vectorise the loops. */
 static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
   for (uint32_t j = 0; j < 16; j++) s->lane[j] += s->lane[j + 16];
   for (uint32_t j = 0; j < 8; j++) s->lane[j] += s->lane[j + 8];
@@ -129,7 +128,7 @@ static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
 #define SL_LANES32                  32
 #define SL_LANE32(j)                (j)
 #define SL_FOR_LANES32_OF(j, count) for (uint32_t j = 0, sl_end_##j = sl_lanes32(count); j < sl_end_##j; j++)
-/* sl_sum32_add for an index that is below 32. */
+/* sl_sum32_add for an index below 32. */
 static SL_DEVICE void sl_sum32_add_lane(struct sl_sum32 *s, uint32_t j, float value) { s->lane[j] += value; }
 static SL_DEVICE uint32_t sl_lanes32(uint32_t count) { return count < 32 ? (count + 7) / 8 * 8 : 32; }
 

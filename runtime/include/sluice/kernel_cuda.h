@@ -1,7 +1,7 @@
-/* kernel_cuda.h: kernels for NVIDIA GPUs through nvcc, and for AMD's through hipcc. Included by kernel.h only.
+/* kernel_cuda.h: kernels for NVIDIA GPUs with nvcc, and for AMD GPUs with hipcc. Included by kernel.h only.
  *
- * A CUDA warp has 32 lanes, an AMD one 64 (gfx9) or 32 (gfx10): warpSize tells. Warp operations take part as a whole:
- * the collectives of kernel_block.h are reached by all threads of a block.
+ * A CUDA warp has 32 lanes, an AMD warp 64 (gfx9) or 32 (gfx10): see warpSize. All lanes take part in every warp
+ * operation, because all threads of a block call the collectives of kernel_block.h.
  */
 #ifndef SLUICE_KERNEL_CUDA_H
 #define SLUICE_KERNEL_CUDA_H
@@ -15,7 +15,7 @@
 #endif
 
 #define SL_DEVICE __device__ inline SL_UNUSED
-/* A node's block may be any size; what needs many registers says the largest that it is made for. */
+/* The block size of a node is free; a kernel that needs many registers declares its largest block. */
 #define SL_KERNEL(name, args_type)           static __global__ void name(const args_type a)
 #define SL_KERNEL_ANY_BLOCK(name, args_type) static __global__ void __launch_bounds__(1024) name(const args_type a)
 #if defined(CUDART_VERSION) && CUDART_VERSION >= 12040
@@ -23,7 +23,7 @@
   static __global__ void __maxnreg__(registers) name(const args_type a)
 #endif
 
-/* sl_launch.backend points to a struct that begins with these. */
+/* First members of the struct that sl_launch.backend points to. */
 struct sl_cuda_stream {
   const uint32_t *event_count;
   void *handle;
@@ -37,7 +37,7 @@ static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel
   return SL_EDEVICE;
 }
 
-/* It would take <<< apart. */
+/* clang-format would split <<<. */
 /* clang-format off */
 #define SL_LAUNCH(l, kernel, grid, args)                                                                    \
   ((kernel)<<<sl_grid_blocks(l, grid, sl_kernel_threads(l, #kernel)), sl_kernel_threads(l, #kernel), 0,     \
@@ -47,8 +47,8 @@ static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel
 
 typedef unsigned long long sl_atomic_u64;
 
-/* With CUDA, lanes are numbered by a constant, so that a warp's rows stand at constant distances. Loops over
- * sl_warp_size() are not unrolled early all the same: that takes eight registers more in several kernels. */
+/* With CUDA the number of lanes is a constant, so that a warp's rows are at constant distances. Loops over
+ * sl_warp_size() still use the variable: unrolling them early costs eight more registers in several kernels. */
 #if !defined(SL_TARGET_HIP)
 #define SL_KNOWN_LANES_ 32
 #endif
@@ -88,7 +88,7 @@ static SL_DEVICE void sl_warp_sync(void) {
   __builtin_amdgcn_wave_barrier();
 }
 #else
-/* Blocks have whole warps here, so that every lane takes part. */
+/* Blocks consist of whole warps here, so that every lane takes part. */
 static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta) {
   return __shfl_up_sync(0xFFFFFFFFu, value, delta);
 }

@@ -1,46 +1,46 @@
 /* kernel_select.h: algorithms that select items, or merge the items of two ports, and write them with their subitems
- * (tracks with their hits, say). A part of kernel.h.
+ * (for example, tracks with their hits). Part of kernel.h.
  *
- * An algorithm states in small functions which items it selects and how one item and one subitem are written. The
- * macros below make the kernels and `int NAME_run(const struct sl_launch *l, const struct NAME_args *a)`, which
- * SL_ALGORITHM names or the algorithm's own `run` calls:
+ * An algorithm defines in small functions which items it selects and how one item and one subitem are written. The
+ * macros below define the kernels and `int NAME_run(const struct sl_launch *l, const struct NAME_args *a)`, which is
+ * passed to SL_ALGORITHM or called by the algorithm's own `run`:
  *
- *   NAME_count      a block an event: number of selected items of each event; a scan makes item offsets
- *   NAME_items      a block an event: writes the items, and how many subitems each has; a scan makes subitem offsets
- *   NAME_subitems   `lanes` threads an item, over the whole slice: writes the subitems
+ *   NAME_count      one block per event: counts the selected items; a scan makes item offsets
+ *   NAME_items      one block per event: writes the items and their numbers of subitems; a scan makes subitem offsets
+ *   NAME_subitems   `lanes` threads per item, over the whole slice: writes the subitems
  *
  * The functions, for the arguments `a` of the node:
  *
  *   uint32_t is_selected(const struct NAME_args *a, struct sl_item item)
- *       0 if the item is left out. Called twice for each item.
+ *       0 if the item is not selected. Called twice for each item.
  *   uint32_t subitem_count(const struct NAME_args *a, struct sl_item item)
- *       number of subitems, which may be 0; SL_NOT_SELECTED if the item is left out. Called twice for each item.
+ *       number of subitems, which may be 0; SL_NOT_SELECTED if the item is not selected. Called twice for each item.
  *   void write_item(const struct NAME_args *a, struct sl_item item)
  *       writes the PER_ITEM fields at item.to. The macros write both kinds of offsets.
  *   void write_subitem(const struct NAME_args *a, struct sl_item item, uint32_t h, uint32_t to)
  *       writes the PER_SUBITEM fields of subitem h = 0, 1, ... at `to`; the item's subitems begin at to - h.
  *
- * Threads call them in any order, so that their results depend on the item alone and they hold no barrier and no
- * collective.
+ * Threads call them in any order: their results must depend on the item only, and they must not contain barriers or
+ * collectives.
  *
- * Order: that of the input; of a merge, the items of `first`, then those of `second`. Block size, lanes and target do
- * not change it. Events that are not on the node's list have no items.
- * Errors: where items or subitems exceed the output's capacity, or an event its limit, the scans report it and nothing
- * is written (docs/memory.md). NAME_run returns 0 or the error of a launch or scan.
- * Cost, beside the functions: two launches and one scan; with subitems three and two, and 8 bytes of scratch for each
- * selected item, which are written once and read once.
+ * Order: that of the input; for a merge, the items of `first`, then those of `second`. It does not depend on block
+ * size, lanes or target. Events that are not on the node's list have no items.
+ * Errors: if items or subitems exceed the output's capacity, or an event its limit, the scans report it and nothing is
+ * written (docs/plan.md). NAME_run returns 0 or the error of a launch or scan.
+ * Cost in addition to the functions: two launches and one scan; with subitems, three launches and two scans, and 8
+ * bytes of scratch for each selected item, written once and read once.
  */
 #ifndef SLUICE_KERNEL_SELECT_H
 #define SLUICE_KERNEL_SELECT_H
 
 #define SL_NOT_SELECTED UINT32_MAX
 
-/* An input item and its place in the output. Indices count from the beginning of the slice. */
+/* An input item and its index in the output. Indices count from the beginning of the slice. */
 struct sl_item {
   uint32_t event;
   uint32_t from;      /* index in the input */
   uint32_t is_second; /* of a merge: 1 if the input is `second`, else 0 */
-  uint32_t to;        /* index in the output; in is_selected and subitem_count not known */
+  uint32_t to;        /* index in the output; undefined in is_selected and subitem_count */
 };
 
 /* Selects items without subitems.
@@ -56,20 +56,21 @@ struct sl_item {
 /* Selects items with their subitems.
  *   to            an output with offsets of its own
  *   item_offsets  PORT.FIELD of the subitems: the ITEM_OFFSETS field of `to`, or of an output that shares its offsets
- *   lanes         threads that write an item's subitems: a power of two up to 32, about the usual number of subitems
- * The arguments have M(SCRATCH, sources, u64, "input item and event of each selected item", as many as `to` has). */
+ *   lanes         threads that write an item's subitems: a power of two up to 32, about the typical number of subitems
+ * The arguments must have M(SCRATCH, sources, u64, "input item and event of each selected item", CAPACITY) with the
+ * item capacity of `to`. */
 #define SL_SELECT_WITH_SUBITEMS(name, from, to, item_offsets, lanes, subitem_count, write_item, write_subitem) \
   SL_SELECT_SUBITEM_KERNELS_(name, a.from.offsets, NULL, to, item_offsets, lanes, subitem_count, write_item,   \
                              write_subitem)
 
-/* Merges two inputs with their subitems: of each event the selected items of `first`, then those of `second`. */
+/* Merges two inputs with their subitems: for each event, the selected items of `first`, then those of `second`. */
 #define SL_MERGE_WITH_SUBITEMS(name, first, second, to, item_offsets, lanes, subitem_count, write_item, write_subitem) \
   SL_SELECT_SUBITEM_KERNELS_(name, a.first.offsets, a.second.offsets, to, item_offsets, lanes, subitem_count,          \
                              write_item, write_subitem)
 
 /* ------------------------------------------------------------------------------------- what these are made of */
 
-/* The input items of an event: those of one port, or of two, one after the other. */
+/* The input items of an event: of one port, or of two ports in sequence. */
 struct sl_sources_ {
   uint32_t event, count;
   uint32_t first, first_count, second;
@@ -94,7 +95,7 @@ static SL_DEVICE struct sl_item sl_source_(const struct sl_sources_ *s, uint32_t
   return item;
 }
 
-/* An entry of `sources`: from, event (31 bits), is_second. */
+/* Packs an entry of `sources`: from, event (31 bits), is_second. */
 static SL_DEVICE uint64_t sl_source_pack_(struct sl_item item) {
   return (uint64_t)item.is_second << 63 | (uint64_t)item.event << 32 | item.from;
 }
@@ -108,13 +109,13 @@ static SL_DEVICE struct sl_item sl_source_unpack_(uint64_t source, uint32_t to) 
   return item;
 }
 
-/* Items of an output whose events off the list are empty: the last event on the list ends where they end. */
+/* Returns the number of items of an output in which events off the list are empty: the end of the last listed event. */
 static SL_DEVICE uint32_t sl_listed_items_(const struct sl_events *list, const uint32_t *offsets) {
   return *list->count > 0 ? offsets[sl_event_at(list, *list->count - 1) + 1] : 0;
 }
 
-/* `subitems`: expression in sl_item, SL_NOT_SELECTED for those that are left out. `keep`: what else NAME_items does
- * with a selected item and its sl_subitems. */
+/* `subitems`: expression in sl_item, SL_NOT_SELECTED for an item that is not selected. `keep`: further statements of
+ * NAME_items for a selected item and its sl_subitems. */
 #define SL_SELECT_KERNELS_(name, first, second, out, subitems, keep, write_item)               \
   SL_KERNEL(name##_count, struct name##_args) {                                                \
     SL_FOR_EVENTS (sl_event, a.events) {                                                       \

@@ -1,15 +1,15 @@
-/* kernel_simt.h: kernels for the emulator of a GPU (docs/simt.md). Included by kernel.h only.
+/* kernel_simt.h: kernels for the emulator of a GPU (docs/testing.md). Included by kernel.h only.
  *
  * A kernel is compiled as C. Each thread of a block is a fiber of the host: it runs until a barrier, a warp operation
- * or, now and then, an atomic, where the emulator goes on with another one, drawn from a seed. What differs between
- * threads is read through `sl_simt`, which the emulator points to the running block at a launch. A plugin links
- * against nothing: the emulator's functions come with the launch, by sl_launch.backend.
+ * or, occasionally, an atomic; then the emulator switches to another fiber, chosen by a seeded random generator. Thread
+ * indices are read through `sl_simt`, which points to the running block during a launch. A plugin links against
+ * nothing: the emulator's functions come with the launch, in sl_launch.backend.
  *
- * __shared__ variables are static and stand in one section of the plugin, which the emulator poisons before each block.
+ * __shared__ variables are static, in one section of the plugin that the emulator poisons before each block.
  *
- * With SL_RACE the plugin tells it of each access to memory, too (simt_race.h); without, it does not see two threads
- * that add to a plain variable without an atomic, since one fiber runs at a time. A thread that waits for another in a
- * loop without a barrier waits for ever.
+ * With SL_RACE, the plugin also reports each memory access to the emulator (simt_race.h). Without it, the emulator does
+ * not detect unsynchronised access to plain variables, because only one fiber runs at a time. A thread that waits for
+ * another one in a loop without a barrier never ends.
  */
 #ifndef SLUICE_KERNEL_SIMT_H
 #define SLUICE_KERNEL_SIMT_H
@@ -26,18 +26,20 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
 /* ------------------------------------------------------------------------------------- kernels and launch */
 
 #if defined(SL_RACE)
-#define SL_DEVICE    inline SL_UNUSED __attribute__((always_inline)) /* so that the caller's line is known, too */
-#define SL_SIMT_OWN_ __attribute__((no_sanitize("thread")))          /* what is the emulator's, and not the kernel's */
-/* A plain access after an atomic is one, also where a compiler knows what it would find. */
+/* SL_DEVICE: inlined, so that the caller's line is known too. SL_SIMT_OWN_: emulator code, not part of the kernel. */
+#define SL_DEVICE    inline SL_UNUSED __attribute__((always_inline))
+#define SL_SIMT_OWN_ __attribute__((no_sanitize("thread")))
+/* Forces a memory access: after an atomic, compilers could otherwise reuse a known value. */
 #define SL_SIMT_OPAQUE_(pointer)       __asm__ volatile("" : "+r"(pointer))
 #define SL_SIMT_LOAD_(pointer)         __atomic_load_n(pointer, __ATOMIC_RELAXED)
 #define SL_SIMT_STORE_(pointer, value) __atomic_store_n(pointer, value, __ATOMIC_RELAXED)
 #if defined(__clang__)
 #define SL_SIMT_KERNEL_ __attribute__((noinline))
 #else
-#define SL_SIMT_KERNEL_ __attribute__((noipa)) /* a write to nowhere is no reason to leave the call out */
+/* A compiler must not drop the call, even if the kernel only writes to variables that are never read. */
+#define SL_SIMT_KERNEL_ __attribute__((noipa))
 #endif
-/* Compilers make moves of it that they tell nobody of; small ones they tell of. */
+/* Compilers expand these into moves that the sanitizer does not report; moves of up to 8 bytes are reported. */
 #define memcpy(to, from, bytes) \
   (__builtin_constant_p(bytes) && (bytes) <= 8 ? __builtin_memcpy(to, from, bytes) : __wrap_memcpy(to, from, bytes))
 #define memmove(to, from, bytes) __wrap_memmove(to, from, bytes)
@@ -55,12 +57,12 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
   static SL_UNUSED SL_SIMT_OWN_ void name##_thread_(const void *sl_args) { name(*(const args_type *)sl_args); } \
   static void name(const args_type a)
 
-/* As in kernel_cpu.h. The struct is copied: a launch reads its arguments at the call on every target. CUDA passes at
- * most 4 KiB of them. */
+/* See kernel_cpu.h. The struct is copied, because on every target a launch reads its arguments at the call. CUDA passes
+ * at most 4 KiB of arguments. */
 #define SL_LAUNCH(l, kernel, grid, args)                                                        \
   __extension__({                                                                               \
     const __typeof__(args) sl_args = (args);                                                    \
-    (void)sizeof(((kernel)(sl_args), 0)); /* checks the type */                                 \
+    (void)sizeof(((kernel)(sl_args), 0)); /* type check */                                      \
     SL_STATIC_ASSERT(sizeof sl_args <= 4096, "a kernel takes at most 4096 bytes of arguments"); \
     const uint32_t sl_threads = sl_kernel_threads(l, #kernel);                                  \
     const struct sl_simt_launch sl_what = {sizeof sl_what,                                      \
@@ -76,10 +78,10 @@ static _Thread_local struct sl_simt_block *sl_simt SL_UNUSED;
     sl_simt_launch(l, &sl_what);                                                                \
   })
 
-/* The linker sets these to the bounds of the section; the anchor makes sure that there is one. */
+/* The linker sets these to the bounds of the section; the anchor variable makes sure that the section exists. */
 extern char __start_sl_shared[] __attribute__((visibility("hidden")));
 extern char __stop_sl_shared[] __attribute__((visibility("hidden")));
-/* `used`: a compiler must not reason from the stores that it sees, since poison is one that it does not see. */
+/* `used`: the compiler must not assume that it sees all stores, because poisoning is a hidden one. */
 #define __shared__ static __attribute__((section("sl_shared"), used))
 __shared__ char sl_shared_anchor;
 
@@ -188,7 +190,7 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 
 #include <sluice/kernel_block.h>
 
-/* A collective is one place, that of its call: threads that call it from two places don't meet. */
+/* The site of a collective is the line of its call: threads that call it from two lines do not meet. */
 #define SL_SIMT_COLLECTIVE_(type, function, ...)                     \
   __extension__({                                                    \
     SL_SIMT_SITE_(#function);                                        \

@@ -1,18 +1,17 @@
-/* lanes.h: kernels that work on SL_LANES items at a time: 8 on cpu, in vectors, and 1 a thread elsewhere, from one
- * source.
+/* lanes.h: kernels that process SL_LANES items at a time, from one source: 8 on cpu, in vectors, and 1 per thread
+ * elsewhere.
  *
  *   SL_FOR_ITEMS_LANES (i, count, a.events, a.tracks.offsets) {    items i to i + count - 1, at most SL_LANES
- *     const sl_f32s x = sl_f32s_load(a.tracks.x + i, count);       lanes beyond have the last item again
+ *     const sl_f32s x = sl_f32s_load(a.tracks.x + i, count);       lanes from `count` on repeat the last item
  *     const sl_i32s is_near = SL_MASK(sl_f32s_abs(x) < a.limit);
  *     sl_f32s_store(a.out.x + i, sl_f32s_select(is_near, x, sl_f32s_of(0.0f)), count);
  *   }
  *
- * Operators work in each lane. A comparison stands in SL_MASK, which is -1 or 0 in each lane. Indices have 31 bits.
- * Code for one number, such as a function of sluice/math.h, reads and writes arrays of SL_LANES: SL_FOR_LANES (j) y[j]
- * = f(x[j]).
+ * Operators work lane by lane. Put comparisons in SL_MASK, which gives -1 or 0 in each lane. Indices have 31 bits. Code
+ * for one number, such as a function of sluice/math.h, works on arrays of SL_LANES: SL_FOR_LANES (j) y[j] = f(x[j]).
  *
- * The lanes can also be the threads of a group of eight, in the loop of SL_FOR_GROUPS(g, n, 8): then the lane numbers
- * are sl_i32s_from(sl_group_lane(8)), and the sum of sl_lanes_bits over the group has a bit for each lane of a mask.
+ * The lanes can also be the threads of a group of eight, in the loop of SL_FOR_GROUPS(g, n, 8): the lane numbers are
+ * sl_i32s_from(sl_group_lane(8)), and the sum of sl_lanes_bits over the group is a mask with one bit per lane.
  */
 #ifndef SLUICE_LANES_H
 #define SLUICE_LANES_H
@@ -39,18 +38,18 @@ typedef i32x8 sl_i32s;
 
 SL_LANES_FUNCTION sl_f32s sl_f32s_of(float x) { return f32x8_of(x); }
 SL_LANES_FUNCTION sl_i32s sl_i32s_of(uint32_t x) { return i32x8_of((int32_t)x); }
-/* `first`, and the numbers after it. */
+/* first, first + 1, first + 2, ... */
 SL_LANES_FUNCTION sl_i32s sl_i32s_from(uint32_t first) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   return lane + (int32_t)first;
 }
-/* From and to an array of SL_LANES, such as SL_FOR_LANES fills. */
+/* Load from and store to an array of SL_LANES, such as SL_FOR_LANES fills. */
 SL_LANES_FUNCTION sl_f32s sl_f32s_in(const float *array) { return f32x8_load(array); }
 SL_LANES_FUNCTION sl_i32s sl_i32s_in(const int32_t *array) { return i32x8_load(array); }
 SL_LANES_FUNCTION void sl_f32s_out(float *array, sl_f32s v) { f32x8_store(array, v); }
 SL_LANES_FUNCTION void sl_i32s_out(int32_t *array, sl_i32s v) { i32x8_store(array, v); }
 
-/* Loads the first `count` lanes, at least one, from p and after; lanes beyond have the last one again. */
+/* Loads the first `count` lanes, at least one, from p onwards; the other lanes repeat the last one. */
 SL_LANES_FUNCTION sl_i32s sl_i32s_load(const int32_t *p, uint32_t count) {
   if (count >= LANES) return i32x8_load(p);
   return (i32x8)u32x8_gather((const uint32_t *)p, i32x8_min(sl_i32s_from(0), i32x8_of((int32_t)count - 1)));
@@ -59,7 +58,7 @@ SL_LANES_FUNCTION sl_f32s sl_f32s_load(const float *p, uint32_t count) {
   if (count >= LANES) return f32x8_load(p);
   return f32x8_gather(p, i32x8_min(sl_i32s_from(0), i32x8_of((int32_t)count - 1)));
 }
-/* Stores the first `count` lanes, at least one, at p and after. */
+/* Stores the first `count` lanes, at least one, from p onwards. */
 SL_LANES_FUNCTION void sl_i32s_store(int32_t *p, sl_i32s v, uint32_t count) {
   if (count >= LANES)
     i32x8_store(p, v);
@@ -73,7 +72,7 @@ SL_LANES_FUNCTION void sl_f32s_store(float *p, sl_f32s v, uint32_t count) {
     for (uint32_t j = 0; j < count; j++) p[j] = v[j];
 }
 
-/* p[at]. An array of u16 is one of a table or field, and has an even length. */
+/* p[at]. An array of u16 must belong to a table or a field, so that its length is even. */
 SL_LANES_FUNCTION sl_f32s sl_f32s_gather(const float *p, sl_i32s at) { return f32x8_gather(p, at); }
 SL_LANES_FUNCTION sl_i32s sl_i32s_gather(const uint32_t *p, sl_i32s at) { return (i32x8)u32x8_gather(p, at); }
 SL_LANES_FUNCTION sl_i32s sl_u16s_gather(const uint16_t *p, sl_i32s at) {
@@ -104,7 +103,7 @@ SL_LANES_FUNCTION sl_f32s sl_f32s_select(sl_i32s mask, sl_f32s if_true, sl_f32s 
 SL_LANES_FUNCTION sl_i32s sl_i32s_select(sl_i32s mask, sl_i32s if_true, sl_i32s if_false) {
   return i32x8_select(mask, if_true, if_false);
 }
-/* p[if_true] or p[if_false], the same two numbers for all lanes. */
+/* p[if_true] or p[if_false]; these two values are shared by all lanes. */
 SL_LANES_FUNCTION sl_f32s sl_f32s_either(sl_i32s mask, const float *p, uint32_t if_true, uint32_t if_false) {
   return f32x8_select(mask, f32x8_of(p[if_true]), f32x8_of(p[if_false]));
 }
@@ -117,10 +116,11 @@ SL_LANES_FUNCTION sl_f32s sl_f32s_sqrt(sl_f32s v) {
   for (uint32_t j = 0; j < LANES; j++) v[j] = sqrtf(v[j]);
   return v;
 }
-/* Towards zero; of values that int32_t has. */
+/* Truncates towards zero; the values must be in the range of int32_t. */
 SL_LANES_FUNCTION sl_i32s sl_i32s_truncated(sl_f32s v) { return __builtin_convertvector(v, i32x8); }
 
-/* Whether a lane of this thread's mask is set; and a bit for each that is, by its number in the group of eight. */
+/* sl_lanes_any: 1 if any lane of this thread's mask is set. sl_lanes_bits: one bit per set lane, at the lane's number
+ * in the group of eight. */
 SL_LANES_FUNCTION uint32_t sl_lanes_any(sl_i32s mask) { return i32x8_bits(mask) != 0 ? 1u : 0u; }
 SL_LANES_FUNCTION uint32_t sl_lanes_bits(sl_i32s mask) { return i32x8_bits(mask); }
 SL_LANES_FUNCTION uint32_t sl_lanes_max(sl_i32s v) {
@@ -175,15 +175,15 @@ SL_LANES_FUNCTION uint32_t sl_lanes_bits(sl_i32s mask) { return (uint32_t)mask &
 SL_LANES_FUNCTION uint32_t sl_lanes_max(sl_i32s v) { return (uint32_t)v; }
 #endif
 
-/* How many lanes have one of `left` items. */
+/* Number of lanes with an item, for `left` remaining items. */
 SL_LANES_FUNCTION uint32_t sl_lanes_of(uint32_t left) { return left < SL_LANES ? left : (uint32_t)SL_LANES; }
 
 SL_LANES_FUNCTION sl_i32s sl_i32s_clamp(sl_i32s v, sl_i32s low, sl_i32s high) {
   return sl_i32s_min(sl_i32s_max(v, low), high);
 }
 
-/* In each lane the ascending values from `first` to before `end`, and a limit. Where there are none, the value at
- * `first` can be read all the same, if any lane of the searches has values. */
+/* A search, lane by lane: ascending values in [first, end) and a limit. If a lane has no values, the value at `first`
+ * must still be readable, if any lane of the searches has values. */
 struct sl_bisection {
   sl_i32s first, end;
   sl_f32s limit;
@@ -196,10 +196,9 @@ SL_LANES_FUNCTION struct sl_bisection sl_bisection_of(sl_i32s first, sl_i32s cou
   return s;
 }
 
-/* For each of `count` searches among `values` the index of the first value that is not below the limit or, where the
- * search's bit in `above` is set, of the first that is above it; `end` if there is none. All searches go on
- * side by side, so that the loads of one do not wait for those of another. `count`, at most SL_BISECTIONS, and `above`
- * are known to the compiler. */
+/* For each of `count` searches in `values`: the index of the first value that is not below the limit or, if the
+ * search's bit in `above` is set, of the first value above the limit; `end` if there is none. All searches advance
+ * together, so that their loads overlap. `count`, at most SL_BISECTIONS, and `above` must be known to the compiler. */
 enum { SL_BISECTIONS = 16 };
 #if defined(SL_TARGET_CPU)
 #define SL_EACH_BISECTION_ _Pragma("GCC unroll 16")
@@ -220,7 +219,7 @@ SL_LANES_FUNCTION void sl_bisect(const float *values, const struct sl_bisection 
   for (; step > 0; step /= 2) {
     sl_i32s to[SL_BISECTIONS];
     sl_f32s before[SL_BISECTIONS];
-    SL_EACH_BISECTION_ for (uint32_t k = 0; k < count; k++) { /* a step beyond the end is one to the end */
+    SL_EACH_BISECTION_ for (uint32_t k = 0; k < count; k++) { /* steps are clipped at the end */
       to[k] = sl_i32s_min(found[k] + sl_i32s_of(step), searches[k].end);
       before[k] = sl_f32s_gather(values, sl_i32s_max(to[k] - 1, searches[k].first));
     }
@@ -232,8 +231,8 @@ SL_LANES_FUNCTION void sl_bisect(const float *values, const struct sl_bisection 
   }
 }
 
-/* The index of the first value of [begin, end) that is not below the limit, or end. The values are the same for all
- * lanes, and few: on cpu each is compared with all limits, elsewhere they are bisected. */
+/* Index of the first value of [begin, end) that is not below the limit, or `end`. The range is the same for all lanes,
+ * and short: on cpu each value is compared with all limits; elsewhere bisection. */
 SL_LANES_FUNCTION sl_i32s sl_first_from(const float *values, uint32_t begin, uint32_t end, sl_f32s limit) {
 #if defined(SL_TARGET_CPU)
   sl_i32s found = sl_i32s_of(begin);

@@ -1,13 +1,13 @@
-/* math.h: the mathematics of kernels, with the same bits on every target.
+/* math.h: mathematical functions for kernels, with identical bits on every target.
  *
- * Made of +, -, *, /, sqrtf, fmaf, comparisons and integer operations only, which IEEE 754 defines to the last bit, and
- * of no table. The results are the same wherever the compiler neither contracts (-ffp-contract=off, -fmad=false) nor
- * reorders (no -ffast-math) nor flushes denormals. All of it compiles as C11, C++ and CUDA C++, for host and device.
- * None branches on its argument, so that loops over it vectorise.
+ * The functions use only +, -, *, /, sqrtf, fmaf, comparisons and integer operations, which IEEE 754 defines to the
+ * last bit, and no tables. The results are identical if the compiler does not contract (-ffp-contract=off,
+ * -fmad=false), reorder (no -ffast-math) or flush denormals. Compiles as C11, C++ and CUDA C++, for host and device. No
+ * function branches on its argument, so that loops over it vectorise.
  *
- * Errors are in ulp, units in the last place of the true result rounded to float (0.5 is the best possible); each is
- * the largest difference from the C library's double function, over the range that is said; math_test measures them
- * again. No function sets errno. */
+ * Errors are in ulp, units in the last place of the true result rounded to float (0.5 is the best possible): the
+ * largest difference from the C library's double function over the stated range, verified by math_test. No function
+ * sets errno. */
 #ifndef SLUICE_MATH_H
 #define SLUICE_MATH_H
 
@@ -43,24 +43,24 @@ SL_MATH_FUNCTION int sl_is_finite(float x) { return (sl_bits_from_f32(x) & 0x7f8
 
 SL_MATH_FUNCTION float sl_abs_f32(float x) { return sl_f32_from_bits(sl_bits_from_f32(x) & 0x7fffffffu); }
 
-/* The size of `magnitude` with the sign of `sign`. */
+/* |magnitude| with the sign of `sign`. */
 SL_MATH_FUNCTION float sl_copysign_f32(float magnitude, float sign) {
   return sl_f32_from_bits((sl_bits_from_f32(magnitude) & 0x7fffffffu) | (sl_bits_from_f32(sign) & 0x80000000u));
 }
 
 /* ------------------------------------------------------------------------------- comparison and conversion */
 
-/* One comparison each: where the arguments are equal (0 and -0, say) or one is NaN, the result is b. */
+/* One comparison each: if the arguments are equal (for example, 0 and -0) or one is NaN, the result is b. */
 SL_MATH_FUNCTION float sl_min_f32(float a, float b) { return a < b ? a : b; }
 SL_MATH_FUNCTION float sl_max_f32(float a, float b) { return a > b ? a : b; }
 
-/* x, or the end of [low, high] that it is beyond; NaN stays NaN. */
+/* x limited to [low, high]; NaN stays NaN. */
 SL_MATH_FUNCTION float sl_clamp_f32(float x, float low, float high) {
   const float above = x < low ? low : x;
   return above > high ? high : above;
 }
 
-/* x, or the end of [0, 1] that it is beyond; 0 for NaN and -0. On a GPU part of the instruction that makes x. */
+/* x limited to [0, 1]; 0 for NaN and -0. On a GPU this is part of the instruction that computes x. */
 SL_MATH_FUNCTION float sl_saturate_f32(float x) {
 #if defined(__CUDA_ARCH__)
   return __saturatef(x);
@@ -70,8 +70,8 @@ SL_MATH_FUNCTION float sl_saturate_f32(float x) {
 #endif
 }
 
-/* The integer towards zero, the nearest one there is for what is out of range, 0 for NaN: an instruction of NVIDIA's.
- */
+/* Truncates towards zero; values out of range give the nearest integer in range, NaN gives 0: one instruction on NVIDIA
+ * GPUs. */
 SL_MATH_FUNCTION int32_t sl_to_i32(float x) {
 #if defined(__CUDA_ARCH__)
   return __float2int_rz(x);
@@ -94,14 +94,13 @@ SL_MATH_FUNCTION uint32_t sl_to_u32(float x) {
 
 /* --------------------------------------------------------------------------------------------- functions */
 
-/* Correctly rounded (0.5 ulp); NaN below zero, -0 for -0. */
+/* Square root, correctly rounded (0.5 ulp); NaN below zero, -0 for -0. */
 SL_MATH_FUNCTION float sl_sqrtf(float x) { return sqrtf(x); }
 
-/* e to the power of x. x = n ln 2 + r with |r| <= ln 2 / 2; a polynomial for e^r; times 2^n in two steps, so that
- * denormal results are rounded once.
- * Error: 0.98 ulp over all floats. Infinity above 88.7228, 0 below -103.972. */
+/* Exponential function. x = n ln 2 + r with |r| <= ln 2 / 2; a polynomial for e^r, multiplied by 2^n in two steps so
+ * that denormal results are rounded once. Error: 0.98 ulp over all floats. Infinity above 88.7228, 0 below -103.972. */
 SL_MATH_FUNCTION float sl_expf(float x) {
-  const float round_to_integer = 0x1.8p23f; /* added, it leaves the nearest integer in the low bits */
+  const float round_to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
   const float bounded = sl_clamp_f32(x, -104.0f, 89.0f);
   const float shifted = fmaf(bounded, 0x1.715476p+0f, round_to_integer);
   const float n = shifted - round_to_integer;
@@ -118,9 +117,9 @@ SL_MATH_FUNCTION float sl_expf(float x) {
   return p * sl_f32_from_bits((half + 127u) << 23) * sl_f32_from_bits((n_bits - half + 127u) << 23);
 }
 
-/* Natural logarithm. x = 2^e m with m in [sqrt(1/2), sqrt(2)); a polynomial for log(1 + f), f = m - 1, in which the
- * terms f and e ln 2 are added with their rounding error kept.
- * Error: 0.85 ulp over all positive floats. -infinity for 0 and -0, NaN below zero. */
+/* Natural logarithm. x = 2^e m with m in [sqrt(1/2), sqrt(2)); a polynomial for log(1 + f), f = m - 1; the terms f and
+ * e ln 2 are added with their rounding errors. Error: 0.85 ulp over all positive floats. -infinity for 0 and -0, NaN
+ * below zero. */
 SL_MATH_FUNCTION float sl_logf(float x) {
   const int denormal = x < 0x1p-126f;
   const uint32_t bits = sl_bits_from_f32(denormal ? x * 0x1p23f : x);
@@ -147,9 +146,8 @@ SL_MATH_FUNCTION float sl_logf(float x) {
   return x > 0.0f ? positive : not_positive;
 }
 
-/* Hyperbolic sine, in double: (e^x - e^-x) / 2, where |x| = n ln 2 + r as for sl_expf; below 1/2, where the difference
- * would lose digits, its own series.
- * Error: 0.501 ulp over all floats. Infinity beyond 89.416, -0 for -0. */
+/* Hyperbolic sine, in double: (e^x - e^-x) / 2 with |x| = n ln 2 + r as in sl_expf; below 1/2, where the difference
+ * would lose digits, a power series. Error: 0.501 ulp over all floats. Infinity beyond 89.416, -0 for -0. */
 SL_MATH_FUNCTION float sl_sinhf(float x) {
   const double round_to_integer = 0x1.8p52;
   const double z = (double)sl_clamp_f32(sl_abs_f32(x), 0.0f, 90.0f);
@@ -171,8 +169,8 @@ SL_MATH_FUNCTION float sl_sinhf(float x) {
   return sl_copysign_f32(size, x);
 }
 
-/* Sine and cosine together. x = n pi/2 + r with |r| <= pi/4, pi/2 in three parts, r with its rounding error.
- * Error: 0.84 ulp for |x| <= 131072. Beyond that, and for infinity and NaN, both are NaN. */
+/* Sine and cosine. x = n pi/2 + r with |r| <= pi/4; pi/2 in three parts, r with its rounding error. Error: 0.84 ulp for
+ * |x| <= 131072. Beyond that, and for infinity and NaN, both results are NaN. */
 SL_MATH_FUNCTION void sl_sincosf(float x, float *sine, float *cosine) {
   const float round_to_integer = 0x1.8p23f;
   const int inside = sl_abs_f32(x) <= 131072.0f;
@@ -196,7 +194,8 @@ SL_MATH_FUNCTION void sl_sincosf(float x, float *sine, float *cosine) {
   c = fmaf(c, z, 0x1.555548p-5f);
   const float half = 0.5f * z, one = 1.0f - half;
   c = one + (fmaf(z * z, c, -r * r_rest) + ((1.0f - one) - half));
-  const uint32_t differ = (sl_bits_from_f32(s) ^ sl_bits_from_f32(c)) & (0u - (quadrant & 1u)); /* exchanges them */
+  const uint32_t differ = (sl_bits_from_f32(s) ^ sl_bits_from_f32(c)) & (0u - (quadrant & 1u)); /* exchanges sine and
+                                                                                                 * cosine if n is odd */
   const float nan = sl_f32_from_bits(0x7fc00000u);
   const float sine_signed = sl_f32_from_bits(sl_bits_from_f32(s) ^ differ ^ (quadrant & 2u) << 30);
   const float cosine_signed = sl_f32_from_bits(sl_bits_from_f32(c) ^ differ ^ ((quadrant + 1u) & 2u) << 30);
@@ -204,9 +203,8 @@ SL_MATH_FUNCTION void sl_sincosf(float x, float *sine, float *cosine) {
   *cosine = !inside ? nan : cosine_signed;
 }
 
-/* The angle of the point (x, y) in [-pi, pi], with the sign of y, as C's atan2f also for zeros and infinities.
- * The angle is j pi/2 +- atan(t), where t <= 1 is the ratio of the smaller to the larger coordinate.
- * Error: 1.5 ulp. */
+/* Angle of the point (x, y) in [-pi, pi], with the sign of y; zeros and infinities as in C's atan2f. The angle is j
+ * pi/2 +- atan(t), where t <= 1 is the ratio of the smaller to the larger coordinate. Error: 1.5 ulp. */
 SL_MATH_FUNCTION float sl_atan2f(float y, float x) {
   const float infinity = sl_f32_from_bits(0x7f800000u);
   const float x_size = sl_abs_f32(x), y_size = sl_abs_f32(y);

@@ -1,15 +1,14 @@
-/* members.h: how an algorithm writes down its arguments: the tables that plugin.h gives the runtime, and the struct
- * that `run`, kernels, `make`, sources and sinks get. Macros only: plugin.h includes it, and declares the types that
- * they use.
+/* members.h: how an algorithm declares its arguments: the member table for the runtime, and the struct that `run`,
+ * kernels, `make`, sources and sinks get. Macros only; plugin.h includes it and declares the types.
  *
- * One table has both, an entry a member: M(KIND, member, ...), where SL_KIND below says what comes after.
+ * One table gives both. An entry is M(KIND, member, ...), with the further arguments of SL_KIND below.
  *   #define SL_ARGS hit_radius_args
  *   #define HIT_RADIUS(M)                                                  \
  *     M(IN, hits, velo_hits, "offsets x y", "any order")                   \
  *     M(OUT, radii, velo_radii, "one per hit", SL_SHARES_OFFSETS(hits))    \
- *     M(F32, near_beam, 10.0, 0.0, 50.0, "mm", "what counts as near the beam")
+ *     M(F32, near_beam, 10.0, 0.0, 50.0, "mm", "largest radius that counts as near the beam")
  *   SL_ARGUMENTS(hit_radius, HIT_RADIUS);
- * is, in full,
+ * expands to
  *   #define SL_ARGS hit_radius_args
  *   struct hit_radius_args {
  *     struct sl_events events;
@@ -21,9 +20,9 @@
  *     SL_EVENTS(),
  *     SL_IN(hits, velo_hits, "offsets x y", "any order"),
  *     SL_OUT(radii, velo_radii, "one per hit", SL_SHARES_OFFSETS(hits)),
- *     SL_F32(near_beam, 10.0, 0.0, 50.0, "mm", "what counts as near the beam"),
+ *     SL_F32(near_beam, 10.0, 0.0, 50.0, "mm", "largest radius that counts as near the beam"),
  *   };
- * which a struct with members of its own needs (a sink's that the runtime does not fill, say).
+ * Use the second form for a struct with members that the runtime does not fill, such as a sink's own.
  */
 #ifndef SLUICE_MEMBERS_H
 #define SLUICE_MEMBERS_H
@@ -52,7 +51,7 @@
   { SL_TERM_EVENT_ENTRIES, multiply, divide, add, #port }
 #define SL_PROPERTY_TERM(property, add) \
   { SL_TERM_PROPERTY, 1, 1, add, #property }
-/* One term; the least, the greatest, the sum or the product of up to four. */
+/* SL_ONE: one term. SL_MIN, SL_MAX, SL_SUM, SL_PRODUCT: the minimum, maximum, sum or product of up to four. */
 #define SL_ONE(term) SL_MAX(term)
 #define SL_MIN(...)                    \
   {                                    \
@@ -74,12 +73,12 @@
 /* -------------------------------------------------------------------------------------------------- members */
 
 /* Further arguments of SL_OUT, in this order: SL_SHARES_OFFSETS(port), SL_IN_PLACE(port), SL_ITEMS(capacity),
- * SL_SUBITEMS(capacity, ...), one for each group in the order of the fields. A term names the subitems of a port as
- * PORT, or, where it has several groups, as PORT.FIELD, by the field that begins the group. */
+ * SL_SUBITEMS(capacity, ...) with one capacity per group in the order of the fields. A term refers to the subitems of a
+ * port as PORT, or, if the port has several groups, as PORT.FIELD, with the field that begins the group. */
 #ifdef __cplusplus
 #define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
 #else
-/* A member of another type is an error that names it. */
+/* Compile error, with the name of the member, if the member's type differs from that of its entry. */
 #define SL_TEXT_(name)  SL_TEXT__(name)
 #define SL_TEXT__(name) #name
 #define SL_OFFSET_(member, ...)                                                                                     \
@@ -105,27 +104,28 @@
     .fields = fields_                                                                                                \
   }
 #define SL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, 0)
-/* An input that the graph need not name is connected if exactly one port gives its collection; several are an error.
- * SL_IN: it must be connected. SL_OPTIONAL_IN: connected only where the graph names it. SL_WANTED_IN, for sinks: what
- * there is, or nothing. An event list is connected only where it is named.
- * Rationale: nobody's results depend on what else is in the graph. */
+/* An input that the graph does not set is connected automatically if exactly one port provides its collection; several
+ * are an error. SL_IN: it must be connected. SL_OPTIONAL_IN: connected only if the graph sets it. SL_WANTED_IN, for
+ * sinks: connected automatically if possible. An event list is connected only if the graph sets it. Rationale: the
+ * results of a node do not depend on other nodes of the graph. */
 #define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL)
 #define SL_WANTED_IN(member, coll, fields_, doc_) \
   SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL | SL_FLAG_WANTED)
-/* A list port: any number of producers, none too; the graph says which, and in which order. The member is a
- * `struct COLLECTION_each`. It hands on no event list: an event that is not on a producer's list has no items there. */
+/* A list port: any number of producers, including none; the graph lists them in order. The member is a `struct
+ * COLLECTION_each`. The node does not inherit the event lists of the producers: an event that is not on a producer's
+ * list has no items of that producer. */
 #define SL_IN_EACH(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_each, fields_, doc_, SL_FLAG_EACH)
 #define SL_OUT(member, coll, doc_, ...)                                                                              \
   {                                                                                                                  \
     .name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0, .args_offset = SL_OFFSET_(member, struct coll), \
     .args_size = SL_SIZE_(member), .collection = &coll##_collection, __VA_ARGS__                                     \
   }
-/* Open ports, of sources (SL_OPEN_OUT) and sinks (SL_OPEN_IN): the runtime puts one port in their place for each
- * collection with the trait that any plugin found has in its tables; as an input, wanted (SL_WANTED_IN). In graphs and
- * in all other respects these are ports like others. The collections have the fields of `base`; the member is a struct
- * BASE_ports (SL_OPEN_OUT) or BASE_view_ports (SL_OPEN_IN), which SL_OPEN_PORTS(BASE) declares:
- *   at       an array, an entry a port
- *   ports    their members, in ascending order of their names; ports[i].collection->trait has what the trait says */
+/* Open ports, of sources (SL_OPEN_OUT) and sinks (SL_OPEN_IN): the runtime replaces an open port by one port for each
+ * collection with the trait, in the tables of all plugins found; an input port is an SL_WANTED_IN. In all other
+ * respects these are normal ports. The collections have the fields of `base`. The member is a struct BASE_ports
+ * (SL_OPEN_OUT) or BASE_view_ports (SL_OPEN_IN), which SL_OPEN_PORTS(BASE) declares:
+ *   at       an array with one entry per port
+ *   ports    the ports' members, in ascending order of their names; ports[i].collection->trait is the trait */
 #define SL_OPEN_PORTS(base)        \
   struct base##_ports {            \
     struct base *at;               \
@@ -150,8 +150,8 @@
     .args_offset = SL_OFFSET_(member, struct base##_ports), .args_size = SL_SIZE_(member), \
     .collection = &base##_collection, .trait = trait_                                      \
   }
-/* The members of a trait: the port, with SL_ITEMS and SL_SUBITEMS as in SL_OUT, then its budgets. Each names all that
- * it has, since headers with traits are also read by C++ compilers that warn of what is missing. */
+/* The members of a trait: the port, with SL_ITEMS and SL_SUBITEMS as in SL_OUT, then its budgets. All struct members
+ * are initialised, because headers with traits are also compiled as C++ with warnings for missing initialisers. */
 #define SL_TRAIT_MEMBER_(name_, doc_, kind_, flags_, bytes_, unit_, type_, default_, min_, max_)                \
   .name = name_, .doc = doc_, .kind = kind_, .flags = flags_, .args_offset = 0, .args_size = bytes_,            \
   .collection = NULL, .fields = NULL, .shares = NULL, .in_place = NULL, .trait = NULL, .unit = unit_,           \
@@ -172,8 +172,8 @@
 #define SL_ITEMS(...)                        .capacity = __VA_ARGS__
 #define SL_SUBITEMS(...)                     .sub_capacities = {__VA_ARGS__}
 #define SL_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, 0, __VA_ARGS__)
-/* Scratch of the tuned version only, or of `run` only: where the node runs the other one, there is none, and the
- * pointer is null. */
+/* Scratch that only the tuned version uses, or only `run`. If the node runs the other version, it is not allocated and
+ * the pointer is NULL. */
 #define SL_TUNED_SCRATCH(member, type_, doc_, ...)  SL_SCRATCH_(member, type_, doc_, SL_FLAG_TUNED, __VA_ARGS__)
 #define SL_SHARED_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, SL_FLAG_SHARED, __VA_ARGS__)
 #define SL_SCRATCH_(member, type_, doc_, flags_, ...)                                                          \
@@ -199,7 +199,8 @@
 #define SL_U64(member, default_, min_, max_, unit, doc) \
   SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, 0)
 #define SL_BOOL(member, default_, doc) SL_PROPERTY_(member, uint32_t, bool, default_, 0, 1, "", doc, 0)
-/* A fixed number of values: `float member[count]`. The default is a text, "[1.5, 2, -3]"; the range is by value. */
+/* A fixed number of values: `float member[count]`. The default is a text, "[1.5, 2, -3]"; the range applies to each
+ * value. */
 #define SL_ARRAY_(member, c_type, type_, count_, default_, min_, max_, unit_, doc_)                                   \
   {                                                                                                                   \
     .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0, .args_offset = SL_OFFSET_(member, c_type),  \
@@ -214,14 +215,15 @@
   SL_ARRAY_(member, uint32_t[count], u32, count, default_, min_, max_, unit, doc)
 #define SL_I32_ARRAY(member, count, default_, min_, max_, unit, doc) \
   SL_ARRAY_(member, int32_t[count], i32, count, default_, min_, max_, unit, doc)
-/* One of a few names, "first busiest": in the argument struct the uint32_t number of the name that was chosen. */
+/* One of several names, given as "first busiest". The argument struct contains the index of the chosen name as
+ * uint32_t. */
 #define SL_ENUM(member, default_, doc_, choices_)                                                                      \
   {                                                                                                                    \
     .name = #member, .doc = doc_, .kind = SL_MEMBER_PROPERTY, .flags = 0, .args_offset = SL_OFFSET_(member, uint32_t), \
     .args_size = SL_SIZE_(member), .unit = "", .default_text = default_, .choices = choices_,                          \
     .type = SL_TYPE_enumeration                                                                                        \
   }
-/* A budget: a u32 property, per event, that a capacity names. */
+/* A budget: a u32 property, per event, that capacities refer to. */
 #define SL_BUDGET(member, default_, min_, max_, doc) \
   SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, "per event", doc, SL_FLAG_BUDGET)
 #define SL_STRING_(member, default_, doc_, flags_, names_)                                      \
@@ -231,13 +233,13 @@
     .default_text = default_, .choices = names_, .type = SL_TYPE_string                         \
   }
 #define SL_STRING(member, default_, doc) SL_STRING_(member, default_, doc, 0, NULL)
-/* The path of a file that the algorithm reads (constants, sources) or writes (sinks), or of a folder with such files,
- * whose names are `names_`, separated by blanks; "" if it is never a folder. A run that would write a file that it
- * reads is refused before it begins. */
+/* The path of a file that the algorithm reads (constants, sources) or writes (sinks), or of a folder that contains
+ * files named `names_`, separated by blanks; names_ "": never a folder. A run that would write a file that it reads is
+ * refused at the start. */
 #define SL_FILE_IN(member, default_, names_, doc)  SL_STRING_(member, default_, doc, SL_FLAG_READ, names_)
 #define SL_FILE_OUT(member, default_, names_, doc) SL_STRING_(member, default_, doc, SL_FLAG_WRITTEN, names_)
 
-/* Node constants, which the algorithm's `prepare` writes: a value of any fixed size, and an array that kernels read,
+/* Node constants, written by the algorithm's `prepare`: a value of any fixed size, and an array that kernels read,
  * `const float *member`. */
 #define SL_COMPUTED(member, c_type, doc_)                                                                            \
   {                                                                                                                  \
@@ -249,7 +251,7 @@
     .name = #member, .doc = doc_, .kind = SL_MEMBER_TABLE, .flags = 0,                                              \
     .args_offset = SL_OFFSET_(member, const sl_c_##type_ *), .args_size = SL_SIZE_(member), .type = SL_TYPE_##type_ \
   }
-/* `uint64_t member`: XXH3 of the node's name, set by the runtime; for random numbers that differ by node. */
+/* `uint64_t member`: XXH3 hash of the node's name, set by the runtime; seeds random numbers that differ by node. */
 #define SL_NODE_HASH(member)                                                                    \
   {                                                                                             \
     .name = #member, .doc = "hash of the node's name", .kind = SL_MEMBER_NODE_HASH, .flags = 0, \
@@ -264,10 +266,10 @@
 
 /* ------------------------------------------------------------------------------------- both from one table */
 
-/* Of a kernel algorithm, whose first member is `events`; of a constant, a source or a sink, which have none. Where
- * several files of an algorithm need the struct, this stands in a header.
- * TABLE(SL_ARGUMENT) is the struct's members, TABLE(SL_MEMBER) the entries: of arguments that several algorithms have
- * in common. */
+/* SL_ARGUMENTS: for a kernel algorithm; the first member is `events`. SL_HOST_ARGUMENTS: for a constant, a source or a
+ * sink, which have no `events`. If several files of an algorithm need the struct, this belongs in a header.
+ * TABLE(SL_ARGUMENT) gives the members of the struct and TABLE(SL_MEMBER) the table entries; use them for arguments
+ * that several algorithms share. */
 #define SL_ARGUMENTS(name, TABLE) \
   struct name##_args {            \
     struct sl_events events;      \

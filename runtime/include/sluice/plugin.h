@@ -1,16 +1,15 @@
 /* plugin.h: the contract between the Sluice runtime and a plugin.
  *
- * A plugin is one shared object per target that exports one data symbol, `sluice_plugin`: constant tables that
- * name its algorithms and describe their arguments. The runtime reads the tables without calling plugin code,
- * plans all memory from them, fills each algorithm's argument struct through the offsets given in them, and calls
- * `run` (kernels), `make` (constants), or the source and sink functions.
+ * A plugin is one shared object per target that exports one data symbol, `sluice_plugin`: constant tables that name its
+ * algorithms and describe their arguments. The runtime reads the tables without calling plugin code, plans all memory
+ * from them, fills each algorithm's argument struct at the offsets given in them, and calls `run` (kernels), `make`
+ * (constants), or the source and sink functions.
  *
- * Its parts are collections.h (what algorithms hand each other), members.h (how one writes down its arguments),
- * services.h (what the runtime does for it) and host.h (sources and sinks); what a kernel calls is in kernel.h.
+ * Parts: collections.h (data passed between algorithms), members.h (how an algorithm declares its arguments),
+ * services.h (functions that the runtime provides), host.h (sources and sinks). Functions for kernels are in kernel.h.
  *
- * Everything that `sluice_plugin` reaches is frozen by SL_ABI_VERSION. The headers compile as C11, C++20 and CUDA C++.
- *
- * Rationale: tables instead of registration calls, so that `list`, `describe`, `schema` and the planner need no
+ * Everything reachable from `sluice_plugin` is frozen by SL_ABI_VERSION. The headers compile as C11, C++20 and CUDA
+ * C++. Rationale: with tables instead of registration calls, `list`, `describe`, `schema` and the planner need no
  * plugin code, no GPU and no constructor order.
  */
 #ifndef SLUICE_PLUGIN_H
@@ -41,7 +40,8 @@ enum {
   SL_MEMBER_NODE_HASH,
   SL_MEMBER_FIELD
 };
-/* OPENED and FIELD are for the runtime: it put the member there in the place of an open port, of a field reference. */
+/* Flags of a member. OPENED and FIELD are set by the runtime only, on members that replace an open port or a field
+ * reference. */
 enum {
   SL_FLAG_OPTIONAL = 1,
   SL_FLAG_BUDGET = 2,
@@ -51,8 +51,8 @@ enum {
   SL_FLAG_TUNED = 32,
   SL_FLAG_SHARED = 64,
   SL_FLAG_FIELD = 128,
-  SL_FLAG_READ = 256,   /* PROPERTY of type string: the path of a file that is read, */
-  SL_FLAG_WRITTEN = 512 /* or that is written */
+  SL_FLAG_READ = 256,   /* PROPERTY of type string: path of a file that is read */
+  SL_FLAG_WRITTEN = 512 /* PROPERTY of type string: path of a file that is written */
 };
 
 struct sl_member {
@@ -62,33 +62,35 @@ struct sl_member {
   uint32_t flags;
   uint32_t args_offset;
   uint32_t args_size;
-  const struct sl_collection *collection; /* IN, OUT; OPEN_IN, OPEN_OUT: what all its collections look like */
+  const struct sl_collection *collection; /* IN, OUT; OPEN_IN, OPEN_OUT: the base of all its collections */
   const char *fields;                     /* IN: the fields read, separated by blanks; "" means all */
-  const char *shares;                     /* OUT: port (in or out) whose offsets these items use, or NULL */
-  const char *in_place;                   /* OUT: input port whose dying fields of equal name may be reused, or NULL */
+  const char *shares;                     /* OUT: port (in or out) that provides the items' offsets, or NULL */
+  const char *in_place;                   /* OUT: input port; its fields' memory may be reused for fields of equal name
+                                           * after their last use. Or NULL */
   const char *trait;                      /* OPEN_IN, OPEN_OUT */
   const char *unit;                       /* PROPERTY */
-  const char *default_text;               /* PROPERTY: a string; a choice; the values of an array, "[1, 2]" */
-  /* PROPERTY of type enumeration: names, separated by blanks; of READ and WRITTEN: those of the files, if the path is
-   * that of a folder; FIELD: types, "" for all */
+  const char *default_text;               /* PROPERTY: default of a string, an enumeration or an array ("[1, 2]") */
+  /* Separated by blanks. PROPERTY of type enumeration: its names; READ, WRITTEN: names of the files, if the path is a
+   * folder; FIELD: accepted types, "" for all */
   const char *choices;
   uint32_t type;  /* PROPERTY, SCRATCH, TABLE */
-  uint32_t count; /* PROPERTY: values of an array; 0: it is none. OPEN_...: ports after it, set by the runtime */
-  double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range is that of each value of an array */
+  uint32_t count; /* PROPERTY: values of an array; 0: not an array. OPEN_...: ports after it, set by the runtime */
+  double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range applies to each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
-  struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, a group each */
+  struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, one per group */
 };
 
-/* A field of any collection, which the graph names, `set: { member: NODE.FIELD }`; an input in all other respects.
- * `types`: those that it can have, "f32 f64"; "" for all. sl_field_begin and sl_field_f64 of sluice/kernel.h read it.
+/* A field of any collection, named in the graph by `set: { member: NODE.FIELD }`; in all other respects an input. Its
+ * table lists the accepted types, "f32 f64"; "" for all. Kernels read it with sl_field_begin and sl_field_f64 of
+ * sluice/kernel.h.
  */
 struct sl_field_ref {
   const void *values;
-  const uint32_t *offsets;      /* of items; null for values by event */
-  const uint32_t *item_offsets; /* of subitems; null for values by event or item */
+  const uint32_t *offsets;      /* offsets of items; NULL for values per event */
+  const uint32_t *item_offsets; /* offsets of subitems; NULL for values per event or per item */
   uint32_t type;                /* SL_TYPE_... */
   uint32_t shape;               /* SL_SHAPE_CODE_PER_EVENT, _PER_ITEM or _PER_SUBITEM */
-  uint32_t width;               /* values an entry */
+  uint32_t width;               /* values per entry */
   uint32_t reserved;
 };
 
@@ -102,31 +104,32 @@ struct sl_kernel_block {
   uint32_t reserved;
 };
 
-/* What a kernel algorithm's `run` gets. */
+/* Argument of a kernel algorithm's `run`. */
 struct sl_launch {
   uint32_t size;
   uint32_t block_threads;  /* the node's block size; 1 on cpu */
-  uint32_t grid_blocks;    /* of SL_PER_EVENT */
+  uint32_t grid_blocks;    /* grid size of SL_PER_EVENT */
   uint32_t events_max;     /* E: the largest number of events in a slice */
-  uint32_t device_threads; /* that the device runs at a time: what a flat grid has at most */
+  uint32_t device_threads; /* threads that the device runs at once: the largest flat grid */
   uint32_t block_count;
-  const struct sl_kernel_block *blocks; /* of the kernels whose block size is not block_threads */
+  const struct sl_kernel_block *blocks; /* kernels with another block size than block_threads */
   const struct sl_services *services;
   void *backend; /* CUDA: the stream; simt: the emulator */
-  /* Enqueues, in place: counts[0..n) become exclusive prefix sums, counts[n] their total, n = events in the slice.
-   * Records the total in bound->used; where it exceeds bound->capacity, all n + 1 values become 0 instead, so that
-   * whoever follows finds no items and writes nothing. Refuses events with more than bound->event_limit. `bound` may be
-   * NULL. */
+  /* Enqueues an exclusive prefix sum in place, n = events in the slice: counts[0..n) become the sums, counts[n] the
+   * total. Records the total in bound->used. If it exceeds bound->capacity, all n + 1 values become 0 instead, so that
+   * later kernels find no items and write nothing. Refuses events with more than bound->event_limit. `bound` may be
+   * NULL. Returns 0 or SL_E... */
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
-  /* The same over items: n = offsets[events in the slice], and the counts of items before offsets[0] are taken as 0. */
+  /* Enqueues the scan over items: n = offsets[events in the slice]; the counts of items before offsets[0] are taken as
+   * 0. Capacity and errors as for `scan`. */
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
 };
 /* --------------------------------------------------------------------------------------------- algorithms */
 
 enum { SL_KIND_KERNEL, SL_KIND_CONSTANT, SL_KIND_SOURCE, SL_KIND_SINK };
 
-/* Text of an error that kernels raise with sl_event_fail(): printed with the event's place; `detail` as "(detail N)".
- */
+/* Text of an error that kernels raise with sl_event_fail(), printed with the event's location; `detail` as "(detail
+ * N)". */
 struct sl_event_error {
   uint32_t code; /* 1..255 */
   uint32_t reserved;
@@ -141,42 +144,45 @@ struct sl_algorithm {
   uint32_t member_count;
   uint32_t block_threads; /* default block size of a kernel node */
   uint32_t state_size;    /* sources and sinks: bytes of state, zeroed, owned by the runtime */
-  uint32_t takes_feed; /* 1: a source of what a program feeds from its memory (services->feed), and of nothing else */
+  uint32_t takes_feed;    /* 1: a source of events that a program feeds (services->feed), and of nothing else */
   const struct sl_member *members;
-  /* Enqueues the node's kernels for one slice. Does not wait, allocate, or look at device memory. */
+  /* Enqueues the node's kernels for one slice. Does not wait, allocate or read device memory. */
   int (*run)(const struct sl_launch *l, const void *args);
-  /* Constants: fills the arrays of the output ports, got from make_array. args: properties, inputs (other constants).
-   */
+  /* Constants: fills the arrays of the output ports, which it gets from make_array. args: properties, inputs (other
+   * constants). */
   int (*make)(const struct sl_services *s, const void *args);
   const struct sl_source *source;
   const struct sl_sink *sink;
-  /* What follows is optional, and NULL or 0 where there is none. */
+  /* All following members are optional: NULL or 0 if absent. */
   const struct sl_event_error *errors;
   uint32_t error_count;
   uint32_t reserved_errors;
-  /* Do the properties agree with each other, with the names and number of a list port's inputs, whose `at` is NULL, and
-   * with which optional inputs are connected, whose bound.capacity is not 0? Says what is wrong through `message`. */
+  /* Checks that the properties are consistent with each other, with the names and number of a list port's inputs, and
+   * with the optional inputs that are connected. `at` of a list port is NULL; bound.capacity is 0 for an input that is
+   * not connected. Returns 0, or an error that it has reported through `message`. */
   int (*check)(const struct sl_services *s, const void *args);
   /* Kernels: writes the SL_COMPUTED members of `args`, and the tables that it gets from make_table. Called once, on the
-   * host, after the constants were made, also where nothing is run. args: properties, strings too, and inputs that are
-   * constants, in host memory; everything else is zero. In `run` and in kernels strings are NULL. */
+   * host, after the constants were made, also if the session does not run. args: properties including strings, and
+   * inputs that are constants, in host memory; all other members are zero. In `run` and in kernels, strings are
+   * NULL. */
   int (*prepare)(const struct sl_services *s, void *args);
-  /* A version shaped for this target, with the same results. The default if present. */
+  /* Version optimised for this target, with the same results. Used by default if present. */
   int (*run_tuned)(const struct sl_launch *l, const void *args);
-  const struct sl_kernel_block *blocks; /* kernels whose block size a graph can set alone, and its default */
+  const struct sl_kernel_block *blocks; /* kernels with a block size that a graph can set separately, and its default */
   uint32_t block_count;
   uint32_t reserved_blocks;
-  /* Nodes of one family whose inputs are there run together: `run_family` enqueues what `run` would for each of `count`
-   * nodes. Algorithms of a plugin with the same `family` have the same run_family and args_size. `args`: their argument
-   * structs, one after another, in memory that kernels read; host_args: the same where the host reads them. */
+  /* Nodes of one family run together when their inputs are ready: `run_family` enqueues the work that `run` would
+   * enqueue for each of `count` nodes. Algorithms of a plugin with the same `family` have the same run_family and
+   * args_size. `args`: the nodes' argument structs, contiguous, in memory that kernels read; host_args: a copy in host
+   * memory. */
   const char *family;
   int (*run_family)(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count);
 };
 
-/* A name that an algorithm of this plugin had before: the error about an unknown algorithm suggests the present one. */
+/* A former name of an algorithm of this plugin: the error about an unknown algorithm suggests the present name. */
 struct sl_former_name {
-  const char *former;    /* with the plugin of that time: "tracks.fit" */
-  const char *algorithm; /* of this plugin: "kalman_filter" */
+  const char *former;    /* with the plugin name of that time: "tracks.fit" */
+  const char *algorithm; /* present name in this plugin: "kalman_filter" */
 };
 
 struct sl_plugin {
@@ -201,15 +207,15 @@ SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 152, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_former_name) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
 
-/* Definitions. Each takes NAME_members and struct NAME_args of the same file; plugin.c declares what it lists with
- * SL_DECLARE(NAME). */
+/* Definitions. Each uses NAME_members and struct NAME_args of the same file; plugin.c declares the algorithms that it
+ * lists with SL_DECLARE(NAME). */
 #define SL_COUNT_(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
 #ifdef __cplusplus
 #define SL_EXTERN_ extern "C"
 #else
 #define SL_EXTERN_ extern
 #endif
-/* hipcc would copy a constant table into device code, where the functions that it names are not. */
+/* hipcc would copy a constant table into device code, where the functions in it do not exist. */
 #if defined(__HIPCC__)
 #define SL_TABLE_
 #else
@@ -218,10 +224,10 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
 #define SL_DECLARE(name) \
   SL_EXTERN_ __attribute__((visibility("hidden"))) SL_TABLE_ struct sl_algorithm sl_algorithm_##name
 /* A kernel algorithm: name, doc, default block size, `int run(const struct sl_launch *, const struct NAME_args *)`;
- * then what it has of the following, in this order. */
+ * then any of the following, in this order. */
 #define SL_ALGORITHM(name_, doc_, block_, run_, ...) \
   SL_ALGORITHM_OF_SIZE(name_, sizeof(struct name_##_args), doc_, block_, run_, __VA_ARGS__)
-/* One whose struct of arguments is followed by what is not used, to be as large as those of others of its family. */
+/* An algorithm with an argument struct padded to `size_`, the size common to its family. */
 #define SL_ALGORITHM_OF_SIZE(name_, size_, doc_, block_, run_, ...)                                        \
   static int name_##_run_(const struct sl_launch *l, const void *args) {                                   \
     return run_(l, (const struct name_##_args *)args);                                                     \
@@ -237,27 +243,27 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
                                                         .members = name_##_members,                        \
                                                         .run = name_##_run_,                               \
                                                         __VA_ARGS__}
-/* It can refuse events: a table of struct sl_event_error. */
+/* The events that it can refuse: a table of struct sl_event_error. */
 #define SL_ERRORS_OF(table) .errors = table, .error_count = SL_COUNT_(table)
-/* A check of its properties: int function(const struct sl_services *, const void *args). */
+/* Check of its properties: int function(const struct sl_services *, const void *args). */
 #define SL_CHECK(function) .check = function
-/* What it computes once for a node: int function(const struct sl_services *, void *args). */
+/* Computation of node constants, once per node: int function(const struct sl_services *, void *args). */
 #define SL_PREPARE(function) .prepare = function
-/* A version shaped for this target, or NULL: int function(const struct sl_launch *, const void *args). One shaped for
- * cpu alone, which need not be there for other targets. */
+/* A version optimised for the target, or NULL: int function(const struct sl_launch *, const void *args). SL_CPU_TUNED:
+ * a function that exists for cpu only. */
 #define SL_TUNED(function) .run_tuned = function
 #ifdef SL_TARGET_CPU
 #define SL_CPU_TUNED(function) SL_TUNED(function)
 #else
 #define SL_CPU_TUNED(function) SL_TUNED(NULL)
 #endif
-/* Kernels whose block size can be set alone: a table of struct sl_kernel_block. */
+/* Kernels with separately settable block sizes: a table of struct sl_kernel_block. */
 #define SL_BLOCKS(table) .blocks = table, .block_count = SL_COUNT_(table)
-/* A source of what a program feeds. */
+/* A source of events that a program feeds. */
 #define SL_TAKES_FEED .takes_feed = 1
-/* Many nodes run in one launch: see run_family. */
+/* Several nodes run in one launch: see run_family. */
 #define SL_FAMILY(name, function) .family = name, .run_family = function
-/* A constant; it can have an SL_CHECK, as sources and sinks can. */
+/* A constant. Constants, sources and sinks may have SL_CHECK. */
 #define SL_CONSTANT(name_, doc_, make_, ...)                                                                \
   static int name_##_make_(const struct sl_services *s, const void *args) {                                 \
     return make_(s, (const struct name_##_args *)args);                                                     \
@@ -294,8 +300,8 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
                                                         .sink = &(sink_),                                   \
                                                         __VA_ARGS__}
 
-/* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc), which a table of struct
- * sl_former_name may follow: SL_FORMER_NAMES(table). The build defines SL_TARGET. */
+/* plugin.c: the table `algorithms` of pointers, then SL_PLUGIN(name, version, doc), optionally followed by a table of
+ * struct sl_former_name: SL_FORMER_NAMES(table). The build defines SL_TARGET. */
 #define SL_ENTRY(name)         &sl_algorithm_##name
 #define SL_FORMER_NAMES(table) .former_count = SL_COUNT_(table), .former_names = table
 #define SL_PLUGIN(name_, version_, doc_, ...)                                             \

@@ -1,5 +1,5 @@
-/* services.h: what the runtime does for a plugin: messages, memory of constants, files that sinks write, and what a
- * program feeds. A part of plugin.h; algorithms get struct sl_services with each call.
+/* services.h: functions that the runtime provides to a plugin: messages, memory of constants, output files of sinks,
+ * and events fed by a program. Part of plugin.h; algorithms get struct sl_services with each call.
  */
 #ifndef SLUICE_SERVICES_H
 #define SLUICE_SERVICES_H
@@ -10,78 +10,79 @@
 extern "C" {
 #endif
 
-/* A property of a node as the graph has it, or its default. */
+/* A property of a node: the value set in the graph, or the default. */
 struct sl_run_setting {
   const char *name;
-  const char *text;             /* of a string or a field reference ("tracks.tx"), else NULL */
-  double number;                /* of any other type; of a choice which one, from 0 */
-  const struct sl_field *field; /* of a field reference: what it refers to, else NULL */
+  const char *text;             /* value of a string or a field reference ("tracks.tx"), else NULL */
+  double number;                /* value of any other type; of an enumeration: the index of the name, from 0 */
+  const struct sl_field *field; /* of a field reference: the field it refers to, else NULL */
 };
 
 /* An output of the graph, in the order of its `outputs:`. */
 struct sl_run_output {
-  const char *name; /* "tracks", or "fit.end_states" of a node with several */
+  const char *name; /* "tracks", or "fit.end_states" if the node has several outputs */
   const struct sl_collection *collection;
-  uint64_t items, digest; /* so far; whole in a sink's `finish`. The digest is 0 where nobody asked for one */
-  /* Of TOTAL fields: the sums so far, field by field, `items` entries of `width` values each; else NULL. Those of an
-   * i64 are its two's complement. */
+  uint64_t items, digest; /* so far; final in a sink's `finish`. The digest is 0 if none was requested */
+  /* TOTAL fields: the sums so far, field by field, `items` entries of `width` values each; else NULL. Sums of an i64
+   * field are in two's complement. */
   const uint64_t *totals;
-  /* The node that makes it: "generic.histogram", and its properties and field references, arrays excepted.
-   * Rationale: totals are bare counts; what they are counts of stands in the graph. */
+  /* The algorithm of the node that makes it ("generic.histogram"), and the node's properties and field references,
+   * without arrays. Rationale: totals are bare counts; the graph defines their meaning. */
   const char *algorithm;
   const struct sl_run_setting *settings;
   uint32_t setting_count, reserved;
 };
 
-/* What a run is, for sinks that write it down. Borrowed until the sink's `close` returns. */
+/* Identity of a run, for sinks that record it. Borrowed until the sink's `close` returns. */
 struct sl_run {
   uint32_t size, plugin_count, output_count;
-  uint32_t is_interrupted; /* in `finish`: the run was stopped before its end, and no file may look complete */
+  uint32_t is_interrupted; /* in `finish`: the run was stopped before its end, so that no file may look complete */
   const char *sluice_version;
   const char *device;         /* "cpu", "cuda:1" */
   const char *graph_text;     /* the whole graph with all defaults, as YAML */
-  uint64_t graph_digest;      /* of that text */
-  const char *const *plugins; /* that the graph uses: "velo 0.2.0 cpu" */
+  uint64_t graph_digest;      /* of graph_text */
+  const char *const *plugins; /* used by the graph: "velo 0.2.0 cpu" */
   const struct sl_run_output *outputs;
 };
 
-/* Files that sinks write. All go through these functions, so that they behave alike: a file is written as PATH.part
- * (or .part2 and so on) and gets its name when it is whole; devices, FIFOs and standard output ("-") are written as
- * they are; a path that is an input of the run, or another of its outputs, is refused. When the disk is full or the run
- * ends early, the file is cut back to its last whole event, and a message says how many it keeps. All but `open` take
- * the file; those that return int return 0, or an error that they have reported. In `open`, `consume`, `flush`,
- * `finish` and `close` of a sink. */
+/* Output files of sinks. A file is written as PATH.part (or .part2 and so on) and renamed when it is complete; devices,
+ * FIFOs and standard output ("-") are written directly. A path that is an input of the run or another output of it is
+ * refused. If the disk is full or the run ends early, the file is truncated after its last whole event, and a message
+ * reports how many events it contains. All functions except `open` take the file. Functions that return int return 0,
+ * or an error that they have reported. May be called in `open`, `consume`, `flush`, `finish` and `close` of a sink. */
 struct sl_output;
 struct sl_services;
-enum { SL_OUTPUT_BY_PATH = 1 }; /* a library writes it by its name: regular files only */
+enum { SL_OUTPUT_BY_PATH = 1 }; /* a library writes the file by its name: regular files only */
 struct sl_output_calls {
   uint32_t size, reserved;
-  /* `path` empty or NULL: an error that says to name one. */
+  /* `path` empty or NULL: an error that asks for a path. */
   int (*open)(const struct sl_services *s, const char *path, uint32_t flags, struct sl_output **file);
-  /* Where it is written, and, when finished, what it is called. Valid until `close`. */
+  /* The path that is being written; after `finish`, the final path. Valid until `close`. */
   const char *(*place)(const struct sl_output *file);
-  uint64_t (*bytes)(const struct sl_output *file); /* so far */
-  /* Bytes that `reserve` can still give without writing what it gave before. */
+  uint64_t (*bytes)(const struct sl_output *file); /* written so far */
+  /* Bytes that `reserve` can still provide without writing earlier data. */
   uint64_t (*room)(const struct sl_output *file);
-  /* Contiguous bytes to be filled by the caller. What was added before is written first if there is no room. */
+  /* Provides contiguous bytes, to be filled by the caller. Writes the data added before if there is no room. */
   int (*reserve)(struct sl_output *file, uint64_t bytes, void **place);
-  void (*trim)(struct sl_output *file, uint64_t bytes); /* gives back the last of what was reserved */
+  void (*trim)(struct sl_output *file, uint64_t bytes); /* gives back the last bytes of a reservation */
   int (*add)(struct sl_output *file, const void *data, uint64_t bytes);
-  /* What was added so far ends with a whole event; `events` more of them since the last mark. BY_PATH: so many more are
-   * safe in the file. */
+  /* Marks the end of a whole event; `events` is the number of events since the last mark. BY_PATH: so many more events
+   * are complete in the file. */
   void (*mark)(struct sl_output *file, uint64_t events);
-  int (*flush)(struct sl_output *file); /* hands all that was added to the system */
-  /* BY_PATH: says that `step` ("write to it") failed, why, and how many events are safe. Returns SL_EIO. */
+  int (*flush)(struct sl_output *file); /* passes all added data to the operating system */
+  /* BY_PATH: reports that `step` ("write to it") failed, the reason, and how many events are complete. Returns
+   * SL_EIO. */
   int (*fail)(struct sl_output *file, const char *step, const char *reason);
-  /* Writes the rest, to the disk, and gives the file its name; in an interrupted run, leaves it the other one. */
+  /* Writes the remaining data to disk and renames the file to its final name; in an interrupted run, the temporary name
+   * stays. */
   int (*finish)(struct sl_output *file);
-  /* After `finish`, or instead of it: then the whole events so far are kept under the name of `place`, or, where there
-   * are none, nothing. NULL does nothing. */
+  /* After `finish`, or instead of it: in that case the whole events so far are kept under the name that `place`
+   * returns; a file without whole events is removed. NULL: does nothing. */
   void (*close)(struct sl_output *file);
 };
 
-/* A piece of an event in the memory of a program that feeds a run (sluice.h): for LHCb, the payload of a raw bank. What
- * the numbers mean is between the program and the source. */
+/* A piece of an event in the memory of a program that feeds a run (sluice.h): for LHCb, the payload of a raw bank. The
+ * program and the source agree on the meaning of the numbers. */
 struct sl_feed_block {
   const void *data; /* any alignment; NULL only where there are no bytes */
   uint32_t bytes;
@@ -89,61 +90,62 @@ struct sl_feed_block {
   uint8_t type, version;
 };
 
-/* What a program gave: an event as blocks, or a packet, which holds as many events as the source finds in it. */
+/* An entry given by a program: an event as blocks, or a packet, which holds as many events as the source finds in
+ * it. */
 struct sl_feed_entry {
-  uint64_t index;                     /* from 0, in the order in which entries were given */
-  const struct sl_feed_block *blocks; /* of an event; NULL: it is a packet, or an event without blocks */
-  const void *packet;                 /* NULL: it is an event */
+  uint64_t index;                     /* from 0, in the order in which the entries were given */
+  const struct sl_feed_block *blocks; /* of an event; NULL: a packet, or an event without blocks */
+  const void *packet;                 /* NULL: the entry is an event */
   uint64_t packet_bytes;
-  uint64_t number; /* of an event that does not say it itself, and its run */
+  uint64_t number; /* event number and run, if the event's data does not contain them */
   uint32_t run, block_count;
 };
 
-/* Where a source gets what a program feeds. Called from `fill` only. */
+/* Where a source gets the events that a program feeds. Called from `fill` only. */
 struct sl_feed_calls {
   uint32_t size, reserved;
   void *context;
-  /* The next entries, `count` at most and each once; waits up to `wait_us` for the first. 1: there may be more, 0: that
-   * was the end. What they point to stays until they are packed. */
+  /* Gets the next entries, at most `count`, each entry once; waits up to `wait_us` for the first. Returns 1: there may
+   * be more; 0: the feed has ended. The memory of an entry stays valid until `packed` is called for it. */
   int (*take)(void *context, struct sl_feed_entry *entries, uint32_t count, uint64_t wait_us, uint32_t *taken);
-  /* The earliest `count` entries that were taken and not yet said to be packed made `events_each` events each, and
-   * nobody will look at their memory any more. */
+  /* Reports that the earliest `count` entries that were taken and not yet reported made `events_each` events each, and
+   * that their memory is no longer used. */
   void (*packed)(void *context, uint64_t count, uint64_t events_each);
 };
 
-/* What the runtime does for a plugin. Passed to each call; valid until the call returns, those of a source or a sink
- * until its `close` has returned. `context` goes back as the first argument. */
+/* Services of the runtime. Passed to each call and valid until it returns; for a source or a sink, valid until its
+ * `close` has returned. `context` is passed as the first argument of each function. */
 struct sl_services {
   uint32_t size, reserved;
   void *context;
-  /* Adds a message (printf format) to the run's diagnostics. Any thread. One that begins with a property's name and a
-   * colon, "cut: ", is shown with the place where the graph sets it. A format that begins with the name of a string,
-   * "cut+%u: ", is shown as "cut: ", with the place of that byte of its text (uint32_t), if the text stands in one line
-   * as it is: plain, or in quotes without escapes. Of one node, severity and format the first 20 are printed, further
-   * ones counted: what must not be counted together has a format of its own. */
+  /* Adds a message (printf format) to the run's diagnostics. Any thread. A message that begins with a property's name
+   * and a colon, "cut: ", is shown with the location where the graph sets the property. A format that begins with the
+   * name of a string property and a byte offset (uint32_t), "cut+%u: ", is shown as "cut: " with the location of that
+   * byte of the string, if the string is plain or quoted without escapes and on one line. For each node, severity and
+   * format, the first 20 messages are printed and further ones counted; messages that must not be counted together need
+   * different formats. */
   void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
-  /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime.
-   * NULL (with a message) when there is none or no such field. */
+  /* In `make` only: memory for `count` values of field `field` of output `port`, zeroed, owned by the runtime. NULL,
+   * with a message, if out of memory or if there is no such field. */
   void *(*make_array)(void *context, const char *port, const char *field, uint64_t count);
-  /* In `make` and `prepare` only: how many values field `field` of input `port`, another constant's, has; 0 if there is
-   * none. `port` is "PORT.NAME" for a producer of a list port, by its name. */
+  /* In `make` and `prepare` only: number of values of field `field` of input `port`, which is another constant; 0 if
+   * there is none. For a list port, `port` is "PORT.NAME" with the name of the producer. */
   uint64_t (*array_count)(void *context, const char *port, const char *field);
   const struct sl_run *run; /* in sinks; NULL elsewhere */
-  const char *node_name;    /* in the graph */
-  /* In `prepare` only: memory for the `count` values of SL_TABLE member `table`, zeroed, owned by the runtime; once.
-   * NULL (with a message) when there is none or no such member. */
+  const char *node_name;    /* name in the graph */
+  /* In `prepare` only: memory for the `count` values of SL_TABLE member `table`, zeroed, owned by the runtime; once per
+   * table. NULL, with a message, if out of memory or if there is no such member. */
   void *(*make_table)(void *context, const char *table, uint64_t count);
   const struct sl_output_calls *output; /* in sinks; NULL elsewhere */
-  /* In a source's `fill` only: calls body(work, i, worker) for each i < count, once, in any order and several at a
-   * time, and returns when all are done; worker < `workers`, and never twice at a time. Not from within another such
-   * loop. Results must not depend on who does what: what is told, and in which order events come, is decided between
-   * loops. Rationale: `fill` stays one call at a time, in input order, so that a source need not think of anything
-   * else. */
+  /* In a source's `fill` only: calls body(work, i, worker) once for each i < count, in any order and concurrently, and
+   * returns when all calls are done. worker < `workers`; no two concurrent calls have the same one. Must not be nested.
+   * Results must not depend on the worker: messages and the order of events are decided between loops. Rationale:
+   * `fill` itself is one call at a time, in input order, so that sources need no other synchronisation. */
   void (*in_parallel)(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
                       void *work);
-  uint32_t workers; /* in sources, `open` too, 1 or more; 0 elsewhere */
+  uint32_t workers; /* in sources, including `open`: at least 1; 0 elsewhere */
   uint32_t reserved_workers;
-  const struct sl_feed_calls *feed; /* in a source that takes a feed, where the program has one; NULL elsewhere */
+  const struct sl_feed_calls *feed; /* in a source that takes a feed, if the program has one; NULL elsewhere */
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_run_setting) == 32, "frozen by the ABI");

@@ -1,9 +1,9 @@
-/* simt_race.h: how a plugin built to find races (`--device simt --race`, docs/simt.md) tells the emulator of each
- * access to memory.
+/* simt_race.h: how a plugin built for race detection (`--device simt --race`, docs/testing.md) reports each memory access
+ * to the emulator.
  *
- * Its kernels are compiled with -fsanitize=thread, which makes the compiler call a function before each access. Those
- * functions stand here, and not in the sanitizer's library: with SL_RACE_HOOKS defined this header is a source of the
- * plugin, compiled without the sanitizer. The linker sends calls of memcpy, memmove and memset here, too.
+ * The kernels are compiled with -fsanitize=thread, so that the compiler calls a function before each access. These
+ * functions are defined here instead of in the sanitizer's library: with SL_RACE_HOOKS defined, this header is a source
+ * file of the plugin, compiled without the sanitizer. The linker redirects memcpy, memmove and memset here, too.
  */
 #ifndef SLUICE_SIMT_RACE_H
 #define SLUICE_SIMT_RACE_H
@@ -12,14 +12,14 @@
 
 enum { SL_RACE_READ = 1, SL_RACE_WRITE = 2, SL_RACE_ATOMIC = 4 };
 
-/* `place`: where the code goes on after the call. */
+/* `place`: return address of the call. */
 struct sl_race_api {
   uint32_t size, version; /* SL_SIMT_VERSION */
   void (*access)(const struct sl_race_api *race, const void *place, const void *memory, uint64_t bytes, uint32_t kind);
   void (*copy)(const struct sl_race_api *race, const void *place, void *to, const void *from, uint64_t bytes);
 };
 
-/* What sl_launch.backend points to, of an emulator that looks for races. */
+/* The struct that sl_launch.backend points to if the emulator detects races. */
 struct sl_race_stream {
   struct sl_simt_stream simt;
   const struct sl_race_api *race;
@@ -28,11 +28,10 @@ struct sl_race_stream {
 SL_STATIC_ASSERT(sizeof(struct sl_race_api) == 24, "frozen by SL_SIMT_VERSION");
 SL_STATIC_ASSERT(sizeof(struct sl_race_stream) == 56, "frozen by SL_SIMT_VERSION");
 
-#ifndef __cplusplus /* the rest is for kernels, which are C there */
+#ifndef __cplusplus /* the rest is for kernels, which are C on this target */
 /* Set by SL_LAUNCH while a kernel runs. */
 extern _Thread_local const struct sl_race_api *sl_race __attribute__((visibility("hidden")));
 
-/* What memcpy, memmove and memset are, there. */
 void *__wrap_memcpy(void *to, const void *from, unsigned long bytes) __attribute__((visibility("hidden")));
 void *__wrap_memmove(void *to, const void *from, unsigned long bytes) __attribute__((visibility("hidden")));
 void *__wrap_memset(void *to, int value, unsigned long bytes) __attribute__((visibility("hidden")));
@@ -45,7 +44,7 @@ _Thread_local const struct sl_race_api *sl_race;
 #define SL_TELL_(memory, bytes, kind) \
   if (sl_race) sl_race->access(sl_race, __builtin_return_address(0), memory, bytes, kind)
 
-/* The compiler's calls, by the names that it gives them. */
+/* The functions that the compiler calls, by their fixed names. */
 #define SL_HOOK_ACCESS_(name, bytes, kind) \
   SL_HOOK_ void name(const void *memory);  \
   SL_HOOK_ void name(const void *memory) { SL_TELL_(memory, bytes, kind); }
@@ -76,7 +75,7 @@ SL_HOOK_NOTHING_(__tsan_func_exit)
 SL_HOOK_ void __tsan_func_entry(const void *caller);
 SL_HOOK_ void __tsan_func_entry(const void *caller) { (void)caller; }
 
-/* What kernel_simt.h makes atomics of. One thread runs at a time, so that nothing more is needed. */
+/* Atomics as kernel_simt.h uses them. Only one thread runs at a time, so that plain accesses are enough. */
 #define SL_HOOK_ATOMIC_(bits)                                                                          \
   SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order);     \
   SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order) {    \
@@ -93,7 +92,7 @@ SL_HOOK_ void __tsan_func_entry(const void *caller) { (void)caller; }
 SL_HOOK_ATOMIC_(32)
 SL_HOOK_ATOMIC_(64)
 
-/* gcc calls the C library's, and so the linker's --wrap brings them here; clang the sanitizer's. */
+/* gcc calls the C library's functions, which the linker's --wrap redirects here; clang calls the sanitizer's. */
 #define SL_HOOK_COPY_(name, real)                                                      \
   void *real(void *to, const void *from, unsigned long bytes);                         \
   SL_HOOK_ void *name(void *to, const void *from, unsigned long bytes);                \

@@ -1,5 +1,5 @@
-/* text.h: text in UTF-8, as XML 1.0 and JSON have it. Names, titles and paths may hold any bytes; what is written with
- * these functions is well-formed all the same.
+/* text.h: UTF-8 text for XML 1.0 and JSON. Names, titles and paths may contain any bytes; the text written by these
+ * functions is always well-formed.
  */
 #ifndef SLUICE_TEXT_H
 #define SLUICE_TEXT_H
@@ -12,11 +12,11 @@
 extern "C" {
 #endif
 
-/* Bytes of one character as sl_text_xml and sl_text_json write it, with the zero at the end. */
+/* Buffer size for one character written by sl_text_xml or sl_text_json, with the terminating zero. */
 enum { SL_TEXT_BYTES = 8 };
 
-/* The character at `text`, and its bytes; 0 and 1 at the end, and where the bytes are no UTF-8: cut short, overlong, a
- * surrogate, beyond U+10FFFF. */
+/* Returns the character at `text`, and its length in *bytes. Returns 0 with length 1 at the end, and for bytes that are
+ * not UTF-8: truncated, overlong, a surrogate, or beyond U+10FFFF. */
 static inline uint32_t sl_text_character(const char *text, uint32_t *bytes) {
   const unsigned char *c = (const unsigned char *)text;
   const uint32_t length = c[0] < 0x80 ? 1 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
@@ -34,8 +34,8 @@ static inline uint32_t sl_text_character(const char *text, uint32_t *bytes) {
   return character;
 }
 
-/* Writes the character at `text` for XML 1.0, between tags or in a value in quotes. Tabs and line breaks become blanks,
- * what XML does not allow or nobody can read U+FFFD. Returns the bytes of `text` that were used. */
+/* Writes the character at `text` for XML 1.0, between tags or in a quoted value. Tabs and line breaks become blanks;
+ * characters that XML forbids or that are not UTF-8 become U+FFFD. Returns the number of bytes of `text` consumed. */
 static inline uint32_t sl_text_xml(const char *text, char written[SL_TEXT_BYTES]) {
   uint32_t bytes;
   const uint32_t character = sl_text_character(text, &bytes);
@@ -51,8 +51,8 @@ static inline uint32_t sl_text_xml(const char *text, char written[SL_TEXT_BYTES]
   return bytes;
 }
 
-/* Writes the character at `text` for a string of JSON: control characters escaped, and U+FFFD for bytes that are no
- * UTF-8. Returns the bytes of `text` that were used. */
+/* Writes the character at `text` for a JSON string: control characters are escaped, bytes that are not UTF-8 become
+ * U+FFFD. Returns the number of bytes of `text` consumed. */
 static inline uint32_t sl_text_json(const char *text, char written[SL_TEXT_BYTES]) {
   static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
   uint32_t bytes;
@@ -67,6 +67,11 @@ static inline uint32_t sl_text_json(const char *text, char written[SL_TEXT_BYTES
   else
     snprintf(written, SL_TEXT_BYTES, "%.*s", (int)bytes, text);
   return bytes;
+}
+
+/* The word for a count: `one` for 1, else `many`. "1 event has", "0 events have". */
+static inline const char *sl_plural(uint64_t count, const char *one, const char *many) {
+  return count == 1 ? one : many;
 }
 
 #ifdef __cplusplus

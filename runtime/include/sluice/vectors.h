@@ -1,8 +1,8 @@
-/* vectors.h: eight values at a time, in the compiler's vector types. For versions shaped for the CPU (X.cpu.c) and what
- * is not kernels; kernels use lanes.h. gcc from 12 on, and clang.
+/* vectors.h: vectors of eight values, as vector types of the compiler (gcc from 12 on, and clang). For versions
+ * optimised for the CPU (X.cpu.c) and for host code; kernels use lanes.h.
  *
  * Operators work lane by lane; comparisons give -1 or 0 in each lane. Sums and differences of integers that may wrap
- * are unsigned.
+ * must be unsigned.
  */
 #ifndef SLUICE_VECTORS_H
 #define SLUICE_VECTORS_H
@@ -24,8 +24,7 @@ typedef int64_t i64x4 __attribute__((vector_size(32)));
 typedef int16_t i16x8 __attribute__((vector_size(16)));
 typedef uint16_t u16x8 __attribute__((vector_size(16)));
 
-/* All are inlined, so that none has vectors as arguments of a call, and it does not matter how these would be passed.
- */
+/* All functions are inlined, so that the calling convention for vectors does not matter. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
@@ -42,7 +41,7 @@ VECTOR_INLINE i32x8 i32x8_load(const int32_t *p) {
 }
 VECTOR_INLINE void f32x8_store(float *p, f32x8 v) { memcpy(p, &v, sizeof v); }
 VECTOR_INLINE void i32x8_store(int32_t *p, i32x8 v) { memcpy(p, &v, sizeof v); }
-/* Four values from or to either place; `low` is read or written first. */
+/* Four values from or to each address; `low` is read or written first. */
 VECTOR_INLINE i32x8 i32x8_load_halves(const int32_t *low, const int32_t *high) {
   i32x4 a, b;
   memcpy(&a, low, sizeof a);
@@ -55,7 +54,7 @@ VECTOR_INLINE void i32x8_store_halves(int32_t *low, int32_t *high, i32x8 v) {
   memcpy(high, &b, sizeof b);
 }
 
-/* p[at], lane by lane. gcc makes eight loads of the plain form, which take twice as long. */
+/* p[at], lane by lane. From the plain form, gcc makes eight loads, which take twice as long. */
 #ifdef __AVX2__
 VECTOR_INLINE f32x8 f32x8_gather(const float *p, i32x8 at) {
   return (f32x8)_mm256_i32gather_ps(p, (__m256i)at, sizeof *p);
@@ -83,7 +82,7 @@ VECTOR_INLINE f32x8 f32x8_select(i32x8 mask, f32x8 if_true, f32x8 if_false) {
   return (f32x8)i32x8_select(mask, (i32x8)if_true, (i32x8)if_false);
 }
 
-/* Of a mask: bit i says whether lane i is -1. */
+/* Bits of a mask: bit i is set if lane i is -1. */
 VECTOR_INLINE uint32_t i32x8_bits(i32x8 mask) {
 #ifdef __AVX__
   return (uint32_t)__builtin_ia32_movmskps256((f32x8)mask);
@@ -94,7 +93,7 @@ VECTOR_INLINE uint32_t i32x8_bits(i32x8 mask) {
 #endif
 }
 
-/* The bits of the first `count` lanes; of all from eight on. */
+/* The bits of the first `count` lanes; all eight if count >= 8. */
 VECTOR_INLINE uint32_t first_lanes_bits(uint32_t count) { return count < LANES ? (1u << count) - 1 : 0xFF; }
 
 /* Lane i gets v[at[i]]. */
@@ -106,7 +105,8 @@ VECTOR_INLINE i32x8 i32x8_permute(i32x8 v, i32x8 at) {
 #endif
 }
 
-/* The numbers of the lanes whose bit is set, in order; then 0. So a permutation by it brings these to the front. */
+/* The numbers of the lanes with a set bit, in order, then 0: as indices of i32x8_permute they move these lanes to the
+ * front. */
 VECTOR_INLINE i32x8 i32x8_lanes_of_bits(uint32_t bits) {
   i32x8 lanes;
 #if defined(__AVX512VL__)
@@ -123,14 +123,14 @@ VECTOR_INLINE i32x8 i32x8_lanes_of_bits(uint32_t bits) {
   return lanes;
 }
 
-/* Writes the lanes whose bits are set to p and after, in their order, and whatever after these: all eight are written.
- * Returns how many bits there are. */
+/* Stores the lanes with a set bit, in order, from p onwards. All eight values are written; those after the selected
+ * ones are undefined. Returns the number of bits set. */
 VECTOR_INLINE uint32_t i32x8_pack(int32_t *p, i32x8 v, uint32_t bits) {
   i32x8_store(p, i32x8_permute(v, i32x8_lanes_of_bits(bits)));
   return (uint32_t)__builtin_popcount(bits);
 }
 
-/* The same for words of 64 bits, whose halves are in `low` and `high`, and a mask. */
+/* i32x8_pack for words of 64 bits, with their halves in `low` and `high`, selected by a mask. */
 VECTOR_INLINE uint32_t i32x8_pack_words(uint64_t *p, i32x8 low, i32x8 high, i32x8 mask) {
   const uint32_t count = i32x8_pack((int32_t *)p, __builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11),
                                     i32x8_bits(__builtin_shufflevector(mask, mask, 0, 0, 1, 1, 2, 2, 3, 3)));
@@ -140,7 +140,7 @@ VECTOR_INLINE uint32_t i32x8_pack_words(uint64_t *p, i32x8 low, i32x8 high, i32x
   return (count + more) / 2;
 }
 
-/* Writes lanes, from 0 to 255, as bytes. */
+/* Stores lanes with values from 0 to 255 as bytes. */
 VECTOR_INLINE void i32x8_store_bytes(uint8_t *p, i32x8 v) {
 #ifdef __SSE4_1__
   const __m128i low = (__m128i)__builtin_shufflevector(v, v, 0, 1, 2, 3);
@@ -151,7 +151,7 @@ VECTOR_INLINE void i32x8_store_bytes(uint8_t *p, i32x8 v) {
 #endif
 }
 
-/* The first `count` of four values, and zeros, of which there is nothing to read. */
+/* Loads the first `count` of four values, and zeros for the others; their memory is not read. */
 VECTOR_INLINE u32x4 u32x4_load_some(const uint32_t *p, uint32_t count) {
 #ifdef __AVX2__
   const i32x4 lane = {0, 1, 2, 3};
@@ -163,9 +163,9 @@ VECTOR_INLINE u32x4 u32x4_load_some(const uint32_t *p, uint32_t count) {
 #endif
 }
 
-/* Minima and maxima of lanes are one instruction each: clang sees them in a selection, gcc in a loop, unless it unrolls
- * that first, or knows the comparison from elsewhere and selects by it, which takes three. f32x8_min and f32x8_max give
- * b where a is not a number. */
+/* Minima and maxima as one instruction each: clang recognises them in a selection; gcc in a loop, unless it unrolls the
+ * loop first or already knows the comparison, in which case it uses three. f32x8_min and f32x8_max return b where a is
+ * NaN. */
 #if defined(__AVX2__)
 VECTOR_INLINE f32x8 f32x8_min(f32x8 a, f32x8 b) { return (f32x8)_mm256_min_ps((__m256)a, (__m256)b); }
 VECTOR_INLINE f32x8 f32x8_max(f32x8 a, f32x8 b) { return (f32x8)_mm256_max_ps((__m256)a, (__m256)b); }
@@ -205,13 +205,13 @@ VECTOR_INLINE i64x4 i64x4_min(i64x4 a, i64x4 b) {
 #endif
 }
 
-/* Lane i gets lane i ^ distance: 4, 2, 1. */
+/* Lane i gets lane i ^ 4, i ^ 2 or i ^ 1. */
 #define LANES_SWAPPED_4(v) __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3)
 #define LANES_SWAPPED_2(v) __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5)
 #define LANES_SWAPPED_1(v) __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6)
 
-/* Steps of sorting networks: of v and `other`, lane by lane, the smaller, and in the upper half of all lanes, of each
- * four, or of each two, the larger. */
+/* Steps of sorting networks, lane by lane between v and `other`: the smaller value, and in the upper half of all lanes,
+ * of each four, or of each two, the larger value. */
 #define LANES_LOWER_THEN_UPPER(v, other, ...) \
   __builtin_shufflevector(i32x8_min(v, other), i32x8_max(v, other), __VA_ARGS__)
 #define LANES_ORDERED(v, other)          LANES_LOWER_THEN_UPPER(v, other, 0, 1, 2, 3, 12, 13, 14, 15)

@@ -1,4 +1,4 @@
-/* collectives.cu: every collective of blocks and every atomic of sluice/kernel.h, one directly after the other. */
+/* collectives.cu: every block collective and every atomic of sluice/kernel.h, directly after each other. */
 #include "collectives.h"
 
 #include <sluice/kernel.h>
@@ -18,7 +18,7 @@ struct sums {
   float weight;
 };
 
-/* Writes prefix and kept of an event. */
+/* Writes prefix and kept for an event. */
 static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t first, uint32_t count) {
   const uint32_t *value = a->numbers.value + first;
   struct sums s = {0, 0, 0, 0, UINT64_MAX, 0.0f};
@@ -46,8 +46,9 @@ static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t f
 
 enum { SUMS = 11 };
 
-/* Whether the sums of the weights by this thread's group, with another factor in each group, so that groups don't mix,
- * and in each sum, are factors of this one, one by one and at once. Factors are powers of two, so that sums are exact.
+/* Returns 1 if the sums of the weights over this thread's group, computed one by one and at once, have the expected
+ * factors. Each group and each sum has a different factor, so that mixed groups are detected. Factors are powers of
+ * two, so that sums are exact.
  */
 static SL_DEVICE uint32_t group_weights_agree(const struct collectives_args *a, uint32_t first, uint32_t count,
                                               float sum) {
@@ -60,7 +61,7 @@ static SL_DEVICE uint32_t group_weights_agree(const struct collectives_args *a, 
       const float weight = base + j < count ? factor * a->numbers.weight[first + base + j] : 0.0f;
       for (uint32_t k = 0; k < SUMS; k++) sl_sum32_add(&s[k], j, (float)(1u << k) * weight);
     }
-  struct sl_sum32 last = s[SUMS - 1]; /* on cpu, a total is taken once */
+  struct sl_sum32 last = s[SUMS - 1]; /* on cpu, a total may be taken only once */
   sl_group_sum32_totals(s, SUMS, totals);
   uint32_t agrees = sl_group_sum32_total(&last) == totals[SUMS - 1] ? 1u : 0u;
   for (uint32_t k = 0; k < SUMS; k++) agrees &= totals[k] == (float)(1u << k) * factor * sum ? 1u : 0u;
@@ -86,7 +87,7 @@ static SL_DEVICE void use_atomics(const struct collectives_args *a, uint32_t eve
     atomicAnd(&shared[3], value | 0xFFu);
     atomicMax(&global[4], value);
     atomicMin(&global[5], value);
-    exchanged += atomicExch(&global[6], value); /* each value but the last comes back once */
+    exchanged += atomicExch(&global[6], value); /* each value except the last is returned once */
   }
   exchanged = sl_block_sum_u32(exchanged);
   if (threadIdx.x == 0) {

@@ -1,4 +1,4 @@
-/* collectives.h: what the kernel of this folder takes and gives; its test fills the structs by hand. */
+/* collectives.h: arguments of the kernel in this folder; its test fills the structs by hand. */
 #ifndef COLLECTIVES_H
 #define COLLECTIVES_H
 

@@ -1,5 +1,4 @@
-/* collectives_expected.h: numbers for the kernel of this folder, and what it makes of them, by a serial reference. For
- * tests.
+/* collectives_expected.h: input numbers for the kernel in this folder, and the results of a serial reference.
  */
 #ifndef COLLECTIVES_EXPECTED_H
 #define COLLECTIVES_EXPECTED_H
@@ -14,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Counts that are 0, below, at and above warps and blocks. */
+/* Counts of 0, and below, at and above warp and block sizes. */
 static const uint32_t counts[] = {0, 1, 2, 31, 32, 33, 64, 100, 0, 257, 1023, 1025, 2500};
 enum { EVENTS = sizeof counts / sizeof counts[0], ITEMS = 5068 };
 
@@ -36,7 +35,7 @@ static inline void make_numbers(struct numbers *n) {
     n->offsets[e] = item;
     for (uint32_t i = 0; i < counts[e]; i++, item++) {
       state = state * 1664525u + 1013904223u;
-      n->value[item] = e % 2 ? state >> 20 : state; /* small ones tie, large ones wrap */
+      n->value[item] = e % 2 ? state >> 20 : state; /* small values tie, large ones wrap */
       n->weight[item] = (float)(int32_t)state * 1.1e-7f;
     }
   }
@@ -44,7 +43,7 @@ static inline void make_numbers(struct numbers *n) {
   assert_int_equal(item, ITEMS);
 }
 
-/* What kernel.h promises, in plain words. */
+/* Checks the results documented in kernel.h. */
 static inline void expect_event(const struct numbers *n, uint32_t e, struct results *r) {
   const uint32_t first = n->offsets[e], count = n->offsets[e + 1] - first;
   uint32_t *atomics = r->atomics + 7 * e;

@@ -1,10 +1,11 @@
-/* sort_row.h: a row of values sorted in parts by sl_warp_sort_u32, as many at a time as the warp takes. For tests. */
+/* sort_row.h: sorts a row of values in parts with sl_warp_sort_u32; a part has as many values as the warp sorts at
+ * once. */
 #ifndef SORT_ROW_H
 #define SORT_ROW_H
 
 #include <sluice/kernel.h>
 
-/* The parts, each ascending, and for each place in which part it is: where that begins. `rows`: keys of a thread. */
+/* The parts, each in ascending order, and for each index the beginning of its part. `rows`: keys per thread. */
 struct sorted_row {
   uint32_t *sorted, *part;
 };

@@ -1,5 +1,5 @@
-/* warps.cu: every collective of sluice/kernel.h for warps, groups and teams, one directly after the other. One warp of
- * the block has an event. */
+/* warps.cu: every collective of sluice/kernel.h for warps, groups and teams, directly after each other. One warp of the
+ * block per event. */
 #include "collectives.h"
 #include "sort_row.h"
 
@@ -13,7 +13,7 @@ static const struct sl_member warps_members[] = {
 };
 #undef SL_ARGS
 
-/* Writes `before`, `kept`, kept_count and has_seventh of an event. */
+/* Writes `before`, `kept`, kept_count and has_seventh for an event. */
 static SL_DEVICE void scan_row(const struct warps_args *a, uint32_t event, uint32_t first, uint32_t count) {
   uint32_t sum = 0, kept = 0, has_seventh = 0;
   SL_FOR_WARP (i, count) {
@@ -22,7 +22,7 @@ static SL_DEVICE void scan_row(const struct warps_args *a, uint32_t event, uint3
     const uint32_t before = sum + sl_warp_exclusive_scan(mine), place = sl_warp_append(wanted, &kept);
     if (i < count) a->results.before[first + i] = before;
     if (wanted) a->results.kept[first + place] = i;
-    sl_warp_sync(); /* the last lane's sum so far is the next turn's */
+    sl_warp_sync(); /* the next iteration starts with the last lane's sum */
     const uint32_t last = sl_base_i + sl_warp_lanes() < count ? sl_base_i + sl_warp_lanes() : count;
     sum = a->results.before[first + last - 1] + a->numbers.value[first + last - 1];
     has_seventh |= sl_warp_any(i < count && mine % 7 == 0);
@@ -33,7 +33,7 @@ static SL_DEVICE void scan_row(const struct warps_args *a, uint32_t event, uint3
   }
 }
 
-/* Writes `begun`: a list begins at each number that scan_row keeps. */
+/* Writes `begun`: a list begins at each number that scan_row selects. */
 static SL_DEVICE void own_row(const struct warps_args *a, uint32_t event, uint32_t first, uint32_t count) {
   uint32_t begun = 0;
   sl_warp_sync();
@@ -46,7 +46,7 @@ static SL_DEVICE void own_row(const struct warps_args *a, uint32_t event, uint32
   }
 }
 
-/* Writes `largest`, `sum` and `has_odd`: a group has eight numbers, or on cpu one thread has them. */
+/* Writes `largest`, `sum` and `has_odd`: eight numbers per group, or per thread on cpu. */
 static SL_DEVICE void ask_groups(const struct warps_args *a, uint32_t first, uint32_t count) {
   const uint32_t groups = sl_warp_lanes() / SL_GROUP(8), eights = (count + 7) / 8;
   for (uint32_t base = 0; base < eights; base += groups) {
@@ -69,7 +69,7 @@ static SL_DEVICE void ask_groups(const struct warps_args *a, uint32_t first, uin
   }
 }
 
-/* Writes `turns`: groups of 32, of which each makes as many turns as its number among them says. */
+/* Writes `turns`: each group of 32 makes as many iterations as its number among the groups. */
 static SL_DEVICE void make_turns(const struct warps_args *a, uint32_t first, uint32_t count) {
   const uint32_t groups = sl_warp_lanes() / SL_GROUP(32), all = (count + 31) / 32;
   for (uint32_t base = 0; base < all; base += groups) {
@@ -81,7 +81,7 @@ static SL_DEVICE void make_turns(const struct warps_args *a, uint32_t first, uin
   }
 }
 
-/* Writes `turned`, the numbers in reverse, by way of a copy. */
+/* Writes `turned`, the numbers in reverse order, through a copy. */
 static SL_DEVICE void turn_row(const struct warps_args *a, const struct sl_team *team, uint32_t first, uint32_t count) {
   uint32_t *turned = a->results.turned + first;
   for (uint32_t i = sl_team_thread(team); i < count; i += sl_team_threads(team))

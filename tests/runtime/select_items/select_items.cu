@@ -1,5 +1,5 @@
-/* select_items.cu: items whose key is a multiple of `modulus`: keys alone, groups with their parts, and groups of two
- * inputs, of which those of the second have 1000 added to their parts.
+/* select_items.cu: selects items with a key that is a multiple of `modulus`: single keys, groups with their parts, and
+ * groups of two inputs; parts of the second input get 1000 added.
  */
 #include "select_items.h"
 
@@ -13,7 +13,7 @@
 SL_ARGUMENTS(select_keys, SELECT_KEYS);
 
 static SL_DEVICE uint32_t is_multiple(const struct select_keys_args *a, struct sl_item item) {
-  return a->keys.key[item.from] % a->modulus == 0 ? 8u : 0u; /* any value but 0 selects */
+  return a->keys.key[item.from] % a->modulus == 0 ? 8u : 0u; /* any nonzero value selects */
 }
 
 static SL_DEVICE void write_key(const struct select_keys_args *a, struct sl_item item) {
@@ -27,7 +27,7 @@ SL_ALGORITHM(select_keys, "keys that are multiples", 64, select_keys_run);
 #define SL_ARGS select_groups_args
 #define SELECT_GROUPS(M)                                                                    \
   M(IN, groups, select_groups_of, "", "any")                                                \
-  M(OUT, selected, select_groups_of, "groups whose key is a multiple of modulus",           \
+  M(OUT, selected, select_groups_of, "groups with a key that is a multiple of modulus",     \
     SL_ITEMS(SL_ONE(SL_ITEMS_TERM(groups))), SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(groups)))) \
   M(U32, modulus, 1, 1, 1000, "", "divides the selected keys")                              \
   M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(groups)))

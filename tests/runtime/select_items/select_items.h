@@ -1,4 +1,4 @@
-/* select_items.h: what the algorithms of this folder take and give. */
+/* select_items.h: collections of the algorithms in this folder. */
 #ifndef SELECT_ITEMS_H
 #define SELECT_ITEMS_H
 

@@ -1,10 +1,10 @@
-/* faults.h: the kernels of this folder, and what they take; the test fills the struct by hand. */
+/* faults.h: the kernels in this folder and their arguments; the test fills the struct by hand. */
 #ifndef SIMT_FAULTS_H
 #define SIMT_FAULTS_H
 
 #include <sluice/plugin.h>
 
-/* All give the same, right, result on cpu. */
+/* On cpu all kernels give the same, correct result. */
 #define SIMT_FAULTS(F)    \
   F(correct)              \
   F(missing_barrier)      \
@@ -28,7 +28,7 @@ SL_COLLECTION(faulty_sums, FAULTY_SUMS, "sums by event");
 struct faulty_args {
   struct sl_events events;
   struct faulty_sums sums;
-  uint32_t *list; /* FAULTY_ITEMS an event */
+  uint32_t *list; /* FAULTY_ITEMS per event */
   uint32_t fault;
 };
 

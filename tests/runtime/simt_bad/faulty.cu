@@ -1,4 +1,4 @@
-/* faulty.cu: kernels that are right on cpu, as a block of one thread, and wrong on a GPU. One has no fault, for
+/* faulty.cu: kernels that are correct on cpu, as a block of one thread, and wrong on a GPU. One has no fault, for
  * comparison. Each makes a number of an event and its items 0..FAULTY_ITEMS-1. */
 #include "faults.h"
 
@@ -26,7 +26,7 @@ SL_KERNEL(correct, struct faulty_args) {
   }
 }
 
-/* A thread reads what another may not have written yet. */
+/* A thread reads a value that another thread may not have written yet. */
 SL_KERNEL(missing_barrier, struct faulty_args) {
   __shared__ uint32_t staged[FAULTY_ITEMS];
   SL_FOR_EVENTS (event, a.events) {
@@ -64,7 +64,7 @@ SL_KERNEL(divergent_barrier, struct faulty_args) {
   }
 }
 
-/* Threads without an item don't come to the barrier. */
+/* Threads without an item do not reach the barrier. */
 SL_KERNEL(early_return, struct faulty_args) {
   __shared__ uint32_t sum;
   if (threadIdx.x >= FAULTY_ITEMS) return;
@@ -77,7 +77,7 @@ SL_KERNEL(early_return, struct faulty_args) {
   }
 }
 
-/* A barrier in a loop that not all threads turn equally often. */
+/* A barrier in a loop with different numbers of iterations. */
 SL_KERNEL(uneven_loop, struct faulty_args) {
   SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
@@ -90,7 +90,7 @@ SL_KERNEL(uneven_loop, struct faulty_args) {
   }
 }
 
-/* Threads meet in the same collective, called from two places. */
+/* Threads meet in one collective that is called from two lines. */
 SL_KERNEL(divergent_collective, struct faulty_args) {
   SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
@@ -103,7 +103,7 @@ SL_KERNEL(divergent_collective, struct faulty_args) {
   }
 }
 
-/* Half of a warp takes part in a warp operation, the other half goes on to the barrier. */
+/* Half of a warp calls a warp operation, the other half continues to the barrier. */
 SL_KERNEL(partial_warp, struct faulty_args) {
   SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
@@ -116,7 +116,7 @@ SL_KERNEL(partial_warp, struct faulty_args) {
   }
 }
 
-/* The order of a list is that in which threads come. */
+/* The order of the list is the order in which threads run. */
 SL_KERNEL(order_dependent, struct faulty_args) {
   __shared__ uint32_t count;
   SL_FOR_EVENTS (event, a.events) {
@@ -132,7 +132,7 @@ SL_KERNEL(order_dependent, struct faulty_args) {
   }
 }
 
-/* Nobody sets the sum to 0. (On cpu the compiler would say so.) */
+/* The sum is never set to 0. (On cpu the compiler would warn.) */
 SL_KERNEL(uninitialised_shared, struct faulty_args) {
   SL_FOR_EVENTS (event, a.events) {
 #ifdef SL_TARGET_CPU

@@ -46,8 +46,8 @@ static uint64_t length_of(const struct sl_services *s, const struct append_args 
 
 static int make_append(const struct sl_services *s, const struct append_args *a) {
   uint64_t length = 1, at = 1;
-  if (s->array_count(s->context, "tables", "value") != 0) return SL_EPLUGIN; /* of which one? */
-  if (s->array_count(s->context, "tables.nobody", "value") != 0) return SL_EPLUGIN;
+  if (s->array_count(s->context, "tables", "value") != 0) return SL_EPLUGIN; /* the port has several producers */
+  if (s->array_count(s->context, "tables.missing", "value") != 0) return SL_EPLUGIN;
   for (uint32_t k = 0; k < a->tables.count; k++) length += length_of(s, a, k);
   uint32_t *values = s->make_array(s->context, "table", "value", length);
   if (!values) return SL_ENOMEM;
@@ -69,7 +69,7 @@ struct tally_args {
 #define SL_ARGS tally_args
 static const struct sl_member tally_members[] = {
     SL_IN_EACH(parts, toy_numbers, "offsets value", "numbers"),
-    SL_IN_EACH(tables, toy_table, "value", "of which the first values are summed"),
+    SL_IN_EACH(tables, toy_table, "value", "tables; their first values are summed"),
 };
 #undef SL_ARGS
 

@@ -49,8 +49,8 @@ static int run_join(const struct sl_launch *l, const struct join_args *a) {
 static int check_join(const struct sl_services *s, const void *arguments) {
   const struct join_args *a = (const struct join_args *)arguments;
   for (uint32_t k = 0; k < a->parts.count; k++)
-    if (strcmp(a->parts.names[k], "nobody") == 0) {
-      s->message(s->context, SL_ERROR, "part %u of %u is nobody", k, a->parts.count);
+    if (strcmp(a->parts.names[k], "missing") == 0) {
+      s->message(s->context, SL_ERROR, "part %u of %u is missing", k, a->parts.count);
       return SL_EINVAL;
     }
   return SL_OK;
@@ -69,7 +69,7 @@ struct vote_args {
 #define SL_ARGS vote_args
 static const struct sl_member vote_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(lists, sl_event_list, "count numbers", "who is counted"),
+    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists that are counted"),
     SL_IN(numbers, toy_numbers, "offsets", "numbers"),
     SL_IN_EACH(tables, toy_table, "value", "summed: the first value of each, times its place from 1"),
     SL_OUT(sums, toy_sums,
