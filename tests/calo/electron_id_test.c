@@ -79,7 +79,7 @@ static void a_track_that_is_no_line_has_no_energy(void **state) {
   sl_test_free(t);
 }
 
-/* ----------------------------------------------------------------------------------------------- where cells are */
+/* ------------------------------------------------------------------------------------------ positions of cells */
 
 static struct calo_description *description_new(void) {
   static char text[1 << 16];
