@@ -51,11 +51,11 @@ TIME_DETECTOR(muon, sim_muon_digitise(&s->muon, &s->settings, s->versions.muon, 
 /* 200 tracks of 5 GeV through all nodes. */
 static double time_tracks(struct sim_spectrometer *s) {
   enum { TRACKS = 200 };
-  struct sim_flock flock = {.count = 0};
+  struct sim_track_batch flock = {.count = 0};
   for (int i = 0; i < TRACKS; i++) {
     const struct sim_track t = {
         .z = 770, .x = 20, .y = 20, .tx = 0.001 * i - 0.1, .ty = 0.05, .p = 5000, .mass = 139.57f, .charge = 1};
-    if (sim_flock_add(&flock, &s->nodes[0].end, &t) < 0) exit(1);
+    if (sim_track_batch_add(&flock, &s->nodes[0].end, &t) < 0) exit(1);
   }
   const double begin = seconds_now();
   for (uint32_t node = 1; node < s->node_count; node++)

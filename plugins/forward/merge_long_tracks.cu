@@ -13,7 +13,7 @@
 #define MERGE_LONG_TRACKS(M)                                                                     \
   M(IN, first, long_tracks, "", "tracks found among all hits")                                   \
   M(IN, second, long_tracks, "", "tracks found among the unused hits")                           \
-  M(IN, places, scifi_hit_places, "", "indices of the unused hits among all hits")               \
+  M(IN, hit_indices, scifi_hit_indices, "", "indices of the unused hits among all hits")         \
   M(OPTIONAL_IN, first_ut, ut_tracks, "offsets",                                                 \
     "UT tracks of the first search, which precede those of the second search")                   \
   M(OUT, merged, long_tracks, "tracks of the first search, then of the second search, by event", \
@@ -52,7 +52,7 @@ static SL_DEVICE void write_track(const struct merge_long_tracks_args *a, struct
 static SL_DEVICE void write_hit(const struct merge_long_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {
   const struct long_tracks_view *tracks = input_of(a, item);
   const uint32_t at = tracks->hit_offsets[item.from] + h, hit = tracks->hit[at];
-  a->merged.hit[to] = item.is_second ? a->places.place[a->places.offsets[item.event] + hit] : (uint16_t)hit;
+  a->merged.hit[to] = item.is_second ? a->hit_indices.index[a->hit_indices.offsets[item.event] + hit] : (uint16_t)hit;
   a->merged.hit_id[to] = tracks->hit_id[at];
 }
 

@@ -21,7 +21,7 @@ enum { HITS_AT_A_TIME = 4 };
   M(IN, hits, scifi_hits, "", "hits of the fibre tracker")                                         \
   M(IN, tracks, long_tracks, "offsets hit_offsets hit", "tracks that use hits")                    \
   M(OUT, unused, scifi_hits, "unused hits, in input order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))) \
-  M(OUT, places, scifi_hit_places, "indices of the unused hits among all hits", SL_SHARES_OFFSETS(unused))
+  M(OUT, hit_indices, scifi_hit_indices, "indices of the unused hits among all hits", SL_SHARES_OFFSETS(unused))
 SL_ARGUMENTS(unused_hits, UNUSED_HITS);
 
 /* Sets a bit for each used hit; returns the number of bits that this thread set first. Ends with a barrier. */
@@ -96,7 +96,7 @@ static SL_DEVICE void write_hits(const struct unused_hits_args *a, uint32_t even
     a->unused.x[index] = hits[k].x;
     a->unused.z[index] = hits[k].z;
     a->unused.pseudo_size[index] = hits[k].pseudo_size;
-    a->places.place[index] = (uint16_t)i;
+    a->hit_indices.index[index] = (uint16_t)i;
   }
 }
 

@@ -25,7 +25,7 @@ SL_KERNEL(count_values, struct filter_args) {
     const uint64_t end = sl_field_begin(&a.of, event + 1);
     uint32_t count = 0; /* count of this thread */
     for (uint64_t i = sl_field_begin(&a.of, event) + threadIdx.x; i < end; i += blockDim.x) {
-      const double value = sl_field_f64(&a.of, i), rest = sl_field_rest(&a.of, i, value);
+      const double value = sl_field_f64(&a.of, i), rest = sl_field_remainder(&a.of, i, value);
       const uint32_t reaches = value > a.minimum || (value == a.minimum && rest >= 0.0);
       const uint32_t exceeds = value > a.maximum || (value == a.maximum && rest > 0.0);
       count += reaches && !exceeds ? 1u : 0u; /* NaN is never within limits */

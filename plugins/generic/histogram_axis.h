@@ -30,7 +30,7 @@ static SL_DEVICE uint32_t axis_is_below(double nearest, double rest, double edge
 
 /* Axis entry that counts the value of a field: GENERIC_BELOW, 1 + bin, then above and not finite. */
 static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, const struct sl_field_ref *field, uint64_t index) {
-  const double value = sl_field_f64(field, index), rest = sl_field_rest(field, index, value);
+  const double value = sl_field_f64(field, index), rest = sl_field_remainder(field, index, value);
   if (!(value >= -LARGEST && value <= LARGEST)) return GENERIC_NOT_FINITE(x->bins);
   if (axis_is_below(value, rest, x->lower)) return GENERIC_BELOW;
   if (!axis_is_below(value, rest, x->upper)) return GENERIC_ABOVE(x->bins);

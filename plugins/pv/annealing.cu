@@ -179,7 +179,7 @@ static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t
   const uint32_t seeds = annealing_solve(&t, a->found_z + begin, NULL);
   if (sl_team_thread(&t.team) != 0) return;
   a->part_seeds[first + number] = seeds;
-  if (t.is_full) sl_event_cut(&a->events, event, ANNEALING_FULL, t.tracks);
+  if (t.is_full) sl_event_truncated(&a->events, event, ANNEALING_FULL, t.tracks);
 }
 
 struct annealing_shared {

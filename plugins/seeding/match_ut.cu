@@ -29,9 +29,9 @@
     "groups of UT sectors, with their positions")                                                                   \
   M(IN, matching, matching_constants, "constants", "bend in the UT and search windows")                             \
   M(IN, magnet, magnet_polarity, "sign", "magnet polarity")                                                         \
-  M(OUT, kept, seed_matches, "matches with at least `min_hits` UT hits, in input order",                            \
+  M(OUT, accepted, seed_matches, "matches with at least `min_hits` UT hits, in input order",                        \
     SL_ITEMS(SL_ONE(SL_ITEMS_TERM(matches))))                                                                       \
-  M(OUT, ut_tracks, ut_tracks, "one UT track for each accepted match", SL_SHARES_OFFSETS(kept),                     \
+  M(OUT, ut_tracks, ut_tracks, "one UT track for each accepted match", SL_SHARES_OFFSETS(accepted),                 \
     SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(matches, UT_TRACK_HITS_MAX, 1, 0))))                                         \
   M(U32, min_hits, 2, 0, 4, "", "least number of UT hits of an accepted match")                                     \
   M(SCRATCH, found_hits, u64, "indices of the UT hits of a match, 16 bits each, the last layer in the lowest bits", \
@@ -534,10 +534,10 @@ static SL_DEVICE void write_track(const struct match_ut_args *a, struct sl_item 
   struct trajectory trajectory;
   trajectory.velo = forward_velo_state(&a->end_states, a->end_states.offsets[item.event] + velo_track);
   trajectory.bend = a->bend[match_index];
-  a->kept.velo_track[i] = velo_track;
-  a->kept.seed[i] = a->matches.seed[match_index];
-  a->kept.chi2[i] = a->matches.chi2[match_index];
-  a->kept.qop[i] = a->matches.qop[match_index];
+  a->accepted.velo_track[i] = velo_track;
+  a->accepted.seed[i] = a->matches.seed[match_index];
+  a->accepted.chi2[i] = a->matches.chi2[match_index];
+  a->accepted.qop[i] = a->matches.qop[match_index];
   a->ut_tracks.velo_track[i] = velo_track;
   a->ut_tracks.qop[i] = a->matches.qop[match_index];
   a->ut_tracks.x[i] = trajectory_x(&trajectory, UT_MIDDLE_Z);
@@ -556,7 +556,7 @@ static SL_DEVICE void write_hit(const struct match_ut_args *a, struct sl_item it
 }
 
 /* match_ut_run: writes the accepted matches and their UT tracks. */
-SL_SELECT_WITH_SUBITEMS(match_ut, matches, kept, ut_tracks.hit_offsets, 4, hit_count, write_track, write_hit)
+SL_SELECT_WITH_SUBITEMS(match_ut, matches, accepted, ut_tracks.hit_offsets, 4, hit_count, write_track, write_hit)
 
 static int run(const struct sl_launch *l, const struct match_ut_args *a) {
   const int error = SL_LAUNCH(l, match_ut_find, SL_PER_CHUNK((uint64_t)PARTS * l->grid_blocks), *a);

@@ -330,7 +330,7 @@ static SL_DEVICE void list_likely_pairs(const struct search *s, const struct rej
   SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
     const uint32_t begin = base + row * sl_warp_lanes(), i = begin + sl_warp_lane(), number = i < count ? i : count - 1;
     if (row >= rows_of_warp()) break;
-    const struct first_hit first = own->firsts[sl_warp_begun(start - begin, begun) - 1];
+    const struct first_hit first = own->firsts[sl_warp_list_index(start - begin, begun) - 1];
     pairs[row] = first.pair + (number << HIT_BITS);
     wanted[row] = is_likely(s, f, first.x, pairs[row]) & (i < count ? 1u : 0u);
   }

@@ -25,7 +25,7 @@ static SL_DEVICE uint32_t kind_of(const struct sel_reports_args *a, uint32_t lin
   if (made_by == *a->particles.made_by) return KIND_TRACKS;
   for (uint32_t c = 0; c < a->vertices.count; c++)
     if (made_by == *a->vertices.at[c].made_by) return KIND_VERTICES + c;
-  sl_event_cut(&a->events, event, UNKNOWN_CANDIDATES, line + 1);
+  sl_event_truncated(&a->events, event, UNKNOWN_CANDIDATES, line + 1);
   return KIND_NONE;
 }
 
@@ -134,7 +134,7 @@ SL_KERNEL(count_objects, struct sel_reports_args) {
     counts[COUNT_TRACKS] = track_count;
     counts[COUNT_HITS] = hits;
     const uint32_t words = bank_words(counts), is_written = lines > 0 && words <= REPORT_WORDS_MAX;
-    if (words > REPORT_WORDS_MAX) sl_event_cut(&a.events, event, TOO_LARGE, words);
+    if (words > REPORT_WORDS_MAX) sl_event_truncated(&a.events, event, TOO_LARGE, words);
     a.reports.offsets[event] = is_written;
     a.word_offsets[n] = is_written ? words : 0;
   }

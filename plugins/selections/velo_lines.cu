@@ -13,8 +13,8 @@
 SL_ARGUMENTS(high_et, HIGH_ET);
 
 LINE(high_et, "VELO tracks with a high calorimeter energy in their direction", track_states) {
-  const uint32_t track = line_place(&a->events, a->candidates.offsets, a->bremsstrahlung.offsets, event, i);
-  return track != LINE_NO_PLACE && a->bremsstrahlung.et[track] > a->min_et;
+  const uint32_t track = line_item_index(&a->events, a->candidates.offsets, a->bremsstrahlung.offsets, event, i);
+  return track != LINE_NO_ITEM && a->bremsstrahlung.et[track] > a->min_et;
 }
 
 /* ------------------------------------------------------------------------------------------------- beam_gas */
@@ -32,8 +32,8 @@ LINE(high_et, "VELO tracks with a high calorimeter energy in their direction", t
 SL_ARGUMENTS(beam_gas, BEAM_GAS);
 
 LINE(beam_gas, "VELO tracks from beam-gas collisions upstream", track_states) {
-  const uint32_t track = line_place(&a->events, a->candidates.offsets, a->tracks.offsets, event, i);
-  return track != LINE_NO_PLACE && (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 &&
+  const uint32_t track = line_item_index(&a->events, a->candidates.offsets, a->tracks.offsets, event, i);
+  return track != LINE_NO_ITEM && (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 &&
          a->candidates.z[i] > a->min_z && a->candidates.z[i] < a->max_z &&
          a->tracks.hit_offsets[track + 1] - a->tracks.hit_offsets[track] >= a->min_hits;
 }

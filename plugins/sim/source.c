@@ -161,7 +161,7 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
 
 static void source_close(void *state) {
   struct source *m = (struct source *)state;
-  io_packer_tell_absent(&m->packer, m->services);
+  io_packer_report_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   for (uint32_t i = 0; m->simulations && i < m->worker_count; i++) sim_simulation_free(&m->simulations[i]);
   for (uint32_t i = 0; m->made && i < m->made_capacity; i++) sim_banks_free(&m->made[i].banks);

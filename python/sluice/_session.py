@@ -34,7 +34,7 @@ class Settings:
     source_threads: int = 0
     output_path: str | None = None
     digest: bool = False
-    look_only: bool = False
+    inspect_only: bool = False
     command_line: Sequence[str] = ()
 
 
@@ -153,7 +153,7 @@ class Session:
         if settings.device is not None:
             o.device = self._text(settings.device)
         o.output_path = self._text(settings.output_path)
-        o.digest, o.look_only = int(settings.digest), int(settings.look_only)
+        o.digest, o.inspect_only = int(settings.digest), int(settings.inspect_only)
         if settings.command_line:
             o.command_line = self._texts(settings.command_line)
         return o

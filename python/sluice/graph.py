@@ -312,7 +312,7 @@ class Graph:
             return make(settings)
 
     def _look(self, device: str | None = None) -> Session:
-        session: Session = self._open(Settings(look_only=True, device=device), Session)
+        session: Session = self._open(Settings(inspect_only=True, device=device), Session)
         return session
 
     def check(self) -> str:

@@ -98,7 +98,7 @@ def check_same(result, run, is_same_graph=True):
     for name, histogram in run.histograms.items():
         assert np.array_equal(result.histograms[name].all_counts, histogram.all_counts)
         assert result.histograms[name].axes == histogram.axes and result.histograms[name].title == histogram.title
-    assert result.errors == summary["errors"] and result.cuts == summary["cuts"]
+    assert result.errors == summary["errors"] and result.truncations == summary["truncations"]
     if is_same_graph:
         assert result.graph_digest == summary["graph_digest"]
 

@@ -132,7 +132,7 @@ int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_argumen
   struct sl_session *session = NULL;
   struct sl_options options = a->options;
   options.try_plugins = 1;
-  options.look_only = 1;
+  options.inspect_only = 1;
   int status = sl_session_open(&options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
   if (status == CLI_OK) status = show(a, session);
   cli_print_messages(d, 0);

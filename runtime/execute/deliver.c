@@ -86,7 +86,7 @@ static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32
   int status = SL_OK;
   for (uint32_t e = 0; empty && e < count && status == SL_OK; e++) status = sl_event_error_add(d, s, input, first + e);
   for (uint32_t e = 0; !empty && slot->refused_seen && e < count && status == SL_OK; e++)
-    if (slot->errors_seen[e]) status = sl_event_cut_add(d, s, &input->events[first + e], slot->errors_seen[e]);
+    if (slot->errors_seen[e]) status = sl_event_truncation_add(d, s, &input->events[first + e], slot->errors_seen[e]);
   sl_bind_sinks(slot, input, first, empty);
   gather_views(slot, input, first, empty);
   const uint64_t begin = sl_now_ns();

@@ -17,7 +17,7 @@ struct sl_delivery {
   struct sl_output_view *views; /* views of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t events, error_events, last_progress_ns;
-  struct sl_event_errors errors, cuts;
+  struct sl_event_errors errors, truncations;
 };
 
 int sl_delivery_open(struct sl_delivery *d, const struct sl_setup *s);
@@ -31,6 +31,7 @@ void sl_select_events(const struct sl_slot *slot, uint32_t node, int empty, stru
 /* Reports an event with an error, and counts it. */
 int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_input *input, uint32_t index);
 /* Reports and counts an event that a kernel truncated, as `word` states. */
-int sl_event_cut_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event, uint64_t word);
+int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event,
+                            uint64_t word);
 
 #endif

@@ -2,7 +2,7 @@
  * so that they do not depend on the number of slots or the size of slices.
  *
  * Errors found by the source are only counted here; the source reports them with the position in its files. Events that
- * a kernel truncated (sl_event_cut) are not errors and are counted separately.
+ * a kernel truncated (sl_event_truncated) are not errors and are counted separately.
  */
 #include "execute/delivery.h"
 #include "layout/bind.h"
@@ -108,12 +108,13 @@ int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const st
   return SL_ERROR_WHICH(word) ? add_limit(d, s, node, event, word) : add_refused(d, s, node, event, word);
 }
 
-int sl_event_cut_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event, uint64_t word) {
-  const struct sl_node *node = kernel_node(s, SL_ERROR_CUT_STEP(word));
+int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event,
+                            uint64_t word) {
+  const struct sl_node *node = kernel_node(s, SL_ERROR_TRUNCATION_STEP(word));
   if (!node) return SL_EPLUGIN; /* the error words were overwritten */
   const char *text = text_of(node, word, "part of the event was dropped");
   tell(s, node, event, text, (uint32_t)word & 0xFFFF);
-  return count(&d->cuts, node, text, event);
+  return count(&d->truncations, node, text, event);
 }
 
 static void close_errors(struct sl_event_errors *errors) {
@@ -123,5 +124,5 @@ static void close_errors(struct sl_event_errors *errors) {
 
 void sl_event_errors_close(struct sl_delivery *d) {
   close_errors(&d->errors);
-  close_errors(&d->cuts);
+  close_errors(&d->truncations);
 }

@@ -432,7 +432,7 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
 static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, uint64_t alone) {
   uint32_t refused = 0;
   for (uint32_t e = 0; (slot->refused_seen || alone) && e < count; e++) {
-    uint64_t error = slot->refused_seen && !SL_ERROR_IS_CUT(slot->errors_seen[e]) ? slot->errors_seen[e] : 0;
+    uint64_t error = slot->refused_seen && !SL_ERROR_IS_TRUNCATION(slot->errors_seen[e]) ? slot->errors_seen[e] : 0;
     if (alone > error) error = alone;
     if (!error) continue;
     struct sl_event *event = &slot->flights[k].input->events[first + e];

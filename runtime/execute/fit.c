@@ -23,7 +23,7 @@ struct need {
 };
 
 struct rooms {
-  struct sl_room host, device;
+  struct sl_memory_limit host, device;
 };
 
 /* Memory of one slot with the present layout. Without a device memory, all of it is host memory. */
@@ -50,18 +50,18 @@ static struct need need_of_run(const struct sl_setup *s, const struct rooms *roo
   return need;
 }
 
-static void leave_some(struct sl_room *room) {
+static void leave_some(struct sl_memory_limit *room) {
   if (room->bytes != UINT64_MAX) room->bytes -= room->bytes / LEFT_FREE;
 }
 
 static struct rooms look(const struct sl_setup *s) {
-  struct rooms rooms = {sl_memory_room(""), {UINT64_MAX, 0, ""}};
+  struct rooms rooms = {sl_memory_available(""), {UINT64_MAX, 0, ""}};
   const int is_known = s->backend->is_device && s->backend->free_memory;
   for (uint32_t d = 0; is_known && d < s->device_count; d++) {
     uint64_t free_bytes;
     if (s->backend->free_memory(s->devices[d].device, &free_bytes) < 0 || free_bytes >= rooms.device.bytes) continue;
     rooms.device =
-        (struct sl_room){free_bytes, 0, s->device_count > 1 ? s->devices[d].name : "free memory of the device"};
+        (struct sl_memory_limit){free_bytes, 0, s->device_count > 1 ? s->devices[d].name : "free memory of the device"};
   }
   leave_some(&rooms.host);
   leave_some(&rooms.device);
@@ -101,7 +101,7 @@ static int find_slice(struct sl_setup *s, const struct rooms *rooms, uint32_t *f
 static void write_need(const struct sl_setup *s, const struct rooms *rooms, char *text, size_t size) {
   const struct need need = need_of_run(s, rooms, s->slot_count);
   const int is_devices = need.device > rooms->device.bytes;
-  const struct sl_room *room = is_devices ? &rooms->device : &rooms->host;
+  const struct sl_memory_limit *room = is_devices ? &rooms->device : &rooms->host;
   char needed[32], there[32];
   sl_memory_text(is_devices ? need.device : need.host, needed, sizeof needed);
   sl_memory_text(room->bytes, there, sizeof there);
@@ -151,7 +151,7 @@ static int refuse(struct sl_setup *s, const struct rooms *rooms, uint32_t wanted
 }
 
 int sl_fit(struct sl_setup *s) {
-  if (s->options.look_only) return SL_OK;
+  if (s->options.inspect_only) return SL_OK;
   const struct rooms rooms = look(s);
   if (fits(s, &rooms, s->slot_count)) return SL_OK;
   if (!s->options.source_threads) s->source_threads = 1; /* not set by an option */
@@ -182,7 +182,7 @@ int sl_fit_kept(struct sl_reading *r) {
   const struct sl_setup *s = r->setup;
   const uint64_t bytes = s->layout->input_bytes + s->slice_events * sizeof(struct sl_event);
   if (r->room_bytes < bytes) {
-    struct sl_room room = sl_memory_room("");
+    struct sl_memory_limit room = sl_memory_available("");
     leave_some(&room);
     /* The source allocates memory while it reads, so the free memory is read again when half of it is used. */
     r->room_bytes = room.bytes / 2 < bytes ? room.bytes : room.bytes / 2;
@@ -193,7 +193,7 @@ int sl_fit_kept(struct sl_reading *r) {
 }
 
 void sl_fit_report_kept(const struct sl_reading *r) {
-  struct sl_room room = sl_memory_room("");
+  struct sl_memory_limit room = sl_memory_available("");
   char there[32];
   leave_some(&room);
   sl_memory_text(room.bytes, there, sizeof there);

@@ -208,7 +208,7 @@ static void work(void *argument) {
   run_slices(w);
   help_others(w->slot);
   sl_scope_end(w->slot, scope);
-  if (has_moved) sl_numa_run_again_on(&before); /* slot 0 runs in a thread of the program */
+  if (has_moved) sl_numa_restore_cores(&before); /* slot 0 runs in a thread of the program */
 }
 
 static int run_threads(struct sl_slot *slots, const struct worker *model) {

@@ -36,8 +36,8 @@ static uint32_t count_characters(const char *text, size_t bytes) {
 }
 
 /* Location of a byte of the property text, or of its beginning. */
-static struct sl_place place_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
-  struct sl_place place = node->places[member];
+static struct sl_location place_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
+  struct sl_location place = node->places[member];
   const char *text = node->values[member].text;
   const uint32_t begins = node->text_begins[member];
   if (begins == 0 || strcspn(text, "\r\n") < byte) return place;
@@ -54,7 +54,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   if (severity >= SL_ERROR) atomic_fetch_add(&c->errors, 1);
   const int32_t member = property_of(node, format);
   const size_t name = member != SL_NONE ? strlen(node->algorithm->members[member].name) : 0;
-  struct sl_place place = {NULL, NULL, 0, 0};
+  struct sl_location place = {NULL, NULL, 0, 0};
   char without_mark[FORMAT_MAX];
   const char *kind = format, *shown = format;
   va_list arguments;

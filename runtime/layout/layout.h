@@ -24,8 +24,8 @@ enum { SL_ARENA_ALIGNMENT = 256, SL_NODES_MAX = 0xFFFF /* the step number of an 
 
 /* Truncation word of an event: not an error, a kernel dropped part of the event. Bits 16 to 31 hold SL_NODES_MAX -
  * step. Every error word is larger. */
-#define SL_ERROR_IS_CUT(word)   ((word) >> 48 == 0)
-#define SL_ERROR_CUT_STEP(word) (SL_NODES_MAX - ((uint32_t)(word) >> 16))
+#define SL_ERROR_IS_TRUNCATION(word)   ((word) >> 48 == 0)
+#define SL_ERROR_TRUNCATION_STEP(word) (SL_NODES_MAX - ((uint32_t)(word) >> 16))
 
 /* Where a field is stored. */
 enum { SL_STORAGE_ARENA, SL_STORAGE_INPUT, SL_STORAGE_CONSTANT };

@@ -234,7 +234,8 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   counter(f, "sluice_error_events_total", "Delivered events with an error.", d->error_events);
   counter(f, "sluice_retries_total", "Number of times that a part of a slice was run again.", m->retries);
   write_errors(&d->errors, "sluice_errors_total", "Events with an error, by node and reason.", f);
-  write_errors(&d->cuts, "sluice_cut_events_total", "Events that a node truncated, by node and reason.", f);
+  write_errors(&d->truncations, "sluice_truncated_events_total", "Events that a node truncated, by node and reason.",
+               f);
   describe(f, "sluice_events_per_second", "gauge", "Events delivered per second since the file was last written.");
   fprintf(f, "sluice_events_per_second %.6g\n", seconds > 0 ? (double)(d->events - m->written_events) / seconds : 0);
   write_slices(m, f);

@@ -186,8 +186,8 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum->error_events = p->delivery->error_events;
   sum->errors = p->delivery->errors.summaries;
   sum->error_count = p->delivery->errors.count;
-  sum->cuts = p->delivery->cuts.summaries;
-  sum->cut_count = p->delivery->cuts.count;
+  sum->truncations = p->delivery->truncations.summaries;
+  sum->truncation_count = p->delivery->truncations.count;
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
   sum->source_hz = rate(p->reading->events, p->reading->ns);

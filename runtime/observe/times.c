@@ -150,6 +150,7 @@ uint32_t sl_times_sum(const struct sl_times *t, const struct sl_traffic *traffic
   for (uint32_t i = 0; i < SL_OPENING_PARTS; i++)
     add(&rows, (struct sl_time_summary){.what = sl_opening_name(i), .where = SL_TIME_BEFORE}, t->opening_ns[i], 0);
   if (t->ticker_ns > 0)
-    add(&rows, (struct sl_time_summary){.what = "flushes and metrics", .where = SL_TIME_BESIDE}, t->ticker_ns, 0);
+    add(&rows, (struct sl_time_summary){.what = "flushes and metrics", .where = SL_TIME_OTHER_THREADS}, t->ticker_ns,
+        0);
   return rows.count;
 }

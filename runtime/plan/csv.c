@@ -44,7 +44,7 @@ struct reader {
 static void warn(const struct reader *r, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void warn(const struct reader *r, uint32_t column, const char *format, ...) {
-  const struct sl_place place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+  const struct sl_location place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
   va_list arguments;
   va_start(arguments, format);
   sl_vdiagnose(r->d, SL_WARNING, &place, NULL, NULL, format, arguments);
@@ -54,7 +54,7 @@ static void warn(const struct reader *r, uint32_t column, const char *format, ..
 static void report(struct reader *r, uint32_t column, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static void report(struct reader *r, uint32_t column, const char *hint, const char *format, ...) {
-  const struct sl_place place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+  const struct sl_location place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
   va_list arguments;
   va_start(arguments, format);
   sl_vdiagnose(r->d, SL_ERROR, &place, NULL, hint, format, arguments);
@@ -65,7 +65,7 @@ static void report(struct reader *r, uint32_t column, const char *hint, const ch
 /* ------------------------------------------------------------------------------------------------- cutting */
 
 static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
-  const struct sl_place place = {path, NULL, 0, 0};
+  const struct sl_location place = {path, NULL, 0, 0};
   char reason[128];
   const int descriptor = sl_open_stream(path, reason, sizeof reason);
   if (descriptor < 0) {
@@ -250,7 +250,7 @@ static int find_twins(struct reader *r, const struct sl_plan_csv *csv) {
   qsort(sorted, csv->count, sizeof *sorted, named_compare);
   for (uint32_t i = 1; i < csv->count; i++) {
     if (strcmp(sorted[i].id, sorted[i - 1].id) != 0) continue;
-    const struct sl_place place = {r->path, NULL, sorted[i].line, 0};
+    const struct sl_location place = {r->path, NULL, sorted[i].line, 0};
     sl_diagnose(r->d, SL_ERROR, &place, NULL, NULL, "the id `%s` stands in line %" PRIu32 " already", sorted[i].id,
                 sorted[i - 1].line);
     r->failed = 1;

@@ -118,7 +118,8 @@ struct recognisers {
   char names[256];
 };
 
-static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *entry, const struct sl_begin *begin) {
+static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *entry,
+                       const struct sl_input_head *begin) {
   for (uint32_t k = 0; entry->status == SL_PLUGIN_LOADED && k < entry->plugin->algorithm_count; k++) {
     const struct sl_algorithm *a = entry->plugin->algorithms[k];
     if (a->kind != SL_KIND_SOURCE || !a->source->probe || !a->source->probe(begin->bytes, begin->count)) continue;
@@ -131,7 +132,7 @@ static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *
 }
 
 /* Calls probe of all plugins, which are opened one by one. Fails only if out of memory. */
-static int find_source(struct sl_registry *r, const struct sl_begin *begin, struct recognisers *found) {
+static int find_source(struct sl_registry *r, const struct sl_input_head *begin, struct recognisers *found) {
   *found = (struct recognisers){.plugin = ""};
   for (size_t i = 0; i < r->entry_count; i++) {
     const struct sl_plugin_entry *entry = &r->entries[i];
@@ -144,7 +145,7 @@ static int find_source(struct sl_registry *r, const struct sl_begin *begin, stru
 }
 
 /* Reports a file that cannot be divided. */
-static int refuse(struct cutter *c, const struct recognisers *found, const struct sl_begin *begin) {
+static int refuse(struct cutter *c, const struct recognisers *found, const struct sl_input_head *begin) {
   const char *compression = sl_compression_of(begin->bytes, begin->count);
   char hint[128];
   snprintf(hint, sizeof hint, SL_COMPRESSED_HINT, compression ? compression : "");
@@ -165,9 +166,9 @@ static int refuse(struct cutter *c, const struct recognisers *found, const struc
 }
 
 static int index_file(struct cutter *c, struct sl_registry *r) {
-  struct sl_begin begin;
+  struct sl_input_head begin;
   struct recognisers found;
-  if (sl_begin_read(&begin, c->path, 0) < 0) return SL_ENOMEM;
+  if (sl_input_head_read(&begin, c->path, 0) < 0) return SL_ENOMEM;
   int status = SL_EIO;
   if (begin.is_pipe) {
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: a pipe, not a regular file", c->path);
@@ -178,7 +179,7 @@ static int index_file(struct cutter *c, struct sl_registry *r) {
     const int is_cut = found.count == 1 && found.source->source->index != NULL;
     if (status == SL_OK) status = is_cut ? cut_file(c, found.source->source) : refuse(c, &found, &begin);
   }
-  sl_begin_close(&begin);
+  sl_input_head_close(&begin);
   return status;
 }
 
@@ -214,7 +215,7 @@ SL_ANY_PROCESSOR int sl_index_ranges(const char *const *plugin_paths, const char
     const int cut = path ? index_file(&c, &r) : SL_ENOMEM;
     if (cut == SL_ENOMEM || status == SL_OK) status = cut;
   }
-  sl_diagnose_further(d);
+  sl_diagnose_counted(d);
   sl_registry_close(&r);
   if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(status));
   if (status == SL_OK)

@@ -174,8 +174,8 @@ static int folders_add_beside(struct sl_registry *r, const char *folder) {
 }
 
 static int folders_add_own(struct sl_registry *r) {
-  char places[SL_PLACES_MAX][PATH_MAX];
-  const size_t count = sl_own_places(places);
+  char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX];
+  const size_t count = sl_library_folders(places);
   int status = SL_OK;
   for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_beside(r, places[i]);
   return status;

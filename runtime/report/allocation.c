@@ -46,7 +46,7 @@ int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double
                         struct sl_diagnostics *d) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_plan_request request = {a->csv.buffers, a->csv.count, 1, capacity_bytes, seconds, steps};
-  const struct sl_place place = {a->path, NULL, 0, 0};
+  const struct sl_location place = {a->path, NULL, 0, 0};
   const double begin = now_seconds();
   int status = sl_plan_solve(&request, &a->result);
   a->seconds = now_seconds() - begin;

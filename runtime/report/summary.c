@@ -114,7 +114,7 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
             sl_session_layout(s)->branch_count > 1 ? "step by step, branches in parallel" : "one by one");
   write_times(s, file);
   write_times_apart(s, SL_TIME_BEFORE, "  before the run: ", file);
-  write_times_apart(s, SL_TIME_BESIDE, "  beside the slots: ", file);
+  write_times_apart(s, SL_TIME_OTHER_THREADS, "  beside the slots: ", file);
   fprintf(file, "\n  %-44s %12s %12s %7s %10s\n", "buffer", "capacity", "most used", "fill", "overflows");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
     const struct sl_budget_summary *b = &sum->budgets[i];
@@ -211,7 +211,7 @@ static void write_events(const struct sl_summary *sum, FILE *file) {
     fprintf(file, "; %" PRIu64 " %s run again in parts", sum->retries, sl_plural(sum->retries, "slice", "slices"));
   fprintf(file, "\n");
   write_errors(sum->errors, sum->error_count, "error", file);
-  write_errors(sum->cuts, sum->cut_count, "cut", file);
+  write_errors(sum->truncations, sum->truncation_count, "truncated", file);
 }
 
 static void write_memory(const struct sl_summary *sum, FILE *file) {
@@ -422,7 +422,7 @@ static void json_times(const struct sl_session *s, struct sl_json *j) {
   static const char *const places[] = {[SL_TIME_IN_THREADS] = "threads",
                                        [SL_TIME_ON_DEVICE] = "device",
                                        [SL_TIME_BEFORE] = "before",
-                                       [SL_TIME_BESIDE] = "beside"};
+                                       [SL_TIME_OTHER_THREADS] = "beside"};
   const struct sl_summary *sum = sl_session_summary(s);
   sl_json_begin_array(j, "times");
   for (uint32_t i = 0; i < sum->time_count; i++) {
@@ -548,7 +548,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_plugins(s, &j);
   json_counts(s, &j);
   json_errors(s, "errors", sum->errors, sum->error_count, &j);
-  json_errors(s, "cuts", sum->cuts, sum->cut_count, &j);
+  json_errors(s, "truncations", sum->truncations, sum->truncation_count, &j);
   json_messages(s, &j);
   json_times(s, &j);
   json_tables(s, &j);

@@ -71,7 +71,7 @@ struct entry {
 };
 
 /* Location of the property that names a file, or NULL. */
-static const struct sl_place *place_of(const struct sl_setup *s, int32_t node, uint32_t member) {
+static const struct sl_location *place_of(const struct sl_setup *s, int32_t node, uint32_t member) {
   return node != SL_NONE && s->graph->nodes[node].places[member].file ? &s->graph->nodes[node].places[member] : NULL;
 }
 
@@ -186,7 +186,7 @@ static int enter_file(struct sl_files *f, const struct sl_member *member, const 
   if (!e->option) return access(e->path, F_OK) == 0 ? enter(f, e, "which the node %s reads", name) : SL_OK;
   const int status = enter(f, e, "which the node %s writes", name);
   const int is_to_be_made = *member->choices && !is_folder(f->setup->graph->nodes[e->node].values[e->member].text);
-  return status < 0 || is_to_be_made || f->setup->options.look_only ? status : check_writable(f, e);
+  return status < 0 || is_to_be_made || f->setup->options.inspect_only ? status : check_writable(f, e);
 }
 
 /* Enters the file that a property names, or the files of its folder. */
@@ -238,7 +238,7 @@ void sl_files_close(struct sl_files *f) {
   free(f->found);
   free(f->directory);
   sl_paths_free(&f->inputs);
-  sl_begin_close(&f->begin);
+  sl_input_head_close(&f->begin);
   for (uint32_t i = 0; i < f->count; i++) free(f->at[i].path);
   free(f->at);
   *f = (struct sl_files){0};
@@ -256,7 +256,7 @@ static int is_below(const char *path, const char *folder) {
 
 int sl_files_check_output(const struct sl_files *f) {
   const struct sl_options *o = &f->setup->options;
-  if (!o->output_path || o->output_is_offered || f->output_is_taken) return SL_OK;
+  if (!o->output_path || o->output_is_optional || f->output_is_taken) return SL_OK;
   sl_diagnose(f->setup->diagnostics, SL_ERROR, NULL, NULL,
               "a sink that writes a file (output.csv_sink) takes it, unless its property path names another one",
               "-o %s: no sink of this graph writes there", o->output_path);

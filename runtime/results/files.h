@@ -27,12 +27,12 @@ struct sl_files {
   struct sl_file *at;
   uint32_t count, capacity;
   int writes_stdout;
-  int output_is_taken;    /* a sink writes the file of -o, or into its folder */
-  int is_interrupted;     /* files that are finished later are incomplete */
-  char **found;           /* paths of graph files of the options: the graph, then merged graphs, then NULL */
-  struct sl_paths inputs; /* input paths of the options, patterns expanded */
-  char *directory;        /* the working directory when the session was opened; NULL: unknown */
-  struct sl_begin begin;  /* begin of the first input; a pipe stays open until the source has opened it */
+  int output_is_taken;        /* a sink writes the file of -o, or into its folder */
+  int is_interrupted;         /* files that are finished later are incomplete */
+  char **found;               /* paths of graph files of the options: the graph, then merged graphs, then NULL */
+  struct sl_paths inputs;     /* input paths of the options, patterns expanded */
+  char *directory;            /* the working directory when the session was opened; NULL: unknown */
+  struct sl_input_head begin; /* begin of the first input; a pipe stays open until the source has opened it */
 };
 
 extern const struct sl_output_calls sl_files_output; /* calls that sinks use to write files */
@@ -51,7 +51,7 @@ int sl_files_check_graph(struct sl_files *f);
 int sl_files_check_output(const struct sl_files *f);
 /* Enters a file that the program writes in addition to the run. */
 int sl_files_claim(struct sl_files *f, const char *option, const char *path, uint32_t appends);
-/* Log for the file of an option: messages begin with the option. An sl_output_say and its context. */
+/* Log for the file of an option: messages begin with the option. An sl_output_report and its context. */
 struct sl_option_log {
   const struct sl_setup *setup;
   const char *option;

@@ -231,7 +231,7 @@ static int check_input(struct sl_setup *s) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   const int takes_feed = source->algorithm->takes_feed != 0, reads_files = source->algorithm->source->probe != NULL;
   const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
-  if (o->look_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
+  if (o->inspect_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
   if (reads_files)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name, "name them with -i, or in input_paths",
                 "%s reads files, but no input file is given", source->use);
@@ -254,7 +254,7 @@ static void limit_source(struct sl_setup *s) {
 int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   const struct sl_options *o = &s->options;
   const char *input = o->input_paths ? o->input_paths[0] : NULL;
-  const struct sl_begin *begin = &files->begin;
+  const struct sl_input_head *begin = &files->begin;
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
@@ -262,7 +262,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   if (status == SL_OK) status = take_settings(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
-  if (status == SL_OK && input && sl_begin_read(&files->begin, input, !o->look_only) < 0) status = SL_ENOMEM;
+  if (status == SL_OK && input && sl_input_head_read(&files->begin, input, !o->inspect_only) < 0) status = SL_ENOMEM;
   if (status == SL_OK) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,
@@ -274,7 +274,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .uses = uses,
                                              .set_count = set_count,
                                              .use_count = use_count,
-                                             .origins = o->look_only,
+                                             .origins = o->inspect_only,
                                              .input_name = input,
                                              .input_bytes = begin->bytes,
                                              .input_count = begin->count,
@@ -282,7 +282,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .is_fed = o->feed != NULL};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
-  if (begin->pipe < 0) sl_begin_close(&files->begin);
+  if (begin->pipe < 0) sl_input_head_close(&files->begin);
   if (status == SL_OK) status = check_ranges(s);
   if (status == SL_OK) status = check_input(s);
   if (status == SL_OK) limit_source(s);

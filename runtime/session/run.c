@@ -143,7 +143,7 @@ static int open_files(struct sl_session *sn) {
   (void)refuse(sn, status);
   if (status == SL_OK) {
     status = sl_source_open(&sn->setup);
-    sl_begin_close(&sn->files.begin);
+    sl_input_head_close(&sn->files.begin);
   }
   if (status == SL_OK) status = refuse(sn, sl_sinks_begin(&sn->sinks, main_slot));
   if (status == SL_OK) status = refuse(sn, sl_files_check_output(&sn->files));
@@ -208,10 +208,10 @@ int sl_session_run(struct sl_session *sn) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_setup *s = &sn->setup;
   const size_t errors = sl_diagnostics_errors(s->diagnostics);
-  if (s->options.look_only)
-    return sl_report_failure(s, SL_EINVAL, errors, "a session opened with look_only does not run");
+  if (s->options.inspect_only)
+    return sl_report_failure(s, SL_EINVAL, errors, "a session opened with inspect_only does not run");
   const int status = sl_report_failure(s, run(sn), errors, "the run failed");
-  sl_diagnose_further(s->diagnostics);
+  sl_diagnose_counted(s->diagnostics);
   return sl_report_end(&sn->report, &sn->files, &sn->statistics.summary, status);
 }
 

@@ -93,7 +93,7 @@ static int open_parts(struct sl_session *sn) {
   if (status == SL_OK) status = sl_summary_open(&sn->statistics, &parts);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_order_open(&sn->order, s);
-  if (status == SL_OK && !s->options.look_only) status = open_slots(sn);
+  if (status == SL_OK && !s->options.inspect_only) status = open_slots(sn);
   if (status == SL_OK) status = sl_setup_open_workers(s);
   sl_times_opened(&sn->times, SL_OPENING_MEMORY);
   return status;

@@ -82,7 +82,7 @@ struct sl_session *trial_session_open(const struct sl_trial_options *o, const st
   struct sl_options options = sl_options_default();
   options.slice_events = slice_events;
   options.output_path = output_path;
-  options.output_is_offered = 1;
+  options.output_is_optional = 1;
   options.events = output_path ? o->events : 0;
   options.guard = output_path != NULL;
   return open_with(options, o, graph, log);

@@ -123,7 +123,8 @@ static uint32_t is_used(uint32_t event, uint32_t place) {
 
 static void assert_left(const struct sl_test *t) {
   const uint32_t *offsets = sl_test_output(t, "unused", "offsets"), *id = sl_test_output(t, "unused", "id");
-  const uint16_t *zone_first = sl_test_output(t, "unused", "zone_first"), *place = sl_test_output(t, "places", "place");
+  const uint16_t *zone_first = sl_test_output(t, "unused", "zone_first"),
+                 *place = sl_test_output(t, "hit_indices", "index");
   const float *x = sl_test_output(t, "unused", "x"), *z = sl_test_output(t, "unused", "z");
   const uint8_t *pseudo_size = sl_test_output(t, "unused", "pseudo_size");
   uint32_t to = 0;
@@ -239,8 +240,8 @@ static void merged_tracks_have_places_among_all_hits(void **state) {
     if (first_ut) sl_test_input(t, "first_ut", "offsets", first_ut, EVENTS + 1);
     give_tracks(t, "first", &tracks);
     give_tracks(t, "second", &second);
-    sl_test_input(t, "places", "offsets", left, EVENTS + 1);
-    give(t, "places", unused, "places", "place");
+    sl_test_input(t, "hit_indices", "offsets", left, EVENTS + 1);
+    give(t, "hit_indices", unused, "hit_indices", "index");
     assert_int_equal(sl_test_run(t), 0);
     assert_merged(t, &second, first_ut);
     sl_test_free(t);

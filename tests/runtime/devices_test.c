@@ -185,7 +185,7 @@ static void without_a_choice_of_nodes_nothing_changes(void **state) {
   assert_false(sl_numa_run_on(-1, &cores));
   assert_false(sl_numa_run_on(SL_NUMA_NODES_MAX, &cores));
   if (sl_numa_prefer(0, &policy)) sl_numa_restore(&policy); /* a machine with several */
-  if (sl_numa_run_on(0, &cores)) sl_numa_run_again_on(&cores);
+  if (sl_numa_run_on(0, &cores)) sl_numa_restore_cores(&cores);
 }
 
 int main(void) {

@@ -193,7 +193,7 @@ static void look(void) {
   struct sl_diagnostics *d = new_messages();
   struct sl_options o = options_of("velo_sample.yaml");
   struct sl_session *s = NULL;
-  o.look_only = 1;
+  o.inspect_only = 1;
   need(sl_session_open(&o, d, &s) == SL_OK, "a look");
   if (s) {
     WRITES("wiring", sl_session_write_wiring, s, );

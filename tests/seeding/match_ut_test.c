@@ -193,10 +193,10 @@ static struct match_ut_found find_plainly(uint32_t event, uint32_t match) {
 static void assert_track(const struct sl_test *t, uint32_t i, uint32_t to, uint32_t match, uint32_t state,
                          const struct match_ut_found *p) {
   const float d = UT_MIDDLE_Z - velo.z[state];
-  assert_int_equal(((const uint32_t *)sl_test_output(t, "kept", "velo_track"))[i], matches.velo_track[match]);
-  assert_int_equal(((const uint32_t *)sl_test_output(t, "kept", "seed"))[i], matches.seed[match]);
-  assert_true(((const float *)sl_test_output(t, "kept", "chi2"))[i] == matches.chi2[match]);
-  assert_true(((const float *)sl_test_output(t, "kept", "qop"))[i] == matches.qop[match]);
+  assert_int_equal(((const uint32_t *)sl_test_output(t, "accepted", "velo_track"))[i], matches.velo_track[match]);
+  assert_int_equal(((const uint32_t *)sl_test_output(t, "accepted", "seed"))[i], matches.seed[match]);
+  assert_true(((const float *)sl_test_output(t, "accepted", "chi2"))[i] == matches.chi2[match]);
+  assert_true(((const float *)sl_test_output(t, "accepted", "qop"))[i] == matches.qop[match]);
   assert_int_equal(((const uint32_t *)sl_test_output(t, "ut_tracks", "velo_track"))[i], matches.velo_track[match]);
   assert_true(((const float *)sl_test_output(t, "ut_tracks", "qop"))[i] == matches.qop[match]);
   assert_true(((const float *)sl_test_output(t, "ut_tracks", "x"))[i] ==
@@ -215,7 +215,7 @@ static void assert_track(const struct sl_test *t, uint32_t i, uint32_t to, uint3
 static uint32_t by_count[UT_LAYERS + 1]; /* matches by number of hits */
 
 static void assert_plain(const struct sl_test *t, uint32_t min_hits) {
-  const uint32_t *offsets = sl_test_output(t, "kept", "offsets");
+  const uint32_t *offsets = sl_test_output(t, "accepted", "offsets");
   uint32_t i = 0, to = 0;
   memset(by_count, 0, sizeof by_count);
   for (uint32_t event = 0; event < EVENTS; event++) {
@@ -268,7 +268,7 @@ static void without_hits_no_match_is_left(void **state) {
   struct sl_test *t = match_ut_new(64); /* default */
   assert_int_equal(sl_test_run(t), 0);
   assert_plain(t, 2);
-  const uint32_t *offsets = sl_test_output(t, "kept", "offsets");
+  const uint32_t *offsets = sl_test_output(t, "accepted", "offsets");
   assert_int_equal(offsets[3], offsets[2]);
   sl_test_free(t);
 }

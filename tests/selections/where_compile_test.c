@@ -160,12 +160,12 @@ static void exceeded_limits_are_reported(void **state) {
   assert_int_equal(fault.at, 64);
   assert_non_null(strstr(fault.text, "nested more than 64 deep"));
 
-  for (int count = WHERE_ASIDE_MAX; count <= WHERE_ASIDE_MAX + 1; count++) {
+  for (int count = WHERE_STACK_MAX; count <= WHERE_STACK_MAX + 1; count++) {
     strcpy(text, "1 > ");
     for (int i = 0; i < count - 1; i++) strcat(text, "(pt / ");
     strcat(text, "-p");
     for (int i = 0; i < count - 1; i++) strcat(text, ")");
-    assert_int_equal(compile(text), count <= WHERE_ASIDE_MAX ? SL_OK : SL_EINVAL);
+    assert_int_equal(compile(text), count <= WHERE_STACK_MAX ? SL_OK : SL_EINVAL);
   }
   assert_non_null(strstr(fault.text, "more than 8 intermediate results"));
 }

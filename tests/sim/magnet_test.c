@@ -264,11 +264,11 @@ static void in_a_uniform_field_a_track_is_a_circle(void **state) {
   (void)state;
   const float by = 1.25f;
   const double step = 100;
-  struct sim_flock flock = {.count = 0};
+  struct sim_track_batch flock = {.count = 0};
   for (int l = 0; l < 11; l++) { /* in two blocks */
     const struct sim_field_plane begin = uniform_plane(0, by);
     const struct sim_track t = {.x = l, .ty = l == 0 ? 0 : 0.01 * l, .charge = -1, .p = (float)(3000 + 1000 * l)};
-    assert_int_equal(sim_flock_add(&flock, &begin, &t), 0);
+    assert_int_equal(sim_track_batch_add(&flock, &begin, &t), 0);
   }
   for (int i = 0; i < 40; i++) {
     const struct sim_field_plane middle = uniform_plane((i + 0.5) * step, by), end = uniform_plane((i + 1) * step, by);
@@ -277,7 +277,7 @@ static void in_a_uniform_field_a_track_is_a_circle(void **state) {
   assert_int_equal(flock.blocks.count, 2);
   for (uint32_t l = 0; l < flock.count; l++) {
     struct sim_track t;
-    sim_flock_get(&flock, l, 40 * step, &t);
+    sim_track_batch_get(&flock, l, 40 * step, &t);
     const double ty0 = l == 0 ? 0 : 0.01 * l, flat = 1 / sqrt(1 + ty0 * ty0); /* of p, in the plane of the circle */
     const double radius = (double)t.p * flat / (SIM_BENDING * (double)by), sine = t.z / radius;
     const double x = l + radius * (1 - sqrt(1 - sine * sine)), y = radius * asin(sine) * ty0;
@@ -298,10 +298,10 @@ static void polynomials_are_near_the_field(void **state) {
     for (int n = 0; n < 200; n++) {
       const double x = uniform_in(-1, 1) * 0.32 * z, y = uniform_in(-1, 1) * 0.26 * z, place[3] = {x, y, z};
       const struct sim_track t = {.x = x, .y = y, .z = z, .p = 1};
-      struct sim_flock flock = {.count = 0};
+      struct sim_track_batch flock = {.count = 0};
       double field[3];
       sim_magnet_field(SIM_POLARITY_UP, place, field);
-      assert_int_equal(sim_flock_add(&flock, &plane, &t), 0);
+      assert_int_equal(sim_track_batch_add(&flock, &plane, &t), 0);
       const struct sim_lanes *lanes = flock.blocks.at;
       const double found[3] = {lanes->field_x[0], lanes->field_y[0], lanes->field_z[0]};
       for (int k = 0; k < 3; k++) worst = fmax(worst, fabs(found[k] - field[k]));
@@ -314,19 +314,19 @@ static void polynomials_are_near_the_field(void **state) {
 
 static void the_last_track_replaces_a_removed_one(void **state) {
   (void)state;
-  struct sim_flock flock = {.count = 0};
+  struct sim_track_batch flock = {.count = 0};
   const struct sim_field_plane plane = uniform_plane(0, 1);
   for (uint32_t l = 0; l < 10; l++) {
     const struct sim_track t = {.x = l, .p = 1000, .particle = 100 + l, .kind = l};
-    assert_int_equal(sim_flock_add(&flock, &plane, &t), 0);
+    assert_int_equal(sim_track_batch_add(&flock, &plane, &t), 0);
   }
-  sim_flock_remove(&flock, 3);
-  sim_flock_remove(&flock, 8);
+  sim_track_batch_remove(&flock, 3);
+  sim_track_batch_remove(&flock, 8);
   assert_int_equal(flock.count, 8);
   for (uint32_t l = 0; l < flock.count; l++) {
     struct sim_track t;
     const uint32_t expected = l == 3 ? 9 : l;
-    sim_flock_get(&flock, l, 0, &t);
+    sim_track_batch_get(&flock, l, 0, &t);
     assert_int_equal(t.particle, 100 + expected);
     assert_int_equal(t.kind, expected);
     assert_true(t.x == expected);

@@ -101,7 +101,7 @@ static void steps_are_accurate_to_10_um(void **state) {
     double largest = 0, sum = 0, slope = 0;
     int count = 0;
     for (int n = 0; n < TRACKS; n++) {
-      struct sim_flock flock = {.count = 0};
+      struct sim_track_batch flock = {.count = 0};
       struct sim_track t = {.x = uniform_in(-20, 20),
                             .y = uniform_in(-20, 20),
                             .z = 770,
@@ -111,12 +111,12 @@ static void steps_are_accurate_to_10_um(void **state) {
                             .p = (float)(1 / uniform_in(1 / edges[bin + 1], 1 / edges[bin]))};
       double error = 0, of_slope = 0;
       int is_inside = 1;
-      assert_int_equal(sim_flock_add(&flock, &s->nodes[0].end, &t), 0);
+      assert_int_equal(sim_track_batch_add(&flock, &s->nodes[0].end, &t), 0);
       for (uint32_t i = 1; i < s->node_count && s->nodes[i].end.z < 9500 && is_inside; i++) {
         const double z = s->nodes[i].end.z;
         struct sim_track found;
         sim_lanes_step(flock.blocks.at, s->nodes[i - 1].end.z, &s->nodes[i].middle, &s->nodes[i].end);
-        sim_flock_get(&flock, 0, z, &found);
+        sim_track_batch_get(&flock, 0, z, &found);
         sim_track_advance(&t, z, 10);
         is_inside = fabs(t.x) < SIM_APERTURE_X_SLOPE * z + SIM_APERTURE_X_SHIFT && fabs(t.tx) < 2 &&
                     fabs(t.y) < SIM_APERTURE_Y_SLOPE * z + SIM_APERTURE_Y_SHIFT;

@@ -21,8 +21,8 @@ SL_ARGUMENTS(two_track_mva, TWO_TRACK_MVA);
 
 LINE(two_track_mva, "two tracks of a heavy-hadron decay, selected by the network", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
-  const uint32_t score = line_place(&a->events, pairs->offsets, a->scores.offsets, event, i);
-  return score != LINE_NO_PLACE && a->scores.logit[score] >= a->min_logit && pairs->doca[i] < a->max_doca &&
+  const uint32_t score = line_item_index(&a->events, pairs->offsets, a->scores.offsets, event, i);
+  return score != LINE_NO_ITEM && a->scores.logit[score] >= a->min_logit && pairs->doca[i] < a->max_doca &&
          pairs->chi2[i] < a->max_chi2 && pairs->pt[i] >= a->min_pt && pairs->m_corrected[i] >= a->min_m_corrected &&
          pairs->eta[i] >= a->min_eta && pairs->eta[i] < a->max_eta && pairs->min_pt[i] >= a->min_child_pt &&
          pairs->min_ip_chi2[i] >= a->min_ip_chi2 && VERTEX_IS_FROM_Z(a, i);
@@ -54,8 +54,8 @@ SL_ARGUMENTS(two_track_charm, TWO_TRACK_CHARM);
 LINE(two_track_charm, "two tracks of a charm decay, selected by the network and their mass", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
   const float min_logit = pairs->pt[i] < a->low_pt ? a->min_logit_low_pt : a->min_logit;
-  const uint32_t score = line_place(&a->events, pairs->offsets, a->scores.offsets, event, i);
-  if (!(score != LINE_NO_PLACE && a->scores.logit[score] >= min_logit && pairs->doca[i] < a->max_doca &&
+  const uint32_t score = line_item_index(&a->events, pairs->offsets, a->scores.offsets, event, i);
+  if (!(score != LINE_NO_ITEM && a->scores.logit[score] >= min_logit && pairs->doca[i] < a->max_doca &&
         pairs->chi2[i] < a->max_chi2 && pairs->min_pt[i] >= a->min_child_pt && pairs->min_p[i] >= a->min_child_p &&
         pairs->min_ip_chi2[i] >= a->min_ip_chi2 && VERTEX_IS_FROM_Z(a, i)))
     return 0;

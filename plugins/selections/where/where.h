@@ -16,7 +16,7 @@
 #include <sluice/plugin.h>
 
 /* Limits, and the operations in bits 0..7. */
-enum { WHERE_WORDS_MAX = 512, WHERE_ASIDE_MAX = 8 };
+enum { WHERE_WORDS_MAX = 512, WHERE_STACK_MAX = 8 };
 enum {
   WHERE_LOAD, /* result = operand */
   WHERE_ADD,
@@ -37,16 +37,16 @@ enum {
   WHERE_SQRT,
   WHERE_LOG,
   WHERE_NOT,
-  WHERE_JUMP,      /* no operation */
-  WHERE_PUT_ASIDE, /* push the result */
-  WHERE_MASS,      /* mass of the pair; the masses of the children are the constants of this and the next word */
-  WHERE_INTEGERS,  /* exact comparison of the operands in the next words; the comparison is in bits 32..63 */
+  WHERE_JUMP,     /* no operation */
+  WHERE_PUSH,     /* push the result */
+  WHERE_MASS,     /* mass of the pair; the masses of the children are the constants of this and the next word */
+  WHERE_INTEGERS, /* exact comparison of the operands in the next words; the comparison is in bits 32..63 */
   WHERE_OPERATIONS
 };
 enum {
   WHERE_NO_OPERAND,
   WHERE_CONSTANT,
-  WHERE_ASIDE, /* pop the stack: left operand; the result is the right operand */
+  WHERE_STACK, /* pop the stack: left operand; the result is the right operand */
   WHERE_OF_CANDIDATE,
   WHERE_OF_FIRST,
   WHERE_OF_SECOND,
@@ -54,7 +54,7 @@ enum {
   WHERE_COUNT, /* number of items in the event; the pointer is that of the offsets */
   WHERE_OPERANDS
 };
-enum { WHERE_STAY, WHERE_IF_FALSE, WHERE_IF_TRUE };
+enum { WHERE_NO_JUMP, WHERE_IF_FALSE, WHERE_IF_TRUE };
 enum {
   WHERE_OPERAND_SHIFT = 8,
   WHERE_JUMP_SHIFT = 12,

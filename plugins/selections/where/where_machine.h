@@ -191,18 +191,18 @@ static SL_DEVICE float where_result(uint32_t operation, float left, float right)
 static SL_DEVICE uint32_t where_holds(const uint64_t *program, uint32_t words, const void *args,
                                       const struct where_children *children, uint32_t event, uint32_t item) {
   const struct where_subject subject = {args, children, event, item}, *s = &subject;
-  float result = 1.0f, stack[WHERE_ASIDE_MAX];
+  float result = 1.0f, stack[WHERE_STACK_MAX];
   uint32_t depth = 0, at = 0;
   while (at < words) {
     const uint64_t word = program[at++];
     const uint32_t operation = (uint32_t)word & WHERE_8_BITS;
     const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
     const uint32_t jump = (uint32_t)word >> WHERE_JUMP_SHIFT & WHERE_4_BITS;
-    if (operation == WHERE_PUT_ASIDE) {
+    if (operation == WHERE_PUSH) {
       stack[depth++] = result;
     } else if (operation == WHERE_MASS) {
       result = where_mass(s, word, program[at++]);
-    } else if (operand == WHERE_ASIDE) {
+    } else if (operand == WHERE_STACK) {
       result = where_result(operation, stack[--depth], result);
     } else if (operation == WHERE_INTEGERS) {
       const uint32_t right = at + where_integer_words(program[at]);
@@ -212,7 +212,7 @@ static SL_DEVICE uint32_t where_holds(const uint64_t *program, uint32_t words, c
       const float right = operand == WHERE_NO_OPERAND ? 0.0f : where_operand(s, operand, word);
       result = where_result(operation, result, right);
     }
-    if (jump != WHERE_STAY && (jump == WHERE_IF_TRUE) == (result != 0.0f)) at = (uint32_t)word >> WHERE_TARGET_SHIFT;
+    if (jump != WHERE_NO_JUMP && (jump == WHERE_IF_TRUE) == (result != 0.0f)) at = (uint32_t)word >> WHERE_TARGET_SHIFT;
   }
   return result != 0.0f ? 1u : 0u;
 }

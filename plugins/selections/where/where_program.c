@@ -40,7 +40,7 @@ static void push_before(struct where_compiler *c, uint32_t begin) {
   where_emit(c, 0);
   if (c->failed) return;
   memmove(words + begin + 1, words + begin, (c->program->count - 1 - begin) * sizeof *words);
-  words[begin] = where_instruction(WHERE_PUT_ASIDE, WHERE_NO_OPERAND, 0);
+  words[begin] = where_instruction(WHERE_PUSH, WHERE_NO_OPERAND, 0);
 }
 
 static void emit_operation(struct where_compiler *c, struct where_value *left, const struct where_value *right,
@@ -50,12 +50,12 @@ static void emit_operation(struct where_compiler *c, struct where_value *left, c
     return;
   }
   push_before(c, right->begin);
-  where_emit(c, where_instruction(operation, WHERE_ASIDE, 0));
+  where_emit(c, where_instruction(operation, WHERE_STACK, 0));
   if (right->depth + 1 > left->depth) left->depth = right->depth + 1;
-  if (left->depth > WHERE_ASIDE_MAX)
+  if (left->depth > WHERE_STACK_MAX)
     where_fail(c, right->at,
                "more than %d intermediate results must be stored; write this operand before the other one",
-               WHERE_ASIDE_MAX);
+               WHERE_STACK_MAX);
 }
 
 uint32_t where_add_jump(struct where_compiler *c, uint32_t condition, uint32_t pending) {

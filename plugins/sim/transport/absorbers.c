@@ -75,7 +75,7 @@ int sim_absorb(const struct sim_spectrometer *s, struct sim_event *event) {
   int status = SL_OK;
   for (uint32_t i = 0; i < s->flock.count && status == SL_OK; i++) {
     struct sim_track t;
-    sim_flock_get(&s->flock, i, s->nodes[s->node_count - 1].end.z, &t);
+    sim_track_batch_get(&s->flock, i, s->nodes[s->node_count - 1].end.z, &t);
     if (t.kind & (SIM_LANE_MUON | SIM_LANE_HADRON)) status = absorb(event, &t);
   }
   return status;

@@ -152,7 +152,7 @@ static inline void fit_momentum(struct sim_lanes *a, int l) {
 
 static int is_unstable(uint32_t kind) { return (kind & SIM_LANE_UNSTABLE) != 0; }
 
-int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, const struct sim_track *t) {
+int sim_track_batch_add(struct sim_track_batch *flock, const struct sim_field_plane *plane, const struct sim_track *t) {
   const uint32_t l = flock->count % LANES;
   if (l == 0 && flock->count / LANES == flock->blocks.count) {
     struct sim_lanes *added = SIM_APPEND(&flock->blocks);
@@ -182,7 +182,7 @@ int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, 
   return SL_OK;
 }
 
-void sim_flock_get(const struct sim_flock *flock, uint32_t index, double z, struct sim_track *t) {
+void sim_track_batch_get(const struct sim_track_batch *flock, uint32_t index, double z, struct sim_track *t) {
   const struct sim_lanes *a = &flock->blocks.at[index / LANES];
   const uint32_t l = index % LANES;
   *t = (struct sim_track){.x = a->x[l],
@@ -199,7 +199,7 @@ void sim_flock_get(const struct sim_flock *flock, uint32_t index, double z, stru
                           .kind = a->kind[l]};
 }
 
-void sim_flock_remove(struct sim_flock *flock, uint32_t index) {
+void sim_track_batch_remove(struct sim_track_batch *flock, uint32_t index) {
   const uint32_t last = --flock->count, i = index % LANES, k = last % LANES;
   struct sim_lanes *to = &flock->blocks.at[index / LANES], *from = &flock->blocks.at[last / LANES];
 #define MOVE(type, field) to->field[i] = from->field[k];

@@ -45,7 +45,7 @@ struct sim_lanes {
 enum { SIM_LANE_HADRON = 1, SIM_LANE_ELECTRON = 2, SIM_LANE_MUON = 4, SIM_LANE_UNSTABLE = 8, SIM_LANE_IN_PIPE = 16 };
 
 /* Tracks in flight: a list of blocks, the last one partly filled. */
-struct sim_flock {
+struct sim_track_batch {
   SIM_LIST(struct sim_lanes) blocks;
   uint32_t count;
 };
@@ -59,11 +59,12 @@ struct sim_track {
 };
 
 /* Adds a track at the z of the plane. 0 or SL_ENOMEM. */
-int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, const struct sim_track *track);
+int sim_track_batch_add(struct sim_track_batch *flock, const struct sim_field_plane *plane,
+                        const struct sim_track *track);
 /* Copies the track at `index`; z is the current plane. */
-void sim_flock_get(const struct sim_flock *flock, uint32_t index, double z, struct sim_track *track);
+void sim_track_batch_get(const struct sim_track_batch *flock, uint32_t index, double z, struct sim_track *track);
 /* Removes the track at `index`; the last track moves to this index. */
-void sim_flock_remove(struct sim_flock *flock, uint32_t index);
+void sim_track_batch_remove(struct sim_track_batch *flock, uint32_t index);
 
 /* Steps a block from z to the plane `end`; `middle` is the plane half way (lanes.c). */
 void sim_lanes_step(struct sim_lanes *lanes, double z, const struct sim_field_plane *middle,

@@ -214,7 +214,7 @@ static int apply_rare(struct sim_spectrometer *s, struct sim_event *event, uint3
   const float choice = chances->choice[l], interacts = of->interaction[l];
   const int is_electron = (a->kind[l] & SIM_LANE_ELECTRON) != 0;
   struct sim_track t;
-  sim_flock_get(&s->flock, lane, s->nodes[node].end.z, &t);
+  sim_track_batch_get(&s->flock, lane, s->nodes[node].end.z, &t);
   struct sim_random r = rare_random(event, t.particle, node);
   const struct sim_interaction interaction = interaction_of(event, &t, &r);
   const struct sim_birth birth = {event->particles.count, node, 1, t.time_ns};
@@ -246,7 +246,7 @@ static int cross_block(struct sim_spectrometer *s, struct sim_event *event, uint
   for (uint32_t l = rare > 0 ? count : 0; l-- > 0;) {
     const int ends = of.is_rare[l] ? apply_rare(s, event, first + l, node, &crossed, &chances, &of) : 0;
     if (ends < 0) return ends;
-    if (ends) sim_flock_remove(&s->flock, first + l);
+    if (ends) sim_track_batch_remove(&s->flock, first + l);
   }
   sim_lanes_slow(&s->flock.blocks.at[block]);
   return SL_OK;

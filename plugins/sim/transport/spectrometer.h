@@ -43,7 +43,7 @@ struct sim_spectrometer {
   struct sim_photon_path photon_path;
   struct sim_random flights[SIM_RANDOM_LANES]; /* SIM_FOR_FLIGHT streams of the particles from `first_flight` on */
   uint32_t first_flight;
-  struct sim_flock flock;
+  struct sim_track_batch flock;
   SIM_LIST(struct sim_start) starts;
   uint32_t first_start[2][SIM_NODES_MAX]; /* lists per node: before the material, and after it */
 };

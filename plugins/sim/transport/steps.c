@@ -12,7 +12,7 @@ static int insert(struct sim_spectrometer *s, uint32_t node, uint32_t is_after_m
   int status = SL_OK;
   uint32_t i = s->first_start[is_after_material][node];
   for (; i != SIM_NO_START && status == SL_OK; i = s->starts.at[i].next)
-    status = sim_flock_add(&s->flock, &s->nodes[node].end, &s->starts.at[i].track);
+    status = sim_track_batch_add(&s->flock, &s->nodes[node].end, &s->starts.at[i].track);
   return status;
 }
 
@@ -27,7 +27,7 @@ static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t l
   const double z = s->nodes[node].end.z, before = s->nodes[node - 1].end.z;
   const double path = (double)s->flock.blocks.at[lane / SIM_LANES].path[lane % SIM_LANES];
   struct sim_track t;
-  sim_flock_get(&s->flock, lane, z, &t);
+  sim_track_batch_get(&s->flock, lane, z, &t);
   const double back = (double)(-t.to_decay * t.p / t.mass) / path * (z - before);
   sim_track_advance(&t, back < z - before ? z - back : before, SIM_STEP_ALONE_MAX);
   const struct sim_birth birth = {event->particles.count, node, 0, t.time_ns};
@@ -66,7 +66,7 @@ static int end_tracks(struct sim_spectrometer *s, struct sim_event *event, uint3
       if (i >= s->flock.count || !(ends.is_gone[l] | ends.decays[l])) continue;
       const int status = ends.is_gone[l] ? SL_OK : decay(s, event, i, node);
       if (status < 0) return status;
-      sim_flock_remove(&s->flock, i);
+      sim_track_batch_remove(&s->flock, i);
     }
   }
   return SL_OK;

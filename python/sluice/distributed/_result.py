@@ -24,7 +24,7 @@ class Result:
 
     events, error_events: counts. items, digests: by output; digests are those of one run over the same files. totals,
     histograms: sums over the run, as of sluice.Run. errors: events with an error, by node and reason, with their count
-    and run, event, file and byte of the first one; cuts: events that a node truncated, in the same form. messages: at
+    and run, event, file and byte of the first one; truncations: events that a node truncated, in the same form. messages: at
     most 1,000 messages. files: files by sink, in input order. tasks: the result of each task, without totals and
     histograms; "results" are the reports of its sinks and checks.
     """
@@ -38,7 +38,7 @@ class Result:
     totals: Totals
     histograms: dict[str, Histogram]
     errors: list[dict[str, Any]]
-    cuts: list[dict[str, Any]]
+    truncations: list[dict[str, Any]]
     messages: list[str]
     files: dict[str, list[pathlib.Path]]
     tasks: list[dict[str, Any]]
@@ -57,7 +57,7 @@ class Result:
                 port: {name: values.tolist() for name, values in fields.items()} for port, fields in self.totals.items()
             },
             "errors": self.errors,
-            "cuts": self.cuts,
+            "truncations": self.truncations,
             "messages": self.messages,
             "files": {node: [str(path) for path in paths] for node, paths in self.files.items()},
         }
@@ -65,7 +65,7 @@ class Result:
     def __str__(self) -> str:
         lines = [f"{self.events} events, {self.error_events} with errors, in {len(self.tasks)} tasks"]
         lines += [f"error: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.errors]
-        lines += [f"cut: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.cuts]
+        lines += [f"truncated: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.truncations]
         lines += [f"output {name}: {self.items[name]} items, digest {digest}" for name, digest in self.digests.items()]
         return "\n".join(lines)
 
@@ -150,7 +150,7 @@ def join(folder: Folder, manifest: Manifest, tasks: list[dict[str, Any]], sums: 
         totals=totals,
         histograms=sums.histograms,
         errors=_counted(task["errors"] for task in tasks),
-        cuts=_counted(task["cuts"] for task in tasks),
+        truncations=_counted(task["truncations"] for task in tasks),
         messages=[message for task in tasks for message in task["messages"]][:MESSAGES_MAX],
         files={
             node: [folder.task(task["task"]) / task["files"][node]["name"] for task in tasks] for node in manifest.names

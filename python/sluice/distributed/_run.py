@@ -81,7 +81,7 @@ def _names(sinks: dict[str, str], given: Names) -> dict[str, str]:
 def _manifest(graph: Graph, given: list[Part], names: Names, events_per_task: int) -> Manifest:
     """The manifest, without the index. Opens the graph over the files; GraphError with all errors of the graph."""
     def look(sets: Sequence[str]) -> tuple[Session, Settings]:
-        settings = Settings(look_only=True, input_paths=given)
+        settings = Settings(inspect_only=True, input_paths=given)
 
         def open_(given: Settings) -> Session:
             given.sets = [*given.sets, *sets]

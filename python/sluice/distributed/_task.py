@@ -75,7 +75,7 @@ def _totals_as_json(output: _abi.RunOutput) -> dict[str, Any]:
 def _outcome(session: Session) -> dict[str, Any]:
     """The part of a finished run's summary that its result keeps, with messages, totals and histograms."""
     summary = json.loads(session.json())
-    kept = ("status", "events", "error_events", "retries", "outputs", "errors", "cuts", "results", "device", "seconds")
+    kept = ("status", "events", "error_events", "retries", "outputs", "errors", "truncations", "results", "device", "seconds")
     outcome = {name: summary[name] for name in kept}
     outcome["messages"] = [message.text for message in session.messages()[:MESSAGES_MAX]]
     outcome["totals"], outcome["histograms"] = {}, []

@@ -216,7 +216,7 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_block_append(...)            SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
 #define sl_warp_exclusive_scan(...)     SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
 #define sl_warp_append(...)             SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
-#define sl_warp_begun(...)              SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_begun, __VA_ARGS__)
+#define sl_warp_list_index(...)         SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_list_index, __VA_ARGS__)
 #define sl_warp_sort_u32(...)           SL_SIMT_COLLECTIVE_VOID_(sl_warp_sort_u32, __VA_ARGS__)
 #define sl_warp_must_join(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_must_join, __VA_ARGS__)
 #define sl_group_any(...)               SL_SIMT_COLLECTIVE_(uint32_t, sl_group_any, __VA_ARGS__)

@@ -153,9 +153,9 @@ struct sl_options {
   uint32_t guard;                  /* 1: every field has its own allocation, with canaries and poison */
   uint32_t try_plugins;            /* 1: first open plugins of other folders in a child process, including the plugins
                                     * that the graph names */
-  uint32_t look_only;              /* 1: the session is only inspected and never runs: no memory is allocated for
+  uint32_t inspect_only;           /* 1: the session is only inspected and never runs: no memory is allocated for
                                     * slices */
-  uint32_t output_is_offered;      /* 1: output_path is ignored, not an error, if no sink writes a file */
+  uint32_t output_is_optional;     /* 1: output_path is ignored, not an error, if no sink writes a file */
   uint32_t source_threads;         /* threads that read and simulate; 0: the number of processors, at most 8 */
   uint32_t race;                   /* 1: on device "simt", detect races, reads of unwritten memory and accesses out of
                                     * bounds */
@@ -235,15 +235,15 @@ struct sl_budget_summary {
 };
 /* Where time was spent. */
 enum {
-  SL_TIME_IN_THREADS, /* in the threads of the slots: these rows add up to slots x seconds */
-  SL_TIME_ON_DEVICE,  /* kernels on a device with its own memory, concurrent with the threads */
-  SL_TIME_BEFORE,     /* in sl_session_open */
-  SL_TIME_BESIDE      /* in a thread other than those of the slots */
+  SL_TIME_IN_THREADS,   /* in the threads of the slots: these rows add up to slots x seconds */
+  SL_TIME_ON_DEVICE,    /* kernels on a device with its own memory, concurrent with the threads */
+  SL_TIME_BEFORE,       /* in sl_session_open */
+  SL_TIME_OTHER_THREADS /* in a thread other than those of the slots */
 };
 struct sl_time_summary {
   const char *what;             /* "source", "kernels", "sink" or another activity */
   const char *node, *algorithm; /* of a source, kernel or sink row; else NULL */
-  double seconds, share;        /* share of slots x seconds; 0 for SL_TIME_BEFORE and SL_TIME_BESIDE */
+  double seconds, share;        /* share of slots x seconds; 0 for SL_TIME_BEFORE and SL_TIME_OTHER_THREADS */
   uint64_t calls, events;       /* of nodes only */
   uint64_t bytes_in, bytes_out; /* see struct sl_node_summary */
   uint32_t where, together;
@@ -276,7 +276,8 @@ struct sl_summary {
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, source_threads, slice_events, repeat, host_syncs_per_slice, device_count;
-  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count, cut_count;
+  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count,
+      truncation_count;
   uint32_t exit_status; /* for a program that only runs it: 0: ok; 1: failed; 2: refused; 128 + signal: stopped by it */
   uint32_t stop_signal; /* signal that stopped the run, or 0 */
   uint32_t interrupted; /* 1: stopped before the end of the input */
@@ -288,7 +289,7 @@ struct sl_summary {
   const struct sl_budget_summary *budgets;
   const struct sl_total_summary *totals;
   const struct sl_error_summary *errors;
-  const struct sl_error_summary *cuts; /* events without an error, but truncated by a node */
+  const struct sl_error_summary *truncations; /* events without an error, but truncated by a node */
   const struct sl_time_summary *times;
   const struct sl_device_summary *devices;
 };
@@ -318,7 +319,7 @@ SL_API int sl_session_write_report(struct sl_session *session);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 /* Writes the whole graph as YAML: includes, with_paths, uses and sets are merged, all defaults and connections are
  * explicit. The summary's graph_digest is the digest of this text, and reading the text as a graph gives the same
- * digest. `origins`: with a comment at each value that names its origin; only for a session with look_only, else
+ * digest. `origins`: with a comment at each value that names its origin; only for a session with inspect_only, else
  * SL_EINVAL. */
 SL_API int sl_session_write_graph(const struct sl_session *session, int origins, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);

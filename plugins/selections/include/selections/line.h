@@ -77,16 +77,16 @@ enum { LINE_OTHER_ITEMS = 1 };
 static const struct sl_event_error line_errors[] SL_UNUSED = {
     {LINE_OTHER_ITEMS, 0, "an input and `candidates` have different numbers of items: they do not belong together"}};
 
-/* Index of the item for candidate `i` in an input with one item per candidate. Returns LINE_NO_PLACE if the input has
+/* Index of the item for candidate `i` in an input with one item per candidate. Returns LINE_NO_ITEM if the input has
  * no items in the event, because its node did not run on it. Refuses the event if the number of items differs. */
-#define LINE_NO_PLACE UINT32_MAX
-static SL_DEVICE SL_UNUSED uint32_t line_place(const struct sl_events *events, const uint32_t *candidate_offsets,
-                                               const uint32_t *input_offsets, uint32_t event, uint32_t i) {
+#define LINE_NO_ITEM UINT32_MAX
+static SL_DEVICE SL_UNUSED uint32_t line_item_index(const struct sl_events *events, const uint32_t *candidate_offsets,
+                                                    const uint32_t *input_offsets, uint32_t event, uint32_t i) {
   const uint32_t candidates = candidate_offsets[event + 1] - candidate_offsets[event];
   const uint32_t items = input_offsets[event + 1] - input_offsets[event];
   if (items == candidates) return input_offsets[event] + (i - candidate_offsets[event]);
   if (items > 0) sl_event_fail(events, event, LINE_OTHER_ITEMS, 0);
-  return LINE_NO_PLACE;
+  return LINE_NO_ITEM;
 }
 
 /* Calls the SL_PREPARE of a line, if it has one. */
