@@ -1,7 +1,8 @@
 /* ut_decoding.decode: a variant of ut.decode in which a thread takes whole banks. bench/ut_decoding.py measures the
  * property `deal`. Its values are the successive optimisations of a published study for GPUs:
  *
- *   boards      banks in the order of the event; the position of a hit follows from six hardware coordinates of its lane
+ *   boards      banks in the order of the event; the position of a hit follows from six hardware coordinates of its
+ *               lane
  *   map         positions from a 16-bit table by lane, as in ut.decode
  *   suppressed  only banks with hits, from a list
  *   shared      hits per band are counted in shared memory instead of global memory. The study first sums the counts of

@@ -5,7 +5,7 @@
  */
 #include "plugin/registry.h"
 
-#include "base/place.h"
+#include "base/library_folder.h"
 #include "plugin/expand.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"

@@ -255,7 +255,9 @@ static void axes_that_are_none_are_refused(void **state) {
   assert_refused(&(struct axis){10, 1, 1}, "upper: 1 is not above lower, 1");
   assert_refused(&(struct axis){10, 2, -2}, "upper: -2 is not above lower, 2");
   assert_refused(&(struct axis){10, -1e308, 1e308}, "exceeds the range of 64-bit floats");
-  assert_refused(&(struct axis){10, 1, nextafter(1, 2)}, "bins: there are not enough 64-bit floats from 1 to 1.0000000000000002");
+  assert_refused(&(struct axis){10, 1, nextafter(1, 2)},
+                 "bins: there are not enough 64-bit floats from 1 to "
+                 "1.0000000000000002");
 }
 
 int main(void) {

@@ -30,7 +30,7 @@
  *   sl_warp_any(predicate)               1 if `predicate` is nonzero in any thread, else 0
  *   sl_warp_exclusive_scan(value)        sum of the values of the threads before this one
  *   sl_warp_append(wanted, &length)      sl_block_append for a list of the warp's own
- *   sl_warp_list_index(start, &begun)         number of contiguous, non-empty lists that begin at or before this thread's
+ *   sl_warp_list_index(start, &begun)    number of contiguous, non-empty lists that begin at or before this thread's
  *                                        position. Each thread knows one list: `start` is its first position, relative
  *                                        to the warp's first thread; values that are no thread of the warp are ignored.
  *                                        `begun`: lists that began before the warp's first position; it is updated
