@@ -14,6 +14,7 @@
 #include "failure.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -438,7 +439,7 @@ static int sink_finish(void *state, const struct sl_services *s, const struct sl
   const char *place = k->to->place(k->output);
   report->text(report->context, "path", place);
   report->integer(report->context, "events", (int64_t)k->events);
-  report->line(report->context, "%" PRIu64 " events: %s", k->events, place);
+  report->line(report->context, "%" PRIu64 " %s: %s", k->events, sl_plural(k->events, "event", "events"), place);
   return SL_OK;
 }
 

@@ -6,6 +6,7 @@
  * Numbers are written so that they are read back as the same bits. Events with an error have no rows and are counted.
  */
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -215,9 +216,11 @@ static int csv_sink_finish(void *state, const struct sl_services *s, const struc
   report->integer(report->context, "events", (int64_t)c->events);
   report->integer(report->context, "rows", (int64_t)c->rows);
   report->integer(report->context, "events_left_out", (int64_t)c->events_left_out);
-  report->line(report->context, "%" PRIu64 " rows of %" PRIu64 " events: %s", c->rows, c->events, place);
+  report->line(report->context, "%" PRIu64 " %s of %" PRIu64 " %s: %s", c->rows, sl_plural(c->rows, "row", "rows"),
+               c->events, sl_plural(c->events, "event", "events"), place);
   if (c->events_left_out)
-    report->line(report->context, "%" PRIu64 " events have an error, and no rows", c->events_left_out);
+    report->line(report->context, "%" PRIu64 " %s an error, and no rows", c->events_left_out,
+                 sl_plural(c->events_left_out, "event has", "events have"));
   return SL_OK;
 }
 

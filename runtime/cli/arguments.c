@@ -179,7 +179,7 @@ const char *cli_given_of(const struct cli_arguments *a, unsigned groups) {
   return NULL;
 }
 
-/* A folder of plugins that is not there would change nothing, without a word. */
+/* CLI_WRONG after an error if a folder of --plugin-path does not exist: it would be ignored silently. */
 static int check_plugin_paths(const struct cli_arguments *a) {
   for (size_t i = 0; i < a->plugin_paths.count; i++) {
     const char *path = a->plugin_paths.items[i];
@@ -199,7 +199,7 @@ static int check_plugin_paths(const struct cli_arguments *a) {
   return CLI_OK;
 }
 
-/* Takes the number with which *rest begins. CLI_WRONG: it begins with none; CLI_FAILED: the number is out of range. */
+/* Reads the number at the beginning of *rest. CLI_WRONG: there is none; CLI_FAILED: it is out of range. */
 static int take_number(const char **rest, uint64_t *number) {
   char *end = NULL;
   if (**rest < '0' || **rest > '9') return CLI_WRONG;
@@ -209,7 +209,7 @@ static int take_number(const char **rest, uint64_t *number) {
   return errno == 0 ? CLI_OK : CLI_FAILED;
 }
 
-/* "FIRST+BYTES", "FIRST+" to the end, each with "@RECORD" where it is known how many records are before. Fails as
+/* "FIRST+BYTES" or "FIRST+" (to the end), with "@RECORD" if the number of records before is known. Fails as
  * take_number does. */
 static int parse_range(const char *text, struct sl_input_range *range) {
   const char *rest = text;

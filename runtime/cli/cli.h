@@ -112,7 +112,7 @@ void cli_write_command_help(const struct cli_command *command, FILE *file);
  * of a write. */
 #define CLI_CLEAR_LINE "\r\033[K"
 void cli_filter_output(void);
-/* A stream without buffer to `file` with the same filter; fclose closes the file. NULL when memory is out. */
+/* An unbuffered stream to `file` with the same filter; fclose closes the file. NULL when memory is out. */
 FILE *cli_open_filtered(int file);
 /* On a terminal standard error colours the first "error:", "warning:" or "note:" of a write, unless NO_COLOR is set.
  * After this call it does not. */

@@ -34,7 +34,7 @@ static int32_t feeder(const struct sl_graph *g, uint32_t n, uint32_t k) {
   return k < node->list_count ? node->lists[k].node : SL_NONE;
 }
 
-/* Distance in arrows of each node from the nodes of distance 0, along the arrows or against them. */
+/* Sets the distance of each node, in arrows, from the nodes of distance 0, along the arrows or against them. */
 static void measure(const struct sl_graph *g, int along, uint32_t *distance) {
   for (int changed = 1; changed;) {
     changed = 0;
@@ -78,7 +78,7 @@ static int start_at(const struct sl_graph *g, const char *const *names, const ch
   return status;
 }
 
-/* Without --from and --to, all: also nodes that nothing connects to the source. */
+/* Without --from and --to: the source; without --depth all nodes, connected or not. */
 static void start_at_sources(const struct sl_graph *g, const struct sl_drawing_options *o, uint32_t *distance) {
   for (uint32_t n = 0; n < g->node_count; n++)
     if (!o->depth || n == g->source || (o->constants && g->nodes[n].algorithm->kind == SL_KIND_CONSTANT))
@@ -94,7 +94,7 @@ static int nothing_left(const struct sl_drawing_options *o, struct sl_diagnostic
   return SL_EINVAL;
 }
 
-/* Marks with 0 in `box_of` the nodes that are drawn. `distance`: of as many entries as nodes, twice. */
+/* Sets `box_of` to 0 for nodes that are drawn, else to UINT32_MAX. `distance` has two entries per node. */
 static int select_nodes(const struct sl_graph *g, const struct sl_drawing_options *o, struct sl_diagnostics *d,
                         uint32_t *distance, uint32_t *box_of) {
   uint32_t *from = distance, *to = distance + g->node_count, count = 0;
@@ -155,7 +155,7 @@ static const char *similar(const struct sl_graph *g, const struct readers *reade
                                                                                       : NULL;
 }
 
-/* The group that begins with node `n`, which has no box yet: its nodes get box `index`, if they are enough. */
+/* Makes a box for node `n` and, if there are enough, the similar nodes after it. */
 static void add_box(struct sl_drawing *drawing, uint32_t n, const struct readers *readers, uint8_t *has_box) {
   const struct sl_graph *g = drawing->graph;
   const uint32_t index = drawing->box_count++;
@@ -181,7 +181,7 @@ static void add_box(struct sl_drawing *drawing, uint32_t n, const struct readers
 
 /* ------------------------------------------------------------------------------------------------------ arrows */
 
-/* The bytes of some fields of a member; of a list port, those of a producer. */
+/* Sets the bytes of the fields that a member uses; of a list port, of one of its producers. */
 static void set_bytes(const struct sl_session *s, uint32_t node, uint32_t member, uint32_t entry,
                       struct sl_arrow *arrow) {
   const struct sl_layout *l = sl_session_layout(s);
@@ -197,13 +197,13 @@ static void set_bytes(const struct sl_session *s, uint32_t node, uint32_t member
   }
 }
 
-/* Which end of an arrow is the same in the picture: the box, and its port if it is drawn. */
+/* Do two ends of arrows coincide in the picture: at one box, and at one port if ports are drawn? */
 static int same_end(const struct sl_drawing *d, int32_t node, int32_t member, int32_t other, int32_t other_member) {
   if (d->box_of[node] != d->box_of[other]) return 0;
   return !d->has_ports || d->boxes[d->box_of[node]].count > 1 || member == other_member;
 }
 
-/* An arrow that the picture has already: only where a box without ports is an end. */
+/* The arrow of the picture with the same ends, or NULL. Arrows between two drawn ports are always drawn. */
 static struct sl_arrow *same_arrow(const struct sl_drawing *d, const struct sl_arrow *arrow) {
   const int is_group = sl_drawing_box(d, (uint32_t)arrow->from.node)->count > 1 ||
                        (arrow->kind != SL_ARROW_OUTPUT && sl_drawing_box(d, arrow->to)->count > 1);

@@ -102,7 +102,7 @@ static void residuals_and_pulls_are_those_of_the_pair(void **state) {
   assert_float_equal(number_in(report, "pull_y_mean"), -1, 1e-9);
   assert_float_equal(number_in(report, "pull_z_mean"), 2, 1e-9);
   const char *messages = sl_test_messages(test);
-  assert_non_null(strstr(messages, "primary vertices of 1 events: 1, false 0 (0.00 %), clones 0 (0.00 %)"));
+  assert_non_null(strstr(messages, "primary vertices of 1 event: 1, false 0 (0.00 %), clones 0 (0.00 %)"));
   assert_null(strstr(messages, "warning"));
 }
 
@@ -250,7 +250,7 @@ static void without_any_true_vertex_there_is_no_false_rate(void **state) {
   assert_found(report, 1, 1);
   assert_non_null(strstr(report, "\"false_rate\": null"));
   assert_non_null(strstr(sl_test_messages(test), "the truth has no vertex in any event"));
-  assert_non_null(strstr(sl_test_messages(test), "primary vertices of 1 events: 1, none in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "primary vertices of 1 event: 1, none in the truth"));
   assert_null(strstr(sl_test_messages(test), "%")); /* no rates */
 }
 

@@ -246,7 +246,7 @@ static void more_daughters_than_the_property_are_reported(void **state) {
   const char *report = run_with(1);
   assert_signal(report, 1, 0, 0);
   assert_int_equal(number_in(report, "with_more_daughters"), 1);
-  assert_non_null(strstr(sl_test_messages(test), "1 events have more charged daughters of the signal than"));
+  assert_non_null(strstr(sl_test_messages(test), "1 event has more charged daughters of the signal than"));
 }
 
 static void lines_are_counted_separately_and_together(void **state) {

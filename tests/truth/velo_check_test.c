@@ -146,7 +146,7 @@ static void without_a_common_hit_there_is_no_ghost_rate(void **state) {
   assert_int_equal(number_in(report, "hits_in_truth"), 0);
   assert_non_null(strstr(report, "\"ghost_rate\": null"));
   const char *messages = sl_test_messages(test);
-  assert_non_null(strstr(messages, "VELO tracks of 1 events: 1, none of their 3 hits is in the truth"));
+  assert_non_null(strstr(messages, "VELO tracks of 1 event: 1, none of their 3 hits is in the truth"));
   assert_non_null(strstr(messages, "no hit id of the tracks is in the truth"));
   assert_null(strstr(messages, "ghosts"));
 }
@@ -188,7 +188,7 @@ static void events_without_usable_truth_are_counted_separately(void **state) {
   assert_int_equal(number_in(report, "tracks"), 1);
   assert_category(report, "velo", 1, 1, 0);
   assert_non_null(strstr(sl_test_messages(test), "malformed MC particles: the particles are cut short"));
-  assert_non_null(strstr(sl_test_messages(test), "1 events with malformed MC particles were not checked"));
+  assert_non_null(strstr(sl_test_messages(test), "1 event with malformed MC particles was not checked"));
 }
 
 /* Beta distributions (1, 2), (2, 1) and (1, 1 + n) have known standard deviations. */

@@ -9,6 +9,7 @@
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -153,8 +154,8 @@ static int electron_check_finish(void *state, const struct sl_services *s, const
   tally_report(&c->tracks.tally, r);
   r->integer(r->context, "tracks", (int64_t)c->tracks.tracks);
   r->integer(r->context, "tracks_beside", (int64_t)c->outside);
-  r->line(r->context, "long tracks of %" PRIu64 " events: %" PRIu64 ", %" PRIu64 " of them outside the calorimeter",
-          c->tracks.tally.events, c->tracks.tracks, c->outside);
+  r->line(r->context, "long tracks of %" PRIu64 " %s: %" PRIu64 ", %" PRIu64 " of them outside the calorimeter",
+          c->tracks.tally.events, sl_plural(c->tracks.tally.events, "event", "events"), c->tracks.tracks, c->outside);
   r->begin_array(r->context, "momentum_bins");
   for (uint32_t bin = 0; bin <= BINS; bin++) {
     r->begin_object(r->context, NULL);

@@ -3,6 +3,8 @@
 
 #include "tally.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -74,9 +76,10 @@ void hit_tally_report(const struct hit_tally *t, const struct sl_report *r) {
 
 void hit_tally_line(const struct hit_tally *t, const struct sl_report *r, const char *detector, uint64_t events) {
   r->line(r->context,
-          "%s hits of %" PRIu64 " events: %" PRIu64 ", %.2f %% true, %.2f %% of %" PRIu64 " true hits found, %" PRIu64
+          "%s hits of %" PRIu64 " %s: %" PRIu64 ", %.2f %% true, %.2f %% of %" PRIu64 " true hits found, %" PRIu64
           " duplicates",
-          detector, events, t->hits, 100 * purity_of(t), 100 * efficiency_of(t), t->true_hits, t->duplicate_hits);
+          detector, events, sl_plural(events, "event", "events"), t->hits, 100 * purity_of(t), 100 * efficiency_of(t),
+          t->true_hits, t->duplicate_hits);
 }
 
 void hit_tally_warn(const struct hit_tally *t, const struct sl_services *s, const char *detector) {

@@ -8,6 +8,7 @@
 #include "ut/event_model.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 
@@ -103,8 +104,9 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
   r->integer(r->context, "hits", (int64_t)c->tracks.hits);
   r->integer(r->context, "hits_in_truth", (int64_t)c->tracks.known_hits);
   r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_duplicates);
-  r->line(r->context, "long tracks of %" PRIu64 " events, SciFi hits on them %" PRIu64 ", %.2f %% of them true",
-          c->tracks.tally.events, c->tracks.hits, 100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));
+  r->line(r->context, "long tracks of %" PRIu64 " %s, SciFi hits on them %" PRIu64 ", %.2f %% of them true",
+          c->tracks.tally.events, sl_plural(c->tracks.tally.events, "event", "events"), c->tracks.hits,
+          100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));
   track_check_report_ghosts(&c->tracks, r, "long tracks", is_comparable);
   track_check_report_categories(&c->tracks, r);
   momenta_report(&c->momenta, momentum_range, r);
@@ -113,7 +115,8 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
     s->message(s->context, SL_WARNING,
                "no SciFi hit id of the tracks is in the truth: the truth has no SciFi hits or belongs to other events");
   if (c->tracks_with_duplicates > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks contain a SciFi hit twice", c->tracks_with_duplicates);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s a SciFi hit twice", c->tracks_with_duplicates,
+               sl_plural(c->tracks_with_duplicates, "track contains", "tracks contain"));
   return SL_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,8 +102,9 @@ static int match_examples_finish(void *state, const struct sl_services *s, const
   tally_report(&m->tracks.tally, r);
   r->integer(r->context, "pairs", (int64_t)m->pairs);
   r->integer(r->context, "good_pairs", (int64_t)m->good_pairs);
-  r->line(r->context, "%" PRIu64 " pairs of %" PRIu64 " events, %" PRIu64 " of them from one particle: %s", m->pairs,
-          m->tracks.tally.events, m->good_pairs, m->to->place(m->file));
+  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them from one particle: %s", m->pairs,
+          sl_plural(m->pairs, "pair", "pairs"), m->tracks.tally.events,
+          sl_plural(m->tracks.tally.events, "event", "events"), m->good_pairs, m->to->place(m->file));
   tally_warn(&m->tracks.tally, s);
   return SL_OK;
 }

@@ -7,6 +7,7 @@
 #include "vertex_score.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -158,13 +159,14 @@ static void print_spreads(const struct sl_report *r, const struct score_row *row
 static void print_found(const struct sl_report *r, const struct pv_check *c) {
   const struct score_row *all = &c->score.all;
   if (c->true_vertices == 0)
-    r->line(r->context, "primary vertices of %" PRIu64 " events: %" PRIu64 ", none in the truth", c->tally.events,
-            all->vertices);
+    r->line(r->context, "primary vertices of %" PRIu64 " %s: %" PRIu64 ", none in the truth", c->tally.events,
+            sl_plural(c->tally.events, "event", "events"), all->vertices);
   else
     r->line(r->context,
-            "primary vertices of %" PRIu64 " events: %" PRIu64 ", false %" PRIu64 " (%.2f %%), clones %" PRIu64
+            "primary vertices of %" PRIu64 " %s: %" PRIu64 ", false %" PRIu64 " (%.2f %%), clones %" PRIu64
             " (%.2f %%)",
-            c->tally.events, all->vertices, all->false_vertices, 100 * false_rate_of(c, all), all->truth.clones,
+            c->tally.events, sl_plural(c->tally.events, "event", "events"), all->vertices, all->false_vertices,
+            100 * false_rate_of(c, all), all->truth.clones,
             100 * ratio((double)all->truth.clones, (double)all->truth.matched));
 }
 
@@ -188,8 +190,8 @@ static int pv_check_finish(void *state, const struct sl_services *s, const struc
   print_spreads(r, all);
   tally_warn(&c->tally, s);
   if (c->ignored_tracks > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks with values that are not finite were ignored",
-               c->ignored_tracks);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s with values that are not finite %s ignored", c->ignored_tracks,
+               sl_plural(c->ignored_tracks, "track", "tracks"), sl_plural(c->ignored_tracks, "was", "were"));
   if (c->tally.events > 0 && c->true_vertices == 0)
     s->message(s->context, SL_WARNING, "the truth has no vertex in any event: the rate of false vertices is undefined");
   return SL_OK;

@@ -5,6 +5,7 @@
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,10 +97,11 @@ static int seed_check_finish(void *state, const struct sl_services *s, const str
   r->integer(r->context, "hits", (int64_t)t->hits);
   r->integer(r->context, "hits_in_truth", (int64_t)t->known_hits);
   if (is_comparable)
-    r->line(r->context, "seeds of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", t->tally.events,
-            t->tracks, t->ghosts, 100 * ghost_rate);
+    r->line(r->context, "seeds of %" PRIu64 " %s: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", t->tally.events,
+            sl_plural(t->tally.events, "event", "events"), t->tracks, t->ghosts, 100 * ghost_rate);
   else
-    r->line(r->context, "seeds of %" PRIu64 " events: %" PRIu64, t->tally.events, t->tracks);
+    r->line(r->context, "seeds of %" PRIu64 " %s: %" PRIu64, t->tally.events,
+            sl_plural(t->tally.events, "event", "events"), t->tracks);
   track_check_report_categories(t, r);
   momenta_report(&c->momenta, momentum_range, r);
   tally_warn(&t->tally, s);

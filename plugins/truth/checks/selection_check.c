@@ -10,6 +10,7 @@
 #include "ut/event_model.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -358,10 +359,10 @@ static void report_signal(const struct selection_check *c, const struct sl_repor
   r->end_object(r->context);
   if (c->daughters > 0)
     r->line(r->context,
-            "all %" PRIu32 " daughters reconstructible in %" PRIu64 " of %" PRIu64 " events, found in %" PRIu64
+            "all %" PRIu32 " daughters reconstructible in %" PRIu64 " of %" PRIu64 " %s, found in %" PRIu64
             " (%.2f +- %.2f %%)",
-            c->daughters, reconstructible, all, found, 100 * ratio((double)found, (double)reconstructible),
-            100 * rate_error(found, reconstructible));
+            c->daughters, reconstructible, all, sl_plural(all, "event", "events"), found,
+            100 * ratio((double)found, (double)reconstructible), 100 * rate_error(found, reconstructible));
 }
 
 static int selection_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
@@ -390,8 +391,8 @@ static int selection_check_finish(void *state, const struct sl_services *s, cons
   r->end_object(r->context);
   tally_warn(&t->tally, s);
   if (c->with_more_daughters > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events have more charged daughters of the signal than `daughters`",
-               c->with_more_daughters);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s more charged daughters of the signal than `daughters`",
+               c->with_more_daughters, sl_plural(c->with_more_daughters, "event has", "events have"));
   if (t->hits > 0 && t->known_hits == 0)
     s->message(s->context, SL_WARNING,
                "no SciFi hit id of the tracks is in the truth: the truth has no SciFi hits or belongs to other events");

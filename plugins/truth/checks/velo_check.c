@@ -4,6 +4,7 @@
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -65,12 +66,12 @@ static int velo_check_finish(void *state, const struct sl_services *s, const str
   r->number(r->context, "ghost_rate", ghost_rate);
   r->number(r->context, "ghost_error", error);
   if (is_comparable)
-    r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f +- %.2f %%)",
-            c->tally.events, c->tracks, c->ghosts, 100 * ghost_rate, 100 * error);
+    r->line(r->context, "VELO tracks of %" PRIu64 " %s: %" PRIu64 ", ghosts %" PRIu64 " (%.2f +- %.2f %%)",
+            c->tally.events, sl_plural(c->tally.events, "event", "events"), c->tracks, c->ghosts, 100 * ghost_rate,
+            100 * error);
   else
-    r->line(r->context,
-            "VELO tracks of %" PRIu64 " events: %" PRIu64 ", none of their %" PRIu64 " hits is in the truth",
-            c->tally.events, c->tracks, c->hits);
+    r->line(r->context, "VELO tracks of %" PRIu64 " %s: %" PRIu64 ", none of their %" PRIu64 " hits is in the truth",
+            c->tally.events, sl_plural(c->tally.events, "event", "events"), c->tracks, c->hits);
   track_check_report_categories(c, r);
   tally_warn(&c->tally, s);
   if (!is_comparable)

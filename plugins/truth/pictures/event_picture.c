@@ -15,6 +15,7 @@
 #include "velo/event_model.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -434,8 +435,9 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   r->integer(r->context, "true_vertices", p->vertex_counts[PICTURE_VERTEX_TRUE] + p->vertex_counts[PICTURE_VERTEX_FEW]);
   r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
   if (c->show == SHOW_SPECTROMETER) report_spectrometer(&c->spectrometer, r);
-  r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " events, %" PRIu64 " tracks, to %s", p->run,
-          p->number, c->events_seen, c->tracks_drawn, path);
+  r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " %s, %" PRIu64 " %s, to %s", p->run,
+          p->number, c->events_seen, sl_plural(c->events_seen, "event", "events"), c->tracks_drawn,
+          sl_plural(c->tracks_drawn, "track", "tracks"), path);
   return SL_OK;
 }
 
