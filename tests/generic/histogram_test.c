@@ -77,7 +77,7 @@ static void assert_counts(struct sl_test *t, const uint32_t *expected, uint32_t 
 
 /* ------------------------------------------------------------------------------------------------ one axis */
 
-/* So many values of so many events, some of which have none, some a thousand. */
+/* Values of a number of events; some events have none, some a thousand. */
 enum { MANY = 1000000, EVENTS = 700 };
 static float x[MANY];
 static uint32_t offsets[EVENTS + 1];
