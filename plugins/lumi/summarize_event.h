@@ -111,7 +111,7 @@ static SL_DEVICE void lumi_fill_basic(const struct summarize_args *in, uint32_t 
 /* How many of the edges a track's pseudorapidity reaches. */
 static SL_DEVICE uint32_t lumi_eta_bin(const struct lumi_edges *edges, float slope, uint32_t backward) {
   uint32_t bin = 0;
-  for (uint32_t k = 0; k < LUMI_ETA_EDGES; k++) bin += velo_eta_reaches(edges->sinh_of_eta[k], slope, backward);
+  for (uint32_t k = 0; k < LUMI_ETA_EDGES; k++) bin += velo_eta_at_least(edges->sinh_of_eta[k], slope, backward);
   return bin;
 }
 

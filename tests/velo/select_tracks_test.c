@@ -242,9 +242,9 @@ static void ranges_without_a_track_are_refused(void **state) {
     const char *low, *high;
     double from, to;
     const char *message;
-  } cases[] = {{"min_hits", "max_hits", 5, 4, "min_hits: no track can have that and max_hits too"},
-               {"min_eta", "max_eta", 2, 2, "min_eta: no track"},
-               {"min_z", "max_z", 2, 1, "min_z: no track"}};
+  } cases[] = {{"min_hits", "max_hits", 5, 4, "no track can satisfy both min_hits and max_hits"},
+               {"min_eta", "max_eta", 2, 2, "both min_eta and max_eta"},
+               {"min_z", "max_z", 2, 1, "both min_z and max_z"}};
   make_tracks();
   for (uint32_t i = 0; i < 3; i++) {
     struct sl_test *t = select_tracks();
