@@ -97,7 +97,7 @@ static SL_DEVICE uint32_t lower_part(uint32_t mask) {
 static SL_DEVICE uint32_t count_rows(uint32_t rows) { return (uint32_t)(0x4332322132212110ull >> 4 * rows) & 0xF; }
 static SL_DEVICE uint32_t sum_rows(uint32_t rows) { return (uint32_t)(0x6655443333221100ull >> 4 * rows) & 0xF; }
 
-/* 1 if a pixel of `part` touches a pixel of `other`, a part of a super-pixel whose address is smaller by `distance`:
+/* 1 if a pixel of `part` touches a pixel of `other`, a part of the super-pixel `distance` addresses before it:
  * 1 south, 63 north-west, 64 west, 65 south-west. */
 static SL_DEVICE uint32_t parts_touch(uint32_t distance, uint32_t part, uint32_t other) {
   if (distance == 1) return (part & 0x11) != 0 && (other & 0x88) != 0;
@@ -205,7 +205,7 @@ static SL_DEVICE void unite_neighbours(const struct workspace *w, uint32_t i, ui
   if (parts_touch(distance, upper, other_upper)) unite(w->parent, part + 1, other_part + 1);
 }
 
-/* Makes the parts of the sorted super-pixels, and unites those that touch. */
+/* Makes the parts of the sorted super-pixels and unites parts that touch. */
 static SL_DEVICE void unite_superpixels(const struct workspace *w) {
   uint32_t west = 0; /* first super-pixel that can be a neighbour of i in the column to the west */
   for (uint32_t i = 0; i < w->superpixels; i++) {

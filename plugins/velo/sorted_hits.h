@@ -175,7 +175,7 @@ static SL_DEVICE uint32_t *other_keys(const struct pair *p, struct keys *k) {
   return pair_items(p) <= KEYS / 2 ? k->sorted + KEYS / 2 : k->u.other;
 }
 
-/* Number of items of the pair whose hits are cached: the first ones. */
+/* Number of cached hits of the pair: those of the first items. */
 static SL_DEVICE uint32_t cached_items(const struct pair *p) { return pair_items(p) <= KEYS / 2 ? CACHED_HITS : 0; }
 
 /* Decodes the items of a pair and makes their keys; an item that is not a hit gets NO_KEY. */
