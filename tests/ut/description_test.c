@@ -108,7 +108,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
 
 static void descriptions_of_another_number_of_sectors_are_refused(void **state) {
   (void)state;
-  assert_whole_refused("layer 3 z 2642.5", "layer 3 z 2597", "layer 3 is not behind layer 2");
+  assert_whole_refused("layer 3 z 2642.5", "layer 3 z 2597", "layer 3 is not downstream of layer 2");
   assert_whole_refused("halves   stave 0 row 8 first inner", "", "have 1040 sectors, expected 1048");
   assert_whole_refused("stereo  0 staves 8", "stereo  0 staves 9", "more than the 1048 sectors");
 }
