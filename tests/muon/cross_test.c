@@ -216,8 +216,8 @@ static void a_geometry_that_gives_no_finite_fits_is_refused(void **state) {
   expect_refused(detector, "half_x", 17, 0.0999f, narrow);
   expect_refused(detector, "half_y", 3000, -1.0f, narrow);
   expect_refused(detector, "half_y", 3000, 0.0999f, narrow);
-  expect_refused(detector, "z", 5, 16400.0f, "stations are not one behind another in z");
-  expect_refused(detector, "z", 5, -100.0f, "stations are not one behind another in z");
+  expect_refused(detector, "z", 5, 16400.0f, "stations do not ascend in z");
+  expect_refused(detector, "z", 5, -100.0f, "stations do not ascend in z");
   sl_test_free(detector);
 }
 

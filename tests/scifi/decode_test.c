@@ -438,7 +438,7 @@ static void mats_that_lie_over_others_are_refused(void **state) {
     else
       sl_test_input(t, "geometry", "die_gap", die_gap, SCIFI_MAT_TABLE);
     assert_int_equal(sl_test_run(t), SL_EINVAL);
-    assert_non_null(strstr(sl_test_messages(t), "lies over another"));
+    assert_non_null(strstr(sl_test_messages(t), "overlaps another mat"));
     sl_test_free(t);
   }
 }
