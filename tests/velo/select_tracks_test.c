@@ -12,7 +12,7 @@ static struct {
 } in;
 static const float beam[2] = {0.5f, -0.25f};
 
-/* What is known of a track. */
+/* Expected properties of a track. */
 static struct {
   double eta, z, distance;
   uint32_t hits, backward;
@@ -74,7 +74,7 @@ static void assert_track(const struct sl_test *t, uint32_t selected, uint32_t tr
   assert_memory_equal(z + to, in.z + from, count * sizeof *z);
 }
 
-/* Runs it and compares with what `wanted` says of each track in events whose bit of `listed` is set. */
+/* Runs the node and compares with `wanted` for each track of the events with a bit set in `listed`. */
 static void assert_selected(struct sl_test *t, const uint8_t *wanted, uint32_t listed) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *offsets = sl_test_output(t, "selected", "offsets");
