@@ -22,7 +22,7 @@
 
 enum { LUMI_ETA_EDGES = 7 }; /* between 8 bins */
 
-#define LUMI_UNFILLED 0xFFFFFFFFu /* fits no field of less than 32 bits, and is all ones in one of 32 */
+#define LUMI_UNFILLED 0xFFFFFFFFu /* too large for fields of less than 32 bits; all ones in a field of 32 bits */
 
 enum { LUMI_DOES_NOT_FIT = 1 };
 static const struct sl_event_error lumi_errors[] SL_UNUSED = {

@@ -379,7 +379,7 @@ static SL_DEVICE void place_bands(const struct decode_args *a, const struct deco
 
 /* Lists the hits by band, after all clusters. Called by all threads of the block. */
 static SL_DEVICE void list_by_band(const struct decode_args *a, const struct decoding *d) {
-  if (sl_block_sum_u32(d->wrong) > 0) { /* the same for all threads */
+  if (sl_block_sum_u32(d->wrong) > 0) { /* uniform in the block */
     for (uint32_t i = threadIdx.x; i < BAND_SLOTS; i += blockDim.x) d->next[i] = 0;
     __syncthreads();
     place_bands(a, d);

@@ -152,7 +152,7 @@ static SL_DEVICE void copy_words(const consolidate_word *__restrict__ from, cons
 /* Copies one field of the `count` listed hits. */
 static SL_DEVICE void copy_field(const void *of_event, uint32_t event_hits, const uint16_t *source, uint32_t count,
                                  void *of_tracks, uint32_t *staged) {
-  if (event_hits > STAGED_HITS) { /* the same for all threads */
+  if (event_hits > STAGED_HITS) { /* uniform in the block */
     copy_words((const consolidate_word *)of_event, source, count, (consolidate_word *)of_tracks, 1);
     return;
   }

@@ -116,7 +116,7 @@ static SL_DEVICE uint32_t locate_usual_banks(const struct decode_retina_args *a,
     }
     sum += total;
   }
-  if (sum >= 1u << 24) return UINT32_MAX; /* the same for all threads */
+  if (sum >= 1u << 24) return UINT32_MAX; /* uniform in the block */
   const uint32_t words = list.first_word[last] + list.size_bytes[last] / 4 - first_word;
   const uint32_t unusual = count_unusual(list.payload + first_word, words, list.version[begin]);
   return sl_block_sum_u32(unusual - empty) == 0 ? sum : UINT32_MAX;
@@ -145,7 +145,7 @@ static SL_DEVICE uint32_t locate_banks(const struct decode_retina_args *a, uint3
   const struct velo_slots slots = {counts, slot_first, slot_offset};
   const uint32_t words = velo_slots_fill(&slots, &list, begin, end, &a->events, event);
   if (words > VELO_MAX_CLUSTERS && threadIdx.x == 0) sl_event_fail(&a->events, event, VELO_TOO_MANY, words);
-  if (words == 0 || words > VELO_MAX_CLUSTERS) return 0; /* the same for all threads */
+  if (words == 0 || words > VELO_MAX_CLUSTERS) return 0; /* uniform in the block */
   uint32_t my_errors = 0;
   for (uint32_t slot = threadIdx.x; slot < VELO_SENSORS; slot += blockDim.x) {
     struct velo_bank bank = {0, 0, 0, 0, 0};

@@ -281,7 +281,7 @@ static SL_DEVICE uint32_t find_all(const struct masked_clustering_args *a, uint3
   uint32_t *slot_first = a->slot_first + event * VELO_SENSORS, *slot_offset = a->slot_offset + event * EVENT_OFFSETS;
   const struct velo_slots slots = {counts, slot_first, slot_offset};
   uint32_t my_clusters = 0, my_errors = 0;
-  if (velo_slots_fill(&slots, &list, begin, end, &a->events, event) == 0) return 0; /* the same for all threads */
+  if (velo_slots_fill(&slots, &list, begin, end, &a->events, event) == 0) return 0; /* uniform in the block */
   for (uint32_t slot = threadIdx.x; slot < VELO_SENSORS; slot += blockDim.x) {
     const uint32_t has_words = slot_offset[slot] > 0 ? 1 : 0, i = has_words ? begin + slot_first[slot] : 0;
     counts[slot] = slot_first[slot] = slot_offset[slot] = 0;

@@ -390,7 +390,7 @@ SL_KERNEL_REGISTERS(search_by_triplet_find, struct search_by_triplet_args, 56) {
     const uint32_t *pair_first = a.hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
     uint32_t tracks = 0;
     if (threadIdx.x == 0) search_refuse(&a.events, event, s.e);
-    if (!search_event_is_searched(s.e)) { /* the same for all threads, as the next */
+    if (!search_event_is_searched(s.e)) { /* uniform in the block, like the next condition */
       for (uint32_t i = threadIdx.x; i < s.e.count; i += blockDim.x) a.used.flag[s.e.first + i] = 0;
     } else {
       s.pairs_in_play = pairs_with_room(&s.e, pair_first);

@@ -139,7 +139,7 @@
   LUMI_SCIFI_MODULE_COUNTERS(C) \
   LUMI_PLUME_CHANNEL_COUNTERS(C)
 
-/* LUMI_encodingKey, ... number the counters. */
+/* Indices of the counters: LUMI_encodingKey, ... */
 #define LUMI_ENUM_(name, max, shift, scale) LUMI_##name,
 #define LUMI_ONE_(name, max, shift, scale)  +1
 enum { LUMI_BASE_COUNTERS(LUMI_ENUM_) LUMI_EXTRA_COUNTERS(LUMI_ENUM_) LUMI_COUNTERS };
