@@ -10,7 +10,7 @@
     "ODIN fields of all events")                                                                                     \
   M(OUT, passed, sl_event_list, "events that pass, in ascending order")                                              \
   M(U32, event_types, 0, 0, 0xFFFF, "",                                                                              \
-    "at least one of these bits is set (8: luminosity, 2: physics, 4: no bias, ...); 0: any event")                  \
+    "mask of accepted event type bits (8: luminosity, 2: physics, 4: no bias, ...); 0: any event")                   \
   M(U32, crossing_types, 15, 0, 15, "", "bit t: crossing type t passes (1: no beam, 2: beam 1, 4: beam 2, 8: both)") \
   M(U32, trigger_types, 0xFFFF, 0, 0xFFFF, "", "bit t: trigger type t passes")                                       \
   M(U32, error_states, 1, 0, 3, "", "bit 0: events without error bits pass, bit 1: events with some")                \
