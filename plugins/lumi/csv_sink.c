@@ -1,10 +1,9 @@
-/* csv_sink.c: lumi.csv_sink, luminosity summaries as a table: a line an event, a column a counter, in the order of the
- * input. Rows are written as they come.
+/* csv_sink.c: lumi.csv_sink writes luminosity summaries as a table: one line per event, one column per counter, in
+ * input order.
  *
- * Columns are the counters of a full summary; of a base one those that it lacks are not filled. Those with a scale are
- * in their unit: (value - shift) / scale. What nobody filled, and what did not fit its field, is an empty cell. Without
- * a file to write, means are reported all the same; they come of exact sums, in which the order of events cannot be
- * seen.
+ * Columns are the counters of a full summary. A cell is empty if a base summary lacks the counter, if the counter was
+ * not filled, or if its value did not fit. Counters with a scale are written in their unit, (value - shift) / scale.
+ * Means are reported even without a file; they come from exact integer sums and do not depend on the order of events.
  */
 #include "lumi/counters.h"
 #include "lumi/made_banks.h"
@@ -20,11 +19,11 @@
 
 #define SL_ARGS csv_sink_args
 #define CSV_SINK(M)                                                                            \
-  M(IN, summaries, luminosity_summary_banks, "", "to be written")                              \
-  M(IN, schema, lumi_schema, "", "where counters stand")                                       \
-  M(FILE_OUT, path, "", "", "file to write")                                                   \
+  M(IN, summaries, luminosity_summary_banks, "", "luminosity summaries")                       \
+  M(IN, schema, lumi_schema, "", "bit fields of the counters")                                 \
+  M(FILE_OUT, path, "", "", "CSV file to write")                                               \
   M(FILE_OUT, schema_path, "", "", "file for a description of the summaries in JSON, or none") \
-  M(BOOL, takes_output, 1, "without a path, write the file given with -o; not beside another sink that does")
+  M(BOOL, takes_output, 1, "1: without a path, write the file given with -o; set 0 if another sink writes it")
 SL_HOST_ARGUMENTS(csv_sink, CSV_SINK);
 
 struct counter {
@@ -36,7 +35,7 @@ static const struct counter counters[LUMI_COUNTERS] = {LUMI_BASE_COUNTERS(ENTRY_
 
 enum { FIRST_COLUMN = LUMI_encodingKey + 1, COLUMNS = LUMI_COUNTERS - FIRST_COLUMN };
 
-/* What a row holds: an event's counters, of those that are there. */
+/* A row of the table: counters of an event and flags of the filled ones. */
 struct row {
   uint32_t is_full;
   uint32_t values[COLUMNS];
@@ -45,7 +44,7 @@ struct row {
 
 __extension__ typedef unsigned __int128 u128;
 
-/* Of the values of a counter as they stand in the summaries. */
+/* Sums of the values of a counter in the summaries. */
 struct sums {
   uint64_t count;
   u128 sum, sum_of_squares;
@@ -56,13 +55,13 @@ struct csv_sink {
   struct sl_output *table, *schema_file; /* or NULL */
   uint64_t count, full_count;
   struct sums sums[COLUMNS];
-  struct lumi_schema_view schema; /* constants stay where they are */
+  struct lumi_schema_view schema; /* constants do not move */
 };
 
 /* ------------------------------------------------------------------------------------------------- the rows */
 
-/* A counter's bit field: 1, or 0 if it was not filled. Ones in all its bits mean that, or that a number did not fit,
- * but for those that ODIN and the event cut fill in any event. */
+/* Reads a counter. Returns 0 if all its bits are ones, i.e. it was not filled or did not fit, except for counters of
+ * ODIN and of the event cut, which are always filled. */
 static int read_counter(const struct lumi_schema_view *s, const uint32_t *words, uint32_t counter, uint32_t *value) {
   const uint32_t mask = UINT32_MAX >> (32 - s->size_bits[counter]);
   *value = words[s->word[counter]] >> s->bit[counter] & mask;
@@ -75,7 +74,7 @@ static int read_row(struct csv_sink *m, const struct sl_services *s, const struc
   if (words[0] != m->schema.key[is_full] || size_bytes != 4 * m->schema.word_count[is_full]) {
     s->message(s->context, SL_ERROR,
                "run %" PRIu32 " event %" PRIu64 ": a summary of %" PRIu32 " bytes with the key 0x%08" PRIx32
-               " is not of this schema",
+               " does not belong to this schema",
                event->run, event->number, size_bytes, words[0]);
     return SL_EFORMAT;
   }
@@ -86,7 +85,7 @@ static int read_row(struct csv_sink *m, const struct sl_services *s, const struc
   return SL_OK;
 }
 
-/* What a counter counts, or measures, of a value as it stands in a summary. */
+/* The quantity that corresponds to a value in a summary. */
 static double quantity(const struct csv_sink *m, uint32_t column, double value) {
   const uint32_t c = FIRST_COLUMN + column;
   return (value - (double)m->schema.shift[c]) / (double)m->schema.scale[c];
@@ -105,7 +104,7 @@ static void count_row(struct csv_sink *m, const struct row *row) {
 
 /* ------------------------------------------------------------------------------------------------- the file */
 
-/* A line of the table, of which `used` characters are there. */
+/* A line of the table with `used` characters. */
 struct line {
   char text[64 * (COLUMNS + 1)];
   size_t used;
@@ -199,7 +198,7 @@ static void report_counter(const struct csv_sink *m, const struct sl_report *r, 
             sl_plural(sums->count, "event", "events"));
 }
 
-/* The description is a constant, which there is only when a slice has come. */
+/* The description is a constant; it is known after the first slice only. */
 static int write_schema(struct csv_sink *m) {
   const char *document = m->schema.document ? (const char *)m->schema.document : "";
   const int status = m->to->add(m->schema_file, document, strlen(document));
@@ -236,4 +235,4 @@ static const struct sl_sink csv_sink_functions = {.open = csv_sink_open,
                                                   .close = csv_sink_close,
                                                   .flush = csv_sink_flush};
 
-SL_SINK(csv_sink, "luminosity counters as a table, a line an event", struct csv_sink, csv_sink_functions);
+SL_SINK(csv_sink, "writes luminosity counters as a table, one line per event", struct csv_sink, csv_sink_functions);

@@ -1,4 +1,4 @@
-/* plugin.c: what the luminosity plugin offers. */
+/* plugin.c: the algorithms of the luminosity plugin. */
 #include <sluice/plugin.h>
 
 #ifdef SL_TARGET_CPU /* constants and sinks run on the host */

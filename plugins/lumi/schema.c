@@ -1,10 +1,10 @@
-/* schema.c: lumi.schema, a constant: where each counter stands in a luminosity summary.
+/* schema.c: lumi.schema, a constant with the bit field of each counter in a luminosity summary.
  *
- * The packing rule of the format: a counter has as many bits as its largest value needs. By descending number
- * of bits, and in the order of the list among equals, each goes into the first word that has room, at the next free bit
- * of it. The counters of a full summary that a base one lacks are packed apart, into words of their own after it.
+ * Packing rule of the format: a counter has as many bits as its largest value needs. By descending number of bits, then
+ * in the order of the list, each counter goes into the first word with enough free bits, at the lowest free bit.
+ * Counters that only full summaries have are packed separately, into words after the base summary.
  *
- * A summary's encoding key is the XXH32 of its description, so that it changes with it and with nothing else.
+ * The encoding key of a summary is the XXH32 hash of its description.
  */
 #include "lumi/counters.h"
 
@@ -18,7 +18,7 @@
 #include <xxhash.h>
 
 #define SL_ARGS   schema_args
-#define SCHEMA(M) M(OUT, schema, lumi_schema, "of base and full summaries")
+#define SCHEMA(M) M(OUT, schema, lumi_schema, "bit fields of the counters of base and full summaries")
 SL_HOST_ARGUMENTS(schema, SCHEMA);
 
 struct counter {
@@ -39,7 +39,7 @@ static uint32_t bits_of(uint32_t max) {
 
 /* Packs counters [begin, end) into words from `first_word` on; returns the word after the last. */
 static uint32_t pack(const struct lumi_schema *s, uint32_t begin, uint32_t end, uint32_t first_word) {
-  uint32_t used[LUMI_COUNTERS] = {0}, words = 0; /* bits taken of each word */
+  uint32_t used[LUMI_COUNTERS] = {0}, words = 0; /* bits used in each word */
   for (uint32_t size = WORD_BITS; size > 0; size--)
     for (uint32_t c = begin; c < end; c++) {
       if (bits_of(counters[c].max) != size) continue;
@@ -70,14 +70,14 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
   if (t->length >= DOCUMENT_BYTES) t->length = DOCUMENT_BYTES - 1;
 }
 
-/* The counter that stands at a bit of a summary, or LUMI_COUNTERS. */
+/* The counter with a field that begins at a bit of a summary, or LUMI_COUNTERS. */
 static uint32_t counter_at(const struct lumi_schema *s, uint32_t end, uint32_t bit) {
   uint32_t c = 0;
   while (c < end && (uint32_t)s->word[c] * WORD_BITS + s->bit[c] != bit) c++;
   return c < end ? c : LUMI_COUNTERS;
 }
 
-/* Describes the summary of the first `end` counters, by ascending place. */
+/* Describes the summary of the first `end` counters, by ascending bit. */
 static void describe(struct text *t, const struct lumi_schema *s, uint32_t end, uint32_t words) {
   const char *separator = "";
   add(t, "{\"version\": 0, \"size\": %u, \"counters\": [", 4 * words);
@@ -144,4 +144,4 @@ static int make(const struct sl_services *s, const struct schema_args *args) {
   return status;
 }
 
-SL_CONSTANT(schema, "where counters stand in luminosity summaries", make);
+SL_CONSTANT(schema, "bit fields of the counters in luminosity summaries", make);

@@ -1,14 +1,13 @@
-/* lumi.summarize: a luminosity summary of each event that the node runs on (README.md).
+/* lumi.summarize: makes a luminosity summary of each event of the node's event list (README.md).
  *
- * One kernel, a block an event of the list. The bank of the list's event i is item i, and takes the room of a full
- * summary, so that nothing has to be counted and summed beforehand: where the list has no event, the kernel has nothing
- * to do. Block i also writes the offsets of the events between the one before and its own.
- *
- * Reads an event's states (25 bytes a track) and vertices, writes 240 bytes.
+ * One kernel, one block per event. The bank of entry i of the event list is item i and has room for a full summary, so
+ * no counting pass and no scan are needed. Block i also writes the offsets of the events after entry i - 1 up to its
+ * own. Cost per event: reads 25 bytes per track and the vertices, writes 240 bytes.
  */
 #include "summarize_event.h"
 
-/* The offsets of the events after the one before on the list, up to this one; of the last also of those after it. */
+/* Writes the offsets of the events after the previous one of the list up to this one; after the last one, all others.
+ */
 static SL_DEVICE void write_offsets(const struct summarize_args *a, uint32_t item) {
   const struct sl_events *list = &a->events;
   const uint32_t event = sl_event_at(list, item), is_last = item + 1 == *list->count;

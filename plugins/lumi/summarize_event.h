@@ -1,8 +1,8 @@
-/* summarize_event.h: one luminosity event's counters, and their summary. For kernels; a block works on an event.
- *
- * All counters stand in shared memory, as ones before a detector fills its own: a detector that is not in the graph
- * leaves them so, as the format wants it. Threads count tracks, vertices and hits there with integer atomics, so that
- * their order does not matter. Then a thread a counter puts it into its bit field, and the words are written once.
+/* summarize_event.h: the counters of one luminosity event and their summary. For kernels; one block per event.
+ *   1. Set all counters in shared memory to "unfilled"; counters of detectors that are not in the graph stay so.
+ *   2. One thread per detector fills counters that need no counting; then all threads count tracks, vertices and hits
+ *      with integer atomics; their order does not matter.
+ *   3. One thread per counter stores it into its bit field; the words are written once.
  */
 #ifndef LUMI_SUMMARIZE_EVENT_H
 #define LUMI_SUMMARIZE_EVENT_H
@@ -22,45 +22,46 @@
 
 enum { LUMI_ETA_EDGES = 7 }; /* between 8 bins */
 
-#define LUMI_UNFILLED 0xFFFFFFFFu /* fits no field of less than 32 bits, and is all ones in one of 32 */
+#define LUMI_UNFILLED 0xFFFFFFFFu /* too large for fields of less than 32 bits; all ones in a field of 32 bits */
 
 enum { LUMI_DOES_NOT_FIT = 1 };
 static const struct sl_event_error lumi_errors[] SL_UNUSED = {
     {LUMI_DOES_NOT_FIT, 0,
-     "a counter, whose number is the detail, does not fit its bits of the summary, which stay ones"}};
+     "a counter does not fit its bits of the summary, which stay ones (detail: the number of the counter)"}};
 
-/* What a kernel reads of ODIN besides; " FIELD FIELD" where there is something. */
+/* Further ODIN fields that a kernel reads, as " FIELD FIELD". */
 #ifndef LUMI_MORE_OF_ODIN
 #define LUMI_MORE_OF_ODIN ""
 #endif
 
-/* 1 / slope of tracks on the edges of the bins, negative for backward ones. */
+/* 1 / slope at the edges of the eta bins, negative for backward tracks. */
 struct lumi_edges {
   float sinh_of_eta[LUMI_ETA_EDGES];
 };
 
-/* What counters are made of, and where the summaries go; a detector that is not there has null pointers. */
+/* Inputs of detectors that are not connected have null pointers. */
 #define SL_ARGS summarize_args
-#define LUMI_SUMMARIZE(M)                                                                                        \
-  M(IN, schema, lumi_schema, "word bit size_bits shift scale key word_count", "where counters stand")            \
-  M(IN, odin, odin_events, "event_number gps_time orbit bunch crossing_type" LUMI_MORE_OF_ODIN, "of the events") \
-  M(OPTIONAL_IN, gec, sl_event_list, "", "events that passed the global event cut; without: all")                \
-  M(OPTIONAL_IN, states, track_states, "offsets x y z tx ty backward", "tracks of the VELO")                     \
-  M(OPTIONAL_IN, vertices, pv_vertices, "offsets x y z", "primary vertices, by ascending z")                     \
-  M(OPTIONAL_IN, scifi_hits, scifi_hits, "offsets id", "hits of the fibre tracker")                              \
-  M(OPTIONAL_IN, muon_tiles, muon_tiles, "first", "what is hit of the muon chambers")                            \
-  M(OPTIONAL_IN, muon_stubs, muon_stubs, "offsets", "muons found in these alone")                                \
-  M(OPTIONAL_IN, calo_sums, calo_sums, "energy et part_et", "energy in the calorimeter")                         \
-  M(OPTIONAL_IN, plume, plume_signals, "", "what PLUME saw")                                                     \
-  M(U32, full_period, 30, 1, 0xFFFFFFFF, "", "of so many orbits, one has full summaries")                        \
-  M(U32, full_phase, 1, 0, 0xFFFFFFFF, "", "that whose number is this, modulo full_period")                      \
-  M(F32_ARRAY, eta_edges, LUMI_ETA_EDGES, "[-4, -3, -2, 2, 3, 4, 5]", -20.0, 20.0, "",                           \
-    "pseudorapidity between bins of tracks, ascending")                                                          \
-  M(F32, fiducial_z, 300.0, 0.0, 1e6, "mm", "tracks and vertices nearer than this to z = 0 are fiducial,")       \
-  M(F32, fiducial_rho, 3.0, 0.0, 1e6, "mm", "if they are also nearer than this to the z axis")                   \
-  M(OUT, summaries, luminosity_summary_banks, "one an event", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))),            \
-    SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(LUMI_MAX_WORDS, 0))))                                                      \
-  M(COMPUTED, edges, struct lumi_edges, "of the bins, to compare slopes with")
+#define LUMI_SUMMARIZE(M)                                                                                             \
+  M(IN, schema, lumi_schema, "word bit size_bits shift scale key word_count", "bit fields of the counters")           \
+  M(IN, odin, odin_events, "event_number gps_time orbit bunch crossing_type" LUMI_MORE_OF_ODIN,                       \
+    "ODIN fields of the events")                                                                                      \
+  M(OPTIONAL_IN, gec, sl_event_list, "", "events that passed the global event cut; not connected: all events")        \
+  M(OPTIONAL_IN, states, track_states, "offsets x y z tx ty backward", "states of VELO tracks at the beam line")      \
+  M(OPTIONAL_IN, vertices, pv_vertices, "offsets x y z", "primary vertices, by ascending z")                          \
+  M(OPTIONAL_IN, scifi_hits, scifi_hits, "offsets id", "hits of the fibre tracker")                                   \
+  M(OPTIONAL_IN, muon_tiles, muon_tiles, "first", "hit pads and strips of the muon chambers")                         \
+  M(OPTIONAL_IN, muon_stubs, muon_stubs, "offsets", "muons found in the muon chambers alone")                         \
+  M(OPTIONAL_IN, calo_sums, calo_sums, "energy et part_et", "energy in the calorimeter")                              \
+  M(OPTIONAL_IN, plume, plume_signals, "", "signals of PLUME")                                                        \
+  M(U32, full_period, 30, 1, 0xFFFFFFFF, "", "period of orbits with full summaries; others have base summaries")      \
+  M(U32, full_phase, 1, 0, 0xFFFFFFFF, "", "orbit number modulo full_period of orbits with full summaries")           \
+  M(F32_ARRAY, eta_edges, LUMI_ETA_EDGES, "[-4, -3, -2, 2, 3, 4, 5]", -20.0, 20.0, "",                                \
+    "edges in pseudorapidity of the bins of tracks, ascending")                                                       \
+  M(F32, fiducial_z, 300.0, 0.0, 1e6, "mm", "limit of |z| of the fiducial region of tracks and vertices")             \
+  M(F32, fiducial_rho, 3.0, 0.0, 1e6, "mm", "radius around the z axis of the fiducial region of tracks and vertices") \
+  M(OUT, summaries, luminosity_summary_banks, "one luminosity summary per event",                                     \
+    SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))), SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(LUMI_MAX_WORDS, 0))))                   \
+  M(COMPUTED, edges, struct lumi_edges, "sinh of eta_edges, to compare slopes with")
 SL_ARGUMENTS(summarize, LUMI_SUMMARIZE);
 
 static int lumi_check(const struct sl_services *s, const void *args) {
@@ -83,7 +84,7 @@ static int lumi_prepare(const struct sl_services *s, void *args) {
 
 /* -------------------------------------------------------------------------------------------- the detectors */
 
-/* Is the event on the list? It is ascending. */
+/* 1 if the event is on the list, which is ascending. */
 static SL_DEVICE uint32_t lumi_is_listed(const struct sl_event_list_view *list, uint32_t event) {
   uint32_t low = 0, high = *list->count;
   while (low < high) {
@@ -96,7 +97,7 @@ static SL_DEVICE uint32_t lumi_is_listed(const struct sl_event_list_view *list, 
   return low < *list->count && list->numbers[low] == event ? 1u : 0u;
 }
 
-/* T0: when the run's orbit 0 began, in us; a crossing takes 1000 / 40078 us. */
+/* T0: time in us at which orbit 0 of the run began; a crossing takes 1000 / 40078 us. */
 static SL_DEVICE void lumi_fill_basic(const struct summarize_args *in, uint32_t event, uint32_t *values) {
   const uint64_t crossing = (uint64_t)in->odin.orbit[event] * ODIN_SLOTS + in->odin.bunch[event];
   const uint64_t start = in->odin.gps_time[event] - crossing * 1000 / 40078;
@@ -108,10 +109,10 @@ static SL_DEVICE void lumi_fill_basic(const struct summarize_args *in, uint32_t 
   values[LUMI_GEC] = in->gec.count == NULL ? 1u : lumi_is_listed(&in->gec, event);
 }
 
-/* How many of the edges a track's pseudorapidity reaches. */
+/* Eta bin of a track: the number of edges that are not above its pseudorapidity. */
 static SL_DEVICE uint32_t lumi_eta_bin(const struct lumi_edges *edges, float slope, uint32_t backward) {
   uint32_t bin = 0;
-  for (uint32_t k = 0; k < LUMI_ETA_EDGES; k++) bin += velo_eta_reaches(edges->sinh_of_eta[k], slope, backward);
+  for (uint32_t k = 0; k < LUMI_ETA_EDGES; k++) bin += velo_eta_at_least(edges->sinh_of_eta[k], slope, backward);
   return bin;
 }
 
@@ -124,7 +125,7 @@ static SL_DEVICE void lumi_count_track(const struct summarize_args *in, uint32_t
   atomicAdd(&values[LUMI_VeloTracksEtaBin0 + lumi_eta_bin(&in->edges, slope, in->states.backward[track])], 1u);
 }
 
-/* floor(shift + scale * quantity), within what the counter's field holds. */
+/* floor(shift + scale * quantity), limited to the field of the counter. */
 static SL_DEVICE uint32_t lumi_code(const struct lumi_schema_view *schema, uint32_t counter, float quantity) {
   const uint32_t largest = (1u << schema->size_bits[counter]) - 1;
   const float value = schema->shift[counter] + schema->scale[counter] * quantity;
@@ -132,8 +133,8 @@ static SL_DEVICE uint32_t lumi_code(const struct lumi_schema_view *schema, uint3
   return value >= (float)largest ? largest : sl_to_u32(value);
 }
 
-/* The position of one vertex, drawn by the event's number: vertices are in ascending z, so that it is a function of the
- * event alone. Without a vertex, 0. */
+/* Position of one vertex, selected by event number modulo the number of vertices, or 0 without vertices. Vertices are
+ * in ascending z, so this is a function of the event only. */
 static SL_DEVICE void lumi_fill_position(const struct summarize_args *in, uint32_t event, uint32_t first,
                                          uint32_t count, uint32_t *values) {
   const uint32_t v = count == 0 ? first : first + (uint32_t)(in->odin.event_number[event] % count);
@@ -148,10 +149,11 @@ static SL_DEVICE void lumi_count_vertex(const struct summarize_args *in, uint32_
     atomicAdd(&values[LUMI_FiducialVeloVertices], 1u);
 }
 
-/* Hits are counted by module and pair of quarters, 0 and 2 or 1 and 3; what base summaries have are sums of these. */
+/* Hits are counted by module and pair of quarters (0 and 2, or 1 and 3). Counters of base summaries are sums of these.
+ */
 enum { LUMI_SCIFI_STATION = LUMI_SciFiT2Q02M0 - LUMI_SciFiT1Q02M0 /* counters of a station */ };
 
-/* LUMI_COUNTERS for what is no channel of the detector. */
+/* The counter of a hit, or LUMI_COUNTERS if the id is not a channel of the detector. */
 static SL_DEVICE uint32_t lumi_scifi_counter(uint32_t id) {
   const uint32_t station = (id >> SCIFI_STATION_BIT & 3u) - 1, module = id >> SCIFI_MODULE_BIT & 7u;
   const uint32_t modules = station + 1 < SCIFI_STATIONS ? 5 : 6;
@@ -163,7 +165,7 @@ static SL_DEVICE void lumi_add(uint32_t counter, uint32_t count, uint32_t *value
   if (counter < LUMI_COUNTERS && count > 0) atomicAdd(&values[counter], count);
 }
 
-/* Hits stand by zone and x, so that neighbours are of one module: a thread counts neighbours, and adds them at once. */
+/* Hits are sorted by zone and x, so neighbours mostly belong to one module: a thread counts a run and adds it once. */
 static SL_DEVICE void lumi_count_scifi(const struct summarize_args *in, uint32_t event, uint32_t *values) {
   const uint32_t begin = in->scifi_hits.offsets[event], hits = in->scifi_hits.offsets[event + 1] - begin;
   const uint32_t each = (hits + blockDim.x - 1) / blockDim.x, first = each * threadIdx.x;
@@ -195,19 +197,19 @@ static SL_DEVICE void lumi_sum_scifi(uint32_t *values) {
   }
 }
 
-/* Of stations M2 to M4, which come first among the grids. */
+/* Tiles of stations M2 to M4, the first grids. */
 static SL_DEVICE void lumi_fill_muon_tiles(const struct summarize_args *in, uint32_t event, uint32_t *values) {
   const uint16_t *first = in->muon_tiles.first + (uint64_t)MUON_FIRSTS * event;
   for (uint32_t grid = 0; grid <= LUMI_MuonHitsM4R4 - LUMI_MuonHitsM2R1; grid++)
     values[LUMI_MuonHitsM2R1 + grid] = (uint32_t)first[grid + 1] - first[grid];
 }
 
-/* An energy in units of 1e-8 MeV. */
+/* Counter value of an energy in units of 1e-8 MeV. */
 static SL_DEVICE uint32_t lumi_code_energy(const struct summarize_args *in, uint32_t counter, int64_t energy) {
   return lumi_code(&in->schema, counter, (float)((double)energy / (double)CALO_UNITS_A_MEV));
 }
 
-/* The parts' counters go from the inner area to the outer one, the parts the other way. */
+/* Counters are ordered from the inner to the outer area, parts from the outer to the inner area. */
 static SL_DEVICE void lumi_fill_energy(const struct summarize_args *in, uint32_t event, uint32_t *values) {
   const int64_t *part_et = in->calo_sums.part_et + (uint64_t)CALO_PARTS * event;
   values[LUMI_ECalET] = lumi_code_energy(in, LUMI_ECalET, in->calo_sums.et[event]);
@@ -219,7 +221,7 @@ static SL_DEVICE void lumi_fill_energy(const struct summarize_args *in, uint32_t
   }
 }
 
-/* Flags of a board's channels for luminosity, channel 0 the highest. */
+/* Flags of the luminosity channels of a board; channel 0 is the highest bit. */
 static SL_DEVICE uint32_t lumi_plume_flags(uint32_t over_threshold) {
   uint32_t flags = 0;
   for (uint32_t c = 0; c < PLUME_LUMINOSITY_CHANNELS; c++)
@@ -227,7 +229,7 @@ static SL_DEVICE uint32_t lumi_plume_flags(uint32_t over_threshold) {
   return flags;
 }
 
-/* The mean is that of both boards' sums, halved before it is divided by the channels of one. */
+/* The mean is the sum of both boards, halved, divided by the channels of one board; both divisions round down. */
 static SL_DEVICE void lumi_fill_plume(const struct summarize_args *in, uint32_t event, uint32_t *values) {
   const uint32_t *over_threshold = in->plume.over_threshold + (uint64_t)PLUME_BOARDS * event;
   const uint16_t *adc = in->plume.adc + (uint64_t)PLUME_CHANNELS * event;
@@ -245,7 +247,7 @@ static SL_DEVICE void lumi_fill_plume(const struct summarize_args *in, uint32_t 
 
 /* ---------------------------------------------------------------------------------------------- the summary */
 
-/* What a thread can fill alone, and zeros where several will count: a warp has a thread for each of these parts. */
+/* Parts of the counters that one thread fills, or clears for counting by several threads. One warp per part. */
 enum {
   LUMI_OF_ODIN,
   LUMI_OF_TRACKS,
@@ -287,7 +289,7 @@ static SL_DEVICE void lumi_begin(const struct summarize_args *in, uint32_t event
     lumi_fill_plume(in, event, values);
 }
 
-/* What all threads count together. */
+/* Counts tracks, vertices and SciFi hits by all threads. */
 static SL_DEVICE void lumi_count(const struct summarize_args *in, uint32_t event, uint32_t *values) {
   if (in->states.offsets != NULL) {
     const uint32_t end = in->states.offsets[event + 1];
@@ -302,7 +304,7 @@ static SL_DEVICE void lumi_count(const struct summarize_args *in, uint32_t event
   if (in->scifi_hits.offsets != NULL) lumi_count_scifi(in, event, values);
 }
 
-/* Puts a value into its bit field, if it fits; all bits of the words are ones, and stay so where it does not. */
+/* Stores a value into its bit field; if it does not fit, the bits stay ones and the event is marked. */
 static SL_DEVICE void lumi_store(const struct summarize_args *in, uint32_t event, uint32_t counter, uint32_t value,
                                  uint32_t *words) {
   const struct lumi_schema_view *schema = &in->schema;
@@ -313,8 +315,8 @@ static SL_DEVICE void lumi_store(const struct summarize_args *in, uint32_t event
     sl_event_truncated(&in->events, event, LUMI_DOES_NOT_FIT, counter);
 }
 
-/* Makes the summary of an event and writes it as bank `item`; word_offsets[0] is the caller's. Every thread of the
- * block calls it. */
+/* Makes the summary of an event and writes it as bank `item`. The caller writes word_offsets[0]. Called by all threads
+ * of the block. */
 static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint32_t event, uint32_t item) {
   __shared__ uint32_t values[LUMI_COUNTERS];
   __shared__ uint32_t words[LUMI_MAX_WORDS];
@@ -345,7 +347,7 @@ static SL_DEVICE void lumi_summarize_event(const struct summarize_args *in, uint
     if (in->summaries.word_offsets_bound.used)
       atomicMax(in->summaries.word_offsets_bound.used, (item + 1) * LUMI_MAX_WORDS);
   }
-  __syncthreads(); /* the shared memory is free for the block's next event */
+  __syncthreads(); /* shared memory is free for the next event */
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* plugin.c: what the magnet plugin offers. */
+/* plugin.c: the algorithms of the magnet plugin. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(polarity);
@@ -6,4 +6,4 @@ SL_DECLARE(polarity_sink);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(polarity), SL_ENTRY(polarity_sink)};
 
-SL_PLUGIN("magnet", "0.2.0", "the dipole's polarity");
+SL_PLUGIN("magnet", "0.2.0", "polarity of LHCb's dipole magnet");

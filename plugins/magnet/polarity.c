@@ -1,5 +1,5 @@
-/* magnet.polarity: the polarity that the property gives or, without one, that of a folder's polarity.bin; without
- * either, down, as in simulated events. magnet.polarity_sink writes polarity.bin.
+/* magnet.polarity: the polarity of the magnet: from the property, else from polarity.bin in a folder, else down, as in
+ * simulated events. magnet.polarity_sink writes polarity.bin.
  */
 #include "geometry/files.h"
 #include "geometry/sink.h"
@@ -17,22 +17,23 @@ static const struct geometry_field fields[] = {GEOMETRY_ARRAY(magnet_polarity, s
 static const struct geometry_layout files[] = {{"polarity.bin", GEOMETRY_FIELDS(fields)}, {0}};
 
 #define SL_ARGS polarity_args
-#define POLARITY(M)                                                                                   \
-  M(FILE_IN, path, "", FILES, "folder with polarity.bin; empty, or a description: there is none")     \
-  M(ENUM, polarity, "geometry", "down, up, or that of the geometry: of the folder's file, else down", \
-    "geometry down up")                                                                               \
-  M(OUT, magnet, magnet_polarity, "the polarity")
+#define POLARITY(M)                                                                                     \
+  M(FILE_IN, path, "", FILES, "folder with polarity.bin; empty or a description file: no file")         \
+  M(ENUM, polarity, "geometry", "polarity of the magnet; geometry: from polarity.bin, down without it", \
+    "geometry down up")                                                                                 \
+  M(OUT, magnet, magnet_polarity, "polarity of the magnet")
 SL_HOST_ARGUMENTS(polarity, POLARITY);
 
 enum { OF_GEOMETRY, DOWN, UP };
 
-/* A description has no polarity, but must be one: a text. */
+/* A description has no polarity, but it must be a text file. */
 static int check_description(const struct sl_services *s, const char *path) {
   char *text = NULL;
   size_t bytes = 0;
   int status = *path ? statements_text(s, path, &text, &bytes) : SL_OK;
   if (status == SL_OK && bytes > 0 && memchr(text, '\0', bytes)) {
-    s->message(s->context, SL_ERROR, "%s: is no description, which is a text; of " FILES " give the folder", path);
+    s->message(s->context, SL_ERROR, "%s: is not a description, which is a text file; for " FILES " give the folder",
+               path);
     status = SL_EFORMAT;
   }
   free(text);
@@ -49,7 +50,7 @@ static int make(const struct sl_services *s, const struct polarity_args *args) {
                                         : check_description(s, args->path);
 }
 
-SL_CONSTANT(polarity, "the magnet's polarity: as it is told, or from a file", make);
+SL_CONSTANT(polarity, "polarity of the magnet: from the property or from a file", make);
 
 #undef SL_ARGS
 #define SL_ARGS polarity_sink_args

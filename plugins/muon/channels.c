@@ -29,7 +29,7 @@ void muon_channels_fill(const struct muon_description *d, uint32_t *tiles) {
 
 /* ------------------------------------------------------------------------------------------------- format 3 */
 
-/* How many tiles a table has in a quarter of a region; y strips are none where there are pads. */
+/* Number of tiles of a table in a quarter of a region; 0 y strips if the region has pads. */
 static uint32_t muon_tile_count(const struct muon_region *region, uint32_t table) {
   uint32_t x, y, other_x, other_y;
   muon_grid_of(region, table, 3, &x, &y);
@@ -49,7 +49,7 @@ static uint32_t muon_station_links(const struct muon_description *d, uint32_t st
   return links;
 }
 
-/* Tile number `number` of a quarter of a region, in the order of links' channels; 0 behind the last one. */
+/* Tile `number` of a quarter of a region, in the order of the channels of links; 0 after the last one. */
 static uint32_t muon_tile_by_number(const struct muon_description *d, const struct muon_place *quarter,
                                     uint32_t number) {
   const struct muon_region *region = &d->region[quarter->station][quarter->region];
@@ -67,7 +67,7 @@ static uint32_t muon_tile_by_number(const struct muon_description *d, const stru
   return muon_tile(&at, gx, gy);
 }
 
-/* The link's place in a Tell40, in order of the station's links: the half, of 2 a Tell40, and the link in it. */
+/* Half of a Tell40 and link in it, for a link of a station. */
 struct muon_link_place {
   uint32_t half, link;
 };

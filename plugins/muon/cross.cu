@@ -1,12 +1,12 @@
-/* muon.cross: hits in the muon chambers where x strips and y strips cross (README.md, "Hits").
- *
- * A bitmap of the event's strips (strips.h) stands in shared memory, in which the strips that cross another one are
- * neighbours. So a thread a tile sees with one look whether and where it crosses, and there is no search. A sum over
- * the tiles, in their order, says where each one's hits go: an x strip has those where it crosses y strips; one that
- * crosses none, x or y strip, and a pad are hits by themselves. Then a thread a hit looks up where it is.
- *
- * Count, scan, write: the bitmap is made twice. Reads 5 bytes a tile, twice, and 24 a hit; writes 27 a hit. Where a hit
- * is stands in a table, a record of 16 bytes for each pad and strip; the few half-widths that there are in another one.
+/* muon.cross: hits of the muon chambers from crossings of x strips and y strips (README.md, "Hits").
+ * In a bitmap of the hit strips (strips.h) in shared memory, all strips that cross a given strip are adjacent, so one
+ * look at the bitmap gives the crossings of a tile without a search.
+ *   1. Count: an x strip has one hit per y strip that it crosses; a pad, or a strip without crossing, is one hit.
+ *   2. The scan turns the counts into offsets.
+ *   3. Write: make the bitmap again, assign hits to tiles in order, then look up the position of each hit in a table of
+ *      16 bytes per pad or strip.
+ * Parallelism: one thread per tile, then one per hit. Determinism: hits are in the order of their tiles.
+ * Cost: reads 5 bytes per tile, twice, and 24 per hit; writes 27 per hit.
  */
 #include "strips.h"
 
@@ -17,19 +17,19 @@ static const float half_width_min = 0.1f; /* mm: the narrowest pads have more th
 
 #define SL_ARGS cross_args
 #define CROSS(M)                                                                                                   \
-  M(IN, tiles, muon_tiles, "", "by grid and quarter")                                                              \
+  M(IN, tiles, muon_tiles, "", "hit tiles, by grid and quarter")                                                   \
   M(IN, geometry, muon_geometry, "grid offset position_first x y z width_first half_x half_y",                     \
-    "where pads and strips are")                                                                                   \
-  M(OUT, hits, muon_hits, "by grid and quarter",                                                                   \
+    "positions of pads and strips")                                                                                \
+  M(OUT, hits, muon_hits, "muon hits, by grid and quarter",                                                        \
     SL_ITEMS(SL_MIN(SL_ITEMS_SCALED(tiles, STRIP_HIGH_MAX, 1, 0), SL_BUDGET_TERM(hits_per_event, MUON_HITS_MAX)))) \
   M(BUDGET, hits_per_event, 800, 1, MUON_HITS_MAX, "muon hits, on average over a slice")                           \
-  M(COMPUTED, words, uint32_t, "of the bitmap")                                                                    \
-  M(TABLE, grids, u32, "a record of 12 values for each grid")                                                      \
-  M(TABLE, places, f32, "a record of 4 values for each pad and strip: x, y, z, bits of the number of its widths")  \
+  M(COMPUTED, words, uint32_t, "number of words of the bitmap")                                                    \
+  M(TABLE, grids, u32, "strip numbers of each grid, 12 values per grid")                                           \
+  M(TABLE, places, f32, "position of each pad and strip, 4 values: x, y, z, bits of the index in widths")          \
   M(TABLE, widths, f32, "half-widths in x and y")
 SL_ARGUMENTS(cross, CROSS);
 
-/* A pad or strip. Aligned, so that a GPU loads it at once. */
+/* Position of a pad or strip. Aligned for one load on a GPU. */
 struct place {
   float x, y, z, width;
 } __attribute__((aligned(16)));
@@ -60,26 +60,26 @@ static void fill_places(const struct muon_geometry_view *g, uint32_t table, uint
   }
 }
 
-/* What makes all that is computed with them finite: half-widths, whose squares are divided by, and stations one behind
- * another. */
+/* Checks the values that later code divides by: half-widths, and distances between stations. Returns a message or NULL.
+ */
 static const char *find_fault(const struct muon_geometry_view *g, const struct strip_grid *grids,
                               const struct place *places) {
-  float behind = 0.0f; /* the last z of the stations before */
+  float upstream_z = 0.0f; /* largest z of the previous stations */
   for (uint32_t i = 0; i < g->width_first[MUON_TABLES]; i++)
     if (!(g->half_x[i] >= half_width_min) || !(g->half_y[i] >= half_width_min)) return "a half-width is below 0.1 mm";
   for (uint32_t station = 0; station < MUON_STATIONS; station++) {
-    float last = behind;
+    float last = upstream_z;
     for (uint32_t table = 0; table < MUON_TABLES; table++) {
       for (uint32_t grid = station * MUON_REGIONS; grid < (station + 1) * MUON_REGIONS; grid++) {
         const uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table + grid];
         const uint32_t count = MUON_QUARTERS * muon_quarter_size(*grid_x, grid_x[MUON_GRIDS]);
         for (const struct place *p = places + grids[grid].place[table], *end = p + count; p < end; p++) {
-          if (!(p->z > behind)) return "stations are not one behind another in z";
+          if (!(p->z > upstream_z)) return "stations do not ascend in z";
           last = sl_max_f32(last, p->z);
         }
       }
     }
-    behind = last;
+    upstream_z = last;
   }
   return NULL;
 }
@@ -122,14 +122,13 @@ static SL_DEVICE const struct strip_grid *grid_of(const struct cross_args *a, ui
 
 /* ------------------------------------------------------------------------------------------------- crossings */
 
-/* `count` bits from number `first` on, 1 to 32 of them. */
+/* `count` bits (1 to 32) of the bitmap from bit `first` on. */
 static SL_DEVICE uint32_t bits_from(const uint32_t *bits, uint32_t first, uint32_t count) {
   const uint64_t two_words = bits[first / 32] | (uint64_t)bits[first / 32 + 1] << 32;
   return (uint32_t)(two_words >> first % 32) & UINT32_MAX >> (32 - count);
 }
 
-/* What a tile gives: of an x strip the y strips that it crosses, from the lowest bit on; and how many hits are its own.
- */
+/* Hits of a tile. crossed: for an x strip, one bit for each y strip that it may cross; count: number of its hits. */
 struct tile_hits {
   uint32_t crossed, count;
 };
@@ -149,7 +148,7 @@ static SL_DEVICE struct tile_hits hits_of(const struct strip_grid *g, const uint
   return hits;
 }
 
-/* Of an event's tiles. All threads of the block call it. */
+/* Sets the bits of the tiles of an event. Called by all threads of the block. */
 static SL_DEVICE void set_bits(const struct cross_args *a, uint32_t begin, uint32_t tiles, uint32_t *bits) {
   for (uint32_t i = threadIdx.x; i <= a->words; i += blockDim.x) bits[i] = 0;
   __syncthreads();
@@ -176,16 +175,15 @@ SL_KERNEL(cross_count, struct cross_args) {
 
 /* ----------------------------------------------------------------------------------------------------- write */
 
-/* How many strips that are hit have numbers from `first` to before `end`. */
+/* Number of hit strips with numbers in [first, end). */
 static SL_DEVICE uint32_t count_between(const uint32_t *bits, uint32_t first, uint32_t end) {
   uint32_t count = 0;
   for (; first < end; first += 32) count += sl_count_bits(bits_from(bits, first, end - first < 32 ? end - first : 32));
   return count;
 }
 
-/* Writes which hits tile number `i` of the slice gives: in most cases one, whatever it is, so that threads stay
- * together.
- */
+/* Writes the tiles and times of the hits of tile `i` of the slice. Most tiles have one hit, so threads of a warp do not
+ * diverge much. */
 static SL_DEVICE void write_hits(const struct cross_args *a, uint32_t to, uint32_t i, const struct tile_hits *hits,
                                  const uint32_t *bits) {
   const uint32_t tile = a->tiles.tile[i], time = a->tiles.time[i];
@@ -194,7 +192,7 @@ static SL_DEVICE void write_hits(const struct cross_args *a, uint32_t to, uint32
   struct muon_place pad = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile), muon_tile_x(tile),
                            0};
   const uint32_t first_y = muon_tile_y(tile) * g->high;
-  if (crossed) { /* the first y strip's tile: tiles stand in the order of their numbers */
+  if (crossed) { /* tile of the first y strip; tiles are in the order of strip numbers */
     const uint32_t first = strip_y_number(g, tile, pad.x / g->wide, first_y);
     other = i + count_between(bits, strip_number(g, tile), first);
   }
@@ -207,7 +205,7 @@ static SL_DEVICE void write_hits(const struct cross_args *a, uint32_t to, uint32
   }
 }
 
-/* Where the table has the place of a hit. */
+/* Index of the position of a hit in the table. */
 static SL_DEVICE const struct place *place_of(const struct cross_args *a, uint32_t hit) {
   const uint32_t tile = a->hits.tile[hit], gx = muon_tile_grid_x(tile), gy = muon_tile_grid_y(tile);
   const struct strip_grid *g = grid_of(a, tile);
@@ -219,7 +217,7 @@ static SL_DEVICE const struct place *place_of(const struct cross_args *a, uint32
   return (const struct place *)(const void *)a->places + i;
 }
 
-/* Writes where a hit is. */
+/* Writes the position of a hit. */
 static SL_DEVICE void write_place(const struct cross_args *a, uint32_t hit, const struct place *at) {
   const struct place p = *at;
   const struct widths w = ((const struct widths *)(const void *)a->widths)[sl_bits_from_f32(p.width)];
@@ -230,8 +228,7 @@ static SL_DEVICE void write_place(const struct cross_args *a, uint32_t hit, cons
   a->hits.half_y[hit] = w.half_y;
 }
 
-/* Of hits from `first` to before `end`. On a cpu places are asked for before they are needed, so that they come
- * together from memory. */
+/* Writes the positions of hits [first, end). On a CPU they are prefetched, so that loads from memory overlap. */
 static SL_DEVICE void write_places(const struct cross_args *a, uint32_t first, uint32_t end) {
 #if defined(SL_TARGET_CPU)
   const struct place *at[PLACES_AHEAD];
@@ -248,7 +245,7 @@ static SL_DEVICE void write_places(const struct cross_args *a, uint32_t first, u
 #endif
 }
 
-/* Where each grid's hits begin, of their numbers. */
+/* Writes the first hit of each grid, from the numbers of hits of the tiles. */
 static SL_DEVICE void write_firsts(const uint32_t *counts, uint16_t *firsts) {
   for (uint32_t i = threadIdx.x; i < MUON_FIRSTS; i += blockDim.x) {
     uint32_t sum = 0;

@@ -1,18 +1,13 @@
-/* muon.decode: which pads and strips of the muon chambers are hit, from raw banks of versions 2 and 3 (README.md,
- * "Tiles").
- *
- * A bitmap of all strips (strips.h) stands in shared memory. A thread a bank walks over its batches of hits (version 2)
- * or its links (version 3), which are lists of 26 or 48 channels at most in most events; eight threads a list set the
- * bits of its channels. So each tile is there once, and in order, whatever the order of banks and threads.
- *
- * Count, scan, write:
- * 1. decode_count counts the bits that were not set yet.
- * 2. The scan makes offsets of the events' sums.
- * 3. decode_write makes the bitmap again. Sums of its words' bits say where each tile goes; there the lists' times are
- *    put, the least one where a channel has several.
- *
- * Reads 2 bytes a hit, and as many of the table of channels, four times, and 300 bytes of lengths; writes 9 bytes a
- * tile, and 34 an event.
+/* muon.decode: hit pads and strips ("tiles") of the muon chambers from raw banks of versions 2 and 3 (README.md).
+ * A bitmap of all strips (strips.h) in shared memory removes duplicates and sorts.
+ *   1. decode_count: list the batches (version 2) or links (version 3) of the banks, set the bits of their channels,
+ *      and count the bits that are set for the first time.
+ *   2. The scan turns these counts into offsets.
+ *   3. decode_write: make the bitmap again; the number of bits before a strip is the index of its tile. The time of a
+ *      tile is the earliest of its digits.
+ * Parallelism: one thread per bank to make the lists, eight threads per list. Determinism: the order is that of strips.
+ * Cost: reads each hit and its channel (4 bytes) four times, and 300 bytes of lengths; writes 9 bytes per tile and 34
+ * per event.
  */
 #include "muon/bank_words.h"
 #include "muon/raw_banks.h"
@@ -23,7 +18,7 @@
 enum {
   MUON_TWO_BANKS = MUON_FAULT_COUNT,
   UNITS_MAX = MUON_TELL40S * MUON_HALVES,
-  LISTS_MAX = UNITS_MAX * MUON_LINKS, /* 4 batches of 10 banks are fewer */
+  LISTS_MAX = UNITS_MAX * MUON_LINKS, /* version 2 has fewer: 4 batches of 10 banks */
   LIST_THREADS = 8,
   CLAIM_WORDS = (UNITS_MAX + 31) / 32,
   NO_STRIP = 65535,
@@ -35,18 +30,18 @@ static const struct sl_event_error decode_errors[] = {
     MUON_FAULTS(DECODE_ERROR_){MUON_TWO_BANKS, 0, "two muon banks of one source (detail: its source id)"}};
 
 #define SL_ARGS decode_args
-#define DECODE(M)                                                                                                  \
-  M(IN, banks, muon_banks, "offsets source_id version size_bytes first_word payload", "of an event, in any order") \
-  M(IN, geometry, muon_geometry, "format channel_first tiles tell40_links grid", "channels of banks")              \
-  M(OUT, tiles, muon_tiles, "each once, by grid and quarter",                                                      \
-    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 28, 1, 0), SL_BUDGET_TERM(tiles_per_event, MUON_TILES_MAX))))        \
-  M(BUDGET, tiles_per_event, 600, 1, MUON_TILES_MAX, "pads and strips that are hit, on average over a slice")      \
-  M(SCRATCH, times, u32, "of the tiles",                                                                           \
-    SL_MIN(SL_SUBITEMS_SCALED(banks, 28, 1, 0), SL_BUDGET_TERM(tiles_per_event, MUON_TILES_MAX)))                  \
-  M(COMPUTED, words, uint32_t, "of the bitmap")                                                                    \
-  M(TABLE, strip_of, u16, "number of each channel's strip; 65535: none")                                           \
-  M(TABLE, tile_of, u32, "tile of each strip")                                                                     \
-  M(TABLE, grid_word, u32, "word of the bitmap with which each grid begins")
+#define DECODE(M)                                                                                                 \
+  M(IN, banks, muon_banks, "offsets source_id version size_bytes first_word payload", "muon banks, in any order") \
+  M(IN, geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of readout channels")       \
+  M(OUT, tiles, muon_tiles, "hit tiles, each once, by grid and quarter",                                          \
+    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 28, 1, 0), SL_BUDGET_TERM(tiles_per_event, MUON_TILES_MAX))))       \
+  M(BUDGET, tiles_per_event, 600, 1, MUON_TILES_MAX, "hit pads and strips, on average over a slice")              \
+  M(SCRATCH, times, u32, "times of the tiles",                                                                    \
+    SL_MIN(SL_SUBITEMS_SCALED(banks, 28, 1, 0), SL_BUDGET_TERM(tiles_per_event, MUON_TILES_MAX)))                 \
+  M(COMPUTED, words, uint32_t, "number of words of the bitmap")                                                   \
+  M(TABLE, strip_of, u16, "number of each channel's strip; 65535: none")                                          \
+  M(TABLE, tile_of, u32, "tile of each strip")                                                                    \
+  M(TABLE, grid_word, u32, "first word of each grid in the bitmap")
 SL_ARGUMENTS(decode, DECODE);
 
 static int prepare(const struct sl_services *s, void *args) {
@@ -76,8 +71,8 @@ static int prepare(const struct sl_services *s, void *args) {
 
 /* ----------------------------------------------------------------------------------------------------- lists */
 
-/* An event's banks by unit, bank or half of a Tell40, and its lists of hits, in any order: unit, link, and the place in
- * the payload where the batch's length or the link begins. */
+/* The banks of an event by unit (bank or half of a Tell40), and its lists of hits in any order: unit, link, and offset
+ * in the payload of the length of the batch or of the link. */
 struct event_lists {
   uint32_t count, claims[CLAIM_WORDS], first_word[UNITS_MAX], list[LISTS_MAX];
 };
@@ -88,7 +83,7 @@ static SL_DEVICE void add_list(struct event_lists *e, uint32_t unit, uint32_t li
   e->list[i] = unit << LIST_UNIT_BIT | link << LIST_LINK_BIT | at;
 }
 
-/* Lists what bank number `index` of the slice has. Returns what is wrong with it, as the event's error. */
+/* Adds the lists of bank `index` of the slice. Returns 0 or the error that refuses the event. */
 static SL_DEVICE uint32_t list_bank(const struct decode_args *a, uint32_t index, struct event_lists *e) {
   struct muon_map map;
   struct muon_bank_words bank;
@@ -114,7 +109,9 @@ static SL_DEVICE uint32_t list_bank(const struct decode_args *a, uint32_t index,
   return r.fault;
 }
 
-/* Lists all of an event, a thread a bank. Returns 0 if it is refused. All threads of the block call it. */
+/* Makes the lists of an event, one thread per bank. Returns 0 if the event is refused. Called by all threads of the
+ * block.
+ */
 static SL_DEVICE uint32_t list_banks(const struct decode_args *a, uint32_t event, struct event_lists *e) {
   const uint32_t begin = a->banks.offsets[event], end = a->banks.offsets[event + 1];
   uint32_t wrong = 0;
@@ -134,15 +131,15 @@ static SL_DEVICE uint32_t list_banks(const struct decode_args *a, uint32_t event
 
 /* ---------------------------------------------------------------------------------------------------- strips */
 
-/* An event's strips. With `times`, the event's in the slice, the bitmap is whole, and `before` says how many bits each
- * word has before it. */
+/* The strips of an event. First pass: times is NULL. Second pass: the bitmap is complete, `before` has the number of
+ * bits before each word, and `times` are the times of the event's tiles. */
 struct event_strips {
   uint32_t *bits;
   const uint16_t *before;
   uint32_t *times;
 };
 
-/* Returns 1 if the strip is hit for the first time. */
+/* First pass: sets the bit of a strip and returns 1 if it was not set. Second pass: updates the time; returns 0. */
 static SL_DEVICE uint32_t take_hit(const struct event_strips *s, uint32_t strip, uint32_t time) {
   const uint32_t word = strip / 32, bit = 1u << strip % 32;
   if (strip == NO_STRIP) return 0;
@@ -183,7 +180,7 @@ static SL_DEVICE uint32_t take_link(const struct decode_args *a, uint32_t unit, 
   return taken;
 }
 
-/* Returns how many strips this thread hit for the first time. */
+/* Processes all lists. Returns the number of bits that this thread set for the first time. */
 static SL_DEVICE uint32_t take_lists(const struct decode_args *a, uint32_t event, const struct event_lists *e,
                                      const struct event_strips *s, uint32_t *wrong) {
   const uint32_t is_v2 = a->geometry.format[0] == 2, count = e->count;
@@ -198,8 +195,8 @@ static SL_DEVICE uint32_t take_lists(const struct decode_args *a, uint32_t event
   return taken;
 }
 
-/* Sets the bits of an event's strips. Returns how many there are, or 0 if the event is refused. All threads of the
- * block call it. */
+/* Sets the bits of the strips of an event. Returns their number, or 0 if the event is refused. Called by all threads of
+ * the block. */
 static SL_DEVICE uint32_t set_bits(const struct decode_args *a, uint32_t event, struct event_lists *e, uint32_t *bits) {
   struct event_strips s;
   uint32_t taken = 0, wrong = 0;
@@ -225,7 +222,7 @@ SL_KERNEL(decode_count, struct decode_args) {
 
 /* ----------------------------------------------------------------------------------------------------- write */
 
-/* Bits before each word, a thread four words at a time. */
+/* Computes the number of bits before each word; a thread takes four words at a time. */
 static SL_DEVICE void count_before(const struct decode_args *a, const uint32_t *bits, uint16_t *before) {
   const uint32_t fours = a->words / 4;
   uint32_t sum = 0;
@@ -263,7 +260,7 @@ SL_KERNEL(decode_write, struct decode_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.tiles.offsets[event], tiles = a.tiles.offsets[event + 1] - begin;
     uint16_t *firsts = a.tiles.first + (size_t)event * MUON_FIRSTS;
-    if (tiles == 0) { /* none, or refused, or the slice overflowed */
+    if (tiles == 0) { /* no tiles, event refused, or the slice overflowed */
       for (uint32_t i = threadIdx.x; i < MUON_FIRSTS; i += blockDim.x) firsts[i] = 0;
       continue;
     }
@@ -289,5 +286,5 @@ static int run(const struct sl_launch *l, const struct decode_args *a) {
   return SL_COUNT_SCAN_WRITE(l, decode_count, decode_write, a->tiles, *a);
 }
 
-SL_ALGORITHM(decode, "pads and strips of the muon chambers that are hit, from raw banks", 128, run,
-             SL_ERRORS_OF(decode_errors), SL_PREPARE(prepare));
+SL_ALGORITHM(decode, "hit pads and strips of the muon chambers, from raw banks", 128, run, SL_ERRORS_OF(decode_errors),
+             SL_PREPARE(prepare));

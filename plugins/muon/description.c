@@ -1,4 +1,4 @@
-/* description.c: the statements of a description of the muon chambers. */
+/* description.c: reads a description of the muon chambers. */
 #include "muon/description.h"
 
 #include "muon_nominal_text.h"

@@ -1,9 +1,9 @@
-/* muon.geometry: where pads and strips are, and which of them is behind a channel: of the nominal detector
- * (nominal.muon), of another description of that kind, or of a folder with muon_geometry.bin and muon_tables.bin
+/* muon.geometry: the constant with positions of pads and strips and the map of readout channels. It is made from
+ * nominal.muon, from another description in that format, or from a folder with muon_geometry.bin and muon_tables.bin
  * (README.md, "Files"). muon.geometry_sink writes these files.
  *
- * The sizes of both files follow from their values. They are read twice: for the lengths, then into arrays of these
- * lengths. Last, each tile of the map must be one of the tables', so that a look-up of its place stays within them.
+ * The sizes of both files follow from their values. They are read twice: first for the sizes, then into arrays of these
+ * sizes. Then each tile of the map is checked to be in the tables of positions.
  */
 #include "geometry/files.h"
 #include "geometry/sink.h"
@@ -29,7 +29,7 @@ enum {
   TILE_MAX = (1 << 29) - 1
 };
 
-/* How many banks, or halves of Tell40s, a map's channel_first is for. */
+/* Number of banks (format 2) or halves of Tell40s (format 3) of a map. */
 static uint32_t map_units(uint32_t format) { return format == 2 ? (uint32_t)MUON_BANKS : (uint32_t)HALVES; }
 
 /* ------------------------------------------------------------------------------------------------- arrays */
@@ -38,7 +38,7 @@ static void *array(const struct sl_services *s, const char *field, uint64_t coun
   return s->make_array(s->context, "geometry", field, count);
 }
 
-/* First the arrays of the tables whose sizes are always the same, then those whose sizes these give. */
+/* Makes the arrays of the tables: first those of fixed size, then those with sizes given by the first ones. */
 static int make_table_heads(const struct sl_services *s, struct muon_geometry *g) {
   g->format = (uint32_t *)array(s, "format", 2);
   g->grid = (uint32_t *)array(s, "grid", GRID_VALUES);
@@ -57,13 +57,13 @@ static int make_tables(const struct sl_services *s, struct muon_geometry *g) {
   return g->x && g->y && g->z && g->half_x && g->half_y ? SL_OK : SL_ENOMEM;
 }
 
-/* The same of the map, by its format. */
+/* Makes the arrays of the map, by its format. */
 static int make_map_head(const struct sl_services *s, struct muon_geometry *g) {
   g->channel_first = (uint32_t *)array(s, "channel_first", map_units(g->format[0]) + 1);
   return g->channel_first ? SL_OK : SL_ENOMEM;
 }
 static int make_map(const struct sl_services *s, struct muon_geometry *g) {
-  const uint32_t once = g->format[0] == 3; /* of format 3 alone */
+  const uint32_t once = g->format[0] == 3; /* format 3 only */
   g->tiles = (uint32_t *)array(s, "tiles", g->channel_first[map_units(g->format[0])]);
   g->tell40_station = (uint32_t *)array(s, "tell40_station", once * MUON_TELL40S);
   g->tell40_links = (uint32_t *)array(s, "tell40_links", once * HALVES);
@@ -84,7 +84,7 @@ static void pass_widths(struct geometry_file *f, float *values, uint32_t count, 
   geometry_values(f, SL_TYPE_f32, values, count, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, what);
 }
 
-/* Positions of a station: triples in the file, x, y and z from `first` on in the arrays, if these are made. */
+/* Positions of a station: triples x, y, z in the file; separate arrays from index `first` on, if they exist already. */
 static void pass_positions(struct geometry_file *f, const struct muon_geometry *g, uint32_t first, uint32_t count) {
   static const char what[] = "coordinate of a position";
   if (!g->x) geometry_values(f, SL_TYPE_f32, NULL, (size_t)3 * count, 0, 0, what);
@@ -190,7 +190,7 @@ static void check_tiles(struct geometry_file *f, const struct muon_geometry *g) 
                       g->format[0] == 2 ? "bank" : "half", unit, i - g->channel_first[unit], g->tiles[i]);
 }
 
-/* After the tables, in which `format` is made. */
+/* Reads or writes the map, after the tables, which set `format`. */
 static void pass_map(struct geometry_file *f, void *collection) {
   struct muon_geometry *g = (struct muon_geometry *)collection;
   geometry_values(f, SL_TYPE_u32, &g->format[0], 1, 2, 3, "format");
@@ -212,10 +212,10 @@ static const struct geometry_layout files[] = {{TABLES_FILE, .rest = pass_tables
 /* ------------------------------------------------------------------------------------------------ the constant */
 
 #define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                                                    \
-  M(FILE_IN, path, "", FILES,                                                                                          \
-    "folder with muon_geometry.bin and muon_tables.bin; or a description; empty: the nominal one")                     \
-  M(U32, format, 2, 2, 3, "", "of the map, from a description: 2 is for banks of version 2, 3 for those of version 3") \
+#define GEOMETRY(M)                                                                                          \
+  M(FILE_IN, path, "", FILES,                                                                                \
+    "folder with muon_geometry.bin and muon_tables.bin; or a description file; empty: nominal")              \
+  M(U32, format, 2, 2, 3, "", "version of banks (2 or 3) for which a description gives the map of channels") \
   M(OUT, geometry, muon_geometry, "map of channels, positions of pads and strips")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 

@@ -1,10 +1,8 @@
-/* muon.is_muon: which long tracks are muons: those with hits near them in enough stations (README.md, "Muons").
- *
- * Eight threads a track look at a station's hits, region by region; as many windows as a station has, in x and y of
- * four regions, each of them computes one. The stations that every muon needs come first, and of these M3, where fewer
- * hits are, so that most tracks need no other one. A cpu takes eight hits at a time.
- *
- * Reads 20 bytes a track and up to 20 a hit for each track; writes a byte a track.
+/* muon.is_muon: flags long tracks that have compatible hits in enough muon stations (README.md, "Muons").
+ * Eight threads per track: they compute the windows of a station (x and y in four regions) and search its hits, region
+ * by region. M3 and M2, which every muon needs, come first, M3 before M2 because it has fewer hits; most tracks end
+ * there. A CPU compares eight hits at a time. Cost: reads 20 bytes per track and at most 20 per hit and track; writes 1
+ * byte per track.
  */
 #include "forward/event_model.h"
 #include "muon/event_model.h"
@@ -19,41 +17,41 @@ enum {
 #if defined(SL_TARGET_CPU)
   TRACKS_AT_A_TIME = 1
 #else
-  TRACKS_AT_A_TIME = 1024 / TRACK_THREADS /* of the largest block */
+  TRACKS_AT_A_TIME = 1024 / TRACK_THREADS /* in the largest block */
 #endif
 };
-static const float track_z = 9410.0f; /* where long tracks have their state */
+static const float track_z = 9410.0f; /* z of the state of long tracks */
 static const float gev = 1000.0f;
 static const float largest_p = 1e30f; /* MeV: finite, so that c = 0 is 0 times it */
 
 #define SL_ARGS is_muon_args
-#define IS_MUON(M)                                                                                     \
-  M(IN, tracks, long_tracks, "offsets qop x y tx ty", "any order")                                     \
-  M(IN, hits, muon_hits, "offsets first x y z half_x half_y", "by station and region")                 \
-  M(OUT, flags, muon_flags, "one a track", SL_SHARES_OFFSETS(tracks))                                  \
-  M(F32, min_p, 3000.0, 0.0, 1e6, "MeV", "of a muon, which has hits in M2 and M3")                     \
-  M(F32, min_p_three, 6000.0, 0.0, 1e6, "MeV", "from here on it also has one in M4 or M5")             \
-  M(F32, min_p_four, 10000.0, 0.0, 1e6, "MeV", "from here on in both")                                 \
-  M(F32, factor, 1.2, 0.0, 100.0, "", "of the windows")                                                \
-  M(F32_ARRAY, a, WINDOWS,                                                                             \
-    "[5.2, 3.3, 3.6, 2.1, 2.4, 1.7, 2.4, 1.6, 5.7, 3.6, 4.4, 2.8, 2.8, 1.9, 2.3, 1.8, "                \
-    "5.1, 4.4, 3.1, 3.3, 2.3, 2.2, 2.1, 2.2, 5.8, 4.8, 3.4, 3.9, 2.6, 2.6, 2.8, 2.3]",                 \
-    0.0, 1e3, "", "half a window over the hit's half-width, at any p: M2 R1 x, y, M2 R2 ... M5 R4")    \
-  M(F32_ARRAY, b, WINDOWS,                                                                             \
-    "[31, 17, 28, 15, 21, 9, 17, 5, 30, 26, 31, 25, 27, 16, 22, 15, "                                  \
-    "28, 30, 33, 49, 35, 57, 47, 92, 31, 32, 39, 55, 56, 96, 151, 166]",                               \
-    0.0, 1e4, "", "and more at p = 0, in the same order")                                              \
-  M(F32_ARRAY, c, WINDOWS,                                                                             \
-    "[0.06, 0.13, 0.08, 0.19, 0.1, 0.19, 0.15, 0.24, 0.04, 0.11, 0.06, 0.19, 0.09, 0.21, 0.12, 0.32, " \
-    "0.08, 0.1, 0.15, 0.22, 0.23, 0.3, 0.36, 0.52, 0.07, 0.08, 0.14, 0.2, 0.24, 0.34, 0.49, 0.52]",    \
-    0.0, 100.0, "1/GeV", "which falls with p as exp(-c p), in the same order")
+#define IS_MUON(M)                                                                                              \
+  M(IN, tracks, long_tracks, "offsets qop x y tx ty", "long tracks, in any order")                              \
+  M(IN, hits, muon_hits, "offsets first x y z half_x half_y", "muon hits, by station and region")               \
+  M(OUT, flags, muon_flags, "one flag per track: 1 for a muon", SL_SHARES_OFFSETS(tracks))                      \
+  M(F32, min_p, 3000.0, 0.0, 1e6, "MeV", "smallest momentum of a muon, which needs hits in M2 and M3")          \
+  M(F32, min_p_three, 6000.0, 0.0, 1e6, "MeV", "momentum from which a muon also needs a hit in M4 or M5")       \
+  M(F32, min_p_four, 10000.0, 0.0, 1e6, "MeV", "momentum from which a muon needs hits in M4 and M5")            \
+  M(F32, factor, 1.2, 0.0, 100.0, "", "factor on the widths of all windows")                                    \
+  M(F32_ARRAY, a, WINDOWS,                                                                                      \
+    "[5.2, 3.3, 3.6, 2.1, 2.4, 1.7, 2.4, 1.6, 5.7, 3.6, 4.4, 2.8, 2.8, 1.9, 2.3, 1.8, "                         \
+    "5.1, 4.4, 3.1, 3.3, 2.3, 2.2, 2.1, 2.2, 5.8, 4.8, 3.4, 3.9, 2.6, 2.6, 2.8, 2.3]",                          \
+    0.0, 1e3, "", "constant part of half a window over the half-width of the hit: M2 R1 x, y, M2 R2 ... M5 R4") \
+  M(F32_ARRAY, b, WINDOWS,                                                                                      \
+    "[31, 17, 28, 15, 21, 9, 17, 5, 30, 26, 31, 25, 27, 16, 22, 15, "                                           \
+    "28, 30, 33, 49, 35, 57, 47, 92, 31, 32, 39, 55, 56, 96, 151, 166]",                                        \
+    0.0, 1e4, "", "part of half a window that falls with p as exp(-c p), at p = 0, in the order of `a`")        \
+  M(F32_ARRAY, c, WINDOWS,                                                                                      \
+    "[0.06, 0.13, 0.08, 0.19, 0.1, 0.19, 0.15, 0.24, 0.04, 0.11, 0.06, 0.19, 0.09, 0.21, 0.12, 0.32, "          \
+    "0.08, 0.1, 0.15, 0.22, 0.23, 0.3, 0.36, 0.52, 0.07, 0.08, 0.14, 0.2, 0.24, 0.34, 0.49, 0.52]",             \
+    0.0, 100.0, "1/GeV", "constant of the exponential exp(-c p), in the order of `a`")
 SL_ARGUMENTS(is_muon, IS_MUON);
 
 struct track_line {
   float p, x, y, tx, ty;
 };
 
-/* Half a window, in half-widths of the hit. */
+/* Half width of window `i`, in half-widths of the hit. */
 static SL_DEVICE float window_of(const struct is_muon_args *a, uint32_t i, float p) {
   return a->factor * (a->a[i] + a->b[i] * sl_expf(-a->c[i] * (sl_min_f32(p, largest_p) / gev)));
 }
@@ -68,7 +66,7 @@ static SL_DEVICE struct track_line track_line_of(const struct is_muon_args *a, u
   return t;
 }
 
-/* Whether this thread finds a hit within its window, of its share of the station's. */
+/* 1 if this thread finds a compatible hit in its share of the hits of the station. */
 static SL_DEVICE uint32_t has_hit(const struct is_muon_args *a, uint32_t event, uint32_t station,
                                   const struct track_line *t, const float *windows) {
   const uint16_t *first = a->hits.first + (size_t)event * MUON_FIRSTS + station * MUON_REGIONS;
@@ -88,12 +86,12 @@ static SL_DEVICE uint32_t has_hit(const struct is_muon_args *a, uint32_t event, 
   return found;
 }
 
-/* What is known of a track after some stations. */
+/* State of the decision on a track. */
 struct verdict {
   uint32_t goes_on, is_muon;
 };
 
-/* After a station, in the order M3, M2, M4, M5. */
+/* Updates the decision after a station, in the order M3, M2, M4, M5. `found`: it has a compatible hit. */
 static SL_DEVICE struct verdict judge(const struct is_muon_args *a, uint32_t station, float p, uint32_t found) {
   struct verdict v;
   v.is_muon = found;
@@ -104,12 +102,12 @@ static SL_DEVICE struct verdict judge(const struct is_muon_args *a, uint32_t sta
   return v;
 }
 
-/* All threads of a warp come here; of those of a track `is_wanted` is the same. */
-static SL_DEVICE uint32_t is_muon_of(const struct is_muon_args *a, uint32_t event, uint32_t track, uint32_t is_wanted,
+/* Decides on a track. Called by all threads of a warp; is_track: 0 for groups without a track. */
+static SL_DEVICE uint32_t is_muon_of(const struct is_muon_args *a, uint32_t event, uint32_t track, uint32_t is_track,
                                      float *windows) {
   struct track_line t = {0, 0, 0, 0, 0};
   struct verdict v = {0, 0};
-  if (is_wanted) {
+  if (is_track) {
     t = track_line_of(a, track);
     v.goes_on = t.p >= a->min_p;
   }
@@ -143,4 +141,4 @@ static int run(const struct sl_launch *l, const struct is_muon_args *a) {
   return SL_LAUNCH(l, is_muon_flag, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(is_muon, "which long tracks are muons", 256, run);
+SL_ALGORITHM(is_muon, "flags long tracks that are muons", 256, run);

@@ -1,4 +1,4 @@
-/* plugin.c: what the muon plugin offers. */
+/* plugin.c: the algorithms of the muon plugin. */
 #include <sluice/plugin.h>
 
 #ifdef SL_TARGET_CPU /* constants and sinks are the host's */

@@ -1,13 +1,13 @@
 /* positions.c: see positions.h. */
 #include "muon/positions.h"
 
-/* A hundredth's text is in a float only nearly. */
+/* The hundredths from which a float was rounded. */
 static double muon_hundredths(float value) {
   const double scaled = (double)value * 100.0;
   return (double)(int64_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5) / 100.0;
 }
 
-/* Of small angles. */
+/* Sine and cosine of small angles. */
 static double muon_sine(double a) { return a * (1.0 - a * a / 6.0 * (1.0 - a * a / 20.0)); }
 static double muon_cosine(double a) { return 1.0 - a * a / 2.0 * (1.0 - a * a / 12.0); }
 
@@ -40,7 +40,7 @@ void muon_chamber_at(const struct muon_description *d, const struct muon_place *
 
 /* ------------------------------------------------------------------------------------------- pads and strips */
 
-/* Adds a part of a chamber: its middle (u, v) from the chamber's, and half-widths. */
+/* Adds a part of a chamber to an outline: its middle (u, v) relative to that of the chamber, and half-widths. */
 struct muon_part {
   double u, v, half_u, half_v;
 };
@@ -67,9 +67,10 @@ void muon_outline_make(const struct muon_description *d, const struct muon_place
   const struct muon_region *region = &d->region[at->station][at->region];
   *o = (struct muon_outline){1e9, -1e9, 1e9, -1e9, 1e9, -1e9};
   const uint32_t pads_x = region->grid_x[MUON_PADS], pads_y = region->grid_y[MUON_PADS];
-  const uint32_t columns = 2 * pads_x / muon_chamber_columns(at->region); /* of pads in a chamber */
+  const uint32_t columns = 2 * pads_x / muon_chamber_columns(at->region); /* columns of pads in a chamber */
   const uint32_t rows = 2 * pads_y / muon_chamber_rows(at->region);
-  const uint32_t wide = grid_x ? pads_x / grid_x : 0, high = grid_y ? pads_y / grid_y : 0; /* the strip's, in pads */
+  const uint32_t wide = grid_x ? pads_x / grid_x : 0,
+                 high = grid_y ? pads_y / grid_y : 0; /* size of a strip, in pads */
   const uint32_t x0 = at->x * wide, x1 = x0 + wide, y0 = at->y * high, y1 = y0 + high;
   const double sign_x = muon_side_of_quarter(at->quarter) ? -1.0 : 1.0,
                sign_y = muon_is_above(at->quarter) ? 1.0 : -1.0;
@@ -97,7 +98,7 @@ void muon_grid_of(const struct muon_region *region, uint32_t table, uint32_t for
   *y = region->grid_y[from];
 }
 
-/* How many positions a table has of a station. */
+/* Number of positions of a station in a table. */
 static uint32_t muon_station_positions(const struct muon_geometry *g, uint32_t table, uint32_t station) {
   uint32_t sum = 0;
   for (uint32_t r = 0; r < MUON_REGIONS; r++) {
@@ -127,7 +128,7 @@ void muon_tables_sizes(const struct muon_description *d, uint32_t format, struct
   }
 }
 
-/* Positions and half-widths of a quarter, at `first` and `first_width`. */
+/* Fills the positions and half-widths of a quarter, from indices `first` and `first_width` on. */
 static void muon_tables_quarter(const struct muon_description *d, const struct muon_place *quarter,
                                 const uint32_t grid[2], const struct muon_geometry *g, uint32_t first,
                                 uint32_t first_width) {

@@ -1,9 +1,9 @@
-/* strips.h: pads and strips of the whole detector as numbers, so that a bitmap has them all, and where a crossing is.
- * Private to the plugin.
+/* strips.h: numbers for all pads and strips of the detector, used as bits of a bitmap. Private to the plugin.
  *
- * Numbers go by grid (4 station + region) and quarter; there first x strips, or pads, row by row, then y strips, column
- * by column, both of the whole square with the corner that no quarter has. So the y strips that cross an x strip have
- * numbers next to each other, and so have the x strips that cross a y strip. A grid begins at a multiple of 32.
+ * Numbers ascend with grid (4 station + region) and quarter; within a quarter first come x strips or pads, row by row,
+ * then y strips, column by column, both for the full square including the missing corner. Therefore the y strips that
+ * cross an x strip have adjacent numbers, and so do the x strips that cross a y strip. A grid begins at a multiple
+ * of 32.
  */
 #ifndef MUON_STRIPS_H
 #define MUON_STRIPS_H
@@ -11,26 +11,26 @@
 #include "muon/event_model.h"
 
 enum {
-  STRIP_WIDE_MAX = 32, /* bits that are looked at together */
+  STRIP_WIDE_MAX = 32, /* bits that are read together */
   STRIP_HIGH_MAX = 8,
   STRIP_WORDS_MAX = MUON_TILES_MAX / 32,
   STRIP_GRID_VALUES = 12
 };
 
-/* Of a grid. The last values are where positions of each table begin, for the crossing. */
+/* Strip numbers of a grid. */
 struct strip_grid {
   uint32_t first;          /* number of the first strip */
-  uint32_t quarter;        /* numbers of a quarter */
+  uint32_t quarter;        /* number of strips of a quarter */
   uint32_t y_first;        /* number of the first y strip in the quarter */
-  uint32_t grid_x, grid_y; /* the pads' */
+  uint32_t grid_x, grid_y; /* grid of the pads */
   uint32_t wide, high;     /* x strips across a y strip, and y strips across an x strip; 1, 1: there are pads only */
-  uint32_t place[MUON_TABLES]; /* in the crossing's table of positions */
+  uint32_t place[MUON_TABLES]; /* first position of each table, in muon.cross */
   uint32_t reserved[2];
 };
 
 SL_MATH_FUNCTION uint32_t strip_grid_has_pads(const struct strip_grid *g) { return g->wide * g->high == 1; }
 
-/* A pad is none. */
+/* 1 if the tile is a y strip; 0 for x strips and pads. */
 SL_MATH_FUNCTION uint32_t strip_is_y(const struct strip_grid *g, uint32_t tile) {
   return !(muon_tile_grid_x(tile) == g->grid_x && muon_tile_grid_y(tile) * g->high == g->grid_y);
 }
@@ -38,7 +38,7 @@ SL_MATH_FUNCTION uint32_t strip_is_y(const struct strip_grid *g, uint32_t tile) 
 SL_MATH_FUNCTION uint32_t strip_quarter_first(const struct strip_grid *g, uint32_t tile) {
   return g->first + muon_tile_quarter(tile) * g->quarter;
 }
-/* Of x strip or pad, and of y strip, (x, y) in the tile's quarter. */
+/* Numbers of the x strip or pad, and of the y strip, at (x, y) in the quarter of the tile. */
 SL_MATH_FUNCTION uint32_t strip_x_number(const struct strip_grid *g, uint32_t tile, uint32_t x, uint32_t y) {
   return strip_quarter_first(g, tile) + 2u * g->grid_x * y + x;
 }
@@ -50,7 +50,7 @@ SL_MATH_FUNCTION uint32_t strip_number(const struct strip_grid *g, uint32_t tile
   return strip_is_y(g, tile) ? strip_y_number(g, tile, x, y) : strip_x_number(g, tile, x, y);
 }
 
-/* Words of a bitmap, up to a multiple of four. */
+/* Number of words of a bitmap, rounded up to a multiple of four. */
 SL_MATH_FUNCTION uint32_t strip_words(const struct strip_grid *grids) {
   const struct strip_grid *last = &grids[MUON_GRIDS - 1];
   return (last->first + MUON_QUARTERS * last->quarter + 127u) / 128u * 4u;
@@ -58,7 +58,7 @@ SL_MATH_FUNCTION uint32_t strip_words(const struct strip_grid *grids) {
 
 /* ------------------------------------------------------------------------------------------------- the host */
 
-/* The MUON_GRIDS grids, but for their places. Returns what is wrong with the geometry, or NULL. */
+/* Makes the MUON_GRIDS grids, without `place`. Returns NULL, or a message if the geometry is not usable. */
 static inline const char *strip_grids_make(const struct muon_geometry_view *geometry, struct strip_grid *grids) {
   uint32_t next = 0, pads = 0;
   for (uint32_t i = 0; i < MUON_GRIDS; i++) {

@@ -1,39 +1,38 @@
-/* muon.stubs: muons found in the muon chambers alone: a hit in each station, on a line from the origin (README.md,
- * "Stubs").
- *
- * Every hit in M5 may begin one. A thread follows it to M4, M3 and M2, where it takes the nearest hit; all threads of
- * an event look at the same hits in the same order. Of stubs that share a hit the best one stays: each hit has the
- * least key, of chi2 and place, of the stubs that it is on, and a stub stays where all its hits have its own. No number
- * of stubs is too large: what is found stands in arrays of the size of the hits.
- *
- * Count, scan, write: what is found is kept from the first pass. Reads 16 bytes a hit, up to as often as there are hits
- * in M5; keeps 8 a hit, and 32 a hit in M5; writes 32 a stub.
+/* muon.stubs: muons found in the muon chambers alone: straight lines with a hit in each station (README.md, "Stubs").
+ *   1. Each hit in M5 seeds a stub. Follow the line from the origin to M4, M3 and M2, and take the nearest hit in each.
+ *   2. Fit x(z) and y(z) by least squares.
+ *   3. If stubs share hits, select the one with the smallest key (chi2, index of the seed): a stub is selected if it has
+ *      the smallest key at all of its hits.
+ * Parallelism: one thread per seed. Determinism: hits are tried in a fixed order; keys are unique.
+ * The arrays have one entry per hit, so the number of stubs is not limited. Results are stored by the first pass.
+ * Cost: reads 16 bytes per hit, at most once per seed; stores 8 per hit and 32 per seed; writes 32 per stub.
  */
 #include "muon/event_model.h"
 
 #include <sluice/kernel.h>
 
 enum { M2, M3, M4, M5, WINDOWS = MUON_STATIONS * MUON_REGIONS, STUB_FLOATS = 6 };
-static const float stub_z = 15205.0f; /* where stubs have their state */
+static const float stub_z = 15205.0f; /* z of the state of a stub */
 static const uint64_t no_key = UINT64_MAX;
 
 #define SL_ARGS stubs_args
 #define STUBS(M)                                                                                                       \
-  M(IN, hits, muon_hits, "offsets first x y z half_x half_y tile", "by station and region")                            \
-  M(OUT, stubs, muon_stubs, "in the order of their hits in M5", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits))))                 \
+  M(IN, hits, muon_hits, "offsets first x y z half_x half_y tile", "muon hits, by station and region")                 \
+  M(OUT, stubs, muon_stubs, "selected stubs, in the order of their hits in M5", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))) \
   M(F32_ARRAY, window_x, WINDOWS, "[100, 200, 300, 400, 100, 200, 300, 400, 400, 400, 400, 400, 400, 400, 400, 400]",  \
     0.0, 1e5, "mm",                                                                                                    \
-    "half a window, by the station that is looked at and the region of the last hit: M2 R1, M2 R2 ... M5 R4")          \
+    "half width of the search window in x, by searched station and region of the previous hit: M2 R1, M2 R2 ... M5 "   \
+    "R4")                                                                                                              \
   M(F32_ARRAY, window_y, WINDOWS, "[60, 120, 180, 240, 60, 120, 240, 240, 60, 120, 240, 480, 60, 120, 240, 480]", 0.0, \
-    1e5, "mm", "the same in y")                                                                                        \
-  M(SCRATCH, found, u16, "hits of the stub that begins with a hit in M5, M2 first",                                    \
-    SL_ONE(SL_ITEMS_SCALED(hits, 4, 1, 0)))                                                                            \
-  M(SCRATCH, fits, f32, "what it is, in the order of the output", SL_ONE(SL_ITEMS_SCALED(hits, STUB_FLOATS, 1, 0)))    \
-  M(SCRATCH, stub_keys, u64, "chi2 and place of that stub, or ~0 where there is none", SL_ONE(SL_ITEMS_TERM(hits)))    \
-  M(SCRATCH, hit_keys, u64, "the least of the stubs that a hit is on", SL_ONE(SL_ITEMS_TERM(hits)))
+    1e5, "mm", "half width of the search window in y, in the order of window_x")                                       \
+  M(SCRATCH, found, u16, "hits of the stub of each hit in M5, M2 first", SL_ONE(SL_ITEMS_SCALED(hits, 4, 1, 0)))       \
+  M(SCRATCH, fits, f32, "fit of the stub of each hit in M5, fields as in the output",                                  \
+    SL_ONE(SL_ITEMS_SCALED(hits, STUB_FLOATS, 1, 0)))                                                                  \
+  M(SCRATCH, stub_keys, u64, "chi2 and index of the stub of each hit in M5; ~0: none", SL_ONE(SL_ITEMS_TERM(hits)))    \
+  M(SCRATCH, hit_keys, u64, "smallest key of the stubs that use each hit", SL_ONE(SL_ITEMS_TERM(hits)))
 SL_ARGUMENTS(stubs, STUBS);
 
-/* Hits of an event in the slice: those of station s are from first[s] to first[s + 1]. */
+/* Hits of an event in the slice: station s has hits first[s] to first[s + 1]. */
 struct stations {
   uint32_t first[MUON_STATIONS + 1];
 };
@@ -63,7 +62,8 @@ static SL_DEVICE struct stub_line line_through(const struct stubs_args *a, uint3
   return line;
 }
 
-/* The hit of a station that is nearest to the line, the first of several, or UINT32_MAX. */
+/* The hit of a station in the window that is nearest to the line, the first one of ties; UINT32_MAX if there is none.
+ */
 static SL_DEVICE uint32_t find_nearest(const struct stubs_args *a, const struct stations *s, uint32_t station,
                                        const struct stub_line *line, uint32_t region) {
   const float window_x = a->window_x[station * MUON_REGIONS + region];
@@ -82,7 +82,7 @@ static SL_DEVICE uint32_t find_nearest(const struct stubs_args *a, const struct 
   return best;
 }
 
-/* The four hits of the stub that begins with hits[M5]. Returns 0 if there is none. */
+/* Finds the hits in M4, M3 and M2 for the seed hits[M5]. Returns 0 if a station has none. */
 static SL_DEVICE uint32_t follow(const struct stubs_args *a, const struct stations *s, uint32_t hits[MUON_STATIONS]) {
   uint32_t last = hits[M5];
   struct stub_line line = line_through(a, last, 0.0f, 0.0f, 0.0f);
@@ -101,7 +101,7 @@ struct stub_fit {
   float at, slope, chi2;
 };
 
-/* Least squares of u over z, with errors of two half-widths. */
+/* Least-squares fit of u(z), with errors of two half-widths. */
 static SL_DEVICE struct stub_fit fit(const struct stubs_args *a, const uint32_t *hits, const float *u,
                                      const float *half) {
   struct stub_fit f;
@@ -133,8 +133,8 @@ static SL_DEVICE struct stub_fit fit(const struct stubs_args *a, const uint32_t 
   return f;
 }
 
-/* Fits the stub of so many hits, and keeps it at its hit in M5. */
-static SL_DEVICE void keep(const struct stubs_args *a, uint32_t event, const uint32_t *hits) {
+/* Fits a stub and stores it at its hit in M5. */
+static SL_DEVICE void store_stub(const struct stubs_args *a, uint32_t event, const uint32_t *hits) {
   const uint32_t event_hits = a->hits.offsets[event], seed = hits[M5];
   const struct stub_fit x = fit(a, hits, a->hits.x, a->hits.half_x), y = fit(a, hits, a->hits.y, a->hits.half_y);
   float *fits = a->fits + (size_t)STUB_FLOATS * seed;
@@ -144,7 +144,7 @@ static SL_DEVICE void keep(const struct stubs_args *a, uint32_t event, const uin
   fits[3] = y.slope;
   fits[4] = x.chi2;
   fits[5] = y.chi2;
-  /* Chi2 is not negative, so that its bits are in its order. */
+  /* chi2 is not negative, so its bits have the order of its values. */
   const uint64_t key = (uint64_t)sl_bits_from_f32(x.chi2 + y.chi2) << 32 | (seed - event_hits);
   a->stub_keys[seed] = key;
   SL_UNROLL
@@ -176,7 +176,7 @@ SL_KERNEL(stubs_find, struct stubs_args) {
       uint32_t hits[MUON_STATIONS];
       hits[M5] = i;
       a.stub_keys[i] = no_key;
-      if (follow(&a, &s, hits)) keep(&a, event, hits);
+      if (follow(&a, &s, hits)) store_stub(&a, event, hits);
     }
     __syncthreads();
     for (uint32_t i = s.first[M5] + threadIdx.x; i < s.first[M5 + 1]; i += blockDim.x) count += is_best(&a, event, i);
@@ -204,9 +204,9 @@ SL_KERNEL(stubs_write, struct stubs_args) {
     uint32_t length = a.stubs.offsets[event];
     if (a.stubs.offsets[event + 1] == length) continue;
     SL_FOR_BLOCK (i, seeds) {
-      const uint32_t wanted = i < seeds && is_best(&a, event, s.first[M5] + i);
-      const uint32_t to = sl_block_append(wanted, &length);
-      if (wanted) write_stub(&a, to, s.first[M5] + i);
+      const uint32_t selected = i < seeds && is_best(&a, event, s.first[M5] + i);
+      const uint32_t to = sl_block_append(selected, &length);
+      if (selected) write_stub(&a, to, s.first[M5] + i);
     }
   }
 }
@@ -215,4 +215,4 @@ static int run(const struct sl_launch *l, const struct stubs_args *a) {
   return SL_COUNT_SCAN_WRITE(l, stubs_find, stubs_write, a->stubs, *a);
 }
 
-SL_ALGORITHM(stubs, "muons that are found in the muon chambers alone", 128, run);
+SL_ALGORITHM(stubs, "muons found in the muon chambers alone", 128, run);

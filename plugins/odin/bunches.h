@@ -1,4 +1,4 @@
-/* bunches.h: bunch slots as people write them, "1-100, 894, 2000-2010", and as a bit each. On the host. */
+/* bunches.h: reads lists of bunch slots such as "1-100, 894, 2000-2010" into a bit mask. On the host. */
 #ifndef ODIN_BUNCHES_H
 #define ODIN_BUNCHES_H
 
@@ -10,8 +10,8 @@ enum { ODIN_BUNCH_WORDS = (ODIN_SLOTS + 31) / 32, ODIN_NO_SLOT = 0xFFFF };
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\n"); }
 
-/* Reads a number, and goes on to what comes after it and blanks; ODIN_NO_SLOT if there is none. One too large for a
- * slot stays too large. */
+/* Reads a number and skips it and blanks after it. Returns ODIN_NO_SLOT if there is none; for a number that is too
+ * large, some value of at least ODIN_SLOTS. */
 static uint32_t read_slot(const char **at) {
   const uint32_t digits = (uint32_t)strspn(*at, "0123456789");
   uint32_t slot = 0;
@@ -20,7 +20,7 @@ static uint32_t read_slot(const char **at) {
   return digits > 0 ? slot : ODIN_NO_SLOT;
 }
 
-/* What is wrong with a range, or NULL. `after`: what comes after it. */
+/* Returns a message for an invalid range, or NULL. `after`: character after the range. */
 static const char *fault_of_range(uint32_t first, uint32_t last, char after) {
   if (first == ODIN_NO_SLOT || last == ODIN_NO_SLOT || (after != ',' && after != '\0'))
     return "is neither a bunch slot nor a range of them, such as 894 or 1-100";
@@ -28,7 +28,7 @@ static const char *fault_of_range(uint32_t first, uint32_t last, char after) {
   return last < first ? "ends before it begins" : NULL;
 }
 
-/* Sets the bits of the slots on a list that is not empty. Says what is wrong with each entry. */
+/* Sets the bits of the slots of a list that is not empty. Reports each invalid entry and returns SL_EINVAL then. */
 static int read_bunches(const struct sl_services *s, const char *text, uint32_t *mask) {
   int status = SL_OK;
   for (const char *entry = text, *next; entry; entry = next) {

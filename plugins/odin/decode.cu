@@ -1,7 +1,7 @@
-/* odin.decode: ODIN banks of versions 6 and 7 (README.md, "The bank"). The two versions hold nearly the same in
- * different words; what only one of them has is 0 for the other.
+/* odin.decode: fields of ODIN banks of versions 6 and 7 (README.md, "The bank"). The versions have nearly the same
+ * fields in different words; fields that a version lacks are 0.
  *
- * A thread an event, ten words each. An event has exactly one such bank, of ten words; anything else refuses it.
+ * One thread per event, ten words each. An event that does not have exactly one valid ODIN bank is refused.
  */
 #include "odin/event_model.h"
 #include "odin/raw_banks.h"
@@ -10,7 +10,7 @@
 
 enum { WORDS = 10 };
 
-/* Why an event is refused. */
+/* Errors that refuse an event. */
 #define ODIN_ERRORS(E)                                                                    \
   E(ODIN_MISSING, 1, "there is no ODIN bank")                                             \
   E(ODIN_SEVERAL, 2, "there are several ODIN banks (detail: how many)")                   \
@@ -23,9 +23,9 @@ enum { ODIN_ERRORS(ODIN_ERROR_CODE_) };
 static const struct sl_event_error decode_errors[] = {ODIN_ERRORS(ODIN_ERROR_ENTRY_)};
 
 #define SL_ARGS decode_args
-#define DECODE(M)                                                                           \
-  M(IN, banks, odin_banks, "offsets version size_bytes first_word payload", "one an event") \
-  M(OUT, odin, odin_events, "the same for both versions")
+#define DECODE(M)                                                                                        \
+  M(IN, banks, odin_banks, "offsets version size_bytes first_word payload", "ODIN banks, one per event") \
+  M(OUT, odin, odin_events, "ODIN fields of each event, for both versions")
 SL_ARGUMENTS(decode, DECODE);
 
 /* `count` bits of a word from bit `first` on. */
@@ -71,7 +71,7 @@ static SL_DEVICE void store_7(const struct odin_events *out, uint32_t event, con
   out->error_bits[event] = out->bunch_current[event] = 0;
 }
 
-/* 0, or why the event is refused, with the detail. */
+/* Returns 0, or the error that refuses the event and its detail. */
 static SL_DEVICE uint32_t refuse(const struct odin_banks_view *banks, uint32_t event, uint32_t *detail) {
   const uint32_t bank = banks->offsets[event], count = banks->offsets[event + 1] - bank;
   *detail = count;
@@ -106,4 +106,5 @@ static int run(const struct sl_launch *l, const struct decode_args *a) {
   return SL_LAUNCH(l, decode_banks, SL_THREAD_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(decode, "who an event is and why it was taken, from its ODIN bank", 128, run, SL_ERRORS_OF(decode_errors));
+SL_ALGORITHM(decode, "run and event numbers, time, crossing and trigger of each event, from its ODIN bank", 128, run,
+             SL_ERRORS_OF(decode_errors));

@@ -1,5 +1,4 @@
-/* odin.filter: a list of the events that ODIN says are of a kind. What several of its properties ask for must all hold.
- */
+/* odin.filter: lists the events with ODIN fields that meet all requirements. */
 #include "bunches.h"
 #include "odin/event_model.h"
 
@@ -7,15 +6,16 @@
 
 #define SL_ARGS filter_args
 #define FILTER(M)                                                                                                    \
-  M(IN, odin, odin_events, "event_type crossing_type trigger_type error_bits orbit bunch", "of all events")          \
-  M(OUT, passed, sl_event_list, "the events that pass, in ascending order")                                          \
+  M(IN, odin, odin_events, "event_type crossing_type trigger_type error_bits orbit bunch",                           \
+    "ODIN fields of all events")                                                                                     \
+  M(OUT, passed, sl_event_list, "events that pass, in ascending order")                                              \
   M(U32, event_types, 0, 0, 0xFFFF, "",                                                                              \
-    "at least one of these bits is set (8: luminosity, 2: physics, 4: no bias, ...); 0: any event")                  \
+    "mask of accepted event type bits (8: luminosity, 2: physics, 4: no bias, ...); 0: any event")                   \
   M(U32, crossing_types, 15, 0, 15, "", "bit t: crossing type t passes (1: no beam, 2: beam 1, 4: beam 2, 8: both)") \
   M(U32, trigger_types, 0xFFFF, 0, 0xFFFF, "", "bit t: trigger type t passes")                                       \
   M(U32, error_states, 1, 0, 3, "", "bit 0: events without error bits pass, bit 1: events with some")                \
-  M(U32, orbit_period, 1, 1, 0xFFFFFFFF, "", "of so many orbits one passes")                                         \
-  M(U32, orbit_phase, 0, 0, 0xFFFFFFFF, "", "that whose number is this, modulo orbit_period")                        \
+  M(U32, orbit_period, 1, 1, 0xFFFFFFFF, "", "period of orbits that pass; 1: all orbits")                            \
+  M(U32, orbit_phase, 0, 0, 0xFFFFFFFF, "", "orbit number modulo orbit_period of orbits that pass")                  \
   M(STRING, bunches, "", "bunch slots that pass, such as 1-100, 894, 2000-2010; empty: any")                         \
   M(TABLE, bunch_bits, u32, "bit b % 32 of word b / 32: bunch slot b passes")
 SL_ARGUMENTS(filter, FILTER);
@@ -29,7 +29,7 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-/* The runtime takes events with an error off the list, whatever is said of them here. */
+/* The runtime removes events with an error from the list, whatever the result here. */
 static SL_DEVICE uint32_t bunch_passes(const struct filter_args *a, uint32_t bunch) {
   return bunch < ODIN_SLOTS ? a->bunch_bits[bunch / 32] >> bunch % 32 & 1u : 0u;
 }
@@ -43,4 +43,4 @@ static SL_DEVICE uint32_t passes(const struct filter_args *a, uint32_t event) {
          bunch_passes(a, a->odin.bunch[event]);
 }
 
-SL_FILTER(filter, "selects events by what ODIN says of them", passes, prepare);
+SL_FILTER(filter, "selects events by ODIN fields", passes, prepare);

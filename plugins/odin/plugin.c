@@ -1,4 +1,4 @@
-/* plugin.c: what the ODIN plugin offers. */
+/* plugin.c: the algorithms of the ODIN plugin. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(decode);
@@ -7,4 +7,4 @@ SL_DECLARE(prescale);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode), SL_ENTRY(filter), SL_ENTRY(prescale)};
 
-SL_PLUGIN("odin", "0.2.0", "LHCb's readout supervisor: who an event is, why it was taken, and lists of events");
+SL_PLUGIN("odin", "0.2.0", "LHCb's readout supervisor: fields of the ODIN bank, and event lists made from them");

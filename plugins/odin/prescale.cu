@@ -1,5 +1,5 @@
-/* odin.prescale: lets through a fraction of the events, chosen by numbers that look random but are functions of the
- * node and of the event alone (README.md, "Prescaling"): the same events pass wherever and whenever they are looked at.
+/* odin.prescale: lists a fraction of the events, selected by pseudo-random numbers that are functions of the node name
+ * and the event only (README.md, "Prescaling"), so that the same events pass in every run.
  */
 #include "odin/event_model.h"
 #include "odin/scaler.h"
@@ -7,13 +7,13 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS prescale_args
-#define PRESCALE(M)                                                                                       \
-  M(IN, odin, odin_events, "run event_number gps_time", "who the events are")                             \
-  M(OUT, passed, sl_event_list, "the events that pass, in ascending order")                               \
-  M(F32, fraction, 1.0, 0.0, 1.0, "", "of the events that pass")                                          \
-  M(STRING, seed, "", "a text instead of the node's name; nodes with the same text pass the same events") \
-  M(NODE_HASH, node)                                                                                      \
-  M(COMPUTED, start, struct odin_scaler, "of the seed and the fraction")
+#define PRESCALE(M)                                                                                                \
+  M(IN, odin, odin_events, "run event_number gps_time", "run numbers, event numbers and times of the events")      \
+  M(OUT, passed, sl_event_list, "events that pass, in ascending order")                                            \
+  M(F32, fraction, 1.0, 0.0, 1.0, "", "fraction of the events that pass")                                          \
+  M(STRING, seed, "", "text that replaces the name of the node as seed; nodes with equal seeds pass equal events") \
+  M(NODE_HASH, node)                                                                                               \
+  M(COMPUTED, start, struct odin_scaler, "seed and threshold of the selection")
 SL_ARGUMENTS(prescale, PRESCALE);
 
 static int prepare(const struct sl_services *s, void *args) {
@@ -28,4 +28,4 @@ static SL_DEVICE uint32_t passes(const struct prescale_args *a, uint32_t event) 
   return odin_scaler_passes(&a->start, &a->odin, event);
 }
 
-SL_FILTER(prescale, "lets a fraction of the events through, the same ones each time", passes, prepare);
+SL_FILTER(prescale, "selects a reproducible fraction of the events", passes, prepare);

@@ -1,5 +1,5 @@
-/* plume.decode: the bank of PLUME (README.md, "The bank"). A thread an event, which has one such bank or none; banks of
- * other sources hold no signals of collisions and are left alone.
+/* plume.decode: signals of PLUME from its raw bank (README.md, "The bank"). One thread per event, which has one such
+ * bank or none. Banks of other sources have no signals of collisions and are ignored.
  */
 #include "plume/event_model.h"
 #include "plume/raw_banks.h"
@@ -8,19 +8,20 @@
 
 enum { SOURCE = 0x5001, ADC_BITS = 12, BANK_BYTES = 4 * PLUME_BOARDS + PLUME_CHANNELS * ADC_BITS / 8 };
 
-/* Why an event is refused. */
+/* Errors that refuse an event. */
 enum { PLUME_SEVERAL = 1, PLUME_BAD_LENGTH = 2 };
 static const struct sl_event_error decode_errors[] = {
     {PLUME_SEVERAL, 0, "there are several PLUME banks of source 0x5001 (detail: how many)"},
     {PLUME_BAD_LENGTH, 0, "the PLUME bank of source 0x5001 does not have 104 bytes (detail: how many it has)"}};
 
 #define SL_ARGS decode_args
-#define DECODE(M)                                                                                               \
-  M(IN, banks, plume_banks, "offsets source_id size_bytes first_word payload", "one of source 0x5001, or none") \
-  M(OUT, signals, plume_signals, "of each event")
+#define DECODE(M)                                                              \
+  M(IN, banks, plume_banks, "offsets source_id size_bytes first_word payload", \
+    "PLUME banks; at most one of source 0x5001 per event")                     \
+  M(OUT, signals, plume_signals, "ADC values and flags of each event")
 SL_ARGUMENTS(decode, DECODE);
 
-/* The event's bank of signals, or where its banks end if there is none; `count`: how many there are. */
+/* The bank with signals of an event, or the end of its banks if there is none; *count: number of such banks. */
 static SL_DEVICE uint32_t find(const struct plume_banks_view *banks, uint32_t event, uint32_t *count) {
   const uint32_t end = banks->offsets[event + 1];
   uint32_t found = end;
@@ -33,13 +34,13 @@ static SL_DEVICE uint32_t find(const struct plume_banks_view *banks, uint32_t ev
   return found;
 }
 
-/* The bits of a bank are counted from the first byte's highest one on: 32 of them as a number. */
+/* 32 bits of a bank as a number; bits count from the highest bit of the first byte on. */
 static SL_DEVICE uint32_t word_at(const uint32_t *payload, uint32_t word) {
   const uint32_t bytes = payload[word];
   return bytes << 24 | (bytes << 8 & 0xFF0000u) | (bytes >> 8 & 0xFF00u) | bytes >> 24;
 }
 
-/* The highest bit is channel 0's. */
+/* Reverses the bits of a word: its highest bit is channel 0. */
 static SL_DEVICE uint32_t reversed(uint32_t word) {
   uint32_t bits = 0;
   for (uint32_t c = 0; c < PLUME_BOARD_CHANNELS; c++) bits |= (word >> (31 - c) & 1u) << c;
@@ -75,4 +76,5 @@ static int run(const struct sl_launch *l, const struct decode_args *a) {
   return SL_LAUNCH(l, decode_banks, SL_THREAD_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(decode, "what PLUME saw of each event", 128, run, SL_ERRORS_OF(decode_errors));
+SL_ALGORITHM(decode, "ADC values and flags of PLUME channels, from its raw bank", 128, run,
+             SL_ERRORS_OF(decode_errors));

@@ -1,4 +1,4 @@
-/* plugin.c: what the plugin of PLUME offers. */
+/* plugin.c: the algorithm of the PLUME plugin. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(decode);

@@ -1,11 +1,8 @@
-/* decode.cpu.c: scifi.decode shaped for a CPU; same results as decode.cu.
- *
- * Banks are decoded once, eight halfwords at a time: what is a cluster by itself or with its neighbour becomes a key,
- * and the keys of an event stand in the order of banks and halfwords, without gaps. What is not usual in one of the
- * eight, such as a link that is not connected, makes all of them go through bank_words.h one by one.
- *
- * In this order the keys of a mat nearly always follow each other, and ascend. So they are written mat by mat, eight at
- * a time; where it is not so, they are sorted first.
+/* decode.cpu.c: scifi.decode for a CPU with 256-bit vectors; same results as decode.cu.
+ *   1. Decode each bank once, eight halfwords at a time: single clusters and pairs become keys, in the order of banks
+ *      and halfwords. If one of the eight is unusual, e.g. has an unconnected link, bank_words.h decodes all of them.
+ *   2. The keys of a mat are nearly always contiguous and ascending in this order; if not, sort them.
+ *   3. Write the hits mat by mat, eight at a time.
  */
 #include "decode.h"
 
@@ -13,13 +10,13 @@
 
 SL_STATIC_ASSERT((int)KEYS_BESIDE >= (int)LANES, "eight keys may be read or written from any one on");
 
-/* An event's keys, being collected. */
+/* Keys of an event, while they are collected. */
 struct collecting {
   uint32_t *keys;
-  uint32_t hits; /* beyond SCIFI_HITS_MAX they are only counted */
+  uint32_t hits; /* keys beyond SCIFI_HITS_MAX are counted but not stored */
 };
 
-/* Where the next key goes; some more may be written after it. */
+/* Address of the next key; a whole vector may be written there. */
 static inline uint32_t *next_key(const struct collecting *c) {
   return c->keys + (c->hits < SCIFI_HITS_MAX ? c->hits : (uint32_t)SCIFI_HITS_MAX);
 }
@@ -45,14 +42,14 @@ static uint32_t collect_one_by_one(struct collecting *c, const struct scifi_bank
 
 /* --------------------------------------------------------------------------------------- eight halfwords of a bank */
 
-/* Those from `i` on, which is even; nothing is read of words after the bank's. */
+/* Loads halfwords from `i` on, which is even. Does not read words after the bank. */
 VECTOR_INLINE u16x8 load_halfwords(const struct scifi_bank_words *words, uint32_t i) {
   return (u16x8)u32x4_load_some(words->payload + i / 2, i < words->end ? (words->end - i + 1) / 2 : 0);
 }
 
-/* Of eight halfwords `c`, and `c2` after them: lanes that are looked at together with the next one (scifi_may_pair); of
- * these, those that are a cluster of up to SCIFI_WHOLE channels (scifi_is_pair), and its width; and those of version 5
- * that are two pieces, of which the second one is what the next halfword is by itself. */
+/* For eight halfwords `c` and their successors `c2`: lanes examined together with the next halfword (scifi_may_pair),
+ * lanes that are a cluster of up to SCIFI_WHOLE channels (scifi_is_pair) with its width, and, in version 5, lanes that
+ * are two pieces; the second piece is the next halfword by itself. */
 struct pairs {
   i32x8 may, are_whole, are_two, width;
 };
@@ -75,15 +72,15 @@ VECTOR_INLINE struct pairs pairs_of(uint32_t version, i32x8 c, i32x8 c2) {
   return p;
 }
 
-/* Lanes at which a pair begins, of those that may: each one but those that the lane before them takes. In a run of bits
- * these are every other one; a sum clears the runs that begin at even bits. */
+/* Lanes at which a pair begins, among the lanes `may`: in a run of bits, every second one, because the previous lane
+ * consumes the others. A sum clears the runs that begin at even bits. */
 static inline uint32_t starts_of(uint32_t may) {
   const uint32_t even = 0x55, firsts = may & ~(may << 1), even_runs = may & ~(may + (firsts & even));
   return (even_runs & even) | (may & ~even_runs & ~even);
 }
 
-/* Collects the clusters that begin with eight halfwords, `i` and after, of which the first *taken (0 or 1) are done
- * with; sets that for the next eight. Returns 0 if something is unusual, with nothing done. */
+/* Collects the clusters that begin with eight halfwords from `i` on; the first *taken (0 or 1) of them are already
+ * consumed. Sets *taken for the next eight. Returns 0 and does nothing if a halfword is unusual. */
 VECTOR_INLINE uint32_t collect_eight(struct collecting *c, const struct scifi_bank_words *words, uint32_t version,
                                      uint32_t i, u16x8 now, u16x8 next, uint32_t *taken) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, bit = i32x8_of(1) << lane;
@@ -113,7 +110,7 @@ VECTOR_INLINE uint32_t collect_eight(struct collecting *c, const struct scifi_ba
   return 1;
 }
 
-/* Collects the clusters of a bank of this version. Returns what is wrong with its halfwords. */
+/* Collects the clusters of a bank of this version. Returns the faults of its halfwords. */
 VECTOR_INLINE uint32_t collect_words(struct collecting *c, const struct scifi_bank_words *words, uint32_t version) {
   uint32_t faults = 0, taken = 0;
   u16x8 now = load_halfwords(words, SCIFI_HEADER);
@@ -129,14 +126,14 @@ VECTOR_INLINE uint32_t collect_words(struct collecting *c, const struct scifi_ba
   return faults;
 }
 
-/* For each version there is code of its own. */
+/* Collects the clusters of a bank, with code specialised for each version. Returns the faults of its halfwords. */
 static uint32_t collect_bank(struct collecting *c, const struct scifi_bank_words *words) {
   if (words->version == 4) return collect_words(c, words, 4);
   if (words->version == 5) return collect_words(c, words, 5);
   return words->version == 7 ? collect_words(c, words, 7) : collect_words(c, words, 8);
 }
 
-/* Collects the clusters of an event; returns how many there are, 0 if it is refused. */
+/* Collects the clusters of an event. Returns their number, or 0 if the event is refused. */
 static uint32_t collect_event(const struct decode_args *a, uint32_t event) {
   struct collecting c = {a->raw_keys + KEYS_BESIDE, 0};
   uint32_t claims[CLAIM_WORDS] = {0}, wrong = 0;
@@ -155,7 +152,7 @@ static uint32_t collect_event(const struct decode_args *a, uint32_t event) {
     }
     claims[b.row / 32] |= 1u << b.row % 32;
     const uint32_t faults = collect_bank(&c, &words);
-    tell_faults(a, event, faults, b.source_id);
+    report_faults(a, event, faults, b.source_id);
   }
   if (!wrong && c.hits > SCIFI_HITS_MAX) sl_event_fail(&a->events, event, SCIFI_TOO_MANY_HITS, c.hits);
   return wrong || c.hits > SCIFI_HITS_MAX ? 0 : c.hits;
@@ -163,17 +160,17 @@ static uint32_t collect_event(const struct decode_args *a, uint32_t event) {
 
 /* ------------------------------------------------------------------------------------------------------ mats */
 
-/* Where the keys of each mat are, which stand together. */
+/* Ranges of the keys of each mat. */
 struct mat_keys {
   uint16_t begin[SCIFI_MATS], size[SCIFI_MATS];
 };
 
-/* Finds them. Returns whether those of each mat stand together and their channels ascend. */
+/* Fills *mats. Returns 1 if the keys of each mat are contiguous and ascending. */
 static uint32_t find_mats(uint32_t *keys, uint32_t hits, struct mat_keys *mats) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   uint32_t begins[SCIFI_MATS + 1 + 2 * LANES], runs = 0, wrong = 0;
   memset(mats->size, 0, sizeof mats->size);
-  keys[-1] = UINT32_MAX; /* of no mat */
+  keys[-1] = UINT32_MAX; /* belongs to no mat */
   for (uint32_t i = 0; i < hits && runs <= SCIFI_MATS; i += LANES) {
     const i32x8 key = i32x8_load((const int32_t *)keys + i), before = i32x8_load((const int32_t *)keys + i - 1);
     const i32x8 is_there = lane < (int32_t)(hits - i), is_first = key >> KEY_MAT_BIT != before >> KEY_MAT_BIT;
@@ -192,7 +189,7 @@ static uint32_t find_mats(uint32_t *keys, uint32_t hits, struct mat_keys *mats) 
   return !wrong;
 }
 
-/* Sorts an event's keys: by mat, and in a mat, where they are in order but for few, one by one. */
+/* Sorts the keys of an event by mat, then each mat by insertion, because few of its keys are out of order. */
 static void sort_keys(const uint32_t *keys, uint32_t hits, uint32_t *sorted, struct mat_keys *mats) {
   uint32_t sum = 0;
   memset(mats->size, 0, sizeof mats->size);
@@ -212,7 +209,7 @@ static void sort_keys(const uint32_t *keys, uint32_t hits, uint32_t *sorted, str
 
 /* ----------------------------------------------------------------------------------------------------- write */
 
-/* As write_hit, of eight keys. */
+/* write_hit for eight keys. */
 VECTOR_INLINE void write_eight(const struct decode_args *a, uint32_t to, i32x8 keys, const struct mat_record *record) {
   const i32x8 channel = keys >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1), fraction = keys >> KEY_SIZE_BITS & 1;
   const i32x8 halves = 2 * (channel & (SCIFI_SIPM_CHANNELS - 1)) + 1 + fraction;
@@ -226,8 +223,8 @@ VECTOR_INLINE void write_eight(const struct decode_args *a, uint32_t to, i32x8 k
   i32x8_store_bytes(a->hits.pseudo_size + to, keys & ((1 << KEY_SIZE_BITS) - 1));
 }
 
-/* Writes a mat's hits from `to` on, from the last key where x descends with the channel; eight at a time, of which
- * those beyond the mat's are overwritten by the next mat's, but nothing from `end` on. */
+/* Writes the hits of a mat from index `to` on, eight at a time; from the last key if x descends with the channel. Hits
+ * after the last one are overwritten by the next mat; nothing is written from `end` on. */
 static inline void write_mat(const struct decode_args *a, uint32_t to, uint32_t end, const uint32_t *keys,
                              uint32_t size, const struct mat_record *record) {
   const uint32_t is_down = is_reversed(record);
@@ -242,7 +239,7 @@ static inline void write_mat(const struct decode_args *a, uint32_t to, uint32_t 
   }
 }
 
-/* Writes an event's hits from `to` on, and where each zone begins. */
+/* Writes the hits of an event from index `to` on, and zone_first. */
 static void write_mats(const struct decode_args *a, uint32_t event, uint32_t to, uint32_t hits, const uint32_t *keys,
                        const struct mat_keys *mats) {
   uint16_t *zone_first = a->hits.zone_first + (size_t)event * ZONE_SLOTS;
@@ -257,7 +254,7 @@ static void write_mats(const struct decode_args *a, uint32_t event, uint32_t to,
   zone_first[SCIFI_ZONES] = (uint16_t)first;
 }
 
-/* Writes the hits of an event's keys from `to` on. */
+/* Sorts the keys of an event if necessary and writes their hits from index `to` on. */
 static void write_event(const struct decode_args *a, uint32_t event, uint32_t to, uint32_t hits) {
   uint32_t *keys = a->raw_keys + KEYS_BESIDE, *sorted = a->sorted_keys + KEYS_BESIDE;
   struct mat_keys mats;
@@ -275,8 +272,8 @@ static void clear_zones(const struct decode_args *a, uint32_t event) {
   memset(a->hits.zone_first + (size_t)event * ZONE_SLOTS, 0, ZONE_SLOTS * sizeof *a->hits.zone_first);
 }
 
-/* Events come in ascending order, so that hits can be written where the scan's offsets will say; where not all events'
- * hits fit, there are none. */
+/* Events are processed in ascending order, so hits are written at their final offsets before the scan. If the hits of
+ * all events do not fit, the slice has no hits. */
 int scifi_decode_tuned(const struct sl_launch *l, const void *args) {
   const struct decode_args *a = (const struct decode_args *)args;
   uint32_t to = 0, is_full = 0;

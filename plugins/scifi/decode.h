@@ -1,4 +1,4 @@
-/* decode.h: what the versions of scifi.decode share: arguments, where hits are, and banks. Private to the plugin. */
+/* decode.h: arguments, hit positions and bank headers for both versions of scifi.decode. Private to the plugin. */
 #ifndef SCIFI_DECODE_H
 #define SCIFI_DECODE_H
 
@@ -7,28 +7,28 @@
 
 #include <sluice/kernel.h>
 
-/* Why an event is refused; beside those of bank_words.h. */
+/* Event errors in addition to those of bank_words.h. */
 enum {
   SCIFI_TWO_BANKS = 5,
   SCIFI_TWO_HITS,
   SCIFI_TOO_MANY_HITS,
-  SCIFI_LOST_LINK, /* these refuse nothing */
+  SCIFI_LOST_LINK, /* from here on: data are ignored, the event is not refused */
   SCIFI_LOST_PAIR
 };
 
 enum {
-  BANK_SLOTS = 256, /* SCIFI_BANKS, and one at the end, up to a power of two */
+  BANK_SLOTS = 256, /* SCIFI_BANKS + 1, rounded up to a power of two */
   CLAIM_WORDS = (SCIFI_BANKS + 31) / 32,
   ZONE_SLOTS = SCIFI_ZONES + 1,
   SOURCE_IDS = 65536,
   NO_ROW = 255,
-  KEYS_BESIDE = 8, /* room before an event's keys, and after them */
+  KEYS_BESIDE = 8, /* unused keys before and after the keys of an event, for whole vectors */
   KEYS_OF_EVENT = SCIFI_HITS_MAX + 1 + 2 * KEYS_BESIDE
 };
 
-/* Here a channel has the mat's place in its upper bits, then ONE_MORE, so that no link's first one is
- * SCIFI_NOT_CONNECTED, and REVERSED, where x descends with the channel. A key is the channel, the fraction, and 4 bits
- * of pseudo-size. */
+/* In the decoder the upper bits of a channel are the index of the mat sorted by zone and x, then ONE_MORE, so that no
+ * first channel of a link equals SCIFI_NOT_CONNECTED, and REVERSED, if x descends with the channel. A key is: channel,
+ * fraction, 4 bits of pseudo-size. */
 enum {
   MAT_CHANNELS = 1 << SCIFI_MAT_BIT,
   ONE_MORE = SCIFI_MATS << SCIFI_MAT_BIT,
@@ -38,42 +38,43 @@ enum {
   KEY_MAT_BIT = KEY_CHANNEL_BIT + SCIFI_MAT_BIT
 };
 
-/* Of a mat, u counted from where its first channel begins: x and z of that fibre line at y = 0, and how they grow with
- * u; and the first channel's LHCbID, by its bits. Aligned, so that a GPU loads it in two halves. */
+/* A mat: x and z at y = 0 of the line at the begin of its first channel, their slopes with u (counted from there), and
+ * the bits of the LHCbID of the first channel. Aligned for two loads on a GPU. */
 struct mat_record {
   float x, dx_du, z, dz_du, half_pitch, die_gap, sipm_pitch, first_id;
 } __attribute__((aligned(16)));
 enum { RECORD_FLOATS = sizeof(struct mat_record) / sizeof(float) };
 
 #define SL_ARGS decode_args
-#define DECODE(M)                                                                                                   \
-  M(IN, banks, scifi_banks, "offsets source_id version size_bytes first_word payload", "of an event, in any order") \
-  M(IN, geometry, scifi_geometry,                                                                                   \
-    "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch "     \
-    "die_gap sipm_pitch dxdy dzdy",                                                                                 \
-    "mats, and links of banks")                                                                                     \
-  M(OUT, hits, scifi_hits, "by zone and x",                                                                         \
-    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))          \
-  M(BOOL, version_5_as_4, 0, "each halfword of version 5 is a cluster, as in version 4")                            \
-  M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                 \
-  M(SHARED_SCRATCH, used, u32, "how many words and keys are given away", SL_ONE(SL_CONSTANT_TERM(2)))               \
-  M(SHARED_SCRATCH, halfword_keys, u32, "of both halfwords of each word of an event",                               \
-    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                     \
-  M(SHARED_SCRATCH, keys, u32, "of hits, by event and SiPM",                                                        \
-    SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                    \
-  M(SHARED_SCRATCH, keys_begin, u32, "where those of each event begin", SL_ONE(SL_EVENTS_TERM(1, 0)))               \
-  M(TUNED_SCRATCH, raw_keys, u32, "of an event, as they come", SL_ONE(SL_CONSTANT_TERM(KEYS_OF_EVENT)))             \
-  M(TUNED_SCRATCH, sorted_keys, u32, "and where they have to be sorted", SL_ONE(SL_CONSTANT_TERM(KEYS_OF_EVENT)))   \
-  M(TABLE, mats, f32, "a record of 8 values for each mat, by its place")                                            \
-  M(TABLE, links, u32, "first channels of links, as link_channel has them, by the mats' places")                    \
-  M(TABLE, link_keys, u32, "keys of links' first channels, as decode.cu has them")                                  \
-  M(TABLE, zone_mat, u32, "place of the first mat of each zone; then how many mats there are")                      \
+#define DECODE(M)                                                                                                    \
+  M(IN, banks, scifi_banks, "offsets source_id version size_bytes first_word payload", "SciFi banks, in any order")  \
+  M(IN, geometry, scifi_geometry,                                                                                    \
+    "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch "      \
+    "die_gap sipm_pitch dxdy dzdy",                                                                                  \
+    "mats of the fibre tracker, and links of its banks")                                                             \
+  M(OUT, hits, scifi_hits, "SciFi hits, sorted by zone and x",                                                       \
+    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))           \
+  M(BOOL, version_5_as_4, 0, "1: decode each halfword of version 5 as a cluster, as in version 4")                   \
+  M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                  \
+  M(SHARED_SCRATCH, used, u32, "numbers of words and keys that are assigned to events", SL_ONE(SL_CONSTANT_TERM(2))) \
+  M(SHARED_SCRATCH, halfword_keys, u32, "sort keys of both halfwords of each word",                                  \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                      \
+  M(SHARED_SCRATCH, keys, u32, "sort keys of hits, by event and SiPM",                                               \
+    SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX)))                     \
+  M(SHARED_SCRATCH, keys_begin, u32, "index of the first key of each event", SL_ONE(SL_EVENTS_TERM(1, 0)))           \
+  M(TUNED_SCRATCH, raw_keys, u32, "sort keys of an event, in input order", SL_ONE(SL_CONSTANT_TERM(KEYS_OF_EVENT)))  \
+  M(TUNED_SCRATCH, sorted_keys, u32, "sorted keys of an event, if raw_keys are not in order",                        \
+    SL_ONE(SL_CONSTANT_TERM(KEYS_OF_EVENT)))                                                                         \
+  M(TABLE, mats, f32, "geometry of each mat, 8 values per mat, sorted by zone and x")                                \
+  M(TABLE, links, u32, "first channel of each link, with the sorted index of its mat")                               \
+  M(TABLE, link_keys, u32, "sort key of the first channel of each link")                                             \
+  M(TABLE, zone_mat, u32, "sorted index of the first mat of each zone; then the number of mats")                     \
   M(TABLE, source_row, u8, "row in the tables of links, by source id of versions 7 and 8; 255: none")
 SL_ARGUMENTS(decode, DECODE);
 
-/* --------------------------------------------------------------------------------------------- where hits are */
+/* ------------------------------------------------------------------------------------------- hit positions */
 
-/* For kernels, and for the checks of the host. */
+/* u of a channel of a mat. Used by kernels and by the checks on the host. */
 SL_MATH_FUNCTION float u_of(const struct mat_record *record, uint32_t channel, uint32_t fraction) {
   const uint32_t halves = 2 * (channel % SCIFI_SIPM_CHANNELS) + 1 + fraction;
   const uint32_t die = channel / SCIFI_DIE_CHANNELS % 2, sipm = channel / SCIFI_SIPM_CHANNELS;
@@ -109,7 +110,7 @@ static SL_DEVICE struct bank open_bank(const struct decode_args *a, uint32_t ind
   return b;
 }
 
-/* Its halfwords; or, with an error, what it is refused for. */
+/* Opens the halfwords of a bank. Returns SCIFI_NO_ERROR or the error that refuses it. */
 static SL_DEVICE uint32_t open_words(const struct decode_args *a, const struct bank *b,
                                      struct scifi_bank_words *words) {
   const uint32_t row = b->row == NO_ROW ? 0 : b->row;
@@ -117,14 +118,14 @@ static SL_DEVICE uint32_t open_words(const struct decode_args *a, const struct b
   return error == SCIFI_NO_ERROR && b->row == NO_ROW ? (uint32_t)SCIFI_BAD_SOURCE : error;
 }
 
-static SL_DEVICE void tell_faults(const struct decode_args *a, uint32_t event, uint32_t faults, uint32_t source_id) {
+static SL_DEVICE void report_faults(const struct decode_args *a, uint32_t event, uint32_t faults, uint32_t source_id) {
   if (faults & SCIFI_NO_SUCH_LINK) sl_event_truncated(&a->events, event, SCIFI_LOST_LINK, source_id);
   if (faults & SCIFI_BAD_PAIR) sl_event_truncated(&a->events, event, SCIFI_LOST_PAIR, source_id);
 }
 
 /* ------------------------------------------------------------------------------------------------------ hits */
 
-/* Writes the hit of a key, whose mat's record that is, to place `to` of the slice. */
+/* Writes the hit of a key to index `to` of the slice; `record`: record of its mat. */
 static SL_DEVICE void write_hit(const struct decode_args *a, uint32_t to, uint32_t key,
                                 const struct mat_record *record) {
   const uint32_t channel = key >> KEY_CHANNEL_BIT & (MAT_CHANNELS - 1), fraction = key >> KEY_SIZE_BITS & 1;
@@ -139,7 +140,7 @@ static SL_DEVICE void refuse_two_hits(const struct decode_args *a, uint32_t even
   sl_event_fail(&a->events, event, SCIFI_TWO_HITS, id & ((1u << SCIFI_CHANNEL_BITS) - 1));
 }
 
-/* As `run`, where a block is one thread (decode.cpu.c). */
+/* The `run` function for the CPU (decode.cpu.c). */
 int scifi_decode_tuned(const struct sl_launch *l, const void *args);
 
 #endif

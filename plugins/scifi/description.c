@@ -1,4 +1,4 @@
-/* description.c: the statements of a description of the fibre tracker; the tables of its mats and banks. */
+/* description.c: reads a description of the fibre tracker and computes the tables of its mats and banks. */
 #include "scifi/description.h"
 
 #include "scifi_nominal_text.h"
@@ -36,9 +36,9 @@ static const struct statement_kind kinds[] = {
     {"layer", .index = {{.count = SCIFI_STATION_LAYERS}}, STATEMENT_ELEMENTS(struct scifi_description, layer),
      .fields = {LAYER("z", -500, 500, z), LAYER("stereo", -10, 10, stereo)}}};
 
-/* ------------------------------------------------------------------------------------------ what follows */
+/* -------------------------------------------------------------------------------------- derived quantities */
 
-/* sin(angle), by its series: of small angles, below 0.2. */
+/* Sine of a small angle, below 0.2, from its power series. */
 static double scifi_sine(double angle) {
   const double square = angle * angle;
   return angle * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110)))));
@@ -50,7 +50,7 @@ uint32_t scifi_mat_index(const struct scifi_place *p) {
   return (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
 }
 
-/* 1, or -1 in the quarters whose modules are turned around. */
+/* 1, or -1 in quarters with rotated modules. */
 static int scifi_u_sign(uint32_t layer, uint32_t quarter) { return layer % 2 == quarter / 2 ? 1 : -1; }
 
 double scifi_hole(const struct scifi_description *d, const struct scifi_place *p) {
@@ -63,7 +63,7 @@ double scifi_hole(const struct scifi_description *d, const struct scifi_place *p
   return (is_right == is_top) == (sine > 0) ? d->hole_away : d->hole_towards;
 }
 
-/* The point at u, and at v along the fibres from the module's middle line, y and z. */
+/* The point at u across and v along the fibres, measured from the middle line of the module. */
 static double scifi_x(const struct scifi_layer *layer, double module_x, double u, double v) {
   return module_x + u * layer->cosine + v * layer->sine;
 }
@@ -75,8 +75,8 @@ static void scifi_yz(const struct scifi_description *d, const struct scifi_place
   *z = d->station[p->station].z + in_layer * d->tilt_sine + layer->z * d->tilt_cosine;
 }
 
-/* Rounded to float at the end; the file's length of fibres is a difference of rounded numbers, and its slope of upright
- * ones above the beam a negative zero. */
+/* Values are rounded to float at the end. As in the experiment's file, the length of fibres is a difference of rounded
+ * numbers, and the slope of vertical fibres above the beam is -0. */
 static void scifi_make_mat(struct scifi_description *d, const struct scifi_place *p) {
   const struct scifi_layer *layer = &d->layer[p->layer];
   struct scifi_mat_tables *t = &d->mats;
@@ -104,8 +104,8 @@ static void scifi_make_mat(struct scifi_description *d, const struct scifi_place
   t->fibre_dy[at] = (float)end_y - t->mirror_y[at];
 }
 
-/* A quarter's banks share its SiPMs as the station says, each a link. Source ids have the experiment's subsystems, 7
- * for x > 0 and 8 for x < 0, and count the banks there. */
+/* Distributes the SiPMs of a quarter over its banks, one link per SiPM, as given for the station. Source ids: subsystem
+ * (7: x > 0, 8: x < 0) and the number of the bank on that side. */
 static void scifi_make_banks(struct scifi_description *d, const struct scifi_place *p, uint32_t first_bank) {
   const struct scifi_station *station = &d->station[p->station];
   const uint32_t side = p->quarter % 2 ? 7 : 8, quarter = first_bank / SCIFI_QUARTER_BANKS;

@@ -1,13 +1,12 @@
-/* scifi.geometry: where the mats of the fibre tracker are, and what the links of its banks are: the nominal detector
- * (nominal.scifi), that of another description of that kind, or that of a folder with scifi_geometry.bin (README.md,
- * "The detector"). scifi.geometry_sink writes this file.
+/* scifi.geometry: the constant with the mats of the fibre tracker and the links of its banks. It is made from
+ * nominal.scifi, from another description in that format, or from a folder with scifi_geometry.bin (README.md, "The
+ * detector"). scifi.geometry_sink writes this file.
  *
- * A file of format 0 has a first channel for each bank, from which the links of a bank follow: SiPM after SiPM, up to
- * the next bank's, or the quarter's end. It has no source ids; those of the nominal detector are taken. A file of
- * format 1 has the source id of each bank and the first channels of its links.
+ * Format 0 of the file has the first channel of each bank; its links are consecutive SiPMs, up to the first channel of
+ * the next bank or the end of the quarter; source ids are nominal. Format 1 has the source id of each bank and the
+ * first channel of each link.
  *
- * The values of the file are finite and small enough that no position can overflow, and each link that is connected is
- * a SiPM.
+ * Values from files are checked: they are finite, no position can overflow, and each connected link is a SiPM.
  */
 #include "geometry/files.h"
 #include "geometry/sink.h"
@@ -46,7 +45,7 @@ static int is_sipm(uint32_t channel) {
   return mat < SCIFI_MAT_TABLE && module < modules_of(quarter) && channel % SCIFI_SIPM_CHANNELS == 0;
 }
 
-/* Byte `at` has a SiPM's first channel. */
+/* Checks the first channel of a SiPM at byte `at` of the file. */
 static void expect_sipm(struct geometry_file *f, uint32_t channel, size_t at, uint32_t bank) {
   if (!is_sipm(channel))
     geometry_fail(f, "byte %zu: bank %u has a SiPM with first channel %u, which does not exist", at, bank, channel);
@@ -99,9 +98,9 @@ static const struct geometry_layout arrays[] = {{"format", GEOMETRY_FIELDS(forma
 /* ---------------------------------------------------------------------------------------------- the constant */
 
 #define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                                       \
-  M(FILE_IN, path, "", FILES, "folder with scifi_geometry.bin; or a description; empty: the nominal one") \
-  M(OUT, geometry, scifi_geometry, "mats, and links of banks")
+#define GEOMETRY(M)                                                                                    \
+  M(FILE_IN, path, "", FILES, "folder with scifi_geometry.bin; or a description file; empty: nominal") \
+  M(OUT, geometry, scifi_geometry, "mats of the fibre tracker, and links of its banks")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
 static int make(const struct sl_services *s, const struct geometry_args *args) {
@@ -127,11 +126,11 @@ SL_CONSTANT(geometry, "geometry of the fibre tracker: nominal, from a descriptio
 
 #undef SL_ARGS
 #define SL_ARGS geometry_sink_args
-#define SINK(M)                                                                                                 \
-  GEOMETRY_SINK_ARGUMENTS(M, geometry, scifi_geometry, FILES)                                                   \
-  M(ENUM, format, "as_read",                                                                                    \
-    "format_0: first channels of banks, for versions 4 to 6; format_1: those of links, for 7 and 8; nominally " \
-    "format_0",                                                                                                 \
+#define SINK(M)                                                                                                       \
+  GEOMETRY_SINK_ARGUMENTS(M, geometry, scifi_geometry, FILES)                                                         \
+  M(ENUM, format, "as_read",                                                                                          \
+    "format of the file: format_0: first channel of each bank, for versions 4 to 6; format_1: first channel of each " \
+    "link, for versions 7 and 8; as_read: format of the input, format_0 for a description",                           \
     "as_read format_0 format_1")
 SL_HOST_ARGUMENTS(geometry_sink, SINK);
 

@@ -1,11 +1,12 @@
-/* ut.compass: for each VELO track the UT hits that fit best, and a first momentum from the kick between.
- *   1. Copy the hits of the tracks' windows to shared memory, a thread a hit, with x at the track's y.
- *   2. List the pairs of layers 0 and 2, then 3 and 1, whose slope is about that of the track, a thread a combination.
- *   3. Add the nearest hits of the other two layers and fit with the VELO track, a thread a pair.
- *   4. Keep the pair with the most hits; ties: smaller chi2, then the first pair. Fit it again.
- * Parallelism: a block takes half of an event's tracks, as many at a time as fit; on a CPU 32 fits at a time.
+/* ut.compass: for each VELO track, finds the best UT hits and a first momentum from the kick of the magnet.
+ *   1. Copy the hits of the tracks' search windows to shared memory, one thread per hit, with x at the y of the track.
+ *   2. List the pairs of layers 0 and 2, then 3 and 1, with a slope close to that of the track; one thread per
+ *      combination.
+ *   3. Add the nearest hits of the other two layers and fit together with the VELO track, one thread per pair.
+ *   4. Select the pair with the most hits; ties: smaller chi2, then the first pair. Fit it again and test it.
+ * Parallelism: a block takes half of the tracks of an event, as many at a time as fit; on a CPU 32 fits at a time.
  * Determinism: pairs are listed in the order of tracks and hits; the best has the minimum of a 64-bit key.
- * Cost per event (97 tracks, 650 hits, 580 combinations, 410 pairs): reads 100 bytes a track and 10 a hit.
+ * Cost per event (97 tracks, 650 hits, 580 combinations, 410 pairs): reads 100 bytes per track and 10 per hit.
  * Plain version: tests/ut/compass_reference.h.
  */
 #include "compass_fit.h"
@@ -17,43 +18,44 @@ enum {
 #if defined(SL_TARGET_CPU)
   PARTS = 1,
 #else
-  PARTS = 2, /* blocks that an event's tracks are dealt to */
+  PARTS = 2, /* blocks per event */
 #endif
-  LISTED = 512 / PARTS, /* tracks with windows, listed at a time */
-  TRACKS = 128 / PARTS, /* worked on at a time */
-  HITS = 1024 / PARTS,  /* in shared memory: of these tracks, after NO_HIT */
-  PAIRS = 1024 / PARTS, /* tried at a time; not less than the threads of a block */
+  LISTED = 512 / PARTS, /* tracks with windows that are listed at a time */
+  TRACKS = 128 / PARTS, /* tracks that are searched at a time */
+  HITS = 1024 / PARTS,  /* hits of these tracks in shared memory, after NO_HIT */
+  PAIRS = 1024 / PARTS, /* pairs that are fitted at a time; at least the threads of a block */
   UNUSED = UINT16_MAX,
-  NO_HIT = 0 /* the place of what stands for a missing hit: of weight 0, in the UT's middle */
+  NO_HIT = 0 /* index of a replacement for a missing hit, with weight 0 in the middle of the UT */
 };
 
-/* For each hit of an event, and one more, in each part. */
+/* Room for each hit of an event and NO_HIT, for each part. */
 #define HITS_OF_PARTS SL_SUM(SL_ITEMS_SCALED(hits, PARTS, 1, 0), SL_EVENTS_TERM(PARTS, 0))
 
 #define SL_ARGS compass_args
-#define COMPASS(M)                                                                                \
-  M(IN, selected, ut_selected_tracks, "", "tracks to search for")                                 \
-  M(IN, windows, ut_windows, "first count hits", "where to search")                               \
-  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                    \
-  M(IN, hits, ut_hits, "offsets x z sector", "the hits that the windows speak of")                \
-  M(IN, geometry, ut_geometry, "pitch", "of the strips")                                          \
-  M(IN, groups, ut_sector_groups, "layer_slope", "of the strips")                                 \
-  M(IN, tables, ut_magnet_tables, "field_integral constants", "what the magnet does")             \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                   \
-  M(OUT, candidates, ut_track_candidates, "for each selected track", SL_SHARES_OFFSETS(selected)) \
-  M(U32, max_pairs, 16, 1, 1000, "", "pairs of hits of a track that are tried, at most")          \
-  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "", "between a pair's line and the VELO track")   \
-  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "between a pair's line and a further hit")          \
-  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "how well the VELO track's slope is known")            \
-  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "of the first fit, over the number of hits less one")    \
-  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum that is kept")                 \
-  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum that is kept")             \
-  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest value of the discriminant that is kept")     \
-  M(SCRATCH, hit_x, f32, "of a track with more hits than fit in shared memory", HITS_OF_PARTS)    \
-  M(SCRATCH, hit_z, f32, "and their z", HITS_OF_PARTS)                                            \
-  M(SCRATCH, hit_weight, f32, "and weights", HITS_OF_PARTS)                                       \
-  M(SCRATCH, hit, u16, "and which they are", HITS_OF_PARTS)                                       \
-  M(TABLE, weights, f32, "of a hit by sector, 1/mm2")
+#define COMPASS(M)                                                                                                  \
+  M(IN, selected, ut_selected_tracks, "", "selected VELO tracks")                                                   \
+  M(IN, windows, ut_windows, "first count hits", "search windows of the selected tracks")                           \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "states of all VELO tracks at the end of the VELO")        \
+  M(IN, hits, ut_hits, "offsets x z sector", "UT hits, to which the windows refer")                                 \
+  M(IN, geometry, ut_geometry, "pitch", "pitch of the strips")                                                      \
+  M(IN, groups, ut_sector_groups, "layer_slope", "dx/dy of the strips of each layer")                               \
+  M(IN, tables, ut_magnet_tables, "field_integral constants", "field integrals and constants of the formulas")      \
+  M(IN, magnet, magnet_polarity, "sign", "polarity of the magnet")                                                  \
+  M(OUT, candidates, ut_track_candidates, "UT track candidate of each selected track", SL_SHARES_OFFSETS(selected)) \
+  M(U32, max_pairs, 16, 1, 1000, "", "largest number of pairs of hits that are fitted per track")                   \
+  M(F32, max_slope_difference, 0.018, 0.0, 1.0, "",                                                                 \
+    "largest difference of dx/dz between a pair of hits and the VELO track")                                        \
+  M(F32, max_distance, 0.8, 0.0, 100.0, "mm", "largest distance in x of a further hit from the line of a pair")     \
+  M(F32, sigma_slope, 1e-4, 1e-6, 1.0, "", "error of the slope of the VELO track in the first fit")                 \
+  M(F32, max_chi2, 1280.0, 0.0, 1e9, "", "upper limit of chi2 / (number of hits - 1) of the first fit")             \
+  M(F32, min_momentum, 1500.0, 0.0, 1e6, "MeV", "smallest momentum of an accepted track")                           \
+  M(F32, min_pt, 400.0, 0.0, 1e6, "MeV", "smallest transverse momentum of an accepted track")                       \
+  M(F32, min_quality, -0.5, -1e9, 1e9, "", "smallest discriminant of an accepted track")                            \
+  M(SCRATCH, hit_x, f32, "x of the hits of a track with more hits than fit into shared memory", HITS_OF_PARTS)      \
+  M(SCRATCH, hit_z, f32, "z of the hits in hit_x", HITS_OF_PARTS)                                                   \
+  M(SCRATCH, hit_weight, f32, "weights of the hits in hit_x", HITS_OF_PARTS)                                        \
+  M(SCRATCH, hit, u16, "event indices of the hits in hit_x", HITS_OF_PARTS)                                         \
+  M(TABLE, weights, f32, "weight of a hit by sector, 1/mm2")
 SL_ARGUMENTS(compass, COMPASS);
 
 static int prepare(const struct sl_services *s, void *args) {
@@ -66,14 +68,14 @@ static int prepare(const struct sl_services *s, void *args) {
 
 /* ------------------------------------------------------------------------------------------------------ tracks */
 
-/* Tracks of an event that a block works on side by side. */
+/* Tracks of an event that a block searches together. */
 struct compass_shared {
-  uint16_t list[LISTED]; /* those with windows */
+  uint16_t list[LISTED]; /* tracks with windows */
   float x[TRACKS], y[TRACKS], z[TRACKS], tx[TRACKS], ty[TRACKS];
-  uint32_t hit_first[(uint32_t)UT_LAYERS * TRACKS + 1]; /* of each track and layer, in their order */
-  uint32_t candidate_first[TRACKS + 1];                 /* of all combinations of hits that can be pairs */
-  uint32_t pair_first[TRACKS];                          /* of those that are */
-  uint64_t best[TRACKS];                                /* pair of each track; see pair_key */
+  uint32_t hit_first[(uint32_t)UT_LAYERS * TRACKS + 1]; /* first hit of each track and layer */
+  uint32_t candidate_first[TRACKS + 1];                 /* first combination of two hits of each track */
+  uint32_t pair_first[TRACKS];                          /* first pair of each track */
+  uint64_t best[TRACKS];                                /* pair_key of the best pair of each track */
   float hit_x[HITS + 1], hit_z[HITS + 1], hit_weight[HITS + 1];
   uint16_t hit[HITS + 1];
   uint32_t pair[PAIRS];
@@ -82,11 +84,11 @@ struct compass_shared {
 
 struct compass_search {
   struct compass_shared *shared;
-  uint32_t event, part, first_item; /* of the list */
-  const uint16_t *list;             /* the tracks worked on */
+  uint32_t event, part, first_item; /* first_item: selected track to which the list is relative */
+  const uint16_t *list;             /* tracks that are searched now */
   uint32_t tracks;
-  float *hit_x, *hit_z, *hit_weight; /* of these tracks' windows; x where the track is in y */
-  uint16_t *hit;                     /* and which they are of the event */
+  float *hit_x, *hit_z, *hit_weight; /* hits of the windows of these tracks; x at the y of the track */
+  uint16_t *hit;                     /* their indices in the event */
   uint32_t hits_end;
 };
 
@@ -100,8 +102,8 @@ static SL_DEVICE struct compass_line line_of(const struct compass_shared *s, uin
   return line;
 }
 
-/* Gives the hits of the next tracks their places. Returns how many tracks fit in shared memory, or 1. */
-static SL_DEVICE uint32_t place_hits(const struct compass_args *a, struct compass_search *s, uint32_t tracks) {
+/* Sets hit_first for the next tracks. Returns how many tracks fit into shared memory with their hits, at least 1. */
+static SL_DEVICE uint32_t count_hits(const struct compass_args *a, struct compass_search *s, uint32_t tracks) {
   struct compass_shared *shared = s->shared;
   uint32_t sum = 0, fitting = 0;
   if (threadIdx.x == 0) shared->hit_first[0] = NO_HIT + 1;
@@ -122,7 +124,7 @@ static SL_DEVICE uint32_t place_hits(const struct compass_args *a, struct compas
   return fitting > 0 ? fitting : 1;
 }
 
-/* Loads the tracks' lines, and counts the combinations of their hits. Returns how many there are. */
+/* Loads the lines of the tracks. Returns the number of combinations of their hits. */
 static SL_DEVICE uint32_t open_tracks(const struct compass_args *a, const struct compass_search *s) {
   struct compass_shared *shared = s->shared;
   uint32_t sum = 0;
@@ -148,7 +150,7 @@ static SL_DEVICE uint32_t open_tracks(const struct compass_args *a, const struct
   return sum;
 }
 
-/* Puts the tracks' hits side by side, a thread a hit. */
+/* Copies the hits of the tracks to s->hit_x, ..., one thread per hit. */
 static SL_DEVICE void stage_hits(const struct compass_args *a, const struct compass_search *s) {
   const uint32_t *first = s->shared->hit_first, event_first = a->hits.offsets[s->event];
   uint32_t range = 0;
@@ -161,9 +163,9 @@ static SL_DEVICE void stage_hits(const struct compass_args *a, const struct comp
     range = ut_find_range(first, UT_LAYERS * s->tracks, i, range);
     const uint32_t track = range / UT_LAYERS, layer = range % UT_LAYERS;
     size_t window = (size_t)(s->first_item + s->list[track]) * UT_WINDOWS + (size_t)layer * UT_LAYER_WINDOWS;
-    uint32_t place = i - first[range];
-    for (; place >= a->windows.count[window]; window++) place -= a->windows.count[window];
-    const uint32_t hit = a->windows.first[window] + place;
+    uint32_t index = i - first[range];
+    for (; index >= a->windows.count[window]; window++) index -= a->windows.count[window];
+    const uint32_t hit = a->windows.first[window] + index;
     const struct compass_line line = line_of(s->shared, track);
     const float x = a->hits.x[event_first + hit], z = a->hits.z[event_first + hit];
     s->hit_x[i] = x + (line.y + line.ty * (z - line.z)) * a->groups.layer_slope[layer];
@@ -175,8 +177,8 @@ static SL_DEVICE void stage_hits(const struct compass_args *a, const struct comp
 
 /* ------------------------------------------------------------------------------------------------------- pairs */
 
-/* A pair is the places of its two hits: those of layers 0 and 2, or, where they come later, 3 and 1. So a track's pairs
- * ascend. */
+/* Combination `i` of a track: index of the first hit << 16 | index of the second hit, in layers 0 and 2 or, after
+ * these, 3 and 1. The values of the pairs of a track ascend. */
 static SL_DEVICE uint32_t candidate_at(const uint32_t *first, uint32_t i) {
   const uint32_t partners = first[3] - first[2], ahead = (first[1] - first[0]) * partners;
   if (i < ahead) return (first[0] + i / partners) << 16 | (first[2] + i % partners);
@@ -190,7 +192,7 @@ static SL_DEVICE float pair_slope(const struct compass_search *s, uint32_t pair)
   return (s->hit_x[second] - s->hit_x[first]) / (s->hit_z[second] - s->hit_z[first]);
 }
 
-/* The nearest to a line of the hits from `begin` on, or NO_HIT. */
+/* The hit of [begin, end) nearest to the line through hit `from` with slope tx, or NO_HIT. */
 static SL_DEVICE uint32_t nearest_hit(const struct compass_args *a, const struct compass_search *s, uint32_t begin,
                                       uint32_t end, uint32_t from, float tx) {
   const float x = s->hit_x[from], z = s->hit_z[from];
@@ -206,7 +208,7 @@ static SL_DEVICE uint32_t nearest_hit(const struct compass_args *a, const struct
 
 /* A pair with the nearest hits of the other layers. */
 struct compass_candidate {
-  uint32_t place[UT_LAYERS]; /* of a hit, or NO_HIT */
+  uint32_t hit[UT_LAYERS]; /* index of a hit, or NO_HIT */
   uint32_t count;
 };
 
@@ -215,24 +217,24 @@ static SL_DEVICE struct compass_candidate complete(const struct compass_args *a,
   struct compass_candidate c;
   const uint32_t *layer_first = s->shared->hit_first + (size_t)UT_LAYERS * track;
   const uint32_t first = pair >> 16, second = pair & UINT16_MAX, is_back = first >= layer_first[3] ? 1u : 0u;
-  const uint32_t *between_first = layer_first + (is_back ? 2 : 1), *behind_first = layer_first + (is_back ? 0 : 3);
+  const uint32_t *between_first = layer_first + (is_back ? 2 : 1), *outer_first = layer_first + (is_back ? 0 : 3);
   const float tx = pair_slope(s, pair);
   const uint32_t between = nearest_hit(a, s, between_first[0], between_first[1], first, tx);
-  const uint32_t behind = nearest_hit(a, s, behind_first[0], behind_first[1], second, tx);
-  c.place[0] = is_back ? behind : first;
-  c.place[1] = is_back ? second : between;
-  c.place[2] = is_back ? between : second;
-  c.place[3] = is_back ? first : behind;
-  c.count = 2u + (between != NO_HIT ? 1u : 0u) + (behind != NO_HIT ? 1u : 0u);
+  const uint32_t outer = nearest_hit(a, s, outer_first[0], outer_first[1], second, tx);
+  c.hit[0] = is_back ? outer : first;
+  c.hit[1] = is_back ? second : between;
+  c.hit[2] = is_back ? between : second;
+  c.hit[3] = is_back ? first : outer;
+  c.count = 2u + (between != NO_HIT ? 1u : 0u) + (outer != NO_HIT ? 1u : 0u);
   return c;
 }
 
-/* Candidates that are fitted side by side: on cpu 32, else the thread's own. */
+/* Candidates that are fitted together: 32 on a CPU, one per thread on a GPU. */
 struct compass_lanes {
   float x[SL_LANES32], y[SL_LANES32], z[SL_LANES32], tx[SL_LANES32], ty[SL_LANES32];
   float hit_x[UT_LAYERS][SL_LANES32], hit_z[UT_LAYERS][SL_LANES32], weight[UT_LAYERS][SL_LANES32];
   uint32_t count[SL_LANES32];
-  float integral[SL_LANES32]; /* of the field; for the last fit */
+  float integral[SL_LANES32]; /* field integral, for the second fit */
 };
 
 static SL_DEVICE void fill_lane(const struct compass_search *s, uint32_t track, const struct compass_candidate *c,
@@ -245,9 +247,9 @@ static SL_DEVICE void fill_lane(const struct compass_search *s, uint32_t track, 
   l->count[lane] = c->count;
   SL_UNROLL
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
-    l->hit_x[layer][lane] = s->hit_x[c->place[layer]];
-    l->hit_z[layer][lane] = s->hit_z[c->place[layer]];
-    l->weight[layer][lane] = s->hit_weight[c->place[layer]];
+    l->hit_x[layer][lane] = s->hit_x[c->hit[layer]];
+    l->hit_z[layer][lane] = s->hit_z[c->hit[layer]];
+    l->weight[layer][lane] = s->hit_weight[c->hit[layer]];
   }
 }
 
@@ -268,12 +270,13 @@ static SL_DEVICE struct compass_hits lane_hits(const struct compass_lanes *l, ui
   return hits;
 }
 
-/* The smallest is the best: most hits, then the least chi2, then the first pair. */
+/* The best pair has the smallest key: most hits, then smallest chi2, then first pair. */
 static SL_DEVICE uint64_t pair_key(uint32_t hits, float chi2, uint32_t pair) {
   return (uint64_t)(hits == 4 ? 0u : 1u) << 63 | (uint64_t)sl_bits_from_f32(chi2) << 32 | pair;
 }
 
-/* Completes and fits the pairs of the list, and keeps each track's best. `before`: pairs that were tried before. */
+/* Completes and fits the listed pairs and updates the best pair of each track. `before`: number of pairs tried before.
+ */
 static SL_DEVICE void try_pairs(const struct compass_args *a, const struct compass_search *s, uint32_t before,
                                 uint32_t pairs) {
   struct compass_shared *shared = s->shared;
@@ -303,22 +306,22 @@ static SL_DEVICE void try_pairs(const struct compass_args *a, const struct compa
   }
 }
 
-/* Lists the pairs in the order of tracks and hits, a thread a combination, and tries them whenever the list is full. */
+/* Lists pairs in the order of tracks and hits, one thread per combination, and fits them when the list is full. */
 static SL_DEVICE void search_pairs(const struct compass_args *a, const struct compass_search *s, uint32_t candidates) {
   struct compass_shared *shared = s->shared;
   uint32_t track = 0, before = 0, pairs = 0;
   SL_FOR_BLOCK (i, candidates) {
-    uint32_t pair = 0, wanted = 0;
+    uint32_t pair = 0, is_pair = 0;
     if (i < candidates) {
       track = ut_find_range(shared->candidate_first, s->tracks, i, track);
       pair = candidate_at(shared->hit_first + (size_t)UT_LAYERS * track, i - shared->candidate_first[track]);
-      wanted = sl_abs_f32(pair_slope(s, pair) - shared->tx[track]) <= a->max_slope_difference ? 1u : 0u;
+      is_pair = sl_abs_f32(pair_slope(s, pair) - shared->tx[track]) <= a->max_slope_difference ? 1u : 0u;
     }
-    const uint32_t place = sl_block_append(wanted, &pairs);
-    if (wanted) {
-      shared->pair[place] = pair;
-      shared->pair_track[place] = (uint8_t)track;
-      atomicMin(&shared->pair_first[track], before + place);
+    const uint32_t index = sl_block_append(is_pair, &pairs);
+    if (is_pair) {
+      shared->pair[index] = pair;
+      shared->pair_track[index] = (uint8_t)track;
+      atomicMin(&shared->pair_first[track], before + index);
     }
     if (pairs + blockDim.x <= PAIRS) continue;
     __syncthreads();
@@ -340,7 +343,7 @@ static SL_DEVICE void write_none(const struct compass_args *a, uint32_t item) {
   a->candidates.tx[item] = 0.0f;
 }
 
-/* Writes the hits of each track's best candidate, by layer; it waits for the last fit. */
+/* Writes the hits of the best candidate of each track, by layer, for the second fit in compass_finish. */
 static SL_DEVICE void write_candidates(const struct compass_args *a, const struct compass_search *s) {
   for (uint32_t t = threadIdx.x; t < s->tracks; t += blockDim.x) {
     const uint64_t best = s->shared->best[t];
@@ -353,27 +356,27 @@ static SL_DEVICE void write_candidates(const struct compass_args *a, const struc
     a->candidates.hit_count[item] = (uint8_t)c.count;
     SL_UNROLL
     for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
-      const uint32_t place = c.place[layer];
-      a->candidates.hits[UT_LAYERS * (size_t)item + layer] = place != NO_HIT ? s->hit[place] : UNUSED;
+      const uint32_t hit = c.hit[layer];
+      a->candidates.hits[UT_LAYERS * (size_t)item + layer] = hit != NO_HIT ? s->hit[hit] : UNUSED;
     }
   }
 }
 
-/* Whether a track can have three hits, of which two make a pair. */
+/* 1 if a track has windows for a pair and a third hit. */
 static SL_DEVICE uint32_t has_windows(const struct compass_args *a, uint32_t item) {
   const uint16_t *has = a->windows.hits + UT_LAYERS * (size_t)item;
   return (has[0] && has[2] && (has[1] || has[3])) || (has[3] && has[1] && (has[0] || has[2]));
 }
 
-/* Where in scratch there is room for the hits of an event. */
+/* Offset of the hits of an event in scratch. */
 static SL_DEVICE uint32_t hits_room(const struct compass_args *a, uint32_t event) {
   return a->hits.offsets[event] + event;
 }
 
-/* Works on the first of the tracks listed, as many as fit. */
+/* Searches the first of the listed tracks, as many as fit into shared memory. */
 static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_search *s, uint32_t left) {
   struct compass_shared *shared = s->shared;
-  s->tracks = place_hits(a, s, left < TRACKS ? left : TRACKS);
+  s->tracks = count_hits(a, s, left < TRACKS ? left : TRACKS);
   s->hits_end = shared->hit_first[UT_LAYERS * s->tracks];
   const uint32_t is_staged = s->hits_end <= HITS + 1 ? 1u : 0u;
   const uint32_t room = hits_room(a, s->event + 1) - hits_room(a, s->event);
@@ -387,7 +390,7 @@ static SL_DEVICE void find_tracks(const struct compass_args *a, struct compass_s
   __syncthreads();
   search_pairs(a, s, candidates);
   write_candidates(a, s);
-  __syncthreads(); /* the tracks' memory is free */
+  __syncthreads(); /* shared memory is free for the next tracks */
 }
 
 static SL_DEVICE void find_part(const struct compass_args *a, struct compass_search *s, uint32_t begin, uint32_t end) {
@@ -396,10 +399,10 @@ static SL_DEVICE void find_part(const struct compass_args *a, struct compass_sea
     const uint32_t count = end - s->first_item < LISTED ? end - s->first_item : LISTED;
     uint32_t length = 0;
     SL_FOR_BLOCK (i, count) {
-      const uint32_t wanted = i < count && has_windows(a, s->first_item + i);
-      const uint32_t place = sl_block_append(wanted, &length);
-      if (wanted) list[place] = (uint16_t)i;
-      if (i < count && !wanted) write_none(a, s->first_item + i);
+      const uint32_t listed = i < count && has_windows(a, s->first_item + i);
+      const uint32_t index = sl_block_append(listed, &length);
+      if (listed) list[index] = (uint16_t)i;
+      if (i < count && !listed) write_none(a, s->first_item + i);
     }
     __syncthreads();
     for (uint32_t done = 0; done < length; done += s->tracks) {
@@ -422,10 +425,10 @@ SL_KERNEL_ANY_BLOCK(compass_find, struct compass_args) {
   }
 }
 
-/* -------------------------------------------------------------------------------------------------- last fit */
+/* ------------------------------------------------------------------------------------------------ second fit */
 
-/* Whether a track of this x and slope comes from the material of the beam pipe: it bends away from where it is. `bend`:
- * the sign of the kick. */
+/* 1 if the track is compatible with an origin in the beam pipe: close to the beam and bending away from the side where
+ * it is, or too steep in the bending direction. `bend`: sign of the kick. */
 static SL_DEVICE uint32_t is_from_the_pipe(const struct compass_fit *fit, float y, float bend, float pt) {
   const float half_width = 48.0f, half_height = 33.0f, steepest = 0.09f + 3e-4f * pt;
   const float x = bend < 0.0f ? -fit->x : fit->x, tx = bend < 0.0f ? -fit->tx : fit->tx; /* of a track that bends up */
@@ -433,7 +436,7 @@ static SL_DEVICE uint32_t is_from_the_pipe(const struct compass_fit *fit, float 
   return ((uint32_t)(bend < 0.0f) | (uint32_t)(bend > 0.0f)) & (is_close | (uint32_t)(tx < -steepest));
 }
 
-/* Tells true tracks from others by momentum and chi2: a linear discriminant for each number of hits. */
+/* Linear discriminant between true tracks and ghosts, by momentum and chi2, for three or four hits. */
 static SL_DEVICE float quality(const float *constants, uint32_t hits, float p, float pt, float chi2) {
   const float *c3 = constants + UT_DISCRIMINANT_3, *c4 = constants + UT_DISCRIMINANT_4;
   const float log_p = sl_logf(p), log_pt = sl_logf(pt), log_chi2 = sl_logf(chi2);
@@ -442,16 +445,16 @@ static SL_DEVICE float quality(const float *constants, uint32_t hits, float p, f
   return hits == 3 ? of_3 : of_4;
 }
 
-/* What fits give for a candidate. */
+/* Results of the fits of a candidate. */
 struct compass_result {
-  float x[SL_LANES32], tx[SL_LANES32], qop[SL_LANES32]; /* of a magnet that points down */
+  float x[SL_LANES32], tx[SL_LANES32], qop[SL_LANES32]; /* qop: for a magnet that points down */
   uint32_t passes[SL_LANES32];
 };
 
-/* Fits a lane's candidate again, and sees whether it is as true tracks are. */
+/* Fits the candidate of a lane again and tests it against all requirements. */
 static SL_DEVICE void fit_again(const struct compass_args *a, const struct compass_lanes *l, uint32_t lane,
                                 struct compass_result *r) {
-  const float momentum_scale = 1.3f, least_integral = 1e-8f; /* less gives no momentum */
+  const float momentum_scale = 1.3f, least_integral = 1e-8f; /* no momentum below this */
   const float *constants = a->tables.constants;
   const struct compass_line line = lane_line(l, lane);
   const struct compass_hits hits = lane_hits(l, lane);
@@ -469,7 +472,7 @@ static SL_DEVICE void fit_again(const struct compass_args *a, const struct compa
                     (uint32_t)(quality(constants, hits.count, p, pt, fit.chi2) >= a->min_quality);
 }
 
-/* Loads a track's candidate into a lane. */
+/* Loads the candidate of a track into a lane. */
 static SL_DEVICE void load_candidate(const struct compass_args *a, uint32_t event, uint32_t item,
                                      struct compass_lanes *l, uint32_t lane) {
   const uint32_t state = a->end_states.offsets[event] + a->selected.track[item], event_first = a->hits.offsets[event];
@@ -493,25 +496,25 @@ static SL_DEVICE void load_candidate(const struct compass_args *a, uint32_t even
   l->integral[lane] = compass_field_integral(a->tables.field_integral, &line);
 }
 
-/* Completes what is written of a track: its hits, one after another, and what the fits gave. */
+/* Writes the hits of an accepted track without gaps, and the results of the fits. */
 static SL_DEVICE void write_track(const struct compass_args *a, uint32_t item, const struct compass_result *r,
                                   uint32_t lane) {
-  uint32_t place = 0;
+  uint32_t count = 0;
   uint16_t *hits = a->candidates.hits + UT_TRACK_HITS_MAX * (size_t)item;
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++)
-    if (hits[layer] != UNUSED) hits[place++] = hits[layer];
-  for (; place < UT_TRACK_HITS_MAX; place++) hits[place] = 0;
+    if (hits[layer] != UNUSED) hits[count++] = hits[layer];
+  for (; count < UT_TRACK_HITS_MAX; count++) hits[count] = 0;
   a->candidates.qop[item] = r->qop[lane] * -a->magnet.sign[0];
   a->candidates.x[item] = r->x[lane];
   a->candidates.tx[item] = r->tx[lane];
 }
 
-/* Fits candidates of the tracks listed again, and writes those that pass. */
+/* Fits the candidates of the listed tracks again and writes the accepted ones. */
 static SL_DEVICE void finish_tracks(const struct compass_args *a, uint32_t event, const uint32_t *items,
                                     uint32_t tracks) {
   struct compass_lanes l;
   struct compass_result r;
-  memset(&l, 0, sizeof l); /* there are lanes beside the last track */
+  memset(&l, 0, sizeof l); /* lanes after the last track are computed, too */
   memset(&r, 0, sizeof r);
   SL_FOR_GROUPS (g, (tracks + 31) / 32, 32) {
     const uint32_t base = 32 * g, count = base < tracks ? tracks - base : 0;
@@ -534,9 +537,9 @@ SL_KERNEL(compass_finish, struct compass_args) {
       const uint32_t count = end - first < LISTED ? end - first : LISTED;
       uint32_t length = 0;
       SL_FOR_BLOCK (i, count) {
-        const uint32_t wanted = i < count && a.candidates.hit_count[first + i] > 0;
-        const uint32_t place = sl_block_append(wanted, &length);
-        if (wanted) items[place] = first + i;
+        const uint32_t listed = i < count && a.candidates.hit_count[first + i] > 0;
+        const uint32_t index = sl_block_append(listed, &length);
+        if (listed) items[index] = first + i;
       }
       __syncthreads();
       finish_tracks(&a, event, items, length);

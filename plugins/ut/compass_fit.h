@@ -1,4 +1,4 @@
-/* compass_fit.h: the two fits of ut.compass, and what the magnet does between them (README.md, "Tracks"). */
+/* compass_fit.h: the two fits of ut.compass and the field integral (README.md, "Tracks"). */
 #ifndef UT_COMPASS_FIT_H
 #define UT_COMPASS_FIT_H
 
@@ -11,29 +11,29 @@ struct compass_line {
   float x, y, z, tx, ty;
 };
 
-/* Hits of a candidate by layer, with x where the track is in y. A layer without one has a hit of weight 0 in the UT's
- * middle: it adds zeros to sums, so that these are those of the others, and all lanes do the same. */
+/* Hits of a candidate by layer, with x at the y of the track. A layer without a hit has a hit of weight 0 in the middle
+ * of the UT, which does not change the sums, so that all lanes execute the same code. */
 struct compass_hits {
   float x[UT_LAYERS], z[UT_LAYERS], weight[UT_LAYERS];
-  uint32_t count; /* of those that there are */
+  uint32_t count; /* number of real hits */
 };
 
-/* A line through the UT, and how well it fits. */
+/* A straight line through the UT. */
 struct compass_fit {
-  float x, tx; /* in the UT's middle */
+  float x, tx; /* in the middle of the UT */
   float y_offset;
-  float kick; /* change of the sine of the angle, by a magnet in a plane */
+  float kick; /* change of compass_sine in the plane of the magnet */
   float chi2;
 };
 
-/* From metres to mm: slopes are fitted as metres a metre, so that the numbers of a matrix are of one size. */
+/* z is scaled to metres in the fits, so that the elements of a matrix are of similar size. */
 static const float compass_metre = 1e-3f;
 
 /* The sine of the angle between a line and the z axis. */
 static SL_DEVICE float compass_sine(float tx, float ty2) { return tx * sqrtf(1.0f + tx * tx + ty2); }
 
-/* Fits x and slope in the UT to the hits and to where the VELO track passes the magnet's plane at kick_z, given how
- * well its slope is known. */
+/* First fit: x and slope in the UT from the hits and from the VELO track extrapolated to the plane of the magnet at
+ * kick_z, with an error from sigma_slope. */
 static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *line, const struct compass_hits *hits,
                                                      float kick_z, float sigma_slope) {
   struct compass_fit f;
@@ -55,7 +55,7 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
   f.x = (r0 * m11 - r1 * m01) * inverse;
   f.tx = compass_metre * ((m00 * r1 - m01 * r0) * inverse);
   f.y_offset = 0.0f;
-  const float bend = f.x + f.tx * (kick_z - UT_MIDDLE_Z) - kick_x; /* in the magnet's plane */
+  const float bend = f.x + f.tx * (kick_z - UT_MIDDLE_Z) - kick_x; /* in the plane of the magnet */
   f.chi2 = kick_weight * (bend * bend);
   SL_UNROLL
   for (uint32_t h = 0; h < UT_LAYERS; h++) {
@@ -68,8 +68,8 @@ static SL_DEVICE struct compass_fit compass_kick_fit(const struct compass_line *
   return f;
 }
 
-/* Along one axis of the table: which bin, how far into it in bins, and how far the next entry is; that is 0 beyond the
- * axis' ends and in the last entry. */
+/* Position on an axis of a table: bin, 1 if there is a next entry to interpolate to (0 beyond the ends), and fraction
+ * of the bin. */
 struct compass_bin {
   uint32_t index, next;
   float part;
@@ -86,7 +86,7 @@ static SL_DEVICE struct compass_bin compass_find_bin(float value, float low, flo
   return bin;
 }
 
-/* The field integral in units of the table, for tracks that come from near the beam. */
+/* The field integral in units of the table, linear in the three axes, for tracks from the beam line. */
 static SL_DEVICE float compass_field_integral(const float *table, const struct compass_line *line) {
   const float y_slope_least = 0.001f, last_ty = 0.3f, last_origin = 250.0f, last_depth = 800.0f;
   const int is_steep = sl_abs_f32(line->ty) > y_slope_least;
@@ -103,8 +103,8 @@ static SL_DEVICE float compass_field_integral(const float *table, const struct c
   return sum;
 }
 
-/* Fits once more, with the magnet's plane where it is for the track's dy/dz and with what q/p is by now, and with the
- * track free to be off in y. `slope`: of each layer's strips, dx/dy. */
+/* Second fit: the plane of the magnet depends on dy/dz, its error on q/p of the first fit, and the track has a free
+ * offset in y. `slope`: dx/dy of the strips of each layer. */
 static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *line, const struct compass_hits *hits,
                                                      const float *slope, const float *constants, float qop) {
   struct compass_fit f;
@@ -116,7 +116,7 @@ static SL_DEVICE struct compass_fit compass_fast_fit(const struct compass_line *
   const float error_1 = errors[0] + errors_per_p[0] * size, error_2 = errors[1] + errors_per_p[1] * size;
   const float kick_weight = 1.0f / (error_1 * error_1 + error_2 * error_2);
   const float kick_u = compass_metre * (kick_z - UT_MIDDLE_Z);
-  /* symmetric: rows x, slope, offset */
+  /* symmetric matrix: rows x, slope, y offset */
   float m00 = kick_weight, m01 = kick_weight * kick_u, m11 = kick_weight * kick_u * kick_u;
   float m02 = 0.0f, m12 = 0.0f, m22 = 0.0f;
   float r0 = kick_weight * kick_x, r1 = kick_weight * kick_x * kick_u, r2 = 0.0f;

@@ -1,19 +1,19 @@
-/* ut.consolidate: those selected VELO tracks for which hits in the UT were found, with these hits.
- *
- * There is room for every candidate with four hits, so that nothing overflows. Reads 21 bytes a candidate, writes 20 a
- * track and 18 a hit.
+/* ut.consolidate: copies the selected VELO tracks for which UT hits were found, with these hits, in input order.
+ * The output has room for four hits per candidate and cannot overflow.
+ * Cost: reads 21 bytes per candidate; writes 20 per track and 18 per hit.
  */
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>
 
 #define SL_ARGS consolidate_args
-#define CONSOLIDATE(M)                                                                                    \
-  M(IN, selected, ut_selected_tracks, "", "which VELO track each candidate is of")                        \
-  M(IN, candidates, ut_track_candidates, "hit_count hits qop x tx", "from the search")                    \
-  M(IN, hits, ut_hits, "offsets id x y z sector", "the hits that were searched")                          \
-  M(OUT, tracks, ut_tracks, "in the order of the VELO tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(selected))), \
-    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(selected, UT_TRACK_HITS_MAX, 1, 0))))                              \
+#define CONSOLIDATE(M)                                                                                   \
+  M(IN, selected, ut_selected_tracks, "", "VELO track of each candidate")                                \
+  M(IN, candidates, ut_track_candidates, "hit_count hits qop x tx", "UT track candidates of the search") \
+  M(IN, hits, ut_hits, "offsets id x y z sector", "hits of the search")                                  \
+  M(OUT, tracks, ut_tracks, "tracks with UT hits, in the order of the VELO tracks",                      \
+    SL_ITEMS(SL_ONE(SL_ITEMS_TERM(selected))),                                                           \
+    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(selected, UT_TRACK_HITS_MAX, 1, 0))))                             \
   M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(selected)))
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 

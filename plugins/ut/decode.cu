@@ -1,14 +1,12 @@
-/* ut.decode: UT hits from raw banks of versions 3 and 4, by groups of sectors, sorted (README.md, "Hits"). The steps
- * are in decode_event.h; here is how hits are dealt to threads.
- *
- * A thread a hit: some 7 hits a bank, and up to 60 in one, would leave most lanes idle if banks were dealt out. A
- * thread finds its hit's bank by a binary search among the numbers of the banks' first hits. A hit of version 4 that
- * goes on where the one before it ended belongs to that one's cluster, and is none of its own. A thread alone (cpu)
- * takes banks one after another.
+/* ut.decode: UT hits from raw banks of versions 3 and 4, by group of sectors, sorted (README.md, "Hits").
+ * The steps are in decode_event.h; this file distributes hits over threads.
+ * Parallelism: GPU: one thread per hit, because banks have 7 hits on average but up to 60; a thread finds its bank by
+ * binary search in the first hits of the banks. A hit of version 4 that continues the cluster of the previous hit is
+ * skipped. CPU: one thread takes the banks in order.
  */
 #include "decode_event.h"
 
-/* The bank of hit `i`: the last one that does not begin after it. */
+/* The slot of the bank of hit `i`: the last one with place[slot] <= i. */
 static SL_DEVICE uint32_t find_bank(const uint16_t *place, uint32_t i) {
   uint32_t bank = 0;
   for (uint32_t step = BANK_SLOTS / 2; step > 0; step /= 2)
@@ -16,7 +14,7 @@ static SL_DEVICE uint32_t find_bank(const uint16_t *place, uint32_t i) {
   return bank;
 }
 
-/* The cluster that begins with hit `i` of a lane; 0 if none does. */
+/* Reads the cluster that begins with hit `i` of a lane. Returns 0 if no cluster begins there. */
 static SL_DEVICE uint32_t v4_cluster_at(const uint32_t *words, uint32_t lane, uint32_t count, uint32_t i,
                                         struct ut_cluster *c) {
   uint32_t end = i + 1, strip = ut_v4_hit_strip(ut_v4_hit(words, lane, i));
@@ -25,7 +23,7 @@ static SL_DEVICE uint32_t v4_cluster_at(const uint32_t *words, uint32_t lane, ui
   return ut_v4_next_cluster(words, lane, end, &i, c) ? 1u : 0u;
 }
 
-/* The cluster of a bank's hit `i`; 0 if it has none. A lane beyond the sixth is the caller's matter. */
+/* Reads the cluster that begins with hit `i` of a bank. Returns 0 if there is none. Does not check c->lane. */
 static SL_DEVICE uint32_t cluster_at(const uint32_t *words, uint32_t is_v4, uint32_t i, struct ut_cluster *c) {
   if (!is_v4) {
     *c = ut_v3_cluster(words, i);
@@ -76,5 +74,5 @@ static int prepare(const struct sl_services *s, void *args) {
 
 static int run(const struct sl_launch *l, const struct decode_args *a) { return RUN_DECODE(l, decode_hits, *a); }
 
-SL_ALGORITHM(decode, "UT hits from raw banks, by groups of sectors, sorted", 256, run, SL_ERRORS_OF(decode_errors),
+SL_ALGORITHM(decode, "UT hits from raw banks, by group of sectors, sorted", 256, run, SL_ERRORS_OF(decode_errors),
              SL_PREPARE(prepare));

@@ -1,23 +1,12 @@
-/* decode_event.h: what it takes to decode an event's UT banks, but for how they are dealt to threads: decode.cu deals
- * out hits; bench/ut_decoding compares that with other ways.
- *
- * Hits stand by group of sectors, in a group by (y, id). Nearly all of this order is known before any hit is: the
- * sectors of a group that stand above each other never have the same y. A *band* is such a sector, or several of a
- * group whose strips' lower ends reach over the same y; bands are numbered by group, in a group by y, so that the order
- * is by (band, y, id). A hit's band follows from its lane, by a table of 16 bits.
- *
- * Count, scan, write:
- * 1. The first kernel checks the headers, a thread a bank, and numbers the hits (begin_event). Then each hit gets a
- *    key, which says all of it but where in its strip it is, and the hits of each band are counted (take_cluster, by
- *    who deals the hits out). Sums of these are the bands' places, where hits are listed by band, in a band in an order
- *    that depends on that of threads (list_by_band). How many hits the events before have is not known yet: an event's
- *    keys and list stand in whatever piece of the slice's memory is free next.
- * 2. The scan makes offsets of the events' sums.
- * 3. write_hits gives each hit its rank among the keys of its band, which does not depend on threads, since no two are
- *    equal. Where two are equal, a strip was hit twice, and the event is refused.
- *
- * Work per event: each hit's 2 bytes are read once, 12 are twice written and read again, and 22 written; a hit is
- * compared with the others of its band, which are 3 on average and at most some 20.
+/* decode_event.h: decoding of the UT banks of an event. decode.cu distributes hits over threads; bench/ut_decoding
+ * compares this with other distributions (README.md, "Hits" and "Bands").
+ *   1. Count (begin_event, take_cluster, list_by_band): check the bank headers, number the hits, make a 64-bit key of
+ *      each hit (band, y, lane, strip), and list the keys by band.
+ *   2. The scan turns hit counts into offsets.
+ *   3. Write (write_hits): rank each hit among the keys of its band and write it.
+ * A band is a sector, or several sectors of a group with overlapping y; bands ascend with (group, y).
+ * Determinism: hits are ordered by (band, y, id). Two equal ids mean a strip was hit twice: the event is refused.
+ * Cost: 2 bytes read per hit, 12 written and read twice, 22 written; 3 comparisons per hit on average, 20 at most.
  */
 #ifndef UT_DECODE_EVENT_H
 #define UT_DECODE_EVENT_H
@@ -28,12 +17,12 @@
 
 #include <sluice/kernel.h>
 
-/* Why an event is refused; beside those of bank_words.h, whose codes are their numbers. */
+/* Event errors in addition to the faults of bank_words.h. */
 enum {
   UT_DECODE_TWO_BANKS = UT_BANK_FAULT_COUNT,
   UT_DECODE_TWO_HITS,
   UT_DECODE_TOO_MANY,
-  UT_DECODE_MARKED, /* these refuse nothing */
+  UT_DECODE_MARKED, /* from here on: data are ignored, the event is not refused */
   UT_DECODE_NO_SECTOR
 };
 
@@ -41,27 +30,28 @@ enum {
 static const struct sl_event_error decode_errors[] = {
     UT_BANK_FAULTS(UT_DECODE_FAULT_){UT_DECODE_TWO_BANKS, 0, "two UT banks of one board (detail: its number)"},
     {UT_DECODE_TWO_HITS, 0, "a UT bank has a strip twice (detail: the number of its board)"},
-    {UT_DECODE_TOO_MANY, 0, "more than 32767 UT hits in an event (detail: how many)"},
+    {UT_DECODE_TOO_MANY, 0, "more than 32767 UT hits in an event (detail: their number)"},
     {UT_DECODE_MARKED, 0,
-     "a UT bank is left out, which the readout marked as bad by a count of 255 in a lane (detail: its source id)"},
-    {UT_DECODE_NO_SECTOR, 0, "UT hits are left out that are of no sector (detail: their bank's source id)"}};
+     "a UT bank is ignored, because the readout marked it as bad by a count of 255 in a lane (detail: its source id)"},
+    {UT_DECODE_NO_SECTOR, 0, "UT hits of lanes without a sector are ignored (detail: the source id of their bank)"}};
 
 enum {
-  BANK_SLOTS = 256, /* UT_BOARDS, and one at the end, up to a power of two */
+  BANK_SLOTS = 256, /* UT_BOARDS + 1, rounded up to a power of two */
   BOARD_WORDS = (UT_BOARDS + 31) / 32,
   GROUP_SLOTS = UT_GROUPS_MAX + 1,
   BAND_SLOTS = UT_SECTORS + 1,
   NO_BAND = UINT16_MAX
 };
 
-/* A block is one thread, which then works in order: known when it is compiled, so that GPUs have no code for it. */
+/* 1 if a block is one thread, which works in order. A compile-time constant, so that GPUs have no code for this case.
+ */
 #if defined(SL_TARGET_CPU)
 enum { IS_ALONE = 1 };
 #else
 enum { IS_ALONE = 0 };
 #endif
 
-/* What a lane's sector does to a strip's place, in the lane's record. */
+/* Geometry of the sector of a lane: fields of its record in `lanes`. */
 enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
 
 /* Further arguments of the algorithm that includes this header. */
@@ -70,24 +60,24 @@ enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
 #endif
 
 #define SL_ARGS decode_args
-#define DECODE(M)                                                                                                     \
-  M(IN, banks, ut_banks, "offsets source_id version size_bytes first_word payload", "banks of an event in any order") \
-  M(IN, geometry, ut_geometry, "lane_channel dy x0 dx_di y0 dy_di z0 dz_di", "sectors")                               \
-  M(IN, groups, ut_sector_groups, "lane_sector lane_group", "groups of sectors")                                      \
-  M(OUT, hits, ut_hits, "by group, y and id",                                                                         \
-    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 2, 1, 0), SL_BUDGET_TERM(hits_per_event, UT_HITS_MAX))))                \
-  M(BUDGET, hits_per_event, 2000, 1, 100000, "UT hits, on average over a slice")                                      \
-  M(SCRATCH, keys_used, u32, "how many keys are given away", SL_ONE(SL_CONSTANT_TERM(1)))                             \
-  M(SCRATCH, keys_begin, u32, "where the keys of each event begin", SL_ONE(SL_EVENTS_TERM(1, 0)))                     \
-  M(SCRATCH, keys, u64, "of an event's hits, two for each word of the payloads",                                      \
-    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
-  M(SCRATCH, strips, f32, "their places, in strips from the sector's first",                                          \
-    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
-  M(SCRATCH, listed_keys, u64, "these by band", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                           \
-  M(SCRATCH, listed_strips, f32, "and their places", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                      \
-  M(TABLE, lanes, f32, "a record of 8 values for each lane")                                                          \
-  M(TABLE, lane_band, u16, "band of each lane; 65535: nothing is connected")                                          \
-  M(TABLE, group_band, u16, "first band of each group; then their number")                                            \
+#define DECODE(M)                                                                                              \
+  M(IN, banks, ut_banks, "offsets source_id version size_bytes first_word payload", "UT banks, in any order")  \
+  M(IN, geometry, ut_geometry, "lane_channel dy x0 dx_di y0 dy_di z0 dz_di", "sectors and readout lanes")      \
+  M(IN, groups, ut_sector_groups, "lane_sector lane_group", "groups of sectors")                               \
+  M(OUT, hits, ut_hits, "UT hits, sorted by group, y and id",                                                  \
+    SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 2, 1, 0), SL_BUDGET_TERM(hits_per_event, UT_HITS_MAX))))         \
+  M(BUDGET, hits_per_event, 2000, 1, 100000, "UT hits, on average over a slice")                               \
+  M(SCRATCH, keys_used, u32, "number of keys that are assigned to events", SL_ONE(SL_CONSTANT_TERM(1)))        \
+  M(SCRATCH, keys_begin, u32, "index of the first key of each event", SL_ONE(SL_EVENTS_TERM(1, 0)))            \
+  M(SCRATCH, keys, u64, "sort keys of the hits, two for each word of the payloads",                            \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                \
+  M(SCRATCH, strips, f32, "positions of the hits, in strips from the first strip of the sector",               \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                \
+  M(SCRATCH, listed_keys, u64, "sort keys of the hits, by band", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))   \
+  M(SCRATCH, listed_strips, f32, "positions of the hits, by band", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))) \
+  M(TABLE, lanes, f32, "geometry of the sector of each readout lane, 8 values per lane")                       \
+  M(TABLE, lane_band, u16, "band of each readout lane; 65535: nothing is connected")                           \
+  M(TABLE, group_band, u16, "first band of each group; then the number of bands")                              \
   DECODE_MORE(M)
 SL_ARGUMENTS(decode, DECODE);
 
@@ -109,33 +99,33 @@ static void fill_records(const struct decode_args *a, float *lanes) {
   }
 }
 
-/* y of the lower end of a lane's first strip, and beyond its last: all others are between them, rounded as they are. */
-struct reach {
+/* Range of y of the lower ends of all strips of a lane. */
+struct y_range {
   float least, most;
 };
-static struct reach reach_of(const float *record) {
+static struct y_range y_range_of(const float *record) {
   const float first = record[Y0], last = record[Y0] + (float)UT_SECTOR_STRIPS * record[DY_DI];
-  struct reach r;
+  struct y_range r;
   r.least = last < first ? last : first;
   r.most = last < first ? first : last;
   return r;
 }
 
-/* The lanes of a group, by the least y. Returns how many there are. */
+/* Lists the lanes of a group by their least y. Returns their number. */
 static uint32_t list_group(const struct decode_args *a, const float *lanes, uint32_t group, uint16_t *list) {
   uint32_t count = 0;
   for (uint32_t lane = 0; lane < UT_LANES; lane++) {
     if (a->groups.lane_group[lane] != group) continue;
-    const float least = reach_of(lanes + RECORD_FLOATS * lane).least;
-    uint32_t place = count++;
-    for (; place > 0 && reach_of(lanes + RECORD_FLOATS * list[place - 1]).least > least; place--)
-      list[place] = list[place - 1];
-    list[place] = (uint16_t)lane;
+    const float least = y_range_of(lanes + RECORD_FLOATS * lane).least;
+    uint32_t index = count++;
+    for (; index > 0 && y_range_of(lanes + RECORD_FLOATS * list[index - 1]).least > least; index--)
+      list[index] = list[index - 1];
+    list[index] = (uint16_t)lane;
   }
   return count;
 }
 
-/* Lanes of one sector reach over the same y, so that there are no more bands than sectors. */
+/* Numbers the bands. Lanes of one sector have equal ranges of y, so there are at most as many bands as sectors. */
 static void number_bands(const struct decode_args *a, const float *lanes, uint16_t *lane_band, uint16_t *group_band) {
   uint16_t list[UT_LANES], bands = 0;
   for (uint32_t lane = 0; lane < UT_LANES; lane++) lane_band[lane] = NO_BAND;
@@ -144,7 +134,7 @@ static void number_bands(const struct decode_args *a, const float *lanes, uint16
     float most = 0;
     group_band[group] = bands;
     for (uint32_t i = 0; i < count; i++) {
-      const struct reach r = reach_of(lanes + RECORD_FLOATS * list[i]);
+      const struct y_range r = y_range_of(lanes + RECORD_FLOATS * list[i]);
       if (i == 0 || r.least > most) bands++;
       if (i == 0 || r.most > most) most = r.most;
       lane_band[list[i]] = (uint16_t)(bands - 1);
@@ -153,7 +143,7 @@ static void number_bands(const struct decode_args *a, const float *lanes, uint16
   group_band[UT_GROUPS_MAX] = bands;
 }
 
-/* Returns the band of each lane, or NULL. */
+/* Fills the tables. Returns lane_band, or NULL without memory. */
 static const uint16_t *prepare_tables(const struct sl_services *s, const struct decode_args *a) {
   float *lanes = (float *)s->make_table(s->context, "lanes", (uint32_t)UT_LANES * RECORD_FLOATS);
   uint16_t *lane_band = (uint16_t *)s->make_table(s->context, "lane_band", UT_LANES);
@@ -166,12 +156,12 @@ static const uint16_t *prepare_tables(const struct sl_services *s, const struct 
 
 /* ------------------------------------------------------------------------------------------------------- keys */
 
-/* 11 bits of band, 32 of y, 11 of lane, 9 of strip, and whether the bank has version 4. Hits of a lane compare as their
- * keys do; ids do not go by lane. */
+/* A key: 11 bits of band, 32 of y, 11 of lane, 9 of strip, 1 bit: version 4. Keys order hits of one lane like (y, id),
+ * but not hits of different lanes with equal y, because ids do not ascend with the lane. */
 enum { KEY_STRIP = 1, KEY_LANE = 10, KEY_Y = 21, KEY_BAND = 53 };
-#define NO_KEY UINT64_MAX /* of a hit that goes on where another ended, or is of no sector */
+#define NO_KEY UINT64_MAX /* no hit: the strip continues a cluster, or its lane has no sector */
 
-/* Floats by their size as integers, -0 before 0: all bits of negative ones are turned, of others the sign. */
+/* Maps floats to integers of the same order, -0 before 0: inverts all bits of negative numbers, else the sign bit. */
 static SL_DEVICE uint32_t ordered(float y) {
   const uint32_t bits = sl_bits_from_f32(y), is_negative = bits >> 31;
   return bits ^ ((0u - is_negative) | 1u << 31);
@@ -189,7 +179,7 @@ static SL_DEVICE uint32_t key_id(const struct decode_args *a, uint64_t key) {
                (uint32_t)(key >> KEY_STRIP) & (UT_SECTOR_STRIPS - 1));
 }
 
-/* Whether a hit of the same band stands before another. Refuses the event where both are one. */
+/* 1 if a hit is sorted before another one of the same band. Refuses the event if both have the same id. */
 static SL_DEVICE uint32_t key_is_before(const struct decode_args *a, uint32_t event, uint64_t key, uint64_t other) {
   const uint64_t difference = key ^ other;
   if (difference >> KEY_Y != 0) return key < other ? 1u : 0u;
@@ -201,16 +191,16 @@ static SL_DEVICE uint32_t key_is_before(const struct decode_args *a, uint32_t ev
 
 /* ------------------------------------------------------------------------------------------------------ banks */
 
-/* An event's banks, as the block keeps them. */
+/* The banks of an event, in shared memory. */
 struct bank_slots {
-  uint16_t place[BANK_SLOTS]; /* number of each bank's first hit; then that of all hits; then that of none */
-  uint16_t lanes[BANK_SLOTS]; /* its board's first lane, and BANK_IS_V4 */
+  uint16_t place[BANK_SLOTS]; /* index of the first hit of each bank; then the number of hits; then 65535 */
+  uint16_t lanes[BANK_SLOTS]; /* first lane of the board | BANK_IS_V4 */
   uint32_t first_word[BANK_SLOTS];
-  uint32_t claims[BOARD_WORDS]; /* a bit for each board */
+  uint32_t claims[BOARD_WORDS]; /* a bit for each board that has a bank */
 };
 enum { BANK_IS_V4 = 1 << 15 };
 
-/* The hits of a bank that is not refused, for its slot; 0 with *wrong set where it refuses the event. */
+/* Checks a bank and fills its slot. Returns its number of hits; sets *wrong if the event is refused. */
 static SL_DEVICE uint32_t open_bank(const struct decode_args *a, uint32_t event, uint32_t index, uint32_t slot,
                                     struct bank_slots *b, uint32_t *wrong) {
   const uint32_t first_word = a->banks.first_word[index], source_id = a->banks.source_id[index];
@@ -240,18 +230,19 @@ static SL_DEVICE uint32_t open_bank(const struct decode_args *a, uint32_t event,
   return hits;
 }
 
-/* What the threads that decode an event share. Its pointers are all to shared memory: of a structure that has others
- * too, nvcc 13 takes all for those. */
+/* Decoding of an event by a block. All pointers are to shared memory: nvcc 13 treats all pointers of a struct as
+ * generic if one of them is. */
 struct decoding {
   struct bank_slots *banks;
-  uint32_t *next; /* of each band: how many hits; then where the next one is listed */
-  uint32_t first; /* where the keys of the event begin */
+  uint32_t *next; /* per band: number of hits, then index of the next listed hit */
+  uint32_t first; /* index of the first key of the event */
   uint32_t event, bank_count;
-  uint32_t hits;  /* of all banks, those without a cluster too; 0: the event is refused, or has none */
-  uint32_t wrong; /* this thread saw a channel that does not exist */
+  uint32_t hits;  /* of all banks, including strips that continue a cluster; 0: the event is refused or has no hits */
+  uint32_t wrong; /* 1 if this thread saw an invalid channel */
 };
 
-/* Checks the banks and numbers their hits, a thread a bank; without hits in bands so far. */
+/* Checks the banks and numbers their hits, one thread per bank; clears the bands. Called by all threads of the block.
+ */
 static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32_t event, struct bank_slots *b,
                                              uint32_t *next) {
   const uint32_t begin = a->banks.offsets[event], banks = a->banks.offsets[event + 1] - begin;
@@ -274,7 +265,7 @@ static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32
   d.next = next;
   d.event = event;
   d.bank_count = banks;
-  d.hits = sl_block_sum_u32(wrong) > 0 || sum > UT_HITS_MAX ? 0 : sum; /* more banks than slots are wrong, too */
+  d.hits = sl_block_sum_u32(wrong) > 0 || sum > UT_HITS_MAX ? 0 : sum; /* with more banks than slots, `wrong` is set */
   d.wrong = 0;
   if (threadIdx.x == 0) a->keys_begin[event] = atomicAdd(a->keys_used, d.hits);
   __syncthreads();
@@ -284,15 +275,15 @@ static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32
 
 /* --------------------------------------------------------------------------------------------------- clusters */
 
-/* How many strips from the first one of the sector a cluster is. Version 4 counts from the other end in some. */
+/* Distance of a cluster from the first strip of the sector, in strips. Version 4 counts backwards in some sectors. */
 static SL_DEVICE float strips_from_first(const float *record, uint32_t is_v4, const struct ut_cluster *c) {
   return is_v4 && record[IS_FLIPPED] != 0.0f ? (float)(UT_SECTOR_STRIPS - 1) - c->place : c->place;
 }
 
-/* The band of a lane, by the map. */
+/* The band of a lane, from the table. */
 static SL_DEVICE uint32_t band_by_map(const struct decode_args *a, uint32_t lane) { return a->lane_band[lane]; }
 
-/* Hit number `i` is none, since its channel does not exist or is of no sector. */
+/* Marks hit `i` as NO_KEY: its lane has no sector (warning) or does not exist (the event is refused). */
 static SL_DEVICE void drop_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
                                    const struct ut_cluster *c) {
   const uint32_t source_id = a->banks.source_id[a->banks.offsets[d->event] + bank];
@@ -305,7 +296,7 @@ static SL_DEVICE void drop_cluster(const struct decode_args *a, struct decoding 
   }
 }
 
-/* Hit number `i` is this cluster, in the band that `band_of` gives for its lane. */
+/* Makes the key of hit `i` from a cluster and counts it in the band that `band_of` returns for its lane. */
 static SL_DEVICE void take_cluster(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t i,
                                    const struct ut_cluster *c,
                                    uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
@@ -323,7 +314,7 @@ static SL_DEVICE void take_cluster(const struct decode_args *a, struct decoding 
   atomicAdd(&d->next[band], 1u);
 }
 
-/* Where y falls with the strip, a thread alone numbers hits from the last one, so that their keys ascend. */
+/* 1 if y decreases with the strip. A single thread then numbers the hits of a lane backwards, so that keys ascend. */
 static SL_DEVICE uint32_t counts_down(const struct decode_args *a, const struct decoding *d, uint32_t bank) {
   return a->lanes[RECORD_FLOATS * (d->banks->lanes[bank] % BANK_IS_V4) + DY_DI] < 0.0f ? 1u : 0u;
 }
@@ -331,7 +322,7 @@ static SL_DEVICE uint32_t number_of(uint32_t is_down, uint32_t i, uint32_t count
   return is_down ? count - 1 - i : i;
 }
 
-/* The clusters of a lane of version 4, whose first hit has number `first`. */
+/* Takes the clusters of a lane of version 4; its first hit has the index `first`. */
 static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding *d, uint32_t bank, uint32_t lane,
                                    uint32_t first, uint32_t count,
                                    uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
@@ -344,13 +335,13 @@ static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding 
   }
 }
 
-/* A bank's clusters, which a thread takes alone. */
+/* Takes all clusters of a bank by one thread. */
 static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d, uint32_t bank,
                                 uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
   uint32_t first = d->banks->place[bank];
   const uint32_t hits = d->banks->place[bank + 1] - first;
-  if (hits == 0) return; /* or left out */
+  if (hits == 0) return; /* empty or ignored */
   if (d->banks->lanes[bank] < BANK_IS_V4) {
     const uint32_t is_down = counts_down(a, d, bank);
     for (uint32_t i = 0; i < hits; i++) {
@@ -366,7 +357,7 @@ static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d,
   }
 }
 
-/* After all clusters: where each band begins. Writes where each group does, and how many hits there are. */
+/* After all clusters: computes the first hit of each band; writes group_first and the number of hits. */
 static SL_DEVICE void place_bands(const struct decode_args *a, const struct decoding *d) {
   const uint32_t bands = a->group_band[UT_GROUPS_MAX], each = (bands + blockDim.x - 1) / blockDim.x;
   const uint32_t begin = threadIdx.x * each, end = begin + each < bands ? begin + each : bands;
@@ -386,9 +377,9 @@ static SL_DEVICE void place_bands(const struct decode_args *a, const struct deco
   __syncthreads();
 }
 
-/* Lists the hits by band. Every thread of the block calls it, after all clusters. */
+/* Lists the hits by band, after all clusters. Called by all threads of the block. */
 static SL_DEVICE void list_by_band(const struct decode_args *a, const struct decoding *d) {
-  if (sl_block_sum_u32(d->wrong) > 0) { /* the same for all threads */
+  if (sl_block_sum_u32(d->wrong) > 0) { /* uniform in the block */
     for (uint32_t i = threadIdx.x; i < BAND_SLOTS; i += blockDim.x) d->next[i] = 0;
     __syncthreads();
     place_bands(a, d);
@@ -402,12 +393,12 @@ static SL_DEVICE void list_by_band(const struct decode_args *a, const struct dec
     a->listed_keys[slot] = key;
     a->listed_strips[slot] = a->strips[d->first + i];
   }
-  __syncthreads(); /* what the block shares is free */
+  __syncthreads(); /* shared memory is free for the next event */
 }
 
 /* ------------------------------------------------------------------------------------------------------ write */
 
-/* An event's hits, as they are listed. */
+/* The listed hits of an event. */
 struct listed_hits {
   uint64_t *keys;
   float *strips;
@@ -420,7 +411,7 @@ static SL_DEVICE struct listed_hits hits_of(const struct decode_args *a, uint32_
   return h;
 }
 
-/* Where the hit that is listed at `slot` belongs. Those of each band stand together. */
+/* Index of the hit listed at `slot` in the sorted hits. Hits of a band are contiguous in the list. */
 static SL_DEVICE uint32_t rank_of(const struct decode_args *a, uint32_t event, const uint64_t *keys, uint32_t hits,
                                   uint32_t slot) {
   const uint64_t own = keys[slot];
@@ -450,7 +441,7 @@ static SL_DEVICE void write_hit(const struct decode_args *a, uint64_t key, float
   a->hits.sector[to] = a->groups.lane_sector[lane];
 }
 
-/* Writes hits as they are listed. Returns whether that was in order for certain. */
+/* Writes hits in list order. Returns 1 if this is certainly the sorted order. */
 static SL_DEVICE uint32_t write_as_listed(const struct decode_args *a, const struct listed_hits *h, uint32_t first,
                                           uint32_t hits) {
   uint64_t last = 0;
@@ -480,7 +471,7 @@ static SL_DEVICE void sort_list(const struct decode_args *a, uint32_t event, con
   }
 }
 
-/* Writes hits by a thread alone. They are in order already where banks have them by lane and strip, as they do. */
+/* Writes hits by one thread. The list is sorted already if the banks have hits by lane and strip, which is usual. */
 static SL_DEVICE void write_in_order(const struct decode_args *a, uint32_t event, const struct listed_hits *h,
                                      uint32_t first, uint32_t hits) {
   if (write_as_listed(a, h, first, hits)) return;
@@ -488,10 +479,10 @@ static SL_DEVICE void write_in_order(const struct decode_args *a, uint32_t event
   write_as_listed(a, h, first, hits);
 }
 
-/* Writes an event's hits, a thread a hit. */
+/* Writes the hits of an event, one thread per hit. */
 static SL_DEVICE void write_hits(const struct decode_args *a, uint32_t event) {
   const uint32_t first = a->hits.offsets[event], hits = a->hits.offsets[event + 1] - first;
-  if (hits == 0) { /* none, or refused, or the slice overflowed */
+  if (hits == 0) { /* no hits, event refused, or the slice overflowed */
     for (uint32_t i = threadIdx.x; i < GROUP_SLOTS; i += blockDim.x)
       a->hits.group_first[(size_t)event * GROUP_SLOTS + i] = 0;
     return;
@@ -515,7 +506,7 @@ SL_KERNEL(decode_write, struct decode_args) {
   SL_FOR_EVENTS (event, a.events) write_hits(&a, event);
 }
 
-/* What `run` returns; `kernel` takes the clusters. */
+/* Body of `run`; `kernel` makes the keys and lists them. Returns a status. */
 #define RUN_DECODE(l, kernel, args)                                                                \
   __extension__({                                                                                  \
     int status = SL_LAUNCH(l, decode_begin, SL_PER_NODE(1), args);                                 \

@@ -1,4 +1,4 @@
-/* description.c: the statements of a description of the UT; its sectors, channels and readout boards. */
+/* description.c: reads a description of the UT and computes its sectors, channels and readout boards. */
 #include "ut/description.h"
 
 #include "ut_nominal_text.h"
@@ -45,15 +45,15 @@ static const struct statement_kind kinds[] = {
     {"halves", .repeats = 1, .read = read_halves},
     {"quarters", .repeats = 1, .read = read_quarters}};
 
-/* ------------------------------------------------------------------------------------------ what follows */
+/* -------------------------------------------------------------------------------------- derived quantities */
 
-/* A number as it was written, with four decimals at most. */
+/* The decimal number, of at most four decimals, from which `x` was rounded. */
 static double ut_exact(float x) {
   const double scaled = (double)x * 1e4;
   return (double)(int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5)) / 1e4;
 }
 
-/* Of an angle in degrees, by their series. */
+/* Sine and cosine of an angle in degrees, from their power series, for the same bits on all machines. */
 static void ut_sine_cosine(double degrees, double *sine, double *cosine) {
   enum { TERMS = 24 };
   const double angle = degrees * 3.14159265358979323846 / 180.0;
@@ -66,14 +66,14 @@ static void ut_sine_cosine(double degrees, double *sine, double *cosine) {
   }
 }
 
-/* One of a sensor's sectors: across it -1 and 1 are the halves towards smaller and larger x, 0 is both; along it
- * likewise. */
+/* The part of a sensor that a sector covers. across: -1, 1: half at smaller, larger x; 0: full width. along: -1, 1:
+ * lower, upper half; 0: full length. */
 struct ut_part {
   int across, along;
 };
 
-/* A sector's place, from that of its stave and its row. The experiment's files have half the distance of the first and
- * the last strip, and half a length, rounded to single precision before all else, and so has this. */
+/* Computes the position of a sector from its stave and row. As in the experiment's files, half the distance between the
+ * first and the last strip and half the length are rounded to float32 first. */
 static void ut_place_sector(struct ut_description *d, uint32_t index, struct ut_part part) {
   struct ut_sector_description *s = &d->sectors[index];
   const struct ut_layer_description *layer = &d->layers[s->layer];
@@ -89,7 +89,7 @@ static void ut_place_sector(struct ut_description *d, uint32_t index, struct ut_
   const double depth = ut_exact(d->stave_depth) + (s->row % 2 ? -1 : 1) * ut_exact(d->sensor_depth);
   double sine, cosine;
   ut_sine_cosine(ut_exact(layer->stereo), &sine, &cosine);
-  /* Staves are turned about their own middle on the x axis, but the innermost ones about the beam. */
+  /* Staves are rotated about their middle on the x axis, the innermost ones about the beam. */
   const double turned = s->stave == 0 ? stave : 0;
   d->pitch[index] = (float)pitch;
   d->dy[index] = (float)(length * cosine);
@@ -110,8 +110,7 @@ static void ut_place_sector(struct ut_description *d, uint32_t index, struct ut_
   s->half_length = (float)(0.5 * length);
 }
 
-/* Adds a sector after the `count` ones that there are. `slot`: of the 16 of a stave, two of which only quarters fill.
- */
+/* Appends a sector. `slot`: one of the 16 slots of a stave (README.md). Returns 0 if there are too many sectors. */
 static int ut_add_sector(struct ut_description *d, struct ut_sector_description s, uint32_t slot, struct ut_part part,
                          uint32_t *count) {
   if (*count == UT_SECTORS) return 0;
@@ -124,8 +123,8 @@ static int ut_add_sector(struct ut_description *d, struct ut_sector_description 
   return 1;
 }
 
-/* The sectors of a sensor, from below. Those of the lower half of a stave stand in the order of their numbers, those
- * of the upper half in the opposite one. */
+/* Appends the sectors of a sensor, from below: by ascending number in the lower half of a stave, descending in the
+ * upper half. Returns 0 if there are too many sectors. */
 static int ut_add_sensor(struct ut_description *d, struct ut_sector_description s, uint32_t *count) {
   const int is_near = s.stave < UT_STAVES_WITH_SLOTS, is_lower = s.row < UT_ROWS / 2;
   const enum ut_sensor_kind kind = is_near ? (enum ut_sensor_kind)d->kinds[s.stave][s.row] : UT_WHOLE;
@@ -138,14 +137,14 @@ static int ut_add_sensor(struct ut_description *d, struct ut_sector_description 
       const int is_inner = (s.sector == 0) == (d->first_is_inner[s.stave][s.row] != 0);
       const int is_right = is_inner == (s.side == UT_DOWN);
       const struct ut_part part = {is_right ? 1 : -1, kind == UT_HALVES ? 0 : along ? 1 : -1};
-      const uint32_t first = is_lower || kind == UT_HALVES ? slot : slot - 1; /* of quarters: 6, 7; 8, 9 */
+      const uint32_t first = is_lower || kind == UT_HALVES ? slot : slot - 1; /* quarters: 6, 7 or 8, 9 */
       if (!ut_add_sector(d, s, first + along, part, count)) return 0;
     }
   }
   return 1;
 }
 
-/* Sectors are numbered by layer, side, x, y. */
+/* Appends all sectors, ordered by layer, side, x, y. Returns their number, or 0 if there are too many. */
 static uint32_t ut_add_sectors(struct ut_description *d) {
   uint32_t count = 0;
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
@@ -170,8 +169,8 @@ static uint32_t ut_add_sectors(struct ut_description *d) {
   return count;
 }
 
-/* Boards take the sectors of a layer in their order, six each. Another board begins with the side x < 0's stave 1, with
- * its stave 0, and with the other side's stave 2. 0: there are not enough boards. */
+/* Connects the sectors of each layer in order, six per board. A new board begins at stave 1 and at stave 0 of side x <
+ * 0 and at stave 2 of side x > 0. Returns 0 if there are not enough boards. */
 static int ut_connect_boards(struct ut_description *d) {
   uint32_t board = 0, lane = 0, group = 0;
   for (uint32_t i = 0; i < UT_LANES; i++) d->lane_index[i] = UT_SECTORS;
@@ -196,7 +195,7 @@ static int complete(struct statement *s, void *into) {
   struct ut_description *d = (struct ut_description *)into;
   for (uint32_t layer = 1; layer < UT_LAYERS; layer++)
     if (d->layers[layer].z <= d->layers[layer - 1].z)
-      return statement_refuse(s, "layer %u is not behind layer %u", layer, layer - 1);
+      return statement_refuse(s, "layer %u is not downstream of layer %u", layer, layer - 1);
   const uint32_t count = ut_add_sectors(d);
   if (count == 0) return statement_refuse(s, "the layers have more than the %d sectors expected", UT_SECTORS);
   if (count != UT_SECTORS) return statement_refuse(s, "the layers have %u sectors, expected %d", count, UT_SECTORS);
@@ -208,7 +207,7 @@ static int complete(struct statement *s, void *into) {
     d->layers[layer].along[0] = (float)sine;
   }
   if (ut_connect_boards(d)) return 1;
-  return statement_refuse(s, "the sectors need more than the %d readout boards that there are", UT_BOARDS);
+  return statement_refuse(s, "the sectors need more than %d readout boards", UT_BOARDS);
 }
 
 STATEMENT_DESCRIPTION(ut, kinds, complete);

@@ -1,9 +1,8 @@
-/* ut.geometry: sectors and readout boards of the UT: the nominal ones (nominal.ut), those of another description of
- * that kind, or those of a folder with ut_geometry.bin and ut_boards.bin (README.md, "The detector").
+/* ut.geometry: the constant with sectors and readout boards of the UT. It is made from nominal.ut, from another
+ * description in that format, or from a folder with ut_geometry.bin and ut_boards.bin (README.md, "The detector").
  * ut.geometry_sink writes these files.
  *
- * The values of the files are finite and small enough that no position can overflow, and the sector of a lane that
- * kernels look up is one of the arrays of sectors.
+ * Values from files are checked: they are finite, no position can overflow, and the sector index of each lane is valid.
  */
 #include "geometry/files.h"
 #include "geometry/sink.h"
@@ -51,7 +50,7 @@ static const struct geometry_field board_fields[] = {
     LANES(lane_type, UT_CHANNEL_TYPE, "type of lane"),
     LANES(lane_channel, 0xFFFFFF, "channel of lane")};
 
-/* A sector's place in the arrays follows from its channel, by the numbering that all geometries share. */
+/* Index of the sector with this channel; UT_SECTORS if there is none. All geometries have the same numbering. */
 static uint32_t index_of(const struct ut_description *numbering, uint32_t channel) {
   uint32_t i = 0;
   while (i < UT_SECTORS && numbering->sectors[i].channel != (channel & ~(uint32_t)(UT_SECTOR_STRIPS - 1))) i++;
@@ -73,7 +72,7 @@ static void connect_lane(struct geometry_file *f, const struct ut_geometry *g, c
   if (g->lane_type[i] != UT_CHANNEL_TYPE)
     geometry_fail(f, "board %u, lane %u: type is %u, expected 0 or %d", board, lane, g->lane_type[i], UT_CHANNEL_TYPE);
   else if (g->board_strips[board] == 0)
-    geometry_fail(f, "board %u, lane %u: is connected, but there is no such board", board, lane);
+    geometry_fail(f, "board %u, lane %u: the lane is connected, but the board does not exist", board, lane);
   else if (index == UT_SECTORS)
     geometry_fail(f, "board %u, lane %u: there is no sector %u of module %u, face %u, stave %u, layer %u, side %u",
                   board, lane, named.sector, named.module, named.face, named.stave, named.layer, named.side);
@@ -84,7 +83,7 @@ static void connect_lane(struct geometry_file *f, const struct ut_geometry *g, c
     g->lane_index[i] = index;
 }
 
-/* Not a part of the file: the index of each lane's sector, which follows from the other fields. */
+/* Computes lane_index, which is not in the file. */
 static void connect_lanes(struct geometry_file *f, void *collection) {
   struct ut_geometry *g = (struct ut_geometry *)collection;
   if (f->output) return;
@@ -103,9 +102,8 @@ static const struct geometry_layout files[] = {{"ut_geometry.bin", GEOMETRY_FIEL
 /* ---------------------------------------------------------------------------------------------- the constant */
 
 #define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                            \
-  M(FILE_IN, path, "", FILES,                                                                  \
-    "folder with ut_geometry.bin and ut_boards.bin; or a description; empty: the nominal one") \
+#define GEOMETRY(M)                                                                                                   \
+  M(FILE_IN, path, "", FILES, "folder with ut_geometry.bin and ut_boards.bin; or a description file; empty: nominal") \
   M(OUT, geometry, ut_geometry, "sectors and readout boards")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
@@ -122,7 +120,7 @@ static void take_sectors(const struct ut_description *d, const struct ut_geometr
   memcpy(g->cosine, d->cosine, sizeof d->cosine);
 }
 
-/* Arrays come zeroed. */
+/* Lanes that are not connected keep the zeros of new arrays. */
 static void take_boards(const struct ut_description *d, const struct ut_geometry *g) {
   for (uint32_t i = 0; i < UT_LANES; i++) {
     g->lane_index[i] = d->lane_index[i];

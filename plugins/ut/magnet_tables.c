@@ -1,6 +1,6 @@
-/* ut.magnet_tables: what the magnet does to a track up to the UT: two tables, and the constants of the formulas that go
- * with them (README.md, "The magnet's tables"). They belong to a field: those of the simulation's are nominal; from a
- * folder come LHCb's, whose ut_tables.bin has the tables alone. ut.magnet_tables_sink writes this file.
+/* ut.magnet_tables: the constant with the tables and formula constants that describe the magnetic field up to the UT
+ * (README.md, "Magnet tables"): nominal (field of the simulation), from a calibration, or, from a folder, LHCb's tables
+ * in ut_tables.bin with LHCb's constants. ut.magnet_tables_sink writes this file.
  */
 #include "calibration/read.h"
 #include "geometry/files.h"
@@ -11,7 +11,7 @@
 
 #define FILES "ut_tables.bin"
 
-/* Each table after its number of axes, the bins of each (one less than entries), and the number of entries. */
+/* Each table follows its number of axes, the bins of each axis (one less than entries) and the number of entries. */
 #define LARGEST_ENTRY 1e3
 static const struct geometry_field table_fields[] = {
     GEOMETRY_NUMBER(u32, 2, "axes"),
@@ -29,8 +29,8 @@ static const struct geometry_field table_fields[] = {
 static const struct geometry_layout files[] = {{"ut_tables.bin", GEOMETRY_FIELDS(table_fields)}, {0}};
 
 #define SL_ARGS magnet_tables_args
-#define MAGNET_TABLES(M)                                                                             \
-  M(FILE_IN, path, "", FILES, "folder with ut_tables.bin; or a calibration; empty: the nominal one") \
+#define MAGNET_TABLES(M)                                                                          \
+  M(FILE_IN, path, "", FILES, "folder with ut_tables.bin; or a calibration file; empty: nominal") \
   M(OUT, tables, ut_magnet_tables, "deflections, field integrals and constants")
 SL_HOST_ARGUMENTS(magnet_tables, MAGNET_TABLES);
 
@@ -49,7 +49,7 @@ static void take_constants(const struct calibration *c, float *constants) {
   }
 }
 
-/* What a calibration's tables have at the entries of those of the files. */
+/* Evaluates the tables of a calibration at the entries of the file's tables. */
 static void take_tables(const struct calibration *c, float *deflection, float *field_integral) {
   for (uint32_t i = 0; i < UT_DEFLECTIONS; i++) {
     const uint32_t layer = i % UT_LAYERS, bin = i / UT_LAYERS;
@@ -77,12 +77,11 @@ static int make(const struct sl_services *s, const struct magnet_tables_args *ar
   return status;
 }
 
-SL_CONSTANT(magnet_tables, "what the magnet does to a track up to the UT: nominal, from a calibration, or from files",
-            make);
+SL_CONSTANT(magnet_tables, "magnet tables for tracks up to the UT: nominal, from a calibration, or from files", make);
 
 #undef SL_ARGS
 #define SL_ARGS magnet_tables_sink_args
 #define SINK(M) GEOMETRY_SINK_ARGUMENTS(M, tables, ut_magnet_tables, FILES)
 SL_HOST_ARGUMENTS(magnet_tables_sink, SINK);
 GEOMETRY_SINK_CONSUME(magnet_tables_sink, tables)
-GEOMETRY_SINK(magnet_tables_sink, "writes the magnet's tables as a file that ut.magnet_tables reads", files);
+GEOMETRY_SINK(magnet_tables_sink, "writes the magnet tables as a file that ut.magnet_tables reads", files);

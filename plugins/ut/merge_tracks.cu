@@ -1,19 +1,18 @@
-/* ut.merge_tracks: tracks of one search in the UT, and then those of a second one.
- *
- * Reads and writes 20 bytes a track and 18 a hit.
+/* ut.merge_tracks: concatenates the tracks of two UT searches, event by event.
+ * Cost: reads and writes 20 bytes per track and 18 per hit.
  */
 #include "ut/event_model.h"
 
 #include <sluice/kernel.h>
 
 #define SL_ARGS merge_tracks_args
-#define MERGE_TRACKS(M)                                                           \
-  M(IN, first, ut_tracks, "", "found first")                                      \
-  M(IN, second, ut_tracks, "", "found afterwards")                                \
-  M(OUT, merged, ut_tracks, "of each event the first ones, then the second ones", \
-    SL_ITEMS(SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second))),                \
-    SL_SUBITEMS(SL_SUM(SL_SUBITEMS_TERM(first), SL_SUBITEMS_TERM(second))))       \
-  M(SCRATCH, sources, u64, "input item and event of each selected item",          \
+#define MERGE_TRACKS(M)                                                                                \
+  M(IN, first, ut_tracks, "", "tracks of the first search")                                            \
+  M(IN, second, ut_tracks, "", "tracks of the second search")                                          \
+  M(OUT, merged, ut_tracks, "tracks of the first search, then tracks of the second search, per event", \
+    SL_ITEMS(SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second))),                                     \
+    SL_SUBITEMS(SL_SUM(SL_SUBITEMS_TERM(first), SL_SUBITEMS_TERM(second))))                            \
+  M(SCRATCH, sources, u64, "input item and event of each selected item",                               \
     SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second)))
 SL_ARGUMENTS(merge_tracks, MERGE_TRACKS);
 
@@ -46,4 +45,4 @@ static SL_DEVICE void write_hit(const struct merge_tracks_args *a, struct sl_ite
 
 SL_MERGE_WITH_SUBITEMS(merge_tracks, first, second, merged, merged.hit_offsets, 4, hit_count, write_track, write_hit)
 
-SL_ALGORITHM(merge_tracks, "tracks in the UT of one search, then those of a second one", 64, merge_tracks_run);
+SL_ALGORITHM(merge_tracks, "UT tracks of two searches in one collection", 64, merge_tracks_run);

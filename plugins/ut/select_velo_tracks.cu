@@ -1,8 +1,6 @@
-/* ut.select_velo_tracks: VELO tracks that go forward and pass the UT: at its middle not within the hole around the
- * beam, and not so steep that they miss it. Their lines are those from where they are nearest to the beam.
- *
- * A thread a track decides, and the block of the event gives places in the order of the tracks. Reads 21 bytes a track,
- * twice.
+/* ut.select_velo_tracks: selects forward VELO tracks that may pass the UT: extrapolated from the beam line, they are
+ * outside the hole around the beam at the middle of the UT and not too steep.
+ * Parallelism: one thread per track. Determinism: output in input order. Cost: reads 21 bytes per track, twice.
  */
 #include "ut/event_model.h"
 #include "velo/event_model.h"
@@ -11,11 +9,12 @@
 
 #define SL_ARGS select_velo_tracks_args
 #define SELECT_VELO_TRACKS(M)                                                                                          \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "of all VELO tracks")                           \
-  M(OUT, selected, ut_selected_tracks, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(beamline_states)))) \
-  M(F32, hole_radius, 33.0, 0.0, 1000.0, "mm", "tracks are at least this far from the z axis at the UT's middle")      \
-  M(F32, max_tx, 0.35, 0.0, 10.0, "", "largest slope |dx/dz|")                                                         \
-  M(F32, max_ty, 0.3, 0.0, 10.0, "", "largest slope |dy/dz|")
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "states of all VELO tracks at the beam line")   \
+  M(OUT, selected, ut_selected_tracks, "selected VELO tracks, in input order",                                         \
+    SL_ITEMS(SL_ONE(SL_ITEMS_TERM(beamline_states))))                                                                  \
+  M(F32, hole_radius, 33.0, 0.0, 1000.0, "mm", "smallest distance of a track from the z axis at the middle of the UT") \
+  M(F32, max_tx, 0.35, 0.0, 10.0, "", "largest slope |dx/dz| of a track")                                              \
+  M(F32, max_ty, 0.3, 0.0, 10.0, "", "largest slope |dy/dz| of a track")
 SL_ARGUMENTS(select_velo_tracks, SELECT_VELO_TRACKS);
 
 static SL_DEVICE uint32_t is_selected(const struct select_velo_tracks_args *a, struct sl_item item) {

@@ -1,8 +1,8 @@
-/* banks.h: the VELO banks of an event, checked and put in the order of the sensors. For kernels.
+/* banks.h: checks the VELO banks of an event and orders them by sensor, for kernels (README.md, "Banks").
  *
- * Banks of versions 2 and 3 belong to a sensor and begin with a count word; those of version 4 belong to a pair of
- * sensors, have no count word, and each of their words says which of the two it means. A bank stands in the slot of
- * its first sensor. Both bank types, retina clusters and super-pixels, agree in this (README.md, "Banks").
+ * A bank of version 2 or 3 belongs to one sensor and begins with a count word. A bank of version 4 belongs to a pair of
+ * sensors and has no count word; a bit of each word selects the sensor. A bank is put into the slot of its first
+ * sensor. This holds for retina clusters and super-pixels.
  */
 #ifndef VELO_BANKS_H
 #define VELO_BANKS_H
@@ -11,7 +11,7 @@
 
 #include <sluice/kernel.h>
 
-/* Why an event is refused. The detail is the bank's source id, but for too many clusters: their number. */
+/* Errors that refuse an event. */
 #define VELO_BANK_ERRORS(E)                                                                        \
   E(VELO_BAD_VERSION, 1, "a VELO bank has a version other than 2, 3 or 4 (detail: its source id)") \
   E(VELO_BAD_SENSOR, 2, "a VELO bank names a sensor beyond 207 (detail: its source id)")           \
@@ -19,12 +19,12 @@
   E(VELO_BAD_COUNT, 4, "a VELO bank announces more words than it has (detail: its source id)")     \
   E(VELO_BAD_COLUMN, 5, "a VELO bank names a pixel column beyond 767 (detail: its source id)")     \
   E(VELO_TWO_BANKS, 6, "two VELO banks of one sensor (detail: their source id)")                   \
-  E(VELO_TOO_MANY, 7, "more than 65535 VELO clusters in an event (detail: how many)")
+  E(VELO_TOO_MANY, 7, "more than 65535 VELO clusters in an event (detail: their number)")
 #define VELO_BANK_ERROR_CODE_(name, code, text)  name = code,
 #define VELO_BANK_ERROR_ENTRY_(name, code, text) {code, 0, text},
 enum { VELO_BANK_ERRORS(VELO_BANK_ERROR_CODE_) VELO_MAX_CLUSTERS = 65535 };
 
-/* The fields of either bank collection. */
+/* The fields that both bank collections have. */
 struct velo_bank_list {
   const uint16_t *source_id;
   const uint8_t *version;
@@ -37,15 +37,15 @@ struct velo_bank_list {
   { (banks).source_id, (banks).version, (banks).size_bytes, (banks).first_word, (banks).payload }
 
 struct velo_bank {
-  uint32_t error; /* 0, or why the event is refused; then nothing else is valid */
+  uint32_t error; /* 0, or an error code; then nothing else is valid */
   uint32_t version;
-  uint32_t sensor; /* the first one, of two in version 4 */
-  uint32_t first_word;
+  uint32_t sensor;     /* first sensor of the bank */
+  uint32_t first_word; /* index in the payloads */
   uint32_t word_count; /* without the count word */
 };
 
-/* An empty payload is a bank without words in every version. Words after those that the count word announces are
- * ignored. */
+/* Reads and checks the header of a bank. An empty payload is a valid bank without words. Words after the number that
+ * the count word announces are ignored. */
 static SL_DEVICE struct velo_bank velo_bank_open(const struct velo_bank_list *list, uint32_t index) {
   struct velo_bank bank;
   const uint32_t size_bytes = list->size_bytes[index], source_id = list->source_id[index];
@@ -71,14 +71,14 @@ static SL_DEVICE struct velo_bank velo_bank_open(const struct velo_bank_list *li
   return bank;
 }
 
-/* The slots of an event, VELO_SENSORS of each. */
+/* The slots of an event: arrays of VELO_SENSORS values. */
 struct velo_slots {
-  uint32_t *claims; /* in shared memory: how many banks want the slot */
-  uint32_t *bank;   /* relative to the event's first; valid where there are words */
-  uint32_t *words;  /* without the count word */
+  uint32_t *claims; /* shared memory: number of banks of the sensor */
+  uint32_t *bank;   /* index of the bank in the event; valid if the slot has words */
+  uint32_t *words;  /* number of words, without the count word */
 };
 
-/* Puts bank `index` into its slot. Returns 1 if it shares a sensor with a bank that is there already. */
+/* Puts bank `index` into its slot. Returns 1 if one of its sensors already has a bank. */
 static SL_DEVICE uint32_t velo_slots_claim(const struct velo_slots *slots, const struct velo_bank *bank,
                                            uint32_t index) {
   uint32_t others = atomicAdd(&slots->claims[bank->sensor], 1u);
@@ -88,7 +88,7 @@ static SL_DEVICE uint32_t velo_slots_claim(const struct velo_slots *slots, const
   return others > 0 ? 1u : 0u;
 }
 
-/* Some banks share a sensor: refuses the event for each of them. All claims are made. */
+/* Refuses the event for each bank that shares a sensor with another one. All claims have been made. */
 static SL_DEVICE void velo_slots_refuse_doubles(const struct velo_slots *slots, const struct velo_bank_list *list,
                                                 uint32_t begin, uint32_t end, const struct sl_events *events,
                                                 uint32_t event) {
@@ -100,8 +100,8 @@ static SL_DEVICE void velo_slots_refuse_doubles(const struct velo_slots *slots, 
   }
 }
 
-/* Checks the event's banks, [begin, end) of the slice, and puts them into their slots, a thread a bank. Returns the
- * number of their words; 0 if the event is refused. Every thread of the block calls it, and all see the slots then. */
+/* Checks banks [begin, end) of an event and puts them into their slots, one thread per bank. Returns the number of
+ * words, or 0 if the event is refused. Called by all threads of the block; afterwards all of them see the slots. */
 static SL_DEVICE uint32_t velo_slots_fill(const struct velo_slots *slots, const struct velo_bank_list *list,
                                           uint32_t begin, uint32_t end, const struct sl_events *events,
                                           uint32_t event) {

@@ -1,13 +1,11 @@
-/* consolidate.cu: VELO tracks with their hits, from those candidates that were accepted.
- *
- * Counts tracks and hits, sums the hits, takes the tracks back where the hits don't fit, sums the tracks, copies. A
- * slice whose hits don't fit has no tracks either: nobody then follows hit offsets that were not written.
- *
- * Some 250 candidates an event with 6 hits each, from 1900 hits. A block lists which hits it copies, a thread a
- * candidate, then copies field by field: it brings an event's values into shared memory in the order in which they lie,
- * and from there a thread a hit writes them in theirs. The hits of a track are far apart, so that gathering them from
- * memory would fetch 32 bytes for each 4. Reads 16 bytes a hit of the event and 52 a candidate, writes 16 a hit on a
- * track. The places of tracks and of hits come from scans, so that the order of threads doesn't matter.
+/* consolidate.cu: copies the hits of accepted track candidates into VELO tracks.
+ *   1. Count accepted tracks and their hits per event; scan the hit counts.
+ *   2. If the hits of the slice overflow, set its track counts to 0, so that hit_offsets is not read; scan the tracks.
+ *   3. Copy: list the hit indices of an event (one thread per candidate), then copy field by field. Each field of the
+ *      event is first staged in shared memory, because gathering it from memory would fetch 32 bytes for each 4.
+ * Determinism: offsets of tracks and hits come from scans, in the order of the candidates.
+ * Cost per event (250 candidates with 6 hits, 1900 hits): reads 16 bytes per hit of the event and 52 per candidate,
+ * writes 16 bytes per hit on a track.
  */
 #include "velo/event_model.h"
 
@@ -18,9 +16,9 @@
 #endif
 
 enum {
-  LISTED_HITS = 4096, /* copied at a time: all of most events */
-  STAGED_HITS = 4096, /* events of more are gathered from memory */
-  AT_A_TIME = 8,      /* loads that a thread starts before it waits */
+  LISTED_HITS = 4096, /* hits copied at a time; most events have fewer */
+  STAGED_HITS = 4096, /* most hits of an event that are staged in shared memory */
+  AT_A_TIME = 8,      /* loads that a thread starts before it uses the first one */
   CHUNK = 32 * AT_A_TIME
 };
 
@@ -28,14 +26,15 @@ typedef uint32_t consolidate_word __attribute__((may_alias));     /* an id or a 
 typedef uint32_t consolidate_two_hits __attribute__((may_alias)); /* the first in the lower half */
 
 #define SL_ARGS consolidate_args
-#define CONSOLIDATE(M)                                                                                              \
-  M(IN, candidates, velo_track_candidates, "", "from the search")                                                   \
-  M(OPTIONAL_IN, accepted, velo_accepted, "flag", "which candidates are tracks; all, if not connected")             \
-  M(IN, hits, velo_hits, "offsets id x y z", "the hits that were searched")                                         \
-  M(OUT, tracks, velo_tracks, "in the order of the candidates", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))),        \
-    SL_SUBITEMS(                                                                                                    \
-        SL_MIN(SL_ITEMS_SCALED(candidates, VELO_MAX_HITS_PER_TRACK, 1, 0), SL_BUDGET_TERM(hits_per_event, 65536)))) \
-  M(BUDGET, hits_per_event, 3000, 1, 1000000, "hits on tracks")                                                     \
+#define CONSOLIDATE(M)                                                                                               \
+  M(IN, candidates, velo_track_candidates, "", "track candidates of the search")                                     \
+  M(OPTIONAL_IN, accepted, velo_accepted, "flag", "flags of the candidates that are tracks; not connected: all are") \
+  M(IN, hits, velo_hits, "offsets id x y z", "hits of the search")                                                   \
+  M(OUT, tracks, velo_tracks, "accepted tracks, in the order of the candidates",                                     \
+    SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))),                                                                     \
+    SL_SUBITEMS(                                                                                                     \
+        SL_MIN(SL_ITEMS_SCALED(candidates, VELO_MAX_HITS_PER_TRACK, 1, 0), SL_BUDGET_TERM(hits_per_event, 65536))))  \
+  M(BUDGET, hits_per_event, 3000, 1, 1000000, "hits on tracks")                                                      \
   M(SCRATCH, hit_offsets, u32, "first hit on a track of each event", SL_ONE(SL_EVENTS_TERM(1, 1)))
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
@@ -43,7 +42,7 @@ static SL_DEVICE uint32_t is_accepted(const struct consolidate_args *a, uint32_t
   return a->accepted.flag == NULL || a->accepted.flag[candidate] ? 1u : 0u;
 }
 
-/* Events that are not on the list have no hits. */
+/* Clears the hit counts, also of events that are not in the event list. */
 SL_KERNEL(consolidate_clear, struct consolidate_args) {
   SL_FOR_ALL_EVENTS (event, a.events) a.hit_offsets[event] = 0;
   if (sl_grid_thread() == 0) a.tracks.hit_offsets[0] = 0;
@@ -54,9 +53,9 @@ SL_KERNEL(consolidate_count, struct consolidate_args) {
     const uint32_t end = a.candidates.offsets[event + 1];
     uint32_t tracks = 0, hits = 0;
     for (uint32_t i = a.candidates.offsets[event] + threadIdx.x; i < end; i += blockDim.x) {
-      const uint32_t count = a.candidates.hit_count[i], wanted = is_accepted(&a, i);
-      tracks += wanted;
-      hits += wanted ? count : 0u;
+      const uint32_t count = a.candidates.hit_count[i], accepted = is_accepted(&a, i);
+      tracks += accepted;
+      hits += accepted ? count : 0u;
     }
     tracks = sl_block_sum_u32(tracks);
     hits = sl_block_sum_u32(hits);
@@ -67,17 +66,18 @@ SL_KERNEL(consolidate_count, struct consolidate_args) {
   }
 }
 
+/* Sets the track count of events without hits, or of all events after an overflow, to 0. */
 SL_KERNEL(consolidate_drop, struct consolidate_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events)
     if (a.hit_offsets[event + 1] == a.hit_offsets[event]) a.tracks.offsets[event] = 0;
 }
 
-/* What all threads of a block know alike. */
+/* Ranges of an event in the slice; equal in all threads of a block. */
 struct consolidate_event {
-  uint32_t candidates, candidate_count;
-  uint32_t hits, hit_count; /* that were searched */
-  uint32_t tracks;          /* the first */
-  uint32_t to, to_count;    /* hits on tracks */
+  uint32_t candidates, candidate_count; /* first candidate */
+  uint32_t hits, hit_count;             /* first hit of the input */
+  uint32_t tracks;                      /* first track */
+  uint32_t to, to_count;                /* first hit on a track, number of hits on tracks */
 };
 
 static SL_DEVICE struct consolidate_event event_open(const struct consolidate_args *a, uint32_t event) {
@@ -92,26 +92,26 @@ static SL_DEVICE struct consolidate_event event_open(const struct consolidate_ar
   return e;
 }
 
-/* Lists the hits on tracks from number `done` on, by their places in the event, as many as the list takes. */
+/* Lists the event's indices of hits on tracks, from the hit number `done` on, at most LISTED_HITS. */
 static SL_DEVICE void list_hits(const struct consolidate_args *a, const struct consolidate_event *e, uint32_t done,
                                 uint16_t *source) {
   uint32_t track = e->tracks, first = 0;
   SL_FOR_BLOCK (i, e->candidate_count) {
     const uint32_t candidate = e->candidates + i;
-    uint32_t wanted = 0, count = 0;
+    uint32_t accepted = 0, count = 0;
     if (i < e->candidate_count) {
       count = a->candidates.hit_count[candidate];
-      wanted = is_accepted(a, candidate);
-      count = wanted ? count : 0;
+      accepted = is_accepted(a, candidate);
+      count = accepted ? count : 0;
     }
-    uint32_t total; /* hits; << 16: tracks */
-    const uint32_t before = sl_block_exclusive_scan(wanted << 16 | count, &total);
-    const uint32_t place = first + (before & 0xFFFF);
-    if (wanted) a->tracks.hit_offsets[track + (before >> 16) + 1] = e->to + place + count;
+    uint32_t total; /* hits | tracks << 16 */
+    const uint32_t before = sl_block_exclusive_scan(accepted << 16 | count, &total);
+    const uint32_t offset = first + (before & 0xFFFF);
+    if (accepted) a->tracks.hit_offsets[track + (before >> 16) + 1] = e->to + offset + count;
     const consolidate_two_hits *hits =
         (const consolidate_two_hits *)(a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * candidate);
     for (uint32_t h = 0; h < count; h += 2) {
-      const uint32_t two = hits[h / 2], to = place + h - done;
+      const uint32_t two = hits[h / 2], to = offset + h - done;
       if (to < LISTED_HITS) source[to] = (uint16_t)two;
       if (h + 1 < count && to + 1 < LISTED_HITS) source[to + 1] = (uint16_t)(two >> 16);
     }
@@ -120,8 +120,8 @@ static SL_DEVICE void list_hits(const struct consolidate_args *a, const struct c
   }
 }
 
-/* A thread's rows of a chunk: to[i] = from[source[i]], or from[i] if there is no source, for i = 0, 32, ... below
- * `left`; for all its rows if `is_full`. */
+/* Copies a thread's rows of a chunk: to[i] = from[source[i]], or from[i] without has_source, for i = 0, 32, ... below
+ * `left`, or for all AT_A_TIME rows if `is_full`. */
 static SL_DEVICE void copy_rows(const consolidate_word *__restrict__ from, const uint16_t *__restrict__ source,
                                 consolidate_word *__restrict__ to, uint32_t left, const uint32_t has_source,
                                 const uint32_t is_full) {
@@ -134,8 +134,8 @@ static SL_DEVICE void copy_rows(const consolidate_word *__restrict__ from, const
     if (is_full || 32 * k < left) to[32 * k] = value[k];
 }
 
-/* to[i] = from[source[i]], or from[i]. Each 32 threads have a chunk, whose rows lie at distances that the compiler
- * knows; in a full one all rows are there. */
+/* to[i] = from[source[i]], or from[i] without has_source, for i < count. Each group of 32 threads copies a chunk; the
+ * distance of its rows is a compile-time constant, and a full chunk needs no bounds checks. */
 static SL_DEVICE void copy_words(const consolidate_word *__restrict__ from, const uint16_t *__restrict__ source,
                                  uint32_t count, consolidate_word *__restrict__ to, const uint32_t has_source) {
   SL_FOR_GROUPS (chunk, (count + CHUNK - 1) / CHUNK, 32) {
@@ -149,10 +149,10 @@ static SL_DEVICE void copy_words(const consolidate_word *__restrict__ from, cons
   }
 }
 
-/* Copies one field of `count` hits that are listed. */
+/* Copies one field of the `count` listed hits. */
 static SL_DEVICE void copy_field(const void *of_event, uint32_t event_hits, const uint16_t *source, uint32_t count,
                                  void *of_tracks, uint32_t *staged) {
-  if (event_hits > STAGED_HITS) { /* the same for all threads */
+  if (event_hits > STAGED_HITS) { /* uniform in the block */
     copy_words((const consolidate_word *)of_event, source, count, (consolidate_word *)of_tracks, 1);
     return;
   }
@@ -184,8 +184,7 @@ static void gather_fields(const struct consolidate_args *a, const struct consoli
   gather((consolidate_word *)a->tracks.hit_z + to, (const consolidate_word *)a->hits.z + e->hits, source, count);
 }
 
-/* On a CPU: lists the hits of all tracks one after the other, without a loop over those of one, and copies field by
- * field. */
+/* For one CPU thread: lists hits by copying all 26 indices of each track, then gathers field by field. */
 static void write_alone(const struct consolidate_args *a, const struct consolidate_event *e) {
   uint16_t source[LISTED_HITS];
   uint32_t track = e->tracks, to = e->to, listed = 0;
@@ -204,7 +203,7 @@ static void write_alone(const struct consolidate_args *a, const struct consolida
   gather_fields(a, e, source, listed, to);
 }
 #else
-/* A thread alone copies track by track. */
+/* For one thread per block: copies track by track. */
 static SL_DEVICE void write_alone(const struct consolidate_args *a, const struct consolidate_event *e) {
   const uint32_t *id = a->hits.id + e->hits;
   const float *x = a->hits.x + e->hits, *y = a->hits.y + e->hits, *z = a->hits.z + e->hits;
@@ -265,4 +264,5 @@ static const struct sl_kernel_block consolidate_blocks[] = {{"consolidate_clear"
                                                             {"consolidate_count", 128, 0},
                                                             {"consolidate_drop", 320, 0},
                                                             {"consolidate_write", 320, 0}};
-SL_ALGORITHM(consolidate, "VELO tracks with their hits, from candidates", 320, run, SL_BLOCKS(consolidate_blocks));
+SL_ALGORITHM(consolidate, "VELO tracks with their hits, from track candidates", 320, run,
+             SL_BLOCKS(consolidate_blocks));

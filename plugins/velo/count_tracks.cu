@@ -1,17 +1,16 @@
-/* count_tracks.cu: how many tracks, hits on them and backward tracks an event has: what monitoring wants of the chain
- * when the tracks themselves stay on the device.
- *
- * Work of an event: reads one byte a track. Integer sums, so that the order of threads does not matter.
+/* count_tracks.cu: counts tracks, hits on tracks and backward tracks of each event, for monitoring without copying the
+ * tracks from the device.
+ * Cost: reads 1 byte per track. Determinism: integer sums.
  */
 #include <sluice/kernel.h>
 
 #include <velo/event_model.h>
 
 #define SL_ARGS count_tracks_args
-#define COUNT_TRACKS(M)                                            \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any tracks")  \
-  M(IN, beamline_states, track_states, "backward", "their states") \
-  M(OUT, counts, velo_counts, "counts of each event")
+#define COUNT_TRACKS(M)                                                                     \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "VELO tracks")                          \
+  M(IN, beamline_states, track_states, "backward", "states of the tracks at the beam line") \
+  M(OUT, counts, velo_counts, "numbers of tracks and hits per event")
 SL_ARGUMENTS(count_tracks, COUNT_TRACKS);
 
 SL_KERNEL(count_tracks, struct count_tracks_args) {
@@ -32,4 +31,4 @@ static int run(const struct sl_launch *l, const struct count_tracks_args *a) {
   return SL_LAUNCH(l, count_tracks, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(count_tracks, "numbers of VELO tracks and hits of each event", 32, run);
+SL_ALGORITHM(count_tracks, "numbers of VELO tracks and hits per event", 32, run);

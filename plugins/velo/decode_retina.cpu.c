@@ -1,15 +1,13 @@
-/* decode_retina.cpu.c: velo.decode_retina shaped for a CPU with vectors; same results as decode_retina.cu.
+/* decode_retina.cpu.c: velo.decode_retina for a CPU with 256-bit vectors; same results as decode_retina.cu.
  *
- * Banks are short, nine words on average, so that the loops which a compiler makes of the shared source spend most of
- * their time in their ends. Here eight words are decoded at a time and eight hits stored, whatever the bank's length:
- * what is written after the bank's end is written again by the next bank. Only at the end of the payloads is there
- * something in between.
+ * Banks are short (nine words on average), so compiled loops of the shared source would spend most of their time in
+ * loop tails. Here eight words are decoded and eight hits stored at a time, for any length of bank: hits stored after
+ * the end of a bank are overwritten by the next bank. Only loads at the end of the payloads are shortened.
  */
 #include "decode_retina.h"
 
 #include <sluice/vectors.h>
 
-/* Eight hits. */
 struct eight_hits {
   u32x8 id, word;
   f32x8 x, y, z;
@@ -19,7 +17,7 @@ struct eight_hits {
 VECTOR_INLINE f32x8 to_float(u32x8 v) { return __builtin_convertvector((i32x8)v, f32x8); }
 VECTOR_INLINE f32x8 absolute(f32x8 v) { return (f32x8)((i32x8)v & INT32_MAX); }
 
-/* As velo_phi. */
+/* velo_phi for eight positions. */
 VECTOR_INLINE i16x8 azimuth(f32x8 x, f32x8 y) {
   const f32x8 zero = {0};
   const f32x8 abs_x = absolute(x), abs_y = absolute(y), sum = abs_x + abs_y;
@@ -30,13 +28,13 @@ VECTOR_INLINE i16x8 azimuth(f32x8 x, f32x8 y) {
   return __builtin_convertvector(__builtin_convertvector(phi, i32x8), i16x8);
 }
 
-/* Value `i` of the transform of each word's sensor: the bank's, or in version 4 the one after it. */
+/* Value `i` of the transform of each word's sensor: the bank's sensor or, in version 4, also the next one. */
 VECTOR_INLINE f32x8 transform_value(const float *transform, int i, u32x8 second, int is_pair) {
   const f32x8 value = f32x8_of(transform[i]);
   return is_pair ? f32x8_select(second != 0, f32x8_of(transform[12 + i]), value) : value;
 }
 
-/* As item_place of the shared source; `version` is known to the compiler. */
+/* item_hit of the shared source for eight words; `version` is a compile-time constant. */
 VECTOR_INLINE struct eight_hits decode(const struct velo_geometry_view *geometry, uint32_t version,
                                        uint32_t bank_sensor, u32x8 word) {
   const uint32_t bits = version == 2 ? 3 : 2; /* of a fraction */
@@ -45,7 +43,7 @@ VECTOR_INLINE struct eight_hits decode(const struct velo_geometry_view *geometry
   const u32x8 row_fraction = word & ((1u << bits) - 1), row = word >> bits & 0xFFu;
   const u32x8 column_fraction = word >> (8 + bits) & ((1u << bits) - 1);
   const u32x8 word_column = word >> (8 + 2 * bits) & 0x3FFu;
-  const u32x8 column = word_column & (u32x8)(word_column < (uint32_t)VELO_SENSOR_COLUMNS); /* behind the bank, any */
+  const u32x8 column = word_column & (u32x8)(word_column < (uint32_t)VELO_SENSOR_COLUMNS); /* no bank word: 0 */
   const u32x8 second = version == 4 ? word >> 22 & 1u : (u32x8){0};
   const f32x8 local_x = f32x8_gather(geometry->local_x, (i32x8)column) +
                         to_float(column_fraction) * step * f32x8_gather(geometry->x_pitch, (i32x8)column);
@@ -63,7 +61,7 @@ VECTOR_INLINE struct eight_hits decode(const struct velo_geometry_view *geometry
   return c;
 }
 
-VECTOR_INLINE void store(struct velo_places *to, uint32_t at, struct eight_hits h) {
+VECTOR_INLINE void store(struct velo_unsorted_hits *to, uint32_t at, struct eight_hits h) {
   memcpy(to->id + at, &h.id, sizeof h.id);
   memcpy(to->phi + at, &h.phi, sizeof h.phi);
   memcpy(to->x + at, &h.x, sizeof h.x);
@@ -72,14 +70,14 @@ VECTOR_INLINE void store(struct velo_places *to, uint32_t at, struct eight_hits 
   memcpy(to->order + at, &h.word, sizeof h.word);
 }
 
-/* Not inline, so that the copies of few bytes do not cost those of eight their registers. */
+/* Not inline, so that the rare short copy does not take registers from the loop of full copies. */
 static __attribute__((noinline)) u32x8 load_some(const uint32_t *words, size_t count) {
   u32x8 v = {0};
   memcpy(&v, words, count * sizeof *words);
   return v;
 }
 
-/* Words `first`, ... of the payloads, of which `left` are the bank's. */
+/* Loads eight words of the payloads from index `first` on; the first `left` belong to the bank. */
 VECTOR_INLINE u32x8 load(const struct decode_retina_args *a, uint32_t first, uint32_t left) {
   if (first + LANES > a->banks.payload_bound.capacity)
     return load_some(a->banks.payload + first, left < LANES ? left : LANES);
@@ -88,29 +86,29 @@ VECTOR_INLINE u32x8 load(const struct decode_retina_args *a, uint32_t first, uin
   return v;
 }
 
-/* Takes words equal to 0 out again, of the first `count`. */
-static __attribute__((noinline)) void remove_zero_words(struct velo_places *places, uint32_t count) {
+/* Removes hits made from words equal to 0 among the first `count`. */
+static __attribute__((noinline)) void remove_zero_words(struct velo_unsorted_hits *unsorted, uint32_t count) {
   uint32_t to = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (places->order[i] == 0) continue;
-    places->id[to] = places->id[i];
-    places->order[to] = places->order[i];
-    places->phi[to] = places->phi[i];
-    places->x[to] = places->x[i];
-    places->y[to] = places->y[i];
-    places->z[to] = places->z[i];
+    if (unsorted->order[i] == 0) continue;
+    unsorted->id[to] = unsorted->id[i];
+    unsorted->order[to] = unsorted->order[i];
+    unsorted->phi[to] = unsorted->phi[i];
+    unsorted->x[to] = unsorted->x[i];
+    unsorted->y[to] = unsorted->y[i];
+    unsorted->z[to] = unsorted->z[i];
     to++;
   }
 }
 
-/* Decodes the words of `count` banks of a version, which is known to the compiler, from place `at` on. Returns where
- * they end. */
+/* Decodes the words of `count` banks of one version (a compile-time constant) into hits from index `at` on. Returns the
+ * index after the last one. */
 VECTOR_INLINE uint32_t decode_banks(const struct decode_retina_args *a, uint32_t version, const struct velo_bank *banks,
-                                    uint32_t count, struct velo_places *places, uint32_t at) {
+                                    uint32_t count, struct velo_unsorted_hits *unsorted, uint32_t at) {
   for (const struct velo_bank *bank = banks; bank < banks + count; bank++) {
     for (uint32_t i = 0; i < bank->word_count; i += LANES) {
       const u32x8 word = load(a, bank->first_word + i, bank->word_count - i);
-      store(places, at + i, decode(&a->geometry, version, bank->sensor, word));
+      store(unsorted, at + i, decode(&a->geometry, version, bank->sensor, word));
     }
     at += bank->word_count;
   }
@@ -118,17 +116,17 @@ VECTOR_INLINE uint32_t decode_banks(const struct decode_retina_args *a, uint32_t
 }
 
 void decode_retina_banks_cpu(const struct decode_retina_args *a, const struct velo_bank *banks, uint32_t count,
-                             uint32_t hits, struct velo_places *places) {
+                             uint32_t hits, struct velo_unsorted_hits *unsorted) {
   uint32_t words = 0;
   for (uint32_t first = 0, next = 0; first < count; first = next) { /* mostly once */
     const uint32_t version = banks[first].version;
     while (next < count && banks[next].version == version) next++;
     if (version == 2)
-      words = decode_banks(a, 2, banks + first, next - first, places, words);
+      words = decode_banks(a, 2, banks + first, next - first, unsorted, words);
     else if (version == 3)
-      words = decode_banks(a, 3, banks + first, next - first, places, words);
+      words = decode_banks(a, 3, banks + first, next - first, unsorted, words);
     else
-      words = decode_banks(a, 4, banks + first, next - first, places, words);
+      words = decode_banks(a, 4, banks + first, next - first, unsorted, words);
   }
-  if (hits < words) remove_zero_words(places, words);
+  if (hits < words) remove_zero_words(unsorted, words);
 }

@@ -1,6 +1,6 @@
-/* decode_retina.h: what the versions of velo.decode_retina share. The word of a cluster, by bank version:
+/* decode_retina.h: arguments of velo.decode_retina, for its shared and its CPU version. Bits of a cluster word:
  *
- *              column   its fraction     row     its fraction   second sensor of the pair
+ *   version    column   fraction         row     fraction       second sensor of the pair
  *   2          14-23    11-13, eighths   3-10    0-2, eighths   -
  *   3          12-21    10-11, quarters  2-9     0-1, quarters  -
  *   4          12-21    10-11, quarters  2-9     0-1, quarters  22
@@ -17,22 +17,22 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS decode_retina_args
-#define DECODE_RETINA(M)                                                                             \
-  M(IN, banks, velo_retina_banks, VELO_BANK_FIELDS, "banks of an event in any order")                \
-  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                             \
-  M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks))))                       \
-  M(SCRATCH, slot_first, u32, "where the words of each sensor begin in the payloads",                \
-    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                         \
-  M(SCRATCH, slot_place, u32,                                                                        \
-    "high half: how many words of the event are before those of the sensor; low half: bank version", \
+#define DECODE_RETINA(M)                                                                                   \
+  M(IN, banks, velo_retina_banks, VELO_BANK_FIELDS, "retina cluster banks, in any order")                  \
+  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "positions of the sensors")                  \
+  M(OUT, hits, velo_hits, "hits by module pair, sorted by phi", SL_ITEMS(SL_ONE(SL_SUBITEMS_TERM(banks)))) \
+  M(SCRATCH, slot_first, u32, "index of the first word of each sensor in the payloads",                    \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                               \
+  M(SCRATCH, slot_offset, u32,                                                                             \
+    "high half: index of the first word of each sensor in its event; low half: bank version",              \
     SL_ONE(SL_EVENTS_TERM(VELO_SENSORS + 1, 0)))
 SL_ARGUMENTS(decode_retina, DECODE_RETINA);
 
 #ifdef SL_TARGET_CPU
-/* Decodes the words of some banks, one after the other, of which `hits` are not 0. There is room for all words and
- * eight more. */
+/* Decodes the words of `count` banks into unsorted hits; `hits` words are not 0. The arrays have room for all words
+ * and eight more. */
 void decode_retina_banks_cpu(const struct decode_retina_args *a, const struct velo_bank *banks, uint32_t count,
-                             uint32_t hits, struct velo_places *places);
+                             uint32_t hits, struct velo_unsorted_hits *unsorted);
 #endif
 
 #endif

@@ -1,4 +1,4 @@
-/* description.c: the statements of a description of the VELO, and the sensors' columns and transforms. */
+/* description.c: reads a description of the VELO and computes column positions and transforms of the sensors. */
 #include "velo/description.h"
 
 #include "velo_nominal_text.h"
@@ -12,7 +12,7 @@ static int read_module(struct statement *s, void *into, uint32_t m) {
   const float *z = ((struct velo_description *)into)->module_z;
   uint32_t side = 0;
   if (m > 0 && s->seen >> (m - 1) & 1 && z[m] <= z[m - 1])
-    return statement_refuse(s, "module %u is not behind module %u", m, m - 1);
+    return statement_refuse(s, "module %u is not downstream of module %u", m, m - 1);
   if (!statement_name(s, "side", sides, 2, &side)) return 0;
   if (side == m % 2) return 1;
   return statement_refuse(s, "even modules are left, odd ones are right, but module %u is %s", m, sides[side]);
@@ -40,7 +40,7 @@ static const struct statement_kind kinds[] = {
     {"module", .index = {{.count = VELO_MODULES}}, STATEMENT_ELEMENTS(struct velo_description, module_z),
      .fields = {{"z", NULL, -2000, 2000, SL_TYPE_f32, 0}}, .read = read_module}};
 
-/* ------------------------------------------------------------------------------------------ what follows */
+/* -------------------------------------------------------------------------------------- derived quantities */
 
 static void place_columns(struct velo_description *d) {
   d->column_edge[0] = 0;
@@ -80,7 +80,8 @@ static void make_transform(struct velo_description *d, uint32_t sensor) {
 static int complete(struct statement *s, void *into) {
   struct velo_description *d = (struct velo_description *)into;
   for (uint32_t m = 1; m < VELO_MODULES; m++)
-    if (d->module_z[m] <= d->module_z[m - 1]) return statement_refuse(s, "module %u is not behind module %u", m, m - 1);
+    if (d->module_z[m] <= d->module_z[m - 1])
+      return statement_refuse(s, "module %u is not downstream of module %u", m, m - 1);
   place_columns(d);
   for (uint32_t sensor = 0; sensor < VELO_SENSORS; sensor++) make_transform(d, sensor);
   return 1;

@@ -1,8 +1,8 @@
-/* velo.geometry: the VELO's geometry and the beam line: the nominal ones (nominal.velo), those of another description
- * of that kind, or those of a folder with velo_geometry.bin and, if it is known, beamline.bin (README.md, "The
- * detector"). velo.geometry_sink writes these files.
+/* velo.geometry: the constant with the VELO geometry and the beam line. It is made from nominal.velo, from another
+ * description in that format, or from a folder with velo_geometry.bin and optionally beamline.bin (README.md, "The
+ * detector"). velo.geometry_sink writes these two files.
  *
- * The values of the files are finite and small enough that no position can overflow.
+ * Values from files are checked: they are finite and small enough that no position can overflow.
  */
 #include "geometry/files.h"
 #include "geometry/sink.h"
@@ -33,9 +33,9 @@ static const struct geometry_layout files[] = {
 /* --------------------------------------------------------------------------------------------- the constant */
 
 #define SL_ARGS geometry_args
-#define GEOMETRY(M)                                                                                          \
-  M(FILE_IN, path, "", FILES,                                                                                \
-    "folder with velo_geometry.bin and, optionally, beamline.bin; or a description; empty: the nominal one") \
+#define GEOMETRY(M)                                                                                       \
+  M(FILE_IN, path, "", FILES,                                                                             \
+    "folder with velo_geometry.bin and, optionally, beamline.bin; or a description file; empty: nominal") \
   M(OUT, geometry, velo_geometry, "geometry and beam line")
 SL_HOST_ARGUMENTS(geometry, GEOMETRY);
 
@@ -50,7 +50,7 @@ static int make(const struct sl_services *s, const struct geometry_args *args) {
   memcpy(g.local_x, d.local_x, sizeof d.local_x);
   memcpy(g.x_pitch, d.x_pitch, sizeof d.x_pitch);
   memcpy(g.transform, d.transform, sizeof d.transform);
-  return SL_OK; /* the beam line is at x = 0, y = 0: arrays come zeroed */
+  return SL_OK; /* g.beam stays 0, 0 */
 }
 
 SL_CONSTANT(geometry, "VELO geometry and beam line: nominal, from a description, or from files", make);

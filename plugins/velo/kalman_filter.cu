@@ -1,13 +1,11 @@
-/* kalman_filter.cu: states of VELO tracks at the beam line and at the end of the VELO (README.md, "Kalman filter").
- *
- * x and y are fitted independently, each as position and slope, with the same noise for multiple scattering at each
- * layer; hence their covariances are equal and are computed once. The fit for the state at the beam line runs towards
- * the beam, the one for the end state away from it, with the slopes found by the first.
- *
- * Some 240 tracks an event, of 6 hits, which are read twice (12 bytes each); writes 90 bytes a track. Tracks don't
- * depend on each other. On a GPU each thread has one. On a cpu 32 go together as lanes of vectors: an event's tracks
- * are taken by ascending length, and their hits are first put side by side, in rows. The first fit goes down the rows,
- * the second up again. States are kept, and written in the order of the tracks at last, field by field.
+/* kalman_filter.cu: fits VELO tracks; states at the beam line and at the end of the VELO (README.md, "Kalman filter").
+ *   1. Line from the first to the last hit: start slopes, direction.
+ *   2. Fit towards the beam, then propagate to the beam line.
+ *   3. Fit away from the beam with the slopes of step 2, then propagate to z = 770 mm.
+ * x and y are fitted independently with equal noise, so their covariances are equal and are computed once.
+ * Parallelism: GPU: one thread per track. CPU: 32 tracks in vector lanes, ordered by number of hits; hits are loaded
+ * into rows first, and states are written in the order of the tracks at the end.
+ * Cost per event (240 tracks of 6 hits): reads 12 bytes per hit, twice; writes 90 bytes per track.
  */
 #include "beam.h"
 #include "velo/event_model.h"
@@ -23,26 +21,27 @@
 #define KALMAN_END_Z        770.0f
 
 #define SL_ARGS kalman_filter_args
-#define KALMAN_FILTER(M)                                                                                       \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "hits by descending z")                  \
-  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                             \
-  M(OUT, beamline_states, track_states, "at the closest approach to the beam line", SL_SHARES_OFFSETS(tracks)) \
-  M(OUT, end_states, track_states, "at the end of the VELO, z = 770 mm", SL_SHARES_OFFSETS(tracks))            \
-  M(F32, noise, 1e-8, 0.0, 1.0, "", "variance of the slopes added at each layer")                              \
-  M(F32, noise_per_slope2, 7e-6, 0.0, 1.0, "", "the same, times tx^2 + ty^2")                                  \
-  M(SCRATCH, order, u32, "an event's tracks by length, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks)))
+#define KALMAN_FILTER(M)                                                                                         \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "VELO tracks with hits by descending z")   \
+  M(IN, geometry, velo_geometry, "beam", "position of the beam line")                                            \
+  M(OUT, beamline_states, track_states, "track states at the closest approach to the beam line",                 \
+    SL_SHARES_OFFSETS(tracks))                                                                                   \
+  M(OUT, end_states, track_states, "track states at the end of the VELO, z = 770 mm", SL_SHARES_OFFSETS(tracks)) \
+  M(F32, noise, 1e-8, 0.0, 1.0, "", "variance that multiple scattering adds to the slopes at each layer")        \
+  M(F32, noise_per_slope2, 7e-6, 0.0, 1.0, "", "further variance of the slopes at each layer, per tx^2 + ty^2")  \
+  M(SCRATCH, order, u32, "tracks of an event by number of hits, for the CPU", SL_ONE(SL_ITEMS_TERM(tracks)))
 SL_ARGUMENTS(kalman_filter, KALMAN_FILTER);
 
-/* Tracks to be fitted, one a lane. Their hits are counted in the order of the first fit. */
+/* Tracks to be fitted, one per lane. Hits are numbered in the order of the first fit. */
 struct kalman_tracks {
-  uint32_t count, longest; /* tracks; hits of the longest */
+  uint32_t count, longest; /* number of tracks; most hits of a track */
   uint32_t track[SL_LANES32];
-  uint32_t length[SL_LANES32];                    /* hits; */
-  uint32_t begin[SL_LANES32], stride[SL_LANES32]; /* number i is at begin + i * stride */
+  uint32_t length[SL_LANES32];                    /* number of hits */
+  uint32_t begin[SL_LANES32], stride[SL_LANES32]; /* hit number i has the index begin + i * stride */
   uint32_t backward[SL_LANES32];
 };
 
-/* The hits of all lanes, where lanes go together. */
+/* The hits of all lanes by number, on the CPU. */
 enum { KALMAN_ROWS = SL_LANES32 > 1 ? VELO_MAX_HITS_PER_TRACK : 1 };
 struct kalman_hits {
   float x[KALMAN_ROWS][SL_LANES32], y[KALMAN_ROWS][SL_LANES32], z[KALMAN_ROWS][SL_LANES32];
@@ -50,7 +49,7 @@ struct kalman_hits {
 
 struct kalman_states {
   float x[SL_LANES32], y[SL_LANES32], z[SL_LANES32], tx[SL_LANES32], ty[SL_LANES32];
-  float c_xx[SL_LANES32], c_xt[SL_LANES32], c_tt[SL_LANES32]; /* of x and tx, and the same of y and ty */
+  float c_xx[SL_LANES32], c_xt[SL_LANES32], c_tt[SL_LANES32]; /* covariance of (x, tx), equal to that of (y, ty) */
 };
 
 struct kalman_point {
@@ -64,7 +63,7 @@ static SL_DEVICE struct kalman_point hit_at(const struct kalman_filter_args *a, 
   return p;
 }
 
-/* Hit number `row` of a lane, if there is one. */
+/* Hit number `row` of a lane. */
 static SL_DEVICE struct kalman_point hit_in_row(const struct kalman_filter_args *a, const struct kalman_tracks *t,
                                                 const struct kalman_hits *hits, uint32_t row, uint32_t lane) {
   if (SL_LANES32 == 1) return hit_at(a, t->begin[lane] + row * t->stride[lane]);
@@ -73,7 +72,7 @@ static SL_DEVICE struct kalman_point hit_in_row(const struct kalman_filter_args 
 }
 
 #if defined(SL_TARGET_CPU)
-/* Lanes whose track has no more hits repeat the last one. */
+/* Loads the hits of all lanes into rows. A lane repeats its last hit in the rows after it. */
 static void load_rows(const struct kalman_filter_args *a, const struct kalman_tracks *t, struct kalman_hits *hits) {
   for (uint32_t j = 0; j < sl_lanes32(t->count); j += LANES) {
     const i32x8 stride = i32x8_load((const int32_t *)t->stride + j),
@@ -91,7 +90,7 @@ static void load_rows(const struct kalman_filter_args *a, const struct kalman_tr
 
 /* ----------------------------------------------------------------------------------------------------- fit */
 
-/* Updates a lane's state by a hit, if it has one. */
+/* Updates the state of a lane with a hit; does nothing if is_hit is 0. */
 static SL_DEVICE void step(struct kalman_states *s, uint32_t lane, float noise, struct kalman_point hit,
                            uint32_t is_hit) {
   const float dz = hit.z - s->z[lane];
@@ -114,7 +113,7 @@ static SL_DEVICE void step(struct kalman_states *s, uint32_t lane, float noise, 
   s->c_xt[lane] = is_hit ? k_t * KALMAN_HIT_VARIANCE : c_xt;
 }
 
-/* Fits all lanes, starting with the slopes in `s`: from hit 0 on, or from the last one back. */
+/* Fits all lanes, starting with the slopes in `s`, from hit 0 to the last one or, if `from_last`, in reverse. */
 static SL_DEVICE void fit(const struct kalman_filter_args *a, const struct kalman_tracks *t,
                           const struct kalman_hits *hits, const uint32_t from_last, struct kalman_states *s) {
   float noise[SL_LANES32] = {0.0f};
@@ -149,22 +148,21 @@ static SL_DEVICE void propagate(struct kalman_states *s, uint32_t lane, float dz
 
 /* -------------------------------------------------------------------------------------------------- tracks */
 
-/* Opens the first 32 of the tracks listed; a GPU's thread lists its own. Lanes that go along without a track repeat the
- * last one. */
+/* Opens the first 32 listed tracks (GPU: the one track of the thread). Lanes without a track repeat the last one. */
 static SL_DEVICE void open_tracks(const struct kalman_filter_args *a, const uint32_t *list, uint32_t count,
                                   struct kalman_tracks *t) {
   t->count = count < 32 ? count : 32;
   t->longest = 0;
   SL_FOR_LANES32_OF (j, t->count) {
-    const uint32_t lane = SL_LANE32(j), place = j < t->count ? j : t->count - 1;
-    t->track[lane] = list[SL_LANE32(place)];
+    const uint32_t lane = SL_LANE32(j), index = j < t->count ? j : t->count - 1;
+    t->track[lane] = list[SL_LANE32(index)];
     t->begin[lane] = a->tracks.hit_offsets[t->track[lane]];
     t->length[lane] = a->tracks.hit_offsets[t->track[lane] + 1] - t->begin[lane];
     t->longest = t->length[lane] > t->longest ? t->length[lane] : t->longest;
   }
 }
 
-/* Finds the line from the first to the last hit, and the order of hits by which it goes towards the beam. */
+/* Computes slopes from the first and the last hit, the flag `backward`, and the order of hits towards the beam. */
 static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struct kalman_tracks *t,
                                        struct kalman_states *s) {
   float first_x[SL_LANES32], first_y[SL_LANES32], first_z[SL_LANES32];
@@ -192,8 +190,8 @@ static SL_DEVICE void begin_with_lines(const struct kalman_filter_args *a, struc
   }
 }
 
-/* Opens the first 32 of the tracks listed, and fits them towards the beam, to the beam line. Returns 0 if they have no
- * hits; no such track comes from consolidation. */
+/* Fits the first 32 listed tracks towards the beam and propagates them to the beam line. Returns 0 if they have no
+ * hits, which does not occur in tracks of velo.consolidate. */
 static SL_DEVICE uint32_t fit_to_beam(const struct kalman_filter_args *a, const uint32_t *list, uint32_t count,
                                       struct kalman_tracks *t, struct kalman_hits *hits, struct kalman_states *s) {
   open_tracks(a, list, count, t);
@@ -217,32 +215,33 @@ static SL_DEVICE void fit_to_end(const struct kalman_filter_args *a, const struc
 }
 
 #if defined(SL_TARGET_CPU)
-enum { KALMAN_TRACKS = 512 }; /* taken by length at a time; a multiple of 32 */
+enum { KALMAN_TRACKS = 512 }; /* tracks that are ordered by length together; a multiple of 32 */
 
-/* States of these tracks in the order in which they are fitted; then one of zeros, for tracks without hits. */
+/* States in the order of the fits; then a state of zeros, for tracks without hits. */
 struct kalman_fitted {
   float x[KALMAN_TRACKS + 1], y[KALMAN_TRACKS + 1], z[KALMAN_TRACKS + 1], tx[KALMAN_TRACKS + 1], ty[KALMAN_TRACKS + 1];
   float c_xx[KALMAN_TRACKS + 1], c_xt[KALMAN_TRACKS + 1], c_tt[KALMAN_TRACKS + 1];
 };
 
 struct kalman_list {
-  uint32_t place[KALMAN_TRACKS]; /* of each track in the order of the fits */
+  uint32_t fit_index[KALMAN_TRACKS]; /* index of each track in the order of the fits */
   uint8_t backward[KALMAN_TRACKS + 1];
   struct kalman_fitted at_beam, at_end;
 };
 
-static void keep(struct kalman_fitted *f, uint32_t place, const struct kalman_states *s) {
-  memcpy(f->x + place, s->x, sizeof s->x);
-  memcpy(f->y + place, s->y, sizeof s->y);
-  memcpy(f->z + place, s->z, sizeof s->z);
-  memcpy(f->tx + place, s->tx, sizeof s->tx);
-  memcpy(f->ty + place, s->ty, sizeof s->ty);
-  memcpy(f->c_xx + place, s->c_xx, sizeof s->c_xx);
-  memcpy(f->c_xt + place, s->c_xt, sizeof s->c_xt);
-  memcpy(f->c_tt + place, s->c_tt, sizeof s->c_tt);
+static void store_states(struct kalman_fitted *f, uint32_t index, const struct kalman_states *s) {
+  memcpy(f->x + index, s->x, sizeof s->x);
+  memcpy(f->y + index, s->y, sizeof s->y);
+  memcpy(f->z + index, s->z, sizeof s->z);
+  memcpy(f->tx + index, s->tx, sizeof s->tx);
+  memcpy(f->ty + index, s->ty, sizeof s->ty);
+  memcpy(f->c_xx + index, s->c_xx, sizeof s->c_xx);
+  memcpy(f->c_xt + index, s->c_xt, sizeof s->c_xt);
+  memcpy(f->c_tt + index, s->c_tt, sizeof s->c_tt);
 }
 
-/* Lists tracks by ascending number of hits, so that neighbours have about as many. Returns how many have any. */
+/* Lists tracks with hits by ascending number of hits, so that neighbouring lanes have similar lengths. Returns the
+ * number of tracks listed. */
 static uint32_t order_by_length(const struct kalman_filter_args *a, uint32_t begin, uint32_t end,
                                 struct kalman_list *list) {
   const uint32_t *hit_offsets = a->tracks.hit_offsets;
@@ -252,36 +251,36 @@ static uint32_t order_by_length(const struct kalman_filter_args *a, uint32_t beg
   for (uint32_t length = 1; length < VELO_MAX_HITS_PER_TRACK + 2; length++) next[length] += next[length - 1];
   for (uint32_t track = begin; track < end; track++) {
     const uint32_t length = hit_offsets[track + 1] - hit_offsets[track];
-    list->place[track - begin] = KALMAN_TRACKS;
+    list->fit_index[track - begin] = KALMAN_TRACKS;
     if (length == 0) continue;
-    list->place[track - begin] = next[length];
+    list->fit_index[track - begin] = next[length];
     a->order[next[length]++] = track;
     count++;
   }
   return count;
 }
 
-static void in_order(float *__restrict__ to, const float *__restrict__ from, const uint32_t *__restrict__ place,
-                     uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) to[i] = from[place[i]];
+static void reorder(float *__restrict__ to, const float *__restrict__ from, const uint32_t *__restrict__ index,
+                    uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) to[i] = from[index[i]];
 }
 
-/* Writes the states of tracks [begin, end), in one piece. Both collections of states have the same fields. */
+/* Writes the states of tracks [begin, end) to one of the two outputs. */
 #define WRITE(states, f, list, begin, end)                                                        \
   do {                                                                                            \
-    const uint32_t *place = (list)->place, n = (end) - (begin);                                   \
-    in_order((states).x + (begin), (f)->x, place, n);                                             \
-    in_order((states).y + (begin), (f)->y, place, n);                                             \
-    in_order((states).z + (begin), (f)->z, place, n);                                             \
-    in_order((states).tx + (begin), (f)->tx, place, n);                                           \
-    in_order((states).ty + (begin), (f)->ty, place, n);                                           \
-    in_order((states).c00 + (begin), (f)->c_xx, place, n);                                        \
-    in_order((states).c20 + (begin), (f)->c_xt, place, n);                                        \
-    in_order((states).c22 + (begin), (f)->c_tt, place, n);                                        \
+    const uint32_t *index = (list)->fit_index, n = (end) - (begin);                               \
+    reorder((states).x + (begin), (f)->x, index, n);                                              \
+    reorder((states).y + (begin), (f)->y, index, n);                                              \
+    reorder((states).z + (begin), (f)->z, index, n);                                              \
+    reorder((states).tx + (begin), (f)->tx, index, n);                                            \
+    reorder((states).ty + (begin), (f)->ty, index, n);                                            \
+    reorder((states).c00 + (begin), (f)->c_xx, index, n);                                         \
+    reorder((states).c20 + (begin), (f)->c_xt, index, n);                                         \
+    reorder((states).c22 + (begin), (f)->c_tt, index, n);                                         \
     memcpy((states).c11 + (begin), (states).c00 + (begin), n * sizeof *(states).c11);             \
     memcpy((states).c31 + (begin), (states).c20 + (begin), n * sizeof *(states).c31);             \
     memcpy((states).c33 + (begin), (states).c22 + (begin), n * sizeof *(states).c33);             \
-    for (uint32_t i = 0; i < n; i++) (states).backward[(begin) + i] = (list)->backward[place[i]]; \
+    for (uint32_t i = 0; i < n; i++) (states).backward[(begin) + i] = (list)->backward[index[i]]; \
   } while (0)
 
 /* Fits tracks [begin, end), 32 at a time. */
@@ -293,15 +292,15 @@ static void fit_list(const struct kalman_filter_args *a, uint32_t begin, uint32_
   for (uint32_t i = 0; i < count; i += 32) {
     fit_to_beam(a, a->order + i, count - i, &t, &hits, &s);
     for (uint32_t lane = 0; lane < 32; lane++) list->backward[i + lane] = (uint8_t)t.backward[lane];
-    keep(&list->at_beam, i, &s);
+    store_states(&list->at_beam, i, &s);
     fit_to_end(a, &t, &hits, &s);
-    keep(&list->at_end, i, &s);
+    store_states(&list->at_end, i, &s);
   }
   WRITE(a->beamline_states, &list->at_beam, list, begin, end);
   WRITE(a->end_states, &list->at_end, list, begin, end);
 }
 #else
-/* Both collections of states have the same fields. */
+/* Writes the states of all lanes to one of the two outputs. */
 #define STORE(states, t, s)                             \
   SL_FOR_LANES32_OF (j, (t).count) {                    \
     const uint32_t lane = SL_LANE32(j);                 \
@@ -320,7 +319,6 @@ static void fit_list(const struct kalman_filter_args *a, uint32_t begin, uint32_
     (states).backward[i] = (uint8_t)(t).backward[lane]; \
   }
 
-/* Fits a track. */
 static SL_DEVICE void fit_track(const struct kalman_filter_args *a, uint32_t track) {
   struct kalman_tracks t;
   struct kalman_hits hits;

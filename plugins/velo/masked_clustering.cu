@@ -1,12 +1,13 @@
 /* velo.masked_clustering: VELO hits from super-pixel banks: the 8-connected components of a sensor's hit pixels, at
  * their mean column and row (README.md, "Banks", "Clusters of super-pixels").
- *   1. Split each super-pixel (2 x 4 pixels) into its parts: one, or two with an empty row between.
+ *   1. Split each super-pixel (2 x 4 pixels) into one part, or two parts with an empty row between them.
  *   2. Sort super-pixels that are not flagged as isolated by column and row; words of one super-pixel are merged.
- *   3. Unite parts that touch: neighbours are found one back, and by a second pointer that trails a column behind.
+ *   3. Unite parts that touch: the neighbour below is the previous word; a second index, one column further west, finds
+ *      the other three.
  *   4. Sum pixels, columns and rows of each cluster, and write its hit.
- * A wrong flag "isolated" is believed: such a super-pixel is a cluster of its own, or two.
- * Parallelism: a thread a bank (208 an event). Determinism: the sums are integers, independent of order.
- * Cost: O(n log n) in super-pixels, whatever the size of clusters.
+ * The flag "isolated" is not checked: such a super-pixel gives one or two clusters of its own.
+ * Parallelism: one thread per bank (208 per event). Determinism: integer sums, independent of order.
+ * Cost: O(n log n) in super-pixels, independent of cluster sizes.
  * Plain version: tests/velo/masked_clustering_reference.h.
  */
 #include "banks.h"
@@ -17,27 +18,28 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS masked_clustering_args
-#define MASKED_CLUSTERING(M)                                                                                 \
-  M(IN, banks, velo_superpixel_banks, VELO_BANK_FIELDS, "banks of an event in any order")                    \
-  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "sensors")                                     \
-  M(OUT, hits, velo_hits, "sorted", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))))                    \
-  M(SCRATCH, slot_first, u32, "bank of each sensor, relative to the event's first; then its first cluster",  \
-    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                                 \
-  M(SCRATCH, slot_place, u32, "words of that bank; then how many clusters of the event are before its own",  \
-    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS + 1, 0)))                                                             \
-  M(SCRATCH, sorted, u32, "super-pixels that have neighbours, sorted", SL_ONE(SL_SUBITEMS_TERM(banks)))      \
-  M(SCRATCH, parent, u32, "a part that each part is united with; of a cluster: which sensor of a pair",      \
-    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                              \
-  M(SCRATCH, pixels, u32, "pixels of a part, then of a cluster", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0))) \
-  M(SCRATCH, column_sum, u32, "the sum of their columns", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))        \
-  M(SCRATCH, row_sum, u32, "the sum of their rows", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))
+#define MASKED_CLUSTERING(M)                                                                                          \
+  M(IN, banks, velo_superpixel_banks, VELO_BANK_FIELDS, "super-pixel banks, in any order")                            \
+  M(IN, geometry, velo_geometry, "local_x x_pitch transform", "positions of the sensors")                             \
+  M(OUT, hits, velo_hits, "hits by module pair, sorted by phi", SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))) \
+  M(SCRATCH, slot_first, u32, "index of each sensor's bank in its event, then of the sensor's first cluster",         \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS, 0)))                                                                          \
+  M(SCRATCH, slot_offset, u32, "number of words of each sensor, then index of its first cluster in the event",        \
+    SL_ONE(SL_EVENTS_TERM(VELO_SENSORS + 1, 0)))                                                                      \
+  M(SCRATCH, sorted, u32, "super-pixels that have neighbours, sorted", SL_ONE(SL_SUBITEMS_TERM(banks)))               \
+  M(SCRATCH, parent, u32, "part with which each part is united; for a cluster: sensor of its pair (0 or 1)",          \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
+  M(SCRATCH, pixels, u32, "number of pixels of each part or cluster", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))     \
+  M(SCRATCH, column_sum, u32, "sum of pixel columns of each part or cluster",                                         \
+    SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                       \
+  M(SCRATCH, row_sum, u32, "sum of pixel rows of each part or cluster", SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))
 SL_ARGUMENTS(masked_clustering, MASKED_CLUSTERING);
 
 /* ----------------------------------------------------------------------------------------------- clusters */
 
 #define HITS_ARGS masked_clustering_args
 
-/* A cluster in the workspaces. */
+/* A cluster, read from the scratch arrays; second: 1 if it is on the second sensor of its pair. */
 struct item {
   uint32_t pixels, column_sum, row_sum, second;
 };
@@ -52,9 +54,9 @@ static SL_DEVICE uint32_t item_is_hit(const struct item *item) {
   return 1;
 }
 
-/* Clusters of a pair have their number as third key, which is that of the sort. */
-static SL_DEVICE struct velo_place item_place(const struct masked_clustering_args *a, uint32_t slot, uint32_t version,
-                                              const struct item *item) {
+/* The third sort key is 0: clusters of equal phi and ID keep the order of the items. */
+static SL_DEVICE struct velo_hit item_hit(const struct masked_clustering_args *a, uint32_t slot, uint32_t version,
+                                          const struct item *item) {
   const uint32_t pixels = item->pixels, sensor = slot + item->second;
   const uint32_t column = item->column_sum / pixels, row = item->row_sum / pixels;
   const float column_fraction = (float)(int32_t)(item->column_sum - pixels * column) / (float)(int32_t)pixels;
@@ -62,7 +64,7 @@ static SL_DEVICE struct velo_place item_place(const struct masked_clustering_arg
   const float local_x = a->geometry.local_x[column] + column_fraction * a->geometry.x_pitch[column];
   const float local_y = ((float)(int32_t)row + 0.5f + row_fraction) * VELO_PIXEL_PITCH;
   (void)version;
-  return velo_place_of(a->geometry.transform + 12 * sensor, local_x, local_y, velo_id(sensor, column, row), 0);
+  return velo_make_hit(a->geometry.transform + 12 * sensor, local_x, local_y, velo_id(sensor, column, row), 0);
 }
 
 #include "sorted_hits.h"
@@ -71,9 +73,9 @@ static const struct sl_event_error masked_clustering_errors[] = {VELO_BANK_ERROR
 
 /* ------------------------------------------------------------------------------------------- super-pixels */
 
-/* A word: bits 0-7 the hit pixels, column 0 in bits 0-3 and column 1 in bits 4-7, rows upwards; 8-13 row of the
- * super-pixel, 14-22 its column, 23 the sensor of a pair (version 4), 31 isolated. Without its high bits a word sorts
- * by sensor, column and row. */
+/* Bits of a word: 0-7 hit pixels (column 0 in bits 0-3, column 1 in bits 4-7, rows upwards), 8-13 row of the
+ * super-pixel, 14-22 column of the super-pixel, 23 sensor of a pair (version 4), 31 isolated. Bits 8-23 sort by sensor,
+ * column and row. */
 #define SUPERPIXEL_ISOLATED (1u << 31)
 enum { SUPERPIXEL_COLUMNS = VELO_SENSOR_COLUMNS / 2 };
 
@@ -83,7 +85,7 @@ static SL_DEVICE uint32_t superpixel_column(uint32_t word) { return word >> 14 &
 static SL_DEVICE uint32_t superpixel_second(uint32_t word) { return word >> 23 & 1; }
 static SL_DEVICE uint32_t superpixel_address(uint32_t word) { return word >> 8 & 0xFFFF; } /* sensor, column, row */
 
-/* The part that holds the lowest row: the pixels of the lowest run of occupied rows. The rest is the other part. */
+/* The first part of a super-pixel: the pixels of the lowest run of occupied rows. The other pixels are the second. */
 static SL_DEVICE uint32_t lower_part(uint32_t mask) {
   const uint32_t rows = (mask | mask >> 4) & 0xF;
   const uint32_t lowest = rows & (~rows + 1);
@@ -91,40 +93,40 @@ static SL_DEVICE uint32_t lower_part(uint32_t mask) {
   return mask & (lowest_run | lowest_run << 4);
 }
 
-/* Of the rows in four bits: how many, and the sum of their numbers; tables of 16 digits. */
+/* Number of rows set in four bits, and sum of their indices, from tables of 16 hexadecimal digits. */
 static SL_DEVICE uint32_t count_rows(uint32_t rows) { return (uint32_t)(0x4332322132212110ull >> 4 * rows) & 0xF; }
 static SL_DEVICE uint32_t sum_rows(uint32_t rows) { return (uint32_t)(0x6655443333221100ull >> 4 * rows) & 0xF; }
 
-/* Do pixels of super-pixel `part` touch pixels of `other`, so far behind it in address? South is 1 behind, north-west
- * 63, west 64, south-west 65. */
-static SL_DEVICE uint32_t parts_touch(uint32_t behind, uint32_t part, uint32_t other) {
-  if (behind == 1) return (part & 0x11) != 0 && (other & 0x88) != 0;
-  if (behind == 63) return (part & 0x08) != 0 && (other & 0x10) != 0;
-  if (behind == 65) return (part & 0x01) != 0 && (other & 0x80) != 0;
+/* 1 if a pixel of `part` touches a pixel of `other`, a part of the super-pixel `distance` addresses before it:
+ * 1 south, 63 north-west, 64 west, 65 south-west. */
+static SL_DEVICE uint32_t parts_touch(uint32_t distance, uint32_t part, uint32_t other) {
+  if (distance == 1) return (part & 0x11) != 0 && (other & 0x88) != 0;
+  if (distance == 63) return (part & 0x08) != 0 && (other & 0x10) != 0;
+  if (distance == 65) return (part & 0x01) != 0 && (other & 0x80) != 0;
   const uint32_t rows = other >> 4;
   return ((rows | rows << 1 | rows >> 1) & part & 0x0F) != 0;
 }
 
 /* ------------------------------------------------------------------------------- one bank, by one thread */
 
-/* Places for the parts and clusters of a bank: two for each of its words. Super-pixel i of those sorted has the parts
- * first_part + 2 i and + 2 i + 1; the clusters found come before, at most as many as there are places so far. */
+/* Parts and clusters of a bank: arrays of two elements per word. The parts of sorted super-pixel i have the indices
+ * first_part + 2 i and first_part + 2 i + 1. Clusters are stored from index 0 on; they never overtake the parts. */
 struct workspace {
   uint32_t *sorted;
   uint32_t *parent, *pixels, *column_sum, *row_sum;
-  uint32_t superpixels; /* sorted ones */
+  uint32_t superpixels; /* number of sorted super-pixels */
   uint32_t first_part;
   uint32_t clusters;
 };
 
 static SL_DEVICE struct workspace workspace_of(const struct masked_clustering_args *a, const struct velo_bank *bank) {
-  const uint32_t place = 2 * bank->first_word;
+  const uint32_t first = 2 * bank->first_word;
   struct workspace w;
   w.sorted = a->sorted + bank->first_word;
-  w.parent = a->parent + place;
-  w.pixels = a->pixels + place;
-  w.column_sum = a->column_sum + place;
-  w.row_sum = a->row_sum + place;
+  w.parent = a->parent + first;
+  w.pixels = a->pixels + first;
+  w.column_sum = a->column_sum + first;
+  w.row_sum = a->row_sum + first;
   w.superpixels = w.first_part = w.clusters = 0;
   return w;
 }
@@ -145,8 +147,8 @@ static SL_DEVICE void add_isolated(struct workspace *w, uint32_t word) {
   w->parent[w->clusters++] = superpixel_second(word);
 }
 
-/* Shell sort, ascending, with gaps of 1, 4, 13, 40, ...: short for the few super-pixels of a usual bank, and bounded
- * by n to the power of 3/2 for any. */
+/* Shell sort, ascending, with gaps 1, 4, 13, 40, ...: fast for the few super-pixels of a typical bank, and O(n^(3/2))
+ * at worst. */
 static SL_DEVICE void sort_words(uint32_t *words, uint32_t count) {
   uint32_t gap = 1;
   while (gap < count / 3) gap = 3 * gap + 1;
@@ -160,20 +162,20 @@ static SL_DEVICE void sort_words(uint32_t *words, uint32_t count) {
   }
 }
 
-/* Sorts the bank's super-pixels; those of the same address become one. */
+/* Sorts the super-pixels of the bank and merges those of equal address. */
 static SL_DEVICE void sort_superpixels(struct workspace *w) {
   sort_words(w->sorted, w->superpixels);
-  uint32_t kept = 0;
+  uint32_t unique = 0;
   for (uint32_t i = 0; i < w->superpixels; i++) {
-    if (kept > 0 && superpixel_address(w->sorted[kept - 1]) == superpixel_address(w->sorted[i]))
-      w->sorted[kept - 1] |= superpixel_mask(w->sorted[i]);
+    if (unique > 0 && superpixel_address(w->sorted[unique - 1]) == superpixel_address(w->sorted[i]))
+      w->sorted[unique - 1] |= superpixel_mask(w->sorted[i]);
     else
-      w->sorted[kept++] = w->sorted[i];
+      w->sorted[unique++] = w->sorted[i];
   }
-  w->superpixels = kept;
+  w->superpixels = unique;
 }
 
-/* The part that stands for all that part i is united with. Shortens the path for the next time. */
+/* The root of the set that contains part i. Shortens the path for later calls. */
 static SL_DEVICE uint32_t find_root(uint32_t *parent, uint32_t i) {
   while (parent[i] != i) {
     parent[i] = parent[parent[i]];
@@ -182,7 +184,7 @@ static SL_DEVICE uint32_t find_root(uint32_t *parent, uint32_t i) {
   return i;
 }
 
-/* The root of the united parts is the lower one. */
+/* Unites the sets of parts i and j; the smaller root remains. */
 static SL_DEVICE void unite(uint32_t *parent, uint32_t i, uint32_t j) {
   const uint32_t a = find_root(parent, i), b = find_root(parent, j);
   if (a < b)
@@ -191,21 +193,21 @@ static SL_DEVICE void unite(uint32_t *parent, uint32_t i, uint32_t j) {
     parent[a] = b;
 }
 
-/* Unites the parts of sorted super-pixel i with those of j that they touch. */
-static SL_DEVICE void unite_neighbours(const struct workspace *w, uint32_t i, uint32_t j, uint32_t behind) {
+/* Unites the parts of sorted super-pixels i and j that touch. */
+static SL_DEVICE void unite_neighbours(const struct workspace *w, uint32_t i, uint32_t j, uint32_t distance) {
   const uint32_t mask = superpixel_mask(w->sorted[i]), other = superpixel_mask(w->sorted[j]);
   const uint32_t lower = lower_part(mask), upper = mask ^ lower;
   const uint32_t other_lower = lower_part(other), other_upper = other ^ other_lower;
   const uint32_t part = w->first_part + 2 * i, other_part = w->first_part + 2 * j;
-  if (parts_touch(behind, lower, other_lower)) unite(w->parent, part, other_part);
-  if (parts_touch(behind, lower, other_upper)) unite(w->parent, part, other_part + 1);
-  if (parts_touch(behind, upper, other_lower)) unite(w->parent, part + 1, other_part);
-  if (parts_touch(behind, upper, other_upper)) unite(w->parent, part + 1, other_part + 1);
+  if (parts_touch(distance, lower, other_lower)) unite(w->parent, part, other_part);
+  if (parts_touch(distance, lower, other_upper)) unite(w->parent, part, other_part + 1);
+  if (parts_touch(distance, upper, other_lower)) unite(w->parent, part + 1, other_part);
+  if (parts_touch(distance, upper, other_upper)) unite(w->parent, part + 1, other_part + 1);
 }
 
-/* Makes the parts of the sorted super-pixels, and unites those that touch. */
+/* Makes the parts of the sorted super-pixels and unites parts that touch. */
 static SL_DEVICE void unite_superpixels(const struct workspace *w) {
-  uint32_t west = 0; /* the first that is not too far behind to be a neighbour in the column to the west */
+  uint32_t west = 0; /* first super-pixel that can be a neighbour of i in the column to the west */
   for (uint32_t i = 0; i < w->superpixels; i++) {
     const uint32_t word = w->sorted[i], address = superpixel_address(word), row = superpixel_row(word);
     const uint32_t lower = lower_part(superpixel_mask(word)), part = w->first_part + 2 * i;
@@ -216,15 +218,15 @@ static SL_DEVICE void unite_superpixels(const struct workspace *w) {
     if (i > 0 && row > 0 && superpixel_address(w->sorted[i - 1]) + 1 == address) unite_neighbours(w, i, i - 1, 1);
     while (superpixel_address(w->sorted[west]) + 65 < address) west++;
     for (uint32_t j = west; superpixel_address(w->sorted[j]) + 63 <= address; j++) {
-      const uint32_t behind = address - superpixel_address(w->sorted[j]);
-      /* Behind the first or the last row the next address is in another column. */
-      if ((behind == 65 && row == 0) || (behind == 63 && row == 63)) continue;
-      unite_neighbours(w, i, j, behind);
+      const uint32_t distance = address - superpixel_address(w->sorted[j]);
+      /* Below the first row and above the last row, the address belongs to another column. */
+      if ((distance == 65 && row == 0) || (distance == 63 && row == 63)) continue;
+      unite_neighbours(w, i, j, distance);
     }
   }
 }
 
-/* Adds every part to its root, and puts the roots after the clusters found so far. */
+/* Adds every part to its root and appends the roots to the clusters. */
 static SL_DEVICE void add_united(struct workspace *w) {
   const uint32_t end = w->first_part + 2 * w->superpixels;
   for (uint32_t i = w->first_part; i < end; i++) {
@@ -243,8 +245,8 @@ static SL_DEVICE void add_united(struct workspace *w) {
   }
 }
 
-/* Finds the clusters of a bank, and leaves them in its workspace. Returns their number; *error is set if a word is
- * wrong. */
+/* Finds the clusters of a bank and stores them in its workspace. Returns their number. Sets *error and returns 0 if a
+ * word has an invalid column. */
 static SL_DEVICE uint32_t find_clusters(const struct masked_clustering_args *a, const struct velo_bank *bank,
                                         uint32_t *error) {
   const uint32_t *words = a->banks.payload + bank->first_word;
@@ -271,18 +273,18 @@ static SL_DEVICE uint32_t find_clusters(const struct masked_clustering_args *a, 
 
 /* ----------------------------------------------------------------------------------------------- kernels */
 
-/* Finds the clusters of the event's banks. Returns their number; 0 if the event is refused. `counts` is in shared
- * memory, one for each slot. Every thread of the block calls it. */
+/* Finds the clusters of all banks of an event. Returns their number, or 0 if the event is refused. `counts`: shared
+ * memory, one value per slot. Called by all threads of the block. */
 static SL_DEVICE uint32_t find_all(const struct masked_clustering_args *a, uint32_t event, uint32_t *counts) {
   const struct velo_bank_list list = VELO_BANK_LIST(a->banks);
   const uint32_t begin = a->banks.offsets[event], end = a->banks.offsets[event + 1];
-  uint32_t *slot_first = a->slot_first + event * VELO_SENSORS, *slot_place = a->slot_place + event * EVENT_PLACES;
-  const struct velo_slots slots = {counts, slot_first, slot_place};
+  uint32_t *slot_first = a->slot_first + event * VELO_SENSORS, *slot_offset = a->slot_offset + event * EVENT_OFFSETS;
+  const struct velo_slots slots = {counts, slot_first, slot_offset};
   uint32_t my_clusters = 0, my_errors = 0;
-  if (velo_slots_fill(&slots, &list, begin, end, &a->events, event) == 0) return 0; /* the same for all threads */
+  if (velo_slots_fill(&slots, &list, begin, end, &a->events, event) == 0) return 0; /* uniform in the block */
   for (uint32_t slot = threadIdx.x; slot < VELO_SENSORS; slot += blockDim.x) {
-    const uint32_t has_words = slot_place[slot] > 0 ? 1 : 0, i = has_words ? begin + slot_first[slot] : 0;
-    counts[slot] = slot_first[slot] = slot_place[slot] = 0;
+    const uint32_t has_words = slot_offset[slot] > 0 ? 1 : 0, i = has_words ? begin + slot_first[slot] : 0;
+    counts[slot] = slot_first[slot] = slot_offset[slot] = 0;
     if (!has_words) continue;
     const struct velo_bank bank = velo_bank_open(&list, i);
     uint32_t error = 0;
@@ -298,11 +300,11 @@ static SL_DEVICE uint32_t find_all(const struct masked_clustering_args *a, uint3
   if (threadIdx.x == 0 && errors == 0 && clusters > VELO_MAX_CLUSTERS)
     sl_event_fail(&a->events, event, VELO_TOO_MANY, clusters);
   if (errors > 0 || clusters > VELO_MAX_CLUSTERS) return 0;
-  return place_slots(a, event, counts);
+  return locate_slots(a, event, counts);
 }
 
-/* Per event: a thread a bank. Reads the banks; writes the event's slots, their clusters to the workspaces, where the
- * hits of each module pair begin, and, in its place of the offsets, their number. */
+/* One block per event, one thread per bank. Reads the banks; writes slots, clusters, pair_first and the number of
+ * hits. */
 SL_KERNEL(masked_clustering_find, struct masked_clustering_args) {
   __shared__ uint32_t counts[VELO_SENSORS];
   SL_FOR_EVENTS (event, a.events) {

@@ -1,7 +1,7 @@
-/* plugin.c: what the VELO plugin offers, in the order of the reconstruction. */
+/* plugin.c: the algorithms of the VELO plugin, in the order of the reconstruction. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU /* constants and sinks are the host's */
+#ifdef SL_TARGET_CPU /* constants and sinks run on the host only */
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
 #endif

@@ -1,22 +1,12 @@
-/* search_by_triplet.cpu.c: the search of search_by_triplet.cu, shaped for one CPU core with 256-bit vectors. In plain
- * loops it is tests/velo/search_reference.h.
- *
- * The same tracks, bit for bit. What differs is how the work is laid out:
- * - Windows are scanned eight hits at a time. A module pair's hits are copied into the workspace with the first 16
- *   repeated after the last, so that a scan that begins anywhere runs on around the circle. It begins at a bin of
- *   azimuth and masks what lies outside the window; one step of eight is enough for 98 % of the windows. In seeding,
- *   used hits are put out of reach by a huge x.
- * - Each turn works in passes over tiles of windows, without branches that depend on data: list the lines, compute all
- *   slopes and windows eight at a time, scan all windows, then write what was found.
- * - Of the windows of a group (the candidates h0 of one middle hit, or one live track), each lane keeps its own minimum
- *   and when it was visited; the group's minimum over lanes goes to the earliest visit, as in a plain loop.
- * - The candidates h0 are the unused hits nearest by visit number: with the unused hits listed in order, the n smallest
- *   of the n above and the n below are the lane-wise minima of one list and the other reversed.
- * - Live tracks are two words: which track, with its length and skips, and its last two hits. So they are extended, and
- *   those that go on brought together, eight at a time; only the hit and its mark are written one by one.
- * - A track lies where its seed was made, not in its middle hit's slot: seeds are made in ascending order of the middle
- *   hit within a pair, so that reading the pairs from the lowest to the highest gives the canonical order. One pass,
- *   since the events come in order: a track's place in the output is known once its event is done.
+/* search_by_triplet.cpu.c: velo.search_by_triplet for one CPU core with 256-bit vectors; same tracks, bit for bit, as
+ * search_by_triplet.cu (README.md, "Search by triplet").
+ * Each turn works in passes without data-dependent branches over tiles of windows:
+ *   1. List lines: h0-h1 of seeds or the last two hits of live tracks.
+ *   2. Compute slopes and windows, eight at a time.
+ *   3. Scan the hits of each window, eight at a time; each lane keeps its minimum of (scatter, visit).
+ *   4. Reduce the lanes and write seeds, or extend live tracks.
+ * Determinism: ties in scatter go to the earliest visit, as in a plain loop.
+ * Plain version: tests/velo/search_reference.h.
  */
 #include "search_by_triplet.h"
 
@@ -29,62 +19,62 @@ typedef uint8_t u8x8 __attribute__((vector_size(8)));
 enum {
   BIN_BITS = 7,
   BINS = 1 << BIN_BITS,
-  REPEATS = 16,       /* hits repeated after each pair's */
-  TILE_WINDOWS = 256, /* lines and windows in work at a time */
-  VISIT_BITS = 20     /* of a visit's place */
+  REPEATS = 16,       /* first hits of a pair that are repeated after its last hit */
+  TILE_WINDOWS = 256, /* windows per tile */
+  VISIT_BITS = 20     /* bits of the hit index in a visit */
 };
-_Static_assert((int)SEARCH_MAX_SEED_CANDIDATES == (int)LANES, "candidates of a middle hit are taken one a lane");
-static const float out_of_reach = 1e18f; /* its square is finite */
+_Static_assert((int)SEARCH_MAX_SEED_CANDIDATES == (int)LANES, "candidates of a middle hit take one lane each");
+static const float far_away = 1e18f; /* x of used hits in seeding; its square is finite */
 
-/* A module pair. Azimuths are shifted to the top of their word, so that they wrap. */
+/* A module pair. Azimuths are shifted to the upper half of their word, so that they wrap. */
 struct pair {
   uint32_t first, count;
   int32_t *phi;
-  uint32_t bin_first[2 * BINS + 1]; /* once around the circle, and as far again as a window may reach */
+  uint32_t bin_first[2 * BINS + 1]; /* bins of the circle, continued by the width of a window */
 };
 
-/* Lines and the windows that they open in the next pair, one a window. */
+/* Lines and their windows in the next pair. */
 struct tile {
   float x0[TILE_WINDOWS + LANES], y0[TILE_WINDOWS + LANES], z0[TILE_WINDOWS + LANES];
   float x1[TILE_WINDOWS + LANES], y1[TILE_WINDOWS + LANES], z1[TILE_WINDOWS + LANES]; /* x1, y1: then the slopes */
   float delta_z[TILE_WINDOWS + LANES];
-  int32_t edge[TILE_WINDOWS + LANES]; /* what to subtract from an azimuth to compare it with the window's width */
-  uint32_t begin[TILE_WINDOWS + LANES], end[TILE_WINDOWS + LANES]; /* places of the bins that the window touches */
-  int32_t h0[TILE_WINDOWS + LANES];                                /* of the pair's hits */
-  i64x4 least[TILE_WINDOWS + LANES];   /* of each group of windows: the lanes' minima, two in one */
-  int32_t found[TILE_WINDOWS + LANES]; /* -1 or 0 */
+  int32_t edge[TILE_WINDOWS + LANES]; /* lower edge; azimuth - edge is compared with the width of the window */
+  uint32_t begin[TILE_WINDOWS + LANES], end[TILE_WINDOWS + LANES]; /* hits of the bins of the window */
+  int32_t h0[TILE_WINDOWS + LANES];                                /* index in the pair */
+  i64x4 least[TILE_WINDOWS + LANES];                               /* per group of windows: minima of pairs of lanes */
+  int32_t found[TILE_WINDOWS + LANES];                             /* -1 if a hit was found, else 0 */
   int32_t visit[TILE_WINDOWS + LANES];
-  int32_t hit[TILE_WINDOWS + LANES]; /* that was visited, of the event's */
+  int32_t hit[TILE_WINDOWS + LANES]; /* index in the event of the hit that was found */
 };
 
 struct search {
-  struct tile tile; /* first, for its alignment */
+  struct tile tile; /* first member, because of its alignment */
   const struct search_by_triplet_args *a;
   /* The event. */
   const uint32_t *pair_first, *id;
   const float *event_x, *event_y, *event_z;
   const int16_t *event_phi;
   uint8_t *used, *used_end;
-  /* The tracks so far; those of seeding number s begin at seeding_first[s]. */
+  /* Tracks in the order of their seeds; the tracks of seeding turn s begin at seeding_first[s]. */
   uint16_t (*tracks)[VELO_MAX_HITS_PER_TRACK];
   uint8_t *length;
-  int32_t *live, *live_hits; /* live_of; the last two hits, the older one in the lower half */
+  int32_t *live, *live_hits; /* live_of(); the last two hits, the older one in the lower half */
   uint32_t track_count, live_count, seeding_count, phi_window;
   uint32_t seeding_first[VELO_MODULE_PAIRS];
-  /* Three pairs in turn, and the lowest pair's hits, with repeats. */
+  /* The three pairs of a turn, and positions of the most upstream one, with repeats. */
   struct pair pairs[3];
   float *x, *y, *z, *seed_x;
-  int32_t *unused_before; /* how many unused hits a pair has before each of its hits */
-  int32_t *unused;        /* where they are, going on around the circle on either side */
-  int32_t *middle;        /* the unused hits of the middle pair */
+  int32_t *unused_before; /* per hit of a pair: number of unused hits before it */
+  int32_t *unused;        /* indices of unused hits, continued around the circle on both sides */
+  int32_t *middle;        /* unused hits of the middle pair */
 };
 
-/* When a window of a group looks at a hit of a pair: later ones are larger. `place` goes on beyond the last hit. */
-VECTOR_INLINE int32_t visit_of(uint32_t window, uint32_t place) { return (int32_t)(window << VISIT_BITS | place); }
+/* Order in which the windows of a group visit the hits of a pair, ascending. `index` continues after the last hit. */
+VECTOR_INLINE int32_t visit_of(uint32_t window, uint32_t index) { return (int32_t)(window << VISIT_BITS | index); }
 VECTOR_INLINE uint32_t visit_window(int32_t visit) { return (uint32_t)visit >> VISIT_BITS; }
-VECTOR_INLINE i32x8 visit_places(i32x8 visit) { return visit & ((1 << VISIT_BITS) - 1); }
+VECTOR_INLINE i32x8 visit_indices(i32x8 visit) { return visit & ((1 << VISIT_BITS) - 1); }
 
-/* A live track: its number, how many hits it has, and how many pairs it has just passed without one. */
+/* A live track: track index | number of hits << 16 | consecutive pairs without a hit << 24. */
 VECTOR_INLINE int32_t live_of(uint32_t track, uint32_t length) { return (int32_t)(length << 16 | track); }
 VECTOR_INLINE uint32_t live_track(int32_t live) { return (uint32_t)live & 0xFFFF; }
 VECTOR_INLINE uint32_t live_length(int32_t live) { return (uint32_t)live >> 16 & 0xFF; }
@@ -119,8 +109,8 @@ static void load_phi(struct search *s, uint32_t number) {
     p->bin_first[b] = sum;
     sum += in_bin[b];
   }
-  const uint32_t reach = (2 * s->phi_window >> (16 - BIN_BITS)) + 3;
-  for (uint32_t b = 0; b < reach && b <= BINS; b++) p->bin_first[BINS + b] = p->bin_first[b % BINS] + count;
+  const uint32_t window_bins = (2 * s->phi_window >> (16 - BIN_BITS)) + 3;
+  for (uint32_t b = 0; b < window_bins && b <= BINS; b++) p->bin_first[BINS + b] = p->bin_first[b % BINS] + count;
   repeat_first(phi, count);
 }
 
@@ -134,7 +124,7 @@ static void load_position(struct search *s, const struct pair *p) {
   repeat_first(s->z, p->count);
 }
 
-/* Slopes of the lines, and their windows in the next pair. Computes up to seven more than there are. */
+/* Computes slopes of the lines and windows in pair `p`. Also computes up to seven unused entries. */
 static void predict(struct tile *t, const struct pair *p, uint32_t count, uint32_t phi_window) {
   for (uint32_t w = 0; w < count; w += LANES) {
     const f32x8 x0 = f32x8_load(t->x0 + w), y0 = f32x8_load(t->y0 + w), z0 = f32x8_load(t->z0 + w);
@@ -144,7 +134,7 @@ static void predict(struct tile *t, const struct pair *p, uint32_t count, uint32
     f32x8_store(t->y1 + w, ty);
     const f32x8 delta_z = f32x8_load(t->delta_z + w);
     const f32x8 x = x0 + tx * delta_z, y = y0 + ty * delta_z;
-    /* As velo_phi, but that 0 / 0 converts to a number whose low 16 bits are 0. */
+    /* velo_phi; the low 16 bits of the conversion of 0 / 0 are 0. */
     const i32x8 right = x > 0.0f, down = (y < 0.0f) & INT32_MIN;
     const f32x8 abs_x = (f32x8)((i32x8)x & INT32_MAX), abs_y = (f32x8)((i32x8)y & INT32_MAX);
     const f32x8 part = 8192.0f * ((abs_x - abs_y) / (abs_x + abs_y));
@@ -162,8 +152,8 @@ static void predict(struct tile *t, const struct pair *p, uint32_t count, uint32
   }
 }
 
-/* Scatter and visit as one number, in which a smaller scatter comes first and then an earlier visit: numbers that are
- * not negative order as their bits do. Of eight lanes, the smaller of each two. */
+/* Scatter and visit as one 64-bit number that orders by scatter, then visit: bits of non-negative floats order like
+ * their values. Returns the minima of pairs of the eight lanes. */
 VECTOR_INLINE i64x4 scatter_then_visit(f32x8 scatter, i32x8 visit) {
   const i32x8 bits = (i32x8)scatter;
   return i64x4_min((i64x4)__builtin_shufflevector(visit, bits, 0, 8, 1, 9, 4, 12, 5, 13),
@@ -179,41 +169,41 @@ VECTOR_INLINE i64x4 least_of_four(const i64x4 *g) {
   return i64x4_min(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
 }
 
-/* What each group has found in pair `p`. Computes up to seven more than there are. */
+/* Reduces the lanes of each group to its best hit in pair `p`. Also computes up to seven unused entries. */
 static void reduce_lanes(struct tile *t, const struct pair *p, uint32_t groups, int32_t limit) {
   const int32_t first = (int32_t)p->first, count = (int32_t)p->count;
   for (uint32_t g = 0; g < groups; g += LANES) {
     const i32x8 low = (i32x8)least_of_four(t->least + g), high = (i32x8)least_of_four(t->least + g + 4);
     const i32x8 visit = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
     const i32x8 scatter = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
-    const i32x8 place = visit_places(visit);
+    const i32x8 index = visit_indices(visit);
     i32x8_store(t->found + g, scatter < limit);
     i32x8_store(t->visit + g, visit);
-    i32x8_store(t->hit + g, first + place - ((place >= count) & count));
+    i32x8_store(t->hit + g, first + index - ((index >= count) & count));
   }
 }
 
-/* The best hit so far of a group of windows, in each lane: its scatter and its visit. */
+/* The best hit of a group of windows so far, per lane. */
 struct best {
   f32x8 scatter;
   i32x8 visit;
 };
 
-/* Window `w` looks at eight hits, from `at` on. */
-VECTOR_INLINE struct best look(const struct search *s, const int32_t *phi, const float *x, const struct tile *t,
-                               uint32_t w, uint32_t at, i32x8 visit, struct best best) {
+/* Compares eight hits, from index `at` on, with line and window `w`. */
+VECTOR_INLINE struct best scan_eight(const struct search *s, const int32_t *phi, const float *x, const struct tile *t,
+                                     uint32_t w, uint32_t at, i32x8 visit, struct best best) {
   const i32x8 width = i32x8_of((int32_t)((2 * s->phi_window << 16 | 0xFFFF) ^ 1u << 31));
   const i32x8 outside = (i32x8)((u32x8)i32x8_load(phi + at) - (u32x8)i32x8_of(t->edge[w])) > width;
   const f32x8 dz = f32x8_load(s->z + at) - f32x8_of(t->z0[w]);
   const f32x8 dx = f32x8_of(t->x0[w]) + f32x8_of(t->x1[w]) * dz - f32x8_load(x + at);
   const f32x8 dy = f32x8_of(t->y0[w]) + f32x8_of(t->y1[w]) * dz - f32x8_load(s->y + at);
-  const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside);  /* outside: not a number, never less */
-  best.visit = i32x8_max(best.visit, visit & (scatter < best.scatter)); /* visits rise */
+  const f32x8 scatter = (f32x8)((i32x8)(dx * dx + dy * dy) | outside);  /* outside the window: NaN, never less */
+  best.visit = i32x8_max(best.visit, visit & (scatter < best.scatter)); /* visits ascend */
   best.scatter = f32x8_min(scatter, best.scatter);
   return best;
 }
 
-/* The best hit of each group of windows: whether there is one, and its visit. */
+/* Finds the best hit of each group of windows: fills found, visit and hit. */
 static inline __attribute__((always_inline)) void scan(const struct search *s, const struct pair *p, const float *x,
                                                        struct tile *t, uint32_t groups, uint32_t windows_each) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -227,14 +217,13 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < windows_each; i++, w++) {
       uint32_t at = t->begin[w], length = t->end[w] - at;
-      i32x8 visit =
-          i32x8_of((int32_t)at) + (lane + visit_of(i, 0)); /* goes on beyond the last hit where `at` does not */
-      best = look(s, phi, x, t, w, at, visit, best);
+      i32x8 visit = i32x8_of((int32_t)at) + (lane + visit_of(i, 0)); /* continues after the last hit, unlike `at` */
+      best = scan_eight(s, phi, x, t, w, at, visit, best);
       for (; __builtin_expect(length > LANES, 0); length -= LANES) {
         at += LANES;
         if (at >= count + LANES) at -= count;
         visit += LANES;
-        best = look(s, phi, x, t, w, at, visit, best);
+        best = scan_eight(s, phi, x, t, w, at, visit, best);
       }
     }
     t->least[group] = scatter_then_visit(best.scatter, best.visit);
@@ -242,7 +231,7 @@ static inline __attribute__((always_inline)) void scan(const struct search *s, c
   reduce_lanes(t, p, groups, max_scatter_bits);
 }
 
-/* Which of a pair's hits from number `i` on are unused, a byte each: 1, or 0. */
+/* One byte for each of eight hits of a pair from index `i` on: 1 if unused, else 0. */
 VECTOR_INLINE uint64_t unused_bytes(const struct search *s, const struct pair *p, uint32_t i) {
   const uint8_t *used = s->used + p->first + i;
   const uint32_t left = p->count - i;
@@ -254,14 +243,14 @@ VECTOR_INLINE uint64_t unused_bytes(const struct search *s, const struct pair *p
   return ~bytes & (left < LANES ? (1ull << 8 * left) - 1 : UINT64_MAX) & 0x0101010101010101;
 }
 
-/* Lists the hits of a pair that are unused, and after them up to eight other numbers. Returns how many. */
+/* Lists the unused hits of a pair, followed by up to eight meaningless entries. Returns their number. */
 VECTOR_INLINE uint32_t list_hits(const struct search *s, const struct pair *p, int32_t *list, int32_t *before) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < p->count; i += LANES) {
     const uint64_t unused = unused_bytes(s, p, i);
     const uint32_t bits = (uint32_t)(unused * 0x0102040810204080 >> 56); /* byte k to bit k */
     if (before) {
-      const uint64_t sums = unused * 0x0101010101010101 - unused; /* byte k: of those below it */
+      const uint64_t sums = unused * 0x0101010101010101 - unused; /* byte k: sum of the bytes below it */
       u8x8 bytes;
       memcpy(&bytes, &sums, sizeof bytes);
       i32x8_store(before + i, __builtin_convertvector(bytes, i32x8) + (int32_t)count);
@@ -272,7 +261,7 @@ VECTOR_INLINE uint32_t list_hits(const struct search *s, const struct pair *p, i
   return count;
 }
 
-/* Lists a pair's unused hits, and gives their number. */
+/* Fills `unused` and `unused_before` for a pair. Returns the number of unused hits. */
 static uint32_t list_unused(const struct search *s, const struct pair *p) {
   int32_t *unused = s->unused;
   const int32_t count = (int32_t)list_hits(s, p, unused, s->unused_before), hits = (int32_t)p->count;
@@ -285,7 +274,7 @@ static uint32_t list_unused(const struct search *s, const struct pair *p) {
   return (uint32_t)count;
 }
 
-/* The first hit of a pair with an azimuth of `phi` or more. */
+/* Index of the first hit of a pair with an azimuth of at least `phi`. */
 static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   const uint32_t bin = phi_bin((uint32_t)phi);
@@ -302,26 +291,27 @@ static inline uint32_t lower_bound(const struct pair *p, int32_t phi) {
   return found;
 }
 
-/* Sorts lanes that rise and then fall; in halves: each half by itself. */
+/* Sorts a bitonic sequence of eight lanes or, `in_halves`, two of four lanes. */
 VECTOR_INLINE i32x8 sorted_bitonic(i32x8 v, bool in_halves) {
   if (!in_halves) v = LANES_ORDERED(v, LANES_SWAPPED_4(v));
   v = LANES_ORDERED_IN_FOURS(v, LANES_SWAPPED_2(v));
   return LANES_ORDERED_IN_TWOS(v, LANES_SWAPPED_1(v));
 }
 
-/* The first unused hits that a middle hit visits, in order of visit: s, s + 1, s - 1, ... from `start` = s. A hit at
- * distance d above s is visited as number 2d - 1 (s itself: any number below 1), one d below as 2d. `above`: the unused
- * hits from s upwards; `below`: as many below s, the nearest last. In halves: of two middle hits. */
+/* The first unused hits in the order of visits s, s + 1, s - 1, ... with s = `start`. A hit at distance d above s has
+ * visit number 2d - 1, a hit at distance d below has 2d; s itself has a number below 1. `above`: unused hits from s
+ * upwards; `below`: as many below s, nearest last. The n first ones are the lane-wise minima of both lists.
+ * `in_halves`: four hits each of two middle hits. */
 VECTOR_INLINE i32x8 visited_first(i32x8 start, i32x8 above, i32x8 below, int32_t count, bool in_halves) {
   const i32x8 above_visits = 2 * (above - start) - 1, below_visits = 2 * (start - below);
   const i32x8 visits = sorted_bitonic(i32x8_min(above_visits, below_visits), in_halves);
   const i32x8 distance = (visits + 1) >> 1;
-  i32x8 place = start + i32x8_select((visits & 1) != 0, distance, -distance);
-  place += (place < 0) & count;
-  return place - ((place >= count) & count);
+  i32x8 index = start + i32x8_select((visits & 1) != 0, distance, -distance);
+  index += (index < 0) & count;
+  return index - ((index >= count) & count);
 }
 
-/* Writes the candidates of each middle hit, four or eight of which the first `candidates` are wanted. */
+/* Writes the candidates h0 of each middle hit: four or eight; the first `candidates` are used. */
 static void list_candidates(struct search *s, const struct pair *p0, const struct pair *p1, const int32_t *middle,
                             uint32_t groups, uint32_t candidates) {
   const int32_t *phi = p1->phi, *unused_before = s->unused_before, *unused = s->unused, count = (int32_t)p0->count;
@@ -339,9 +329,9 @@ static void list_candidates(struct search *s, const struct pair *p0, const struc
     const int32_t a = (int32_t)lower_bound(p0, phi[middle[group]]), b = (int32_t)lower_bound(p0, phi[middle[second]]);
     const int32_t *above_a = unused + unused_before[a], *above_b = unused + unused_before[b];
     const i32x8 start = {a, a, a, a, b, b, b, b};
-    const i32x8 place = visited_first(start, i32x8_load_halves(above_a, above_b),
+    const i32x8 first = visited_first(start, i32x8_load_halves(above_a, above_b),
                                       i32x8_load_halves(above_a - 4, above_b - 4), count, true);
-    i32x8_store_halves(h0, h0 + candidates, place);
+    i32x8_store_halves(h0, h0 + candidates, first);
   }
 }
 
@@ -394,13 +384,13 @@ static void write_seeds(struct search *s, const struct pair *p0, const struct pa
   s->live_count += count;
 }
 
-/* The x of the lowest pair, out of reach where the hit is used. */
+/* Copies x of a pair to seed_x, with far_away added for used hits. */
 static void hide_used(const struct search *s, const struct pair *p) {
   const uint8_t *restrict used = s->used + p->first;
   const float *restrict x = s->x;
   float *restrict seed_x = s->seed_x;
   const uint32_t hits = p->count;
-  for (uint32_t i = 0; i < hits; i++) seed_x[i] = x[i] + out_of_reach * (float)used[i];
+  for (uint32_t i = 0; i < hits; i++) seed_x[i] = x[i] + far_away * (float)used[i];
   repeat_first(seed_x, hits);
 }
 
@@ -408,8 +398,8 @@ static void seed(struct search *s, uint32_t top) {
   const struct pair *p0 = &s->pairs[top % 3], *p1 = &s->pairs[(top - 1) % 3], *p2 = &s->pairs[(top - 2) % 3];
   s->seeding_first[s->seeding_count++] = s->track_count;
   if (p0->count == 0 || p1->count == 0 || p2->count == 0) return;
-  const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
-  const uint32_t unused = list_unused(s, p0), candidates = unused < wanted ? unused : wanted;
+  const uint32_t max_lines = top == VELO_MODULE_PAIRS - 1 ? s->a->first_seed_candidates : s->a->seed_candidates;
+  const uint32_t unused = list_unused(s, p0), candidates = unused < max_lines ? unused : max_lines;
   if (candidates == 0) return;
   const uint32_t middle_count = list_hits(s, p1, s->middle, NULL);
   hide_used(s, p2);
@@ -420,7 +410,7 @@ static void seed(struct search *s, uint32_t top) {
     const uint32_t groups = middle_count - begin < tile_groups ? middle_count - begin : tile_groups;
     list_lines(s, p0, p1, s->middle + begin, groups, candidates);
     predict(&s->tile, p2, groups * candidates, s->phi_window);
-    if (candidates == 4) /* the usual number, as a constant */
+    if (candidates == 4) /* the usual number, as compile-time constant */
       scan(s, p2, s->seed_x, &s->tile, groups, 4);
     else
       scan(s, p2, s->seed_x, &s->tile, groups, candidates);
@@ -446,19 +436,19 @@ static void list_live(struct search *s, uint32_t begin, uint32_t count, const fl
   }
 }
 
-/* Keeps those live tracks that may find more hits, in `live` from `kept` on, eight of them. Returns how many. */
-VECTOR_INLINE uint32_t keep_live(const struct search *s, i32x8 live, i32x8 hits, uint32_t left, uint32_t kept) {
-  const i32x8 keep = (live_skips(live) <= (int32_t)s->a->max_skipped_modules) &
-                     (live_lengths(live) < (int32_t)VELO_MAX_HITS_PER_TRACK);
-  const uint32_t bits = i32x8_bits(keep) & first_lanes_bits(left);
+/* Stores those of eight tracks that stay live, from index `live_count` on. Returns their number. */
+VECTOR_INLINE uint32_t store_live(const struct search *s, i32x8 live, i32x8 hits, uint32_t left, uint32_t live_count) {
+  const i32x8 is_live = (live_skips(live) <= (int32_t)s->a->max_skipped_modules) &
+                        (live_lengths(live) < (int32_t)VELO_MAX_HITS_PER_TRACK);
+  const uint32_t bits = i32x8_bits(is_live) & first_lanes_bits(left);
   const i32x8 lanes = i32x8_lanes_of_bits(bits);
-  i32x8_store(s->live + kept, i32x8_permute(live, lanes));
-  i32x8_store(s->live_hits + kept, i32x8_permute(hits, lanes));
+  i32x8_store(s->live + live_count, i32x8_permute(live, lanes));
+  i32x8_store(s->live_hits + live_count, i32x8_permute(hits, lanes));
   return (uint32_t)__builtin_popcount(bits);
 }
 
-/* Appends what was found, and marks hits. A hit that was not found is written all the same, but where it does no harm:
- * after the track's end, and as a mark in `nowhere`. */
+/* Appends the hits that were found to their tracks and marks them as used. Without branches: if no hit was found, the
+ * writes go after the end of the track and to `nowhere`. */
 static void append_hits(const struct search *s, uint32_t begin, uint32_t count) {
   const struct tile *t = &s->tile;
   uint16_t fourth[TILE_WINDOWS]; /* tracks that found their fourth hit */
@@ -478,53 +468,54 @@ static void append_hits(const struct search *s, uint32_t begin, uint32_t count) 
     for (uint32_t j = 0; j < 3; j++) used[s->tracks[fourth[i]][j]] = 1;
 }
 
-/* Goes on with the tracks of a tile, and keeps the live ones in `live` from `kept` on. Returns how many. */
-static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t count, uint32_t kept) {
+/* Extends the tracks of a tile and stores the tracks that stay live, from index `live_count` on. Returns their number. */
+static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t count, uint32_t live_count) {
   const struct tile *t = &s->tile;
-  const uint32_t first = kept;
+  const uint32_t first = live_count;
   append_hits(s, begin, count);
   for (uint32_t w = 0; w < count; w += LANES) {
     const i32x8 live = i32x8_load(s->live + begin + w), hits = i32x8_load(s->live_hits + begin + w);
     const i32x8 found = i32x8_load(t->found + w);
     const i32x8 with_hit = (i32x8)((u32x8)hits >> 16) | i32x8_load(t->hit + w) << 16;
-    kept += keep_live(s, i32x8_select(found, live_with_hit(live), live_without_hit(live)),
-                      i32x8_select(found, with_hit, hits), count - w, kept);
+    live_count += store_live(s, i32x8_select(found, live_with_hit(live), live_without_hit(live)),
+                             i32x8_select(found, with_hit, hits), count - w, live_count);
   }
-  return kept - first;
+  return live_count - first;
 }
 
 static void forward(struct search *s, uint32_t number) {
   const struct pair *p = &s->pairs[number % 3];
-  uint32_t kept = 0;
-  if (p->count == 0) { /* not found, all of them */
+  uint32_t live_count = 0;
+  if (p->count == 0) { /* no track finds a hit */
     for (uint32_t i = 0; i < s->live_count; i += LANES)
-      kept += keep_live(s, live_without_hit(i32x8_load(s->live + i)), i32x8_load(s->live_hits + i), s->live_count - i,
-                        kept);
+      live_count += store_live(s, live_without_hit(i32x8_load(s->live + i)), i32x8_load(s->live_hits + i),
+                               s->live_count - i, live_count);
   } else {
     for (uint32_t begin = 0; begin < s->live_count; begin += TILE_WINDOWS) {
       const uint32_t left = s->live_count - begin, count = left < TILE_WINDOWS ? left : TILE_WINDOWS;
       list_live(s, begin, count, s->a->geometry.module_z + 2 * number);
       predict(&s->tile, p, count, s->phi_window);
       scan(s, p, s->x, &s->tile, count, 1);
-      kept += extend_live(s, begin, count, kept);
+      live_count += extend_live(s, begin, count, live_count);
     }
   }
-  s->live_count = kept;
+  s->live_count = live_count;
 }
 
-/* Copies the event's tracks in canonical order to the candidates from `place` on. */
-static void write_candidates(const struct search *s, uint32_t place) {
-  uint32_t weak_place = place;
-  for (uint32_t i = 0; i < s->track_count; i++) weak_place += s->length[i] > 3;
+/* Copies the tracks of the event to the candidates from `index` on, in the output order: seeding turns are
+ * read in reverse, because they went from the last pair to the first; within a turn, middle hits ascend. */
+static void write_candidates(const struct search *s, uint32_t index) {
+  uint32_t weak_index = index;
+  for (uint32_t i = 0; i < s->track_count; i++) weak_index += s->length[i] > 3;
   for (uint32_t seeding = s->seeding_count; seeding-- > 0;) {
     const uint32_t end = seeding + 1 < s->seeding_count ? s->seeding_first[seeding + 1] : s->track_count;
     for (uint32_t i = s->seeding_first[seeding]; i < end; i++) {
       const uint32_t length = s->length[i], is_weak = length == 3;
-      const uint32_t to = is_weak ? weak_place : place;
+      const uint32_t to = is_weak ? weak_index : index;
       memcpy(s->a->candidates.hits + (size_t)VELO_MAX_HITS_PER_TRACK * to, s->tracks[i], sizeof s->tracks[i]);
       s->a->candidates.hit_count[to] = (uint8_t)length;
-      weak_place += is_weak;
-      place += 1 - is_weak;
+      weak_index += is_weak;
+      index += 1 - is_weak;
     }
   }
 }
@@ -580,7 +571,7 @@ int search_by_triplet_tuned(const struct sl_launch *l, const void *args) {
   s.phi_window = (uint32_t)a->phi_window;
   memset(&s.tile, 0, sizeof s.tile);
   share_workspace(&s, a);
-  uint32_t total = 0; /* events without a place on the list have none */
+  uint32_t total = 0; /* tracks of the events so far */
   bool fits = true;
   SL_FOR_EVENTS (event, a->events) {
     search_event(&s, event);

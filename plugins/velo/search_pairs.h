@@ -1,8 +1,8 @@
-/* search_pairs.h: what a block of the triplet search has in memory of an event: hits of the module pairs in play, their
- * bins of azimuth, marks, and live tracks; and windows of azimuth among them. For search_by_triplet.cu.
+/* search_pairs.h: data of an event in the triplet search (search_by_triplet.cu): hits of the module pairs in play, bins
+ * of azimuth, marks of used hits, live tracks; and windows of azimuth.
  *
- * Where something is "in memory" is a number that counts hits from the beginning of struct search_memory's arrays, so
- * that these are the same for shared memory and for scratch.
+ * "In memory" means an index into the arrays of struct search_memory, which are in shared memory or, for an event that
+ * is too large, in scratch.
  */
 #ifndef VELO_SEARCH_PAIRS_H
 #define VELO_SEARCH_PAIRS_H
@@ -13,12 +13,12 @@
 enum {
   BIN_BITS = 8,
   BINS = 1 << BIN_BITS,
-  PAIRS = 4,          /* in play: three are searched while the next one is brought in */
-  WIDE_PAIRS = 3,     /* where there is a pair of many hits: the next one is brought in when the first is done with */
-  MIDDLE_THREADS = 4, /* to a middle hit */
+  PAIRS = 4,          /* pairs in play: three are searched while the next one is loaded */
+  WIDE_PAIRS = 3,     /* pairs in play in an event with a large pair: the next one is loaded after the search */
+  MIDDLE_THREADS = 4, /* threads per middle hit */
   SHARED_PAIR_HITS = 192,
   SHARED_WIDE_ROOM = PAIRS * SHARED_PAIR_HITS / WIDE_PAIRS,
-  SHARED_WIDE_PAIR_HITS = SHARED_WIDE_ROOM - PAIRS, /* ends of pairs lie between them: struct search_pair */
+  SHARED_WIDE_PAIR_HITS = SHARED_WIDE_ROOM - PAIRS, /* leaves room for the end entries of unused_before */
   SHARED_EVENT_HITS = 6144,
   SHARED_EVENT_WORDS = SHARED_EVENT_HITS / 32,
   SHARED_LIVE_TRACKS = 128
@@ -29,7 +29,7 @@ static SL_DEVICE uint32_t halves(uint32_t lower, uint32_t upper) { return lower 
 static SL_DEVICE uint32_t lower_half(uint32_t word) { return word & 0xFFFF; }
 static SL_DEVICE uint32_t upper_half(uint32_t word) { return word >> 16; }
 
-/* A number from -size to size - 1 that goes around a circle: from 0 to size - 1. Below 0, it wraps to a large one. */
+/* Maps a number from -size to size - 1 (negative ones wrapped to large unsigned numbers) to an index on the circle. */
 static SL_DEVICE uint32_t around(uint32_t number, uint32_t size) {
   return number < number + size ? number : number + size;
 }
@@ -39,63 +39,62 @@ typedef uint16_t search_bin __attribute__((may_alias));
 
 struct search_hit {
   float x, y, z;
-  uint32_t start_azimuth; /* hit_start(), and above it the 16 bits of hit_azimuth() */
+  uint32_t start_azimuth; /* lower half: hit_start(); upper half: azimuth */
 } __attribute__((aligned(16)));
 
-/* A track that may be extended, in eight bytes. */
+/* A track that may be extended. */
 struct search_live {
   uint32_t hits;  /* halves: live_older(), live_newest() */
-  uint32_t track; /* live_name(); << 16: live_length(); << 24: live_skips() */
+  uint32_t track; /* live_anchor() | live_length() << 16 | live_skips() << 24 */
 } __attribute__((aligned(8)));
 
-/* A bit for each hit of the event, in words of 32. */
+/* One bit per hit of the event, in words of 32. */
 struct search_bits {
   uint32_t *used;
-  uint32_t *middle, *strong; /* middle hits of tracks, and of those with four hits and more */
-  uint32_t *before;          /* of each word, halves: how many strong tracks are before it, and weak ones */
+  uint32_t *middle, *strong; /* middle hits of all tracks; of tracks of four or more hits */
+  uint32_t *before;          /* per word, halves: number of strong tracks before it, number of other tracks */
 };
 
-/* Where an event's data lie that may be too large for shared memory. Those of a module pair begin at its place in the
- * event, or, in shared memory, where there is room. */
+/* Arrays that may be too large for shared memory. The part of a module pair begins at search_range.begin. */
 struct search_memory {
   struct search_hit *hits;
-  uint16_t *unused;        /* of each pair: where the hits that are not used are */
-  uint16_t *unused_before; /* of each hit, and of the end of each pair: how many of the pair before it are not */
+  uint16_t *unused;        /* per pair: indices in memory of its unused hits */
+  uint16_t *unused_before; /* per hit and per end of a pair: number of unused hits of the pair before it */
   struct search_bits bits;
 };
 
-/* Where a module pair's hits are. */
-struct search_place {
-  uint32_t first;      /* in the event */
-  uint32_t begin, end; /* in memory */
-  float delta_z;       /* from the second pair downstream to this one, if there is one */
+/* Range of the hits of a module pair. */
+struct search_range {
+  uint32_t first;      /* index in the event */
+  uint32_t begin, end; /* indices in memory */
+  float delta_z;       /* z from the second pair downstream to this pair; 0 if there is none */
 } __attribute__((aligned(16)));
 
 struct search_shared {
   union {
     struct search_hit hits[PAIRS * SHARED_PAIR_HITS];
-    uint32_t before[SHARED_EVENT_WORDS]; /* when all pairs are done */
+    uint32_t before[SHARED_EVENT_WORDS]; /* search_bits.before, after the last turn */
   } u;
   uint16_t unused[PAIRS * SHARED_PAIR_HITS], unused_before[PAIRS * (SHARED_PAIR_HITS + 1)];
   uint32_t used[SHARED_EVENT_WORDS], middle[SHARED_EVENT_WORDS], strong[SHARED_EVENT_WORDS];
-  struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn, and of the next */
-  uint32_t bin_begin[PAIRS][BINS / 2 + 1];        /* halves: the first hits of two bins; at last the end of the pair */
+  struct search_live live[2][SHARED_LIVE_TRACKS]; /* of this turn and of the next one */
+  uint32_t bin_begin[PAIRS][BINS / 2 + 1];        /* halves: first hits of two bins; then the end of the pair */
   uint32_t unused_count[PAIRS];
   uint32_t live_count[2];
-  struct search_place places[VELO_MODULE_PAIRS]; /* of the pairs */
+  struct search_range ranges[VELO_MODULE_PAIRS];
   float module_z[2 * VELO_MODULE_PAIRS];
 };
 
-/* What all threads of a block know alike. */
+/* Search of one event; equal in all threads of a block. */
 struct search {
   const struct search_by_triplet_args *a;
   struct search_event e;
   struct search_shared *shared;
   struct search_memory memory;
-  uint32_t is_shared;       /* the memory is */
+  uint32_t is_shared;       /* 1 if `memory` is shared memory */
   uint32_t pairs_in_play;   /* PAIRS or WIDE_PAIRS */
-  struct search_live *live; /* those beyond the shared ones, twice as many as hits */
-  uint16_t *track_hits;     /* of the event, as the next three */
+  struct search_live *live; /* live tracks beyond those in shared memory: two lists with room for all hits */
+  uint16_t *track_hits;     /* parts of the scratch arrays of these names for the event */
   uint8_t *track_length;
   uint16_t *track_middle;
   uint8_t *candidate_length;
@@ -103,41 +102,41 @@ struct search {
 
 /* The hits of a module pair. */
 struct search_pair {
-  uint32_t first;        /* in the event */
-  uint32_t begin, end;   /* where they are in memory, as their lists are */
-  search_bin *bin_begin; /* the first of each bin */
-  uint32_t ends;         /* of pairs, that are before it in memory.unused_before, at most */
+  uint32_t first;        /* index in the event */
+  uint32_t begin, end;   /* indices in memory, also of the list of unused hits */
+  search_bin *bin_begin; /* first hit of each bin */
+  uint32_t ends;         /* shift of its part of unused_before, which has an additional end entry per earlier pair */
 };
 
 struct search_line {
   float x0, y0, z0, tx, ty;
 };
 
-/* An azimuth as words that ascend with it and wrap as it does: 0 is -pi, a step is 0x10000. What stands in the lower
- * half changes no order of two azimuths that differ. */
+/* An azimuth as a word that ascends and wraps with it: 0 is -pi, one unit of phi is 0x10000. The lower half does not
+ * affect the order of two different azimuths. */
 static SL_DEVICE uint32_t azimuth_of(int16_t phi) { return halves(0, (uint16_t)phi) + 0x80000000u; }
 
-/* Where the first hit of the next pair downstream with as large an azimuth is in memory. */
+/* Index in memory of the first hit of the next pair downstream with at least the azimuth of this hit. */
 static SL_DEVICE uint32_t hit_start(const struct search_hit *hit) { return lower_half(hit->start_azimuth); }
 
 /* The last two hits of a live track. */
 static SL_DEVICE uint32_t live_older(const struct search_live *live) { return lower_half(live->hits); }
 static SL_DEVICE uint32_t live_newest(const struct search_live *live) { return upper_half(live->hits); }
-/* Of three hits: the first one, which is written down nowhere else; of more: the middle one, where the track stands. */
-static SL_DEVICE uint32_t live_name(const struct search_live *live) { return lower_half(live->track); }
+/* Three hits: the first hit, which is stored nowhere else. More hits: the middle hit, which indexes track_hits. */
+static SL_DEVICE uint32_t live_anchor(const struct search_live *live) { return lower_half(live->track); }
 static SL_DEVICE uint32_t live_length(const struct search_live *live) { return live->track >> 16 & 0xFF; }
-/* Module pairs just passed without a hit. */
+/* Number of consecutive module pairs without a hit, up to the last one. */
 static SL_DEVICE uint32_t live_skips(const struct search_live *live) { return live->track >> 24; }
 
-/* A live track that has just got a hit. */
-static SL_DEVICE struct search_live live_of(uint32_t name, uint32_t length, uint32_t older, uint32_t added) {
-  const struct search_live live = {halves(older, added), name | length << 16};
+/* A live track after a hit was added. */
+static SL_DEVICE struct search_live live_of(uint32_t anchor, uint32_t length, uint32_t older, uint32_t added) {
+  const struct search_live live = {halves(older, added), anchor | length << 16};
   return live;
 }
 
 static SL_DEVICE void live_skip(struct search_live *live) { live->track += 1u << 24; }
 
-/* A third hit, so that the least word is the best one: by its scatter, then by when its line was visited. */
+/* A third hit as a word; the minimum is the best hit: smallest scatter, then earliest visit of the line. */
 #define NO_THIRD_HIT UINT64_MAX
 static SL_DEVICE uint64_t third_hit(float scatter, uint32_t visit, uint32_t at) {
   return (uint64_t)sl_bits_from_f32(scatter) << 32 | halves(at, visit); /* no scatter is negative */
@@ -150,24 +149,24 @@ static SL_DEVICE uint32_t bit_is_set(const uint32_t *bits, uint32_t i) { return 
 
 static SL_DEVICE struct search_pair pair_open(const struct search *s, uint32_t pair) {
   struct search_pair p;
-  const struct search_place place = s->shared->places[pair]; /* in one load */
-  p.first = place.first;
-  p.begin = place.begin;
-  p.end = place.end;
+  const struct search_range range = s->shared->ranges[pair]; /* in one load */
+  p.first = range.first;
+  p.begin = range.begin;
+  p.end = range.end;
   p.bin_begin = (search_bin *)s->shared->bin_begin[pair % PAIRS];
   p.ends = s->is_shared ? pair % PAIRS : pair;
   return p;
 }
 
-/* How many hits of the pair before `at` are unused. */
+/* Number of unused hits of the pair before `at`. */
 static SL_DEVICE uint16_t *unused_before(const struct search *s, const struct search_pair *p, uint32_t at) {
   return &s->memory.unused_before[p->ends + at];
 }
 
-/* The hit in the event that is at `at` in memory. */
+/* Index in the event of the hit with index `at` in memory. */
 static SL_DEVICE uint32_t pair_hit(const struct search_pair *p, uint32_t at) { return p->first + at - p->begin; }
 
-/* The first hit of the pair with this azimuth or more; the first of all if there is none. */
+/* The first hit of the pair with at least this azimuth; the first hit of the pair if there is none. */
 static SL_DEVICE uint32_t pair_start(const struct search *s, const struct search_pair *p, uint32_t azimuth) {
   const uint32_t bin = azimuth_bin(azimuth), end = p->bin_begin[bin + 1];
   uint32_t i = p->bin_begin[bin];
@@ -176,7 +175,7 @@ static SL_DEVICE uint32_t pair_start(const struct search *s, const struct search
   return i == p->end ? p->begin : i;
 }
 
-/* Hit `i` is the first of these bins, if there is one. Two at a time. */
+/* Sets hit `i` as the first hit of bins first to last, two bins at a time. */
 static SL_DEVICE void fill_bins(search_bin *bin_begin, uint32_t first, uint32_t last, uint32_t i) {
   if (first > last) return;
   if (first % 2 == 1) bin_begin[first] = (uint16_t)i;
@@ -185,8 +184,8 @@ static SL_DEVICE void fill_bins(search_bin *bin_begin, uint32_t first, uint32_t 
   for (uint32_t bin = (first + 1) / 2; bin < (last + 1) / 2; bin++) ((uint32_t *)bin_begin)[bin] = halves(i, i);
 }
 
-/* Brings a pair's hits into play. The next pair downstream, if there is one, is in play. Begins with the last threads,
- * since those are idle in `forward`. */
+/* Loads the hits of a pair into memory, with bins and start indices in the next pair downstream (if any), which is
+ * already loaded. Begins with the last threads, because those are idle in `forward`. */
 static SL_DEVICE void pair_load(const struct search *s, uint32_t pair, uint32_t has_downstream) {
   const struct search_pair p = pair_open(s, pair);
   const struct search_pair downstream = pair_open(s, pair + has_downstream);
@@ -194,7 +193,7 @@ static SL_DEVICE void pair_load(const struct search *s, uint32_t pair, uint32_t 
   for (uint32_t i = p.begin + blockDim.x - 1 - threadIdx.x; i <= p.end; i += blockDim.x) {
     const uint32_t is_hit = i < p.end ? 1 : 0, in_slice = s->e.first + pair_hit(&p, i);
     struct search_hit hit = {0.0f, 0.0f, 0.0f, 0};
-    if (is_hit) { /* all loads at once: the next steps wait for one only */
+    if (is_hit) { /* all loads together, to overlap them */
       hit.x = from->x[in_slice];
       hit.y = from->y[in_slice];
       hit.z = from->z[in_slice];
@@ -218,10 +217,10 @@ static SL_DEVICE uint32_t line_azimuth(const struct search_line *line, float del
   return azimuth_of(velo_phi(line->x0 + line->tx * delta_z, line->y0 + line->ty * delta_z));
 }
 
-/* A window of azimuth, and the hits in the bins that it touches: from `begin` on to before `end`, by way of the pair's
- * last and first one if it is wrapped. */
+/* A window of azimuth and the hits of its bins: [begin, end), or, if it wraps, from `begin` to the last hit of the pair
+ * and from the first hit to `end`. */
 struct search_window {
-  uint32_t lower; /* its lower edge */
+  uint32_t lower; /* lower edge */
   uint32_t begin, end, is_wrapped;
 };
 
@@ -236,7 +235,7 @@ static SL_DEVICE struct search_window window_around(const struct search *s, cons
   return w;
 }
 
-/* By one comparison of whole words, whose difference wraps as azimuths do. */
+/* One comparison of whole words is enough, because their difference wraps like azimuths. */
 static SL_DEVICE uint32_t window_has(const struct search *s, const struct search_window *w,
                                      const struct search_hit *hit) {
   return hit->start_azimuth - w->lower <= s->a->window_width ? 1u : 0u;

@@ -1,8 +1,8 @@
-/* velo.select_tracks: tracks that meet all requirements, with their hits. A track's direction and distances are those
- * of the line from its first to its last hit.
+/* velo.select_tracks: selects tracks that meet all requirements, and copies them with their hits, in input order.
+ * Direction and distances are computed from the line through the first and the last hit.
  *
- * There is room for all tracks and hits of the input, so that nothing can overflow. Reads 32 bytes a track, twice, and
- * 16 a selected hit; writes 4 a selected track and 16 a hit.
+ * The output has room for all tracks and hits of the input and cannot overflow. Cost: reads 32 bytes per track, twice,
+ * and 16 per selected hit; writes 4 per selected track and 16 per hit.
  */
 #include "beam.h"
 #include "velo/event_model.h"
@@ -17,30 +17,31 @@ struct select_limits {
 };
 
 #define SL_ARGS select_tracks_args
-#define SELECT_TRACKS(M)                                                                                \
-  M(IN, tracks, velo_tracks, "", "hits by descending z")                                                \
-  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                      \
-  M(OUT, selected, velo_tracks, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(tracks))),  \
-    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(tracks))))                                                      \
-  M(U32, min_hits, 1, 1, VELO_MAX_HITS_PER_TRACK, "", "least number of hits")                           \
-  M(U32, max_hits, VELO_MAX_HITS_PER_TRACK, 1, VELO_MAX_HITS_PER_TRACK, "", "greatest number of hits")  \
-  M(ENUM, direction, "any", "backward tracks are upstream of where they are nearest to the beam line",  \
-    "any forward backward")                                                                             \
-  M(F32, min_eta, -100.0, -100.0, 100.0, "",                                                            \
-    "pseudorapidity, of backward tracks negative, from this on; -100: no limit")                        \
-  M(F32, max_eta, 100.0, -100.0, 100.0, "", "below this; 100: no limit")                                \
-  M(F32, min_z, -1e6, -1e6, 1e6, "mm", "where it is nearest to the beam line: from this on")            \
-  M(F32, max_z, 1e6, -1e6, 1e6, "mm", "the same: up to this")                                           \
-  M(F32, max_distance, 1e6, 0.0, 1e6, "mm", "how far it is from the beam line there: up to this")       \
-  M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(tracks))) \
-  M(COMPUTED, limits, struct select_limits, "of pseudorapidity, to compare slopes with")
+#define SELECT_TRACKS(M)                                                                                    \
+  M(IN, tracks, velo_tracks, "", "VELO tracks with hits by descending z")                                   \
+  M(IN, geometry, velo_geometry, "beam", "position of the beam line")                                       \
+  M(OUT, selected, velo_tracks, "selected tracks, in input order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(tracks))), \
+    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(tracks))))                                                          \
+  M(U32, min_hits, 1, 1, VELO_MAX_HITS_PER_TRACK, "", "minimum number of hits")                             \
+  M(U32, max_hits, VELO_MAX_HITS_PER_TRACK, 1, VELO_MAX_HITS_PER_TRACK, "", "maximum number of hits")       \
+  M(ENUM, direction, "any",                                                                                 \
+    "direction of the tracks; a backward track lies upstream of its point nearest to the beam line",        \
+    "any forward backward")                                                                                 \
+  M(F32, min_eta, -100.0, -100.0, 100.0, "",                                                                \
+    "lower limit of the pseudorapidity, which is negative for backward tracks; -100: no limit")             \
+  M(F32, max_eta, 100.0, -100.0, 100.0, "", "upper limit (exclusive) of the pseudorapidity; 100: no limit") \
+  M(F32, min_z, -1e6, -1e6, 1e6, "mm", "lower limit of z at the point nearest to the beam line")            \
+  M(F32, max_z, 1e6, -1e6, 1e6, "mm", "upper limit of z at the point nearest to the beam line")             \
+  M(F32, max_distance, 1e6, 0.0, 1e6, "mm", "largest distance between track and beam line")                 \
+  M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(tracks)))     \
+  M(COMPUTED, limits, struct select_limits, "sinh of min_eta and max_eta, to compare slopes with")
 SL_ARGUMENTS(select_tracks, SELECT_TRACKS);
 
 static int check(const struct sl_services *s, const void *args) {
   const struct select_tracks_args *a = (const struct select_tracks_args *)args;
   const char *empty = a->min_hits > a->max_hits ? "hits" : a->min_eta >= a->max_eta ? "eta" : NULL;
   if (!empty && a->min_z > a->max_z) empty = "z";
-  if (empty) s->message(s->context, SL_ERROR, "min_%s: no track can have that and max_%s too", empty, empty);
+  if (empty) s->message(s->context, SL_ERROR, "no track can satisfy both min_%s and max_%s", empty, empty);
   return empty ? SL_EINVAL : SL_OK;
 }
 
@@ -52,7 +53,8 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-/* The line from the first to the last hit, as velo.kalman_filter begins with it. */
+/* 1 if the line from the first to the last hit meets the requirements. velo.kalman_filter starts from this line, too.
+ */
 static SL_DEVICE uint32_t is_line_selected(const struct select_tracks_args *a, uint32_t first, uint32_t last) {
   const float x = a->tracks.hit_x[last], y = a->tracks.hit_y[last], z = a->tracks.hit_z[last];
   const float dx = x - a->tracks.hit_x[first], dy = y - a->tracks.hit_y[first], dz = z - a->tracks.hit_z[first];
@@ -63,8 +65,8 @@ static SL_DEVICE uint32_t is_line_selected(const struct select_tracks_args *a, u
   const uint32_t backward = nearest_z > a->tracks.hit_z[first] ? 1u : 0u;
   return a->direction != (backward ? FORWARD : BACKWARD) && nearest_z >= a->min_z && nearest_z <= a->max_z &&
          sqrtf(from_x * from_x + from_y * from_y) <= a->max_distance &&
-         velo_eta_reaches(a->limits.sinh_of_min_eta, slope, backward) &&
-         !velo_eta_reaches(a->limits.sinh_of_max_eta, slope, backward);
+         velo_eta_at_least(a->limits.sinh_of_min_eta, slope, backward) &&
+         !velo_eta_at_least(a->limits.sinh_of_max_eta, slope, backward);
 }
 
 static SL_DEVICE uint32_t hit_count(const struct select_tracks_args *a, struct sl_item item) {
@@ -75,7 +77,7 @@ static SL_DEVICE uint32_t hit_count(const struct select_tracks_args *a, struct s
 }
 
 static SL_DEVICE void write_track(const struct select_tracks_args *a, struct sl_item item) {
-  (void)a, (void)item; /* a track is its hits */
+  (void)a, (void)item; /* a track has no fields besides its hits */
 }
 
 static SL_DEVICE void write_hit(const struct select_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {

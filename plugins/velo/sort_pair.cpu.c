@@ -1,9 +1,9 @@
-/* sort_pair.cpu.c: the hits of a module pair, sorted with vectors; same results as sorted_hits.h.
- *
- * Keys are phi with the hit's number in the pair below it, as in the shared source. 64 of them are sorted at a time
- * in eight registers, as eight columns and then by merging columns; so a comparison takes eight lanes at once and no
- * branch depends on data. Blocks of 64 are merged in memory. Then eight hits are gathered and stored at a time,
- * whatever the pair's number: what is written after its end is written again by the next pair.
+/* sort_pair.cpu.c: sorts the hits of a module pair with 256-bit vectors; same results as sorted_hits.h.
+ *   1. Keys: phi << 16 | index of the hit in the pair.
+ *   2. Sort blocks of 64 keys in eight registers: each lane, then merge lanes. No branch depends on data.
+ *   3. Merge the blocks in memory (bitonic).
+ *   4. Order hits of equal phi, then gather and store eight hits at a time. Values stored after the last hit are
+ *      overwritten by the next pair.
  */
 #include "sort_pair.h"
 
@@ -13,12 +13,12 @@
 
 enum { ROWS = 8, BLOCK = ROWS * LANES, MAX_BLOCKS = SORT_PAIR_MAX / BLOCK };
 
-/* Key number k is in row k % 8 of lane k / 8. */
+/* Key k is in row k % 8 of lane k / 8. */
 struct block {
   i32x8 row[ROWS];
 };
 
-/* Of keys a and b of each lane, the smaller to a. */
+/* In each lane: moves the smaller key to a, the larger one to b. */
 VECTOR_INLINE void put_in_order(i32x8 *a, i32x8 *b) {
   const i32x8 smaller = i32x8_min(*a, *b);
   *b = i32x8_max(*a, *b);
@@ -29,7 +29,7 @@ VECTOR_INLINE void put_in_order(i32x8 *a, i32x8 *b) {
 #define LANES_REVERSED_IN_FOURS(v) __builtin_shufflevector(v, v, 3, 2, 1, 0, 7, 6, 5, 4)
 #define LANES_REVERSED(v)          __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0)
 
-/* Steps of a merge: number k with the one at the same distance from the other end; with the one some lanes away. */
+/* Steps of a merge. MERGE_ENDS compares key k with key n - 1 - k, MERGE_LANES with the key some lanes away. */
 #define MERGE_ENDS(b, reversed, of)                                 \
   for (int r = 0; r < ROWS / 2; r++) {                              \
     const i32x8 first = (b)->row[r], last = (b)->row[ROWS - 1 - r]; \
@@ -39,7 +39,7 @@ VECTOR_INLINE void put_in_order(i32x8 *a, i32x8 *b) {
 #define MERGE_LANES(b, swapped, of) \
   for (int r = 0; r < ROWS; r++) (b)->row[r] = of((b)->row[r], swapped((b)->row[r]))
 
-/* Each lane rises and then falls, or the other way round: sorts it. */
+/* Sorts each lane, which is bitonic. */
 VECTOR_INLINE void merge_rows(struct block *b) {
   for (int r = 0; r < 4; r++) put_in_order(&b->row[r], &b->row[r + 4]);
   for (int r = 0; r < 8; r += r % 4 == 1 ? 3 : 1) put_in_order(&b->row[r], &b->row[r + 2]);
@@ -68,7 +68,7 @@ static void sort_block(struct block *block) {
   *block = b;
 }
 
-/* A block rises and then falls, or the other way round: sorts it. */
+/* Sorts a bitonic block. */
 static void merge_block(struct block *block) {
   struct block b = *block;
   MERGE_LANES(&b, LANES_SWAPPED_4, LANES_ORDERED);
@@ -78,7 +78,7 @@ static void merge_block(struct block *block) {
   *block = b;
 }
 
-/* Merges two sorted runs of `size` blocks, one after the other. */
+/* Merges two adjacent sorted runs of `size` blocks. */
 static void merge_runs(struct block *blocks, uint32_t size) {
   for (uint32_t i = 0; i < size; i++) {
     struct block *low = blocks + i, *high = blocks + 2 * size - 1 - i;
@@ -95,7 +95,7 @@ static void merge_runs(struct block *blocks, uint32_t size) {
   for (uint32_t i = 0; i < 2 * size; i++) merge_block(blocks + i);
 }
 
-/* Writes a block's keys in order. */
+/* Transposes a block, so that its keys are stored in order. */
 VECTOR_INLINE void store_block(const struct block *b, int32_t *keys) {
   i32x8 two[ROWS], four[ROWS];
   for (int r = 0; r < ROWS; r += 2) {
@@ -118,7 +118,7 @@ VECTOR_INLINE void store_block(const struct block *b, int32_t *keys) {
 VECTOR_INLINE int32_t key_hit(int32_t key) { return key & 0xFFFF; }
 VECTOR_INLINE bool have_equal_phi(int32_t key, int32_t other) { return ((uint32_t)key ^ (uint32_t)other) >> 16 == 0; }
 
-/* Keys of `count` hits, and larger ones to the end of the last block. */
+/* Makes the keys of `count` hits and fills the last block with INT32_MAX. */
 static void load_keys(const int16_t *phi, uint32_t count, struct block *blocks, uint32_t rows) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   i32x8 *row = blocks->row;
@@ -132,23 +132,24 @@ static void load_keys(const int16_t *phi, uint32_t count, struct block *blocks, 
   }
 }
 
-/* Does hit i come before j, which has the same phi? */
-static bool comes_before(const struct velo_places *places, int32_t i, int32_t j) {
-  if (places->id[i] != places->id[j]) return places->id[i] < places->id[j];
-  if (places->order[i] != places->order[j]) return places->order[i] < places->order[j];
+/* For hits i and j of equal phi: true if i is sorted before j. */
+static bool comes_before(const struct velo_unsorted_hits *unsorted, int32_t i, int32_t j) {
+  if (unsorted->id[i] != unsorted->id[j]) return unsorted->id[i] < unsorted->id[j];
+  if (unsorted->order[i] != unsorted->order[j]) return unsorted->order[i] < unsorted->order[j];
   return i < j;
 }
 
-/* Puts hits of the same phi in order. */
-static __attribute__((noinline)) void order_equals(const struct velo_places *places, uint32_t count, int32_t *keys) {
+/* Insertion sort within each group of hits of equal phi. */
+static __attribute__((noinline)) void order_equals(const struct velo_unsorted_hits *unsorted, uint32_t count,
+                                                   int32_t *keys) {
   for (uint32_t i = 1; i < count; i++) {
     const int32_t key = keys[i];
-    uint32_t place = i;
-    for (; place > 0 && have_equal_phi(keys[place - 1], key); place--) {
-      if (comes_before(places, key_hit(keys[place - 1]), key_hit(key))) break;
-      keys[place] = keys[place - 1];
+    uint32_t index = i;
+    for (; index > 0 && have_equal_phi(keys[index - 1], key); index--) {
+      if (comes_before(unsorted, key_hit(keys[index - 1]), key_hit(key))) break;
+      keys[index] = keys[index - 1];
     }
-    keys[place] = key;
+    keys[index] = key;
   }
 }
 
@@ -168,25 +169,26 @@ struct eight_hits {
   f32x8 x, y, z;
 };
 
-VECTOR_INLINE void store(const struct velo_hits *to, uint32_t place, const struct eight_hits *h, size_t count) {
-  memcpy(to->id + place, &h->id, count * sizeof *to->id);
-  memcpy(to->phi + place, &h->phi, count * sizeof *to->phi);
-  memcpy(to->x + place, &h->x, count * sizeof *to->x);
-  memcpy(to->y + place, &h->y, count * sizeof *to->y);
-  memcpy(to->z + place, &h->z, count * sizeof *to->z);
+VECTOR_INLINE void store(const struct velo_hits *to, uint32_t index, const struct eight_hits *h, size_t count) {
+  memcpy(to->id + index, &h->id, count * sizeof *to->id);
+  memcpy(to->phi + index, &h->phi, count * sizeof *to->phi);
+  memcpy(to->x + index, &h->x, count * sizeof *to->x);
+  memcpy(to->y + index, &h->y, count * sizeof *to->y);
+  memcpy(to->z + index, &h->z, count * sizeof *to->z);
 }
 
-static __attribute__((noinline)) void store_some(const struct velo_hits *to, uint32_t place, const struct eight_hits *h,
+static __attribute__((noinline)) void store_some(const struct velo_hits *to, uint32_t index, const struct eight_hits *h,
                                                  size_t count) {
-  store(to, place, h, count);
+  store(to, index, h, count);
 }
 
-static void write_hits(const struct velo_places *places, uint32_t count, const int32_t *keys,
+static void write_hits(const struct velo_unsorted_hits *unsorted, uint32_t count, const int32_t *keys,
                        const struct velo_hits *hits, uint32_t to, uint32_t end) {
   for (uint32_t i = 0; i < count; i += LANES) {
     const i32x8 key = i32x8_load(keys + i), at = i32x8_min(key & 0xFFFF, i32x8_of((int32_t)count - 1));
-    const struct eight_hits h = {u32x8_gather(places->id, at), __builtin_convertvector(key >> 16, i16x8),
-                                 f32x8_gather(places->x, at), f32x8_gather(places->y, at), f32x8_gather(places->z, at)};
+    const struct eight_hits h = {u32x8_gather(unsorted->id, at), __builtin_convertvector(key >> 16, i16x8),
+                                 f32x8_gather(unsorted->x, at), f32x8_gather(unsorted->y, at),
+                                 f32x8_gather(unsorted->z, at)};
     if (to + i + LANES <= end) {
       store(hits, to + i, &h, LANES);
     } else {
@@ -196,19 +198,19 @@ static void write_hits(const struct velo_places *places, uint32_t count, const i
   }
 }
 
-void sort_pair_cpu(const struct velo_places *places, uint32_t count, const struct velo_hits *hits, uint32_t to,
+void sort_pair_cpu(const struct velo_unsorted_hits *unsorted, uint32_t count, const struct velo_hits *hits, uint32_t to,
                    uint32_t end) {
   struct block blocks[MAX_BLOCKS];
-  int32_t keys[SORT_PAIR_MAX + LANES]; /* those after the last are read, but of no effect */
-  uint32_t used = 1;                   /* blocks: a power of two */
+  int32_t keys[SORT_PAIR_MAX + LANES]; /* keys after the last one are read without effect */
+  uint32_t used = 1;                   /* blocks in use, a power of two */
   if (count == 0) return;
   while (used * BLOCK < count) used *= 2;
-  load_keys(places->phi, count, blocks, used * ROWS);
+  load_keys(unsorted->phi, count, blocks, used * ROWS);
   for (uint32_t i = 0; i * BLOCK < count; i++) sort_block(blocks + i);
   for (uint32_t size = 1; size < used; size *= 2)
     for (uint32_t first = 0; first < used; first += 2 * size) merge_runs(blocks + first, size);
   for (uint32_t i = 0; i * BLOCK < count; i++) store_block(blocks + i, keys + i * BLOCK);
   i32x8_store(keys + (count + BLOCK - 1) / BLOCK * BLOCK, i32x8_of(0));
-  if (has_equals(keys, count)) order_equals(places, count, keys);
-  write_hits(places, count, keys, hits, to, end);
+  if (has_equals(keys, count)) order_equals(unsorted, count, keys);
+  write_hits(unsorted, count, keys, hits, to, end);
 }

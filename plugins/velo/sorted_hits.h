@@ -1,31 +1,13 @@
-/* sorted_hits.h: what decoders have in common behind their banks: hits sorted by (phi, id, order) in each module pair.
- * For kernels. README.md: "Azimuth and order".
+/* sorted_hits.h: last kernel of both hit decoders: decodes items and writes hits sorted by (phi, id, order) in each
+ * module pair (README.md, "Sorting the hits").
+ *   1. Decode the items of a pair, about 70, and make a key of each: phi << 16 | item index.
+ *   2. Sort the keys: in registers (at most KEYS items), else in the memory of the hits with n (log n)^2 steps.
+ *   3. Order hits of equal phi by id, then order, then item index, and write the hits.
+ * Parallelism: one warp per module pair of the slice. Determinism: the item index makes the order unique.
  *
- * What a decoder finds, its items, lies in lists, one a slot, which is a sensor or, in banks of version 4, two; a
- * module pair is 8 slots. An item may turn out to be no hit. The first kernel of a decoder counts items and hits, and
- * says where they are (slot_place, slot_first, hits.pair_first); the last one, sorted_hits_write, reads items and
- * writes hits. So a hit is written once, where it stays.
- *
- * A warp sorts a pair alone, without a barrier of the block, and the pairs of the whole slice are dealt to the warps of
- * the grid, so that a large event is shared by many. A pair has some 70 items. The warp decodes them to shared memory.
- * Its lanes hold up to eight keys each in registers, phi with the item's number in the pair below it, which the warp
- * sorts (sl_warp_sort_u32). Items of equal phi, in one pair of eight, then stand one after the other; each counts those
- * of its group that come before it by id and order. Two that agree in all three keep the order of the items, so that
- * places are unique whatever the input. At last hits are written in one piece. There is one loop that decodes and one
- * that writes, whatever the number of items: a warp that goes through more code waits for it.
- *
- * In pairs that are too large for that, which damaged banks can make, and where a warp is one thread, keys are sorted
- * in memory by all three, by the warp, in the place of the pair's hits: n (log n)^2 steps. On a cpu sort_pair.cpu.c
- * sorts the others.
- *
- * A decoder says, before it includes this:
- *   HITS_ARGS                            its argument struct; members events, hits, slot_place and slot_first
- *   struct item                          an item as it lies in memory
- *   item_read(a, at)                     item `at` of the slice
- *   item_is_hit(item)                    whether it becomes one
- *   item_place(a, slot, version, item)   and which one
- * and, if it has one for a cpu,
- *   READ_ITEMS                           what does as read_items
+ * A decoder defines before the include: HITS_ARGS, its argument struct (events, hits, slot_offset, slot_first);
+ * struct item, a word or cluster; item_read(a, index), item `index` of the slice; item_is_hit(item), 1 if it becomes a
+ * hit; item_hit(a, slot, version, item), the hit; optional READ_ITEMS, a faster read_items for the CPU.
  */
 #ifndef VELO_SORTED_HITS_H
 #define VELO_SORTED_HITS_H
@@ -39,40 +21,39 @@
 
 enum {
   PAIR_SLOTS = 8,
-  EVENT_PLACES = VELO_SENSORS + 1, /* of slots, and the number of items */
-  PLACE_SHIFT = 16, /* slot_place: the number of the slot's first item in the event, then the bank's version */
+  EVENT_OFFSETS = VELO_SENSORS + 1, /* values of slot_offset per event: one per slot, then the number of items */
+  OFFSET_SHIFT = 16,                /* slot_offset: index of the slot's first item in the event << 16 | bank version */
   VERSION_MASK = 0xFFFF,
-  WARPS = 4,         /* of a block, that sort: what there is shared memory for */
-  KEYS = 512,        /* items of a pair, that there is shared memory for: two halves sorted in registers */
-  KEPT_HITS = 128,   /* items of a pair that need not be read again */
-  ROWS_MAX = 8,      /* keys of a lane, no more than SL_SORT_ROWS */
-  ROWS_AT_A_TIME = 3 /* items of a lane that are read before one is decoded: one wait for them all */
+  WARPS = 4,         /* warps of a block that sort; limited by shared memory */
+  KEYS = 512,        /* most items of a pair for sorting in registers: two halves of 256 in a warp of 32 */
+  CACHED_HITS = 128, /* decoded hits of a pair that stay in shared memory */
+  ROWS_MAX = 8,      /* most keys per lane, at most SL_SORT_ROWS */
+  ROWS_AT_A_TIME = 3 /* items that a lane loads before it decodes the first one, to overlap the loads */
 };
 
 SL_STATIC_ASSERT(KEYS % (64 * ROWS_MAX) == 0, "halves of a pair are sorted whole, also in warps of 64");
 
-/* ------------------------------------------------------------------------------------------------ places */
+/* ----------------------------------------------------------------------------------------------- offsets */
 
-/* Places the event's slots: counts[slot] has items in its lower half, hits in its upper one, of which the event has
- * 65535 at most; slot_place[slot] is the bank's version. Returns the number of hits. Every thread of the block calls
- * it. */
-static SL_DEVICE uint32_t place_slots(const struct HITS_ARGS *a, uint32_t event, const uint32_t *counts) {
-  uint32_t *slot_place = a->slot_place + event * EVENT_PLACES;
+/* Writes slot_offset and pair_first of an event. Input: counts[slot] = items | hits << 16 (the event has at most 65535
+ * of either), slot_offset[slot] = bank version. Returns the number of hits. Called by all threads of the block. */
+static SL_DEVICE uint32_t locate_slots(const struct HITS_ARGS *a, uint32_t event, const uint32_t *counts) {
+  uint32_t *slot_offset = a->slot_offset + event * EVENT_OFFSETS;
   uint32_t *pair_first = a->hits.pair_first + event * (VELO_MODULE_PAIRS + 1);
   uint32_t before = 0;
-  SL_FOR_BLOCK (slot, EVENT_PLACES) {
+  SL_FOR_BLOCK (slot, EVENT_OFFSETS) {
     uint32_t total;
-    const uint32_t place = before + sl_block_exclusive_scan(slot < VELO_SENSORS ? counts[slot] : 0u, &total);
-    if (slot < EVENT_PLACES) {
-      slot_place[slot] = place << PLACE_SHIFT | (slot < VELO_SENSORS ? slot_place[slot] : 0u);
-      if (slot % PAIR_SLOTS == 0) pair_first[slot / PAIR_SLOTS] = place >> 16;
+    const uint32_t offset = before + sl_block_exclusive_scan(slot < VELO_SENSORS ? counts[slot] : 0u, &total);
+    if (slot < EVENT_OFFSETS) {
+      slot_offset[slot] = offset << OFFSET_SHIFT | (slot < VELO_SENSORS ? slot_offset[slot] : 0u);
+      if (slot % PAIR_SLOTS == 0) pair_first[slot / PAIR_SLOTS] = offset >> 16;
     }
     before += total;
   }
   return before >> 16;
 }
 
-/* Equal offsets: the event has no hits, or the slice overflowed. */
+/* 1 if the event has no hits or the slice overflowed: both give equal offsets. */
 static SL_DEVICE uint32_t is_empty(const struct HITS_ARGS *a, uint32_t event) {
   return a->hits.offsets[event + 1] == a->hits.offsets[event];
 }
@@ -83,27 +64,27 @@ static SL_DEVICE void clear_pair(const struct HITS_ARGS *a, uint32_t event, uint
   if (pair + 1 == VELO_MODULE_PAIRS) first[1] = 0;
 }
 
-/* The items of a module pair, and where its hits go. */
+/* The items of a module pair and the output range of its hits. */
 struct pair {
-  uint32_t first[PAIR_SLOTS + 1]; /* how many items of the pair come before the slot's; at last, how many there are */
-  uint32_t behind[PAIR_SLOTS];    /* item i of the pair, in this slot, is item i + behind of the slice; wraps */
+  uint32_t first[PAIR_SLOTS + 1];   /* index of each slot's first item in the pair; then the number of items */
+  uint32_t slice_shift[PAIR_SLOTS]; /* item i of the pair, in this slot, is item i + slice_shift of the slice; wraps */
   uint32_t version[PAIR_SLOTS];
   uint32_t first_slot;
-  uint32_t to, hits; /* the first hit in the slice, and how many there are */
+  uint32_t to, hits; /* index of the first hit in the slice; number of hits */
 };
 
-/* A warp's; every lane calls it. */
+/* Fills *p. Called by all lanes of the warp. */
 static SL_DEVICE void pair_open(const struct HITS_ARGS *a, uint32_t event, uint32_t number, struct pair *p) {
-  const uint32_t *place = a->slot_place + event * EVENT_PLACES + number * PAIR_SLOTS;
+  const uint32_t *offsets = a->slot_offset + event * EVENT_OFFSETS + number * PAIR_SLOTS;
   const uint32_t *first = a->slot_first + event * VELO_SENSORS + number * PAIR_SLOTS;
   const uint32_t *pair_first = a->hits.pair_first + event * (VELO_MODULE_PAIRS + 1) + number;
-  const uint32_t begin = place[0] >> PLACE_SHIFT;
+  const uint32_t begin = offsets[0] >> OFFSET_SHIFT;
   for (uint32_t slot = sl_warp_lane(); slot <= PAIR_SLOTS; slot += sl_warp_lanes()) {
-    const uint32_t before = (place[slot] >> PLACE_SHIFT) - begin;
+    const uint32_t before = (offsets[slot] >> OFFSET_SHIFT) - begin;
     p->first[slot] = before;
     if (slot == PAIR_SLOTS) continue;
-    p->behind[slot] = first[slot] - before;
-    p->version[slot] = place[slot] & VERSION_MASK;
+    p->slice_shift[slot] = first[slot] - before;
+    p->version[slot] = offsets[slot] & VERSION_MASK;
   }
   if (sl_warp_lane() == 0) {
     p->first_slot = number * PAIR_SLOTS;
@@ -115,7 +96,7 @@ static SL_DEVICE void pair_open(const struct HITS_ARGS *a, uint32_t event, uint3
 
 static SL_DEVICE uint32_t pair_items(const struct pair *p) { return p->first[PAIR_SLOTS]; }
 
-/* The slot of item `i`, of the pair's 8: the last one that does not begin after it. */
+/* The slot (0 to 7) of item `i` of the pair: the last slot with first[slot] <= i. */
 static SL_DEVICE uint32_t slot_of(const struct pair *p, uint32_t i) {
   uint32_t slot = i >= p->first[4] ? 4 : 0;
   slot += i >= p->first[slot + 2] ? 2u : 0u;
@@ -123,54 +104,54 @@ static SL_DEVICE uint32_t slot_of(const struct pair *p, uint32_t i) {
   return slot;
 }
 
-static SL_DEVICE struct velo_place place_of(const struct HITS_ARGS *a, const struct pair *p, uint32_t slot,
-                                            const struct item *item) {
-  return item_place(a, p->first_slot + slot, p->version[slot], item);
+static SL_DEVICE struct velo_hit make_hit(const struct HITS_ARGS *a, const struct pair *p, uint32_t slot,
+                                          const struct item *item) {
+  return item_hit(a, p->first_slot + slot, p->version[slot], item);
 }
 
-static SL_DEVICE struct velo_place place_of_item(const struct HITS_ARGS *a, const struct pair *p, uint32_t i) {
+static SL_DEVICE struct velo_hit make_item_hit(const struct HITS_ARGS *a, const struct pair *p, uint32_t i) {
   const uint32_t slot = slot_of(p, i);
-  const struct item item = item_read(a, p->behind[slot] + i);
-  return place_of(a, p, slot, &item);
+  const struct item item = item_read(a, p->slice_shift[slot] + i);
+  return make_hit(a, p, slot, &item);
 }
 
 /* -------------------------------------------------------------------------------------------------- keys */
 
-#define NO_KEY UINT32_MAX /* greater than that of any item */
+#define NO_KEY UINT32_MAX /* sorts after the key of any item */
 
-/* Phi, made unsigned, << 16 | the item's number in the pair. */
+/* Phi, offset to be unsigned, << 16 | the item's index in the pair. */
 static SL_DEVICE uint32_t sort_key(int16_t phi, uint32_t i) { return ((uint32_t)(uint16_t)phi ^ 0x8000u) << 16 | i; }
 static SL_DEVICE int16_t key_phi(uint32_t key) { return (int16_t)(uint16_t)(key >> 16 ^ 0x8000u); }
 static SL_DEVICE uint32_t key_item(uint32_t key) { return key & 0xFFFF; }
 static SL_DEVICE uint32_t have_equal_phi(uint32_t key, uint32_t other) { return (key ^ other) >> 16 == 0 ? 1u : 0u; }
 
-/* Of items i and j of a pair, which have the same phi: does j come before i? */
+/* For items i and j of a pair with equal phi: 1 if j is sorted before i. */
 static SL_DEVICE uint32_t comes_before(const struct HITS_ARGS *a, const struct pair *p, uint32_t j, uint32_t i) {
-  const struct velo_place of_j = place_of_item(a, p, j), of_i = place_of_item(a, p, i);
+  const struct velo_hit of_j = make_item_hit(a, p, j), of_i = make_item_hit(a, p, i);
   if (of_j.id != of_i.id) return of_j.id < of_i.id;
   if (of_j.order != of_i.order) return of_j.order < of_i.order;
   return j < i;
 }
 
-/* A hit but for its azimuth, which its key has. */
-struct kept_hit {
+/* A hit without its azimuth, which is in its key. */
+struct cached_hit {
   float x, y, z;
   uint32_t id;
 } __attribute__((aligned(16)));
 
-static SL_DEVICE struct kept_hit keep(const struct velo_place *place) {
-  const struct kept_hit hit = {place->x, place->y, place->z, place->id};
-  return hit;
+static SL_DEVICE struct cached_hit cache_hit(const struct velo_hit *hit) {
+  const struct cached_hit cached = {hit->x, hit->y, hit->z, hit->id};
+  return cached;
 }
 
-/* Item `i` of a pair, decoded once more. */
-static SL_DEVICE struct kept_hit hit_of_item(const struct HITS_ARGS *a, const struct pair *p, uint32_t i) {
-  const struct velo_place place = place_of_item(a, p, i);
-  return keep(&place);
+/* Decodes item `i` of a pair again, if it was not cached. */
+static SL_DEVICE struct cached_hit redecode_item(const struct HITS_ARGS *a, const struct pair *p, uint32_t i) {
+  const struct velo_hit hit = make_item_hit(a, p, i);
+  return cache_hit(&hit);
 }
 
 static SL_DEVICE void write_hit(const struct HITS_ARGS *a, const struct pair *p, uint32_t i, uint32_t key,
-                                const struct kept_hit *hit) {
+                                const struct cached_hit *hit) {
   a->hits.id[p->to + i] = hit->id;
   a->hits.phi[p->to + i] = key_phi(key);
   a->hits.x[p->to + i] = hit->x;
@@ -180,53 +161,53 @@ static SL_DEVICE void write_hit(const struct HITS_ARGS *a, const struct pair *p,
 
 /* ------------------------------------------------------------------------------------ sorts in registers */
 
-/* The keys of a pair; a warp's. What is not shared memory is L1. */
+/* Shared memory of a warp. It is kept small, because the rest of it is L1 cache. */
 struct keys {
-  uint32_t sorted[KEYS]; /* at first, in the order of items */
+  uint32_t sorted[KEYS]; /* before the sort: in the order of items */
   union {
-    struct kept_hit kept[KEPT_HITS]; /* of the first items, if there are no more than half as many as KEYS */
+    struct cached_hit cached[CACHED_HITS]; /* of the first items of a pair of at most KEYS / 2 items */
     uint32_t other[KEYS];
   } u;
 };
 
-/* Room for as many keys as the pair has items: two sorted halves; items of equal phi in their final order. */
+/* A second array with room for one key per item: input of the merge, then output of order_equals. */
 static SL_DEVICE uint32_t *other_keys(const struct pair *p, struct keys *k) {
   return pair_items(p) <= KEYS / 2 ? k->sorted + KEYS / 2 : k->u.other;
 }
 
-/* How many items are kept. */
-static SL_DEVICE uint32_t kept_items(const struct pair *p) { return pair_items(p) <= KEYS / 2 ? KEPT_HITS : 0; }
+/* Number of cached hits of the pair: those of the first items. */
+static SL_DEVICE uint32_t cached_items(const struct pair *p) { return pair_items(p) <= KEYS / 2 ? CACHED_HITS : 0; }
 
-/* Decodes a pair's items; what is no hit gets NO_KEY. */
+/* Decodes the items of a pair and makes their keys; an item that is not a hit gets NO_KEY. */
 static SL_DEVICE void make_keys(const struct HITS_ARGS *a, const struct pair *p, struct keys *k) {
-  const uint32_t lanes = sl_warp_lanes(), items = pair_items(p), kept = kept_items(p);
+  const uint32_t lanes = sl_warp_lanes(), items = pair_items(p), cached = cached_items(p);
   SL_ROLLED
   for (uint32_t base = sl_warp_lane(); base < items; base += ROWS_AT_A_TIME * lanes) {
     uint32_t slot[ROWS_AT_A_TIME] = {0};
     struct item item[ROWS_AT_A_TIME] = {{0}};
-    struct velo_place place[ROWS_AT_A_TIME] = {{0}};
+    struct velo_hit hit[ROWS_AT_A_TIME] = {{0}};
     SL_UNROLL
     for (uint32_t r = 0; r < ROWS_AT_A_TIME; r++) {
       const uint32_t i = base + r * lanes;
       if (i >= items) continue;
       slot[r] = slot_of(p, i);
-      item[r] = item_read(a, p->behind[slot[r]] + i);
+      item[r] = item_read(a, p->slice_shift[slot[r]] + i);
     }
     SL_UNROLL
     for (uint32_t r = 0; r < ROWS_AT_A_TIME; r++)
-      if (base + r * lanes < items) place[r] = place_of(a, p, slot[r], &item[r]);
+      if (base + r * lanes < items) hit[r] = make_hit(a, p, slot[r], &item[r]);
     SL_UNROLL
     for (uint32_t r = 0; r < ROWS_AT_A_TIME; r++) {
       const uint32_t i = base + r * lanes;
       if (i >= items) continue;
-      k->sorted[i] = item_is_hit(&item[r]) ? sort_key(place[r].phi, i) : NO_KEY;
-      if (i < kept) k->u.kept[i] = keep(&place[r]);
+      k->sorted[i] = item_is_hit(&item[r]) ? sort_key(hit[r].phi, i) : NO_KEY;
+      if (i < cached) k->u.cached[i] = cache_hit(&hit[r]);
     }
   }
   sl_warp_sync();
 }
 
-/* Sorts `count` keys into `sorted`, `rows` a lane or fewer; it may be the same place. */
+/* Sorts `count` keys, at most `rows` per lane, into `sorted`, which may be `keys`. */
 static SL_DEVICE void sort_rows(const uint32_t *keys, uint32_t count, uint32_t *sorted, const uint32_t rows) {
   const uint32_t lane = sl_warp_lane(), lanes = sl_warp_lanes();
   uint32_t key[ROWS_MAX];
@@ -238,8 +219,8 @@ static SL_DEVICE void sort_rows(const uint32_t *keys, uint32_t count, uint32_t *
   for (uint32_t r = 0; r < rows; r++) sorted[lane * rows + r] = key[r];
 }
 
-/* Merges two sorted halves, the first of `half` keys: a key's place is its number plus that of the smaller ones in the
- * other half. Where there are several of NO_KEY they leave gaps among themselves. */
+/* Merges two sorted halves, the first with `half` keys. The index of a key is its index in its own half plus the number
+ * of smaller keys in the other half. Several NO_KEY may leave gaps between them, after all real keys. */
 static SL_DEVICE void merge_halves(const uint32_t *halves, uint32_t half, uint32_t count, uint32_t *sorted) {
   SL_ROLLED
   for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) {
@@ -256,23 +237,23 @@ static SL_DEVICE void merge_halves(const uint32_t *halves, uint32_t half, uint32
   }
 }
 
-/* Puts items of the same phi in order. */
+/* Orders items of equal phi: the index of an item is the first of its group plus the items that come before it. */
 static SL_DEVICE void order_equals(const struct HITS_ARGS *a, const struct pair *p, struct keys *k) {
   uint32_t *other = other_keys(p, k);
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) {
     const uint32_t key = k->sorted[i];
-    uint32_t place = i;
-    while (place > 0 && have_equal_phi(k->sorted[place - 1], key)) place--;
-    for (uint32_t j = place; j < p->hits && have_equal_phi(k->sorted[j], key); j++)
-      place += comes_before(a, p, key_item(k->sorted[j]), key_item(key));
-    other[place] = key;
+    uint32_t index = i;
+    while (index > 0 && have_equal_phi(k->sorted[index - 1], key)) index--;
+    for (uint32_t j = index; j < p->hits && have_equal_phi(k->sorted[j], key); j++)
+      index += comes_before(a, p, key_item(k->sorted[j]), key_item(key));
+    other[index] = key;
   }
   sl_warp_sync();
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) k->sorted[i] = other[i];
   sl_warp_sync();
 }
 
-/* Sorts the keys of a pair. Returns whether two hits have the same phi. */
+/* Sorts the keys of a pair. Returns 1 if two hits have equal phi. */
 static SL_DEVICE uint32_t sort_pair(const struct pair *p, struct keys *k) {
   const uint32_t lanes = sl_warp_lanes(), half = ROWS_MAX * lanes, items = pair_items(p);
   if (items <= lanes) {
@@ -298,21 +279,21 @@ static SL_DEVICE uint32_t sort_pair(const struct pair *p, struct keys *k) {
   return sl_warp_any(has_equals);
 }
 
-/* Sorts a pair of up to KEYS items and writes it. All lanes of the warp call it, as what it calls. */
+/* Sorts a pair of at most KEYS items and writes its hits. Called by all lanes of the warp. */
 static SL_DEVICE void sort_small(const struct HITS_ARGS *a, const struct pair *p, struct keys *k) {
   make_keys(a, p, k);
   if (sort_pair(p, k)) order_equals(a, p, k);
-  const uint32_t kept = kept_items(p);
+  const uint32_t cached = cached_items(p);
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) {
     const uint32_t key = k->sorted[i], item = key_item(key);
-    const struct kept_hit hit = item < kept ? k->u.kept[item] : hit_of_item(a, p, item);
+    const struct cached_hit hit = item < cached ? k->u.cached[item] : redecode_item(a, p, item);
     write_hit(a, p, i, key, &hit);
   }
 }
 
 /* ------------------------------------------------------------------------------------ sorts in memory */
 
-/* Puts the keys at places i and j > i in order, of those that are there. */
+/* Swaps keys i and j > i if they are in the wrong order. Does nothing if j is after the last key. */
 static SL_DEVICE void put_in_order(const struct HITS_ARGS *a, const struct pair *p, uint32_t i, uint32_t j) {
   if (j >= p->hits) return;
   uint32_t *keys = a->hits.id + p->to;
@@ -324,9 +305,9 @@ static SL_DEVICE void put_in_order(const struct HITS_ARGS *a, const struct pair 
   keys[j] = low;
 }
 
-/* A bitonic sort whose comparisons all put the smaller key first, so that keys beyond the last need not be there. */
+/* A bitonic sort in which every comparison puts the smaller key first, so that no keys are needed as padding. */
 static SL_DEVICE void sort_keys(const struct HITS_ARGS *a, const struct pair *p) {
-  uint32_t half = 1; /* of the places, rounded up to a power of two */
+  uint32_t half = 1; /* half of the number of keys, rounded up to a power of two */
   while (2 * half < p->hits) half *= 2;
   for (uint32_t size = 2; size <= 2 * half; size *= 2) {
     for (uint32_t t = sl_warp_lane(); t < half; t += sl_warp_lanes()) {
@@ -344,7 +325,7 @@ static SL_DEVICE void sort_keys(const struct HITS_ARGS *a, const struct pair *p)
   }
 }
 
-/* Sorts a pair of any size and writes it. All lanes of the warp call it. */
+/* Sorts a pair of any size in the memory of its hits and writes them. Called by all lanes of the warp. */
 static SL_DEVICE void sort_large(const struct HITS_ARGS *a, const struct pair *p) {
   const uint32_t items = pair_items(p);
   uint32_t hits = 0;
@@ -352,9 +333,9 @@ static SL_DEVICE void sort_large(const struct HITS_ARGS *a, const struct pair *p
     uint32_t is_hit = 0, key = 0;
     if (i < items) {
       const uint32_t slot = slot_of(p, i);
-      const struct item item = item_read(a, p->behind[slot] + i);
+      const struct item item = item_read(a, p->slice_shift[slot] + i);
       is_hit = item_is_hit(&item);
-      if (is_hit) key = sort_key(place_of(a, p, slot, &item).phi, i);
+      if (is_hit) key = sort_key(make_hit(a, p, slot, &item).phi, i);
     }
     const uint32_t to = sl_warp_append(is_hit, &hits);
     if (is_hit) a->hits.id[p->to + to] = key;
@@ -363,14 +344,14 @@ static SL_DEVICE void sort_large(const struct HITS_ARGS *a, const struct pair *p
   sort_keys(a, p);
   for (uint32_t i = sl_warp_lane(); i < p->hits; i += sl_warp_lanes()) {
     const uint32_t key = a->hits.id[p->to + i];
-    const struct kept_hit hit = hit_of_item(a, p, key_item(key));
+    const struct cached_hit hit = redecode_item(a, p, key_item(key));
     write_hit(a, p, i, key, &hit);
   }
 }
 
 /* ----------------------------------------------------------------------------------------------- kernels */
 
-/* A warp a module pair. Reads items once, but those that are not kept twice; writes 18 bytes a hit, in rows. */
+/* One warp per module pair. Reads each item once, or twice if its hit is not cached; writes 18 bytes per hit. */
 SL_KERNEL(sorted_hits_write, struct HITS_ARGS) {
   __shared__ struct keys keys[WARPS];
   __shared__ struct pair pairs[WARPS];
@@ -395,39 +376,39 @@ SL_KERNEL(sorted_hits_write, struct HITS_ARGS) {
 #ifdef SL_TARGET_CPU
 #ifndef READ_ITEMS
 #define READ_ITEMS read_items
-/* What `hits` of the items in some lists become. */
+/* Decodes the items of `count` lists into `hits` unsorted hits. */
 static void read_items(const struct HITS_ARGS *a, const struct velo_bank *lists, uint32_t count, uint32_t hits,
-                       struct velo_places *places) {
+                       struct velo_unsorted_hits *unsorted) {
   uint32_t to = 0;
   for (const struct velo_bank *list = lists; list < lists + count; list++)
     for (uint32_t i = 0; i < list->word_count && to < hits; i++) {
       const struct item item = item_read(a, list->first_word + i);
       if (!item_is_hit(&item)) continue;
-      const struct velo_place place = item_place(a, list->sensor, list->version, &item);
-      places->id[to] = place.id;
-      places->order[to] = place.order;
-      places->phi[to] = place.phi;
-      places->x[to] = place.x;
-      places->y[to] = place.y;
-      places->z[to++] = place.z;
+      const struct velo_hit hit = item_hit(a, list->sensor, list->version, &item);
+      unsorted->id[to] = hit.id;
+      unsorted->order[to] = hit.order;
+      unsorted->phi[to] = hit.phi;
+      unsorted->x[to] = hit.x;
+      unsorted->y[to] = hit.y;
+      unsorted->z[to++] = hit.z;
     }
 }
 #endif
 
-/* The lists of a pair that have items, as banks. Returns how many. */
+/* Describes each slot of a pair that has items as a bank. Returns the number of such slots. */
 static uint32_t lists_of(const struct pair *p, struct velo_bank *lists) {
   uint32_t count = 0;
   for (uint32_t slot = 0; slot < PAIR_SLOTS; slot++) {
     const uint32_t first = p->first[slot], items = p->first[slot + 1] - first;
-    const struct velo_bank list = {0, p->version[slot], p->first_slot + slot, p->behind[slot] + first, items};
+    const struct velo_bank list = {0, p->version[slot], p->first_slot + slot, p->slice_shift[slot] + first, items};
     if (items > 0) lists[count++] = list;
   }
   return count;
 }
 
-/* The same, pairs of an event in their order, with vectors. */
+/* sorted_hits_write for the CPU: the module pairs of an event in order, sorted with vectors. */
 SL_KERNEL(sorted_hits_write_tuned, struct HITS_ARGS) {
-  struct velo_places places;
+  struct velo_unsorted_hits unsorted;
   struct velo_bank lists[PAIR_SLOTS];
   struct pair p;
   SL_FOR_EVENTS (event, a.events)
@@ -438,8 +419,8 @@ SL_KERNEL(sorted_hits_write_tuned, struct HITS_ARGS) {
       }
       pair_open(&a, event, number, &p);
       if (pair_items(&p) <= SORT_PAIR_MAX) {
-        READ_ITEMS(&a, lists, lists_of(&p, lists), p.hits, &places);
-        sort_pair_cpu(&places, p.hits, &a.hits, p.to, a.hits.offsets[event + 1]);
+        READ_ITEMS(&a, lists, lists_of(&p, lists), p.hits, &unsorted);
+        sort_pair_cpu(&unsorted, p.hits, &a.hits, p.to, a.hits.offsets[event + 1]);
       } else {
         sort_large(&a, &p);
       }

@@ -1,10 +1,9 @@
-/* three_hit_filter.cu: which track candidates are tracks (README.md, "Search by triplet").
+/* three_hit_filter.cu: decides which track candidates are tracks (README.md, "Search by triplet").
  *
- * Candidates of four hits and more are. One of three hits is if none of its hits is on a longer track, and if straight
- * lines x(z) and y(z), fitted to it by least squares, have chi2 / ndf < max_chi2; ndf is 2. Sums are over the three
- * hits in their order, with z relative to the middle hit's, since in float32 they lose their precision otherwise.
- *
- * One thread a candidate: some 250 an event, 50 of them of three hits.
+ * Accepts a candidate if it has at least four hits, or if it has three hits, none of them is on a longer track, and
+ * straight lines x(z) and y(z) fitted by least squares have chi2 / ndf < max_chi2 (ndf = 2). Sums run over the hits in
+ * order, with z relative to the middle hit, to keep precision in float32.
+ * Parallelism: one thread per candidate; about 250 per event, 50 of them with three hits.
  */
 #include "velo/event_model.h"
 
@@ -14,12 +13,12 @@
 #define HIT_WEIGHT 6400.0f
 
 #define SL_ARGS three_hit_filter_args
-#define THREE_HIT_FILTER(M)                                                         \
-  M(IN, candidates, velo_track_candidates, "", "from the search")                   \
-  M(IN, used, velo_used_hits, "flag", "of the same search")                         \
-  M(IN, hits, velo_hits, "offsets x y z", "the hits that were searched")            \
-  M(OUT, accepted, velo_accepted, "one a candidate", SL_SHARES_OFFSETS(candidates)) \
-  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "limit of chi2 / ndf of a line through three hits")
+#define THREE_HIT_FILTER(M)                                                                                    \
+  M(IN, candidates, velo_track_candidates, "", "track candidates of the search")                               \
+  M(IN, used, velo_used_hits, "flag", "hits on tracks of four or more hits, from the search")                  \
+  M(IN, hits, velo_hits, "offsets x y z", "hits of the search")                                                \
+  M(OUT, accepted, velo_accepted, "one flag per candidate: 1 if it is a track", SL_SHARES_OFFSETS(candidates)) \
+  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "upper limit of chi2 / ndf of a straight line fitted to three hits")
 SL_ARGUMENTS(three_hit_filter, THREE_HIT_FILTER);
 
 /* Sum of the squared distances of three points (z, value) from the line fitted to them. */
@@ -69,4 +68,5 @@ static int run(const struct sl_launch *l, const struct three_hit_filter_args *a)
   return SL_LAUNCH(l, three_hit_filter_decide, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(three_hit_filter, "drops three-hit VELO tracks that are crooked or share hits with longer ones", 128, run);
+SL_ALGORITHM(three_hit_filter, "rejects three-hit VELO tracks that are not straight or share hits with longer tracks",
+             128, run);

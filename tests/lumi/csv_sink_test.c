@@ -87,7 +87,7 @@ static void the_table_has_numbers_and_empty_cells(void **state) {
   sl_test_free(t);
 }
 
-static void what_is_no_summary_of_the_schema_is_an_error(void **state) {
+static void a_bank_that_does_not_match_the_schema_is_an_error(void **state) {
   (void)state;
   for (uint32_t wrong_size = 0; wrong_size < 2; wrong_size++) {
     struct summaries s;
@@ -121,7 +121,7 @@ static void a_file_that_cannot_be_made_is_an_error_that_names_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_has_numbers_and_empty_cells),
-      cmocka_unit_test(what_is_no_summary_of_the_schema_is_an_error),
+      cmocka_unit_test(a_bank_that_does_not_match_the_schema_is_an_error),
       cmocka_unit_test(a_file_that_cannot_be_made_is_an_error_that_names_it),
   };
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);

@@ -55,7 +55,7 @@ static void make_muons(uint32_t event) {
   e.stub_offsets[event + 1] = e.stub_offsets[event] + random_below(event % 8 == 7 ? 400 : 5);
 }
 
-/* Of either sign, and now and then beyond what fields hold. */
+/* Energies of either sign, sometimes too large for their fields. */
 static void make_energy(uint32_t event) {
   const int64_t range = event % 8 == 7 ? 40000000 : 400000; /* MeV */
   e.energy[event] = (random_below(1000001) - 100000ll) * range * 100;
@@ -211,7 +211,7 @@ static struct packed pack(uint32_t event) {
 
 /* ------------------------------------------------------------------------------------------------- the tests */
 
-static void summaries_are_bit_by_bit_those_of_a_second_packer(void **state) {
+static void summaries_equal_those_of_an_independent_packer(void **state) {
   (void)state;
   uint32_t full = 0, misfits = 0;
   for (uint32_t seed = 1; seed <= 2; seed++) {
@@ -245,7 +245,7 @@ static void hits_of_no_channel_are_not_counted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(summaries_are_bit_by_bit_those_of_a_second_packer),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(summaries_equal_those_of_an_independent_packer),
                                      cmocka_unit_test(hits_of_no_channel_are_not_counted)};
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }

@@ -30,7 +30,7 @@ const struct place *lumi_table(void);
 const struct place *lumi_place(const char *name);
 /* The bits of a counter in a summary. */
 uint32_t lumi_bits(const uint32_t *words, const char *name);
-/* The same, as it would be if nobody filled the counter. */
+/* Value of the counter if it was not filled. */
 uint32_t lumi_all_ones(const char *name);
 
 /* The schema that lumi.schema makes, between set-up and tear-down of a group of tests. */

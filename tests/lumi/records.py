@@ -1,5 +1,5 @@
 """Reads what the tests of luminosity summaries need of records of MDF files: summaries, the true particles.
-A second reading of these formats, apart from the plugins', whose READMEs describe them."""
+An independent reader of these formats, which the READMEs of the plugins describe."""
 import csv
 import struct
 from pathlib import Path

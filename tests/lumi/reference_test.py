@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Luminosity counters of six events against those that LHCb's first-level trigger recorded of them, with every event taken
-for luminosity. What differs does so for a reason, which is checked where it can be: SciFi clusters are counted as banks
+"""Luminosity counters of six events compared with the counters recorded by LHCb's first-level trigger; every event is taken
+for luminosity. Differences have known reasons, which are checked where possible: SciFi clusters are counted as banks
 of version 5 say, and are the recorded ones if the banks claim version 4; the vertex is chosen by the event's number, not
 by its place in a slice; VELO tracks are our own."""
 import csv
@@ -26,7 +26,7 @@ recorded = {event["event"]: event["counters"] for event in json.load(lzma.open(p
 
 
 def counted(source):
-    """By event and counter: what stands in the summary, or None if nobody filled it."""
+    """By event and counter: value in the summary, or None if the counter was not filled."""
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "lumi.csv"
         call("run", ROOT / "graphs/lumi.yaml", "-i", source, "-o", table, "--quiet", "--set", f"geometry={GEOMETRY}",
@@ -39,7 +39,7 @@ def counted(source):
 
 
 def of_version_4(source, to):
-    """The same events, whose SciFi banks claim version 4."""
+    """The same events with SciFi banks relabelled as version 4."""
     changed = bytearray()
     for record in records(source):
         record[12:16] = bytes(4)  # without a checksum
@@ -67,7 +67,7 @@ velo = [name for name in names if name.startswith("VeloT") or name == "VeloFiduc
 for event, counter, mine, theirs in compare("VELO", ours, velo + ["VeloVertices", "FiducialVeloVertices"], 8):
     checks.that(abs(mine - theirs) == 1, f"event {event}: {counter} is {mine}, recorded {theirs}: one track of {recorded[event]['VeloTracks']}")
 plume = [name for name in names if name.startswith("Plume")]
-checks.that(all(ours[event][name] is None and recorded[event][name] == (1 << schema()[name]["size_bits"]) - 1 for event in recorded for name in plume), "PLUME: nobody fills it, there or here")
+checks.that(all(ours[event][name] is None and recorded[event][name] == (1 << schema()[name]["size_bits"]) - 1 for event in recorded for name in plume), "PLUME: its counters are not filled, there or here")
 scifi = [name for name in names if name.startswith("SciFi")]
 fewer = [ours[event][name] / recorded[event][name] for event in recorded for name in scifi]
 checks.that(0.7 < min(fewer) and max(fewer) < 1, f"SciFi: {min(fewer):.3f} to {max(fewer):.3f} of the recorded clusters, since wide ones are one")

@@ -8,7 +8,7 @@ static const char *const names[] = {LUMI_BASE_COUNTERS(NAME_) LUMI_EXTRA_COUNTER
 #define MAX_(name, max, shift, scale) max,
 static const uint32_t maxima[] = {LUMI_BASE_COUNTERS(MAX_) LUMI_EXTRA_COUNTERS(MAX_)};
 
-static void every_counter_stands_where_the_table_says(void **state) {
+static void every_counter_is_at_the_bits_given_in_the_table(void **state) {
   (void)state;
   const uint8_t *word = sl_test_output(lumi_schema, "schema", "word"),
                 *bit = sl_test_output(lumi_schema, "schema", "bit");
@@ -36,14 +36,14 @@ static void summaries_have_the_words_of_the_format_and_keys_of_their_own(void **
   assert_int_equal(word_count[LUMI_FULL_SUMMARY], FULL_WORDS);
   assert_int_equal(LUMI_MAX_WORDS, FULL_WORDS);
   assert_int_not_equal(lumi_key(LUMI_BASE_SUMMARY), lumi_key(LUMI_FULL_SUMMARY));
-  /* What is written into data must not change unnoticed. */
+  /* The format of written data must not change unnoticed. */
   assert_int_equal(lumi_key(LUMI_BASE_SUMMARY), 0xc5d89a3c);
   assert_int_equal(lumi_key(LUMI_FULL_SUMMARY), 0x43ef3bf1);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_counter_stands_where_the_table_says),
+      cmocka_unit_test(every_counter_is_at_the_bits_given_in_the_table),
       cmocka_unit_test(summaries_have_the_words_of_the_format_and_keys_of_their_own),
   };
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Luminosity summaries in events: io.mdf_sink adds them to luminosity events and changes nothing else; their bits are the
-table's; and events with a bad ODIN bank are errors whose message says what is wrong."""
+table's; and events with a bad ODIN bank are errors with a message that names the fault."""
 import csv
 import json
 import tempfile

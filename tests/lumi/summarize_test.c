@@ -27,7 +27,7 @@ struct events {
 };
 static struct events e;
 
-/* What tests may change of the node's properties. */
+/* Properties of the node that tests may change. */
 enum { EDGES = 7 };
 static const struct region { double eta_edges[EDGES], z, rho; } usual = {{-4, -3, -2, 2, 3, 4, 5}, 300, 3};
 static struct region region; /* a test that changes it sets it back */
@@ -109,7 +109,7 @@ static uint32_t size_bytes(const struct sl_test *t, uint32_t item) {
 
 /* --------------------------------------------------------------------------------------------- a second reading */
 
-/* What a counter's field holds for a number. */
+/* Contents of the field of a counter for a number. */
 static uint32_t stored(const char *name, uint64_t value) {
   return value > lumi_all_ones(name) ? lumi_all_ones(name) : (uint32_t)value;
 }
@@ -172,7 +172,7 @@ static void assert_basic(const uint32_t *words, uint32_t event) {
   ASSERT_COUNTER(words, "BXType", e.crossing_type[event]);
 }
 
-/* All bits of counters that nobody fills, and of those that belong to none, are ones; after the summary are zeros. */
+/* All bits of unfilled counters and unused bits are ones; words after the summary are zeros. */
 static void assert_rest(const uint32_t *words, uint32_t word_count, uint32_t with) {
   uint32_t filled[FULL_WORDS] = {0};
   const struct place *table = lumi_table();
@@ -203,7 +203,7 @@ static void assert_summary(const struct sl_test *t, uint32_t item, uint32_t even
 
 /* ------------------------------------------------------------------------------------------------- by hand */
 
-static void counters_are_those_worked_out_by_hand(void **state) {
+static void counters_equal_values_computed_by_hand(void **state) {
   (void)state;
   begin();
   const uint32_t event = add_event(61); /* full */
@@ -342,7 +342,7 @@ static void the_global_event_cut_is_a_list(void **state) {
   sl_test_free(t);
 }
 
-static void which_events_have_full_summaries_can_be_chosen(void **state) {
+static void orbits_with_full_summaries_can_be_selected(void **state) {
   (void)state;
   begin();
   for (uint32_t i = 0; i < 20; i++) add_event(i);
@@ -356,7 +356,7 @@ static void which_events_have_full_summaries_can_be_chosen(void **state) {
 
 /* ------------------------------------------------------------------------------------- bins and the fiducial region */
 
-/* The bins between -4, -3, -2, 2, 3, 4 and 5, whose edges are these floats. */
+/* The bins between -4, -3, -2, 2, 3, 4 and 5; these floats are the edges. */
 static uint32_t usual_bin(float slope, uint32_t backward) {
   const float at_2 = 3.6268604f * slope, at_3 = 10.0178749f * slope, at_4 = 27.2899172f * slope;
   if (backward) return 3u - (uint32_t)(at_2 < 1.0f) - (uint32_t)(at_3 < 1.0f) - (uint32_t)(at_4 < 1.0f);
@@ -526,13 +526,13 @@ static void a_slice_of_no_events_has_sound_offsets(void **state) {
 int main(void) {
   region = usual;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counters_are_those_worked_out_by_hand),
+      cmocka_unit_test(counters_equal_values_computed_by_hand),
       cmocka_unit_test(positions_beyond_the_field_are_its_ends),
       cmocka_unit_test(numbers_beyond_their_field_leave_it_all_ones),
       cmocka_unit_test(tracks_without_a_direction_or_a_number_harm_nothing),
       cmocka_unit_test(detectors_that_are_not_there_leave_all_ones),
       cmocka_unit_test(the_global_event_cut_is_a_list),
-      cmocka_unit_test(which_events_have_full_summaries_can_be_chosen),
+      cmocka_unit_test(orbits_with_full_summaries_can_be_selected),
       cmocka_unit_test(edges_are_the_same_floats_as_ever),
       cmocka_unit_test(random_events_agree_with_the_second_reading),
       cmocka_unit_test(bins_and_the_fiducial_region_can_be_chosen),

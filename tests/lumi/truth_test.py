@@ -28,7 +28,7 @@ def is_fiducial(eta, phi, x, y, z):
 
 
 def true_counters(record):
-    """What the counters would be if every particle with hits in three modules, and every collision of four tracks, were
+    """Expected counters if every particle with hits in three modules, and every collision of four tracks, were
     found once."""
     count = dict.fromkeys(TRACKS + VERTICES, 0)
     for particle in particles(record):

@@ -1,4 +1,4 @@
-/* magnet.polarity: who says which polarity, and files that are wrong. */
+/* magnet.polarity: sources of the polarity, and invalid files. */
 #include "scratch.h"
 
 #include <sluice/testing.h>
@@ -54,7 +54,7 @@ static void without_a_word_it_is_down(void **state) {
   assert_sign(description, NULL, -1.0f); /* which has no polarity */
 }
 
-static void a_folder_says_it_unless_the_property_does(void **state) {
+static void the_property_takes_precedence_over_the_folder(void **state) {
   (void)state;
   const float up = 1.0f, down = -1.0f;
   scratch_write(folder, "polarity.bin", &up, sizeof up);
@@ -67,7 +67,7 @@ static void a_folder_says_it_unless_the_property_does(void **state) {
   assert_sign("", "up", 1.0f);
 }
 
-static void what_is_no_folder_and_no_description_is_refused(void **state) {
+static void a_file_that_is_not_a_description_is_refused(void **state) {
   (void)state;
   char file[SCRATCH_PATH_MAX + 16];
   const float up = 1.0f;
@@ -103,8 +103,8 @@ static void wrong_files_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_word_it_is_down),
-      cmocka_unit_test(a_folder_says_it_unless_the_property_does),
-      cmocka_unit_test(what_is_no_folder_and_no_description_is_refused),
+      cmocka_unit_test(the_property_takes_precedence_over_the_folder),
+      cmocka_unit_test(a_file_that_is_not_a_description_is_refused),
       cmocka_unit_test(wrong_files_are_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);

@@ -150,7 +150,7 @@ static struct sl_test *cross_new(const struct sl_test *detector, const struct ti
   return test;
 }
 
-static void hits_are_those_of_plain_loops(void **state) {
+static void hits_equal_those_of_plain_loops(void **state) {
   static struct tiles t;
   (void)state;
   random_start(5);
@@ -212,18 +212,18 @@ static void a_geometry_that_gives_no_finite_fits_is_refused(void **state) {
   struct sl_test *detector = detector_new(2);
   const char *narrow = "a half-width is below 0.1 mm";
   expect_refused(detector, "half_x", 17, 0.0f, narrow);
-  expect_refused(detector, "half_x", 17, 1e-21f, narrow); /* whose weight is infinite */
+  expect_refused(detector, "half_x", 17, 1e-21f, narrow); /* its weight is infinite */
   expect_refused(detector, "half_x", 17, 0.0999f, narrow);
   expect_refused(detector, "half_y", 3000, -1.0f, narrow);
   expect_refused(detector, "half_y", 3000, 0.0999f, narrow);
-  expect_refused(detector, "z", 5, 16400.0f, "stations are not one behind another in z");
-  expect_refused(detector, "z", 5, -100.0f, "stations are not one behind another in z");
+  expect_refused(detector, "z", 5, 16400.0f, "stations do not ascend in z");
+  expect_refused(detector, "z", 5, -100.0f, "stations do not ascend in z");
   sl_test_free(detector);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits_are_those_of_plain_loops),
+      cmocka_unit_test(hits_equal_those_of_plain_loops),
       cmocka_unit_test(an_overflow_writes_nothing),
       cmocka_unit_test(a_geometry_that_gives_no_finite_fits_is_refused),
   };

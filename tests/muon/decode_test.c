@@ -13,7 +13,7 @@ struct payload {
 
 static void put(struct payload *p, uint32_t halfword) { p->at[p->count++] = (uint16_t)halfword; }
 
-/* A bank of version 2, with so many pads that nobody reads, and batches of these counts of random hits. */
+/* A bank of version 2 with `pads` pads, which are not read, and batches with these counts of random hits. */
 static void add_v2(struct banks_case *b, const struct muon_geometry_view *g, uint32_t unit, uint32_t pads,
                    const uint32_t counts[4]) {
   static struct payload p;
@@ -29,7 +29,7 @@ static void add_v2(struct banks_case *b, const struct muon_geometry_view *g, uin
   banks_add(b, 2, (uint16_t)unit, p.at, random_below(2) ? 2 * p.count : 4 * ((p.count + 1) / 2));
 }
 
-/* A link with hits in the channels whose bits are set. */
+/* A link with hits in the channels with bits set. */
 static uint32_t put_link(uint8_t *to, uint64_t hits) {
   const uint32_t count = (uint32_t)__builtin_popcountll(hits), times = random_below((count < 19 ? count : 19) + 1);
   const uint32_t bytes = hits == 0 ? 1 : 7 + times / 2;
@@ -151,7 +151,7 @@ static void compare(const struct sl_test *t, const struct banks_case *b, const s
   }
 }
 
-static void tiles_are_those_of_a_plain_reading(void **state) {
+static void tiles_equal_those_of_a_plain_reader(void **state) {
   static struct banks_case b;
   (void)state;
   random_start(1);
@@ -201,7 +201,7 @@ static void an_event_of_all_channels_has_all_tiles(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ what is wrong */
 
-/* Three events, of which the one in the middle has this bank, too. */
+/* Three events; the one in the middle also has this bank. */
 static void expect_fault(const struct sl_test *detector, const struct muon_geometry_view *g, uint32_t version,
                          uint32_t source_id, const void *payload, uint32_t bytes, uint32_t code) {
   static struct banks_case b;
@@ -277,7 +277,7 @@ static void wrong_banks_of_version_3_refuse_their_event(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tiles_are_those_of_a_plain_reading),
+      cmocka_unit_test(tiles_equal_those_of_a_plain_reader),
       cmocka_unit_test(an_event_of_all_channels_has_all_tiles),
       cmocka_unit_test(wrong_banks_refuse_their_event),
       cmocka_unit_test(wrong_banks_of_version_3_refuse_their_event),

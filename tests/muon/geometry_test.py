@@ -24,7 +24,7 @@ def floats(data):
 
 
 def compare_with_samples(nominal):
-    """The map is the same. Of the tables, strips of two chambers that the samples have turned around z are up to 0.2 mm
+    """The map is equal. In the tables, strips of two chambers that the samples have turned around z are up to 0.2 mm
     off; else there is rounding, of values up to 19 m in float."""
     sample = {name: (GEOMETRY / name).read_bytes() for name in (MAP, TABLES)}
     checks.that(nominal[MAP] == sample[MAP], "the nominal map of channels is the samples', byte for byte")
@@ -36,7 +36,7 @@ def compare_with_samples(nominal):
 
 
 def tiles_of(data):
-    """Of both formats: the tiles that are connected."""
+    """The connected tiles of both formats."""
     words = struct.unpack(f"<{len(data) // 4}I", data)
     if words[0] == 3:
         return [t for t in words[-22 * 2 * 24 * 48:] if t]

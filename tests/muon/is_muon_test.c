@@ -87,7 +87,7 @@ static void stations_are_needed_by_momentum(void **state) {
 }
 
 /* With a = 2, b = 0 and a factor of 1.5 a window of M3 R2 is three half-widths, 30 and 60 mm, without its edge. */
-static void hits_of_other_events_and_beside_windows_do_not_count(void **state) {
+static void hits_of_other_events_and_outside_windows_do_not_count(void **state) {
   static const double flat[WINDOWS] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
                                        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
                       none[WINDOWS] = {0};
@@ -201,7 +201,7 @@ static void make_case(struct tracks *t, struct hits *h) {
   }
 }
 
-static void flags_are_those_of_plain_loops(void **state) {
+static void flags_equal_those_of_plain_loops(void **state) {
   static struct tracks t;
   static struct hits h;
   uint32_t muons = 0, checked = 0;
@@ -250,8 +250,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(windows_that_do_not_fall_are_for_any_momentum),
       cmocka_unit_test(stations_are_needed_by_momentum),
-      cmocka_unit_test(hits_of_other_events_and_beside_windows_do_not_count),
-      cmocka_unit_test(flags_are_those_of_plain_loops),
+      cmocka_unit_test(hits_of_other_events_and_outside_windows_do_not_count),
+      cmocka_unit_test(flags_equal_those_of_plain_loops),
       cmocka_unit_test(tracks_without_momentum_are_no_muons_or_the_fastest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

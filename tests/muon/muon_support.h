@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* What the algorithms read of the geometry. */
+/* Fields of the geometry that the algorithms read. */
 #define DECODER_FIELDS  "format channel_first tiles tell40_links grid"
 #define CROSSING_FIELDS "grid offset position_first x y z width_first half_x half_y"
 

@@ -45,7 +45,7 @@ def give(to, port, columns, kinds):
 
 
 def get(test, port, kinds):
-    """Fields by name; those by item without what is behind the last one."""
+    """Fields by name; fields per item without entries after the last one."""
     columns = {field: test.get(port, field, kind) for field, kind in kinds.items()}
     items = columns["offsets"][-1]
     return {field: values if field in ("offsets", "first") else values[:items] for field, values in columns.items()}
@@ -96,7 +96,7 @@ share = sum(hits["is_crossed"]) / hits["offsets"][-1]
 checks.that(0.8 < share < 0.95, f"{100 * share:.0f} % of the hits are crossings")
 
 
-# Which long tracks are muons: the state behind the fibre tracker, and q/p, are those of the forward track or the seed.
+# Which long tracks are muons: the state downstream of the fibre tracker, and q/p, are those of the forward track or the seed.
 def long_tracks(event):
     forward = [(track["qop"], track["scifi_state"]) for track in event.get("forward_tracks", [])]
     matched = [(track["qop"], event["seeds"][track["seed_index"]]["state"]) for track in event.get("matched_tracks", [])]

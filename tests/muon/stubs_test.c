@@ -182,7 +182,7 @@ static void make_lines(struct hits *h) {
   }
 }
 
-static void stubs_are_those_of_plain_loops(void **state) {
+static void stubs_equal_those_of_plain_loops(void **state) {
   static struct hits h;
   (void)state;
   random_start(8);
@@ -236,7 +236,7 @@ static void of_the_same_the_first_is_taken(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(stubs_are_those_of_plain_loops),
+      cmocka_unit_test(stubs_equal_those_of_plain_loops),
       cmocka_unit_test(every_hit_may_begin_a_stub),
       cmocka_unit_test(of_the_same_the_first_is_taken),
   };

@@ -70,7 +70,7 @@ static const char *const fields[] = {"event_number",
                                      "bunch_current"};
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-/* What a field of a good bank must be. */
+/* Expected value of a field of a valid bank. */
 static uint64_t expected(const char *field, uint32_t version, const uint32_t *words) {
   uint64_t value = 0;
   for (uint32_t i = 0; i < PLACES; i++)
@@ -81,7 +81,7 @@ static uint64_t expected(const char *field, uint32_t version, const uint32_t *wo
   return value;
 }
 
-/* What a field of the output is. */
+/* Value of a field of the output. */
 static uint64_t found(const struct sl_test *t, uint32_t field, uint32_t event) {
   const void *values = sl_test_output(t, "odin", fields[field]);
   switch (odin_events_collection.fields[field].type) {
@@ -116,7 +116,7 @@ static void the_table_of_fields_is_the_collection(void **state) {
 }
 
 /* Worked out by hand from that table. */
-static void fields_of_both_versions_are_those_of_the_format(void **state) {
+static void fields_of_both_versions_follow_the_format(void **state) {
   (void)state;
   static const uint32_t version_6[TEST_BANK_WORDS] = {6718861,    0x00050008, 1234567,    1,          6001,
                                                       0x00060000, 0xabcdef01, 0x2b000007, 0x88ea5123, 0x10000001};
@@ -235,7 +235,7 @@ static void every_wrong_bank_refuses_its_event_alone(void **state) {
   sl_test_free(t);
 }
 
-static void events_beside_the_list_are_not_looked_at(void **state) {
+static void events_outside_the_list_are_not_read(void **state) {
   (void)state;
   static const uint32_t good[TEST_BANK_WORDS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   static const uint32_t list[] = {1, 3};
@@ -259,7 +259,7 @@ static uint32_t random_u32(void) {
 }
 
 /* Mostly sound banks of random bits, and a tenth of each kind of mistake. */
-static void random_banks_are_read_or_refused_as_the_format_says(void **state) {
+static void random_banks_are_read_or_refused_as_the_format_requires(void **state) {
   (void)state;
   enum { EVENTS = 4000 };
   const uint64_t seed = 20261120;
@@ -303,11 +303,11 @@ static void random_banks_are_read_or_refused_as_the_format_says(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_of_fields_is_the_collection),
-      cmocka_unit_test(fields_of_both_versions_are_those_of_the_format),
+      cmocka_unit_test(fields_of_both_versions_follow_the_format),
       cmocka_unit_test(each_bit_belongs_to_its_field),
       cmocka_unit_test(every_wrong_bank_refuses_its_event_alone),
-      cmocka_unit_test(events_beside_the_list_are_not_looked_at),
-      cmocka_unit_test(random_banks_are_read_or_refused_as_the_format_says),
+      cmocka_unit_test(events_outside_the_list_are_not_read),
+      cmocka_unit_test(random_banks_are_read_or_refused_as_the_format_requires),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ struct odin_test_banks {
   uint32_t payload[TEST_BANKS_MAX * TEST_BANK_WORDS];
 };
 
-/* What follows belongs to a new event. */
+/* The following banks belong to a new event. */
 static inline void odin_test_event(struct odin_test_banks *b) { b->offsets[++b->event_count] = b->bank_count; }
 
 static inline void odin_test_add(struct odin_test_banks *b, uint8_t version, uint16_t size_bytes,

@@ -77,7 +77,7 @@ static void a_larger_fraction_has_the_events_of_a_smaller_one(void **state) {
   for (uint32_t i = 0; i < EVENTS; i++) assert_true(!some[i] || more[i]);
 }
 
-/* Of any two of some nodes, with names that are alike, the events that both take are as many as by chance. */
+/* For any two nodes with similar names, the number of events selected by both is that of independent selections. */
 static void nodes_are_independent_of_each_other(void **state) {
   (void)state;
   enum { NODES = 8 };
@@ -125,7 +125,7 @@ static void run_number_and_time_each_matter(void **state) {
   }
 }
 
-static void a_seed_takes_the_place_of_the_name(void **state) {
+static void a_seed_replaces_the_name_of_the_node(void **state) {
   (void)state;
   static uint8_t by_name[EVENTS], one[EVENTS], other[EVENTS];
   make_events();
@@ -179,7 +179,7 @@ int main(void) {
       cmocka_unit_test(nodes_are_independent_of_each_other),
       cmocka_unit_test(events_are_independent_of_each_other),
       cmocka_unit_test(run_number_and_time_each_matter),
-      cmocka_unit_test(a_seed_takes_the_place_of_the_name),
+      cmocka_unit_test(a_seed_replaces_the_name_of_the_node),
       cmocka_unit_test(a_seed_is_that_of_the_scaler),
       cmocka_unit_test(a_prescale_on_a_list_keeps_to_it),
   };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* Of one event. */
+/* Fields of one event. */
 struct who {
   uint32_t run;
   uint64_t event_number, gps_time;
@@ -25,7 +25,7 @@ static uint32_t passes(const struct odin_scaler *scaler, struct who *who) {
   return odin_scaler_passes(scaler, &odin, 0);
 }
 
-static void seeds_and_numbers_are_those_of_lhcb(void **state) {
+static void seeds_and_numbers_equal_those_of_lhcb(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -63,7 +63,7 @@ static void thresholds_are_rounded_down(void **state) {
     assert_int_equal(odin_scaler_of(0, cases[i].fraction).threshold, cases[i].threshold);
 }
 
-/* Of events one after another, 33 us apart; within four standard deviations. */
+/* For successive events, 33 us apart; within four standard deviations. */
 static void fractions_of_many_events_pass(void **state) {
   (void)state;
   enum { EVENTS = 200000 };
@@ -83,7 +83,7 @@ static void fractions_of_many_events_pass(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(seeds_and_numbers_are_those_of_lhcb),
+      cmocka_unit_test(seeds_and_numbers_equal_those_of_lhcb),
       cmocka_unit_test(thresholds_are_rounded_down),
       cmocka_unit_test(fractions_of_many_events_pass),
   };

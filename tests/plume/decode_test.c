@@ -84,7 +84,7 @@ static void begin(uint32_t seed) {
   random_state = seed;
 }
 
-static void values_and_flags_are_those_packed(void **state) {
+static void values_and_flags_equal_the_packed_ones(void **state) {
   (void)state;
   uint8_t bytes[BYTES];
   begin(1);
@@ -131,7 +131,7 @@ static void wrong_banks_refuse_their_event(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(values_and_flags_are_those_packed),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(values_and_flags_equal_the_packed_ones),
                                      cmocka_unit_test(wrong_banks_refuse_their_event)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* scifi/bank_words.h: what each version makes of halfwords, those that no writer makes included; and of the samples'
+/* scifi/bank_words.h: clusters of halfwords in each version, including combinations that no writer produces; and
  * events: every id that the truth lists is decoded. */
 #include "scifi/bank_words.h"
 

@@ -1,5 +1,5 @@
 /* decode_test.c: scifi.decode on banks made by hand, on random ones against the straightforward way, and on the
- * samples, whose truth says what must come out.
+ * samples, compared with their truth.
  */
 #include "decode_reference.h"
 #include "scifi_support.h"
@@ -28,7 +28,7 @@ static int stop(void **state) {
 static const float *floats(const char *field) { return sl_test_output(detector, "geometry", field); }
 static const uint32_t *words(const char *field) { return sl_test_output(detector, "geometry", field); }
 
-/* What came out. */
+/* Output of a run. */
 struct hits {
   const uint32_t *offsets, *id;
   const uint16_t *zone_first;
@@ -123,7 +123,7 @@ static uint32_t random_below(uint32_t n) {
   return (uint32_t)((uint64_t)(random_state >> 8) * n >> 24);
 }
 
-/* What must come out. */
+/* Expected output. */
 static struct decode_hit expected[RANDOM_HITS];
 static uint32_t expected_count;
 
@@ -259,7 +259,7 @@ static void version_5_is_decoded_as_4_where_that_is_wanted(void **state) {
   sl_test_free(t);
 }
 
-/* An event with runs of halfwords with flags, whose fractions and distances make any of them the first of a pair, or
+/* An event with runs of halfwords with flags; by fraction and distance any of them may be the first of a pair, or
  * the second one, or neither. */
 static void add_runs_of_flags(uint32_t seed, uint32_t version) {
   random_state = seed;
@@ -379,7 +379,7 @@ static void a_channel_twice_refuses_its_event(void **state) {
   assert_refused(TWO_HITS, link_of(101, 0) + 25);
 }
 
-/* Of pairs that each fill a SiPM. */
+/* Pairs that each fill a SiPM. */
 static void too_many_hits_refuse_their_event(void **state) {
   const uint32_t pairs = SCIFI_BANK_MAX / 2, banks_of_pairs = 6;
   (void)state;
@@ -438,7 +438,7 @@ static void mats_that_lie_over_others_are_refused(void **state) {
     else
       sl_test_input(t, "geometry", "die_gap", die_gap, SCIFI_MAT_TABLE);
     assert_int_equal(sl_test_run(t), SL_EINVAL);
-    assert_non_null(strstr(sl_test_messages(t), "lies over another"));
+    assert_non_null(strstr(sl_test_messages(t), "overlaps another mat"));
     sl_test_free(t);
   }
 }

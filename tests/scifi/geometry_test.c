@@ -90,7 +90,7 @@ static void assert_mats(const struct sl_test *t, const unsigned char *table) {
   SCIFI_MAT_FIELDS(ASSERT_ARRAY)
 }
 
-static void every_value_of_format_0_arrives_at_its_place(void **state) {
+static void every_value_of_format_0_is_read_into_its_field(void **state) {
   (void)state;
   scratch_write(folder, "scifi_geometry.bin", good_bytes(0), BYTES_0);
   struct sl_test *t = run(SL_OK);
@@ -108,7 +108,7 @@ static void every_value_of_format_0_arrives_at_its_place(void **state) {
   sl_test_free(t);
 }
 
-static void every_value_of_format_1_arrives_at_its_place(void **state) {
+static void every_value_of_format_1_is_read_into_its_field(void **state) {
   (void)state;
   scratch_write(folder, "scifi_geometry.bin", good_bytes(1), BYTES_1);
   struct sl_test *t = run(SL_OK);
@@ -203,8 +203,8 @@ static int make_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_value_of_format_0_arrives_at_its_place),
-      cmocka_unit_test(every_value_of_format_1_arrives_at_its_place),
+      cmocka_unit_test(every_value_of_format_0_is_read_into_its_field),
+      cmocka_unit_test(every_value_of_format_1_is_read_into_its_field),
       cmocka_unit_test(a_folder_without_the_file_is_an_error),
       cmocka_unit_test(a_file_of_another_size_is_refused),
       cmocka_unit_test(a_wrong_number_is_refused_with_what_was_found_and_expected),

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* What scifi.decode reads of the geometry. */
+/* Fields of the geometry that scifi.decode reads. */
 #define DECODER_FIELDS                                                                                        \
   "source_id link_channel mirror_x mirror_y mirror_z direction_x direction_y direction_z u_begin half_pitch " \
   "die_gap sipm_pitch dxdy dzdy"

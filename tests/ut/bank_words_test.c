@@ -1,4 +1,4 @@
-/* ut/bank_words.h: on the samples, whose truth says what must come out, and on payloads that are broken. */
+/* ut/bank_words.h: on the samples, compared with their truth, and on invalid payloads. */
 #include "ut/bank_words.h"
 
 #include "sample.h"

@@ -26,7 +26,7 @@ static float random_between(float low, float high) {
   return low + (high - low) * (float)random_below(1u << 24) / 16777216.0f;
 }
 
-/* An event whose hits are where its tracks, close to each other, may have some. Of each layer there are five groups of
+/* An event with hits near the trajectories of its close tracks. Each layer has five groups of
  * so many hits; a track's window in a group has up to `most` of them. */
 static void add_event(uint32_t event, uint32_t tracks, uint32_t group_hits, uint32_t most) {
   const uint32_t first_track = in.track_offsets[event], first_hit = in.hit_offsets[event];
@@ -146,7 +146,7 @@ static void more_tracks_than_fit_have_the_hits_of_trying_each(void **state) {
   assert_true(compare(1) > 200);
 }
 
-static void a_track_with_more_hits_than_fit_has_those_of_trying_each(void **state) {
+static void a_track_with_more_hits_than_fit_gives_the_reference_result(void **state) {
   (void)state;
   memset(&in, 0, sizeof in);
   add_event(0, 5, 20, 3);
@@ -157,6 +157,6 @@ static void a_track_with_more_hits_than_fit_has_those_of_trying_each(void **stat
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(more_tracks_than_fit_have_the_hits_of_trying_each),
-                                     cmocka_unit_test(a_track_with_more_hits_than_fit_has_those_of_trying_each)};
+                                     cmocka_unit_test(a_track_with_more_hits_than_fit_gives_the_reference_result)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

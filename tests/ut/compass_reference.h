@@ -1,5 +1,5 @@
 /* compass_reference.h: the plain version of ut.compass: of one VELO track, pair after pair, fitted in double precision;
- * without the last fit, whose requirements are on momentum and quality. */
+ * without the second fit and its requirements on momentum and quality. */
 #ifndef TEST_UT_COMPASS_REFERENCE_H
 #define TEST_UT_COMPASS_REFERENCE_H
 
@@ -80,7 +80,7 @@ static double compass_chi2(const struct compass_input *t, const uint16_t *hits, 
   return chi2 / (count - 1);
 }
 
-/* Pairs of hits of two layers whose line has about the slope of the track; each is completed by the nearest hits of the
+/* Pairs of hits of two layers with about the slope of the track; each is completed by the nearest hits of the
  * other two layers. */
 static void compass_search(const struct compass_input *t, const uint32_t *layers, struct compass_best *best) {
   static uint16_t firsts[COMPASS_HITS_MAX], seconds[COMPASS_HITS_MAX];
@@ -109,7 +109,7 @@ static void compass_search(const struct compass_input *t, const uint32_t *layers
     }
 }
 
-/* The candidate with the most hits, of those that of the least chi2, of those that of the first pair. */
+/* The candidate with the most hits; ties: smallest chi2, then the first pair. */
 static struct compass_best compass_find(const struct compass_input *t) {
   const uint32_t forward[] = {0, 2}, backward[] = {3, 1};
   struct compass_best best = {0};

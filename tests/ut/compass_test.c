@@ -26,7 +26,7 @@ static int start(void **state) {
   return 0;
 }
 
-/* x of the track behind the magnet, where its slope is less by `kick`. */
+/* x of the track downstream of the magnet, where its slope is smaller by `kick`. */
 static float x_at(float z, float kick) { return velo_tx * z - kick * (z - bend_z); }
 
 /* A hit in a layer, at `off` from the track. Hits are added by layer. */
@@ -86,7 +86,7 @@ static struct sl_test *compass_at(float polarity) {
 
 static struct sl_test *compass_new(void) { return compass_at(-1.0f); }
 
-/* What was found for the one track. */
+/* Candidate of the only track. */
 struct found {
   uint32_t count;
   uint16_t hits[UT_TRACK_HITS_MAX];
@@ -110,7 +110,7 @@ static void assert_hits(const struct found *f, uint32_t count, uint16_t a, uint1
   assert_memory_equal(f->hits, expected, sizeof expected);
 }
 
-/* Of a particle of 20 GeV: the kick is 5e-5 / 0.033356 = 0.0015. */
+/* For a particle of 20 GeV: the kick is 5e-5 / 0.033356 = 0.0015. */
 static const float kick = 0.0015f;
 
 static void a_bent_track_has_its_four_hits_and_momentum(void **state) {

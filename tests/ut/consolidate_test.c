@@ -1,4 +1,4 @@
-/* consolidate_test.c: ut.consolidate: tracks and hits of three events, of which one has none. */
+/* consolidate_test.c: ut.consolidate: tracks and hits of three events, one of them without tracks. */
 #include "ut_support.h"
 
 enum { EVENTS = 3, CANDIDATES = 6, HITS = 12 };

@@ -1,5 +1,5 @@
 /* decode_test.c: ut.decode on banks made by hand, on random ones against the straightforward way, and on the samples,
- * whose truth says what must come out.
+ * compared with the truth.
  */
 #include "ut_support.h"
 
@@ -20,7 +20,7 @@ static int stop(void **state) {
   return 0;
 }
 
-/* What came out. */
+/* Output of a run. */
 struct hits {
   const uint32_t *offsets, *id;
   const uint16_t *group_first, *sector;
@@ -149,7 +149,7 @@ static uint32_t random_below(uint32_t n) {
   return (uint32_t)((uint64_t)(random_state >> 8) * n >> 24);
 }
 
-/* What must come out. */
+/* Expected output. */
 struct expected {
   uint32_t group, id;
   float x, y;

@@ -52,7 +52,7 @@ static struct ut_description *nominal(void) {
 }
 
 /* The places that the simulation uses are those of the arrays: of strips in the middle and at both ends. */
-static void a_sector_lies_where_its_strips_do(void **state) {
+static void the_position_of_a_sector_is_that_of_its_strips(void **state) {
   (void)state;
   const struct ut_description *d = nominal();
   for (uint32_t i = 0; i < UT_SECTORS; i++) {
@@ -71,7 +71,7 @@ static void a_sector_lies_where_its_strips_do(void **state) {
   }
 }
 
-static void every_sector_has_a_lane_and_a_place_in_its_row(void **state) {
+static void every_sector_has_a_lane_and_an_index_in_its_row(void **state) {
   (void)state;
   const struct ut_description *d = nominal();
   uint32_t lanes[UT_SECTORS] = {0}, boards = 0;
@@ -108,7 +108,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
 
 static void descriptions_of_another_number_of_sectors_are_refused(void **state) {
   (void)state;
-  assert_whole_refused("layer 3 z 2642.5", "layer 3 z 2597", "layer 3 is not behind layer 2");
+  assert_whole_refused("layer 3 z 2642.5", "layer 3 z 2597", "layer 3 is not downstream of layer 2");
   assert_whole_refused("halves   stave 0 row 8 first inner", "", "have 1040 sectors, expected 1048");
   assert_whole_refused("stereo  0 staves 8", "stereo  0 staves 9", "more than the 1048 sectors");
 }
@@ -135,8 +135,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_empty_path_is_the_nominal_description),
       cmocka_unit_test(the_nominal_description_is_the_geometry_of_the_samples_to_the_bit),
-      cmocka_unit_test(a_sector_lies_where_its_strips_do),
-      cmocka_unit_test(every_sector_has_a_lane_and_a_place_in_its_row),
+      cmocka_unit_test(the_position_of_a_sector_is_that_of_its_strips),
+      cmocka_unit_test(every_sector_has_a_lane_and_an_index_in_its_row),
       cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
       cmocka_unit_test(descriptions_of_another_number_of_sectors_are_refused),
       cmocka_unit_test(descriptions_that_need_more_boards_are_refused),

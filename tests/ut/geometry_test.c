@@ -1,4 +1,4 @@
-/* ut.geometry and ut.magnet_tables from files: every way for them to be wrong. What is right comes from the plugin's
+/* ut.geometry and ut.magnet_tables from files: all kinds of invalid files. Valid files come from the plugin's
  * own nominal detector, which description_test compares with the samples. */
 #include "scratch.h"
 #include "ut/description.h"

@@ -219,7 +219,7 @@ static void windows_are_those_of_trying_every_hit(void **state) {
   sl_test_free(hits);
 }
 
-/* A layer whose boards are not there has no groups; those of layer 1 begin where its own would. */
+/* A layer without boards has no groups; those of layer 1 begin where its own would. */
 static void a_layer_without_groups_has_no_windows(void **state) {
   (void)state;
   const struct lane_hit hit = {.lane = 0, .strip = 100};
@@ -238,7 +238,7 @@ static void a_layer_without_groups_has_no_windows(void **state) {
   sl_test_free(hits);
 }
 
-/* Nor has the last layer, behind which no group can be where there are as many as can be. */
+/* The last layer has none, either; no group can follow it if there is the largest number of groups. */
 static void a_last_layer_without_groups_has_no_windows(void **state) {
   (void)state;
   const struct lane_hit hit = {.lane = 0, .strip = 100};

@@ -1,4 +1,4 @@
-/* sector_groups_test.c: ut.sector_groups on the nominal detector, and on one whose sectors were moved. */
+/* sector_groups_test.c: ut.sector_groups on the nominal detector, and on a detector with moved sectors. */
 #include "ut_support.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static void lanes_have_their_sectors_and_groups(void **state) {
   detector_close(&d);
 }
 
-static void layers_have_their_places_and_slopes(void **state) {
+static void layers_have_the_expected_z_and_slopes(void **state) {
   const float z[] = {2327.5f, 2372.5f, 2597.5f, 2642.5f}, slopes[] = {0, 0.08748866f, -0.08748866f, 0};
   struct detector d;
   (void)state;
@@ -109,7 +109,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_nominal_detector_has_84_groups),
       cmocka_unit_test(lanes_have_their_sectors_and_groups),
-      cmocka_unit_test(layers_have_their_places_and_slopes),
+      cmocka_unit_test(layers_have_the_expected_z_and_slopes),
       cmocka_unit_test(a_group_is_a_chain_of_neighbours),
       cmocka_unit_test(more_groups_than_there_is_room_for_are_refused),
   };

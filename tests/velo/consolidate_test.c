@@ -57,7 +57,7 @@ static void assert_hits(const struct sl_test *t, const struct input *in, const u
     }
 }
 
-static void all_candidates_become_tracks_if_nothing_says_which(void **state) {
+static void all_candidates_become_tracks_without_accepted_flags(void **state) {
   (void)state;
   struct input in;
   struct sl_test *t = open_test(&in);
@@ -193,7 +193,7 @@ static void large_events_are_copied_in_parts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_candidates_become_tracks_if_nothing_says_which),
+      cmocka_unit_test(all_candidates_become_tracks_without_accepted_flags),
       cmocka_unit_test(only_accepted_candidates_become_tracks),
       cmocka_unit_test(nothing_accepted_leaves_no_tracks),
       cmocka_unit_test(events_off_the_list_have_no_tracks),

@@ -163,7 +163,7 @@ static void as_many_as_65535_clusters_and_a_full_pool_fit(void **state) {
   banks_free(b);
 }
 
-static void an_overflow_is_told_and_nothing_is_written(void **state) {
+static void an_overflow_is_reported_and_nothing_is_written(void **state) {
   struct banks *b = banks_new();
   const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), word_3(3, 0, 3, 0)};
   banks_event(b);
@@ -193,7 +193,7 @@ int main(void) {
       BOTH(more_than_65535_clusters_refuse_the_event),
       BOTH(of_several_errors_the_largest_is_told_whatever_the_order),
       BOTH(as_many_as_65535_clusters_and_a_full_pool_fit),
-      BOTH(an_overflow_is_told_and_nothing_is_written),
+      BOTH(an_overflow_is_reported_and_nothing_is_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

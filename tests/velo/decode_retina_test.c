@@ -275,7 +275,7 @@ static void one_bank_of_208_that_is_unusual_is_treated_as_any_other(void **state
   }
 }
 
-static void offsets_may_begin_behind_the_first_bank(void **state) {
+static void offsets_may_begin_after_the_first_bank(void **state) {
   struct banks *b = banks_new();
   const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), word_3(3, 0, 3, 0)};
   banks_event(b);
@@ -414,7 +414,7 @@ int main(void) {
       cmocka_unit_test(both_versions_give_the_same_bytes_for_banks_of_every_length),
       BOTH(the_order_of_banks_does_not_matter),
       BOTH(one_bank_of_208_that_is_unusual_is_treated_as_any_other),
-      BOTH(offsets_may_begin_behind_the_first_bank),
+      BOTH(offsets_may_begin_after_the_first_bank),
       BOTH(events_that_are_not_on_the_list_are_empty_and_not_looked_at),
       BOTH(the_six_events_have_their_hits_and_all_true_ones),
       BOTH(the_300_events_have_their_hits_and_the_true_ones),

@@ -60,7 +60,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   assert_refused("sensor 2 x_axis -135", "sensor 2.00000001 x_axis -135",
                  "sensor is not an integer"); /* as a float 2 */
   assert_refused("module  1 z -275   right", "module  1 z -275   left", "odd ones are right");
-  assert_refused("module  1 z -275 ", "module  1 z -300 ", "not behind module 0");
+  assert_refused("module  1 z -275 ", "module  1 z -300 ", "not downstream of module 0");
   assert_refused("module  0 z -287.5 left", "module  0 z -287.5 left left", "one word too many");
 }
 

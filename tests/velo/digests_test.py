@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """velo.select_tracks in graphs, over simulated events: the same whatever the slots, slices and targets; all tracks if nothing
-is asked for; and forward and backward tracks are those that the fit takes for such. All are the same as in digests.txt; to accept a change that is meant: digests_test.py --accept
+is asked for; and forward and backward tracks are classified as in the fit. All are the same as in digests.txt; to accept a change that is meant: digests_test.py --accept
 """
 import csv
 import json

@@ -69,7 +69,7 @@ static int make_folder(void **state) {
   return 0;
 }
 
-static void every_value_arrives_at_its_place(void **state) {
+static void every_value_is_read_into_its_field(void **state) {
   (void)state;
   const float beam[2] = {0.25f, -0.5f};
   scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
@@ -89,7 +89,7 @@ static void every_value_arrives_at_its_place(void **state) {
   sl_test_free(t);
 }
 
-static void without_a_beamline_file_the_beam_is_at_zero_and_a_note_says_so(void **state) {
+static void without_a_beamline_file_the_beam_is_at_zero_and_a_note_is_reported(void **state) {
   (void)state;
   const float zero[2] = {0, 0};
   scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
@@ -193,8 +193,8 @@ static void the_geometry_of_the_sample_has_the_nominal_modules(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_value_arrives_at_its_place),
-      cmocka_unit_test(without_a_beamline_file_the_beam_is_at_zero_and_a_note_says_so),
+      cmocka_unit_test(every_value_is_read_into_its_field),
+      cmocka_unit_test(without_a_beamline_file_the_beam_is_at_zero_and_a_note_is_reported),
       cmocka_unit_test(a_path_that_leads_nowhere_is_an_error),
       cmocka_unit_test(a_file_of_another_size_is_refused_with_both_sizes),
       cmocka_unit_test(a_wrong_length_is_refused_with_what_was_found_and_expected),

@@ -180,7 +180,7 @@ static void a_track_upstream_of_its_origin_is_backward(void **state) {
   sl_test_free(t);
 }
 
-static void a_track_parallel_to_the_beam_keeps_its_place(void **state) {
+static void a_track_parallel_to_the_beam_keeps_its_position(void **state) {
   (void)state;
   static struct tracks tracks;
   begin(&tracks, 0);
@@ -199,7 +199,7 @@ static void a_track_parallel_to_the_beam_keeps_its_place(void **state) {
   sl_test_free(t);
 }
 
-static void the_beam_may_lie_elsewhere(void **state) {
+static void the_beam_may_be_displaced(void **state) {
   (void)state;
   static struct tracks tracks;
   begin(&tracks, 0);
@@ -330,8 +330,8 @@ int main(void) {
       cmocka_unit_test(a_line_through_the_beam_has_its_state_there),
       cmocka_unit_test(the_covariance_of_two_hits_is_the_hand_worked_one),
       cmocka_unit_test(a_track_upstream_of_its_origin_is_backward),
-      cmocka_unit_test(a_track_parallel_to_the_beam_keeps_its_place),
-      cmocka_unit_test(the_beam_may_lie_elsewhere),
+      cmocka_unit_test(a_track_parallel_to_the_beam_keeps_its_position),
+      cmocka_unit_test(the_beam_may_be_displaced),
       cmocka_unit_test(random_tracks_agree_with_the_textbook),
       cmocka_unit_test(only_events_on_the_list_are_fitted),
       cmocka_unit_test(a_track_has_the_states_that_it_has_alone),

@@ -129,7 +129,7 @@ static void assert_shape(struct pixels *p, const struct sums *sums, uint32_t cou
 
 /* ------------------------------------------------------------------------------------------------ shapes */
 
-static void a_single_pixel_lies_at_its_centre(void **state) {
+static void the_position_of_a_single_pixel_is_its_centre(void **state) {
   (void)state;
   static const uint32_t places[][2] = {{0, 0}, {767, 255}, {0, 255}, {767, 0}, {255, 100}, {256, 3}};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -139,7 +139,7 @@ static void a_single_pixel_lies_at_its_centre(void **state) {
   }
 }
 
-static void a_pair_lies_in_the_middle_also_across_super_pixels_and_chips(void **state) {
+static void the_position_of_two_pixels_is_their_middle_also_across_chips(void **state) {
   (void)state;
   static const uint32_t places[][2] = {{10, 8}, {11, 8}, {255, 9}, {511, 9}, {254, 9}};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -154,7 +154,7 @@ static void a_pair_lies_in_the_middle_also_across_super_pixels_and_chips(void **
   }
 }
 
-static void pixels_that_touch_at_a_corner_are_one_cluster(void **state) {
+static void pixels_touching_at_a_corner_are_one_cluster(void **state) {
   (void)state;
   static const int steps[][2] = {{1, 1}, {1, -1}};
   static const uint32_t places[][2] = {{20, 9}, {21, 9}, {20, 11}, {21, 11}, {21, 8}, {20, 8}, {255, 12}};
@@ -204,7 +204,7 @@ static void rows_and_columns_at_the_edges_do_not_wrap_around(void **state) {
   assert_shape(p, (const struct sums[]){{2, 201, 510}, {1, 102, 0}, {1, 99, 0}}, 3);
 }
 
-static void long_and_wound_clusters_are_found_whole(void **state) {
+static void long_and_winding_clusters_are_found_as_one(void **state) {
   (void)state;
   struct pixels *p = pixels_new();
   struct sums line = where(0, 0, 0);
@@ -226,7 +226,7 @@ static void long_and_wound_clusters_are_found_whole(void **state) {
   assert_shape(p, both, 2);
 }
 
-static void a_sensor_that_is_all_hit_is_one_cluster(void **state) {
+static void a_fully_hit_sensor_is_one_cluster(void **state) {
   (void)state;
   struct pixels *p = pixels_new(), *filled = pixels_new();
   for (uint32_t c = 0; c < 500; c++) /* 16 000 super-pixels: as many as a bank holds */
@@ -299,7 +299,7 @@ static void version_2_has_no_second_sensor(void **state) {
   banks_free(b);
 }
 
-static void a_wrong_isolated_flag_splits_and_harms_nobody(void **state) {
+static void a_wrong_isolated_flag_only_splits_its_cluster(void **state) {
   (void)state;
   const uint32_t one = 0x10u | 5 << 8 | 9 << 14, next = 0x01u | 5 << 8 | 10 << 14;
   const uint32_t words[] = {one | ISOLATED, next | ISOLATED, one | 3 << 10 | ISOLATED, one};
@@ -315,7 +315,7 @@ static void a_wrong_isolated_flag_splits_and_harms_nobody(void **state) {
   banks_free(b);
 }
 
-static void words_for_one_super_pixel_are_one_and_empty_ones_are_none(void **state) {
+static void words_of_one_super_pixel_are_merged_and_empty_words_ignored(void **state) {
   (void)state;
   const uint32_t place = 5 << 8 | 9 << 14;
   const uint32_t words[] = {place | 0x01, place | 0x02, place, place | 0x01, place | ISOLATED, 1 << 8};
@@ -354,7 +354,7 @@ static void lists_and_offsets_that_begin_later_select_events(void **state) {
   geometry_round(&g);
   struct sl_test *t = decoder_new("masked_clustering", b, &g);
   const uint32_t list[] = {0, 2};
-  sl_test_events(t, 3); /* the last three, of which the first and the last */
+  sl_test_events(t, 3); /* the last three; the first and the last of them */
   sl_test_input(t, "banks", "offsets", b->offsets + 1, 4);
   sl_test_list(t, list, 2);
   assert_int_equal(sl_test_run(t), 0);
@@ -440,19 +440,19 @@ static void the_six_events_have_as_many_clusters_as_components(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_single_pixel_lies_at_its_centre),
-      cmocka_unit_test(a_pair_lies_in_the_middle_also_across_super_pixels_and_chips),
-      cmocka_unit_test(pixels_that_touch_at_a_corner_are_one_cluster),
+      cmocka_unit_test(the_position_of_a_single_pixel_is_its_centre),
+      cmocka_unit_test(the_position_of_two_pixels_is_their_middle_also_across_chips),
+      cmocka_unit_test(pixels_touching_at_a_corner_are_one_cluster),
       cmocka_unit_test(pixels_two_apart_are_two_clusters_also_in_one_super_pixel),
       cmocka_unit_test(a_super_pixel_can_join_two_hits_of_another),
       cmocka_unit_test(rows_and_columns_at_the_edges_do_not_wrap_around),
-      cmocka_unit_test(long_and_wound_clusters_are_found_whole),
-      cmocka_unit_test(a_sensor_that_is_all_hit_is_one_cluster),
+      cmocka_unit_test(long_and_winding_clusters_are_found_as_one),
+      cmocka_unit_test(a_fully_hit_sensor_is_one_cluster),
       cmocka_unit_test(random_pixels_give_the_components_of_the_definition),
       cmocka_unit_test(version_4_keeps_the_sensors_of_a_pair_apart),
       cmocka_unit_test(version_2_has_no_second_sensor),
-      cmocka_unit_test(a_wrong_isolated_flag_splits_and_harms_nobody),
-      cmocka_unit_test(words_for_one_super_pixel_are_one_and_empty_ones_are_none),
+      cmocka_unit_test(a_wrong_isolated_flag_only_splits_its_cluster),
+      cmocka_unit_test(words_of_one_super_pixel_are_merged_and_empty_words_ignored),
       cmocka_unit_test(events_without_banks_or_words_are_empty),
       cmocka_unit_test(lists_and_offsets_that_begin_later_select_events),
       cmocka_unit_test(banks_that_are_wrong_refuse_the_event),

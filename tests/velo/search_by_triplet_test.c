@@ -365,7 +365,7 @@ static void the_number_of_candidates_is_limited(void **state) {
   }
 }
 
-static void the_side_of_the_older_hit_places_the_window(void **state) {
+static void the_side_of_the_older_hit_determines_the_window(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -494,7 +494,7 @@ int main(void) {
       cmocka_unit_test(of_equally_good_lines_the_one_visited_first_wins),
       cmocka_unit_test(used_hits_make_no_seeds),
       cmocka_unit_test(the_number_of_candidates_is_limited),
-      cmocka_unit_test(the_side_of_the_older_hit_places_the_window),
+      cmocka_unit_test(the_side_of_the_older_hit_determines_the_window),
       cmocka_unit_test(long_tracks_come_first_and_each_kind_by_its_second_hit),
       cmocka_unit_test(candidates_beyond_the_budget_are_counted_and_not_written),
       cmocka_unit_test(an_event_with_more_hits_than_16_bits_count_is_refused),

@@ -27,7 +27,7 @@ struct reference {
   int32_t phi_window;
   float max_scatter;
   uint32_t max_skipped_modules, first_seed_candidates, seed_candidates;
-  /* What is found. */
+  /* Results. */
   uint8_t used[REFERENCE_HITS];
   struct reference_track track[REFERENCE_HITS];
 };

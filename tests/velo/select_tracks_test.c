@@ -12,7 +12,7 @@ static struct {
 } in;
 static const float beam[2] = {0.5f, -0.25f};
 
-/* What is known of a track. */
+/* Expected properties of a track. */
 static struct {
   double eta, z, distance;
   uint32_t hits, backward;
@@ -74,7 +74,7 @@ static void assert_track(const struct sl_test *t, uint32_t selected, uint32_t tr
   assert_memory_equal(z + to, in.z + from, count * sizeof *z);
 }
 
-/* Runs it and compares with what `wanted` says of each track in events whose bit of `listed` is set. */
+/* Runs the node and compares with `wanted` for each track of the events with a bit set in `listed`. */
 static void assert_selected(struct sl_test *t, const uint8_t *wanted, uint32_t listed) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *offsets = sl_test_output(t, "selected", "offsets");
@@ -242,9 +242,9 @@ static void ranges_without_a_track_are_refused(void **state) {
     const char *low, *high;
     double from, to;
     const char *message;
-  } cases[] = {{"min_hits", "max_hits", 5, 4, "min_hits: no track can have that and max_hits too"},
-               {"min_eta", "max_eta", 2, 2, "min_eta: no track"},
-               {"min_z", "max_z", 2, 1, "min_z: no track"}};
+  } cases[] = {{"min_hits", "max_hits", 5, 4, "no track can satisfy both min_hits and max_hits"},
+               {"min_eta", "max_eta", 2, 2, "both min_eta and max_eta"},
+               {"min_z", "max_z", 2, 1, "both min_z and max_z"}};
   make_tracks();
   for (uint32_t i = 0; i < 3; i++) {
     struct sl_test *t = select_tracks();

@@ -180,7 +180,7 @@ static void add_hit(struct input *in, const struct hit *hit) {
   in->hits[in->count++] = *hit;
 }
 
-/* Draws a bank of `count` words, the next one of its pair, whose hits begin at `begin`. */
+/* Draws a bank of `count` words, the next one of its pair; its hits begin at `begin`. */
 static void add_bank(struct input *in, uint32_t source_id, uint32_t sensor, uint32_t count, uint32_t begin) {
   static uint32_t words[MOST_WORDS_OF_A_BANK];
   const struct recipe *r = &in->recipe;
@@ -202,7 +202,7 @@ static void add_bank(struct input *in, uint32_t source_id, uint32_t sensor, uint
   banks_add(in->banks, (uint8_t)(r->version == SUPERPIXELS ? 2 : r->version), (uint16_t)source_id, words, count);
 }
 
-/* Draws `count` words, of which all banks of a pair have some. */
+/* Draws `count` words, distributed over all banks of a pair. */
 static void add_pair(struct input *in, uint32_t pair, uint32_t count) {
   const uint32_t sensors = in->recipe.version == 4 ? 2 : 1, banks = 8 / sensors;
   uint32_t *first = in->first + (in->banks->event_count - 1) * VELO_MODULE_PAIRS + pair, left = count;
@@ -217,7 +217,7 @@ static void add_pair(struct input *in, uint32_t pair, uint32_t count) {
   if (in->count > first[0]) qsort(in->hits + first[0], in->count - first[0], sizeof *in->hits, compare_hits);
 }
 
-/* An event whose pair p has counts[p] words. */
+/* An event with counts[p] words in pair p. */
 static void add_event(struct input *in, const uint32_t *counts) {
   banks_event(in->banks);
   for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) add_pair(in, pair, counts[pair]);
@@ -293,7 +293,7 @@ static void assert_sorted(struct input *in) {
   input_free(in);
 }
 
-/* Of every kind of banks, events of a recipe, whose pairs have up to `most` words. */
+/* For every kind of banks, events of a recipe with up to `most` words per pair. */
 static void assert_random(uint32_t most, struct recipe recipe) {
   for (uint32_t v = 0; v < VERSIONS; v++) {
     recipe.version = all_versions[v];
@@ -352,7 +352,7 @@ static void equal_phi_is_decided_by_id(void **state) {
   assert_random(110, (struct recipe){ONE_A_COLUMN, .columns = 16, .rows = 64, .fractions = 1, .tops = 1});
 }
 
-static void equal_phi_and_id_are_decided_by_the_whole_word(void **state) {
+static void equal_phi_and_id_are_ordered_by_the_raw_word(void **state) {
   (void)state;
   assert_random(110, (struct recipe){ONE_A_SENSOR, IN_FEW_PLACES});
   assert_random(110, (struct recipe){ONE_A_SENSOR, .columns = 2, .rows = 1, .fractions = 8, .tops = 1});
@@ -365,7 +365,7 @@ static void equal_words_are_all_kept(void **state) {
   assert_random(140, (struct recipe){AROUND, .columns = 1, .rows = 2, .fractions = 1, .tops = 1});
 }
 
-static void words_that_are_no_hits_are_left_out(void **state) {
+static void words_without_a_hit_are_ignored(void **state) {
   (void)state;
   for (uint32_t zeros = 1; zeros <= 4; zeros++) {
     assert_random(150, (struct recipe){AROUND, ANYWHERE, .zeros = zeros});
@@ -450,7 +450,7 @@ static void events_without_hits_are_empty(void **state) {
   }
 }
 
-static void offsets_may_begin_behind_the_first_bank(void **state) {
+static void offsets_may_begin_after_the_first_bank(void **state) {
   (void)state;
   for (uint32_t v = 0; v < VERSIONS; v++) {
     struct input *in = usual_input(all_versions[v], 4);
@@ -483,7 +483,7 @@ static void events_that_are_not_on_the_list_are_empty(void **state) {
   }
 }
 
-static void an_overflow_is_told_and_nothing_is_written(void **state) {
+static void an_overflow_is_reported_and_nothing_is_written(void **state) {
   (void)state;
   const uint32_t both[] = {0, 1};
   for (uint32_t v = 0; v < VERSIONS; v++) {
@@ -508,17 +508,17 @@ int main(void) {
       cmocka_unit_test(close_phi_are_sorted),
       cmocka_unit_test(pairs_of_every_length_are_sorted),
       cmocka_unit_test(equal_phi_is_decided_by_id),
-      cmocka_unit_test(equal_phi_and_id_are_decided_by_the_whole_word),
+      cmocka_unit_test(equal_phi_and_id_are_ordered_by_the_raw_word),
       cmocka_unit_test(equal_words_are_all_kept),
-      cmocka_unit_test(words_that_are_no_hits_are_left_out),
+      cmocka_unit_test(words_without_a_hit_are_ignored),
       cmocka_unit_test(pairs_around_the_sizes_of_other_ways_are_sorted),
       cmocka_unit_test(larger_pairs_are_sorted),
       cmocka_unit_test(a_pair_with_all_hits_an_event_may_have_is_sorted),
       cmocka_unit_test(a_pair_of_equal_phi_that_an_event_may_have_is_sorted),
       cmocka_unit_test(events_without_hits_are_empty),
-      cmocka_unit_test(offsets_may_begin_behind_the_first_bank),
+      cmocka_unit_test(offsets_may_begin_after_the_first_bank),
       cmocka_unit_test(events_that_are_not_on_the_list_are_empty),
-      cmocka_unit_test(an_overflow_is_told_and_nothing_is_written),
+      cmocka_unit_test(an_overflow_is_reported_and_nothing_is_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ struct sample {
 
 static inline float sample_z(uint32_t pair) { return 40.0f * (float)pair; }
 
-/* A slice whose first event begins at item `first_hit` of the arrays. */
+/* A slice; its first event begins at item `first_hit` of the arrays. */
 static inline struct sample *sample_new(uint32_t first_hit) {
   struct sample *s = calloc(1, sizeof *s);
   assert_non_null(s);

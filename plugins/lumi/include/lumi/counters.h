@@ -1,19 +1,19 @@
-/* counters.h: the counters of a luminosity summary, and where each stands in it (README.md).
+/* counters.h: the counters of a luminosity summary and the collection with their bit fields (README.md).
  *
- * A summary is a row of 32-bit words, into which counters are packed as bit fields. A base summary has the counters of
- * LUMI_BASE_COUNTERS; a full one has those of LUMI_EXTRA_COUNTERS in further words after them. All bits are ones before
- * a counter is stored: one that nobody fills, or whose value does not fit, stays so.
+ * A summary is a row of 32-bit words with counters packed as bit fields. A base summary has the counters of
+ * LUMI_BASE_COUNTERS; a full summary also has those of LUMI_EXTRA_COUNTERS, in further words. All bits of a counter
+ * that is not filled, or does not fit, are ones.
  *
- * C(name, largest value, shift, scale): a counter with a scale other than 1 holds floor(shift + scale * quantity), at
- * least 0 and at most all ones; the others hold a number. The names are those of the format, their order is that in
- * which they are packed (lumi.schema), and the groups are the detectors that fill them (summarize_event.h).
+ * C(name, largest value, shift, scale): a counter with a scale other than 1 holds floor(shift + scale * quantity),
+ * limited to its field; the others hold a number. Names are those of the format; the order is that of packing
+ * (lumi.schema); groups are the detectors that fill them (summarize_event.h).
  */
 #ifndef LUMI_COUNTERS_H
 #define LUMI_COUNTERS_H
 
 #include <sluice/plugin.h>
 
-/* ODIN: when the event was taken, at which crossing; and was it accepted by the global event cut? */
+/* ODIN: time and crossing of the event; global event cut. */
 #define LUMI_BASIC_COUNTERS(C)      \
   C(encodingKey, 4294967295u, 0, 1) \
   C(T0Low, 4294967295u, 0, 1)       \
@@ -23,8 +23,7 @@
   C(BXType, 3, 0, 1)                \
   C(GEC, 1, 0, 1)
 
-/* VELO tracks: all, those that come from near the collisions, and by pseudorapidity: below -4, -3, -2, 2, 3, 4, 5, and
- * above. */
+/* VELO tracks: all, in the fiducial region, and by pseudorapidity: below -4, -3, -2, 2, 3, 4, 5, and above. */
 #define LUMI_VELO_COUNTERS(C)       \
   C(VeloTracks, 1913, 0, 1)         \
   C(VeloFiducialTracks, 1913, 0, 1) \
@@ -37,7 +36,7 @@
   C(VeloTracksEtaBin6, 328, 0, 1)   \
   C(VeloTracksEtaBin7, 81, 0, 1)
 
-/* Primary vertices: all, those near the collisions, and the position of one of them in mm. */
+/* Primary vertices: all, in the fiducial region, and the position of one of them in mm. */
 #define LUMI_VERTEX_COUNTERS(C)       \
   C(VeloVertices, 33, 0, 1)           \
   C(FiducialVeloVertices, 33, 0, 1)   \
@@ -81,7 +80,7 @@
   C(ECalETMiddleBottom, 262143, 16384, 0.2) \
   C(ECalETOuterBottom, 262143, 16384, 0.2)
 
-/* PLUME: average ADC, and which channels are over threshold. */
+/* PLUME: average ADC value, and flags of channels over threshold. */
 #define LUMI_PLUME_COUNTERS(C)          \
   C(PlumeAvgLumiADC, 4095, 0, 1)        \
   C(PlumeLumiOverthrLow, 4194303, 0, 1) \
@@ -140,7 +139,7 @@
   LUMI_SCIFI_MODULE_COUNTERS(C) \
   LUMI_PLUME_CHANNEL_COUNTERS(C)
 
-/* LUMI_encodingKey, ... number the counters. */
+/* Indices of the counters: LUMI_encodingKey, ... */
 #define LUMI_ENUM_(name, max, shift, scale) LUMI_##name,
 #define LUMI_ONE_(name, max, shift, scale)  +1
 enum { LUMI_BASE_COUNTERS(LUMI_ENUM_) LUMI_EXTRA_COUNTERS(LUMI_ENUM_) LUMI_COUNTERS };
@@ -154,13 +153,13 @@ enum { LUMI_BASE_SUMMARY, LUMI_FULL_SUMMARY };
 
 #define LUMI_SCHEMA_FIELDS(F)                                                                      \
   F(word, u8, ARRAY, "", "word of each counter, in the order of counters.h")                       \
-  F(bit, u8, ARRAY, "", "its lowest bit in the word")                                              \
-  F(size_bits, u8, ARRAY, "", "and how many it has")                                               \
-  F(shift, f32, ARRAY, "", "value = floor(shift + scale * quantity)")                              \
-  F(scale, f32, ARRAY, "", "1: the value is a number")                                             \
+  F(bit, u8, ARRAY, "", "lowest bit of each counter in its word")                                  \
+  F(size_bits, u8, ARRAY, "", "number of bits of each counter")                                    \
+  F(shift, f32, ARRAY, "", "shift of each counter: value = floor(shift + scale * quantity)")       \
+  F(scale, f32, ARRAY, "", "scale of each counter; 1: the value is a number")                      \
   F(key, u32, ARRAY, "", "encoding keys of base and full summaries: hashes of their descriptions") \
-  F(word_count, u32, ARRAY, "", "words of base and full summaries")                                \
-  F(document, u8, ARRAY, "", "both summaries described in JSON, under their keys in hexadecimal")
-SL_COLLECTION(lumi_schema, LUMI_SCHEMA_FIELDS, "where the counters stand in a luminosity summary");
+  F(word_count, u32, ARRAY, "", "number of words of base and full summaries")                      \
+  F(document, u8, ARRAY, "", "JSON description of both summaries, under their keys in hexadecimal")
+SL_COLLECTION(lumi_schema, LUMI_SCHEMA_FIELDS, "bit fields of the counters in a luminosity summary");
 
 #endif

@@ -1,4 +1,4 @@
-/* made_banks.h: the raw banks that luminosity summaries are written as. */
+/* made_banks.h: the raw banks of luminosity summaries. */
 #ifndef LUMI_MADE_BANKS_H
 #define LUMI_MADE_BANKS_H
 

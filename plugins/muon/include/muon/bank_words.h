@@ -4,17 +4,17 @@
  *   struct muon_digit digit;
  *   muon_reader_begin(&r, &map, &bank);
  *   while (muon_reader_next(&r, &digit)) ...
- *   if (r.fault) ...                                   // the bank is refused, with all of its digits
+ *   if (r.fault) ...                                   // the bank is refused with all its digits
  *
- * Versions 2 and 3; formats in README.md, "Banks". Addresses that are not connected are passed over. For host code and
- * kernels: no library, no memory but the reader's.
+ * Versions 2 and 3; formats in README.md, "Banks". Addresses that are not connected are skipped. For host code and
+ * kernels: uses no library and no memory except the reader.
  */
 #ifndef MUON_BANK_WORDS_H
 #define MUON_BANK_WORDS_H
 
 #include "muon/event_model.h"
 
-/* What is wrong with a bank: name, text. */
+/* Faults of a bank: name, text. */
 #define MUON_FAULTS(F)                                                                           \
   F(MUON_UNKNOWN_VERSION, "its version is neither 2 nor 3")                                      \
   F(MUON_OTHER_FORMAT, "the geometry's map of channels is for another version of banks")         \
@@ -34,7 +34,7 @@ static inline const char *muon_fault_text(uint32_t fault) {
   return fault < MUON_FAULT_COUNT ? texts[fault] : "";
 }
 
-/* The geometry's part of it. */
+/* Map of channels: fields of muon_geometry. */
 struct muon_map {
   uint32_t format;
   const uint32_t *channel_first, *tiles, *tell40_links;
@@ -57,7 +57,7 @@ struct muon_reader {
   uint32_t at;           /* the next halfword or byte */
   uint32_t left;         /* version 2: hits of the batch */
   uint32_t batches_left; /* version 2: after this one */
-  uint32_t links_left;   /* version 3: bits of those that are to come */
+  uint32_t links_left;   /* version 3: bits of the remaining links */
   uint32_t link, link_at, link_bytes;
   uint32_t hits_low, hits_high; /* version 3: channels 0 to 31, 32 to 47 of the link that are hit */
   uint32_t hit;                 /* number of the next one in the link */
@@ -72,7 +72,7 @@ SL_MATH_FUNCTION uint32_t muon_byte(const uint32_t *payload, uint32_t i) {
 
 /* ------------------------------------------------------------------------------------------------ version 2 */
 
-/* Behind the pads, which crossings of digits give again. */
+/* Offset after the list of pads, which is redundant: crossings of digits give the same pads. */
 SL_MATH_FUNCTION void muon_begin_batches(struct muon_reader *r) {
   if (r->size == 0) {
     r->fault = MUON_TOO_SHORT;
@@ -82,7 +82,7 @@ SL_MATH_FUNCTION void muon_begin_batches(struct muon_reader *r) {
   r->batches_left = 4;
 }
 
-/* The next batch with hits, `left` of them from `at` on; 0 behind the last one. */
+/* Finds the next batch with hits: `left` hits from `at` on. Returns 0 after the last one. */
 SL_MATH_FUNCTION int muon_next_batch(struct muon_reader *r) {
   while (r->left == 0 && r->batches_left > 0) {
     if (r->at >= r->size) {
@@ -147,7 +147,7 @@ SL_MATH_FUNCTION uint64_t muon_link_hits(const uint32_t *payload, uint32_t link_
   return bits >> 4 & 0xFFFFFFFFFFFFu;
 }
 
-/* Of hit number `hit` of a link: in the low half of byte 6, then in both halves of the bytes after it, the high one
+/* Time of hit number `hit` of a link: in the low half of byte 6, then in both halves of the following bytes, high half
  * first. */
 SL_MATH_FUNCTION uint32_t muon_link_time(const uint32_t *payload, uint32_t link_at, uint32_t hit) {
   const uint32_t byte = MUON_LINK_BYTES_MIN - 1 + (hit + 1) / 2;
@@ -156,7 +156,7 @@ SL_MATH_FUNCTION uint32_t muon_link_time(const uint32_t *payload, uint32_t link_
   return hit % 2 ? both >> 4 : both & 0xFu;
 }
 
-/* The next link with hits; 0 behind the last one. */
+/* Finds the next link with hits. Returns 0 after the last one. */
 SL_MATH_FUNCTION int muon_next_link(struct muon_reader *r) {
   while (r->links_left != 0) {
     r->link = 0;

@@ -1,8 +1,8 @@
-/* channels.h: the map of channels of a description: which tile is behind an address of a bank. Link Sluice::geometry.
+/* channels.h: the map of channels of a description: the tile of each address of a bank. Link Sluice::geometry.
  *
- * Format 2 follows the description's sectors. In format 3 each station's links of 48 channels, by quarter, then region,
- * are dealt to the two halves of each of its Tell40s, half h of n getting the links from h L / n on; a link has the
- * tiles of one region of a quarter, first x strips or pads, then y strips, by their running numbers.
+ * Format 2 follows the sectors of the description. In format 3 the links of a station, of 48 channels each, ordered by
+ * quarter, then region, are distributed over the halves of its Tell40s: half h of n gets the L links from h L / n on. A
+ * link has tiles of one region of a quarter: first x strips or pads, then y strips, by their running numbers.
  */
 #ifndef MUON_CHANNELS_H
 #define MUON_CHANNELS_H

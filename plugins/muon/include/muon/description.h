@@ -1,8 +1,8 @@
-/* description.h: a description of the muon chambers, as nominal.muon is one: chambers, regions and readout.
+/* description.h: contents of a text description of the muon chambers such as nominal.muon: chambers, regions, readout.
  *
- * For host code of plugins that need the detector itself, not its collection in a graph. statements_read and
- * statements_load (geometry/statements.h) read descriptions in muon_description_format; link Sluice::geometry. What
- * follows from a description: positions (positions.h), the map of channels (channels.h).
+ * For host code that needs the detector outside a graph. statements_read and statements_load (geometry/statements.h)
+ * read descriptions in muon_description_format; link Sluice::geometry. positions.h and channels.h compute positions and
+ * the map of channels from it.
  */
 #ifndef MUON_DESCRIPTION_H
 #define MUON_DESCRIPTION_H
@@ -71,7 +71,7 @@ struct muon_description {
   uint32_t moved_count;
   struct muon_channel channel[MUON_STATIONS][MUON_QUARTER_CHANNELS_MAX];
   struct muon_bank bank[MUON_BANKS];
-  struct muon_sector sector[MUON_SECTORS_MAX]; /* of which `channel` is made */
+  struct muon_sector sector[MUON_SECTORS_MAX]; /* patterns from which `channel` is made */
   uint32_t sector_count;
 };
 

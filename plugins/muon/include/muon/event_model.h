@@ -1,5 +1,5 @@
-/* event_model.h: what the muon plugin offers to others. Lengths in mm. The plugin's README.md has the detector and the
- * formats. */
+/* event_model.h: collections of the muon plugin. Lengths in mm. Detector and formats are described in the README.md of
+ * the plugin. */
 #ifndef MUON_EVENT_MODEL_H
 #define MUON_EVENT_MODEL_H
 
@@ -34,7 +34,7 @@ SL_MATH_FUNCTION uint32_t muon_tile_grid(uint32_t tile) { return tile >> 14 & 15
 SL_MATH_FUNCTION uint32_t muon_tile_grid_x(uint32_t tile) { return tile >> 18 & 63u; }
 SL_MATH_FUNCTION uint32_t muon_tile_grid_y(uint32_t tile) { return tile >> 24 & 31u; }
 
-/* Where a tile is, for who makes one. */
+/* Address of a tile. */
 struct muon_place {
   uint32_t station, region, quarter, x, y;
 };
@@ -60,70 +60,71 @@ SL_MATH_FUNCTION uint32_t muon_width_number(uint32_t x, uint32_t y, uint32_t gri
  * tile's grid `offset` after it, those of the tile's quarter muon_quarter_size() a quarter after that. Half-widths
  * stand by table: those of grid i begin at 24 times the sum of grid_y of the grids before, those of the quarter 6
  * grid_y a quarter after that. */
-#define MUON_GEOMETRY_FIELDS(F)                                                                     \
-  F(format, u32, ARRAY, "", "of the map of channels, 2 or 3; of the tables of positions, 2 or 3")   \
-  F(channel_first, u32, ARRAY, "",                                                                  \
-    "where a bank's channels begin in `tiles`, then their number: format 2, 10 banks; "             \
-    "3, the 22 times 2 halves of the Tell40s")                                                      \
-  F(tiles, u32, ARRAY, "", "tile of each channel; 0: none")                                         \
-  F(tell40_station, u32, ARRAY, "", "format 3: station of each Tell40")                             \
-  F(tell40_links, u32, ARRAY, "", "format 3: links in use, 2 halves a Tell40")                      \
-  F(link_region, u32, ARRAY, "", "format 3: region of each link, 24 a half")                        \
-  F(link_quarter, u32, ARRAY, "", "format 3: quarter of each link, 24 a half")                      \
-  F(grid, u32, ARRAY, "", "grids: for each table 16 in x, then 16 in y; number 4 station + region") \
-  F(offset, u32, ARRAY, "", "for each table 16: first position of a grid, in its station")          \
-  F(position_first, u32, ARRAY, "", "12: first position of table and station, then their number")   \
-  F(x, f32, ARRAY, "mm", "global x of the middle of each pad or strip")                             \
-  F(y, f32, ARRAY, "mm", "global y")                                                                \
-  F(z, f32, ARRAY, "mm", "global z")                                                                \
-  F(width_first, u32, ARRAY, "", "3: first half-width of each table, then their number")            \
-  F(half_x, f32, ARRAY, "mm", "half-widths in x")                                                   \
-  F(half_y, f32, ARRAY, "mm", "half-widths in y")
+#define MUON_GEOMETRY_FIELDS(F)                                                                                   \
+  F(format, u32, ARRAY, "", "format of the map of channels (2 or 3), format of the tables of positions (2 or 3)") \
+  F(channel_first, u32, ARRAY, "",                                                                                \
+    "index of the first channel of each bank in `tiles`, then the number of channels; format 2: 10 banks, "       \
+    "format 3: 2 halves of each of 22 Tell40s")                                                                   \
+  F(tiles, u32, ARRAY, "", "tile of each channel; 0: none")                                                       \
+  F(tell40_station, u32, ARRAY, "", "format 3: station of each Tell40")                                           \
+  F(tell40_links, u32, ARRAY, "", "format 3: links in use of each half of each Tell40")                           \
+  F(link_region, u32, ARRAY, "", "format 3: region of each link, 24 links per half")                              \
+  F(link_quarter, u32, ARRAY, "", "format 3: quarter of each link, 24 links per half")                            \
+  F(grid, u32, ARRAY, "", "cells of each grid (4 station + region): for each table 16 values in x, then 16 in y") \
+  F(offset, u32, ARRAY, "", "first position of each grid in its station, 16 values per table")                    \
+  F(position_first, u32, ARRAY, "",                                                                               \
+    "first position of each table and station, 12 values, then the number of positions")                          \
+  F(x, f32, ARRAY, "mm", "global x of the middle of each pad or strip")                                           \
+  F(y, f32, ARRAY, "mm", "global y of the middle of each pad or strip")                                           \
+  F(z, f32, ARRAY, "mm", "global z of the middle of each pad or strip")                                           \
+  F(width_first, u32, ARRAY, "", "first half-width of each table, 3 values, then the number of half-widths")      \
+  F(half_x, f32, ARRAY, "mm", "half-widths of pads and strips in x")                                              \
+  F(half_y, f32, ARRAY, "mm", "half-widths of pads and strips in y")
 SL_COLLECTION(muon_geometry, MUON_GEOMETRY_FIELDS, "muon chambers: map of channels, positions of pads and strips");
 
-/* What is hit of an event: each tile once, by grid and quarter, first x strips or pads by row, then y strips by column.
+/* Hit tiles of an event: each tile once, by grid and quarter, first x strips or pads by row, then y strips by column.
  */
 enum { MUON_TILES_MAX = 32768, MUON_HITS_MAX = 65535, MUON_FIRSTS = MUON_GRIDS + 1 };
-#define MUON_TILES_FIELDS(F)                                                               \
-  F(offsets, u32, OFFSETS, "", "first tile of each event")                                 \
-  F(first, u16, PER_EVENT_OF(17), "",                                                      \
-    "first tile of each grid, 4 station + region, relative to the event's; then how many") \
-  F(tile, u32, PER_ITEM, "", "pad or strip")                                               \
-  F(time, u8, PER_ITEM, "25/16 ns", "of its first digit")
-SL_COLLECTION(muon_tiles, MUON_TILES_FIELDS, "pads and strips of the muon chambers that are hit");
+#define MUON_TILES_FIELDS(F)                                                                            \
+  F(offsets, u32, OFFSETS, "", "first tile of each event")                                              \
+  F(first, u16, PER_EVENT_OF(17), "",                                                                   \
+    "index of the first tile of each grid (4 station + region) in the event; then the number of tiles") \
+  F(tile, u32, PER_ITEM, "", "pad or strip: station, region, quarter, x, y and grid, as bits")          \
+  F(time, u8, PER_ITEM, "25/16 ns", "time of the first digit of the tile")
+SL_COLLECTION(muon_tiles, MUON_TILES_FIELDS, "hit pads and strips of the muon chambers");
 
-/* Where particles went through: crossings of strips, pads, and strips that nothing crosses. */
-#define MUON_HITS_FIELDS(F)                                                                                  \
-  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                    \
-  F(first, u16, PER_EVENT_OF(17), "",                                                                        \
-    "first hit of each grid, 4 station + region, relative to the event's; then how many")                    \
-  F(x, f32, PER_ITEM, "mm", "global x of the middle")                                                        \
-  F(y, f32, PER_ITEM, "mm", "global y")                                                                      \
-  F(z, f32, PER_ITEM, "mm", "global z")                                                                      \
-  F(half_x, f32, PER_ITEM, "mm", "half-width in x")                                                          \
-  F(half_y, f32, PER_ITEM, "mm", "half-width in y")                                                          \
-  F(tile, u32, PER_ITEM, "", "the pad, or the strip that nothing crosses")                                   \
-  F(time, u8, PER_ITEM, "25/16 ns", "of the x strip, or of what there is")                                   \
-  F(delta_time, i8, PER_ITEM, "25/16 ns", "of the x strip less that of the y strip; without crossing, time") \
-  F(is_crossed, u8, PER_ITEM, "", "1 where two strips cross")
+/* Hits: crossings of strips, pads, and strips without a crossing. */
+#define MUON_HITS_FIELDS(F)                                                                                        \
+  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                          \
+  F(first, u16, PER_EVENT_OF(17), "",                                                                              \
+    "index of the first hit of each grid (4 station + region) in the event; then the number of hits")              \
+  F(x, f32, PER_ITEM, "mm", "global x of the middle of the hit")                                                   \
+  F(y, f32, PER_ITEM, "mm", "global y of the middle of the hit")                                                   \
+  F(z, f32, PER_ITEM, "mm", "global z of the middle of the hit")                                                   \
+  F(half_x, f32, PER_ITEM, "mm", "half-width of the hit in x")                                                     \
+  F(half_y, f32, PER_ITEM, "mm", "half-width of the hit in y")                                                     \
+  F(tile, u32, PER_ITEM, "", "pad (of a crossing, too), or strip without a crossing")                              \
+  F(time, u8, PER_ITEM, "25/16 ns", "time of the x strip, or of the only tile")                                    \
+  F(delta_time, i8, PER_ITEM, "25/16 ns", "time of the x strip minus time of the y strip; without crossing: time") \
+  F(is_crossed, u8, PER_ITEM, "", "1 if the hit is a crossing of two strips")
 SL_COLLECTION(muon_hits, MUON_HITS_FIELDS, "hits in the muon chambers, by station and region");
 
-/* Beside long tracks, sharing their offsets. */
+/* Flags of long tracks, with the offsets of the tracks. */
 #define MUON_FLAGS_FIELDS(F)                                \
   F(offsets, u32, OFFSETS, "", "first track of each event") \
-  F(is_muon, u8, PER_ITEM, "", "1 if enough stations have a hit near the track")
-SL_COLLECTION(muon_flags, MUON_FLAGS_FIELDS, "which long tracks are muons");
+  F(is_muon, u8, PER_ITEM, "", "1 if enough stations have a compatible hit")
+SL_COLLECTION(muon_flags, MUON_FLAGS_FIELDS, "flags of long tracks that are muons");
 
 /* Straight lines through a hit of each station, M2 to M5. */
-#define MUON_STUBS_FIELDS(F)                                                                        \
-  F(offsets, u32, OFFSETS, "", "first stub of each event")                                          \
-  F(hit, u16, PER_ITEM_OF(4), "", "its hit in each station, M2 first, by their place in the event") \
-  F(x, f32, PER_ITEM, "mm", "x in the middle of M2, z = 15205 mm")                                  \
-  F(y, f32, PER_ITEM, "mm", "y there")                                                              \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz")                                                           \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                                           \
-  F(chi2_x, f32, PER_ITEM, "", "chi2 in x and z, over 2 degrees of freedom")                        \
-  F(chi2_y, f32, PER_ITEM, "", "chi2 in y and z, likewise")
-SL_COLLECTION(muon_stubs, MUON_STUBS_FIELDS, "muons that are found in the muon chambers alone");
+#define MUON_STUBS_FIELDS(F)                                                                    \
+  F(offsets, u32, OFFSETS, "", "first stub of each event")                                      \
+  F(hit, u16, PER_ITEM_OF(4), "", "indices in the event of the hits in the stations, M2 first") \
+  F(x, f32, PER_ITEM, "mm", "x in the middle of M2, z = 15205 mm")                              \
+  F(y, f32, PER_ITEM, "mm", "y in the middle of M2, z = 15205 mm")                              \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz")                                                       \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                                       \
+  F(chi2_x, f32, PER_ITEM, "", "chi2 of the fit of x(z), over 2 degrees of freedom")            \
+  F(chi2_y, f32, PER_ITEM, "", "chi2 of the fit of y(z), over 2 degrees of freedom")
+SL_COLLECTION(muon_stubs, MUON_STUBS_FIELDS, "muons found in the muon chambers alone");
 
 #endif

@@ -1,9 +1,9 @@
-/* positions.h: where chambers, pads and strips of a description are. Link Sluice::geometry.
+/* positions.h: positions of the chambers, pads and strips of a description. Link Sluice::geometry.
  *
- * A chamber stands parallel to its station, in a frame that the station's tilt turns around the x axis. Its pads share
- * it evenly. A pad or strip is the outline, along x and y, of its parts in one or more chambers; a part's half-widths
- * are those of the vector from its middle to its corner, of half the chamber's thickness in depth, turned with the
- * chamber. That is how LHCb's own tables come out. In double: coordinates are hundredths of mm, then exact to 1e-4.
+ * A chamber is parallel to its station, in a frame that the tilt of the station rotates around the x axis. Its pads
+ * have equal sizes. The outline of a pad or strip, along x and y, encloses its parts in one or more chambers; the
+ * half-widths of a part are those of the vector from its middle to its corner, including half the thickness of the
+ * chamber, rotated with the chamber. This reproduces LHCb's tables. In double; input coordinates are hundredths of mm.
  */
 #ifndef MUON_POSITIONS_H
 #define MUON_POSITIONS_H
@@ -42,7 +42,7 @@ void muon_outline_make(const struct muon_description *d, const struct muon_place
 /* The grid of a table's strips in a format: pads where strips are not joined. */
 void muon_grid_of(const struct muon_region *region, uint32_t table, uint32_t format, uint32_t *x, uint32_t *y);
 
-/* Of the geometry: grid, offset, position_first, width_first. Their last entries are the numbers of positions and
+/* Fills grid, offset, position_first and width_first. Their last entries are the numbers of positions and
  * half-widths. Each station has as much room for pads as the one that has most of them. */
 void muon_tables_sizes(const struct muon_description *d, uint32_t format, struct muon_geometry *g);
 /* Fills x, y, z, half_x and half_y, arrays of the sizes that muon_tables_sizes gives. */

@@ -1,5 +1,5 @@
-/* raw_banks.h: the raw banks of the muon chambers. A minimum-bias event has on average (at most) 10 banks (version 3:
- * 44) with 230 (400) words. */
+/* raw_banks.h: collection of the raw banks of the muon chambers. A minimum-bias event has 10 banks (version 3: 44) with
+ * 230 words on average (at most 400). */
 #ifndef MUON_RAW_BANKS_H
 #define MUON_RAW_BANKS_H
 

@@ -1,4 +1,4 @@
-/* raw_banks.h: the raw banks of ODIN, which says who an event is. */
+/* raw_banks.h: collection of the raw banks of ODIN. */
 #ifndef ODIN_RAW_BANKS_H
 #define ODIN_RAW_BANKS_H
 

@@ -1,6 +1,5 @@
-/* scaler.h: which events a fraction lets through: numbers that look random but are functions of a text and of the event
- * alone, so that the same events pass wherever and whenever they are looked at. README.md, "Prescaling", has the
- * source.
+/* scaler.h: pseudo-random selection of a fraction of the events, as a function of a seed and the event only
+ * (README.md, "Prescaling").
  */
 #ifndef ODIN_SCALER_H
 #define ODIN_SCALER_H
@@ -9,7 +8,7 @@
 
 #include <sluice/math.h>
 
-/* What every event's number begins with; those below `threshold` pass, 2^32 being above all of them. */
+/* Seed of the number of every event; an event passes if its number is below `threshold`, 2^32 for all. */
 struct odin_scaler {
   uint64_t threshold;
   uint32_t seed, reserved;
@@ -44,13 +43,13 @@ static inline SL_UNUSED uint32_t odin_seed_of(const char *text) {
 /* `fraction`: from 0 to 1. */
 static inline SL_UNUSED struct odin_scaler odin_scaler_of(uint32_t seed, float fraction) {
   struct odin_scaler scaler;
-  scaler.threshold = (uint64_t)((double)fraction * 4294967296.0); /* exact, but for the end of it */
+  scaler.threshold = (uint64_t)((double)fraction * 4294967296.0); /* exact except for the truncation */
   scaler.seed = seed;
   scaler.reserved = 0;
   return scaler;
 }
 
-/* 1 or 0; reads run, event_number and gps_time. */
+/* 1 if the event passes, else 0; reads run, event_number and gps_time. */
 SL_MATH_FUNCTION uint32_t odin_scaler_passes(const struct odin_scaler *scaler, const struct odin_events_view *odin,
                                              uint32_t event) {
   const uint64_t gps_time = odin->gps_time[event], number = odin->event_number[event];

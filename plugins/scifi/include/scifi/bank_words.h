@@ -1,14 +1,14 @@
-/* bank_words.h: what the halfwords of a SciFi bank mean: clusters, one after the other. For kernels and host code.
+/* bank_words.h: reads the clusters of a SciFi bank one by one, for kernels and host code.
  *
  *   error = scifi_bank_open(&words, version, link_channel, payload, size_bytes);
  *   cursor = scifi_bank_begin();
  *   while (scifi_bank_next(&words, &cursor, &cluster)) ...
- *   cursor.faults: what was wrong with single halfwords
+ *   cursor.faults: faults of single halfwords
  *
- * A halfword has: flag (bit 0), fraction (1), channel (2 to 8), link (9 to 15). Without the flag it is a cluster of up
- * to four channels. Wider ones are cut into pieces of four, whose first and last one have a halfword each, with the
- * flag: a pair, which stands for all of the pieces. The versions differ in what the two halfwords say (README.md,
- * "Banks"). In version 4 each halfword is a cluster or a piece of one.
+ * Halfword: flag (bit 0), fraction (1), channel (2 to 8), link (9 to 15). Without flag: a cluster of at most four
+ * channels. A wider cluster is cut into pieces of four; its first and last piece have a halfword with flag each, a pair
+ * that stands for all pieces. Versions differ in the content of a pair (README.md, "Banks"). In version 4 each halfword
+ * is a cluster or a piece.
  */
 #ifndef SCIFI_BANK_WORDS_H
 #define SCIFI_BANK_WORDS_H
@@ -17,7 +17,7 @@
 
 #include <sluice/math.h>
 
-/* Why a bank is refused. The detail is its source id. */
+/* Errors that refuse a bank. */
 #define SCIFI_BANK_ERRORS(E)                                                                        \
   E(SCIFI_BAD_VERSION, 1, "a SciFi bank has a version other than 4 to 8 (detail: its source id)")   \
   E(SCIFI_BAD_SOURCE, 2, "a SciFi bank's source id is not in the geometry (detail: its source id)") \
@@ -26,23 +26,23 @@
 #define SCIFI_BANK_ERROR_CODE_(name, code, text) name = code,
 enum { SCIFI_BANK_ERRORS(SCIFI_BANK_ERROR_CODE_) SCIFI_NO_ERROR = 0 };
 
-/* What is wrong with halfwords, by bits. Such a halfword is left out, but for pairs of version 5, of which each is a
- * cluster then. */
+/* Faults of halfwords, as bits. Such a halfword is ignored, except pairs of version 5: each halfword is then a cluster.
+ */
 enum {
   SCIFI_NO_SUCH_LINK = 1, /* a link that is not connected */
-  SCIFI_BAD_PAIR = 2      /* flags, channels and fractions that no writer puts together */
+  SCIFI_BAD_PAIR = 2      /* inconsistent flags, channels or fractions */
 };
 
 enum {
-  SCIFI_SMALL = 4,       /* channels: wider clusters are cut */
-  SCIFI_WHOLE = 8,       /* channels: wider ones are decoded as pieces, from version 5 on */
+  SCIFI_SMALL = 4,       /* channels; wider clusters are cut into pieces by the readout */
+  SCIFI_WHOLE = 8,       /* channels; wider clusters are decoded as pieces, from version 5 on */
   SCIFI_BANK_MAX = 744,  /* halfwords: 24 links of 31 */
   SCIFI_HEADER = 2,      /* halfwords */
   SCIFI_NO_BANK = 0xFFFF /* instead of a row */
 };
 
-/* Where it is: half a channel further if the fraction is 1. Its width by its pseudo-size: 4 for 1 to 4 channels, 5 to 8
- * for so many, 0 for a piece of a wider one. */
+/* A cluster at the middle of `channel`, plus half a channel if the fraction is 1. pseudo_size: 4: 1 to 4 channels; 5 to
+ * 8: number of channels; 0: piece of a wider cluster. */
 struct scifi_cluster {
   uint32_t channel;
   uint32_t fraction;
@@ -51,20 +51,21 @@ struct scifi_cluster {
 
 struct scifi_bank_words {
   const uint32_t *payload;
-  const uint32_t *link_channel; /* of the bank's links */
+  const uint32_t *link_channel; /* first channels of the links of the bank */
   uint32_t version;
-  uint32_t end; /* halfword after the last cluster's */
+  uint32_t end; /* index after the last halfword of a cluster */
 };
 
-/* `next` is a halfword. Pieces of a wide cluster are `pieces` clusters, four channels apart, then `last`. */
+/* `next`: index of a halfword. Clusters taken but not yet returned: `pieces` pieces, four channels apart, then `last`.
+ */
 struct scifi_bank_cursor {
   uint32_t next, faults;
   uint32_t pieces, has_last;
   struct scifi_cluster piece, last;
 };
 
-/* The row of the geometry's tables that a bank belongs to: its source id, or, from version 7 on, where that id stands
- * in the list; SCIFI_NO_BANK if nowhere. */
+/* The row of a bank in the tables of the geometry: its source id or, from version 7 on, the index of the source id in
+ * the list; SCIFI_NO_BANK if there is none. */
 SL_MATH_FUNCTION uint32_t scifi_bank_row(uint32_t version, uint32_t source_id, const uint32_t *source_ids) {
   if (version < 7) return source_id < SCIFI_BANKS ? source_id : (uint32_t)SCIFI_NO_BANK;
   for (uint32_t row = 0; row < SCIFI_BANKS; row++)
@@ -76,8 +77,8 @@ SL_MATH_FUNCTION uint32_t scifi_halfword(const uint32_t *payload, uint32_t index
   return payload[index / 2] >> 16 * (index & 1) & 0xFFFF;
 }
 
-/* Begins a bank: 0, or an error. `link_channel` are the SCIFI_BANK_LINKS of its row. A last halfword of zero is
- * padding; the header is none. */
+/* Opens a bank. Returns 0 or an error. `link_channel`: the SCIFI_BANK_LINKS values of its row. A last halfword of zero
+ * after the header is padding. */
 SL_MATH_FUNCTION uint32_t scifi_bank_open(struct scifi_bank_words *words, uint32_t version,
                                           const uint32_t *link_channel, const uint32_t *payload, uint32_t size_bytes) {
   uint32_t end = size_bytes / 2;
@@ -123,13 +124,13 @@ SL_MATH_FUNCTION uint32_t scifi_link_begin(const struct scifi_bank_words *words,
 
 /* --------------------------------------------------------------------------------------------------- pairs */
 
-/* A cluster of `width` channels, the first of which is `first`, in one. */
+/* A cluster of `width` channels from channel `first` on. */
 SL_MATH_FUNCTION struct scifi_cluster scifi_whole_cluster(uint32_t first, uint32_t width) {
   return scifi_cluster_at(first + (width - 1) / 2, (width - 1) % 2, width);
 }
 
-/* Version 5: the halfwords are the middles of the first and last piece. The first piece of more than two is in no list
- * of the truth, and nowhere here. */
+/* Version 5: the halfwords are the middles of the first and the last piece. A cluster wider than SCIFI_WHOLE is decoded
+ * without its first piece, which the truth of the samples does not list, either. */
 SL_MATH_FUNCTION void scifi_pair_of_middles(uint32_t begin, uint32_t c, uint32_t c2, struct scifi_bank_cursor *cursor) {
   const uint32_t channel = scifi_channel_of(c), distance = scifi_channel_of(c2) - channel;
   if (distance <= SCIFI_SMALL) {
@@ -141,7 +142,7 @@ SL_MATH_FUNCTION void scifi_pair_of_middles(uint32_t begin, uint32_t c, uint32_t
   }
 }
 
-/* Versions 6 to 8: the second channel of the cluster, and its last. */
+/* Versions 6 to 8: the halfwords are the second and the last channel of the cluster. */
 SL_MATH_FUNCTION void scifi_pair_of_ends(uint32_t begin, uint32_t c, uint32_t c2, struct scifi_bank_cursor *cursor) {
   const uint32_t channel = begin + scifi_channel_of(c), width = scifi_channel_of(c2) - scifi_channel_of(c) + 2;
   if (width <= SCIFI_WHOLE) {
@@ -155,7 +156,7 @@ SL_MATH_FUNCTION void scifi_pair_of_ends(uint32_t begin, uint32_t c, uint32_t c2
   }
 }
 
-/* Whether two halfwords, one after the other, are looked at together. */
+/* 1 if two adjacent halfwords are examined together. */
 SL_MATH_FUNCTION uint32_t scifi_may_pair(const struct scifi_bank_words *words, uint32_t c, uint32_t c2) {
   return scifi_flag_of(c) && words->version > 4 && scifi_link_of(c) == scifi_link_of(c2) &&
          (words->version > 5 || scifi_flag_of(c2)) && scifi_link_begin(words, c) != SCIFI_NOT_CONNECTED;
@@ -165,7 +166,7 @@ SL_MATH_FUNCTION uint32_t scifi_is_start(uint32_t version, uint32_t c) {
   return scifi_fraction_of(c) == (version == 7 ? 0u : 1u);
 }
 
-/* Whether two that are looked at together are a cluster. */
+/* 1 if two halfwords that are examined together are a cluster. */
 SL_MATH_FUNCTION uint32_t scifi_is_pair(uint32_t version, uint32_t c, uint32_t c2) {
   const uint32_t channel = scifi_channel_of(c), channel2 = scifi_channel_of(c2);
   if (version == 5) return channel2 >= channel + SCIFI_SMALL - 1 && channel > 0;
@@ -173,15 +174,15 @@ SL_MATH_FUNCTION uint32_t scifi_is_pair(uint32_t version, uint32_t c, uint32_t c
          (version == 7 || scifi_fraction_of(c2) == 0);
 }
 
-/* Whether the second of two that are looked at together is done with the first: as its partner, or left out too. */
+/* 1 if the second of two halfwords examined together is consumed with the first one: as partner, or both are ignored.
+ */
 SL_MATH_FUNCTION uint32_t scifi_takes_both(uint32_t version, uint32_t c, uint32_t c2) {
   if (version == 5) return scifi_is_pair(version, c, c2);
   return scifi_channel_of(c2) <= scifi_channel_of(c) || scifi_is_start(version, c);
 }
 
-/* Whether a halfword is done with the one before it, so that no cluster begins with it: for who does not come from the
- * bank's first one. Where halfwords follow each other that would each take the next, those an even number before the
- * last one of these do not. */
+/* 1 if a halfword is consumed with the previous one, so that no cluster begins with it; for callers that do not read
+ * the bank from its begin. In a run of halfwords that could each take the next one, every second one is consumed. */
 SL_MATH_FUNCTION uint32_t scifi_is_taken(const struct scifi_bank_words *words, uint32_t index) {
   uint32_t c2 = scifi_halfword(words->payload, index), is_taken = 0;
   for (; index > SCIFI_HEADER; index--) {
@@ -193,7 +194,7 @@ SL_MATH_FUNCTION uint32_t scifi_is_taken(const struct scifi_bank_words *words, u
   return is_taken;
 }
 
-/* What two halfwords are that are looked at together: takes one or both of them. */
+/* Takes one or both of two halfwords that are examined together. */
 SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint32_t c, uint32_t c2,
                                       struct scifi_bank_cursor *cursor) {
   const uint32_t version = words->version, begin = scifi_link_begin(words, c);
@@ -210,14 +211,14 @@ SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint
   }
 }
 
-/* The halfword at the cursor's place, or 0 at the end of the bank. */
+/* The halfword at the cursor, or 0 at the end of the bank. */
 SL_MATH_FUNCTION uint32_t scifi_next_halfword(const struct scifi_bank_words *words,
                                               const struct scifi_bank_cursor *cursor) {
   return cursor->next < words->end ? scifi_halfword(words->payload, cursor->next) : 0;
 }
 
-/* Takes halfword `c`, after which the cursor is, and its partner, if that is `c2`, the one at the cursor's place: what
- * they mean is in the cursor then. */
+/* Takes halfword `c`, which is before the cursor, and `c2`, which is at the cursor, if it is its partner. Stores their
+ * clusters in the cursor. */
 SL_MATH_FUNCTION void scifi_take_read(const struct scifi_bank_words *words, uint32_t c, uint32_t c2,
                                       struct scifi_bank_cursor *cursor) {
   const uint32_t begin = scifi_link_begin(words, c), has_next = cursor->next < words->end;
@@ -232,13 +233,13 @@ SL_MATH_FUNCTION void scifi_take_read(const struct scifi_bank_words *words, uint
   }
 }
 
-/* Takes the next halfword, and its partner. */
+/* Takes the next halfword and its partner, if any. */
 SL_MATH_FUNCTION void scifi_take_halfword(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor) {
   const uint32_t c = scifi_halfword(words->payload, cursor->next++);
   scifi_take_read(words, c, scifi_next_halfword(words, cursor), cursor);
 }
 
-/* The next cluster of what was taken: 0 if there is none. */
+/* Reads the next cluster stored in the cursor. Returns 0 if there is none. */
 SL_MATH_FUNCTION uint32_t scifi_taken_next(struct scifi_bank_cursor *cursor, struct scifi_cluster *cluster) {
   if (cursor->pieces > 0) {
     *cluster = cursor->piece;
@@ -252,7 +253,7 @@ SL_MATH_FUNCTION uint32_t scifi_taken_next(struct scifi_bank_cursor *cursor, str
   return is_there;
 }
 
-/* The next cluster of the bank: 0 if there is none. */
+/* Reads the next cluster of the bank. Returns 0 if there is none. */
 SL_MATH_FUNCTION uint32_t scifi_bank_next(const struct scifi_bank_words *words, struct scifi_bank_cursor *cursor,
                                           struct scifi_cluster *cluster) {
   while (cursor->pieces == 0 && !cursor->has_last && cursor->next < words->end) scifi_take_halfword(words, cursor);

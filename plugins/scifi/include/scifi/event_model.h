@@ -1,5 +1,5 @@
-/* event_model.h: what the SciFi plugin offers to others. Lengths in mm. The plugin's README.md has the detector and the
- * formats. */
+/* event_model.h: collections of the SciFi plugin. Lengths in mm. Detector and formats are described in the README.md of
+ * the plugin. */
 #ifndef SCIFI_EVENT_MODEL_H
 #define SCIFI_EVENT_MODEL_H
 
@@ -20,14 +20,14 @@ enum {
   SCIFI_SIPM_CHANNELS = 128,
   SCIFI_DIE_CHANNELS = 64, /* two dies make a SiPM */
 
-  /* Per-mat arrays are indexed by the bits of a channel from the mat on, less those of station 1, layer 0. */
+  /* Index in per-mat arrays: bits 9 and up of a channel, less SCIFI_FIRST_MAT (station 1, layer 0). */
   SCIFI_FIRST_MAT = 512,
   SCIFI_MAT_TABLE = 1536,
 
   SCIFI_QUARTER_BANKS = 5,
   SCIFI_BANKS = SCIFI_QUARTERS * SCIFI_QUARTER_BANKS,
   SCIFI_BANK_LINKS = 24,
-  SCIFI_NOT_CONNECTED = 0x3800 /* instead of a link's first channel */
+  SCIFI_NOT_CONNECTED = 0x3800 /* link_channel of a link that is not connected */
 };
 
 /* A channel is 20 bits: channel in its SiPM (from bit 0), SiPM (7), mat (9), module (11), quarter (14), layer (16),
@@ -44,54 +44,56 @@ enum {
 };
 
 /* The arrays of scifi_geometry.bin, in its order. */
-#define SCIFI_MAT_FIELDS(F)                                                              \
-  F(mirror_x, f32, ARRAY, "mm", "of each mat: middle of the fibres' ends at the mirror") \
-  F(mirror_y, f32, ARRAY, "mm", "likewise")                                              \
-  F(mirror_z, f32, ARRAY, "mm", "likewise")                                              \
-  F(direction_x, f32, ARRAY, "", "of each mat: where u points, across the fibres")       \
-  F(direction_y, f32, ARRAY, "", "likewise")                                             \
-  F(direction_z, f32, ARRAY, "", "likewise")                                             \
-  F(u_begin, f32, ARRAY, "mm", "u where the first channel of the mat begins")            \
-  F(half_pitch, f32, ARRAY, "mm", "half the width of a channel")                         \
-  F(die_gap, f32, ARRAY, "mm", "between the two dies of a SiPM")                         \
-  F(sipm_pitch, f32, ARRAY, "mm", "from one SiPM to the next")                           \
-  F(dxdy, f32, ARRAY, "", "slope of the fibres")                                         \
-  F(dzdy, f32, ARRAY, "", "likewise")                                                    \
-  F(fibre_dy, f32, ARRAY, "mm", "from the fibres' mirror end to the other one, in y")
+#define SCIFI_MAT_FIELDS(F)                                                                      \
+  F(mirror_x, f32, ARRAY, "mm", "x of the middle of the fibre ends at the mirror, by mat")       \
+  F(mirror_y, f32, ARRAY, "mm", "y of the middle of the fibre ends at the mirror, by mat")       \
+  F(mirror_z, f32, ARRAY, "mm", "z of the middle of the fibre ends at the mirror, by mat")       \
+  F(direction_x, f32, ARRAY, "", "x component of the direction of u, across the fibres, by mat") \
+  F(direction_y, f32, ARRAY, "", "y component of the direction of u, across the fibres, by mat") \
+  F(direction_z, f32, ARRAY, "", "z component of the direction of u, across the fibres, by mat") \
+  F(u_begin, f32, ARRAY, "mm", "u at the begin of the first channel of the mat")                 \
+  F(half_pitch, f32, ARRAY, "mm", "half the width of a channel, by mat")                         \
+  F(die_gap, f32, ARRAY, "mm", "gap between the two dies of a SiPM, by mat")                     \
+  F(sipm_pitch, f32, ARRAY, "mm", "distance between neighbouring SiPMs, by mat")                 \
+  F(dxdy, f32, ARRAY, "", "slope dx/dy of the fibres, by mat")                                   \
+  F(dzdy, f32, ARRAY, "", "slope dz/dy of the fibres, by mat")                                   \
+  F(fibre_dy, f32, ARRAY, "mm", "length of the fibres in y, from the mirror to the other end, by mat")
 
-/* Constants. Of links that are not connected the first channel is SCIFI_NOT_CONNECTED. */
-#define SCIFI_GEOMETRY_FIELDS(F)                                                            \
-  F(format, u32, ARRAY, "", "of the file, 0 or 1; one value")                               \
-  F(source_id, u32, ARRAY, "", "of each of the 240 banks, as in banks of versions 7 and 8") \
-  F(link_channel, u32, ARRAY, "", "first channel of each of the 24 links of each bank")     \
+/* Constants. link_channel of a link that is not connected is SCIFI_NOT_CONNECTED. */
+#define SCIFI_GEOMETRY_FIELDS(F)                                                              \
+  F(format, u32, ARRAY, "", "format of the geometry file, 0 or 1; one value")                 \
+  F(source_id, u32, ARRAY, "", "source id of each of the 240 banks in bank versions 7 and 8") \
+  F(link_channel, u32, ARRAY, "", "first channel of each of the 24 links of each bank")       \
   SCIFI_MAT_FIELDS(F)
-SL_COLLECTION(scifi_geometry, SCIFI_GEOMETRY_FIELDS, "geometry of the fibre tracker, and what its banks' links are");
+SL_COLLECTION(scifi_geometry, SCIFI_GEOMETRY_FIELDS, "geometry of the fibre tracker and links of its banks");
 
-/* Half a layer, y < 0 or y > 0, is a zone: zone 2 l + 1 is the upper half of layer l. Hits of an event stand by zone,
- * in a zone by x, which no two share; those of different channels of a zone have different x. */
+/* A zone is half a layer: zone 2 l is the lower half (y < 0) of layer l, zone 2 l + 1 the upper one. Hits of an event
+ * are ordered by zone, then by x; no two hits of a zone have equal x. */
 enum { SCIFI_ZONES = 2 * SCIFI_LAYERS, SCIFI_HITS_MAX = 65535 };
-#define SCIFI_HITS_FIELDS(F)                                                                                 \
-  F(offsets, u32, OFFSETS, "", "first hit of each event")                                                    \
-  F(zone_first, u16, PER_EVENT_OF(25), "", "first hit of each zone, relative to the event's; then how many") \
-  F(id, u32, PER_ITEM, "", "LHCbID")                                                                         \
-  F(x, f32, PER_ITEM, "mm", "x at y = 0 of the line that the fibres are")                                    \
-  F(z, f32, PER_ITEM, "mm", "its z there")                                                                   \
-  F(pseudo_size, u8, PER_ITEM, "", "channels of a wide cluster, 4 of one of up to four, 0 of a piece of one")
+#define SCIFI_HITS_FIELDS(F)                                                     \
+  F(offsets, u32, OFFSETS, "", "first hit of each event")                        \
+  F(zone_first, u16, PER_EVENT_OF(25), "",                                       \
+    "index of the first hit of each zone in the event; then the number of hits") \
+  F(id, u32, PER_ITEM, "", "LHCbID")                                             \
+  F(x, f32, PER_ITEM, "mm", "x of the fibre, extended to y = 0")                 \
+  F(z, f32, PER_ITEM, "mm", "z of the fibre, extended to y = 0")                 \
+  F(pseudo_size, u8, PER_ITEM, "",                                               \
+    "cluster size: 4: up to four channels; 5 to 8: number of channels; 0: piece of a wider cluster")
 SL_COLLECTION(scifi_hits, SCIFI_HITS_FIELDS, "SciFi hits by event and zone, sorted by x");
 
-/* Where hits of a shorter list are in the whole one. */
-#define SCIFI_HIT_INDICES_FIELDS(F)                       \
+/* Indices of selected hits in the full list of hits. */
+#define SCIFI_HIT_INDICES_FIELDS(F)                        \
   F(offsets, u32, OFFSETS, "", "first hit of each event") \
-  F(index, u16, PER_ITEM, "", "relative to the event's first hit in the whole list")
-SL_COLLECTION(scifi_hit_indices, SCIFI_HIT_INDICES_FIELDS, "which SciFi hits these are");
+  F(index, u16, PER_ITEM, "", "index of the hit in the full list of hits of the event")
+SL_COLLECTION(scifi_hit_indices, SCIFI_HIT_INDICES_FIELDS, "indices of selected SciFi hits in the full list");
 
-/* The state of tracks behind the fibre tracker, and their hits in it. */
-#define SCIFI_TRACK_FIELDS(F)                                          \
-  F(x, f32, PER_ITEM, "mm", "x behind the fibre tracker, z = 9410 mm") \
-  F(y, f32, PER_ITEM, "mm", "y there")                                 \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz there")                        \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz there")                        \
-  F(hit, u16, PER_SUBITEM, "", "SciFi hit, by its place in the event") \
-  F(hit_id, u32, PER_SUBITEM, "", "its LHCbID")
+/* State of a track downstream of the fibre tracker, and its hits. */
+#define SCIFI_TRACK_FIELDS(F)                                                 \
+  F(x, f32, PER_ITEM, "mm", "x downstream of the fibre tracker, z = 9410 mm") \
+  F(y, f32, PER_ITEM, "mm", "y at z = 9410 mm")                               \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz at z = 9410 mm")                      \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz at z = 9410 mm")                      \
+  F(hit, u16, PER_SUBITEM, "", "index of the SciFi hit in the event")         \
+  F(hit_id, u32, PER_SUBITEM, "", "LHCbID of the SciFi hit")
 
 #endif

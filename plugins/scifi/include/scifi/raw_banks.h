@@ -1,5 +1,5 @@
-/* raw_banks.h: the raw banks of the fibre tracker. An event has 240 of them; a minimum-bias event on average (at most)
- * 2,200 (4,000) words. */
+/* raw_banks.h: collection of the raw banks of the fibre tracker. A minimum-bias event has 240 banks; they have on
+ * average 2,200 words (at most 4,000). */
 #ifndef SCIFI_RAW_BANKS_H
 #define SCIFI_RAW_BANKS_H
 

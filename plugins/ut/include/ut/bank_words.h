@@ -1,7 +1,7 @@
-/* bank_words.h: what stands in a UT bank's payload (README.md, "Banks"), word by word, for kernels and host code.
+/* bank_words.h: reads the payload of a UT bank (README.md, "Banks"), for kernels and host code.
  *
- * A bank is first tried with ut_v3_fault or ut_v4_fault; the other functions read what these have found sound. Lanes
- * and strips count from 0, in both versions.
+ * First check a bank with ut_v3_fault or ut_v4_fault; the other functions need a valid payload. Lanes and strips are
+ * numbered from 0 in both versions.
  */
 #ifndef UT_BANK_WORDS_H
 #define UT_BANK_WORDS_H
@@ -10,23 +10,23 @@
 
 #include <sluice/math.h>
 
-/* Why a payload is refused. */
+/* Faults of a bank, with texts. */
 #define UT_BANK_FAULTS(F)                                         \
   F(UT_BANK_NO_VERSION, "its version is neither 3 nor 4")         \
-  F(UT_BANK_NO_BOARD, "its source id names no board")             \
+  F(UT_BANK_NO_BOARD, "its source id is not that of a board")     \
   F(UT_BANK_TOO_SHORT, "it is shorter than its header")           \
   F(UT_BANK_COUNT, "it announces more hits than it has room for") \
-  F(UT_BANK_NO_LANE, "a channel lies beyond the sixth lane")      \
+  F(UT_BANK_NO_LANE, "a channel is beyond the sixth lane")        \
   F(UT_BANK_MARKED, "the readout marked it as bad, by a count of 255 in a lane")
 #define UT_BANK_FAULT_NAME_(name, text) name,
 enum ut_bank_fault { UT_BANK_FINE, UT_BANK_FAULTS(UT_BANK_FAULT_NAME_) UT_BANK_FAULT_COUNT };
 
 enum {
-  UT_ID = 3 << 28, /* an LHCbID of the UT is this and the channel */
+  UT_ID = 3 << 28, /* LHCbID = UT_ID | channel */
   UT_ADC_MAX = 31,
   UT_V3_CLUSTER_STRIPS_MAX = 4,
-  UT_V4_CLUSTER_STRIPS_MAX = 128, /* a longer run of strips is no cluster */
-  UT_V4_EMPTY_BYTES = 24,         /* a shorter payload holds nothing */
+  UT_V4_CLUSTER_STRIPS_MAX = 128, /* a longer run of strips is ignored */
+  UT_V4_EMPTY_BYTES = 24,         /* a shorter payload has no hits */
   UT_V4_ROW_HALFWORDS = 16,
   UT_V4_LANE_HITS_MAX = 254
 };
@@ -34,12 +34,12 @@ enum {
 /* A cluster in a lane. */
 struct ut_cluster {
   uint32_t lane;
-  uint32_t strip;  /* of the LHCbID */
-  uint32_t strips; /* how many; 0: unknown here (version 3: ut_v3_next_adc) */
-  float place;     /* in strips, from the first one's middle */
+  uint32_t strip;  /* strip of the LHCbID */
+  uint32_t strips; /* number of strips; 0: not known here (version 3: ut_v3_next_adc) */
+  float place;     /* position in strips, 0 at the middle of the first strip */
 };
 
-/* The board of a source id, or UT_BOARDS. */
+/* The board of a source id, or UT_BOARDS if there is none. */
 SL_MATH_FUNCTION uint32_t ut_board(uint32_t source_id) {
   const uint32_t board =
       source_id >> 11 == 0 ? source_id : 2 * ((source_id & 0xFF) - 1) + (source_id >> 10 & 1); /* wraps for 0 */
@@ -74,16 +74,17 @@ SL_MATH_FUNCTION enum ut_bank_fault ut_v3_fault(const uint32_t *words, uint32_t 
   return UT_BANK_FINE;
 }
 
-/* What the strips of a cluster of version 3 had. */
+/* ADC counts of a cluster of version 3. */
 struct ut_v3_adc {
-  int32_t neighbours; /* sum of the two strips beside it */
+  int32_t neighbours; /* sum of the two neighbouring strips */
   uint32_t strips, sum;
 };
 
-/* Where the bytes of the first cluster begin. */
+/* Offset of the ADC bytes of the first cluster. */
 SL_MATH_FUNCTION uint32_t ut_v3_adc_begin(const uint32_t *words) { return 4 + 4 * ((ut_v3_count(words) + 1) / 2); }
 
-/* The next cluster's bytes, from byte *at on, which is moved behind them. 0: the payload ends before they do. */
+/* Reads the ADC bytes of the next cluster from offset *at on and advances *at. Returns 0 if the payload ends too early.
+ */
 SL_MATH_FUNCTION int ut_v3_next_adc(const uint32_t *words, uint32_t bytes, uint32_t *at, struct ut_v3_adc *adc) {
   uint32_t i = *at, last = 0;
   if (i >= bytes) return 0;
@@ -101,14 +102,14 @@ SL_MATH_FUNCTION int ut_v3_next_adc(const uint32_t *words, uint32_t bytes, uint3
 
 /* -------------------------------------------------------------------------------------------------- version 4 */
 
-/* Hits in a lane. */
+/* Number of hits of a lane. */
 SL_MATH_FUNCTION uint32_t ut_v4_count(const uint32_t *words, uint32_t bytes, uint32_t lane) {
   if (bytes < UT_V4_EMPTY_BYTES) return 0;
   return lane < 4 ? ut_byte(words, 4 + lane) : ut_byte(words, lane - 4);
 }
 
-/* Which halfword hit i of a lane is: rows of 16, whose first four are a header or nothing; then two a lane, that of
- * lane 5 first. */
+/* Index of the halfword of hit i of a lane: rows of 16 halfwords; the first four are a header or unused, then follow
+ * two hits per lane, lane 5 first. */
 SL_MATH_FUNCTION uint32_t ut_v4_halfword(uint32_t lane, uint32_t i) {
   return UT_V4_ROW_HALFWORDS * (i / 2) + 4 + 2 * (UT_BOARD_LANES - 1 - lane) + i % 2;
 }
@@ -127,8 +128,8 @@ SL_MATH_FUNCTION enum ut_bank_fault ut_v4_fault(const uint32_t *words, uint32_t 
   return UT_BANK_FINE;
 }
 
-/* The next cluster of a lane with `count` hits, from hit *i on, which is moved behind it: strips that follow one
- * another, at the mean of their numbers weighted by ADC. 0: there is none. */
+/* Reads the next cluster of a lane with `count` hits from hit *i on and advances *i: a run of adjacent strips, at their
+ * mean weighted by ADC. Returns 0 if there is none. */
 SL_MATH_FUNCTION int ut_v4_next_cluster(const uint32_t *words, uint32_t lane, uint32_t count, uint32_t *i,
                                         struct ut_cluster *c) {
   while (*i < count) {
@@ -153,8 +154,7 @@ SL_MATH_FUNCTION int ut_v4_next_cluster(const uint32_t *words, uint32_t lane, ui
 
 /* ------------------------------------------------------------------------------------------------------- both */
 
-/* Whether what stands before the hits is wrong, and how many hits there are. Channels of version 3 are not looked at.
- */
+/* Checks the header of a bank and counts its hits. Channels of version 3 are not checked. */
 SL_MATH_FUNCTION enum ut_bank_fault ut_bank_header(const uint32_t *words, uint32_t bytes, uint32_t version,
                                                    uint32_t *hits) {
   *hits = 0;
@@ -175,7 +175,7 @@ SL_MATH_FUNCTION enum ut_bank_fault ut_bank_fault(const uint32_t *words, uint32_
   return version == 4 ? ut_v4_fault(words, bytes) : UT_BANK_NO_VERSION;
 }
 
-/* `channel` is the lane's, of which version 4 leaves the strip's bits out. */
+/* LHCbID of a strip; `channel`: channel of the lane. Version 4 ignores the strip bits of the channel. */
 SL_MATH_FUNCTION uint32_t ut_id(uint32_t version, uint32_t channel, uint32_t strip) {
   return (uint32_t)UT_ID | ((version == 4 ? channel & ~(uint32_t)(UT_SECTOR_STRIPS - 1) : channel) + strip);
 }

@@ -1,5 +1,5 @@
-/* raw_banks.h: the raw banks of the UT. A minimum-bias event has on average (at most) 180 banks and 1,400 (2,600) words
- * of version 3; of version 4 some 2,700. */
+/* raw_banks.h: collection of the raw banks of the UT. A minimum-bias event has 180 banks; they have on average 1,400
+ * words of version 3 (at most 2,600), or about 2,700 words of version 4. */
 #ifndef UT_RAW_BANKS_H
 #define UT_RAW_BANKS_H
 

@@ -1,5 +1,5 @@
-/* raw_banks.h: the raw banks of the VELO. A minimum-bias event has on average (at most) 208 banks and 2,100 (6,000)
- * words of retina clusters, 208 banks and 2,600 (5,200) words of super-pixels. */
+/* raw_banks.h: collections of the raw banks of the VELO. A minimum-bias event has 208 banks; they have on average 2,100
+ * words of retina clusters (at most 6,000) or 2,600 words of super-pixels (at most 5,200). */
 #ifndef VELO_RAW_BANKS_H
 #define VELO_RAW_BANKS_H
 
