@@ -3,7 +3,7 @@
 
 #include "format/mdf.h"
 
-enum { COUNTED_ENTRIES = 16 }; /* in one step */
+enum { COUNTED_ENTRIES = 16 }; /* entries that a worker counts per step */
 
 int feed_window_open(struct feed_window *w, const struct io_packer *packer) {
   *w = (struct feed_window){.packer = packer};
@@ -32,7 +32,7 @@ static uint32_t fault_of(const struct sl_feed_block *block) {
   return block->type == MDF_BANK_TAE_HEADER ? FEED_IS_TAE : FEED_SOUND;
 }
 
-/* Counts the banks [begin, end) of an event, which are of one type and sound. */
+/* Counts the banks [begin, end) of an event; all are sound and of one type. */
 static void count_run(const struct feed_window *w, uint32_t index, uint32_t begin, uint32_t end, uint32_t words) {
   const struct sl_feed_block *blocks = w->entries[index].blocks;
   struct feed_event *event = &w->events[index];
@@ -50,7 +50,8 @@ static void count_run(const struct feed_window *w, uint32_t index, uint32_t begi
   }
 }
 
-/* The end of the banks from `begin` on that are of one type and sound; their words. */
+/* Returns the end of the sequence of sound banks of one type that begins at `begin`; *words is the sum of their
+ * words. */
 static uint32_t run_end(const struct sl_feed_block *blocks, uint32_t begin, uint32_t count, uint32_t *words) {
   const uint8_t type = blocks[begin].type;
   uint32_t end = begin, sum = 0;
@@ -60,7 +61,7 @@ static uint32_t run_end(const struct sl_feed_block *blocks, uint32_t begin, uint
   return end;
 }
 
-/* What an event needs, and who it is. */
+/* Counts what an event needs and reads its run and event number. */
 static void count_event(const struct feed_window *w, uint32_t index) {
   const struct sl_feed_entry *entry = &w->entries[index];
   struct feed_event *event = &w->events[index];
@@ -70,7 +71,7 @@ static void count_event(const struct feed_window *w, uint32_t index) {
   for (uint32_t begin = 0; begin < entry->block_count;) {
     uint32_t words;
     const uint32_t end = run_end(entry->blocks, begin, entry->block_count, &words);
-    if (end == begin) { /* the next bank is not sound */
+    if (end == begin) { /* the next bank is invalid */
       event->fault = fault_of(&entry->blocks[end]);
       event->fault_block = end;
       return;

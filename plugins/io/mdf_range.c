@@ -9,7 +9,8 @@ int mdf_range_is_part(const struct sl_input_range *asked) {
   return asked && (asked->first_byte != 0 || asked->bytes != 0);
 }
 
-/* The last record that begins at or before a byte: how many there are before it; *begin and *end are its own. */
+/* Finds the last record that begins at or before `byte`: its *begin and *end. Returns the number of records before
+ * it. */
 static uint64_t records_before(const struct input_file *f, uint32_t is_bare, uint64_t byte, uint64_t *begin,
                                uint64_t *end) {
   struct mdf_reader reader = mdf_reader_start(f->data, f->size);
@@ -29,13 +30,13 @@ static uint64_t records_before(const struct input_file *f, uint32_t is_bare, uin
 static int refuse(const struct sl_services *s, const char *name, const struct input_file *f, uint64_t byte,
                   const char *what, uint64_t begin, uint64_t end) {
   s->message(s->context, SL_ERROR,
-             "%s: no record begins at byte %" PRIu64 ", where the range %s: one begins at byte %" PRIu64
-             ", and %s byte %" PRIu64 "; `sluice index` lists ranges that can be read",
+             "%s: no record begins at byte %" PRIu64 ", where the range %s; a record begins at byte %" PRIu64
+             ", and %s byte %" PRIu64 "; `sluice index` lists the ranges that can be read",
              name, byte, what, begin, end < f->size ? "the next one at" : "the file ends at", end);
   return SL_EINVAL;
 }
 
-/* Does a record begin there, be it a damaged one? Says so if none does. */
+/* Checks that a record, sound or damaged, begins at `byte`; reports an error if not. */
 static int check_begin(const struct sl_services *s, const char *name, const struct input_file *f, uint32_t is_bare,
                        uint64_t byte, const char *what) {
   uint64_t begin, end;
@@ -51,8 +52,8 @@ int mdf_range_find(struct mdf_range *range, const struct sl_services *s, const c
   const uint64_t first = asked->first_byte, left = first < f->size ? f->size - first : 0;
   if (asked->bytes > left || left == 0) {
     s->message(s->context, SL_ERROR,
-               "%s: %" PRIu64 " bytes from byte %" PRIu64 " on are asked for, and the file has %" PRIu64
-               " in all; `sluice index` lists ranges that can be read",
+               "%s: %" PRIu64 " bytes from byte %" PRIu64 " on are requested, but the file has %" PRIu64
+               " bytes; `sluice index` lists the ranges that can be read",
                name, asked->bytes, first, f->size);
     return SL_EINVAL;
   }

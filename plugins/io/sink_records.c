@@ -115,7 +115,7 @@ void sink_counts_report(const struct sink_counts *c, const struct sl_report *rep
   report->integer(report->context, "events_with_errors", (int64_t)c->with_errors);
   report->integer(report->context, "events_left_out", (int64_t)c->left_out);
   report->line(report->context, "wrote %" PRIu64 " events, %" PRIu64 " bytes, to %s", c->written, bytes, path);
-  if (c->with_errors) report->line(report->context, "%" PRIu64 " of them are in error in this run", c->with_errors);
+  if (c->with_errors) report->line(report->context, "%" PRIu64 " of them have an error in this run", c->with_errors);
   if (c->left_out)
     report->line(report->context, "%" PRIu64 " events had no banks to write and are not in the file", c->left_out);
   report_left_out(c, report);
@@ -134,8 +134,8 @@ static int mark_types(const struct sl_services *s, const char *property, const c
     char *end = NULL;
     const unsigned long type = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : IO_BANK_TYPES;
     if (type >= IO_BANK_TYPES || (*end != ' ' && *end != '\0')) {
-      s->message(s->context, SL_ERROR, "%s: \"%s\" is no list of bank types, 0 to 255, such as \"16 73\"", property,
-                 list);
+      s->message(s->context, SL_ERROR, "%s: \"%s\" is not a list of bank types from 0 to 255, such as \"16 73\"",
+                 property, list);
       return SL_EINVAL;
     }
     marks[type] = 1;

@@ -174,7 +174,7 @@ static void silence_ends_a_run_that_is_not_to_wait_for_ever(void **state) {
   start(&run, &o, feed);
   struct result result = finish(&run);
   assert_int_equal(result.status, SL_EIO);
-  assert_told(&result, "nothing was fed for 1 s, and the feed was not ended");
+  assert_told(&result, "no event was fed for 1 s, and the feed was not ended");
   free(result.messages);
   sl_feed_free(feed);
 }

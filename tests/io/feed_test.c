@@ -192,12 +192,14 @@ static void bad_events_are_told_with_their_place(void **state) {
   struct result result = finish(&run);
   assert_int_equal(result.status, SL_OK);
   assert_told(&result, "entry 1 of the feed (event 700): bank 0 (type 9, source 1): no data for its 4 bytes");
-  assert_told(&result, "entry 3 of the feed (event 701): bank 0 (type 9, source 2): 70000 bytes, a raw bank may have");
-  assert_told(&result, "entry 5 of the feed (event 702): bank 0 is the header of a TAE window");
+  assert_told(
+      &result,
+      "entry 3 of the feed (event 701): bank 0 (type 9, source 2): 70000 bytes, more than the 65527 of a raw bank");
+  assert_told(&result, "entry 5 of the feed (event 702): bank 0 is the header of a TAE record");
   assert_told(&result, "entry 7 of the feed (event 703): the event has no banks");
   assert_told(&result, "entry 8 of the feed (events 5000 to 5039): block 0 of the packet: source 0x");
-  assert_told(&result, "the packet has 100 bytes, its header says ");
-  assert_told(&result, "entry 10 of the feed (event 10): a packet of 3 bytes has no room for its header");
+  assert_told(&result, "the packet has 100 bytes, but its header gives ");
+  assert_told(&result, "entry 10 of the feed (event 10): a packet of 3 bytes is shorter than its header");
   assert_int_equal(atomic_load(&released.count), 11);
   free(result.messages);
   bytes_free(&packet);

@@ -74,7 +74,7 @@ static void expansion_factor_is_a_hint_and_one_warning_says_that_it_is_wrong(voi
       assert_int_equal(driver.seen[i].words[DRIVER_velo_clusters], 1200);
     }
     assert_message("warning: ");
-    assert_message("(factor 1), and the body has 5088; the factor is only a hint");
+    assert_message("(factor 1), but the body has 5088; the factor is only a hint");
     assert_null(strstr(strstr(driver.messages, "factor 1") + 1, "factor 1"));
     bytes_free(&file);
     bytes_free(&body);
@@ -91,7 +91,7 @@ static void body_beyond_the_property_is_too_large_and_says_why(void **state) {
   assert_int_equal(driver.seen_count, 2);
   assert_int_equal(driver.seen[0].event.error, SL_EVENT_TOO_LARGE);
   assert_message(
-      "too large: the body has 5088 bytes uncompressed, one may have 5087 (a higher uncompressed_bytes "
+      "too large: the body has 5088 bytes uncompressed, the limit is 5087 (a higher uncompressed_bytes "
       "allows more)");
   assert_sound(1, 3);
   driver_set(&driver, "uncompressed_bytes", (double)body.size);

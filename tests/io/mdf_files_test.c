@@ -18,7 +18,7 @@ static void inputs_that_cannot_be_read_are_errors_that_name_them(void **state) {
   assert_int_equal(driver_run(&driver, missing, 4), SL_EIO);
   assert_message("error: /nonexistent/x.mdf: No such file or directory");
   assert_message("error: /tmp: Is a directory");
-  assert_message("error: /dev/null: is no regular file and no pipe, as events are read from");
+  assert_message("error: /dev/null: is neither a regular file nor a pipe");
   const char *const wrong[] = {good.path, text.path};
   assert_int_equal(driver_run(&driver, wrong, 2), SL_EFORMAT);
   assert_message("is not an MDF file: no record header in its 42 bytes");

@@ -298,15 +298,15 @@ static void broken_packet_makes_its_events_errors_with_one_message(void **state)
     const char *message;
   } cases[] = {
       {-1, 8 + 12 + 4, 0x01, "block 1 of the packet"},
-      {-1, 10, 0x04, "block 1 of the packet: source 0x7e00, the packet's list says 0x7e04"},
-      {-1, 8 + 12 + 7, 0x80, "lies not wholly within it"},
+      {-1, 10, 0x04, "block 1 of the packet: source 0x7e00, but the packet header lists 0x7e04"},
+      {-1, 8 + 12 + 7, 0x80, "extends beyond the packet or overlaps another block"},
       {2, 0, 0x01, "block 2 of the packet: magic 0x40cf, expected 0x40ce"},
       {2, 2, 0x01, "block 2 of the packet"},
-      {2, 7, 0x10, "lies not wholly within it"},
+      {2, 7, 0x10, "extends beyond the packet or overlaps another block"},
       {3, 8, 0x01, "block 3 of the packet: first event id 7001, the first block has 7000"},
-      {1, 18, 0x01, "its fragments do not end where it does"},
-      {1, 18, 0x80, "its fragments do not end where it does"},
-      {4, 20 + 12, 0x08, "its fragments do not end where it does"},
+      {1, 18, 0x01, "its fragments do not end at its end"},
+      {1, 18, 0x80, "its fragments do not end at its end"},
+      {4, 20 + 12, 0x08, "its fragments do not end at its end"},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
     for (uint32_t in_record = 0; in_record < 2; in_record++) {

@@ -244,19 +244,20 @@ static void ranges_that_do_not_fit_are_errors_that_say_what_does(void **state) {
   const size_t second = (add_simple_record(&file, 1), add_simple_record(&file, 2));
   const size_t third = add_simple_record(&file, 3), size = file.size;
   const char *said = said_of(&file, (struct sl_input_range){second + 8, 0, 1}, SL_EINVAL);
-  assert_said(said, "no record begins at byte %zu, where the range begins: one begins at byte %zu", second + 8, second);
+  assert_said(said, "no record begins at byte %zu, where the range begins; a record begins at byte %zu", second + 8,
+              second);
   assert_said(said, "and the next one at byte %zu", third);
   said = said_of(&file, (struct sl_input_range){second, third + 1 - second, 1}, SL_EINVAL);
   assert_said(said, "no record begins at byte %zu, where the range ends", third + 1);
   assert_said(said, "the file ends at byte %zu", size);
   said = said_of(&file, (struct sl_input_range){second, size, 1}, SL_EINVAL);
-  assert_said(said, "%zu bytes from byte %zu on are asked for, and the file has %zu", size, second, size);
+  assert_said(said, "%zu bytes from byte %zu on are requested, but the file has %zu", size, second, size);
   said = said_of(&file, (struct sl_input_range){size, 0, 3}, SL_EINVAL);
-  assert_said(said, "the file has %zu in all", size);
+  assert_said(said, "the file has %zu bytes", size);
   said = said_of(&file, (struct sl_input_range){UINT64_MAX, UINT64_MAX, 0}, SL_EINVAL);
-  assert_said(said, "the file has %zu in all", size);
+  assert_said(said, "the file has %zu bytes", size);
   said = said_of(&file, (struct sl_input_range){1, UINT64_MAX, 0}, SL_EINVAL);
-  assert_said(said, "the file has %zu in all", size);
+  assert_said(said, "the file has %zu bytes", size);
   bytes_free(&file);
 }
 
@@ -273,7 +274,7 @@ static void ranges_that_cut_a_record_are_errors(void **state) {
   assert_said(said, "the range ends at byte %zu, within the record from byte %zu to %zu", within, outer, size);
   assert_int_equal(driver.seen_count, 1);
   said = said_of(&file, (struct sl_input_range){within, 0, SL_RECORD_UNKNOWN}, SL_EINVAL);
-  assert_said(said, "no record begins at byte %zu, where the range begins: one begins at byte %zu", within, outer);
+  assert_said(said, "no record begins at byte %zu, where the range begins; a record begins at byte %zu", within, outer);
   bytes_free(&inner);
   bytes_free(&body);
   bytes_free(&file);
@@ -291,10 +292,10 @@ static void a_range_of_a_pipe_is_an_error(void **state) {
   const struct sl_input_range range = {0, 100, 0};
   driver.ranges = &range;
   assert_int_equal(driver_run(&driver, paths, 1), SL_EINVAL);
-  assert_said(driver.messages, "is a pipe, of which no range can be read");
+  assert_said(driver.messages, "is a pipe, which has no ranges");
   static struct parts parts;
   assert_int_equal(cut(path, 1, &parts), SL_EINVAL);
-  assert_said(parts.text, "is a pipe, and can only be read as a whole");
+  assert_said(parts.text, "is a pipe, which can be read only once");
   close(ends[0]);
   close(ends[1]);
   bytes_free(&file);

@@ -319,7 +319,7 @@ static void wrong_lists_of_types_are_refused(void **state) {
     sink_set_text(&sink, "only_types", wrong[i]);
     add_simple_record(&file, 1);
     assert_int_equal(sink_copy(&sink, &source, file.data, file.size, path), SL_EINVAL);
-    assert_non_null(strstr(source.messages, "is no list of bank types"));
+    assert_non_null(strstr(source.messages, "is not a list of bank types"));
     sink_stop(&sink);
     driver_stop(&source);
   }

@@ -57,7 +57,7 @@ static uint64_t sum_of_sizes(const struct mep_block *b) {
   return sum;
 }
 
-/* Lists and fragments after the header of a block; `room` bytes of the packet begin with the block. */
+/* Locates the lists and fragments after the header of a block; `room` is the size of the packet from the block on. */
 static int open_lists(uint64_t header_bytes, uint64_t room, const uint8_t *data, struct mep_block *b) {
   const uint64_t sizes_at = header_bytes + padded(b->event_count);
   const uint64_t lists_end = sizes_at + padded(2 * (uint64_t)b->event_count);
@@ -137,7 +137,7 @@ int mep_packet_blocks(const struct mep_packet *p, struct mep_block *blocks, stru
     else if (mep_packet_block(p, i, &block, fault))
       return -1;
     if (i == 0) first = block;
-    /* Blocks that overlap would let a small file ask for much work. */
+    /* Overlapping blocks would cause much work for a small file. */
     if (block.begin < end) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, block.begin, p->bytes, end);
     if (block.event_count != first.event_count)
       return set_fault(fault, MDF_FAULT_BLOCK_EVENTS, i, block.event_count, first.event_count, 0);
@@ -171,15 +171,16 @@ int mep_record_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count
 
 /* ---------------------------------------------------------------------------------------------- source ids */
 
-/* Where banks that are numbered from 0 within their type stand: from `first` on, `count` of them. Bit 10 tells. */
+/* Block source ids of bank types that are numbered from 0 within the type: `count` ids from `first` on, with bit 10
+ * set. */
 struct numbered {
   uint8_t type;
   uint16_t first, count;
 };
 enum { VELO_A = 2 << 11, VELO_C = 3 << 11, TEST_DETECTOR = 15 << 11, NUMBERED = 1 << 10 };
 static const struct numbered numbered[] = {
-    {63, VELO_A | NUMBERED, 1024},       /* super-pixels of simulation */
-    {8, VELO_A | NUMBERED, 1024},        /* and of the detector, should they be numbered */
+    {63, VELO_A | NUMBERED, 1024},       /* simulated super-pixels */
+    {8, VELO_A | NUMBERED, 1024},        /* super-pixels of the detector, if they are numbered */
     {73, VELO_C | NUMBERED, 1024},       /* retina clusters */
     {32, TEST_DETECTOR | NUMBERED, 512}, /* Monte-Carlo particles */
     {33, TEST_DETECTOR | NUMBERED | 512, 512},
