@@ -475,9 +475,8 @@ static int mep_sink_finish(void *state, const struct sl_services *s, const struc
   report->integer(report->context, "headers_lost", (int64_t)m->headers_lost);
   if (m->headers_lost)
     report->line(report->context,
-                 "%" PRIu64
-                 " records had headers that packets cannot represent (trigger mask, run or crossing different from "
-                 "ODIN, version, no checksum, compression)",
+                 "record headers that packets cannot represent (trigger mask, run or crossing different from ODIN, "
+                 "version, no checksum, compression): %" PRIu64,
                  m->headers_lost);
   return SL_OK;
 }

@@ -102,8 +102,8 @@ static void report_left_out(const struct sink_counts *c, const struct sl_report 
       report->integer(report->context, "banks", (int64_t)banks);
       report->integer(report->context, "bytes", (int64_t)bytes);
       report->end_object(report->context);
-      report->line(report->context, "left out: %" PRIu64 " banks of type %" PRIu32 ", %" PRIu64 " bytes, %s", banks,
-                   type, bytes, reasons[r].text);
+      report->line(report->context, "left out: %" PRIu64 " bank%s of type %" PRIu32 ", %" PRIu64 " bytes, %s", banks,
+                   banks == 1 ? "" : "s", type, bytes, reasons[r].text);
     }
   report->end_array(report->context);
 }
@@ -114,10 +114,12 @@ void sink_counts_report(const struct sink_counts *c, const struct sl_report *rep
   report->integer(report->context, "events", (int64_t)c->written);
   report->integer(report->context, "events_with_errors", (int64_t)c->with_errors);
   report->integer(report->context, "events_left_out", (int64_t)c->left_out);
-  report->line(report->context, "wrote %" PRIu64 " events, %" PRIu64 " bytes, to %s", c->written, bytes, path);
-  if (c->with_errors) report->line(report->context, "%" PRIu64 " of them have an error in this run", c->with_errors);
+  report->line(report->context, "wrote %" PRIu64 " event%s, %" PRIu64 " bytes, to %s", c->written,
+               c->written == 1 ? "" : "s", bytes, path);
+  if (c->with_errors)
+    report->line(report->context, "events written with an error in this run: %" PRIu64, c->with_errors);
   if (c->left_out)
-    report->line(report->context, "%" PRIu64 " events had no banks to write and are not in the file", c->left_out);
+    report->line(report->context, "events without banks to write, not in the file: %" PRIu64, c->left_out);
   report_left_out(c, report);
 }
 
