@@ -170,7 +170,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   if (d->on_message) d->on_message(d->context);
 }
 
-/* Not side by side, but in an order and by workers that nothing may depend on. */
+/* Runs the steps sequentially, in an order and with worker numbers on which no result may depend. */
 static void in_parallel(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
                         void *work) {
   const struct driver *d = context;
@@ -249,7 +249,7 @@ int driver_run(struct driver *d, const char *const *paths, uint32_t path_count) 
   struct sl_inputs inputs = {paths, path_count, 0, paths, d->ranges};
   allocate_ports(d);
   int result = d->algorithm->source->open(d->state, &services, d->args, &inputs);
-  memset(&inputs, 0xff, sizeof inputs); /* only what it points to is borrowed */
+  memset(&inputs, 0xff, sizeof inputs); /* only the arrays it points to must stay valid */
   if (result == 0) result = run_slices(d, &services);
   d->algorithm->source->close(d->state);
   free_ports(d);
