@@ -93,7 +93,7 @@ void feed_window_take(struct feed_window *w) {
   const struct feed_event *event = &w->events[w->next];
   struct io_packer_amount *amounts = feed_window_amounts(w, w->next++);
   for (uint32_t i = 0; event->puts_banks && i < w->packer->count; i++) w->put_bytes += 4 * (uint64_t)amounts[i].words;
-  if (event->puts_banks) io_packer_where(w->packer, amounts);
+  if (event->puts_banks) io_packer_get_offsets(w->packer, amounts);
   if (event->puts_record) w->put_bytes += 4 * event->record_words;
 }
 

@@ -43,7 +43,7 @@ static inline struct io_packer_amount *feed_window_amounts(const struct feed_win
   return w->amounts + (size_t)index * w->packer->count;
 }
 
-/* Adds event `next` to the slice: its banks and record will be copied as its puts_banks and puts_record state. Must be
+/* Adds event `next` to the slice: its banks and record are copied later, if puts_banks and puts_record are set. Must be
  * called before io_packer_commit. */
 void feed_window_take(struct feed_window *w);
 /* Copies the events of `put` added to the slice since the last call, and counts all events of `count`, in one parallel

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* IN_PROGRESS: records per worker that are being hashed, a few more than its hasher has lanes. SHARE: fewest records
- * per worker. */
+/* IN_PROGRESS: records per worker that are being hashed, a few more than its hasher has lanes. SHARE: records that
+ * justify another worker. */
 enum { IN_PROGRESS = MDF_HASH_LANES + 4, SHARE = 8 };
 
 int mdf_ahead_open(struct mdf_ahead *a, uint32_t worker_count, const struct mdf_inspector *inspector) {

@@ -44,7 +44,7 @@ struct made_port {
 };
 
 struct mdf_sink {
-  const struct sl_output_calls *to;
+  const struct sl_output_calls *output;
   struct sl_output *file;
   struct mdf_compressor compressor;
   struct mdf_decompressor decompressor;
@@ -83,12 +83,12 @@ static int open_made(struct mdf_sink *m, const struct io_made_banks_view_ports *
 static int mdf_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
-  m->to = s->output;
+  m->output = s->output;
   m->compression = args->compression;
   m->checksum = args->checksum;
   int error = sink_types_set(&m->types, s, args->only_types, args->without_types);
   if (!error) error = open_made(m, &args->made_banks);
-  return error ? error : m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
+  return error ? error : m->output->open(s, *args->path ? args->path : output_path, 0, &m->file);
 }
 
 static int mdf_sink_check(const struct sl_services *s, const void *args_) {
@@ -148,7 +148,7 @@ static int measure_made(const struct mdf_sink *m, const struct sl_services *s, u
                    event->number, p->header.type, p->header.source_id, size, IO_BANK_BYTES_MAX);
         return SL_EFORMAT;
       }
-      if (m->types.left_out[p->header.type]) continue;
+      if (m->types.excluded[p->header.type]) continue;
       change->made_bytes += IO_BANK_HEADER_BYTES + sink_padded(size);
     }
   }
@@ -157,7 +157,7 @@ static int measure_made(const struct mdf_sink *m, const struct sl_services *s, u
 
 /* Returns why a bank is removed, or SINK_REASON_COUNT if it is kept. */
 static uint32_t removal_reason(const struct mdf_sink *m, const struct change *change, uint8_t type) {
-  if (m->types.left_out[type]) return SINK_NOT_WANTED;
+  if (m->types.excluded[type]) return SINK_NOT_WANTED;
   return change->with_made && m->is_made[type] ? SINK_REPLACED : SINK_REASON_COUNT;
 }
 
@@ -189,7 +189,7 @@ static uint8_t *add_header(uint8_t *to, const struct io_bank *bank) {
 static uint8_t *add_made(const struct mdf_sink *m, uint32_t e, uint8_t *to) {
   for (uint32_t k = 0; k < m->made_count; k++) {
     const struct made_port *p = &m->made[k];
-    if (!p->is_connected || m->types.left_out[p->header.type]) continue;
+    if (!p->is_connected || m->types.excluded[p->header.type]) continue;
     for (uint32_t i = p->in.offsets[e]; i < p->in.offsets[e + 1]; i++) {
       struct io_bank bank = p->header;
       bank.size_bytes = p->in.size_bytes[i];
@@ -220,7 +220,7 @@ static int change_body(struct mdf_sink *m, uint32_t e, const struct change *chan
     const uint32_t is_inside = at >= change->begin && at < change->end;
     const uint32_t reason = is_inside ? removal_reason(m, change, bank.type) : SINK_CROSSINGS;
     if (reason != SINK_REASON_COUNT) {
-      sink_leave_out(&m->counts, reason, &bank);
+      sink_count_omitted(&m->counts, reason, &bank);
       continue;
     }
     sink_copy_padded(to, record->body + at, IO_BANK_HEADER_BYTES + (uint32_t)bank.size_bytes, end);
@@ -238,9 +238,9 @@ static void store_u32(uint8_t *p, uint32_t value) { memcpy(p, &value, sizeof val
 
 /* Reserves space in the buffer of the file. Pending checksums are completed first if the buffer would be written. */
 static int reserve(struct mdf_sink *m, size_t bytes, uint8_t **out) {
-  if (bytes > m->to->room(m->file) || mdf_hasher_is_full(&m->hasher)) finish_checksums(m);
+  if (bytes > m->output->room(m->file) || mdf_hasher_is_full(&m->hasher)) finish_checksums(m);
   void *reserved = NULL;
-  const int error = m->to->reserve(m->file, bytes, &reserved);
+  const int error = m->output->reserve(m->file, bytes, &reserved);
   *out = (uint8_t *)reserved;
   return error;
 }
@@ -250,7 +250,7 @@ static int write_as_read(struct mdf_sink *m, const struct sink_record *record) {
   const int error = reserve(m, record->size_bytes, &out);
   if (error) return error;
   memcpy(out, record->bytes, record->size_bytes);
-  m->to->mark(m->file, 1);
+  m->output->mark(m->file, 1);
   return SL_OK;
 }
 
@@ -261,7 +261,7 @@ static void finish_record(struct mdf_sink *m, uint8_t *out, uint32_t size, const
   store_u32(out + 12, 0);
   if (m->checksum == CHECKSUM_ALL || (m->checksum == CHECKSUM_AS_READ && had_checksum))
     mdf_hasher_push(&m->hasher, (uint64_t)(uintptr_t)out, out + MDF_HASHED_FROM, size - MDF_HASHED_FROM);
-  m->to->mark(m->file, 1);
+  m->output->mark(m->file, 1);
 }
 
 /* Copies header and body unchanged; only the checksum may change. */
@@ -307,7 +307,7 @@ static int write_new(struct mdf_sink *m, const struct sl_services *s, const stru
       is_packed ? mdf_compress(&m->compressor, record->body, record->body_bytes, out + header_bytes, &expansion) : 0;
   out[16] = bytes ? (uint8_t)(expansion << 4 | m->compressor.level) : 0;
   if (!bytes) memcpy(out + header_bytes, record->body, bytes = record->body_bytes);
-  m->to->trim(m->file, room - header_bytes - bytes);
+  m->output->trim(m->file, room - header_bytes - bytes);
   finish_record(m, out, (uint32_t)(header_bytes + bytes), record);
   return SL_OK;
 }
@@ -320,7 +320,7 @@ static int write_event(struct mdf_sink *m, const struct sl_services *s, const st
   struct sink_record record;
   struct change change;
   if (!sink_record_find(&args->record, e, &record)) return 0;
-  const int may_change = m->types.is_narrow || m->any_made || m->compression != COMPRESSION_AS_READ ||
+  const int may_change = m->types.has_selection || m->any_made || m->compression != COMPRESSION_AS_READ ||
                          m->checksum != CHECKSUM_AS_READ || record.header_bytes == 0;
   if (!may_change || sink_record_is_bad(&record, event) || sink_record_open(&m->decompressor, &record)) {
     const int error = write_as_read(m, &record);
@@ -348,7 +348,7 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
   begin_batch(m, &args->made_banks);
   uint32_t next = 0;
   for (uint32_t e = 0; e < batch->event_count; e++) {
-    if (!sink_takes(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
+    if (!sink_should_write(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
     const int status = write_event(m, s, args, e, &batch->events[e]);
     if (status < 0) return status;
     if (status == 0) {
@@ -365,16 +365,16 @@ static int mdf_sink_flush(void *state, const struct sl_services *s) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   (void)s;
   finish_checksums(m);
-  return m->to->flush(m->file);
+  return m->output->flush(m->file);
 }
 
 static int mdf_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   (void)s;
   finish_checksums(m);
-  const int error = m->to->finish(m->file);
+  const int error = m->output->finish(m->file);
   if (error) return error;
-  sink_counts_report(&m->counts, report, m->to->place(m->file), m->to->bytes(m->file));
+  sink_counts_report(&m->counts, report, m->output->place(m->file), m->output->bytes(m->file));
   return SL_OK;
 }
 
@@ -382,7 +382,7 @@ static void mdf_sink_close(void *state) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   if (m->file) {
     finish_checksums(m);
-    m->to->close(m->file);
+    m->output->close(m->file);
   }
   mdf_compressor_free(&m->compressor);
   mdf_decompressor_free(&m->decompressor);

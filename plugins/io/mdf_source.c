@@ -180,7 +180,7 @@ static void put_events(struct mdf_source *m, const struct sl_services *s) {
   m->put_bytes = 0;
 }
 
-/* Returns run, number and location of an event without its ODIN bank. */
+/* Returns run, number and location of an event from its record header and offset, without ODIN. */
 static struct sl_event identify(const struct mdf_stream_event *event) {
   const struct mdf_record *record = &event->record;
   return (struct sl_event){.number = record->has_number ? record->number : event->number,
@@ -220,7 +220,7 @@ static void plan_copy(struct mdf_source *m, struct inspected_event *inspected, c
   if (inspected->puts_banks) {
     const struct io_packer_amount *amounts = amounts_of(m, index);
     for (uint32_t i = 0; i < m->packer.count; i++) m->put_bytes += 4 * (uint64_t)amounts[i].words;
-    io_packer_where(&m->packer, amounts_of(m, index));
+    io_packer_get_offsets(&m->packer, amounts_of(m, index));
   }
   if (inspected->puts_record) m->put_bytes += m->event->record.bytes;
   m->put_end = index + 1;

@@ -468,14 +468,14 @@ static int prepare_window(struct mdf_stream *m, const struct sl_services *s) {
 }
 
 /* Handles a record with damaged contents: it ends early if another record begins within it. */
-static int distrust(struct mdf_stream *m, struct mdf_ahead_record *r) {
+static int cut_damaged(struct mdf_stream *m, struct mdf_ahead_record *r) {
   struct mdf_ahead *a = &m->ahead;
   const struct mdf_checkpoint end_of_window = checkpoint_of(m);
   if (r->event.pass == 0 && r->event.record.fault.kind == MDF_FAULT_CHECKSUM &&
       remember_bad(&m->files[m->file], r->event.record.offset))
     return SL_ENOMEM;
   rewind_to(m, &r->after);
-  mdf_distrust(&m->reader, &r->event.record);
+  mdf_cut_damaged(&m->reader, &r->event.record);
   if (m->reader.offset == r->after.offset && m->reader.verify_bytes == r->after.verify_bytes) {
     rewind_to(m, &end_of_window);
     return SL_OK;
@@ -495,7 +495,7 @@ int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, const str
   struct mdf_ahead_record *r = &m->ahead.records[m->ahead.next++];
   struct mdf_record *record = &r->event.record;
   *event = &r->event;
-  int error = r->is_damaged ? distrust(m, r) : SL_OK;
+  int error = r->is_damaged ? cut_damaged(m, r) : SL_OK;
   m->position = r->after.done_bytes + r->after.offset;
   if (error || record->fault.kind == MDF_FAULT_MEMORY) {
     s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);

@@ -42,9 +42,9 @@ struct mdf_stream {
   uint64_t done_bytes; /* size of the files read, minus the bytes before the current range */
   uint32_t pass_count, pass;
   uint32_t file, is_open;
-  uint32_t verify_checksums, data_type;        /* data_type: requested type (MDF_DATA_...) */
-  uint32_t is_lost, has_pipe;                  /* mdf_stream_check has reported it; the length is unknown */
-  uint32_t is_hint_wrong, reserved;            /* a wrong expansion hint was reported */
+  uint32_t verify_checksums, data_type; /* data_type: requested type (MDF_DATA_...) */
+  uint32_t is_lost, has_pipe;       /* lost bytes were reported; a pipe is among the inputs, so the length is unknown */
+  uint32_t is_hint_wrong, reserved; /* a wrong expansion hint was reported */
   uint32_t uncompressed_bytes, reserved_bytes; /* largest compressed body; 0: no limit */
   struct input_file mapping;
   struct mdf_reader reader; /* state after the window, as are record_count, pass and done_bytes */

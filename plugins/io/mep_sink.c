@@ -51,7 +51,7 @@ struct collected_bank {
 };
 
 struct mep_sink {
-  const struct sl_output_calls *to;
+  const struct sl_output_calls *output;
   struct sl_output *file;
   struct source **sources; /* in block order */
   uint32_t source_count, source_capacity;
@@ -75,14 +75,14 @@ struct mep_sink {
 static int mep_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
   struct mep_sink *m = (struct mep_sink *)state;
-  m->to = s->output;
+  m->output = s->output;
   m->events_max = args->events;
   m->of_id = (struct source **)calloc(SOURCE_IDS, sizeof *m->of_id);
   m->seen_of_id = (uint64_t *)calloc(SOURCE_IDS, sizeof *m->seen_of_id);
   m->count_of_id = (uint32_t *)calloc(SOURCE_IDS, sizeof *m->count_of_id);
   if (!m->of_id || !m->seen_of_id || !m->count_of_id) return SL_ENOMEM;
   const int error = sink_types_set(&m->types, s, args->only_types, args->without_types);
-  return error ? error : m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
+  return error ? error : m->output->open(s, *args->path ? args->path : output_path, 0, &m->file);
 }
 
 static int mep_sink_check(const struct sl_services *s, const void *args_) {
@@ -193,7 +193,7 @@ static uint32_t lists_bytes(uint32_t events) {
 }
 
 static int add_zeros(struct mep_sink *m, uint32_t bytes) {
-  return bytes ? m->to->add(m->file, "\0\0\0", bytes) : SL_OK;
+  return bytes ? m->output->add(m->file, "\0\0\0", bytes) : SL_OK;
 }
 
 /* Writes header and lists of the packet. */
@@ -202,7 +202,7 @@ static int write_header(struct mep_sink *m) {
   const uint32_t header_words = (MEP_HEADER_BYTES + ids_bytes + 4 * n) / 4;
   uint64_t words = header_words;
   void *reserved;
-  const int error = m->to->reserve(m->file, 4 * (size_t)header_words, &reserved);
+  const int error = m->output->reserve(m->file, 4 * (size_t)header_words, &reserved);
   if (error) return error;
   uint8_t *out = (uint8_t *)reserved;
   memset(out, 0, 4 * (size_t)header_words);
@@ -225,7 +225,7 @@ static int write_block(struct mep_sink *m, const struct source *source) {
   const uint16_t magic = MEP_BLOCK_MAGIC, count = (uint16_t)n;
   const uint32_t bytes = (uint32_t)(lists_bytes(n) + source->bytes);
   void *reserved;
-  int error = m->to->reserve(m->file, MEP_BLOCK_HEADER_BYTES, &reserved);
+  int error = m->output->reserve(m->file, MEP_BLOCK_HEADER_BYTES, &reserved);
   if (error) return error;
   uint8_t *out = (uint8_t *)reserved;
   memcpy(out, &magic, 2);
@@ -235,11 +235,11 @@ static int write_block(struct mep_sink *m, const struct source *source) {
   memcpy(out + 16, &source->id, 2);
   out[18] = ALIGNMENT;
   out[19] = source->version;
-  error = m->to->add(m->file, source->types, n);
+  error = m->output->add(m->file, source->types, n);
   if (!error) error = add_zeros(m, padded_count(n) - n);
-  if (!error) error = m->to->add(m->file, source->sizes, 2 * (size_t)n);
+  if (!error) error = m->output->add(m->file, source->sizes, 2 * (size_t)n);
   if (!error) error = add_zeros(m, padded_count(2 * n) - 2 * n);
-  return error ? error : m->to->add(m->file, source->fragments, source->bytes);
+  return error ? error : m->output->add(m->file, source->fragments, source->bytes);
 }
 
 static int write_packet(struct mep_sink *m) {
@@ -253,7 +253,7 @@ static int write_packet(struct mep_sink *m) {
     m->sources[i]->bytes = 0;
   }
   if (error) return error;
-  m->to->mark(m->file, m->event_count);
+  m->output->mark(m->file, m->event_count);
   m->event_id += m->event_count;
   m->event_count = 0;
   m->packet_bytes = 0;
@@ -274,7 +274,7 @@ static int find_block_source(struct mep_sink *m, const struct io_bank *bank, uin
 static int collect_bank(struct mep_sink *m, const struct io_bank *bank, uint64_t event) {
   uint16_t id = 0;
   if (!find_block_source(m, bank, event, &id)) {
-    sink_leave_out(&m->counts, SINK_NO_PLACE, bank);
+    sink_count_omitted(&m->counts, SINK_NO_PLACE, bank);
     return SL_OK;
   }
   if (m->bank_count == m->bank_capacity) {
@@ -298,9 +298,9 @@ static int collect_banks(struct mep_sink *m, const struct sink_record *record, u
   for (uint64_t at = 0, next = 0; !error && mdf_bank_next(record->body, record->body_bytes, &next, &bank, &fault) > 0;
        at = next) {
     if (at < begin || at >= end)
-      sink_leave_out(&m->counts, SINK_CROSSINGS, &bank);
-    else if (m->types.left_out[bank.type])
-      sink_leave_out(&m->counts, SINK_NOT_WANTED, &bank);
+      sink_count_omitted(&m->counts, SINK_CROSSINGS, &bank);
+    else if (m->types.excluded[bank.type])
+      sink_count_omitted(&m->counts, SINK_NOT_WANTED, &bank);
     else
       error = collect_bank(m, &bank, event);
   }
@@ -431,7 +431,7 @@ static int write_event(struct mep_sink *m, const struct mep_sink_args *args, uin
   uint64_t begin, end;
   if (!sink_record_find(&args->record, e, &record)) return 0;
   if (!find_banks(m, &record, event, &begin, &end)) {
-    sink_leave_out_record(&m->counts, &m->decompressor, SINK_UNREADABLE, &record);
+    sink_count_omitted_record(&m->counts, &m->decompressor, SINK_UNREADABLE, &record);
     return 0;
   }
   int error = collect_banks(m, &record, begin, end, ++m->events_seen);
@@ -448,7 +448,7 @@ static int mep_sink_consume(void *state, const struct sl_services *s, const void
   (void)s;
   uint32_t next = 0;
   for (uint32_t e = 0; e < batch->event_count; e++) {
-    if (!sink_takes(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
+    if (!sink_should_write(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
     const int status = write_event(m, args, e, &batch->events[e]);
     if (status < 0) return status;
     m->counts.left_out += status == 0;
@@ -462,16 +462,16 @@ static int mep_sink_consume(void *state, const struct sl_services *s, const void
 static int mep_sink_flush(void *state, const struct sl_services *s) {
   struct mep_sink *m = (struct mep_sink *)state;
   (void)s;
-  return m->to->flush(m->file);
+  return m->output->flush(m->file);
 }
 
 static int mep_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct mep_sink *m = (struct mep_sink *)state;
   (void)s;
   int error = write_packet(m);
-  if (!error) error = m->to->finish(m->file);
+  if (!error) error = m->output->finish(m->file);
   if (error) return error;
-  sink_counts_report(&m->counts, report, m->to->place(m->file), m->to->bytes(m->file));
+  sink_counts_report(&m->counts, report, m->output->place(m->file), m->output->bytes(m->file));
   report->integer(report->context, "headers_lost", (int64_t)m->headers_lost);
   if (m->headers_lost)
     report->line(report->context,
@@ -485,7 +485,7 @@ static int mep_sink_finish(void *state, const struct sl_services *s, const struc
 static void mep_sink_close(void *state) {
   struct mep_sink *m = (struct mep_sink *)state;
   if (m->file && !m->is_within_event) (void)write_packet(m);
-  if (m->file) m->to->close(m->file);
+  if (m->file) m->output->close(m->file);
   for (uint32_t i = 0; i < m->source_count; i++) free_source(m->sources[i]);
   free(m->sources);
   free(m->of_id);

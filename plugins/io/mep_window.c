@@ -30,9 +30,9 @@ static uint32_t *items_of(const struct mep_window *w, uint32_t port) {
 static uint32_t *words_of(const struct mep_window *w, uint32_t port) { return items_of(w, port) + w->event_capacity; }
 
 static uint32_t range_count(const struct mep_window *w) { return (w->event_count + RANGE_EVENTS - 1) / RANGE_EVENTS; }
-/* Returns the marks of a range; the marks of the end follow after the last range. */
-static struct mep_window_mark *marks_of(const struct mep_window *w, uint32_t range) {
-  return w->marks + (size_t)range * w->port_count;
+/* Returns the piece offsets of a range; those after the last range are the end of the packet. */
+static struct mep_window_offset *offsets_of(const struct mep_window *w, uint32_t range) {
+  return w->piece_offsets + (size_t)range * w->port_count;
 }
 
 static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t events) {
@@ -176,10 +176,10 @@ static void open_blocks(void *work, uint32_t index, uint32_t worker) {
 }
 
 /* Adds items and words of the events [begin, end) of a piece; returns their bytes and words. */
-static struct mep_window_mark count_piece(const struct mep_window_block *wb, const struct io_packer *p, uint32_t port,
-                                          uint32_t begin, uint32_t end, uint32_t *items, uint32_t *words) {
+static struct mep_window_offset count_piece(const struct mep_window_block *wb, const struct io_packer *p, uint32_t port,
+                                            uint32_t begin, uint32_t end, uint32_t *items, uint32_t *words) {
   const struct mep_block *b = &wb->block;
-  struct mep_window_mark sum = {0, 0};
+  struct mep_window_offset sum = {0, 0};
   for (uint32_t e = begin; e < end; e++) {
     const uint32_t size = mep_fragment_size(b, e), pool = payload_words(b, size);
     sum.bytes += mep_padded_bytes(b, size);
@@ -193,35 +193,35 @@ static struct mep_window_mark count_piece(const struct mep_window_block *wb, con
   return sum;
 }
 
-/* Counts items and words of each event of a range for each port. The marks of the next range are set to the size of
- * this range. */
+/* Counts items and words of each event of a range for each port. Sets the piece offsets of the next range to the size
+ * of this range. */
 static void count_range(void *work, uint32_t range, uint32_t worker) {
   const struct window_work *of = (const struct window_work *)work;
   const struct mep_window *w = of->w;
   const uint32_t begin = range * RANGE_EVENTS;
   const uint32_t end = begin + RANGE_EVENTS < w->event_count ? begin + RANGE_EVENTS : w->event_count;
-  struct mep_window_mark *marks = marks_of(w, range + 1);
+  struct mep_window_offset *piece_offsets = offsets_of(w, range + 1);
   (void)worker;
   for (uint32_t port = 0; port < of->p->count; port++) {
     uint32_t *items = items_of(w, port), *words = words_of(w, port);
     memset(items + begin, 0, (end - begin) * sizeof *items);
     memset(words + begin, 0, (end - begin) * sizeof *words);
     for (uint32_t i = w->piece_first[port]; i < w->piece_first[port + 1]; i++)
-      marks[i] = count_piece(&w->blocks[w->pieces[i].block], of->p, port, begin, end, items, words);
+      piece_offsets[i] = count_piece(&w->blocks[w->pieces[i].block], of->p, port, begin, end, items, words);
   }
 }
 
 static int count_fragments(struct mep_window *w, const struct sl_services *s, struct window_work *work) {
   const uint32_t ranges = range_count(w);
-  struct mep_window_mark *marks = (struct mep_window_mark *)grow(
-      w->marks, &w->mark_capacity, (ranges + (size_t)1) * w->port_count + 1, sizeof *marks);
-  if (!marks) return SL_ENOMEM;
-  w->marks = marks;
-  memset(marks, 0, w->port_count * sizeof *marks);
+  struct mep_window_offset *piece_offsets = (struct mep_window_offset *)grow(
+      w->piece_offsets, &w->offset_capacity, (ranges + (size_t)1) * w->port_count + 1, sizeof *piece_offsets);
+  if (!piece_offsets) return SL_ENOMEM;
+  w->piece_offsets = piece_offsets;
+  memset(piece_offsets, 0, w->port_count * sizeof *piece_offsets);
   s->in_parallel(s->context, ranges, count_range, work);
   for (size_t i = w->port_count; i < (ranges + (size_t)1) * w->port_count; i++) {
-    marks[i].bytes += marks[i - w->port_count].bytes;
-    marks[i].words += marks[i - w->port_count].words;
+    piece_offsets[i].bytes += piece_offsets[i - w->port_count].bytes;
+    piece_offsets[i].words += piece_offsets[i - w->port_count].words;
   }
   return 0;
 }
@@ -258,7 +258,7 @@ void mep_window_free(struct mep_window *w) {
   free(w->ports);
   free(w->pieces);
   free(w->piece_first);
-  free(w->marks);
+  free(w->piece_offsets);
   free(w->blocks);
   free(w->all);
   free(w->traits);
@@ -332,16 +332,16 @@ void mep_window_skip(struct mep_window *w) {
 /* -------------------------------------------------------------------------------------------------- copying */
 
 /* Returns the offset of an event in a piece, or the end of the piece for event_count. */
-static struct mep_window_mark mark_of(const struct mep_window *w, uint32_t i, uint32_t event) {
+static struct mep_window_offset offset_of(const struct mep_window *w, uint32_t i, uint32_t event) {
   const struct mep_block *b = &w->blocks[w->pieces[i].block].block;
-  if (event == w->event_count) return marks_of(w, range_count(w))[i];
-  struct mep_window_mark mark = marks_of(w, event / RANGE_EVENTS)[i];
+  if (event == w->event_count) return offsets_of(w, range_count(w))[i];
+  struct mep_window_offset offset = offsets_of(w, event / RANGE_EVENTS)[i];
   for (uint32_t e = event - event % RANGE_EVENTS; e < event; e++) {
     const uint32_t size = mep_fragment_size(b, e);
-    mark.bytes += mep_padded_bytes(b, size);
-    mark.words += payload_words(b, size);
+    offset.bytes += mep_padded_bytes(b, size);
+    offset.words += payload_words(b, size);
   }
-  return mark;
+  return offset;
 }
 
 /* Sets the end of the window in each piece, and the payload offset of each piece. The payload of the slice ends with
@@ -351,7 +351,7 @@ static void place_pieces(struct mep_window *w, const struct io_packer *p) {
     uint64_t word = p->ports[port].words;
     for (uint32_t i = w->piece_first[port + 1]; i-- > w->piece_first[port];) {
       struct mep_window_piece *piece = &w->pieces[i];
-      piece->end = mark_of(w, i, w->next);
+      piece->end = offset_of(w, i, w->next);
       word -= piece->end.words - piece->first.words;
       piece->word = word;
     }
@@ -363,11 +363,11 @@ static inline void clear_padding(uint32_t *payload, uint64_t word, uint32_t size
   if (size % 4) payload[word + size / 4] &= (1u << 8 * (size % 4)) - 1;
 }
 
-/* Events [begin, end) of a piece, between two marks. */
+/* Events [begin, end) of a piece, between two offsets. */
 struct part {
   const struct mep_window_block *block;
   uint32_t begin, end;
-  struct mep_window_mark from, to;
+  struct mep_window_offset from, to;
   uint64_t word; /* offset in the payload */
 };
 
@@ -430,8 +430,8 @@ static void copy_range(void *work, uint32_t index, uint32_t worker) {
     for (uint32_t i = w->piece_first[port]; i < w->piece_first[port + 1]; i++) {
       const struct mep_window_piece *piece = &w->pieces[i];
       struct part part = {&w->blocks[piece->block], begin, end, piece->first, piece->end, piece->word};
-      if (begin > w->first) part.from = marks_of(w, range)[i];
-      if (end < w->next) part.to = marks_of(w, range + 1)[i];
+      if (begin > w->first) part.from = offsets_of(w, range)[i];
+      if (end < w->next) part.to = offsets_of(w, range + 1)[i];
       part.word += part.from.words - piece->first.words;
       if (payload) copy_payloads(&part, payload);
       write_items(&part, of->p, port, item_next);

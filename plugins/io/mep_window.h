@@ -17,15 +17,15 @@ struct mep_window_block {
 };
 
 /* Offset of an event in a block: bytes in the packet, and words in the payload from the first fragment of the block. */
-struct mep_window_mark {
+struct mep_window_offset {
   uint64_t bytes, words;
 };
 
 /* A block, for one of its ports. */
 struct mep_window_piece {
-  uint32_t block, reserved;          /* index in `blocks` */
-  struct mep_window_mark first, end; /* bounds of the current window */
-  uint64_t word;                     /* offset in the payload where its fragments of the window begin */
+  uint32_t block, reserved;            /* index in `blocks` */
+  struct mep_window_offset first, end; /* bounds of the current window */
+  uint64_t word;                       /* offset in the payload where its fragments of the window begin */
 };
 
 struct mep_window {
@@ -45,14 +45,14 @@ struct mep_window {
   struct mep_window_piece
       *pieces; /* sorted by port: pieces of port p begin at piece_first[p] and end at piece_first[p + 1] */
   uint32_t *piece_first;
-  struct mep_window_mark
-      *marks; /* per range of events and per piece: offset of its first event; last, the end of the packet */
+  struct mep_window_offset
+      *piece_offsets; /* per range of events and per piece: offset of its first event; last, the end of the packet */
   /* Items and words of each event for each port, in one allocation (mep_window.c). For events of the current window,
    * the item entry is the index of the first item in the slice. */
   uint32_t *per_event;
   uint32_t event_capacity, per_event_ports;
   size_t block_capacity, all_capacity, traits_capacity, positions_capacity; /* capacities of the arrays above */
-  size_t port_capacity, piece_capacity, piece_first_capacity, mark_capacity;
+  size_t port_capacity, piece_capacity, piece_first_capacity, offset_capacity;
 };
 
 /* Opens a packet for the ports that nodes read: 0, -1 with the fault filled, or SL_ENOMEM. `data` must stay valid until

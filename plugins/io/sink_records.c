@@ -63,24 +63,24 @@ void sink_copy_padded(uint8_t *to, const uint8_t *from, uint32_t size, const uin
 
 /* ------------------------------------------------------------------------------------------- what is left out */
 
-void sink_leave_out_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
-                           struct sink_record *record) {
+void sink_count_omitted_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
+                               struct sink_record *record) {
   struct io_bank bank;
   struct mdf_fault fault;
   uint64_t position = 0;
   if (sink_record_open(d, record)) return;
   while (mdf_bank_next(record->body, record->body_bytes, &position, &bank, &fault) > 0)
-    sink_leave_out(c, reason, &bank);
+    sink_count_omitted(c, reason, &bank);
 }
 
-int sink_takes(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
-               const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next) {
+int sink_should_write(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
+                      const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next) {
   struct sink_record record;
   if (!batch->selected) return 1;
   const int is_listed = *next < batch->selected_count && batch->selected[*next] == event;
   *next += (uint32_t)is_listed;
   if (is_listed || (with_errors && batch->events[event].error != SL_EVENT_OK)) return 1;
-  if (sink_record_find(in, event, &record)) sink_leave_out_record(c, d, SINK_NOT_LISTED, &record);
+  if (sink_record_find(in, event, &record)) sink_count_omitted_record(c, d, SINK_NOT_LISTED, &record);
   return 0;
 }
 
@@ -151,9 +151,9 @@ int sink_types_set(struct sink_types *t, const struct sl_services *s, const char
   uint8_t wanted[IO_BANK_TYPES] = {0};
   memset(t, 0, sizeof *t);
   const int has_only = mark_types(s, "only_types", only, wanted);
-  const int has_without = mark_types(s, "without_types", without, t->left_out);
+  const int has_without = mark_types(s, "without_types", without, t->excluded);
   if (has_only < 0 || has_without < 0) return SL_EINVAL;
-  for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->left_out[type] |= !wanted[type];
-  t->is_narrow = has_only || has_without;
+  for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->excluded[type] |= !wanted[type];
+  t->has_selection = has_only || has_without;
   return SL_OK;
 }

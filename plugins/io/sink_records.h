@@ -60,18 +60,18 @@ struct sink_counts {
     uint64_t banks, bytes; /* including bank headers */
   } left[SINK_REASON_COUNT][IO_BANK_TYPES];
 };
-static inline void sink_leave_out(struct sink_counts *c, uint32_t reason, const struct io_bank *bank) {
+static inline void sink_count_omitted(struct sink_counts *c, uint32_t reason, const struct io_bank *bank) {
   c->left[reason][bank->type].banks++;
   c->left[reason][bank->type].bytes += IO_BANK_HEADER_BYTES + (uint64_t)bank->size_bytes;
 }
 /* Counts all readable banks of a record as omitted. */
-void sink_leave_out_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
-                           struct sink_record *record);
+void sink_count_omitted_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
+                               struct sink_record *record);
 /* Returns 1 if the event is to be written: it is on the list of the sink, or has an error and `with_errors` is set.
  * Otherwise counts its banks as omitted. Must be called for the events of a batch in order; *next is 0 before the
  * first. */
-int sink_takes(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
-               const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next);
+int sink_should_write(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
+                      const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next);
 void sink_counts_report(const struct sink_counts *c, const struct sl_report *report, const char *path, uint64_t bytes);
 
 /* Properties that select events and bank types. */
@@ -80,8 +80,8 @@ void sink_counts_report(const struct sink_counts *c, const struct sl_report *rep
   M(STRING, only_types, "", "bank types to write, separated by spaces; empty: all types") \
   M(STRING, without_types, "", "bank types not to write, separated by spaces")
 struct sink_types {
-  uint8_t left_out[IO_BANK_TYPES];
-  uint32_t is_narrow, reserved;
+  uint8_t excluded[IO_BANK_TYPES];
+  uint32_t has_selection, reserved;
 };
 /* Reads the two lists of types: 0, or SL_EINVAL with a message. */
 int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *without);

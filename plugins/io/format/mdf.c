@@ -247,7 +247,7 @@ static void cut_record(struct mdf_reader *reader, struct mdf_record *record, uin
   reader->offset = next;
 }
 
-void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
+void mdf_cut_damaged(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t end = record->offset + record->bytes;
   const uint64_t within = search_record(reader, record->offset + 1, end, 0);
   if (within < end) cut_record(reader, record, within);
@@ -261,7 +261,7 @@ static int accept_unfollowed(struct mdf_reader *reader, struct mdf_record *recor
   record->is_verified = verifies == 1;
   reader->offset += record->bytes;
   /* If bytes are missing from a record without checksum, it overlaps the next record. */
-  if (verifies != 1 || record->checksum == 0) mdf_distrust(reader, record);
+  if (verifies != 1 || record->checksum == 0) mdf_cut_damaged(reader, record);
   return 1;
 }
 

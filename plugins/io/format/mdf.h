@@ -61,7 +61,7 @@ int mdf_next(struct mdf_reader *reader, struct mdf_record *record);
 /* Must be called if the contents of the record just read are damaged, by its checksum or by mdf_contents_verify. If
  * another verified record begins within it, the length in the header is wrong: the record then ends there, and the
  * other record is the next one. */
-void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record);
+void mdf_cut_damaged(struct mdf_reader *reader, struct mdf_record *record);
 
 /* Returns 1 if the contents of a record with a sound header at `bytes` reach exactly to its end: banks, a packet, or
  * one compressed block. Does not verify the checksum. */

@@ -85,7 +85,7 @@ void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
     case MDF_FAULT_PACKET_EXTRA:
       snprintf(text, n, "the packet ends after %" PRIu64 " of the record's %" PRIu64 " bytes", f->found, f->expected);
       break;
-    case MDF_FAULT_BLOCK_PLACE:
+    case MDF_FAULT_BLOCK_BOUNDS:
       snprintf(text, n,
                "block %" PRIu64 " of the packet, at byte %" PRIu64 " of %" PRIu64
                ", extends beyond the packet or overlaps another block",

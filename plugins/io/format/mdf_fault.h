@@ -29,7 +29,7 @@ enum {
   MDF_FAULT_PACKET_MAGIC,
   MDF_FAULT_PACKET,       /* the sizes in its header are inconsistent */
   MDF_FAULT_PACKET_EXTRA, /* more bytes follow it in its record */
-  MDF_FAULT_BLOCK_PLACE,  /* block `at` extends beyond the packet or overlaps another block */
+  MDF_FAULT_BLOCK_BOUNDS, /* block `at` extends beyond the packet or overlaps another block */
   MDF_FAULT_BLOCK_MAGIC,
   MDF_FAULT_BLOCK_SIZE, /* its fragments do not end at its end */
   MDF_FAULT_BLOCK_SOURCE,

@@ -7,7 +7,7 @@
 
 /* Returns 1 if the file contains records or packets for a source of the data type (MDF_DATA_...); sets *is_bare. */
 int mdf_walk_recognise(const uint8_t *data, uint64_t size, uint32_t data_type, uint32_t *is_bare);
-/* Calls mdf_next or mep_next. The caller must check the contents of the record, and call mdf_distrust if they are
+/* Calls mdf_next or mep_next. The caller must check the contents of the record, and call mdf_cut_damaged if they are
  * damaged. */
 int mdf_walk_next(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record);
 /* Checks the contents of the record that was just read, and shortens it if another record begins within it. The

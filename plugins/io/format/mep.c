@@ -72,7 +72,7 @@ static int open_lists(uint64_t header_bytes, uint64_t room, const uint8_t *data,
 static int production_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
   const uint8_t *data = p->data + b->begin;
   const uint64_t room = p->bytes - b->begin;
-  if (room < MEP_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, 0);
+  if (room < MEP_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, 0);
   if (mdf_load_u16(data) != MEP_BLOCK_MAGIC)
     return set_fault(fault, MDF_FAULT_BLOCK_MAGIC, i, mdf_load_u16(data), MEP_BLOCK_MAGIC, 0);
   const uint64_t bytes = mdf_load_u32(data + 4);
@@ -82,7 +82,7 @@ static int production_block(const struct mep_packet *p, uint32_t i, struct mep_b
   b->alignment = data[18];
   b->version = data[19];
   b->end = b->begin + bytes;
-  if (bytes > room) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, bytes);
+  if (bytes > room) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, bytes);
   if (b->alignment > ALIGNMENT_MAX) return set_fault(fault, MDF_FAULT_BLOCK_SIZE, i, b->alignment, bytes, 0);
   if (open_lists(MEP_BLOCK_HEADER_BYTES, bytes, data, b))
     return set_fault(fault, MDF_FAULT_BLOCK_SIZE, i, b->event_count, bytes, 0);
@@ -98,7 +98,7 @@ static int production_block(const struct mep_packet *p, uint32_t i, struct mep_b
 static int prototype_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
   const uint8_t *data = p->data + b->begin;
   const uint64_t room = p->bytes - b->begin;
-  if (room < PROTOTYPE_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, 0);
+  if (room < PROTOTYPE_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, 0);
   const uint64_t bytes = mdf_load_u32(data + 12);
   b->event_id = load_u64(data);
   b->event_count = mdf_load_u16(data + 8);
@@ -108,7 +108,7 @@ static int prototype_block(const struct mep_packet *p, uint32_t i, struct mep_bl
   if (open_lists(PROTOTYPE_BLOCK_HEADER_BYTES, room, data, b) || b->fragment_bytes != bytes)
     return set_fault(fault, MDF_FAULT_BLOCK_SIZE, i, b->event_count, bytes, b->types ? b->fragment_bytes : 0);
   const uint64_t lists_end = (uint64_t)(b->fragments - data);
-  if (bytes > room - lists_end) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, bytes);
+  if (bytes > room - lists_end) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, bytes);
   b->end = b->begin + lists_end + bytes;
   return 0;
 }
@@ -121,7 +121,7 @@ uint64_t mep_packet_block_begin(const struct mep_packet *p, uint32_t i) {
 int mep_packet_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
   *b = (struct mep_block){.begin = mep_packet_block_begin(p, i)};
   if (b->begin < p->blocks_begin || b->begin > p->bytes)
-    return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, 0);
+    return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, 0);
   if (p->is_prototype) return prototype_block(p, i, b, fault);
   if (production_block(p, i, b, fault)) return -1;
   const uint16_t listed = mdf_load_u16(p->source_ids + 2 * (uint64_t)i);
@@ -138,7 +138,7 @@ int mep_packet_blocks(const struct mep_packet *p, struct mep_block *blocks, stru
       return -1;
     if (i == 0) first = block;
     /* Overlapping blocks would cause much work for a small file. */
-    if (block.begin < end) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, block.begin, p->bytes, end);
+    if (block.begin < end) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, block.begin, p->bytes, end);
     if (block.event_count != first.event_count)
       return set_fault(fault, MDF_FAULT_BLOCK_EVENTS, i, block.event_count, first.event_count, 0);
     if (block.event_id != first.event_id)

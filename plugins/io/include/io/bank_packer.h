@@ -166,7 +166,8 @@ static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank
 
 /* A source that processes many events in parallel (struct sl_services, in_parallel) replaces the calls that copy:
  * 1. Workers count what each event needs with io_packer_count.
- * 2. One thread, for each event in order: io_packer_need, io_packer_need_record, io_packer_fit, io_packer_where for the
+ * 2. One thread, for each event in order: io_packer_need, io_packer_need_record, io_packer_fit, io_packer_get_offsets
+ * for the
  *    offsets of its banks, io_packer_commit.
  * 3. Workers copy the committed events with io_packer_put_at and io_packer_put_record, before the slice ends. */
 
@@ -190,7 +191,7 @@ static inline void io_packer_need(struct io_packer *p, const struct io_packer_am
 }
 
 /* Returns in `amounts` the offsets where the banks of the current event, which fits, will begin. */
-static inline void io_packer_where(const struct io_packer *p, struct io_packer_amount *amounts) {
+static inline void io_packer_get_offsets(const struct io_packer *p, struct io_packer_amount *amounts) {
   for (uint32_t i = 0; i < p->count; i++)
     amounts[i] = (struct io_packer_amount){(uint32_t)p->ports[i].items, (uint32_t)p->ports[i].words};
 }
@@ -286,8 +287,8 @@ static inline uint64_t io_packer_put_bank_in_record(const struct io_packer *p, u
   return end;
 }
 
-/* Adds a bank to a record that is composed of banks. The payload is followed by `padding_bytes`, which are copied;
- * padding up to a word is filled with zeros. */
+/* Adds a bank to a record that is composed of banks. In memory the payload is followed by `padding_bytes` bytes, which
+ * are copied as its padding; missing padding up to a word is zero. */
 static inline void io_packer_add_to_record(struct io_packer *p, const struct io_bank *bank, uint32_t padding_bytes) {
   if (!io_packer_wants_record(p)) return;
   if (bank->size_bytes > IO_BANK_BYTES_MAX) p->record.large_bank = bank->size_bytes;
@@ -304,7 +305,7 @@ static inline int io_packer_record_is_too_large_(const struct io_packer *p) {
          (io_packer_wants_record(p) && io_packer_record_words_(p) > p->record.out.data_bound.event_limit);
 }
 
-static inline void io_packer_forget_record_(struct io_packer *p) {
+static inline void io_packer_discard_record_(struct io_packer *p) {
   p->record.event_bytes = 0;
   p->record.event_items = p->record.event_header_bytes = p->record.large_bank = 0;
 }
@@ -321,7 +322,7 @@ static inline void io_packer_commit_record_(struct io_packer *p, uint32_t event)
     r->words += words;
   }
   r->out.offsets[event + 1u] = (uint32_t)r->items;
-  io_packer_forget_record_(p);
+  io_packer_discard_record_(p);
 }
 
 /* ------------------------------------------------------------------------------------------- limits */
@@ -372,7 +373,7 @@ static inline void io_packer_excess_text(const struct io_packer_excess *excess, 
 }
 
 /* Discards the banks of the current event, which cannot be read, and keeps its record. */
-static inline void io_packer_forget_banks(struct io_packer *p) {
+static inline void io_packer_discard_banks(struct io_packer *p) {
   for (uint32_t i = 0; i < p->count; i++) p->ports[i].event_items = p->ports[i].event_words = 0;
 }
 
@@ -390,13 +391,13 @@ static inline void io_packer_commit(struct io_packer *p, uint32_t event) {
 }
 
 static inline void io_packer_cancel(struct io_packer *p) {
-  io_packer_forget_banks(p);
-  io_packer_forget_record_(p);
+  io_packer_discard_banks(p);
+  io_packer_discard_record_(p);
 }
 
 static inline void io_packer_drop(struct io_packer *p, uint32_t event) {
-  io_packer_forget_banks(p);
-  if (io_packer_record_is_too_large_(p)) io_packer_forget_record_(p);
+  io_packer_discard_banks(p);
+  if (io_packer_record_is_too_large_(p)) io_packer_discard_record_(p);
   io_packer_commit(p, event);
   p->events--;
 }
