@@ -41,8 +41,8 @@ static void count_run(const struct feed_window *w, uint32_t index, uint32_t begi
   event->record_words += words + (uint64_t)(end - begin) * io_packer_record_bank_words(0);
   if (io_packer_wants(w->packer, type)) {
     io_packer_count(w->packer, feed_window_amounts(w, index), type, end - begin, words);
-    if (event->wanted_end == 0) event->wanted_begin = begin;
-    event->wanted_end = end;
+    if (event->selected_end == 0) event->selected_begin = begin;
+    event->selected_end = end;
   }
   for (uint32_t i = begin; type == MDF_BANK_ODIN && !event->has_odin && i < end; i++) {
     const struct io_bank bank = bank_of(&blocks[i]);
@@ -102,8 +102,8 @@ static void put_event(const struct feed_window *w, uint32_t index) {
   const struct feed_event *event = &w->events[index];
   uint64_t word = event->record_word;
   if (event->puts_banks)
-    io_packer_put_at(w->packer, feed_window_amounts(w, index), entry->blocks + event->wanted_begin,
-                     event->wanted_end - event->wanted_begin);
+    io_packer_put_at(w->packer, feed_window_amounts(w, index), entry->blocks + event->selected_begin,
+                     event->selected_end - event->selected_begin);
   for (uint32_t i = 0; event->puts_record && i < entry->block_count; i++) {
     const struct io_bank bank = bank_of(&entry->blocks[i]);
     word = io_packer_put_bank_in_record(w->packer, word, &bank);

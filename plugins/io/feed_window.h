@@ -19,10 +19,10 @@ struct feed_event {
   uint32_t fault, fault_block;
   uint64_t number;
   uint32_t run, has_odin;
-  uint32_t wanted_begin, wanted_end;  /* range of the blocks that includes all banks that a node reads */
-  uint64_t record_words, record_word; /* size of its record, and offset of the record in the slice */
-  uint32_t puts_banks, puts_record;   /* banks or record are to be copied to the slice */
-  uint64_t types[IO_BANK_TYPES / 64]; /* one bit per bank type that the event has */
+  uint32_t selected_begin, selected_end; /* range of the blocks that includes all banks that a node reads */
+  uint64_t record_words, record_word;    /* size of its record, and offset of the record in the slice */
+  uint32_t puts_banks, puts_record;      /* banks or record are to be copied to the slice */
+  uint64_t types[IO_BANK_TYPES / 64];    /* one bit per bank type that the event has */
 };
 
 struct feed_window {

@@ -10,12 +10,12 @@ struct mdf_range {
   uint64_t first_record; /* records before the range */
 };
 
-/* Returns 1 if a part of the file is requested. `asked` may be NULL. */
-int mdf_range_is_part(const struct sl_input_range *asked);
+/* Returns 1 if a part of the file is requested. `requested` may be NULL. */
+int mdf_range_is_part(const struct sl_input_range *requested);
 /* Converts the requested range (NULL: the whole file) of a mapped file and checks that it begins and ends at records.
  * Counts the records before it if first_record is unknown. Returns 0, or SL_EINVAL after a message that names the
  * nearest records. */
 int mdf_range_find(struct mdf_range *range, const struct sl_services *s, const char *name, const struct input_file *f,
-                   uint32_t is_bare, const struct sl_input_range *asked);
+                   uint32_t is_bare, const struct sl_input_range *requested);
 
 #endif

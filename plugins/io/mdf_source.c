@@ -115,18 +115,18 @@ static void inspect_event(void *context, const struct mdf_stream_event *event, u
   const struct sl_feed_block *const last = first + m->banks_max;
   struct run run = {0, 0, 0};
   struct io_bank bank;
-  int is_wanted = 0;
+  int is_read = 0;
   while (mdf_bank_next(event->body, end, &position, &bank, &inspected->fault) > 0) {
     if (bank.type != run.type || run.banks == 0) {
       end_run(m, inspected, amounts, &run);
       run = (struct run){bank.type, 0, 0};
-      is_wanted = io_packer_wants(&m->packer, bank.type);
+      is_read = io_packer_wants(&m->packer, bank.type);
     }
     run.banks++;
     run.words += io_packer_bank_words(bank.size_bytes);
     if (bank.type == MDF_BANK_ODIN && !inspected->has_odin)
       inspected->has_odin = mdf_odin_identity(&bank, &inspected->run, &inspected->number) != 0;
-    if (is_wanted && listed < last)
+    if (is_read && listed < last)
       *listed++ = (struct sl_feed_block){bank.payload, bank.size_bytes, bank.source_id, bank.type, bank.version};
   }
   end_run(m, inspected, amounts, &run);

@@ -65,8 +65,8 @@ static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint3
   const int is_part = mdf_range_is_part(range_of(m, file));
   const int is_twice = is_open_already(m, file, pipe);
   char reason[128];
-  struct input_file *kept = &m->files[file].pipe;
-  *kept = *pipe;
+  struct input_file *stored = &m->files[file].pipe;
+  *stored = *pipe;
   m->has_pipe = 1;
   if (is_twice || m->pass_count > 1) {
     s->message(s->context, SL_ERROR, "%s: is a pipe, which can be read only once", name);
@@ -77,19 +77,19 @@ static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint3
     return SL_EINVAL;
   }
   int status = INPUT_STREAM_MORE, known = 0;
-  while (status >= 0 && !(known = is_recognised(m, file)) && !kept->has_ended && kept->size < PROBE_BYTES)
-    status = input_stream_read(kept, kept->size + 1, reason, sizeof reason);
-  m->pass_bytes += kept->size;
+  while (status >= 0 && !(known = is_recognised(m, file)) && !stored->has_ended && stored->size < PROBE_BYTES)
+    status = input_stream_read(stored, stored->size + 1, reason, sizeof reason);
+  m->pass_bytes += stored->size;
   if (status < 0) {
     s->message(s->context, SL_ERROR, "%s: %s", name, reason);
     return status;
   }
-  if (kept->size == 0) {
+  if (stored->size == 0) {
     s->message(s->context, SL_WARNING, "%s: is empty", name);
   } else if (!known) {
     s->message(s->context, SL_ERROR,
                "%s: no %s header in the first %" PRIu64 " bytes of this pipe; --use names another source", name,
-               m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size);
+               m->data_type == MDF_DATA_MEP ? "packet" : "record", stored->size);
     return SL_EFORMAT;
   }
   return SL_OK;

@@ -141,16 +141,16 @@ static void set_indices(struct mep_sink *m) {
 
 /* Removes the blocks without fragments, or all blocks. */
 static void drop_sources(struct mep_sink *m, int all) {
-  uint32_t kept = 0;
+  uint32_t remaining = 0;
   for (uint32_t i = 0; i < m->source_count; i++) m->of_id[m->sources[i]->id] = NULL;
   for (uint32_t i = 0; i < m->source_count; i++) {
     if (all || m->sources[i]->count == 0)
       free_source(m->sources[i]);
     else
-      m->sources[kept++] = m->sources[i];
+      m->sources[remaining++] = m->sources[i];
   }
-  m->source_count = kept;
-  for (uint32_t i = kept; i-- > 0;) { /* in reverse, so that the lists of equal ids keep the block order */
+  m->source_count = remaining;
+  for (uint32_t i = remaining; i-- > 0;) { /* in reverse, so that the lists of equal ids keep the block order */
     m->sources[i]->same_id = m->of_id[m->sources[i]->id];
     m->of_id[m->sources[i]->id] = m->sources[i];
   }

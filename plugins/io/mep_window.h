@@ -45,8 +45,8 @@ struct mep_window {
   struct mep_window_piece
       *pieces; /* sorted by port: pieces of port p begin at piece_first[p] and end at piece_first[p + 1] */
   uint32_t *piece_first;
-  struct mep_window_offset
-      *piece_offsets; /* per range of events and per piece: offset of its first event; last, the end of the packet */
+  struct mep_window_offset *piece_offsets; /* [range * port_count + piece]: offset of the first event of the range;
+                                              after the last range, the end of the packet */
   /* Items and words of each event for each port, in one allocation (mep_window.c). For events of the current window,
    * the item entry is the index of the first item in the slice. */
   uint32_t *per_event;

@@ -148,12 +148,12 @@ static int mark_types(const struct sl_services *s, const char *property, const c
 }
 
 int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *without) {
-  uint8_t wanted[IO_BANK_TYPES] = {0};
+  uint8_t selected_types[IO_BANK_TYPES] = {0};
   memset(t, 0, sizeof *t);
-  const int has_only = mark_types(s, "only_types", only, wanted);
+  const int has_only = mark_types(s, "only_types", only, selected_types);
   const int has_without = mark_types(s, "without_types", without, t->excluded);
   if (has_only < 0 || has_without < 0) return SL_EINVAL;
-  for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->excluded[type] |= !wanted[type];
+  for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->excluded[type] |= !selected_types[type];
   t->has_selection = has_only || has_without;
   return SL_OK;
 }

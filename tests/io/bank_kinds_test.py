@@ -65,21 +65,21 @@ with tempfile.TemporaryDirectory() as name:
     both = folder / "both.yaml"
     both.write_text(graph.read_text().replace("outputs: [count]", "  other: { use: glow.count_bytes }\noutputs: [count, other]"))
     checks.that(counted(*with_both, graph=both) == reference, "two kinds with the same bank type: the first receives its banks")
-    wanted = [expected(n, also_85=True) for n in range(EVENTS)]
-    checks.that(counted(*with_both, graph=both, output="other") == wanted, "two kinds with the same bank type: the second receives its banks")
+    expected_both = [expected(n, also_85=True) for n in range(EVENTS)]
+    checks.that(counted(*with_both, graph=both, output="other") == expected_both, "two kinds with the same bank type: the second receives its banks")
 
     # A sink that was built without these kinds writes each bank once.
     copy, packets, back = folder / "copy.mdf", folder / "copy.mep", folder / "back.mdf"
     read = ("--set", "raw.checksum=false")
     call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", copy, *read, *with_both)
     checks.that(counted(*with_both, graph=both, source=copy) == reference, "a copy contains the banks of type 9 once")
-    checks.that(counted(*with_both, graph=both, output="other", source=copy) == wanted, "a copy contains the banks of type 85")
+    checks.that(counted(*with_both, graph=both, output="other", source=copy) == expected_both, "a copy contains the banks of type 85")
     call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", packets, *read, *with_both, "--use", "write=io.mep_sink", "--set", "write.events=7")
     call("run", ROOT / "graphs/copy.yaml", "-i", packets, "-o", back, *with_both)
-    checks.that(counted(*with_both, graph=both, output="other", source=back) == wanted, "a copy through packets contains the banks of type 85")
+    checks.that(counted(*with_both, graph=both, output="other", source=back) == expected_both, "a copy through packets contains the banks of type 85")
     call("run", ROOT / "graphs/copy.yaml", "-i", data, "-o", copy, *read, *with_rich)
     found = counted(*with_both, graph=both, output="other", source=copy)
-    checks.that(found == wanted, "a copy contains banks of types that no plugin reads")
+    checks.that(found == expected_both, "a copy contains banks of types that no plugin reads")
     checks.that(copy.read_bytes() == data.read_bytes(), "a copy is equal byte for byte")
 
     # A sink with an open port in another plugin.
@@ -96,26 +96,26 @@ with tempfile.TemporaryDirectory() as name:
     checks.that("raw.rich.size_bytes" in plans[0] and plans[0] != plans[1], "a larger budget makes the buffer of the port larger")
     large = folder / "large.mdf"
     large.write_bytes(mdf.record_bytes(bank(9, SUBSYSTEM, bytes(60000))))
-    said = call("run", graph, "-i", large, "-o", table, *with_rich, expect=1).stderr
-    checks.that("has 15000 words of rich, an event may have 4096 (a higher budget rich_words allows more)" in said,
+    output = call("run", graph, "-i", large, "-o", table, *with_rich, expect=1).stderr
+    checks.that("has 15000 words of rich, an event may have 4096 (a higher budget rich_words allows more)" in output,
                 "an event that exceeds its budget is reported")
-    said = call("check", graph, *with_rich, "--set", "raw.rich_bank=1", expect=2).stderr
-    checks.that("did you mean `rich_banks`?" in said or "rich_banks" in said, "a misspelt budget is refused")
+    output = call("check", graph, *with_rich, "--set", "raw.rich_bank=1", expect=2).stderr
+    checks.that("did you mean `rich_banks`?" in output or "rich_banks" in output, "a misspelt budget is refused")
 
     # Descriptions and the schema contain the kind.
-    said = call("describe", "io.mdf_source", *with_rich).stdout
-    checks.that("output     rich: rich_banks" in said and "budget     rich_words: u32 = 64" in said, "describe prints port and budgets")
+    output = call("describe", "io.mdf_source", *with_rich).stdout
+    checks.that("output     rich: rich_banks" in output and "budget     rich_words: u32 = 64" in output, "describe prints port and budgets")
     found = [int(re.search(r"outputs    banks: each collection with the trait io.raw_banks; (\d+) found", text).group(1))
-             for text in (call("describe", "io.mdf_source").stdout, said)]
+             for text in (call("describe", "io.mdf_source").stdout, output)]
     checks.that(found[1] == found[0] + 1, f"describe prints the number of kinds found: {found}")
     ports = json.loads(call("describe", "rich.tally", "--json", *with_rich).stdout)["open_inputs"][0]["ports"]
     checks.that(ports == sorted(ports) and "rich" in ports, "a sink has one input per kind, sorted by name")
-    said = call("describe", "rich_banks", *with_rich).stdout
-    checks.that("trait io.raw_banks: port `rich`" in said, "describe prints the trait of the collection")
+    output = call("describe", "rich_banks", *with_rich).stdout
+    checks.that("trait io.raw_banks: port `rich`" in output, "describe prints the trait of the collection")
     schema = json.loads(call("schema", *with_rich).stdout)
     checks.that("rich_words" in json.dumps(schema), "the schema contains the budgets")
-    said = call("run", graph, "--set", "raw.checksum=false", "-i", data, expect=2).stderr
-    checks.that("rich" in said, "the algorithm is unknown without its plugin")
+    output = call("run", graph, "--set", "raw.checksum=false", "-i", data, expect=2).stderr
+    checks.that("rich" in output, "the algorithm is unknown without its plugin")
 
     # The digest of a graph that does not read the banks does not depend on the declared kinds.
     summaries = [json.loads(call("run", ROOT / "graphs/velo.yaml", "-n", "20", "--json", "-", "--quiet", *paths).stdout)

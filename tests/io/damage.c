@@ -65,12 +65,12 @@ struct damage damage_stretch(const struct original *o, uint64_t *random) {
   return d;
 }
 
-static int find_event(const struct driver *d, const struct seen *wanted, uint64_t offset, uint32_t *from) {
+static int find_event(const struct driver *d, const struct seen *expected, uint64_t offset, uint32_t *from) {
   for (uint32_t i = *from; i < d->seen_count; i++) {
     const struct seen *s = &d->seen[i];
-    if (s->event.error || s->event.offset != offset || s->event.number != wanted->event.number) continue;
+    if (s->event.error || s->event.offset != offset || s->event.number != expected->event.number) continue;
     *from = i + 1;
-    return s->digest == wanted->digest && s->event.run == wanted->event.run;
+    return s->digest == expected->digest && s->event.run == expected->event.run;
   }
   return 0;
 }

@@ -247,7 +247,7 @@ static void kinds_that_are_not_read_take_no_memory(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 10);
   driver.events_max = 64;
-  driver.unwanted[DRIVER_velo_clusters] = 1;
+  driver.not_read[DRIVER_velo_clusters] = 1;
   driver.bank_capacity[DRIVER_velo_clusters] = driver.word_capacity[DRIVER_velo_clusters] = 0;
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
   assert_int_equal(driver.seen_count, 10);
@@ -256,7 +256,7 @@ static void kinds_that_are_not_read_take_no_memory(void **state) {
   assert_int_equal(driver.seen[9].banks[DRIVER_odin], 1);
   assert_int_equal(driver.absent_kinds, DRIVER_KINDS - 2); /* ODIN is present, clusters are not read */
   /* The number of words is limited even if only the bank headers are read, because other capacities derive from it. */
-  driver.unwanted[DRIVER_velo_clusters] = 2;
+  driver.not_read[DRIVER_velo_clusters] = 2;
   driver.bank_capacity[DRIVER_velo_clusters] = 100;
   driver.word_capacity[DRIVER_velo_clusters] = 87;
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);

@@ -213,17 +213,17 @@ static void compression_bombs_take_no_memory(void **state) {
 /* Reads all records of `file` and returns the record at `offset`. */
 static struct mdf_record read_record_at(const struct bytes *file, size_t offset) {
   struct mdf_reader reader = mdf_reader_start(file->data, file->size);
-  struct mdf_record record, wanted;
-  memset(&wanted, 0xff, sizeof wanted);
+  struct mdf_record record, found_record;
+  memset(&found_record, 0xff, sizeof found_record);
   uint64_t end = 0;
   while (mdf_next(&reader, &record)) {
     assert_int_equal(record.offset, end); /* each byte belongs to exactly one record */
     end += record.bytes;
-    if (record.offset == offset) wanted = record;
+    if (record.offset == offset) found_record = record;
   }
   assert_int_equal(end, file->size);
-  assert_int_equal(wanted.offset, offset);
-  return wanted;
+  assert_int_equal(found_record.offset, offset);
+  return found_record;
 }
 
 static void damaged_headers_lose_only_their_record(void **state) {

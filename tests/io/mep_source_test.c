@@ -266,9 +266,9 @@ static void kinds_that_are_not_read_take_no_memory(void **state) {
   struct bytes file = three_packets((struct packet_style){.alignment = 2}, offsets);
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
     driver.bank_capacity[kind] = driver.word_capacity[kind] = 0;
-    driver.unwanted[kind] = 1;
+    driver.not_read[kind] = 1;
   }
-  driver.unwanted[DRIVER_velo_clusters] = 2; /* all but the payload */
+  driver.not_read[DRIVER_velo_clusters] = 2; /* all but the payload */
   driver.bank_capacity[DRIVER_velo_clusters] = driver.word_capacity[DRIVER_velo_clusters] = 1000;
   read_file(&file);
   assert_int_equal(driver.seen_count, EVENTS);
@@ -304,9 +304,9 @@ static void broken_packet_makes_its_events_errors_with_one_message(void **state)
       {2, 2, 0x01, "block 2 of the packet"},
       {2, 7, 0x10, "extends beyond the packet or overlaps another block"},
       {3, 8, 0x01, "block 3 of the packet: first event id 7001, the first block has 7000"},
-      {1, 18, 0x01, "its fragments do not end at its end"},
-      {1, 18, 0x80, "its fragments do not end at its end"},
-      {4, 20 + 12, 0x08, "its fragments do not end at its end"},
+      {1, 18, 0x01, "the sizes of its fragments do not add up to"},
+      {1, 18, 0x80, "the sizes of its fragments do not add up to"},
+      {4, 20 + 12, 0x08, "the sizes of its fragments do not add up to"},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
     for (uint32_t in_record = 0; in_record < 2; in_record++) {

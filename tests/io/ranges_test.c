@@ -42,7 +42,7 @@ enum { PARTS_MAX = 512 };
 struct parts {
   struct sl_input_range ranges[PARTS_MAX];
   uint64_t events[PARTS_MAX], least_events, records, bytes;
-  uint32_t count, faults, told;
+  uint32_t count, faults, error_count;
   char text[512]; /* the last message */
 };
 
@@ -61,18 +61,19 @@ static int add(void *context, const struct sl_index_record *record) {
   return p->count < PARTS_MAX - 1 ? 0 : SL_EPLUGIN;
 }
 
-__attribute__((format(printf, 3, 4))) static void tell(void *context, uint32_t severity, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void on_message(void *context, uint32_t severity, const char *format,
+                                                             ...) {
   struct parts *p = context;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(p->text, sizeof p->text, format, arguments);
   va_end(arguments);
-  p->told += severity == SL_ERROR;
+  p->error_count += severity == SL_ERROR;
 }
 
 static int cut(const char *path, uint64_t least_events, struct parts *parts) {
   *parts = (struct parts){.least_events = least_events};
-  const struct sl_index_calls calls = {sizeof calls, 0, parts, add, tell};
+  const struct sl_index_calls calls = {sizeof calls, 0, parts, add, on_message};
   return driver_index(&driver, path, &calls);
 }
 
@@ -84,7 +85,7 @@ static int is_same(const struct seen *a, const struct seen *b, int with_number) 
 }
 
 /* Reads the file as a whole and in parts of at least so many events: 1 if the events are equal. */
-static int parts_give_the_file(const struct bytes *file, uint64_t least_events, int knows_records, int with_number) {
+static int parts_give_the_file(const struct bytes *file, uint64_t least_events, int records_known, int with_number) {
   static struct parts parts;
   struct memory_file f = memory_file_new(file->data, file->size);
   const char *const paths[] = {f.path};
@@ -98,12 +99,12 @@ static int parts_give_the_file(const struct bytes *file, uint64_t least_events, 
   memcpy(whole, driver.seen, count * sizeof *whole);
   const int indexed = cut(f.path, least_events, &parts);
   if (result < 0) { /* both report an error */
-    right = indexed < 0 && parts.told == 1;
+    right = indexed < 0 && parts.error_count == 1;
     goto end;
   }
   if (indexed != 0 || parts.bytes != file->size) goto end;
   for (uint32_t i = 0; i < parts.count; i++) {
-    if (!knows_records) parts.ranges[i].first_record = SL_RECORD_UNKNOWN;
+    if (!records_known) parts.ranges[i].first_record = SL_RECORD_UNKNOWN;
     driver.ranges = &parts.ranges[i];
     if (driver_run(&driver, paths, 1) != 0) goto end;
     if ((with_number && driver.seen_count != parts.events[i]) || done + driver.seen_count > count) goto end;
@@ -167,7 +168,8 @@ static void parts_of_records_give_the_events_of_the_file(void **state) {
   (void)state;
   struct bytes file = mdf_file();
   for (uint64_t events = 1; events < 44; events += 3)
-    for (int knows = 0; knows < 2; knows++) assert_true(parts_give_the_file(&file, events, knows, 1));
+    for (int records_known = 0; records_known < 2; records_known++)
+      assert_true(parts_give_the_file(&file, events, records_known, 1));
   bytes_free(&file);
 }
 
@@ -176,7 +178,8 @@ static void parts_of_packets_give_the_events_of_the_file(void **state) {
   for (uint32_t i = 0; i < STYLES; i++) {
     struct bytes file = mep_file(styles[i]);
     for (uint64_t events = 1; events < 30; events += 3)
-      for (int knows = 0; knows < 2; knows++) assert_true(parts_give_the_file(&file, events, knows, 1));
+      for (int records_known = 0; records_known < 2; records_known++)
+        assert_true(parts_give_the_file(&file, events, records_known, 1));
     bytes_free(&file);
   }
 }
@@ -228,14 +231,14 @@ static const char *messages_of_range(const struct bytes *file, struct sl_input_r
   return driver.messages;
 }
 
-static void assert_contains(const char *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void assert_contains(const char *said, const char *format, ...) {
+static void assert_contains(const char *messages, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void assert_contains(const char *messages, const char *format, ...) {
   char text[256];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (!strstr(said, text)) fail_msg("'%s' is not in '%s'", text, said);
+  if (!strstr(messages, text)) fail_msg("'%s' is not in '%s'", text, messages);
 }
 
 static void wrong_ranges_are_errors_with_the_nearest_records(void **state) {
@@ -243,21 +246,21 @@ static void wrong_ranges_are_errors_with_the_nearest_records(void **state) {
   struct bytes file = {0};
   const size_t second = (add_simple_record(&file, 1), add_simple_record(&file, 2));
   const size_t third = add_simple_record(&file, 3), size = file.size;
-  const char *said = messages_of_range(&file, (struct sl_input_range){second + 8, 0, 1}, SL_EINVAL);
-  assert_contains(said, "no record begins at byte %zu, where the range begins; a record begins at byte %zu", second + 8,
-                  second);
-  assert_contains(said, "and the next one at byte %zu", third);
-  said = messages_of_range(&file, (struct sl_input_range){second, third + 1 - second, 1}, SL_EINVAL);
-  assert_contains(said, "no record begins at byte %zu, where the range ends", third + 1);
-  assert_contains(said, "the file ends at byte %zu", size);
-  said = messages_of_range(&file, (struct sl_input_range){second, size, 1}, SL_EINVAL);
-  assert_contains(said, "%zu bytes from byte %zu on are requested, but the file has %zu", size, second, size);
-  said = messages_of_range(&file, (struct sl_input_range){size, 0, 3}, SL_EINVAL);
-  assert_contains(said, "the file has %zu bytes", size);
-  said = messages_of_range(&file, (struct sl_input_range){UINT64_MAX, UINT64_MAX, 0}, SL_EINVAL);
-  assert_contains(said, "the file has %zu bytes", size);
-  said = messages_of_range(&file, (struct sl_input_range){1, UINT64_MAX, 0}, SL_EINVAL);
-  assert_contains(said, "the file has %zu bytes", size);
+  const char *messages = messages_of_range(&file, (struct sl_input_range){second + 8, 0, 1}, SL_EINVAL);
+  assert_contains(messages, "no record begins at byte %zu, where the range begins; a record begins at byte %zu",
+                  second + 8, second);
+  assert_contains(messages, "and the next one at byte %zu", third);
+  messages = messages_of_range(&file, (struct sl_input_range){second, third + 1 - second, 1}, SL_EINVAL);
+  assert_contains(messages, "no record begins at byte %zu, where the range ends", third + 1);
+  assert_contains(messages, "the file ends at byte %zu", size);
+  messages = messages_of_range(&file, (struct sl_input_range){second, size, 1}, SL_EINVAL);
+  assert_contains(messages, "%zu bytes from byte %zu on are requested, but the file has %zu", size, second, size);
+  messages = messages_of_range(&file, (struct sl_input_range){size, 0, 3}, SL_EINVAL);
+  assert_contains(messages, "the file has %zu bytes", size);
+  messages = messages_of_range(&file, (struct sl_input_range){UINT64_MAX, UINT64_MAX, 0}, SL_EINVAL);
+  assert_contains(messages, "the file has %zu bytes", size);
+  messages = messages_of_range(&file, (struct sl_input_range){1, UINT64_MAX, 0}, SL_EINVAL);
+  assert_contains(messages, "the file has %zu bytes", size);
   bytes_free(&file);
 }
 
@@ -270,11 +273,11 @@ static void ranges_that_cut_a_record_are_errors(void **state) {
   add_simple_record(&file, 1);
   const size_t outer = add_record(&file, &body, &(struct record_style){.version = 3});
   const size_t within = outer + 48 + 8, size = file.size;
-  const char *said = messages_of_range(&file, (struct sl_input_range){0, within, 0}, SL_EFORMAT);
-  assert_contains(said, "the range ends at byte %zu, within the record from byte %zu to %zu", within, outer, size);
+  const char *messages = messages_of_range(&file, (struct sl_input_range){0, within, 0}, SL_EFORMAT);
+  assert_contains(messages, "the range ends at byte %zu, within the record from byte %zu to %zu", within, outer, size);
   assert_int_equal(driver.seen_count, 1);
-  said = messages_of_range(&file, (struct sl_input_range){within, 0, SL_RECORD_UNKNOWN}, SL_EINVAL);
-  assert_contains(said, "no record begins at byte %zu, where the range begins; a record begins at byte %zu", within,
+  messages = messages_of_range(&file, (struct sl_input_range){within, 0, SL_RECORD_UNKNOWN}, SL_EINVAL);
+  assert_contains(messages, "no record begins at byte %zu, where the range begins; a record begins at byte %zu", within,
                   outer);
   bytes_free(&inner);
   bytes_free(&body);

@@ -163,29 +163,29 @@ static void copied_records_without_padding_and_with_crossings_are_equal(void **s
   /* Three crossings, the central one in the middle; preceded by a status bank. */
   add_odin(&crossing, 7, 1000, 2);
   add_odd_bank(&crossing, 78, 1, 5, 14);
-  const int32_t places[9] = {-1,
-                             0,
-                             (int32_t)crossing.size,
-                             0,
-                             (int32_t)crossing.size,
-                             (int32_t)crossing.size,
-                             1,
-                             2 * (int32_t)crossing.size,
-                             (int32_t)crossing.size};
+  const int32_t crossings[9] = {-1,
+                                0,
+                                (int32_t)crossing.size,
+                                0,
+                                (int32_t)crossing.size,
+                                (int32_t)crossing.size,
+                                1,
+                                2 * (int32_t)crossing.size,
+                                (int32_t)crossing.size};
   add_bank(&heads, 15, 16, 0, "status", 6);
-  add_bank(&heads, 48, 0, 0, places, sizeof places);
+  add_bank(&heads, 48, 0, 0, crossings, sizeof crossings);
   for (int i = 0; i < 3; i++) bytes_add(&heads, crossing.data, crossing.size);
   add_record(&file, &heads, &(struct record_style){.version = 3, .run = 1000});
   struct style style = {0};
   assert_copies_to(&file, "mdf_source", "mdf_sink", &style);
 
   /* A changed record keeps the central crossing. */
-  struct bytes expected = {0}, kept = {0};
-  add_odin(&kept, 7, 1000, 1);
-  add_record(&expected, &kept, &(struct record_style){.version = 3, .run = 1000});
-  kept.size = 0;
-  add_odin(&kept, 7, 1000, 2);
-  add_record(&expected, &kept, &(struct record_style){.version = 3, .run = 1000});
+  struct bytes expected = {0}, remaining = {0};
+  add_odin(&remaining, 7, 1000, 1);
+  add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
+  remaining.size = 0;
+  add_odin(&remaining, 7, 1000, 2);
+  add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
   style = (struct style){.without = "77 78"};
   assert_copies_to(&expected, "mdf_source", "mdf_sink", &style);
   assert_int_equal(style.banks_left_out, 1 + 1 + 2 + 4);
@@ -195,7 +195,7 @@ static void copied_records_without_padding_and_with_crossings_are_equal(void **s
   assert_int_equal(style.events, 2);
   bytes_free(&packets);
   bytes_free(&expected);
-  bytes_free(&kept);
+  bytes_free(&remaining);
   bytes_free(&body);
   bytes_free(&crossing);
   bytes_free(&heads);
@@ -283,15 +283,15 @@ static void only_selected_types_are_written_and_others_counted(void **state) {
   (void)state;
   struct bytes expected = {0};
   for (uint32_t i = 0; i < 10; i++) {
-    struct bytes body = {0}, kept = {0};
+    struct bytes body = {0}, remaining = {0};
     add_odin(&body, 7, 1000, i);
     add_bank(&body, 90, 1, 3, "unknown", 7);
-    bytes_add(&kept, body.data, body.size);
+    bytes_add(&remaining, body.data, body.size);
     add_bank(&body, 91, 1, 3, "to go", 5);
     add_record(&file, &body, &(struct record_style){.version = 1, .run = 4});
-    add_record(&expected, &kept, &(struct record_style){.version = 1, .run = 4});
+    add_record(&expected, &remaining, &(struct record_style){.version = 1, .run = 4});
     bytes_free(&body);
-    bytes_free(&kept);
+    bytes_free(&remaining);
   }
   static const char *const lists[][2] = {{"16 90", NULL}, {NULL, " 91 "}, {"16 90 91", "91 3"}};
   for (size_t i = 0; i < 3; i++) {
@@ -388,16 +388,16 @@ static void banks_and_headers_that_packets_cannot_represent_are_counted(void **s
   (void)state;
   struct bytes body = {0}, expected = {0};
   add_odin(&body, 7, 1000, 1);
-  struct bytes kept = {0};
-  bytes_add(&kept, body.data, body.size);
+  struct bytes remaining = {0};
+  bytes_add(&remaining, body.data, body.size);
   add_bank(&body, 73, 3, 0x1c01, "read back as number 1", 20);
   add_bank(&body, 92, 1, 4, "", 0);
   for (int i = 0; i < 300; i++) {
     add_bank(&body, 20, 1, 9, &i, 4);
-    if (i < 256) add_bank(&kept, 20, 1, 9, &i, 4);
+    if (i < 256) add_bank(&remaining, 20, 1, 9, &i, 4);
   }
   add_record(&file, &body, &(struct record_style){.version = 3, .run = 1000});
-  add_record(&expected, &kept, &(struct record_style){.version = 3, .run = 1000});
+  add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
   struct style style = {0};
   struct bytes packets = copy_with("mdf_source", "mep_sink", &file, &style);
   assert_int_equal(style.banks_left_out, 2 + 44);
@@ -408,21 +408,21 @@ static void banks_and_headers_that_packets_cannot_represent_are_counted(void **s
   bytes_free(&back);
   /* Headers with another run than ODIN, no checksum, a mask, a version, no padding at the end. */
   file.size = 0;
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000});
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1001});
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000, .no_checksum = 1});
-  add_record(&file, &kept, &(struct record_style){.version = 2});
-  const size_t masked = add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000});
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000});
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1001});
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000, .no_checksum = 1});
+  add_record(&file, &remaining, &(struct record_style){.version = 2});
+  const size_t masked = add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000});
   file.data[masked + 25] = 3;
   sign_record(&file, masked);
-  add_odd_bank(&kept, 77, 1, 1, 5);
-  kept.size -= 3;
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000});
+  add_odd_bank(&remaining, 77, 1, 1, 5);
+  remaining.size -= 3;
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000});
   packets = copy_with("mdf_source", "mep_sink", &file, &style);
   assert_int_equal(style.headers_lost, 5);
   assert_int_equal(style.banks_left_out, 0);
   bytes_free(&packets);
-  bytes_free(&kept);
+  bytes_free(&remaining);
   bytes_free(&body);
   bytes_free(&expected);
 }

@@ -34,7 +34,7 @@ struct driver {
   /* Set by the test before a run. Default: events_max 4, 4096 banks and 1 << 19 words per port, all kinds read. */
   uint32_t events_max;
   uint32_t bank_capacity[DRIVER_KINDS], word_capacity[DRIVER_KINDS];
-  uint32_t unwanted[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
+  uint32_t not_read[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
   uint32_t record_words;      /* capacity for records of a slice, and limit for an event; 0: records are not read */
   uint32_t stop_after_slices; /* 0: run to the end */
   uint32_t workers;           /* number of workers; 3 by default */

@@ -96,8 +96,9 @@ void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
                f->found, f->expected);
       break;
     case MDF_FAULT_BLOCK_SIZE:
-      snprintf(text, n, "block %" PRIu64 " of the packet: its fragments do not end at its end, at %" PRIu64 " bytes",
-               f->at, f->expected);
+      snprintf(text, n,
+               "block %" PRIu64 " of the packet: the sizes of its fragments do not add up to %" PRIu64 " bytes", f->at,
+               f->expected);
       break;
     case MDF_FAULT_BLOCK_SOURCE:
       snprintf(text, n,

@@ -31,7 +31,7 @@ enum {
   MDF_FAULT_PACKET_EXTRA, /* more bytes follow it in its record */
   MDF_FAULT_BLOCK_BOUNDS, /* block `at` extends beyond the packet or overlaps another block */
   MDF_FAULT_BLOCK_MAGIC,
-  MDF_FAULT_BLOCK_SIZE, /* its fragments do not end at its end */
+  MDF_FAULT_BLOCK_SIZE, /* the sizes of its fragments do not add up to its size */
   MDF_FAULT_BLOCK_SOURCE,
   MDF_FAULT_BLOCK_EVENTS,
   MDF_FAULT_BLOCK_EVENT_ID,

@@ -425,20 +425,20 @@ static inline void io_packer_list_types_(char *text, size_t text_size, uint32_t 
 
 /* Reports kinds of banks that a node reads and no event had: the graph or the file is probably the wrong one. */
 static inline void io_packer_tell_absent(const struct io_packer *p, const struct sl_services *s) {
-  char present[5 * IO_BANK_TYPES] = "", wanted[6 * IO_BANK_TYPES_MAX];
+  char present[5 * IO_BANK_TYPES] = "", type_list[6 * IO_BANK_TYPES_MAX];
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++)
     if (p->seen[type]) io_packer_list_types_(present, sizeof present, type, ", ");
   for (uint32_t i = 0; p->ports && p->events && i < p->count; i++) {
     const struct io_packer_port *port = &p->ports[i];
     int is_there = !port->was_read;
-    wanted[0] = '\0';
+    type_list[0] = '\0';
     for (uint32_t t = 0; t < port->kind->type_count; t++) {
       is_there |= p->seen[port->kind->types[t]];
-      io_packer_list_types_(wanted, sizeof wanted, port->kind->types[t], " or ");
+      io_packer_list_types_(type_list, sizeof type_list, port->kind->types[t], " or ");
     }
     if (!is_there)
-      s->message(s->context, SL_WARNING, "no event had a bank of type %s (%s); types present: %s", wanted, port->name,
-                 *present ? present : "none");
+      s->message(s->context, SL_WARNING, "no event had a bank of type %s (%s); types present: %s", type_list,
+                 port->name, *present ? present : "none");
   }
 }
 
