@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Messages of one format are of one kind, so that each kind of fault has its own. */
-void event_faults_tell(const struct sl_services *s, const char *file, const struct sl_event *first, uint32_t count,
-                       int strict, const char *text) {
+/* The runtime groups messages by format, so each kind of fault has a format of its own. */
+void event_faults_report(const struct sl_services *s, const char *file, const struct sl_event *first, uint32_t count,
+                         int strict, const char *text) {
   const uint32_t severity = strict ? SL_ERROR : SL_WARNING;
   const char *end = strict ? EVENT_FAULTS_STRICT : "";
   char events[64];

@@ -1,17 +1,14 @@
 /* feed_source.c: io.feed_source, events from the memory of the program that runs the graph (sluice.h, struct sl_feed).
  *
- * An event is a list of raw banks, a packet one of the event builder (MEP, mep_events.h). Run and event number are
- * those of the ODIN bank (versions 6 and 7), without it those that the program gave; of packets, as in files. An event
- * with a bank that is none is an event with an error, told of with its place in the feed.
- *
- * Entries are taken a window at a time (feed_window.h). Workers count what each event of it needs; events go into
- * slices one after the other; their banks are copied by workers when the slice is at its end, or while the next window
- * is counted, and only then the program has their memory back. A packet's is its own again when the last of its events
- * is in a slice.
- *
- * A slice ends where nothing more is there `linger_us` after its first event: who feeds slowly does not wait for
- * others' events, and who feeds fast finds the slices full, since entries pile up while the slots are busy.
- */
+ * An entry is an event (a list of raw banks) or a packet of the event builder (MEP, mep_events.h).
+ * 1. Take a window of entries (feed_window.h). Workers count the banks and words that each of its events needs.
+ * 2. Append events to the slice, in the order of the feed. Their banks are copied by workers when the slice ends, or
+ *    while the next window is counted; only then is the memory returned to the program. The memory of a packet is
+ *    returned when the last of its events is in a slice.
+ * 3. End the slice if no further entry arrives within `linger_us` after its first event, so that a slow feed has a
+ *    short latency. A fast feed fills its slices, because entries accumulate while all slots are busy.
+ * Run and event number come from ODIN (versions 6 and 7), else from the program; those of packets are as in files. An
+ * event with an invalid bank is an event with an error; the message gives its index in the feed. */
 #include "event_faults.h"
 #include "feed_window.h"
 #include "mep_events.h"
@@ -21,28 +18,29 @@
 #include <time.h>
 
 #define SL_ARGS feed_source_args
-#define FEED_SOURCE(M)                                                                                   \
-  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")                       \
-  IO_RAW_RECORD_OUT(M)                                                                                   \
-  M(U32, linger_us, 1000, 0, 10000000, "us", "how long a slice that has events waits for more")          \
-  M(U32, silence_s, 0, 0, 1000000, "s", "the run fails where nothing comes for so long; 0: it waits on") \
+#define FEED_SOURCE(M)                                                                                      \
+  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per kind")                      \
+  IO_RAW_RECORD_OUT(M)                                                                                      \
+  M(U32, linger_us, 1000, 0, 10000000, "us", "longest time that a slice with events waits for more events") \
+  M(U32, silence_s, 0, 0, 1000000, "s", "the run fails if nothing arrives for this time; 0: no limit")      \
   M(BOOL, strict, 0, "end the run at the first event that cannot be read")
 SL_HOST_ARGUMENTS(feed_source, FEED_SOURCE);
 
-/* For the first event of a slice, before the runtime delivers what it has, or looks whether it is to stop. */
+/* Longest wait for the first event of a slice. Then control returns to the runtime, which delivers finished slices and
+ * checks whether the run is to stop. */
 enum { FIRST_WAIT_US = 5000 };
 
 struct feed_source {
   const struct sl_services *services;
   struct io_packer packer;
   struct mep_events packets;
-  uint64_t packet_events;             /* of the packet at hand, that are in slices */
-  uint64_t silent_ns;                 /* without anything to take */
-  uint64_t slice_ns;                  /* when the slice at hand got its first event */
-  uint32_t is_strict, is_over;        /* nothing is left to take */
-  struct feed_window windows[2], *at; /* the one at hand */
-  uint64_t entries_taken;
-  uint64_t types[IO_BANK_TYPES / 64]; /* a bit for each that some event had */
+  uint64_t packet_events;                 /* events of the current packet that are in slices */
+  uint64_t silent_ns;                     /* time since the last entry arrived */
+  uint64_t slice_ns;                      /* time of the first event of the current slice */
+  uint32_t is_strict, has_ended;          /* the feed has ended */
+  struct feed_window windows[2], *window; /* window: the current one */
+  uint64_t entry_count;
+  uint64_t types[IO_BANK_TYPES / 64]; /* one bit per bank type that any event had */
 };
 
 static uint64_t now_ns(void) {
@@ -63,17 +61,17 @@ static void fault_text(const struct sl_feed_entry *entry, const struct feed_even
     snprintf(text, n, "bank %" PRIu32 " (type %u, source %u): no data for its %" PRIu32 " bytes", event->fault_block,
              block->type, block->source_id, block->bytes);
   else if (event->fault == FEED_TOO_LONG)
-    snprintf(text, n, "bank %" PRIu32 " (type %u, source %u): %" PRIu32 " bytes, a raw bank may have %d",
+    snprintf(text, n, "bank %" PRIu32 " (type %u, source %u): %" PRIu32 " bytes, more than the %d of a raw bank",
              event->fault_block, block->type, block->source_id, block->bytes, IO_BANK_BYTES_MAX);
   else
-    snprintf(text, n, "bank %" PRIu32 " is the header of a TAE window; give the banks of its central crossing",
+    snprintf(text, n, "bank %" PRIu32 " is the header of a TAE record; feed only the banks of its central crossing",
              event->fault_block);
 }
 
-/* Says what is wrong with events of entry `offset`: 0, or SL_ESTRICT under `strict`. Messages of one format are counted
- * together, so that packets have one of their own. */
-static int tell(void *context, const struct sl_services *s, const struct sl_event *first, uint32_t count,
-                const char *text) {
+/* Reports a fault of `count` events of entry first->offset: 0, or SL_ESTRICT if the source is strict. The runtime
+ * counts messages by format, so packets have a format of their own. */
+static int report_fault(void *context, const struct sl_services *s, const struct sl_event *first, uint32_t count,
+                        const char *text) {
   const struct feed_source *m = (const struct feed_source *)context;
   const uint32_t severity = m->is_strict ? SL_ERROR : SL_WARNING;
   const char *end = m->is_strict ? EVENT_FAULTS_STRICT : "";
@@ -88,18 +86,18 @@ static int tell(void *context, const struct sl_services *s, const struct sl_even
 
 /* --------------------------------------------------------------------------------------------------- events */
 
-/* Copies the events that went into the slice since the last time, and gives their memory back; counts those of another
- * window, if any. */
+/* Copies the events added to the slice since the last call and returns their memory to the program. Counts the events
+ * of `next`, if any. */
 static void put_events(struct feed_source *m, const struct sl_services *s, struct feed_window *next) {
-  const uint32_t count = m->at->next - m->at->put_first;
+  const uint32_t count = m->window->next - m->window->put_first;
   if (count == 0 && !next) return;
-  feed_window_share(m->at, next, s);
+  feed_window_share(m->window, next, s);
   if (count > 0) s->feed->packed(s->feed->context, count, 1);
 }
 
-/* Appends the next event of the window to the slice. Returns 0 if the slice is full, 1 or SL_ESTRICT. */
+/* Appends the next event of the window to the slice: 1, 0 if the slice is full, or SL_ESTRICT. */
 static int append_event(struct feed_source *m, const struct sl_services *s, struct sl_fill *fill) {
-  struct feed_window *w = m->at;
+  struct feed_window *w = m->window;
   const struct sl_feed_entry *entry = &w->entries[w->next];
   struct feed_event *event = &w->events[w->next];
   struct sl_event out = {.number = event->number, .offset = entry->index, .run = event->run};
@@ -123,7 +121,7 @@ static int append_event(struct feed_source *m, const struct sl_services *s, stru
     out.error = SL_EVENT_TOO_LARGE;
     io_packer_excess_text(&excess, text, sizeof text);
   }
-  const int error = out.error == SL_EVENT_OK ? SL_OK : tell(m, s, &out, 1, text);
+  const int error = out.error == SL_EVENT_OK ? SL_OK : report_fault(m, s, &out, 1, text);
   if (error) return error;
   event->puts_banks = out.error == SL_EVENT_OK;
   feed_window_take(w);
@@ -137,19 +135,19 @@ static int append_event(struct feed_source *m, const struct sl_services *s, stru
 
 /* -------------------------------------------------------------------------------------------------- packets */
 
-/* What ends too early is a file elsewhere. */
+/* The texts of truncated packets in files speak of the file. */
 static void packet_fault_text(const struct mdf_fault *fault, uint64_t bytes, char *text, size_t n) {
   if (fault->kind != MDF_FAULT_TRUNCATED)
     mdf_fault_text(fault, text, n);
   else if (fault->expected == 0)
-    snprintf(text, n, "a packet of %" PRIu64 " bytes has no room for its header", bytes);
+    snprintf(text, n, "a packet of %" PRIu64 " bytes is shorter than its header", bytes);
   else
-    snprintf(text, n, "the packet has %" PRIu64 " bytes, its header says %" PRIu64, bytes, fault->expected);
+    snprintf(text, n, "the packet has %" PRIu64 " bytes, but its header gives %" PRIu64, bytes, fault->expected);
 }
 
-/* The packet that is next: 1, or an error. */
+/* Opens the next packet: 1, or an error. */
 static int begin_packet(struct feed_source *m, const struct sl_services *s) {
-  const struct sl_feed_entry *entry = &m->at->entries[m->at->next];
+  const struct sl_feed_entry *entry = &m->window->entries[m->window->next];
   const struct sl_event origin = {.number = entry->index, .offset = entry->index};
   const uint8_t *data = (const uint8_t *)entry->packet;
   struct mdf_fault fault;
@@ -159,66 +157,67 @@ static int begin_packet(struct feed_source *m, const struct sl_services *s) {
   if (status == SL_EFORMAT) {
     char text[256];
     packet_fault_text(&fault, entry->packet_bytes, text, sizeof text);
-    status = mep_events_lose(&m->packets, s, &origin, data, entry->packet_bytes, SL_EVENT_CORRUPT, text);
+    status = mep_events_reject(&m->packets, s, &origin, data, entry->packet_bytes, SL_EVENT_CORRUPT, text);
   }
   return status == SL_OK ? 1 : status;
 }
 
-/* Appends events of the packet at hand: 1, 0 if the slice is full, or an error. */
+/* Appends events of the current packet: 1, 0 if the slice is full, or an error. */
 static int append_packet(struct feed_source *m, const struct sl_services *s, struct sl_fill *fill) {
   const uint32_t before = fill->event_count;
   const int more = mep_events_append(&m->packets, s, fill);
   m->packet_events += fill->event_count - before;
   if (more < 0 || !mep_events_are_done(&m->packets)) return more;
   s->feed->packed(s->feed->context, 1, m->packet_events);
-  m->at->put_first = ++m->at->next;
+  m->window->put_first = ++m->window->next;
   return more;
 }
 
 /* -------------------------------------------------------------------------------------------------- windows */
 
-/* How long the slice may wait for another event. */
-static uint64_t patience_us(const struct feed_source *m, const struct feed_source_args *args,
-                            const struct sl_fill *fill) {
+/* Returns how long the slice may still wait for another event. */
+static uint64_t remaining_wait_us(const struct feed_source *m, const struct feed_source_args *args,
+                                  const struct sl_fill *fill) {
   if (fill->event_count == 0) return FIRST_WAIT_US;
   const uint64_t waited = (now_ns() - m->slice_ns) / 1000;
   return waited < args->linger_us ? args->linger_us - waited : 0;
 }
 
-static int is_silent(struct feed_source *m, const struct sl_services *s, const struct feed_source_args *args,
-                     uint64_t waited_ns) {
+static int has_timed_out(struct feed_source *m, const struct sl_services *s, const struct feed_source_args *args,
+                         uint64_t waited_ns) {
   m->silent_ns += waited_ns;
   if (args->silence_s == 0 || m->silent_ns < (uint64_t)args->silence_s * 1000000000u) return 0;
-  s->message(s->context, SL_ERROR, "nothing was fed for %" PRIu32 " s, and the feed was not ended", args->silence_s);
+  s->message(s->context, SL_ERROR, "no event was fed for %" PRIu32 " s, and the feed was not ended", args->silence_s);
   return 1;
 }
 
-/* Takes the next window: 1, 0 where nothing is there now, or an error. Nobody waits for what is still to be copied. */
+/* Takes the next window: 1, 0 if no entry is available, or an error. Before it waits, pending events are copied and
+ * their memory is returned. */
 static int take_window(struct feed_source *m, const struct sl_services *s, const struct feed_source_args *args,
                        const struct sl_fill *fill) {
-  struct feed_window *next = &m->windows[m->at == m->windows];
+  struct feed_window *next = &m->windows[m->window == m->windows];
   const uint64_t begin = now_ns();
   next->next = next->put_first = next->count = 0;
-  m->is_over = !s->feed->take(s->feed->context, next->entries, FEED_WINDOW_ENTRIES, 0, &next->count);
-  if (next->count == 0 && !m->is_over) {
+  m->has_ended = !s->feed->take(s->feed->context, next->entries, FEED_WINDOW_ENTRIES, 0, &next->count);
+  if (next->count == 0 && !m->has_ended) {
     put_events(m, s, NULL);
-    m->is_over =
-        !s->feed->take(s->feed->context, next->entries, FEED_WINDOW_ENTRIES, patience_us(m, args, fill), &next->count);
+    m->has_ended = !s->feed->take(s->feed->context, next->entries, FEED_WINDOW_ENTRIES,
+                                  remaining_wait_us(m, args, fill), &next->count);
   }
-  if (next->count == 0) return !m->is_over && is_silent(m, s, args, now_ns() - begin) ? SL_EIO : 0;
+  if (next->count == 0) return !m->has_ended && has_timed_out(m, s, args, now_ns() - begin) ? SL_EIO : 0;
   m->silent_ns = 0;
-  m->entries_taken += next->count;
+  m->entry_count += next->count;
   put_events(m, s, next);
-  m->at = next;
+  m->window = next;
   return 1;
 }
 
-/* One step of filling a slice: 1, 0 if it is to be handed on, or an error. */
+/* Takes one step to fill the slice: 1, 0 if the slice must be delivered, or an error. */
 static int step(struct feed_source *m, const struct sl_services *s, const struct feed_source_args *args,
                 struct sl_fill *fill) {
   if (!mep_events_are_done(&m->packets)) return append_packet(m, s, fill);
-  if (m->at->next == m->at->count) return take_window(m, s, args, fill);
-  return m->at->entries[m->at->next].packet ? begin_packet(m, s) : append_event(m, s, fill);
+  if (m->window->next == m->window->count) return take_window(m, s, args, fill);
+  return m->window->entries[m->window->next].packet ? begin_packet(m, s) : append_event(m, s, fill);
 }
 
 static int feed_source_fill(void *state, const struct sl_services *s, const void *args_, struct sl_fill *fill) {
@@ -233,8 +232,8 @@ static int feed_source_fill(void *state, const struct sl_services *s, const void
   }
   put_events(m, s, NULL);
   io_packer_finish(&m->packer);
-  fill->progress_done = m->entries_taken;
-  return more < 0 ? more : !m->is_over;
+  fill->progress_done = m->entry_count;
+  return more < 0 ? more : !m->has_ended;
 }
 
 /* ------------------------------------------------------------------------------------------- open and close */
@@ -247,12 +246,12 @@ static int feed_source_open(void *state, const struct sl_services *s, const void
   m->services = s;
   m->is_strict = args->strict != 0;
   m->packets.packer = &m->packer;
-  m->packets.tell = tell;
+  m->packets.report = report_fault;
   m->packets.context = m;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   for (int i = 0; i < 2; i++)
     if (feed_window_open(&m->windows[i], &m->packer)) return SL_ENOMEM;
-  m->at = m->windows;
+  m->window = m->windows;
   return SL_OK;
 }
 

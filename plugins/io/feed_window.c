@@ -3,7 +3,7 @@
 
 #include "format/mdf.h"
 
-enum { COUNTED_ENTRIES = 16 }; /* in one step */
+enum { COUNTED_ENTRIES = 16 }; /* entries that a worker counts per step */
 
 int feed_window_open(struct feed_window *w, const struct io_packer *packer) {
   *w = (struct feed_window){.packer = packer};
@@ -32,7 +32,7 @@ static uint32_t fault_of(const struct sl_feed_block *block) {
   return block->type == MDF_BANK_TAE_HEADER ? FEED_IS_TAE : FEED_SOUND;
 }
 
-/* Counts the banks [begin, end) of an event, which are of one type and sound. */
+/* Counts the banks [begin, end) of an event; all are sound and of one type. */
 static void count_run(const struct feed_window *w, uint32_t index, uint32_t begin, uint32_t end, uint32_t words) {
   const struct sl_feed_block *blocks = w->entries[index].blocks;
   struct feed_event *event = &w->events[index];
@@ -41,8 +41,8 @@ static void count_run(const struct feed_window *w, uint32_t index, uint32_t begi
   event->record_words += words + (uint64_t)(end - begin) * io_packer_record_bank_words(0);
   if (io_packer_wants(w->packer, type)) {
     io_packer_count(w->packer, feed_window_amounts(w, index), type, end - begin, words);
-    if (event->wanted_end == 0) event->wanted_begin = begin;
-    event->wanted_end = end;
+    if (event->selected_end == 0) event->selected_begin = begin;
+    event->selected_end = end;
   }
   for (uint32_t i = begin; type == MDF_BANK_ODIN && !event->has_odin && i < end; i++) {
     const struct io_bank bank = bank_of(&blocks[i]);
@@ -50,7 +50,8 @@ static void count_run(const struct feed_window *w, uint32_t index, uint32_t begi
   }
 }
 
-/* The end of the banks from `begin` on that are of one type and sound; their words. */
+/* Returns the end of the sequence of sound banks of one type that begins at `begin`; *words is the sum of their
+ * words. */
 static uint32_t run_end(const struct sl_feed_block *blocks, uint32_t begin, uint32_t count, uint32_t *words) {
   const uint8_t type = blocks[begin].type;
   uint32_t end = begin, sum = 0;
@@ -60,7 +61,7 @@ static uint32_t run_end(const struct sl_feed_block *blocks, uint32_t begin, uint
   return end;
 }
 
-/* What an event needs, and who it is. */
+/* Counts what an event needs and reads its run and event number. */
 static void count_event(const struct feed_window *w, uint32_t index) {
   const struct sl_feed_entry *entry = &w->entries[index];
   struct feed_event *event = &w->events[index];
@@ -70,7 +71,7 @@ static void count_event(const struct feed_window *w, uint32_t index) {
   for (uint32_t begin = 0; begin < entry->block_count;) {
     uint32_t words;
     const uint32_t end = run_end(entry->blocks, begin, entry->block_count, &words);
-    if (end == begin) { /* the next bank is not sound */
+    if (end == begin) { /* the next bank is invalid */
       event->fault = fault_of(&entry->blocks[end]);
       event->fault_block = end;
       return;
@@ -92,7 +93,7 @@ void feed_window_take(struct feed_window *w) {
   const struct feed_event *event = &w->events[w->next];
   struct io_packer_amount *amounts = feed_window_amounts(w, w->next++);
   for (uint32_t i = 0; event->puts_banks && i < w->packer->count; i++) w->put_bytes += 4 * (uint64_t)amounts[i].words;
-  if (event->puts_banks) io_packer_where(w->packer, amounts);
+  if (event->puts_banks) io_packer_get_offsets(w->packer, amounts);
   if (event->puts_record) w->put_bytes += 4 * event->record_words;
 }
 
@@ -101,8 +102,8 @@ static void put_event(const struct feed_window *w, uint32_t index) {
   const struct feed_event *event = &w->events[index];
   uint64_t word = event->record_word;
   if (event->puts_banks)
-    io_packer_put_at(w->packer, feed_window_amounts(w, index), entry->blocks + event->wanted_begin,
-                     event->wanted_end - event->wanted_begin);
+    io_packer_put_at(w->packer, feed_window_amounts(w, index), entry->blocks + event->selected_begin,
+                     event->selected_end - event->selected_begin);
   for (uint32_t i = 0; event->puts_record && i < entry->block_count; i++) {
     const struct io_bank bank = bank_of(&entry->blocks[i]);
     word = io_packer_put_bank_in_record(w->packer, word, &bank);

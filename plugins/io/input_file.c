@@ -1,9 +1,7 @@
 /* input_file.c: see input_file.h.
  *
- * The mappings that the handler looks after stand in a table. It is global, as signal handlers are, and the only thing
- * in this plugin that is: the handler reads it without a lock, so that a place is filled before its `begin` and cleared
- * after it.
- */
+ * The signal handler finds the mappings in a global table, the only global state of this plugin. It reads the table
+ * without a lock; so an entry is filled before its `begin` is set, and `begin` is cleared first. */
 #include "input_file.h"
 
 #include "input_stream.h"
@@ -23,31 +21,32 @@
 
 /* ------------------------------------------------------------------------------------------------ lost pages */
 
-/* A source has one file mapped at a time. */
-enum { WATCHES = 64, NOT_WATCHED = WATCHES };
+/* Each source maps one file at a time. */
+enum { MAPPINGS_MAX = 64, NOT_REGISTERED = MAPPINGS_MAX };
 
-static struct watch {
+static struct mapping {
   _Atomic uintptr_t begin; /* 0: free */
   _Atomic uintptr_t end;
   atomic_uint is_lost;
-} watches[WATCHES];
+} mappings[MAPPINGS_MAX];
 
-static pthread_mutex_t watches_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t watch_count;
+static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t mapping_count;
 static uintptr_t page_bytes;
 static struct sigaction action_before;
 
-/* Puts zeros in the place of a page and all that follow it in the mapping; 0 if there is no such mapping. */
+/* Replaces the page at `address` and all later pages of its mapping with zeros. Returns 0 if the address is in no
+ * mapping of this table. */
 static int replace_lost_pages(uintptr_t address) {
-  for (uint32_t i = 0; i < WATCHES; i++) {
-    const uintptr_t begin = atomic_load(&watches[i].begin), end = atomic_load(&watches[i].end);
+  for (uint32_t i = 0; i < MAPPINGS_MAX; i++) {
+    const uintptr_t begin = atomic_load(&mappings[i].begin), end = atomic_load(&mappings[i].end);
     if (begin == 0 || address < begin || address >= end) continue;
     const uintptr_t page = address & ~(page_bytes - 1);
-    void *const place = (void *)page; /* NOLINT(performance-no-int-to-ptr): the address is a number here */
-    if (mmap(place, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
+    void *const target = (void *)page; /* NOLINT(performance-no-int-to-ptr): the address is a number here */
+    if (mmap(target, end - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
         MAP_FAILED)
       return 0;
-    atomic_store(&watches[i].is_lost, 1);
+    atomic_store(&mappings[i].is_lost, 1);
     return 1;
   }
   return 0;
@@ -63,10 +62,10 @@ static void on_bus_error(int number, siginfo_t *about, void *context) {
   else if (action_before.sa_handler != SIG_DFL && action_before.sa_handler != SIG_IGN)
     action_before.sa_handler(number);
   else
-    sigaction(number, &action_before, NULL); /* the instruction runs again, and the signal does what it did before */
+    sigaction(number, &action_before, NULL); /* repeats the instruction with the previous action */
 }
 
-/* On the stack of whoever handled it before, if on another: the emulator's threads have small ones. */
+/* SA_ONSTACK: uses the alternate stack of the thread if there is one; threads of the emulator have small stacks. */
 static int handler_install(void) {
   page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
   struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -80,33 +79,33 @@ static void handler_remove(void) {
     (void)sigaction(SIGBUS, &action_before, NULL);
 }
 
-/* A free place in the table, NOT_WATCHED if there is none. */
-static uint32_t find_place(void) {
-  uint32_t place = 0;
-  while (place < WATCHES && atomic_load(&watches[place].begin) != 0) place++;
-  return place;
+/* Returns a free entry of the table, or NOT_REGISTERED if there is none. */
+static uint32_t find_free_entry(void) {
+  uint32_t index = 0;
+  while (index < MAPPINGS_MAX && atomic_load(&mappings[index].begin) != 0) index++;
+  return index;
 }
 
-static uint32_t watch_begin(const void *data, uint64_t bytes) {
-  pthread_mutex_lock(&watches_lock);
-  uint32_t place = find_place();
-  if (place != NOT_WATCHED && watch_count == 0 && handler_install() != 0) place = NOT_WATCHED;
-  if (place != NOT_WATCHED) {
-    watch_count++;
-    atomic_store(&watches[place].is_lost, 0);
-    /* To the end of the last page. */
-    atomic_store(&watches[place].end, ((uintptr_t)data + bytes + page_bytes - 1) & ~(page_bytes - 1));
-    atomic_store(&watches[place].begin, (uintptr_t)data);
+static uint32_t register_mapping(const void *data, uint64_t bytes) {
+  pthread_mutex_lock(&mappings_lock);
+  uint32_t index = find_free_entry();
+  if (index != NOT_REGISTERED && mapping_count == 0 && handler_install() != 0) index = NOT_REGISTERED;
+  if (index != NOT_REGISTERED) {
+    mapping_count++;
+    atomic_store(&mappings[index].is_lost, 0);
+    /* Rounded up to the end of the last page. */
+    atomic_store(&mappings[index].end, ((uintptr_t)data + bytes + page_bytes - 1) & ~(page_bytes - 1));
+    atomic_store(&mappings[index].begin, (uintptr_t)data);
   }
-  pthread_mutex_unlock(&watches_lock);
-  return place;
+  pthread_mutex_unlock(&mappings_lock);
+  return index;
 }
 
-static void watch_end(uint32_t place) {
-  pthread_mutex_lock(&watches_lock);
-  atomic_store(&watches[place].begin, 0);
-  if (--watch_count == 0) handler_remove();
-  pthread_mutex_unlock(&watches_lock);
+static void unregister_mapping(uint32_t index) {
+  pthread_mutex_lock(&mappings_lock);
+  atomic_store(&mappings[index].begin, 0);
+  if (--mapping_count == 0) handler_remove();
+  pthread_mutex_unlock(&mappings_lock);
 }
 
 /* ----------------------------------------------------------------------------------------------------- files */
@@ -117,15 +116,15 @@ static int fail(struct input_file *f, char *reason, uint32_t reason_size, const 
   return SL_EIO;
 }
 
-/* What is wrong with a file of that kind; NULL: nothing. */
+/* Returns why a file of this kind cannot be read, or NULL. */
 static const char *unreadable_kind(mode_t mode) {
   if (S_ISREG(mode)) return NULL;
-  return S_ISDIR(mode) ? strerror(EISDIR) : "is no regular file and no pipe, as events are read from";
+  return S_ISDIR(mode) ? strerror(EISDIR) : "is neither a regular file nor a pipe";
 }
 
 int input_file_open(struct input_file *f, const char *path, char *reason, uint32_t reason_size) {
-  *f = (struct input_file){.descriptor = -1, .watch = NOT_WATCHED};
-  /* Not to hang on a pipe that has no writer. */
+  *f = (struct input_file){.descriptor = -1, .mapping_index = NOT_REGISTERED};
+  /* O_NONBLOCK: opening a pipe without a writer does not block. */
   f->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (f->descriptor < 0) return fail(f, reason, reason_size, strerror(errno));
   struct stat status;
@@ -142,21 +141,22 @@ int input_file_open(struct input_file *f, const char *path, char *reason, uint32
   if (data == MAP_FAILED) return fail(f, reason, reason_size, strerror(errno));
   f->data = (const uint8_t *)data;
   f->size = f->mapped_bytes = (uint64_t)status.st_size;
-  f->watch = watch_begin(data, f->mapped_bytes);
-  if (f->watch == NOT_WATCHED) return fail(f, reason, reason_size, "more input files than can be open at a time");
-  /* Only advice: a refusal costs speed, nothing else. */
+  f->mapping_index = register_mapping(data, f->mapped_bytes);
+  if (f->mapping_index == NOT_REGISTERED)
+    return fail(f, reason, reason_size, "too many input files are open at the same time");
+  /* Failure costs only speed. */
   (void)madvise(data, (size_t)status.st_size, MADV_SEQUENTIAL);
   return SL_OK;
 }
 
-enum { POPULATE_BYTES = 1 << 20 }; /* by a worker at a time, a multiple of any page's size */
+enum { POPULATE_BYTES = 1 << 20 }; /* bytes per worker step; a multiple of every page size */
 
 struct populate_work {
   const uint8_t *data;
   uint64_t begin, end;
 };
 
-/* Only advice, too: pages that cannot be had are found out when they are touched. */
+/* Failure costs only speed; unreadable pages are detected when they are accessed. */
 static void populate_pages(void *work_, uint32_t index, uint32_t worker) {
   const struct populate_work *work = (const struct populate_work *)work_;
   const uint64_t begin = work->begin + (uint64_t)index * POPULATE_BYTES, left = work->end - begin;
@@ -187,16 +187,16 @@ int input_file_recheck(struct input_file *f) {
     f->size = (uint64_t)status.st_size;
     return 1;
   }
-  return atomic_load(&watches[f->watch].is_lost) != 0;
+  return atomic_load(&mappings[f->mapping_index].is_lost) != 0;
 }
 
 void input_file_close(struct input_file *f) {
-  if (f->watch != NOT_WATCHED) watch_end(f->watch);
+  if (f->mapping_index != NOT_REGISTERED) unregister_mapping(f->mapping_index);
   if (f->is_stream) {
     input_stream_close(f);
   } else {
     if (f->data) munmap((void *)f->data, (size_t)f->mapped_bytes);
     if (f->descriptor >= 0) close(f->descriptor);
   }
-  *f = (struct input_file){.descriptor = -1, .watch = NOT_WATCHED};
+  *f = (struct input_file){.descriptor = -1, .mapping_index = NOT_REGISTERED};
 }

@@ -1,12 +1,11 @@
 /* input_file.h: input files, mapped read-only.
  *
- * Regular files are mapped, as large as they are at that time. The pages of a mapped file that another process
- * truncates, or that a disk cannot read, raise SIGBUS when they are touched: a handler puts zeros in their place. What
- * reads a mapping therefore goes on to an end, with wrong bytes, and asks input_file_recheck before it lets anybody see
- * what it made of them. A file that is unlinked or replaced by another stays mapped and whole.
+ * Regular files are mapped with their size at opening. If another process truncates a mapped file, or a disk cannot
+ * read it, accesses to the lost pages raise SIGBUS. A signal handler replaces these pages with zeros, so readers
+ * continue to the end with wrong bytes. They must call input_file_recheck before they deliver anything read from the
+ * mapping. A file that is unlinked or replaced stays mapped and complete.
  *
- * The handler is there as long as a file is mapped, for all threads; a SIGBUS from elsewhere goes to whoever had it.
- */
+ * The handler is installed for the process while a file is mapped; other SIGBUS signals go to the previous handler. */
 #ifndef IO_INPUT_FILE_H
 #define IO_INPUT_FILE_H
 
@@ -14,25 +13,24 @@
 
 struct input_file {
   const uint8_t *data; /* NULL: not open, or empty */
-  uint64_t size;       /* that can be read; only that of a stream grows */
+  uint64_t size;       /* readable bytes; grows only for a stream */
   uint64_t mapped_bytes, populated_bytes;
   int descriptor;
-  uint32_t watch; /* whose pages the handler replaces (input_file.c) */
-  /* Of a pipe (input_stream.h). */
+  uint32_t mapping_index; /* entry in the table of the signal handler (input_file.c) */
+  /* Pipes only (input_stream.h). */
   uint32_t is_stream, has_ended;
   uint64_t released_bytes;
 };
 
-/* Maps a file: 0, or SL_EIO with the reason in `reason`. A pipe is opened as a stream (input_stream.h);
- * folders and devices are refused. */
+/* Opens and maps a file, or opens a pipe as a stream (input_stream.h). Returns 0, or SL_EIO with the reason, also for
+ * folders and devices. */
 int input_file_open(struct input_file *f, const char *path, char *reason, uint32_t reason_size);
-/* 0, or 1 if bytes of the file were lost since it was opened; `size` is then what is left, as large as before if they
- * could not be read. */
+/* Returns 1 if bytes of the file were lost since it was opened, else 0. If the file became shorter, `size` is its new
+ * size; it is unchanged if pages could not be read. */
 int input_file_recheck(struct input_file *f);
-/* Maps the pages of `bytes` of a mapped file from `begin` on that are not mapped yet, by workers
- * (services->in_parallel); reads those that are not in memory. What is read next should be: each page that is first
- * touched by a reader costs more, and all of that falls to the thread that looks for headers. Nothing where the kernel
- * cannot (before 5.14). */
+/* Workers (services->in_parallel) map the pages of [begin, begin + bytes) and read them from disk if necessary. Call
+ * this for the bytes that are read next: otherwise each first access to a page costs a page fault, and all of them
+ * occur in the thread that searches for headers. Has no effect before Linux 5.14. */
 void input_file_populate(struct input_file *f, const struct sl_services *s, uint64_t begin, uint64_t bytes);
 void input_file_close(struct input_file *f);
 

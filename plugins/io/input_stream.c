@@ -15,17 +15,17 @@
 
 enum { WRITER_TRIES = 100, WRITER_TRY_MS = 10, WAIT_MS = 500 };
 enum { PIPE_BYTES = 1 << 20, READ_BYTES_MAX = 1 << 20, RELEASE_BYTES = 4 << 20 };
-static const uint64_t room_most = (uint64_t)1 << 46, room_least = (uint64_t)64 << 20;
+static const uint64_t reserve_most = (uint64_t)1 << 46, reserve_least = (uint64_t)64 << 20;
 
 static int fail(char *reason, uint32_t reason_size, const char *text) {
   snprintf(reason, reason_size, "%s", text);
   return SL_EIO;
 }
 
-/* What limits of the process allow, of which all else wants some too. */
-static uint64_t room_allowed(void) {
+/* Returns an eighth of the address space that the limits of the process allow. */
+static uint64_t address_space_limit(void) {
   static const int kinds[] = {RLIMIT_AS, RLIMIT_DATA};
-  uint64_t room = room_most;
+  uint64_t room = reserve_most;
   for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct rlimit limit;
     if (getrlimit((__rlimit_resource_t)kinds[i], &limit) == 0 && limit.rlim_cur / 8 < room) room = limit.rlim_cur / 8;
@@ -33,8 +33,9 @@ static uint64_t room_allowed(void) {
   return room;
 }
 
-static int take_room(struct input_file *f) {
-  for (uint64_t room = room_allowed() & ~(room_least - 1); room >= room_least; room = room / 2 & ~(room_least - 1)) {
+static int reserve_addresses(struct input_file *f) {
+  for (uint64_t room = address_space_limit() & ~(reserve_least - 1); room >= reserve_least;
+       room = room / 2 & ~(reserve_least - 1)) {
     void *data = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED) continue;
     f->data = (const uint8_t *)data;
@@ -44,7 +45,8 @@ static int take_room(struct input_file *f) {
   return SL_EIO;
 }
 
-/* Reads once without waiting: bytes, 0 at the end (or where nobody ever wrote), -1 where there are none yet, -2. */
+/* Reads once without blocking. Returns the number of bytes, 0 at the end (or if there was no writer yet), -1 if no data
+ * is available, -2 on failure. */
 static ssize_t read_some(struct input_file *f) {
   const uint64_t left = f->mapped_bytes - f->size;
   const size_t bytes = left < READ_BYTES_MAX ? (size_t)left : READ_BYTES_MAX;
@@ -55,8 +57,7 @@ static ssize_t read_some(struct input_file *f) {
   return got >= 0 ? got : errno == EAGAIN || errno == EWOULDBLOCK ? -1 : -2;
 }
 
-/* Was there a writer? Where there is none yet, a pipe seems to have ended; whoever starts both sides at once need not
- * care which comes first. */
+/* Waits for a writer. A pipe without one looks like a pipe that has ended; so both ends may be opened in any order. */
 static int wait_for_writer(struct input_file *f, char *reason, uint32_t reason_size) {
   for (int try = 0; try < WRITER_TRIES; try++) {
     struct pollfd wait = {.fd = f->descriptor, .events = POLLIN};
@@ -67,21 +68,21 @@ static int wait_for_writer(struct input_file *f, char *reason, uint32_t reason_s
     f->has_ended = (wait.revents & POLLHUP) != 0;
     if (f->has_ended) return SL_OK;
   }
-  return fail(reason, reason_size, "is a pipe that nobody writes to");
+  return fail(reason, reason_size, "is a pipe without a writer");
 }
 
 int input_stream_open(struct input_file *f, int descriptor, char *reason, uint32_t reason_size) {
   f->descriptor = descriptor;
   f->is_stream = 1;
-  (void)fcntl(descriptor, F_SETPIPE_SZ, PIPE_BYTES); /* costs speed where it is refused, nothing else */
-  if (take_room(f) < 0) return fail(reason, reason_size, "no room for what comes from this pipe");
+  (void)fcntl(descriptor, F_SETPIPE_SZ, PIPE_BYTES); /* failure costs only speed */
+  if (reserve_addresses(f) < 0) return fail(reason, reason_size, "no address space for the data of this pipe");
   return wait_for_writer(f, reason, reason_size);
 }
 
 int input_stream_read(struct input_file *f, uint64_t bytes, char *reason, uint32_t reason_size) {
   while (!f->has_ended && f->size < bytes) {
     if (f->size == f->mapped_bytes)
-      return fail(reason, reason_size, "more comes from this pipe than there is room for");
+      return fail(reason, reason_size, "the data of this pipe exceed the reserved address space");
     const ssize_t got = read_some(f);
     if (got == -2) return fail(reason, reason_size, strerror(errno));
     f->has_ended = got == 0;

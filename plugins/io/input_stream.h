@@ -1,22 +1,21 @@
-/* input_stream.h: a pipe that looks like a mapped file of which only the first bytes are there yet.
+/* input_stream.h: a pipe, presented as a mapped file that grows.
  *
- * Its bytes are read, one after another, into a range of addresses that is larger than any stream, so that nothing
- * moves and an offset in the stream is one in the range. Memory is taken as bytes come, and given back for those that
- * are released.
- */
+ * The bytes are read in order into a reserved range of addresses that is larger than any stream, so data never move and
+ * an offset in the stream is an offset in the range. Pages take memory when bytes arrive; released pages are freed. */
 #ifndef IO_INPUT_STREAM_H
 #define IO_INPUT_STREAM_H
 
 #include "input_file.h"
 
-/* Takes `descriptor`, of a pipe opened without waiting: 0, or SL_EIO with the reason. A pipe that nobody has opened to
- * write within a second is refused. */
+/* Opens the stream of a non-blocking pipe and takes over `descriptor`: 0, or SL_EIO with the reason. Fails if no writer
+ * opens the pipe within one second. */
 int input_stream_open(struct input_file *f, int descriptor, char *reason, uint32_t reason_size);
 enum { INPUT_STREAM_LATER, INPUT_STREAM_MORE };
-/* Reads until `size` is at least `bytes`, or the stream ends (has_ended): INPUT_STREAM_MORE. Where nothing comes for
- * half a second, or a signal does, INPUT_STREAM_LATER, with what came. SL_EIO with the reason. */
+/* Reads until `size` is at least `bytes` or the stream ends (has_ended): INPUT_STREAM_MORE. Returns INPUT_STREAM_LATER,
+ * with the bytes read so far, after half a second without data or after a signal. Returns SL_EIO with the reason on
+ * failure. */
 int input_stream_read(struct input_file *f, uint64_t bytes, char *reason, uint32_t reason_size);
-/* Bytes before that offset are not looked at any more. */
+/* Frees the memory of the bytes before `offset`, which must not be read any more. */
 void input_stream_release(struct input_file *f, uint64_t offset);
 void input_stream_close(struct input_file *f);
 

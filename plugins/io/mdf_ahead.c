@@ -1,16 +1,16 @@
-/* mdf_ahead.c: see mdf_ahead.h. A worker takes record after record from one counter for all, so that long ones hold
- * nobody up: it gives those with a checksum to its hasher, which is fast only on many at a time, and goes on with each
- * as soon as its hash is there.
- */
+/* mdf_ahead.c: see mdf_ahead.h. Workers take records from a shared counter, so long records delay no other worker. Each
+ * worker passes records with a checksum to its hasher, which is fast only with many records at a time, and processes
+ * each record further as soon as its hash is available. */
 #include "mdf_ahead.h"
 
 #include <stdlib.h>
 
-/* Records that a worker has at hand: some more than its hasher has lanes for; and how many are worth a worker. */
-enum { AT_HAND = MDF_HASH_LANES + 4, SHARE = 8 };
+/* IN_PROGRESS: records per worker that are being hashed, a few more than its hasher has lanes. SHARE: records that
+ * justify another worker. */
+enum { IN_PROGRESS = MDF_HASH_LANES + 4, SHARE = 8 };
 
-int mdf_ahead_open(struct mdf_ahead *a, uint32_t worker_count, const struct mdf_look *look) {
-  *a = (struct mdf_ahead){.worker_count = worker_count, .look = *look};
+int mdf_ahead_open(struct mdf_ahead *a, uint32_t worker_count, const struct mdf_inspector *inspector) {
+  *a = (struct mdf_ahead){.worker_count = worker_count, .inspector = *inspector};
   a->capacity = a->limit = MDF_WINDOW_RECORDS * worker_count;
   a->records = (struct mdf_ahead_record *)calloc(a->capacity, sizeof *a->records);
   a->workers = (struct mdf_ahead_worker *)calloc(worker_count, sizeof *a->workers);
@@ -50,10 +50,10 @@ static void finish_record(struct mdf_ahead *a, struct mdf_ahead_worker *w, struc
   r->is_damaged = record->fault.kind == MDF_FAULT_CHECKSUM ||
                   (r->is_walked && !mdf_contents_verify(a->data + record->offset, record));
   if (r->event.record.fault.kind == MDF_FAULT_NONE) find_body(a, w, r);
-  if (r->event.body && a->look.look) a->look.look(a->look.context, &r->event, r->bytes_before);
+  if (r->event.body && a->inspector.inspect) a->inspector.inspect(a->inspector.context, &r->event, r->bytes_before);
 }
 
-/* The hasher's oldest record. */
+/* Finishes the oldest record of the hasher. */
 static void finish_hashed(struct mdf_ahead *a, struct mdf_ahead_worker *w, uint32_t index) {
   struct mdf_ahead_record *r = &a->records[index];
   struct mdf_record *record = &r->event.record;
@@ -63,7 +63,7 @@ static void finish_hashed(struct mdf_ahead *a, struct mdf_ahead_worker *w, uint3
   finish_record(a, w, r);
 }
 
-/* The next record that nobody has; a->count if there is none. */
+/* Returns the next unclaimed record, or a->count if there is none. */
 static uint32_t claim(struct mdf_ahead *a) {
   const uint32_t index = __atomic_fetch_add(&a->claimed, 1, __ATOMIC_RELAXED);
   return index < a->count ? index : a->count;
@@ -72,15 +72,15 @@ static uint32_t claim(struct mdf_ahead *a) {
 static void take_share(void *work, uint32_t index, uint32_t worker) {
   struct mdf_ahead *a = (struct mdf_ahead *)work;
   struct mdf_ahead_worker *w = &a->workers[worker];
-  uint32_t hashed[AT_HAND], first = 0, count = 0, next = 0;
+  uint32_t hashed[IN_PROGRESS], first = 0, count = 0, next = 0;
   (void)index;
   mdf_hasher_reset(&w->hasher);
   for (;;) {
-    while (count < AT_HAND && next < a->count && (next = claim(a)) < a->count) {
+    while (count < IN_PROGRESS && next < a->count && (next = claim(a)) < a->count) {
       struct mdf_ahead_record *r = &a->records[next];
       const struct mdf_record *record = &r->event.record;
       if (r->is_hashed) {
-        hashed[(first + count++) % AT_HAND] = next;
+        hashed[(first + count++) % IN_PROGRESS] = next;
         mdf_hasher_push(&w->hasher, next, a->data + record->offset + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM);
       } else {
         finish_record(a, w, r);
@@ -88,7 +88,7 @@ static void take_share(void *work, uint32_t index, uint32_t worker) {
     }
     if (count == 0) return;
     finish_hashed(a, w, hashed[first]);
-    first = (first + 1) % AT_HAND;
+    first = (first + 1) % IN_PROGRESS;
     count--;
   }
 }
@@ -107,7 +107,7 @@ int mdf_ahead_work(struct mdf_ahead *a, const struct sl_services *s, const uint8
     a->bodies = (uint8_t *)malloc(bytes);
     a->bodies_bytes = a->bodies ? bytes : 0;
   }
-  if (a->look.begin && a->look.begin(a->look.context, a->count, bytes) < 0) return SL_ENOMEM;
+  if (a->inspector.begin && a->inspector.begin(a->inspector.context, a->count, bytes) < 0) return SL_ENOMEM;
   const uint32_t shares = (a->count + SHARE - 1) / SHARE;
   a->data = data;
   a->claimed = 0;

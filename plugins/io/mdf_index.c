@@ -1,5 +1,5 @@
-/* mdf_index.c: see mdf_index.h. The index finds the same records as a stream does (mdf_stream.c): it follows banks from
- * header to header too, so that a wrong length hides no record. Checksums are not verified. */
+/* mdf_index.c: see mdf_index.h. The index has the same records as a stream (mdf_stream.c). It also walks the banks of
+ * each record, so a wrong length hides no record. Checksums are not verified. */
 #include "mdf_index.h"
 
 #include "format/mdf_decompress.h"
@@ -17,7 +17,7 @@ struct walk {
   uint32_t data_type, is_bare;
 };
 
-/* The events of a sound packet; 0 with the fault filled. */
+/* Returns the number of events of a sound packet, or 0 with the fault filled. */
 static uint32_t events_of_packet(const uint8_t *data, uint64_t bytes, struct mdf_fault *fault) {
   struct mep_packet packet;
   struct mep_block first;
@@ -29,7 +29,7 @@ static uint32_t events_of_packet(const uint8_t *data, uint64_t bytes, struct mdf
   return 0;
 }
 
-/* The same of the packet in a body, which may be compressed. */
+/* events_of_packet for the packet in a body, which may be compressed. */
 static uint32_t events_of_body(struct walk *w, const struct mdf_record *record, const uint8_t *body,
                                struct mdf_fault *fault) {
   const uint64_t bytes = record->bytes - record->header_bytes;
@@ -39,8 +39,8 @@ static uint32_t events_of_body(struct walk *w, const struct mdf_record *record, 
   return events_of_packet(w->decompressor.bytes, uncompressed_bytes, fault);
 }
 
-/* What is wrong with the record as far as headers tell, and how many events it is. */
-static struct mdf_fault look_at(struct walk *w, const struct mdf_record *record, uint64_t *events) {
+/* Returns the fault that the headers of a record show; *events is its number of events. */
+static struct mdf_fault check_headers(struct walk *w, const struct mdf_record *record, uint64_t *events) {
   const uint8_t *data = w->file.data + record->offset, *body = data + record->header_bytes;
   struct mdf_fault fault = record->fault;
   struct mdf_block block;
@@ -68,7 +68,7 @@ static int walk_records(struct walk *w) {
     mdf_walk_check(&reader, w->is_bare, &record);
     struct sl_index_record found = {.first_byte = record.offset, .bytes = record.bytes};
     char text[256];
-    const struct mdf_fault fault = look_at(w, &record, &found.events);
+    const struct mdf_fault fault = check_headers(w, &record, &found.events);
     if (fault.kind == MDF_FAULT_MEMORY) return SL_ENOMEM;
     if (fault.kind != MDF_FAULT_NONE) {
       mdf_fault_text(&fault, text, sizeof text);
@@ -91,7 +91,7 @@ int mdf_index(const char *path, uint32_t data_type, const struct sl_index_calls 
     return status;
   }
   if (w.file.is_stream) {
-    calls->message(calls->context, SL_ERROR, "%s: is a pipe, and can only be read as a whole, once", path);
+    calls->message(calls->context, SL_ERROR, "%s: is a pipe, which can be read only once, from beginning to end", path);
     status = SL_EINVAL;
   } else if (w.file.size != 0 && !mdf_walk_recognise(w.file.data, w.file.size, data_type, &w.is_bare)) {
     calls->message(calls->context, SL_ERROR, "%s: no %s header in its %" PRIu64 " bytes", path,

@@ -1,11 +1,11 @@
-/* mdf_index.h: the records of a file, by their headers and those of their banks. */
+/* mdf_index.h: lists the records of a file by following the headers of records and banks. */
 #ifndef IO_MDF_INDEX_H
 #define IO_MDF_INDEX_H
 
 #include <sluice/plugin.h>
 
-/* struct sl_source, `index`, of a source of that data type (MDF_DATA_...). Of packets the sizes of fragments are read
- * as well, and bodies that are compressed: what tells how many events there are. */
+/* Implements `index` of struct sl_source for a source of the data type (MDF_DATA_...). For packets, it also reads the
+ * sizes of fragments and decompresses bodies, to count the events. */
 int mdf_index(const char *path, uint32_t data_type, const struct sl_index_calls *calls);
 
 #endif

@@ -5,11 +5,12 @@
 
 #include <inttypes.h>
 
-int mdf_range_is_part(const struct sl_input_range *asked) {
-  return asked && (asked->first_byte != 0 || asked->bytes != 0);
+int mdf_range_is_part(const struct sl_input_range *requested) {
+  return requested && (requested->first_byte != 0 || requested->bytes != 0);
 }
 
-/* The last record that begins at or before a byte: how many there are before it; *begin and *end are its own. */
+/* Finds the last record that begins at or before `byte`: its *begin and *end. Returns the number of records before
+ * it. */
 static uint64_t records_before(const struct input_file *f, uint32_t is_bare, uint64_t byte, uint64_t *begin,
                                uint64_t *end) {
   struct mdf_reader reader = mdf_reader_start(f->data, f->size);
@@ -29,13 +30,13 @@ static uint64_t records_before(const struct input_file *f, uint32_t is_bare, uin
 static int refuse(const struct sl_services *s, const char *name, const struct input_file *f, uint64_t byte,
                   const char *what, uint64_t begin, uint64_t end) {
   s->message(s->context, SL_ERROR,
-             "%s: no record begins at byte %" PRIu64 ", where the range %s: one begins at byte %" PRIu64
-             ", and %s byte %" PRIu64 "; `sluice index` lists ranges that can be read",
+             "%s: no record begins at byte %" PRIu64 ", where the range %s; a record begins at byte %" PRIu64
+             ", and %s byte %" PRIu64 "; `sluice index` lists the ranges that can be read",
              name, byte, what, begin, end < f->size ? "the next one at" : "the file ends at", end);
   return SL_EINVAL;
 }
 
-/* Does a record begin there, be it a damaged one? Says so if none does. */
+/* Checks that a record, sound or damaged, begins at `byte`; reports an error if not. */
 static int check_begin(const struct sl_services *s, const char *name, const struct input_file *f, uint32_t is_bare,
                        uint64_t byte, const char *what) {
   uint64_t begin, end;
@@ -45,22 +46,22 @@ static int check_begin(const struct sl_services *s, const char *name, const stru
 }
 
 int mdf_range_find(struct mdf_range *range, const struct sl_services *s, const char *name, const struct input_file *f,
-                   uint32_t is_bare, const struct sl_input_range *asked) {
+                   uint32_t is_bare, const struct sl_input_range *requested) {
   *range = (struct mdf_range){0};
-  if (!mdf_range_is_part(asked)) return SL_OK;
-  const uint64_t first = asked->first_byte, left = first < f->size ? f->size - first : 0;
-  if (asked->bytes > left || left == 0) {
+  if (!mdf_range_is_part(requested)) return SL_OK;
+  const uint64_t first = requested->first_byte, left = first < f->size ? f->size - first : 0;
+  if (requested->bytes > left || left == 0) {
     s->message(s->context, SL_ERROR,
-               "%s: %" PRIu64 " bytes from byte %" PRIu64 " on are asked for, and the file has %" PRIu64
-               " in all; `sluice index` lists ranges that can be read",
-               name, asked->bytes, first, f->size);
+               "%s: %" PRIu64 " bytes from byte %" PRIu64 " on are requested, but the file has %" PRIu64
+               " bytes; `sluice index` lists the ranges that can be read",
+               name, requested->bytes, first, f->size);
     return SL_EINVAL;
   }
-  *range = (struct mdf_range){first, first + (asked->bytes ? asked->bytes : left), asked->first_record};
+  *range = (struct mdf_range){first, first + (requested->bytes ? requested->bytes : left), requested->first_record};
   if (first != 0 && check_begin(s, name, f, is_bare, first, "begins")) return SL_EINVAL;
   if (range->end != f->size && check_begin(s, name, f, is_bare, range->end, "ends")) return SL_EINVAL;
   uint64_t begin, end;
-  if (asked->first_record != SL_RECORD_UNKNOWN) return SL_OK;
+  if (requested->first_record != SL_RECORD_UNKNOWN) return SL_OK;
   range->first_record = records_before(f, is_bare, first, &begin, &end);
   return begin == first ? SL_OK : refuse(s, name, f, first, "begins", begin, end);
 }

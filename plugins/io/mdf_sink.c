@@ -1,19 +1,14 @@
-/* mdf_sink.c: io.mdf_sink, writes events to an MDF file, one record an event.
+/* mdf_sink.c: io.mdf_sink, writes events to an MDF file, one record per event.
  *
- * The record of an event is written as it was read: header, checksum, compression, banks of all types in their order,
- * padding. It is changed only where banks are left out (only_types, without_types), where the graph made banks of the
- * event, which stand after those that were read and take the place of those of their types, or where compression and
- * checksum are to be others: then it keeps its header but for lengths, checksum and compression. A record of several
- * crossings (TAE) that is changed keeps the banks of the central one. Banks that come without a record, from packets,
- * get a header of version 3: the run is the event's, orbit and bunch come from ODIN (0 without), the trigger mask is
- * all ones.
- *
- * What is in error in this run is written as it was read. A record that the source could not read is not changed in any
- * way, so that the next reader finds the same. An event without a record is left out and counted.
- *
- * Records are made in the buffer of the output file. Their checksums are computed there, many at a time, and put in
- * before the buffer is written.
- */
+ * 1. Without options, copy the record as it was read: header, checksum, compression, all banks in order, padding.
+ * 2. Remove the banks excluded by only_types or without_types, and banks replaced by the graph; append the banks made
+ *    by the graph. A changed record of several crossings (TAE) keeps only the central one.
+ * 3. Compress the body if necessary, and write the header with new lengths, checksum and compression. Banks from
+ *    packets get a header of version 3: run of the event, orbit and bunch from ODIN (else 0), all mask bits set.
+ * An event with an error in this run is written as it was read. A record that the source could not read is never
+ * changed, so the next reader finds the same fault. An event without a record is omitted and counted.
+ * Records are built in the buffer of the output file. Their checksums are computed there in parallel before it is
+ * written. */
 #include "format/mdf_checksum.h"
 #include "format/mdf_compress.h"
 #include "io/made_banks.h"
@@ -29,36 +24,38 @@
 #define CHECKSUM_NAMES "as_read all none"
 enum { CHECKSUM_AS_READ, CHECKSUM_ALL, CHECKSUM_NONE };
 enum { COMPRESSION_AS_READ = -1 };
-#define MDF_SINK(M)                                                                                        \
-  M(IN, record, io_raw_record, "", "whole records of events, to be written")                               \
-  M(OPEN_IN, made_banks, io_made_banks, IO_MADE_BANKS_TRAIT, "", "banks that the graph made, to be added") \
-  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                            \
-  SINK_CHOICE(M)                                                                                           \
-  M(I32, compression, -1, -1, 9, "", "level; 0: none, -1: as it was read")                                 \
-  M(ENUM, codec, "zstd", "of bodies that are compressed anew", MDF_CODEC_NAMES)                            \
-  M(ENUM, checksum, "as_read", "records that have one; those made of packets count as read with one", CHECKSUM_NAMES)
+#define MDF_SINK(M)                                                                     \
+  M(IN, record, io_raw_record, "", "whole records of the events to write")              \
+  M(OPEN_IN, made_banks, io_made_banks, IO_MADE_BANKS_TRAIT, "",                        \
+    "banks made by the graph, written after the banks read")                            \
+  M(FILE_OUT, path, "", "", "file to write; empty: the file given by -o")               \
+  SINK_CHOICE(M)                                                                        \
+  M(I32, compression, -1, -1, 9, "", "compression level; 0: none, -1: as it was read")  \
+  M(ENUM, codec, "zstd", "codec for bodies that are compressed again", MDF_CODEC_NAMES) \
+  M(ENUM, checksum, "as_read",                                                          \
+    "which records get a checksum; records made from packets count as read with a checksum", CHECKSUM_NAMES)
 SL_HOST_ARGUMENTS(mdf_sink, MDF_SINK);
 
-/* A kind of made banks. */
+/* One kind of banks made by the graph. */
 struct made_port {
-  uint32_t index, is_connected; /* among the ports */
+  uint32_t index, is_connected; /* index of the port */
   struct io_made_banks_view in;
   struct io_bank header;
 };
 
 struct mdf_sink {
-  const struct sl_output_calls *to;
+  const struct sl_output_calls *output;
   struct sl_output *file;
   struct mdf_compressor compressor;
   struct mdf_decompressor decompressor;
-  struct mdf_hasher hasher; /* of records in the file's buffer; tag: their address */
-  uint8_t *body;            /* one that was changed */
+  struct mdf_hasher hasher; /* hashes records in the buffer of the file; tag: address of the record */
+  uint8_t *body;            /* a changed body */
   size_t body_capacity;
   int32_t compression;
   uint32_t checksum;
-  struct made_port *made; /* in ascending order of their types */
+  struct made_port *made; /* sorted by bank type */
   uint32_t made_count, reserved;
-  uint8_t is_made[IO_BANK_TYPES]; /* somebody makes banks of the type */
+  uint8_t is_made[IO_BANK_TYPES]; /* a connected port makes banks of the type */
   uint32_t any_made, reserved_made;
   struct sink_types types;
   struct sink_counts counts;
@@ -86,12 +83,12 @@ static int open_made(struct mdf_sink *m, const struct io_made_banks_view_ports *
 static int mdf_sink_open(void *state, const struct sl_services *s, const void *args_, const char *output_path) {
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct mdf_sink *m = (struct mdf_sink *)state;
-  m->to = s->output;
+  m->output = s->output;
   m->compression = args->compression;
   m->checksum = args->checksum;
   int error = sink_types_set(&m->types, s, args->only_types, args->without_types);
   if (!error) error = open_made(m, &args->made_banks);
-  return error ? error : m->to->open(s, *args->path ? args->path : output_path, 0, &m->file);
+  return error ? error : m->output->open(s, *args->path ? args->path : output_path, 0, &m->file);
 }
 
 static int mdf_sink_check(const struct sl_services *s, const void *args_) {
@@ -100,7 +97,7 @@ static int mdf_sink_check(const struct sl_services *s, const void *args_) {
   return sink_types_set(&types, s, args->only_types, args->without_types);
 }
 
-/* Where the made banks of this batch lie. Of one type, the first port that is connected counts. */
+/* Sets the ports of this batch. If several ports of one type are connected, only the first is used. */
 static void begin_batch(struct mdf_sink *m, const struct io_made_banks_view_ports *ports) {
   memset(m->is_made, 0, sizeof m->is_made);
   m->any_made = 0;
@@ -113,7 +110,7 @@ static void begin_batch(struct mdf_sink *m, const struct io_made_banks_view_port
   }
 }
 
-/* Puts the checksums into all records of the buffer that wait for theirs. */
+/* Completes the pending checksums of all records in the buffer. */
 static void finish_checksums(struct mdf_sink *m) {
   while (m->hasher.count > 0) {
     const uint64_t record = m->hasher.jobs[m->hasher.first].tag;
@@ -125,13 +122,13 @@ static void finish_checksums(struct mdf_sink *m) {
 
 /* ---------------------------------------------------------------------------------------------- changed bodies */
 
-/* What is to become of the banks of an event. */
+/* Planned changes of the banks of an event. */
 struct change {
   uint32_t is_changed;
-  uint32_t with_made;  /* the graph's banks take the place of those of their types */
-  uint64_t begin, end; /* of the banks that may stay */
+  uint32_t with_made;  /* banks made by the graph replace the read banks of their types */
+  uint64_t begin, end; /* range of the body that contains the event */
   uint64_t kept_bytes, made_bytes;
-  uint32_t orbit, bunch; /* as ODIN has them */
+  uint32_t orbit, bunch; /* values in ODIN */
 };
 
 static const uint8_t *made_payload(const struct made_port *p, uint32_t i) {
@@ -147,24 +144,24 @@ static int measure_made(const struct mdf_sink *m, const struct sl_services *s, u
       const uint32_t size = p->in.size_bytes[i];
       if (size > IO_BANK_BYTES_MAX) {
         s->message(s->context, SL_ERROR,
-                   "event %" PRIu64 ": the bank of type %u and source %u has %u bytes, an MDF bank holds %d",
+                   "event %" PRIu64 ": the bank of type %u and source %u has %u bytes, more than the %d of an MDF bank",
                    event->number, p->header.type, p->header.source_id, size, IO_BANK_BYTES_MAX);
         return SL_EFORMAT;
       }
-      if (m->types.left_out[p->header.type]) continue;
+      if (m->types.excluded[p->header.type]) continue;
       change->made_bytes += IO_BANK_HEADER_BYTES + sink_padded(size);
     }
   }
   return SL_OK;
 }
 
-/* Why a bank does not stay, or SINK_REASON_COUNT. */
-static uint32_t reason_to_leave(const struct mdf_sink *m, const struct change *change, uint8_t type) {
-  if (m->types.left_out[type]) return SINK_NOT_WANTED;
+/* Returns why a bank is removed, or SINK_REASON_COUNT if it is kept. */
+static uint32_t removal_reason(const struct mdf_sink *m, const struct change *change, uint8_t type) {
+  if (m->types.excluded[type]) return SINK_NOT_WANTED;
   return change->with_made && m->is_made[type] ? SINK_REPLACED : SINK_REASON_COUNT;
 }
 
-/* Looks through the banks of an open record: 1, 0 if they cannot be read, or an error. */
+/* Walks the banks of an open record and plans its changes: 1, 0 if the banks cannot be read, or an error. */
 static int plan_change(const struct mdf_sink *m, const struct sl_services *s, uint32_t e, const struct sl_event *event,
                        const struct sink_record *record, struct change *change) {
   struct io_bank bank;
@@ -175,7 +172,7 @@ static int plan_change(const struct mdf_sink *m, const struct sl_services *s, ui
   if (change->with_made && measure_made(m, s, e, event, change)) return SL_EFORMAT;
   change->is_changed = change->made_bytes > 0;
   while ((more = mdf_bank_next(record->body, record->body_bytes, &position, &bank, &fault)) > 0) {
-    change->is_changed |= reason_to_leave(m, change, bank.type) != SINK_REASON_COUNT;
+    change->is_changed |= removal_reason(m, change, bank.type) != SINK_REASON_COUNT;
     (void)mdf_odin_crossing(&bank, &change->orbit, &change->bunch);
   }
   if (more < 0) return 0;
@@ -192,7 +189,7 @@ static uint8_t *add_header(uint8_t *to, const struct io_bank *bank) {
 static uint8_t *add_made(const struct mdf_sink *m, uint32_t e, uint8_t *to) {
   for (uint32_t k = 0; k < m->made_count; k++) {
     const struct made_port *p = &m->made[k];
-    if (!p->is_connected || m->types.left_out[p->header.type]) continue;
+    if (!p->is_connected || m->types.excluded[p->header.type]) continue;
     for (uint32_t i = p->in.offsets[e]; i < p->in.offsets[e + 1]; i++) {
       struct io_bank bank = p->header;
       bank.size_bytes = p->in.size_bytes[i];
@@ -205,7 +202,7 @@ static uint8_t *add_made(const struct mdf_sink *m, uint32_t e, uint8_t *to) {
   return to;
 }
 
-/* Makes the changed body in m->body, which becomes the record's; counts what it leaves out. */
+/* Builds the changed body in m->body, which becomes the body of the record; counts the removed banks. */
 static int change_body(struct mdf_sink *m, uint32_t e, const struct change *change, struct sink_record *record) {
   const size_t room = record->body_bytes + change->made_bytes + 4;
   if (room > m->body_capacity) {
@@ -221,9 +218,9 @@ static int change_body(struct mdf_sink *m, uint32_t e, const struct change *chan
   for (uint64_t at = 0, next = 0; mdf_bank_next(record->body, record->body_bytes, &next, &bank, &fault) > 0;
        at = next) {
     const uint32_t is_inside = at >= change->begin && at < change->end;
-    const uint32_t reason = is_inside ? reason_to_leave(m, change, bank.type) : SINK_CROSSINGS;
+    const uint32_t reason = is_inside ? removal_reason(m, change, bank.type) : SINK_CROSSINGS;
     if (reason != SINK_REASON_COUNT) {
-      sink_leave_out(&m->counts, reason, &bank);
+      sink_count_omitted(&m->counts, reason, &bank);
       continue;
     }
     sink_copy_padded(to, record->body + at, IO_BANK_HEADER_BYTES + (uint32_t)bank.size_bytes, end);
@@ -239,45 +236,45 @@ static int change_body(struct mdf_sink *m, uint32_t e, const struct change *chan
 
 static void store_u32(uint8_t *p, uint32_t value) { memcpy(p, &value, sizeof value); }
 
-/* Room in the file's buffer; records before must have their checksums before they are written. */
-static int reserve(struct mdf_sink *m, size_t bytes, uint8_t **place) {
-  if (bytes > m->to->room(m->file) || mdf_hasher_is_full(&m->hasher)) finish_checksums(m);
+/* Reserves space in the buffer of the file. Pending checksums are completed first if the buffer would be written. */
+static int reserve(struct mdf_sink *m, size_t bytes, uint8_t **out) {
+  if (bytes > m->output->room(m->file) || mdf_hasher_is_full(&m->hasher)) finish_checksums(m);
   void *reserved = NULL;
-  const int error = m->to->reserve(m->file, bytes, &reserved);
-  *place = (uint8_t *)reserved;
+  const int error = m->output->reserve(m->file, bytes, &reserved);
+  *out = (uint8_t *)reserved;
   return error;
 }
 
 static int write_as_read(struct mdf_sink *m, const struct sink_record *record) {
-  uint8_t *place;
-  const int error = reserve(m, record->size_bytes, &place);
+  uint8_t *out;
+  const int error = reserve(m, record->size_bytes, &out);
   if (error) return error;
-  memcpy(place, record->bytes, record->size_bytes);
-  m->to->mark(m->file, 1);
+  memcpy(out, record->bytes, record->size_bytes);
+  m->output->mark(m->file, 1);
   return SL_OK;
 }
 
-/* Lengths and checksum of a record in the buffer. */
-static void finish_record(struct mdf_sink *m, uint8_t *place, uint32_t size, const struct sink_record *record) {
-  const uint32_t was_signed = record->header_bytes == 0 || record->header.checksum != 0;
-  for (int i = 0; i < 3; i++) store_u32(place + 4 * i, size);
-  store_u32(place + 12, 0);
-  if (m->checksum == CHECKSUM_ALL || (m->checksum == CHECKSUM_AS_READ && was_signed))
-    mdf_hasher_push(&m->hasher, (uint64_t)(uintptr_t)place, place + MDF_HASHED_FROM, size - MDF_HASHED_FROM);
-  m->to->mark(m->file, 1);
+/* Sets lengths and checksum of a record in the buffer. */
+static void finish_record(struct mdf_sink *m, uint8_t *out, uint32_t size, const struct sink_record *record) {
+  const uint32_t had_checksum = record->header_bytes == 0 || record->header.checksum != 0;
+  for (int i = 0; i < 3; i++) store_u32(out + 4 * i, size);
+  store_u32(out + 12, 0);
+  if (m->checksum == CHECKSUM_ALL || (m->checksum == CHECKSUM_AS_READ && had_checksum))
+    mdf_hasher_push(&m->hasher, (uint64_t)(uintptr_t)out, out + MDF_HASHED_FROM, size - MDF_HASHED_FROM);
+  m->output->mark(m->file, 1);
 }
 
-/* Header and stored body stay; the checksum becomes the one asked for. */
+/* Copies header and body unchanged; only the checksum may change. */
 static int write_stored(struct mdf_sink *m, const struct sink_record *record) {
-  uint8_t *place;
-  const int error = reserve(m, record->size_bytes, &place);
+  uint8_t *out;
+  const int error = reserve(m, record->size_bytes, &out);
   if (error) return error;
-  memcpy(place, record->bytes, record->size_bytes);
-  finish_record(m, place, record->size_bytes, record);
+  memcpy(out, record->bytes, record->size_bytes);
+  finish_record(m, out, record->size_bytes, record);
   return SL_OK;
 }
 
-/* How the body is to be compressed. */
+/* Selects codec and level for the body. */
 static void choose_compression(struct mdf_sink *m, const struct mdf_sink_args *args, const struct sink_record *record) {
   m->compressor.codec = args->codec;
   m->compressor.level = m->compression > 0 ? (uint32_t)m->compression : 0;
@@ -286,45 +283,46 @@ static void choose_compression(struct mdf_sink *m, const struct mdf_sink_args *a
   m->compressor.level = record->header.compression;
 }
 
-/* A header as it was read or made, then the body, compressed anew. */
+/* Writes the header, read or new, and the body, compressed again. */
 static int write_new(struct mdf_sink *m, const struct sl_services *s, const struct sl_event *event,
                      const struct sink_record *record, const struct change *change) {
   const uint32_t header_bytes = record->header_bytes ? record->header_bytes : SINK_HEADER_BYTES;
   if (record->body_bytes > UINT32_MAX - SINK_HEADER_BYTES) {
-    s->message(s->context, SL_ERROR, "event %" PRIu64 ": has %" PRIu64 " bytes of banks, an MDF record holds 4 GiB",
-               event->number, record->body_bytes);
+    s->message(s->context, SL_ERROR,
+               "event %" PRIu64 ": has %" PRIu64 " bytes of banks, more than the 4 GiB of an MDF record", event->number,
+               record->body_bytes);
     return SL_EFORMAT;
   }
   const int is_packed = m->compressor.level != 0;
   const size_t room = header_bytes + (is_packed ? mdf_compress_bound(record->body_bytes) : record->body_bytes);
-  uint8_t *place;
+  uint8_t *out;
   uint32_t expansion = 0;
-  const int error = reserve(m, room, &place);
+  const int error = reserve(m, room, &out);
   if (error) return error;
   if (record->header_bytes)
-    memcpy(place, record->bytes, header_bytes);
+    memcpy(out, record->bytes, header_bytes);
   else
-    sink_make_header(place, event->run, change->orbit, change->bunch);
+    sink_make_header(out, event->run, change->orbit, change->bunch);
   size_t bytes =
-      is_packed ? mdf_compress(&m->compressor, record->body, record->body_bytes, place + header_bytes, &expansion) : 0;
-  place[16] = bytes ? (uint8_t)(expansion << 4 | m->compressor.level) : 0;
-  if (!bytes) memcpy(place + header_bytes, record->body, bytes = record->body_bytes);
-  m->to->trim(m->file, room - header_bytes - bytes);
-  finish_record(m, place, (uint32_t)(header_bytes + bytes), record);
+      is_packed ? mdf_compress(&m->compressor, record->body, record->body_bytes, out + header_bytes, &expansion) : 0;
+  out[16] = bytes ? (uint8_t)(expansion << 4 | m->compressor.level) : 0;
+  if (!bytes) memcpy(out + header_bytes, record->body, bytes = record->body_bytes);
+  m->output->trim(m->file, room - header_bytes - bytes);
+  finish_record(m, out, (uint32_t)(header_bytes + bytes), record);
   return SL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------- events */
 
-/* 1 if the event is in the file, 0 if it has nothing to write, or an error. */
+/* Returns 1 if the event was written, 0 if it has nothing to write, or an error. */
 static int write_event(struct mdf_sink *m, const struct sl_services *s, const struct mdf_sink_args *args, uint32_t e,
                        const struct sl_event *event) {
   struct sink_record record;
   struct change change;
   if (!sink_record_find(&args->record, e, &record)) return 0;
-  const int looks = m->types.is_narrow || m->any_made || m->compression != COMPRESSION_AS_READ ||
-                    m->checksum != CHECKSUM_AS_READ || record.header_bytes == 0;
-  if (!looks || sink_record_is_bad(&record, event) || sink_record_open(&m->decompressor, &record)) {
+  const int may_change = m->types.has_selection || m->any_made || m->compression != COMPRESSION_AS_READ ||
+                         m->checksum != CHECKSUM_AS_READ || record.header_bytes == 0;
+  if (!may_change || sink_record_is_bad(&record, event) || sink_record_open(&m->decompressor, &record)) {
     const int error = write_as_read(m, &record);
     return error ? error : 1;
   }
@@ -350,7 +348,7 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
   begin_batch(m, &args->made_banks);
   uint32_t next = 0;
   for (uint32_t e = 0; e < batch->event_count; e++) {
-    if (!sink_takes(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
+    if (!sink_should_write(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
     const int status = write_event(m, s, args, e, &batch->events[e]);
     if (status < 0) return status;
     if (status == 0) {
@@ -367,16 +365,16 @@ static int mdf_sink_flush(void *state, const struct sl_services *s) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   (void)s;
   finish_checksums(m);
-  return m->to->flush(m->file);
+  return m->output->flush(m->file);
 }
 
 static int mdf_sink_finish(void *state, const struct sl_services *s, const struct sl_report *report) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   (void)s;
   finish_checksums(m);
-  const int error = m->to->finish(m->file);
+  const int error = m->output->finish(m->file);
   if (error) return error;
-  sink_counts_report(&m->counts, report, m->to->place(m->file), m->to->bytes(m->file));
+  sink_counts_report(&m->counts, report, m->output->place(m->file), m->output->bytes(m->file));
   return SL_OK;
 }
 
@@ -384,7 +382,7 @@ static void mdf_sink_close(void *state) {
   struct mdf_sink *m = (struct mdf_sink *)state;
   if (m->file) {
     finish_checksums(m);
-    m->to->close(m->file);
+    m->output->close(m->file);
   }
   mdf_compressor_free(&m->compressor);
   mdf_decompressor_free(&m->decompressor);

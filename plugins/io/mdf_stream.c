@@ -1,16 +1,14 @@
 /* mdf_stream.c: see mdf_stream.h.
  *
- * Records are found by their headers, one after the other, up to a window of them; workers verify and decompress these,
- * and then they are handed out one by one. A window ends with its file, and with the first pass, and with what is there
- * of a pipe: nothing waits for a window to be full. Where damaged contents show that the length in a header is wrong,
- * records found after it are forgotten, and found again from there.
- *
- * Checksums are verified in the first pass only; the records that failed are remembered and fail in every pass.
- *
- * From a pipe, only a part of the bytes may have arrived, and later bytes may change how the last ones are read. A
- * record at the end is therefore taken back, and read again when more bytes have arrived, until it is the record that a
- * file would have. The result does not depend on how a pipe's bytes are cut.
- */
+ * 1. Find the records of a window by their headers. A window ends with its file, with the first pass, or where a pipe
+ *    has no more data: no record waits for a window to fill.
+ * 2. Workers verify and decompress them (mdf_ahead.h).
+ * 3. Deliver them in order. If damaged contents show that the length in a header is wrong, the later records of the
+ *    window are dropped, and searched again from the corrected end.
+ * Records with a wrong checksum are remembered in the first pass, and fail in every pass.
+ * Pipe: later bytes may change how the last bytes are read. A record at the end of the available bytes is therefore
+ * dropped and read again when more bytes have arrived, until it is the record that a file would have. The result does
+ * not depend on how the bytes of a pipe are divided. */
 #include "mdf_stream.h"
 
 #include "format/mdf_walk.h"
@@ -23,7 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PROBE_BYTES = 1 << 20 }; /* of a pipe, in which a record or packet must begin */
+enum { PROBE_BYTES = 1 << 20 }; /* a record or packet must begin in these bytes of a pipe */
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
@@ -36,12 +34,12 @@ static int lost(const struct sl_services *s, const char *name, uint64_t size, ui
   return SL_EIO;
 }
 
-/* What is asked for of a file; NULL: all of it. */
+/* Returns the requested range of a file; NULL: the whole file. */
 static const struct sl_input_range *range_of(const struct mdf_stream *m, uint32_t file) {
   return m->inputs.ranges ? &m->inputs.ranges[file] : NULL;
 }
 
-/* The same pipe a second time would get what the first one does not. */
+/* Returns 1 if the pipe is already open: the two would share its bytes. */
 static int is_open_already(const struct mdf_stream *m, uint32_t file, const struct input_file *pipe) {
   struct stat new_one, other;
   for (uint32_t i = 0; i < file; i++)
@@ -52,8 +50,8 @@ static int is_open_already(const struct mdf_stream *m, uint32_t file, const stru
   return 0;
 }
 
-/* Is there a record or packet in what has come of a pipe, whatever else comes? Packets without records around them may
- * be those of a record with a damaged header: the pipe's first MiB decides. */
+/* Returns 1 if the first bytes of the pipe contain a record or packet, whatever follows. A bare packet may belong to a
+ * record with a damaged header; then the first MiB decides. */
 static int is_recognised(struct mdf_stream *m, uint32_t file) {
   const struct input_file *pipe = &m->files[file].pipe;
   uint32_t *is_bare = &m->files[file].is_bare;
@@ -61,44 +59,43 @@ static int is_recognised(struct mdf_stream *m, uint32_t file) {
   return !*is_bare || mdf_load_u16(pipe->data) == MEP_MAGIC || pipe->has_ended || pipe->size >= PROBE_BYTES;
 }
 
-/* Waits for its first bytes. It stays open, since it cannot be read from its beginning again. */
+/* Waits for the first bytes of a pipe and checks them. The pipe stays open, because it can be read only once. */
 static int inspect_pipe(struct mdf_stream *m, const struct sl_services *s, uint32_t file, struct input_file *pipe) {
   const char *name = m->inputs.names[file];
   const int is_part = mdf_range_is_part(range_of(m, file));
   const int is_twice = is_open_already(m, file, pipe);
   char reason[128];
-  struct input_file *kept = &m->files[file].pipe;
-  *kept = *pipe;
+  struct input_file *stored = &m->files[file].pipe;
+  *stored = *pipe;
   m->has_pipe = 1;
   if (is_twice || m->pass_count > 1) {
-    s->message(s->context, SL_ERROR, "%s: is a pipe, and can be read once only", name);
+    s->message(s->context, SL_ERROR, "%s: is a pipe, which can be read only once", name);
     return SL_EINVAL;
   }
   if (is_part) {
-    s->message(s->context, SL_ERROR,
-               "%s: is a pipe, of which no range can be read: it is read from its begin to its end", name);
+    s->message(s->context, SL_ERROR, "%s: is a pipe, which has no ranges: it is read from beginning to end", name);
     return SL_EINVAL;
   }
   int status = INPUT_STREAM_MORE, known = 0;
-  while (status >= 0 && !(known = is_recognised(m, file)) && !kept->has_ended && kept->size < PROBE_BYTES)
-    status = input_stream_read(kept, kept->size + 1, reason, sizeof reason);
-  m->pass_bytes += kept->size;
+  while (status >= 0 && !(known = is_recognised(m, file)) && !stored->has_ended && stored->size < PROBE_BYTES)
+    status = input_stream_read(stored, stored->size + 1, reason, sizeof reason);
+  m->pass_bytes += stored->size;
   if (status < 0) {
     s->message(s->context, SL_ERROR, "%s: %s", name, reason);
     return status;
   }
-  if (kept->size == 0) {
+  if (stored->size == 0) {
     s->message(s->context, SL_WARNING, "%s: is empty", name);
   } else if (!known) {
     s->message(s->context, SL_ERROR,
                "%s: no %s header in the first %" PRIu64 " bytes of this pipe; --use names another source", name,
-               m->data_type == MDF_DATA_MEP ? "packet" : "record", kept->size);
+               m->data_type == MDF_DATA_MEP ? "packet" : "record", stored->size);
     return SL_EFORMAT;
   }
   return SL_OK;
 }
 
-/* 0 if the file can be read or is empty. */
+/* Checks an input: 0 if it can be read or is empty. */
 static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint32_t file) {
   const char *name = m->inputs.names[file];
   struct input_file mapping;
@@ -132,14 +129,14 @@ static int inspect_file(struct mdf_stream *m, const struct sl_services *s, uint3
 }
 
 int mdf_stream_open(struct mdf_stream *m, const struct sl_services *s, const struct sl_inputs *inputs,
-                    uint32_t data_type, const struct mdf_stream_args *args, const struct mdf_look *look) {
+                    uint32_t data_type, const struct mdf_stream_args *args, const struct mdf_inspector *inspector) {
   *m = (struct mdf_stream){.inputs = *inputs,
                            .verify_checksums = args->checksum != 0,
                            .data_type = data_type,
                            .pass_count = args->passes,
                            .uncompressed_bytes = args->uncompressed_bytes};
   m->mapping.descriptor = -1;
-  if (mdf_ahead_open(&m->ahead, s->workers, look) < 0) return SL_ENOMEM;
+  if (mdf_ahead_open(&m->ahead, s->workers, inspector) < 0) return SL_ENOMEM;
   if (inputs->path_count == 0) {
     s->message(s->context, SL_ERROR, "no input file is given");
     return SL_EINVAL;
@@ -174,17 +171,17 @@ static void start_file(struct mdf_stream *m) {
   m->reader = mdf_reader_start(m->mapping.data, m->mapping.size);
   m->reader.offset = range->begin;
   m->record_count = range->first_record;
-  m->done_bytes -= range->begin; /* to which the reader's offset is added */
+  m->done_bytes -= range->begin; /* the offset of the reader is added to it */
 }
 
-/* Where the range at hand ends, or what is there of a pipe. */
+/* Returns the end of the current range, or of the available bytes of a pipe. */
 static uint64_t end_of_file(const struct mdf_stream *m) {
   return m->mapping.is_stream ? m->reader.size : m->files[m->file].range.end;
 }
 
 static void start_pipe(struct mdf_stream *m) {
   m->mapping = m->files[m->file].pipe;
-  m->files[m->file].pipe.is_stream = 0; /* it is closed with the mapping */
+  m->files[m->file].pipe.is_stream = 0; /* closed together with the mapping */
   m->is_open = 1;
   start_file(m);
 }
@@ -203,7 +200,7 @@ static int open_file(struct mdf_stream *m, const struct sl_services *s) {
   m->is_open = 1;
   const uint64_t size = m->files[m->file].bytes;
   if (m->mapping.size < size) return lost(s, m->inputs.names[m->file], size, m->mapping.size);
-  m->mapping.size = size; /* it may have grown since the start */
+  m->mapping.size = size; /* the file may have grown since the start */
   start_file(m);
   return SL_OK;
 }
@@ -215,8 +212,8 @@ int mdf_stream_check(struct mdf_stream *m, const struct sl_services *s) {
   return lost(s, m->inputs.names[m->file], m->files[m->file].bytes, m->mapping.size);
 }
 
-/* On to the next file, or pass. A single file stays mapped from pass to pass: mapping it anew costs more than to read
- * it. */
+/* Advances to the next file or pass. A single file stays mapped between passes: a new mapping costs more than reading
+ * the file. */
 static int finish_file(struct mdf_stream *m, const struct sl_services *s) {
   const int error = mdf_stream_check(m, s);
   if (error) return error;
@@ -234,8 +231,8 @@ static int finish_file(struct mdf_stream *m, const struct sl_services *s) {
   return SL_OK;
 }
 
-/* Reads `bytes` more of a pipe, or what comes without a pause: 1 if anything came, or it has ended; else
- * MDF_STREAM_LATER, or an error. */
+/* Reads `bytes` more from a pipe, or less if it pauses: 1 if data arrived or the pipe has ended, MDF_STREAM_LATER, or
+ * an error. */
 static int read_more(struct mdf_stream *m, const struct sl_services *s, uint64_t bytes) {
   char reason[128];
   const int status = input_stream_read(&m->mapping, m->mapping.size + bytes, reason, sizeof reason);
@@ -249,7 +246,7 @@ static int read_more(struct mdf_stream *m, const struct sl_services *s, uint64_t
   return is_later ? MDF_STREAM_LATER : 1;
 }
 
-/* Goes on to a file with records left: 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
+/* Advances to a file with records left: 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
 static int find_file(struct mdf_stream *m, const struct sl_services *s) {
   while (m->pass < m->pass_count) {
     if (!m->is_open) {
@@ -292,13 +289,13 @@ static int is_remembered(const struct mdf_input *file, uint64_t offset) {
   return low < file->bad_count && file->bad_offsets[low] == offset;
 }
 
-/* Has the record no checksum that is verified, so that only its contents show whether its length is wrong? */
+/* Returns 1 if no checksum is verified, so that only the contents show whether the length is wrong. */
 static uint32_t is_to_be_walked(const struct mdf_stream *m, const struct mdf_record *record) {
   if (m->files[m->file].is_bare || record->is_verified || record->fault.kind != MDF_FAULT_NONE) return 0;
   return record->checksum == 0 || !m->verify_checksums;
 }
 
-/* Is there a checksum to verify? In later passes, of those records only that failed in the first. */
+/* Returns 1 if the checksum must be verified; after the first pass, only for records that failed in it. */
 static uint32_t is_to_be_hashed(const struct mdf_stream *m, const struct mdf_record *record) {
   if (!m->verify_checksums || record->checksum == 0 || record->fault.kind != MDF_FAULT_NONE) return 0;
   return m->pass == 0 || is_remembered(&m->files[m->file], record->offset);
@@ -306,21 +303,20 @@ static uint32_t is_to_be_hashed(const struct mdf_stream *m, const struct mdf_rec
 
 /* ---------------------------------------------------------------------------------------------------- bodies */
 
-/* Writers give a factor that is too small, 0 most of all: a body is not lost for that. */
+/* Reports a wrong expansion factor once. Writers often store a factor that is too small, mostly 0; the body is still
+ * read. */
 static void check_hint(struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record,
                        uint64_t body_bytes, uint32_t bytes) {
   const uint64_t hint = (record->expansion + 1u) * body_bytes;
   if (bytes <= hint || m->is_hint_wrong) return;
   m->is_hint_wrong = 1;
   s->message(s->context, SL_WARNING,
-             "%s: record at byte %" PRIu64 ": its header promises at most %" PRIu64
-             " bytes uncompressed (factor %" PRIu32 "), and the body has %" PRIu32
-             "; the factor is only a hint, and further ones that are too small are not reported",
+             "%s: record at byte %" PRIu64 ": its header gives at most %" PRIu64 " bytes uncompressed (factor %" PRIu32
+             "), but the body has %" PRIu32 "; the factor is only a hint, and further wrong factors are not reported",
              m->inputs.names[m->file], record->offset, hint, record->expansion + 1, bytes);
 }
 
-/* What the record's body is, as far as its headers tell: its bytes, decompressed. Leaves a fault where there is none.
- */
+/* Checks the headers of the body and returns its uncompressed size, or sets body_fault. */
 static uint64_t measure_body(const struct mdf_stream *m, struct mdf_ahead_record *r) {
   const struct mdf_record *record = &r->event.record;
   const uint8_t *body = m->reader.data + record->offset + record->header_bytes;
@@ -338,7 +334,7 @@ static uint64_t measure_body(const struct mdf_stream *m, struct mdf_ahead_record
     r->block = block;
     return block.uncompressed_bytes;
   }
-  /* Packets are not looked at before their turn, and take no memory. */
+  /* Packets are not inspected in advance, and take no memory here. */
   return r->body_fault.kind == MDF_FAULT_NONE && m->data_type != MDF_DATA_MEP ? body_bytes : 0;
 }
 
@@ -346,20 +342,21 @@ uint64_t mdf_stream_length(const struct mdf_stream *m) { return m->has_pipe ? 0 
 
 /* -------------------------------------------------------------------------------------------------- windows */
 
-static struct mdf_place place_of(const struct mdf_stream *m) {
-  return (struct mdf_place){m->reader.offset, m->reader.verify_bytes, m->record_count, m->done_bytes, m->pass, 0};
+static struct mdf_checkpoint checkpoint_of(const struct mdf_stream *m) {
+  return (struct mdf_checkpoint){m->reader.offset, m->reader.verify_bytes, m->record_count, m->done_bytes, m->pass, 0};
 }
 
-/* Back to a place in the same file. */
-static void return_to(struct mdf_stream *m, const struct mdf_place *place) {
-  m->reader.offset = place->offset;
-  m->reader.verify_bytes = place->verify_bytes;
-  m->record_count = place->record_count;
-  m->done_bytes = place->done_bytes;
-  m->pass = place->pass;
+/* Returns to a checkpoint in the same file. */
+static void rewind_to(struct mdf_stream *m, const struct mdf_checkpoint *checkpoint) {
+  m->reader.offset = checkpoint->offset;
+  m->reader.verify_bytes = checkpoint->verify_bytes;
+  m->record_count = checkpoint->record_count;
+  m->done_bytes = checkpoint->done_bytes;
+  m->pass = checkpoint->pass;
 }
 
-/* Is there a record left without another file, and without to wait? Later passes over a single file are one stretch. */
+/* Returns 1 if there is a record that needs neither another file nor waiting. Later passes over a single file are
+ * continuous. */
 static int has_more_at_hand(struct mdf_stream *m, const struct sl_services *s) {
   if (m->reader.offset < end_of_file(m)) return 1;
   if (m->pass == 0 || m->inputs.path_count > 1 || m->pass + 1 >= m->pass_count) return 0;
@@ -377,8 +374,8 @@ static uint64_t missing_bytes(const struct mdf_stream *m, const struct mdf_recor
   return record->fault.kind == MDF_FAULT_NONE ? MDF_GENERIC_HEADER_BYTES - after : record->bytes;
 }
 
-/* The next record: 1, MDF_STREAM_LATER, or an error. Of a pipe, a record that is not certain is awaited, or
- * MDF_STREAM_LATER if `may_wait` is 0. A sound one without a checksum is also taken where nothing comes after it for a
+/* Reads the next record: 1, MDF_STREAM_LATER, or an error. An undecided record of a pipe is awaited, or gives
+ * MDF_STREAM_LATER if `may_wait` is 0. A verified record without checksum is also accepted if no data follow for a
  * while. */
 static int find_record(struct mdf_stream *m, const struct sl_services *s, int may_wait, struct mdf_record *record) {
   for (int is_silent = 0;;) {
@@ -395,17 +392,17 @@ static int find_record(struct mdf_stream *m, const struct sl_services *s, int ma
   }
 }
 
-/* A record began there by its header, but lies within another one. */
+/* Reports a range that ends within a record. */
 static int pass_end(const struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record) {
   s->message(s->context, SL_ERROR,
              "%s: the range ends at byte %" PRIu64 ", within the record from byte %" PRIu64 " to %" PRIu64
-             ": end it at the one or the other",
+             "; end it at one of these bytes",
              m->inputs.names[m->file], end_of_file(m), record->offset, record->offset + record->bytes);
   return SL_EFORMAT;
 }
 
-/* Adds the next record to the window, whose bodies have `bytes` so far: 1, or as above. Of a window that has some, the
- * next call says what is wrong. */
+/* Adds the next record to the window, which has *bytes of bodies so far. Returns the values of find_record. A range
+ * that ends within a record is reported only if the window is empty, so by the next call otherwise. */
 static int add_record(struct mdf_stream *m, const struct sl_services *s, uint64_t *bytes) {
   struct mdf_ahead *a = &m->ahead;
   struct mdf_ahead_record *r = &a->records[a->count];
@@ -422,14 +419,14 @@ static int add_record(struct mdf_stream *m, const struct sl_services *s, uint64_
   r->is_hashed = is_to_be_hashed(m, &r->event.record);
   r->is_walked = is_to_be_walked(m, &r->event.record);
   r->bytes_before = *bytes;
-  r->after = place_of(m);
+  r->after = checkpoint_of(m);
   *bytes += measure_body(m, r);
   a->count++;
   return 1;
 }
 
-/* How many records a window may have; of packets, which are large, some for each worker. A file that is nothing but
- * packets has no checksums, and so nothing to be done ahead. */
+/* Returns the largest number of records of the next window. Packets are large, so a few per worker suffice; bare
+ * packets have no checksums and need no work in advance. */
 static uint32_t window_records(struct mdf_stream *m) {
   enum { PACKETS = MDF_HASH_LANES };
   struct mdf_ahead *a = &m->ahead;
@@ -439,8 +436,8 @@ static uint32_t window_records(struct mdf_stream *m) {
   return m->files[m->file].is_bare ? 1 : limit < packets ? limit : packets;
 }
 
-/* The next window: 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
-static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
+/* Prepares the next window: 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
+static int prepare_window(struct mdf_stream *m, const struct sl_services *s) {
   struct mdf_ahead *a = &m->ahead;
   const uint64_t bytes_max = (uint64_t)MDF_WINDOW_BYTES * a->worker_count;
   a->next = a->count = 0;
@@ -457,10 +454,10 @@ static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
   while (a->count < records && bytes < bytes_max && has_more_at_hand(m, s)) {
     const uint64_t bytes_before = bytes;
     if (add_record(m, s, &bytes) != 1) break;
-    if (bytes > bytes_max) { /* it begins the next window */
+    if (bytes > bytes_max) { /* the record begins the next window */
       bytes = bytes_before;
       a->count--;
-      return_to(m, &a->records[a->count - 1].after);
+      rewind_to(m, &a->records[a->count - 1].after);
       break;
     }
   }
@@ -470,35 +467,35 @@ static int look_ahead(struct mdf_stream *m, const struct sl_services *s) {
   return SL_ENOMEM;
 }
 
-/* The contents are damaged. Is another record within this one, which then ends there? */
-static int distrust(struct mdf_stream *m, struct mdf_ahead_record *r) {
+/* Handles a record with damaged contents: it ends early if another record begins within it. */
+static int cut_damaged(struct mdf_stream *m, struct mdf_ahead_record *r) {
   struct mdf_ahead *a = &m->ahead;
-  const struct mdf_place behind = place_of(m);
+  const struct mdf_checkpoint end_of_window = checkpoint_of(m);
   if (r->event.pass == 0 && r->event.record.fault.kind == MDF_FAULT_CHECKSUM &&
       remember_bad(&m->files[m->file], r->event.record.offset))
     return SL_ENOMEM;
-  return_to(m, &r->after);
-  mdf_distrust(&m->reader, &r->event.record);
+  rewind_to(m, &r->after);
+  mdf_cut_damaged(&m->reader, &r->event.record);
   if (m->reader.offset == r->after.offset && m->reader.verify_bytes == r->after.verify_bytes) {
-    return_to(m, &behind);
+    rewind_to(m, &end_of_window);
     return SL_OK;
   }
-  if (r->event.record.fault.kind == MDF_FAULT_SKIPPED) r->event.body = NULL; /* it was cut */
-  r->after = place_of(m);
+  if (r->event.record.fault.kind == MDF_FAULT_SKIPPED) r->event.body = NULL; /* it was shortened */
+  r->after = checkpoint_of(m);
   a->count = a->next;
-  a->limit = 1; /* for a file made so that this is so of all its records */
+  a->limit = 1; /* limits the work for a file in which every record is damaged like this */
   return SL_OK;
 }
 
 int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, const struct mdf_stream_event **event) {
   if (mdf_stream_is_drained(m)) {
-    const int found = look_ahead(m, s);
+    const int found = prepare_window(m, s);
     if (found != 1) return found;
   }
   struct mdf_ahead_record *r = &m->ahead.records[m->ahead.next++];
   struct mdf_record *record = &r->event.record;
   *event = &r->event;
-  int error = r->is_damaged ? distrust(m, r) : SL_OK;
+  int error = r->is_damaged ? cut_damaged(m, r) : SL_OK;
   m->position = r->after.done_bytes + r->after.offset;
   if (error || record->fault.kind == MDF_FAULT_MEMORY) {
     s->message(s->context, SL_ERROR, "%s: out of memory", m->inputs.names[m->file]);
@@ -506,7 +503,7 @@ int mdf_stream_next(struct mdf_stream *m, const struct sl_services *s, const str
   }
   if (r->event.body && record->compression != 0)
     check_hint(m, s, record, record->bytes - record->header_bytes, r->block.uncompressed_bytes);
-  /* What was lost of the file is no fault of the record. */
+  /* If bytes of the file were lost, the record itself is not at fault. */
   if (record->fault.kind != MDF_FAULT_NONE) error = mdf_stream_check(m, s);
   return error ? error : 1;
 }

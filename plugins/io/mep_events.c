@@ -7,8 +7,8 @@ static void append(struct sl_fill *fill, const struct sl_event *event) { fill->e
 
 /* -------------------------------------------------------------------------------------------------- packets */
 
-/* Which events are lost with a packet that cannot be read. */
-static void count_lost(struct mep_events *m, const uint8_t *data, uint64_t bytes) {
+/* Sets the events of a packet that cannot be read. */
+static void set_rejected(struct mep_events *m, const uint8_t *data, uint64_t bytes) {
   uint32_t count = 1;
   uint64_t id = m->origin.number;
   if (!mep_record_claims(data, bytes, &count, &id)) {
@@ -21,12 +21,12 @@ static void count_lost(struct mep_events *m, const uint8_t *data, uint64_t bytes
   m->bad_done = 0;
 }
 
-int mep_events_lose(struct mep_events *m, const struct sl_services *s, const struct sl_event *origin,
-                    const uint8_t *data, uint64_t bytes, uint32_t error, const char *text) {
+int mep_events_reject(struct mep_events *m, const struct sl_services *s, const struct sl_event *origin,
+                      const uint8_t *data, uint64_t bytes, uint32_t error, const char *text) {
   m->origin = *origin;
-  count_lost(m, data, bytes);
+  set_rejected(m, data, bytes);
   m->bad.error = error;
-  return m->tell(m->context, s, &m->bad, m->bad_count, text);
+  return m->report(m->context, s, &m->bad, m->bad_count, text);
 }
 
 int mep_events_open(struct mep_events *m, const struct sl_services *s, const struct sl_event *origin,
@@ -38,7 +38,7 @@ int mep_events_open(struct mep_events *m, const struct sl_services *s, const str
 
 void mep_events_close(struct mep_events *m) { mep_window_free(&m->window); }
 
-static void append_lost(struct mep_events *m, struct sl_fill *fill) {
+static void append_rejected(struct mep_events *m, struct sl_fill *fill) {
   while (m->bad_done < m->bad_count && fill->event_count < fill->events_max) {
     struct sl_event event = m->bad;
     event.number += m->bad_done++;
@@ -51,7 +51,7 @@ static void append_lost(struct mep_events *m, struct sl_fill *fill) {
 
 enum { NEXT_TAKEN, NEXT_IS_BAD, SLICE_IS_FULL };
 
-/* The packet's next event: into the window, if it is sound and fits. */
+/* Adds the next event of the packet to the window if it is sound and fits. */
 static int take_event(struct mep_events *m, struct sl_event *event, uint32_t index, char *text, size_t text_size) {
   struct mep_window *w = &m->window;
   struct mdf_fault fault;
@@ -80,7 +80,7 @@ static int take_event(struct mep_events *m, struct sl_event *event, uint32_t ind
   return NEXT_TAKEN;
 }
 
-/* The same of those of a packet that can be read. */
+/* Appends events of a packet that can be read. */
 static int append_window(struct mep_events *m, const struct sl_services *s, struct sl_fill *fill) {
   struct mep_window *w = &m->window;
   struct sl_event event;
@@ -93,7 +93,7 @@ static int append_window(struct mep_events *m, const struct sl_services *s, stru
   mep_window_copy(w, m->packer, s);
   if (what == SLICE_IS_FULL) return 0;
   if (what == NEXT_TAKEN) return 1;
-  const int error = m->tell(m->context, s, &event, 1, text);
+  const int error = m->report(m->context, s, &event, 1, text);
   if (error) return error;
   io_packer_drop(m->packer, fill->event_count);
   append(fill, &event);
@@ -103,6 +103,6 @@ static int append_window(struct mep_events *m, const struct sl_services *s, stru
 
 int mep_events_append(struct mep_events *m, const struct sl_services *s, struct sl_fill *fill) {
   if (m->bad_done == m->bad_count) return append_window(m, s, fill);
-  append_lost(m, fill);
+  append_rejected(m, fill);
   return 1;
 }

@@ -1,13 +1,14 @@
 /* mep_source.c: io.mep_source, events from packets of the event builder (MEP).
  *
- * Reads the production format, packet after packet or each in an MDF record, and the prototype of 2019 in MDF records;
- * mep.h has the formats. A packet keeps its order, by source, on the way into a slice (mep_window.h): no bank is copied
- * by itself. A slice takes as many of a packet's events as fit, and goes on with the next packet.
- *
- * Run and event number are those of ODIN; without it the number is the packet's event id plus the place in the packet,
- * and the run that of the record's header. What becomes of bad packets and events says mep_events.h; a stretch of the
- * file without a packet is a bad packet too, which counts as one event if nothing says otherwise.
- */
+ * Reads the production format, bare packets or one packet per MDF record, and the prototype of 2019 in MDF records
+ * (mep.h).
+ * 1. Take the next packet of the stream.
+ * 2. Append as many of its events to the slice as fit. Fragments are copied in one piece per source (mep_window.h), not
+ *    bank by bank.
+ * 3. Continue with the next packet until the slice is full.
+ * Run and event number come from ODIN; without it the number is the event id of the packet plus the index of the event,
+ * and the run is that of the record header. For unreadable packets see mep_events.h. A range of bytes without a packet
+ * counts as an unreadable packet with one event, unless it contains a block that states more. */
 #include "event_faults.h"
 #include "format/mep_file.h"
 #include "io/bank_packer.h"
@@ -23,19 +24,20 @@
 struct mep_source {
   const struct sl_services *services;
   struct mdf_stream stream;
-  const struct mdf_stream_event *record; /* which holds the packet at hand */
+  const struct mdf_stream_event *record; /* the record of the current packet */
   struct mep_events events;
   struct io_packer packer;
   uint32_t is_strict, reserved;
 };
 
-/* Says what is wrong, in the first pass: SL_ESTRICT under `strict`, SL_EIO if the file was lost meanwhile, or 0. */
+/* Reports a fault, in the first pass only. Returns SL_ESTRICT if the source is strict, SL_EIO if bytes of the file were
+ * lost, else 0. */
 static int report(void *context, const struct sl_services *s, const struct sl_event *first, uint32_t count,
                   const char *text) {
   struct mep_source *m = (struct mep_source *)context;
   if (mdf_stream_check(&m->stream, s)) return SL_EIO;
   if (m->record->pass == 0)
-    event_faults_tell(s, m->stream.inputs.names[first->file], first, count, m->is_strict != 0, text);
+    event_faults_report(s, m->stream.inputs.names[first->file], first, count, m->is_strict != 0, text);
   return m->is_strict ? SL_ESTRICT : 0;
 }
 
@@ -46,11 +48,11 @@ static int mep_source_open(void *state, const struct sl_services *s, const void 
   m->services = s;
   m->is_strict = args->strict != 0;
   m->events.packer = &m->packer;
-  m->events.tell = report;
+  m->events.report = report;
   m->events.context = m;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
-  const struct mdf_look look = {NULL, NULL, NULL};
-  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args, &look);
+  const struct mdf_inspector inspector = {NULL, NULL, NULL};
+  return mdf_stream_open(&m->stream, s, inputs, MDF_DATA_MEP, args, &inspector);
 }
 
 static void mep_source_close(void *state) {
@@ -61,7 +63,7 @@ static void mep_source_close(void *state) {
   mdf_stream_close(&m->stream);
 }
 
-/* Goes on to the next packet: 1, 0 at the end of the input, MDF_STREAM_LATER, or an error. */
+/* Opens the next packet: 1, 0 at the end of the input, MDF_STREAM_LATER, or an error. */
 static int next_packet(struct mep_source *m, const struct sl_services *s) {
   const int found = mdf_stream_next(&m->stream, s, &m->record);
   if (found != 1) return found;
@@ -77,8 +79,8 @@ static int next_packet(struct mep_source *m, const struct sl_services *s) {
   if (opened == SL_EFORMAT) {
     char text[256];
     mdf_fault_text(&fault, text, sizeof text);
-    opened = mep_events_lose(&m->events, s, &origin, m->stream.reader.data + record->offset, record->bytes,
-                             event_error_of_fault(&fault), text);
+    opened = mep_events_reject(&m->events, s, &origin, m->stream.reader.data + record->offset, record->bytes,
+                               event_error_of_fault(&fault), text);
   }
   return opened == SL_OK ? 1 : opened;
 }
@@ -98,7 +100,7 @@ static int mep_source_fill(void *state, const struct sl_services *s, const void 
     if (more == 0) break;
   }
   if (mdf_stream_check(&m->stream, s)) {
-    fill->event_count = 0; /* their bytes may be others than were in the file */
+    fill->event_count = 0; /* the bytes read may differ from those of the file */
     result = SL_EIO;
   }
   io_packer_finish(&m->packer);

@@ -8,14 +8,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* What workers do in one step: of a packet's blocks, of its events. */
+/* Blocks and events that a worker processes per step. */
 enum { OPENED_BLOCKS = 16, RANGE_EVENTS = 32 };
-/* Of a block. */
+/* Bits of `traits`. */
 enum { ONE_TYPE = 1, HAS_ODIN = 2 };
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-/* An array of at least `count` values, or NULL; what it held is kept. */
+/* Returns an array of at least `count` values with the old contents, or NULL. */
 static void *grow(void *array, size_t *capacity, size_t count, size_t bytes) {
   if (count <= *capacity) return array;
   void *larger = realloc(array, count * bytes);
@@ -23,16 +23,16 @@ static void *grow(void *array, size_t *capacity, size_t count, size_t bytes) {
   return larger;
 }
 
-/* How many items, and words, each event of the packet has for a port. */
+/* Arrays with the number of items and words of each event for a port. */
 static uint32_t *items_of(const struct mep_window *w, uint32_t port) {
   return w->per_event + 2 * (size_t)port * w->event_capacity;
 }
 static uint32_t *words_of(const struct mep_window *w, uint32_t port) { return items_of(w, port) + w->event_capacity; }
 
 static uint32_t range_count(const struct mep_window *w) { return (w->event_count + RANGE_EVENTS - 1) / RANGE_EVENTS; }
-/* The marks of range `range`; those of the end follow on the last range's. */
-static struct mep_window_mark *marks_of(const struct mep_window *w, uint32_t range) {
-  return w->marks + (size_t)range * w->port_count;
+/* Returns the piece offsets of a range; those after the last range are the end of the packet. */
+static struct mep_window_offset *offsets_of(const struct mep_window *w, uint32_t range) {
+  return w->piece_offsets + (size_t)range * w->port_count;
 }
 
 static int reserve_events(struct mep_window *w, uint32_t ports, uint32_t events) {
@@ -66,14 +66,14 @@ static int reserve_blocks(struct mep_window *w, uint32_t count) {
   return 0;
 }
 
-/* The words that a fragment takes in the pool. */
-static inline uint32_t pool_words(const struct mep_block *b, uint32_t size) {
+/* Returns the number of payload words of a fragment. */
+static inline uint32_t payload_words(const struct mep_block *b, uint32_t size) {
   return b->alignment >= 2 ? mep_padded_bytes(b, size) / 4 : (size + 3) / 4;
 }
 
-static int is_taker(const struct io_packer *p, uint32_t port, uint8_t type) {
+static int port_reads_type(const struct io_packer *p, uint32_t port, uint8_t type) {
   for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++)
-    if (p->takers[i] == port) return 1;
+    if (p->readers[i] == port) return 1;
   return 0;
 }
 
@@ -83,21 +83,21 @@ static int has_port(const struct mep_window *w, const struct mep_window_block *w
   return 0;
 }
 
-/* Finds the ports that want fragments of the block: 0 or SL_ENOMEM. */
+/* Finds the ports that read fragments of the block: 0 or SL_ENOMEM. */
 static int find_ports(struct mep_window *w, const struct io_packer *p, struct mep_window_block *wb) {
   const struct mep_block *b = &wb->block;
   for (uint32_t e = 0; e < (wb->one_type ? 1 : b->event_count); e++) {
     const uint8_t type = b->types[e];
     if (e > 0 && type == b->types[e - 1]) continue;
     for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++) {
-      if (has_port(w, wb, p->takers[i])) continue;
+      if (has_port(w, wb, p->readers[i])) continue;
       if (w->port_count == w->port_capacity) {
         const size_t more = 2 * w->port_capacity + 64;
         uint32_t *ports = (uint32_t *)grow(w->ports, &w->port_capacity, more, sizeof *ports);
         if (!ports) return SL_ENOMEM;
         w->ports = ports;
       }
-      w->ports[w->port_count++] = p->takers[i];
+      w->ports[w->port_count++] = p->readers[i];
       wb->port_count++;
     }
   }
@@ -123,7 +123,7 @@ static int add_block(struct mep_window *w, struct io_packer *p, uint32_t i) {
   return 0;
 }
 
-/* Sorts blocks by port. */
+/* Lists the blocks of each port. */
 static int find_pieces(struct mep_window *w, uint32_t ports) {
   struct mep_window_piece *pieces =
       (struct mep_window_piece *)grow(w->pieces, &w->piece_capacity, w->port_count + 1u, sizeof *pieces);
@@ -142,12 +142,12 @@ static int find_pieces(struct mep_window *w, uint32_t ports) {
   return 0;
 }
 
-/* What workers share. */
+/* Data shared by the workers. */
 struct window_work {
   struct mep_window *w;
   const struct io_packer *p;
-  const struct mep_packet *packet; /* to be opened */
-  atomic_uint last;                /* of its blocks: those after it are of no use, since there is a fault before */
+  const struct mep_packet *packet; /* packet to open */
+  atomic_uint last;                /* last block to open: a fault was found in it, so later blocks are not needed */
 };
 
 static void lower(atomic_uint *value, uint32_t to) {
@@ -155,7 +155,7 @@ static void lower(atomic_uint *value, uint32_t to) {
   while (to < now && !atomic_compare_exchange_weak(value, &now, to)) continue;
 }
 
-/* Opens some blocks. Those that overlap would let a small packet ask for much work. */
+/* Opens some blocks. Stops at overlapping blocks, which would cause much work for a small packet. */
 static void open_blocks(void *work, uint32_t index, uint32_t worker) {
   struct window_work *of = (struct window_work *)work;
   const uint32_t begin = index * OPENED_BLOCKS, end = begin + OPENED_BLOCKS;
@@ -175,13 +175,13 @@ static void open_blocks(void *work, uint32_t index, uint32_t worker) {
   }
 }
 
-/* What the events [begin, end) have of a piece. */
-static struct mep_window_mark count_piece(const struct mep_window_block *wb, const struct io_packer *p, uint32_t port,
-                                          uint32_t begin, uint32_t end, uint32_t *items, uint32_t *words) {
+/* Adds items and words of the events [begin, end) of a piece; returns their bytes and words. */
+static struct mep_window_offset count_piece(const struct mep_window_block *wb, const struct io_packer *p, uint32_t port,
+                                            uint32_t begin, uint32_t end, uint32_t *items, uint32_t *words) {
   const struct mep_block *b = &wb->block;
-  struct mep_window_mark sum = {0, 0};
+  struct mep_window_offset sum = {0, 0};
   for (uint32_t e = begin; e < end; e++) {
-    const uint32_t size = mep_fragment_size(b, e), pool = pool_words(b, size);
+    const uint32_t size = mep_fragment_size(b, e), pool = payload_words(b, size);
     sum.bytes += mep_padded_bytes(b, size);
     sum.words += pool;
     words[e] += pool;
@@ -189,38 +189,39 @@ static struct mep_window_mark count_piece(const struct mep_window_block *wb, con
   if (wb->one_type)
     for (uint32_t e = begin; e < end; e++) items[e]++;
   else
-    for (uint32_t e = begin; e < end; e++) items[e] += (uint32_t)is_taker(p, port, b->types[e]);
+    for (uint32_t e = begin; e < end; e++) items[e] += (uint32_t)port_reads_type(p, port, b->types[e]);
   return sum;
 }
 
-/* What each event of a range has for each port; the marks of the next range are how far it is from this one's. */
+/* Counts items and words of each event of a range for each port. Sets the piece offsets of the next range to the size
+ * of this range. */
 static void count_range(void *work, uint32_t range, uint32_t worker) {
   const struct window_work *of = (const struct window_work *)work;
   const struct mep_window *w = of->w;
   const uint32_t begin = range * RANGE_EVENTS;
   const uint32_t end = begin + RANGE_EVENTS < w->event_count ? begin + RANGE_EVENTS : w->event_count;
-  struct mep_window_mark *marks = marks_of(w, range + 1);
+  struct mep_window_offset *piece_offsets = offsets_of(w, range + 1);
   (void)worker;
   for (uint32_t port = 0; port < of->p->count; port++) {
     uint32_t *items = items_of(w, port), *words = words_of(w, port);
     memset(items + begin, 0, (end - begin) * sizeof *items);
     memset(words + begin, 0, (end - begin) * sizeof *words);
     for (uint32_t i = w->piece_first[port]; i < w->piece_first[port + 1]; i++)
-      marks[i] = count_piece(&w->blocks[w->pieces[i].block], of->p, port, begin, end, items, words);
+      piece_offsets[i] = count_piece(&w->blocks[w->pieces[i].block], of->p, port, begin, end, items, words);
   }
 }
 
 static int count_fragments(struct mep_window *w, const struct sl_services *s, struct window_work *work) {
   const uint32_t ranges = range_count(w);
-  struct mep_window_mark *marks = (struct mep_window_mark *)grow(
-      w->marks, &w->mark_capacity, (ranges + (size_t)1) * w->port_count + 1, sizeof *marks);
-  if (!marks) return SL_ENOMEM;
-  w->marks = marks;
-  memset(marks, 0, w->port_count * sizeof *marks);
+  struct mep_window_offset *piece_offsets = (struct mep_window_offset *)grow(
+      w->piece_offsets, &w->offset_capacity, (ranges + (size_t)1) * w->port_count + 1, sizeof *piece_offsets);
+  if (!piece_offsets) return SL_ENOMEM;
+  w->piece_offsets = piece_offsets;
+  memset(piece_offsets, 0, w->port_count * sizeof *piece_offsets);
   s->in_parallel(s->context, ranges, count_range, work);
   for (size_t i = w->port_count; i < (ranges + (size_t)1) * w->port_count; i++) {
-    marks[i].bytes += marks[i - w->port_count].bytes;
-    marks[i].words += marks[i - w->port_count].words;
+    piece_offsets[i].bytes += piece_offsets[i - w->port_count].bytes;
+    piece_offsets[i].words += piece_offsets[i - w->port_count].words;
   }
   return 0;
 }
@@ -257,7 +258,7 @@ void mep_window_free(struct mep_window *w) {
   free(w->ports);
   free(w->pieces);
   free(w->piece_first);
-  free(w->marks);
+  free(w->piece_offsets);
   free(w->blocks);
   free(w->all);
   free(w->traits);
@@ -299,8 +300,8 @@ void mep_window_add_record(const struct mep_window *w, struct io_packer *p) {
   }
 }
 
-/* Goes on to the next event. */
-static void pass(struct mep_window *w) {
+/* Advances to the next event. */
+static void advance(struct mep_window *w) {
   for (uint32_t i = 0; w->with_record && i < w->all_count; i++)
     w->all_positions[i] += mep_padded_bytes(&w->all[i], mep_fragment_size(&w->all[i], w->next));
   if (w->odin != UINT32_MAX) {
@@ -313,7 +314,7 @@ static void pass(struct mep_window *w) {
 void mep_window_take(struct mep_window *w, const struct io_packer *p) {
   for (uint32_t port = 0; port < p->count; port++)
     items_of(w, port)[w->next] = (uint32_t)p->ports[port].items - items_of(w, port)[w->next];
-  pass(w);
+  advance(w);
 }
 
 void mep_window_skip(struct mep_window *w) {
@@ -322,51 +323,52 @@ void mep_window_skip(struct mep_window *w) {
     const struct mep_block *b = &w->blocks[piece->block].block;
     const uint32_t size = mep_fragment_size(b, w->next);
     piece->first.bytes += mep_padded_bytes(b, size);
-    piece->first.words += pool_words(b, size);
+    piece->first.words += payload_words(b, size);
   }
-  pass(w);
+  advance(w);
   w->first = w->next;
 }
 
 /* -------------------------------------------------------------------------------------------------- copying */
 
-/* Where an event begins in a piece, or the packet ends. */
-static struct mep_window_mark mark_of(const struct mep_window *w, uint32_t i, uint32_t event) {
+/* Returns the offset of an event in a piece, or the end of the piece for event_count. */
+static struct mep_window_offset offset_of(const struct mep_window *w, uint32_t i, uint32_t event) {
   const struct mep_block *b = &w->blocks[w->pieces[i].block].block;
-  if (event == w->event_count) return marks_of(w, range_count(w))[i];
-  struct mep_window_mark mark = marks_of(w, event / RANGE_EVENTS)[i];
+  if (event == w->event_count) return offsets_of(w, range_count(w))[i];
+  struct mep_window_offset offset = offsets_of(w, event / RANGE_EVENTS)[i];
   for (uint32_t e = event - event % RANGE_EVENTS; e < event; e++) {
     const uint32_t size = mep_fragment_size(b, e);
-    mark.bytes += mep_padded_bytes(b, size);
-    mark.words += pool_words(b, size);
+    offset.bytes += mep_padded_bytes(b, size);
+    offset.words += payload_words(b, size);
   }
-  return mark;
+  return offset;
 }
 
-/* Where the window ends in each piece, and the pieces begin in the pools, which end with them. */
+/* Sets the end of the window in each piece, and the payload offset of each piece. The payload of the slice ends with
+ * the last piece. */
 static void place_pieces(struct mep_window *w, const struct io_packer *p) {
   for (uint32_t port = 0; port < p->count; port++) {
     uint64_t word = p->ports[port].words;
     for (uint32_t i = w->piece_first[port + 1]; i-- > w->piece_first[port];) {
       struct mep_window_piece *piece = &w->pieces[i];
-      piece->end = mark_of(w, i, w->next);
+      piece->end = offset_of(w, i, w->next);
       word -= piece->end.words - piece->first.words;
       piece->word = word;
     }
   }
 }
 
-/* A payload's last word may hold what the file had as padding. */
+/* Clears the padding that was copied with the last word of a payload. */
 static inline void clear_padding(uint32_t *payload, uint64_t word, uint32_t size) {
   if (size % 4) payload[word + size / 4] &= (1u << 8 * (size % 4)) - 1;
 }
 
-/* Events [begin, end) of a piece, which has them from one mark to another. */
+/* Events [begin, end) of a piece, between two offsets. */
 struct part {
   const struct mep_window_block *block;
   uint32_t begin, end;
-  struct mep_window_mark from, to;
-  uint64_t word; /* in the pool */
+  struct mep_window_offset from, to;
+  uint64_t word; /* offset in the payload */
 };
 
 static void copy_payloads(const struct part *part, uint32_t *payload) {
@@ -386,9 +388,10 @@ static void copy_payloads(const struct part *part, uint32_t *payload) {
   }
 }
 
-/* The items of a part, one an event. */
+/* Writes the items of a part, one per event. */
 static void write_items(const struct part *part, const struct io_packer *p, uint32_t port, uint32_t *item_next) {
-  const struct io_raw_banks out = p->ports[port].out; /* a copy: what is written could else be one of its pointers */
+  const struct io_raw_banks out =
+      p->ports[port].out; /* a copy, because the compiler must assume that the writes below change the pointers */
   const struct mep_block *b = &part->block->block;
   uint64_t word = part->word;
   uint8_t type = b->types[part->begin];
@@ -400,7 +403,7 @@ static void write_items(const struct part *part, const struct io_packer *p, uint
       source = mep_bank_source(type, b->source_id);
     }
     if (out.payload) clear_padding(out.payload, word, size);
-    if (part->block->one_type || is_taker(p, port, type)) {
+    if (part->block->one_type || port_reads_type(p, port, type)) {
       const uint32_t item = item_next[e - part->begin]++;
       if (out.source_id) out.source_id[item] = source;
       if (out.type) out.type[item] = type;
@@ -408,11 +411,11 @@ static void write_items(const struct part *part, const struct io_packer *p, uint
       if (out.size_bytes) out.size_bytes[item] = (uint16_t)size;
       if (out.first_word) out.first_word[item] = (uint32_t)word;
     }
-    word += pool_words(b, size);
+    word += payload_words(b, size);
   }
 }
 
-/* The part of the window that is in a range of events. */
+/* Copies the events of the window that are in one range. */
 static void copy_range(void *work, uint32_t index, uint32_t worker) {
   const struct window_work *of = (const struct window_work *)work;
   const struct mep_window *w = of->w;
@@ -427,8 +430,8 @@ static void copy_range(void *work, uint32_t index, uint32_t worker) {
     for (uint32_t i = w->piece_first[port]; i < w->piece_first[port + 1]; i++) {
       const struct mep_window_piece *piece = &w->pieces[i];
       struct part part = {&w->blocks[piece->block], begin, end, piece->first, piece->end, piece->word};
-      if (begin > w->first) part.from = marks_of(w, range)[i];
-      if (end < w->next) part.to = marks_of(w, range + 1)[i];
+      if (begin > w->first) part.from = offsets_of(w, range)[i];
+      if (end < w->next) part.to = offsets_of(w, range + 1)[i];
       part.word += part.from.words - piece->first.words;
       if (payload) copy_payloads(&part, payload);
       write_items(&part, of->p, port, item_next);

@@ -65,24 +65,24 @@ void sink_copy_padded(uint8_t *to, const uint8_t *from, uint32_t size, const uin
 
 /* ------------------------------------------------------------------------------------------- what is left out */
 
-void sink_leave_out_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
-                           struct sink_record *record) {
+void sink_count_omitted_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
+                               struct sink_record *record) {
   struct io_bank bank;
   struct mdf_fault fault;
   uint64_t position = 0;
   if (sink_record_open(d, record)) return;
   while (mdf_bank_next(record->body, record->body_bytes, &position, &bank, &fault) > 0)
-    sink_leave_out(c, reason, &bank);
+    sink_count_omitted(c, reason, &bank);
 }
 
-int sink_takes(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
-               const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next) {
+int sink_should_write(struct sink_counts *c, struct mdf_decompressor *d, const struct io_raw_record_view *in,
+                      const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next) {
   struct sink_record record;
   if (!batch->selected) return 1;
   const int is_listed = *next < batch->selected_count && batch->selected[*next] == event;
   *next += (uint32_t)is_listed;
   if (is_listed || (with_errors && batch->events[event].error != SL_EVENT_OK)) return 1;
-  if (sink_record_find(in, event, &record)) sink_leave_out_record(c, d, SINK_NOT_LISTED, &record);
+  if (sink_record_find(in, event, &record)) sink_count_omitted_record(c, d, SINK_NOT_LISTED, &record);
   return 0;
 }
 
@@ -104,8 +104,8 @@ static void report_left_out(const struct sink_counts *c, const struct sl_report 
       report->integer(report->context, "banks", (int64_t)banks);
       report->integer(report->context, "bytes", (int64_t)bytes);
       report->end_object(report->context);
-      report->line(report->context, "left out: %" PRIu64 " banks of type %" PRIu32 ", %" PRIu64 " bytes, %s", banks,
-                   type, bytes, reasons[r].text);
+      report->line(report->context, "left out: %" PRIu64 " bank%s of type %" PRIu32 ", %" PRIu64 " bytes, %s", banks,
+                   banks == 1 ? "" : "s", type, bytes, reasons[r].text);
     }
   report->end_array(report->context);
 }
@@ -140,8 +140,8 @@ static int mark_types(const struct sl_services *s, const char *property, const c
     char *end = NULL;
     const unsigned long type = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : IO_BANK_TYPES;
     if (type >= IO_BANK_TYPES || (*end != ' ' && *end != '\0')) {
-      s->message(s->context, SL_ERROR, "%s: \"%s\" is no list of bank types, 0 to 255, such as \"16 73\"", property,
-                 list);
+      s->message(s->context, SL_ERROR, "%s: \"%s\" is not a list of bank types from 0 to 255, such as \"16 73\"",
+                 property, list);
       return SL_EINVAL;
     }
     marks[type] = 1;
@@ -152,12 +152,12 @@ static int mark_types(const struct sl_services *s, const char *property, const c
 }
 
 int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *without) {
-  uint8_t wanted[IO_BANK_TYPES] = {0};
+  uint8_t selected_types[IO_BANK_TYPES] = {0};
   memset(t, 0, sizeof *t);
-  const int has_only = mark_types(s, "only_types", only, wanted);
-  const int has_without = mark_types(s, "without_types", without, t->left_out);
+  const int has_only = mark_types(s, "only_types", only, selected_types);
+  const int has_without = mark_types(s, "without_types", without, t->excluded);
   if (has_only < 0 || has_without < 0) return SL_EINVAL;
-  for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->left_out[type] |= !wanted[type];
-  t->is_narrow = has_only || has_without;
+  for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->excluded[type] |= !selected_types[type];
+  t->has_selection = has_only || has_without;
   return SL_OK;
 }

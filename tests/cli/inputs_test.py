@@ -34,9 +34,9 @@ def says(result, status, text, what):
 
 def pipes_and_devices(sluice, folder):
     events = pipe(folder, "events.mdf")
-    says(call(sluice, "run", VELO, "-i", events), 1, "is a pipe that nobody writes to", "a pipe without a writer as input is refused")
+    says(call(sluice, "run", VELO, "-i", events), 1, "is a pipe without a writer", "a pipe without a writer as input is refused")
     pipe(folder, "velo_geometry.bin")
-    says(call(sluice, "run", VELO, "-i", "/dev/zero"), 1, "is no regular file", "so is a device")
+    says(call(sluice, "run", VELO, "-i", "/dev/zero"), 1, "is neither a regular file nor a pipe", "so is a device")
     says(call(sluice, "run", VELO, "-n", "5", "--set", f"geometry={folder}"), 2, "it is no regular file", "so is a pipe as geometry")
     graph = pipe(folder, "graph.yaml")
     says(call(sluice, "check", graph), 2, "is a pipe without a writer", "a graph from a pipe without a writer is refused")

@@ -1,5 +1,5 @@
-/* bank_ports.h: an algorithm with ports for the kinds of raw banks that plugins of this tree declare, made as the
- * registry makes it of one with open ports. */
+/* bank_ports.h: an algorithm with one port per kind of raw banks declared by the plugins of this repository, made like
+ * the registry makes it from an algorithm with open ports. */
 #ifndef TEST_BANK_PORTS_H
 #define TEST_BANK_PORTS_H
 
@@ -11,10 +11,10 @@
 #include <truth/raw_banks.h>
 #include <velo/raw_banks.h>
 
-/* The expanded plugin, to be freed with free(); NULL when memory is out. */
+/* Returns the expanded plugin, which the caller frees with free(), or NULL if memory is exhausted. */
 static inline struct sl_plugin *with_bank_ports(const struct sl_plugin *plugin) {
   const struct sl_collection *collections[] = {
-      /* in the order of their ports' names */
+      /* sorted by port name */
       &mc_particle_banks_collection, &mc_vertex_banks_collection, &odin_banks_collection, &velo_retina_banks_collection,
       &velo_superpixel_banks_collection};
   const struct sl_traits traits = {collections, sizeof collections / sizeof collections[0]};

@@ -1,7 +1,7 @@
-/* claims_test.c: headers that claim the bytes of others. Stray bytes before a record, and damaged lengths, cost no
- * event whose bytes were not touched; and the events are the same read as a whole, in the parts that an index lists,
- * and from a pipe, however its bytes are cut. Records with and without a checksum, compressed ones, and packets.
- */
+/* claims_test.c: damaged headers with lengths that cover other records. Stray bytes before a record and damaged lengths
+ * must lose no event of an undamaged record. The events must be equal for the whole file, for the parts listed by an
+ * index, and for a pipe with its bytes in pieces of any size. Files: records with and without checksum, compressed
+ * records, packets. */
 #include "damage.h"
 #include "mep_writer.h"
 
@@ -120,7 +120,7 @@ static int pipe_is(const struct bytes *file, size_t piece, const struct seen *wh
   return right;
 }
 
-/* Reads a damaged file in all ways. */
+/* Reads a damaged file as a whole, in parts, and from a pipe. */
 static void check(const struct original *o, const struct damage *d, const char *what) {
   static struct seen whole[EVENTS_MAX];
   static const size_t pieces[] = {1, 23, 211, 1000000};
@@ -137,7 +137,7 @@ static void check(const struct original *o, const struct damage *d, const char *
 
 /* ----------------------------------------------------------------------------------------------- damages */
 
-/* `count` bytes before record i, or after the last one. */
+/* Inserts `count` bytes before record i, or after the last record. */
 static void check_stray(const struct original *o, uint32_t i, uint32_t count, uint32_t fill) {
   struct damage d = {.begin = o->begin[i], .end = o->begin[i], .moved = (ptrdiff_t)count};
   char what[100];
@@ -159,7 +159,7 @@ static void check_strays(const struct original *o) {
       for (uint32_t fill = 0; fill < 3; fill++) check_stray(o, i, counts[k], fill);
 }
 
-/* Lengths of record i, of which those in `which` become `length`. */
+/* Sets the lengths of record i that `which` selects to `length`. */
 static void check_length(const struct original *o, uint32_t i, uint32_t which, uint64_t length) {
   struct damage d = {.begin = o->begin[i], .end = o->begin[i] + 12};
   char what[100];
@@ -172,7 +172,7 @@ static void check_length(const struct original *o, uint32_t i, uint32_t which, u
   bytes_free(&d.file);
 }
 
-/* Up to the ends of all later records, around them, and beyond the file. */
+/* Lengths that reach to the end of each later record, near it, and beyond the file. */
 static void check_lengths(const struct original *o) {
   static const int32_t around[] = {-20, -4, 0, 1, 8, 19};
   for (uint32_t i = 0; i < o->record_count; i++)
@@ -185,7 +185,7 @@ static void check_lengths(const struct original *o) {
         }
 }
 
-/* Bytes that are missing at the end of record i, so that it claims the first of the next. */
+/* Removes bytes at the end of record i, so that its length covers the first bytes of the next record. */
 static void check_missing(const struct original *o) {
   for (uint32_t i = 0; i < o->record_count; i++)
     for (uint32_t count = 1; count <= 24; count++) {
@@ -243,8 +243,8 @@ static void no_compressed_record_is_lost(void **state) {
   check_records(3, WITH_LZ4, 1);
 }
 
-/* The pipe stays open, and nothing more comes. Without a checksum this takes half a second. */
-static void the_last_record_of_a_pipe_needs_no_byte_after_it(void **state) {
+/* The pipe stays open without further data. A record without checksum is accepted after half a second. */
+static void the_last_record_of_a_pipe_is_delivered_without_further_data(void **state) {
   (void)state;
   for (uint32_t no_checksum = 0; no_checksum < 2; no_checksum++) {
     struct original o = original_of_records(3, NO_CODEC, no_checksum);
@@ -288,7 +288,7 @@ static void no_packet_in_a_record_is_lost(void **state) {
   }
 }
 
-/* A packet has one length, in words at byte 4. */
+/* A packet has one length, in words, at byte 4. */
 static void no_bare_packet_is_lost(void **state) {
   (void)state;
   struct original o = original_of_packets((struct packet_style){.alignment = 2});
@@ -302,7 +302,7 @@ static void no_bare_packet_is_lost(void **state) {
         if (to == i + 1 && around == 0) continue;
         bytes_add(&d.file, o.file.data, o.file.size);
         memcpy(d.file.data + d.begin + 4, &words, 4);
-        snprintf(what, sizeof what, "packet %u claims %u words", i, words);
+        snprintf(what, sizeof what, "packet %u has a length of %u words", i, words);
         check(&o, &d, what);
         bytes_free(&d.file);
       }
@@ -315,7 +315,7 @@ int main(void) {
       CASE(no_record_with_a_checksum_is_lost, start_mdf),
       CASE(no_record_without_a_checksum_is_lost, start_mdf),
       CASE(no_compressed_record_is_lost, start_mdf),
-      CASE(the_last_record_of_a_pipe_needs_no_byte_after_it, start_mdf),
+      CASE(the_last_record_of_a_pipe_is_delivered_without_further_data, start_mdf),
       CASE(no_packet_in_a_record_is_lost, start_mep),
       CASE(no_bare_packet_is_lost, start_mep),
   };

@@ -45,7 +45,7 @@ struct damage damage_flip(const struct original *o, uint64_t *random) {
   return d;
 }
 
-/* A stretch that is zeroed, overwritten with noise or with other bytes of the file, cut out, or doubled. */
+/* Zeroes a range, overwrites it with noise or other bytes of the file, removes it, or doubles it. */
 struct damage damage_stretch(const struct original *o, uint64_t *random) {
   struct damage d = {.file = {0}};
   const uint64_t kind = random_next(random) % 5;
@@ -65,12 +65,12 @@ struct damage damage_stretch(const struct original *o, uint64_t *random) {
   return d;
 }
 
-static int find_event(const struct driver *d, const struct seen *wanted, uint64_t offset, uint32_t *from) {
+static int find_event(const struct driver *d, const struct seen *expected, uint64_t offset, uint32_t *from) {
   for (uint32_t i = *from; i < d->seen_count; i++) {
     const struct seen *s = &d->seen[i];
-    if (s->event.error || s->event.offset != offset || s->event.number != wanted->event.number) continue;
+    if (s->event.error || s->event.offset != offset || s->event.number != expected->event.number) continue;
     *from = i + 1;
-    return s->digest == wanted->digest && s->event.run == wanted->event.run;
+    return s->digest == expected->digest && s->event.run == expected->event.run;
   }
   return 0;
 }
@@ -91,7 +91,7 @@ int survives(const struct original *o, const struct damage *d) {
     if (begin < d->end && o->begin[record_of(o, begin) + 1] > d->begin) continue;
     const ptrdiff_t moved = begin >= d->end ? d->moved : 0;
     if (!find_event(o->driver, &o->seen[e], begin + (uint64_t)moved, &from)) {
-      fprintf(stderr, "event %u, at byte %zu, is lost; bytes %zu to %zu were touched\n", e, (size_t)begin, d->begin,
+      fprintf(stderr, "event %u, at byte %zu, is lost; bytes %zu to %zu were changed\n", e, (size_t)begin, d->begin,
               d->end);
       return 0;
     }

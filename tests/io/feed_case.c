@@ -29,7 +29,7 @@ static struct bytes bodies[EVENTS];
 static struct sl_feed_block blocks[EVENTS][BANKS_MAX];
 static uint32_t block_counts[EVENTS];
 
-/* 0 to 4 banks that the graph reads, of growing size, and one that nobody knows. */
+/* 0 to 4 banks that the graph reads, of increasing size, and one of a type that no plugin reads. */
 static struct bytes body_of(uint32_t number) {
   uint8_t payload[64];
   struct bytes body = {0};
@@ -141,7 +141,7 @@ void assert_clean(struct result *result) {
   free(result->messages);
 }
 
-void assert_told(struct result *result, const char *text) {
+void assert_reported(struct result *result, const char *text) {
   if (!strstr(result->messages, text)) fail_msg("no message holds \"%s\"; they are:\n%s", text, result->messages);
 }
 

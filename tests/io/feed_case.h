@@ -1,5 +1,5 @@
-/* feed_case.h: what tests of events from memory share: 300 events, as banks, packets and a file; a run in a thread of
- * its own, fed or from a file; what the program got back. */
+/* feed_case.h: shared by the tests of events from memory: 300 events as banks, packets and a file; a run in its own
+ * thread, from a feed or a file; the entries that the run released. */
 #ifndef FEED_CASE_H
 #define FEED_CASE_H
 
@@ -21,12 +21,12 @@ enum { EVENTS = 300, PACKET_EVENTS = 40 };
 
 extern const char feed_count_graph[], feed_copy_graph[];
 
-/* Of a group of tests: the events, as MDF bodies among other forms. */
+/* Group setup: makes the events, as MDF bodies among other forms. */
 int make_events(void **state);
 int free_events(void **state);
-struct sl_feed_event event_of(uint32_t e); /* whose owner is */
+struct sl_feed_event event_of(uint32_t e); /* its owner is owner_of(e) */
 const void *owner_of(uint32_t e);
-/* `count` of them from `first` on, or fewer, as a packet. */
+/* Returns a packet of `count` events from `first` on, or fewer at the end. */
 struct bytes packet_of(uint32_t first, uint32_t count);
 
 struct result {
@@ -42,26 +42,26 @@ struct run {
   pthread_t thread;
   int status;
   atomic_uint delivered;
-  atomic_int answer; /* of on_batch */
+  atomic_int answer; /* result of on_batch */
 };
 
 struct sl_options options_of(const char *graph);
 void start(struct run *run, const struct sl_options *options, struct sl_feed *feed);
 struct result finish(struct run *run);
-void assert_clean(struct result *result); /* nothing was told; frees it */
-void assert_told(struct result *result, const char *text);
-/* What a file of the events, or a copy of it, gives, read `passes` times. */
+void assert_clean(struct result *result); /* checks that no message was reported; frees the result */
+void assert_reported(struct result *result, const char *text);
+/* Runs a file of the events, or a copy of it, `passes` times. */
 struct result run_file(const char *path, uint32_t passes);
 uint64_t digest_of_file(uint32_t passes);
 
-/* What on_release got, in order. */
+/* Owners passed to on_release, in order. */
 struct released {
   atomic_uint count;
   void *owners[2 * EVENTS];
 };
 
 struct sl_feed *new_feed(struct released *released, uint32_t entries_max);
-/* All events; the first has that index. */
+/* Gives all events; the first must get index `index`. */
 void give_all(struct sl_feed *feed, uint64_t index);
 
 #endif

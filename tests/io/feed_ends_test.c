@@ -1,9 +1,8 @@
-/* feed_ends_test.c: events from the program's memory: who waits for whom, how a run ends and who hears of it, and what
- * is wrong with a call. */
+/* feed_ends_test.c: events from memory: waiting, the end of a run, and invalid calls. */
 #define _GNU_SOURCE
 #include "feed_case.h"
 
-/* Threads that give the events between them. */
+/* Threads that share the events. */
 struct giver {
   struct sl_feed *feed;
   uint32_t first;
@@ -45,7 +44,7 @@ static void several_threads_may_give_and_wait(void **state) {
   sl_feed_free(feed);
 }
 
-static void who_waits_for_an_entry_finds_it_delivered(void **state) {
+static void waiting_for_an_entry_returns_after_its_delivery(void **state) {
   (void)state;
   struct released released;
   struct run run;
@@ -56,7 +55,8 @@ static void who_waits_for_an_entry_finds_it_delivered(void **state) {
     const struct sl_feed_event event = event_of(e);
     uint64_t index = 0;
     assert_int_equal(sl_feed_give_event(feed, &event, -1, &index), 1);
-    assert_int_equal(sl_feed_wait(feed, index, -1), 1); /* nobody else feeds: it does not wait for a full slice */
+    assert_int_equal(sl_feed_wait(feed, index, -1),
+                     1); /* no other thread feeds: the run must not wait for a full slice */
     assert_int_equal(atomic_load(&run.delivered), e + 1);
     assert_int_equal(atomic_load(&released.count), e + 1);
   }
@@ -70,7 +70,7 @@ static void who_waits_for_an_entry_finds_it_delivered(void **state) {
   sl_feed_free(feed);
 }
 
-static void a_full_feed_takes_no_more(void **state) {
+static void a_full_feed_accepts_no_entry(void **state) {
   (void)state;
   struct released released;
   const struct sl_feed_event event = event_of(1);
@@ -82,7 +82,7 @@ static void a_full_feed_takes_no_more(void **state) {
   assert_int_equal(sl_feed_give_event(feed, &event, 0, NULL), 0);
   assert_int_equal(sl_feed_give_event(feed, &event, 20, NULL), 0);
   start(&run, &o, feed);
-  assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), 1); /* as soon as the run has packed some */
+  assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), 1); /* returns when the run has copied an entry */
   sl_feed_end(feed);
   assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), SL_EINTERRUPTED);
   sl_feed_end(feed);
@@ -93,7 +93,7 @@ static void a_full_feed_takes_no_more(void **state) {
   sl_feed_free(feed);
 }
 
-static void bad_calls_are_refused(void **state) {
+static void invalid_calls_are_refused(void **state) {
   (void)state;
   struct sl_feed *feed = sl_feed_new(NULL);
   struct sl_feed_event event = event_of(0);
@@ -109,19 +109,19 @@ static void bad_calls_are_refused(void **state) {
   sl_feed_free(NULL);
 }
 
-static void a_feed_that_is_ended_at_once_is_a_run_of_no_event(void **state) {
+static void a_feed_that_ends_at_once_gives_a_run_without_events(void **state) {
   (void)state;
   struct run run;
   const struct sl_options o = options_of(feed_count_graph);
   struct sl_feed *feed = sl_feed_new(NULL);
   start(&run, &o, feed);
-  sl_feed_free(feed); /* which ends it, while the run goes on */
+  sl_feed_free(feed); /* this ends the feed during the run */
   struct result result = finish(&run);
   assert_clean(&result);
   assert_int_equal(result.events, 0);
 }
 
-static void a_stopped_run_gives_everything_back(void **state) {
+static void a_stopped_run_releases_all_entries(void **state) {
   (void)state;
   struct released released;
   struct run run;
@@ -131,7 +131,7 @@ static void a_stopped_run_gives_everything_back(void **state) {
   const struct sl_feed_event event = event_of(0);
   assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), 1);
   assert_int_equal(sl_feed_wait(feed, 0, -1), 1);
-  sl_session_stop(run.session); /* while it waits for the next event */
+  sl_session_stop(run.session); /* the source waits for the next event */
   pthread_join(run.thread, NULL);
   assert_int_equal(run.status, SL_EINTERRUPTED);
   assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), SL_EINTERRUPTED);
@@ -142,8 +142,8 @@ static void a_stopped_run_gives_everything_back(void **state) {
   sl_feed_free(feed);
 }
 
-/* The run fails while the source waits for an event, and the program for the results of one. */
-static void a_run_that_fails_wakes_who_waits(void **state) {
+/* The run fails while the source waits for an event and the program waits for a result. */
+static void a_failed_run_wakes_waiting_threads(void **state) {
   (void)state;
   struct released released;
   struct run run;
@@ -161,7 +161,7 @@ static void a_run_that_fails_wakes_who_waits(void **state) {
   sl_feed_free(feed);
 }
 
-static void silence_ends_a_run_that_is_not_to_wait_for_ever(void **state) {
+static void silence_s_ends_a_run_without_new_events(void **state) {
   (void)state;
   struct run run;
   struct sl_options o = options_of(
@@ -174,7 +174,7 @@ static void silence_ends_a_run_that_is_not_to_wait_for_ever(void **state) {
   start(&run, &o, feed);
   struct result result = finish(&run);
   assert_int_equal(result.status, SL_EIO);
-  assert_told(&result, "nothing was fed for 1 s, and the feed was not ended");
+  assert_reported(&result, "no event was fed for 1 s, and the feed was not ended");
   free(result.messages);
   sl_feed_free(feed);
 }
@@ -192,13 +192,13 @@ static void assert_refused(const struct sl_options *o, const char *text) {
   FILE *file = open_memstream(&result.messages, &size);
   sl_diagnostics_print(d, file);
   fclose(file);
-  assert_told(&result, text);
+  assert_reported(&result, text);
   free(result.messages);
   sl_session_close(session);
   sl_diagnostics_free(d);
 }
 
-static void what_does_not_fit_a_feed_is_refused(void **state) {
+static void options_that_contradict_a_feed_are_refused(void **state) {
   (void)state;
   struct released released;
   const struct sl_feed_event event = event_of(0);
@@ -207,7 +207,7 @@ static void what_does_not_fit_a_feed_is_refused(void **state) {
   assert_int_equal(sl_feed_give_event(feed, &event, 0, NULL), 1);
   o.input_paths = (const char *const[]){"events.mdf", NULL};
   assert_refused(&o, "a run with a feed reads no files, such as events.mdf");
-  assert_int_equal(atomic_load(&released.count), 1); /* nobody else will take it */
+  assert_int_equal(atomic_load(&released.count), 1); /* released, because no run will take it */
   assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), SL_EINTERRUPTED);
   o.input_paths = NULL;
   assert_refused(&o, "the feed belongs to another session");
@@ -223,8 +223,8 @@ static void what_does_not_fit_a_feed_is_refused(void **state) {
   assert_refused(&o, "this run has no feed");
 }
 
-/* A plugin whose source takes a feed, too, stands first in the order of plugins. */
-static void the_source_of_a_feed_is_the_one_with_the_ports_that_are_read(void **state) {
+/* Another plugin also has a source for feeds, and precedes io in the order of plugins. */
+static void the_source_of_a_feed_is_chosen_by_the_ports_that_are_read(void **state) {
   (void)state;
   static const char *const folders[] = {FOREIGN_FOLDER, IO_FOLDER, RICH_FOLDER, NULL};
   struct run run;
@@ -247,15 +247,15 @@ static void the_source_of_a_feed_is_the_one_with_the_ports_that_are_read(void **
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(several_threads_may_give_and_wait),
-      cmocka_unit_test(the_source_of_a_feed_is_the_one_with_the_ports_that_are_read),
-      cmocka_unit_test(who_waits_for_an_entry_finds_it_delivered),
-      cmocka_unit_test(a_full_feed_takes_no_more),
-      cmocka_unit_test(bad_calls_are_refused),
-      cmocka_unit_test(a_feed_that_is_ended_at_once_is_a_run_of_no_event),
-      cmocka_unit_test(a_stopped_run_gives_everything_back),
-      cmocka_unit_test(a_run_that_fails_wakes_who_waits),
-      cmocka_unit_test(silence_ends_a_run_that_is_not_to_wait_for_ever),
-      cmocka_unit_test(what_does_not_fit_a_feed_is_refused),
+      cmocka_unit_test(the_source_of_a_feed_is_chosen_by_the_ports_that_are_read),
+      cmocka_unit_test(waiting_for_an_entry_returns_after_its_delivery),
+      cmocka_unit_test(a_full_feed_accepts_no_entry),
+      cmocka_unit_test(invalid_calls_are_refused),
+      cmocka_unit_test(a_feed_that_ends_at_once_gives_a_run_without_events),
+      cmocka_unit_test(a_stopped_run_releases_all_entries),
+      cmocka_unit_test(a_failed_run_wakes_waiting_threads),
+      cmocka_unit_test(silence_s_ends_a_run_without_new_events),
+      cmocka_unit_test(options_that_contradict_a_feed_are_refused),
   };
   return cmocka_run_group_tests(tests, make_events, free_events);
 }

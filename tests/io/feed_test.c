@@ -1,10 +1,10 @@
-/* feed_test.c: events from the program's memory: the same results as from files, whatever slices, slots and threads,
- * and what is wrong with an event or a packet. */
+/* feed_test.c: events from memory give the same results as from files, for all slices, slots and threads; invalid
+ * events and packets are reported. */
 #define _GNU_SOURCE
 #include "feed_case.h"
 #include "scratch.h"
 
-static void events_from_memory_give_what_their_file_gives(void **state) {
+static void events_from_memory_give_the_results_of_their_file(void **state) {
   (void)state;
   const uint32_t slice_events[] = {1, 7, 1000}, entries_max[] = {1, 10, 0};
   const uint64_t digest = digest_of_file(1);
@@ -28,7 +28,7 @@ static void events_from_memory_give_what_their_file_gives(void **state) {
   }
 }
 
-static void packets_give_the_same_and_may_stand_among_events(void **state) {
+static void packets_mixed_with_events_give_the_same_results(void **state) {
   (void)state;
   for (uint32_t packets_first = 0; packets_first < 2; packets_first++) {
     struct released released;
@@ -61,8 +61,8 @@ static void packets_give_the_same_and_may_stand_among_events(void **state) {
   }
 }
 
-/* The feed has them all before the run begins, so that they are taken in windows of more than one size. */
-static void many_events_are_those_of_several_passes(void **state) {
+/* The feed holds all events before the run begins, so that windows of several sizes are taken. */
+static void many_events_give_the_results_of_several_passes(void **state) {
   (void)state;
   enum { PASSES = 9 };
   const uint64_t digest = digest_of_file(PASSES);
@@ -84,7 +84,7 @@ static void many_events_are_those_of_several_passes(void **state) {
   }
 }
 
-static void a_packet_may_begin_and_end_anywhere_in_slices(void **state) {
+static void a_packet_may_begin_and_end_within_slices(void **state) {
   (void)state;
   const uint64_t digest = digest_of_file(2);
   const uint32_t threads[] = {1, 2, 5}, slice_events[] = {1000, 33, 64};
@@ -109,7 +109,7 @@ static void a_packet_may_begin_and_end_anywhere_in_slices(void **state) {
   }
 }
 
-static void a_copy_of_the_raw_events_is_theirs(void **state) {
+static void a_copy_of_the_fed_events_gives_the_same_results(void **state) {
   (void)state;
   char path[SCRATCH_PATH_MAX];
   struct run run;
@@ -144,7 +144,7 @@ static void slices_of_a_feed_can_be_repeated(void **state) {
   sl_feed_free(feed);
 }
 
-static void the_first_events_may_be_all_that_is_wanted(void **state) {
+static void a_run_may_take_only_the_first_events(void **state) {
   (void)state;
   struct released released;
   struct run run;
@@ -162,8 +162,8 @@ static void the_first_events_may_be_all_that_is_wanted(void **state) {
   sl_feed_free(feed);
 }
 
-/* An event that cannot be read is one with an error, and so are those of a packet. */
-static void bad_events_are_told_with_their_place(void **state) {
+/* An event that cannot be read is an event with an error, and so are all events of an unreadable packet. */
+static void bad_events_are_reported_with_their_index(void **state) {
   (void)state;
   static const struct sl_feed_block null_block = {NULL, 4, 1, 9, 1}, tae = {"12345678", 8, 1, 48, 1};
   static uint8_t large[70000];
@@ -174,7 +174,7 @@ static void bad_events_are_told_with_their_place(void **state) {
   const struct sl_options o = options_of(feed_count_graph);
   struct sl_feed *feed = new_feed(&released, 0);
   struct bytes packet = packet_of(0, PACKET_EVENTS);
-  packet.data[8] ^= 1; /* its list names another source than the block */
+  packet.data[8] ^= 1; /* the packet header lists another source than the block */
   start(&run, &o, feed);
   for (uint32_t i = 0; i < 4; i++) {
     const struct sl_feed_event good = event_of(i), event = {.size = sizeof event,
@@ -191,21 +191,23 @@ static void bad_events_are_told_with_their_place(void **state) {
   sl_feed_end(feed);
   struct result result = finish(&run);
   assert_int_equal(result.status, SL_OK);
-  assert_told(&result, "entry 1 of the feed (event 700): bank 0 (type 9, source 1): no data for its 4 bytes");
-  assert_told(&result, "entry 3 of the feed (event 701): bank 0 (type 9, source 2): 70000 bytes, a raw bank may have");
-  assert_told(&result, "entry 5 of the feed (event 702): bank 0 is the header of a TAE window");
-  assert_told(&result, "entry 7 of the feed (event 703): the event has no banks");
-  assert_told(&result, "entry 8 of the feed (events 5000 to 5039): block 0 of the packet: source 0x");
-  assert_told(&result, "the packet has 100 bytes, its header says ");
-  assert_told(&result, "entry 10 of the feed (event 10): a packet of 3 bytes has no room for its header");
+  assert_reported(&result, "entry 1 of the feed (event 700): bank 0 (type 9, source 1): no data for its 4 bytes");
+  assert_reported(
+      &result,
+      "entry 3 of the feed (event 701): bank 0 (type 9, source 2): 70000 bytes, more than the 65527 of a raw bank");
+  assert_reported(&result, "entry 5 of the feed (event 702): bank 0 is the header of a TAE record");
+  assert_reported(&result, "entry 7 of the feed (event 703): the event has no banks");
+  assert_reported(&result, "entry 8 of the feed (events 5000 to 5039): block 0 of the packet: source 0x");
+  assert_reported(&result, "the packet has 100 bytes, but its header gives ");
+  assert_reported(&result, "entry 10 of the feed (event 10): a packet of 3 bytes is shorter than its header");
   assert_int_equal(atomic_load(&released.count), 11);
   free(result.messages);
   bytes_free(&packet);
   sl_feed_free(feed);
 }
 
-/* Without ODIN the program says who an event is. */
-static void an_event_without_odin_has_the_programs_number(void **state) {
+/* Without ODIN the event has the run and number given by the program. */
+static void an_event_without_odin_has_the_number_given_by_the_program(void **state) {
   (void)state;
   static uint8_t bytes[4000 * 4];
   const struct sl_feed_block block = {bytes, sizeof bytes, 1, 9, 1};
@@ -214,7 +216,7 @@ static void an_event_without_odin_has_the_programs_number(void **state) {
                                       .block_count = 2,
                                       .blocks = two,
                                       .number = 99,
-                                      .run = 12}; /* more words than one may have */
+                                      .run = 12}; /* more words than an event may have */
   struct run run;
   const struct sl_options o = options_of(feed_count_graph);
   struct sl_feed *feed = sl_feed_new(NULL);
@@ -227,22 +229,22 @@ static void an_event_without_odin_has_the_programs_number(void **state) {
   assert_int_equal(result.status, SL_OK);
   assert_int_equal(result.events, 2);
   assert_int_equal(result.error_events, 1);
-  assert_told(&result, "entry 0 of the feed (event 99): has 8000 words of rich, an event may have 4096");
+  assert_reported(&result, "entry 0 of the feed (event 99): has 8000 words of rich, an event may have 4096");
   free(result.messages);
   sl_feed_free(feed);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(events_from_memory_give_what_their_file_gives),
-      cmocka_unit_test(packets_give_the_same_and_may_stand_among_events),
-      cmocka_unit_test(many_events_are_those_of_several_passes),
-      cmocka_unit_test(a_packet_may_begin_and_end_anywhere_in_slices),
-      cmocka_unit_test(a_copy_of_the_raw_events_is_theirs),
+      cmocka_unit_test(events_from_memory_give_the_results_of_their_file),
+      cmocka_unit_test(packets_mixed_with_events_give_the_same_results),
+      cmocka_unit_test(many_events_give_the_results_of_several_passes),
+      cmocka_unit_test(a_packet_may_begin_and_end_within_slices),
+      cmocka_unit_test(a_copy_of_the_fed_events_gives_the_same_results),
       cmocka_unit_test(slices_of_a_feed_can_be_repeated),
-      cmocka_unit_test(the_first_events_may_be_all_that_is_wanted),
-      cmocka_unit_test(bad_events_are_told_with_their_place),
-      cmocka_unit_test(an_event_without_odin_has_the_programs_number),
+      cmocka_unit_test(a_run_may_take_only_the_first_events),
+      cmocka_unit_test(bad_events_are_reported_with_their_index),
+      cmocka_unit_test(an_event_without_odin_has_the_number_given_by_the_program),
   };
   return cmocka_run_group_tests(tests, make_events, free_events);
 }

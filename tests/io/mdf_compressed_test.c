@@ -1,4 +1,4 @@
-/* mdf_compressed_test.c: what io.mdf_source makes of records with compressed bodies. */
+/* mdf_compressed_test.c: io.mdf_source on records with compressed bodies. */
 #include "source_driver.h"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static void assert_message(const char *text) {
   if (!strstr(driver.messages, text)) fail_msg("no message holds \"%s\"; they are:\n%s", text, driver.messages);
 }
 
-/* Event `index` is sound, and of that number. */
+/* Checks that event `index` is sound and has the number. */
 static void assert_sound(uint32_t index, uint64_t number) {
   assert_true(index < driver.seen_count);
   assert_int_equal(driver.seen[index].event.error, SL_EVENT_OK);
@@ -58,14 +58,14 @@ static void compressed_events_equal_plain_ones(void **state) {
   bytes_free(&body);
 }
 
-/* What real files have: a factor of 0, whatever the ratio. */
-static void expansion_factor_is_a_hint_and_one_warning_says_that_it_is_wrong(void **state) {
+/* Real files have a factor of 0, whatever the ratio is. */
+static void wrong_expansion_factor_is_one_warning(void **state) {
   (void)state;
   for (uint32_t codec = WITH_ZLIB; codec <= WITH_ZSTD; codec++) {
     struct bytes file = {0}, body = large_body();
     for (int i = 0; i < 3; i++)
       add_record(&file, &body, &(struct record_style){.version = 3, .codec = codec, .expansion = 0});
-    assert_true(file.size < 2 * body.size); /* of three records: each is more than 1.5 times smaller than its body */
+    assert_true(file.size < 2 * body.size); /* three records, each less than 2/3 of its body */
     driver_set(&driver, "passes", 2);
     assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
     assert_int_equal(driver.seen_count, 6);
@@ -74,14 +74,14 @@ static void expansion_factor_is_a_hint_and_one_warning_says_that_it_is_wrong(voi
       assert_int_equal(driver.seen[i].words[DRIVER_velo_clusters], 1200);
     }
     assert_message("warning: ");
-    assert_message("(factor 1), and the body has 5088; the factor is only a hint");
+    assert_message("(factor 1), but the body has 5088; the factor is only a hint");
     assert_null(strstr(strstr(driver.messages, "factor 1") + 1, "factor 1"));
     bytes_free(&file);
     bytes_free(&body);
   }
 }
 
-static void body_beyond_the_property_is_too_large_and_says_why(void **state) {
+static void body_larger_than_the_property_is_too_large_with_its_reason(void **state) {
   (void)state;
   struct bytes file = {0}, body = large_body();
   add_record(&file, &body, &(struct record_style){.version = 3, .codec = WITH_ZLIB, .expansion = 15});
@@ -91,7 +91,7 @@ static void body_beyond_the_property_is_too_large_and_says_why(void **state) {
   assert_int_equal(driver.seen_count, 2);
   assert_int_equal(driver.seen[0].event.error, SL_EVENT_TOO_LARGE);
   assert_message(
-      "too large: the body has 5088 bytes uncompressed, one may have 5087 (a higher uncompressed_bytes "
+      "too large: the body has 5088 bytes uncompressed, the limit is 5087 (a higher uncompressed_bytes "
       "allows more)");
   assert_sound(1, 3);
   driver_set(&driver, "uncompressed_bytes", (double)body.size);
@@ -123,8 +123,8 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
       CASE(compressed_events_equal_plain_ones),
-      CASE(expansion_factor_is_a_hint_and_one_warning_says_that_it_is_wrong),
-      CASE(body_beyond_the_property_is_too_large_and_says_why),
+      CASE(wrong_expansion_factor_is_one_warning),
+      CASE(body_larger_than_the_property_is_too_large_with_its_reason),
       CASE(broken_compressed_bodies_are_corrupt_events),
   };
   return cmocka_run_group_tests_name("mdf_compressed", tests, NULL, NULL);

@@ -1,9 +1,8 @@
-/* mdf_damage_test.c: io.mdf_source on damaged files. Whatever is done to a file, the source neither crashes nor hangs,
- * and every event whose bytes were not touched comes out as before.
+/* mdf_damage_test.c: io.mdf_source on damaged files must neither crash nor hang, and must deliver every event of an
+ * undamaged record unchanged.
  *
- * Files: records made by hand, and where there is shared data a few banks of each event of the LHCb sample, and the
- * sample as it is.
- */
+ * Files: records made by the test; if the shared data are present, also a few banks of each event of the LHCb sample,
+ * and the whole sample. */
 #include "damage.h"
 
 #include <setjmp.h>
@@ -24,7 +23,7 @@ static struct original original_by_hand(void) {
   return o;
 }
 
-/* The first banks of the types that the source knows, of each event of the sample. */
+/* Copies, for each event of the sample, the first banks of the types that the source reads. */
 static struct original original_from_sample(const struct bytes *sample) {
   enum { BANKS_MAX = 12 };
   struct original o = {.driver = &driver};
@@ -47,7 +46,7 @@ static struct original original_from_sample(const struct bytes *sample) {
   return o;
 }
 
-/* After one changed byte there are as many events as before, and exactly one of them is bad, at its place. */
+/* After one changed byte, the number of events is unchanged, and exactly the damaged one has an error. */
 static int survives_flip(const struct original *o, const struct damage *d) {
   if (!survives(o, d) || o->driver->seen_count != o->record_count) return 0;
   for (uint32_t i = 0; i < o->record_count; i++) {
@@ -68,7 +67,7 @@ static void small_buffers(void) {
   }
 }
 
-static void one_changed_byte_costs_exactly_its_event(void **state) {
+static void one_changed_byte_loses_only_its_event(void **state) {
   (void)state;
   small_buffers();
   struct original o = original_by_hand();
@@ -76,7 +75,7 @@ static void one_changed_byte_costs_exactly_its_event(void **state) {
   bytes_free(&o.file);
 }
 
-static void damaged_stretch_costs_only_the_events_that_it_touches(void **state) {
+static void damaged_range_loses_only_the_events_in_it(void **state) {
   (void)state;
   small_buffers();
   struct original o = original_by_hand();
@@ -84,7 +83,7 @@ static void damaged_stretch_costs_only_the_events_that_it_touches(void **state) 
   bytes_free(&o.file);
 }
 
-static void real_banks_survive_the_same(void **state) {
+static void damage_to_real_banks_loses_only_the_damaged_events(void **state) {
   (void)state;
   if (!sample.size) skip();
   small_buffers();
@@ -94,14 +93,14 @@ static void real_banks_survive_the_same(void **state) {
   bytes_free(&o.file);
 }
 
-static void every_prefix_gives_the_records_that_it_holds(void **state) {
+static void every_prefix_gives_the_records_that_it_contains(void **state) {
   (void)state;
   if (!sample.size) skip();
   struct original o = {.driver = &driver, .file = sample};
   driver_set(&driver, "checksum", 0);
   original_read(&o);
   for (uint32_t cut = 0; cut <= 1000; cut++) {
-    /* Evenly spread, then close around the ends of records. */
+    /* Cuts evenly spread, then close to the ends of records. */
     size_t size = sample.size * cut / 800;
     if (cut > 800) size = o.begin[1 + (cut - 801) / 40] + (cut - 801) % 40 * 3 - 60;
     if (size > sample.size) size = sample.size;
@@ -136,10 +135,10 @@ int main(void) {
   sample = shared_file("lhcb/minbias.mdf");
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      CASE(one_changed_byte_costs_exactly_its_event),
-      CASE(damaged_stretch_costs_only_the_events_that_it_touches),
-      CASE(real_banks_survive_the_same),
-      CASE(every_prefix_gives_the_records_that_it_holds),
+      CASE(one_changed_byte_loses_only_its_event),
+      CASE(damaged_range_loses_only_the_events_in_it),
+      CASE(damage_to_real_banks_loses_only_the_damaged_events),
+      CASE(every_prefix_gives_the_records_that_it_contains),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   bytes_free(&sample);

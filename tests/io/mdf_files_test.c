@@ -1,4 +1,4 @@
-/* mdf_files_test.c: io.mdf_source on files that cannot be read, or that others change while it reads them. */
+/* mdf_files_test.c: io.mdf_source on files that cannot be read, or that change while they are read. */
 #define _GNU_SOURCE
 #include "mdf_source_case.h"
 #include "scratch.h"
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void inputs_that_cannot_be_read_are_errors_that_name_them(void **state) {
+static void inputs_that_cannot_be_read_are_named_in_errors(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 2);
   struct memory_file good = memory_file_new(file.data, file.size);
@@ -18,7 +18,7 @@ static void inputs_that_cannot_be_read_are_errors_that_name_them(void **state) {
   assert_int_equal(driver_run(&driver, missing, 4), SL_EIO);
   assert_message("error: /nonexistent/x.mdf: No such file or directory");
   assert_message("error: /tmp: Is a directory");
-  assert_message("error: /dev/null: is no regular file and no pipe, as events are read from");
+  assert_message("error: /dev/null: is neither a regular file nor a pipe");
   const char *const wrong[] = {good.path, text.path};
   assert_int_equal(driver_run(&driver, wrong, 2), SL_EFORMAT);
   assert_message("is not an MDF file: no record header in its 42 bytes");
@@ -52,11 +52,11 @@ static void file_that_shrinks_while_it_is_read_ends_the_run(void **state) {
   bytes_free(&file);
 }
 
-static void file_that_shrinks_within_a_slice_ends_the_run_too(void **state) {
+static void file_that_shrinks_within_a_slice_ends_the_run(void **state) {
   (void)state;
   for (uint32_t with_checksum = 0; with_checksum <= 1; with_checksum++) {
     struct bytes file = simple_file(1, 1000);
-    file.data[48] ^= 1; /* which the source reports while the slice is filled; then the file shrinks */
+    file.data[48] ^= 1; /* the source reports this while it fills the slice; then the file shrinks */
     struct memory_file f = memory_file_new(file.data, file.size);
     const char *const paths[] = {f.path};
     driver_set(&driver, "checksum", with_checksum);
@@ -65,7 +65,7 @@ static void file_that_shrinks_within_a_slice_ends_the_run_too(void **state) {
     driver.context = &f;
     assert_int_equal(driver_run(&driver, paths, 1), SL_EIO);
     assert_message("to 5000 bytes while it was being read");
-    assert_int_equal(driver.seen_count, 0); /* none of them is known to be as it was */
+    assert_int_equal(driver.seen_count, 0); /* none of them is certain to be unchanged */
     assert_null(strstr(strstr(driver.messages, "to 5000 bytes"), "corrupt"));
     memory_file_free(&f);
     bytes_free(&file);
@@ -95,7 +95,7 @@ static void file_that_grows_is_read_to_its_size_at_the_start(void **state) {
   bytes_free(&file);
 }
 
-static void handler_of_lost_pages_is_gone_with_the_files(void **state) {
+static void handler_of_lost_pages_is_removed_with_the_last_file(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 5);
   struct sigaction before, after;
@@ -106,7 +106,7 @@ static void handler_of_lost_pages_is_gone_with_the_files(void **state) {
   bytes_free(&file);
 }
 
-/* Writes five events to a new file; the driver's context is its path. */
+/* Writes five events to a new file; the context of the driver is its path. */
 static struct bytes five_events_in(char path[SCRATCH_PATH_MAX]) {
   struct bytes file = simple_file(1, 5);
   scratch_file(path);
@@ -120,7 +120,7 @@ static struct bytes five_events_in(char path[SCRATCH_PATH_MAX]) {
 
 static void remove_file(void *path) { (void)unlink(path); }
 
-static void file_that_vanishes_before_its_turn_ends_the_run(void **state) {
+static void file_that_is_removed_before_it_is_opened_ends_the_run(void **state) {
   (void)state;
   char path[SCRATCH_PATH_MAX];
   struct bytes file = five_events_in(path);
@@ -148,12 +148,12 @@ static void unlinked_file_is_read_to_its_end(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CASE(inputs_that_cannot_be_read_are_errors_that_name_them),
+      CASE(inputs_that_cannot_be_read_are_named_in_errors),
       CASE(file_that_shrinks_while_it_is_read_ends_the_run),
-      CASE(file_that_shrinks_within_a_slice_ends_the_run_too),
+      CASE(file_that_shrinks_within_a_slice_ends_the_run),
       CASE(file_that_grows_is_read_to_its_size_at_the_start),
-      CASE(handler_of_lost_pages_is_gone_with_the_files),
-      CASE(file_that_vanishes_before_its_turn_ends_the_run),
+      CASE(handler_of_lost_pages_is_removed_with_the_last_file),
+      CASE(file_that_is_removed_before_it_is_opened_ends_the_run),
       CASE(unlinked_file_is_read_to_its_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

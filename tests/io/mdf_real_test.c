@@ -1,5 +1,5 @@
-/* mdf_real_test.c: io.mdf_source on real events, against figures of an independent reader and of the samples'
- * descriptions. Skipped where there is no shared data. */
+/* mdf_real_test.c: io.mdf_source on real events, compared with values of an independent reader and with the
+ * descriptions of the samples. Skipped if the shared data are absent. */
 #include "format/mdf.h"
 #include "source_driver.h"
 
@@ -40,10 +40,10 @@ static void records_and_checksums_are_as_published(void **state) {
   assert_int_equal(count, FIGURES);
 }
 
-/* The banks of one type in a record, read without the code that is tested. */
+/* Sums over the banks of one type in a record, read without the tested code. */
 struct bank_sums {
-  uint32_t first_word;                 /* of the first of them */
-  uint32_t first_words, payload_words; /* sums */
+  uint32_t first_word;                 /* first word of the first bank */
+  uint32_t first_words, payload_words; /* sums over all banks */
 };
 
 static struct bank_sums sum_banks(size_t offset, uint8_t type) {
@@ -79,7 +79,7 @@ static void banks_arrive_with_the_published_numbers(void **state) {
     assert_int_equal(s->banks[DRIVER_velo_clusters], 208);
     assert_int_equal(s->banks[DRIVER_velo_superpixels], 208);
     assert_int_equal(s->banks[DRIVER_mc_vertices], 1);
-    /* Each VELO bank begins with the number of its words: one a retina cluster, one a group of super-pixels. */
+    /* Each VELO bank begins with the number of its words: one per retina cluster, or one per group of super-pixels. */
     const struct bank_sums clusters = sum_banks(s->event.offset, 73), superpixels = sum_banks(s->event.offset, 63);
     assert_int_equal(clusters.first_words, figures[i].clusters);
     assert_int_equal(clusters.payload_words, clusters.first_words + 208);
@@ -93,7 +93,7 @@ static void banks_arrive_with_the_published_numbers(void **state) {
   assert_string_equal(driver.messages, "");
 }
 
-static void velo_sample_is_read_whole(void **state) {
+static void velo_sample_is_read_completely(void **state) {
   (void)state;
   if (!velo_sample.size) skip();
   driver.events_max = 64;
@@ -135,7 +135,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(records_and_checksums_are_as_published),
       CASE(banks_arrive_with_the_published_numbers),
-      CASE(velo_sample_is_read_whole),
+      CASE(velo_sample_is_read_completely),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   bytes_free(&minbias);

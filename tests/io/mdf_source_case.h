@@ -1,4 +1,4 @@
-/* mdf_source_case.h: what the tests of io.mdf_source share. */
+/* mdf_source_case.h: shared by the tests of io.mdf_source. */
 #ifndef TEST_MDF_SOURCE_CASE_H
 #define TEST_MDF_SOURCE_CASE_H
 
@@ -37,7 +37,7 @@ static inline struct bytes simple_file(uint64_t first, uint32_t count) {
   return file;
 }
 
-/* Events [begin, end) are sound and numbered from `number`. */
+/* Checks that the events [begin, end) are sound and numbered from `number`. */
 static inline void assert_numbered(uint32_t begin, uint32_t end, uint64_t number) {
   assert_true(end <= driver.seen_count);
   for (uint32_t i = begin; i < end; i++) {

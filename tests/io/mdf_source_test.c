@@ -1,9 +1,9 @@
-/* mdf_source_test.c: what io.mdf_source makes of the contents of files, good and bad. */
+/* mdf_source_test.c: io.mdf_source on sound and damaged contents. */
 #include "mdf_source_case.h"
 
 /* ------------------------------------------------------------------------------------------------ good files */
 
-static void events_come_in_order_whatever_the_slice(void **state) {
+static void events_are_in_order_for_every_slice_size(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 101);
   uint64_t digests[101];
@@ -25,8 +25,8 @@ static void events_come_in_order_whatever_the_slice(void **state) {
   bytes_free(&file);
 }
 
-/* Long and short ones, so that windows end at their limits of bytes and of records, with a fault of each kind that
- * moves what comes after it: a checksum, a header copied into a record, bytes that are missing. */
+/* Long and short records, so that windows end at their limits of bytes and of records, with each kind of fault that
+ * moves later records: a wrong checksum, a header copied into a record, missing bytes. */
 static struct bytes many_records(void) {
   enum { LONG_BANK = 60000, LONG_BANKS = 3, RECORDS = 300, LONG_RECORDS = 60 };
   static const uint8_t zeros[LONG_BANK];
@@ -38,15 +38,15 @@ static struct bytes many_records(void) {
     add_clusters(&body, 0, 3, i);
     for (uint32_t k = 0; i < LONG_RECORDS && k < LONG_BANKS; k++) add_bank(&body, 255, 1, 0, zeros, LONG_BANK);
     const size_t at = add_record(&file, &body, &style);
-    if (i % 50 == 31) file.data[at + 60] ^= 4;                     /* of one with a checksum */
-    if (i == 111) memcpy(file.data + at + 60, file.data + at, 48); /* a header within another's record */
-    if (i == 150) file.size -= 8;                                  /* its end is missing */
+    if (i % 50 == 31) file.data[at + 60] ^= 4;                     /* in a record with a checksum */
+    if (i == 111) memcpy(file.data + at + 60, file.data + at, 48); /* a header within another record */
+    if (i == 150) file.size -= 8;                                  /* the end of the record is missing */
     bytes_free(&body);
   }
   return file;
 }
 
-static void workers_change_nothing(void **state) {
+static void results_do_not_depend_on_workers(void **state) {
   (void)state;
   struct bytes file = many_records();
   static const uint32_t workers[] = {1, 2, 8};
@@ -101,7 +101,7 @@ static void header_versions_give_run_and_number(void **state) {
   bytes_free(&none);
 }
 
-static void other_banks_and_the_daq_status_bank_are_passed_over(void **state) {
+static void other_banks_and_the_daq_status_bank_are_skipped(void **state) {
   (void)state;
   struct bytes file = {0}, body = {0}, bare = {0};
   add_bank(&body, 15, 16, 0, "a status bank in front of the others, 48 bytes..", 48);
@@ -169,7 +169,7 @@ static void several_files_and_passes_are_one_stream(void **state) {
   struct bytes contents[3] = {simple_file(1, 5), {0}, simple_file(6, 3)};
   struct memory_file files[3];
   const char *paths[3];
-  contents[0].data[contents[0].size - 40] ^= 1; /* event 5 has a wrong checksum, in each pass */
+  contents[0].data[contents[0].size - 40] ^= 1; /* event 5 has a wrong checksum in each pass */
   for (int i = 0; i < 3; i++) {
     files[i] = memory_file_new(contents[i].data, contents[i].size);
     paths[i] = files[i].path;
@@ -186,10 +186,10 @@ static void several_files_and_passes_are_one_stream(void **state) {
     assert_int_equal(driver.seen[8 * pass + 5].event.offset, 0);
   }
   assert_int_equal(driver.seen[3].slice, driver.seen[0].slice);
-  assert_int_equal(driver.seen[8].slice, 2); /* slices go on from file to file and pass to pass */
+  assert_int_equal(driver.seen[8].slice, 2); /* slices continue across files and passes */
   assert_message("is empty");
   assert_int_equal(driver.progress_done, 3 * (contents[0].size + contents[2].size));
-  assert_null(strstr(strstr(driver.messages, "checksum") + 1, "checksum")); /* said once, in the first pass */
+  assert_null(strstr(strstr(driver.messages, "checksum") + 1, "checksum")); /* reported once, in the first pass */
   for (int i = 0; i < 3; i++) {
     memory_file_free(&files[i]);
     bytes_free(&contents[i]);
@@ -198,11 +198,11 @@ static void several_files_and_passes_are_one_stream(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ budgets */
 
-static void slice_ends_where_a_budget_is_used_up(void **state) {
+static void slice_ends_when_a_budget_is_used_up(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 20);
   driver.events_max = 64;
-  driver.bank_capacity[DRIVER_velo_clusters] = 8; /* two events of three banks */
+  driver.bank_capacity[DRIVER_velo_clusters] = 8; /* room for two events of three banks */
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
   assert_int_equal(driver.seen_count, 20);
   assert_numbered(0, 20, 1);
@@ -215,7 +215,7 @@ static void slice_ends_where_a_budget_is_used_up(void **state) {
   bytes_free(&file);
 }
 
-static void event_that_fits_no_slice_is_too_large_and_says_why(void **state) {
+static void event_that_fits_no_slice_is_too_large_with_its_reason(void **state) {
   (void)state;
   struct bytes file = {0}, body = {0};
   add_simple_record(&file, 1);
@@ -243,20 +243,20 @@ static void event_that_fits_no_slice_is_too_large_and_says_why(void **state) {
   bytes_free(&body);
 }
 
-static void kinds_that_nobody_reads_take_no_room(void **state) {
+static void kinds_that_are_not_read_take_no_memory(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 10);
   driver.events_max = 64;
-  driver.unwanted[DRIVER_velo_clusters] = 1;
+  driver.not_read[DRIVER_velo_clusters] = 1;
   driver.bank_capacity[DRIVER_velo_clusters] = driver.word_capacity[DRIVER_velo_clusters] = 0;
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
   assert_int_equal(driver.seen_count, 10);
   assert_int_equal(driver.slices, 1);
   assert_int_equal(driver.seen[9].event.number, 10);
   assert_int_equal(driver.seen[9].banks[DRIVER_odin], 1);
-  assert_int_equal(driver.absent_kinds, DRIVER_KINDS - 2); /* ODIN is there, clusters are not asked for */
-  /* Words are bounded even if only the banks' headers are read: other capacities derive from this one. */
-  driver.unwanted[DRIVER_velo_clusters] = 2;
+  assert_int_equal(driver.absent_kinds, DRIVER_KINDS - 2); /* ODIN is present, clusters are not read */
+  /* The number of words is limited even if only the bank headers are read, because other capacities derive from it. */
+  driver.not_read[DRIVER_velo_clusters] = 2;
   driver.bank_capacity[DRIVER_velo_clusters] = 100;
   driver.word_capacity[DRIVER_velo_clusters] = 87;
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
@@ -268,7 +268,7 @@ static void kinds_that_nobody_reads_take_no_room(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ bad files */
 
-static void wrong_checksum_is_a_corrupt_event_and_the_run_goes_on(void **state) {
+static void wrong_checksum_is_a_corrupt_event_and_the_run_continues(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 60);
   uint32_t length;
@@ -279,7 +279,7 @@ static void wrong_checksum_is_a_corrupt_event_and_the_run_goes_on(void **state) 
   assert_numbered(0, 1, 1);
   assert_int_equal(driver.seen[1].event.error, SL_EVENT_CORRUPT);
   assert_int_equal(driver.seen[1].event.offset, length);
-  assert_int_equal(driver.seen[1].event.number, 1); /* its place: what it holds cannot be trusted */
+  assert_int_equal(driver.seen[1].event.number, 1); /* its index in the file, because its contents are damaged */
   assert_numbered(2, 60, 3);
   char text[64];
   snprintf(text, sizeof text, "record at byte %u (event 1): the checksum is 0x", length);
@@ -291,7 +291,7 @@ static void wrong_checksum_is_a_corrupt_event_and_the_run_goes_on(void **state) 
   bytes_free(&file);
 }
 
-static void broken_banks_are_a_corrupt_event_without_checksum_too(void **state) {
+static void broken_banks_are_a_corrupt_event_also_without_checksum(void **state) {
   (void)state;
   for (int no_checksum = 0; no_checksum < 2; no_checksum++) {
     struct bytes file = simple_file(1, 3);
@@ -332,7 +332,7 @@ static void record_without_banks_or_with_a_mep_is_corrupt(void **state) {
   bytes_free(&file);
 }
 
-static void lost_place_is_one_corrupt_event(void **state) {
+static void skipped_bytes_are_one_corrupt_event(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 10);
   uint32_t first, second;
@@ -349,7 +349,7 @@ static void lost_place_is_one_corrupt_event(void **state) {
   bytes_free(&file);
 }
 
-/* A header of another record, written over the end of one, whose length happens to lead to a sound place. */
+/* The header of another record overwrites the end of a record; its length happens to lead to a sound record. */
 static void copied_header_hides_no_record(void **state) {
   (void)state;
   struct bytes file = {0};
@@ -359,7 +359,7 @@ static void copied_header_hides_no_record(void **state) {
   const uint32_t length = (uint32_t)(offsets[4] - at);
   memcpy(file.data + at, file.data, 48);
   for (int i = 0; i < 3; i++) memcpy(file.data + at + (size_t)(4 * i), &length, 4);
-  memset(file.data + offsets[1], 0, 20); /* so that the search meets the copy first */
+  memset(file.data + offsets[1], 0, 20); /* the search then finds the copy first */
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size), 0);
   assert_numbered(0, 1, 1);
   assert_int_equal(driver.seen[1].event.error, SL_EVENT_CORRUPT);
@@ -368,7 +368,7 @@ static void copied_header_hides_no_record(void **state) {
   bytes_free(&file);
 }
 
-static void truncated_record_is_an_event_of_its_own_kind(void **state) {
+static void truncated_record_is_a_truncated_event(void **state) {
   (void)state;
   struct bytes file = simple_file(1, 3);
   assert_int_equal(driver_run_bytes(&driver, file.data, file.size - 1), 0);
@@ -407,22 +407,22 @@ static void kinds_of_faults_differ_in_their_format(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CASE(events_come_in_order_whatever_the_slice),
-      CASE(workers_change_nothing),
+      CASE(events_are_in_order_for_every_slice_size),
+      CASE(results_do_not_depend_on_workers),
       CASE(header_versions_give_run_and_number),
-      CASE(other_banks_and_the_daq_status_bank_are_passed_over),
+      CASE(other_banks_and_the_daq_status_bank_are_skipped),
       CASE(payload_padding_is_zero),
       CASE(tae_record_is_its_central_crossing),
       CASE(several_files_and_passes_are_one_stream),
-      CASE(slice_ends_where_a_budget_is_used_up),
-      CASE(event_that_fits_no_slice_is_too_large_and_says_why),
-      CASE(kinds_that_nobody_reads_take_no_room),
-      CASE(wrong_checksum_is_a_corrupt_event_and_the_run_goes_on),
-      CASE(broken_banks_are_a_corrupt_event_without_checksum_too),
+      CASE(slice_ends_when_a_budget_is_used_up),
+      CASE(event_that_fits_no_slice_is_too_large_with_its_reason),
+      CASE(kinds_that_are_not_read_take_no_memory),
+      CASE(wrong_checksum_is_a_corrupt_event_and_the_run_continues),
+      CASE(broken_banks_are_a_corrupt_event_also_without_checksum),
       CASE(record_without_banks_or_with_a_mep_is_corrupt),
-      CASE(lost_place_is_one_corrupt_event),
+      CASE(skipped_bytes_are_one_corrupt_event),
       CASE(copied_header_hides_no_record),
-      CASE(truncated_record_is_an_event_of_its_own_kind),
+      CASE(truncated_record_is_a_truncated_event),
       CASE(strict_ends_the_run_at_a_bad_event),
       CASE(kinds_of_faults_differ_in_their_format),
   };

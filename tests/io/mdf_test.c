@@ -1,4 +1,4 @@
-/* mdf_test.c: the parts of the MDF reader that work on memory: records, banks, checksums, decompression. */
+/* mdf_test.c: the parts of the MDF reader that read from memory: records, banks, checksums, decompression. */
 #include "format/mdf.h"
 
 #include "format/mdf_checksum.h"
@@ -23,7 +23,7 @@ static uint32_t random_u32(void) {
 static void checksum_follows_its_definition(void **state) {
   (void)state;
   assert_int_equal(mdf_checksum((const uint8_t *)"", 0), 0);
-  /* Jenkins' published values for bytes below 128, where signed and unsigned agree. */
+  /* Published values of Jenkins, for bytes below 128, where signed and unsigned bytes agree. */
   assert_int_equal(mdf_checksum((const uint8_t *)"a", 1), 0xca2e9442);
   assert_int_equal(mdf_checksum((const uint8_t *)"The quick brown fox jumps over the lazy dog", 43), 0x519e91f5);
   uint8_t all[256];
@@ -40,7 +40,7 @@ static void hasher_agrees_with_single_checksums_for_all_lengths(void **state) {
   mdf_hasher_reset(&h);
   uint32_t pushed = 0, hash;
   for (uint32_t taken = 0; taken < JOBS; taken++) {
-    const uint32_t ahead = 1 + taken % MDF_HASH_JOBS; /* also with few jobs in flight */
+    const uint32_t ahead = 1 + taken % MDF_HASH_JOBS; /* also with few pending jobs */
     while (pushed < JOBS && !mdf_hasher_is_full(&h) && pushed < taken + ahead) {
       const uint8_t *begin = bytes + pushed * LENGTH_MAX;
       mdf_hasher_push(&h, pushed, begin, pushed * 7919 % LENGTH_MAX);
@@ -101,7 +101,7 @@ static void banks_are_walked_to_the_exact_end(void **state) {
   bytes_free(&body);
 }
 
-static void broken_banks_are_faults_that_say_where(void **state) {
+static void broken_banks_are_faults_with_their_offset(void **state) {
   (void)state;
   static const struct {
     uint8_t byte, value;
@@ -131,7 +131,7 @@ static void broken_banks_are_faults_that_say_where(void **state) {
   }
 }
 
-static void every_codec_gives_the_body_back(void **state) {
+static void every_codec_restores_the_body(void **state) {
   (void)state;
   struct bytes body = {0};
   add_odin(&body, 7, 1, 2);
@@ -150,7 +150,7 @@ static void every_codec_gives_the_body_back(void **state) {
     assert_int_equal(mdf_decompress(&d, file.data + 48, stored, &bytes, &fault), 0);
     assert_int_equal(bytes, body.size);
     assert_memory_equal(d.bytes, body.data, bytes);
-    /* Cut, larger than allowed, grown, of another codec: faults, never more than that. */
+    /* Truncated, larger than allowed, grown, unknown codec: each must be a fault. */
     assert_int_equal(mdf_decompress(&d, file.data + 48, stored - 1, &bytes, &fault), -1);
     assert_int_equal(fault.kind, MDF_FAULT_BLOCK);
     d.limit = bytes - 1;
@@ -171,7 +171,7 @@ static void every_codec_gives_the_body_back(void **state) {
   bytes_free(&body);
 }
 
-/* A block that claims more than its codec could make of its bytes, and a true one of the least that compress to it. */
+/* A block with a size that its codec cannot produce, and a valid block with the highest compression ratio. */
 static void compression_bombs_take_no_memory(void **state) {
   (void)state;
   enum { LARGE = 0xffffff, SMALL = 300 };
@@ -198,7 +198,8 @@ static void compression_bombs_take_no_memory(void **state) {
     assert_int_equal(fault.kind, MDF_FAULT_TOO_LARGE);
     assert_int_equal(d.capacity, 0);
     d.limit = LARGE;
-    assert_int_equal(mdf_decompress(&d, bomb.data + 48, bomb.size - 48, &bytes, &fault), 0); /* none of them is a lie */
+    assert_int_equal(mdf_decompress(&d, bomb.data + 48, bomb.size - 48, &bytes, &fault),
+                     0); /* the block states its true size */
     assert_int_equal(d.capacity, LARGE);
     mdf_decompressor_free(&d);
     bytes_free(&liar);
@@ -209,23 +210,23 @@ static void compression_bombs_take_no_memory(void **state) {
   bytes_free(&few);
 }
 
-/* Reads all records of `file` and returns what the one at `offset` is. */
+/* Reads all records of `file` and returns the record at `offset`. */
 static struct mdf_record read_record_at(const struct bytes *file, size_t offset) {
   struct mdf_reader reader = mdf_reader_start(file->data, file->size);
-  struct mdf_record record, wanted;
-  memset(&wanted, 0xff, sizeof wanted);
+  struct mdf_record record, found_record;
+  memset(&found_record, 0xff, sizeof found_record);
   uint64_t end = 0;
   while (mdf_next(&reader, &record)) {
-    assert_int_equal(record.offset, end); /* every byte belongs to exactly one record */
+    assert_int_equal(record.offset, end); /* each byte belongs to exactly one record */
     end += record.bytes;
-    if (record.offset == offset) wanted = record;
+    if (record.offset == offset) found_record = record;
   }
   assert_int_equal(end, file->size);
-  assert_int_equal(wanted.offset, offset);
-  return wanted;
+  assert_int_equal(found_record.offset, offset);
+  return found_record;
 }
 
-static void damaged_headers_keep_the_place(void **state) {
+static void damaged_headers_lose_only_their_record(void **state) {
   (void)state;
   static const struct {
     size_t byte;
@@ -251,13 +252,13 @@ static void damaged_headers_keep_the_place(void **state) {
     }
 }
 
-static void lost_headers_are_skipped_up_to_the_next_record(void **state) {
+static void unusable_headers_are_skipped_up_to_the_next_record(void **state) {
   (void)state;
   struct bytes file = {0};
   size_t offsets[5];
   for (uint32_t k = 0; k < 5; k++) offsets[k] = add_simple_record(&file, k + 1);
-  memset(file.data + offsets[1], 0, 20);    /* no length at all */
-  memset(file.data + offsets[3], 0x41, 12); /* three equal lengths, far too long */
+  memset(file.data + offsets[1], 0, 20);    /* all lengths zero */
+  memset(file.data + offsets[3], 0x41, 12); /* three equal lengths, much too long */
   assert_int_equal(read_record_at(&file, offsets[0]).fault.kind, MDF_FAULT_NONE);
   assert_int_equal(read_record_at(&file, offsets[1]).fault.kind, MDF_FAULT_SKIPPED);
   assert_int_equal(read_record_at(&file, offsets[1]).bytes, offsets[2] - offsets[1]);
@@ -267,7 +268,7 @@ static void lost_headers_are_skipped_up_to_the_next_record(void **state) {
   bytes_free(&file);
 }
 
-/* Three equal lengths that are wrong, but within the file, must not carry the reader past sound records. */
+/* Three equal wrong lengths within the file must not make the reader skip sound records. */
 static void equal_but_wrong_lengths_hide_no_record(void **state) {
   (void)state;
   struct bytes file = {0};
@@ -281,8 +282,8 @@ static void equal_but_wrong_lengths_hide_no_record(void **state) {
   bytes_free(&file);
 }
 
-/* A sound record between two lost headers has no sound neighbour: its checksum, its banks or its block speak for it. */
-static void sound_record_between_lost_headers_is_found(void **state) {
+/* A sound record between two unusable headers has no sound neighbour: its checksum, banks or block must verify it. */
+static void sound_record_between_unusable_headers_is_found(void **state) {
   (void)state;
   for (uint32_t kind = 0; kind < 3; kind++) {
     struct bytes file = {0}, body = {0};
@@ -331,28 +332,28 @@ static void only_files_with_a_record_are_recognised(void **state) {
   const size_t begin = add_simple_record(&file, 1);
   assert_true(mdf_recognise(file.data, file.size));
   assert_true(mdf_recognise(file.data + begin, file.size - begin));
-  assert_true(mdf_recognise(file.data + begin, 20)); /* a record cut short */
+  assert_true(mdf_recognise(file.data + begin, 20)); /* an incomplete record */
   assert_false(mdf_recognise(file.data + begin, 19));
   file.data[begin] ^= 1;
   assert_true(mdf_recognise(file.data + begin, file.size - begin));
   bytes_free(&file);
 }
 
-/* A file in which each byte looks as if a record began there, but none does, is read in time proportional to its size.
- */
-static void hostile_headers_cost_no_more_than_linear_time(void **state) {
+/* A file in which each byte looks like the beginning of a record, but none is one, must be read in time proportional to
+ * its size. */
+static void hostile_headers_take_at_most_linear_time(void **state) {
   (void)state;
   enum { SIZE = 1 << 21 };
   struct bytes file = {0};
   uint8_t header[20] = {0};
   header[17] = 0x20;
-  header[12] = 1; /* a checksum that is wrong */
+  header[12] = 1; /* a wrong checksum */
   for (uint32_t offset = 0; offset < SIZE; offset += 20) {
     const uint32_t length = SIZE - offset - 100 > SIZE ? 20 : SIZE - offset - 100;
     for (int i = 0; i < 3; i++) memcpy(header + 4 * i, &length, 4);
     bytes_add(&file, header, sizeof header);
   }
-  memset(file.data + SIZE - 101, 0x7f, 100); /* where they all end: nothing follows */
+  memset(file.data + SIZE - 101, 0x7f, 100); /* the end of all of them: nothing follows */
   struct mdf_reader reader = mdf_reader_start(file.data, file.size);
   const uint64_t allowance = reader.verify_bytes;
   struct mdf_record record;
@@ -363,7 +364,7 @@ static void hostile_headers_cost_no_more_than_linear_time(void **state) {
   bytes_free(&file);
 }
 
-static void tae_window_gives_its_central_crossing(void **state) {
+static void tae_record_gives_its_central_crossing(void **state) {
   (void)state;
   for (int with_status = 0; with_status < 2; with_status++) {
     struct bytes body = {0}, crossings[3] = {{0}, {0}, {0}};
@@ -387,7 +388,7 @@ static void tae_window_gives_its_central_crossing(void **state) {
     assert_int_equal(mdf_event_banks(body.data, body.size, &begin, &end, &fault), 0);
     assert_int_equal(begin, first + crossings[0].size);
     assert_int_equal(end, first + crossings[0].size + crossings[1].size);
-    body.data[header + 8 + 12 + 11] = 0x7f; /* the size of the central crossing */
+    body.data[header + 8 + 12 + 11] = 0x7f; /* size of the central crossing */
     assert_int_equal(mdf_event_banks(body.data, body.size, &begin, &end, &fault), -1);
     assert_int_equal(fault.kind, MDF_FAULT_TAE);
     bytes_free(&body);
@@ -395,7 +396,7 @@ static void tae_window_gives_its_central_crossing(void **state) {
   }
 }
 
-static void odin_of_versions_6_and_7_names_the_event(void **state) {
+static void odin_of_versions_6_and_7_identifies_the_event(void **state) {
   (void)state;
   for (uint8_t version = 5; version < 9; version++) {
     struct bytes body = {0};
@@ -421,18 +422,18 @@ int main(void) {
       cmocka_unit_test(hasher_agrees_with_single_checksums_for_all_lengths),
       cmocka_unit_test(records_of_every_version_are_delimited),
       cmocka_unit_test(banks_are_walked_to_the_exact_end),
-      cmocka_unit_test(broken_banks_are_faults_that_say_where),
-      cmocka_unit_test(every_codec_gives_the_body_back),
+      cmocka_unit_test(broken_banks_are_faults_with_their_offset),
+      cmocka_unit_test(every_codec_restores_the_body),
       cmocka_unit_test(compression_bombs_take_no_memory),
-      cmocka_unit_test(damaged_headers_keep_the_place),
-      cmocka_unit_test(lost_headers_are_skipped_up_to_the_next_record),
+      cmocka_unit_test(damaged_headers_lose_only_their_record),
+      cmocka_unit_test(unusable_headers_are_skipped_up_to_the_next_record),
       cmocka_unit_test(equal_but_wrong_lengths_hide_no_record),
-      cmocka_unit_test(sound_record_between_lost_headers_is_found),
+      cmocka_unit_test(sound_record_between_unusable_headers_is_found),
       cmocka_unit_test(cut_file_ends_in_a_truncated_record),
       cmocka_unit_test(only_files_with_a_record_are_recognised),
-      cmocka_unit_test(hostile_headers_cost_no_more_than_linear_time),
-      cmocka_unit_test(tae_window_gives_its_central_crossing),
-      cmocka_unit_test(odin_of_versions_6_and_7_names_the_event),
+      cmocka_unit_test(hostile_headers_take_at_most_linear_time),
+      cmocka_unit_test(tae_record_gives_its_central_crossing),
+      cmocka_unit_test(odin_of_versions_6_and_7_identifies_the_event),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* mep_damage_test.c: io.mep_source on damaged files. Whatever is done to a file, the source neither crashes nor hangs,
- * and every event of a packet whose bytes were not touched comes out as before. Packets have no checksum, so that what
- * happens within fragments is seen by nobody here. */
+/* mep_damage_test.c: io.mep_source on damaged files must neither crash nor hang, and must deliver every event of an
+ * undamaged packet unchanged. Packets have no checksum, so damage within fragments is not detected. */
 #include "damage.h"
 #include "mep_writer.h"
 
@@ -53,28 +52,28 @@ static void run_style(const struct packet_style style) {
   bytes_free(&o.file);
 }
 
-static void damage_to_bare_packets_costs_only_the_packets_that_it_touches(void **state) {
+static void damage_to_bare_packets_loses_only_the_damaged_packets(void **state) {
   (void)state;
   run_style((struct packet_style){.alignment = 2});
 }
 
-static void damage_to_unaligned_packets_costs_no_more(void **state) {
+static void damage_to_unaligned_packets_loses_only_the_damaged_packets(void **state) {
   (void)state;
   run_style((struct packet_style){.alignment = 0});
 }
 
-static void damage_to_packets_in_records_costs_no_more(void **state) {
+static void damage_to_packets_in_records_loses_only_the_damaged_packets(void **state) {
   (void)state;
   run_style((struct packet_style){.alignment = 3, .aligned_start = 1, .in_record = 1, .run = 1000});
 }
 
-static void damage_to_prototype_packets_costs_no_more(void **state) {
+static void damage_to_prototype_packets_loses_only_the_damaged_packets(void **state) {
   (void)state;
   run_style((struct packet_style){.is_prototype = 1, .run = 1000, .signed_record = 1});
 }
 
-/* Every byte of the file belongs to events that come out or to one that is reported. */
-static void every_prefix_gives_the_packets_that_it_holds(void **state) {
+/* Each byte of the file belongs to delivered events or to a reported event. */
+static void every_prefix_gives_the_packets_that_it_contains(void **state) {
   (void)state;
   struct original o = original_of((struct packet_style){.alignment = 2});
   for (size_t size = 8; size < o.file.size; size += 11) {
@@ -95,11 +94,11 @@ static void every_prefix_gives_the_packets_that_it_holds(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      CASE(damage_to_bare_packets_costs_only_the_packets_that_it_touches),
-      CASE(damage_to_unaligned_packets_costs_no_more),
-      CASE(damage_to_packets_in_records_costs_no_more),
-      CASE(damage_to_prototype_packets_costs_no_more),
-      CASE(every_prefix_gives_the_packets_that_it_holds),
+      CASE(damage_to_bare_packets_loses_only_the_damaged_packets),
+      CASE(damage_to_unaligned_packets_loses_only_the_damaged_packets),
+      CASE(damage_to_packets_in_records_loses_only_the_damaged_packets),
+      CASE(damage_to_prototype_packets_loses_only_the_damaged_packets),
+      CASE(every_prefix_gives_the_packets_that_it_contains),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* mep_source_test.c: what io.mep_source makes of packets, good and bad. The same events in an MDF file, read by
- * io.mdf_source, are what it must deliver. */
+/* mep_source_test.c: io.mep_source on sound and damaged packets. It must deliver the events that io.mdf_source reads
+ * from an MDF file with the same events. */
 #include "mep_writer.h"
 #include "source_driver.h"
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { EVENTS = 50, FIRST = 500 }; /* more than workers count and copy in one step */
+enum { EVENTS = 50, FIRST = 500 }; /* more than workers count and copy per step */
 
 static struct driver driver;
 static struct seen expected[EVENTS]; /* events FIRST, FIRST + 1, ... */
@@ -52,7 +52,7 @@ static uint32_t message_count(void) {
   return count;
 }
 
-/* Events [begin, end) of those seen are the expected ones from `first` on. */
+/* Checks that the events [begin, end) are the expected ones from `first` on. */
 static void assert_expected(uint32_t begin, uint32_t end, uint32_t first) {
   assert_true(end <= driver.seen_count);
   for (uint32_t i = begin; i < end; i++) {
@@ -86,7 +86,7 @@ static struct bytes three_packets(struct packet_style style, size_t offsets[3]) 
 
 /* ------------------------------------------------------------------------------------------------ good files */
 
-static void every_layout_gives_the_events_of_the_mdf_file_whatever_the_slice(void **state) {
+static void every_layout_gives_the_events_of_the_mdf_file_for_every_slice_size(void **state) {
   (void)state;
   static const struct packet_style styles[] = {
       {.alignment = 2, .padding = 0xEE},
@@ -118,7 +118,7 @@ static void every_layout_gives_the_events_of_the_mdf_file_whatever_the_slice(voi
   }
 }
 
-static void packet_is_known_by_its_magic_where_the_record_does_not_say(void **state) {
+static void packet_is_recognised_by_its_magic_number_without_data_type(void **state) {
   (void)state;
   size_t offsets[3];
   struct bytes file = three_packets((struct packet_style){.alignment = 2, .in_record = 1, .run = 1000}, offsets);
@@ -148,7 +148,7 @@ static void several_files_of_both_generations_and_passes_are_one_stream(void **s
   bytes_free(&old);
 }
 
-/* Bodies with ODIN and one bank of each (type, source) given, of the event's number as payload. */
+/* Returns a body with ODIN and one bank per given (type, source); the payload is the event number. */
 static struct bytes body_of(uint64_t number, const uint8_t *types, const uint16_t *sources, uint32_t count) {
   struct bytes body = {0};
   add_odin(&body, 7, 1000, number);
@@ -156,7 +156,7 @@ static struct bytes body_of(uint64_t number, const uint8_t *types, const uint16_
   return body;
 }
 
-static void source_ids_without_subsystem_come_back_and_others_stay(void **state) {
+static void source_ids_without_subsystem_are_restored_and_others_unchanged(void **state) {
   (void)state;
   static const uint8_t types[] = {63, 63, 8, 73, 73, 32, 33, 63, 8};
   static const uint16_t sources[] = {0, 207, 300, 0, 1023, 511, 511, 0x1001, 0x1be7};
@@ -201,7 +201,7 @@ static void event_that_lacks_a_source_has_no_bank_of_it(void **state) {
   bytes_free(&file);
 }
 
-static void without_odin_events_are_named_by_the_packets_event_id(void **state) {
+static void without_odin_events_are_numbered_by_the_event_id_of_the_packet(void **state) {
   (void)state;
   struct bytes bodies[3] = {{0}}, file = {0};
   for (uint32_t i = 0; i < 3; i++) add_clusters(&bodies[i], 1, 2, i);
@@ -219,7 +219,7 @@ static void without_odin_events_are_named_by_the_packets_event_id(void **state) 
 
 /* ------------------------------------------------------------------------------------------------ budgets */
 
-static void window_ends_where_a_budget_is_used_up(void **state) {
+static void window_ends_when_a_budget_is_used_up(void **state) {
   (void)state;
   size_t offsets[3];
   struct bytes file = three_packets((struct packet_style){.alignment = 2}, offsets);
@@ -242,7 +242,7 @@ static void event_that_fits_no_slice_is_too_large_and_its_neighbours_are_not(voi
   size_t offsets[3];
   struct bytes file = three_packets((struct packet_style){.alignment = 2}, offsets);
   driver.events_max = 64;
-  driver.word_capacity[DRIVER_velo_clusters] = 80; /* events have up to 29 + 28 + 27 */
+  driver.word_capacity[DRIVER_velo_clusters] = 80; /* an event has up to 29 + 28 + 27 words */
   read_file(&file);
   assert_int_equal(driver.seen_count, EVENTS);
   uint32_t large = 0;
@@ -260,20 +260,20 @@ static void event_that_fits_no_slice_is_too_large_and_its_neighbours_are_not(voi
   bytes_free(&file);
 }
 
-static void kinds_that_nobody_reads_take_no_room(void **state) {
+static void kinds_that_are_not_read_take_no_memory(void **state) {
   (void)state;
   size_t offsets[3];
   struct bytes file = three_packets((struct packet_style){.alignment = 2}, offsets);
   for (uint32_t kind = 0; kind < DRIVER_KINDS; kind++) {
     driver.bank_capacity[kind] = driver.word_capacity[kind] = 0;
-    driver.unwanted[kind] = 1;
+    driver.not_read[kind] = 1;
   }
-  driver.unwanted[DRIVER_velo_clusters] = 2; /* all but the payload */
+  driver.not_read[DRIVER_velo_clusters] = 2; /* all but the payload */
   driver.bank_capacity[DRIVER_velo_clusters] = driver.word_capacity[DRIVER_velo_clusters] = 1000;
   read_file(&file);
   assert_int_equal(driver.seen_count, EVENTS);
   for (uint32_t i = 0; i < EVENTS; i++) {
-    assert_int_equal(driver.seen[i].event.number, FIRST + i); /* ODIN is read all the same */
+    assert_int_equal(driver.seen[i].event.number, FIRST + i); /* ODIN is read nevertheless */
     assert_int_equal(driver.seen[i].banks[DRIVER_velo_clusters], 3);
     assert_int_equal(driver.seen[i].words[DRIVER_velo_clusters], expected[i].words[DRIVER_velo_clusters]);
   }
@@ -282,7 +282,7 @@ static void kinds_that_nobody_reads_take_no_room(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ bad files */
 
-/* Where block i of a packet at `packet` begins; there are 5 blocks: ODIN, 3 of clusters, 1 of vertices. */
+/* Returns the offset of block i of a packet at `packet`. There are 5 blocks: ODIN, 3 of clusters, 1 of vertices. */
 static size_t block_at(const struct bytes *file, size_t packet, uint32_t i) {
   uint32_t words;
   memcpy(&words, file->data + packet + 8 + 12 + 4 * i, 4);
@@ -298,15 +298,15 @@ static void broken_packet_makes_its_events_errors_with_one_message(void **state)
     const char *message;
   } cases[] = {
       {-1, 8 + 12 + 4, 0x01, "block 1 of the packet"},
-      {-1, 10, 0x04, "block 1 of the packet: source 0x7e00, the packet's list says 0x7e04"},
-      {-1, 8 + 12 + 7, 0x80, "lies not wholly within it"},
+      {-1, 10, 0x04, "block 1 of the packet: source 0x7e00, but the packet header lists 0x7e04"},
+      {-1, 8 + 12 + 7, 0x80, "extends beyond the packet or overlaps another block"},
       {2, 0, 0x01, "block 2 of the packet: magic 0x40cf, expected 0x40ce"},
       {2, 2, 0x01, "block 2 of the packet"},
-      {2, 7, 0x10, "lies not wholly within it"},
+      {2, 7, 0x10, "extends beyond the packet or overlaps another block"},
       {3, 8, 0x01, "block 3 of the packet: first event id 7001, the first block has 7000"},
-      {1, 18, 0x01, "its fragments do not end where it does"},
-      {1, 18, 0x80, "its fragments do not end where it does"},
-      {4, 20 + 12, 0x08, "its fragments do not end where it does"},
+      {1, 18, 0x01, "the sizes of its fragments do not add up to"},
+      {1, 18, 0x80, "the sizes of its fragments do not add up to"},
+      {4, 20 + 12, 0x08, "the sizes of its fragments do not add up to"},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
     for (uint32_t in_record = 0; in_record < 2; in_record++) {
@@ -346,11 +346,11 @@ static void wrong_checksum_of_the_record_is_a_broken_packet(void **state) {
   bytes_free(&file);
 }
 
-static void lost_place_is_found_again_at_the_next_packet(void **state) {
+static void reading_continues_at_the_next_packet_after_damage(void **state) {
   (void)state;
   size_t offsets[3];
   struct bytes clean = three_packets((struct packet_style){.alignment = 2}, offsets), file = {0};
-  /* The second packet loses its magic; garbage stands in front of the third. */
+  /* The second packet has a wrong magic number; other bytes precede the third. */
   bytes_add(&file, clean.data, offsets[2]);
   file.data[offsets[1]] ^= 1;
   bytes_add(&file, "garbage", 7);
@@ -370,8 +370,8 @@ static void damaged_size_hides_no_packet(void **state) {
   for (uint32_t to_the_end = 0; to_the_end < 2; to_the_end++) {
     size_t offsets[3];
     struct bytes file = three_packets((struct packet_style){.alignment = 2}, offsets);
-    /* The first packet claims to end where the third begins, or where the file ends, and one of its blocks is broken.
-     */
+    /* The size of the first packet reaches to the third packet, or to the end of the file, and one of its blocks is
+     * broken. */
     const uint32_t words = (uint32_t)(to_the_end ? file.size : offsets[2]) / 4;
     memcpy(file.data + 4, &words, 4);
     file.data[block_at(&file, 0, 1)] ^= 1;
@@ -383,7 +383,7 @@ static void damaged_size_hides_no_packet(void **state) {
   }
 }
 
-static void truncated_packet_loses_its_events_and_counts_them(void **state) {
+static void truncated_packet_loses_and_counts_its_events(void **state) {
   (void)state;
   for (uint32_t style_index = 0; style_index < 3; style_index++) {
     size_t offsets[3];
@@ -423,7 +423,7 @@ static void file_that_shrinks_within_a_packet_ends_the_run(void **state) {
   bytes_free(&file);
 }
 
-static void broken_odin_costs_its_event_and_other_broken_fragments_their_bank(void **state) {
+static void broken_odin_loses_its_event_and_other_broken_fragments_their_bank(void **state) {
   (void)state;
   size_t offsets[3];
   struct bytes file = three_packets((struct packet_style){.alignment = 2}, offsets);
@@ -458,11 +458,11 @@ static void strict_ends_the_run_at_a_bad_packet(void **state) {
   bytes_free(&file);
 }
 
-static void blocks_in_each_other_are_refused(void **state) {
+static void overlapping_blocks_are_refused(void **state) {
   (void)state;
   struct bytes file = {0};
   add_simple_packet(&file, &(struct packet_style){.alignment = 2}, FIRST, 4);
-  for (uint32_t i = 1; i < 5; i++) { /* all blocks are the first */
+  for (uint32_t i = 1; i < 5; i++) { /* all offsets are that of the first block */
     memcpy(file.data + 8 + 12 + 4 * i, file.data + 8 + 12, 4);
     memcpy(file.data + 8 + 2 * i, file.data + 8, 2);
   }
@@ -472,7 +472,7 @@ static void blocks_in_each_other_are_refused(void **state) {
   bytes_free(&file);
 }
 
-static void files_of_other_kinds_are_named(void **state) {
+static void files_of_other_formats_are_reported(void **state) {
   (void)state;
   struct bytes banks = {0}, junk = {0};
   add_packet_records(&banks, 1, 3);
@@ -490,25 +490,25 @@ static void files_of_other_kinds_are_named(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      CASE(every_layout_gives_the_events_of_the_mdf_file_whatever_the_slice),
-      CASE(packet_is_known_by_its_magic_where_the_record_does_not_say),
+      CASE(every_layout_gives_the_events_of_the_mdf_file_for_every_slice_size),
+      CASE(packet_is_recognised_by_its_magic_number_without_data_type),
       CASE(several_files_of_both_generations_and_passes_are_one_stream),
-      CASE(source_ids_without_subsystem_come_back_and_others_stay),
+      CASE(source_ids_without_subsystem_are_restored_and_others_unchanged),
       CASE(event_that_lacks_a_source_has_no_bank_of_it),
-      CASE(without_odin_events_are_named_by_the_packets_event_id),
-      CASE(window_ends_where_a_budget_is_used_up),
+      CASE(without_odin_events_are_numbered_by_the_event_id_of_the_packet),
+      CASE(window_ends_when_a_budget_is_used_up),
       CASE(event_that_fits_no_slice_is_too_large_and_its_neighbours_are_not),
-      CASE(kinds_that_nobody_reads_take_no_room),
+      CASE(kinds_that_are_not_read_take_no_memory),
       CASE(broken_packet_makes_its_events_errors_with_one_message),
       CASE(wrong_checksum_of_the_record_is_a_broken_packet),
-      CASE(lost_place_is_found_again_at_the_next_packet),
+      CASE(reading_continues_at_the_next_packet_after_damage),
       CASE(damaged_size_hides_no_packet),
-      CASE(truncated_packet_loses_its_events_and_counts_them),
+      CASE(truncated_packet_loses_and_counts_its_events),
       CASE(file_that_shrinks_within_a_packet_ends_the_run),
-      CASE(broken_odin_costs_its_event_and_other_broken_fragments_their_bank),
+      CASE(broken_odin_loses_its_event_and_other_broken_fragments_their_bank),
       CASE(strict_ends_the_run_at_a_bad_packet),
-      CASE(blocks_in_each_other_are_refused),
-      CASE(files_of_other_kinds_are_named),
+      CASE(overlapping_blocks_are_refused),
+      CASE(files_of_other_formats_are_reported),
   };
   return cmocka_run_group_tests(tests, read_expected, NULL);
 }

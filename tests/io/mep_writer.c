@@ -46,7 +46,7 @@ static struct source *find_source(struct source *sources, uint32_t *count, uint1
   return s;
 }
 
-/* Blocks stand in the order in which their banks come. */
+/* Blocks are in the order in which their banks occur. */
 static uint32_t transpose(const struct bytes *bodies, uint32_t events, struct source *sources) {
   uint32_t count = 0;
   for (uint32_t e = 0; e < events; e++)

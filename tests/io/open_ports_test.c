@@ -1,4 +1,4 @@
-/* open_ports_test.c: the harness gives an algorithm with open ports those of its own plugin's collections. */
+/* open_ports_test.c: the test harness gives an algorithm with open ports the ports of the collections of its plugin. */
 #include <sluice/testing.h>
 
 #include <setjmp.h>

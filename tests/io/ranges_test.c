@@ -1,6 +1,6 @@
-/* ranges_test.c: files read in parts. An index by headers covers the file; the events of its parts, one after the
- * other, are those of the file, to the bit, also of a damaged one; and a range that does not fit is an error that says
- * what would. */
+/* ranges_test.c: files read in parts. The index covers the file. The events of its parts, concatenated, are equal to
+ * those of the whole file, also if it is damaged. A range that does not begin and end at records is an error that names
+ * the nearest records. */
 #include "damage.h"
 #include "mep_writer.h"
 
@@ -42,7 +42,7 @@ enum { PARTS_MAX = 512 };
 struct parts {
   struct sl_input_range ranges[PARTS_MAX];
   uint64_t events[PARTS_MAX], least_events, records, bytes;
-  uint32_t count, faults, told;
+  uint32_t count, faults, error_count;
   char text[512]; /* the last message */
 };
 
@@ -61,30 +61,31 @@ static int add(void *context, const struct sl_index_record *record) {
   return p->count < PARTS_MAX - 1 ? 0 : SL_EPLUGIN;
 }
 
-__attribute__((format(printf, 3, 4))) static void tell(void *context, uint32_t severity, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void on_message(void *context, uint32_t severity, const char *format,
+                                                             ...) {
   struct parts *p = context;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(p->text, sizeof p->text, format, arguments);
   va_end(arguments);
-  p->told += severity == SL_ERROR;
+  p->error_count += severity == SL_ERROR;
 }
 
 static int cut(const char *path, uint64_t least_events, struct parts *parts) {
   *parts = (struct parts){.least_events = least_events};
-  const struct sl_index_calls calls = {sizeof calls, 0, parts, add, tell};
+  const struct sl_index_calls calls = {sizeof calls, 0, parts, add, on_message};
   return driver_index(&driver, path, &calls);
 }
 
-/* Headers alone do not show a record within another, as a wrong checksum does: those that are numbered by their place
+/* A record within another one is not visible in the headers, unlike a wrong checksum; events numbered by their index
  * then have other numbers. */
 static int is_same(const struct seen *a, const struct seen *b, int with_number) {
   return a->event.run == b->event.run && a->event.offset == b->event.offset && a->event.error == b->event.error &&
          a->digest == b->digest && (a->event.number == b->event.number || !with_number);
 }
 
-/* Reads the file as a whole and in parts of so many events: are the events the same? */
-static int parts_give_the_whole(const struct bytes *file, uint64_t least_events, int knows_records, int with_number) {
+/* Reads the file as a whole and in parts of at least so many events: 1 if the events are equal. */
+static int parts_give_the_file(const struct bytes *file, uint64_t least_events, int records_known, int with_number) {
   static struct parts parts;
   struct memory_file f = memory_file_new(file->data, file->size);
   const char *const paths[] = {f.path};
@@ -97,13 +98,13 @@ static int parts_give_the_whole(const struct bytes *file, uint64_t least_events,
   assert_non_null(whole);
   memcpy(whole, driver.seen, count * sizeof *whole);
   const int indexed = cut(f.path, least_events, &parts);
-  if (result < 0) { /* both refuse it */
-    right = indexed < 0 && parts.told == 1;
+  if (result < 0) { /* both report an error */
+    right = indexed < 0 && parts.error_count == 1;
     goto end;
   }
   if (indexed != 0 || parts.bytes != file->size) goto end;
   for (uint32_t i = 0; i < parts.count; i++) {
-    if (!knows_records) parts.ranges[i].first_record = SL_RECORD_UNKNOWN;
+    if (!records_known) parts.ranges[i].first_record = SL_RECORD_UNKNOWN;
     driver.ranges = &parts.ranges[i];
     if (driver_run(&driver, paths, 1) != 0) goto end;
     if ((with_number && driver.seen_count != parts.events[i]) || done + driver.seen_count > count) goto end;
@@ -123,12 +124,12 @@ static int damaged_parts_give_the_whole(const struct original *o, const struct d
   (void)o;
   const int by_headers = d->begin % 2;
   driver_set(&driver, "checksum", !by_headers);
-  return parts_give_the_whole(&d->file, 1 + d->begin % 5, by_headers, by_headers);
+  return parts_give_the_file(&d->file, 1 + d->begin % 5, by_headers, by_headers);
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-/* Some with a number of their own, and some that are numbered by their place. */
+/* Some records have a number of their own, others are numbered by their index. */
 static struct bytes mdf_file(void) {
   struct bytes file = {0}, body = {0};
   add_clusters(&body, 3, 17, 9);
@@ -163,20 +164,22 @@ enum { STYLES = sizeof styles / sizeof styles[0] };
 
 /* ------------------------------------------------------------------------------------------------- cases */
 
-static void parts_of_records_are_the_whole(void **state) {
+static void parts_of_records_give_the_events_of_the_file(void **state) {
   (void)state;
   struct bytes file = mdf_file();
   for (uint64_t events = 1; events < 44; events += 3)
-    for (int knows = 0; knows < 2; knows++) assert_true(parts_give_the_whole(&file, events, knows, 1));
+    for (int records_known = 0; records_known < 2; records_known++)
+      assert_true(parts_give_the_file(&file, events, records_known, 1));
   bytes_free(&file);
 }
 
-static void parts_of_packets_are_the_whole(void **state) {
+static void parts_of_packets_give_the_events_of_the_file(void **state) {
   (void)state;
   for (uint32_t i = 0; i < STYLES; i++) {
     struct bytes file = mep_file(styles[i]);
     for (uint64_t events = 1; events < 30; events += 3)
-      for (int knows = 0; knows < 2; knows++) assert_true(parts_give_the_whole(&file, events, knows, 1));
+      for (int records_known = 0; records_known < 2; records_known++)
+        assert_true(parts_give_the_file(&file, events, records_known, 1));
     bytes_free(&file);
   }
 }
@@ -188,18 +191,18 @@ static void run_damages(struct bytes file) {
   bytes_free(&o.file);
 }
 
-static void parts_of_damaged_records_are_the_whole(void **state) {
+static void parts_of_damaged_records_give_the_events_of_the_file(void **state) {
   (void)state;
   run_damages(mdf_file());
 }
 
-static void parts_of_damaged_packets_are_the_whole(void **state) {
+static void parts_of_damaged_packets_give_the_events_of_the_file(void **state) {
   (void)state;
   run_damages(mep_file(styles[0]));
   run_damages(mep_file(styles[2])); /* in records */
 }
 
-static void bad_headers_are_told_with_their_byte(void **state) {
+static void bad_headers_are_reported_with_their_offset(void **state) {
   (void)state;
   static struct parts parts;
   struct bytes file = {0};
@@ -210,15 +213,15 @@ static void bad_headers_are_told_with_their_byte(void **state) {
   struct memory_file f = memory_file_new(file.data, file.size);
   assert_int_equal(cut(f.path, 1, &parts), 0);
   assert_int_equal(parts.faults, 1);
-  assert_int_equal(parts.count, 2); /* the damaged one begins none */
+  assert_int_equal(parts.count, 2); /* no part begins at the damaged record */
   assert_int_equal(parts.ranges[1].first_byte, third);
   assert_int_equal(parts.ranges[1].first_record, 2);
   memory_file_free(&f);
   bytes_free(&file);
 }
 
-/* What a run over that range says. */
-static const char *said_of(const struct bytes *file, struct sl_input_range range, int expected) {
+/* Returns the messages of a run over the range. */
+static const char *messages_of_range(const struct bytes *file, struct sl_input_range range, int expected) {
   struct memory_file f = memory_file_new(file->data, file->size);
   const char *const paths[] = {f.path};
   driver.ranges = &range;
@@ -228,39 +231,40 @@ static const char *said_of(const struct bytes *file, struct sl_input_range range
   return driver.messages;
 }
 
-static void assert_said(const char *said, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void assert_said(const char *said, const char *format, ...) {
+static void assert_contains(const char *messages, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void assert_contains(const char *messages, const char *format, ...) {
   char text[256];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  if (!strstr(said, text)) fail_msg("'%s' is not in '%s'", text, said);
+  if (!strstr(messages, text)) fail_msg("'%s' is not in '%s'", text, messages);
 }
 
-static void ranges_that_do_not_fit_are_errors_that_say_what_does(void **state) {
+static void wrong_ranges_are_errors_with_the_nearest_records(void **state) {
   (void)state;
   struct bytes file = {0};
   const size_t second = (add_simple_record(&file, 1), add_simple_record(&file, 2));
   const size_t third = add_simple_record(&file, 3), size = file.size;
-  const char *said = said_of(&file, (struct sl_input_range){second + 8, 0, 1}, SL_EINVAL);
-  assert_said(said, "no record begins at byte %zu, where the range begins: one begins at byte %zu", second + 8, second);
-  assert_said(said, "and the next one at byte %zu", third);
-  said = said_of(&file, (struct sl_input_range){second, third + 1 - second, 1}, SL_EINVAL);
-  assert_said(said, "no record begins at byte %zu, where the range ends", third + 1);
-  assert_said(said, "the file ends at byte %zu", size);
-  said = said_of(&file, (struct sl_input_range){second, size, 1}, SL_EINVAL);
-  assert_said(said, "%zu bytes from byte %zu on are asked for, and the file has %zu", size, second, size);
-  said = said_of(&file, (struct sl_input_range){size, 0, 3}, SL_EINVAL);
-  assert_said(said, "the file has %zu in all", size);
-  said = said_of(&file, (struct sl_input_range){UINT64_MAX, UINT64_MAX, 0}, SL_EINVAL);
-  assert_said(said, "the file has %zu in all", size);
-  said = said_of(&file, (struct sl_input_range){1, UINT64_MAX, 0}, SL_EINVAL);
-  assert_said(said, "the file has %zu in all", size);
+  const char *messages = messages_of_range(&file, (struct sl_input_range){second + 8, 0, 1}, SL_EINVAL);
+  assert_contains(messages, "no record begins at byte %zu, where the range begins; a record begins at byte %zu",
+                  second + 8, second);
+  assert_contains(messages, "and the next one at byte %zu", third);
+  messages = messages_of_range(&file, (struct sl_input_range){second, third + 1 - second, 1}, SL_EINVAL);
+  assert_contains(messages, "no record begins at byte %zu, where the range ends", third + 1);
+  assert_contains(messages, "the file ends at byte %zu", size);
+  messages = messages_of_range(&file, (struct sl_input_range){second, size, 1}, SL_EINVAL);
+  assert_contains(messages, "%zu bytes from byte %zu on are requested, but the file has %zu", size, second, size);
+  messages = messages_of_range(&file, (struct sl_input_range){size, 0, 3}, SL_EINVAL);
+  assert_contains(messages, "the file has %zu bytes", size);
+  messages = messages_of_range(&file, (struct sl_input_range){UINT64_MAX, UINT64_MAX, 0}, SL_EINVAL);
+  assert_contains(messages, "the file has %zu bytes", size);
+  messages = messages_of_range(&file, (struct sl_input_range){1, UINT64_MAX, 0}, SL_EINVAL);
+  assert_contains(messages, "the file has %zu bytes", size);
   bytes_free(&file);
 }
 
-/* What looks like a record within another one is none; what comes before it is read. */
+/* A header within a record does not begin a record; the records before it are read. */
 static void ranges_that_cut_a_record_are_errors(void **state) {
   (void)state;
   struct bytes inner = {0}, body = {0}, file = {0};
@@ -269,11 +273,12 @@ static void ranges_that_cut_a_record_are_errors(void **state) {
   add_simple_record(&file, 1);
   const size_t outer = add_record(&file, &body, &(struct record_style){.version = 3});
   const size_t within = outer + 48 + 8, size = file.size;
-  const char *said = said_of(&file, (struct sl_input_range){0, within, 0}, SL_EFORMAT);
-  assert_said(said, "the range ends at byte %zu, within the record from byte %zu to %zu", within, outer, size);
+  const char *messages = messages_of_range(&file, (struct sl_input_range){0, within, 0}, SL_EFORMAT);
+  assert_contains(messages, "the range ends at byte %zu, within the record from byte %zu to %zu", within, outer, size);
   assert_int_equal(driver.seen_count, 1);
-  said = said_of(&file, (struct sl_input_range){within, 0, SL_RECORD_UNKNOWN}, SL_EINVAL);
-  assert_said(said, "no record begins at byte %zu, where the range begins: one begins at byte %zu", within, outer);
+  messages = messages_of_range(&file, (struct sl_input_range){within, 0, SL_RECORD_UNKNOWN}, SL_EINVAL);
+  assert_contains(messages, "no record begins at byte %zu, where the range begins; a record begins at byte %zu", within,
+                  outer);
   bytes_free(&inner);
   bytes_free(&body);
   bytes_free(&file);
@@ -291,16 +296,16 @@ static void a_range_of_a_pipe_is_an_error(void **state) {
   const struct sl_input_range range = {0, 100, 0};
   driver.ranges = &range;
   assert_int_equal(driver_run(&driver, paths, 1), SL_EINVAL);
-  assert_said(driver.messages, "is a pipe, of which no range can be read");
+  assert_contains(driver.messages, "is a pipe, which has no ranges");
   static struct parts parts;
   assert_int_equal(cut(path, 1, &parts), SL_EINVAL);
-  assert_said(parts.text, "is a pipe, and can only be read as a whole");
+  assert_contains(parts.text, "is a pipe, which can be read only once");
   close(ends[0]);
   close(ends[1]);
   bytes_free(&file);
 }
 
-/* Several of one file, in any order, and as often as asked. */
+/* Several ranges of one file, in any order, also repeated. */
 static void ranges_are_read_in_the_order_given(void **state) {
   (void)state;
   struct bytes file = {0};
@@ -330,12 +335,12 @@ static void ranges_are_read_in_the_order_given(void **state) {
 int main(void) {
 #define CASE(name, start) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      CASE(parts_of_records_are_the_whole, start_mdf),
-      CASE(parts_of_packets_are_the_whole, start_mep),
-      CASE(parts_of_damaged_records_are_the_whole, start_mdf),
-      CASE(parts_of_damaged_packets_are_the_whole, start_mep),
-      CASE(bad_headers_are_told_with_their_byte, start_mdf),
-      CASE(ranges_that_do_not_fit_are_errors_that_say_what_does, start_mdf),
+      CASE(parts_of_records_give_the_events_of_the_file, start_mdf),
+      CASE(parts_of_packets_give_the_events_of_the_file, start_mep),
+      CASE(parts_of_damaged_records_give_the_events_of_the_file, start_mdf),
+      CASE(parts_of_damaged_packets_give_the_events_of_the_file, start_mep),
+      CASE(bad_headers_are_reported_with_their_offset, start_mdf),
+      CASE(wrong_ranges_are_errors_with_the_nearest_records, start_mdf),
       CASE(ranges_that_cut_a_record_are_errors, start_mdf),
       CASE(a_range_of_a_pipe_is_an_error, start_mdf),
       CASE(ranges_are_read_in_the_order_given, start_mdf),

@@ -1,5 +1,5 @@
-/* recognition_test.c: which source takes a file, from its first bytes: also where they hold only a part of the first
- * record, since a packet of the experiment is larger than all that is shown. */
+/* recognition_test.c: which source accepts a file, from its first bytes, even if they are only a part of the first
+ * record: a packet of the experiment is larger than the bytes shown. */
 #include "mep_writer.h"
 #include "source_driver.h"
 
@@ -28,7 +28,7 @@ static int stop(void **state) {
   return 0;
 }
 
-/* Exactly one source takes the first `count` bytes. */
+/* Checks that exactly the expected source accepts the first `count` bytes. */
 static void assert_taken(const struct bytes *file, size_t count, const struct driver *by) {
   const int is_mdf = mdf.algorithm->source->probe(file->data, count) != 0;
   const int is_mep = mep.algorithm->source->probe(file->data, count) != 0;
@@ -42,7 +42,7 @@ static void assert_taken_whatever_is_shown(const struct bytes *file, size_t leas
   assert_taken(file, file->size, by);
 }
 
-static void packets_are_known_by_their_headers(void **state) {
+static void packets_are_recognised_by_their_headers(void **state) {
   (void)state;
   static const struct packet_style styles[] = {
       {.alignment = 2},
@@ -60,7 +60,7 @@ static void packets_are_known_by_their_headers(void **state) {
   }
 }
 
-static void packets_are_known_by_their_magic_where_the_record_does_not_say(void **state) {
+static void packets_are_recognised_by_their_magic_number_without_data_type(void **state) {
   (void)state;
   struct bytes file = {0};
   add_simple_packet(&file, &(struct packet_style){.alignment = 2, .in_record = 1}, 1, EVENTS);
@@ -69,21 +69,22 @@ static void packets_are_known_by_their_magic_where_the_record_does_not_say(void 
   bytes_free(&file);
 }
 
-static void banks_are_known_by_their_headers(void **state) {
+static void banks_are_recognised_by_their_headers(void **state) {
   (void)state;
   for (int damage = 0; damage < 2; damage++) {
     struct bytes file = {0}, body = {0};
     add_odin(&body, 7, 1000, 1);
     for (uint16_t i = 0; i < 5; i++) add_clusters(&body, i, 200, i);
     for (int i = 0; i < 4; i++) add_record(&file, &body, &(struct record_style){.version = 3});
-    if (damage) file.data[DATA_TYPE_AT] = 2; /* as if it held a packet; but a bank's magic number stands there */
+    if (damage)
+      file.data[DATA_TYPE_AT] = 2; /* the data type of a packet, but the body begins with the magic number of a bank */
     assert_taken_whatever_is_shown(&file, HEADER_BYTES + 2, &mdf);
     bytes_free(&file);
     bytes_free(&body);
   }
 }
 
-static void other_files_are_nobodys(void **state) {
+static void other_files_are_not_recognised(void **state) {
   (void)state;
   struct bytes file = {0};
   for (int i = 0; i < 100; i++) bytes_add(&file, "no packets here ", 16);
@@ -95,10 +96,10 @@ static void other_files_are_nobodys(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      CASE(packets_are_known_by_their_headers),
-      CASE(packets_are_known_by_their_magic_where_the_record_does_not_say),
-      CASE(banks_are_known_by_their_headers),
-      CASE(other_files_are_nobodys),
+      CASE(packets_are_recognised_by_their_headers),
+      CASE(packets_are_recognised_by_their_magic_number_without_data_type),
+      CASE(banks_are_recognised_by_their_headers),
+      CASE(other_files_are_not_recognised),
   };
   return cmocka_run_group_tests_name("recognition", tests, NULL, NULL);
 }

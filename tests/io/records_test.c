@@ -1,5 +1,5 @@
-/* records_test.c: what was read is written byte for byte, by io.mdf_sink and by way of packets, whatever the banks are;
- * what is left out is counted. */
+/* records_test.c: io.mdf_sink writes byte for byte what was read, directly and through packets, for all banks; omitted
+ * banks are counted. */
 #include "mep_writer.h"
 #include "scratch.h"
 #include "sink_driver.h"
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 static char folder[SCRATCH_PATH_MAX], path[SCRATCH_PATH_MAX + 16];
-static struct bytes file; /* what is read */
+static struct bytes file; /* the input file */
 
 static int start(void **state) {
   (void)state;
@@ -32,13 +32,13 @@ static int stop(void **state) {
 
 /* ---------------------------------------------------------------------------------------------------- copies */
 
-/* How a copy is made; zero-initialised: of all there is. */
+/* How a copy is made; all zero: a copy of everything. */
 struct style {
   const char *only, *without;
   uint32_t slice_events, set_compression, set_checksum, record_words, port_words;
   int32_t compression;
   uint32_t checksum, codec;
-  /* What was said. */
+  /* Reported by the sink. */
   int64_t events, left_out, with_errors, banks_left_out, headers_lost;
   uint32_t slices;
   char messages[2048];
@@ -91,7 +91,7 @@ static uint32_t draw(uint32_t below) {
   return (random_state >> 8) % below;
 }
 
-/* A bank of any payload, with padding that is not zero. */
+/* Appends a bank with a random payload and non-zero padding. */
 static void add_odd_bank(struct bytes *body, uint8_t type, uint8_t version, uint16_t source, uint16_t size) {
   static uint8_t payload[65536];
   for (uint32_t i = 0; i < size; i++) payload[i] = (uint8_t)draw(256);
@@ -100,8 +100,8 @@ static void add_odd_bank(struct bytes *body, uint8_t type, uint8_t version, uint
   for (size_t i = end; i < body->size; i++) body->data[i] = (uint8_t)(1 + draw(255));
 }
 
-/* Banks of all types that readers take for banks, of any source, size and order. Of those that packets can hold, if
- * asked: no source id that would be read as another. */
+/* Random banks of all types, sources, sizes and orders. If `for_packets`, only banks that packets can represent: no
+ * source id that would be read back as another. */
 static struct bytes odd_body(uint32_t banks, int for_packets) {
   struct bytes body = {0};
   add_odin(&body, 7, 1000, draw(1000000));
@@ -130,7 +130,7 @@ static void add_odd_records(uint32_t count, int for_packets) {
 
 /* ------------------------------------------------------------------------------------------------------- MDF */
 
-static void records_of_all_versions_and_any_banks_are_the_same_byte_for_byte(void **state) {
+static void copied_records_of_all_versions_and_banks_are_equal(void **state) {
   (void)state;
   add_odd_records(200, 0);
   for (uint32_t slice = 1; slice <= 64; slice = 4 * slice - 1) {
@@ -141,7 +141,7 @@ static void records_of_all_versions_and_any_banks_are_the_same_byte_for_byte(voi
   }
 }
 
-static void compressed_records_are_the_same_byte_for_byte(void **state) {
+static void copied_compressed_records_are_equal(void **state) {
   (void)state;
   random_state = 2;
   for (uint32_t i = 0; i < 40; i++) {
@@ -153,55 +153,55 @@ static void compressed_records_are_the_same_byte_for_byte(void **state) {
   assert_copies_to(&file, "mdf_source", "mdf_sink", &style);
 }
 
-static void last_bank_without_padding_and_crossings_are_the_same(void **state) {
+static void copied_records_without_padding_and_with_crossings_are_equal(void **state) {
   (void)state;
   struct bytes body = {0}, crossing = {0}, heads = {0};
   add_odin(&body, 7, 1000, 1);
   add_odd_bank(&body, 77, 1, 5, 13);
   body.size -= 3;
   add_record(&file, &body, &(struct record_style){.version = 3, .run = 1000});
-  /* Of three crossings, the central one in the middle; with a status bank in front. */
+  /* Three crossings, the central one in the middle; preceded by a status bank. */
   add_odin(&crossing, 7, 1000, 2);
   add_odd_bank(&crossing, 78, 1, 5, 14);
-  const int32_t places[9] = {-1,
-                             0,
-                             (int32_t)crossing.size,
-                             0,
-                             (int32_t)crossing.size,
-                             (int32_t)crossing.size,
-                             1,
-                             2 * (int32_t)crossing.size,
-                             (int32_t)crossing.size};
+  const int32_t crossings[9] = {-1,
+                                0,
+                                (int32_t)crossing.size,
+                                0,
+                                (int32_t)crossing.size,
+                                (int32_t)crossing.size,
+                                1,
+                                2 * (int32_t)crossing.size,
+                                (int32_t)crossing.size};
   add_bank(&heads, 15, 16, 0, "status", 6);
-  add_bank(&heads, 48, 0, 0, places, sizeof places);
+  add_bank(&heads, 48, 0, 0, crossings, sizeof crossings);
   for (int i = 0; i < 3; i++) bytes_add(&heads, crossing.data, crossing.size);
   add_record(&file, &heads, &(struct record_style){.version = 3, .run = 1000});
   struct style style = {0};
   assert_copies_to(&file, "mdf_source", "mdf_sink", &style);
 
-  /* What is changed keeps the central crossing. */
-  struct bytes expected = {0}, kept = {0};
-  add_odin(&kept, 7, 1000, 1);
-  add_record(&expected, &kept, &(struct record_style){.version = 3, .run = 1000});
-  kept.size = 0;
-  add_odin(&kept, 7, 1000, 2);
-  add_record(&expected, &kept, &(struct record_style){.version = 3, .run = 1000});
+  /* A changed record keeps the central crossing. */
+  struct bytes expected = {0}, remaining = {0};
+  add_odin(&remaining, 7, 1000, 1);
+  add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
+  remaining.size = 0;
+  add_odin(&remaining, 7, 1000, 2);
+  add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
   style = (struct style){.without = "77 78"};
   assert_copies_to(&expected, "mdf_source", "mdf_sink", &style);
   assert_int_equal(style.banks_left_out, 1 + 1 + 2 + 4);
-  /* And so does a packet. */
+  /* A packet also contains only the central crossing. */
   struct bytes packets = copy_with("mdf_source", "mep_sink", &file, &style);
   assert_int_equal(style.banks_left_out, 1 + 1 + 2 + 4);
   assert_int_equal(style.events, 2);
   bytes_free(&packets);
   bytes_free(&expected);
-  bytes_free(&kept);
+  bytes_free(&remaining);
   bytes_free(&body);
   bytes_free(&crossing);
   bytes_free(&heads);
 }
 
-static void records_that_cannot_be_read_are_copied_as_they_are_and_what_is_none_is_left_out(void **state) {
+static void unreadable_records_are_copied_and_bytes_between_records_are_not(void **state) {
   (void)state;
   struct bytes expected = {0}, body = {0};
   for (uint32_t i = 0; i < 6; i++) add_simple_record(&file, i);
@@ -219,7 +219,7 @@ static void records_that_cannot_be_read_are_copied_as_they_are_and_what_is_none_
   bytes_add(&file, "no record at all, but some bytes between two of them", 52);
   const size_t last = add_simple_record(&file, 8);
   bytes_add(&expected, file.data + last, file.size - last);
-  /* Also where sound ones are changed: nobody is to take these for sound. */
+  /* The records that cannot be read stay unchanged even if sound records are changed. */
   static const char *const without[] = {NULL, "99"};
   for (int i = 0; i < 2; i++) {
     struct style style = {.without = without[i]};
@@ -241,7 +241,7 @@ static void an_event_too_large_for_a_port_keeps_its_record(void **state) {
   assert_non_null(strstr(style.messages, "words of velo_clusters, an event may have 40"));
 }
 
-static void checksums_and_compression_are_as_read_or_as_asked(void **state) {
+static void checksums_and_compression_are_as_read_or_as_set(void **state) {
   (void)state;
   struct bytes plain = {0}, unsigned_ = {0};
   for (uint32_t i = 0; i < 30; i++) {
@@ -263,7 +263,7 @@ static void checksums_and_compression_are_as_read_or_as_asked(void **state) {
   style = (struct style){.set_checksum = 1, .checksum = 1};
   assert_copies_to(&plain, "mdf_source", "mdf_sink", &style);
   file = whole;
-  /* A compressed record that is changed is compressed as it was: by codec and level. */
+  /* A changed record is compressed with its previous codec and level. */
   style = (struct style){.without = "33"};
   struct bytes changed = copy_with("mdf_source", "mdf_sink", &file, &style);
   assert_int_equal(style.banks_left_out, 30);
@@ -279,19 +279,19 @@ static void checksums_and_compression_are_as_read_or_as_asked(void **state) {
   bytes_free(&unsigned_);
 }
 
-static void types_are_narrowed_and_counted(void **state) {
+static void only_selected_types_are_written_and_others_counted(void **state) {
   (void)state;
   struct bytes expected = {0};
   for (uint32_t i = 0; i < 10; i++) {
-    struct bytes body = {0}, kept = {0};
+    struct bytes body = {0}, remaining = {0};
     add_odin(&body, 7, 1000, i);
     add_bank(&body, 90, 1, 3, "unknown", 7);
-    bytes_add(&kept, body.data, body.size);
+    bytes_add(&remaining, body.data, body.size);
     add_bank(&body, 91, 1, 3, "to go", 5);
     add_record(&file, &body, &(struct record_style){.version = 1, .run = 4});
-    add_record(&expected, &kept, &(struct record_style){.version = 1, .run = 4});
+    add_record(&expected, &remaining, &(struct record_style){.version = 1, .run = 4});
     bytes_free(&body);
-    bytes_free(&kept);
+    bytes_free(&remaining);
   }
   static const char *const lists[][2] = {{"16 90", NULL}, {NULL, " 91 "}, {"16 90 91", "91 3"}};
   for (size_t i = 0; i < 3; i++) {
@@ -319,7 +319,7 @@ static void wrong_lists_of_types_are_refused(void **state) {
     sink_set_text(&sink, "only_types", wrong[i]);
     add_simple_record(&file, 1);
     assert_int_equal(sink_copy(&sink, &source, file.data, file.size, path), SL_EINVAL);
-    assert_non_null(strstr(source.messages, "is no list of bank types"));
+    assert_non_null(strstr(source.messages, "is not a list of bank types"));
     sink_stop(&sink);
     driver_stop(&source);
   }
@@ -327,8 +327,8 @@ static void wrong_lists_of_types_are_refused(void **state) {
 
 /* --------------------------------------------------------------------------------------------------- packets */
 
-/* Through packets and back: the same, byte for byte. */
-static void assert_comes_back(const struct bytes *expected, uint32_t slice_events) {
+/* Copies the file to packets and back; the result must be equal byte for byte. */
+static void assert_restored(const struct bytes *expected, uint32_t slice_events) {
   struct style style = {.slice_events = slice_events};
   struct bytes packets = copy_with("mdf_source", "mep_sink", &file, &style);
   assert_int_equal(style.banks_left_out, 0);
@@ -336,21 +336,21 @@ static void assert_comes_back(const struct bytes *expected, uint32_t slice_event
   struct bytes back = copy_with("mep_source", "mdf_sink", &packets, &style);
   assert_same(&back, expected);
   bytes_free(&back);
-  /* And packets, from packets, are the same. */
+  /* Packets copied to packets must be equal, too. */
   struct bytes again = copy_with("mep_source", "mep_sink", &packets, &style);
   assert_same(&again, &packets);
   bytes_free(&again);
   bytes_free(&packets);
 }
 
-static void banks_of_any_type_source_and_order_come_back_from_packets(void **state) {
+static void packets_restore_banks_of_any_type_source_and_order(void **state) {
   (void)state;
   add_odd_records(100, 1);
-  assert_comes_back(&file, 3);
-  assert_comes_back(&file, 64);
+  assert_restored(&file, 3);
+  assert_restored(&file, 64);
 }
 
-static void several_banks_of_one_source_and_type_come_back_from_packets(void **state) {
+static void packets_restore_several_banks_of_one_source_and_type(void **state) {
   (void)state;
   random_state = 3;
   for (uint32_t i = 0; i < 50; i++) {
@@ -361,10 +361,10 @@ static void several_banks_of_one_source_and_type_come_back_from_packets(void **s
     add_record(&file, &body, &(struct record_style){.version = 3, .run = 1000});
     bytes_free(&body);
   }
-  assert_comes_back(&file, 10);
+  assert_restored(&file, 10);
 }
 
-/* Events in the order of types and sources, each without some of the banks: one packet holds them. */
+/* Events in the order of types and sources, each without some of the banks, must fit into one packet. */
 static void packets_of_events_in_the_usual_order_do_not_end_early(void **state) {
   (void)state;
   random_state = 4;
@@ -384,20 +384,20 @@ static void packets_of_events_in_the_usual_order_do_not_end_early(void **state) 
   bytes_free(&packets);
 }
 
-static void what_a_packet_cannot_hold_is_counted(void **state) {
+static void banks_and_headers_that_packets_cannot_represent_are_counted(void **state) {
   (void)state;
   struct bytes body = {0}, expected = {0};
   add_odin(&body, 7, 1000, 1);
-  struct bytes kept = {0};
-  bytes_add(&kept, body.data, body.size);
+  struct bytes remaining = {0};
+  bytes_add(&remaining, body.data, body.size);
   add_bank(&body, 73, 3, 0x1c01, "read back as number 1", 20);
   add_bank(&body, 92, 1, 4, "", 0);
   for (int i = 0; i < 300; i++) {
     add_bank(&body, 20, 1, 9, &i, 4);
-    if (i < 256) add_bank(&kept, 20, 1, 9, &i, 4);
+    if (i < 256) add_bank(&remaining, 20, 1, 9, &i, 4);
   }
   add_record(&file, &body, &(struct record_style){.version = 3, .run = 1000});
-  add_record(&expected, &kept, &(struct record_style){.version = 3, .run = 1000});
+  add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
   struct style style = {0};
   struct bytes packets = copy_with("mdf_source", "mep_sink", &file, &style);
   assert_int_equal(style.banks_left_out, 2 + 44);
@@ -406,29 +406,29 @@ static void what_a_packet_cannot_hold_is_counted(void **state) {
   assert_same(&back, &expected);
   bytes_free(&packets);
   bytes_free(&back);
-  /* Headers: another run than ODIN's, no checksum, a mask, a version, no padding at the end. */
+  /* Headers with another run than ODIN, no checksum, a mask, a version, no padding at the end. */
   file.size = 0;
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000});
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1001});
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000, .no_checksum = 1});
-  add_record(&file, &kept, &(struct record_style){.version = 2});
-  const size_t masked = add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000});
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000});
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1001});
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000, .no_checksum = 1});
+  add_record(&file, &remaining, &(struct record_style){.version = 2});
+  const size_t masked = add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000});
   file.data[masked + 25] = 3;
   sign_record(&file, masked);
-  add_odd_bank(&kept, 77, 1, 1, 5);
-  kept.size -= 3;
-  add_record(&file, &kept, &(struct record_style){.version = 3, .run = 1000});
+  add_odd_bank(&remaining, 77, 1, 1, 5);
+  remaining.size -= 3;
+  add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000});
   packets = copy_with("mdf_source", "mep_sink", &file, &style);
   assert_int_equal(style.headers_lost, 5);
   assert_int_equal(style.banks_left_out, 0);
   bytes_free(&packets);
-  bytes_free(&kept);
+  bytes_free(&remaining);
   bytes_free(&body);
   bytes_free(&expected);
 }
 
-/* Fragments of other alignments, with padding between them, and of the prototype: banks with their payloads. */
-static void packets_of_other_styles_become_the_records_of_their_banks(void **state) {
+/* Fragments of other alignments, with padding between them, and of the prototype, become banks with equal payloads. */
+static void packets_of_other_formats_become_records_of_their_banks(void **state) {
   (void)state;
   struct bytes expected = {0};
   for (uint32_t i = 0; i < 20; i++) add_packet_records(&expected, 1 + i, 1);
@@ -447,7 +447,7 @@ static void packets_of_other_styles_become_the_records_of_their_banks(void **sta
 
 /* ---------------------------------------------------------------------------------------------------- limits */
 
-static void slices_end_where_records_fill_them_and_larger_records_are_named(void **state) {
+static void slices_end_when_full_of_records_and_larger_records_are_reported(void **state) {
   (void)state;
   for (uint32_t i = 0; i < 30; i++) add_simple_record(&file, i);
   struct driver source;
@@ -467,7 +467,7 @@ static void slices_end_where_records_fill_them_and_larger_records_are_named(void
   driver_stop(&source);
 }
 
-static void samples_are_the_same_byte_for_byte_also_from_packets(void **state) {
+static void copied_samples_are_equal_also_through_packets(void **state) {
   (void)state;
   static const char *const names[] = {"lhcb/minbias.mdf", "velo/minbias_300.mdf"};
   uint32_t found = 0;
@@ -479,7 +479,7 @@ static void samples_are_the_same_byte_for_byte_also_from_packets(void **state) {
     struct style style = {.slice_events = 5};
     assert_copies_to(&file, "mdf_source", "mdf_sink", &style);
     assert_int_equal(style.banks_left_out, 0);
-    assert_comes_back(&file, 7);
+    assert_restored(&file, 7);
   }
   if (found == 0) skip();
 }
@@ -487,21 +487,21 @@ static void samples_are_the_same_byte_for_byte_also_from_packets(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      CASE(records_of_all_versions_and_any_banks_are_the_same_byte_for_byte),
-      CASE(compressed_records_are_the_same_byte_for_byte),
-      CASE(last_bank_without_padding_and_crossings_are_the_same),
-      CASE(records_that_cannot_be_read_are_copied_as_they_are_and_what_is_none_is_left_out),
+      CASE(copied_records_of_all_versions_and_banks_are_equal),
+      CASE(copied_compressed_records_are_equal),
+      CASE(copied_records_without_padding_and_with_crossings_are_equal),
+      CASE(unreadable_records_are_copied_and_bytes_between_records_are_not),
       CASE(an_event_too_large_for_a_port_keeps_its_record),
-      CASE(checksums_and_compression_are_as_read_or_as_asked),
-      CASE(types_are_narrowed_and_counted),
+      CASE(checksums_and_compression_are_as_read_or_as_set),
+      CASE(only_selected_types_are_written_and_others_counted),
       CASE(wrong_lists_of_types_are_refused),
-      CASE(banks_of_any_type_source_and_order_come_back_from_packets),
-      CASE(several_banks_of_one_source_and_type_come_back_from_packets),
+      CASE(packets_restore_banks_of_any_type_source_and_order),
+      CASE(packets_restore_several_banks_of_one_source_and_type),
       CASE(packets_of_events_in_the_usual_order_do_not_end_early),
-      CASE(what_a_packet_cannot_hold_is_counted),
-      CASE(packets_of_other_styles_become_the_records_of_their_banks),
-      CASE(slices_end_where_records_fill_them_and_larger_records_are_named),
-      CASE(samples_are_the_same_byte_for_byte_also_from_packets),
+      CASE(banks_and_headers_that_packets_cannot_represent_are_counted),
+      CASE(packets_of_other_formats_become_records_of_their_banks),
+      CASE(slices_end_when_full_of_records_and_larger_records_are_reported),
+      CASE(copied_samples_are_equal_also_through_packets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

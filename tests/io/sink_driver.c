@@ -114,7 +114,7 @@ static void ignore_text(void *context, const char *key, const char *value) {
   (void)value;
 }
 
-/* Of objects: one a kind of bank that was left out. */
+/* The objects of the report: one per reason and type of omitted banks. */
 static void ignore_begin(void *context, const char *key) {
   struct sink_driver *k = context;
   k->within += key == NULL;

@@ -1,5 +1,4 @@
-/* sinks_test.c: what io.mdf_sink and io.mep_sink write, read back; and what becomes of a file that cannot be written to
- * its end. */
+/* sinks_test.c: files written by io.mdf_sink and io.mep_sink are read back; files that cannot be written completely. */
 #define _GNU_SOURCE
 #include "mep_writer.h"
 #include "scratch.h"
@@ -65,7 +64,7 @@ static int exists(const char *name) {
   return stat(name, &status) == 0;
 }
 
-/* The file written is, to the source named, what the original is to io.mdf_source. */
+/* Checks that the source reads from the written file the events that io.mdf_source reads from the original. */
 static void assert_reads_back(const char *source_name, uint32_t event_count) {
   struct bytes written = read_whole(path);
   struct driver back, mdf;
@@ -101,7 +100,7 @@ static void copy_original(void) {
 
 /* ------------------------------------------------------------------------------------------------ MDF */
 
-static void plain_copy_is_the_same_byte_for_byte(void **state) {
+static void plain_copy_is_equal(void **state) {
   (void)state;
   copy_original();
   struct bytes written = read_whole(path);
@@ -110,7 +109,7 @@ static void plain_copy_is_the_same_byte_for_byte(void **state) {
   bytes_free(&written);
 }
 
-static void header_made_for_a_packet_says_what_odin_says(void **state) {
+static void header_made_for_a_packet_agrees_with_odin(void **state) {
   (void)state;
   driver_stop(&source);
   driver_start_with(&source, "mep_source");
@@ -141,7 +140,7 @@ static void header_made_for_a_packet_says_what_odin_says(void **state) {
 static void every_codec_and_level_reads_back(void **state) {
   (void)state;
   static const char *const tags[] = {"ZS", "L4", "ZL", "XZ"};
-  /* Bodies that compress well, and one, of zeros, whose factor the record's header cannot tell. */
+  /* Bodies that compress well; one body, of zeros, has a factor that the record header cannot express. */
   for (uint32_t i = 0; i < 2; i++) {
     static const uint8_t zeros[60000];
     struct bytes body = {0};
@@ -177,7 +176,7 @@ static void every_codec_and_level_reads_back(void **state) {
     }
 }
 
-static void without_checksum_there_is_none(void **state) {
+static void records_are_written_without_checksum_if_requested(void **state) {
   (void)state;
   sink_set(&sink, "checksum", 2);
   copy_original();
@@ -192,7 +191,7 @@ static void without_checksum_there_is_none(void **state) {
   assert_reads_back("mdf_source", EVENTS);
 }
 
-static void records_larger_than_the_buffer_are_written_too(void **state) {
+static void records_larger_than_the_buffer_are_written(void **state) {
   (void)state;
   enum { BANKS = 150, BANK_BYTES = 65000 };
   uint8_t *payload = malloc(BANK_BYTES);
@@ -214,7 +213,7 @@ static void records_larger_than_the_buffer_are_written_too(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-/* The first event cannot be read, since its checksum is wrong; the third is one that a kernel refused. */
+/* The first event has a wrong checksum; the third is marked as refused by a kernel. */
 static void copy_with_errors(void) {
   original.data[60] ^= 1;
   sink.flip_error_of = 3;
@@ -233,7 +232,7 @@ static void events_with_errors_are_copied_to_records_as_they_were_read(void **st
   bytes_free(&written);
 }
 
-static void packets_keep_refused_events_and_leave_out_those_that_cannot_be_read(void **state) {
+static void packets_contain_refused_events_and_omit_unreadable_events(void **state) {
   (void)state;
   copy_with_errors();
   assert_int_equal(sink.events, EVENTS - 1);
@@ -243,8 +242,8 @@ static void packets_keep_refused_events_and_leave_out_those_that_cannot_be_read(
   assert_reads_back("mep_source", EVENTS - 1);
 }
 
-/* Of a sink on a list: its events are the fourth, the seventh... The first, which cannot be read, and the third, which
- * was refused, are on no list. Returns how many were listed. */
+/* Copies with a sink on a list: the fourth, the seventh, ... event. The first (unreadable) and the third (refused) are
+ * on no list. Returns the number of listed events. */
 static uint32_t copy_list(double with_errors) {
   sink.list_every = 3;
   sink_set(&sink, "with_errors", with_errors);
@@ -252,16 +251,15 @@ static uint32_t copy_list(double with_errors) {
   return (EVENTS - 1) / 3;
 }
 
-static void list_of_packets_leaves_out_events_with_errors(void **state) {
+static void packets_of_a_list_omit_events_with_errors(void **state) {
   (void)state;
   const uint32_t listed = copy_list(0);
   assert_int_equal(sink.events, listed);
   assert_int_equal(sink.with_errors, 0);
 }
 
-/* But for the one that cannot be read, of which a packet has no banks; the refused event comes first, as it was read.
- */
-static void list_of_packets_has_events_with_errors_where_it_is_asked_to(void **state) {
+/* The unreadable event has no banks for a packet; the refused event is written first, as it was read. */
+static void packets_of_a_list_contain_events_with_errors_if_requested(void **state) {
   (void)state;
   const uint32_t listed = copy_list(1);
   assert_int_equal(sink.events, listed + 1);
@@ -297,7 +295,7 @@ static void packets_of_any_number_of_events_read_back(void **state) {
   }
 }
 
-static void packet_is_the_one_that_is_made_by_hand(void **state) {
+static void packet_is_equal_to_one_made_by_hand(void **state) {
   (void)state;
   struct bytes expected = {0};
   for (uint32_t first = 0; first < EVENTS; first += 15) {
@@ -313,7 +311,7 @@ static void packet_is_the_one_that_is_made_by_hand(void **state) {
   bytes_free(&expected);
 }
 
-static void sources_that_come_go_and_change_their_version_read_back(void **state) {
+static void sources_that_appear_disappear_and_change_version_are_read_back(void **state) {
   (void)state;
   original.size = 0;
   for (uint32_t i = 0; i < EVENTS; i++) {
@@ -330,7 +328,7 @@ static void sources_that_come_go_and_change_their_version_read_back(void **state
 
 /* ------------------------------------------------------------------------------------------------ the output */
 
-static void output_that_cannot_be_made_is_an_error_that_names_it(void **state) {
+static void output_that_cannot_be_created_is_named_in_the_error(void **state) {
   (void)state;
   assert_int_equal(sink_copy(&sink, &source, original.data, original.size, NULL), SL_EINVAL);
   assert_message("no output file is given: use -o, or the property path");
@@ -351,14 +349,14 @@ static void path_can_be_a_property_and_an_old_file_is_replaced_at_the_end(void *
   assert_reads_back("mdf_source", EVENTS);
 }
 
-static void full_device_is_an_error_with_the_place_and_the_reason(void **state) {
+static void full_device_is_an_error_with_offset_and_reason(void **state) {
   (void)state;
   if (access("/dev/full", W_OK) != 0) skip();
   assert_int_equal(sink_copy(&sink, &source, original.data, original.size, "/dev/full"), SL_EIO);
   assert_message("/dev/full: cannot write after 0 bytes: No space left on device");
 }
 
-/* Records of 60 kB, so that the sink's buffer is written more than once. */
+/* Records of 60 kB, so that the buffer of the sink is written several times. */
 enum { RECORDS = 600, BANK_BYTES = 60000 };
 static void make_large_original(void) {
   uint8_t *payload = malloc(BANK_BYTES);
@@ -375,7 +373,8 @@ static void make_large_original(void) {
   free(payload);
 }
 
-/* What is left under PATH.part: its events, all sound but perhaps those of the last record. */
+/* Reads PATH.part: all events must be sound, except the last if it may be truncated. Returns the number of sound
+ * events. */
 static uint32_t read_part(const char *source_name, uint32_t last_may_be_cut) {
   struct driver back;
   assert_false(exists(path));
@@ -393,7 +392,7 @@ static uint32_t read_part(const char *source_name, uint32_t last_may_be_cut) {
   return count;
 }
 
-/* The disk is full in the middle of the second buffer. */
+/* The disk becomes full in the middle of the second buffer. */
 static void full_disk_leaves_whole_events(const char *source_name) {
   make_large_original();
   struct rlimit old_limit, limit;
@@ -401,7 +400,7 @@ static void full_disk_leaves_whole_events(const char *source_name) {
   limit = old_limit;
   limit.rlim_cur = 200 * BANK_BYTES;
   void (*old_handler)(int) = signal(SIGXFSZ, SIG_IGN);
-  /* The source's file is in memory, and under the same limit: it is made before. */
+  /* Made before the limit is set, which also applies to files in memory. */
   struct memory_file input = memory_file_new(original.data, original.size);
   setrlimit(RLIMIT_FSIZE, &limit);
   const int result = sink_copy_file(&sink, &source, input.path, path);
@@ -460,23 +459,23 @@ int main(void) {
 #define MDF(name) cmocka_unit_test_setup_teardown(name, start_mdf, stop)
 #define MEP(name) cmocka_unit_test_setup_teardown(name, start_mep, stop)
   const struct CMUnitTest tests[] = {
-      MDF(plain_copy_is_the_same_byte_for_byte),
-      MDF(header_made_for_a_packet_says_what_odin_says),
+      MDF(plain_copy_is_equal),
+      MDF(header_made_for_a_packet_agrees_with_odin),
       MDF(every_codec_and_level_reads_back),
-      MDF(without_checksum_there_is_none),
-      MDF(records_larger_than_the_buffer_are_written_too),
+      MDF(records_are_written_without_checksum_if_requested),
+      MDF(records_larger_than_the_buffer_are_written),
       MDF(events_with_errors_are_copied_to_records_as_they_were_read),
-      MEP(packets_keep_refused_events_and_leave_out_those_that_cannot_be_read),
-      MEP(list_of_packets_leaves_out_events_with_errors),
-      MEP(list_of_packets_has_events_with_errors_where_it_is_asked_to),
+      MEP(packets_contain_refused_events_and_omit_unreadable_events),
+      MEP(packets_of_a_list_omit_events_with_errors),
+      MEP(packets_of_a_list_contain_events_with_errors_if_requested),
       MEP(packets_of_any_number_of_events_read_back),
-      MEP(packet_is_the_one_that_is_made_by_hand),
-      MEP(sources_that_come_go_and_change_their_version_read_back),
-      MDF(output_that_cannot_be_made_is_an_error_that_names_it),
-      MEP(output_that_cannot_be_made_is_an_error_that_names_it),
+      MEP(packet_is_equal_to_one_made_by_hand),
+      MEP(sources_that_appear_disappear_and_change_version_are_read_back),
+      MDF(output_that_cannot_be_created_is_named_in_the_error),
+      MEP(output_that_cannot_be_created_is_named_in_the_error),
       MDF(path_can_be_a_property_and_an_old_file_is_replaced_at_the_end),
-      MDF(full_device_is_an_error_with_the_place_and_the_reason),
-      MEP(full_device_is_an_error_with_the_place_and_the_reason),
+      MDF(full_device_is_an_error_with_offset_and_reason),
+      MEP(full_device_is_an_error_with_offset_and_reason),
       MDF(full_disk_leaves_whole_records),
       MEP(full_disk_leaves_whole_packets),
       MDF(killed_run_leaves_whole_records),

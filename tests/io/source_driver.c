@@ -126,14 +126,14 @@ static void allocate_ports(struct driver *d) {
     memset(p, 0, sizeof *p);
     p->bound.capacity = p->bound.event_limit = (uint32_t)banks;
     p->payload_bound.capacity = p->payload_bound.event_limit = (uint32_t)words;
-    if (d->unwanted[kind] == 1) continue;
+    if (d->not_read[kind] == 1) continue;
     p->offsets = allocate(4 * (d->events_max + 1u));
     p->source_id = allocate(2 * banks);
     p->type = allocate(banks);
     p->version = allocate(banks);
     p->size_bytes = allocate(2 * banks);
     p->first_word = allocate(4 * banks);
-    if (d->unwanted[kind] != 2) p->payload = allocate(4 * words);
+    if (d->not_read[kind] != 2) p->payload = allocate(4 * words);
     p->bound.used = calloc(1, 4);
     p->payload_bound.used = calloc(1, 4);
   }
@@ -170,7 +170,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   if (d->on_message) d->on_message(d->context);
 }
 
-/* Not side by side, but in an order and by workers that nothing may depend on. */
+/* Runs the steps sequentially, in an order and with worker numbers on which no result may depend. */
 static void in_parallel(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
                         void *work) {
   const struct driver *d = context;
@@ -196,7 +196,7 @@ static void look_at_banks(const struct driver *d, uint32_t kind, uint32_t event,
     const uint32_t words = (p->size_bytes[i] + 3u) / 4u;
     const uint32_t head[] = {kind, p->source_id[i], p->type[i], p->version[i], p->size_bytes[i]};
     if ((uint64_t)p->first_word[i] + words > p->payload_bound.capacity)
-      fatal("a payload lies outside:", port_names[kind]);
+      fatal("a payload is out of range:", port_names[kind]);
     seen->digest = XXH3_64bits_withSeed(head, sizeof head, seen->digest);
     if (p->payload) seen->digest = XXH3_64bits_withSeed(p->payload + p->first_word[i], 4 * words, seen->digest);
     seen->banks[kind]++;
@@ -226,7 +226,7 @@ static int run_slices(struct driver *d, const struct sl_services *services) {
   while (result == 1 && (d->stop_after_slices == 0 || d->slices < d->stop_after_slices)) {
     struct sl_fill fill = {.events_max = d->events_max, .events = events};
     result = d->algorithm->source->fill(d->state, services, d->args, &fill);
-    if (fill.event_count > fill.events_max) fatal("more events than asked for", "");
+    if (fill.event_count > fill.events_max) fatal("more events than requested", "");
     if (result == 1 && fill.event_count == 0) fatal("an empty slice that is not the last", "");
     look_at_slice(d, &fill);
     const int stop = d->on_slice ? d->on_slice(d->context, d, &fill) : 0;
@@ -249,7 +249,7 @@ int driver_run(struct driver *d, const char *const *paths, uint32_t path_count) 
   struct sl_inputs inputs = {paths, path_count, 0, paths, d->ranges};
   allocate_ports(d);
   int result = d->algorithm->source->open(d->state, &services, d->args, &inputs);
-  memset(&inputs, 0xff, sizeof inputs); /* only what it points to is borrowed */
+  memset(&inputs, 0xff, sizeof inputs); /* only the arrays it points to must stay valid */
   if (result == 0) result = run_slices(d, &services);
   d->algorithm->source->close(d->state);
   free_ports(d);

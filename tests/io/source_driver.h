@@ -1,5 +1,5 @@
-/* source_driver.h: drives a source of raw banks, such as io.mdf_source, as the runtime would, from buffers of exactly
- * the capacities asked for, and collects what it delivers. */
+/* source_driver.h: runs a source of raw banks, such as io.mdf_source, as the runtime does, with buffers of exactly the
+ * given capacities, and collects the delivered events. */
 #ifndef TEST_SOURCE_DRIVER_H
 #define TEST_SOURCE_DRIVER_H
 
@@ -21,36 +21,36 @@ enum {
   DRIVER_KINDS
 };
 
-/* An event as it came out. */
+/* A delivered event. */
 struct seen {
   struct sl_event event;
   uint32_t slice;
   uint32_t banks[DRIVER_KINDS];
   uint64_t words[DRIVER_KINDS];
-  uint64_t digest; /* of all its banks */
+  uint64_t digest; /* digest of all its banks */
 };
 
 struct driver {
-  /* Set by the test before a run. Default: events_max 4, 4096 banks and 1 << 19 words a port, everything wanted. */
+  /* Set by the test before a run. Default: events_max 4, 4096 banks and 1 << 19 words per port, all kinds read. */
   uint32_t events_max;
   uint32_t bank_capacity[DRIVER_KINDS], word_capacity[DRIVER_KINDS];
-  uint32_t unwanted[DRIVER_KINDS];     /* 1: all pointers null; 2: only `payload` null */
-  uint32_t record_words;               /* room for records in a slice, and an event's limit; 0: nobody reads them */
-  uint32_t stop_after_slices;          /* 0: run to the end */
-  uint32_t workers;                    /* that share the work; 3 by default */
-  const struct sl_input_range *ranges; /* of the paths of a run; NULL: whole files */
+  uint32_t not_read[DRIVER_KINDS]; /* 1: all pointers null; 2: only `payload` null */
+  uint32_t record_words;      /* capacity for records of a slice, and limit for an event; 0: records are not read */
+  uint32_t stop_after_slices; /* 0: run to the end */
+  uint32_t workers;           /* number of workers; 3 by default */
+  const struct sl_input_range *ranges; /* ranges of the paths of a run; NULL: whole files */
   void (*between_slices)(void *context);
-  void (*on_message)(void *context); /* while the source says something */
-  /* Looks at each slice while the ports hold it; what it returns other than 0 ends the run. */
+  void (*on_message)(void *context); /* called for each message of the source */
+  /* Called for each slice while its data are valid; a result other than 0 ends the run. */
   int (*on_slice)(void *context, struct driver *d, const struct sl_fill *fill);
   void *context;
-  /* Filled by it. */
+  /* Filled by the run. */
   struct seen *seen;
   uint32_t seen_count, seen_capacity, slices;
   uint64_t progress_done, progress_total;
-  char *messages; /* one a line, with "note: ", "warning: " or "error: " */
+  char *messages; /* one per line, after "note: ", "warning: " or "error: " */
   size_t messages_size;
-  uint32_t absent_kinds; /* of the kinds that it reads, those that no event had: messages of their own */
+  uint32_t absent_kinds; /* number of messages about kinds that are read and that no event had */
   /* Private. */
   const struct sl_algorithm *algorithm;
   struct sl_plugin *expanded; /* owns `algorithm` */
@@ -60,20 +60,20 @@ struct driver {
 /* Ends the program if the plugin cannot be loaded. */
 void driver_start(struct driver *d); /* io.mdf_source */
 void driver_start_with(struct driver *d, const char *algorithm);
-/* The same with room for few banks, as small made-up files have them. */
+/* driver_start_with, with room for few banks, which suffices for small files made by tests. */
 void driver_start_small(struct driver *d, const char *algorithm);
 void driver_stop(struct driver *d);
 void driver_set(struct driver *d, const char *property, double value);
-/* Reads files by path: what open or the last fill returned. Earlier results are forgotten. */
+/* Reads files by path; returns the result of open or of the last fill. Earlier results are discarded. */
 int driver_run(struct driver *d, const char *const *paths, uint32_t path_count);
-/* The records of a file, by its headers. */
+/* Lists the records of a file by its headers. */
 int driver_index(struct driver *d, const char *path, const struct sl_index_calls *calls);
 /* Reads one file from memory. */
 int driver_run_bytes(struct driver *d, const void *data, size_t size);
 
-/* What a plugin is given: messages go to the driver. */
+/* Returns services for a plugin; messages go to the driver. */
 struct sl_services driver_services(struct driver *d);
-/* The port of a kind, while a slice is looked at. */
+/* Returns the port of a kind; valid in on_slice. */
 const struct io_raw_banks *driver_port(const struct driver *d, uint32_t kind);
 const char *driver_port_name(uint32_t kind);
 const struct io_raw_record *driver_record(const struct driver *d);
@@ -86,7 +86,7 @@ struct memory_file {
 struct memory_file memory_file_new(const void *data, size_t size);
 void memory_file_free(struct memory_file *f);
 
-/* A file of the shared data, or empty bytes, with the reason printed. */
+/* Returns a file of the shared data, or empty bytes after printing the reason. */
 struct bytes shared_file(const char *name);
 
 #endif

@@ -1,22 +1,14 @@
-/* mdf.c: where records begin and end, also in damaged files.
+/* mdf.c: finds where records begin and end, also in damaged files.
  *
- * 1. A header is sound if it has three equal lengths, a known type, and an end within the file. If another sound
- *    header, or the end of the file, follows, the record is taken. The reader of its contents calls mdf_distrust if
- *    they are damaged.
- * 2. If none follows, the contents must verify: the checksum, or without one the banks up to the record's exact end.
- *    If they do not, the record is still taken where a damaged or cut header follows.
- * 3. A damaged header (two equal lengths of three, or an unknown type with equal lengths) keeps the place in the file
- *    if something like a header follows; the record is then a fault.
- * 4. In all other cases the reader searches, byte by byte, for the next sound record, and reports the bytes that it
- *    skipped as one fault.
- * In 2 and 3 the record ends where a sound record begins within it, wherever that one ends.
- *
- * The first bytes of a stream may be all that has arrived. `awaited` and `is_verified` tell its reader whether more
- * bytes could change the result.
- *
- * The search looks at every byte once. Verifying records could make it quadratic in a file made for that purpose, so
- * all verifying in a file together is limited to some multiple of its size.
- */
+ * 1. A header is sound if its three lengths are equal, its type is known, and the record ends within the file. If
+ *    another sound header or the end of the file follows, the record is accepted.
+ * 2. If nothing sound follows, the contents must verify: the checksum or, without one, the banks up to the exact end of
+ *    the record. A record with wrong contents is accepted only if a damaged or incomplete header follows.
+ * 3. A damaged header (two of three lengths equal, or an unknown type) makes the record one fault if something like a
+ *    header follows at its end, or if its checksum is correct.
+ * 4. Otherwise the reader searches byte by byte for the next sound record; the skipped bytes are one fault.
+ * In 2 and 3 the record ends early if a sound record begins within it.
+ * Cost: each byte is searched once; the bytes verified are limited to about VERIFY_FACTOR times the file size. */
 #include "mdf.h"
 
 #include "mdf_checksum.h"
@@ -25,11 +17,12 @@
 
 enum { VERIFY_FACTOR = 4, VERIFY_AT_LEAST = 1 << 20 };
 
-/* A header of a stream that claims more bytes than that to come is not waited for, since it may be damaged. */
+/* Upper limit of the bytes that are awaited for one header of a stream. A larger claim is taken as damage. */
 enum { AWAITED_BYTES_MAX = 1 << 26 };
 
-/* Header bytes by header type (byte 17: version, and subheader length in words); 0 if there is no such header. Version
- * 0 has a subheader of 22 bytes over bytes 18 to 39: five words after the generic header, or six if rounded up. */
+/* Returns the header size of a header type (byte 17: version, and subheader length in words), or 0 for an unknown type.
+ * The subheader of version 0 takes 22 bytes, from byte 18 to 39: five words after the generic header, or six if rounded
+ * up. */
 static uint32_t header_bytes_of_type(uint8_t type) {
   switch (type) {
     case 0x05:
@@ -61,7 +54,8 @@ static void decode_header(const uint8_t *header, struct mdf_record *record) {
   }
 }
 
-/* Three equal lengths, a known type and a length that holds the header; the record may end beyond the file. */
+/* Returns 1 if the three lengths are equal, the type is known and the length includes the header. The record may end
+ * after the end of the file. */
 static int header_is_sound(const uint8_t *data, uint64_t size, uint64_t offset, uint32_t *length,
                            uint32_t *header_bytes) {
   if (size - offset < MDF_GENERIC_HEADER_BYTES) return 0;
@@ -83,7 +77,7 @@ int mdf_record_at(const uint8_t *data, uint64_t size, uint64_t offset, struct md
   return 1;
 }
 
-/* Two equal lengths of the three, or 0. */
+/* Returns the length that at least two of the three fields have, or 0 if all differ. */
 static uint32_t majority_length(const uint8_t *header) {
   const uint32_t a = mdf_load_u32(header), b = mdf_load_u32(header + 4), c = mdf_load_u32(header + 8);
   return a == b || a == c ? a : b == c ? b : 0;
@@ -94,8 +88,8 @@ void mdf_reader_await(struct mdf_reader *reader, uint64_t end) {
   if (end > reader->awaited) reader->awaited = end;
 }
 
-/* Whether a record follows at `offset`. PERHAPS_FOLLOWED: a damaged or cut header; FOLLOWED: a sound header, though its
- * record may be cut off, or the end of the file. */
+/* The bytes at `offset`: a sound header, even of an incomplete record, or the end of the file (FOLLOWED); a damaged or
+ * incomplete header (PERHAPS_FOLLOWED). */
 enum follower { FOLLOWED_BY_NOTHING, PERHAPS_FOLLOWED, FOLLOWED };
 static enum follower what_follows(const struct mdf_reader *reader, uint64_t offset) {
   const uint64_t left = reader->size - offset;
@@ -110,8 +104,8 @@ static enum follower what_follows(const struct mdf_reader *reader, uint64_t offs
                                                                                             : FOLLOWED_BY_NOTHING;
 }
 
-/* May `bytes` more be read to find the place? Takes them from the reader's allowance. */
-static int may_verify(struct mdf_reader *reader, uint64_t bytes) {
+/* Takes `bytes` from the allowance for verification; returns 0 if they exceed it. */
+static int spend_allowance(struct mdf_reader *reader, uint64_t bytes) {
   if (reader->verify_bytes < bytes) return 0;
   reader->verify_bytes -= bytes;
   return 1;
@@ -134,7 +128,7 @@ static int packet_verifies(const uint8_t *body, uint64_t body_bytes) {
          body_bytes - packet.bytes <= MEP_PADDING_BYTES_MAX && mep_packet_blocks(&packet, NULL, &fault) == 0;
 }
 
-/* mdf_record_at, of a stream also where the record's end is still to come, which then is awaited. */
+/* mdf_record_at; in a stream also awaits the end of a record that is incomplete, and then returns 0. */
 static int find_header(struct mdf_reader *reader, uint64_t offset, struct mdf_record *record) {
   uint32_t length, header_bytes;
   if (mdf_record_at(reader->data, reader->size, offset, record)) return 1;
@@ -154,17 +148,18 @@ int mdf_contents_verify(const uint8_t *bytes, const struct mdf_record *record) {
   return banks_verify(body, body_bytes);
 }
 
-/* Does the record hold what it promises, by its checksum if it has one: 1 yes, 0 no, -1 that would take too long. */
+/* Verifies the checksum or, without one, the contents: 1 correct, 0 wrong, -1 not checked because the allowance is used
+ * up. */
 static int record_verifies(struct mdf_reader *reader, const struct mdf_record *record) {
-  if (!may_verify(reader, record->bytes)) return -1;
+  if (!spend_allowance(reader, record->bytes)) return -1;
   const uint8_t *bytes = reader->data + record->offset;
   if (record->checksum != 0)
     return mdf_checksum(bytes + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) == record->checksum;
   return mdf_contents_verify(bytes, record);
 }
 
-/* The first record with a sound header that begins in [from, end) and verifies, or that something follows if
- * `may_follow`; `end` if there is none. It may end behind `end`. */
+/* Returns the offset of the first record in [from, end) that has a sound header and verifies or, if `may_follow`, that
+ * is followed by something like a header. Returns `end` if there is none. The record found may end after `end`. */
 static uint64_t search_record(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
   const uint8_t *data = reader->data;
   for (uint64_t offset = from; offset < end && offset + MDF_GENERIC_HEADER_BYTES <= reader->size; offset++) {
@@ -186,8 +181,8 @@ void mdf_reader_extend(struct mdf_reader *reader, uint64_t size) {
   reader->size = size;
 }
 
-/* A record whose header is damaged, but whose end is certain. */
-static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
+/* Accepts a record with a damaged header as one fault if its end is certain; returns 0 if not. */
+static int accept_damaged(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t left = reader->size - reader->offset;
   const uint8_t *header = reader->data + reader->offset;
   if (left < MDF_GENERIC_HEADER_BYTES) return 0;
@@ -198,7 +193,7 @@ static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t end = reader->offset + length;
   if (what_follows(reader, end) == FOLLOWED_BY_NOTHING) {
     const uint32_t checksum = mdf_load_u32(header + 12);
-    if (checksum == 0 || !may_verify(reader, length) ||
+    if (checksum == 0 || !spend_allowance(reader, length) ||
         mdf_checksum(header + MDF_HASHED_FROM, length - MDF_HASHED_FROM) != checksum)
       return 0;
   }
@@ -209,7 +204,7 @@ static int keep_place(struct mdf_reader *reader, struct mdf_record *record) {
                                        mdf_load_u32(header + 8)};
     return 1;
   }
-  if (type_known) return 0; /* then the length is too short for the header */
+  if (type_known) return 0; /* the length is too short for the header */
   record->fault = (struct mdf_fault){MDF_FAULT_HEADER_TYPE, 0, 0, header[17], 0, 0};
   return 1;
 }
@@ -224,7 +219,7 @@ static void set_skipped(const struct mdf_reader *reader, struct mdf_record *reco
   record->fault.type = header[17];
 }
 
-/* The header cannot be trusted: everything up to the next record is one fault. */
+/* The header is unusable: all bytes up to the next record are one fault. */
 static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t left = reader->size - reader->offset;
   const uint8_t *header = reader->data + reader->offset;
@@ -242,7 +237,7 @@ static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record) {
   set_skipped(reader, record);
 }
 
-/* The record ends at `next` instead, where another begins. */
+/* Ends the record at `next`, where another record begins. */
 static void cut_record(struct mdf_reader *reader, struct mdf_record *record, uint64_t next) {
   const uint64_t offset = record->offset;
   memset(record, 0, sizeof *record);
@@ -252,21 +247,21 @@ static void cut_record(struct mdf_reader *reader, struct mdf_record *record, uin
   reader->offset = next;
 }
 
-void mdf_distrust(struct mdf_reader *reader, struct mdf_record *record) {
+void mdf_cut_damaged(struct mdf_reader *reader, struct mdf_record *record) {
   const uint64_t end = record->offset + record->bytes;
   const uint64_t within = search_record(reader, record->offset + 1, end, 0);
   if (within < end) cut_record(reader, record, within);
 }
 
-/* A record with a sound header that no other sound header follows: 1 if it is taken, in whole or up to a record within
- * it. */
-static int take_unfollowed(struct mdf_reader *reader, struct mdf_record *record, enum follower follower) {
+/* Handles a record with a sound header that no sound header follows. Returns 1 if it is accepted, complete or up to a
+ * record that begins within it. */
+static int accept_unfollowed(struct mdf_reader *reader, struct mdf_record *record, enum follower follower) {
   const int verifies = record_verifies(reader, record);
   if (verifies == 0 && follower == FOLLOWED_BY_NOTHING) return 0;
   record->is_verified = verifies == 1;
   reader->offset += record->bytes;
-  /* Without a checksum, bytes may be missing in the record, so that it reaches into the next. */
-  if (verifies != 1 || record->checksum == 0) mdf_distrust(reader, record);
+  /* If bytes are missing from a record without checksum, it overlaps the next record. */
+  if (verifies != 1 || record->checksum == 0) mdf_cut_damaged(reader, record);
   return 1;
 }
 
@@ -276,7 +271,7 @@ int mdf_next(struct mdf_reader *reader, struct mdf_record *record) {
   const int sound = find_header(reader, reader->offset, record);
   if (sound) {
     const enum follower follower = what_follows(reader, reader->offset + record->bytes);
-    if (follower != FOLLOWED && take_unfollowed(reader, record, follower)) return 1;
+    if (follower != FOLLOWED && accept_unfollowed(reader, record, follower)) return 1;
     if (follower == FOLLOWED) {
       reader->offset += record->bytes;
       return 1;
@@ -288,7 +283,7 @@ int mdf_next(struct mdf_reader *reader, struct mdf_record *record) {
   if (reader->awaited != 0) {
     record->bytes = left;
     record->fault = (struct mdf_fault){MDF_FAULT_TRUNCATED, 0, 0, left, reader->awaited - reader->offset, 0};
-  } else if (sound || !keep_place(reader, record)) {
+  } else if (sound || !accept_damaged(reader, record)) {
     skip_bytes(reader, record);
   }
   reader->offset += record->bytes;
@@ -304,9 +299,10 @@ int mdf_recognise(const uint8_t *data, uint64_t size) {
   return mdf_next(&reader, &record) && (record.fault.kind != MDF_FAULT_SKIPPED || reader.offset < size);
 }
 
-/* Does a record hold a packet: 1 yes, 0 no, -1 it is damaged, so that what it says of itself may be wrong? What its
- * body begins with decides, else the data type: the prototype's packets have no magic number, and compressed bodies
- * show nothing. Of a record that goes on after the bytes at hand, as packets mostly do, the header must do. */
+/* Returns 1 if a record contains a packet, 0 if not, -1 if the record is damaged and its header may be wrong. The first
+ * bytes of the body decide. Otherwise the data type decides: packets of the prototype have no magic number, and
+ * compressed bodies hide it. If the record is longer than the available bytes, as most packets are, only its header is
+ * checked. */
 static int holds_packet(const uint8_t *bytes, uint64_t count, const struct mdf_record *record) {
   const int is_cut = record->fault.kind == MDF_FAULT_TRUNCATED;
   const uint8_t *header = bytes + record->offset;
@@ -349,7 +345,7 @@ void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct
   fault->found = mdf_load_u16(body + position);
 }
 
-/* The central crossing among the (crossing, offset, size) triplets of a TAE header bank. */
+/* Finds the central crossing among the (crossing, offset, size) triplets of a TAE header bank: 0 or -1. */
 static int central_crossing(const struct io_bank *header, uint64_t after, uint64_t body_bytes, uint64_t *begin,
                             uint64_t *end) {
   for (uint32_t i = 0; i + 12 <= header->size_bytes; i += 12) {

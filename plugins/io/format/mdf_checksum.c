@@ -1,11 +1,11 @@
-/* mdf_checksum.c: one-at-a-time hashing of many records side by side.
+/* mdf_checksum.c: computes the one-at-a-time hash of up to 16 records in parallel.
  *
- * Two vectors of eight 32-bit lanes, a record a lane: two, because one step's chain of five dependent operations leaves
- * room for a second one. All lanes advance by blocks of 32 bytes: eight rows of eight words are transposed, so that
- * vector k holds word k of each lane, whose four bytes are then hashed in turn. A record's last 0 to 31 bytes are
- * hashed alone. A lane that has no record repeats another's work. The vectors are the compiler's own, so this compiles
- * for every processor.
- */
+ * 1. Each lane of two vectors of eight 32-bit lanes hashes one record. Two vectors hide the latency of a step, which is
+ *    a chain of five dependent operations.
+ * 2. All lanes advance by blocks of 32 bytes. Eight rows of eight words are transposed, so that vector k holds word k
+ *    of each lane; the four bytes of each word are then hashed in turn.
+ * 3. The last 0 to 31 bytes of a record are hashed by scalar code. An idle lane repeats the work of another lane.
+ * Uses the vector extensions of the compiler, so it compiles for every processor. */
 #include "mdf_checksum.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ INTERLEAVE(pairs_high, x, y, 2, 3, 10, 11, 6, 7, 14, 15)
 INTERLEAVE(halves_low, x, y, 0, 1, 2, 3, 8, 9, 10, 11)
 INTERLEAVE(halves_high, x, y, 4, 5, 6, 7, 12, 13, 14, 15)
 
-/* 32 bytes of each of eight records; afterwards word[k] holds the k-th word of each. */
+/* Loads 32 bytes of each of eight records; word[k] then holds word k of each record. */
 static inline void load_transposed(const uint8_t *const *next, uint64_t at, lanes_u32 word[VECTOR_LANES]) {
   lanes_u32 row[VECTOR_LANES], pair[VECTOR_LANES], quad[VECTOR_LANES];
   for (uint32_t i = 0; i < VECTOR_LANES; i++) memcpy(&row[i], next[i] + at, sizeof row[i]);
@@ -86,7 +86,7 @@ void mdf_hasher_push(struct mdf_hasher *h, uint64_t tag, const uint8_t *bytes, u
   h->jobs[(h->first + h->count++) % MDF_HASH_JOBS] = (struct mdf_hash_job){tag, bytes, count, 0, 0};
 }
 
-/* Hashes what is less than a block and takes the job from its lane. */
+/* Hashes the remaining bytes, fewer than a block, and frees the lane of the job. */
 static void finish_lane(struct mdf_hasher *h, uint32_t lane) {
   struct mdf_hash_job *job = &h->jobs[h->lanes[lane]];
   job->hash = hash_finish(hash_bytes(job->hash, job->next, job->left));
@@ -94,7 +94,7 @@ static void finish_lane(struct mdf_hasher *h, uint32_t lane) {
   h->lanes[lane] = h->lanes[--h->lane_count];
 }
 
-/* All lanes advance until one has less than a block left; the next job takes its place. */
+/* Starts waiting jobs in free lanes, then advances all lanes until one of them has less than a block left. */
 static void advance(struct mdf_hasher *h) {
   while (h->lane_count < MDF_HASH_LANES && h->started < h->count)
     h->lanes[h->lane_count++] = (h->first + h->started++) % MDF_HASH_JOBS;

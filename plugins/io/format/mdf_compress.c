@@ -1,4 +1,4 @@
-/* mdf_compress.c: see mdf_compress.h. lz4 has 8 bytes of hash (XXH64, big-endian) in front of its data. */
+/* mdf_compress.c: see mdf_compress.h. The data of lz4 is preceded by 8 bytes of hash (XXH64, big-endian). */
 #include "mdf_compress.h"
 
 #include <lz4.h>
@@ -11,13 +11,13 @@
 
 enum { BLOCK_HEADER_BYTES = 9, LZ4_HASH_BYTES = 8, BLOCK_BYTES_MAX = 0xffffff, EXPANSION_MAX = 15, LZ4_HC_FROM = 4 };
 
-/* In the order of MDF_CODEC_...; method is the third byte of the block, as ROOT writes it. */
+/* In the order of MDF_CODEC_...; `method` is the third byte of the block, as written by ROOT. */
 static const struct {
   uint8_t tag[2], method;
 } codecs[MDF_CODEC_COUNT] = {
     {{'Z', 'S'}, 1}, {{'L', '4'}, LZ4_VERSION_NUMBER / 10000}, {{'Z', 'L'}, Z_DEFLATED}, {{'X', 'Z'}, 0}};
 
-/* The bounds of the four codecs differ; this is above each of them. */
+/* The bounds of the four codecs differ; this value exceeds each of them. */
 size_t mdf_compress_bound(size_t bytes) { return BLOCK_HEADER_BYTES + LZ4_HASH_BYTES + bytes + bytes / 128 + 4096; }
 
 uint32_t mdf_codec_of(const uint8_t *block) {

@@ -1,5 +1,5 @@
-/* mdf_compress.h: the body of an MDF record as one block in ROOT's framing, as mdf_decompress.h
- * reads it. */
+/* mdf_compress.h: compresses the body of an MDF record to one block in ROOT's framing, the format that mdf_decompress.h
+ * reads. */
 #ifndef IO_MDF_COMPRESS_H
 #define IO_MDF_COMPRESS_H
 
@@ -7,22 +7,23 @@
 #include <stdint.h>
 
 enum { MDF_CODEC_ZSTD, MDF_CODEC_LZ4, MDF_CODEC_ZLIB, MDF_CODEC_LZMA, MDF_CODEC_COUNT };
-#define MDF_CODEC_NAMES "zstd lz4 zlib lzma" /* in that order */
+#define MDF_CODEC_NAMES "zstd lz4 zlib lzma" /* in the order of the constants */
 
-/* Room for what mdf_compress could write of `bytes`. */
+/* Returns the largest size that mdf_compress can write for `bytes`. */
 size_t mdf_compress_bound(size_t bytes);
 
 struct mdf_compressor {
   uint32_t codec, level; /* level 1 to 9 */
   void *zstd;
 };
-/* The codec of a block that a reader has decompressed. */
+/* Returns the codec of a block that was decompressed before. */
 uint32_t mdf_codec_of(const uint8_t *block);
 void mdf_compressor_free(struct mdf_compressor *c);
 
-/* Writes a block to `out`, which has mdf_compress_bound(bytes) bytes: its size, or 0 if the body is better stored as it
- * is: incompressible, too large for the block's 24-bit sizes, or so small now that the record's header could not tell.
- * `expansion` then is for the header: the body is at most (expansion + 1) times as large as the block. */
+/* Writes a block to `out`, which has mdf_compress_bound(bytes) bytes, and returns its size. Returns 0 if the body must
+ * be stored uncompressed: it does not shrink, exceeds the 24-bit sizes of a block, or shrinks by more than the record
+ * header can express. *expansion is the value for the header: the body is at most (expansion + 1) times as large as the
+ * block. */
 size_t mdf_compress(struct mdf_compressor *c, const uint8_t *body, size_t bytes, uint8_t *out, uint32_t *expansion);
 
 #endif

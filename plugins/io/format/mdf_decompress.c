@@ -1,6 +1,7 @@
-/* mdf_decompress.c: one block of ROOT's framing. Header of 9 bytes: two characters of the codec, its version, the
- * compressed and the uncompressed size in 3 bytes each, little-endian. lz4 has 8 bytes of hash in front of its data,
- * counted in the compressed size; it is not checked, since the record's checksum covers the same bytes. */
+/* mdf_decompress.c: decompresses one block in ROOT's framing. Its header has 9 bytes: two characters for the codec, one
+ * byte for the version, then the compressed and the uncompressed size, 3 bytes each, little-endian. The data of lz4 is
+ * preceded by 8 bytes of hash, which count as compressed bytes. The hash is not checked, because the checksum of the
+ * record covers the same bytes. */
 #include "mdf_decompress.h"
 
 #include <lz4.h>
@@ -9,14 +10,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Of lzma's memory, level 9 takes 65 MiB. */
+/* lzma needs 65 MiB at level 9. */
 enum { BLOCK_HEADER_BYTES = 9, LZ4_HASH_BYTES = 8, PADDING_BYTES_MAX = 3, LZMA_MEMORY_BYTES_MAX = 1 << 27 };
 
 #define CODEC(a, b) ((a) | (b) << 8)
 enum { ZLIB = CODEC('Z', 'L'), LZMA = CODEC('X', 'Z'), LZ4 = CODEC('L', '4'), ZSTD = CODEC('Z', 'S') };
 
-/* How many bytes one byte of a codec can become at most. zlib: 258 from 2 bits. lz4: 255 from a byte of a length. zstd:
- * a block of 128 KiB from 4 bytes. lzma: 273 from 14 coded bits of 0.022 bits each, which is 7102, rounded up. */
+/* Largest number of output bytes per input byte. zlib: 258 from 2 bits. lz4: 255 from a length byte. zstd: a block of
+ * 128 KiB from 4 bytes. lzma: 273 from 14 coded bits of 0.022 bits each, which is 7102, rounded up. */
 enum { ZLIB_RATIO_MAX = 1032, LZ4_RATIO_MAX = 255, ZSTD_RATIO_MAX = 32768, LZMA_RATIO_MAX = 8192 };
 
 static uint32_t ratio_max(uint16_t codec) {

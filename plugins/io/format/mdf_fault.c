@@ -1,4 +1,4 @@
-/* mdf_fault.c: faults of records, banks and packets in words. */
+/* mdf_fault.c: texts of the faults of records, banks and packets. */
 #include "mdf.h"
 
 #include <inttypes.h>
@@ -42,13 +42,13 @@ void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
       break;
     case MDF_FAULT_EXPANSION:
       snprintf(text, n,
-               "the body claims %" PRIu64 " bytes uncompressed, and its codec makes at most %" PRIu64
-               " of its %" PRIu64,
+               "the body header gives %" PRIu64 " bytes uncompressed, but its codec can produce at most %" PRIu64
+               " from %" PRIu64 " compressed bytes",
                f->found, f->expected, f->other);
       break;
     case MDF_FAULT_TOO_LARGE:
       snprintf(text, n,
-               "the body has %" PRIu64 " bytes uncompressed, one may have %" PRIu64
+               "the body has %" PRIu64 " bytes uncompressed, the limit is %" PRIu64
                " (a higher uncompressed_bytes allows more)",
                f->found, f->expected);
       break;
@@ -70,25 +70,25 @@ void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
                f->found, f->other);
       break;
     case MDF_FAULT_TAE:
-      snprintf(text, n, "the TAE header names no central crossing within the record");
+      snprintf(text, n, "the TAE header lists no central crossing within the record");
       break;
     case MDF_FAULT_NO_PACKET:
       snprintf(text, n, "no readable packet (magic 0x%04" PRIx64 "); skipped %" PRIu64 " bytes", f->found, f->at);
       break;
     case MDF_FAULT_PACKET_MAGIC:
-      snprintf(text, n, "no packet: magic 0x%04" PRIx64 ", expected 0x%04" PRIx64, f->found, f->expected);
+      snprintf(text, n, "not a packet: magic 0x%04" PRIx64 ", expected 0x%04" PRIx64, f->found, f->expected);
       break;
     case MDF_FAULT_PACKET:
-      snprintf(text, n, "a packet of %" PRIu64 " blocks claims %" PRIu64 " bytes, where there should be %" PRIu64,
+      snprintf(text, n, "the header of a packet of %" PRIu64 " blocks gives %" PRIu64 " bytes, expected %" PRIu64,
                f->other, f->found, f->expected);
       break;
     case MDF_FAULT_PACKET_EXTRA:
       snprintf(text, n, "the packet ends after %" PRIu64 " of the record's %" PRIu64 " bytes", f->found, f->expected);
       break;
-    case MDF_FAULT_BLOCK_PLACE:
+    case MDF_FAULT_BLOCK_BOUNDS:
       snprintf(text, n,
-               "block %" PRIu64 " of the packet, at byte %" PRIu64 " of its %" PRIu64
-               ", lies not wholly within it, or in another",
+               "block %" PRIu64 " of the packet, at byte %" PRIu64 " of %" PRIu64
+               ", extends beyond the packet or overlaps another block",
                f->at, f->found, f->expected);
       break;
     case MDF_FAULT_BLOCK_MAGIC:
@@ -96,11 +96,13 @@ void mdf_fault_text(const struct mdf_fault *f, char *text, size_t n) {
                f->found, f->expected);
       break;
     case MDF_FAULT_BLOCK_SIZE:
-      snprintf(text, n, "block %" PRIu64 " of the packet: its fragments do not end where it does, at %" PRIu64 " bytes",
-               f->at, f->expected);
+      snprintf(text, n,
+               "block %" PRIu64 " of the packet: the sizes of its fragments do not add up to %" PRIu64 " bytes", f->at,
+               f->expected);
       break;
     case MDF_FAULT_BLOCK_SOURCE:
-      snprintf(text, n, "block %" PRIu64 " of the packet: source 0x%04" PRIx64 ", the packet's list says 0x%04" PRIx64,
+      snprintf(text, n,
+               "block %" PRIu64 " of the packet: source 0x%04" PRIx64 ", but the packet header lists 0x%04" PRIx64,
                f->at, f->found, f->expected);
       break;
     case MDF_FAULT_BLOCK_EVENTS:

@@ -23,7 +23,7 @@ void mdf_walk_check(struct mdf_reader *reader, uint32_t is_bare, struct mdf_reco
   if (mdf_contents_verify(bytes, record)) return;
   if (record->checksum == 0 ||
       mdf_checksum(bytes + MDF_HASHED_FROM, record->bytes - MDF_HASHED_FROM) != record->checksum)
-    mdf_distrust(reader, record);
+    mdf_cut_damaged(reader, record);
 }
 
 int mdf_walk_begins(const uint8_t *data, uint64_t size, uint32_t is_bare, uint64_t offset) {

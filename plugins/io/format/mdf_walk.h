@@ -1,21 +1,22 @@
-/* mdf_walk.h: what a file of MDF records, or one that is nothing but packets (MEP), looks like from header to header:
- * what streams, indices and ranges have in common. */
+/* mdf_walk.h: walks a file of MDF records, or of packets (MEP) only, from header to header. Used by streams, indices
+ * and ranges. `is_bare`: packets that are not in MDF records. */
 #ifndef IO_MDF_WALK_H
 #define IO_MDF_WALK_H
 
 #include "mdf.h"
 
-/* Has the file something for a source of that data type (MDF_DATA_...)? *is_bare: packets without records around them.
- */
+/* Returns 1 if the file contains records or packets for a source of the data type (MDF_DATA_...); sets *is_bare. */
 int mdf_walk_recognise(const uint8_t *data, uint64_t size, uint32_t data_type, uint32_t *is_bare);
-/* mdf_next, or mep_next: the contents of a record are still to be checked, and mdf_distrust to be called. */
+/* Calls mdf_next or mep_next. The caller must check the contents of the record, and call mdf_cut_damaged if they are
+ * damaged. */
 int mdf_walk_next(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record);
-/* Checks the contents of the record that was just read, and cuts it if another begins within it. The checksum is looked
- * at only where the contents are damaged. */
+/* Checks the contents of the record that was just read, and shortens it if another record begins within it. The
+ * checksum is computed only if the contents are damaged. */
 void mdf_walk_check(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record);
-/* Does a whole record with a sound header begin at that byte? */
+/* Returns 1 if a complete record with a sound header begins at `offset`. */
 int mdf_walk_begins(const uint8_t *data, uint64_t size, uint32_t is_bare, uint64_t offset);
-/* Is the body of a sound record of that data type? Whoever writes packets does not always say so in the header. */
+/* Returns 1 if the body of a sound record has the data type. The header alone is not sufficient: some writers of
+ * packets do not set its data type. */
 int mdf_walk_has_type(const struct mdf_record *record, uint32_t data_type, uint32_t is_bare, const uint8_t *body);
 
 #endif

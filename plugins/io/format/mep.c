@@ -57,7 +57,7 @@ static uint64_t sum_of_sizes(const struct mep_block *b) {
   return sum;
 }
 
-/* Lists and fragments after the header of a block; `room` bytes of the packet begin with the block. */
+/* Locates the lists and fragments after the header of a block; `room` is the size of the packet from the block on. */
 static int open_lists(uint64_t header_bytes, uint64_t room, const uint8_t *data, struct mep_block *b) {
   const uint64_t sizes_at = header_bytes + padded(b->event_count);
   const uint64_t lists_end = sizes_at + padded(2 * (uint64_t)b->event_count);
@@ -72,7 +72,7 @@ static int open_lists(uint64_t header_bytes, uint64_t room, const uint8_t *data,
 static int production_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
   const uint8_t *data = p->data + b->begin;
   const uint64_t room = p->bytes - b->begin;
-  if (room < MEP_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, 0);
+  if (room < MEP_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, 0);
   if (mdf_load_u16(data) != MEP_BLOCK_MAGIC)
     return set_fault(fault, MDF_FAULT_BLOCK_MAGIC, i, mdf_load_u16(data), MEP_BLOCK_MAGIC, 0);
   const uint64_t bytes = mdf_load_u32(data + 4);
@@ -82,7 +82,7 @@ static int production_block(const struct mep_packet *p, uint32_t i, struct mep_b
   b->alignment = data[18];
   b->version = data[19];
   b->end = b->begin + bytes;
-  if (bytes > room) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, bytes);
+  if (bytes > room) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, bytes);
   if (b->alignment > ALIGNMENT_MAX) return set_fault(fault, MDF_FAULT_BLOCK_SIZE, i, b->alignment, bytes, 0);
   if (open_lists(MEP_BLOCK_HEADER_BYTES, bytes, data, b))
     return set_fault(fault, MDF_FAULT_BLOCK_SIZE, i, b->event_count, bytes, 0);
@@ -98,7 +98,7 @@ static int production_block(const struct mep_packet *p, uint32_t i, struct mep_b
 static int prototype_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
   const uint8_t *data = p->data + b->begin;
   const uint64_t room = p->bytes - b->begin;
-  if (room < PROTOTYPE_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, 0);
+  if (room < PROTOTYPE_BLOCK_HEADER_BYTES) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, 0);
   const uint64_t bytes = mdf_load_u32(data + 12);
   b->event_id = load_u64(data);
   b->event_count = mdf_load_u16(data + 8);
@@ -108,7 +108,7 @@ static int prototype_block(const struct mep_packet *p, uint32_t i, struct mep_bl
   if (open_lists(PROTOTYPE_BLOCK_HEADER_BYTES, room, data, b) || b->fragment_bytes != bytes)
     return set_fault(fault, MDF_FAULT_BLOCK_SIZE, i, b->event_count, bytes, b->types ? b->fragment_bytes : 0);
   const uint64_t lists_end = (uint64_t)(b->fragments - data);
-  if (bytes > room - lists_end) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, bytes);
+  if (bytes > room - lists_end) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, bytes);
   b->end = b->begin + lists_end + bytes;
   return 0;
 }
@@ -121,7 +121,7 @@ uint64_t mep_packet_block_begin(const struct mep_packet *p, uint32_t i) {
 int mep_packet_block(const struct mep_packet *p, uint32_t i, struct mep_block *b, struct mdf_fault *fault) {
   *b = (struct mep_block){.begin = mep_packet_block_begin(p, i)};
   if (b->begin < p->blocks_begin || b->begin > p->bytes)
-    return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, b->begin, p->bytes, 0);
+    return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, b->begin, p->bytes, 0);
   if (p->is_prototype) return prototype_block(p, i, b, fault);
   if (production_block(p, i, b, fault)) return -1;
   const uint16_t listed = mdf_load_u16(p->source_ids + 2 * (uint64_t)i);
@@ -137,8 +137,8 @@ int mep_packet_blocks(const struct mep_packet *p, struct mep_block *blocks, stru
     else if (mep_packet_block(p, i, &block, fault))
       return -1;
     if (i == 0) first = block;
-    /* Blocks that overlap would let a small file ask for much work. */
-    if (block.begin < end) return set_fault(fault, MDF_FAULT_BLOCK_PLACE, i, block.begin, p->bytes, end);
+    /* Overlapping blocks would cause much work for a small file. */
+    if (block.begin < end) return set_fault(fault, MDF_FAULT_BLOCK_BOUNDS, i, block.begin, p->bytes, end);
     if (block.event_count != first.event_count)
       return set_fault(fault, MDF_FAULT_BLOCK_EVENTS, i, block.event_count, first.event_count, 0);
     if (block.event_id != first.event_id)
@@ -171,15 +171,16 @@ int mep_record_claims(const uint8_t *data, uint64_t bytes, uint32_t *event_count
 
 /* ---------------------------------------------------------------------------------------------- source ids */
 
-/* Where banks that are numbered from 0 within their type stand: from `first` on, `count` of them. Bit 10 tells. */
+/* Block source ids of bank types that are numbered from 0 within the type: `count` ids from `first` on, with bit 10
+ * set. */
 struct numbered {
   uint8_t type;
   uint16_t first, count;
 };
 enum { VELO_A = 2 << 11, VELO_C = 3 << 11, TEST_DETECTOR = 15 << 11, NUMBERED = 1 << 10 };
 static const struct numbered numbered[] = {
-    {63, VELO_A | NUMBERED, 1024},       /* super-pixels of simulation */
-    {8, VELO_A | NUMBERED, 1024},        /* and of the detector, should they be numbered */
+    {63, VELO_A | NUMBERED, 1024},       /* simulated super-pixels */
+    {8, VELO_A | NUMBERED, 1024},        /* super-pixels of the detector, if they are numbered */
     {73, VELO_C | NUMBERED, 1024},       /* retina clusters */
     {32, TEST_DETECTOR | NUMBERED, 512}, /* Monte-Carlo particles */
     {33, TEST_DETECTOR | NUMBERED | 512, 512},

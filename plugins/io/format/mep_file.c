@@ -1,12 +1,11 @@
 /* mep_file.c: see mep_file.h.
  *
- * A packet is taken as it stands if its blocks are sound and another header, or the end of the file, follows. If only
- * one of the two holds, a size in it may be damaged, or bytes may be missing or too many; it then ends where a sound
- * packet within it begins, so that no other packet is hidden. A packet with a size beyond its last block ends there
- * too. In all other cases the reader searches, byte by byte, for the next packet, and reports the bytes that it skipped
- * as one fault. As in mdf.c, verifying is limited to some multiple of the file's size, and packets of a stream are
- * awaited.
- */
+ * 1. A packet is accepted if its blocks are sound and another header, or the end of the file, follows.
+ * 2. If only one of the two holds, a size may be damaged, or bytes may be missing or added. The packet then ends early
+ *    if a sound packet begins within it, so that no other packet is hidden.
+ * 3. If both hold, only the bytes after its last block are searched for such a packet.
+ * 4. Otherwise the reader searches byte by byte for the next packet; the skipped bytes are one fault.
+ * As in mdf.c, the bytes verified are limited, and incomplete packets of a stream are awaited. */
 #include "mep_file.h"
 
 #include "mep.h"
@@ -27,22 +26,22 @@ static int packet_follows(const struct mdf_reader *reader, uint64_t offset) {
   return reader->size - offset < 2 || mdf_load_u16(reader->data + offset) == MEP_MAGIC;
 }
 
-static int verifies(struct mdf_reader *reader, const struct mep_packet *packet) {
+static int packet_verifies(struct mdf_reader *reader, const struct mep_packet *packet) {
   struct mdf_fault fault;
   if (reader->verify_bytes < packet->bytes) return 0;
   reader->verify_bytes -= packet->bytes;
   return mep_packet_blocks(packet, NULL, &fault) == 0;
 }
 
-/* The first packet that begins in [from, end) and that is sound, or that another follows if `may_follow`; `end` if
- * there is none. */
+/* Returns the offset of the first packet in [from, end) that is sound or, if `may_follow`, that is followed by another
+ * header. Returns `end` if there is none. */
 static uint64_t search_packet(struct mdf_reader *reader, uint64_t from, uint64_t end, int may_follow) {
   struct mep_packet packet;
   struct mdf_fault fault;
   for (uint64_t offset = from; offset < end; offset++) {
     if (!is_header(reader, offset, &packet, &fault)) continue;
     if (may_follow && packet_follows(reader, offset + packet.bytes)) return offset;
-    if (verifies(reader, &packet)) return offset;
+    if (packet_verifies(reader, &packet)) return offset;
   }
   return end;
 }
@@ -59,7 +58,7 @@ static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record, uin
     record->fault = fault;
 }
 
-/* Where the last block of a sound packet ends. */
+/* Returns the end of the last block of a sound packet. */
 static uint64_t blocks_end(const struct mep_packet *packet) {
   struct mep_block last;
   struct mdf_fault fault;
@@ -79,11 +78,11 @@ int mep_next(struct mdf_reader *reader, struct mdf_record *record) {
   if (is_sound || is_followed) {
     const uint64_t from = is_sound && is_followed ? blocks_end(&packet) : 1;
     const uint64_t within = search_packet(reader, reader->offset + from, end, 0);
-    record->bytes = packet.bytes; /* if there is a fault in it, who opens it finds it */
+    record->bytes = packet.bytes; /* a fault inside is found when the packet is opened */
     record->is_verified = (uint32_t)is_sound;
     if (within < end) skip_bytes(reader, record, within);
   } else if (!has_header && reader->awaited != 0) {
-    record->bytes = reader->size - reader->offset; /* nothing is certain before the packet has come */
+    record->bytes = reader->size - reader->offset; /* undecided until the packet has arrived */
     record->fault = fault;
   } else {
     skip_bytes(reader, record, search_packet(reader, reader->offset + 1, reader->size, 1));
@@ -92,8 +91,8 @@ int mep_next(struct mdf_reader *reader, struct mdf_record *record) {
   return 1;
 }
 
-/* Are there two blocks of one packet, one after the other? They tell where the first packet's header is damaged, and
- * the bytes end within it. */
+/* Returns 1 if two consecutive blocks of one packet are found. This recognises a packet with a damaged header that is
+ * longer than the available bytes. */
 static int holds_blocks(const uint8_t *data, uint64_t size) {
   enum { EVENT_COUNT_AT = 2, BYTES_AT = 4, EVENT_ID_AT = 8, EVENT_ID_BYTES = 8 };
   for (uint64_t offset = 0; offset + 2 * MEP_BLOCK_HEADER_BYTES <= size; offset += 4) {

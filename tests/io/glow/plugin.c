@@ -1,8 +1,8 @@
-/* plugin.c: what the glow plugin of the tests offers. */
+/* plugin.c: algorithms of the test plugin glow. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(count_bytes);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(count_bytes)};
 
-SL_PLUGIN("glow", "0.2.0", "banks of a type that no plugin of the tree knows");
+SL_PLUGIN("glow", "0.2.0", "banks of a type that no plugin of this repository reads");

@@ -1,4 +1,4 @@
-/* rich.count_bytes: a plugin from elsewhere reads the banks that it declares. */
+/* rich.count_bytes: an external plugin reads the banks that it declares. */
 #include "rich_banks.h"
 
 #define COUNTED_BANKS rich_banks

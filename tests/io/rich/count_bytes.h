@@ -1,11 +1,11 @@
-/* count_bytes.h: a kernel that counts the bytes of an event's banks, for a plugin that defines COUNTED_BANKS, the
- * collection. A thread an event. */
+/* count_bytes.h: a kernel that counts the banks of each event and their bytes. The including plugin defines
+ * COUNTED_BANKS, the collection. One thread per event. */
 #include <sluice/kernel.h>
 
-#define COUNTED_BYTES_FIELDS(F)                      \
-  F(banks, u32, PER_EVENT, "", "how many there are") \
-  F(bytes, u32, PER_EVENT, "byte", "of all their payloads")
-SL_COLLECTION(counted_bytes, COUNTED_BYTES_FIELDS, "banks of an event and their bytes");
+#define COUNTED_BYTES_FIELDS(F)                   \
+  F(banks, u32, PER_EVENT, "", "number of banks") \
+  F(bytes, u32, PER_EVENT, "byte", "size of all payloads")
+SL_COLLECTION(counted_bytes, COUNTED_BYTES_FIELDS, "number and size of the banks of an event");
 
 #define VIEW_OF_(collection) collection##_view
 #define VIEW_OF(collection)  VIEW_OF_(collection)

@@ -1,4 +1,4 @@
-/* plugin.c: what the rich plugin of the tests offers. */
+/* plugin.c: algorithms of the test plugin rich. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(count_bytes);
@@ -13,4 +13,4 @@ static const struct sl_algorithm *const algorithms[] = {
 #endif
 };
 
-SL_PLUGIN("rich", "0.2.0", "banks of a type that no plugin of the tree knows");
+SL_PLUGIN("rich", "0.2.0", "banks of a type that no plugin of this repository reads");

@@ -1,4 +1,4 @@
-/* rich_banks.h: a kind of raw bank that no plugin of the tree knows. */
+/* rich_banks.h: a kind of raw bank that no plugin of this repository reads. */
 #ifndef RICH_BANKS_H
 #define RICH_BANKS_H
 

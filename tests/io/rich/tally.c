@@ -1,4 +1,4 @@
-/* rich.tally: a sink with an open port: how many banks there are of each kind that is connected. */
+/* rich.tally: a sink with an open input: counts the banks of each connected kind. */
 #include <io/raw_banks.h>
 #include <stdint.h>
 
@@ -7,7 +7,7 @@ struct tally_args {
 };
 #define SL_ARGS tally_args
 static const struct sl_member tally_members[] = {
-    SL_OPEN_IN(banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "offsets", "banks of all kinds, to be counted"),
+    SL_OPEN_IN(banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "offsets", "banks of all kinds to count"),
 };
 
 enum { KINDS_MAX = 64 };

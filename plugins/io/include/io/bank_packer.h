@@ -1,31 +1,5 @@
-/* bank_packer.h: for sources of raw banks: the ports that such a source has, one for each kind of bank that some plugin
- * declares (raw_banks.h) and one for whole records (raw_record.h), and how events get into them.
- *
- *   #define SL_ARGS my_source_args
- *   #define MY_SOURCE(M)                                                                  \
- *     M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")    \
- *     IO_RAW_RECORD_OUT(M)                                                                \
- *     M(BOOL, strict, 0, "...")
- *   SL_HOST_ARGUMENTS(my_source, MY_SOURCE);
- *
- *   in open:   io_packer_open(&packer, &args->banks)
- *   in fill:   io_packer_begin(&packer, &args->banks, &args->record);
- *              for each event: io_packer_add(&packer, &bank) for each of its banks, io_packer_take_record, or
- *                io_packer_add_to_record for each bank; then, as io_packer_fit says,
- *                io_packer_commit    it fits: the event is in the slice
- *                io_packer_drop      it has no banks in the slice, only its record
- *                io_packer_cancel    the slice is full; the event comes again in the next one
- *              io_packer_finish(&packer)
- *   in close:  io_packer_report_absent(&packer, services), with those that `open` got; io_packer_close(&packer)
- *
- * An event's banks are counted on when they no longer fit, so that io_packer_fit can tell a full slice from an event
- * that fits no slice.
- *
- * A source that looks at many events side by side (struct sl_services, in_parallel) has workers count what each needs
- * with io_packer_count, tells the packer of one after the other with io_packer_need and io_packer_need_record instead
- * of the calls that copy, asks io_packer_where before io_packer_commit, and has workers copy what was committed there,
- * with io_packer_put_at and io_packer_put_record, before the slice ends.
- */
+/* bank_packer.h: writes the events of a source of raw banks to its ports: one port for each kind of bank that a plugin
+ * declares (raw_banks.h), and one for whole records (raw_record.h). */
 #ifndef IO_BANK_PACKER_H
 #define IO_BANK_PACKER_H
 
@@ -37,52 +11,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One port. */
+/* Usage:
+ *
+ *   #define SL_ARGS my_source_args
+ *   #define MY_SOURCE(M)                                                                  \
+ *     M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per kind")  \
+ *     IO_RAW_RECORD_OUT(M)                                                                \
+ *     M(BOOL, strict, 0, "...")
+ *   SL_HOST_ARGUMENTS(my_source, MY_SOURCE);
+ *
+ *   in open:   io_packer_open(&packer, &args->banks)
+ *   in fill:   io_packer_begin(&packer, &args->banks, &args->record);
+ *              for each event: io_packer_add(&packer, &bank) for each of its banks, and io_packer_take_record or
+ *                io_packer_add_to_record for each bank; then, by the result of io_packer_fit,
+ *                io_packer_commit    it fits: the event is in the slice
+ *                io_packer_drop      the event is in the slice with its record only, without banks
+ *                io_packer_cancel    the slice is full: repeat the event in the next slice
+ *              io_packer_finish(&packer)
+ *   in close:  io_packer_report_absent(&packer, services) with the services given to `open`; io_packer_close(&packer)
+ *
+ * Banks that do not fit are still counted, so that io_packer_fit can distinguish a full slice from an event that fits
+ * no slice. */
+
+/* One port of the source. */
 struct io_packer_port {
-  struct io_raw_banks out; /* fields that nobody reads are null */
+  struct io_raw_banks out; /* fields that no node reads are null */
   const char *name;
   const struct io_bank_kind *kind;
-  uint64_t items, words;             /* of the events in the slice */
-  uint64_t event_items, event_words; /* of the event at hand */
-  uint32_t was_read, reserved;       /* in any slice */
+  uint64_t items, words;             /* amounts of the events in the slice */
+  uint64_t event_items, event_words; /* amounts of the current event */
+  uint32_t was_read, reserved;       /* a node read it in any slice */
 };
 
 /* The port of records. */
 struct io_packer_record {
   struct io_raw_record out;
-  uint64_t items, words;                    /* of the events in the slice */
-  uint64_t event_bytes;                     /* of the event at hand */
-  uint32_t event_items, event_header_bytes; /* likewise */
-  uint32_t large_bank, reserved;            /* bytes of a bank of it that no record can hold */
+  uint64_t items, words;                    /* amounts of the events in the slice */
+  uint64_t event_bytes;                     /* size of the record of the current event */
+  uint32_t event_items, event_header_bytes; /* record of the current event */
+  uint32_t large_bank, reserved;            /* size of a bank that exceeds what a record can hold; 0: none */
 };
 
 struct io_packer {
   struct io_packer_record record;
   struct io_packer_port *ports;
   uint32_t count, reserved;
-  uint32_t *takers;                  /* ports that somebody reads, by bank type: those of type t begin at first[t] */
+  uint32_t *readers;                 /* ports that nodes read, by bank type: those of type t begin at first[t] */
   uint32_t first[IO_BANK_TYPES + 1]; /* and end at first[t + 1] */
-  uint64_t events;                   /* good ones in all slices */
-  uint8_t seen[IO_BANK_TYPES];       /* some event had banks of this type, also where nobody reads them */
+  uint64_t events;                   /* events without error in all slices */
+  uint8_t seen[IO_BANK_TYPES];       /* an event had banks of this type, also if no node reads them */
 };
 
-/* Of one port: what an event needs; or where its banks, then its next bank, begin in the slice. */
+/* Amounts of one port: the needs of an event, or the offsets in the slice where its next bank is written. */
 struct io_packer_amount {
   uint32_t items, words;
 };
 
 enum { IO_PACKER_FITS, IO_PACKER_SLICE_IS_FULL, IO_PACKER_TOO_LARGE };
 
-/* What an event needs and does not get. */
+/* An amount that exceeds a limit. */
 struct io_packer_excess {
   const char *port, *what; /* "velo_clusters", "words" */
   uint64_t needed;
   uint32_t limit;
-  uint32_t large_bank; /* or a bank of so many bytes, more than a record can hold */
+  uint32_t large_bank; /* or the size of a bank that exceeds what a record can hold */
 };
 
 static inline int io_packer_open(struct io_packer *p, const struct io_raw_banks_ports *ports) {
-  uint32_t takers = 0;
+  uint32_t readers = 0;
   p->count = ports->count;
   p->events = 0;
   memset(p->seen, 0, sizeof p->seen);
@@ -91,17 +87,17 @@ static inline int io_packer_open(struct io_packer *p, const struct io_raw_banks_
   for (uint32_t i = 0; i < ports->count; i++) {
     p->ports[i].name = ports->ports[i].name;
     p->ports[i].kind = (const struct io_bank_kind *)ports->ports[i].collection->trait->data;
-    takers += p->ports[i].kind->type_count;
+    readers += p->ports[i].kind->type_count;
   }
-  p->takers = (uint32_t *)calloc(takers + 1u, sizeof *p->takers);
-  return p->takers ? SL_OK : SL_ENOMEM;
+  p->readers = (uint32_t *)calloc(readers + 1u, sizeof *p->readers);
+  return p->readers ? SL_OK : SL_ENOMEM;
 }
 
 static inline void io_packer_close(struct io_packer *p) {
   free(p->ports);
-  free(p->takers);
+  free(p->readers);
   p->ports = NULL;
-  p->takers = NULL;
+  p->readers = NULL;
   p->count = 0;
 }
 
@@ -110,20 +106,20 @@ static inline int io_packer_port_is_read(const struct io_packer_port *port) {
   return o->offsets || o->source_id || o->type || o->version || o->size_bytes || o->first_word || o->payload;
 }
 
-/* Sorts the ports by the types that they take. */
-static inline void io_packer_find_takers(struct io_packer *p) {
+/* Sorts the ports by bank type. */
+static inline void io_packer_find_readers(struct io_packer *p) {
   memset(p->first, 0, sizeof p->first);
   for (uint32_t i = 0; i < p->count; i++)
     for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
       p->first[p->ports[i].kind->types[t]]++;
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++) p->first[type + 1u] += p->first[type];
-  /* Each is the end of its type now, and moves to its beginning while that is filled from its end. */
+  /* first[type] is the end of its type here; it moves to the beginning while the type is filled from the end. */
   for (uint32_t i = p->count; i-- > 0;)
     for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
-      p->takers[--p->first[p->ports[i].kind->types[t]]] = i;
+      p->readers[--p->first[p->ports[i].kind->types[t]]] = i;
 }
 
-/* Begins a slice. `record` may be NULL, for a source that has no such output. */
+/* Begins a slice. `record` may be NULL if the source has no such output. */
 static inline void io_packer_begin(struct io_packer *p, const struct io_raw_banks_ports *ports,
                                    const struct io_raw_record *record) {
   memset(&p->record, 0, sizeof p->record);
@@ -136,10 +132,10 @@ static inline void io_packer_begin(struct io_packer *p, const struct io_raw_bank
     port->was_read |= (uint32_t)io_packer_port_is_read(port);
     if (port->out.offsets) port->out.offsets[0] = 0;
   }
-  io_packer_find_takers(p);
+  io_packer_find_readers(p);
 }
 
-/* Does anybody read banks of that type? */
+/* Returns 1 if a node reads banks of the type. */
 static inline int io_packer_wants(const struct io_packer *p, uint8_t type) {
   return p->first[type + 1u] > p->first[type];
 }
@@ -156,30 +152,37 @@ static inline void io_packer_put(struct io_packer_port *port, const struct io_ba
   if (out->size_bytes) out->size_bytes[item] = bank->size_bytes;
   if (out->first_word) out->first_word[item] = (uint32_t)word;
   if (!out->payload || word_count == 0) return;
-  out->payload[word + word_count - 1] = 0; /* padding, if the payload does not fill its last word */
+  out->payload[word + word_count - 1] = 0; /* zero padding if the payload does not fill its last word */
   memcpy(out->payload + word, bank->payload, bank->size_bytes);
 }
 
 static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank) {
   p->seen[bank->type] = 1;
   for (uint32_t i = p->first[bank->type]; i < p->first[bank->type + 1u]; i++)
-    io_packer_put(&p->ports[p->takers[i]], bank);
+    io_packer_put(&p->ports[p->readers[i]], bank);
 }
 
-/* ----------------------------------------------------------------------------------- events side by side */
+/* ----------------------------------------------------------------------------------- events in parallel */
 
-/* Adds banks of one type, and the words of their payloads together, to what an event needs, `amounts` for each port:
- * any worker. */
+/* A source that processes many events in parallel (struct sl_services, in_parallel) replaces the calls that copy:
+ * 1. Workers count what each event needs with io_packer_count.
+ * 2. One thread, for each event in order: io_packer_need, io_packer_need_record, io_packer_fit, io_packer_get_offsets
+ * for the
+ *    offsets of its banks, io_packer_commit.
+ * 3. Workers copy the committed events with io_packer_put_at and io_packer_put_record, before the slice ends. */
+
+/* Adds banks of one type, and the sum of their payload words, to the amounts of an event (one entry per port). May be
+ * called by any worker. */
 static inline uint32_t io_packer_bank_words(uint32_t size_bytes) { return (size_bytes + 3u) / 4u; }
 static inline void io_packer_count(const struct io_packer *p, struct io_packer_amount *amounts, uint8_t type,
                                    uint32_t banks, uint32_t words) {
   for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++) {
-    amounts[p->takers[i]].items += banks;
-    amounts[p->takers[i]].words += words;
+    amounts[p->readers[i]].items += banks;
+    amounts[p->readers[i]].words += words;
   }
 }
 
-/* What the event at hand needs. */
+/* Sets the amounts of the current event. */
 static inline void io_packer_need(struct io_packer *p, const struct io_packer_amount *amounts) {
   for (uint32_t i = 0; i < p->count; i++) {
     p->ports[i].event_items = amounts[i].items;
@@ -187,18 +190,19 @@ static inline void io_packer_need(struct io_packer *p, const struct io_packer_am
   }
 }
 
-/* Where the banks of the event at hand, which fits, will begin. */
-static inline void io_packer_where(const struct io_packer *p, struct io_packer_amount *amounts) {
+/* Returns in `amounts` the offsets where the banks of the current event, which fits, will begin. */
+static inline void io_packer_get_offsets(const struct io_packer *p, struct io_packer_amount *amounts) {
   for (uint32_t i = 0; i < p->count; i++)
     amounts[i] = (struct io_packer_amount){(uint32_t)p->ports[i].items, (uint32_t)p->ports[i].words};
 }
 
 static inline void io_packer_put_run_(const struct io_packer_port *port, struct io_packer_amount *at,
                                       const struct sl_feed_block *banks, uint32_t count) {
-  const struct io_raw_banks out = port->out; /* a copy: what is written could else be one of its pointers */
+  const struct io_raw_banks out =
+      port->out; /* a copy, because the compiler must assume that the writes below change the pointers */
   const uint64_t item = at->items;
   uint64_t word = at->words;
-  if (item + count > out.bound.capacity) return; /* not what was committed */
+  if (item + count > out.bound.capacity) return; /* differs from the committed amounts */
   for (uint32_t i = 0; out.source_id && i < count; i++) out.source_id[item + i] = banks[i].source_id;
   for (uint32_t i = 0; out.type && i < count; i++) out.type[item + i] = banks[i].type;
   for (uint32_t i = 0; out.version && i < count; i++) out.version[item + i] = banks[i].version;
@@ -208,7 +212,7 @@ static inline void io_packer_put_run_(const struct io_packer_port *port, struct 
     if (word + words > out.payload_bound.capacity) return;
     if (out.first_word) out.first_word[item + i] = (uint32_t)word;
     if (out.payload && words) {
-      out.payload[word + words - 1] = 0; /* padding, if the payload does not fill its last word */
+      out.payload[word + words - 1] = 0; /* zero padding if the payload does not fill its last word */
       memcpy(out.payload + word, banks[i].data, banks[i].bytes);
     }
     word += words;
@@ -217,15 +221,15 @@ static inline void io_packer_put_run_(const struct io_packer_port *port, struct 
   at->words = (uint32_t)word;
 }
 
-/* Copies the banks of a committed event, wherever they are, to `amounts`, which move on: any worker. Their sizes, at
- * most IO_BANK_BYTES_MAX, are those that were counted, whatever becomes of the bytes meanwhile. */
+/* Copies the banks of a committed event to the offsets `amounts`, and advances them. May be called by any worker.
+ * `banks` must have the counted sizes, at most IO_BANK_BYTES_MAX, even if the input has changed. */
 static inline void io_packer_put_at(const struct io_packer *p, struct io_packer_amount *amounts,
                                     const struct sl_feed_block *banks, uint32_t count) {
   for (uint32_t begin = 0, end; begin < count; begin = end) {
     const uint8_t type = banks[begin].type;
     for (end = begin + 1; end < count && banks[end].type == type;) end++;
     for (uint32_t i = p->first[type]; i < p->first[type + 1u]; i++)
-      io_packer_put_run_(&p->ports[p->takers[i]], &amounts[p->takers[i]], banks + begin, end - begin);
+      io_packer_put_run_(&p->ports[p->readers[i]], &amounts[p->readers[i]], banks + begin, end - begin);
   }
 }
 
@@ -235,7 +239,7 @@ static inline int io_packer_wants_record(const struct io_packer *p) { return p->
 
 static inline uint64_t io_packer_record_words_(const struct io_packer *p) { return (p->record.event_bytes + 3u) / 4u; }
 
-/* Appends to the event's record, where it fits. */
+/* Appends to the record of the current event, and copies if it fits. */
 static inline void io_packer_append_(struct io_packer *p, const void *data, uint64_t bytes) {
   struct io_packer_record *r = &p->record;
   const uint64_t at = 4 * r->words + r->event_bytes;
@@ -245,15 +249,15 @@ static inline void io_packer_append_(struct io_packer *p, const void *data, uint
     memcpy((char *)r->out.data + at, data, bytes);
 }
 
-/* The event's record as it was read; its MDF header has `header_bytes`. */
+/* Sets the record of the current event; its MDF header has `header_bytes`. */
 static inline void io_packer_take_record(struct io_packer *p, const void *data, uint64_t bytes, uint32_t header_bytes) {
   if (!io_packer_wants_record(p)) return;
   p->record.event_header_bytes = header_bytes;
   io_packer_append_(p, data, bytes);
 }
 
-/* The same without the bytes, which io_packer_put_record copies, if the record stays, to the word where records end by
- * now. Returns 1 where somebody reads it and it may stay. */
+/* io_packer_take_record without the copy: *word is the offset for io_packer_put_record. Returns 1 if a node reads
+ * records and the record does not exceed the limit. */
 static inline int io_packer_need_record(struct io_packer *p, uint64_t bytes, uint32_t header_bytes, uint64_t *word) {
   if (!io_packer_wants_record(p)) return 0;
   p->record.event_header_bytes = header_bytes;
@@ -267,8 +271,8 @@ static inline void io_packer_put_record(const struct io_packer *p, uint64_t word
   memcpy(p->record.out.data + word, data, bytes);
 }
 
-/* A bank of an event that has no record, as part of one that io_packer_need_record took in: what it takes, and how it
- * is copied to a word of the records; returns the word after it. */
+/* Size of a bank in a record that is composed of banks, and the copy of a bank to offset `word` of the records; the
+ * copy returns the offset after the bank. For records announced with io_packer_need_record. */
 static inline uint64_t io_packer_record_bank_words(uint32_t size_bytes) {
   return IO_BANK_HEADER_BYTES / 4 + io_packer_bank_words(size_bytes);
 }
@@ -276,15 +280,15 @@ static inline uint64_t io_packer_put_bank_in_record(const struct io_packer *p, u
                                                     const struct io_bank *bank) {
   const uint64_t end = word + io_packer_record_bank_words(bank->size_bytes), header = io_bank_header(bank);
   uint32_t *at = p->record.out.data + word;
-  if (end > p->record.out.data_bound.capacity) return word; /* not what was committed */
+  if (end > p->record.out.data_bound.capacity) return word; /* differs from the committed amounts */
   p->record.out.data[end - 1] = 0;
   memcpy(at, &header, sizeof header);
   if (bank->size_bytes) memcpy(at + IO_BANK_HEADER_BYTES / 4, bank->payload, bank->size_bytes);
   return end;
 }
 
-/* A bank of an event that has no record. After its payload come `padding_bytes`, or fewer: the rest, up to a word, is
- * zero. */
+/* Adds a bank to a record that is composed of banks. In memory the payload is followed by `padding_bytes` bytes, which
+ * are copied as its padding; missing padding up to a word is zero. */
 static inline void io_packer_add_to_record(struct io_packer *p, const struct io_bank *bank, uint32_t padding_bytes) {
   if (!io_packer_wants_record(p)) return;
   if (bank->size_bytes > IO_BANK_BYTES_MAX) p->record.large_bank = bank->size_bytes;
@@ -301,7 +305,7 @@ static inline int io_packer_record_is_too_large_(const struct io_packer *p) {
          (io_packer_wants_record(p) && io_packer_record_words_(p) > p->record.out.data_bound.event_limit);
 }
 
-static inline void io_packer_forget_record_(struct io_packer *p) {
+static inline void io_packer_discard_record_(struct io_packer *p) {
   p->record.event_bytes = 0;
   p->record.event_items = p->record.event_header_bytes = p->record.large_bank = 0;
 }
@@ -318,10 +322,10 @@ static inline void io_packer_commit_record_(struct io_packer *p, uint32_t event)
     r->words += words;
   }
   r->out.offsets[event + 1u] = (uint32_t)r->items;
-  io_packer_forget_record_(p);
+  io_packer_discard_record_(p);
 }
 
-/* ------------------------------------------------------------------------------------------- does it fit? */
+/* ------------------------------------------------------------------------------------------- limits */
 
 static inline void io_packer_note_(uint64_t before, uint64_t needed, const struct sl_bound *bound, const char *port,
                                    const char *what, int *worst, struct io_packer_excess *excess) {
@@ -334,8 +338,8 @@ static inline void io_packer_note_(uint64_t before, uint64_t needed, const struc
   excess->limit = bound->event_limit;
 }
 
-/* Does the event at hand fit? If not, `excess` says what does not. One that has too much for a port waits for a slice
- * with room for its record. */
+/* Returns whether the current event fits; if not, `excess` describes why. An event that exceeds the limit of a port
+ * still waits for a slice with room for its record. */
 static inline int io_packer_fit(const struct io_packer *p, struct io_packer_excess *excess) {
   int worst = IO_PACKER_FITS;
   memset(excess, 0, sizeof *excess);
@@ -356,10 +360,10 @@ static inline int io_packer_fit(const struct io_packer *p, struct io_packer_exce
   return IO_PACKER_TOO_LARGE;
 }
 
-/* Why an event is too large. */
+/* Writes the reason why an event is too large. */
 static inline void io_packer_excess_text(const struct io_packer_excess *excess, char *text, size_t text_size) {
   if (excess->large_bank) {
-    snprintf(text, text_size, "has a fragment of %" PRIu32 " bytes, a raw bank may have %d", excess->large_bank,
+    snprintf(text, text_size, "has a fragment of %" PRIu32 " bytes, more than the %d of a raw bank", excess->large_bank,
              IO_BANK_BYTES_MAX);
     return;
   }
@@ -368,12 +372,12 @@ static inline void io_packer_excess_text(const struct io_packer_excess *excess, 
            excess->needed, excess->what, excess->port, excess->limit, excess->port, excess->what);
 }
 
-/* The event at hand cannot be read: its banks so far are none, its record stays. */
-static inline void io_packer_forget_banks(struct io_packer *p) {
+/* Discards the banks of the current event, which cannot be read, and keeps its record. */
+static inline void io_packer_discard_banks(struct io_packer *p) {
   for (uint32_t i = 0; i < p->count; i++) p->ports[i].event_items = p->ports[i].event_words = 0;
 }
 
-/* `event`: its place in the slice. */
+/* Adds the current event to the slice at index `event`. */
 static inline void io_packer_commit(struct io_packer *p, uint32_t event) {
   p->events++;
   for (uint32_t i = 0; i < p->count; i++) {
@@ -387,18 +391,18 @@ static inline void io_packer_commit(struct io_packer *p, uint32_t event) {
 }
 
 static inline void io_packer_cancel(struct io_packer *p) {
-  io_packer_forget_banks(p);
-  io_packer_forget_record_(p);
+  io_packer_discard_banks(p);
+  io_packer_discard_record_(p);
 }
 
 static inline void io_packer_drop(struct io_packer *p, uint32_t event) {
-  io_packer_forget_banks(p);
-  if (io_packer_record_is_too_large_(p)) io_packer_forget_record_(p);
+  io_packer_discard_banks(p);
+  if (io_packer_record_is_too_large_(p)) io_packer_discard_record_(p);
   io_packer_commit(p, event);
   p->events--;
 }
 
-/* Ends a slice: records how much of each port was used. */
+/* Ends a slice: reports how much of each port was used. */
 static inline void io_packer_finish(struct io_packer *p) {
   for (uint32_t i = 0; i < p->count; i++) {
     const struct io_packer_port *port = &p->ports[i];
@@ -411,38 +415,38 @@ static inline void io_packer_finish(struct io_packer *p) {
   if (r->out.data_bound.used && *r->out.data_bound.used < r->words) *r->out.data_bound.used = (uint32_t)r->words;
 }
 
-/* ---------------------------------------------------------------------------------------- what was not there */
+/* ---------------------------------------------------------------------------------------- absent kinds */
 
-/* Appends "73", or "8 or 63". */
+/* Appends a type to a list such as "8 or 63". */
 static inline void io_packer_list_types_(char *text, size_t text_size, uint32_t type, const char *between) {
   const size_t length = strlen(text);
   snprintf(text + length, text_size - length, "%s%" PRIu32, length ? between : "", type);
 }
 
-/* Kinds of banks that somebody reads, and that no event had: a graph for another detector, or another file. */
+/* Reports kinds of banks that a node reads and no event had: the graph or the file is probably the wrong one. */
 static inline void io_packer_report_absent(const struct io_packer *p, const struct sl_services *s) {
-  char present[5 * IO_BANK_TYPES] = "", wanted[6 * IO_BANK_TYPES_MAX];
+  char present[5 * IO_BANK_TYPES] = "", type_list[6 * IO_BANK_TYPES_MAX];
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++)
     if (p->seen[type]) io_packer_list_types_(present, sizeof present, type, ", ");
   for (uint32_t i = 0; p->ports && p->events && i < p->count; i++) {
     const struct io_packer_port *port = &p->ports[i];
     int is_there = !port->was_read;
-    wanted[0] = '\0';
+    type_list[0] = '\0';
     for (uint32_t t = 0; t < port->kind->type_count; t++) {
       is_there |= p->seen[port->kind->types[t]];
-      io_packer_list_types_(wanted, sizeof wanted, port->kind->types[t], " or ");
+      io_packer_list_types_(type_list, sizeof type_list, port->kind->types[t], " or ");
     }
     if (!is_there)
-      s->message(s->context, SL_WARNING, "no event had a bank of type %s (%s); types present: %s", wanted, port->name,
-                 *present ? present : "none");
+      s->message(s->context, SL_WARNING, "no event had a bank of type %s (%s); types present: %s", type_list,
+                 port->name, *present ? present : "none");
   }
 }
 
-/* In how many steps workers copy so many bytes: each is worth a worker's waking up, and small enough that many workers
- * end at about the same time. */
+/* Returns the number of parallel steps for a copy: large enough steps to be worth waking a worker, small enough that
+ * all workers end at about the same time. */
 static inline uint32_t io_packer_steps(uint64_t bytes) { return (uint32_t)(bytes >> 16) + 1; }
 
-/* Where step `step` of `steps` begins among [first, end); of step `steps`: `end`. */
+/* Returns the first event of step `step` of `steps` in [first, end); `end` for step `steps`. */
 static inline uint32_t io_packer_step(uint32_t first, uint32_t end, uint32_t step, uint32_t steps) {
   return first + (uint32_t)((uint64_t)(end - first) * step / steps);
 }
