@@ -1,15 +1,14 @@
-/* fail_nth.c: preloaded into a command, makes the Nth call of a kind fail, as a system in trouble would.
+/* fail_nth.c: preloaded into a command; makes the Nth call of a kind fail, to simulate a failing system.
  *
  *   SLUICE_FAIL=KIND:N          the Nth call of that kind fails
- *   SLUICE_FAIL=KIND:N+         and all after it
- *   SLUICE_FAIL_COUNT=FILE      writes how many calls of each kind there were, a line each
+ *   SLUICE_FAIL=KIND:N+         that call and all later ones fail
+ *   SLUICE_FAIL_COUNT=FILE      writes the number of calls of each kind, one line each
  *   SLUICE_FAIL_FILES=FOLDER    files under /proc and /sys are opened below this folder instead
  *
- * Allocations and thread creation are interposed as functions. Calls of the system are caught where they enter the
- * kernel, so that those of the C library, of the loader and of other libraries count too: a filter (seccomp) turns them
- * into a signal, whose handler counts, and fails them or makes them again from the one place that the filter lets
- * through. Counters are shared with children, which are counted on. What is written to standard error never fails, or
- * nothing could be said.
+ * Allocations and thread creation are interposed as functions. System calls are caught by a seccomp filter, so
+ * that calls of the C library, the loader and other libraries count too: the filter raises a signal, and the handler
+ * counts the call and fails it, or repeats it from the one address that the filter permits. Children share the
+ * counters. Writing to standard error never fails, so that messages stay visible.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

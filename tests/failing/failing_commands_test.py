@@ -76,7 +76,7 @@ def steady(output, folder):
 
 
 class Reference:
-    """What a run does when nothing fails."""
+    """Results of a run without failures."""
 
     def __init__(self, arguments, command):
         with tempfile.TemporaryDirectory(dir=arguments.inputs) as folder:
@@ -99,7 +99,7 @@ def has_told(command, done):
 
 
 def wrong_with(command, reference, folder, done):
-    """What is wrong with a run in which a call failed, as a line; or None."""
+    """Describes a wrong reaction to a failed call in one line; None if the reaction is right."""
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode == 127 and "cannot allocate memory for thread-local data" in said:
         return None  # the C library ends the process: it has no other way

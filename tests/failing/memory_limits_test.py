@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A run does not begin that memory is not enough for, and says so: limits of the process, of a control group (its files
-are in a folder of the test's), of the machine. What nobody asked for gives way, and results stay.
+"""A run that needs more memory than available is refused with a message: limits of the process, of a control group (with
+files in a folder of the test), of the machine. Defaults are reduced to fit; results do not change.
 
     memory_limits_test.py SLUICE FAIL_NTH.so
 """
