@@ -3,7 +3,7 @@ sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu toy/choices.cu toy/lis
                   TEST_ONLY
                   INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/toy)
 
-The mock device has the kernels of cpu; only launches differ.
+# The mock device has the kernels of cpu; only launches differ.
 sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/choices.cu toy/lists.cu toy/places.cu toy/host.c toy/lists.c)
 add_library(toy.mock MODULE ${mock_sources})
 target_include_directories(toy.mock PRIVATE toy)

@@ -9,7 +9,7 @@
 /* The plugin that defines a trait has these macros in a header: boxes have a size and one budget. */
 #define BOX_FIELDS(F)                                     \
   F(offsets, u32, OFFSETS, "", "first box of each event") \
-  F(weight, f32, PER_ITEM, "kg", "of each box")
+  F(weight, f32, PER_ITEM, "kg", "weight of the box")
 SL_COLLECTION(boxes, BOX_FIELDS, "boxes of one colour");
 SL_OPEN_PORTS(boxes);
 #define BOXES_AS(port_, name_, FIELDS, size_, budget_)                                                        \
@@ -26,7 +26,7 @@ BOXES_AS(red, crimson_boxes, BOX_FIELDS, 3, 4);
 BOXES_AS(strict, strict_boxes, BOX_FIELDS, 1, 1);
 #define OTHER_FIELDS(F)                                   \
   F(offsets, u32, OFFSETS, "", "first box of each event") \
-  F(weight, f64, PER_ITEM, "kg", "of each box")
+  F(weight, f64, PER_ITEM, "kg", "weight of the box")
 BOXES_AS(green, green_boxes, OTHER_FIELDS, 3, 4);
 static const struct sl_trait read_only_trait = {"store.boxes", "grey", NULL, 0, 0, NULL};
 SL_COLLECTION_WITH_TRAIT(grey_boxes, BOX_FIELDS, "boxes that nothing writes", &read_only_trait);
@@ -51,7 +51,7 @@ struct keep_args {
 };
 #define SL_ARGS keep_args
 static const struct sl_member keep_members[] = {
-    SL_OPEN_IN(boxes, boxes, "store.boxes", "offsets weight", "what is kept"),
+    SL_OPEN_IN(boxes, boxes, "store.boxes", "offsets weight", "boxes to store"),
 };
 #undef SL_ARGS
 
@@ -91,7 +91,7 @@ static struct sl_algorithm fetch = {.name = "fetch",
                                     .members = fetch_members,
                                     .source = &source};
 static struct sl_algorithm keep = {.name = "keep",
-                                   .doc = "keeps boxes",
+                                   .doc = "stores boxes",
                                    .kind = SL_KIND_SINK,
                                    .args_size = sizeof(struct keep_args),
                                    .member_count = SL_COUNT_(keep_members),
