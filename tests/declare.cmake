@@ -10,7 +10,7 @@
 # LABELS label...  PLUGIN or PLUGIN.ALGORITHM, the names that scripts/test accepts, and others.
 #
 # scripts/test configures with -D SLUICE_TEST_LEVEL=push, or =nightly for --full: `all` then contains only programs that
-# these tests need. At the level push, scripts in builds other than release, and scripts declared as BRIEF, get
+# these tests need. At the level push, scripts of builds other than release, and those declared as BRIEF, see
 # SLUICE_TEST_BRIEF (tests/graphs/common.py).
 set(SLUICE_TEST_LEVEL all CACHE STRING "tests whose programs are built: push, nightly (with those of push) or all")
 

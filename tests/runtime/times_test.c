@@ -114,7 +114,7 @@ static void sleep_counts_for_the_thread_that_sleeps(void **state) {
     run(&r, slots, 1, NULL);
     assert_true(r.batches >= EVENTS / 16);
     assert_true(row(&r, "callbacks of the program")->seconds >= (double)r.batches * SLEEP_NS * 1e-9);
-    if (slots == 2) { /* while one slot sleeps, the other waits */
+    if (slots == 2) { /* while one sleeps, the other waits */
       assert_true(row(&r, "wait for turn")->seconds > 0);
       assert_true(row(&r, "callbacks of the program")->share < 0.55);
     }
