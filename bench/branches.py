@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What branches do for a slice: steps that need nothing of each other, side by side on a GPU.
+"""Time of slices with branches: independent steps that run concurrently on a GPU.
 
     bench/branches.py [--device cuda] [--graph graphs/selections.yaml] [--branches 1,2,3,4,6,8] [--slices 500,1000,4000]
                       [--slots 1,4] [--rounds 3] [--seconds 1] [--resident] [--samples simulated,six,300]

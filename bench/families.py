@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What many small nodes cost a slice, as a family in one launch and one by one.
+"""Cost of many small nodes per slice: as a family in one launch, and in separate launches.
 
     bench/families.py [--device cuda] [--nodes 64] [--slice-events 1000,4000] [--slots 1,4] [--repeat 200] [--rounds 3]
 

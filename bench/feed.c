@@ -1,12 +1,12 @@
-/* feed.c: rates of a graph whose events come from the program's memory, beside those of the same events otherwise.
+/* feed.c: rates of a graph with events from the memory of the program, compared with other inputs of the same events.
  *
  *   bench_feed [-d DEVICE] [-S SLICE_EVENTS] [-k SLOTS] [-t SOURCE_THREADS] [-r ROUNDS] [-w SECONDS] [-s SET]...
  *              GRAPH EVENTS.mdf [PACKETS.mep]
  *
- *   repeat   slices that are kept in memory, run over and over (--repeat): the graph alone, on a GPU with its uploads
+ *   repeat   slices kept in memory, run repeatedly (--repeat): the graph alone, on a GPU with its uploads
  *   events   each event given by one thread as pointers to its banks (sl_feed_give_event), packed into slices, run
- *   packets  the same with packets of the event builder (sl_feed_give_packet)
- *   file     the same from the MDF file, which is in the page cache, without checksums
+ *   packets  packets of the event builder, given by one thread (sl_feed_give_packet)
+ *   file     the MDF file, which is in the page cache, without checksums
  *
  * Files are not compressed, and packets have nothing around them (io.mep_sink writes both). Each way runs for about
  * SECONDS, ROUNDS times in turn; the median is printed, with the least and the most; the median rate of the source
@@ -70,7 +70,7 @@ static uint16_t load_u16(const uint8_t *at) {
   return value;
 }
 
-/* What is given: of an event its banks, of a packet the packet. */
+/* An entry of the feed: the banks of an event, or a packet. */
 struct entry {
   size_t first_block, block_count;
   const uint8_t *packet;

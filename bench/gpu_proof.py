@@ -2,7 +2,7 @@
 """The same bits on a GPU as on a CPU: digests of all outputs of the VELO graphs, of hits and tracks in the UT
 and the SciFi, of long tracks found in both ways, of the calorimeter, in the muon chambers, of pairs, decisions and
 reports of all sequences of the trigger, of both vertex finders and of luminosity summaries, one factor varied at a time:
-blocks, slices, slots, guard and, on a GPU, branches, of which there are up to four unless a case says so.
+blocks, slices, slots, guard and, on a GPU, branches (up to four unless a case sets them).
 
     bench/gpu_proof.py [--device cuda] [--quick]
 
@@ -123,7 +123,7 @@ def main():
             for events in (500, 1000, 2000, 10000):
                 compare(f"10,000 events shuffled, slices of {events}", "velo.yaml", many, expected, "--slice-events", events)
             compare("10,000 events shuffled, 16 slots", "velo.yaml", many, expected, "--slice-events", 500, "--slots", 16)
-    algorithms = call("list").stdout
+    algorithms = call("list", "--algorithms").stdout
     for finder in FINDERS:
         if finder.split(".")[1] not in algorithms:
             print(f"{finder} is not in this build: left out")

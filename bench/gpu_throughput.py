@@ -29,7 +29,7 @@ NO_CHECK = "sluice: 1\ninclude: [{root}/graphs/velo.yaml]\nnodes: {{ check: null
 
 
 def compare_alone(together, rates, run):
-    """What each device does alone, with its slots, and all as a part of the sum."""
+    """Rate of each device alone, with its slots, and the rate of all devices as a fraction of the sum."""
     total = 0
     for device in together["devices"]:
         alone = run(device["name"], device["slots"], together["repeat"])["stretch_hz"]

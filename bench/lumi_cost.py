@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What luminosity counters cost, with an event list and without.
+"""Cost of luminosity counters, with an event list and without.
 
     bench/lumi_cost.py [--device cpu|cuda] [--events 10000] [--fractions 0,0.01,1] [--slice-events 0] [--repeat 5]
                        [--stretches 5] [--graph graphs/velo_pv.yaml]

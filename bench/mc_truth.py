@@ -1,7 +1,7 @@
-"""mc_truth.py: Monte-Carlo truth of the events of an MDF file, and what tracks and vertices given to it have found.
+"""mc_truth.py: Monte-Carlo truth of the events of an MDF file, and the efficiency of given tracks and vertices.
 
-In Python, independent of the plugin truth, for tracks that no graph makes: those that another trigger recorded. The rules
-are those of plugins/truth/README.md, "What matches", and the banks are described there.
+In Python, independent of the plugin truth, for tracks recorded by another trigger. plugins/truth/README.md describes the
+matching rules and the banks.
 """
 import struct
 import sys
@@ -16,7 +16,7 @@ ELECTRON = 11
 
 
 def particles(record):
-    """Of each particle: its numbers, and the ids of its hits by detector."""
+    """Numbers of each particle, and the ids of its hits by detector."""
     data = mdf.joined(record, PARTICLES)
     (count,), at, found = struct.unpack_from("<I", data), 4, []
     for _ in range(count):
@@ -40,7 +40,7 @@ def vertices(record):
 
 
 class Truth:
-    """Of one event. SciFi ids are compared by their channels, the bits of `scifi_mask`."""
+    """Truth of one event. SciFi ids are compared by their channels, the bits of `scifi_mask`."""
 
     def __init__(self, record, scifi_mask=0xFFFFFFFF):
         self.particles, self.vertices, self.mask = particles(record), vertices(record), scifi_mask
@@ -97,8 +97,8 @@ def in_category(one, name):
 
 
 def judge(events, names):
-    """What tracks have found: events are (truth, tracks), a track is its ids in the VELO and those in the SciFi. Counts as
-    the checks have them."""
+    """Counts of found particles, as in the checks of plugins/truth. Events are (truth, tracks); a track is its ids in the
+    VELO and its ids in the SciFi."""
     result = {"tracks": 0, "ghosts": 0, "categories": [{"name": name, "reconstructible": 0, "reconstructed": 0, "clones": 0} for name in names]}
     for truth, tracks in events:
         times = {}
@@ -118,7 +118,7 @@ def judge(events, names):
 
 
 def judge_vertices(events, tracks_min=4):
-    """What vertices have found: events are (truth, vertices), a vertex is its z and the variance of that."""
+    """Counts of found vertices. Events are (truth, vertices); a vertex is z and its variance."""
     result = dict.fromkeys(("reconstructible", "reconstructed", "vertices", "false"), 0)
     for truth, found in events:
         matched = set()

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""How the cost of an event grows with what is in it, and falls with the size of slices.
+"""Cost per event as a function of the number of collisions and of the slice size.
 
     bench/occupancy.py measure [--device cuda] [--collisions 1,2,5,10,15,20] [--slices 250,500,1000,2000,4000,8000]
                                [--slice-events 1000] [--slots 4] [--events 2000] [--seconds 1] [-o occupancy.json]
     bench/occupancy.py plot occupancy.json docs/figures/occupancy.svg     # needs Debian's python3-matplotlib
 
-Events are simulated with so many collisions on average, and run by the whole trigger, with the global event cut (default)
+Events are simulated with these mean numbers of collisions and run through the whole trigger, with the global event cut (default)
 and without one (forward_then_matching), in slices of --slice-events; by slice size with 5.3 collisions. Slices are read first, and
-repeated; upload, kernels and download of decisions are inside the clock. Of the five stretches median, least and most.
-A slice ends early where its memory is full, as it is with large events: so the mean number of events a slice is noted, too.
+repeated; upload, kernels and download of decisions are inside the clock. Printed are median, minimum and maximum of five repetitions.
+A slice ends early when its memory is full, as with large events; the mean number of events per slice is recorded too.
 """
 import argparse
 import json

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What the sequences of the first-level trigger find, beside LHCb's own trigger: the tables of docs/hlt1-physics.md.
+"""Efficiencies and rates of the trigger sequences, compared with LHCb's own trigger: the tables of docs/physics.md.
 
     bench/physics_report.py run       runs each sequence; leaves a summary of each run in the work folder
     bench/physics_report.py tables    prints the tables, as Markdown, from the summaries that are there
 
-    [--sequences default,no_ut,...] [--events 10000] [--signal-events 4000] [--seed 1] [--page docs/hlt1-physics.md]
+    [--sequences default,no_ut,...] [--events 10000] [--signal-events 4000] [--seed 1] [--page docs/physics.md]...
     [--work build/physics_report] [--data ../shared/data] [--sluice build/cpu-release/sluice]
 
-With --page the tables are written into a page, between `<!-- table NAME -->` and `<!-- end -->`; they have the sequences
-that are asked for, and a table of which nothing is known stays as it was. Samples are simulated minimum bias, simulated
-decays of a Bs to phi phi, and the six events of full simulation, which are left out, and said to be, where they are
-absent. What LHCb's trigger found is in bench/lhcb_figures.json, and what it found in the six events in
-lhcb/reference.json.xz beside these.
+With --page, which may be given several times, each table is written into the page with its marks
+`<!-- table NAME -->` and `<!-- end -->`; tables contain the
+requested sequences, and a table without data is not changed. Samples are simulated minimum bias, simulated Bs to phi phi
+decays, and six events of full simulation; these are skipped with a message if they are absent. The figures of LHCb's
+trigger are in bench/lhcb_figures.json, its results on the six events in lhcb/reference.json.xz next to the events.
 """
 import argparse
 import json
@@ -28,11 +28,11 @@ from selections_study import PUBLISHED, PUBLISHED_EVENTS, bare, fraction_error, 
 SEQUENCES = ("default", "no_ut", "matching", "matching_no_ut", "forward_then_matching")
 FIGURES = json.loads((ROOT / "bench/lhcb_figures.json").read_text())
 MINIMUM_BIAS, SIGNAL, SIX, LHCB_SIX = "minimum_bias", "Bs_phiphi", "six", "six_as_lhcb"
-# What is counted in the six events beside what the checks count.
+# Counts of the six events in addition to those of the checks.
 OUTPUTS = {"muon_hits": ("n_muon_hits", "muon hits"), "muon_stubs": ("n_muon_stubs", "muon stubs"),
            "calo_clusters": ("n_ecal_clusters", "ECAL clusters"), "dihadron": ("n_sv_dihadron", "pairs of tracks"),
            "dilepton": ("n_sv_dilepton", "pairs of leptons"), "v0": ("n_sv_v0", "V0s")}
-# Of the sequences of which the six events have a record: its name, and the settings that make ours most like it.
+# Sequences with a record for the six events: name of the record, and the settings that are closest to it.
 FORWARD = ("scifi_hits.version_5_as_4=true", "ut_search.max_pairs=6", "forward_windows.max_hits=32", "forward_triplets.max_triplets=12",
            "forward_candidates.max_chi2_x=2")
 MATCHING = ("scifi_hits.version_5_as_4=true", "seed_stereo.max_distance=2", "seed_stereo.stereo_slope=0.086", "seed_stereo.min_y=-2",
@@ -80,7 +80,7 @@ def run_sequence(options, sequence):
 
 
 def load(options):
-    """{sample: {sequence: summary}} of those that are there, each sequence with what is known of it."""
+    """{sample: {sequence: summary}} of the existing summaries."""
     found = {sample: {} for sample in (MINIMUM_BIAS, SIGNAL, SIX, LHCB_SIX)}
     for sample, of in found.items():
         for sequence in options.sequences:
@@ -155,7 +155,7 @@ def reference(options):
 
 
 def judged_record(options, events):
-    """What the tracks and vertices have found that are recorded of the default sequence, as the checks count."""
+    """Efficiencies of the recorded tracks and vertices of the default sequence, counted as in the checks."""
     truths = [mc_truth.Truth(record, CHANNEL) for record in mc_truth.mdf.records(options.data / "lhcb/minbias.mdf")]
 
     def long_tracks(event):
@@ -247,7 +247,7 @@ def vertices_table(runs):
     check, theirs = next(iter(results(runs, MINIMUM_BIAS, "pv_check").values())), FIGURES[MINIMUM_BIAS]["vertices"]
     rows = [["found, %", percent(check["reconstructed"], check["reconstructible"]), ""],
             ["found, with unreconstructible ones, %", percent(check["matched"], check["reconstructible"]), percent(*theirs["found"])]]
-    rows += [[f"{side}, likewise, %", percent(check[side]["matched"], check[side]["reconstructible"]), f"{100 * theirs[side]:.1f}"]
+    rows += [[f"{side}, with unreconstructible ones, %", percent(check[side]["matched"], check[side]["reconstructible"]), f"{100 * theirs[side]:.1f}"]
              for side in ("isolated", "close")]
     rows += [["false, %", percent(check["false"], check["false"] + check["pairs"]), f"{100 * theirs['false']:.1f}"], ["clones", check["clones"], "0"]]
     rows += [[f"{axis}: width, µm; pull", f"{1000 * check[f'resolution_{axis}_mm']:.1f}; {check[f'pull_{axis}']:.2f}", ""] for axis in "xyz"]
@@ -297,7 +297,7 @@ def photons_table(runs):
 
 
 def rates_table(runs):
-    """Of lines that pass one event of a thousand in one of the sequences, or have a figure of LHCb's."""
+    """Rates of lines that pass one event of a thousand in one of the sequences, or that have a figure of LHCb."""
     found = results(runs, MINIMUM_BIAS, "selection_check")
     passed = {sequence: {bare(row["name"]): row["passed"] for row in (*check["lines"], check["any"])} for sequence, check in found.items()}
     names = dict.fromkeys(name for of in passed.values() for name in of)
@@ -345,16 +345,21 @@ def tables(options):
     return made
 
 
-def write_into(page, made):
-    text = page.read_text()
+def write_into(pages, made):
+    texts = [page.read_text() for page in pages]
+    shown = " and ".join(map(str, pages))
     for name, lines in made.items():
         lines = "".join(line + "\n" for line in lines)
-        text, count = re.subn(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda place: place[1] + lines + place[2], text, flags=re.S)
-        if count != 1:
-            sys.exit(f"{page} has {count} places for the table {name}: `<!-- table {name} -->` and `<!-- end -->` around it")
-    for name in set(re.findall(r"<!-- table (.*?) -->", text)) - set(made):
-        print(f"{page}: the table {name} is left as it was: no summary has its figures", file=sys.stderr)
-    page.write_text(text)
+        places = 0
+        for i, text in enumerate(texts):
+            texts[i], count = re.subn(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", lambda place: place[1] + lines + place[2], text, flags=re.S)
+            places += count
+        if places != 1:
+            sys.exit(f"{shown}: {places} places for the table {name}: `<!-- table {name} -->` and `<!-- end -->` around it")
+    for name in {name for text in texts for name in re.findall(r"<!-- table (.*?) -->", text)} - set(made):
+        print(f"{shown}: the table {name} is left as it was: no summary has its figures", file=sys.stderr)
+    for page, text in zip(pages, texts):
+        page.write_text(text)
 
 
 def main():
@@ -364,7 +369,7 @@ def main():
     parser.add_argument("--events", type=int, default=10000)
     parser.add_argument("--signal-events", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--page", type=Path)
+    parser.add_argument("--page", type=Path, action="append")
     parser.add_argument("--work", type=Path, default=ROOT / "build/physics_report")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data")))
     parser.add_argument("--sluice", default=os.environ.get("SLUICE_COMMAND", str(ROOT / "build/cpu-release/sluice")))

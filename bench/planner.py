@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Problems for the planner whose least arena is known, and its time on them.
+"""Problems with known minimum arena for the planner, and its time to solve them.
 
     bench/planner.py make FAMILY BUFFERS SEED > problem.csv         # its arena can be 1048576 bytes, and no less
     bench/planner.py measure [--sizes 20,50,100,200,350,500] [--seeds 12] [--seconds 20] [-o planner.json]
-    bench/planner.py table planner.json                             # for docs/plan.md
+    bench/planner.py table planner.json                             # for docs/lab/planner.md
     bench/planner.py plot planner.json docs/figures/planner.svg     # needs Debian's python3-matplotlib
 
 A rectangle, time across and 1048576 bytes high, is cut into buffers, so that they fit into it without a gap. Families:
@@ -12,7 +12,7 @@ A rectangle, time across and 1048576 bytes high, is cut into buffers, so that th
     pinwheel    as guillotine, but every other cut is into five pieces, four around one, as no cuts through can make
     jitter      pinwheel, then one buffer of two begins later or ends earlier; nothing changes at one step, so that the
                 arena stays the least possible; elsewhere there is room
-    gaps        pinwheel with twice the pieces, of which one of two is left out, but none that is live at that step
+    gaps        pinwheel with twice the pieces; every second one is left out, except pieces that are live at that step
     pages       pinwheel with all sizes multiples of 1/64 of the height, so that many are equal
 """
 import argparse

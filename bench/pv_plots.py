@@ -1,4 +1,4 @@
-"""The figures of docs/physics.md, drawn by `bench/pv_study.py plots` from what the studies left in the work folder."""
+"""The figures of docs/physics.md and docs/lab/vertices.md, drawn by `bench/pv_study.py plots` from what the studies left in the work folder."""
 import json
 
 import matplotlib

@@ -3,7 +3,7 @@ import math
 
 
 def binomial_error(part, whole):
-    """Of a ratio; for no or all of them as if one more had been otherwise."""
+    """Binomial error of part / whole, with one more success and one more failure so that it is never 0."""
     if whole == 0:
         return 0.0
     p = (part + 1) / (whole + 2)

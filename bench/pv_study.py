@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The studies of docs/physics.md: how well the two finders of primary vertices do on simulated events.
+"""The studies of docs/physics.md and docs/lab/vertices.md: how well the two finders of primary vertices do on simulated events.
 
     bench/pv_study.py tune        from starting values, step by step to the best ones, on events of seed 1
     bench/pv_study.py quality     defaults, on events of seed 2: by number of tracks and by distance to the next vertex
@@ -194,7 +194,7 @@ def quality(options):
 
 # ------------------------------------------------------------------------------------------------------- cost
 
-# What is timed: name, finder, properties, largest mu. Without gaps the cost of annealing is that of one large part.
+# Timed configurations: name, finder, properties, largest mu. Without gaps annealing handles all tracks as one part.
 TIMED = (("pv.beamline", "pv.beamline", (), 60), ("pv.annealing", "pv.annealing", (), 60),
          ("pv.annealing, no gaps", "pv.annealing", (("pv.gap", 100),), 5))
 
@@ -237,7 +237,7 @@ def main():
     parser.add_argument("--work", type=Path, default=ROOT / "build/pv_study")
     parser.add_argument("--events", type=int, default=10000)
     parser.add_argument("--finders", type=lambda text: text.split(","), default=list(FINDERS))
-    parser.add_argument("--rounds", type=int, default=8, help="timed runs of `cost`, of which the fastest counts")
+    parser.add_argument("--rounds", type=int, default=8, help="timed runs of `cost`; the fastest one counts")
     parser.add_argument("--figures", type=Path, default=ROOT / "docs/figures")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""How long tasks of sluice.distributed should be, from what a worker, a task and the scheduler cost.
+"""Task length of sluice.distributed, from the cost of a worker, a task and the scheduler.
 
     bench/scaling.py measure [--graph hlt1_pp_default.yaml] [--events 1600] [--tasks 10000] [-o scaling.json]
     bench/scaling.py table scaling.json                                # for docs/distributed.md
     bench/scaling.py plot scaling.json docs/figures/scaling.svg        # needs Debian's python3-matplotlib
 
-`measure` runs the graph over simulated events with one worker and with two, in tasks of two sizes, of which the smaller
-shows what a task costs beside its events; and gives the scheduler, which is a process of its own, so many empty tasks.
+`measure` runs the graph over simulated events with one worker and with two, in tasks of two sizes: the smaller one
+shows the cost of a task besides its events. It also sends the scheduler, a separate process, this many empty tasks.
 Needs SLUICE_LIBRARY, and the package on PYTHONPATH. Workers have one thread each.
 
 `table` and `plot` simulate a cluster: a worker asks for a task, waits until the scheduler, which serves one at a time,
-has come to it, is busy with the task, and asks for the next one. Tasks differ in length as those that were measured
-did. Busy is the time that all workers spend on events, out of the time from the begin of the run to the end of its last
+has served it, is busy with the task, and asks for the next one. The lengths of tasks vary as measured. Busy is the time that all workers spend on events, out of the time from the begin of the run to the end of its last
 task. A run is one that keeps all workers busy for an hour, but of a million tasks at most.
 """
 import argparse
@@ -66,7 +65,7 @@ class Cluster:
             process.wait()
 
     def scheduler_seconds(self):
-        """Of processor time so far."""
+        """Processor time so far."""
         fields = Path(f"/proc/{self.scheduler.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -149,8 +148,8 @@ def measure(options):
 
 
 def parameters(measured):
-    """What the simulation takes: seconds that a task costs beside its events, those of the scheduler, the spread of
-    tasks of one size, each the median of the rounds, and the rate of a worker."""
+    """Parameters of the simulation: seconds per task besides its events, seconds of the scheduler, the spread of tasks of
+    one size (medians of the rounds), and the rate of a worker."""
     scheduler = statistics.median(run["seconds_a_task"] for run in measured["scheduler"])
     busy = statistics.median(run["scheduler_seconds_a_task"] for run in measured["scheduler"])
 

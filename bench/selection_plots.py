@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of docs/physics.md, "Selections", from what bench/selections_study.py left in its work folder.
+"""The figures of docs/lab/selections.md, from what bench/selections_study.py left in its work folder.
 
     bench/selections_study.py run
     bench/selection_plots.py build/selections_study [FOLDER]
@@ -35,7 +35,7 @@ def draw(axis, points, scale, **style):
 
 
 def rates(result, path):
-    """Of each line that passes an event: its rate, what it passes alone, and what is published of it."""
+    """Draws the rate of each line that passes an event: total, exclusive, and the published one."""
     events, rows = result["events"], [(name, row) for name, row in result["lines"].items() if row["passed"] or name in PUBLISHED]
     placed = [(name, row, len(rows) - i) for i, (name, row) in enumerate(rows)]
     figure, axis = plt.subplots(figsize=(7, 1 + 0.18 * len(rows)))

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""How often selection lines pass minimum-bias events, and how many decays of each simulated signal they keep: the tables
-of docs/physics.md, "Selections".
+"""Rates of selection lines on minimum-bias events and their efficiencies on simulated signals: the tables of
+docs/lab/selections.md.
 
-    bench/selections_study.py run        simulates and selects; leaves a file a sample in the work folder
-    bench/selections_study.py tables     prints the tables, as Markdown, from what is there
+    bench/selections_study.py run        simulates and selects; writes one file per sample to the work folder
+    bench/selections_study.py tables     prints the tables, as Markdown, from these files
                                          (the figures: bench/selection_plots.py)
 
     [--samples minimum_bias,B0_Kpi,...] [--events 2000] [--minimum-bias 100000] [--seed 1] [--jobs 1]
     [--work build/selections_study] [--sluice build/cpu-release/sluice] [--graph graphs/selection_check.yaml]
     [--device cpu] [--set NODE.PROPERTY=VALUE ...]
 
-With --jobs J each sample is made in J parts at the same time, of seeds from --seed on, whose counts are added up.
-Published figures are those that LHCb's trigger of September 2023 is tested with, in its public repository: events that pass, of
-1000 of full simulation.
+With --jobs J each sample is made in J concurrent parts, with seeds from --seed on; their counts are added. Published
+figures are the test references of LHCb's trigger of September 2023 in its public repository: passed events of 1000 of
+full simulation.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CHECK = "selection_check"  # name of the node
 MINIMUM_BIAS, ANY = "minimum_bias", "any line"
 
-# Of each signal: charged daughters, and the lines that are meant to keep it.
+# Per signal: number of charged daughters, and the lines intended for it.
 SIGNALS = {
     "B0_Kpi": (2, ("TrackMVA", "TwoTrackMVA")),
     "Bs_phiphi": (4, ("TrackMVA", "TwoTrackMVA", "TwoTrackMVACharmXSec")),
@@ -63,7 +63,7 @@ def fraction_error(k, n):
 
 
 def counts(result):
-    """What is counted in a part of a sample: of events, and of each line and all of them together."""
+    """Counts of a part of a sample: of events, of each line and of all lines together."""
     lines = {bare(row["name"]): {key: row[key] for key in COUNTS} for row in [*result["lines"], result["any"]]}
     signal = {key: result["signal"][key] for key in ("reconstructible", "found")}
     return {"events": result["events"], "error_events": result["error_events"], **signal, "lines": lines}
@@ -107,7 +107,7 @@ def run_sample(options, sample):
 
 
 def load(work):
-    """{sample: result} of those that are there."""
+    """{sample: result} of the existing files."""
     found = {path.stem: json.loads(path.read_text()) for path in sorted(Path(work).glob("*.json"))}
     return {sample: result for sample, result in found.items() if sample == MINIMUM_BIAS or sample in SIGNALS}
 
@@ -126,13 +126,13 @@ def khz(k, n):
 
 
 def shares(result, row):
-    """Of a line: (k, n) of what is reconstructible, of what is found, and by the signal, None where that is not known."""
+    """(k, n) of a line for reconstructible signals, for found signals, and for decisions due to the signal (None if unknown)."""
     by_signal = None if row["passed_by_signal"] is None else (row["passed_by_signal"], result["found"])
     return (row["passed_reconstructible"], result["reconstructible"]), (row["passed_found"], result["found"]), by_signal
 
 
 def rates_table(result):
-    """Of lines that pass an event, and of those that have a published figure."""
+    """Prints rates of lines that pass an event or have a published figure."""
     events = result["events"]
     print("| line | events | rate, kHz | alone, kHz | published, kHz |\n| --- | --- | --- | --- | --- |")
     for name, row in result["lines"].items():

@@ -1,8 +1,8 @@
-/* simulation.c: what simulated events cost, with and without what is behind the VELO, and a step through the field.
+/* simulation.c: cost of simulated events, with and without the detectors behind the VELO, and of a step in the field.
  *
  *   build/cpu-release/bench_simulation [EVENTS] [TIMES]
  *
- * Default events of seed 1, processor time of this process, the least of TIMES. All take turns.
+ * Default events of seed 1; processor time of this process, the minimum of TIMES interleaved runs.
  */
 #include "defaults.h"
 
@@ -25,7 +25,7 @@ static double time_events(struct sim_simulation *s, uint32_t wanted, uint64_t ev
   return (seconds_now() - begin) / (double)events;
 }
 
-/* Digits and banks of a detector, of events whose passages are made. */
+/* Digits and banks of a detector, for events with given passages. */
 #define TIME_DETECTOR(name, digitise, put_banks)                         \
   static double time_##name(struct sim_simulation *s, uint64_t events) { \
     double seconds = 0;                                                  \
@@ -51,11 +51,11 @@ TIME_DETECTOR(muon, sim_muon_digitise(&s->muon, &s->settings, s->versions.muon, 
 /* 200 tracks of 5 GeV through all nodes. */
 static double time_tracks(struct sim_spectrometer *s) {
   enum { TRACKS = 200 };
-  struct sim_flock flock = {.count = 0};
+  struct sim_track_batch flock = {.count = 0};
   for (int i = 0; i < TRACKS; i++) {
     const struct sim_track t = {
         .z = 770, .x = 20, .y = 20, .tx = 0.001 * i - 0.1, .ty = 0.05, .p = 5000, .mass = 139.57f, .charge = 1};
-    if (sim_flock_add(&flock, &s->nodes[0].end, &t) < 0) exit(1);
+    if (sim_track_batch_add(&flock, &s->nodes[0].end, &t) < 0) exit(1);
   }
   const double begin = seconds_now();
   for (uint32_t node = 1; node < s->node_count; node++)

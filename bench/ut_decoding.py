@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""What ways to deal UT banks to threads cost: ut.decode beside those of bench/ut_decoding.
+"""Cost of ways to assign UT banks to threads: ut.decode and the variants of bench/ut_decoding.
 
     bench/ut_decoding.py [--device cpu|cuda|simt] [--samples simulated,six] [--events 20000] [--slice-events 0]
                          [--repeat 4] [--rounds 5] [--distinct 1200] [--version 3] [--set NODE.PROPERTY=VALUE]...
 
-The ways take turns. Time is that of the node ut_hits, in nanoseconds an event, the median of the rounds with their
-minimum and maximum: on a cpu by the clock around it, on a GPU between two of its events, without a captured graph.
-`work` is what lanes that share a program counter do: the sum over chunks of 32 lanes of the hits of the longest bank,
-an event, where a lane takes banks, and the number of chunks where it takes hits; `ideal` would be hits / 32. With
---rounds 0 it is all that is printed.
+The variants are interleaved. Time is that of the node ut_hits in nanoseconds per event, median of the rounds with minimum
+and maximum: on a cpu from the clock around it, on a GPU between two GPU events, without a captured graph. `work` is the
+work per event of lanes that share a program counter: if a lane takes banks, the sum over chunks of 32 lanes of the hits of
+the longest bank; if it takes hits, the number of chunks. `ideal` is hits / 32. With --rounds 0 only `work` is printed.
 
 Events are simulated; `six` are real ones, in the folder of the samples. A build with tests has the variants:
 build/cpu-release/tests/plugins.
@@ -34,7 +33,7 @@ LANES, UT_BANK, V4_EMPTY_BYTES = 32, 66, 24
 
 
 def hits_of_banks(path):
-    """The hits of each UT bank of each event of a file whose bodies are not compressed."""
+    """Hits of each UT bank of each event of a file without compressed bodies."""
     for record in mdf.records(path):
         banks = []
         for kind, version, _, _, payload in mdf.banks(record):

@@ -1,7 +1,7 @@
-# Commit.cmake: the commit that is built, as a source of one line. Run at each build; the source changes only when the
-# commit does, or when files begin or cease to differ from it:
+# Commit.cmake: writes a source file with the commit. Run at each build; the file changes only when the commit changes, or
+# when the first file is modified or the last one is restored:
 #   cmake -D SOURCE=FOLDER -D OUTPUT=FILE.c -P Commit.cmake
-# Of a clone git says it; of an archive that git made, commit.txt beside this file; else it is unknown.
+# A clone gets the commit from git, an archive made by git from commit.txt next to this file; otherwise it is unknown.
 set(commit "unknown")
 file(REAL_PATH "${SOURCE}" source)
 find_program(GIT git)

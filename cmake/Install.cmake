@@ -79,7 +79,7 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "A runtime, its command, and the plugins and graphs of LHCb's
 first-level trigger.")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, ninja-build, gcc, libcmocka-dev, graphviz")
-# What the libraries need, from the libraries themselves; ours are in the package. Without the tools it names nothing.
+# Dependencies, computed from the libraries; libraries of Sluice are in the package. Empty without the tools.
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 find_program(FILE_COMMAND file)
 mark_as_advanced(DPKG_SHLIBDEPS FILE_COMMAND)

@@ -11,7 +11,7 @@
 # With SLUICE_X86_64_V4, NAME.cpu.so of a plugin with kernels is made a second time, in a folder x86-64-v4 beside the
 # first, for processors with AVX-512. These take it from there, where it lies beside libsluice (plugin/registry.h).
 
-# What keeps the bits the same everywhere; see docs/determinism.md.
+# Options for identical bits on all targets and compilers; see docs/testing.md, "Determinism".
 set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
 if(SLUICE_ARCH)
   list(APPEND SLUICE_COMPILE_OPTIONS -march=${SLUICE_ARCH})
@@ -27,7 +27,7 @@ endif()
 # Kernels for `--device simt --race`: a call before each access, to functions of our own (sluice/simt_race.h). Few
 # optimisations, so that accesses stay where the source has them. The sanitizer's library is not linked.
 set(SLUICE_RACE_OPTIONS -O1 -g -fsanitize=thread -fno-tree-vectorize
-    # What gcc does unasked: what libdw looks for; reads that a write of the same place follows.
+    # clang: address ranges for libdw; instrumentation of reads before a write of the same address. gcc does both by default.
     $<$<C_COMPILER_ID:Clang>:-gdwarf-aranges>
     "$<$<C_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-read-before-write>")
 
@@ -79,7 +79,7 @@ function(sluice_wrap_sources result target language)
   set(${result} ${wrapped} PARENT_SCOPE)
 endfunction()
 
-# For sluice_add_plugin, whose arguments it sees: NAME.TARGET.so of the sources that follow.
+# For sluice_add_plugin, with its variables in scope: adds NAME.TARGET.so from the sources that follow.
 function(sluice_add_plugin_target target define language)
   set(kind ${target})
   if(level)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Which lines the tests run: builds build/coverage with gcc's --coverage, runs its tests, and adds up what gcov says.
+"""Line coverage of the tests: builds build/coverage with --coverage of gcc, runs its tests, and adds up the counts of gcov.
 
     scripts/coverage.py                  builds, runs the tests (those of `push`), prints a table of folders
     scripts/coverage.py --no-run         the table of the last run
-    scripts/coverage.py --lines TEXT     and the lines never run of files whose path has TEXT
+    scripts/coverage.py --lines TEXT     also prints the lines never run of files with TEXT in their path
 
 A line counts once, however often it is compiled (kernels for the processor and the emulator). The emulator runs with the
-first of its seeds only. What a process did that was killed is not seen; one that ends by _exit, as the children of
-`sluice test` do, writes its counts first.
+first of its seeds only. Counts of killed processes are lost; a process that ends with _exit, like the
+children of `sluice test`, writes its counts first.
 """
 import argparse
 import collections
@@ -40,7 +40,7 @@ def build_and_test(jobs):
     launcher = ["-D", "CMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     BUILD.mkdir(parents=True, exist_ok=True)
     run("gcc", "-O1", "-fPIC", "-fvisibility=hidden", "-x", "c", "-c", "-", "-o", BUILD / "leave.o", input=LEAVE.encode())
-    # What libgcov shows would be symbols of plugins.
+    # Otherwise symbols of libgcov would be exported by plugins.
     link = f"-Wl,--exclude-libs,libgcov.a -Wl,--wrap=_exit {BUILD / 'leave.o'}"
     kinds = [word for kind in ("EXE", "SHARED") for word in ("-D", f"CMAKE_{kind}_LINKER_FLAGS={link}")]
     kinds += ["-D", "CMAKE_MODULE_LINKER_FLAGS=-Wl,--exclude-libs,libgcov.a"]

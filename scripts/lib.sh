@@ -11,7 +11,7 @@ build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash
                 libzstd-dev libhdf5-dev libdw-dev help2man)
 test_packages=(lintian dpkg-dev file libcmocka-dev g++ clang clang-format clang-tidy libclang-rt-14-dev python3 python3-jsonschema
                python3-numpy python3-yaml python3-h5py python3-pandas python3-xxhash python3-matplotlib graphviz zsh
-               python3-pytest python3-pip python3-setuptools python3-wheel mypy python3-nbclient python3-ipykernel
+               python3-pytest python3-pip python3-venv python3-setuptools python3-wheel mypy python3-nbclient python3-ipykernel
                python3-dask python3-distributed qemu-user locales
                hipcc libamdhip64-dev rocm-device-libs)
 
@@ -20,8 +20,8 @@ die() {
   exit 1
 }
 
-# own_temporary_folder: for what this script starts; it goes with the script. Programs that are ended early leave theirs
-# behind, and so does clang of each HIP source.
+# own_temporary_folder: sets TMPDIR for all programs of this script and removes it at the end, because killed programs, and
+# clang for each HIP source, do not remove their temporary files.
 own_temporary_folder() {
   TMPDIR=$(mktemp -d)
   export TMPDIR
@@ -29,7 +29,7 @@ own_temporary_folder() {
   trap 'rm -rf "$TMPDIR"' EXIT
 }
 
-# need_packages NAME...: installs with apt-get those that dpkg does not know as installed.
+# need_packages NAME...: installs missing Debian packages with apt-get.
 need_packages() {
   local missing=() name as_root=()
   command -v dpkg-query >/dev/null || die "this script installs Debian packages, and dpkg is not here; install: $*"

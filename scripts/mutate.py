@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Tests the kernels' tests: changes one operator or constant of a kernel at a time, and looks which test notices.
+"""Mutation tests of kernels: changes one operator or constant of a kernel at a time, and finds the test that fails.
 
     scripts/mutate.py --mutants 200 --seed 1 velo pv odin
-    scripts/mutate.py --list velo          the places that may be changed, none is
+    scripts/mutate.py --list velo          lists possible changes, without making any
     scripts/mutate.py --only FILE:LINE:COLUMN:NEW velo
     scripts/mutate.py --work /var/tmp/mutation --pack mutation.tar.gz     for another machine: below
 
-A mutant is a change of one place in the kernel sources of a plugin (*.cu, *.cpu.c, and the headers beside them that these
-include). Works on a copy of the tree and one build of it in build/mutation; each job has a copy of the sources besides,
-compiles what includes the changed file, links its own plugins and tests of that, and runs the plugin's unit tests with
-them, on the processor and on two of the emulator's settings, until one fails. What they let pass is then run by digest
-tests, which see whole graphs.
+A mutant is one change in the kernel sources of a plugin (*.cu, *.cpu.c, and headers of their folder that they include).
+Works on a copy of the tree and one build of it in build/mutation. Each job has its own copy of the sources, compiles the
+files that include the changed file, links its own plugins and tests, and runs the unit tests of the plugin, on the
+processor and with two settings of the emulator, until one fails. Mutants that pass are then run by digest tests of whole
+graphs.
 
 Outcomes: killed (a unit test failed), timeout (a unit test did not end), digest (only a digest test failed), survived,
-same code (the compiler makes the same objects of it: no mutant), no build (the compiler refuses it: no mutant). What is no
-mutant is replaced by another. One line a mutant goes to --report as it is found, and a later call goes on after those that
-are there; --seconds ends a call.
+same code (the objects are identical: not a mutant), no build (the compiler refuses it: not a mutant). Changes that are not
+mutants are replaced by others. Each result is written to --report at once as one line, and a later call continues after the
+existing lines; --seconds limits a call.
 
---pack makes an archive of all that a machine needs that has Python and gcc, but neither the libraries nor the network. It is
-unpacked under the same path, and the work goes on there:
+--pack makes an archive for another machine with Python and gcc, without libraries or network. It is unpacked under the same
+path:
 
     tar -C / -xzf mutation.tar.gz; python3 /var/tmp/mutation/tree/scripts/mutate.py --work /var/tmp/mutation --prepared
 """
@@ -201,7 +201,7 @@ class Workshop:
     def planned(self):
         kernels = {str(self.tree / path): str(path) for plugin in PLUGINS for path in kernel_files(plugin, self.tree)}
         compiled, linked, tests = {}, {}, collections.defaultdict(list)
-        inputs = collections.defaultdict(list)  # of an object, those that are kernels
+        inputs = collections.defaultdict(list)  # per object: its kernel sources
         for line in self.ask("ninja", "-t", "deps").splitlines():
             if line.startswith(" "):
                 path = os.path.normpath(self.build / line.strip())
@@ -347,7 +347,7 @@ class Workshop:
         return self.calls.run(command, seconds, cwd=folder / "tmp", env=environment)
 
     def try_tests(self, folder, plugin, stem):
-        """Outcome, and the test that made it. First those that bear the file's name, which know best."""
+        """Outcome, and the test that decided it. Tests with the name of the file run first."""
         def order(test):
             return test["name"].endswith("_digests"), stem not in test["name"]
 
@@ -425,7 +425,7 @@ class Report:
 
 
 def examine_all(workshop, mutants, wanted, report, jobs):
-    """Examines mutants in their order until `wanted` are some; returns those that were reached."""
+    """Examines changes in order until `wanted` of them are mutants; returns the examined changes."""
     def one(mutant):
         start = time.monotonic()
         report.add(mutant, *workshop.examine(mutant), time.monotonic() - start)
@@ -433,7 +433,7 @@ def examine_all(workshop, mutants, wanted, report, jobs):
     left, reached, running = collections.deque(mutants), [], set()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         while True:
-            # Those that run may all be mutants.
+            # All running changes may be mutants.
             while left and len(running) < jobs and sum(report.outcome(m) not in NO_MUTANT for m in reached) < wanted:
                 reached.append(left.popleft())
                 if report.outcome(reached[-1]) is None:

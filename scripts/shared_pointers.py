@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Says where nvcc took a pointer to global memory for one to shared memory, which a GPU stops at, or writes elsewhere.
+"""Finds pointers to global memory that nvcc compiled as pointers to shared memory, which makes a GPU fail or write elsewhere.
 
-    shared_pointers.py BUILD         the kernels that BUILD compiles with nvcc, made PTX once more
+    shared_pointers.py BUILD         kernels that BUILD compiles with nvcc, compiled to PTX again
     shared_pointers.py FILE.ptx...
 
-What a kernel loads from its parameters, or from global or constant memory, is no pointer to shared memory, as the host and
-earlier kernels know none. nvcc 13 turns such a pointer into one all the same (cvta.to.shared) where a struct has pointers
-to both memories: all are taken for those to shared memory. Where
-the two are passed apart, as in plugins/ut/decode.cu, they are not.
+A pointer that a kernel loads from its parameters, or from global or constant memory, never points to shared memory. nvcc 13
+converts such pointers (cvta.to.shared) if a struct has pointers to both memories. It does not if the two are passed
+separately, as in plugins/ut/decode.cu.
 """
 import concurrent.futures
 import json

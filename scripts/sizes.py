@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Refuses source files over 600 lines, and folders of runtime/, plugins/ and tools/ with more than 5,000 lines of C in
-their own files (subfolders are counted separately). Tests are not counted. The files are those that standard input names."""
+their own files (subfolders are counted separately). Tests are not counted. The names of the files are read from standard input."""
 import collections
 import pathlib
 import sys

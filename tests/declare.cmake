@@ -12,7 +12,7 @@
 # scripts/test configures with -D SLUICE_TEST_LEVEL=push, or =nightly for --full: `all` then contains only programs that
 # these tests need. At the level push, scripts of builds other than release, and those declared as BRIEF, see
 # SLUICE_TEST_BRIEF (tests/graphs/common.py).
-set(SLUICE_TEST_LEVEL all CACHE STRING "tests whose programs are built: push, nightly (with those of push) or all")
+set(SLUICE_TEST_LEVEL all CACHE STRING "build the programs of these tests: push, nightly (includes push) or all")
 
 if(SLUICE_BUILD_KIND) # for scripts/coverage.py
 elseif(SLUICE_SANITIZE)
@@ -31,8 +31,8 @@ find_package(Python3 COMPONENTS Interpreter)
 find_program(SLUICE_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 file(GLOB sluice_event_models ${PROJECT_SOURCE_DIR}/plugins/*/include)
 
-add_custom_target(test_programs) # those that are built
-# What scripts/test PLUGIN builds beside the command and all plugins: test programs with the label PLUGIN.
+add_custom_target(test_programs) # programs of the selected level
+# Target of scripts/test PLUGIN: test programs with the label PLUGIN.
 file(GLOB folders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*)
 foreach(folder ${folders})
   get_filename_component(plugin ${folder} NAME)
@@ -179,8 +179,8 @@ endfunction()
 # sluice_add_script_test(NAME SCRIPT [ARGUMENTS argument...] [PYTHON program] [ENVIRONMENT NAME=value...] [TIMEOUT seconds]
 #                        [PROCESSORS n] [PROGRAMS target...] [UNSANITIZED] [BRIEF] [PUSH kind...] [NIGHTLY kind...] [LABELS label...])
 #
-# A test in Python. Its environment names the sources, the command, folders and libraries of this build (tests/graphs/common.py,
-# algorithm.py). UNSANITIZED: not under sanitizers, whose library has to be loaded first.
+# A test in Python. Its environment has the paths of sources, command, folders and libraries of this build
+# (tests/graphs/common.py, algorithm.py). UNSANITIZED: not run with sanitizers, because their library must be loaded first.
 function(sluice_add_script_test name script)
   cmake_parse_arguments(PARSE_ARGV 2 arg "UNSANITIZED;BRIEF" "PYTHON;TIMEOUT;PROCESSORS"
                         "ARGUMENTS;ENVIRONMENT;PROGRAMS;PUSH;NIGHTLY;LABELS")

@@ -1,28 +1,28 @@
-/* ut_decoding.decode: ut.decode, but a thread takes whole banks. bench/ut_decoding.py measures the property `deal`,
- * whose values are the steps by which a published study made this faster on a GPU, each with those before it:
+/* ut_decoding.decode: a variant of ut.decode in which a thread takes whole banks. bench/ut_decoding.py measures the
+ * property `deal`. Its values are the successive optimisations of a published study for GPUs:
  *
- *   boards      banks in the event's order; where a hit is follows from six hardware coordinates of its lane
- *   map         from a map of 16 bits by lane instead, as in ut.decode
+ *   boards      banks in the order of the event; the position of a hit follows from six hardware coordinates of its
+ *               lane
+ *   map         positions from a 16-bit table by lane, as in ut.decode
  *   suppressed  only banks with hits, from a list
- *   shared      the hits of bands are counted in shared memory, before that in global memory. The study has a warp add
- *               up what its lanes have for one counter; here no kernel exchanges registers itself, and what is to come
- *               to one addition in global memory is added up in shared memory
+ *   shared      hits per band are counted in shared memory instead of global memory. The study first sums the counts of
+ *               the lanes of a warp; here they are summed in shared memory, because kernels do not exchange registers
  *   sorted      the largest banks first
- *   fetched     each warp takes the next chunk of so many banks as it has threads, from a list of 16-bit numbers
+ *   fetched     each warp takes the next chunk of banks, one per thread, from a list of 16-bit numbers
  *
- * The results are those of ut.decode.
+ * The results are identical to those of ut.decode.
  */
 #define DECODE_MORE(M)                                                                                      \
   M(IN, boards, ut_geometry, "lane_layer lane_side lane_stave lane_module lane_face lane_sector lane_type", \
     "hardware coordinates")                                                                                 \
-  M(ENUM, deal, "boards", "how banks are dealt to threads", "boards map suppressed shared sorted fetched")  \
-  M(SCRATCH, counters, u32, "hits of each band of each event", SL_ONE(SL_EVENTS_TERM(BAND_SLOTS, 0)))       \
+  M(ENUM, deal, "boards", "assignment of banks to threads", "boards map suppressed shared sorted fetched")  \
+  M(SCRATCH, counters, u32, "number of hits per band and event", SL_ONE(SL_EVENTS_TERM(BAND_SLOTS, 0)))     \
   M(TABLE, place_band, u16, "band by hardware coordinates")
 #include "decode_event.h"
 
 enum deal { BOARDS, MAP, SUPPRESSED, SHARED, SORTED, FETCHED };
 
-/* Of each hardware coordinate. */
+/* Number of values of each hardware coordinate. */
 enum {
   SIDES = 2,
   STAVES = 16,

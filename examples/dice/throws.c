@@ -1,5 +1,5 @@
-/* throws.c: a source: each event is a throw of some dice. What is up follows from the seed, the event and the die
- * alone, so that it is the same in any slice. It has nothing to open or close.
+/* throws.c: a source of dice throws, one per event. The value of a die depends only on the seed, the event and the
+ * die, so that it does not depend on slices. The source has no state.
  */
 #include <dice/event_model.h>
 

@@ -80,7 +80,7 @@ static struct event *read_event(FILE *file) {
   return NULL;
 }
 
-/* Waits where the run is behind. The number of events that were taken. */
+/* Gives all events; blocks while the run is slower. Returns the number of accepted events. */
 static uint64_t feed_all(struct sl_feed *feed, FILE *file) {
   uint64_t count = 0, index = 0;
   for (struct event *event = NULL; (event = read_event(file)) != NULL; count++) {

@@ -1,4 +1,4 @@
-/* near_tracks.cu: VELO tracks whose last hit is near the z axis, with their hits.
+/* near_tracks.cu: selects VELO tracks with a last hit near the z axis, with their hits.
  *
  * The macro at the end makes the kernels that count, sum and write; the three functions state what belongs to this
  * algorithm. There is room for all tracks and hits of the input, so that nothing can overflow. Reads 16 bytes a track

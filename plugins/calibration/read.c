@@ -1,4 +1,4 @@
-/* read.c: the statements of a calibration. Those after `polynomial` and `table` give its terms and rows. */
+/* read.c: reads calibrations. Statements after `polynomial` and `table` are their terms and rows. */
 #include "calibration/read.h"
 
 #include "geometry/files.h"
@@ -28,13 +28,14 @@ const struct calibration_entry calibration_entries[] = {
 
 struct reader {
   struct calibration c;
-  uint32_t seen[CALIBRATION_ENTRY_COUNT];    /* a bit for each of several polynomials */
-  struct calibration_polynomial *polynomial; /* whose terms come now */
-  struct calibration_table *table;           /* whose rows come now */
+  uint32_t seen[CALIBRATION_ENTRY_COUNT];    /* bit mask of the polynomials of an entry */
+  struct calibration_polynomial *polynomial; /* the polynomial that is read now */
+  struct calibration_table *table;           /* the table that is read now */
   uint32_t variables, filled, wanted;
 };
 
-/* The entry of that name and kind, and which of several it is. */
+/* The entry with the next word as its name, and the index of a polynomial of several. NULL after the reason if there is
+ * none. */
 static const struct calibration_entry *find(struct statement *s, uint32_t kind, uint32_t *index) {
   char word[STATEMENT_WORD_BYTES] = "";
   statement_word(s, word, sizeof word);
@@ -56,7 +57,7 @@ static const struct calibration_entry *find(struct statement *s, uint32_t kind, 
   return NULL;
 }
 
-/* The next of some names with blanks between, as the reader has it. */
+/* Reads the next variable, which must be the first of `names`, and advances `names`. */
 static int expect_name(struct statement *s, const char **names) {
   char word[STATEMENT_WORD_BYTES] = "";
   const size_t length = strcspn(*names, " ");
@@ -73,7 +74,7 @@ static int number(struct statement *s, const char *what, double *value) {
 
 /* ------------------------------------------------------------------------------------------------ statements */
 
-/* Returns 1 if what the lines before began is complete, else 0 after the reason. */
+/* Returns 1 if the polynomial or table that was begun is complete, else 0 after the reason. */
 static int is_complete(struct statement *s, const struct reader *r) {
   if (r->polynomial && r->polynomial->count == 0) return statement_refuse(s, "a polynomial without terms");
   if (r->table && r->filled < r->wanted)
@@ -81,7 +82,7 @@ static int is_complete(struct statement *s, const struct reader *r) {
   return 1;
 }
 
-/* The name of an entry that was not read before. Returns where it goes, or NULL after the reason. */
+/* Reads the name of an entry that was not read before. Returns its location in the struct, or NULL after the reason. */
 static void *begin(struct statement *s, struct reader *r, uint32_t kind, const struct calibration_entry **entry) {
   static const size_t sizes[] = {0, sizeof(struct calibration_polynomial), 0};
   uint32_t index = 0;

@@ -1,20 +1,20 @@
-/* calo.bremsstrahlung: the energy of the cells straight ahead of VELO tracks, where photons come to that electrons left
- * before the magnet (README.md, "Bremsstrahlung").
+/* calo.bremsstrahlung: energy of the cells straight ahead of VELO tracks, where photons radiated before the magnet
+ * arrive (README.md, "Bremsstrahlung"). Backward tracks have no energy.
  *
- * A block an event, a thread a track; lanes on a cpu. Tracks that fly away from the calorimeter have none. Reads 21
- * bytes a track, and what up to four cells read; writes 8.
+ * One block per event, one thread per track (vector lanes on a CPU). Cost: reads 21 bytes per track and up to four
+ * cells; writes 8 bytes per track.
  */
 #include "lines.h"
 #include "velo/event_model.h"
 
 #define SL_ARGS bremsstrahlung_args
-#define BREMSSTRAHLUNG(M)                                                                         \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "of VELO tracks")          \
-  M(IN, cells, calo_cells, "", "what they read")                                                  \
-  M(IN, geometry, calo_geometry, "pedestal xy gain to_local planes cell_size", "where cells are") \
-  M(OUT, bremsstrahlung, calo_bremsstrahlung, "one a track", SL_SHARES_OFFSETS(beamline_states))  \
-  M(COMPUTED, grid, struct calo_grid, "where cells are")                                          \
-  M(COMPUTED, planes, struct calo_planes, "that lines are met with")
+#define BREMSSTRAHLUNG(M)                                                                                         \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "states of VELO tracks at the beam line")  \
+  M(IN, cells, calo_cells, "", "values of the cells")                                                             \
+  M(IN, geometry, calo_geometry, "pedestal xy gain to_local planes cell_size", "geometry and gains of the cells") \
+  M(OUT, bremsstrahlung, calo_bremsstrahlung, "energy ahead of each track", SL_SHARES_OFFSETS(beamline_states))   \
+  M(COMPUTED, grid, struct calo_grid, "grids of the cells")                                                       \
+  M(COMPUTED, planes, struct calo_planes, "planes at which lines are evaluated")
 SL_ARGUMENTS(bremsstrahlung, BREMSSTRAHLUNG);
 
 enum { DEPTH_PARTS = 2, PLANES = DEPTH_PARTS + 2 };

@@ -1,5 +1,5 @@
-/* cells.h: where the calorimeter's cells are, for kernels and their checks on the host: which cell is at a place, and
- * which ones a straight line goes through (README.md, "Lines"). Private to the plugin.
+/* cells.h: the calorimeter's grids of cells, for kernels and host code: the cell at a position (README.md, "Lines").
+ * Private to the plugin.
  */
 #ifndef CALO_CELLS_H
 #define CALO_CELLS_H
@@ -9,7 +9,7 @@
 #include <sluice/math.h>
 #include <sluice/plugin.h>
 
-/* The areas' grids and their holes, in cells. */
+/* Grids of the areas and their holes, in cells. */
 enum {
   OUTER_COLUMNS = 64,
   OUTER_ROWS = 52,
@@ -27,14 +27,14 @@ enum {
   INNER_HOLE_ROWS = 12
 };
 
-/* The planes of the geometry, each a, b, c, d. */
+/* Planes of the geometry, a, b, c, d each. */
 enum { FRONT, SHOWER_MAX, BACK, PLANE_VALUES = 4 };
 
-/* From places to cells. */
+/* Numbers for the conversion of positions to cells. */
 struct calo_grid {
-  float y_of_y, y_of_z, y_shift;                     /* local y, of global y and z */
-  float outer_cell;                                  /* mm */
-  float an_outer_cell, a_middle_cell, an_inner_cell; /* 1/mm */
+  float y_of_y, y_of_z, y_shift;                         /* local y from global y and z */
+  float outer_cell;                                      /* mm */
+  float per_outer_cell, per_middle_cell, per_inner_cell; /* 1/mm: reciprocals of the widths of cells */
 };
 
 SL_MATH_FUNCTION struct calo_grid calo_grid_of(const struct calo_geometry_view *g) {
@@ -43,32 +43,32 @@ SL_MATH_FUNCTION struct calo_grid calo_grid_of(const struct calo_geometry_view *
   grid.y_of_z = g->to_local[6];
   grid.y_shift = g->to_local[7];
   grid.outer_cell = g->cell_size[0];
-  grid.an_outer_cell = 1.0f / grid.outer_cell;
-  grid.a_middle_cell = 2.0f / grid.outer_cell;
-  grid.an_inner_cell = 3.0f / grid.outer_cell;
+  grid.per_outer_cell = 1.0f / grid.outer_cell;
+  grid.per_middle_cell = 2.0f / grid.outer_cell;
+  grid.per_inner_cell = 3.0f / grid.outer_cell;
   return grid;
 }
 
-/* The cell at a place, or CALO_CELLS. Without branches, so that loops over it vectorise. What is on the border of an
- * area is in the one further out; rows and columns are counted from below and from -x, and their lower borders are
- * theirs. */
+/* The cell at a position, or CALO_CELLS. Without branches, so that loops vectorise. A position on the border of an area
+ * belongs to the outer area; rows and columns are counted from below and from -x, and include their lower borders. */
 SL_MATH_FUNCTION uint32_t calo_cell_at(const struct calo_grid *grid, float x, float y, float z) {
-  const float cell = grid->outer_cell, an_outer_cell = grid->an_outer_cell, a_middle_cell = grid->a_middle_cell;
-  const float an_inner_cell = grid->an_inner_cell;
+  const float cell = grid->outer_cell, per_outer_cell = grid->per_outer_cell, per_middle_cell = grid->per_middle_cell;
+  const float per_inner_cell = grid->per_inner_cell;
   const float local_y = grid->y_of_y * y + grid->y_of_z * z + grid->y_shift;
   const float side = sl_abs_f32(x), height = sl_abs_f32(local_y);
   const int32_t in_outer = (side < 32.0f * cell) & (height < 26.0f * cell);
   const int32_t in_middle = (side < 16.0f * cell) & (height < 10.0f * cell);
   const int32_t in_inner = (side < 8.0f * cell) & (height < 6.0f * cell);
-  const float a_cell = in_inner ? an_inner_cell : in_middle ? a_middle_cell : an_outer_cell;
+  const float per_cell = in_inner ? per_inner_cell : in_middle ? per_middle_cell : per_outer_cell;
   const int32_t columns = in_inner ? INNER_COLUMNS : OUTER_COLUMNS;
   const int32_t rows = in_inner ? INNER_ROWS : in_middle ? MIDDLE_ROWS : OUTER_ROWS;
   const int32_t hole_columns = in_inner ? INNER_HOLE_COLUMNS : OUTER_HOLE_COLUMNS;
   const int32_t hole_rows = in_inner ? INNER_HOLE_ROWS : in_middle ? MIDDLE_HOLE_ROWS : OUTER_HOLE_ROWS;
   const int32_t first = in_inner ? INNER_FIRST : in_middle ? MIDDLE_FIRST : 0;
-  const int32_t column = (int32_t)((in_outer ? x : 0.0f) * a_cell + 0.5f * (float)columns);
-  const int32_t row = (int32_t)((in_outer ? local_y : 0.0f) * a_cell + 0.5f * (float)rows);
-  /* From the hole's corner on; what is beside it or above it has as many cells less before it as are in the hole. */
+  const int32_t column = (int32_t)((in_outer ? x : 0.0f) * per_cell + 0.5f * (float)columns);
+  const int32_t row = (int32_t)((in_outer ? local_y : 0.0f) * per_cell + 0.5f * (float)rows);
+  /* Relative to the corner of the hole. Cells to the right of the hole or above it are preceded by fewer cells, by the
+   * number in the hole. */
   const int32_t beside = column - (columns - hole_columns) / 2, above = row - (rows - hole_rows) / 2;
   const int32_t is_right = beside >= hole_columns, is_above = above >= hole_rows, is_below = above < 0;
   const int32_t in_hole = (beside >= 0) & !is_right & !is_below & !is_above;
@@ -78,19 +78,19 @@ SL_MATH_FUNCTION uint32_t calo_cell_at(const struct calo_grid *grid, float x, fl
   return exists ? (uint32_t)(first + row * columns + column - missing) : (uint32_t)CALO_CELLS;
 }
 
-/* z of the plane where showers are largest. */
+/* z of the plane of shower maximum. */
 SL_MATH_FUNCTION float calo_shower_z(const struct calo_geometry_view *g, float x, float y) {
   const float *plane = g->planes + PLANE_VALUES * SHOWER_MAX;
   return -(plane[0] * x + plane[1] * y + plane[3]) / plane[2];
 }
 
-/* Whether these are the geometry's grids; else the first cell that is not at its place is told. */
+/* Checks that the grids match the geometry; reports the first cell that does not. */
 static inline SL_UNUSED int calo_grid_check(const struct sl_services *s, const struct calo_geometry_view *g) {
   const struct calo_grid grid = calo_grid_of(g);
   for (uint32_t cell = 0; cell < CALO_CELLS; cell++) {
     const float x = g->xy[2 * cell], y = g->xy[2 * cell + 1];
     if (calo_cell_at(&grid, x, y, calo_shower_z(g, x, y)) == cell) continue;
-    s->message(s->context, SL_ERROR, "the geometry's cell %u is not where it is in the calorimeter's grid", cell);
+    s->message(s->context, SL_ERROR, "cell %u of the geometry is not at its position in the calorimeter's grid", cell);
     return SL_EINVAL;
   }
   return SL_OK;

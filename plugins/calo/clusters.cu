@@ -1,10 +1,9 @@
-/* calo.clusters: cells that read more than all around them, with these (README.md, "Clusters").
- *
- * Count, scan, write. The count looks at eight cells at a time, of which hardly any is high enough, and marks the
- * highest ones in a map of bits, from which they are listed in the order of cells. Then a thread has a cluster, and
- * adds up its cells in the order of the table of neighbours.
- *
- * Reads 12 kB an event, and 200 bytes of the detector for each of its 100 clusters; writes 24 bytes a cluster.
+/* calo.clusters: clusters around cells that read more than all their neighbours (README.md, "Clusters").
+ *   1. Count: find the highest cells, several cells per thread at a time, and mark them in a bit map.
+ *   2. List the marked cells by cell number; scan the counts.
+ *   3. Write: one thread per cluster sums its cells in the order of the table of neighbours.
+ * Determinism: clusters and sums have a fixed order, independent of threads.
+ * Cost: reads 12 kB per event and 200 bytes of the geometry for each of some 100 clusters; writes 24 bytes per cluster.
  */
 #include "calo/bank_words.h"
 
@@ -12,15 +11,15 @@
 
 #define SL_ARGS clusters_args
 #define CLUSTERS(M)                                                                                                \
-  M(IN, cells, calo_cells, "", "what they read")                                                                   \
-  M(IN, geometry, calo_geometry, "pedestal neighbours xy gain", "where cells are")                                 \
-  M(OUT, clusters, calo_clusters, "in the order of their highest cells",                                           \
+  M(IN, cells, calo_cells, "", "values of the cells")                                                              \
+  M(IN, geometry, calo_geometry, "pedestal neighbours xy gain", "geometry and gains of the cells")                 \
+  M(OUT, clusters, calo_clusters, "clusters, in the order of their highest cells",                                 \
     SL_ITEMS(SL_MIN(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0), SL_BUDGET_TERM(clusters_per_event, CALO_CLUSTERS_MAX)))) \
-  M(BUDGET, clusters_per_event, 250, 1, CALO_CLUSTERS_MAX, "clusters, on average over a slice")                    \
-  M(I32, highest_min, 50, 1, 4095, "ADC", "the highest cell reads as much")                                        \
-  M(I32, others_min, 10, -256, 4095, "ADC", "cells around it read more than this, or count nothing")               \
-  M(F32, z, 12650, 1000, 100000, "mm", "where transverse energy is measured, seen from the origin")                \
-  M(SCRATCH, highest, u16, "the highest cells of each event", SL_ONE(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0)))
+  M(BUDGET, clusters_per_event, 250, 1, CALO_CLUSTERS_MAX, "room for clusters, per event on average over a slice") \
+  M(I32, highest_min, 50, 1, 4095, "ADC", "least value of the highest cell")                                       \
+  M(I32, others_min, 10, -256, 4095, "ADC", "lower limit of the value of the other cells of a cluster")            \
+  M(F32, z, 12650, 1000, 100000, "mm", "z of a cluster, for its transverse energy as seen from the origin")        \
+  M(SCRATCH, highest, u16, "highest cells of an event", SL_ONE(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0)))
 SL_ARGUMENTS(clusters, CLUSTERS);
 
 enum { MAP_WORDS = CALO_CELLS / 32 };
@@ -31,8 +30,8 @@ static SL_DEVICE const int16_t *adc_of(const struct clusters_args *a, uint32_t e
 
 /* ------------------------------------------------------------------------------------------- the highest cells */
 
-/* Does the cell read more than all that touch it? What was not read out reads less than anything. All are looked at,
- * so that nothing waits for a comparison. */
+/* 1 if the cell reads more than all its neighbours. A cell that was not read out is below any value. All neighbours are
+ * loaded, so that no load waits for a comparison. */
 static SL_DEVICE uint32_t is_highest(const struct clusters_args *a, const int16_t *adc, uint32_t cell) {
   const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * cell;
   const int32_t own = adc[cell];
@@ -43,8 +42,7 @@ static SL_DEVICE uint32_t is_highest(const struct clusters_args *a, const int16_
   return is_less;
 }
 
-/* So many cells are looked at together, as bits: those of 16 bytes, which a GPU's thread loads at once; more on a cpu,
- * as lanes of vectors. */
+/* Cells per chunk, tested as a bit mask: 16 bytes, which a GPU thread loads at once; more on a CPU, as vector lanes. */
 #if defined(SL_TARGET_CPU)
 enum { CHUNK_CELLS = 32 };
 static SL_DEVICE uint32_t high_cells(const int16_t *adc, uint32_t chunk, int32_t least) {
@@ -71,18 +69,18 @@ static SL_DEVICE void mark_highest(const struct clusters_args *a, const int16_t 
   for (uint32_t is_high = high_cells(adc, chunk, a->highest_min); is_high; is_high &= is_high - 1) {
     const uint32_t cell = CHUNK_CELLS * chunk + sl_count_bits((is_high & (0u - is_high)) - 1u);
     const uint32_t highest = is_highest(a, adc, cell);
-    if (blockDim.x == 1 || highest) atomicOr(&map[cell / 32], highest << cell % 32); /* on cpu without a branch */
+    if (blockDim.x == 1 || highest) atomicOr(&map[cell / 32], highest << cell % 32); /* branch-free on a CPU */
   }
 }
 
-/* Lists the cells of the map. Returns how many there are. */
+/* Lists the cells of the bit map; returns their number. */
 static SL_DEVICE uint32_t list_highest(const uint32_t *map, uint16_t *list) {
   uint32_t length = 0;
   SL_FOR_BLOCK (i, MAP_WORDS) {
     uint32_t bits = i < MAP_WORDS ? map[i] : 0, total;
-    uint32_t place = length + sl_block_exclusive_scan(sl_count_bits(bits), &total);
-    for (; bits; bits &= bits - 1, place++)
-      if (place < CALO_CLUSTERS_MAX) list[place] = (uint16_t)(32 * i + sl_count_bits((bits & (0u - bits)) - 1u));
+    uint32_t index = length + sl_block_exclusive_scan(sl_count_bits(bits), &total);
+    for (; bits; bits &= bits - 1, index++)
+      if (index < CALO_CLUSTERS_MAX) list[index] = (uint16_t)(32 * i + sl_count_bits((bits & (0u - bits)) - 1u));
     length += total;
   }
   return length;
@@ -96,7 +94,7 @@ SL_KERNEL(clusters_count, struct clusters_args) {
     for (uint32_t i = threadIdx.x; i < CHUNKS; i += blockDim.x) mark_highest(&a, adc_of(&a, event), i, map);
     __syncthreads();
     const uint32_t count = list_highest(map, a.highest + (size_t)event * CALO_CLUSTERS_MAX);
-    if (threadIdx.x == 0) a.clusters.offsets[event] = count; /* of too many the scan refuses the event */
+    if (threadIdx.x == 0) a.clusters.offsets[event] = count; /* the scan refuses an event with too many */
     __syncthreads();
   }
 }
@@ -107,9 +105,10 @@ static SL_DEVICE void write_cluster(const struct clusters_args *a, const int16_t
   const uint16_t *others = a->geometry.neighbours + CALO_NEIGHBOURS * cell;
   const float pedestal = a->geometry.pedestal[0], x = a->geometry.xy[2 * cell], y = a->geometry.xy[2 * cell + 1];
   const float highest = calo_energy(a->geometry.gain[cell], pedestal, adc[cell]);
-  float energy = highest, energy_x = 0.0f, energy_y = 0.0f; /* the latter times the way from the highest cell */
+  float energy = highest, energy_x = 0.0f, energy_y = 0.0f; /* energy times the distance from the highest cell */
   SL_UNROLL
-  for (uint32_t k = 0; k < CALO_NEIGHBOURS; k++) { /* where there are no more, the cell itself, without energy */
+  for (uint32_t k = 0; k < CALO_NEIGHBOURS;
+       k++) { /* missing neighbours are replaced by the cell itself, without energy */
     const uint32_t exists = others[k] != CALO_NO_NEIGHBOUR, other = exists ? others[k] : cell;
     const int32_t value = adc[other];
     const float there = calo_energy(a->geometry.gain[other], pedestal, value);
@@ -136,7 +135,7 @@ SL_KERNEL(clusters_write, struct clusters_args) {
   }
 }
 
-/* What is counted has energy, so that sums are above 0. */
+/* Refuses limits below the pedestal, so that sums of energies are positive. */
 static int prepare(const struct sl_services *s, void *args) {
   const struct clusters_args *a = (const struct clusters_args *)args;
   const float pedestal = a->geometry.pedestal[0];
@@ -155,4 +154,4 @@ static int run(const struct sl_launch *l, const struct clusters_args *a) {
   return SL_COUNT_SCAN_WRITE(l, clusters_count, clusters_write, a->clusters, *a);
 }
 
-SL_ALGORITHM(clusters, "clusters in the calorimeter", 128, run, SL_PREPARE(prepare));
+SL_ALGORITHM(clusters, "finds clusters in the calorimeter", 128, run, SL_PREPARE(prepare));

@@ -1,36 +1,34 @@
-/* calo.decode: what each cell of the calorimeter reads, from raw banks of type 21 or 77 (README.md, "Banks").
- *
- * A thread a bank goes from card to card, checks them and notes where each one's values begin. Then 32 threads take a
- * card, a value each, and put them where their cells stand, in shared memory, from where the event's 12 kB are copied
- * in order. Each card may come once; so each cell has one value at most, whatever the order. A thread alone reads a
- * card's values four at a time.
- *
- * Reads 8 kB an event and 12 kB of the cards' cells, which all events share; writes 12 kB.
+/* calo.decode: values of the calorimeter's cells, from raw banks of type 21 or 77 (README.md, "Banks").
+ *   1. One thread per bank goes from card to card, checks the cards and notes where their values begin.
+ *   2. 32 threads per card decode one value each and store it at its cell in shared memory. A CPU thread decodes four
+ *      values at a time.
+ *   3. Copy the event's 12 kB in order.
+ * Determinism: a card may occur once, so each cell has at most one value, independent of the order.
+ * Cost: reads 8 kB per event and 12 kB of tables shared by all events; writes 12 kB per event.
  */
 #include "calo/bank_words.h"
 #include "calo/raw_banks.h"
 
 #include <sluice/kernel.h>
 
-/* Why an event is refused; beside those of bank_words.h, whose codes are their numbers. */
+/* Errors in addition to those of bank_words.h, which keep their numbers as codes. */
 enum { CALO_DECODE_TWO_CARDS = CALO_BANK_FAULT_COUNT };
 
 #define CALO_DECODE_FAULT_(name, text) \
   {CALO_BANK_##name, 0, "a calorimeter bank is refused: " text " (detail: its source id)"},
 static const struct sl_event_error decode_errors[] = {CALO_BANK_FAULTS(CALO_DECODE_FAULT_){
-    CALO_DECODE_TWO_CARDS, 0, "calorimeter banks have a card twice (detail: its code)"}};
+    CALO_DECODE_TWO_CARDS, 0, "a card occurs twice in the calorimeter banks (detail: its code)"}};
 
 #define SL_ARGS decode_args
-#define DECODE(M)                                                                                      \
-  M(IN, banks, calo_banks, "offsets source_id type version size_bytes first_word payload",             \
-    "of an event, in any order")                                                                       \
-  M(IN, geometry, calo_geometry, "numbers channels card_index", "which cells cards have, and sources") \
-  M(OUT, cells, calo_cells, "all of them, read out or not")                                            \
-  M(TABLE, fours, u16,                                                                                 \
-    "of each card's values, four and four, the cell of the first one, if the others' follow; or 65535")
+#define DECODE(M)                                                                                               \
+  M(IN, banks, calo_banks, "offsets source_id type version size_bytes first_word payload",                      \
+    "calorimeter banks of an event, in any order")                                                              \
+  M(IN, geometry, calo_geometry, "numbers channels card_index", "cells of the cards, and cards of the sources") \
+  M(OUT, cells, calo_cells, "values of all cells")                                                              \
+  M(TABLE, fours, u16, "for each four values of a card: the first cell if the cells are consecutive, else 65535")
 SL_ARGUMENTS(decode, DECODE);
 
-/* A block is one thread, whose values need no shared memory. */
+/* A block is one thread, which needs no shared memory for values. */
 #if defined(SL_TARGET_CPU)
 enum { IS_ALONE = 1 };
 #else
@@ -39,8 +37,8 @@ enum { IS_ALONE = 0 };
 
 enum { CARD_FOURS = CALO_CARD_CHANNELS / 4 };
 
-/* An event's cards, by their place in `channels`: the word of the slice's payloads that they begin with, and 1, and how
- * they are packed. A card that begins with 0 is not there. */
+/* Cards of an event, by index in `channels`: 1 + word in the slice's payloads at which the card begins (0: missing),
+ * and its packing. */
 enum { PACKED, BOARD_BIG_ENDIAN = CALO_BOARDS_BIG_ENDIAN, BOARD_LITTLE_ENDIAN = CALO_BOARDS_LITTLE_ENDIAN };
 struct event_cards {
   uint32_t begin[CALO_CARDS_MAX];
@@ -49,12 +47,12 @@ struct event_cards {
 
 /* ------------------------------------------------------------------------------------------------------- cards */
 
-/* Is there a card at this place in `channels`? */
+/* 1 if there is a card at this index in `channels`. */
 static SL_DEVICE int is_known(const struct decode_args *a, uint32_t card) {
   return calo_card_is_known(a->geometry.channels, 0, a->geometry.numbers[CALO_CARDS], card);
 }
 
-/* Returns 1 if the event is refused: whichever of two banks comes first, for the same reason. */
+/* Notes a card. Returns 1 if the card occurs twice, which refuses the event whichever bank is first. */
 static SL_DEVICE uint32_t note_card(const struct decode_args *a, uint32_t event, uint32_t card, uint32_t word,
                                     uint32_t packing, struct event_cards *cards) {
   const uint32_t is_first = atomicExch(&cards->begin[card], word + 1) == 0;
@@ -66,7 +64,7 @@ static SL_DEVICE uint32_t note_card(const struct decode_args *a, uint32_t event,
   return 1;
 }
 
-/* Those of a bank of type 21. Returns 1 if the event is refused. */
+/* Notes the cards of a bank of type 21. Returns 1 if the event is refused. */
 static SL_DEVICE uint32_t note_packed(const struct decode_args *a, uint32_t event, uint32_t bank,
                                       struct event_cards *cards) {
   const uint32_t first = a->banks.first_word[bank], bytes = a->banks.size_bytes[bank], count = bytes / 4;
@@ -87,7 +85,8 @@ static SL_DEVICE uint32_t note_packed(const struct decode_args *a, uint32_t even
   return wrong | (fault != CALO_BANK_FINE ? 1u : 0u);
 }
 
-/* Those of a bank of type 77. Those of the hadronic calorimeter are left alone. */
+/* Notes the cards of a bank of type 77; ignores banks of the hadronic calorimeter. Returns 1 if the event is refused.
+ */
 static SL_DEVICE uint32_t note_boards(const struct decode_args *a, uint32_t event, uint32_t bank,
                                       struct event_cards *cards) {
   const uint32_t source_id = a->banks.source_id[bank], version = a->banks.version[bank];
@@ -108,7 +107,7 @@ static SL_DEVICE uint32_t note_boards(const struct decode_args *a, uint32_t even
   return wrong;
 }
 
-/* All of an event. Returns whether it is refused, to every thread of the block. */
+/* Notes all cards of an event. Returns, to all threads of the block, a value above 0 if the event is refused. */
 static SL_DEVICE uint32_t note_cards(const struct decode_args *a, uint32_t event, struct event_cards *cards) {
   uint32_t wrong = 0;
   for (uint32_t i = threadIdx.x; i < CALO_CARDS_MAX; i += blockDim.x) cards->begin[i] = 0;
@@ -125,8 +124,8 @@ static SL_DEVICE void put(int16_t *adc, uint32_t cell, int32_t value) {
 }
 
 #if defined(SL_TARGET_CPU)
-/* What a pattern of four values says. Each of them goes to 16 bits of its own: `shift` brings it there, `mask` leaves
- * it alone, `zero` is what is to be subtracted. `bits` is how many all four have. */
+/* Decoding of four values with a given pattern of lengths. `shift` and `mask` move each value to its own 16 bits,
+ * `zero` is subtracted. `bits`: total length. */
 struct four_values {
   uint64_t shift[4], mask[4], zero;
   uint32_t bits;
@@ -148,9 +147,9 @@ static const struct four_values four_values[16] = {FOUR_(0),  FOUR_(1),  FOUR_(2
                                                    FOUR_(6),  FOUR_(7),  FOUR_(8),  FOUR_(9), FOUR_(10), FOUR_(11),
                                                    FOUR_(12), FOUR_(13), FOUR_(14), FOUR_(15)};
 
-/* Values of a card of type 21, whose pattern is `words[0]`, four at a time: they have up to 48 bits, and are within 8
- * bytes from where the first one begins, or within the card's last 8. `fours` has their cells, if these are in order.
- * Payloads are little-endian, as the host is. No lane borrows from the next, since its upper bit is set. */
+/* Decodes a card of type 21 with pattern `words[0]`, four values at a time: they have up to 48 bits, which are within 8
+ * bytes from the first value, or within the last 8 bytes of the card. `fours`: see DECODE. Payloads and host are
+ * little-endian. No 16-bit lane borrows from the next, because its highest bit is set. */
 static void take_packed_in_order(const uint32_t *words, const uint16_t *cells, const uint16_t *fours, int16_t *adc) {
   const uint32_t pattern = words[0], last = 4 * (1 + calo_value_words(pattern)) - (uint32_t)sizeof(uint64_t);
   const unsigned char *bytes = (const unsigned char *)words;
@@ -174,7 +173,7 @@ static void take_packed_in_order(const uint32_t *words, const uint16_t *cells, c
 }
 #endif
 
-/* One value of a card. */
+/* Decodes one value of a card. */
 static SL_DEVICE void take_value(const uint32_t *words, uint32_t packing, uint32_t channel, uint32_t cell,
                                  int16_t *adc) {
   if (packing == PACKED) {
@@ -208,11 +207,11 @@ static SL_DEVICE void take_cards(const struct decode_args *a, const struct event
 
 /* ------------------------------------------------------------------------------------------------------ kernel */
 
-/* Two cells a word, since so many are written at a time. */
+/* Two cells per word, the unit of the copy. */
 enum { CELL_WORDS = CALO_CELLS / 2 };
 #define NO_ADC_TWICE 0x80008000u
 
-/* A thread alone has written them where they belong. */
+/* Copies the cells, unless a CPU thread has written them in place. */
 static SL_DEVICE void copy_cells(uint32_t *to, const uint32_t *from) {
   if (to == from) return;
   for (uint32_t i = threadIdx.x; i < CELL_WORDS; i += blockDim.x) to[i] = from[i];
@@ -229,13 +228,13 @@ SL_KERNEL(decode_cells, struct decode_args) {
     if (!is_refused) take_cards(&a, &cards, (int16_t *)(void *)words);
     __syncthreads();
     copy_cells(to, words);
-    __syncthreads(); /* what the block shares is free */
+    __syncthreads(); /* shared memory is free for the next event */
   }
 }
 
 /* ------------------------------------------------------------------------------------------------- preparation */
 
-/* No cell may be read out twice, also by different cards. */
+/* Refuses a geometry with a cell at two channels, even of different cards. */
 static int check_cards(const struct sl_services *s, const struct calo_geometry_view *g) {
   const uint32_t cards = g->numbers[CALO_CARDS];
   uint8_t has_card[CALO_CELLS] = {0};
@@ -243,7 +242,7 @@ static int check_cards(const struct sl_services *s, const struct calo_geometry_v
     const uint32_t cell = g->channels[i];
     if (!calo_card_is_known(g->channels, 0, cards, i / CALO_CARD_CHANNELS) || cell >= CALO_CELLS) continue;
     if (has_card[cell]) {
-      s->message(s->context, SL_ERROR, "two of the geometry's channels are of cell %u", cell);
+      s->message(s->context, SL_ERROR, "two channels of the geometry read cell %u", cell);
       return SL_EINVAL;
     }
     has_card[cell] = 1;
@@ -268,5 +267,5 @@ static int run(const struct sl_launch *l, const struct decode_args *a) {
   return SL_LAUNCH(l, decode_cells, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(decode, "values of the calorimeter's cells from raw banks", 256, run, SL_ERRORS_OF(decode_errors),
-             SL_PREPARE(prepare));
+SL_ALGORITHM(decode, "decodes the values of the calorimeter's cells from raw banks", 256, run,
+             SL_ERRORS_OF(decode_errors), SL_PREPARE(prepare));

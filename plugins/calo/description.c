@@ -1,4 +1,4 @@
-/* description.c: the statements of a description of the calorimeter; its cells, channels and planes. */
+/* description.c: reads descriptions of the calorimeter and derives its cells, channels and planes. */
 #include "calo/description.h"
 
 #include "calo_nominal_text.h"
@@ -101,17 +101,17 @@ static const struct statement_kind kinds[] = {
     {"spare", .repeats = 1, .read = read_cards},
     {"bank", .repeats = 1, .read = read_bank}};
 
-/* --------------------------------------------------------------------------------------------- what follows */
+/* --------------------------------------------------------------------------------------------- derived data */
 
-/* Widths and places in double, from whole micrometres, for positions that are right in the last bit. */
+/* Width of a cell. In double and from whole micrometres, so that positions are correctly rounded. */
 static double width_of(const struct calo_description *d, uint32_t area) {
   return (double)(uint32_t)(d->cell * 1000.0f + 0.5f) / 1000.0 / d->areas[area].divided_by;
 }
 
-/* Local x of the middle of a column, or y of a row. */
+/* Local x of the middle of a column, or y of the middle of a row. */
 static double middle_of(double width, uint32_t count, uint32_t place) { return (place + 0.5 - 0.5 * count) * width; }
 
-/* Numbers the cells by row and column; returns how many there are. */
+/* Numbers the cells by row and column; returns their number. */
 static uint32_t number_cells(struct calo_description *d) {
   uint32_t count = 0;
   for (uint32_t k = 0; k < CALO_AREAS; k++) {
@@ -134,7 +134,7 @@ static uint32_t number_cells(struct calo_description *d) {
   return count;
 }
 
-/* The matrix turns around x; in front of a plane's equation is the local z axis. */
+/* The matrix is a rotation around x; the normal of the planes is the local z axis. */
 static void make_transform(struct calo_description *d, double sine, double cosine) {
   const double y = (double)d->centre_y, z = (double)d->centre_z;
   const double shift_y = -cosine * y - sine * z, shift_z = sine * y - cosine * z;
@@ -147,7 +147,7 @@ static void make_transform(struct calo_description *d, double sine, double cosin
   }
 }
 
-/* Places and gains. */
+/* Computes positions and gains of the cells. */
 static void place_cells(struct calo_description *d) {
   const double turn = (double)d->tilt / 1000, square = turn * turn; /* at most 0.1: series */
   const double sine = turn * (1 - square / 6 * (1 - square / 20 * (1 - square / 42)));
@@ -175,7 +175,7 @@ static void place_cells(struct calo_description *d) {
   }
 }
 
-/* The columns, or rows, of a grid that touch [middle - half, middle + half]: first and end. */
+/* Columns, or rows, of a grid that touch [middle - half, middle + half]: first and end. */
 static void find_touching(double middle, double half, double width, uint32_t count, uint32_t range[2]) {
   const double touch = 0.01, edge = 0.5 * width * count;
   const double first = (middle - half - touch + edge) / width, last = (middle + half + touch + edge) / width;
@@ -183,7 +183,8 @@ static void find_touching(double middle, double half, double width, uint32_t cou
   range[1] = last < 0 ? 0 : last >= count ? count : (uint32_t)last + 1;
 }
 
-/* Neighbours of a cell that are in its area, column by column; then the others, by number. Returns how many. */
+/* Finds the neighbours of a cell: those in its area, column by column, then the others, by number. Returns their
+ * number. */
 static uint32_t find_neighbours_of(struct calo_description *d, uint32_t area, uint32_t column, uint32_t row) {
   const struct calo_area *a = &d->areas[area];
   uint16_t *to = d->neighbours + CALO_NEIGHBOURS * a->cells[row][column];
@@ -221,7 +222,7 @@ static int find_neighbours(struct calo_description *d, struct statement *s) {
   return 1;
 }
 
-/* The cells of a card; 0 if some are not there, or are another's. */
+/* Sets the channels of a card; returns 0 if a position has no cell, or the cell of another card. */
 static int connect_card(struct calo_description *d, uint32_t code, uint8_t *has_card) {
   const struct calo_area *a = &d->areas[d->card[code].area];
   uint16_t *to = d->channels + CALO_CARD_CHANNELS * (code - d->first_card);
@@ -236,7 +237,7 @@ static int connect_card(struct calo_description *d, uint32_t code, uint8_t *has_
   return 1;
 }
 
-/* Channels of all codes, and the sources of banks of type 77. Cards with cells all have a bank. */
+/* Sets the channels of all codes, and the sources of banks of type 77. All cards with cells must have a bank. */
 static int connect_cards(struct calo_description *d, struct statement *s) {
   uint8_t has_card[CALO_CELLS];
   uint32_t first = 0, end = CALO_CARDS_MAX, cards = 0;
@@ -253,7 +254,7 @@ static int connect_cards(struct calo_description *d, struct statement *s) {
     if (d->card[code].kind != CALO_CARD_OF_CELLS) continue;
     const char *fault = NULL;
     if (!d->card[code].in_bank) fault = "is in no bank";
-    if (!fault && !connect_card(d, code, has_card)) fault = "has a place without a cell, or another's cell";
+    if (!fault && !connect_card(d, code, has_card)) fault = "has a position without a cell, or a cell of another card";
     if (!fault && cards == CALO_BANK_CARDS * d->source_count) fault = "has no source left";
     if (fault) return statement_refuse(s, "card %u %s", code, fault);
     d->card_number[cards] = (int32_t)code;
@@ -263,7 +264,7 @@ static int connect_cards(struct calo_description *d, struct statement *s) {
   return statement_refuse(s, "%u cards have cells, expected %d", cards, CALO_CELLS / CALO_CARD_CHANNELS);
 }
 
-/* ---------------------------------------------------------------------------------------------- where cells are */
+/* ---------------------------------------------------------------------------------------------- lookup */
 
 uint32_t calo_description_area_of(const struct calo_description *d, uint32_t cell) {
   uint32_t area = CALO_AREAS - 1;
@@ -283,7 +284,8 @@ uint32_t calo_description_cell_at(const struct calo_description *d, float x, flo
   return CALO_CELLS;
 }
 
-/* ------------------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------------------- the whole
+ * description */
 
 static int complete(struct statement *s, void *into) {
   struct calo_description *d = (struct calo_description *)into;

@@ -1,21 +1,22 @@
-/* calo.electron_id: which long tracks are electrons, by the energy of the cells that they go through (README.md,
+/* calo.electron_id: identifies electrons among long tracks by the energy of the cells on the track (README.md,
  * "Electrons").
  *
- * A block an event, a thread a track; lanes on a cpu. Reads 20 bytes a track, and what up to six cells read; writes 10.
+ * One block per event, one thread per track (vector lanes on a CPU). Cost: reads 20 bytes per track and up to six
+ * cells; writes 10 bytes per track.
  */
 #include "forward/event_model.h"
 #include "lines.h"
 
 #define SL_ARGS electron_id_args
-#define ELECTRON_ID(M)                                                                            \
-  M(IN, tracks, long_tracks, "offsets qop x y tx ty", "which leave the fibre tracker")            \
-  M(IN, cells, calo_cells, "", "what they read")                                                  \
-  M(IN, geometry, calo_geometry, "pedestal xy gain to_local planes cell_size", "where cells are") \
-  M(OUT, electrons, calo_electrons, "one a track", SL_SHARES_OFFSETS(tracks))                     \
-  M(F32, min_e_over_p, 0.7, 0, 10, "", "an electron has more")                                    \
-  M(F32, z, 9410, 0, 20000, "mm", "where the tracks' states are")                                 \
-  M(COMPUTED, grid, struct calo_grid, "where cells are")                                          \
-  M(COMPUTED, planes, struct calo_planes, "that tracks are met with")
+#define ELECTRON_ID(M)                                                                                             \
+  M(IN, tracks, long_tracks, "offsets qop x y tx ty", "long tracks, with states at the exit of the fibre tracker") \
+  M(IN, cells, calo_cells, "", "values of the cells")                                                              \
+  M(IN, geometry, calo_geometry, "pedestal xy gain to_local planes cell_size", "geometry and gains of the cells")  \
+  M(OUT, electrons, calo_electrons, "energy and electron identification of each track", SL_SHARES_OFFSETS(tracks)) \
+  M(F32, min_e_over_p, 0.7, 0, 10, "", "lower limit of E/p of an electron")                                        \
+  M(F32, z, 9410, 0, 20000, "mm", "z of the states of the tracks")                                                 \
+  M(COMPUTED, grid, struct calo_grid, "grids of the cells")                                                        \
+  M(COMPUTED, planes, struct calo_planes, "planes at which tracks are evaluated")
 SL_ARGUMENTS(electron_id, ELECTRON_ID);
 
 enum { DEPTH_PARTS = 4, PLANES = DEPTH_PARTS + 2 };
@@ -64,4 +65,4 @@ static int run(const struct sl_launch *l, const struct electron_id_args *a) {
   return SL_LAUNCH(l, electron_id_tracks, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(electron_id, "electrons among long tracks, by energy over momentum", 64, run, SL_PREPARE(prepare));
+SL_ALGORITHM(electron_id, "identifies electrons among long tracks by E/p", 64, run, SL_PREPARE(prepare));

@@ -1,26 +1,26 @@
-/* calo.energy_sums: how much energy there is in the calorimeter (README.md, "Sums").
+/* calo.energy_sums: sums of energy over the cells of the calorimeter (README.md, "Sums").
  *
- * A block an event, a thread every so many cells of an area. Energies are added as whole numbers of 1e-8 MeV: an energy
- * is a float, of 24 bits, and 1e8 one of 19 bits and a power of two, so that their product as a double is exact, and
- * what is less than a unit is cut off. All cells together have less than 2^56 units, with nominal gains.
- * Reads 60 kB an event, of which 48 are the same for all.
+ * One block per event, each thread a share of the cells of an area. Determinism: energies are added as integers in
+ * units of 1e-8 MeV. The product of a float energy (24 bits) and 1e8 (19 bits and a power of two) is exact in a double;
+ * fractions of a unit are cut off. With nominal gains all cells together are below 2^56 units. Cost: reads 60 kB per
+ * event, of these 48 kB shared by all events.
  */
 #include "cells.h"
 
 #include <sluice/kernel.h>
 
 #define SL_ARGS energy_sums_args
-#define ENERGY_SUMS(M)                                                                    \
-  M(IN, cells, calo_cells, "", "what they read")                                          \
-  M(IN, geometry, calo_geometry, "pedestal xy gain planes area_first", "where cells are") \
-  M(OUT, sums, calo_sums, "of all cells")                                                 \
-  M(TABLE, sine, f32, "of each cell's direction from the origin, where showers are largest; negative where y <= 0")
+#define ENERGY_SUMS(M)                                                                                    \
+  M(IN, cells, calo_cells, "", "values of the cells")                                                     \
+  M(IN, geometry, calo_geometry, "pedestal xy gain planes area_first", "geometry and gains of the cells") \
+  M(OUT, sums, calo_sums, "sums over all cells")                                                          \
+  M(TABLE, sine, f32, "sine of a cell's polar angle at shower maximum, seen from the origin; negative where y <= 0")
 SL_ARGUMENTS(energy_sums, ENERGY_SUMS);
 
-/* Values are -256 to 3839, pedestals below 256. */
+/* Values are from -256 to 3839, pedestals below 256. */
 enum { ADC_RANGE = 4096 };
 
-/* A thread's sums, then the event's. */
+/* Sums of a thread, then of the event. */
 struct energy_sums {
   uint32_t cells;
   int64_t adc, energy, positive_energy;
@@ -85,7 +85,8 @@ static int prepare(const struct sl_services *s, void *args) {
     most += (double)g->gain[cell] * (double)ADC_RANGE;
   }
   if (most * (double)CALO_UNITS_A_MEV < 0x1p62) return SL_OK;
-  s->message(s->context, SL_ERROR, "the geometry's gains make energies that are too large to be added: %g MeV", most);
+  s->message(s->context, SL_ERROR, "the gains of the geometry are too large: the sum of energies can reach %g MeV",
+             most);
   return SL_EINVAL;
 }
 
@@ -93,4 +94,4 @@ static int run(const struct sl_launch *l, const struct energy_sums_args *a) {
   return SL_LAUNCH(l, energy_sums_add, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(energy_sums, "energy in the calorimeter", 256, run, SL_PREPARE(prepare));
+SL_ALGORITHM(energy_sums, "sums the energy in the calorimeter", 256, run, SL_PREPARE(prepare));

@@ -1,9 +1,9 @@
-/* calo.geometry: cells, gains and channels of the electromagnetic calorimeter: the nominal ones (nominal.calo), those
- * of another description of that kind, or those of a folder with ecal_geometry.bin (README.md, "The file").
- * calo.geometry_sink writes this file.
+/* calo.geometry: cells, gains and channels of the electromagnetic calorimeter. Source: the nominal description
+ * (nominal.calo), another description, or a folder with ecal_geometry.bin (README.md, "The file"), which
+ * calo.geometry_sink writes.
  *
- * The values of the file are finite and within bounds: a neighbour is a cell, a card's index is one of a card, planes
- * can be met along z.
+ * Values of the file are checked: they are finite and in range, a neighbour is a cell, a card index is that of a card,
+ * and planes are not parallel to z.
  */
 #include "calo/description.h"
 #include "geometry/files.h"
@@ -14,8 +14,8 @@
 
 #define FILES "ecal_geometry.bin"
 
-enum { FORMAT_MIN = 3, FORMAT_SOURCES = 4 /* has card numbers and indices */ };
-static const double smallest_slope = 0.5; /* of a plane's normal along z */
+enum { FORMAT_MIN = 3, FORMAT_SOURCES = 4 /* with card numbers and indices */ };
+static const double smallest_slope = 0.5; /* least z component of a plane's normal */
 
 /* -------------------------------------------------------------------------------------------------- the file */
 
@@ -26,7 +26,7 @@ static int is_neighbour(double value) { return value < CALO_CELLS || value == CA
   GEOMETRY_ARRAY(calo_geometry, field, type, count, low, high, what, __VA_ARGS__)
 #define POSITIVE .accepts = is_positive, .expected = "more than 0"
 
-/* Between channels and sources: arrays after their lengths, and the size of a cell. */
+/* Fields between channels and sources: arrays after their lengths, and the size of a cell. */
 static const struct geometry_field fields[] = {
     GEOMETRY_NUMBER(u32, CALO_NEIGHBOURS *CALO_CELLS, "neighbours"),
     ARRAY(neighbours, u16, CALO_NEIGHBOURS *CALO_CELLS, 0, CALO_NO_NEIGHBOUR, "neighbour", .accepts = is_neighbour,
@@ -48,7 +48,7 @@ static void *array(const struct sl_services *s, const char *field, uint64_t coun
   return s->make_array(s->context, "geometry", field, count);
 }
 
-/* The arrays whose sizes are in `numbers`; without sources there is one that is empty. */
+/* Makes the arrays with sizes in `numbers`; without sources the arrays have one empty entry. */
 static int make_channels(const struct sl_services *s, struct calo_geometry *g) {
   g->channels = (uint16_t *)array(s, "channels", (uint64_t)g->numbers[CALO_CARDS] * CALO_CARD_CHANNELS);
   return g->channels ? SL_OK : SL_ENOMEM;
@@ -62,7 +62,7 @@ static int make_sources(const struct sl_services *s, struct calo_geometry *g) {
   return SL_OK;
 }
 
-/* The arrays whose sizes are always the same. */
+/* Makes the arrays of fixed size. */
 static int make_arrays(const struct sl_services *s, struct calo_geometry *g) {
   g->numbers = (uint32_t *)array(s, "numbers", CALO_NUMBERS);
   g->pedestal = (float *)array(s, "pedestal", 1);
@@ -162,8 +162,7 @@ static int make(const struct sl_services *s, const struct geometry_args *args) {
   return status;
 }
 
-SL_CONSTANT(geometry, "cells, gains and channels of the calorimeter: nominal, from a description, or from a file",
-            make);
+SL_CONSTANT(geometry, "geometry of the calorimeter: nominal, from a description, or from a file", make);
 
 /* -------------------------------------------------------------------------------------------------- the sink */
 
@@ -171,7 +170,8 @@ SL_CONSTANT(geometry, "cells, gains and channels of the calorimeter: nominal, fr
 #define SL_ARGS geometry_sink_args
 #define SINK(M)                                              \
   GEOMETRY_SINK_ARGUMENTS(M, geometry, calo_geometry, FILES) \
-  M(U32, format, 0, 0, 4, "", "3 or 4, which has the sources of banks of type 77; 0: as the file that was read, or 3")
+  M(U32, format, 0, 0, 4, "",                                \
+    "format of the file: 3, 4 (with the sources of banks of type 77), or 0 (the format that was read, else 3)")
 SL_HOST_ARGUMENTS(geometry_sink, SINK);
 
 static int geometry_sink_check(const struct sl_services *s, const void *args_) {

@@ -1,7 +1,7 @@
-/* lines.h: the energy of the cells that straight lines go through (README.md, "Lines"). Private to the plugin.
+/* lines.h: energy of the cells on straight lines (README.md, "Lines"). Private to the plugin.
  *
- * A line is met with a few planes; each of these points is in one cell or none, and each cell counts once. On a GPU
- * each thread has a line; on a cpu 32 go together as lanes of vectors, until the cells are known.
+ * A line is intersected with a few planes; each point is in at most one cell, and each cell counts once. A GPU thread
+ * processes one line; a CPU 32 lines as vector lanes.
  */
 #ifndef CALO_LINES_H
 #define CALO_LINES_H
@@ -12,14 +12,14 @@
 
 enum { LINE_PLANES_MAX = 6 };
 
-/* Planes that lines are met with: where showers begin and where they are largest, then by ascending z. Functions get
- * their number, which is known when they are compiled. */
+/* Planes of intersection: front, shower maximum, then by ascending z. The number of planes is a compile-time constant
+ * of the caller. */
 enum { PLANE_SHOWER_MAX = 1 };
 struct calo_planes {
   float plane[LINE_PLANES_MAX][PLANE_VALUES];
 };
 
-/* Front, shower maximum, `parts` - 1 others, which part the depth evenly, and back. */
+/* Front, shower maximum, `parts` - 1 planes that divide the depth evenly, and back. */
 static inline SL_UNUSED struct calo_planes calo_planes_of(const struct calo_geometry_view *g, uint32_t parts) {
   struct calo_planes p;
   memset(&p, 0, sizeof p);
@@ -34,17 +34,17 @@ static inline SL_UNUSED struct calo_planes calo_planes_of(const struct calo_geom
   return p;
 }
 
-/* Lines, one a lane: through (x, y, z), with slopes. */
+/* Lines, one per lane: through (x, y, z), with slopes. */
 struct calo_lines {
   float x[SL_LANES32], y[SL_LANES32], z[SL_LANES32], tx[SL_LANES32], ty[SL_LANES32];
 };
 
-/* Their cells, plane by plane; CALO_CELLS: none. */
+/* Cells of the lines, by plane; CALO_CELLS: none. */
 struct calo_line_cells {
   uint32_t cell[LINE_PLANES_MAX][SL_LANES32];
 };
 
-/* So many of the lines that are left go together. */
+/* Number of lines to process together if `left` lines remain. */
 static SL_DEVICE uint32_t calo_lanes_of(uint32_t left) { return left < 32 ? left : 32; }
 
 /* Finds the cells of the first `count` lines. */
@@ -58,14 +58,14 @@ static SL_DEVICE void calo_find_cells(const struct calo_grid *grid, const struct
       const uint32_t lane = SL_LANE32(j);
       const float x = lines->x[lane], y = lines->y[lane], z = lines->z[lane];
       const float tx = lines->tx[lane], ty = lines->ty[lane];
-      const float way = -(a * x + b * y + c * z + d) / (a * tx + b * ty + c);
-      found->cell[i][lane] = calo_cell_at(grid, x + tx * way, y + ty * way, z + way);
+      const float distance = -(a * x + b * y + c * z + d) / (a * tx + b * ty + c);
+      found->cell[i][lane] = calo_cell_at(grid, x + tx * distance, y + ty * distance, z + distance);
     }
   }
 }
 
-/* The energy of a line's cells, each once, of those that read as much as the pedestal or more. Without branches, which
- * nobody could predict. */
+/* Energy of the different cells of a line that read at least the pedestal. Branch-free, because branches would be
+ * unpredictable. */
 static SL_DEVICE float calo_line_energy(uint32_t plane_count, const struct calo_line_cells *found, uint32_t lane,
                                         const int16_t *adc, const float *gain, float pedestal) {
   float sum = 0.0f;

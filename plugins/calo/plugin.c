@@ -1,7 +1,7 @@
-/* plugin.c: what the calorimeter plugin offers. */
+/* plugin.c: the algorithms of the calo plugin. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU /* constants and sinks are the host's */
+#ifdef SL_TARGET_CPU /* host only */
 SL_DECLARE(geometry);
 SL_DECLARE(geometry_sink);
 #endif

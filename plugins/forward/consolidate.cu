@@ -1,8 +1,8 @@
-/* forward.consolidate: the tracks that were found in the fibre tracker, with their hits, momentum, and state
- * behind it (README.md).
+/* forward.consolidate: makes long tracks of the best candidates, with hits, q/p and the state at the exit of the fibre
+ * tracker (README.md).
  *
- * There is room for every track with twelve hits, so that nothing overflows. Reads 57 bytes a track, and its state in
- * the VELO; writes 32 a track and 6 a hit.
+ * The output has room for every track with twelve hits, so it never overflows. Cost: reads 57 bytes per track and its
+ * VELO state; writes 32 per track and 6 per hit.
  */
 #include "forward_math.h"
 #include "magnet/event_model.h"
@@ -10,15 +10,15 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS consolidate_args
-#define CONSOLIDATE(M)                                                                                   \
-  M(IN, inputs, forward_inputs, "offsets velo_track ut_track", "tracks before the magnet")               \
-  M(IN, best, forward_best_candidates, "hit_count hits a b c r y ty", "what was found for each of them") \
-  M(IN, hits, scifi_hits, "offsets id", "that were searched")                                            \
-  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                           \
-  M(IN, forward, forward_constants, "bend constants", "what the magnet does")                            \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                          \
-  M(OUT, tracks, long_tracks, "in the order of the inputs", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(inputs))),     \
-    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(inputs, SCIFI_TRACK_HITS_MAX, 1, 0))))                            \
+#define CONSOLIDATE(M)                                                                                           \
+  M(IN, inputs, forward_inputs, "offsets velo_track ut_track", "tracks at the end of the UT")                    \
+  M(IN, best, forward_best_candidates, "hit_count hits a b c r y ty", "best candidates of the tracks")           \
+  M(IN, hits, scifi_hits, "offsets id", "hits of the fibre tracker")                                             \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "states of all VELO tracks at the end of the VELO")     \
+  M(IN, forward, forward_constants, "bend constants", "constants of tracks in the magnet and the fibre tracker") \
+  M(IN, magnet, magnet_polarity, "sign", "magnet polarity")                                                      \
+  M(OUT, tracks, long_tracks, "long tracks, in the order of `inputs`", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(inputs))),  \
+    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(inputs, SCIFI_TRACK_HITS_MAX, 1, 0))))                                    \
   M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(inputs)))
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
@@ -60,4 +60,4 @@ static SL_DEVICE void write_hit(const struct consolidate_args *a, struct sl_item
 
 SL_SELECT_WITH_SUBITEMS(consolidate, inputs, tracks, tracks.hit_offsets, 16, hit_count, write_track, write_hit)
 
-SL_ALGORITHM(consolidate, "tracks with their hits in the fibre tracker, and their momentum", 128, consolidate_run);
+SL_ALGORITHM(consolidate, "makes long tracks of the best candidates", 128, consolidate_run);

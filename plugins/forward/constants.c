@@ -1,6 +1,5 @@
-/* forward.constants: what the magnet does to a track up to the fibre tracker, as the coefficients that
- * forward_math.h works with. They belong to a field: those of the simulation's are nominal, LHCb's go with a folder of
- * its files.
+/* forward.constants: coefficients of forward_math.h for tracks in the magnet and the fibre tracker. They depend on the
+ * field. Source: the nominal calibration, a calibration file, or a folder of LHCb's files.
  */
 #include "calibration/formula.h"
 #include "calibration/read.h"
@@ -14,17 +13,17 @@
   M(OUT, forward, forward_constants, "coefficients and constants")
 SL_HOST_ARGUMENTS(constants, CONSTANTS);
 
-/* The terms, as in formula.h. */
+/* Terms as in formula.h. */
 static const uint16_t y_terms[FORWARD_Y_TERMS] = {111, 131, 113, 151, 133, 115, 201, 221, 203,
                                                   241, 223, 205, 311, 331, 313, 351, 333, 315};
 static const uint16_t bend_terms[FORWARD_BEND_TERMS] = {
-    0,   20,  40,  60,  2,   22,  42,  4,   24,  5,   6,                  /* of the change of direction: power 0 */
+    0,   20,  40,  60,  2,   22,  42,  4,   24,  5,   6,                  /* by power of the change of direction: 0 */
     100, 102, 104, 106, 110, 130, 150, 170, 112, 132, 152, 114, 134, 116, /* 1 */
     200, 220, 240, 260, 202, 222, 242, 204, 224, 205, 206,                /* 2 */
     300, 302, 304, 306, 310, 330, 350, 370, 312, 332, 352, 314, 334, 316, /* 3 */
     400, 420, 440, 460, 402, 422, 442, 404, 424, 405, 406};               /* 4 */
 static const uint16_t border_terms[FORWARD_BORDER_TERMS] = {100, 110, 120, 102, 112, 122, 210, 300};
-static const uint16_t single_terms[] = {0, 100, 200, 300}; /* of one variable */
+static const uint16_t single_terms[] = {0, 100, 200, 300}; /* terms of one variable */
 
 static void take_numbers(const double *from, uint32_t count, float *to) {
   for (uint32_t i = 0; i < count; i++) to[i] = (float)from[i];
@@ -77,4 +76,4 @@ static int make(const struct sl_services *s, const struct constants_args *args) 
   return status;
 }
 
-SL_CONSTANT(constants, "what the magnet does up to the fibre tracker: nominal, from a calibration, or LHCb's", make);
+SL_CONSTANT(constants, "constants of the forward tracking: nominal, from a calibration, or LHCb's", make);

@@ -1,14 +1,11 @@
-/* forward.create_tracks: from each triplet a track, with the hits of the other layers that are nearest to it
- * (README.md, "Candidates").
- *
- * create_tracks_count    counts the triplets of each event; the scan makes offsets of the counts.
- * create_tracks_lay_out  lays the candidates of an event out side by side and finds the curve through each triplet; for
- *                        each track and stereo layer, how y shifts there.
- * create_tracks_grow     bisects the nine other layers of a candidate side by side, adds the nearest hits that are near
- *                        enough, and empties candidates with too few hits.
- *
- * Parallelism: SL_LANES candidates of the slice at a time (sluice/lanes.h). Reads 100 bytes a track, and of a candidate
- * some 60 hits' x, which stay in the caches; writes 49 bytes a candidate.
+/* forward.create_tracks: grows a SciFi track candidate from each triplet (README.md, "Candidates").
+ *   1. create_tracks_count: count the triplets of each event; a scan turns the counts into offsets.
+ *   2. create_tracks_lay_out: list the candidates of an event, compute the curve through each triplet, and for each
+ *      track and stereo layer the coefficients of the shift of y.
+ *   3. create_tracks_grow: bisect the nine other layers of a candidate, add the nearest hit of each layer if it is near
+ *      enough, and empty candidates with too few hits.
+ * Parallelism: SL_LANES candidates of the slice at a time (sluice/lanes.h).
+ * Cost: reads 100 bytes per track and x of some 60 hits per candidate; writes 49 bytes per candidate.
  */
 #include "forward_math.h"
 
@@ -17,38 +14,41 @@
 enum { NO_HIT = SCIFI_HITS_MAX };
 enum { SHIFTS = SCIFI_X_LAYERS, SHIFT_NUMBERS = 3 };
 
-/* A candidate for every triplet, which is more than 20 times what there mostly is; one event may have as many. */
+/* Largest number of candidates of one event: 20 triplets for each of 8,192 tracks. The budget is smaller, because most
+ * tracks have few triplets. */
 enum { CANDIDATES_MAX = FORWARD_TRIPLETS_MAX * 8192 };
 #define CANDIDATES_CAPACITY \
   SL_MIN(SL_ITEMS_SCALED(inputs, FORWARD_TRIPLETS_MAX, 1, 0), SL_BUDGET_TERM(candidates_per_event, CANDIDATES_MAX))
 
 #define SL_ARGS create_tracks_args
-#define CREATE_TRACKS(M)                                                                             \
-  M(IN, inputs, forward_inputs, "offsets x y tx ty", "tracks before the magnet")                     \
-  M(IN, hits, scifi_hits, "offsets x", "where to search")                                            \
-  M(IN, windows, forward_windows, "first count", "of each track, in all layers")                     \
-  M(IN, triplets, forward_triplets, "count triplet", "of each track")                                \
-  M(IN, forward, forward_constants, "z_layer dxdy y_shift constants", "what the magnet does")        \
-  M(OUT, candidates, forward_candidates, "one for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))      \
-  M(U32, min_hits, 9, 3, 12, "", "a candidate with less is given up, and has none")                  \
-  M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "square of the largest distance of a hit in an x layer")  \
-  M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2", "the same in a stereo layer, times |tx| + |ty|")    \
-  M(BUDGET, candidates_per_event, 700, 1, 100000, "triplets that are kept, on average over a slice") \
-  M(SHARED_SCRATCH, words, u32, "the triplet of each candidate", CANDIDATES_CAPACITY)                \
-  M(SHARED_SCRATCH, items, u32, "its track in the slice", CANDIDATES_CAPACITY)                       \
-  M(SHARED_SCRATCH, hits_begin, u32, "of each track's event", SL_ONE(SL_ITEMS_TERM(inputs)))         \
-  M(SCRATCH, shifts, f32, "of y in the stereo layers of each track",                                 \
+#define CREATE_TRACKS(M)                                                                                    \
+  M(IN, inputs, forward_inputs, "offsets x y tx ty", "tracks at the end of the UT")                         \
+  M(IN, hits, scifi_hits, "offsets x", "hits of the fibre tracker")                                         \
+  M(IN, windows, forward_windows, "first count", "search windows of the tracks in all layers")              \
+  M(IN, triplets, forward_triplets, "count triplet", "triplets of the tracks")                              \
+  M(IN, forward, forward_constants, "z_layer dxdy y_shift constants",                                       \
+    "constants of tracks in the magnet and the fibre tracker")                                              \
+  M(OUT, candidates, forward_candidates, "one candidate for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))   \
+  M(U32, min_hits, 9, 3, 12, "", "least number of hits of a candidate; others are emptied")                 \
+  M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "upper limit of the squared distance of a hit in an x layer")    \
+  M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2",                                                            \
+    "upper limit of the squared distance of a hit in a stereo layer, divided by |tx| + |ty|")               \
+  M(BUDGET, candidates_per_event, 700, 1, 100000, "room for candidates, per event on average over a slice") \
+  M(SHARED_SCRATCH, words, u32, "triplet of a candidate", CANDIDATES_CAPACITY)                              \
+  M(SHARED_SCRATCH, items, u32, "track of a candidate, as index in the slice", CANDIDATES_CAPACITY)         \
+  M(SHARED_SCRATCH, hits_begin, u32, "first hit of a track's event", SL_ONE(SL_ITEMS_TERM(inputs)))         \
+  M(SCRATCH, shifts, f32, "coefficients of the shift of y in the stereo layers of a track",                 \
     SL_ONE(SL_ITEMS_SCALED(inputs, SHIFTS *SHIFT_NUMBERS, 1, 0)))
 SL_ARGUMENTS(create_tracks, CREATE_TRACKS);
 
-/* A triplet is of three x layers; these are searched besides. */
+/* A triplet has hits in three x layers; the other three x layers and six stereo layers are searched. */
 enum { TRIPLET_HITS = 3, SEARCHED_X = 3, SEARCHED = SEARCHED_X + SCIFI_X_LAYERS };
 
-/* Whether a triplet is in the second x layers of stations, and in right windows. */
+/* 1 if a triplet is in the second x layers of stations; 1 if it is in right windows. */
 SL_LANES_FUNCTION sl_i32s is_odd(sl_i32s words) { return words >> 18 & 1; }
 SL_LANES_FUNCTION sl_i32s is_right(sl_i32s words) { return words >> 19 & 1; }
 
-/* Triplets of candidates, the curves through their hits, and the tracks that they are of. */
+/* Tracks, triplets and curves of SL_LANES candidates. */
 struct seeds {
   sl_i32s item, words;
   float a[SL_LANES], b[SL_LANES], c[SL_LANES], r[SL_LANES];
@@ -59,7 +59,7 @@ static SL_DEVICE struct forward_curve curve_of(const struct seeds *s, uint32_t j
   return curve;
 }
 
-/* The index in the slice of their hit in a station. `windows`: the first windows of the tracks' side. */
+/* Index in the slice of the triplets' hits in a station. `windows`: first windows of the tracks' side. */
 SL_LANES_FUNCTION sl_i32s seed_hit(const struct create_tracks_args *a, sl_i32s hits_begin, sl_i32s windows,
                                    sl_i32s words, uint32_t station) {
   const sl_i32s w = windows + FORWARD_LAYER_WINDOWS * (is_odd(words) + sl_i32s_of(2 * station));
@@ -70,23 +70,23 @@ SL_LANES_FUNCTION sl_i32s side_windows(sl_i32s item, sl_i32s words) {
   return item * (int32_t)FORWARD_WINDOWS + is_right(words);
 }
 
-/* From the reference plane to an x layer of a station: the one in which the triplets are, or the other one. */
+/* Distance from the reference plane to an x layer of a station: the second layer where is_second is set. */
 SL_LANES_FUNCTION void depths(const struct create_tracks_args *a, sl_i32s is_second, uint32_t station, float *d) {
   const sl_f32s z =
       sl_f32s_either(is_second, a->forward.z_layer, forward_x_layer(2 * station + 1), forward_x_layer(2 * station));
   sl_f32s_out(d, z - a->forward.constants[FORWARD_Z_REFERENCE]);
 }
 
-SL_LANES_FUNCTION void write_curves(const struct create_tracks_args *a, const struct seeds *s, sl_i32s is_kept,
+SL_LANES_FUNCTION void write_curves(const struct create_tracks_args *a, const struct seeds *s, sl_i32s is_accepted,
                                     uint32_t candidate, uint32_t count) {
   const sl_f32s none = sl_f32s_of(0.0f);
-  sl_f32s_store(a->candidates.a + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->a), none), count);
-  sl_f32s_store(a->candidates.b + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->b), none), count);
-  sl_f32s_store(a->candidates.c + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->c), none), count);
-  sl_f32s_store(a->candidates.r + candidate, sl_f32s_select(is_kept, sl_f32s_in(s->r), none), count);
+  sl_f32s_store(a->candidates.a + candidate, sl_f32s_select(is_accepted, sl_f32s_in(s->a), none), count);
+  sl_f32s_store(a->candidates.b + candidate, sl_f32s_select(is_accepted, sl_f32s_in(s->b), none), count);
+  sl_f32s_store(a->candidates.c + candidate, sl_f32s_select(is_accepted, sl_f32s_in(s->c), none), count);
+  sl_f32s_store(a->candidates.r + candidate, sl_f32s_select(is_accepted, sl_f32s_in(s->r), none), count);
 }
 
-/* The curves through triplets, as if all hits of their candidates were found. */
+/* Writes the curves through triplets, for all candidates. */
 SL_LANES_FUNCTION void write_seeds(const struct create_tracks_args *a, sl_i32s item, sl_i32s words, uint32_t hits_begin,
                                    uint32_t candidate, uint32_t count) {
   const float z_reference = a->forward.constants[FORWARD_Z_REFERENCE];
@@ -111,7 +111,7 @@ SL_LANES_FUNCTION void write_seeds(const struct create_tracks_args *a, sl_i32s i
   write_curves(a, &s, sl_i32s_of(UINT32_MAX), candidate, count);
 }
 
-/* Of `count` candidates; lanes beyond have the last one again. */
+/* Loads `count` candidates; further lanes repeat the last one. */
 SL_LANES_FUNCTION void open_seeds(const struct create_tracks_args *a, uint32_t candidate, uint32_t count,
                                   struct seeds *s) {
   s->item = sl_i32s_load((const int32_t *)a->items + candidate, count);
@@ -124,7 +124,7 @@ SL_LANES_FUNCTION void open_seeds(const struct create_tracks_args *a, uint32_t c
 
 /* --------------------------------------------------------------------------------------------------- search */
 
-/* The state of tracks at FORWARD_Z_UT. */
+/* States of tracks at FORWARD_Z_UT. */
 struct states {
   float x[SL_LANES], y[SL_LANES], tx[SL_LANES], ty[SL_LANES];
 };
@@ -141,7 +141,7 @@ SL_LANES_FUNCTION void open_states(const struct create_tracks_args *a, sl_i32s i
   sl_f32s_out(s->ty, sl_f32s_gather(a->inputs.ty, item));
 }
 
-/* x of the curves in the x layers that the triplets are not of. */
+/* x of the curves in the x layer of a station that has no triplet hit. */
 SL_LANES_FUNCTION sl_f32s x_in_layer(const struct create_tracks_args *a, const struct seeds *s, uint32_t station) {
   float d[SL_LANES], x[SL_LANES];
   depths(a, SL_MASK(is_odd(s->words) == 0), station, d);
@@ -152,7 +152,7 @@ SL_LANES_FUNCTION sl_f32s x_in_layer(const struct create_tracks_args *a, const s
   return sl_f32s_in(x);
 }
 
-/* Where the hits of the i-th stereo layer should be. */
+/* Predicted x of hits in the i-th stereo layer. */
 SL_LANES_FUNCTION sl_f32s x_in_stereo_layer(const struct create_tracks_args *a, const struct seeds *s,
                                             const struct states *states, uint32_t i) {
   const uint32_t layer = forward_stereo_layer(i);
@@ -170,7 +170,7 @@ SL_LANES_FUNCTION sl_f32s x_in_stereo_layer(const struct create_tracks_args *a, 
   return sl_f32s_in(x);
 }
 
-/* Windows of the layers that are searched, the x layers first, and where the hits should be. */
+/* Windows of the searched layers, x layers first, with the predicted x. */
 SL_LANES_FUNCTION void open_searches(const struct create_tracks_args *a, const struct seeds *s,
                                      const struct states *states, sl_i32s hits_begin, struct sl_bisection *searches) {
   const sl_i32s windows = side_windows(s->item, s->words), other = 1 - is_odd(s->words);
@@ -179,36 +179,35 @@ SL_LANES_FUNCTION void open_searches(const struct create_tracks_args *a, const s
     const sl_i32s w = windows + sl_i32s_of(FORWARD_LAYER_WINDOWS * i) +
                       (is_stereo ? sl_i32s_of(2) : other * (int32_t)FORWARD_LAYER_WINDOWS);
     const sl_i32s count = sl_u16s_gather(a->windows.count, w);
-    const sl_i32s first = sl_u16s_gather(a->windows.first, w) & SL_MASK(count > 0); /* a hit that there is */
+    const sl_i32s first = sl_u16s_gather(a->windows.first, w) & SL_MASK(count > 0); /* an existing hit */
     searches[k] = sl_bisection_of(hits_begin + first, count,
                                   is_stereo ? x_in_stereo_layer(a, s, states, i) : x_in_layer(a, s, k));
   }
 }
 
-/* The hits of a layer that are nearest to where they should be, if near enough, and the squares of their distances;
- * else NO_HIT and 0. Of two hits that are as near, the one before the place. `behind`: the first hit that is not before
- * it. */
-SL_LANES_FUNCTION sl_f32s nearest(const float *x, const struct sl_bisection *s, sl_i32s behind, sl_f32s max_chi2,
+/* Nearest hits of a layer and their squared distances; NO_HIT and 0 if none is near enough. Ties: the hit at smaller x.
+ * `after`: the first hit that is not below the prediction. */
+SL_LANES_FUNCTION sl_f32s nearest(const float *x, const struct sl_bisection *s, sl_i32s after, sl_f32s max_chi2,
                                   sl_i32s hits_begin, sl_i32s *hits) {
   const sl_f32s infinity = sl_f32s_of(sl_f32_from_bits(0x7f800000u));
-  const sl_i32s has_before = SL_MASK(behind > s->first), has_behind = SL_MASK(behind < s->end);
-  const sl_i32s before = behind + has_before, at = sl_i32s_select(has_behind, behind, before);
+  const sl_i32s has_before = SL_MASK(after > s->first), has_after = SL_MASK(after < s->end);
+  const sl_i32s before = after + has_before, at = sl_i32s_select(has_after, after, before);
   const sl_f32s off_before = sl_f32s_select(has_before, s->limit - sl_f32s_gather(x, before), infinity);
-  const sl_f32s off_behind = sl_f32s_select(has_behind, sl_f32s_gather(x, at) - s->limit, infinity);
-  const sl_i32s is_behind = SL_MASK(off_behind < off_before);
-  const sl_f32s off = sl_f32s_select(is_behind, off_behind, off_before), chi2 = off * off;
+  const sl_f32s off_after = sl_f32s_select(has_after, sl_f32s_gather(x, at) - s->limit, infinity);
+  const sl_i32s is_after = SL_MASK(off_after < off_before);
+  const sl_f32s distance = sl_f32s_select(is_after, off_after, off_before), chi2 = distance * distance;
   const sl_i32s is_near = SL_MASK(chi2 < max_chi2);
-  *hits = sl_i32s_select(is_near, behind - 1 - is_behind - hits_begin, sl_i32s_of(NO_HIT));
+  *hits = sl_i32s_select(is_near, after - 1 - is_after - hits_begin, sl_i32s_of(NO_HIT));
   return sl_f32s_select(is_near, chi2, sl_f32s_of(0.0f));
 }
 
 /* ---------------------------------------------------------------------------------------------------- write */
 
-/* Four hits, which a GPU stores at once. */
+/* Four hits, which a GPU stores with one instruction. */
 struct four_hits {
   uint16_t of[4];
 } __attribute__((aligned(8)));
-SL_STATIC_ASSERT(SCIFI_TRACK_HITS_MAX % 4 == 0, "a candidate's hits are whole fours");
+SL_STATIC_ASSERT(SCIFI_TRACK_HITS_MAX % 4 == 0, "the hits of a candidate are a multiple of four");
 
 static SL_DEVICE void write_no_hits(const struct create_tracks_args *a, uint32_t candidate) {
   const struct four_hits none = {{0, 0, 0, 0}};
@@ -216,7 +215,7 @@ static SL_DEVICE void write_no_hits(const struct create_tracks_args *a, uint32_t
   SL_UNROLL for (uint32_t h = 0; h < SCIFI_TRACK_HITS_MAX / 4; h++) hits[h] = none;
 }
 
-/* The hits of lane j by layer; NO_HIT: none. */
+/* Writes the hits of lane j, by layer; NO_HIT: none. */
 static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t candidate,
                                  int32_t by_layer[SCIFI_LAYERS][SL_LANES], uint32_t j) {
   uint16_t *hits = a->candidates.hits + SCIFI_TRACK_HITS_MAX * (size_t)candidate;
@@ -230,19 +229,19 @@ static SL_DEVICE void write_hits(const struct create_tracks_args *a, uint32_t ca
     }
     memcpy(hits, found, SCIFI_TRACK_HITS_MAX * sizeof *hits);
   } else {
-    write_no_hits(a, candidate); /* those behind the last one */
+    write_no_hits(a, candidate); /* clears the unused entries */
     SL_UNROLL for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++) if (by_layer[layer][j] != NO_HIT) hits[count++] =
         (uint16_t)by_layer[layer][j];
   }
   a->candidates.hit_count[candidate] = (uint8_t)count;
 }
 
-/* Adds hits to `count` candidates, of tracks in the slice. */
+/* Adds hits to `count` candidates. */
 SL_LANES_FUNCTION void grow(const struct create_tracks_args *a, uint32_t candidate, uint32_t count) {
   struct seeds seeds;
   struct states states;
   struct sl_bisection searches[SEARCHED];
-  sl_i32s behind[SEARCHED], found[SEARCHED], hit_count = sl_i32s_of(TRIPLET_HITS);
+  sl_i32s after[SEARCHED], found[SEARCHED], hit_count = sl_i32s_of(TRIPLET_HITS);
   sl_f32s chi2_x = sl_f32s_of(0.0f), chi2_stereo = sl_f32s_of(0.0f);
   int32_t by_layer[SCIFI_LAYERS][SL_LANES], is_written[SL_LANES];
   open_seeds(a, candidate, count, &seeds);
@@ -251,26 +250,26 @@ SL_LANES_FUNCTION void grow(const struct create_tracks_args *a, uint32_t candida
   const sl_f32s max_chi2_stereo =
       a->max_chi2_stereo * (sl_f32s_abs(sl_f32s_in(states.tx)) + sl_f32s_abs(sl_f32s_in(states.ty)));
   open_searches(a, &seeds, &states, hits_begin, searches);
-  sl_bisect(a->hits.x, searches, SEARCHED, 0, behind);
+  sl_bisect(a->hits.x, searches, SEARCHED, 0, after);
   SL_UNROLL for (uint32_t k = 0; k < SEARCHED; k++) {
     const sl_f32s max_chi2 = k < SEARCHED_X ? sl_f32s_of(a->max_chi2_x) : max_chi2_stereo;
-    const sl_f32s chi2 = nearest(a->hits.x, &searches[k], behind[k], max_chi2, hits_begin, &found[k]);
+    const sl_f32s chi2 = nearest(a->hits.x, &searches[k], after[k], max_chi2, hits_begin, &found[k]);
     hit_count -= SL_MASK(found[k] != NO_HIT);
     if (k < SEARCHED_X)
       chi2_x += chi2;
     else
       chi2_stereo += chi2;
   }
-  const sl_i32s is_kept = SL_MASK(hit_count >= (int32_t)a->min_hits), is_second = SL_MASK(is_odd(seeds.words) > 0);
+  const sl_i32s is_accepted = SL_MASK(hit_count >= (int32_t)a->min_hits), is_second = SL_MASK(is_odd(seeds.words) > 0);
   const sl_i32s windows = side_windows(seeds.item, seeds.words);
-  if (sl_lanes_any(is_kept)) SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
+  if (sl_lanes_any(is_accepted)) SL_UNROLL for (uint32_t k = 0; k < TRIPLET_HITS; k++) {
       const sl_i32s own = seed_hit(a, sl_i32s_of(0), windows, seeds.words, k);
       sl_i32s_out(by_layer[forward_x_layer(2 * k)], sl_i32s_select(is_second, found[k], own));
       sl_i32s_out(by_layer[forward_x_layer(2 * k + 1)], sl_i32s_select(is_second, own, found[k]));
     }
   SL_UNROLL for (uint32_t i = 0; i < SCIFI_X_LAYERS; i++)
       sl_i32s_out(by_layer[forward_stereo_layer(i)], found[SEARCHED_X + i]);
-  sl_i32s_out(is_written, is_kept);
+  sl_i32s_out(is_written, is_accepted);
   for (uint32_t j = 0; j < count; j++) {
     if (is_written[j]) {
       write_hits(a, candidate + j, by_layer, j);
@@ -279,12 +278,12 @@ SL_LANES_FUNCTION void grow(const struct create_tracks_args *a, uint32_t candida
       a->candidates.hit_count[candidate + j] = 0;
     }
   }
-  /* Where the limit is 0 there is nothing to divide. */
+  /* Avoids 0 / 0 if a limit is 0. */
   const sl_f32s none = sl_f32s_of(0.0f);
   const sl_f32s of_x = sl_f32s_select(SL_MASK(chi2_x > 0.0f), chi2_x / a->max_chi2_x, none);
   const sl_f32s of_stereo = sl_f32s_select(SL_MASK(chi2_stereo > 0.0f), chi2_stereo / max_chi2_stereo, none);
-  sl_f32s_store(a->candidates.quality + candidate, sl_f32s_select(is_kept, of_x + of_stereo, none), count);
-  if (SL_LANES > 1 || !is_written[0]) write_curves(a, &seeds, is_kept, candidate, count);
+  sl_f32s_store(a->candidates.quality + candidate, sl_f32s_select(is_accepted, of_x + of_stereo, none), count);
+  if (SL_LANES > 1 || !is_written[0]) write_curves(a, &seeds, is_accepted, candidate, count);
 }
 
 /* ------------------------------------------------------------------------------------------------- candidates */
@@ -299,35 +298,35 @@ SL_KERNEL(create_tracks_count, struct create_tracks_args) {
   }
 }
 
-/* Tracks whose candidates are laid out at a time: where those of each begin, and of which track each one is. */
+/* Layout of up to LAID_OUT tracks: first candidate of each track, and track of each candidate. */
 enum { LAID_OUT = 256 };
 struct layout {
   uint32_t begin[LAID_OUT];
   uint8_t track[(uint32_t)LAID_OUT * FORWARD_TRIPLETS_MAX];
 };
 
-/* Fills it for `count` tracks from `first` on; returns how many candidates they have. A thread a track. */
+/* Fills the layout of `count` tracks from `first` on; returns the number of candidates. One thread per track. */
 static SL_DEVICE uint32_t fill_layout(const struct create_tracks_args *a, uint32_t first, uint32_t count,
                                       struct layout *to) {
   uint32_t begin = 0;
   SL_FOR_BLOCK (i, count) {
     uint32_t total;
     const uint32_t triplets = i < count ? a->triplets.count[first + i] : 0u;
-    const uint32_t place = begin + sl_block_exclusive_scan(triplets, &total);
-    if (i < count) to->begin[i] = place;
-    for (uint32_t k = 0; k < triplets; k++) to->track[place + k] = (uint8_t)i;
+    const uint32_t index = begin + sl_block_exclusive_scan(triplets, &total);
+    if (i < count) to->begin[i] = index;
+    for (uint32_t k = 0; k < triplets; k++) to->track[index + k] = (uint8_t)i;
     begin += total;
   }
   __syncthreads();
   return begin;
 }
 
-/* The tracks, triplets and curves of an event's candidates. */
+/* Writes the tracks, triplets and curves of an event's candidates. */
 static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event, struct layout *layout) {
   const uint32_t first = a->inputs.offsets[event], count = a->inputs.offsets[event + 1] - first;
   const uint32_t hits_begin = a->hits.offsets[event];
   uint32_t begin = a->candidates.offsets[event];
-  for (uint32_t done = 0; done < count; done += LAID_OUT) { /* mostly once */
+  for (uint32_t done = 0; done < count; done += LAID_OUT) { /* usually once */
     const uint32_t tracks = count - done < LAID_OUT ? count - done : (uint32_t)LAID_OUT;
     const uint32_t candidates = fill_layout(a, first + done, tracks, layout);
     for (uint32_t c = SL_LANES * threadIdx.x; c < candidates; c += SL_LANES * blockDim.x) {
@@ -351,7 +350,7 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) a->hits_begin[first + i] = hits_begin;
 }
 
-/* How y shifts in the stereo layers of an event's tracks: SL_LANES tracks and a layer at a time. */
+/* Coefficients of the shift of y in the stereo layers of an event's tracks: SL_LANES tracks and one layer at a time. */
 static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t event) {
   const uint32_t first = a->inputs.offsets[event], count = a->inputs.offsets[event + 1] - first;
   const uint32_t pieces = (count + SL_LANES - 1) / SL_LANES;
@@ -398,4 +397,4 @@ static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
   return error;
 }
 
-SL_ALGORITHM(create_tracks, "SciFi tracks that grow from triplets", 256, run);
+SL_ALGORITHM(create_tracks, "grows SciFi track candidates from triplets", 256, run);

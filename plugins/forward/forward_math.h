@@ -1,8 +1,8 @@
-/* forward_math.h: how the forward tracking describes a track: where the magnet bends it to, its y for its x in a layer,
- * its x in the fibre tracker as a polynomial of z, and its momentum (README.md, "What the magnet does").
+/* forward_math.h: track model of the forward tracking: bend in the magnet, y in a layer as a function of x, x in the
+ * fibre tracker as a polynomial of z, and momentum (README.md, "Track model").
  *
- * For kernels and host code. `f` is forward.constants; `polarity` is -1 or +1, as magnet_polarity has it. Sums are
- * written in one fixed order.
+ * For kernels and host code. `f` is forward.constants; `polarity` is -1 or +1, as in magnet_polarity. The order of all
+ * sums is fixed.
  */
 #ifndef FORWARD_MATH_H
 #define FORWARD_MATH_H
@@ -10,7 +10,7 @@
 #include "forward/event_model.h"
 #include "forward/state.h"
 
-/* The i-th x layer, and the stereo layer beside it. */
+/* Layer number of the i-th x layer, and of its neighbouring stereo layer. */
 SL_MATH_FUNCTION uint32_t forward_x_layer(uint32_t i) { return SCIFI_STATION_LAYERS * (i / 2) + 3 * (i % 2); }
 SL_MATH_FUNCTION uint32_t forward_stereo_layer(uint32_t i) { return SCIFI_STATION_LAYERS * (i / 2) + 1 + i % 2; }
 
@@ -23,7 +23,7 @@ SL_MATH_FUNCTION float forward_polynomial(const float *c, uint32_t count, float 
 
 /* -------------------------------------------------------------------------------------------- through the magnet */
 
-/* dx/dz in a station of a track whose state is that at FORWARD_Z_UT. */
+/* dx/dz in a station of a track with state `s` at FORWARD_Z_UT. */
 SL_MATH_FUNCTION float forward_bent_slope(const struct forward_constants_view *f, const struct forward_state *s,
                                           float qop, float polarity, uint32_t station) {
   const float *kick = f->kick + FORWARD_KICK_TERMS * station;
@@ -34,19 +34,19 @@ SL_MATH_FUNCTION float forward_bent_slope(const struct forward_constants_view *f
   return s->tx + -polarity * qop * sum;
 }
 
-/* Its x at z of a station where it has this slope. */
+/* x at z of a station where the track has this slope. */
 SL_MATH_FUNCTION float forward_bent_x(const struct forward_constants_view *f, const struct forward_state *s,
                                       float slope, float z) {
   const float z_magnet = f->constants[FORWARD_Z_MAGNET];
   return s->x + s->tx * (z_magnet - s->z) + slope * (z - z_magnet);
 }
 
-/* y where a straight line meets a layer that is at z for y = 0, and leans. */
+/* y of the straight line in a tilted layer, which is at z for y = 0. */
 SL_MATH_FUNCTION float forward_line_y(const struct forward_constants_view *f, const struct forward_state *s, float z) {
   return (s->y + s->ty * (z - s->z)) / (1.0f + -f->constants[FORWARD_DZDY] * s->ty);
 }
 
-/* How far a track of 1/p in 1/GeV can be from the straight line, at most. */
+/* Largest distance in x of a track with 1/p from the straight line, mm. */
 SL_MATH_FUNCTION float forward_border(const struct forward_constants_view *f, float inverse_gev, float tx, float ty) {
   const float *c = f->constants + FORWARD_BORDER;
   const float tx2 = tx * tx, ty2 = ty * ty, inverse2 = inverse_gev * inverse_gev;
@@ -56,7 +56,7 @@ SL_MATH_FUNCTION float forward_border(const struct forward_constants_view *f, fl
 
 /* ------------------------------------------------------------------------------------------------------ y for x */
 
-/* y in a layer: that of a straight line plus D (first + D (second + D third)), D = x less that of the line. */
+/* y in a layer: y of the straight line plus D (first + D (second + D third)), D = x minus x of the line. */
 struct forward_y_shift {
   float first, second, third;
 };
@@ -73,7 +73,7 @@ SL_MATH_FUNCTION struct forward_y_shift forward_y_shift_of(const struct forward_
   return shift;
 }
 
-/* y of a track that passes a layer at z in x. */
+/* y of a track at (x, z) in a layer. */
 SL_MATH_FUNCTION float forward_shifted_y(const struct forward_state *s, const struct forward_y_shift *shift, float z,
                                          float x) {
   const float dz = z - s->z, d = x - (s->x + s->tx * dz);
@@ -82,12 +82,12 @@ SL_MATH_FUNCTION float forward_shifted_y(const struct forward_state *s, const st
 
 /* ------------------------------------------------------------------------------------------------------ x for z */
 
-/* x = c + b d + a d^2 (1 + r d), d = z less FORWARD_Z_REFERENCE. */
+/* x = c + b d + a d^2 (1 + r d), d = z - FORWARD_Z_REFERENCE. */
 struct forward_curve {
   float a, b, c, r;
 };
 
-/* r of a track that is at (x, y) in the middle station. */
+/* r of a track at (x, y) in the middle station. */
 SL_MATH_FUNCTION float forward_curve_r(const struct forward_constants_view *f, float x, float y) {
   const float per_x2 = 25e-8f, per_y2 = 1e-6f;
   return -forward_polynomial(f->constants + FORWARD_D_RATIO, 3, sqrtf(per_x2 * (x * x) + per_y2 * (y * y)));
@@ -119,7 +119,7 @@ SL_MATH_FUNCTION struct forward_curve forward_curve_through(const float d[3], co
 
 /* ------------------------------------------------------------------------------------------------------ momentum */
 
-/* What the change of direction is divided by. */
+/* Change of direction divided by q/p, up to length and polarity. */
 SL_MATH_FUNCTION float forward_bend_divisor(const struct forward_constants_view *f, float change, float x, float y) {
   const float x2 = x * x, x4 = x2 * x2, x6 = x4 * x2, y2 = y * y, y4 = y2 * y2, y6 = y4 * y2;
   const float even[FORWARD_BEND_EVEN_TERMS] = {1.0f, x2, x4, x6, y2, x2 * y2, x4 * y2, y4, x2 * y4, y4 * y, y6};
@@ -137,17 +137,18 @@ SL_MATH_FUNCTION float forward_bend_divisor(const struct forward_constants_view 
   return forward_polynomial(by_power, 5, change);
 }
 
-/* The sine of the angle to the z axis in the plane of x and z. */
+/* Sine of the angle to the z axis in the plane of x and z. */
 SL_MATH_FUNCTION float forward_sine_x(float tx, float ty) { return tx / sqrtf(1.0f + tx * tx + ty * ty); }
 
-/* q/p of a track that has the state `velo` before the magnet, and behind it `scifi`: x and slopes at
- * FORWARD_Z_REFERENCE, but y, as the coefficients are fitted, that of the line at z = 0. */
+/* q/p of a track from its states before (`velo`) and after the magnet (`scifi`): x and slopes at FORWARD_Z_REFERENCE,
+ * but y of the line at z = 0, as in the fit of the coefficients. */
 SL_MATH_FUNCTION float forward_qop(const struct forward_constants_view *f, const struct forward_state *velo,
                                    const struct forward_state *scifi, float polarity) {
-  const float to_metres = 1e-3f, z_reference = f->constants[FORWARD_Z_REFERENCE], turn = velo->tx - scifi->tx;
+  const float to_metres = 1e-3f, z_reference = f->constants[FORWARD_Z_REFERENCE], slope_change = velo->tx - scifi->tx;
   const float crossing = scifi->x - velo->x + velo->tx * velo->z - scifi->tx * z_reference;
-  /* Lines that are nearly parallel cross anywhere. */
-  const float z = turn == 0.0f ? f->constants[FORWARD_Z_MAGNET] : sl_clamp_f32(crossing / turn, 0.0f, z_reference);
+  /* Nearly parallel lines cross anywhere. */
+  const float z =
+      slope_change == 0.0f ? f->constants[FORWARD_Z_MAGNET] : sl_clamp_f32(crossing / slope_change, 0.0f, z_reference);
   const float dz = z - velo->z;
   const float dx_after = scifi->x - (velo->x + velo->tx * dz), dy_after = scifi->y - (velo->y + velo->ty * dz);
   const float dz_after = z_reference - z;

@@ -1,7 +1,7 @@
-/* forward.from_ut: VELO-UT tracks where the UT ends, from where they are looked for in the fibre tracker. In x
- * they are the line through the UT, in y that of the VELO.
+/* forward.from_ut: extrapolates VELO-UT tracks to the end of the UT, the start of the search in the fibre tracker. x
+ * follows the line through the UT, y the line of the VELO.
  *
- * A thread a track. Reads 36 bytes a track and writes 28.
+ * One thread per track. Cost: reads 36 bytes per track and writes 28.
  */
 #include "forward/event_model.h"
 #include "ut/event_model.h"
@@ -10,11 +10,11 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS from_ut_args
-#define FROM_UT(M)                                                               \
-  M(IN, tracks, ut_tracks, "offsets velo_track qop x tx", "through VELO and UT") \
-  M(IN, end_states, track_states, "offsets y z ty", "of all VELO tracks")        \
-  M(IN, forward, forward_constants, "constants", "where the UT ends")            \
-  M(OUT, inputs, forward_inputs, "all of them", SL_SHARES_OFFSETS(tracks))
+#define FROM_UT(M)                                                                                      \
+  M(IN, tracks, ut_tracks, "offsets velo_track qop x tx", "VELO-UT tracks")                             \
+  M(IN, end_states, track_states, "offsets y z ty", "states of all VELO tracks at the end of the VELO") \
+  M(IN, forward, forward_constants, "constants", "z of the end of the UT")                              \
+  M(OUT, inputs, forward_inputs, "the tracks at the end of the UT, in input order", SL_SHARES_OFFSETS(tracks))
 SL_ARGUMENTS(from_ut, FROM_UT);
 
 SL_KERNEL(from_ut_move, struct from_ut_args) {
@@ -38,4 +38,4 @@ static int run(const struct sl_launch *l, const struct from_ut_args *a) {
   return SL_LAUNCH(l, from_ut_move, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(from_ut, "VELO-UT tracks where the UT ends", 64, run);
+SL_ALGORITHM(from_ut, "extrapolates VELO-UT tracks to the end of the UT", 64, run);

@@ -1,7 +1,7 @@
-/* forward.from_velo: selected VELO tracks where the UT ends, from where they are looked for in the fibre tracker:
- * straight on, with no momentum known.
+/* forward.from_velo: extrapolates selected VELO tracks to the end of the UT, the start of the search in the fibre
+ * tracker: as straight lines, with unknown momentum.
  *
- * A thread a track. Reads 24 bytes a track and writes 28.
+ * One thread per track. Cost: reads 24 bytes per track and writes 28.
  */
 #include "forward/event_model.h"
 #include "ut/event_model.h"
@@ -10,11 +10,11 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS from_velo_args
-#define FROM_VELO(M)                                                           \
-  M(IN, selected, ut_selected_tracks, "", "VELO tracks to look for")           \
-  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks") \
-  M(IN, forward, forward_constants, "constants", "where the UT ends")          \
-  M(OUT, inputs, forward_inputs, "all of them", SL_SHARES_OFFSETS(selected))
+#define FROM_VELO(M)                                                                                         \
+  M(IN, selected, ut_selected_tracks, "", "VELO tracks to extrapolate")                                      \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "states of all VELO tracks at the end of the VELO") \
+  M(IN, forward, forward_constants, "constants", "z of the end of the UT")                                   \
+  M(OUT, inputs, forward_inputs, "the tracks at the end of the UT, in input order", SL_SHARES_OFFSETS(selected))
 SL_ARGUMENTS(from_velo, FROM_VELO);
 
 SL_KERNEL(from_velo_move, struct from_velo_args) {
@@ -39,4 +39,4 @@ static int run(const struct sl_launch *l, const struct from_velo_args *a) {
   return SL_LAUNCH(l, from_velo_move, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(from_velo, "selected VELO tracks where the UT ends", 64, run);
+SL_ALGORITHM(from_velo, "extrapolates selected VELO tracks to the end of the UT", 64, run);

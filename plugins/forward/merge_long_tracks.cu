@@ -1,8 +1,8 @@
-/* forward.merge_long_tracks: tracks that were found among all hits, and then those that were found among the hits that
- * these left (forward.unused_hits), with the places of all their hits among all hits. Where both have tracks in the UT,
- * these are merged in the same way (ut.merge_tracks).
+/* forward.merge_long_tracks: merges the long tracks of two searches: for each event first the tracks found among all
+ * hits, then the tracks found among the unused hits (forward.unused_hits), with hit indices converted to indices among
+ * all hits. UT tracks of both searches must be merged by ut.merge_tracks.
  *
- * Reads and writes 32 bytes a track and 6 a hit, and reads 2 more of a hit of the second ones.
+ * Cost: reads and writes 32 bytes per track and 6 per hit, reads 2 more per hit of the second search.
  */
 #include "forward/event_model.h"
 #include "ut/event_model.h"
@@ -10,15 +10,16 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS merge_long_tracks_args
-#define MERGE_LONG_TRACKS(M)                                                                                     \
-  M(IN, first, long_tracks, "", "found among all hits")                                                          \
-  M(IN, second, long_tracks, "", "found among the hits that are left")                                           \
-  M(IN, places, scifi_hit_places, "", "of these among all hits")                                                 \
-  M(OPTIONAL_IN, first_ut, ut_tracks, "offsets", "the first ones' in the UT, after which come the second ones'") \
-  M(OUT, merged, long_tracks, "of each event the first ones, then the second ones",                              \
-    SL_ITEMS(SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second))),                                               \
-    SL_SUBITEMS(SL_SUM(SL_SUBITEMS_TERM(first), SL_SUBITEMS_TERM(second))))                                      \
-  M(SCRATCH, sources, u64, "input item and event of each selected item",                                         \
+#define MERGE_LONG_TRACKS(M)                                                                     \
+  M(IN, first, long_tracks, "", "tracks found among all hits")                                   \
+  M(IN, second, long_tracks, "", "tracks found among the unused hits")                           \
+  M(IN, hit_indices, scifi_hit_indices, "", "indices of the unused hits among all hits")         \
+  M(OPTIONAL_IN, first_ut, ut_tracks, "offsets",                                                 \
+    "UT tracks of the first search, which precede those of the second search")                   \
+  M(OUT, merged, long_tracks, "tracks of the first search, then of the second search, by event", \
+    SL_ITEMS(SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second))),                               \
+    SL_SUBITEMS(SL_SUM(SL_SUBITEMS_TERM(first), SL_SUBITEMS_TERM(second))))                      \
+  M(SCRATCH, sources, u64, "input item and event of each selected item",                         \
     SL_SUM(SL_ITEMS_TERM(first), SL_ITEMS_TERM(second)))
 SL_ARGUMENTS(merge_long_tracks, MERGE_LONG_TRACKS);
 
@@ -51,11 +52,11 @@ static SL_DEVICE void write_track(const struct merge_long_tracks_args *a, struct
 static SL_DEVICE void write_hit(const struct merge_long_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {
   const struct long_tracks_view *tracks = input_of(a, item);
   const uint32_t at = tracks->hit_offsets[item.from] + h, hit = tracks->hit[at];
-  a->merged.hit[to] = item.is_second ? a->places.place[a->places.offsets[item.event] + hit] : (uint16_t)hit;
+  a->merged.hit[to] = item.is_second ? a->hit_indices.index[a->hit_indices.offsets[item.event] + hit] : (uint16_t)hit;
   a->merged.hit_id[to] = tracks->hit_id[at];
 }
 
 SL_MERGE_WITH_SUBITEMS(merge_long_tracks, first, second, merged, merged.hit_offsets, 16, hit_count, write_track,
                        write_hit)
 
-SL_ALGORITHM(merge_long_tracks, "tracks of one search, then those of a second one", 64, merge_long_tracks_run);
+SL_ALGORITHM(merge_long_tracks, "merges the long tracks of two searches", 64, merge_long_tracks_run);

@@ -1,7 +1,7 @@
-/* plugin.c: what the forward tracking plugin offers. */
+/* plugin.c: the algorithms of the forward plugin. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU /* constants are made on the host */
+#ifdef SL_TARGET_CPU /* host only */
 SL_DECLARE(constants);
 #endif
 SL_DECLARE(from_ut);
@@ -25,7 +25,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(merge_long_tracks),
 };
 
-/* Before version 0.2.0. */
+/* Names before version 0.2.0. */
 static const struct sl_former_name former_names[] = {
 #ifdef SL_TARGET_CPU
     {"scifi.looking_forward", "constants"},

@@ -1,50 +1,51 @@
-/* forward.quality_filter: of the candidates of each track the best one, if it is good enough (README.md,
- * "Candidates").
- *
- * The stereo hits of a candidate say where it is in y; a straight line through these must go where the track went. Of
- * what passes, the least Q is the best; of the same, what comes first.
- *
- * A thread a candidate of enough hits, of which a block lists an event's, in any order: the least key of Q and place is
- * the track's. Then a thread a track writes its best one. Reads a byte of each candidate, and of those that are long
- * another 44 and ten bytes of each hit; writes 8 bytes of scratch for each of these, and 57 bytes a track.
+/* forward.quality_filter: selects the best candidate of each track if it is good enough (README.md, "Candidates").
+ *   1. List the candidates of an event that have enough hits, in any order.
+ *   2. Fit a straight line in y through the stereo hits; compare its slope with the track's, and compute Q.
+ *   3. Select the candidate with the smallest Q; ties: the first one.
+ * Parallelism: one block per event, one thread per listed candidate, then one thread per track.
+ * Determinism: the best candidate is the minimum of a key (Q, index), independent of the order of threads.
+ * Cost: reads 1 byte per candidate, 44 more per listed candidate and 10 per hit; writes 8 per listed candidate and 57
+ * per track.
  */
 #include "forward_math.h"
 
 #include <sluice/kernel.h>
 
 enum {
-  QUALITY_LIST = 1024,  /* candidates listed at a time */
-  COUNTS_AT_A_TIME = 8, /* that a thread reads before it lists one */
-  LINE_NUMBERS = 2      /* that are kept of a line: y and its slope */
+  QUALITY_LIST = 1024,  /* candidates per list */
+  COUNTS_AT_A_TIME = 8, /* hit counts that a thread loads at once */
+  LINE_NUMBERS = 2      /* numbers per line: y and slope */
 };
 
-/* Three points make a line in y, and four hit counts have factors of their own, from nine hits on. */
+/* A line in y takes two degrees of freedom. Each hit count from nine on has its own factor. */
 enum { LINE_HITS = 2, FIRST_FACTOR = 9, FACTORS = 4 };
 
 #define SL_ARGS quality_filter_args
-#define QUALITY_FILTER(M)                                                                                          \
-  M(IN, inputs, forward_inputs, "offsets ty", "tracks before the magnet")                                          \
-  M(IN, hits, scifi_hits, "offsets id x z", "which the candidates have")                                           \
-  M(IN, candidates, forward_candidates, "", "of these tracks")                                                     \
-  M(IN, forward, forward_constants, "dxdy constants", "of the detector")                                           \
-  M(OUT, best, forward_best_candidates, "for each track", SL_SHARES_OFFSETS(inputs))                               \
-  M(U32, min_hits, 9, 9, 12, "", "least number of hits")                                                           \
-  M(U32, min_hits_any_slope, 11, 9, 13, "", "from so many hits on, any slope in y will do")                        \
-  M(F32, max_slope_difference, 0.02, 0.0, 10.0, "", "in y, to the track before the magnet, of candidates of less") \
-  M(F32, y_chi2_scale, 800.0, 1e-3, 1e9, "mm2", "what the mean square in y is divided by")                         \
-  M(F32_ARRAY, factors, FACTORS, "[5, 1, 0.8, 0.5]", 0.0, 1e6, "", "of Q, for 9, 10, 11 and 12 hits")              \
-  M(F32, max_quality, 0.5, 0.0, 1e9, "", "Q is less")                                                              \
-  M(SCRATCH, keys, u64, "of the best candidate of each track so far: Q and place", SL_ONE(SL_ITEMS_TERM(inputs)))  \
-  M(SCRATCH, lines, f32, "y and slope of the candidates of hits enough",                                           \
+#define QUALITY_FILTER(M)                                                                                    \
+  M(IN, inputs, forward_inputs, "offsets ty", "tracks at the end of the UT")                                 \
+  M(IN, hits, scifi_hits, "offsets id x z", "hits of the fibre tracker")                                     \
+  M(IN, candidates, forward_candidates, "", "candidates of the tracks")                                      \
+  M(IN, forward, forward_constants, "dxdy constants", "slope of the fibres, and constants")                  \
+  M(OUT, best, forward_best_candidates, "best candidate of each track", SL_SHARES_OFFSETS(inputs))           \
+  M(U32, min_hits, 9, 9, 12, "", "least number of hits of a candidate")                                      \
+  M(U32, min_hits_any_slope, 11, 9, 13, "", "number of hits from which on any slope in y is accepted")       \
+  M(F32, max_slope_difference, 0.02, 0.0, 10.0, "",                                                          \
+    "largest difference of dy/dz to the track at the end of the UT, for candidates with fewer hits than "    \
+    "`min_hits_any_slope`")                                                                                  \
+  M(F32, y_chi2_scale, 800.0, 1e-3, 1e9, "mm2", "scale of the mean squared residual in y")                   \
+  M(F32_ARRAY, factors, FACTORS, "[5, 1, 0.8, 0.5]", 0.0, 1e6, "", "factors of Q for 9, 10, 11 and 12 hits") \
+  M(F32, max_quality, 0.5, 0.0, 1e9, "", "upper limit of Q")                                                 \
+  M(SCRATCH, keys, u64, "Q and index of a track's best candidate so far", SL_ONE(SL_ITEMS_TERM(inputs)))     \
+  M(SCRATCH, lines, f32, "y and slope of a candidate with enough hits",                                      \
     SL_ONE(SL_ITEMS_SCALED(candidates, LINE_NUMBERS, 1, 0)))
 SL_ARGUMENTS(quality_filter, QUALITY_FILTER);
 
 static const uint64_t no_key = UINT64_MAX;
 
-/* A straight line in y, with its value at z = 0, and how well it fits. */
+/* A straight line in y: y at z = 0, slope, and quality of the fit. */
 struct y_line {
   float y, ty;
-  float chi2; /* mean square of what the hits are off, over the number of hits more than the line needs */
+  float chi2; /* sum of squared residuals per degree of freedom, mm2 */
   uint32_t has_all_stations;
 };
 
@@ -59,7 +60,7 @@ static SL_DEVICE struct forward_curve curve_of(const struct quality_filter_args 
   return curve;
 }
 
-/* Hits of a candidate, which a GPU loads and stores in three. */
+/* Hits of a candidate, which a GPU loads and stores with three instructions. */
 struct twelve_hits {
   uint16_t of[SCIFI_TRACK_HITS_MAX];
 } __attribute__((aligned(8)));
@@ -71,11 +72,10 @@ static SL_DEVICE struct twelve_hits hits_of(const uint16_t *hits, uint32_t index
 static SL_DEVICE void write_hits(uint16_t *hits, uint32_t index, const struct twelve_hits *written) {
   *(struct twelve_hits *)(void *)(hits + SCIFI_TRACK_HITS_MAX * (size_t)index) = *written;
 }
-SL_STATIC_ASSERT(sizeof(struct twelve_hits) == 2 * SCIFI_TRACK_HITS_MAX, "hits of candidates follow each other");
+SL_STATIC_ASSERT(sizeof(struct twelve_hits) == 2 * SCIFI_TRACK_HITS_MAX, "the hits of candidates are contiguous");
 
-/* Least squares. d is z less the reference plane's, so that the numbers are small. All twelve hits are read at once,
- * those that are none or no stereo hits with a weight of 0; and before the first division, behind which a GPU's
- * compiler leaves what it finds there. */
+/* Least-squares fit. d = z - z_reference keeps the numbers small. All twelve entries are loaded at once, with weight 0
+ * unless they are stereo hits; and before the first division, since the CUDA compiler does not move loads across it. */
 static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
   struct y_line line;
   const struct forward_curve curve = curve_of(a, candidate);
@@ -122,7 +122,7 @@ static SL_DEVICE struct y_line fit_y(const struct quality_filter_args *a, uint32
   return line;
 }
 
-/* Of a candidate that may be kept; else max_quality. */
+/* Q of a candidate, or max_quality if it fails a requirement. */
 static SL_DEVICE float quality_of(const struct quality_filter_args *a, const struct y_line *line, uint32_t candidate,
                                   float ty) {
   const uint32_t hits = a->candidates.hit_count[candidate];
@@ -132,24 +132,24 @@ static SL_DEVICE float quality_of(const struct quality_filter_args *a, const str
   return a->factors[hits - FIRST_FACTOR] * (x_quality + line->chi2 / a->y_chi2_scale);
 }
 
-static SL_DEVICE void judge(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
+static SL_DEVICE void evaluate(const struct quality_filter_args *a, uint32_t event, uint32_t candidate) {
   const uint32_t item = a->inputs.offsets[event] + a->candidates.track[candidate];
   const struct y_line line = fit_y(a, event, candidate);
   const float quality = quality_of(a, &line, candidate, a->inputs.ty[item]);
   if (!(quality < a->max_quality)) return;
   a->lines[LINE_NUMBERS * (size_t)candidate] = line.y;
   a->lines[LINE_NUMBERS * (size_t)candidate + 1] = line.ty;
-  /* Q is not negative, so that its bits are in its order. */
+  /* Q is not negative, so its bits sort like the number. */
   const uint64_t key = (uint64_t)sl_bits_from_f32(quality) << 32 | (candidate - a->candidates.offsets[event]);
   atomicMin((sl_atomic_u64 *)&a->keys[item], (sl_atomic_u64)key);
 }
 
-/* Candidates, in any order. */
+/* Listed candidates, in any order. */
 struct quality_list {
   uint32_t length, candidate[QUALITY_LIST];
 };
 
-/* Lists those of `count` candidates from `begin` on that have hits enough, so that no lane waits for the others. */
+/* Lists those of `count` candidates from `begin` on that have enough hits, so that no lane is idle. */
 static SL_DEVICE void list_long(const struct quality_filter_args *a, uint32_t begin, uint32_t count,
                                 struct quality_list *list) {
   if (threadIdx.x == 0) list->length = 0;
@@ -166,12 +166,12 @@ static SL_DEVICE void list_long(const struct quality_filter_args *a, uint32_t be
   __syncthreads();
 }
 
-static SL_DEVICE void judge_all(const struct quality_filter_args *a, uint32_t event, struct quality_list *list) {
+static SL_DEVICE void evaluate_all(const struct quality_filter_args *a, uint32_t event, struct quality_list *list) {
   const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];
-  for (uint32_t done = begin; done < end; done += QUALITY_LIST) { /* mostly once */
+  for (uint32_t done = begin; done < end; done += QUALITY_LIST) { /* usually once */
     list_long(a, done, end - done < QUALITY_LIST ? end - done : QUALITY_LIST, list);
-    for (uint32_t i = threadIdx.x; i < list->length; i += blockDim.x) judge(a, event, list->candidate[i]);
-    __syncthreads(); /* the list is free, the keys are there */
+    for (uint32_t i = threadIdx.x; i < list->length; i += blockDim.x) evaluate(a, event, list->candidate[i]);
+    __syncthreads(); /* the list is free, the keys are complete */
   }
 }
 
@@ -183,7 +183,7 @@ static SL_DEVICE void write_none(const struct quality_filter_args *a, uint32_t i
   b->a[item] = b->b[item] = b->c[item] = b->r[item] = b->y[item] = b->ty[item] = b->quality[item] = 0.0f;
 }
 
-/* All is read before the first of it is written, so that it is waited for once. */
+/* Loads everything before the first store, so that the loads overlap. */
 static SL_DEVICE void write_best(const struct quality_filter_args *a, uint32_t event, uint32_t item, uint64_t key) {
   const struct forward_best_candidates *b = &a->best;
   const uint32_t candidate = a->candidates.offsets[event] + (uint32_t)key;
@@ -207,7 +207,7 @@ SL_KERNEL_REGISTERS(quality_filter_choose, struct quality_filter_args, 80) {
     const uint32_t begin = a.inputs.offsets[event], end = a.inputs.offsets[event + 1];
     for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) a.keys[i] = no_key;
     __syncthreads();
-    judge_all(&a, event, &list);
+    evaluate_all(&a, event, &list);
     for (uint32_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
       const uint64_t key = a.keys[i];
       if (key == no_key)
@@ -222,4 +222,4 @@ static int run(const struct sl_launch *l, const struct quality_filter_args *a) {
   return SL_LAUNCH(l, quality_filter_choose, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(quality_filter, "the best SciFi track of each track", 128, run);
+SL_ALGORITHM(quality_filter, "selects the best SciFi track candidate of each track", 128, run);

@@ -1,8 +1,8 @@
-/* triplet_seeding.cpu.c: forward.triplet_seeding shaped for a CPU; same results as triplet_seeding.cu.
+/* triplet_seeding.cpu.c: version of forward.triplet_seeding for a CPU; same results as triplet_seeding.cu.
  *
- * Of a kind of triplet, first hits are taken eight at a time, a lane each, and their pairs listed; then pairs are taken
- * eight at a time. Where a hit is among those of a window follows from comparing all of these, which is cheaper than a
- * bisection for the some 35 that there are. Nothing branches on what single hits are.
+ * For each kind of triplet, eight first hits are processed per vector and their pairs are listed; then eight pairs are
+ * processed per vector. The position of a value in a window follows from comparisons with all its hits (some 35), which
+ * is cheaper than a bisection. No branch depends on single hits.
  */
 #include <sluice/kernel.h>
 #include <sluice/vectors.h>
@@ -17,24 +17,24 @@ VECTOR_INLINE number number_of(float x) { return f32x8_of(x); }
 
 enum {
   PAIRS_MAX = WINDOW_HITS_MAX * WINDOW_HITS_MAX,
-  LAST_BITS = 8, /* of a pair; the first hit is above them */
-  STEP = 4       /* hits that others are compared with, in a turn */
+  LAST_BITS = 8, /* bits of the last hit in the word of a pair; the first hit is above */
+  STEP = 4       /* hits that are compared per step */
 };
 
-/* Triplets of a track, and of one kind of them the windows and pairs. */
+/* Triplets of a track; windows and pairs of one kind. */
 struct workspace {
   uint64_t keys[LIST_KEYS + LANES];
   uint64_t sorted[LIST_KEYS + LANES];
   uint16_t pairs[PAIRS_MAX + 2 * LANES];
-  float first[WINDOW_HITS_MAX + 2 * LANES];             /* the last one is repeated */
-  float low[WINDOW_HITS_MAX], high[WINDOW_HITS_MAX];    /* bounds of the last hits of each first one */
-  int32_t from[WINDOW_HITS_MAX], size[WINDOW_HITS_MAX]; /* the first pair of each, and how many */
-  float last[WINDOW_HITS_MAX + LANES];                  /* then infinity */
-  float middle[1 + WINDOW_HITS_MAX + LANES];            /* between infinities */
+  float first[WINDOW_HITS_MAX + 2 * LANES];             /* padded with the last hit */
+  float low[WINDOW_HITS_MAX], high[WINDOW_HITS_MAX];    /* range of the last hits of each first hit */
+  int32_t from[WINDOW_HITS_MAX], size[WINDOW_HITS_MAX]; /* first pair of each first hit, and number of pairs */
+  float last[WINDOW_HITS_MAX + LANES];                  /* padded with infinity */
+  float middle[1 + WINDOW_HITS_MAX + LANES];            /* between -infinity and infinity */
 };
 
-/* Sorts the list; returns how many of the best are kept. */
-static uint32_t keep_best(struct workspace *w, uint32_t count, uint32_t max) {
+/* Sorts the list and reduces it to the best `max`; returns its length. */
+static uint32_t select_best(struct workspace *w, uint32_t count, uint32_t max) {
   for (uint32_t i = 0; i < LANES; i++) w->keys[count + i] = no_triplet >> 1;
   for (uint32_t base = 0; base < count; base += LANES) {
     i64x4 low, high, rank_low = {0}, rank_high = {0};
@@ -45,14 +45,14 @@ static uint32_t keep_best(struct workspace *w, uint32_t count, uint32_t max) {
       rank_low -= key < low;
       rank_high -= key < high;
     }
-    for (uint32_t i = 0; i < LANES / 2; i++) { /* what comes after the list is after it in order too */
+    for (uint32_t i = 0; i < LANES / 2; i++) { /* padding keys sort after all others */
       w->sorted[rank_low[i]] = (uint64_t)low[i];
       w->sorted[rank_high[i]] = (uint64_t)high[i];
     }
   }
-  const uint32_t kept = count < max ? count : max;
-  memcpy(w->keys, w->sorted, kept * sizeof *w->keys);
-  return kept;
+  const uint32_t length = count < max ? count : max;
+  memcpy(w->keys, w->sorted, length * sizeof *w->keys);
+  return length;
 }
 
 static inline void copy(float *restrict to, const float *restrict from, uint32_t count) {
@@ -76,7 +76,7 @@ static inline void open_windows(const float *x, const struct seed *s, struct wor
   f32x8_store(w->first + s->first_count + LANES, f32x8_of(first));
 }
 
-/* What values of 16 lanes are compared with at a time, so that hits are loaded half as often. */
+/* 16 values that are compared at once, so that hits are loaded half as often. */
 struct lanes {
   f32x8 of[2];
 };
@@ -88,7 +88,7 @@ VECTOR_INLINE struct lanes load_lanes(const float *p) {
   return v;
 }
 
-/* Adds how many of STEP hits are below each value. */
+/* Adds the number of hits, out of STEP, below each value. */
 VECTOR_INLINE void count_below(const float *hits, const struct lanes *values, struct counts *counts) {
   SL_UNROLL for (uint32_t k = 0; k < STEP; k++) {
     counts->of[0] -= hits[k] < values->of[0];
@@ -96,7 +96,7 @@ VECTOR_INLINE void count_below(const float *hits, const struct lanes *values, st
   }
 }
 
-/* Lists all pairs; returns how many there are. */
+/* Lists all pairs; returns their number. */
 static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
                                   const struct kind *kind, struct workspace *w) {
   const u16x8 next = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -121,7 +121,7 @@ static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const st
       i32x8_store(w->size + at, size & (size > 0));
     }
   }
-  for (uint32_t i = 0; i < s->first_count; i++) { /* eight of each, of which most are overwritten by the next */
+  for (uint32_t i = 0; i < s->first_count; i++) { /* writes at least eight; the next first hit overwrites the excess */
     const u16x8 pairs = (uint16_t)w->from[i] + next;
     const uint32_t size = (uint32_t)w->size[i];
     memcpy(w->pairs + count, &pairs, sizeof pairs);
@@ -134,26 +134,26 @@ static inline uint32_t list_pairs(const struct triplet_seeding_args *a, const st
   return count;
 }
 
-/* Eight pairs: where their middle hits should be. */
+/* Eight pairs, with the predicted x of their middle hits. */
 struct listed_pairs {
   i32x8 first, last;
   f32x8 x;
 };
 VECTOR_INLINE struct listed_pairs load_pairs(const struct kind *kind, const struct workspace *w, uint32_t p,
                                              uint32_t pairs) {
-  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, is_one = lane < (int32_t)(pairs - p);
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, is_valid = lane < (int32_t)(pairs - p);
   struct listed_pairs l;
   u16x8 listed;
   memcpy(&listed, w->pairs + p, sizeof listed);
-  const i32x8 pair = __builtin_convertvector(listed, i32x8) & is_one;
+  const i32x8 pair = __builtin_convertvector(listed, i32x8) & is_valid;
   l.first = pair >> LAST_BITS;
   l.last = pair & ((1 << LAST_BITS) - 1);
   l.x = middle_x(kind, f32x8_gather(w->first, l.first), f32x8_gather(w->last, l.last));
   return l;
 }
 
-/* Adds the triplets of up to eight pairs, `count`, whose middle hit is beside number `after`; returns how long the list
- * is then. */
+/* Adds the triplets of up to eight pairs (`count`) to the list; the middle hit is next to number `after`. Returns the
+ * length of the list. */
 VECTOR_INLINE uint32_t add_triplets(const struct triplet_seeding_args *a, const struct seed *s, struct workspace *w,
                                     const struct listed_pairs *l, i32x8 after, int32_t count, uint32_t length) {
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -162,11 +162,11 @@ VECTOR_INLINE uint32_t add_triplets(const struct triplet_seeding_args *a, const 
   const f32x8 distance = f32x8_select(is_before, before, beyond), chi2 = distance * distance;
   const i32x8 middle = after + is_before;
   const i32x8 word = l->first << FIRST_BIT | middle << MIDDLE_BIT | l->last | (int32_t)s->word;
-  const i32x8 wanted = (chi2 < a->max_chi2) & (lane < count);
-  return length + i32x8_pack_words(w->keys + length, word, (i32x8)chi2, wanted);
+  const i32x8 is_listed = (chi2 < a->max_chi2) & (lane < count);
+  return length + i32x8_pack_words(w->keys + length, word, (i32x8)chi2, is_listed);
 }
 
-/* Tries 16 pairs from p on; returns how long the list of triplets is then. */
+/* Processes 16 pairs from p on; returns the length of the list of triplets. */
 static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const struct seed *s, const struct kind *kind,
                                  struct workspace *w, uint32_t p, uint32_t pairs, uint32_t length) {
   const struct listed_pairs low = load_pairs(kind, w, p, pairs), high = load_pairs(kind, w, p + LANES, pairs);
@@ -178,13 +178,13 @@ static inline uint32_t try_pairs(const struct triplet_seeding_args *a, const str
   return add_triplets(a, s, w, &high, after.of[1], (int32_t)(pairs - p - LANES), length);
 }
 
-/* Adds the triplets of a kind to the list; returns how long it is then. */
+/* Adds the triplets of a kind to the list; returns its length. */
 static inline uint32_t search_seed(const struct triplet_seeding_args *a, const struct track *t, const struct seed *s,
                                    const struct kind *kind, struct workspace *w, uint32_t length) {
   open_windows(a->hits.x, s, w);
   const uint32_t pairs = list_pairs(a, t, s, kind, w);
   for (uint32_t p = 0; p < pairs; p += 2 * LANES) {
-    if (length + 2 * LANES > LIST_KEYS) length = keep_best(w, length, a->max_triplets);
+    if (length + 2 * LANES > LIST_KEYS) length = select_best(w, length, a->max_triplets);
     length = try_pairs(a, s, kind, w, p, pairs, length);
   }
   return length;
@@ -200,7 +200,7 @@ static void search_track(const struct triplet_seeding_args *a, const struct kind
     if (s.first_count > 0 && s.middle_count > 0 && s.last_count > 0)
       length = search_seed(a, &t, &s, &kinds[k / sides], w, length);
   }
-  const uint32_t count = keep_best(w, length, a->max_triplets);
+  const uint32_t count = select_best(w, length, a->max_triplets);
   a->triplets.count[item] = (uint8_t)count;
   for (uint32_t i = 0; i < FORWARD_TRIPLETS_MAX; i++) to[i] = i < count ? (uint32_t)w->keys[i] : 0;
 }

@@ -1,4 +1,5 @@
-/* triplet_seeding.h: what the versions of forward.triplet_seeding share. Private to the plugin. */
+/* triplet_seeding.h: arguments and geometry of forward.triplet_seeding, shared by its versions. Private to the plugin.
+ */
 #ifndef FORWARD_TRIPLET_SEEDING_H
 #define FORWARD_TRIPLET_SEEDING_H
 
@@ -7,22 +8,24 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS triplet_seeding_args
-#define TRIPLET_SEEDING(M)                                                                                    \
-  M(IN, inputs, forward_inputs, "offsets velo_track tx qop", "tracks to search for")                          \
-  M(IN, windows, forward_windows, "first count", "where to search")                                           \
-  M(IN, end_states, track_states, "offsets x z tx", "of all VELO tracks")                                     \
-  M(IN, hits, scifi_hits, "offsets x", "the hits that the windows speak of")                                  \
-  M(IN, forward, forward_constants, "z_layer constants", "what the magnet does")                              \
-  M(OUT, triplets, forward_triplets, "for each track", SL_SHARES_OFFSETS(inputs))                             \
-  M(U32, max_triplets, 20, 1, 20, "", "triplets of a track that are kept")                                    \
-  M(F32, max_chi2, 8.0, 0.0, 1e4, "mm2", "square of the distance of the middle hit from where it should be")  \
-  M(F32, max_distance, 10.0, 0.0, 1e4, "mm", "without momentum: from the VELO track, in the magnet's middle") \
-  M(F32, max_momentum, 5000.0, 0.0, 1e6, "MeV", "tracks below it bend behind the UT to the side to which before")
+#define TRIPLET_SEEDING(M)                                                                                            \
+  M(IN, inputs, forward_inputs, "offsets velo_track tx qop", "tracks at the end of the UT")                           \
+  M(IN, windows, forward_windows, "first count", "search windows of the tracks")                                      \
+  M(IN, end_states, track_states, "offsets x z tx", "states of all VELO tracks at the end of the VELO")               \
+  M(IN, hits, scifi_hits, "offsets x", "hits of the fibre tracker")                                                   \
+  M(IN, forward, forward_constants, "z_layer constants", "constants of tracks in the magnet and the fibre tracker")   \
+  M(OUT, triplets, forward_triplets, "best triplets of the tracks", SL_SHARES_OFFSETS(inputs))                        \
+  M(U32, max_triplets, 20, 1, 20, "", "largest number of triplets of a track")                                        \
+  M(F32, max_chi2, 8.0, 0.0, 1e4, "mm2", "upper limit of the squared distance of the middle hit from the prediction") \
+  M(F32, max_distance, 10.0, 0.0, 1e4, "mm",                                                                          \
+    "without momentum: largest distance from the VELO track in the middle of the magnet")                             \
+  M(F32, max_momentum, 5000.0, 0.0, 1e6, "MeV",                                                                       \
+    "below this momentum, a track must bend in the magnet to the side to which it bends in the UT")
 SL_ARGUMENTS(triplet_seeding, TRIPLET_SEEDING);
 
 enum {
   SEED_KINDS = 2,
-  WINDOW_HITS_MAX = 64, /* 6 bits of a word */
+  WINDOW_HITS_MAX = 64, /* an index has 6 bits in a word */
   MIDDLE_BIT = 6,
   FIRST_BIT = 12,
   KIND_BIT = 18,
@@ -33,24 +36,24 @@ enum {
 static const uint64_t no_triplet = UINT64_MAX;
 static const float far_away = 1e9f; /* mm */
 
-/* A track: where the line through a first and a last hit may pass the magnet. */
+/* A track: limits for the line through a first and a last hit. */
 struct track {
-  float velo_x, velo_tx; /* of the VELO's line in the magnet's middle */
-  float range;           /* half of the allowed distance from there */
+  float velo_x, velo_tx; /* VELO track in the middle of the magnet */
+  float range;           /* half width of the allowed range around it */
   float least_slope, most_slope;
-  uint32_t is_known; /* 1: its momentum is */
+  uint32_t is_known; /* 1: the momentum is known */
 };
 
-/* What there is to know of the layers that a kind of triplet is of. */
+/* Geometry of a kind of triplet. */
 struct kind {
-  float lever, per_lever;          /* from the magnet to the first layer */
-  float length;                    /* from the first layer to the last */
-  float per_first, per_difference; /* where the middle hit is for x in the first layer and the difference of the last */
+  float lever, per_lever;          /* distance from the magnet to the first layer, and its reciprocal */
+  float length;                    /* distance from the first layer to the last */
+  float per_first, per_difference; /* middle hit: coefficients of x in the first layer, and of x_last - x_first */
 };
 
-/* Which hits a triplet is made of. */
+/* Windows of the hits of a kind of triplet on one side. */
 struct seed {
-  uint32_t first, middle, last; /* where the windows' hits begin: numbers, since pointers in shared memory are slower */
+  uint32_t first, middle, last; /* first hit of each window, as indices: pointers into shared memory are slower */
   uint32_t first_count, middle_count, last_count;
   uint32_t word;
 };
@@ -71,7 +74,7 @@ static SL_DEVICE struct track open_track(const struct triplet_seeding_args *a, u
   return t;
 }
 
-/* Of kind 0 (layers 0, 4 and 8) or 1 (3, 7 and 11). */
+/* Geometry of kind 0 (layers 0, 4 and 8) or 1 (3, 7 and 11). */
 static SL_DEVICE struct kind open_kind(const struct triplet_seeding_args *a, uint32_t kind) {
   const float *z = a->forward.z_layer;
   const float z_first = z[forward_x_layer(kind)], z_middle = z[forward_x_layer(kind + 2)];
@@ -85,12 +88,12 @@ static SL_DEVICE struct kind open_kind(const struct triplet_seeding_args *a, uin
   return k;
 }
 
-/* Of a kind, in the windows on a side. */
+/* Windows of a kind of triplet on one side. */
 static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uint32_t event, uint32_t item,
                                        uint32_t kind, uint32_t side) {
-  const size_t place = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * kind + side;
-  const uint16_t *first = a->windows.first + place, *count = a->windows.count + place;
-  const uint32_t middle = 2 * FORWARD_LAYER_WINDOWS, last = 4 * FORWARD_LAYER_WINDOWS; /* windows further on */
+  const size_t window = (size_t)item * FORWARD_WINDOWS + FORWARD_LAYER_WINDOWS * kind + side;
+  const uint16_t *first = a->windows.first + window, *count = a->windows.count + window;
+  const uint32_t middle = 2 * FORWARD_LAYER_WINDOWS, last = 4 * FORWARD_LAYER_WINDOWS; /* offsets of the windows */
   const uint32_t hits = a->hits.offsets[event];
   struct seed s;
   s.first = hits + first[0];
@@ -103,8 +106,8 @@ static SL_DEVICE struct seed open_seed(const struct triplet_seeding_args *a, uin
   return s;
 }
 
-/* One x; or those of several first hits, where a version has defined TRIPLET_NUMBERS and these itself. least_of gives b
- * where a is not a number, and most_of too. */
+/* One x, or x of several first hits in a version that defines TRIPLET_NUMBERS and these functions. least_of and most_of
+ * return b if a is not a number. */
 #ifndef TRIPLET_NUMBERS
 typedef float number;
 static SL_DEVICE number least_of(number a, number b) { return sl_min_f32(a, b); }
@@ -112,11 +115,11 @@ static SL_DEVICE number most_of(number a, number b) { return sl_max_f32(a, b); }
 static SL_DEVICE number number_of(float x) { return x; }
 #endif
 
-/* The slope, or the end of [-1, 1] that it is beyond. */
+/* The slope, limited to [-1, 1]. */
 static SL_DEVICE number bounded(number slope) { return least_of(number_of(1.0f), most_of(number_of(-1.0f), slope)); }
 
-/* How far the line of this slope from x in the first layer is from the VELO track in the magnet, beyond where it should
- * be. `away`: x less that of the VELO track. */
+/* Distance in the magnet between the line with this slope through a first hit and its expected position near the VELO
+ * track. `away`: x of the first hit minus x of the VELO track. */
 static SL_DEVICE number miss_of(const float *c, number away, float lever, number slope) {
   const number t = bounded(slope);
   return away + -lever * slope + -(c[0] + t * (c[1] + t * (c[2] + t * c[3])));
@@ -126,8 +129,8 @@ struct bounds {
   number low, high;
 };
 
-/* Where the last hit may be for a first one at x: from low on, and before high. With a momentum in two steps towards
- * the slopes at which the track is off by the range, both with the derivative at the first slope; what they leave is
+/* Range of last hits for a first hit at x, from low (included) to high (excluded). With momentum: two Newton steps
+ * towards the slopes at the limits of the range, both with the derivative at the first slope; the remaining error is
  * below 0.02 mm in the magnet for slopes up to 0.5. */
 static SL_DEVICE struct bounds last_hits(const float *x_magnet, const struct track *t, const struct kind *k, number x) {
   const number away = x + -t->velo_x, slope = away * k->per_lever;
@@ -151,7 +154,7 @@ static SL_DEVICE number middle_x(const struct kind *k, number first_x, number la
   return k->per_first * first_x + k->per_difference * (last_x - first_x);
 }
 
-/* As `run`, where a block is one thread (triplet_seeding.cpu.c). */
+/* Version of `run` for one CPU thread (triplet_seeding.cpu.c). */
 int triplet_seeding_tuned(const struct sl_launch *l, const void *args);
 
 #endif

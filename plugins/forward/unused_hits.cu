@@ -1,8 +1,7 @@
-/* forward.unused_hits: the hits that no track has, in the same order, and which places these have among all hits.
- *
- * A block an event. A bit a hit in shared memory says whether it is used, and a count a word of these bits how many are
- * before, so that each hit that is left, and each zone, knows its new place. Reads 13 bytes a hit and 2 a hit of a
- * track, and writes 15 a hit that is left.
+/* forward.unused_hits: lists the hits that no track uses, in input order, with their indices among all hits.
+ *   1. Set a bit in shared memory for each used hit.
+ *   2. Scan the numbers of used hits per word of bits; they give the new index of each unused hit and zone.
+ * One block per event. Cost: reads 13 bytes per hit and 2 per hit of a track; writes 15 per unused hit.
  */
 #include "forward/event_model.h"
 
@@ -10,7 +9,7 @@
 
 enum { USED_WORD_BITS = 32, USED_WORDS = (SCIFI_HITS_MAX + USED_WORD_BITS) / USED_WORD_BITS };
 
-/* Hits that a thread reads at once. */
+/* Hits that a thread loads at once. */
 #if defined(SL_TARGET_CPU)
 enum { HITS_AT_A_TIME = 1 };
 #else
@@ -18,15 +17,14 @@ enum { HITS_AT_A_TIME = 4 };
 #endif
 
 #define SL_ARGS unused_hits_args
-#define UNUSED_HITS(M)                                                                   \
-  M(IN, hits, scifi_hits, "", "all of them")                                             \
-  M(IN, tracks, long_tracks, "offsets hit_offsets hit", "what has hits")                 \
-  M(OUT, unused, scifi_hits, "in the same order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))) \
-  M(OUT, places, scifi_hit_places, "of these among all hits", SL_SHARES_OFFSETS(unused))
+#define UNUSED_HITS(M)                                                                             \
+  M(IN, hits, scifi_hits, "", "hits of the fibre tracker")                                         \
+  M(IN, tracks, long_tracks, "offsets hit_offsets hit", "tracks that use hits")                    \
+  M(OUT, unused, scifi_hits, "unused hits, in input order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(hits)))) \
+  M(OUT, hit_indices, scifi_hit_indices, "indices of the unused hits among all hits", SL_SHARES_OFFSETS(unused))
 SL_ARGUMENTS(unused_hits, UNUSED_HITS);
 
-/* A bit for each hit that a track has; returns how many of them this thread was the first to set. Afterwards all
- * threads see them. */
+/* Sets a bit for each used hit; returns the number of bits that this thread set first. Ends with a barrier. */
 static SL_DEVICE uint32_t mark_used(const struct unused_hits_args *a, uint32_t event, uint32_t words, uint32_t *used) {
   const uint32_t begin = a->tracks.hit_offsets[a->tracks.offsets[event]];
   const uint32_t end = a->tracks.hit_offsets[a->tracks.offsets[event + 1]];
@@ -53,7 +51,7 @@ SL_KERNEL(unused_hits_count, struct unused_hits_args) {
   }
 }
 
-/* How many used hits are before each word. Afterwards all threads see them. */
+/* Number of used hits before each word. Ends with a barrier. */
 static SL_DEVICE void sum_used(const uint32_t *used, uint32_t words, uint32_t *before) {
   uint32_t sum = 0;
   SL_FOR_BLOCK (w, words) {
@@ -65,8 +63,8 @@ static SL_DEVICE void sum_used(const uint32_t *used, uint32_t words, uint32_t *b
   __syncthreads();
 }
 
-/* Where the first hit from this place on stands that is left. */
-static SL_DEVICE uint32_t new_place(const uint32_t *used, const uint32_t *before, uint32_t hit) {
+/* New index of hit `hit`, or of the next unused hit. */
+static SL_DEVICE uint32_t new_index(const uint32_t *used, const uint32_t *before, uint32_t hit) {
   const uint32_t word = hit / USED_WORD_BITS, below = (1u << hit % USED_WORD_BITS) - 1;
   return hit - before[word] - sl_count_bits(used[word] & below);
 }
@@ -77,7 +75,7 @@ struct hit {
   uint8_t pseudo_size;
 };
 
-/* Several hits of a thread, of which all are read before the first is written: the loads do not wait for each other. */
+/* Copies several hits per thread. All are loaded before the first store, so that the loads overlap. */
 static SL_DEVICE void write_hits(const struct unused_hits_args *a, uint32_t event, uint32_t begin, const uint32_t *used,
                                  const uint32_t *before) {
   const uint32_t first = a->hits.offsets[event], count = a->hits.offsets[event + 1] - first;
@@ -93,12 +91,12 @@ static SL_DEVICE void write_hits(const struct unused_hits_args *a, uint32_t even
   SL_UNROLL for (uint32_t k = 0; k < HITS_AT_A_TIME; k++) {
     const uint32_t i = begin + k * blockDim.x;
     if (i >= count || (used[i / USED_WORD_BITS] >> i % USED_WORD_BITS & 1)) continue;
-    const uint32_t place = to + new_place(used, before, i);
-    a->unused.id[place] = hits[k].id;
-    a->unused.x[place] = hits[k].x;
-    a->unused.z[place] = hits[k].z;
-    a->unused.pseudo_size[place] = hits[k].pseudo_size;
-    a->places.place[place] = (uint16_t)i;
+    const uint32_t index = to + new_index(used, before, i);
+    a->unused.id[index] = hits[k].id;
+    a->unused.x[index] = hits[k].x;
+    a->unused.z[index] = hits[k].z;
+    a->unused.pseudo_size[index] = hits[k].pseudo_size;
+    a->hit_indices.index[index] = (uint16_t)i;
   }
 }
 
@@ -112,10 +110,10 @@ SL_KERNEL(unused_hits_write, struct unused_hits_args) {
     mark_used(&a, event, words, used);
     sum_used(used, words, before);
     for (uint32_t z = threadIdx.x; z <= SCIFI_ZONES; z += blockDim.x)
-      a.unused.zone_first[zones + z] = (uint16_t)(is_empty ? 0 : new_place(used, before, a.hits.zone_first[zones + z]));
+      a.unused.zone_first[zones + z] = (uint16_t)(is_empty ? 0 : new_index(used, before, a.hits.zone_first[zones + z]));
     for (uint32_t i = threadIdx.x; i < (is_empty ? 0 : count); i += HITS_AT_A_TIME * blockDim.x)
       write_hits(&a, event, i, used, before);
-    __syncthreads(); /* the next event's bits come into the same words */
+    __syncthreads(); /* the next event uses the same words */
   }
 }
 
@@ -123,4 +121,4 @@ static int run(const struct sl_launch *l, const struct unused_hits_args *a) {
   return SL_COUNT_SCAN_WRITE(l, unused_hits_count, unused_hits_write, a->unused, *a);
 }
 
-SL_ALGORITHM(unused_hits, "hits that no track has", 256, run);
+SL_ALGORITHM(unused_hits, "lists the hits that no track uses", 256, run);

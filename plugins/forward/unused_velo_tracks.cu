@@ -1,6 +1,6 @@
-/* forward.unused_velo_tracks: of selected VELO tracks those that are in no long track.
+/* forward.unused_velo_tracks: lists the selected VELO tracks that no long track uses.
  *
- * A thread a VELO track looks through the event's long tracks, twice: these are few. Reads 4 bytes of each.
+ * One thread per VELO track compares it with all long tracks of the event, twice. Cost: reads 4 bytes per comparison.
  */
 #include "forward/event_model.h"
 #include "ut/event_model.h"
@@ -8,10 +8,10 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS unused_velo_tracks_args
-#define UNUSED_VELO_TRACKS(M)                                               \
-  M(IN, selected, ut_selected_tracks, "", "VELO tracks")                    \
-  M(IN, tracks, long_tracks, "offsets velo_track", "what has a VELO track") \
-  M(OUT, unused, ut_selected_tracks, "in the same order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(selected))))
+#define UNUSED_VELO_TRACKS(M)                                                            \
+  M(IN, selected, ut_selected_tracks, "", "selected VELO tracks")                        \
+  M(IN, tracks, long_tracks, "offsets velo_track", "long tracks, which use VELO tracks") \
+  M(OUT, unused, ut_selected_tracks, "unused VELO tracks, in input order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(selected))))
 SL_ARGUMENTS(unused_velo_tracks, UNUSED_VELO_TRACKS);
 
 static SL_DEVICE uint32_t is_unused(const struct unused_velo_tracks_args *a, struct sl_item item) {
@@ -27,4 +27,4 @@ static SL_DEVICE void write_track(const struct unused_velo_tracks_args *a, struc
 
 SL_SELECT_ITEMS(unused_velo_tracks, selected, unused, is_unused, write_track)
 
-SL_ALGORITHM(unused_velo_tracks, "selected VELO tracks that are in no long track", 128, unused_velo_tracks_run);
+SL_ALGORITHM(unused_velo_tracks, "lists the selected VELO tracks that no long track uses", 128, unused_velo_tracks_run);

@@ -1,17 +1,15 @@
-/* gather_lists: of any number of event lists, which hold an event.
+/* generic.gather_lists: for each event, the event lists that contain it.
  *
- * The slice is cut into chunks of 32 events, so that what a list has of a chunk is a word: a bit an event.
- *
- *   1. mark_events  a block a chunk, a thread a list:
- *                   finds the chunk's first event on the list, in eighths, walks, and writes the word; then the
- *                   block's threads share out the lists to count each event's; then, a thread a list again, what
- *                   the word has, and has alone, is added to the totals
- *   2. a scan makes offsets of the counts
- *   3. write_lists  a warp an event, a lane a list: writes the places of the event's lists, in ascending order
- *
- * Work and reads, of E events and L lists: step 1 the length of all lists, and for each of E / 32 * L words about 8
- * log8 of the list's length and twice the word; step 3 E * L words. No order is left to chance: a list's word is its
- * own, and counts and totals are sums of integers.
+ * The slice is divided into chunks of 32 events; a list is one 32-bit word per chunk, one bit per event.
+ *   1. mark_events  one block per chunk, one thread per list: finds the first listed event of the chunk by a search
+ *      with
+ *                   eight-fold subdivision and writes the word; the threads then count the lists of each event, and add
+ *                   the events of each list, and the exclusive ones, to the totals
+ *   2. a scan converts the counts to offsets
+ *   3. write_lists  one warp per event, one lane per list: writes the list indices of the event, ascending
+ * Determinism: each word has one writer; counts and totals are integer sums.
+ * Cost for E events and L lists: step 1 reads the lists once and about 8 log8(length) words per word; step 3 reads E *
+ * L bits in words of 32.
  */
 #include "generic/event_model.h"
 
@@ -29,21 +27,21 @@ struct gather_lists_args {
 #define SL_ARGS gather_lists_args
 static const struct sl_member gather_lists_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(lists, sl_event_list, "count numbers", "in the order of their places"),
-    SL_OUT(decisions, generic_decisions, "the lists that each event is on",
+    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists; their order gives their indices"),
+    SL_OUT(decisions, generic_decisions, "indices of the lists that contain each event",
            SL_ITEMS(SL_ONE(SL_EVENT_ENTRIES_TERM(lists)))),
-    SL_OUT(totals, generic_list_totals, "how many events are on each list, in the run",
+    SL_OUT(totals, generic_list_totals, "number of events on each list, over the run",
            SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lists)))),
-    /* there are ceil(E / 32) chunks: together not more than this */
-    SL_SCRATCH(words, u32, "a word a list for each 32 events, a bit an event",
+    /* ceil(E / 32) chunks need at most this */
+    SL_SCRATCH(words, u32, "one word per list and 32 events, one bit per event",
                SL_SUM(SL_EVENT_ENTRIES_SCALED(lists, 1, 32, 0), SL_ENTRIES_TERM(lists))),
 };
 
-/* Which of the chunk's events, that begins at event `first`, are among `count` numbers. These ascend, so that number i
- * is i or more, and `first` or more from place `first` on. */
+/* Bits of the events of the chunk that begins at event `first` that are among `count` ascending event numbers.
+ * Number i is at least i, so that the numbers of the chunk are at index `first` or earlier. */
 static SL_DEVICE uint32_t word_of(const uint32_t *numbers, uint32_t count, uint32_t first) {
   uint32_t begin = 0, left = count < first ? count : first, word = 0;
-  while (left > 0) { /* in eighths, whose last numbers are read together */
+  while (left > 0) { /* eight-fold subdivision; the boundaries are read together */
     const uint32_t eighth = (left + AT_A_TIME - 1) / AT_A_TIME;
     uint32_t below = 0;
     SL_UNROLL
@@ -63,14 +61,14 @@ static SL_DEVICE uint32_t word_of(const uint32_t *numbers, uint32_t count, uint3
   return word;
 }
 
-/* Which of the chunk's events are on the node's own list. An event that is not has no lists. */
+/* Bits of the events of the chunk that are on the event list of the node. Other events have no lists. */
 static SL_DEVICE uint32_t own_word(const struct sl_events *own, uint32_t first) {
   if (own->numbers) return word_of(own->numbers, *own->count, first);
   const uint32_t left = *own->count - first;
   return left < CHUNK_EVENTS ? (1u << left) - 1 : UINT32_MAX;
 }
 
-/* One more than the last event. */
+/* Index of the last event plus one. */
 static SL_DEVICE uint32_t events_end(const struct sl_events *own) {
   const uint32_t count = *own->count;
   return own->numbers && count > 0 ? own->numbers[count - 1] + 1 : count;
@@ -79,7 +77,8 @@ static SL_DEVICE uint32_t events_end(const struct sl_events *own) {
 SL_KERNEL(mark_events, struct gather_lists_args) {
   __shared__ uint32_t counts[CHUNK_EVENTS], alone;
   const uint32_t lists = a.lists.count, end = events_end(&a.events);
-  const uint32_t parts = blockDim.x < CHUNK_EVENTS ? 1 : blockDim.x / CHUNK_EVENTS; /* of the lists, to count */
+  const uint32_t parts = blockDim.x < CHUNK_EVENTS ? 1 : blockDim.x / CHUNK_EVENTS; /* number of parts of the lists,
+                                                                                       for counting */
   for (uint32_t first = blockIdx.x * CHUNK_EVENTS; first < end; first += gridDim.x * CHUNK_EVENTS) {
     const uint32_t own = own_word(&a.events, first);
     uint32_t *words = a.words + (uint64_t)(first / CHUNK_EVENTS) * lists;
@@ -105,7 +104,7 @@ SL_KERNEL(mark_events, struct gather_lists_args) {
       if (word != 0) sl_total_add(&a.totals.events[k], sl_count_bits(word));
       if ((word & alone) != 0) sl_total_add(&a.totals.alone[k], sl_count_bits(word & alone));
     }
-    __syncthreads(); /* before the next chunk's counts are cleared */
+    __syncthreads(); /* before the counts of the next chunk are cleared */
   }
 }
 
@@ -133,4 +132,4 @@ static int run(const struct sl_launch *l, const struct gather_lists_args *a) {
   return status;
 }
 
-SL_ALGORITHM(gather_lists, "says for each event which of any number of lists it is on", 128, run);
+SL_ALGORITHM(gather_lists, "finds the event lists that contain each event", 128, run);

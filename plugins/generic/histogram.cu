@@ -1,19 +1,18 @@
-/* generic.histogram: how the values of any field are distributed, over the run.
+/* generic.histogram: histogram of the values of a field, over the run.
  *
- * One kernel: a block takes the events of its share, one after the other, and its threads the event's values. Counts
- * are sums of integers, so that no order matters. Reads are the field's values, once; a block adds each of its counts
- * to the run's once.
+ * One kernel: a block processes its share of the events one after another, its threads the values of an event.
+ * Determinism: counts are integer sums. Cost: reads the values once; a block adds each of its counts to the run once.
  */
 #include "histogram_axis.h"
 
 #define SL_ARGS histogram_args
 #define HISTOGRAM(M)                                                                                           \
-  M(FIELD_REF, of, "", "whose values are counted")                                                             \
+  M(FIELD_REF, of, "", "field with the values that are counted")                                               \
   M(OUT, histogram, generic_histogram, "the counts", SL_ITEMS(SL_ONE(SL_PROPERTY_TERM(bins, GENERIC_BESIDE)))) \
-  M(U32, bins, 100, 1, 1000000, "", "between the limits, equally wide")                                        \
-  M(F64, lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin")          \
-  M(F64, upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                               \
-  M(STRING, title, "", "for pictures and tables; empty: what the field's doc says")                            \
+  M(U32, bins, 100, 1, 1000000, "", "number of bins of equal width between the limits")                        \
+  M(F64, lower, 0, -LARGEST, LARGEST, "", "lower limit in the unit of the field, inclusive")                   \
+  M(F64, upper, 1, -LARGEST, LARGEST, "", "upper limit in the unit of the field, exclusive")                   \
+  M(STRING, title, "", "title of pictures and tables; empty: doc string of the field")                         \
   M(COMPUTED, axis, struct histogram_axis, "the bins")
 SL_ARGUMENTS(histogram, HISTOGRAM);
 
@@ -49,5 +48,5 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-SL_ALGORITHM(histogram, "counts the values of any field in bins, over the run", 256, run, SL_CHECK(check),
+SL_ALGORITHM(histogram, "histogram of the values of any field, over the run", 256, run, SL_CHECK(check),
              SL_PREPARE(prepare));

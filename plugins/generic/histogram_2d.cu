@@ -1,5 +1,5 @@
-/* generic.histogram_2d: how pairs of values, of two fields with as many values in each event, are distributed over the
- * run. As generic.histogram, with a count for each entry of the one axis and each of the other.
+/* generic.histogram_2d: two-dimensional histogram of pairs of values of two fields, over the run. Both fields must have
+ * the same number of values in each event. Like generic.histogram, with one count per pair of axis entries.
  */
 #include "histogram_axis.h"
 
@@ -10,16 +10,16 @@ enum { ENTRIES_MAX = 1 << 20, UNEQUAL = 1 };
 #define SL_ARGS histogram_2d_args
 #define HISTOGRAM_2D(M)                                                                                       \
   M(FIELD_REF, x, "", "to the right")                                                                         \
-  M(FIELD_REF, y, "", "upwards: a field with as many values in each event, item by item")                     \
+  M(FIELD_REF, y, "", "field of the vertical axis, with as many values per event as x")                       \
   M(OUT, histogram, generic_histogram_2d, "the counts",                                                       \
     SL_ITEMS(SL_PRODUCT(SL_PROPERTY_TERM(x_bins, GENERIC_BESIDE), SL_PROPERTY_TERM(y_bins, GENERIC_BESIDE)))) \
-  M(U32, x_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                      \
-  M(F64, x_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin")       \
-  M(F64, x_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                            \
-  M(U32, y_bins, 50, 1, 1000000, "", "between the limits, equally wide")                                      \
-  M(F64, y_lower, 0, -LARGEST, LARGEST, "", "limit, in the unit of the field; itself in the first bin")       \
-  M(F64, y_upper, 1, -LARGEST, LARGEST, "", "limit; itself above")                                            \
-  M(STRING, title, "", "for pictures and tables; empty: what the docs of the fields say")                     \
+  M(U32, x_bins, 50, 1, 1000000, "", "number of bins of x, of equal width between its limits")                \
+  M(F64, x_lower, 0, -LARGEST, LARGEST, "", "lower limit of x in the unit of its field, inclusive")           \
+  M(F64, x_upper, 1, -LARGEST, LARGEST, "", "upper limit of x in the unit of its field, exclusive")           \
+  M(U32, y_bins, 50, 1, 1000000, "", "number of bins of y, of equal width between its limits")                \
+  M(F64, y_lower, 0, -LARGEST, LARGEST, "", "lower limit of y in the unit of its field, inclusive")           \
+  M(F64, y_upper, 1, -LARGEST, LARGEST, "", "upper limit of y in the unit of its field, exclusive")           \
+  M(STRING, title, "", "title of pictures and tables; empty: doc strings of the fields")                      \
   M(COMPUTED, x_axis, struct histogram_axis, "the bins of x")                                                 \
   M(COMPUTED, y_axis, struct histogram_axis, "the bins of y")
 SL_ARGUMENTS(histogram_2d, HISTOGRAM_2D);
@@ -74,5 +74,5 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-SL_ALGORITHM(histogram_2d, "counts pairs of values of two fields in bins, over the run", 256, run,
+SL_ALGORITHM(histogram_2d, "two-dimensional histogram of the values of two fields, over the run", 256, run,
              SL_ERRORS_OF(histogram_2d_errors), SL_CHECK(check), SL_PREPARE(prepare));

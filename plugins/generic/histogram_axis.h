@@ -1,8 +1,8 @@
 /* histogram_axis.h: the bins of one axis, for generic.histogram and generic.histogram_2d.
  *
- * Bin i, from 0, holds the values from edge i on and below edge i + 1, where edge i is lower + i * width, and the last
- * edge is `upper` itself. Edges are the same 64-bit floats wherever they are computed, and values are compared with
- * them exactly, also integers of 64 bits; so the bin of a value is the same everywhere.
+ * Bin i, from 0, holds the values from edge i (inclusive) to edge i + 1 (exclusive), with edge i = lower + i * width;
+ * the last edge is `upper`. Edges are computed as identical 64-bit floats on all targets, and values, including 64-bit
+ * integers, are compared with them exactly, so that the bin of a value is the same everywhere.
  */
 #ifndef GENERIC_HISTOGRAM_AXIS_H
 #define GENERIC_HISTOGRAM_AXIS_H
@@ -22,21 +22,19 @@ SL_MATH_FUNCTION double axis_edge(const struct histogram_axis *x, uint32_t i) {
   return i == x->bins ? x->upper : x->lower + x->width * (double)i;
 }
 
-/* Is the value below the edge? It is the sum of its nearest 64-bit float and a rest, which is 0 but for large integers.
- */
+/* 1 if the value is below the edge. The value is the sum of its nearest 64-bit float and a rest, which is 0 except
+ * for large integers. */
 static SL_DEVICE uint32_t axis_is_below(double nearest, double rest, double edge) {
   return nearest < edge || (nearest == edge && rest < 0.0) ? 1u : 0u;
 }
 
-/* Which entry of the axis counts the value of a field: GENERIC_BELOW, 1 + its bin, and after these above and not
- * finite.
- */
+/* Axis entry that counts the value of a field: GENERIC_BELOW, 1 + bin, then above and not finite. */
 static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, const struct sl_field_ref *field, uint64_t index) {
-  const double value = sl_field_f64(field, index), rest = sl_field_rest(field, index, value);
+  const double value = sl_field_f64(field, index), rest = sl_field_remainder(field, index, value);
   if (!(value >= -LARGEST && value <= LARGEST)) return GENERIC_NOT_FINITE(x->bins);
   if (axis_is_below(value, rest, x->lower)) return GENERIC_BELOW;
   if (!axis_is_below(value, rest, x->upper)) return GENERIC_ABOVE(x->bins);
-  const double place = (value - x->lower) * x->per_width; /* from 0, rounded: perhaps a neighbour's */
+  const double place = (value - x->lower) * x->per_width; /* bin from 0, rounded: may be off by one */
   const uint32_t last = x->bins - 1;
   uint32_t bin = place < (double)last ? (uint32_t)place : last;
   while (axis_is_below(value, rest, axis_edge(x, bin))) bin--;
@@ -44,27 +42,27 @@ static SL_DEVICE uint32_t axis_entry(const struct histogram_axis *x, const struc
   return 1 + bin;
 }
 
-/* Clears the counts of the block. All its threads come here. */
+/* Clears the counts of the block. Called by all its threads. */
 static SL_DEVICE void block_counts_begin(uint32_t *counts, uint32_t entries) {
   for (uint32_t i = threadIdx.x; i < entries; i += blockDim.x) counts[i] = 0;
   __syncthreads();
 }
 
-/* Adds them to those of the run. All its threads come here. */
+/* Adds the counts of the block to those of the run. Called by all its threads. */
 static SL_DEVICE void block_counts_end(const uint32_t *counts, uint32_t entries, uint32_t *totals) {
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < entries; i += blockDim.x)
     if (counts[i] > 0) sl_total_add(&totals[i], counts[i]);
 }
 
-/* Histograms of up to so many entries are counted by each block in its shared memory, so that few atomic additions meet
- * in one place of the device's; larger ones, and those of a block of one thread, where they are. */
+/* Histograms of at most this many entries are counted per block in shared memory, which reduces atomic additions in
+ * device memory. Larger ones, and those of blocks of one thread, are counted directly. */
 enum { BLOCK_ENTRIES = 2048 };
 
-/* As many blocks as the device runs at a time, each with its share of the events. */
+/* As many blocks as the device runs concurrently, each with a share of the events. */
 #define HISTOGRAM_GRID(l) sl_make_grid(SL_GRID_THREADS, (uint64_t)(l)->events_max *(l)->block_threads)
 
-/* On the host: what follows of an axis's properties, or an error that names them. */
+/* On the host: derives the axis from its properties, or reports an error that names them. */
 static inline SL_UNUSED struct histogram_axis axis_make(uint32_t bins, double lower, double upper) {
   struct histogram_axis x;
   x.lower = lower;
@@ -76,15 +74,15 @@ static inline SL_UNUSED struct histogram_axis axis_make(uint32_t bins, double lo
   return x;
 }
 
-/* What is wrong with an axis, as formats that begin with the name of a property, so that messages show its place. */
+/* Error messages of an axis, as formats that begin with the name of a property, so that messages show its location. */
 struct histogram_axis_words {
   const char *order, *range, *bins;
 };
-#define AXIS_WORDS(prefix)                                                           \
-  {                                                                                  \
-    prefix "upper: %g is not above " prefix "lower, %g",                             \
-        prefix "upper: from %g to %g is further than a 64-bit float reaches",        \
-        prefix "bins: from %.17g to %.17g are not enough 64-bit floats for %u edges" \
+#define AXIS_WORDS(prefix)                                                                 \
+  {                                                                                        \
+    prefix "upper: %g is not above " prefix "lower, %g",                                   \
+        prefix "upper: the distance from %g to %g exceeds the range of 64-bit floats",     \
+        prefix "bins: there are not enough 64-bit floats from %.17g to %.17g for %u edges" \
   }
 
 static inline SL_UNUSED int axis_check(const struct sl_services *s, const struct histogram_axis_words *words,

@@ -1,4 +1,4 @@
-/* plugin.c: what the plugin generic offers. */
+/* plugin.c: the plugin generic. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(filter);
@@ -10,4 +10,4 @@ static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(filter), SL_ENT
                                                         SL_ENTRY(histogram_2d)};
 
 SL_PLUGIN("generic", "0.2.0",
-          "what needs no knowledge of a detector: event lists, fields of any collection, histograms");
+          "algorithms for any detector: event lists, filters on fields of any collection, histograms");

@@ -1,4 +1,4 @@
-/* files.c: see files.h. */
+/* files.c: reads and writes geometry files. */
 #define _POSIX_C_SOURCE 200809L
 #include "geometry/files.h"
 
@@ -54,7 +54,7 @@ static double value_of(uint32_t type, const void *values, size_t i) {
   return type == SL_TYPE_u16 ? ((const uint16_t *)values)[i] : ((const uint32_t *)values)[i];
 }
 
-/* The next bytes, into `to` or from it. */
+/* Reads or writes the next bytes. */
 static void transfer(struct geometry_file *f, void *to, size_t bytes, const char *what) {
   if (f->status < 0) return;
   if (f->output) {
@@ -67,7 +67,7 @@ static void transfer(struct geometry_file *f, void *to, size_t bytes, const char
   f->position += bytes;
 }
 
-/* Value number `i` of an array that begins at byte `at`. */
+/* Reports value `i` of an array that begins at byte `at`. */
 static void refuse_value(struct geometry_file *f, const struct geometry_field *field, size_t at, size_t i, double value,
                          const char *expected) {
   char number[32] = "", range[96];
@@ -85,7 +85,7 @@ static void refuse_value(struct geometry_file *f, const struct geometry_field *f
       at + size_of(field->type) * i, field->what, number, value, expected ? expected : range);
 }
 
-/* `values`, if any, have been read from byte `at` on. */
+/* Checks `values`, which were read from byte `at` on. */
 static void check_values(struct geometry_file *f, const struct geometry_field *field, const void *values, size_t at) {
   for (size_t i = 0; i < field->count && f->status == SL_OK; i++) {
     const double value = value_of(field->type, values, i);
@@ -185,7 +185,7 @@ int geometry_write(const struct geometry_layout *layout, const struct sl_service
 
 /* ------------------------------------------------------------------------------------------------------ files */
 
-/* The file is there. */
+/* Reads the open file. */
 static void read_bytes(struct geometry_file *f, int descriptor, size_t expected) {
   struct stat about;
   const size_t most = expected ? expected : (size_t)FILE_BYTES_MAX;
@@ -209,7 +209,7 @@ static void read_bytes(struct geometry_file *f, int descriptor, size_t expected)
   fclose(file);
 }
 
-/* The file's size; 0: it follows from what is in the file. */
+/* Size of the file, or 0 if it depends on its content. */
 static size_t bytes_of(const struct geometry_layout *layout) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < layout->field_count; i++) bytes += layout->fields[i].count * size_of(layout->fields[i].type);
@@ -223,7 +223,7 @@ static int read_file(const struct geometry_layout *layout, struct geometry_file 
     f->services->message(f->services->context, SL_ERROR, "path: longer than %zu characters", sizeof f->path - 1);
     return SL_EINVAL;
   }
-  const int descriptor = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not to wait for the writer of a pipe */
+  const int descriptor = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* avoids waiting for the writer of a pipe */
   if (descriptor < 0 && errno == ENOENT && layout->if_absent) {
     f->services->message(f->services->context, SL_NOTE, "%s: there is none; %s", f->path, layout->if_absent);
     return SL_OK;

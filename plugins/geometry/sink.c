@@ -1,4 +1,4 @@
-/* sink.c: see sink.h. */
+/* sink.c: writes a constant as geometry files. */
 #define _POSIX_C_SOURCE 200809L
 #include "geometry/sink.h"
 
@@ -55,7 +55,7 @@ int geometry_files_finish(void *sink, const struct sl_services *s, const struct 
   const struct geometry_files *m = (const struct geometry_files *)sink;
   char names[256] = "";
   if (!m->is_written) {
-    s->message(s->context, SL_ERROR, "there was no event, so that nothing was written to %s", m->path);
+    s->message(s->context, SL_ERROR, "there was no event, so nothing was written to %s", m->path);
     return SL_EINVAL;
   }
   for (uint32_t i = 0; i < m->count; i++) {

@@ -1,4 +1,4 @@
-/* statements.c: see statements.h. */
+/* statements.c: reads texts of statements. */
 #include "geometry/statements.h"
 
 #include <stdarg.h>
@@ -23,7 +23,7 @@ int statement_word(struct statement *s, char *word, size_t size) {
   for (; s->next < s->end && *s->next != ' ' && *s->next != '\t' && *s->next != '\r' && *s->next != '#'; s->next++)
     if (length + 1 < size) word[length++] = *s->next;
   word[length] = '\0';
-  if (length == 0) s->next = s->end; /* a comment, or nothing */
+  if (length == 0) s->next = s->end; /* a comment, or the end of the line */
   return length > 0;
 }
 
@@ -48,7 +48,7 @@ int statement_name(struct statement *s, const char *what, const char *const *nam
 
 /* ----------------------------------------------------------------------------------------------- numbers */
 
-/* Power of ten of an exponent that begins at `c`: 0 if it is none. */
+/* Reads the exponent at `c`; returns 0 if it is none. */
 static int exponent_of(const char *c, int *exponent) {
   const int is_negative = *c == '-';
   int digits = 0;
@@ -59,8 +59,8 @@ static int exponent_of(const char *c, int *exponent) {
   return *c == '\0' && digits > 0;
 }
 
-/* Returns 1 if the word is a number that a double has exactly or nearest to it: an integer below 10^15, over or times a
- * power of ten up to 10^22, both of which doubles have exactly. */
+/* Returns 1 if the word is a number that converts to the nearest double: an integer below 10^15, divided or multiplied
+ * by a power of ten up to 10^22 (both are exact in double). */
 static int number_of(const char *word, double *value) {
   const char *c = word + (*word == '-');
   double number = 0;
@@ -90,7 +90,7 @@ static int number_of(const char *word, double *value) {
 int statement_f64(struct statement *s, const char *what, double low, double high, double *value) {
   char word[STATEMENT_WORD_BYTES];
   if (!statement_word(s, word, sizeof word)) return statement_refuse(s, "%s is missing", what);
-  if (!number_of(word, value)) return statement_refuse(s, "%s is no number, or too long a one: %s", what, word);
+  if (!number_of(word, value)) return statement_refuse(s, "%s is not a number of at most 15 digits: %s", what, word);
   if (*value >= low && *value <= high) return 1;
   return statement_refuse(s, "%s is %s, expected %g to %g", what, word, low, high);
 }
@@ -106,14 +106,14 @@ int statement_i32(struct statement *s, const char *what, int32_t low, int32_t hi
   double number = 0;
   if (!statement_f64(s, what, low, high, &number)) return 0;
   *value = (int32_t)number;
-  return *value == number ? 1 : statement_refuse(s, "%s is no integer", what);
+  return *value == number ? 1 : statement_refuse(s, "%s is not an integer", what);
 }
 
 int statement_u32(struct statement *s, const char *what, uint32_t low, uint32_t high, uint32_t *value) {
   double number = 0;
   if (!statement_f64(s, what, low, high, &number)) return 0;
   *value = (uint32_t)number;
-  return *value == number ? 1 : statement_refuse(s, "%s is no integer", what);
+  return *value == number ? 1 : statement_refuse(s, "%s is not an integer", what);
 }
 
 /* -------------------------------------------------------------------------------------------- statements */
@@ -138,7 +138,7 @@ static int read_index(struct statement *s, const struct statement_kind *kind, ui
   return 1;
 }
 
-/* The keyword and the indices of a statement, as they stand in the text. */
+/* Keyword and indices of a statement, as in the text. */
 static const char *name_of(const struct statement_kind *kind, uint32_t index, char *name, size_t size) {
   uint32_t rest = indices_of(kind);
   snprintf(name, size, "%s", kind->keyword);
@@ -164,7 +164,7 @@ static int read_field(struct statement *s, const struct statement_field *f, char
   return statement_u32(s, what, (uint32_t)f->low, (uint32_t)f->high, (uint32_t *)value);
 }
 
-/* One line, whose keyword is read. `seen`: a bit for each index of each kind. */
+/* Reads the rest of a line after its keyword. `seen`: bit mask of the indices of each kind. */
 static int read_statement(struct statement *s, const struct statement_format *format, void *into, uint64_t *seen) {
   char word[STATEMENT_WORD_BYTES], name[4 * STATEMENT_WORD_BYTES];
   uint32_t k = 0, index = 0;
@@ -201,7 +201,7 @@ uint32_t statements_read(const struct statement_format *format, const char *text
     bytes = strlen(text);
   }
   memset(into, 0, format->size);
-  const size_t mark = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* byte order, of UTF-8 */
+  const size_t mark = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* UTF-8 byte order mark */
   for (const char *at = text + mark; at < text + bytes; at = s.end + 1) {
     const char *newline = (const char *)memchr(at, '\n', (size_t)(text + bytes - at));
     s.next = at;
@@ -215,7 +215,7 @@ uint32_t statements_read(const struct statement_format *format, const char *text
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-/* NULL with the reason, if there is no such regular file. To open a pipe would be to wait for its writer. */
+/* Opens a text; returns NULL and the reason if it is not a regular file. Opening a pipe would wait for its writer. */
 static FILE *open_text(const char *path, const char **reason) {
   struct stat about;
   const int is_there = stat(path, &about) == 0, is_other = is_there && !S_ISREG(about.st_mode);
@@ -230,9 +230,9 @@ int statements_text(const struct sl_services *s, const char *path, char **text, 
   *bytes = 0;
   *text = file ? (char *)malloc(BYTES_MAX) : NULL;
   if (*text) *bytes = fread(*text, 1, BYTES_MAX, file);
-  if (file && !*text) fault = "is not read: no memory";
+  if (file && !*text) fault = "cannot be read: out of memory";
   if (*text && ferror(file)) fault = "cannot be read";
-  if (*text && *bytes == BYTES_MAX) fault = "is no description: too long";
+  if (*text && *bytes == BYTES_MAX) fault = "is too long for a description";
   const int is_fine = *text && !ferror(file) && *bytes < BYTES_MAX;
   if (file) fclose(file);
   if (is_fine) return SL_OK;

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 128 << 10 }; /* small enough for dozens of columns, large enough to compress and to read fast */
+enum {
+  CHUNK_BYTES = 128 << 10
+}; /* small enough for dozens of columns, large enough for compression and fast
+      reading */
 
 static hid_t type_of(uint32_t type) {
   switch (type) {
@@ -51,7 +54,7 @@ static int change_attribute(hid_t object, const char *name, hid_t type, const vo
   return H5Aclose(attribute) < 0 || failed ? -1 : 0;
 }
 
-/* Of variable length, which h5py reads as str; one of fixed length would come as bytes. */
+/* Variable length, which h5py reads as str; fixed length would be read as bytes. */
 static hid_t text_type(void) {
   const hid_t type = H5Tcopy(H5T_C_S1);
   if (type < 0 || (H5Tset_size(type, H5T_VARIABLE) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)) return type;
@@ -83,7 +86,7 @@ int hdf5_change_u64(hid_t object, const char *name, uint64_t value) {
 
 /* ---------------------------------------------------------------------------------------------- data sets */
 
-/* Chunks, and a filter that pays for numbers: bytes of equal weight side by side, then deflate. */
+/* Chunks, and filters for numbers: shuffle, then deflate. */
 static hid_t creation_list(const struct column *c, unsigned compression) {
   const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
   const hsize_t chunk[2] = {c->chunk_rows, c->width};

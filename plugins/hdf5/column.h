@@ -1,8 +1,8 @@
 /* column.h: a data set that grows row by row.
  *
- * Rows are gathered in a buffer of one chunk. A full chunk is written at its place and the buffer is empty again; a
- * flush writes the rows of an unfinished chunk and keeps them, so that the chunk is written whole later. The library
- * therefore never reads a chunk back.
+ * Rows are collected in a buffer of one chunk. A full chunk is written and the buffer emptied; a flush writes the rows
+ * of an unfinished chunk and keeps them, so that the chunk is later written completely. The library never reads a
+ * chunk back.
  */
 #ifndef HDF5_COLUMN_H
 #define HDF5_COLUMN_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 struct column {
-  hid_t data_set, type; /* type: of the library's own, not closed */
-  uint32_t width;       /* values a row */
+  hid_t data_set, type; /* type: predefined by the library, not closed */
+  uint32_t width;       /* values per row */
   uint32_t row_bytes;
   uint64_t chunk_rows;
-  uint64_t first_row; /* of the buffer */
-  uint64_t used_rows; /* in the buffer */
+  uint64_t first_row; /* first row of the buffer */
+  uint64_t used_rows; /* rows in the buffer */
   unsigned char *buffer;
 };
 
@@ -27,19 +27,19 @@ struct column_description {
   uint32_t width;
 };
 
-/* Makes the data set in `group`. 0 or a negative number, then with column_close still to be called. */
+/* Makes the data set in `group`. Returns 0 or a negative number; column_close must be called in both cases. */
 int column_open(struct column *c, hid_t group, const struct column_description *d, unsigned compression);
-/* `rows` of them, contiguous. */
+/* Adds `rows` contiguous rows. */
 int column_add(struct column *c, const void *values, uint64_t rows);
-/* Puts all rows into the data set; the library may still hold them. */
+/* Writes all rows to the data set; the library may still cache them. */
 int column_write(struct column *c);
-/* Frees what it holds; rows not written are lost. A zeroed column is closed too. */
+/* Closes the column; rows that were not written are lost. A zeroed column may be closed. */
 void column_close(struct column *c);
 
-/* A text as attribute of a file, group or data set. */
+/* Creates a text attribute of a file, group or data set. */
 int hdf5_set_text(hid_t object, const char *name, const char *text);
 int hdf5_set_u64(hid_t object, const char *name, uint64_t value);
-/* Of attributes that are there. */
+/* Changes an existing text attribute. */
 int hdf5_change_text(hid_t object, const char *name, const char *text);
 int hdf5_change_u64(hid_t object, const char *name, uint64_t value);
 

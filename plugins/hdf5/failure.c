@@ -6,12 +6,12 @@
 #include <string.h>
 
 void hdf5_begin(void) {
-  (void)H5dont_atexit(); /* fails the second time */
+  (void)H5dont_atexit(); /* fails on the second call */
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-/* Called from the innermost error outwards. Where the system refused something, its word stands in the midst of
- * addresses and sizes. */
+/* Called for each error, from the innermost outwards. Extracts the message of the system from a text with addresses
+ * and sizes. */
 static herr_t note(unsigned n, const H5E_error2_t *error, void *context) {
   static const char before[] = "error message = '";
   struct hdf5_reason *reason = (struct hdf5_reason *)context;

@@ -1,11 +1,11 @@
-/* failure.h: errors of the HDF5 library as messages of ours. */
+/* failure.h: converts errors of the HDF5 library to messages. */
 #ifndef HDF5_FAILURE_H
 #define HDF5_FAILURE_H
 
-/* Before anything else. The library prints its errors unless it is told not to, and cleans up at the program's exit,
- * where it crashes if a file could not be closed (1.10): files are closed by who opened them. */
+/* Call before any other function. Disables the error printing of the library, and its cleanup at exit, which crashes
+ * if a file could not be closed (HDF5 1.10). */
 void hdf5_begin(void);
-/* Why the last call failed: the system's reason if there is one, else the innermost one that the library knows. */
+/* Reason of the last failure: that of the system if there is one, otherwise the innermost one of the library. */
 struct hdf5_reason {
   char text[256];
 };

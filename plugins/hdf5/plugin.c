@@ -1,4 +1,4 @@
-/* plugin.c: what the HDF5 plugin offers. */
+/* plugin.c: the plugin hdf5. */
 #include <sluice/plugin.h>
 
 #ifdef SL_TARGET_CPU /* host algorithms only */

@@ -1,25 +1,20 @@
-/* sink.c: hdf5.sink, writes the outputs of a graph to an HDF5 file: a group an output, a data set a field.
+/* sink.c: hdf5.sink, writes the outputs of a graph to an HDF5 file: one group per output, one data set per field.
  *
- *   /events           run, number and error of each event, in input order
- *   /OUTPUT           attributes collection, doc, items, digest
- *   /OUTPUT/FIELD     attributes per (event, item, subitem, or boundary), unit, doc; of a subitem's, group: the field
- *                     with the boundaries of the items
+ *   /events         run, number and error of each event, in input order
+ *   /OUTPUT         attributes collection, doc, items, digest
+ *   /OUTPUT/FIELD   attributes per (event, item, subitem or boundary), unit, doc; for subitems group: the field of
+ *   offsets
  *
- * Offsets are those of the whole file, in 64 bits, with one boundary more than there are events (or items). A list of
- * events is the data set `numbers`: rows of /events. Totals of the run (attribute per: entry) are written at the end. A
- * field of one value a slice is left out, since slices are no property of the data. What the run was stands in
- * attributes of the file: sluice_version, device, graph, graph_digest, plugins, and complete, which is 1 when all is
- * written, and 0 in a file that is still written, or whose run was stopped.
- *
- * All groups, data sets and attributes are made before the first event is written; then the file is in HDF5's mode for
- * one writer and many readers until it is closed, so that whatever was flushed can be read while the run goes on, and
- * after it was killed, also at its end. A flush puts out /events last: each event that it lists is whole.
+ * docs/results.md describes the file format. All groups, data sets and attributes are created before the first event;
+ * the file is then in single-writer multiple-reader mode until it is closed, so that flushed events can be read during
+ * the run and after a crash. A flush writes /events last, so that each listed event is complete.
  */
 #define _GNU_SOURCE
 #include "column.h"
 #include "failure.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,17 +24,17 @@
 #include <unistd.h>
 
 #define SL_ARGS sink_args
-#define SINK(M)                                                           \
-  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")           \
-  M(U32, compression, 1, 0, 9, "", "level of deflate; 0 stores as it is") \
-  M(U32, flush_events, 10000, 0, 4294967295.0, "",                        \
-    "flush the file after so many events, and every second; 0: every second only")
+#define SINK(M)                                                        \
+  M(FILE_OUT, path, "", "", "path of the file; empty: that of -o")     \
+  M(U32, compression, 1, 0, 9, "", "deflate level; 0: not compressed") \
+  M(U32, flush_events, 10000, 0, 4294967295.0, "",                     \
+    "number of events between flushes, in addition to one per second; 0: one per second only")
 SL_HOST_ARGUMENTS(sink, SINK);
 
 struct table {
   const struct sl_collection *collection;
   struct column *columns;    /* per field */
-  uint64_t items, *subitems; /* per field ITEM_OFFSETS */
+  uint64_t items, *subitems; /* per ITEM_OFFSETS field */
 };
 
 enum { EVENT_RUN, EVENT_NUMBER, EVENT_ERROR, EVENT_COLUMNS };
@@ -47,9 +42,9 @@ enum { EVENT_RUN, EVENT_NUMBER, EVENT_ERROR, EVENT_COLUMNS };
 struct sink {
   hid_t file;
   const struct sl_output_calls *to;
-  struct sl_output *output; /* its name, and its end */
+  struct sl_output *output; /* file name and completion */
   uint32_t is_open, has_failed, flush_events, table_count;
-  uint32_t selects; /* it does not see all events */
+  uint32_t selects; /* 1: the sink is on an event list */
   uint32_t is_begun;
   uint64_t events, unflushed_events;
   struct column event_columns[EVENT_COLUMNS];
@@ -60,7 +55,7 @@ struct sink {
 
 static int is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }
 
-/* What the rows of a field are, or NULL where it is left out. */
+/* Meaning of the rows of a field, or NULL for fields that are not written. */
 static const char *rows_of(const struct sl_collection *c, const struct sl_field *f) {
   if (is_event_list(c)) return strcmp(f->name, "numbers") == 0 ? "item" : NULL;
   switch (f->shape) {
@@ -80,13 +75,13 @@ static const char *rows_of(const struct sl_collection *c, const struct sl_field 
   }
 }
 
-/* The field ITEM_OFFSETS by which the subitems of a field are counted: the last one before it. */
+/* The ITEM_OFFSETS field of a subitem field: the last one before it. */
 static uint32_t group_of(const struct sl_collection *c, uint32_t field) {
   while (field > 0 && c->fields[field].shape != SL_SHAPE_CODE_ITEM_OFFSETS) field--;
   return field;
 }
 
-/* Row numbers of the whole file, and sums over the run, have 64 bits. */
+/* Row numbers of the file and sums over the run have 64 bits. */
 static uint32_t type_in_file(const struct sl_collection *c, const struct sl_field *f) {
   if (f->shape == SL_SHAPE_CODE_TOTAL) return f->type == SL_TYPE_i64 ? SL_TYPE_i64 : SL_TYPE_u64;
   const int counts_rows =
@@ -94,7 +89,7 @@ static uint32_t type_in_file(const struct sl_collection *c, const struct sl_fiel
   return counts_rows ? SL_TYPE_i64 : f->type;
 }
 
-/* Groups list their members in the order in which they were made. */
+/* Groups list their members in order of creation. */
 static hid_t create_group(hid_t file, const char *name) {
   const hid_t list = H5Pcreate(H5P_GROUP_CREATE);
   hid_t group = -1;
@@ -136,7 +131,7 @@ static int open_event_columns(struct sink *k, uint32_t compression) {
   static const struct column_description descriptions[EVENT_COLUMNS] = {
       [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 1},
       [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 1},
-      [EVENT_ERROR] = {"error", "", "0, or why the event has no items", SL_TYPE_u32, 1},
+      [EVENT_ERROR] = {"error", "", "0, or the reason why the event has no items", SL_TYPE_u32, 1},
   };
   const hid_t group = create_group(k->file, "events");
   int status = group < 0 ? -1 : 0;
@@ -162,7 +157,7 @@ static int describe_run(hid_t file, const struct sl_run *run) {
 
 static hid_t access_list(void) {
   const hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-  if (list >= 0) H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); /* for readers beside the writer */
+  if (list >= 0) H5Pset_libver_bounds(list, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); /* for concurrent readers */
 #if H5_VERSION_GE(1, 10, 7)
   if (list >= 0) H5Pset_file_locking(list, 0, 1); /* the runtime has locked it */
 #endif
@@ -172,14 +167,15 @@ static hid_t access_list(void) {
 static int check_outputs(const struct sl_services *s) {
   for (uint32_t o = 0; o < s->run->output_count; o++) {
     if (strcmp(s->run->outputs[o].name, "events") != 0) continue;
-    s->message(s->context, SL_ERROR, "the file has a group `events` of its own; give the output `events` another name");
+    s->message(s->context, SL_ERROR,
+               "the group `events` of the file is reserved; give the output `events` another name");
     return SL_EINVAL;
   }
   return SL_OK;
 }
 
-/* The file stays as it is, readable up to the last flush. What the library still holds, and writes when it closes the
- * file, goes nowhere: among it would be the size that the file should have had, without which no reader opens it. */
+/* Abandons the file, readable up to the last flush. Data cached by the library is discarded, including the file
+ * size, because a reader would refuse the file if the size did not match. */
 static void cut_off(const struct sink *k) {
   void *handle = NULL;
   const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -188,7 +184,7 @@ static void cut_off(const struct sink *k) {
   if (nowhere >= 0) close(nowhere);
 }
 
-/* Says what failed, and how many events are safe. */
+/* Reports the failed step and the number of events that were saved. */
 static int fail(struct sink *k, const char *step) {
   const struct hdf5_reason reason = hdf5_reason();
   k->has_failed = 1;
@@ -224,9 +220,9 @@ static int sink_open(void *state, const struct sl_services *s, const void *args_
   return failed ? fail(k, "prepare it") : SL_OK;
 }
 
-/* Once it is known whether the sink sees all events. Attributes whose values are known at the end only are made now,
- * since a file in that mode takes no new ones. The digest is that of the output, so that a file with some of the events
- * has none. */
+/* Called when it is known whether the sink is on an event list. Attributes with final values are created now,
+ * because single-writer mode allows no new ones. The digest is that of the whole output, so a file with a part of
+ * the events has none. */
 static int begin_events(struct sink *k, const struct sl_run *run, uint32_t selects) {
   k->selects = selects;
   k->is_begun = 1;
@@ -242,8 +238,7 @@ static int begin_events(struct sink *k, const struct sl_run *run, uint32_t selec
 
 /* ----------------------------------------------------------------------------------------------- writing */
 
-/* Rows of events, and those that they have of items, or of subitems: entries [first, first + count) of the field's
- * array. */
+/* Rows of events, with their items or subitems: entries [first, first + count) of the array of a field. */
 struct rows {
   uint32_t first, count;
 };
@@ -266,7 +261,7 @@ static struct rows subitems_in(const void *item_offsets, struct rows items) {
   return (struct rows){offsets[items.first], offsets[items.first + items.count] - offsets[items.first]};
 }
 
-/* values[i] + shift, a row each. */
+/* Adds rows with values[i] + shift. */
 static int add_shifted(struct column *column, const uint32_t *values, uint32_t count, uint64_t shift) {
   int status = 0;
   for (uint32_t i = 0; i < count && status == 0; i++) {
@@ -290,7 +285,7 @@ static int add_field(struct table *t, uint32_t f, const struct sl_output_view *v
     case SL_SHAPE_CODE_PER_SUBITEM:
       sub = subitems_in(view->fields[group_of(t->collection, f)], *r);
       return column_add(column, bytes + (size_t)sub.first * column->row_bytes, sub.count);
-    case SL_SHAPE_CODE_OFFSETS: /* the difference may wrap; the sum is right */
+    case SL_SHAPE_CODE_OFFSETS: /* the difference may wrap around; the sum is correct */
       return add_shifted(column, offsets + events.first + 1, events.count, t->items - r->first);
     case SL_SHAPE_CODE_ITEM_OFFSETS:
       sub = subitems_in(offsets, *r);
@@ -301,7 +296,7 @@ static int add_field(struct table *t, uint32_t f, const struct sl_output_view *v
   }
 }
 
-/* The rows of /events of the listed events, as far as the sink is to see them; both ascend. */
+/* Adds the rows of /events of the listed events that the sink receives; both lists ascend. */
 static int add_list(struct sink *k, struct table *t, const struct sl_output_view *view, const struct sl_batch *batch) {
   const uint32_t count = *(const uint32_t *)view->fields[0], *numbers = (const uint32_t *)view->fields[1];
   int status = 0;
@@ -325,7 +320,7 @@ static int add_rows(struct table *t, const struct sl_output_view *view, struct r
   return status;
 }
 
-/* Events that follow each other are added together. */
+/* Consecutive events are added together. */
 static int add_table(struct sink *k, struct table *t, const struct sl_output_view *view, const struct sl_batch *batch) {
   if (is_event_list(t->collection)) return add_list(k, t, view, batch);
   const uint32_t count = SL_BATCH_COUNT(batch);
@@ -353,7 +348,7 @@ static int flush_column(struct column *c) {
   return c->buffer && (column_write(c) < 0 || H5Dflush(c->data_set) < 0) ? -1 : 0;
 }
 
-/* Afterwards all events that were added are safe. */
+/* Writes all added events to the file. */
 static int flush(struct sink *k) {
   int status = 0;
   for (uint32_t o = 0; o < k->table_count; o++)
@@ -425,7 +420,7 @@ static int change_attributes(const struct sink *k, const struct table *t, const 
   return H5Gclose(group) < 0 ? -1 : status;
 }
 
-/* What is known at the end only; then the file is closed. */
+/* Writes the final values and closes the file. */
 static int complete_file(struct sink *k, const struct sl_run *run) {
   int status = k->is_begun ? 0 : begin_events(k, run, 0);
   for (uint32_t o = 0; o < run->output_count && status == 0; o++) status = add_totals(&k->tables[o], &run->outputs[o]);
@@ -444,13 +439,13 @@ static int sink_finish(void *state, const struct sl_services *s, const struct sl
   const char *place = k->to->place(k->output);
   report->text(report->context, "path", place);
   report->integer(report->context, "events", (int64_t)k->events);
-  report->line(report->context, "%" PRIu64 " events: %s", k->events, place);
+  report->line(report->context, "%" PRIu64 " %s: %s", k->events, sl_plural(k->events, "event", "events"), place);
   return SL_OK;
 }
 
 static void sink_close(void *state) {
   struct sink *k = (struct sink *)state;
-  if (k->is_open && k->is_begun && !k->has_failed) (void)flush(k); /* the run failed: what it made before is kept */
+  if (k->is_open && k->is_begun && !k->has_failed) (void)flush(k); /* the run failed: complete events are kept */
   (void)close_file(k);
   for (uint32_t o = 0; o < k->table_count; o++) {
     free(k->tables[o].columns);

@@ -259,7 +259,7 @@ static int feed_source_open(void *state, const struct sl_services *s, const void
 static void feed_source_close(void *state) {
   struct feed_source *m = (struct feed_source *)state;
   for (uint32_t i = 0; i < IO_BANK_TYPES; i++) m->packer.seen[i] |= (uint8_t)(m->types[i / 64] >> i % 64 & 1);
-  if (m->packer.ports) io_packer_tell_absent(&m->packer, m->services);
+  if (m->packer.ports) io_packer_report_absent(&m->packer, m->services);
   mep_events_close(&m->packets);
   io_packer_close(&m->packer);
   for (int i = 0; i < 2; i++) feed_window_close(&m->windows[i]);

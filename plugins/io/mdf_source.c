@@ -147,7 +147,7 @@ static int mdf_source_open(void *state, const struct sl_services *s, const void 
 
 static void mdf_source_close(void *state) {
   struct mdf_source *m = (struct mdf_source *)state;
-  io_packer_tell_absent(&m->packer, m->services);
+  io_packer_report_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   mdf_stream_close(&m->stream);
   free(m->known);

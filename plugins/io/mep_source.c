@@ -56,7 +56,7 @@ static int mep_source_open(void *state, const struct sl_services *s, const void 
 static void mep_source_close(void *state) {
   struct mep_source *m = (struct mep_source *)state;
   mep_events_close(&m->events);
-  io_packer_tell_absent(&m->packer, m->services);
+  io_packer_report_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   mdf_stream_close(&m->stream);
 }

@@ -1,6 +1,8 @@
 /* sink_records.c: see sink_records.h. */
 #include "sink_records.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,10 +116,14 @@ void sink_counts_report(const struct sink_counts *c, const struct sl_report *rep
   report->integer(report->context, "events", (int64_t)c->written);
   report->integer(report->context, "events_with_errors", (int64_t)c->with_errors);
   report->integer(report->context, "events_left_out", (int64_t)c->left_out);
-  report->line(report->context, "wrote %" PRIu64 " events, %" PRIu64 " bytes, to %s", c->written, bytes, path);
-  if (c->with_errors) report->line(report->context, "%" PRIu64 " of them are in error in this run", c->with_errors);
+  report->line(report->context, "wrote %" PRIu64 " %s, %" PRIu64 " bytes, to %s", c->written,
+               sl_plural(c->written, "event", "events"), bytes, path);
+  if (c->with_errors)
+    report->line(report->context, "%" PRIu64 " of them %s in error in this run", c->with_errors,
+                 sl_plural(c->with_errors, "is", "are"));
   if (c->left_out)
-    report->line(report->context, "%" PRIu64 " events had no banks to write and are not in the file", c->left_out);
+    report->line(report->context, "%" PRIu64 " %s no banks to write and %s not in the file", c->left_out,
+                 sl_plural(c->left_out, "event had", "events had"), sl_plural(c->left_out, "is", "are"));
   report_left_out(c, report);
 }
 

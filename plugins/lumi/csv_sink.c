@@ -10,6 +10,7 @@
 #include "lumi/made_banks.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -194,7 +195,8 @@ static void report_counter(const struct csv_sink *m, const struct sl_report *r, 
   r->number(r->context, "rms", rms);
   r->end_object(r->context);
   if (sums->count && column + FIRST_COLUMN >= LUMI_BXType && column + FIRST_COLUMN < LUMI_BASE)
-    r->line(r->context, "%-22s mean %10.3f  rms %9.3f  in %" PRIu64 " events", name, mean, rms, sums->count);
+    r->line(r->context, "%-22s mean %10.3f  rms %9.3f  in %" PRIu64 " %s", name, mean, rms, sums->count,
+            sl_plural(sums->count, "event", "events"));
 }
 
 /* The description is a constant, which there is only when a slice has come. */
@@ -214,8 +216,8 @@ static int csv_sink_finish(void *state, const struct sl_services *s, const struc
   r->text(r->context, "path", place);
   r->integer(r->context, "events", (int64_t)m->count);
   r->integer(r->context, "full", (int64_t)m->full_count);
-  r->line(r->context, "luminosity summaries of %" PRIu64 " events, %" PRIu64 " of them full%s%s", m->count,
-          m->full_count, *place ? ", in " : "", place);
+  r->line(r->context, "luminosity summaries of %" PRIu64 " %s, %" PRIu64 " of them full%s%s", m->count,
+          sl_plural(m->count, "event", "events"), m->full_count, *place ? ", in " : "", place);
   r->begin_array(r->context, "counters");
   for (uint32_t c = 0; c < COLUMNS; c++) report_counter(m, r, c);
   r->end_array(r->context);

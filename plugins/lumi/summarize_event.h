@@ -310,7 +310,7 @@ static SL_DEVICE void lumi_store(const struct summarize_args *in, uint32_t event
   if (value <= mask)
     atomicAnd(&words[schema->word[counter]], ~(mask << schema->bit[counter]) | value << schema->bit[counter]);
   else if (value != LUMI_UNFILLED)
-    sl_event_cut(&in->events, event, LUMI_DOES_NOT_FIT, counter);
+    sl_event_truncated(&in->events, event, LUMI_DOES_NOT_FIT, counter);
 }
 
 /* Makes the summary of an event and writes it as bank `item`; word_offsets[0] is the caller's. Every thread of the

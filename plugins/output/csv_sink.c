@@ -1,21 +1,21 @@
-/* csv_sink.c: output.csv_sink, writes one output of the graph as a table of comma-separated values.
+/* csv_sink.c: output.csv_sink, writes one output of the graph as comma-separated values.
  *
- * A row is an item of an event (a track, a vertex), an event where the output has no items, or an event of the list
- * where it is an event list. Columns are run, event, with items their index in the event, and the fields; a field of
- * several values has a column for each. Fields of an event stand in each of its rows; fields of items of items (hits of
- * tracks) are left out with a note, since a table has no place for them. Numbers are written so that they read back as
- * the same bits. Events with an error have no rows, and are counted.
+ * One row per item (a track, a vertex); per event if the output has no items; per listed event for an event list.
+ * Columns: run, event, with items their index in the event, then the fields; a field of several values has one column
+ * per value. Per-event fields are repeated in each row. Fields of subitems (hits of tracks) are left out with a note.
+ * Numbers are written so that they are read back as the same bits. Events with an error have no rows and are counted.
  */
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define SL_ARGS csv_sink_args
-#define CSV_SINK(M)                                             \
-  M(FILE_OUT, path, "", "", "file to write; empty: that of -o") \
-  M(STRING, output, "", "which output of the graph; may be left out where there is one")
+#define CSV_SINK(M)                                                \
+  M(FILE_OUT, path, "", "", "path of the file; empty: that of -o") \
+  M(STRING, output, "", "name of the output of the graph; empty: its only output")
 SL_HOST_ARGUMENTS(csv_sink, CSV_SINK);
 
 enum { CELL_BYTES = 64 };
@@ -40,7 +40,8 @@ static int choose_output(struct csv_sink *c, const struct sl_services *s, const 
       c->output = o;
       c->collection = run->outputs[o].collection;
       if (c->collection->fields[0].shape != SL_SHAPE_CODE_TOTAL) return SL_OK;
-      s->message(s->context, SL_ERROR, "output `%s` has totals of the run, no rows: see --json", run->outputs[o].name);
+      s->message(s->context, SL_ERROR, "output `%s` has totals of the run and no rows: use --json",
+                 run->outputs[o].name);
       return SL_EINVAL;
     }
     if (used < sizeof names)
@@ -49,7 +50,7 @@ static int choose_output(struct csv_sink *c, const struct sl_services *s, const 
   if (*name)
     s->message(s->context, SL_ERROR, "the graph has no output `%s`; it has %s", name, names);
   else
-    s->message(s->context, SL_ERROR, "a table holds one output; say which by the property `output`: %s", names);
+    s->message(s->context, SL_ERROR, "a table has one output; choose it with the property `output`: %s", names);
   return SL_EINVAL;
 }
 
@@ -64,7 +65,7 @@ static void note_left_out(const struct csv_sink *c, const struct sl_services *s)
     if (c->collection->fields[f].shape == SL_SHAPE_CODE_PER_SUBITEM)
       used +=
           (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", c->collection->fields[f].name);
-  if (used) s->message(s->context, SL_NOTE, "not in the table, since an item has several values of each: %s", names);
+  if (used) s->message(s->context, SL_NOTE, "fields of subitems are not in the table: %s", names);
 }
 
 static int write_text(struct csv_sink *c, const char *text) { return c->to->add(c->file, text, strlen(text)); }
@@ -122,7 +123,7 @@ static void format_value(char *cell, uint32_t type, const void *values, size_t a
   }
 }
 
-/* The cells of one row: item `item` of the slice, of event `e` of the batch. */
+/* Writes the cells of one row: item `item` of the slice, event `e` of the batch. */
 static int write_fields(struct csv_sink *c, const struct sl_output_view *view, uint32_t e, uint32_t item) {
   int status = SL_OK;
   for (uint32_t f = 0; f < c->collection->field_count && status == SL_OK; f++) {
@@ -167,11 +168,11 @@ static int write_event(struct csv_sink *c, const struct sl_output_view *view, co
   return status;
 }
 
-/* Rows of the listed events. An event that is not listed has none, and is whole when the one before it is. */
+/* Writes the rows of the listed events. Unlisted events have no rows; they are complete with the event before them. */
 static int write_list(struct csv_sink *c, const struct sl_output_view *view, const struct sl_batch *batch) {
   const uint32_t count = *(const uint32_t *)view->fields[0], *numbers = (const uint32_t *)view->fields[1];
   int status = SL_OK;
-  uint32_t at = 0, marked = 0; /* among the events that the sink is to see, which ascend like the list's */
+  uint32_t at = 0, marked = 0; /* index among the events that the sink receives, ascending like the list */
   for (uint32_t i = 0; i < count && status == SL_OK; i++) {
     while (at < SL_BATCH_COUNT(batch) && SL_BATCH_EVENT(batch, at) < numbers[i]) at++;
     if (at == SL_BATCH_COUNT(batch) || SL_BATCH_EVENT(batch, at) != numbers[i]) continue;
@@ -215,9 +216,11 @@ static int csv_sink_finish(void *state, const struct sl_services *s, const struc
   report->integer(report->context, "events", (int64_t)c->events);
   report->integer(report->context, "rows", (int64_t)c->rows);
   report->integer(report->context, "events_left_out", (int64_t)c->events_left_out);
-  report->line(report->context, "%" PRIu64 " rows of %" PRIu64 " events: %s", c->rows, c->events, place);
+  report->line(report->context, "%" PRIu64 " %s of %" PRIu64 " %s: %s", c->rows, sl_plural(c->rows, "row", "rows"),
+               c->events, sl_plural(c->events, "event", "events"), place);
   if (c->events_left_out)
-    report->line(report->context, "%" PRIu64 " events have an error, and no rows", c->events_left_out);
+    report->line(report->context, "%" PRIu64 " %s an error, and no rows", c->events_left_out,
+                 sl_plural(c->events_left_out, "event has", "events have"));
   return SL_OK;
 }
 

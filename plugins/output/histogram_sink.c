@@ -1,5 +1,5 @@
-/* histogram_sink.c: output.histogram_sink, writes the histograms of the graph when the run has ended: as JSON, as
- * comma-separated values, or as a picture.
+/* histogram_sink.c: output.histogram_sink, writes the histograms of the graph at the end of the run as JSON,
+ * comma-separated values or a picture.
  */
 #include "histograms.h"
 
@@ -9,12 +9,12 @@
 #include <strings.h>
 
 #define SL_ARGS histogram_sink_args
-#define HISTOGRAM_SINK(M)                                                                                     \
-  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                               \
-  M(STRING, output, "", "which output of the graph; empty: all that are histograms")                          \
-  M(ENUM, format, "by_name", "of the file; by_name: .json, .csv or .svg at its end, svg where there is none", \
-    "by_name json csv svg")                                                                                   \
-  M(BOOL, log_counts, 0, "pictures show counts on a logarithmic scale")
+#define HISTOGRAM_SINK(M)                                                                                \
+  M(FILE_OUT, path, "", "", "path of the file; empty: that of -o")                                       \
+  M(STRING, output, "", "name of the output of the graph; empty: all histograms")                        \
+  M(ENUM, format, "by_name", "file format; by_name: by the suffix .json, .csv or .svg, svg without one", \
+    "by_name json csv svg")                                                                              \
+  M(BOOL, log_counts, 0, "logarithmic scale of counts in pictures")
 SL_HOST_ARGUMENTS(histogram_sink, HISTOGRAM_SINK);
 
 enum { BY_NAME, JSON, CSV, SVG, FORMATS };
@@ -23,14 +23,14 @@ struct histogram_sink {
   const struct sl_output_calls *to;
   struct sl_output *file;
   const struct sl_run *run;
-  uint32_t *outputs; /* their indices in the run */
+  uint32_t *outputs; /* indices of the outputs in the run */
   uint32_t count, format;
   struct histogram_style style;
 };
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-/* Adds the outputs that are wanted and are histograms. */
+/* Adds the requested outputs that are histograms. */
 static int choose_outputs(struct histogram_sink *k, const struct sl_services *s, const char *name) {
   uint32_t found = 0;
   k->outputs = (uint32_t *)malloc((k->run->output_count + 1) * sizeof *k->outputs);
@@ -48,11 +48,12 @@ static int choose_outputs(struct histogram_sink *k, const struct sl_services *s,
   }
   if (k->count > 0) return SL_OK;
   if (*name && found)
-    s->message(s->context, SL_ERROR, "output: `%s` is no histogram, as generic.histogram makes them", name);
+    s->message(s->context, SL_ERROR, "output: `%s` is not a histogram of generic.histogram or generic.histogram_2d",
+               name);
   else if (*name)
     s->message(s->context, SL_ERROR, "output: the graph has no output `%s`", name);
   else
-    s->message(s->context, SL_ERROR, "none of the graph's outputs is a histogram, as generic.histogram makes them");
+    s->message(s->context, SL_ERROR, "the graph has no output of generic.histogram or generic.histogram_2d");
   return SL_EINVAL;
 }
 
@@ -64,7 +65,7 @@ static int choose_format(struct histogram_sink *k, const struct sl_services *s, 
   for (uint32_t f = JSON; f < FORMATS && wanted == BY_NAME && end; f++)
     if (strcasecmp(end, ends[f]) == 0) k->format = f;
   if (k->format != BY_NAME) return SL_OK;
-  s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; say by `format` what to write",
+  s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; choose the form with `format`",
              path);
   return SL_EINVAL;
 }
@@ -83,7 +84,7 @@ static int histogram_sink_open(void *state, const struct sl_services *s, const v
 
 /* ------------------------------------------------------------------------------------------------- writing */
 
-/* The runtime sums the counts. */
+/* The runtime sums the counts over slices. */
 static int histogram_sink_consume(void *state, const struct sl_services *s, const void *args,
                                   const struct sl_batch *batch) {
   (void)state, (void)s, (void)args, (void)batch;
@@ -102,7 +103,7 @@ static void report_axis(const struct sl_report *r, const char *name, const struc
   r->end_object(r->context);
 }
 
-/* " mm", or nothing. */
+/* The unit with a blank before it, or nothing. */
 #define SPACED(unit) *(unit) ? " " : "", unit
 
 static void report_line(const struct sl_report *r, const struct histogram *h, const struct histogram_sums *sums) {

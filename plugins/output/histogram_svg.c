@@ -1,8 +1,8 @@
-/* histogram_svg.c: histograms as a picture: a page of panels, in the order of the graph's outputs.
+/* histogram_svg.c: histograms as a picture: a page of panels in the order of the graph outputs.
  *
- * One axis: counts as steps, from zero upwards. Two: a cell a bin, coloured by its count; a bin without any is white.
- * A line under the title has the statistics. Lengths are in pixels, written to a tenth. A file's size goes by the
- * steps in counts: neighbours of one height, or one colour, are one stroke.
+ * One axis: counts as steps from zero. Two: one cell per bin, coloured by its count, white without counts. A line
+ * below the title has the statistics. Lengths are in pixels, with one decimal. Neighbouring bins of equal height or
+ * colour are drawn as one path, which limits the file size.
  */
 #include "histograms.h"
 
@@ -14,17 +14,17 @@
 #include <string.h>
 
 enum {
-  WIDTH = 640, /* of a panel with all around it */
+  WIDTH = 640, /* size of a panel with its surroundings */
   HEIGHT = 480,
   LEFT = 88,
   TOP = 76,
   BOTTOM = 64,
   RIGHT_1D = 28,
   RIGHT_2D = 104,
-  BAR = 16, /* width of the scale of colours, which is BAR_GAP to the right of the panel */
+  BAR = 16, /* width of the colour scale, BAR_GAP to the right of the panel */
   BAR_GAP = 18,
   TICK = 5,
-  TICKS_MAX = 40, /* of an axis: neighbours of a range as fine as floats are not told apart */
+  TICKS_MAX = 40, /* maximum number of ticks, for ranges close to the resolution of floats */
   COLOURS = 48
 };
 
@@ -32,8 +32,8 @@ struct box {
   double left, top, width, height;
 };
 
-/* What an axis shows, in its own unit: `low` at the left or the bottom. With a logarithm, low and high are powers of
- * ten, and so are `low`, `high` here. */
+/* Range of an axis in its unit: `low` at the left or the bottom. On a logarithmic scale `low` and `high` are
+ * exponents of ten. */
 struct range {
   double low, high;
 };
@@ -69,7 +69,7 @@ static void put_decimals(struct histogram_file *f, double value, int decimals) {
   histogram_put(f, "%s%s", *text == '-' ? "\xe2\x88\x92" : "", *text == '-' ? text + 1 : text);
 }
 
-/* "12 345 678", in groups of three. */
+/* Writes a count as "12 345 678". */
 static void put_count(struct histogram_file *f, uint64_t count) {
   uint64_t group = 1;
   while (count / group >= 1000) group *= 1000;
@@ -79,13 +79,13 @@ static void put_count(struct histogram_file *f, uint64_t count) {
 
 /* ------------------------------------------------------------------------------------------------- ticks */
 
-/* Numbers at multiples of `step`, with so many decimals, of what the axis shows divided by 10^power. */
+/* Ticks at multiples of `step`, with this number of decimals, after division by 10^power. */
 struct ticks {
   double step;
   int decimals, power;
 };
 
-/* A step of 1, 2 or 5 times a power of ten, such that there are about `wanted` of them; not below `least`. */
+/* Chooses a step of 1, 2 or 5 times a power of ten, at least `least`, for about `wanted` ticks. */
 static struct ticks choose_ticks(struct range r, double wanted, double least) {
   const double most = fmax(fabs(r.low), fabs(r.high));
   struct ticks t = {0};
@@ -99,7 +99,7 @@ static struct ticks choose_ticks(struct range r, double wanted, double least) {
   return t;
 }
 
-/* " x 10^3", if the numbers of an axis are so divided. */
+/* Writes " x 10^3" if the numbers of an axis are divided. */
 static void put_power(struct histogram_file *f, int power) {
   static const char *const digits[] = {"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
                                        "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
@@ -135,7 +135,7 @@ static void put_x_tick(struct histogram_file *f, const struct box *box, double p
   begin_text(f, "middle", x, y + TICK + 15);
 }
 
-/* At the left of the box, or, of the scale of colours, at its right. */
+/* Writes a tick label left of the box, or right of the colour scale. */
 static void put_y_tick(struct histogram_file *f, const struct box *box, double place, int at_right) {
   const double x = at_right ? box->left + box->width : box->left, y = box->top + (1 - place) * box->height;
   const double outwards = at_right ? 1 : -1;
@@ -145,7 +145,7 @@ static void put_y_tick(struct histogram_file *f, const struct box *box, double p
 
 enum side { BELOW, AT_LEFT, AT_RIGHT };
 
-/* `least`: the smallest step. Returns the power of ten by which the numbers are divided. */
+/* Draws ticks; `least`: the smallest step. Returns the power of ten by which the numbers are divided. */
 static int put_ticks(struct histogram_file *f, const struct box *box, struct range r, enum side side, double least) {
   const struct ticks t = choose_ticks(r, side == BELOW ? box->width / 90 : box->height / 60, least);
   const double margin = t.step * 1e-6;
@@ -162,7 +162,7 @@ static int put_ticks(struct histogram_file *f, const struct box *box, struct ran
   return t.power;
 }
 
-/* Nine from a power of ten to the next, without numbers. */
+/* Draws nine unlabelled ticks per power of ten. */
 static void put_small_ticks(struct histogram_file *f, const struct box *box, struct range r, int at_right) {
   const double x = at_right ? box->left + box->width : box->left, outwards = at_right ? 1 : -1;
   for (int k = (int)floor(r.low); k <= r.high; k++)
@@ -172,7 +172,7 @@ static void put_small_ticks(struct histogram_file *f, const struct box *box, str
     }
 }
 
-/* Of counts as powers of ten; those with one that is whole. */
+/* Draws ticks of counts at powers of ten; labels at whole exponents. */
 static void put_log_ticks(struct histogram_file *f, const struct box *box, struct range r, int at_right) {
   for (int k = (int)ceil(r.low); k <= r.high; k++) {
     put_y_tick(f, box, place_of(r, k), at_right);
@@ -198,7 +198,7 @@ static uint64_t largest_count(const struct histogram *h) {
   return largest;
 }
 
-/* What an axis of counts shows: from 0, or with a logarithm from half a count, so that one is seen. */
+/* Range of an axis of counts: from 0, or from half a count on a logarithmic scale, so that one count is visible. */
 static struct range count_range(uint64_t largest, const struct histogram_style *style, double headroom) {
   const double most = largest > 0 ? (double)largest : 1;
   if (style->log_counts) return (struct range){log10(0.5), log10(fmax(most, 1.5)) + (headroom - 1)};
@@ -212,7 +212,7 @@ static double count_place(struct range r, const struct histogram_style *style, u
 
 /* ------------------------------------------------------------------------------------------------ one axis */
 
-/* The outline of the counts, down to zero at both ends. */
+/* Draws the outline of the counts, down to zero at both ends. */
 static void put_steps(struct histogram_file *f, const struct histogram *h, const struct box *box, struct range counts,
                       const struct histogram_style *style) {
   const double bottom = box->top + box->height;
@@ -238,7 +238,7 @@ static void put_steps(struct histogram_file *f, const struct histogram *h, const
   histogram_put_plain(f, "Z'/>\n");
 }
 
-/* Lines at the ticks of counts, which begin with 0. */
+/* Draws lines at the ticks of counts, beginning with 0. */
 static void put_grid(struct histogram_file *f, const struct box *box, struct range r) {
   const struct ticks t = choose_ticks(r, box->height / 60, 1);
   for (int i = 1; i < TICKS_MAX && i * t.step < r.high; i++) {
@@ -249,7 +249,7 @@ static void put_grid(struct histogram_file *f, const struct box *box, struct ran
 
 /* ----------------------------------------------------------------------------------------------- two axes */
 
-/* From pale yellow to dark violet through blue: told apart with any colour vision, and in grey. */
+/* Colours from pale yellow through blue to dark violet, distinct for colour-blind readers and in grey. */
 static void put_colour(struct histogram_file *f, uint32_t colour) {
   static const double stops[][3] = {{240, 244, 196}, {183, 223, 187}, {99, 191, 192}, {42, 146, 190},
                                     {38, 96, 164},   {48, 52, 128},   {38, 18, 78}};
@@ -262,7 +262,7 @@ static void put_colour(struct histogram_file *f, uint32_t colour) {
 }
 
 static uint32_t colour_of(struct range counts, const struct histogram_style *style, uint64_t count) {
-  if (count == 0) return COLOURS; /* none */
+  if (count == 0) return COLOURS; /* no count */
   const double place = count_place(counts, style, count) * COLOURS;
   return place >= COLOURS ? COLOURS - 1 : (uint32_t)place;
 }
@@ -281,7 +281,7 @@ static void put_cells_of(struct histogram_file *f, double left, double top, doub
   histogram_put_plain(f, "Z");
 }
 
-/* The cells of one row that have this colour, each run of neighbours as one. */
+/* Draws the cells of one row with this colour; adjacent cells as one path. */
 static void put_row_cells(struct histogram_file *f, const struct histogram *h, const struct box *box,
                           struct range counts, const struct histogram_style *style, uint32_t colour, uint32_t row) {
   const double cell = box->width / h->x.bins, height = box->height / h->y.bins;
@@ -359,7 +359,7 @@ static void put_title(struct histogram_file *f, const struct histogram *h, doubl
   histogram_put_plain(f, "</text>\n");
 }
 
-/* With so many digits. */
+/* Writes a value with this number of digits. */
 static void put_value(struct histogram_file *f, double value, int digits) {
   char text[32];
   snprintf(text, sizeof text, "%.*g", digits, value);
@@ -380,7 +380,7 @@ static void put_one_value(struct histogram_file *f, const char *name, double val
   put_unit(f, axis->unit);
 }
 
-/* "mean (1.2, 3.4) mm" */
+/* Writes a pair: "mean (1.2, 3.4) mm". */
 static void put_pair(struct histogram_file *f, const char *name, double x, double y, const struct histogram *h) {
   const int have_one_unit = strcmp(h->x.unit, h->y.unit) == 0;
   histogram_put(f, " \xc2\xb7 %s (", name);
@@ -426,7 +426,7 @@ static void put_y_label(struct histogram_file *f, const struct box *box, double 
   histogram_put_plain(f, ") rotate(-90)'>");
 }
 
-/* Counts upwards, or the second axis, and its label. */
+/* Draws the vertical axis (counts, or y) and its label. */
 static void put_upward(struct histogram_file *f, const struct histogram *h, const struct histogram_style *style,
                        const struct box *box, struct range counts, double left) {
   const struct range values = {h->y.lower, h->y.upper};

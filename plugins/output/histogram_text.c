@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- JSON */
 
-/* In quotes. */
+/* Writes a text in quotes. */
 static void put_string(struct histogram_file *f, const char *text) {
   char written[SL_TEXT_BYTES];
   histogram_put_plain(f, "\"");
@@ -19,7 +19,7 @@ static void put_string(struct histogram_file *f, const char *text) {
   histogram_put_plain(f, "\"");
 }
 
-/* null where it is too large for a float: the spread over a range as wide as floats reach. */
+/* Writes a number, null if it is too large for a float (the spread over the widest ranges). */
 static void put_key_number(struct histogram_file *f, const char *key, double value) {
   histogram_put(f, ", \"%s\": ", key);
   if (isfinite(value))
@@ -46,7 +46,7 @@ static void put_axis(struct histogram_file *f, const struct histogram_axis *axis
   histogram_put_plain(f, "}");
 }
 
-/* The bins of x, for one entry of y. */
+/* Writes the bins of x for one entry of y. */
 static void put_row(struct histogram_file *f, const struct histogram *h, uint32_t y_entry) {
   histogram_put_plain(f, "[");
   for (uint32_t i = 1; i <= h->x.bins; i++)
@@ -107,8 +107,8 @@ static void put_edge(struct histogram_file *f, double edge) {
   histogram_put_plain(f, isnan(edge) ? "nan" : edge < 0 ? "-inf" : "inf");
 }
 
-/* ",LOWER,UPPER": from minus infinity below, to infinity above, and not a number where values are not finite; empty
- * cells of an axis that is not there. */
+/* Writes ",LOWER,UPPER": from -inf below the bins, to inf above, nan for values that are not finite; empty cells for
+ * an absent axis. */
 static void put_edges(struct histogram_file *f, const struct histogram_axis *axis, uint32_t entry) {
   const int is_finite = axis->bins == 0 || entry != GENERIC_NOT_FINITE(axis->bins);
   if (axis->bins == 0) {

@@ -17,7 +17,7 @@ static const struct sl_run_setting *find_setting(const struct sl_run_output *o, 
   return NULL;
 }
 
-/* `field`: the property that says whose values are counted; `prefix`: of the names of the others. */
+/* Reads an axis. `field`: the property that names the field; `prefix`: of the names of the other properties. */
 static int read_axis(const struct sl_run_output *o, const char *field, const char *prefix,
                      struct histogram_axis *axis) {
   const struct sl_run_setting *of = find_setting(o, "", field), *bins = find_setting(o, prefix, "bins");
@@ -42,7 +42,7 @@ int histogram_of(const struct sl_services *s, const struct sl_run_output *output
   const int is_known = is_1d ? read_axis(output, "of", "", &h->x)
                              : read_axis(output, "x", "x_", &h->x) && read_axis(output, "y", "y_", &h->y);
   if (is_known) return 1;
-  s->message(s->context, SL_ERROR, "output `%s`: the properties of %s do not say what the axes of its histogram are",
+  s->message(s->context, SL_ERROR, "output `%s`: the properties of %s do not describe the axes of its histogram",
              output->name, output->algorithm);
   return SL_EINVAL;
 }
@@ -77,7 +77,7 @@ static void count_beside(const struct histogram_axis *axis, uint32_t entry, uint
   if (entry == GENERIC_NOT_FINITE(axis->bins)) sums->not_finite += count;
 }
 
-/* How far what is in bins lies from the means, squared, and in one direction times the other. */
+/* Sums of squared deviations from the means, and of their products. */
 struct squares {
   double x, y, product;
 };
@@ -89,7 +89,7 @@ static void add_to_sums(const struct histogram *h, uint32_t x, uint32_t y, struc
   count_beside(&h->y, y, count, &sums->y);
   if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) return;
   sums->in_bins += count;
-  sums->x.mean += (double)count * middle_of(&h->x, x); /* a sum so far */
+  sums->x.mean += (double)count * middle_of(&h->x, x); /* sum so far */
   sums->y.mean += (double)count * middle_of(&h->y, y);
 }
 

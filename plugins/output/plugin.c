@@ -1,4 +1,4 @@
-/* plugin.c: what the output plugin offers. */
+/* plugin.c: the plugin output. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(csv_sink);
@@ -9,7 +9,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(histogram_sink),
 };
 
-/* Before version 0.2.0. */
+/* Names before version 0.2.0. */
 static const struct sl_former_name former_names[] = {
     {"io.csv_sink", "csv_sink"},
     {"io.histogram_sink", "histogram_sink"},

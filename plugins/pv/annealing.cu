@@ -1,32 +1,34 @@
 /* pv.annealing: primary vertices by deterministic annealing in z (README.md, "Annealing").
- *   1. Select tracks from near the beam line with a small error in z; each gets a weight and a prior.
- *   2. Cut the event into parts where no track upstream reaches, within some errors, as far as one downstream.
- *   3. Divide parts of many tracks into windows where tracks are sparse: cost grows with a power of the tracks.
- *   4. Anneal each part (annealing_schedule.h): its prototypes are seeds.
- *   5. Gather the seeds of all parts and fit (fit.h); an event of more seeds than vertices is refused.
- * Parallelism: a block an event; large parts are the whole block's, then each warp takes the next part that is free.
- * Determinism: a part's seeds have a place of their own, whichever warp finds them.
- * Cost per event (250 tracks, 30 parts, 6 with enough tracks): reads 28 bytes a track, 12 with each update of a part.
+ *   1. Select tracks near the beam line with a small error in z; assign a weight and a prior to each.
+ *   2. Cut the event into parts at gaps in z between tracks that are larger than their errors times `gap`.
+ *   3. Divide parts of many tracks into windows where tracks are sparse: cost grows with a power of the number of
+ *      tracks.
+ *   4. Anneal each part (annealing_schedule.h): the final prototypes are seeds.
+ *   5. Gather the seeds of all parts and fit (fit.h); an event with more seeds than PV_MAX_VERTICES is refused.
+ * Parallelism: one block per event; the whole block anneals large parts, then each warp takes the next free part.
+ * Determinism: each part stores its seeds at its own index, so it does not matter which warp anneals it.
+ * Cost per event (250 tracks, 30 parts, 6 with enough tracks): reads 28 bytes per track, 12 per update of a part.
  * Plain version: tests/pv/annealing_reference.h.
  */
 #include "annealing_schedule.h"
 #include "fit.h"
 #include "prepare.h"
 
-/* Tracks that are less likely to come from the beam line are left out. */
+/* Tracks with a smaller prior are not selected. */
 #define ANNEALING_LEAST_PRIOR 1e-4f
 
-/* Tracks of a part that a warp anneals alone while others do as much; a block takes larger ones as one. */
+/* Largest number of tracks of a part that one warp anneals; the whole block anneals larger parts. */
 #if !defined(ANNEALING_MOST_ALONE)
 #define ANNEALING_MOST_ALONE 40u
 #endif
 
-/* Tracks of a part that is not divided, at most, and of a window, at least. */
+/* Largest number of tracks of an undivided part, and least number of tracks of a window. */
 enum { ANNEALING_WHOLE = 384, ANNEALING_WINDOW = 128 };
 
 enum { ANNEALING_FULL = 1 };
 static const struct sl_event_error annealing_errors[] = {
-    {ANNEALING_FULL, 0, "a part of the event wants more than 32 prototypes of vertices, and some did not split"}};
+    {ANNEALING_FULL, 0,
+     "a part of the event needs more than 32 prototypes of vertices, so some prototypes did not split"}};
 
 struct annealing_track {
   float z, weight, prior; /* weight 0: not selected */
@@ -48,24 +50,25 @@ static SL_DEVICE struct annealing_track annealing_track_of(const struct annealin
   return track;
 }
 
-/* Bits that ascend with the value. */
+/* Bits of a float as an integer that sorts like the float. */
 static SL_DEVICE uint32_t annealing_ordered(float value) {
   const uint32_t bits = sl_bits_from_f32(value);
   return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-/* Keeps an event's selected tracks, with how far any before each reaches downstream; returns their number. */
+/* Stores the selected tracks of an event, each with the downstream limit of all earlier tracks; returns their number.
+ */
 static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const struct pv_tracks *t, uint32_t first) {
   uint32_t selected = 0, reach = 0;
   SL_FOR_BLOCK (i, t->count) {
     struct annealing_track track = {0.0f, 0.0f, 0.0f};
     if (i < t->count) track = annealing_track_of(a, t, i);
-    const uint32_t wanted = track.weight > 0.0f ? 1u : 0u;
-    const uint32_t place = first + sl_block_append(wanted, &selected);
-    const float end = wanted ? track.z + a->gap * sl_sqrtf(1.0f / track.weight) : 0.0f;
+    const uint32_t is_selected = track.weight > 0.0f ? 1u : 0u;
+    const uint32_t place = first + sl_block_append(is_selected, &selected);
+    const float end = is_selected ? track.z + a->gap * sl_sqrtf(1.0f / track.weight) : 0.0f;
     uint32_t farthest;
-    const uint32_t before = sl_block_exclusive_max_u32(wanted ? annealing_ordered(end) : 0u, &farthest);
-    if (wanted) {
+    const uint32_t before = sl_block_exclusive_max_u32(is_selected ? annealing_ordered(end) : 0u, &farthest);
+    if (is_selected) {
       a->selected_z[place] = track.z;
       a->selected_weight[place] = track.weight;
       a->selected_prior[place] = track.prior;
@@ -77,9 +80,10 @@ static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const
   return selected;
 }
 
-/* Lists the first tracks of what gaps cut, by descending z; returns its number. */
+/* Lists the first tracks of the parts between gaps, by descending z; returns the number of parts. */
 static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t first, uint32_t selected) {
-  uint32_t cuts = 0, reach = 0; /* upstream, of all tracks from some on: complements, so that the least is largest */
+  uint32_t cuts = 0,
+           reach = 0; /* upstream limit of all later tracks, as complement, so that the minimum becomes a maximum */
   SL_FOR_BLOCK (i, selected) {
     const uint32_t from_first = selected - 1 - i, track = first + from_first;
     const uint32_t inside = i < selected ? 1u : 0u;
@@ -98,9 +102,9 @@ static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t
   return cuts;
 }
 
-/* The last window of a part of tracks begin, ..., end - 1: its first track, which is `begin` if the part is not
- * divided. A window is no shorter than the worst track reaches to both sides, so that no vertex is divided because it
- * has many tracks; it begins where, of half as many places, eight tracks are farthest apart. */
+/* First track of the last window of tracks begin, ..., end - 1; `begin` if they are not divided. A window is at least
+ * as long as twice the reach of the worst track, so that a vertex of many tracks is not divided; within half as many
+ * tracks again, it begins where eight tracks are farthest apart. */
 static SL_DEVICE uint32_t annealing_last_window(const struct annealing_args *a, const float *z, uint32_t begin,
                                                 uint32_t end) {
   const float error = z[end - 1] < a->fixed_target_z ? a->max_z_error_fixed_target : a->max_z_error;
@@ -132,7 +136,7 @@ static SL_DEVICE uint32_t annealing_windows(const struct annealing_args *a, cons
   return windows;
 }
 
-/* Lists what is annealed, the windows of what was cut, by descending z; returns the number of parts. */
+/* Lists the parts to anneal, the windows of all cuts, by descending z; returns their number. */
 static SL_DEVICE uint32_t annealing_divide(const struct annealing_args *a, uint32_t first, uint32_t selected,
                                            uint32_t cuts) {
   const float *z = a->selected_z + first;
@@ -150,14 +154,15 @@ static SL_DEVICE uint32_t annealing_divide(const struct annealing_args *a, uint3
   return parts;
 }
 
-/* Tracks of part `number` by descending z, of an event whose tracks begin at `first`. */
+/* Number of tracks of part `number`, counted by descending z; `first`: first track of the event. */
 static SL_DEVICE uint32_t annealing_part_tracks(const struct annealing_args *a, uint32_t first, uint32_t selected,
                                                 uint32_t number) {
   const uint32_t *listed = a->part_first + first + number;
   return (number > 0 ? *(listed - 1) : selected) - listed[0];
 }
 
-/* Anneals it, with a team. On a cpu it spoils some tracks of the part before, which is done, or of the next event. */
+/* Anneals a part with a team. On a CPU it may overwrite tracks of the previous part, which is complete, or of the next
+ * event. */
 static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t event, uint32_t selected,
                                      uint32_t number) {
   const struct annealing_args *a = team->a;
@@ -169,12 +174,12 @@ static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t
   t.prior = a->selected_prior + begin;
   t.highest = a->highest_exponent + begin;
   t.scale = a->partition_scale + begin;
-  t.near = a->selected_reach + begin; /* which is free now */
+  t.near = a->selected_reach + begin; /* free after annealing_cut */
   t.tracks = annealing_part_tracks(a, first, selected, number);
   const uint32_t seeds = annealing_solve(&t, a->found_z + begin, NULL);
   if (sl_team_thread(&t.team) != 0) return;
   a->part_seeds[first + number] = seeds;
-  if (t.is_full) sl_event_cut(&a->events, event, ANNEALING_FULL, t.tracks);
+  if (t.is_full) sl_event_truncated(&a->events, event, ANNEALING_FULL, t.tracks);
 }
 
 struct annealing_shared {
@@ -183,7 +188,7 @@ struct annealing_shared {
   uint32_t next, taken[ANNEALING_WARPS];
 };
 
-/* The whole block is one team, with all the memory there is. */
+/* The whole block as a team, with all shared memory. */
 static SL_DEVICE struct annealing_part annealing_block(const struct annealing_args *a, struct annealing_shared *s) {
   struct annealing_part team;
   memset(&team, 0, sizeof team);
@@ -195,7 +200,7 @@ static SL_DEVICE struct annealing_part annealing_block(const struct annealing_ar
   return team;
 }
 
-/* Each of its warps is one. */
+/* Turns each warp of the block into a team. */
 static SL_DEVICE void annealing_disband(struct annealing_part *team, struct annealing_shared *s) {
   const uint32_t warp = sl_warp_index();
   team->team = sl_team_of_warp();
@@ -204,7 +209,7 @@ static SL_DEVICE void annealing_disband(struct annealing_part *team, struct anne
   team->most_stored = ANNEALING_STORED;
 }
 
-/* The next part for a warp. */
+/* Takes the next part for a warp. */
 static SL_DEVICE uint32_t annealing_take(struct annealing_shared *s) {
   const uint32_t warp = sl_warp_index();
   if (sl_warp_lane() == 0) s->taken[warp] = atomicAdd(&s->next, 1u);
@@ -214,8 +219,8 @@ static SL_DEVICE uint32_t annealing_take(struct annealing_shared *s) {
   return number;
 }
 
-/* Large parts are the whole block's, one after the other; then the others are dealt out to its warps. One loop for
- * both, since a GPU should have one copy of what is in it. */
+/* Anneals all parts: first the whole block takes the large parts, one after the other, then each warp takes small
+ * parts. One loop for both, so that a GPU has one copy of its body. */
 static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t event, uint32_t selected,
                                       uint32_t parts) {
   const uint32_t first = a->beamline_states.offsets[event];
@@ -226,7 +231,7 @@ static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t e
   if (threadIdx.x == 0) shared.next = 0;
   for (;;) {
     if (!is_alone && number == parts) {
-      __syncthreads(); /* all have finished the last of the large parts */
+      __syncthreads(); /* all warps have finished the last large part */
       if (sl_warp_index() >= ANNEALING_WARPS) break;
       annealing_disband(&team, &shared);
       is_alone = 1;
@@ -240,7 +245,7 @@ static SL_DEVICE void annealing_parts(const struct annealing_args *a, uint32_t e
   __syncthreads();
 }
 
-/* Puts the seeds of all parts in one list, if they are no more than there may be vertices. */
+/* Gathers the seeds of all parts in one list, up to PV_MAX_VERTICES. */
 static SL_DEVICE void annealing_gather(const struct annealing_args *a, uint32_t event, uint32_t first, uint32_t parts) {
   uint32_t found = 0;
   SL_FOR_BLOCK (part, parts) {
@@ -280,13 +285,12 @@ static int check(const struct sl_services *s, const void *args) {
   const struct annealing_args *a = (const struct annealing_args *)args;
   const float splitting = a->splitting_temperature, purging = a->purging_temperature, end = a->final_temperature;
   if (splitting >= purging && purging >= end) return SL_OK;
-  s->message(
-      s->context, SL_ERROR,
-      "annealing cools down: splitting_temperature is %g, purging_temperature %g, final_temperature %g; none may be "
-      "higher than the one before",
-      (double)splitting, (double)purging, (double)end);
+  s->message(s->context, SL_ERROR,
+             "temperatures must not increase: splitting_temperature is %g, purging_temperature %g, "
+             "final_temperature %g",
+             (double)splitting, (double)purging, (double)end);
   return SL_EINVAL;
 }
 
-SL_ALGORITHM(annealing, "primary vertices by deterministic annealing along the beam line", 128, run,
+SL_ALGORITHM(annealing, "finds primary vertices by deterministic annealing along the beam line", 128, run,
              SL_ERRORS_OF(annealing_errors), SL_CHECK(check));

@@ -1,32 +1,24 @@
-/* annealing_part.h: what deterministic annealing in z does to a part of an event; in which
- * order, annealing_schedule.h says. Private to the plugin.
- *
- * Prototypes k of vertices have a place z_k and a mass; at temperature T = 1/beta track i, of place z_i and weight
- * w_i = 1 / variance, has in each of them the share
- *     q_ik = exp(a_ik) / (exp(a_i0) + sum over k of exp(a_ik)),   a_ik = ln mass_k - beta w_i (z_i - z_k)^2,
- * where a_i0 stands for noise. An update moves each prototype to the mean of its tracks, weighted by their shares,
- * their weights and their priors p_i, and makes its mass their number; updates are repeated until nothing moves.
- * Cooling begins with one prototype, above the temperature at which it becomes unstable. What becomes unstable splits,
- * what comes together merges. At the end of splitting noise is switched on, prototypes that few tracks need are purged,
- * and the rest cools down to where the shares are probabilities for Gaussian errors.
- *
- * A team has a part: some 45 tracks, 1 to 4 prototypes, 20 to 70 updates. A team is a warp, or, for a large part, all
- * warps of the block, among which groups of 32 tracks are dealt, and then prototypes, so that no sum depends on how
- * many warps there are. The prototypes are in shared memory, and all threads of a team decide alike. All exponents of a
- * track are taken relative to its highest, so that sums are neither 0 nor infinite; all z, to the part's first track.
- * The exponentials of an update stay in shared memory, or, of a part too large for that, are computed a second time:
- * which is the same. Of 32 tracks and a prototype that is far from all of them none is computed. Sums over tracks are
- * those of sl_sum32. In warps of 64 both halves do the same.
+/* annealing_part.h: operations of deterministic annealing in z on a part of an event; annealing_schedule.h has their
+ * order. Prototypes k of vertices have position z_k and a mass. At temperature T = 1/beta the share of track i (z_i,
+ * w_i = 1 / variance, prior p_i) in prototype k is q_ik = exp(a_ik) / (exp(a_i0) + sum over k of exp(a_ik)), with a_ik
+ * = ln mass_k - beta w_i (z_i - z_k)^2, and a_i0 for noise. An update moves each prototype to the weighted mean of its
+ * tracks.
+ * Parallelism: one team per part (some 45 tracks, 1 to 4 prototypes, 20 to 70 updates): a warp, or all warps of a
+ * block.
+ * Determinism: sums over tracks are those of sl_sum32, over groups of 32 tracks, independent of the number of warps.
+ * Accuracy: exponents are relative to a track's largest, so that sums are finite and not 0; z is relative to the first
+ * track. Exponentials stay in shared memory or, for a large part, are computed twice; none are computed for 32 tracks
+ * that are far from a prototype. In warps of 64 both halves compute the same. Private to the plugin.
  */
 #ifndef PV_ANNEALING_PART_H
 #define PV_ANNEALING_PART_H
 
 #include "annealing.h"
 
-enum { ANNEALING_PROTOTYPES = 32 /* of a part, at most */ };
+enum { ANNEALING_PROTOTYPES = 32 /* per part, at most */ };
 
-/* Warps of a block that have parts of their own, and exponentials that each stores of an update: what there is shared
- * memory for. */
+/* Warps of a block that anneal parts of their own, and exponentials of an update that each can store in shared memory.
+ */
 #if defined(SL_TARGET_CPU)
 enum { ANNEALING_WARPS = 1 };
 #define ANNEALING_MOST_STORED 8192
@@ -38,8 +30,8 @@ enum { ANNEALING_WARPS = 4 };
 #define ANNEALING_STORED ANNEALING_MOST_STORED
 #endif
 
-/* Lanes of 32 tracks of which `left` are left. A cpu goes through these alone, and, to whole vectors, some that count
- * nothing; on a GPU all lanes go, those after the last with zeros, since branches would keep loops from overlapping.
+/* Loops over 32 tracks; only `left` tracks exist. A CPU visits these, rounded up to whole vectors with entries that
+ * count nothing. On a GPU all lanes run, missing tracks with zeros, since branches would prevent overlapping of loops.
  */
 #if defined(SL_TARGET_CPU)
 #define ANNEALING_FOR_LANES(j, left) SL_FOR_LANES32_OF (j, left)
@@ -50,41 +42,41 @@ enum { ANNEALING_WARPS = 4 };
 #endif
 #define ANNEALING_VALUE(array, j, left) (ANNEALING_HAS(j, left) ? (array)[j] : 0.0f)
 
-/* The exponent of a noise that there is not. */
+/* Exponent of the noise term while noise is off. */
 #define ANNEALING_NOWHERE -1e30f
-/* Relative to the highest; what is lower adds nothing to a float. */
+/* Relative to the largest exponent; lower exponents add nothing to a float. */
 #define ANNEALING_LOWEST -30.0f
 
-/* The prototypes of a part, by ascending z; a team's. */
+/* Prototypes of a part, by ascending z; shared by a team. */
 struct annealing_prototypes {
   float z[ANNEALING_PROTOTYPES], mass[ANNEALING_PROTOTYPES];
-  float critical[ANNEALING_PROTOTYPES]; /* temperature below which each is unstable */
-  /* As tracks were last shared out, which is row by row; the row of each prototype since. */
+  float critical[ANNEALING_PROTOTYPES]; /* critical temperature, below which a prototype is unstable */
+  /* Positions at the last computation of shares, by row, and the row of each prototype since then. */
   float from_z[ANNEALING_PROTOTYPES], log_mass[ANNEALING_PROTOTYPES];
   uint32_t row[ANNEALING_PROTOTYPES];
-  float shift[ANNEALING_PROTOTYPES]; /* of each by the last update */
-  /* Tracks that share each, and that need it. */
+  float shift[ANNEALING_PROTOTYPES]; /* shift in the last update */
+  /* Numbers of tracks that share a prototype, and that need it. */
   float users[ANNEALING_PROTOTYPES], needing[ANNEALING_PROTOTYPES];
-  /* What those that split become. */
+  /* Results of splits. */
   uint32_t splits[ANNEALING_PROTOTYPES];
   float left_z[ANNEALING_PROTOTYPES], left_mass[ANNEALING_PROTOTYPES];
   float right_z[ANNEALING_PROTOTYPES], right_mass[ANNEALING_PROTOTYPES];
 };
 
-/* A part; each thread of the team has its own copy, with the same values. */
+/* A part; each thread of the team has a copy with the same values. */
 struct annealing_part {
   const struct annealing_args *a;
   struct annealing_prototypes *p;
-  float *z, *weight, *prior; /* of its tracks; z relative to `origin`, ascending */
-  float *highest, *scale;    /* of each track's exponents, and 1 / sum of their exponentials */
-  uint32_t *near;            /* of each 32 tracks: a bit for each row that has a share in one of them */
-  float *stored;             /* of row r and track i: exp(a_ik - highest), at r * stride + i */
+  float *z, *weight, *prior; /* of the tracks; z relative to `origin`, ascending */
+  float *highest, *scale;    /* largest exponent of a track, and 1 / sum of its exponentials */
+  uint32_t *near;            /* per 32 tracks: bit mask of the rows that have a share in one of them */
+  float *stored;             /* exp(a_ik - highest) of row r and track i, at r * stride + i */
   uint32_t most_stored, is_stored;
   uint32_t tracks, stride, prototypes;
   struct sl_team team;
   float origin, prior_sum;
   float beta, noise; /* 1 / temperature; mass of the noise */
-  uint32_t is_full;  /* more were unstable than there was room for */
+  uint32_t is_full;  /* more prototypes were unstable than there was room for */
 };
 
 /* ------------------------------------------------------------------------------------------------- updates */
@@ -99,7 +91,7 @@ static SL_DEVICE float annealing_noise_exponent(const struct annealing_part *t) 
   return -(t->beta * t->a->noise_distance * t->a->noise_distance);
 }
 
-/* For tracks first, first + 1, ... of a warp's lanes: the highest exponent and the sum of exponentials. */
+/* For 32 tracks from `first` on: the largest exponent and the sum of exponentials. */
 static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uint32_t first, float noise) {
   const float *__restrict__ z = t->z + first, *__restrict__ weight = t->weight + first;
   float *__restrict__ highest = t->highest + first, *__restrict__ scale = t->scale + first;
@@ -146,7 +138,7 @@ static SL_DEVICE void annealing_share_out_32(const struct annealing_part *t, uin
   }
 }
 
-/* Shares the tracks out among the prototypes, as these are. */
+/* Computes the shares of all tracks in the present prototypes. */
 static SL_DEVICE void annealing_share_out(struct annealing_part *t) {
   struct annealing_prototypes *p = t->p;
   const float noise = t->noise > 0.0f ? sl_logf(t->noise) + annealing_noise_exponent(t) : ANNEALING_NOWHERE;
@@ -162,7 +154,7 @@ static SL_DEVICE void annealing_share_out(struct annealing_part *t) {
   sl_team_sync(&t->team);
 }
 
-/* What is needed for the shares of tracks in a row. */
+/* Data for the shares of tracks in a row. */
 struct annealing_row {
   const float *__restrict__ z, *__restrict__ weight, *__restrict__ highest, *__restrict__ scale, *__restrict__ stored;
   const uint32_t *__restrict__ near;
@@ -186,7 +178,7 @@ static SL_DEVICE struct annealing_row annealing_row_of(const struct annealing_pa
   return r;
 }
 
-/* Whether the row has a share in one of the 32 tracks from `first` on. */
+/* 1 if the row has a share in one of the 32 tracks from `first` on. */
 static SL_DEVICE uint32_t annealing_is_near(const struct annealing_row *r, uint32_t first) {
   return r->near[first / 32] >> r->row & 1;
 }
@@ -211,7 +203,7 @@ static SL_DEVICE void annealing_shares(const struct annealing_row *r, uint32_t f
 
 /* Sums over the tracks of a row. */
 struct annealing_sums {
-  float mass, weight, moment, energy; /* of p q; p q w; p q w d; p q w w d^2, d = z_i - z_k */
+  float mass, weight, moment, energy; /* sums of p q; p q w; p q w d; p q w w d^2, d = z_i - z_k */
 };
 
 static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part *t, uint32_t row,
@@ -251,13 +243,13 @@ static SL_DEVICE void annealing_swap(float *values, uint32_t k) {
   values[k - 1] = value;
 }
 
-/* Puts the prototypes in order again, which is rarely needed. */
+/* Sorts the prototypes by z, which is rarely needed. */
 static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
   struct annealing_prototypes *p = t->p;
   uint32_t is_sorted = 1;
   for (uint32_t k = 1; k < t->prototypes; k++) is_sorted &= p->z[k] < p->z[k - 1] ? 0u : 1u;
   if (is_sorted) return;
-  sl_team_sync(&t->team); /* all have looked */
+  sl_team_sync(&t->team); /* all threads have read */
   for (uint32_t i = 1; sl_team_thread(&t->team) == 0 && i < t->prototypes; i++) {
     for (uint32_t k = i; k > 0 && p->z[k] < p->z[k - 1]; k--) {
       const uint32_t row = p->row[k];
@@ -271,7 +263,7 @@ static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
   sl_team_sync(&t->team);
 }
 
-/* Shares the tracks out, and moves the prototypes to where theirs are; returns the largest shift. */
+/* Computes shares and moves the prototypes to the means of their tracks; returns the largest shift. */
 static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants_critical) {
   struct annealing_prototypes *p = t->p;
   float largest = 0.0f;
@@ -294,7 +286,7 @@ static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants
 
 /* -------------------------------------------------------------------------------- merge, split and purge */
 
-/* Takes prototype k out of the list. */
+/* Removes prototype k from the list. */
 static SL_DEVICE void annealing_remove(struct annealing_part *t, uint32_t k) {
   struct annealing_prototypes *p = t->p;
   t->prototypes--;
@@ -305,18 +297,18 @@ static SL_DEVICE void annealing_remove(struct annealing_part *t, uint32_t k) {
   sl_team_sync(&t->team);
 }
 
-/* Makes one of the two that are closest, if they are too close; says whether they were. */
+/* Merges the two closest prototypes if they are closer than merge_distance; returns 1 if they are. */
 static SL_DEVICE uint32_t annealing_merge(struct annealing_part *t) {
   struct annealing_prototypes *p = t->p;
   float least = t->a->merge_distance;
-  uint32_t closest = 0; /* and the one before it */
+  uint32_t closest = 0; /* index of the upper one */
   for (uint32_t k = 1; k < t->prototypes; k++) {
     const float distance = p->z[k] - p->z[k - 1];
     closest = distance < least ? k : closest;
     least = sl_min_f32(distance, least);
   }
   if (closest == 0) return 0;
-  sl_team_sync(&t->team); /* all have looked */
+  sl_team_sync(&t->team); /* all threads have read */
   if (sl_team_thread(&t->team) == 0) {
     const float mass = p->mass[closest - 1] + p->mass[closest];
     const float part = mass > 0.0f ? p->mass[closest] / mass : 0.5f;
@@ -328,8 +320,8 @@ static SL_DEVICE uint32_t annealing_merge(struct annealing_part *t) {
   return 1;
 }
 
-/* A warp's. Divides the tracks of prototype k softly at its place, and says whether the halves are apart; if so, they
- * become its left and right, not farther than 40 % of the way to its neighbours. */
+/* Called by one warp. Divides the tracks of prototype k softly at its position; returns 1 if the halves are apart, and
+ * then stores them as left and right, limited to 40 % of the distance to the neighbours. */
 static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32_t k) {
   struct annealing_prototypes *p = t->p;
   const struct annealing_row r = annealing_row_of(t, p->row[k]);
@@ -373,7 +365,7 @@ static SL_DEVICE uint32_t annealing_halve(const struct annealing_part *t, uint32
   return 1;
 }
 
-/* Of those that are unstable, does prototype k split? The hottest do, while there is room. */
+/* 1 if prototype k is unstable and splits: the hottest do, while there is room. */
 static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, uint32_t k, float threshold) {
   const float *critical = t->p->critical;
   const uint32_t most = t->tracks < ANNEALING_PROTOTYPES ? t->tracks : ANNEALING_PROTOTYPES;
@@ -384,18 +376,18 @@ static SL_DEVICE uint32_t annealing_is_to_split(const struct annealing_part *t, 
   return hotter < most - t->prototypes;
 }
 
-/* Is there no room for all that are unstable? */
+/* 1 if there is no room for the splits of all unstable prototypes. */
 static SL_DEVICE uint32_t annealing_is_full(const struct annealing_part *t, float threshold) {
   uint32_t unstable = 0;
   for (uint32_t k = 0; k < t->prototypes; k++) unstable += t->beta * t->p->critical[k] > threshold ? 1u : 0u;
   return t->tracks > ANNEALING_PROTOTYPES && unstable > ANNEALING_PROTOTYPES - t->prototypes ? 1 : 0;
 }
 
-/* Splits the prototypes that are unstable, all at once, after an update that found critical temperatures; says whether
- * there was any. */
+/* Splits all unstable prototypes at once, after an update that computed critical temperatures; returns 1 if there is
+ * any. */
 static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float threshold) {
   struct annealing_prototypes *p = t->p;
-  uint32_t split = 0; /* a bit a prototype */
+  uint32_t split = 0; /* one bit per prototype */
   t->is_full |= annealing_is_full(t, threshold);
   for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
     const uint32_t splits = annealing_is_to_split(t, k, threshold) ? annealing_halve(t, k) : 0u;
@@ -419,8 +411,7 @@ static SL_DEVICE uint32_t annealing_split(struct annealing_part *t, float thresh
   return split != 0;
 }
 
-/* A warp's. Notes how many tracks share prototype k, in all, and how many of them need it: their share is larger than
- * `needed`. */
+/* Called by one warp. Stores how many tracks share prototype k, and how many need it, with a share above `needed`. */
 static SL_DEVICE void annealing_count_users(const struct annealing_part *t, uint32_t k, float needed,
                                             float least_prior) {
   const struct annealing_row r = annealing_row_of(t, t->p->row[k]);
@@ -444,26 +435,26 @@ static SL_DEVICE void annealing_count_users(const struct annealing_part *t, uint
   t->p->needing[k] = needing_sum;
 }
 
-/* Of those that less than two tracks need, takes away the one with the smallest share of tracks; says whether there was
- * any. */
+/* Removes, of the prototypes needed by fewer than two tracks, the one with the smallest share of tracks; returns 1 if
+ * there is any. */
 static SL_DEVICE uint32_t annealing_purge(struct annealing_part *t) {
   const struct annealing_prototypes *p = t->p;
   const float noise = t->noise * sl_expf(annealing_noise_exponent(t));
-  uint32_t victim = t->prototypes;
+  uint32_t least_used = t->prototypes;
   if (t->prototypes == 1) return 0;
   annealing_share_out(t);
   for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps)
     annealing_count_users(t, k, t->a->unique_share * p->mass[k] / (p->mass[k] + noise), t->a->unique_prior);
   sl_team_sync(&t->team);
   for (uint32_t k = 0; k < t->prototypes; k++)
-    if (p->needing[k] < 2.0f && (victim == t->prototypes || p->users[k] < p->users[victim])) victim = k;
-  if (victim == t->prototypes) return 0;
-  sl_team_sync(&t->team); /* all have looked */
-  annealing_remove(t, victim);
+    if (p->needing[k] < 2.0f && (least_used == t->prototypes || p->users[k] < p->users[least_used])) least_used = k;
+  if (least_used == t->prototypes) return 0;
+  sl_team_sync(&t->team); /* all threads have read */
+  annealing_remove(t, least_used);
   return 1;
 }
 
-/* Writes the seeds of enough tracks, with their weights unless these are NULL, and returns their number. */
+/* Writes the seeds with enough tracks, with their weights unless these are NULL; returns their number. */
 static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_z, float *seed_weight) {
   struct annealing_prototypes *p = t->p;
   uint32_t seeds = 0;
@@ -471,7 +462,7 @@ static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_
   for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
     annealing_count_users(t, k, t->a->assigned_share, 0.0f);
     const struct annealing_sums s = annealing_sum(t, k, 0);
-    if (sl_warp_lane() == 0) p->mass[k] = s.mass; /* no longer of 1 */
+    if (sl_warp_lane() == 0) p->mass[k] = s.mass; /* no longer relative to 1 */
   }
   sl_team_sync(&t->team);
   for (uint32_t k = 0; k < t->prototypes; k++) {
@@ -485,14 +476,13 @@ static SL_DEVICE uint32_t annealing_seeds(struct annealing_part *t, float *seed_
   return seeds;
 }
 
-/* Makes z relative to the first track's, and sums the priors. A cpu's lanes go beyond the last track: those have no
- * prior. */
+/* Makes z relative to the first track, and sums the priors. CPU lanes beyond the last track get prior 0. */
 static SL_DEVICE void annealing_open(struct annealing_part *t) {
   struct sl_sum32 sum = sl_sum32_zero();
   const uint32_t last_32 = (t->tracks - 1) / 32 * 32, end = last_32 + sl_lanes32(t->tracks - last_32);
   t->origin = t->z[0];
   t->stride = end;
-  sl_team_sync(&t->team); /* all know the origin */
+  sl_team_sync(&t->team); /* all threads have read the origin */
   for (uint32_t i = sl_team_thread(&t->team); i < t->tracks; i += sl_team_threads(&t->team)) t->z[i] -= t->origin;
   for (uint32_t i = t->tracks; i < end; i++) t->z[i] = t->weight[i] = t->prior[i] = 0.0f;
   for (uint32_t first = 0; first < t->tracks; first += 32)

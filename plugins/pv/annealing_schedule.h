@@ -1,14 +1,13 @@
-/* annealing_schedule.h: the annealing of a part from its first prototype to its seeds. Private to the plugin.
- *
- * 1. One prototype, at the tracks' mean, just above the temperature at which it becomes unstable.
- * 2. Step by step to the end of splitting: rest, merge, split what is unstable, cool. There, up to ten times more:
- *    rest, merge, split what is unstable by a margin that grows.
- * 3. Noise on, in five updates; rest, merge.
- * 4. Cool step by step, with rests, to where what is not needed is purged, one at a time, each with a rest.
- * 5. Cool step by step, with rests, to the end.
- *
- * Everything waits for updates, and an update is a large piece of code, of which a GPU should have one copy. So the
- * schedule is a loop around one update, which the stage says what is for.
+/* annealing_schedule.h: anneals a part from its first prototype to its seeds. Private to the plugin.
+ *   1. Start with one prototype at the mean of the tracks, just above its critical temperature.
+ *   2. At each temperature down to the end of splitting: update to rest, merge, split unstable prototypes, cool. At the
+ *      end repeat this up to ten times with a growing margin of instability.
+ *   3. Switch on noise in five updates; update to rest, merge.
+ *   4. Cool step by step, updating to rest, to the purging temperature; remove prototypes that are not needed, one at a
+ *      time.
+ *   5. Cool step by step, updating to rest, to the final temperature.
+ * The schedule is a state machine around a single call of the update, because a GPU should have one copy of this large
+ * code.
  */
 #ifndef PV_ANNEALING_SCHEDULE_H
 #define PV_ANNEALING_SCHEDULE_H
@@ -16,31 +15,31 @@
 #include "annealing_part.h"
 
 enum {
-  ANNEALING_MORE_SPLITS = 10, /* at the end of splitting */
+  ANNEALING_MORE_SPLITS = 10, /* extra splits at the end of splitting */
   ANNEALING_NOISE_STEPS = 5
 };
 
-/* What an update is for. */
+/* Purpose of an update. */
 enum annealing_stage {
   ANNEALING_MEAN,
   ANNEALING_FIRST_CRITICAL,
-  ANNEALING_REST,  /* of prototypes that split and merge */
-  ANNEALING_EXTRA, /* once, after the last of the steps */
+  ANNEALING_REST,  /* to rest, during splitting */
+  ANNEALING_EXTRA, /* once, after the last step */
   ANNEALING_MERGED,
   ANNEALING_CRITICAL,
   ANNEALING_NOISE,
-  ANNEALING_FINE_REST, /* with noise */
+  ANNEALING_FINE_REST, /* to rest, with noise */
   ANNEALING_FINE_MERGED,
   ANNEALING_DONE
 };
 
 struct annealing_schedule {
   enum annealing_stage stage;
-  uint32_t updates;     /* without a rest */
-  uint32_t steps;       /* to the end of splitting */
-  uint32_t more_splits; /* there */
+  uint32_t updates;     /* since the last rest */
+  uint32_t steps;       /* steps to the end of splitting */
+  uint32_t more_splits; /* extra splits left */
   uint32_t noise_steps;
-  uint32_t is_merged, is_purged; /* with noise */
+  uint32_t is_merged, is_purged; /* in the phase with noise */
   float threshold, full_noise;
 };
 
@@ -61,15 +60,16 @@ static SL_DEVICE void annealing_rest(struct annealing_schedule *s, enum annealin
   s->updates = 0;
 }
 
-/* Does anything move still? */
+/* 1 if a prototype still moves and updates are left. */
 static SL_DEVICE uint32_t annealing_is_restless(const struct annealing_part *t, struct annealing_schedule *s,
                                                 float moved, float shift) {
   return moved >= shift && ++s->updates < t->a->max_updates;
 }
 
-enum { ANNEALING_STEPS_MAX = 2048 }; /* more than any finite temperature needs at the slowest cooling */
+enum { ANNEALING_STEPS_MAX = 2048 }; /* more steps than any finite temperature needs at the slowest cooling */
 
-/* To above the temperature at which the first prototype becomes unstable, by whole steps from the end of splitting. */
+/* Sets the temperature above the critical temperature of the first prototype, a whole number of steps above the end of
+ * splitting. */
 static SL_DEVICE void annealing_heat(struct annealing_part *t, struct annealing_schedule *s) {
   const float cooling = t->a->cooling, end = t->a->splitting_temperature;
   s->steps = 1;
@@ -87,14 +87,14 @@ static SL_DEVICE void annealing_switch_noise_on(struct annealing_part *t, struct
   s->full_noise = 1.0f / (float)t->prototypes;
 }
 
-/* A step towards the temperature; says whether there was one to go. */
+/* Cools one step towards the temperature; returns 0 if it is reached. */
 static SL_DEVICE uint32_t annealing_cool(struct annealing_part *t, float temperature) {
   if (!(t->beta < 1.0f / temperature)) return 0;
   t->beta = sl_min_f32(t->beta / t->a->cooling, 1.0f / temperature);
   return 1;
 }
 
-/* Splits; then a step, or one of the splits at the end, or noise. */
+/* Splits, then continues with a cooling step, an extra split, or noise. */
 static SL_DEVICE void annealing_split_and_cool(struct annealing_part *t, struct annealing_schedule *s) {
   const uint32_t has_split = annealing_split(t, s->threshold);
   if (s->steps > 0) {
@@ -110,7 +110,7 @@ static SL_DEVICE void annealing_split_and_cool(struct annealing_part *t, struct 
   }
 }
 
-/* After a merge: another one, or what needs critical temperatures. */
+/* Merges; if nothing merged, continues with an update of critical temperatures, or with noise. */
 static SL_DEVICE void annealing_merge_and_split(struct annealing_part *t, struct annealing_schedule *s) {
   s->stage = ANNEALING_MERGED;
   if (annealing_merge(t)) return;
@@ -118,8 +118,8 @@ static SL_DEVICE void annealing_merge_and_split(struct annealing_part *t, struct
   if (s->more_splits == 0) annealing_switch_noise_on(t, s);
 }
 
-/* All is at rest, with noise: what came together merges, then a step to where prototypes are purged, then that, then a
- * step to the end. */
+/* At rest with noise: merges, then cools to the purging temperature, then purges, then cools to the final temperature.
+ */
 static SL_DEVICE void annealing_merge_cool_and_purge(struct annealing_part *t, struct annealing_schedule *s) {
   s->stage = ANNEALING_FINE_MERGED;
   if (!s->is_merged && annealing_merge(t)) return;
@@ -132,7 +132,7 @@ static SL_DEVICE void annealing_merge_cool_and_purge(struct annealing_part *t, s
   if (!annealing_cool(t, t->a->final_temperature)) s->stage = ANNEALING_DONE;
 }
 
-/* What follows an update, in which a prototype moved by so much. */
+/* Continues after an update with the largest shift `moved`. */
 static SL_DEVICE void annealing_go_on(struct annealing_part *t, struct annealing_schedule *s, float moved) {
   switch (s->stage) {
     case ANNEALING_MEAN:
@@ -172,13 +172,13 @@ static SL_DEVICE void annealing_go_on(struct annealing_part *t, struct annealing
   }
 }
 
-/* Anneals a part: writes the seeds' z and weights, by ascending z, and returns their number. Given: a, p, z (which
- * changes), weight, prior, highest, scale, near, stored (whose contents don't matter), most_stored, tracks, warps,
- * warp; on a cpu, arrays go on for up to 7 entries that may be overwritten. All threads of the team call it. */
+/* Anneals a part; writes z and weights of the seeds by ascending z, and returns their number. The caller sets a, p, z
+ * (which changes), weight, prior, highest, scale, near, stored (any content), most_stored, tracks and team; on a CPU,
+ * up to 7 entries beyond the arrays may be overwritten. All threads of the team must call it. */
 static SL_DEVICE uint32_t annealing_solve(struct annealing_part *t, float *seed_z, float *seed_weight) {
   if (t->tracks < 2) return 0;
   annealing_open(t);
-  if (t->prior_sum < t->a->min_seed_weight) return 0; /* nor is the sum over some of the tracks larger */
+  if (t->prior_sum < t->a->min_seed_weight) return 0; /* the sum over a subset is not larger */
   struct annealing_schedule s = annealing_begin(t);
   while (s.stage != ANNEALING_DONE) {
     const uint32_t wants_critical = s.stage == ANNEALING_FIRST_CRITICAL || s.stage == ANNEALING_CRITICAL ? 1u : 0u;

@@ -1,13 +1,13 @@
-/* beamline.cu: primary vertices around the peaks of a histogram along the beam line (README.md, "Peaks").
- *
- * Each track near the beam line is spread over the bins as a narrow bell of area 1, in integers, so that the order of
- * additions does not matter. In each run of bins that are not empty, and together hold enough tracks, peaks are told
- * apart where the content between them dips deep enough; each that holds enough tracks is a seed for the fit.
- *
- * A block an event. A thread fills in a track, on average 8 bins, wide ones with its group; then looks for beginnings
- * of runs among its share of the 3392 bins; then goes through a run, some 20 bins, in order. The histogram lies in
- * shared memory (13.6 kB). Reads 28 bytes a track and writes 4 a seed. Seeds are noted in any order, then sorted by
- * bin. An event of more than there may be vertices is refused.
+/* pv.beamline: primary vertices around the peaks of a histogram along the beam line (README.md, "Peaks").
+ *   1. Add each track near the beam line to the histogram as a narrow bell of area 1.
+ *   2. Find runs of bins that are not empty and together hold enough tracks.
+ *   3. Separate the peaks of a run where the content dips deep enough; each peak with enough tracks is a seed for
+ *      fit.h.
+ *   4. Sort the seeds by bin; an event with more seeds than PV_MAX_VERTICES is refused.
+ * Parallelism: one block per event. One thread per track (8 bins on average; 32 threads for wide bells), then per share
+ * of the 3392 bins, then per run (some 20 bins). The histogram is in shared memory (13.6 kB).
+ * Determinism: the content is integer, so the order of additions does not matter.
+ * Cost: reads 28 bytes per track and writes 4 per seed.
  */
 #include "fit.h"
 #include "prepare.h"
@@ -15,37 +15,39 @@
 enum {
   BINS = 3392,
   MAX_RUNS = BINS / 2,
-  VECTOR = 8,      /* bins that one thread alone treats together */
-  WIDE = 34,       /* bins of a bell that a thread leaves to its group */
-  MAX_WIDE = 64,   /* of an event */
-  SCALE_BITS = 20, /* a track adds 1 << 20 to the histogram, */
-  SCALE_STEP = 4,  /* and 4, 8, ... bits less where a bin might overflow */
+  VECTOR = 8,      /* bins per vector of a CPU */
+  WIDE = 34,       /* bells of at least this many bins are filled by a group */
+  MAX_WIDE = 64,   /* wide bells per event */
+  SCALE_BITS = 20, /* log2 of the content that a track adds */
+  SCALE_STEP = 4,  /* reduction of SCALE_BITS where a bin might overflow */
 };
 
-#define BELL_SIGMAS 2.64575131f /* sqrt(7): half the width of the bell, in standard deviations */
+#define BELL_SIGMAS 2.64575131f /* sqrt(7): half width of the bell in standard deviations */
 
-/* Of content, where a track adds 1 << SCALE_BITS. */
+/* Limits of content, if a track adds 1 << SCALE_BITS. */
 struct beamline_region {
-  uint64_t empty;        /* a bin with less is empty */
-  uint64_t seed_doubled; /* twice the integral of a seed is more */
+  uint64_t empty;        /* a bin with less content is empty */
+  uint64_t seed_doubled; /* lower limit of twice the integral of a seed */
 };
 
 struct beamline_limits {
-  uint32_t bins, gas_cell_bins; /* the first ones are in the gas cell */
+  uint32_t bins, gas_cell_bins; /* number of bins, and of the first bins that are in the gas cell */
   struct beamline_region gas_cell, collisions;
-  uint64_t dip; /* more is a dip */
+  uint64_t dip; /* lower limit of a dip */
 };
 
 #define SL_ARGS beamline_args
-#define BEAMLINE(M)                                                                                            \
-  M(F32, bin_width, 0.25, 0.001, 100.0, "mm", "of the histogram, from z_min to z_max")                         \
-  M(F32, max_z_error, 1.5, 0.001, 1000.0, "mm", "limit of a track's error in z to enter the histogram")        \
-  M(F32, max_z_error_fixed_target, 10.0, 0.001, 1000.0, "mm", "the same in the gas cell")                      \
-  M(F32, max_beam_chi2, 10.0, 0.0, 1e9, "", "limit of a track's chi2 to the beam line to enter the histogram") \
-  M(F32, min_dip_density, 3.0, 0.0, 1e6, "1/mm", "two peaks are told apart by a dip of more than this")        \
-  M(F32, min_tracks_in_seed, 2.5, 0.0, 1e6, "", "a seed's integral is more than this")                         \
-  M(F32, min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "", "the same in the gas cell")                      \
-  M(COMPUTED, limits, struct beamline_limits, "bins, and the limits in units of their content")
+#define BEAMLINE(M)                                                                                      \
+  M(F32, bin_width, 0.25, 0.001, 100.0, "mm", "width of the bins of the histogram from z_min to z_max")  \
+  M(F32, max_z_error, 1.5, 0.001, 1000.0, "mm", "largest error in z of a track in the histogram")        \
+  M(F32, max_z_error_fixed_target, 10.0, 0.001, 1000.0, "mm",                                            \
+    "largest error in z of a track in the histogram in the gas cell")                                    \
+  M(F32, max_beam_chi2, 10.0, 0.0, 1e9, "", "largest chi2 to the beam line of a track in the histogram") \
+  M(F32, min_dip_density, 3.0, 0.0, 1e6, "1/mm", "least depth of the dip between two peaks")             \
+  M(F32, min_tracks_in_seed, 2.5, 0.0, 1e6, "", "lower limit of the number of tracks of a seed")         \
+  M(F32, min_tracks_in_seed_fixed_target, 1.75, 0.0, 1e6, "",                                            \
+    "lower limit of the number of tracks of a seed in the gas cell")                                     \
+  M(COMPUTED, limits, struct beamline_limits, "number of bins, and limits in units of their content")
 PV_FINDER(beamline, BEAMLINE);
 
 struct beamline_shared {
@@ -59,19 +61,19 @@ struct beamline_shared {
 /* A maximum of a run, between two minima. */
 struct beamline_peak {
   uint32_t bin, value;
-  uint64_t begin_doubled; /* twice the run's integral up to the minimum before it */
+  uint64_t begin_doubled; /* twice the integral of the run up to the minimum before the peak */
 };
 
 /* ---------------------------------------------------------------------------------------------- histogram */
 
-/* A track's bell: of the bins from `first` to `last`, in units of `scale`. */
+/* The bell of a track: bins `first` to `last`, total content `scale`. */
 struct beamline_bell {
-  float z, z_min, bin_width, inverse_width; /* of half the bell */
+  float z, z_min, bin_width, inverse_width; /* 1 / half width of the bell */
   int32_t first, last;
   uint32_t scale;
 };
 
-/* The part of the bell in bin `i` and below. */
+/* Content of the bell up to and including bin `i`. */
 static SL_DEVICE uint32_t bell_up_to(const struct beamline_bell *b, int32_t i) {
   const float edge = b->z_min + (float)(i + 1) * b->bin_width;
   const float xi = (edge - b->z) * b->inverse_width, eta = 1.0f - xi * xi;
@@ -81,7 +83,7 @@ static SL_DEVICE uint32_t bell_up_to(const struct beamline_bell *b, int32_t i) {
   return i < b->first ? 0 : inside;
 }
 
-/* Of a track at `z`, known to 1 / inverse_error. */
+/* Bell of a track at `z` with error 1 / inverse_error. */
 static SL_DEVICE struct beamline_bell bell_of(const struct beamline_args *a, float z, float inverse_error,
                                               uint32_t scale) {
   const float middle = (z - a->z_min) / a->bin_width, half_width = BELL_SIGMAS / (inverse_error * a->bin_width);
@@ -100,7 +102,7 @@ static SL_DEVICE struct beamline_bell bell_of(const struct beamline_args *a, flo
 
 /* Adds a bell to the content. */
 static SL_DEVICE void fill(const struct beamline_bell *bell, uint32_t *content) {
-  if (blockDim.x == 1) { /* in vectors: a bin outside of the bell gets 0 */
+  if (blockDim.x == 1) { /* in vectors: bins outside the bell add 0 */
     for (int32_t i = bell->first / VECTOR * VECTOR; bell->first <= bell->last && i <= bell->last; i += VECTOR)
       for (int32_t j = 0; j < VECTOR; j++) content[i + j] += bell_up_to(bell, i + j) - bell_up_to(bell, i + j - 1);
     return;
@@ -117,7 +119,7 @@ static SL_DEVICE float inverse_error_of(const struct pv_tracks *t, uint32_t i) {
   return sl_sqrtf(t->tx[i] * t->tx[i] * t->wx[i] + t->ty[i] * t->ty[i] * t->wy[i]);
 }
 
-/* Fills in the tracks, and notes wide ones, while there is room for them, so that no thread is at one for long. */
+/* Adds the tracks, except wide bells, which are noted while there is room, so that no thread takes long. */
 static SL_DEVICE void fill_histogram(const struct beamline_args *a, const struct pv_tracks *t, const float *beam,
                                      struct beamline_shared *shared, uint32_t scale) {
   for (uint32_t i = threadIdx.x; i < t->count; i += blockDim.x) {
@@ -136,7 +138,7 @@ static SL_DEVICE void fill_histogram(const struct beamline_args *a, const struct
   }
 }
 
-/* Those that were noted: a group has a track, and a thread of it every 32nd bin. */
+/* Adds the noted wide bells: one group per track, each thread every 32nd bin. */
 static SL_DEVICE void fill_wide(const struct beamline_args *a, const struct pv_tracks *t,
                                 struct beamline_shared *shared, uint32_t scale) {
   const uint32_t count = shared->wide_count < MAX_WIDE ? shared->wide_count : MAX_WIDE;
@@ -151,7 +153,7 @@ static SL_DEVICE void fill_wide(const struct beamline_args *a, const struct pv_t
 
 /* -------------------------------------------------------------------------------------------------- peaks */
 
-/* The limits of an event whose tracks add less each. */
+/* Limits for an event with a smaller content per track. */
 static SL_DEVICE struct beamline_limits scale_limits(const struct beamline_limits *limits, uint32_t scale_bits) {
   const uint32_t down = SCALE_BITS - scale_bits;
   struct beamline_limits l = *limits;
@@ -167,12 +169,12 @@ static SL_DEVICE uint32_t is_empty(const struct beamline_limits *l, const uint32
   return content[bin] < (bin < l->gas_cell_bins ? l->gas_cell.empty : l->collisions.empty) ? 1 : 0;
 }
 
-/* Is the integral enough for a seed that ends before bin `end`? */
+/* 1 if the integral is enough for a seed that ends before bin `end`. */
 static SL_DEVICE uint32_t is_enough(const struct beamline_limits *l, uint64_t integral_doubled, uint32_t end) {
   return integral_doubled > (end < l->gas_cell_bins ? l->gas_cell.seed_doubled : l->collisions.seed_doubled) ? 1 : 0;
 }
 
-/* Notes where runs begin. The first bin and the last are empty. */
+/* Notes the first bins of runs. The first bin and the last bin are empty. */
 static SL_DEVICE void note_runs(const struct beamline_limits *l, struct beamline_shared *shared) {
   for (uint32_t i = threadIdx.x; i < l->bins; i += blockDim.x) {
     if (blockDim.x == 1 && i % VECTOR == 0) { /* most bins have no content at all */
@@ -188,22 +190,22 @@ static SL_DEVICE void note_runs(const struct beamline_limits *l, struct beamline
   }
 }
 
-/* Of more seeds than there may be vertices only the number is kept. */
+/* Notes a seed. Seeds beyond PV_MAX_VERTICES are only counted. */
 static SL_DEVICE void note_seed(struct beamline_shared *shared, uint32_t bin) {
   const uint32_t place = atomicAdd(&shared->seed_count, 1u);
   if (place < PV_MAX_VERTICES) shared->seed_bin[place] = (uint16_t)bin;
 }
 
-/* A run, from bin `begin` to before bin `end`; content of all bins of an event together fits 32 bits. */
+/* A run, from bin `begin` to before bin `end`. The content of all bins of an event fits 32 bits. */
 struct beamline_run {
   const uint32_t *content;
   uint32_t begin, end;
 };
 
-/* A place in it. */
+/* A position in a run. */
 struct beamline_place {
-  uint32_t bin, value, next; /* content of the bin, and of the next; 0 at the end */
-  uint32_t before;           /* content of all bins before it */
+  uint32_t bin, value, next; /* content of the bin and of the next bin; 0 at the end */
+  uint32_t before;           /* content of all earlier bins */
 };
 
 static SL_DEVICE void go_on(const struct beamline_run *run, struct beamline_place *place) {
@@ -217,9 +219,9 @@ static SL_DEVICE uint64_t doubled_up_to(const struct beamline_place *place) {
   return 2 * (uint64_t)place->before + place->value;
 }
 
-/* Notes the seeds of the run that begins at bin `begin`. It goes from the maximum to the minimum after it, and so on.
- * A maximum stands when the next one that is far enough above the minimum between them is found; the last minimum is
- * the end of the run. */
+/* Notes the seeds of the run that begins at bin `begin`. It steps from a maximum to the next minimum, and so on. A
+ * maximum is final when the next maximum far enough above the minimum between them is found. The last minimum is the
+ * end of the run. */
 static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct beamline_shared *shared,
                                         uint32_t begin) {
   struct beamline_run run = {shared->content, begin, begin};
@@ -236,7 +238,7 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
     const int64_t fall = (int64_t)peak.value - low.value, rise = (int64_t)at.value - low.value;
     const uint32_t ends = at.bin == run.end ? 1 : 0, is_first = peaks == 0 ? 1 : 0;
     const uint32_t is_deep = !ends && !is_first && fall > (int64_t)l->dip && rise > (int64_t)l->dip ? 1 : 0;
-    if (ends || is_deep) { /* the last maximum stands */
+    if (ends || is_deep) { /* the last maximum is final */
       const uint64_t right_doubled = doubled_up_to(ends ? &at : &low);
       const uint64_t integral_doubled = right_doubled - peak.begin_doubled;
       if (peak.value > largest.value) largest = peak;
@@ -248,7 +250,7 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
     }
     if (ends) break;
     peaks += is_first | is_deep;
-    if (is_first | is_deep | (fall <= rise ? 1u : 0u)) { /* a new one, or in the last one's stead */
+    if (is_first | is_deep | (fall <= rise ? 1u : 0u)) { /* a new maximum, or a replacement of the last */
       peak.bin = at.bin;
       peak.value = at.value;
     }
@@ -259,7 +261,7 @@ static SL_DEVICE void note_seeds_of_run(const struct beamline_limits *l, struct 
   if (seeds == 0) note_seed(shared, largest.bin);
 }
 
-/* From the maximum's bin and its neighbours. */
+/* z of a seed, interpolated between the bin of the maximum and its neighbours. */
 static SL_DEVICE float seed_position(const struct beamline_args *a, const uint32_t *content, uint32_t bin) {
   const int64_t left = (int64_t)content[bin] - content[bin - 1], right = (int64_t)content[bin] - content[bin + 1];
   const float shift = left + right > 0 ? 0.5f * (float)(left - right) / (float)(left + right) : 0.0f;
@@ -303,7 +305,7 @@ SL_KERNEL(beamline_seeds, struct beamline_args) {
 
 /* ---------------------------------------------------------------------------------------------- algorithm */
 
-/* How many bins there are, if there is a whole number of them, and no more than memory for them; else 0. */
+/* Number of bins, or 0 if it is not a whole number or exceeds the memory. */
 static uint32_t bins_of(const struct beamline_args *a) {
   const double bins = ((double)a->z_max - (double)a->z_min) / (double)a->bin_width;
   if (!(bins > 2.5 && bins < (int)BINS + 0.5)) return 0;
@@ -323,10 +325,10 @@ static int check(const struct sl_services *services, const void *args) {
   return SL_EINVAL;
 }
 
-/* Content of so many tracks, rounded down. */
+/* Content of this number of tracks, rounded down. */
 static uint64_t content_of(double tracks) { return (uint64_t)(tracks * (1 << SCALE_BITS)); }
 
-/* The least content that is no longer less than a tenth of what the widest bell has in a bin of its width. */
+/* Least content of a bin that is not empty: a tenth of the widest bell's content per bin width. */
 static uint64_t empty_below(double bin_width, double max_z_error) {
   const double tracks = bin_width / (10.0 * max_z_error);
   const uint64_t below = content_of(tracks);
@@ -358,5 +360,5 @@ static int run(const struct sl_launch *l, const struct beamline_args *a) {
   return error;
 }
 
-SL_ALGORITHM(beamline, "primary vertices around the peaks of a histogram along the beam line", 128, run,
+SL_ALGORITHM(beamline, "finds primary vertices around the peaks of a histogram along the beam line", 128, run,
              SL_CHECK(check), SL_PREPARE(prepare));

@@ -1,35 +1,32 @@
-/* fit.h: vertices from seeds (README.md, "The fit"), for every finder. Private to the plugin.
- *
- * 1. Competition: each track's affinities exp(-chi2 / 2) to all seeds are summed.
- * 2. Fit: around each seed, alone, Newton steps for the place that has the least sum of weight times chi2. A track's
- *    weight is its affinity to the vertex, divided by itself plus a constant for noise plus the track's affinities to
- *    the other seeds.
- * 3. Clean-up: of two vertices close in z the lighter one goes; at equal weights, the one at larger z.
- *
- * A block an event: 250 tracks, 5 seeds, 6 steps. A group of 32 threads has a seed, and a thread of it every 32nd
- * track; sums are of 32 partial sums and a tree, which are the same on every target. Tracks being sorted, those near a
- * vertex are neighbours: which groups of 32 tracks can come near while the vertex stays in a box around where it is, is
- * found once, and again only when it leaves the box. On a GPU a thread then keeps its first tracks in reach in shared
- * memory; a cpu keeps what each has in affinities to other seeds. Reads 32 bytes a track in reach for each step of each
- * seed, from there or the cache; writes 52 a vertex.
+/* fit.h: fits vertices from seeds (README.md, "The fit"), for all finders. Private to the plugin.
+ *   1. Competition: sum each track's affinities exp(-chi2 / 2) to all seeds.
+ *   2. Fit: for each seed, Newton steps minimise the sum of weight times chi2. The weight of a track is its affinity to
+ *      the vertex, divided by the sum of this affinity, a constant for noise, and its affinities to the other seeds.
+ *   3. Clean-up: of two vertices close in z, reject the one with less weight; ties: the one at larger z.
+ * Parallelism: one block per event (250 tracks, 5 seeds, 6 steps); a group of 32 threads per seed, a thread every 32nd
+ * track. Tracks that can come near the vertex while it stays in a box are neighbours (sorted by z); their range is
+ * computed again only when the vertex leaves the box. A GPU thread keeps its first tracks in shared memory; a CPU keeps
+ * affinities.
+ * Determinism: sums are 32 partial sums and a tree (sl_sum32), equal on all targets.
+ * Cost: reads 32 bytes per track in range, step and seed, mostly from shared memory or cache; writes 52 per vertex.
  */
 #ifndef PV_FIT_H
 #define PV_FIT_H
 
 #include "finder.h"
 
-/* Tracks that a thread keeps at hand while it fits, and warps of a block that do. Tracks in reach for which a cpu keeps
- * their affinities to other seeds; at least one group of 32. */
+/* GPU: tracks that a thread keeps in shared memory, warps of a block that do so. CPU: tracks for which affinities to
+ * other seeds are kept; at least one group of 32. */
 #if defined(SL_TARGET_CPU)
 enum { PV_KEPT = 1, PV_KEEPERS = 1, PV_KEPT_LANES = 1, PV_OTHERS = 1024 };
 #else
 enum { PV_KEPT = 3, PV_KEEPERS = 4, PV_KEPT_LANES = 32, PV_OTHERS = 1 };
 #endif
 
-/* exp(-PV_FAR_CHI2 / 2) is 1.8e-35: next to the constant for noise it is nothing. */
+/* exp(-PV_FAR_CHI2 / 2) is 1.8e-35, negligible next to the constant for noise. */
 #define PV_FAR_CHI2 160.0f
 
-/* mm: half the box in which a vertex moves while the groups of tracks in its reach stay the same. */
+/* mm: half widths of the box in which a vertex moves without a new range of tracks. */
 #define PV_BOX_XY 0.05f
 #define PV_BOX_Z  0.25f
 
@@ -45,8 +42,7 @@ struct pv_vertex {
   uint32_t accepted;
 };
 
-/* What a track contributes, summed over tracks: half of the first and second derivatives of the sum of weight * chi2.
- */
+/* Sums over tracks: half of the first and second derivatives of the sum of weight * chi2, and others. */
 enum {
   PV_G_X,
   PV_G_Y,
@@ -69,13 +65,13 @@ struct pv_line {
   float x, y, z, tx, ty, wx, wy;
 };
 
-/* From the line to the place, in the plane across the beam. */
+/* Residual from the line to a position, in the plane across the beam. */
 struct pv_residual {
   float x, y, chi2;
 };
 
-/* Places in arrays where lanes go together: one that may wrap makes a cpu's compilers gather; a long one costs a GPU
- * two additions for each array. */
+/* Type of array indices in loops over lanes: one that may wrap makes CPU compilers gather; a long one costs a GPU two
+ * additions per array. */
 #if defined(SL_TARGET_CPU)
 typedef size_t pv_index;
 #else
@@ -96,14 +92,14 @@ static SL_DEVICE struct pv_residual pv_residual_of(const struct pv_line *line, c
   return r;
 }
 
-/* Affinity of a track to a place. The argument is bounded first, because processors are slow with denormal numbers,
- * also where they are thrown away. */
+/* Affinity of a track to a position. The argument is bounded first, because denormal numbers are slow even if the
+ * result is discarded. */
 static SL_DEVICE float pv_affinity(float chi2) {
   const float affinity = sl_expf(-0.5f * sl_min_f32(chi2, PV_FAR_CHI2));
   return chi2 < PV_FAR_CHI2 ? affinity : 0.0f;
 }
 
-/* For a thread that goes alone: is one of the 32 tracks from `base` on nearer than `limit`? */
+/* For a single thread: 1 if one of the 32 tracks from `base` on is nearer than `limit`. */
 static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, pv_index base, const struct pv_place *place,
                                            float limit) {
   uint32_t near = 0;
@@ -114,8 +110,8 @@ static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, pv_index b
   return near;
 }
 
-/* The tracks from `begin` to before `end`, whole groups of 32, are all that may come nearer than max_chi2 to places in
- * a box around `at`. */
+/* Range of tracks in whole groups of 32 that contains all tracks that can come nearer than max_chi2 to positions in a
+ * box around `at`. */
 struct pv_reach {
   struct pv_place at;
   uint32_t begin, end;
@@ -128,9 +124,9 @@ static SL_DEVICE uint32_t pv_is_in_box(const struct pv_place *place, const struc
              : 0;
 }
 
-/* The largest chi2 at the middle of a box of a track that may come nearer than max_chi2 to a place in it. The residual
- * goes there by d, in errors, where d^2 is no more than 2 (box_xy^2 + tx^2 box_z^2) wx and the same in y, and so the
- * square root of chi2 changes by no more than d. */
+/* Largest chi2, at the middle of a box, of a track that can come nearer than max_chi2 to a position in it. The residual
+ * changes by at most d errors, d^2 <= 2 (box_xy^2 + tx^2 box_z^2) wx plus the corresponding term in y, so the square
+ * root of chi2 changes by at most d. */
 static SL_DEVICE float pv_reach_chi2(const struct pv_line *line, float max_chi2) {
   const float box_xy2 = PV_BOX_XY * PV_BOX_XY, box_z2 = PV_BOX_Z * PV_BOX_Z;
   const float way2 = 2.0f * (fmaf(line->tx * line->tx, box_z2, box_xy2) * line->wx +
@@ -138,7 +134,7 @@ static SL_DEVICE float pv_reach_chi2(const struct pv_line *line, float max_chi2)
   return 1.001f * (max_chi2 + way2 + 2.0f * sl_sqrtf(max_chi2 * way2));
 }
 
-/* All lanes of a group get the same. */
+/* Computes the range around `at`; all lanes of a group return the same. */
 static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const struct pv_place *at, float max_chi2) {
   uint32_t from_end = 0, end = 0;
   for (uint32_t base = 0; base < t->count; base += 32) {
@@ -152,17 +148,16 @@ static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const st
   }
   end = sl_group_max_u32(end, 32);
   from_end = sl_group_max_u32(from_end, 32);
-  const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begins after its end if there is none */
+  const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begin > end if it is empty */
   return reach;
 }
 
-/* The reach of each seed, as long as its vertex stays in the box around it; a block's. */
+/* Range of each seed, valid while its vertex stays in the box around the seed; shared by a block. */
 struct pv_seed_reaches {
   uint32_t begin[PV_MAX_VERTICES], end[PV_MAX_VERTICES];
 };
 
-/* The sum of affinities of each track of the event, and what is in reach of each seed. Groups of 32 threads take 32
- * tracks each. */
+/* Computes each track's sum of affinities, and the range of each seed. Groups of 32 threads take 32 tracks each. */
 static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_tracks *t, const float *seed_z,
                                         uint32_t seeds, float *__restrict__ competition,
                                         struct pv_seed_reaches *reaches) {
@@ -170,8 +165,8 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_
   SL_FOR_GROUPS (group, (t->count + 31) / 32, 32) {
     if (32 * group >= t->count) break;
     const pv_index base = (pv_index)32 * group;
-    const struct pv_line own = pv_line_of(t, base + sl_group_lane(32)); /* that of a lane of its own */
-    (void)own;                                                          /* a cpu has them all at hand */
+    const struct pv_line own = pv_line_of(t, base + sl_group_lane(32)); /* track of this lane */
+    (void)own;                                                          /* unused on a CPU */
     float sum[SL_LANES32] = {0.0f}, chi2[SL_LANES32], limit[SL_LANES32];
     SL_FOR_LANES32 (j) {
       const struct pv_line line = SL_LANES32 == 1 ? own : pv_line_of(t, base + j);
@@ -204,7 +199,7 @@ static SL_DEVICE struct pv_sums pv_sums_zero(void) {
   return s;
 }
 
-/* Adds what a track contributes; `others`: the sum of its affinities to other seeds. */
+/* Adds the contribution of a track; `others`: sum of its affinities to other seeds. */
 static SL_DEVICE void pv_add_track(const struct pv_fit *a, const struct pv_line *line, const struct pv_residual *r,
                                    float others, float noise, uint32_t j, struct pv_sums *sums) {
   const uint32_t is_near = r->chi2 < a->max_chi2 ? 1 : 0;
@@ -227,22 +222,22 @@ static SL_DEVICE void pv_add_track(const struct pv_fit *a, const struct pv_line 
   sl_sum32_add(&sums->of[PV_NEAR_TRACKS], j, is_near ? 1.0f : 0.0f);
 }
 
-/* Adds what the 32 tracks from `base` on contribute at `place`. `others`: of each, which a cpu has at hand. */
+/* Adds the contributions of 32 tracks from `base` on at `place`. `others`: kept affinities on a CPU. */
 static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
                                     const float *__restrict__ others, pv_index base, const struct pv_place *seed,
                                     const struct pv_place *place, float noise, struct pv_sums *sums) {
   SL_FOR_LANES32 (j) {
     const struct pv_line line = pv_line_of(t, base + j);
     const struct pv_residual r = pv_residual_of(&line, place);
-    if (blockDim.x > 1 && !(r.chi2 < a->max_chi2)) continue; /* on cpu nothing is added: lanes go together */
+    if (blockDim.x > 1 && !(r.chi2 < a->max_chi2)) continue; /* on a CPU all lanes run; such a track adds nothing */
     const float of_others =
         PV_OTHERS > 1 ? others[j] : competition[base + j] - pv_affinity(pv_residual_of(&line, seed).chi2);
     pv_add_track(a, &line, &r, of_others, noise, j, sums);
   }
 }
 
-/* On a GPU, tracks in reach that each thread of a warp has at hand, the first ones of its own; on a cpu, the sums of
- * affinities to other seeds of all tracks in reach. */
+/* GPU: the first tracks in range of each thread of a warp. CPU: sums of affinities to other seeds for tracks in range.
+ */
 struct pv_kept {
   float others_in_reach[PV_OTHERS];
   float x[PV_KEPT][PV_KEPT_LANES], y[PV_KEPT][PV_KEPT_LANES], z[PV_KEPT][PV_KEPT_LANES];
@@ -250,7 +245,7 @@ struct pv_kept {
   float others[PV_KEPT][PV_KEPT_LANES];
 };
 
-/* The thread's own: how many there are, and where the rest begins. */
+/* Number of tracks that the thread keeps, and index at which the other tracks begin. */
 struct pv_own {
   uint32_t count, rest;
 };
@@ -277,7 +272,7 @@ static SL_DEVICE struct pv_own pv_keep_tracks(const struct pv_fit *a, const stru
   return own;
 }
 
-/* On a cpu, of tracks from `begin` to before `end`: what each has in affinities to other seeds. */
+/* CPU: computes the affinities to other seeds of tracks from `begin` to before `end`. */
 static SL_DEVICE void pv_keep_others(const struct pv_tracks *t, const float *__restrict__ competition,
                                      const struct pv_place *seed, pv_index begin, pv_index end,
                                      float *__restrict__ others) {
@@ -302,7 +297,8 @@ static SL_DEVICE float pv_min_tracks(const struct pv_fit *a, float z) {
   return (float)(z < a->fixed_target_z ? a->min_tracks_fixed_target : a->min_tracks);
 }
 
-/* A Newton step from the sums; returns whether another one is to follow. A vertex without a covariance is given up. */
+/* Makes a Newton step from the sums; returns 1 if another step must follow. A vertex without a covariance is rejected.
+ */
 static SL_DEVICE uint32_t pv_step(const struct pv_fit *a, struct pv_sums *s, float seed_z, struct pv_vertex *v) {
   float total[PV_SUMS];
   sl_group_sum32_totals(s->of, PV_SUMS, total);
@@ -343,7 +339,7 @@ static SL_DEVICE uint32_t pv_is_vertex(const struct pv_fit *a, const struct pv_v
              : 0;
 }
 
-/* Fits a vertex to the event's tracks, from the seed; all groups of a warp go together. */
+/* Fits a vertex to the event's tracks, starting at the seed; all groups of a warp must call it together. */
 static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const struct pv_tracks *t,
                                               const float *competition, uint32_t is_seed, struct pv_reach reach,
                                               const float *beam, struct pv_kept *kept) {
@@ -356,13 +352,13 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   const uint32_t keeps = blockDim.x > 1 && threadIdx.x < 32 * PV_KEEPERS ? 1u : 0u;
   struct pv_own own = {0, reach.begin};
   if (keeps && is_seed) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
-  uint32_t others_begin = 0, others_end = 0; /* on a cpu: tracks for which they are kept */
+  uint32_t others_begin = 0, others_end = 0; /* CPU: range of tracks with kept affinities */
   for (uint32_t step = 0; step < a->max_iterations && sl_warp_must_join(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
     const uint32_t has_left = goes_on && !pv_is_in_box(&v.at, &reach.at) ? 1 : 0;
     if (sl_warp_must_join(has_left)) {
       const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
-      if (has_left) { /* another seed of the warp keeps its own */
+      if (has_left) { /* another seed of the warp keeps its range */
         reach = fresh;
         own.rest = reach.begin;
         if (keeps) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
@@ -387,7 +383,8 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   return v;
 }
 
-/* Is there a heavier vertex near this one? All that were accepted count, also those that go themselves. */
+/* 1 if there is a vertex with more weight near this one. All accepted vertices count, even if they are rejected
+ * here. */
 static SL_DEVICE uint32_t pv_is_shadowed(const struct pv_vertex *vertices, uint32_t count, uint32_t own,
                                          float min_separation_chi2) {
   const struct pv_vertex *v = &vertices[own];
@@ -402,7 +399,7 @@ static SL_DEVICE uint32_t pv_is_shadowed(const struct pv_vertex *vertices, uint3
   return shadowed;
 }
 
-/* How many of those that stay come before this one in z. */
+/* Number of remaining vertices with smaller z. */
 static SL_DEVICE uint32_t pv_vertex_rank(const struct pv_vertex *vertices, const uint32_t *stays, uint32_t count,
                                          uint32_t own) {
   uint32_t rank = 0;
@@ -464,7 +461,7 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
   }
 }
 
-/* A thread a vertex. */
+/* One thread per vertex. */
 SL_KERNEL(pv_write_vertices, struct pv_fit) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.vertices.offsets[event], count = a.vertices.offsets[event + 1] - first;

@@ -1,4 +1,4 @@
-/* plugin.c: what the plugin of primary vertices offers. */
+/* plugin.c: the algorithms of the pv plugin. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(annealing);

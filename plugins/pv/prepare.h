@@ -1,11 +1,10 @@
-/* prepare.h: the tracks of an event as finders of primary vertices want them: those whose state is sound and lies in
- * the z range, by ascending (z, place in the event), with weights instead of variances. Private to the plugin.
+/* prepare.h: selects the tracks of an event for finders of primary vertices: valid states in the z range, sorted by (z,
+ * index in the event), with weights instead of variances. Tracks of a vertex are then neighbours, and finders can skip
+ * the rest in groups of 32. Private to the plugin.
  *
- * Tracks of a vertex then lie side by side, so that who looks for them can pass over the rest in groups of 32.
- *
- * A block an event, some 250 tracks. Tracks are counted in bins of z; sums of the counts give each bin its place, into
- * which its tracks go in any order; each then finds its own place by counting those of its bin that come before it.
- * Reads 28 bytes a track twice, writes 32 and 12 in between.
+ * Bucket sort: count tracks in bins of z, scan the counts, copy tracks to their bins in any order, and rank each track
+ * in its bin. One block per event (some 250 tracks). Cost: reads 28 bytes per track twice, writes 32, and 12 in
+ * between.
  */
 #ifndef PV_PREPARE_H
 #define PV_PREPARE_H
@@ -14,22 +13,22 @@
 
 enum { PV_SORT_BINS = 1024, PV_NO_BIN = PV_SORT_BINS };
 
-/* Bins ascend with z. */
+/* Bin of a z; ascends with z. */
 static SL_DEVICE uint32_t pv_sort_bin(const struct pv_fit *a, float z) {
   const float bin = (z - a->z_min) / (a->z_max - a->z_min) * (float)PV_SORT_BINS;
   const uint32_t inside = sl_to_u32(bin);
   return inside < PV_SORT_BINS ? inside : PV_SORT_BINS - 1;
 }
 
-/* Gives each state its bin; returns how many of those that this thread looked at are not sound: a number is not finite,
- * or a variance not positive, or so small that what follows from it is not finite. */
+/* Computes the bin of each state; returns the number of invalid states that this thread saw: a number is not finite, or
+ * a variance is not positive or so small that derived numbers are not finite. */
 static SL_DEVICE uint32_t pv_bin_states(const struct pv_fit *a, uint32_t first, uint32_t count) {
   const float *__restrict__ x = a->beamline_states.x + first, *__restrict__ y = a->beamline_states.y + first;
   const float *__restrict__ z = a->beamline_states.z + first;
   const float *__restrict__ tx = a->beamline_states.tx + first, *__restrict__ ty = a->beamline_states.ty + first;
   const float *__restrict__ c00 = a->beamline_states.c00 + first, *__restrict__ c11 = a->beamline_states.c11 + first;
   uint32_t *__restrict__ bin = a->bin + first;
-  uint32_t unsound = 0;
+  uint32_t invalid = 0;
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     const float wx = 1.0f / c00[i], wy = 1.0f / c11[i];
     const float slopes = tx[i] * tx[i] * wx + ty[i] * ty[i] * wy;
@@ -39,12 +38,12 @@ static SL_DEVICE uint32_t pv_bin_states(const struct pv_fit *a, uint32_t first, 
                                : 0u;
     const uint32_t inside = sound & (z[i] >= a->z_min ? 1u : 0u) & (z[i] < a->z_max ? 1u : 0u);
     bin[i] = inside ? pv_sort_bin(a, z[i]) : (uint32_t)PV_NO_BIN;
-    unsound += 1u - sound;
+    invalid += 1u - sound;
   }
-  return unsound;
+  return invalid;
 }
 
-/* Counts become the places where their bins begin; returns their sum. */
+/* Replaces the counts of bins by their first indices; returns the sum. */
 static SL_DEVICE uint32_t pv_scan_bins(uint32_t *bins) {
   const uint32_t chunk = (PV_SORT_BINS + blockDim.x - 1) / blockDim.x, begin = threadIdx.x * chunk;
   const uint32_t end = begin + chunk < PV_SORT_BINS ? begin + chunk : PV_SORT_BINS;
@@ -60,7 +59,7 @@ static SL_DEVICE uint32_t pv_scan_bins(uint32_t *bins) {
   return total;
 }
 
-/* How many of the bin's tracks come before this one. */
+/* Number of the bin's tracks that precede this track. */
 static SL_DEVICE uint32_t pv_rank(const float *__restrict__ z, const uint32_t *__restrict__ place, uint32_t count,
                                   float own_z, uint32_t own_place) {
   uint32_t rank = 0;
@@ -80,7 +79,7 @@ static SL_DEVICE void pv_store_track(const struct pv_fit *a, uint32_t from, size
   a->track_wy[to] = 1.0f / a->beamline_states.c11[from];
 }
 
-/* So far away that it is near nothing, but no number becomes infinite. */
+/* So far away that it is near nothing, while all numbers stay finite. */
 static SL_DEVICE void pv_store_padding(const struct pv_fit *a, size_t to) {
   a->track_place[to] = 0;
   a->track_x[to] = 1e12f;
@@ -93,16 +92,16 @@ static SL_DEVICE void pv_store_padding(const struct pv_fit *a, size_t to) {
 }
 
 SL_KERNEL(pv_prepare, struct pv_fit) {
-  __shared__ uint32_t bins[PV_SORT_BINS]; /* counts, then places; where each ends, when its tracks are in it */
+  __shared__ uint32_t bins[PV_SORT_BINS]; /* counts, then first indices, then ends */
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.beamline_states.offsets[event], count = a.beamline_states.offsets[event + 1] - first;
     const size_t first_track = pv_first_track(&a, event);
     for (uint32_t b = threadIdx.x; b < PV_SORT_BINS; b += blockDim.x) bins[b] = 0;
-    const uint32_t unsound = sl_block_sum_u32(pv_bin_states(&a, first, count));
+    const uint32_t invalid = sl_block_sum_u32(pv_bin_states(&a, first, count));
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
       if (a.bin[first + i] != PV_NO_BIN) atomicAdd(&bins[a.bin[first + i]], 1u);
     __syncthreads();
-    const uint32_t kept = pv_scan_bins(bins);
+    const uint32_t selected = pv_scan_bins(bins);
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
       if (a.bin[first + i] == PV_NO_BIN) continue;
       const uint32_t slot = first + atomicAdd(&bins[a.bin[first + i]], 1u);
@@ -110,18 +109,18 @@ SL_KERNEL(pv_prepare, struct pv_fit) {
       a.binned_z[slot] = a.beamline_states.z[first + i];
     }
     __syncthreads();
-    for (uint32_t k = threadIdx.x; k < kept; k += blockDim.x) {
+    for (uint32_t k = threadIdx.x; k < selected; k += blockDim.x) {
       const uint32_t place = a.binned[first + k], bin = a.bin[first + place];
       const uint32_t begin = bin > 0 ? bins[bin - 1] : 0;
       const uint32_t rank = pv_rank(a.binned_z + first + begin, a.binned + first + begin, bins[bin] - begin,
                                     a.binned_z[first + k], place);
       pv_store_track(&a, first + place, first_track + begin + rank, place);
     }
-    for (uint32_t k = kept + threadIdx.x; k < (kept + 31) / 32 * 32; k += blockDim.x)
+    for (uint32_t k = selected + threadIdx.x; k < (selected + 31) / 32 * 32; k += blockDim.x)
       pv_store_padding(&a, first_track + k);
     if (threadIdx.x == 0) {
-      a.track_count[event] = kept;
-      a.vertices.ignored[event] = unsound;
+      a.track_count[event] = selected;
+      a.vertices.ignored[event] = invalid;
     }
     __syncthreads(); /* the bins are free for the next event */
   }

@@ -118,8 +118,8 @@ static SL_DEVICE uint32_t open_words(const struct decode_args *a, const struct b
 }
 
 static SL_DEVICE void tell_faults(const struct decode_args *a, uint32_t event, uint32_t faults, uint32_t source_id) {
-  if (faults & SCIFI_NO_SUCH_LINK) sl_event_cut(&a->events, event, SCIFI_LOST_LINK, source_id);
-  if (faults & SCIFI_BAD_PAIR) sl_event_cut(&a->events, event, SCIFI_LOST_PAIR, source_id);
+  if (faults & SCIFI_NO_SUCH_LINK) sl_event_truncated(&a->events, event, SCIFI_LOST_LINK, source_id);
+  if (faults & SCIFI_BAD_PAIR) sl_event_truncated(&a->events, event, SCIFI_LOST_PAIR, source_id);
 }
 
 /* ------------------------------------------------------------------------------------------------------ hits */

@@ -1,43 +1,43 @@
-/* seeding.clones: of tracks in x layers that share hits, the best one (README.md, "Seeds").
- *
- * Count, scan, write: a block an event. Every hit learns how bad the best of the tracks is that it is on, then which
- * one is the first of those that are as bad: both are extreme values, whatever the order in which tracks come. Then a
- * thread a track counts the hits that it has for itself, and those that are kept are listed, to be written. What hits
- * and tracks learn stands in shared memory, if there is room for the event's. Reads 30 bytes a track, four times;
- * writes and reads 4, and 38 for each track that is kept.
+/* seeding.clones: selects the best tracks among tracks in x layers that share hits (README.md, "Seeds").
+ *   1. For each hit find the smallest badness of the tracks that contain it, then the first track with that badness.
+ *   2. Accept the tracks that are the best on at least `min_hits` of their hits; copy them in input order.
+ * Parallelism: one block per event, one thread per track; tables are in shared memory if the event fits.
+ * Determinism: the best track of a hit is an extreme value, independent of the order of threads.
+ * Cost: reads 30 bytes per track four times, writes 4 per track and 38 per accepted track.
  */
 #include "seeding/event_model.h"
 
 #include <sluice/kernel.h>
 
 enum {
-  HITS_MAX = 9216,   /* of an event, in shared memory */
-  TRACKS_MAX = 8192, /* likewise */
+  HITS_MAX = 9216,   /* hits of an event in shared memory */
+  TRACKS_MAX = 8192, /* tracks of an event in shared memory */
   HIT_BITS = 16,
-  HIT_WORDS = SCIFI_X_LAYERS / 2 /* of a track, with two hits each */
+  HIT_WORDS = SCIFI_X_LAYERS / 2 /* per track, two hits each */
 };
 static const uint32_t claim = 1u << 31;
 
 #define SL_ARGS clones_args
-#define CLONES(M)                                                                                              \
-  M(IN, hits, scifi_hits, "offsets", "that the tracks speak of")                                               \
-  M(IN, candidates, seed_xz_tracks, "offsets kind hit_count hits a b c score", "which may share hits")         \
-  M(OUT, tracks, seed_xz_tracks, "the best ones, in their order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates)))) \
-  M(F32, score_weight, 1000.0, 1.0, 1e9, "", "of a track's score, to which the curvature's size is added")     \
-  M(U32, min_hits, 4, 1, 6, "", "hits that are on no better track, for it to be kept")                         \
-  M(SCRATCH, best, u32, "what each hit knows, of events of too many hits", SL_ONE(SL_ITEMS_TERM(hits)))        \
-  M(SCRATCH, own, u8, "of candidates of too large events the hits on which none is better, a bit each",        \
-    SL_ONE(SL_ITEMS_TERM(candidates)))                                                                         \
-  M(SCRATCH, kept, u32, "those of each event's candidates that are kept", SL_ONE(SL_ITEMS_TERM(candidates)))
+#define CLONES(M)                                                                                                    \
+  M(IN, hits, scifi_hits, "offsets", "hits of the fibre tracker")                                                    \
+  M(IN, candidates, seed_xz_tracks, "offsets kind hit_count hits a b c score",                                       \
+    "tracks in x layers, which may share hits")                                                                      \
+  M(OUT, tracks, seed_xz_tracks, "accepted tracks, in input order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))))     \
+  M(F32, score_weight, 1000.0, 1.0, 1e9, "", "weight of a track's score relative to the size of its curvature")      \
+  M(U32, min_hits, 4, 1, 6, "", "least number of hits on which a track must be the best")                            \
+  M(SCRATCH, best, u32, "best track of a hit, for events that exceed shared memory", SL_ONE(SL_ITEMS_TERM(hits)))    \
+  M(SCRATCH, own, u8, "bit mask of the hits on which a candidate is the best, for events that exceed shared memory", \
+    SL_ONE(SL_ITEMS_TERM(candidates)))                                                                               \
+  M(SCRATCH, accepted, u32, "indices of accepted candidates, by event", SL_ONE(SL_ITEMS_TERM(candidates)))
 SL_ARGUMENTS(clones, CLONES);
 
-/* Ascending with what tracks are sorted by, which is not negative. */
+/* Bits of score_weight score + |c|, which is not negative, so that they sort like the number. */
 static SL_DEVICE uint32_t badness_of(const struct clones_args *a, uint32_t candidate) {
   const float badness = a->score_weight * a->candidates.score[candidate] + sl_abs_f32(a->candidates.c[candidate]);
   return sl_bits_from_f32(badness) & (claim - 1);
 }
 
-/* Hits of a track. */
+/* Hits of a track, two per word. */
 struct hits {
   uint32_t words[HIT_WORDS], count;
 };
@@ -54,7 +54,7 @@ static SL_DEVICE uint32_t hit_of(const struct hits *h, uint32_t k) {
   return k % 2 ? h->words[k / 2] >> HIT_BITS : h->words[k / 2] & ((1u << HIT_BITS) - 1);
 }
 
-/* Which of the candidate's hits know this value, a bit each. */
+/* Bit mask of the candidate's hits for which `best` has this value. */
 static SL_DEVICE uint32_t hits_with(const struct hits *h, const uint32_t *best, uint32_t value) {
   uint32_t bits = 0;
   SL_UNROLL for (uint32_t k = 0; k < SCIFI_X_LAYERS; k++) bits |=
@@ -62,14 +62,14 @@ static SL_DEVICE uint32_t hits_with(const struct hits *h, const uint32_t *best, 
   return bits;
 }
 
-/* Lists which candidates of the event are kept; returns how many. `best`: a value for each hit of the event, which
- * begins as the worst badness, and ends as a claim of the first of the best tracks; `own`: a byte for each candidate.
- * Every thread of the block comes here. */
+/* Lists the accepted candidates of the event; returns their number. `best`: one word per hit of the event, first the
+ * smallest badness, then `claim` with the first best track; `own`: one byte per candidate. All threads of the block
+ * must call it. */
 static SL_DEVICE uint32_t find_best(const struct clones_args *a, uint32_t event, uint32_t *best, uint8_t *own) {
   const uint32_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
   const uint32_t first = a->candidates.offsets[event], count = a->candidates.offsets[event + 1] - first;
-  uint32_t kept = 0;
-  __syncthreads(); /* the event before is done with */
+  uint32_t accepted = 0;
+  __syncthreads(); /* the previous event is complete */
   for (uint32_t h = threadIdx.x; h < hits; h += blockDim.x) best[h] = claim - 1;
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -91,15 +91,15 @@ static SL_DEVICE uint32_t find_best(const struct clones_args *a, uint32_t event,
   }
   __syncthreads();
   SL_FOR_BLOCK (i, count) {
-    uint32_t is_kept = 0;
+    uint32_t is_accepted = 0;
     if (i < count && sl_count_bits(own[i]) >= a->min_hits) {
       const struct hits h = hits_of(a, first + i);
-      is_kept = sl_count_bits(hits_with(&h, best, claim | (count - i))) >= a->min_hits ? 1u : 0u;
+      is_accepted = sl_count_bits(hits_with(&h, best, claim | (count - i))) >= a->min_hits ? 1u : 0u;
     }
-    const uint32_t place = sl_block_append(is_kept, &kept);
-    if (is_kept) a->kept[first + place] = first + i;
+    const uint32_t index = sl_block_append(is_accepted, &accepted);
+    if (is_accepted) a->accepted[first + index] = first + i;
   }
-  return kept;
+  return accepted;
 }
 
 static SL_DEVICE void copy_track(const struct clones_args *a, uint32_t from, uint32_t to) {
@@ -131,7 +131,7 @@ SL_KERNEL(clones_write, struct clones_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.candidates.offsets[event], to = a.tracks.offsets[event];
     const uint32_t count = a.tracks.offsets[event + 1] - to;
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) copy_track(&a, a.kept[first + i], to + i);
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) copy_track(&a, a.accepted[first + i], to + i);
   }
 }
 
@@ -140,4 +140,4 @@ static int run(const struct sl_launch *l, const struct clones_args *a) {
 }
 
 static const struct sl_kernel_block clones_blocks[] = {{"clones_count", 512, 0}, {"clones_write", 128, 0}};
-SL_ALGORITHM(clones, "the best ones of tracks in x layers that share hits", 512, run, SL_BLOCKS(clones_blocks));
+SL_ALGORITHM(clones, "selects the best of the tracks in x layers that share hits", 512, run, SL_BLOCKS(clones_blocks));

@@ -1,31 +1,28 @@
-/* confirm.cpu.c: the search of confirm.cu, shaped for one CPU core with 256-bit vectors. The same hits, bit
- * for bit.
- *
- * - Where a track is in the six layers, and which hits there may be its own, is worked out once, a layer a lane.
- * - Tracks are followed from eight neighbouring hits of a layer at a time, a hit a lane. Of the next layer's hits, some
- *   twenty, those before each lane's place are counted: that says which are nearest, without a search.
- * - Each step is done for many tracks before the next one, so that a processor need not wait for what one of them says
- *   before it begins with another.
+/* confirm.cpu.c: version of confirm.cu for one CPU core with 256-bit vectors. It finds the same hits, bit for bit.
+ *   1. Compute the position of a track in the six layers and its search windows once, one layer per lane.
+ *   2. Follow the track from eight neighbouring start hits at a time, one per lane. To find the nearest hits of the
+ *      next layer, count the hits of its window (some twenty) below each lane's prediction, without a search.
+ * Each step processes many tracks before the next step begins, so that their long computations overlap.
  */
 #include "confirm.h"
 
 #include <sluice/vectors.h>
 
 enum {
-  TRACKS = 64,       /* at a time */
-  BLOCKS = 32,       /* of eight beginnings */
-  COUNTED_MAX = 128, /* hits of a window that are counted rather than searched */
-  MARGIN = LANES     /* places before and behind an event's hits that may be read */
+  TRACKS = 64,       /* tracks at a time */
+  BLOCKS = 32,       /* blocks of eight start hits */
+  COUNTED_MAX = 128, /* largest window that is counted instead of searched */
+  MARGIN = LANES     /* padding on both sides of an event's hits */
 };
 static const i32x8 lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
 
-/* The layers in the order in which they are searched, a lane each; the last two have no hits. */
+/* Layers in the order of the search, one per lane; the last two lanes have no hits. */
 struct layers {
   f32x8 d, bend, dxdy, z;
-  i32x8 begin[2], end[2]; /* hits of the event, of the lower and the upper half */
+  i32x8 begin[2], end[2]; /* hits in the event: lower half, upper half */
 };
 
-/* A track: where it is in each layer, the hits that may be its own, how many it needs, and its best line so far. */
+/* A track: position and hits of the search window in each layer, least number of hits, best line so far. */
 struct track_search {
   float x[LANES];
   int32_t begin[LANES], end[LANES], needed;
@@ -33,7 +30,7 @@ struct track_search {
   struct line line;
 };
 
-/* A track followed from eight hits. */
+/* A track followed from eight start hits. */
 struct followed {
   f32x8 ty, y[SCIFI_STEREO_LAYERS]; /* 0 where there is no hit */
   i32x8 hits[SCIFI_STEREO_LAYERS], count, is_alive;
@@ -44,20 +41,20 @@ struct search {
   struct layers layers;
   struct followed blocks[BLOCKS];
   const struct confirm_args *a;
-  const float *x; /* of the event's hits, with margins */
+  const float *x; /* x of the event's hits, with margins */
   struct track_search tracks[TRACKS];
   uint32_t halvings;
-  uint32_t live[BLOCKS], count; /* blocks that have lanes alive */
+  uint32_t live[BLOCKS], count; /* blocks with at least one live lane */
 };
 
-/* ----------------------------------------------------------------------------------------------------- places */
+/* ----------------------------------------------------------------------------------------------------- bisection */
 
 VECTOR_INLINE f32x8 x_of(const struct search *s, i32x8 hit) { return f32x8_gather(s->x, hit); }
 
-/* In lanes: the first places of [begin, end) whose x is not below `low`, and whose x is above `high`, or end. A range
- * has fewer than 1 << halvings places. */
-VECTOR_INLINE void places_of(const struct search *s, i32x8 begin, i32x8 end, f32x8 low, f32x8 high, i32x8 *from,
-                             i32x8 *above) {
+/* Per lane: the first indices of [begin, end) with x >= low and with x > high, or end. A range has fewer than 1 <<
+ * halvings entries. */
+VECTOR_INLINE void bisect(const struct search *s, i32x8 begin, i32x8 end, f32x8 low, f32x8 high, i32x8 *from,
+                          i32x8 *above) {
   i32x8 a = begin, b = begin;
   for (uint32_t h = s->halvings; h-- > 0;) {
     const i32x8 a_next = a + (1 << h), b_next = b + (1 << h), a_is_there = a_next <= end, b_is_there = b_next <= end;
@@ -70,21 +67,21 @@ VECTOR_INLINE void places_of(const struct search *s, i32x8 begin, i32x8 end, f32
   *above = b;
 }
 
-/* In lanes: the hits nearest to x of [begin, end), of two as near the one before; NO_HIT if it is not near. */
+/* Per lane: the hit of [begin, end) nearest to x (ties: the lower index), or NO_HIT if none is within max_distance. */
 VECTOR_INLINE i32x8 near_hits(const struct search *s, int32_t begin, int32_t end, f32x8 x, f32x8 *hit_x) {
   const float max_distance = s->a->max_distance;
-  i32x8 behind = i32x8_of(begin), above;
+  i32x8 after = i32x8_of(begin), above;
   if (end - begin <= COUNTED_MAX)
-    for (int32_t h = begin; h < end; h++) behind -= s->x[h] < x;
+    for (int32_t h = begin; h < end; h++) after -= s->x[h] < x;
   else
-    places_of(s, behind, i32x8_of(end), x, x, &behind, &above);
-  const f32x8 none = f32x8_of(2.0f * max_distance + 1.0f), x_before = x_of(s, behind - 1), x_behind = x_of(s, behind);
-  const f32x8 off_before = f32x8_select(behind > begin, x - x_before, none);
-  const f32x8 off_behind = f32x8_select(behind < end, x_behind - x, none);
-  const i32x8 is_before = off_before <= off_behind;
-  const i32x8 is_near = f32x8_select(is_before, off_before, off_behind) <= max_distance;
-  *hit_x = f32x8_select(is_before, x_before, x_behind);
-  return i32x8_select(is_near, behind + is_before, i32x8_of(NO_HIT));
+    bisect(s, after, i32x8_of(end), x, x, &after, &above);
+  const f32x8 none = f32x8_of(2.0f * max_distance + 1.0f), x_before = x_of(s, after - 1), x_after = x_of(s, after);
+  const f32x8 off_before = f32x8_select(after > begin, x - x_before, none);
+  const f32x8 off_after = f32x8_select(after < end, x_after - x, none);
+  const i32x8 is_before = off_before <= off_after;
+  const i32x8 is_near = f32x8_select(is_before, off_before, off_after) <= max_distance;
+  *hit_x = f32x8_select(is_before, x_before, x_after);
+  return i32x8_select(is_near, after + is_before, i32x8_of(NO_HIT));
 }
 
 /* ------------------------------------------------------------------------------------------------------ tracks */
@@ -97,16 +94,16 @@ static void open_track_search(const struct search *s, uint32_t item, struct trac
   const f32x8 outwards = upper ? -l->dxdy : l->dxdy;
   const f32x8 near_x = x + outwards * a->min_y, far_x = x + outwards * a->max_y;
   i32x8 from, above;
-  places_of(s, l->begin[upper], l->end[upper], f32x8_min(near_x, far_x), f32x8_max(near_x, far_x), &from, &above);
+  bisect(s, l->begin[upper], l->end[upper], f32x8_min(near_x, far_x), f32x8_max(near_x, far_x), &from, &above);
   f32x8_store(t->x, x);
   i32x8_store(t->begin, from);
   i32x8_store(t->end, above);
   t->needed = (int32_t)hits_needed(a, item);
-  t->key = no_beginning;
+  t->key = no_start;
   t->line = (struct line){{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
 }
 
-/* Fits a lane's line, and keeps it if it is the track's best. */
+/* Fits a lane's line, and stores it if it is the track's best. */
 static void judge(const struct search *s, const struct followed *f, uint32_t first, uint32_t lane) {
   struct line line;
   float d[SCIFI_STEREO_LAYERS], y[SCIFI_STEREO_LAYERS];
@@ -124,7 +121,7 @@ static void judge(const struct search *s, const struct followed *f, uint32_t fir
   f->track->line = line;
 }
 
-/* The track's eight beginnings from `hit` on, which is of layer `first`. */
+/* Starts a block with the track's eight hits from `hit` on, of layer `first`. */
 VECTOR_INLINE void begin_block(const struct search *s, struct followed *f, uint32_t first, int32_t hit) {
   const struct layers *l = &s->layers;
   for (uint32_t k = 0; k < first; k++) f->hits[k] = i32x8_of(NO_HIT), f->y[k] = f32x8_of(0.0f);
@@ -135,7 +132,7 @@ VECTOR_INLINE void begin_block(const struct search *s, struct followed *f, uint3
   f->is_alive = lane_numbers < f->track->end[first] - hit;
 }
 
-/* Follows the track into a layer; returns whether a lane may still get the hits that are needed. */
+/* Extends the block into layer k; returns 1 if a lane can still get enough hits. */
 VECTOR_INLINE uint32_t follow_block(const struct search *s, struct followed *f, uint32_t k) {
   const struct layers *l = &s->layers;
   const struct track_search *t = f->track;
@@ -150,17 +147,17 @@ VECTOR_INLINE uint32_t follow_block(const struct search *s, struct followed *f, 
   return i32x8_bits(f->is_alive) != 0;
 }
 
-/* Follows the tracks of all blocks, which begin in layer `first`, to their ends. */
+/* Follows all blocks, which start in layer `first`, to the last layer. */
 static void follow_blocks(struct search *s, uint32_t first) {
   for (uint32_t i = 0; i < s->count; i++) s->live[i] = i;
   for (uint32_t k = first + 1; k < SCIFI_STEREO_LAYERS; k++) {
-    uint32_t kept = 0;
+    uint32_t live = 0;
     for (uint32_t i = 0; i < s->count; i++) {
       const uint32_t block = s->live[i];
-      s->live[kept] = block;
-      kept += follow_block(s, &s->blocks[block], k);
+      s->live[live] = block;
+      live += follow_block(s, &s->blocks[block], k);
     }
-    s->count = kept;
+    s->count = live;
   }
   for (uint32_t i = 0; i < s->count; i++) {
     const struct followed *f = &s->blocks[s->live[i]];
@@ -189,7 +186,7 @@ static void write_line(const struct search *s, uint32_t item, const struct line 
 
 static void search_tracks(struct search *s, uint32_t item, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) open_track_search(s, item + i, &s->tracks[i]);
-  for (uint32_t first = 0; first < BEGINNINGS; first++) {
+  for (uint32_t first = 0; first < START_LAYERS; first++) {
     for (uint32_t i = 0; i < count; i++) {
       struct track_search *t = &s->tracks[i];
       if (t->needed > (int32_t)(SCIFI_STEREO_LAYERS - first)) continue;

@@ -1,94 +1,94 @@
-/* seeding.confirm: for each track in x layers its hits in stereo layers (README.md, "Stereo hits").
- *   1. Mark in cells of x, for each layer, where a hit is near enough for a track to take it.
- *   2. A hit of the first or second searched layer is a beginning: it fixes y and so the place in the other layers.
- *   3. Drop beginnings for which too few layers have a mark; follow the others from layer to layer.
- *   4. Keep the candidate with the most hits; ties: smaller chi2 of a line in y, then the later beginning.
+/* seeding.confirm: finds the stereo hits of each track in x layers (README.md, "Stereo hits").
+ *   1. Mark in cells of x, for each layer, the positions near enough to a hit for a track to take the hit.
+ *   2. Each hit of the first or second searched layer is a start hit: it fixes y, and predicts x in the other layers.
+ *   3. Drop start hits for which too few layers have a mark; follow the others from layer to layer.
+ *   4. Keep the candidate with the most hits; ties: smaller chi2 of the line in y, then the later start hit.
  * Parallelism: a block takes a chunk of tracks, chunks being of about equal work, and copies the x of hits to shared
- * memory; a warp takes up to 16 tracks, a thread one beginning.
+ * memory; a warp takes up to 16 tracks, a thread one start hit.
  * Determinism: the best candidate has the minimum of keys that are all different.
- * Cost per event (90 tracks, 2,300 beginnings, 200 followed): reads x of 1,600 hits a chunk, writes 25 bytes a track.
- * Plain version: tests/seeding/confirm_reference.h. CPU version: confirm.cpu.c.
+ * Cost per event (90 tracks, 2,300 start hits, 200 followed): reads x of 1,600 hits per chunk, writes 25 bytes per
+ * track. Plain version: tests/seeding/confirm_reference.h. CPU version: confirm.cpu.c.
  */
 #include "confirm.h"
 
 enum {
   HALVES = 2,
-  BLOCKS = 3,                    /* for each event */
-  CHUNK_WORK = 200000,           /* tracks times hits of the event */
-  WARPS = 4,                     /* that search; those of a larger block help to copy */
-  TRACKS = 16,                   /* whose beginnings are numbered at a time */
-  ENTRIES = BEGINNINGS * TRACKS, /* a track and a layer */
-  LISTED = 128,                  /* tracks of an event that are looked at at a time */
-  PLACES = 3000,                 /* for hits in shared memory */
-  STRIDE = 32,                   /* a power of two */
-  ROUND = 512,                   /* beginnings that are looked at before those listed are followed */
+  BLOCKS = 3,                      /* blocks per event */
+  CHUNK_WORK = 200000,             /* work per chunk: tracks times hits of the event */
+  WARPS = 4,                       /* warps that search; further warps of a block only help to copy */
+  TRACKS = 16,                     /* tracks per warp at a time */
+  ENTRIES = START_LAYERS * TRACKS, /* entries: a track and a start layer */
+  LISTED = 128,                    /* tracks per block at a time */
+  COPIED_HITS = 3000,              /* hits of a half in shared memory */
+  STRIDE = 32,                     /* step of the linear search, a power of two */
+  ROUND = 512,                     /* start hits per round */
   ROUND_WORDS = ROUND / 32,
-  CELLS = 8192,   /* of x, in which hits are marked, a bit each */
-  REACH_MAX = 15, /* cells on each side of a hit that are marked at most */
+  CELLS = 8192,   /* cells of x with one bit each */
+  RANGE_MAX = 15, /* cells marked on each side of a hit, at most */
   LAYER_MARKS = CELLS / 32,
-  MARKED_LAYERS = SCIFI_STEREO_LAYERS - 1 /* all but the first, in which no hit is looked for */
+  MARKED_LAYERS = SCIFI_STEREO_LAYERS - 1 /* all except the first, in which no hit is searched */
 };
-static const float cells_begin = -3200.0f, per_cell = 1.28f; /* mm, 1/mm: what is further out is in the last ones */
+static const float cells_begin = -3200.0f, per_cell = 1.28f; /* mm, 1/mm; the cells at the ends have all x beyond */
 
-/* A layer's hits, by their places: those of the event, or in shared memory. A hit's number in the event is `skipped`
- * more. And how x goes with y. */
+/* Hits of a layer: indices in the event or in shared memory; the index in the event is `skipped` higher. And the
+ * geometry of the layer. */
 struct layer {
   uint32_t begin, end, skipped;
   float d, bend, z, dxdy;
-  float per_dxdy, per_z;    /* 1 over these */
-  float dxdy_z, per_dxdy_z; /* dxdy z, and 1 over it */
+  float per_dxdy, per_z;    /* reciprocals */
+  float dxdy_z, per_dxdy_z; /* dxdy z, and its reciprocal */
   float dxdy_z_cells;       /* dxdy z, in cells */
-  float reach;              /* reach_of(), in cells */
+  float range;              /* distance_max(), in cells */
 };
 
-/* Tracks of a warp: where each is in each layer, and which hits may be its own; the smallest keys. */
+/* Data of a warp: position of each track in each layer, the hits in its search window, and the smallest key. */
 struct warp_workspace {
   uint64_t best[TRACKS];
-  float x[SCIFI_STEREO_LAYERS][TRACKS], cells[SCIFI_STEREO_LAYERS][TRACKS]; /* and in_cells() of it */
+  float x[SCIFI_STEREO_LAYERS][TRACKS], cells[SCIFI_STEREO_LAYERS][TRACKS]; /* x, and in_cells() of it */
   uint16_t begin[SCIFI_STEREO_LAYERS][TRACKS], end[SCIFI_STEREO_LAYERS][TRACKS];
-  uint32_t before[ENTRIES + 1]; /* beginnings before those of each entry that has some; then the sum */
+  uint32_t before[ENTRIES + 1]; /* number of start hits in earlier entries; the last value is the sum */
   uint32_t entry_count, listed_count;
-  uint32_t begins[ROUND_WORDS];  /* a bit for each beginning of the round that is its entry's first */
-  uint8_t entries[ENTRIES];      /* BEGINNINGS times the track, and the layer */
-  uint8_t entry_at[ROUND_WORDS]; /* of every 32nd beginning of the round */
-  uint16_t listed[ROUND];        /* beginnings that are to be followed, by their numbers in the round */
-  uint8_t needed[TRACKS];        /* stereo hits */
+  uint32_t entry_starts[ROUND_WORDS]; /* bit mask of the round: start hits that are the first of their entry */
+  uint8_t entries[ENTRIES];           /* START_LAYERS * track + layer */
+  uint8_t entry_at[ROUND_WORDS];      /* entry of every 32nd start hit of the round */
+  uint16_t listed[ROUND];             /* start hits to follow, as numbers in the round */
+  uint8_t needed[TRACKS];             /* least number of stereo hits */
 };
 
 struct workspace {
-  struct layer layers[SCIFI_STEREO_LAYERS]; /* as they are searched */
+  struct layer layers[SCIFI_STEREO_LAYERS]; /* in the order of the search */
   struct warp_workspace warps[WARPS];
-  uint16_t listed[LISTED]; /* tracks of both halves, from the first that are looked at */
-  uint32_t first_step;     /* of a search: a power of two, above half of the most hits of a layer */
+  uint16_t listed[LISTED]; /* tracks of the lower half from the front, of the upper half from the end */
+  uint32_t first_step;     /* first step of a bisection: a power of two, more than half of the hits of a layer */
   uint32_t marks[MARKED_LAYERS * LAYER_MARKS];
 };
 
-/* Where x is, in cells; and in which one that is. */
+/* Position of x in cells, and the cell that contains it. */
 static SL_DEVICE float in_cells(float x) { return (x - cells_begin) * per_cell; }
 static SL_DEVICE uint32_t cell_of(float cells) {
   const uint32_t cell = sl_to_u32(cells);
   return cell < CELLS ? cell : (uint32_t)(CELLS - 1);
 }
 
-/* How far from where its first hit says a track may be when it takes a hit of layer k, and a little more. A hit is no
- * further than max_distance from where those before it say; so the k - 1 that may be between have turned ty by no more
- * than half of max_distance / (dx/dy z) each, which in this layer is half of max_distance times the ratio of both z. */
-static SL_DEVICE float reach_of(const struct confirm_args *a, const struct layer *layers, uint32_t k) {
+/* Largest distance between the prediction from the start hit and a hit of layer k, with a margin. A hit is at most
+ * max_distance from the prediction of the earlier hits. Each of the k - 1 hits between changes ty by at most half of
+ * max_distance / (dx/dy z), which in this layer is half of max_distance times the ratio of both z. */
+static SL_DEVICE float distance_max(const struct confirm_args *a, const struct layer *layers, uint32_t k) {
   float ratios = 0.0f;
   for (uint32_t i = 1; i < k; i++) ratios += sl_abs_f32(layers[k].z / layers[i].z);
   return 1.01f * a->max_distance * (1.0f + 0.5f * ratios) + 0.01f;
 }
 
-/* Marks the cells that are within `reach` of a hit at x. */
-static SL_DEVICE void mark_hit(uint32_t *marks, float x, float reach) {
+/* Marks the cells within `range` of a hit at x. */
+static SL_DEVICE void mark_hit(uint32_t *marks, float x, float range) {
   const float cells = in_cells(x);
-  const uint32_t first = cell_of(cells - reach), last = cell_of(cells + reach);
+  const uint32_t first = cell_of(cells - range), last = cell_of(cells + range);
   const uint64_t bits = (uint64_t)((2u << (last - first)) - 1) << first % 32;
   atomicOr(&marks[first / 32], (uint32_t)bits);
   if (bits >> 32) atomicOr(&marks[first / 32 + 1], (uint32_t)(bits >> 32));
 }
 
-/* What is known of a layer before its hits are. */
+/* Fills the geometry of a layer. */
 static SL_DEVICE void open_layer(const struct confirm_args *a, struct layer *layer, uint32_t number) {
   layer->d = a->seeding.d[number];
   layer->bend = a->seeding.bend[number];
@@ -101,22 +101,22 @@ static SL_DEVICE void open_layer(const struct confirm_args *a, struct layer *lay
   layer->dxdy_z_cells = layer->dxdy_z * per_cell;
 }
 
-/* Opens all layers. Every thread of the block comes here. */
+/* Fills the geometry of all layers. All threads of the block must call it. */
 static SL_DEVICE void open_layers(const struct confirm_args *a, struct workspace *w) {
   for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x) open_layer(a, &w->layers[k], layer_of(k));
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < SCIFI_STEREO_LAYERS; k += blockDim.x)
-    w->layers[k].reach = reach_of(a, w->layers, k) * per_cell;
+    w->layers[k].range = distance_max(a, w->layers, k) * per_cell;
   __syncthreads();
 }
 
-/* Opens a half: copies its hits' x to `copy`, if they fit in, and marks the cells around them. Where a layer's hits
- * reach too far, all are marked. Returns whether they are copied. Every thread of the block comes here. */
+/* Opens a half: copies the x of its hits to `copy` if they fit, and marks cells. All cells of a layer are marked if its
+ * range is too large. Returns 1 if the hits are copied. All threads of the block must call it. */
 static SL_DEVICE uint32_t open_half(const struct confirm_args *a, uint32_t event, uint32_t upper, struct workspace *w,
                                     float *copy) {
   const uint16_t *zone_first = a->hits.zone_first + (size_t)event * (SCIFI_ZONES + 1);
   const float *x = a->hits.x + a->hits.offsets[event];
-  uint32_t begin[SCIFI_STEREO_LAYERS], hits[SCIFI_STEREO_LAYERS], sum = 0, place = 0, most = 0;
+  uint32_t begin[SCIFI_STEREO_LAYERS], hits[SCIFI_STEREO_LAYERS], sum = 0, index = 0, most = 0;
   SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
     const uint32_t zone = 2 * layer_of(k) + upper;
     begin[k] = zone_first[zone];
@@ -124,50 +124,50 @@ static SL_DEVICE uint32_t open_half(const struct confirm_args *a, uint32_t event
     sum += hits[k];
     most = hits[k] > most ? hits[k] : most;
   }
-  const uint32_t is_copied = sum <= PLACES ? 1u : 0u;
-  __syncthreads(); /* what was open before is done with */
+  const uint32_t is_copied = sum <= COPIED_HITS ? 1u : 0u;
+  __syncthreads(); /* the previous half is complete */
   for (uint32_t i = threadIdx.x; i < MARKED_LAYERS * LAYER_MARKS; i += blockDim.x)
-    w->marks[i] = w->layers[1 + i / LAYER_MARKS].reach <= REACH_MAX ? 0 : UINT32_MAX;
+    w->marks[i] = w->layers[1 + i / LAYER_MARKS].range <= RANGE_MAX ? 0 : UINT32_MAX;
   __syncthreads();
   SL_ROLLED
   for (uint32_t i = threadIdx.x; i < most; i += blockDim.x) {
     float of_layer[SCIFI_STEREO_LAYERS];
     SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) of_layer[k] = i < hits[k] ? x[begin[k] + i] : 0.0f;
-    place = 0;
+    index = 0;
     SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
       if (i < hits[k]) {
-        const float reach = w->layers[k].reach;
-        if (is_copied) copy[place + i] = of_layer[k];
-        if (k > 0 && reach <= REACH_MAX) mark_hit(&w->marks[LAYER_MARKS * (k - 1)], of_layer[k], reach);
+        const float range = w->layers[k].range;
+        if (is_copied) copy[index + i] = of_layer[k];
+        if (k > 0 && range <= RANGE_MAX) mark_hit(&w->marks[LAYER_MARKS * (k - 1)], of_layer[k], range);
       }
-      place += hits[k];
+      index += hits[k];
     }
   }
   if (threadIdx.x == 0) {
     w->first_step = 1;
     while (2 * w->first_step <= most) w->first_step *= 2;
-    place = 0;
+    index = 0;
     SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) {
       struct layer *layer = &w->layers[k];
-      layer->begin = is_copied ? place : begin[k];
+      layer->begin = is_copied ? index : begin[k];
       layer->end = layer->begin + hits[k];
       layer->skipped = begin[k] - layer->begin;
-      place += hits[k];
+      index += hits[k];
     }
   }
   __syncthreads();
   return is_copied;
 }
 
-/* Where a track is in a layer, and the hits that may be its own: both ends of these are looked for at once. */
+/* Position of a track in a layer, and the hits in its search window: both ends are bisected at once. */
 static SL_DEVICE void open_window(const struct confirm_args *a, const float *hit_x, uint32_t item, uint32_t upper,
                                   const struct layer *l, uint32_t first_step, struct warp_workspace *w, uint32_t k,
                                   uint32_t track) {
   const float x = a->tracks.a[item] + a->tracks.b[item] * l->d + a->tracks.c[item] * l->bend;
-  const float outwards = upper ? -l->dxdy : l->dxdy; /* how x goes with the distance from the beam */
+  const float outwards = upper ? -l->dxdy : l->dxdy; /* dx per distance from the beam */
   const float near_x = x + outwards * a->min_y, far_x = x + outwards * a->max_y;
   const float low = sl_min_f32(near_x, far_x), high = sl_max_f32(near_x, far_x);
-  uint32_t begin = l->begin, end = l->begin; /* the first hit not below `low`, and the first above `high` */
+  uint32_t begin = l->begin, end = l->begin; /* the first hit with x >= low, and with x > high */
   for (uint32_t step = first_step; step > 0; step /= 2) {
     const uint32_t next_begin = begin + step, next_end = end + step;
     begin = next_begin <= l->end && hit_x[next_begin - 1] < low ? next_begin : begin;
@@ -179,37 +179,37 @@ static SL_DEVICE void open_window(const struct confirm_args *a, const float *hit
   w->end[k][track] = (uint16_t)(end > begin ? end : begin);
 }
 
-/* The first place of [begin, end) whose x is not below the limit, or end; for few hits. */
+/* The first index of [begin, end) with x >= limit, or end; fast for few hits. */
 static SL_DEVICE uint32_t first_from(const float *x, uint32_t begin, uint32_t end, float limit) {
-  uint32_t place = begin;
-  while (place + STRIDE <= end && x[place + STRIDE - 1] < limit) place += STRIDE;
+  uint32_t index = begin;
+  while (index + STRIDE <= end && x[index + STRIDE - 1] < limit) index += STRIDE;
   SL_UNROLL for (uint32_t step = STRIDE / 2; step > 0; step /= 2) {
-    const uint32_t next = place + step;
-    place = next <= end && x[next - 1] < limit ? next : place;
+    const uint32_t next = index + step;
+    index = next <= end && x[next - 1] < limit ? next : index;
   }
-  return place;
+  return index;
 }
 
-/* The hit nearest to x, of two as near the one before, if it is near enough. */
+/* Hit nearest to x (ties: the lower index), or NO_HIT if none is within max_distance. */
 static SL_DEVICE uint32_t near_hit(const struct confirm_args *a, const float *hit_x, uint32_t begin, uint32_t end,
                                    float x) {
-  const uint32_t behind = first_from(hit_x, begin, end, x);
+  const uint32_t after = first_from(hit_x, begin, end, x);
   const float none = 2.0f * a->max_distance + 1.0f;
-  const float off_before = behind > begin ? x - hit_x[behind - 1] : none;
-  const float off_behind = behind < end ? hit_x[behind] - x : none;
-  const uint32_t is_before = off_before <= off_behind;
-  return (is_before ? off_before : off_behind) <= a->max_distance ? behind - is_before : (uint32_t)NO_HIT;
+  const float off_before = after > begin ? x - hit_x[after - 1] : none;
+  const float off_after = after < end ? hit_x[after] - x : none;
+  const uint32_t is_before = off_before <= off_after;
+  return (is_before ? off_before : off_after) <= a->max_distance ? after - is_before : (uint32_t)NO_HIT;
 }
 
-/* a / b to the last bit, of which `per_b` is 1 / b rounded: the quotient by it is put right by what it leaves of a,
- * which fmaf has exactly (Markstein's division by a number that is known before). That holds unless something comes
- * near the ends of the range of floats, which distances in mm do not. */
+/* a / b, correctly rounded; per_b is 1 / b, rounded. The quotient a * per_b is corrected with its exact remainder, from
+ * fmaf (Markstein's division by a known number). Valid unless a number is near the ends of the range of floats, which
+ * distances in mm are not. */
 static SL_DEVICE float divide(float a, float b, float per_b) {
   const float quotient = a * per_b;
   return fmaf(fmaf(-b, quotient, a), per_b, quotient);
 }
 
-/* Follows the track from a hit of layer `first`; whether it gets the stereo hits that are needed. */
+/* Follows the track from a start hit of layer `first`; returns 1 if it gets enough stereo hits. */
 static SL_DEVICE uint32_t follow(const struct confirm_args *a, const float *hit_x, const struct workspace *w,
                                  uint32_t track, uint32_t first, uint32_t hit, struct line *line) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
@@ -244,7 +244,7 @@ static SL_DEVICE void write_line(const struct confirm_args *a, const struct work
   uint32_t by_layer[SCIFI_LAYERS], count = 0, pairs[SCIFI_STEREO_LAYERS / 2] = {0, 0, 0};
   SL_UNROLL for (uint32_t k = 0; k < SCIFI_STEREO_LAYERS; k++) by_layer[layer_of(k)] =
       line->hits[k] != NO_HIT ? line->hits[k] + w->layers[k].skipped : (uint32_t)NO_HIT;
-  SL_UNROLL for (uint32_t i = SCIFI_STEREO_LAYERS; i-- > 0;) { /* each goes before those of layers behind it */
+  SL_UNROLL for (uint32_t i = SCIFI_STEREO_LAYERS; i-- > 0;) { /* each hit goes in front of the hits of later layers */
     const uint32_t hit = by_layer[SCIFI_STATION_LAYERS * (i / 2) + 1 + i % 2];
     if (hit == NO_HIT) continue;
     SL_UNROLL for (uint32_t j = SCIFI_STEREO_LAYERS / 2 - 1; j > 0; j--) pairs[j] = pairs[j] << 16 | pairs[j - 1] >> 16;
@@ -258,31 +258,31 @@ static SL_DEVICE void write_line(const struct confirm_args *a, const struct work
   a->stereo.chi2[item] = line->chi2;
 }
 
-/* Lists `count` tracks from `first` on: those of the lower half from the begin of the list, those of the upper one from
- * its end, backwards. Returns how many are of the lower half. Every thread of the block comes here. */
+/* Lists `count` tracks from `first` on: those in the lower half from the front of the list, those in the upper half
+ * from its end, backwards. Returns the number in the lower half. All threads of the block must call it. */
 static SL_DEVICE uint32_t list_tracks(const struct confirm_args *a, uint32_t first, uint32_t count,
                                       struct workspace *w) {
   uint32_t length = 0;
-  __syncthreads(); /* the list before is done with */
+  __syncthreads(); /* the previous list is no longer needed */
   SL_FOR_BLOCK (i, count) {
     const uint32_t is_lower = i < count && (a->tracks.kind[first + i] & 1u) == 0 ? 1u : 0u;
-    const uint32_t place = sl_block_append(is_lower, &length); /* as many of the lower half are before it */
-    if (i < count) w->listed[is_lower ? place : LISTED - 1 - (i - place)] = (uint16_t)i;
+    const uint32_t index = sl_block_append(is_lower, &length); /* number of earlier tracks in the lower half */
+    if (i < count) w->listed[is_lower ? index : LISTED - 1 - (i - index)] = (uint16_t)i;
   }
   __syncthreads();
   return length;
 }
 
-/* Numbers the beginnings of a warp's tracks; returns how many there are. */
-static SL_DEVICE uint32_t number_beginnings(struct warp_workspace *own, uint32_t tracks) {
+/* Numbers the start hits of a warp's tracks; returns their number. */
+static SL_DEVICE uint32_t number_start_hits(struct warp_workspace *own, uint32_t tracks) {
   uint32_t sum = 0, entries = 0;
-  SL_FOR_WARP (i, BEGINNINGS * tracks) {
-    const uint32_t k = i % BEGINNINGS, track = i / BEGINNINGS;
-    const uint32_t count = i < BEGINNINGS * tracks ? (uint32_t)own->end[k][track] - own->begin[k][track] : 0;
-    const uint32_t before = sum + sl_warp_exclusive_scan(count), place = sl_warp_append(count > 0, &entries);
+  SL_FOR_WARP (i, START_LAYERS * tracks) {
+    const uint32_t k = i % START_LAYERS, track = i / START_LAYERS;
+    const uint32_t count = i < START_LAYERS * tracks ? (uint32_t)own->end[k][track] - own->begin[k][track] : 0;
+    const uint32_t before = sum + sl_warp_exclusive_scan(count), index = sl_warp_append(count > 0, &entries);
     if (count > 0) {
-      own->before[place] = before;
-      own->entries[place] = (uint8_t)i;
+      own->before[index] = before;
+      own->entries[index] = (uint8_t)i;
     }
     if (sl_warp_lane() + 1 == sl_warp_lanes()) own->before[entries] = before + count;
     sl_warp_sync();
@@ -293,39 +293,39 @@ static SL_DEVICE uint32_t number_beginnings(struct warp_workspace *own, uint32_t
   return sum;
 }
 
-/* Notes which entries the beginnings from `begin` on are of, a round of them. */
+/* Notes the entries of a round of start hits that begins at number `begin`. */
 static SL_DEVICE void open_round(struct warp_workspace *own, uint32_t begin) {
-  for (uint32_t i = sl_warp_lane(); i < ROUND_WORDS; i += sl_warp_lanes()) own->begins[i] = 0;
+  for (uint32_t i = sl_warp_lane(); i < ROUND_WORDS; i += sl_warp_lanes()) own->entry_starts[i] = 0;
   if (sl_warp_lane() == 0) own->listed_count = 0;
   sl_warp_sync();
   for (uint32_t entry = sl_warp_lane(); entry < own->entry_count; entry += sl_warp_lanes()) {
     const uint32_t from = own->before[entry], to = own->before[entry + 1];
     if (to <= begin || from >= begin + ROUND) continue;
     const uint32_t first = from < begin ? 0 : from - begin, end = to < begin + ROUND ? to - begin : (uint32_t)ROUND;
-    atomicOr(&own->begins[first / 32], 1u << first % 32);
+    atomicOr(&own->entry_starts[first / 32], 1u << first % 32);
     for (uint32_t word = (first + 31) / 32; word * 32 < end; word++) own->entry_at[word] = (uint8_t)entry;
   }
   sl_warp_sync();
 }
 
-/* The entry of the `i`-th beginning of the round. */
+/* Entry of the `i`-th start hit of the round. */
 static SL_DEVICE uint32_t entry_of(const struct warp_workspace *own, uint32_t i) {
-  return own->entry_at[i / 32] + sl_count_bits(own->begins[i / 32] & ((2u << i % 32) - 2));
+  return own->entry_at[i / 32] + sl_count_bits(own->entry_starts[i / 32] & ((2u << i % 32) - 2));
 }
 
-/* The `i`-th beginning of the round that begins with beginning `begin` of a warp's tracks. */
-struct beginning {
+/* The `i`-th start hit of the round that begins at number `begin`. */
+struct start_hit {
   uint32_t track, first, hit;
 };
-static SL_DEVICE struct beginning beginning_of(const struct warp_workspace *own, uint32_t begin, uint32_t i) {
-  const uint32_t entry = entry_of(own, i), first = own->entries[entry] % BEGINNINGS;
-  const uint32_t track = own->entries[entry] / BEGINNINGS;
-  const struct beginning b = {track, first, own->begin[first][track] + (begin + i - own->before[entry])};
+static SL_DEVICE struct start_hit start_hit_of(const struct warp_workspace *own, uint32_t begin, uint32_t i) {
+  const uint32_t entry = entry_of(own, i), first = own->entries[entry] % START_LAYERS;
+  const uint32_t track = own->entries[entry] / START_LAYERS;
+  const struct start_hit b = {track, first, own->begin[first][track] + (begin + i - own->before[entry])};
   return b;
 }
 
-/* How many hits the track has at most, with that one: where the layers after it have a mark. */
-static SL_DEVICE uint32_t hits_at_most(const struct workspace *w, const float *hit_x, struct beginning b) {
+/* Upper limit of the number of stereo hits with this start hit: the later layers that have a mark. */
+static SL_DEVICE uint32_t hits_at_most(const struct workspace *w, const float *hit_x, struct start_hit b) {
   const struct warp_workspace *own = &w->warps[sl_warp_index()];
   const float ty = (own->x[b.first][b.track] - hit_x[b.hit]) * w->layers[b.first].per_dxdy_z;
   uint32_t count = 1;
@@ -336,63 +336,63 @@ static SL_DEVICE uint32_t hits_at_most(const struct workspace *w, const float *h
   return count;
 }
 
-/* Lists those of the round's beginnings, of which there are so many, that may get enough hits, in any order. */
-static SL_DEVICE void list_beginnings(const struct workspace *w, struct warp_workspace *own, const float *hit_x,
+/* Lists the start hits of the round that can get enough hits, in any order. */
+static SL_DEVICE void list_start_hits(const struct workspace *w, struct warp_workspace *own, const float *hit_x,
                                       uint32_t begin, uint32_t count) {
   for (uint32_t i = sl_warp_lane(); i < count; i += sl_warp_lanes()) {
-    const struct beginning b = beginning_of(own, begin, i);
+    const struct start_hit b = start_hit_of(own, begin, i);
     if (hits_at_most(w, hit_x, b) >= own->needed[b.track]) own->listed[atomicAdd(&own->listed_count, 1u)] = (uint16_t)i;
   }
 }
 
-/* Follows the listed ones, and writes each track's best line so far. Every thread of the warp comes here. */
+/* Follows the listed start hits, and writes each track's best line so far. All threads of the warp must call it. */
 static SL_DEVICE void follow_listed(const struct confirm_args *a, const float *hit_x, struct workspace *w,
                                     uint32_t begin, uint32_t first, const uint16_t *listed) {
   struct warp_workspace *own = &w->warps[sl_warp_index()];
   const uint32_t count = own->listed_count;
   SL_FOR_WARP (j, count) {
-    struct beginning b = {0, 0, 0};
+    struct start_hit b = {0, 0, 0};
     struct line line;
-    uint64_t key = no_beginning;
+    uint64_t key = no_start;
     if (j < count) {
-      b = beginning_of(own, begin, own->listed[j]);
+      b = start_hit_of(own, begin, own->listed[j]);
       if (follow(a, hit_x, w, b.track, b.first, b.hit, &line)) key = key_of(&line, b.first, b.hit);
-      if (key != no_beginning) atomicMin((sl_atomic_u64 *)&own->best[b.track], (sl_atomic_u64)key);
+      if (key != no_start) atomicMin((sl_atomic_u64 *)&own->best[b.track], (sl_atomic_u64)key);
     }
     sl_warp_sync();
-    if (key != no_beginning && own->best[b.track] == key) write_line(a, w, first + listed[b.track], &line);
-    sl_warp_sync(); /* before a better one is written */
+    if (key != no_start && own->best[b.track] == key) write_line(a, w, first + listed[b.track], &line);
+    sl_warp_sync(); /* before a better line is written */
   }
 }
 
-/* Finds the hits of up to TRACKS tracks. Every thread of the warp comes here. */
+/* Finds the hits of up to TRACKS tracks. All threads of the warp must call it. */
 static SL_DEVICE void find(const struct confirm_args *a, const float *hit_x, struct workspace *w, uint32_t upper,
                            uint32_t first, const uint16_t *listed, uint32_t tracks) {
   const struct line none = {{NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT, NO_HIT}, 0, 0.0f, 0.0f, 0.0f};
   struct warp_workspace *own = &w->warps[sl_warp_index()];
-  sl_warp_sync(); /* the tracks before are done with */
+  sl_warp_sync(); /* the previous tracks are complete */
   for (uint32_t i = sl_warp_lane(); i < SCIFI_STEREO_LAYERS * tracks; i += sl_warp_lanes()) {
     const uint32_t k = i / tracks, track = i - k * tracks;
     open_window(a, hit_x, first + listed[track], upper, &w->layers[k], w->first_step, own, k, track);
   }
   for (uint32_t track = sl_warp_lane(); track < tracks; track += sl_warp_lanes()) {
-    own->best[track] = no_beginning;
+    own->best[track] = no_start;
     own->needed[track] = (uint8_t)hits_needed(a, first + listed[track]);
   }
   sl_warp_sync();
-  const uint32_t beginnings = number_beginnings(own, tracks);
-  for (uint32_t begin = 0; begin < beginnings; begin += ROUND) { /* mostly one */
+  const uint32_t start_hits = number_start_hits(own, tracks);
+  for (uint32_t begin = 0; begin < start_hits; begin += ROUND) { /* usually one round */
     open_round(own, begin);
-    list_beginnings(w, own, hit_x, begin, beginnings - begin < ROUND ? beginnings - begin : (uint32_t)ROUND);
+    list_start_hits(w, own, hit_x, begin, start_hits - begin < ROUND ? start_hits - begin : (uint32_t)ROUND);
     sl_warp_sync();
     follow_listed(a, hit_x, w, begin, first, listed);
     sl_warp_sync(); /* the list is free */
   }
   for (uint32_t track = sl_warp_lane(); track < tracks; track += sl_warp_lanes())
-    if (own->best[track] == no_beginning) write_line(a, w, first + listed[track], &none);
+    if (own->best[track] == no_start) write_line(a, w, first + listed[track], &none);
 }
 
-/* Deals out the tracks that are listed to the warps. */
+/* Distributes the listed tracks to the warps. */
 static SL_DEVICE void find_listed(const struct confirm_args *a, const float *hit_x, struct workspace *w, uint32_t upper,
                                   uint32_t first, const uint16_t *listed, uint32_t length) {
   const uint32_t warp = sl_warp_index(), warps = sl_block_warps() < WARPS ? sl_block_warps() : (uint32_t)WARPS;
@@ -402,7 +402,7 @@ static SL_DEVICE void find_listed(const struct confirm_args *a, const float *hit
     find(a, hit_x, w, upper, first, listed + i, end - i < TRACKS ? end - i : (uint32_t)TRACKS);
 }
 
-/* How many tracks of an event are a chunk: work goes with tracks and with hits near each. */
+/* Tracks per chunk of an event. The work is proportional to tracks times hits near each. */
 static SL_DEVICE uint32_t chunk_tracks_of(const struct confirm_args *a, uint32_t event, uint32_t tracks) {
   const uint64_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
   const uint64_t wanted = 1 + tracks * hits / CHUNK_WORK, chunks = wanted < CHUNKS_MAX ? wanted : (uint64_t)CHUNKS_MAX;
@@ -423,10 +423,10 @@ SL_KERNEL(confirm_plan, struct confirm_args) {
   }
 }
 
-/* Eight blocks of 128 threads have 64 registers a thread. */
+/* 64 registers per thread allow eight blocks of 128 threads. */
 SL_KERNEL_REGISTERS(confirm_find, struct confirm_args, 64) {
   __shared__ struct workspace w;
-  __shared__ float copy[PLACES];
+  __shared__ float copy[COPIED_HITS];
   if (blockIdx.x < *a.chunk_count) open_layers(&a, &w);
   for (uint32_t i = blockIdx.x; i < *a.chunk_count; i += gridDim.x) {
     const uint32_t event = a.chunks[i] / CHUNKS_MAX, chunk = a.chunks[i] % CHUNKS_MAX, each = a.chunk_tracks[event];
@@ -455,4 +455,4 @@ static int run(const struct sl_launch *l, const struct confirm_args *a) {
   return error;
 }
 
-SL_ALGORITHM(confirm, "stereo hits of tracks in x layers", 128, run, SL_CPU_TUNED(confirm_tuned));
+SL_ALGORITHM(confirm, "finds the stereo hits of tracks in x layers", 128, run, SL_CPU_TUNED(confirm_tuned));

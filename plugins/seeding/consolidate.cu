@@ -1,8 +1,8 @@
-/* seeding.consolidate: tracks in x layers that have stereo hits are seeds, with all their hits, a momentum, and a
- * state behind the fibre tracker (README.md, "Seeds").
+/* seeding.consolidate: makes seeds of the tracks in x layers that have stereo hits: all hits in layer order, q/p, and
+ * the state at the exit of the fibre tracker (README.md, "Seeds").
  *
- * There is room for every track with twelve hits, so that nothing overflows. Reads 61 bytes a track; writes 28 a seed
- * and 6 a hit.
+ * The output has room for every track with twelve hits, so it never overflows. Cost: reads 61 bytes per track; writes
+ * 28 per seed and 6 per hit.
  */
 #include "magnet/event_model.h"
 #include "seeding/event_model.h"
@@ -10,14 +10,14 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS consolidate_args
-#define CONSOLIDATE(M)                                                                        \
-  M(IN, hits, scifi_hits, "offsets id", "that were searched")                                 \
-  M(IN, tracks, seed_xz_tracks, "offsets hit_count hits a b c", "in x layers")                \
-  M(IN, stereo, seed_stereo, "hit_count hits y ty", "what was found for each of them")        \
-  M(IN, seeding, seeding_constants, "constants", "what tracks look like")                     \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                               \
-  M(OUT, seeds, seeds, "in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(tracks))), \
-    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(tracks, SCIFI_TRACK_HITS_MAX, 1, 0))))                 \
+#define CONSOLIDATE(M)                                                                               \
+  M(IN, hits, scifi_hits, "offsets id", "hits of the fibre tracker")                                 \
+  M(IN, tracks, seed_xz_tracks, "offsets hit_count hits a b c", "tracks in x layers")                \
+  M(IN, stereo, seed_stereo, "hit_count hits y ty", "stereo hits of the tracks")                     \
+  M(IN, seeding, seeding_constants, "constants", "constants of the search for seeds")                \
+  M(IN, magnet, magnet_polarity, "sign", "magnet polarity")                                          \
+  M(OUT, seeds, seeds, "seeds, in the order of the tracks", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(tracks))), \
+    SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(tracks, SCIFI_TRACK_HITS_MAX, 1, 0))))                        \
   M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(tracks)))
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
@@ -41,8 +41,8 @@ static SL_DEVICE void write_seed(const struct consolidate_args *a, struct sl_ite
   a->seeds.ty[seed] = ty;
 }
 
-/* Hits in x layers, then in stereo layers, both in layer order, are merged: a hit comes after the hits of the other
- * kind with a lower index. All of the others are read, so that no load waits for another. */
+/* Merges hits in x layers and in stereo layers, both in layer order: a hit follows the hits of the other kind with a
+ * lower index. All of these are read, so that no load depends on another. */
 static SL_DEVICE void write_hit(const struct consolidate_args *a, struct sl_item item, uint32_t h, uint32_t to) {
   const uint32_t x_count = a->tracks.hit_count[item.from], stereo_count = a->stereo.hit_count[item.from];
   const uint16_t *x_hits = a->tracks.hits + SCIFI_X_LAYERS * (size_t)item.from;
@@ -50,14 +50,15 @@ static SL_DEVICE void write_hit(const struct consolidate_args *a, struct sl_item
   const uint32_t is_x = h < x_count, k = is_x ? h : h - x_count;
   const uint16_t *others = is_x ? stereo_hits : x_hits;
   const uint32_t hit = (is_x ? x_hits : stereo_hits)[k], other_count = is_x ? stereo_count : x_count;
-  uint32_t place = to - h + k;
-  SL_UNROLL for (uint32_t other = 0; other < SCIFI_X_LAYERS; other++) place +=
+  uint32_t index = to - h + k;
+  SL_UNROLL for (uint32_t other = 0; other < SCIFI_X_LAYERS; other++) index +=
       other < other_count && others[other] < hit ? 1u : 0u;
-  a->seeds.hit[place] = (uint16_t)hit;
-  a->seeds.hit_id[place] = a->hits.id[a->hits.offsets[item.event] + hit];
+  a->seeds.hit[index] = (uint16_t)hit;
+  a->seeds.hit_id[index] = a->hits.id[a->hits.offsets[item.event] + hit];
 }
-SL_STATIC_ASSERT((int)SCIFI_X_LAYERS == (int)SCIFI_STEREO_LAYERS, "the hits of the other kind are as many");
+SL_STATIC_ASSERT((int)SCIFI_X_LAYERS == (int)SCIFI_STEREO_LAYERS,
+                 "x hits and stereo hits have equal numbers of layers");
 
 SL_SELECT_WITH_SUBITEMS(consolidate, tracks, seeds, seeds.hit_offsets, 16, hit_count, write_seed, write_hit)
 
-SL_ALGORITHM(consolidate, "seeds with their hits, and their momentum", 128, consolidate_run);
+SL_ALGORITHM(consolidate, "makes seeds of tracks in x layers that have stereo hits", 128, consolidate_run);

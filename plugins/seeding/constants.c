@@ -1,6 +1,5 @@
-/* seeding.constants: what tracks in the fibre tracker are found with, and all that follows from it and from the
- * layers' places alone (README.md, "Seeds"): those of the simulation's field are nominal, LHCb's go with a folder of
- * its files.
+/* seeding.constants: constants of the search for seeds, and all numbers that follow from them and the positions of the
+ * layers (README.md, "Seeds"). Source: the nominal calibration, a calibration file, or a folder of LHCb's files.
  */
 #include "calibration/formula.h"
 #include "calibration/read.h"
@@ -10,10 +9,10 @@
 #include <stdlib.h>
 
 #define SL_ARGS constants_args
-#define CONSTANTS(M)                                                                           \
-  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one") \
-  M(F32, min_momentum, 3000.0, 100.0, 1e6, "MeV", "of tracks that are looked for")             \
-  M(OUT, seeding, seeding_constants, "layers, cases and constants")
+#define CONSTANTS(M)                                                                                \
+  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one")      \
+  M(F32, min_momentum, 3000.0, 100.0, 1e6, "MeV", "least momentum of tracks that are searched for") \
+  M(OUT, seeding, seeding_constants, "layers, search cases and coefficients")
 SL_HOST_ARGUMENTS(constants, CONSTANTS);
 
 static const uint16_t inverse_p_terms[] = {100, 200};
@@ -23,7 +22,7 @@ enum { UNKNOWNS = 3, FURTHER = 3 };
 
 static uint32_t x_layer(uint32_t i) { return SCIFI_STATION_LAYERS * (i / 2) + 3 * (i % 2); }
 
-/* d, and d^2 (1 + r d), of the six x layers. */
+/* z, d and d^2 (1 + r d) of the six x layers. */
 struct layers {
   double z[SCIFI_X_LAYERS], d[SCIFI_X_LAYERS], bend[SCIFI_X_LAYERS];
 };
@@ -40,7 +39,7 @@ static struct layers layers_of(const struct calibration *c) {
   return l;
 }
 
-/* The inverse of a symmetric matrix. */
+/* Inverts a symmetric matrix. */
 static void invert(double m[UNKNOWNS][UNKNOWNS], double inverse[UNKNOWNS][UNKNOWNS]) {
   for (uint32_t i = 0; i < UNKNOWNS; i++)
     for (uint32_t k = 0; k < UNKNOWNS; k++) {
@@ -52,8 +51,8 @@ static void invert(double m[UNKNOWNS][UNKNOWNS], double inverse[UNKNOWNS][UNKNOW
     for (uint32_t k = 0; k < UNKNOWNS; k++) inverse[i][k] /= determinant;
 }
 
-/* Least squares over all layers but one of the further ones (`missing` - 1; 0: none), where only further hits are off:
- * row i is what unknown i gains for each of them. */
+/* Least squares over all layers except the missing further layer (`missing` - 1; 0: none is missing). Only further hits
+ * have residuals: row i is the change of unknown i per residual. */
 static void take_fit(const struct layers *l, uint32_t odd, uint32_t missing, float *to) {
   double normal[UNKNOWNS][UNKNOWNS] = {{0}}, inverse[UNKNOWNS][UNKNOWNS];
   const uint32_t left_out = missing > 0 ? 2 * (missing - 1) + 1 - odd : SCIFI_X_LAYERS;
@@ -71,7 +70,7 @@ static void take_fit(const struct layers *l, uint32_t odd, uint32_t missing, flo
     }
 }
 
-/* How far the line through first and last hit, at z = 0, is from 0 for the least momentum. */
+/* Distance from 0 at z = 0 of the line through first and last hit, for the least momentum. */
 static double greatest_x0(const double *inverse_p, double min_momentum) {
   const double p1 = inverse_p[0], p2 = inverse_p[1];
   if (p2 == 0) return 1 / (p1 * min_momentum);
@@ -127,7 +126,7 @@ static int take_all(const struct sl_services *s, const struct calibration *c, do
   }
   for (uint32_t odd = 0; odd < SEED_CASES; odd++)
     take_case(c, &layers, odd, min_momentum, inverse_p, to->cases + (size_t)SEED_CASE_NUMBERS * odd);
-  /* Where 1/p has a greatest value below that of the least momentum, there is no such place. */
+  /* Infinite or not a number if 1/p never reaches 1/min_momentum. */
   if (isfinite(to->cases[SEED_CASE_RANGE])) return SL_OK;
   s->message(s->context, SL_ERROR, "min_momentum: seeding.inverse_p never reaches 1 / %g MeV", min_momentum);
   return SL_EINVAL;
@@ -147,4 +146,4 @@ static int make(const struct sl_services *s, const struct constants_args *args) 
   return status;
 }
 
-SL_CONSTANT(constants, "what tracks in the fibre tracker are found with: nominal, from a calibration, or LHCb's", make);
+SL_CONSTANT(constants, "constants of the search for seeds: nominal, from a calibration, or LHCb's", make);

@@ -1,12 +1,11 @@
-/* seeding.match: which VELO track and which track in the fibre tracker are one (README.md, "Matching"): of each seed
- * the best VELO track, and of the seeds that have the same one the best, by what a network says of a pair, or without
- * one by chi2. Of those that are as good, the first VELO track or seed.
- *
- * The event's VELO tracks stand in shared memory, and their y in cells, so that those which agree with a seed's, one
- * in ten, are neighbours. Such pairs are numbered and dealt to all threads; those that pass the cut in chi2
- * are listed, in any order, and dealt to all threads once more, for the network. The least key of score and place is
- * the best one, of a seed and of a VELO track, by atomic minima. Reads 20 bytes a seed and 24 a VELO track, keeps 8 of
- * each, and writes 16 a match.
+/* seeding.match: finds pairs of a VELO track and a seed that belong to one particle (README.md, "Matching").
+ *   1. Sort the y of the event's VELO tracks into cells; compare each seed with the tracks in cells near its y.
+ *   2. List the pairs that pass the requirements on distances; compute chi2 and the network's wrong-match probability.
+ *   3. For each seed take the VELO track with the smallest score; for each VELO track the seed with the smallest score.
+ *      Ties: the lower index.
+ * Parallelism: one block per event; numbered pairs, then listed pairs, are distributed to all threads.
+ * Determinism: atomic minima of keys (score, index), independent of the order of threads.
+ * Cost: reads 20 bytes per seed and 24 per VELO track, keeps 8 per seed and track, writes 16 per match.
  */
 #include "magnet/event_model.h"
 #include "seeding/match_network.h"
@@ -18,46 +17,47 @@ enum {
   TRACK_BITS = 9,
   TRACKS_MAX = 1 << TRACK_BITS, /* VELO tracks tried at a time */
   TRACK_MASK = TRACKS_MAX - 1,
-  SEEDS_MAX = 256, /* whose pairs are numbered at a time: a power of two */
-  CELLS = 256,     /* of y */
-  ROUND = 1024,    /* pairs that are compared before the list is looked at */
+  SEEDS_MAX = 256, /* seeds per round of numbered pairs, a power of two */
+  CELLS = 256,     /* cells in y */
+  ROUND = 1024,    /* pairs that are compared before the list is processed */
   LIST_MAX = 2 * ROUND
 };
 
 #define SL_ARGS match_args
-#define MATCH(M)                                                                                                   \
-  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty", "tracks in the fibre tracker")                              \
-  M(IN, selected, ut_selected_tracks, "", "VELO tracks that they may be")                                          \
-  M(IN, end_states, track_states, "offsets x y z tx ty", "of all VELO tracks")                                     \
-  M(IN, matching, matching_constants, "constants network", "how they are matched")                                 \
-  M(IN, magnet, magnet_polarity, "sign", "which way it points")                                                    \
-  M(OUT, matches, seed_matches, "in the order of the VELO tracks",                                                 \
-    SL_ITEMS(SL_MIN(SL_ITEMS_TERM(seeds), SL_ITEMS_TERM(selected))))                                               \
-  M(F32, max_ghost, 0.95, 0.0, 1.0, "", "largest probability that a pair is none, where there is a network")       \
-  M(F32, network_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of pairs that the network is asked about")                 \
-  M(F32, max_chi2, 2.0, 0.0, 1e9, "", "largest chi2, where there is no network")                                   \
-  M(F32, x_weight, 1.0, 0.0, 1e6, "", "factor of the weight of the distance in x")                                 \
-  M(F32, y_scale, 1.0, 0.5, 2.0, "", "of the VELO track's y; 1.02 for seeds with LHCb's stereo angle of 0.086")    \
-  M(SCRATCH, seed_keys, u64, "of the best VELO track of each seed: score and place", SL_ONE(SL_ITEMS_TERM(seeds))) \
-  M(SCRATCH, track_keys, u64, "of the best seed of each VELO track, likewise", SL_ONE(SL_ITEMS_TERM(selected)))
+#define MATCH(M)                                                                                                       \
+  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty", "tracks found in the fibre tracker")                            \
+  M(IN, selected, ut_selected_tracks, "", "VELO tracks to match")                                                      \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "states of all VELO tracks at the end of the VELO")           \
+  M(IN, matching, matching_constants, "constants network", "constants of the matching, and the network")               \
+  M(IN, magnet, magnet_polarity, "sign", "magnet polarity")                                                            \
+  M(OUT, matches, seed_matches, "matches, in the order of the VELO tracks",                                            \
+    SL_ITEMS(SL_MIN(SL_ITEMS_TERM(seeds), SL_ITEMS_TERM(selected))))                                                   \
+  M(F32, max_ghost, 0.95, 0.0, 1.0, "", "largest wrong-match probability of a match, with a network")                  \
+  M(F32, network_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of a match, with a network")                                   \
+  M(F32, max_chi2, 2.0, 0.0, 1e9, "", "largest chi2 of a match, without a network")                                    \
+  M(F32, x_weight, 1.0, 0.0, 1e6, "", "factor of the weight of the distance in x in chi2")                             \
+  M(F32, y_scale, 1.0, 0.5, 2.0, "", "factor of the VELO track's y; 1.02 for seeds with LHCb's stereo angle of 0.086") \
+  M(SCRATCH, seed_keys, u64, "score and index of a seed's best VELO track", SL_ONE(SL_ITEMS_TERM(seeds)))              \
+  M(SCRATCH, track_keys, u64, "score and index of a VELO track's best seed", SL_ONE(SL_ITEMS_TERM(selected)))
 SL_ARGUMENTS(match, MATCH);
 
 static const uint64_t no_key = UINT64_MAX;
 static const float cell_height = 16.0f; /* mm */
 
-/* Some VELO tracks, of which the first one has this place, and some seeds. */
+/* Shared memory of a block: up to TRACKS_MAX VELO tracks, the cells of their y, and the pairs of up to SEEDS_MAX seeds.
+ */
 struct workspace {
   struct forward_state tracks[TRACKS_MAX];
-  uint32_t places[TRACKS_MAX]; /* of the tracks: in the cell << 16 | cell */
-  float y[TRACKS_MAX];         /* match_velo_y, by cell; in a cell in any order */
-  uint16_t track[TRACKS_MAX];  /* whose they are */
-  uint32_t cells[CELLS + 1];   /* how many tracks they have, then where these begin in `y` */
-  uint32_t place;
-  uint16_t begin[SEEDS_MAX];      /* the first in `y` that is near each seed */
-  uint32_t before[SEEDS_MAX + 1]; /* pairs before each seed's; of all behind the last one, the sum */
-  uint32_t list[LIST_MAX];        /* pairs that meet: seed << TRACK_BITS | track */
+  uint32_t cell_positions[TRACKS_MAX]; /* position in the cell << 16 | cell */
+  float y[TRACKS_MAX];                 /* match_velo_y, sorted by cell; any order in a cell */
+  uint16_t track[TRACKS_MAX];          /* index in `tracks` of the entry of `y` */
+  uint32_t cells[CELLS + 1];           /* number of tracks per cell, then the first index in `y` */
+  uint32_t base;
+  uint16_t begin[SEEDS_MAX];      /* first index in `y` near the seed */
+  uint32_t before[SEEDS_MAX + 1]; /* number of pairs of earlier seeds; the last entry is the sum */
+  uint32_t list[LIST_MAX];        /* pairs that pass match_meet: seed << TRACK_BITS | track */
   uint32_t list_count;
-  uint32_t matches; /* of the event */
+  uint32_t matches; /* matches of the event */
 };
 
 static SL_DEVICE struct forward_state seed_state(const struct match_args *a, uint32_t i) {
@@ -86,13 +86,13 @@ static SL_DEVICE float ghost_of(const struct match_args *a, const struct matched
                                 const struct forward_state *velo, const struct forward_state *state, uint32_t seed) {
   float inputs[MATCH_INPUT_COUNT];
   const uint32_t hits = a->seeds.hit_offsets[seed + 1] - a->seeds.hit_offsets[seed];
-  /* As all fields are; so four weights are one load. */
+  /* All fields are aligned; with this four weights are one load. */
   const float *network = (const float *)__builtin_assume_aligned(a->matching.network, 4 * sizeof(float));
   match_inputs(pair, velo, state, hits, inputs);
   return match_ghost(network, inputs);
 }
 
-/* A pair that meets, as a bid for its seed. */
+/* Computes the score of a listed pair and updates the best key of its seed. */
 static SL_DEVICE void try_pair(const struct match_args *a, const struct workspace *w, uint32_t track, uint32_t seed) {
   const struct forward_state state = seed_state(a, seed), *velo = &w->tracks[track];
   const struct matched_pair pair = compare(a, velo, &state);
@@ -102,18 +102,18 @@ static SL_DEVICE void try_pair(const struct match_args *a, const struct workspac
     score = ghost_of(a, &pair, velo, &state, seed);
     if (!(score <= a->max_ghost)) return;
   }
-  /* Scores are not negative, so that their bits are in their order. */
-  const uint64_t key = (uint64_t)sl_bits_from_f32(score) << 32 | (w->place + track);
+  /* Scores are not negative, so their bits sort like the numbers. */
+  const uint64_t key = (uint64_t)sl_bits_from_f32(score) << 32 | (w->base + track);
   atomicMin((sl_atomic_u64 *)&a->seed_keys[seed], (sl_atomic_u64)key);
 }
 
-/* Ascends with y; what is further out than cells reach, and no number, is in those at the ends. */
+/* Cell of a y; ascends with y. The cells at the ends also have all y beyond them, and NaN. */
 static SL_DEVICE uint32_t cell_of(float y) {
   const float cell = y / cell_height + 0.5f * (float)CELLS;
   return (uint32_t)sl_min_f32(sl_max_f32(cell, 0.0f), (float)(CELLS - 1));
 }
 
-/* Makes of how many tracks the cells have where these begin. */
+/* Turns the numbers of tracks per cell into the cells' first indices in `y`. */
 static SL_DEVICE void add_cells(struct workspace *w) {
   uint32_t sum = 0;
   SL_FOR_BLOCK (c, CELLS) {
@@ -126,46 +126,45 @@ static SL_DEVICE void add_cells(struct workspace *w) {
   __syncthreads();
 }
 
-/* Brings the selected VELO tracks from `place` on, and puts their y in cells. */
-static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, uint32_t first, uint32_t place,
+/* Loads `count` selected VELO tracks from index `base` on, and sorts their y into cells. */
+static SL_DEVICE void open_tracks(const struct match_args *a, uint32_t event, uint32_t first, uint32_t base,
                                   uint32_t count, struct workspace *w) {
   const uint32_t tracks = a->end_states.offsets[event];
   for (uint32_t c = threadIdx.x; c < CELLS; c += blockDim.x) w->cells[c] = 0;
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-    const struct forward_state state =
-        forward_velo_state(&a->end_states, tracks + a->selected.track[first + place + k]);
+    const struct forward_state state = forward_velo_state(&a->end_states, tracks + a->selected.track[first + base + k]);
     const uint32_t cell = cell_of(match_velo_y(a->matching.constants, a->y_scale, &state));
     w->tracks[k] = state;
-    w->places[k] = atomicAdd(&w->cells[cell], 1u) << 16 | cell;
+    w->cell_positions[k] = atomicAdd(&w->cells[cell], 1u) << 16 | cell;
   }
   if (threadIdx.x == 0) {
-    w->place = place;
+    w->base = base;
     w->list_count = 0;
   }
   __syncthreads();
   add_cells(w);
   for (uint32_t k = threadIdx.x; k < count; k += blockDim.x) {
-    const uint32_t at = w->cells[w->places[k] & UINT16_MAX] + (w->places[k] >> 16);
+    const uint32_t at = w->cells[w->cell_positions[k] & UINT16_MAX] + (w->cell_positions[k] >> 16);
     w->y[at] = match_velo_y(a->matching.constants, a->y_scale, &w->tracks[k]);
     w->track[at] = (uint16_t)k;
   }
   __syncthreads();
 }
 
-/* Numbers the pairs of some seeds with tracks whose cells are near in y; returns how many there are. */
+/* Numbers the pairs of seeds and tracks in cells near in y; returns the number of pairs. */
 static SL_DEVICE uint32_t number_pairs(const struct match_args *a, struct workspace *w, uint32_t first,
                                        uint32_t seeds) {
   const float *m = a->matching.constants;
-  const float reach = 1.00001f * m[MATCH_DISTANCE_Y_MAX] + 0.01f; /* more than rounding takes away */
+  const float y_range = 1.00001f * m[MATCH_DISTANCE_Y_MAX] + 0.01f; /* more than rounding errors */
   uint32_t sum = 0;
   SL_FOR_BLOCK (i, SEEDS_MAX) {
     uint32_t begin = 0, end = 0, total;
     if (i < seeds) {
       const struct forward_state state = seed_state(a, first + i);
       const float y = match_seed_y(m, &state);
-      begin = w->cells[cell_of(y - reach)];
-      end = w->cells[cell_of(y + reach) + 1];
+      begin = w->cells[cell_of(y - y_range)];
+      end = w->cells[cell_of(y + y_range) + 1];
       w->begin[i] = (uint16_t)begin;
     }
     const uint32_t before = sum + sl_block_exclusive_scan(end > begin ? end - begin : 0, &total);
@@ -177,7 +176,7 @@ static SL_DEVICE uint32_t number_pairs(const struct match_args *a, struct worksp
   return sum;
 }
 
-/* Whose pair this is: the last seed that has no more pairs before its own. */
+/* Seed of a pair: the last seed that has its first pair at or before this number. */
 static SL_DEVICE uint32_t seed_of(const struct workspace *w, uint32_t pair) {
   uint32_t seed = 0;
   SL_UNROLL
@@ -186,24 +185,24 @@ static SL_DEVICE uint32_t seed_of(const struct workspace *w, uint32_t pair) {
   return seed;
 }
 
-/* Lists those of the pairs [begin, end) that meet. */
+/* Lists the pairs out of [begin, end) that pass match_meet. */
 static SL_DEVICE void compare_pairs(const struct match_args *a, struct workspace *w, uint32_t first, uint32_t begin,
                                     uint32_t end) {
-  float m[MATCH_BEND]; /* once for all pairs of the thread, what it needs of it */
+  float m[MATCH_BEND]; /* loaded once for all pairs of the thread */
   SL_UNROLL
   for (uint32_t i = 0; i < MATCH_BEND; i++) m[i] = a->matching.constants[i];
   uint32_t seed = 0;
   for (uint32_t p = begin + threadIdx.x; p < end; p += blockDim.x) {
-    if (w->before[seed + 1] <= p) seed = seed_of(w, p); /* a lone thread's next pair is mostly the same seed's */
-    const uint32_t place = w->begin[seed] + p - w->before[seed], track = w->track[place];
+    if (w->before[seed + 1] <= p) seed = seed_of(w, p); /* on a CPU the next pair mostly has the same seed */
+    const uint32_t index = w->begin[seed] + p - w->before[seed], track = w->track[index];
     const struct forward_state state = seed_state(a, first + seed);
     struct matched_pair pair;
-    if (match_meet(m, w->y[place], &w->tracks[track], &state, &pair))
+    if (match_meet(m, w->y[index], &w->tracks[track], &state, &pair))
       w->list[atomicAdd(&w->list_count, 1u)] = seed << TRACK_BITS | track;
   }
 }
 
-/* Tries some seeds with the tracks that are there. */
+/* Compares the seeds with the loaded tracks. */
 static SL_DEVICE void try_seeds(const struct match_args *a, struct workspace *w, uint32_t first, uint32_t seeds) {
   const uint32_t pairs = number_pairs(a, w, first, seeds);
   for (uint32_t done = 0; done < pairs; done += ROUND) {
@@ -212,7 +211,7 @@ static SL_DEVICE void try_seeds(const struct match_args *a, struct workspace *w,
     __syncthreads();
     const uint32_t length = w->list_count;
     if (end < pairs && length <= LIST_MAX - ROUND) {
-      __syncthreads(); /* all know the length */
+      __syncthreads(); /* all threads have read the length */
       continue;
     }
     for (uint32_t i = threadIdx.x; i < length; i += blockDim.x)
@@ -231,11 +230,11 @@ SL_KERNEL(match_find, struct match_args) {
     if (threadIdx.x == 0) w.matches = 0;
     for (uint32_t k = threadIdx.x; k < all; k += blockDim.x) a.track_keys[first + k] = no_key;
     for (uint32_t i = seeds + threadIdx.x; i < seeds_end; i += blockDim.x) a.seed_keys[i] = no_key;
-    for (uint32_t place = 0; place < all; place += TRACKS_MAX) { /* mostly once */
-      open_tracks(&a, event, first, place, all - place < TRACKS_MAX ? all - place : TRACKS_MAX, &w);
+    for (uint32_t base = 0; base < all; base += TRACKS_MAX) { /* usually once */
+      open_tracks(&a, event, first, base, all - base < TRACKS_MAX ? all - base : TRACKS_MAX, &w);
       for (uint32_t seed = seeds; seed < seeds_end; seed += SEEDS_MAX)
         try_seeds(&a, &w, seed, seeds_end - seed < SEEDS_MAX ? seeds_end - seed : SEEDS_MAX);
-      __syncthreads(); /* the tracks are done with */
+      __syncthreads(); /* the tracks are no longer needed */
     }
     for (uint32_t i = seeds + threadIdx.x; all > 0 && i < seeds_end; i += blockDim.x) {
       const uint64_t key = a.seed_keys[i];
@@ -250,12 +249,12 @@ SL_KERNEL(match_find, struct match_args) {
 }
 
 static SL_DEVICE void write_match(const struct match_args *a, uint32_t event, uint32_t selected, uint32_t match) {
-  const uint32_t place = (uint32_t)a->track_keys[selected], seed = a->seeds.offsets[event] + place;
+  const uint32_t seed_index = (uint32_t)a->track_keys[selected], seed = a->seeds.offsets[event] + seed_index;
   const uint32_t track = a->selected.track[selected];
   const struct forward_state velo = forward_velo_state(&a->end_states, a->end_states.offsets[event] + track);
   const struct forward_state state = seed_state(a, seed);
   a->matches.velo_track[match] = track;
-  a->matches.seed[match] = place;
+  a->matches.seed[match] = seed_index;
   a->matches.chi2[match] = compare(a, &velo, &state).chi2;
   a->matches.qop[match] = match_qop(a->matching.constants, state.tx, velo.tx, velo.ty, a->magnet.sign[0]);
 }
@@ -266,9 +265,9 @@ SL_KERNEL(match_write, struct match_args) {
     const uint32_t to = a.matches.offsets[event], is_empty = a.matches.offsets[event + 1] == to;
     uint32_t length = 0;
     SL_FOR_BLOCK (k, is_empty ? 0 : count) {
-      const uint32_t wanted = k < count && a.track_keys[first + k] != no_key;
-      const uint32_t match = to + sl_block_append(wanted, &length);
-      if (wanted) write_match(&a, event, first + k, match);
+      const uint32_t is_match = k < count && a.track_keys[first + k] != no_key;
+      const uint32_t match = to + sl_block_append(is_match, &length);
+      if (is_match) write_match(&a, event, first + k, match);
     }
   }
 }
@@ -277,4 +276,4 @@ static int run(const struct sl_launch *l, const struct match_args *a) {
   return SL_COUNT_SCAN_WRITE(l, match_find, match_write, a->matches, *a);
 }
 
-SL_ALGORITHM(match, "VELO tracks and tracks in the fibre tracker that are one", 256, run);
+SL_ALGORITHM(match, "matches VELO tracks and seeds", 256, run);

@@ -1,9 +1,9 @@
-/* seeding.match_consolidate: matches as tracks, with the hits and the state of their seeds, and with the tracks in the
- * UT of their VELO tracks, if the graph names such.
+/* seeding.match_consolidate: makes long tracks of matches, with the hits and the state of their seeds, and the UT
+ * tracks of their VELO tracks if the graph connects `ut_tracks`.
  *
- * All matches are tracks. The tracks have offsets of their own, since events that are not on the node's list have
- * matches, but no tracks. Reads 32 bytes a match, 6 of each of its hits, and 4 of each of the event's tracks in the UT;
- * writes 32 and 6.
+ * Every match becomes a track. The tracks have their own offsets, because events that are not on the node's list have
+ * matches but no tracks. Cost: reads 32 bytes per match, 6 per hit and 4 per UT track of the event; writes 32 per track
+ * and 6 per hit.
  */
 #include "forward/event_model.h"
 #include "seeding/event_model.h"
@@ -12,12 +12,12 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS match_consolidate_args
-#define MATCH_CONSOLIDATE(M)                                                                           \
-  M(IN, matches, seed_matches, "offsets velo_track seed qop", "which VELO tracks and seeds")           \
-  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit hit_id", "which they are matches of")         \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets velo_track", "what there is in the UT, in any order")  \
-  M(OUT, tracks, long_tracks, "in the order of the matches", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(matches))), \
-    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(seeds))))                                                      \
+#define MATCH_CONSOLIDATE(M)                                                                                        \
+  M(IN, matches, seed_matches, "offsets velo_track seed qop", "matches of VELO tracks and seeds")                   \
+  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit hit_id", "seeds of the matches")                           \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets velo_track", "UT tracks, in any order")                             \
+  M(OUT, tracks, long_tracks, "long tracks, in the order of the matches", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(matches))), \
+    SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(seeds))))                                                                   \
   M(SCRATCH, sources, u64, "input item and event of each selected item", SL_ONE(SL_ITEMS_TERM(matches)))
 SL_ARGUMENTS(match_consolidate, MATCH_CONSOLIDATE);
 
@@ -30,7 +30,7 @@ static SL_DEVICE uint32_t hit_count(const struct match_consolidate_args *a, stru
   return a->seeds.hit_offsets[seed + 1] - a->seeds.hit_offsets[seed];
 }
 
-/* The last of the event's tracks in the UT that have the VELO track, by its index in the event. */
+/* Index in the event of the last UT track with this VELO track, or FORWARD_NO_TRACK. */
 static SL_DEVICE uint32_t ut_track_of(const struct match_consolidate_args *a, uint32_t event, uint32_t velo_track) {
   const uint32_t first = a->ut_tracks.offsets ? a->ut_tracks.offsets[event] : 0;
   const uint32_t count = a->ut_tracks.offsets ? a->ut_tracks.offsets[event + 1] - first : 0;
@@ -58,4 +58,5 @@ static SL_DEVICE void write_hit(const struct match_consolidate_args *a, struct s
 
 SL_SELECT_WITH_SUBITEMS(match_consolidate, matches, tracks, tracks.hit_offsets, 16, hit_count, write_track, write_hit)
 
-SL_ALGORITHM(match_consolidate, "matches as tracks, with the hits of their seeds", 64, match_consolidate_run);
+SL_ALGORITHM(match_consolidate, "makes long tracks of matches, with the hits of their seeds", 64,
+             match_consolidate_run);

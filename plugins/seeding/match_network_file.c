@@ -5,7 +5,7 @@
 
 static const double number_max = 1e6;
 
-/* inputs NAME..., in the order in which weights of a unit stand */
+/* inputs NAME..., in the order of a unit's weights */
 static int read_inputs(struct statement *s, void *into, uint32_t index) {
 #define NAME_(name) #name,
   static const char *const names[] = {MATCH_INPUTS(NAME_)};

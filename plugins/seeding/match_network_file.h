@@ -1,4 +1,4 @@
-/* match_network_file.h: reads the numbers of the network that judges matches (README.md, "The network"). */
+/* match_network_file.h: reads the file of the matching network (README.md, "The network"). */
 #ifndef SEEDING_MATCH_NETWORK_FILE_H
 #define SEEDING_MATCH_NETWORK_FILE_H
 
@@ -10,7 +10,7 @@ struct match_network {
   uint32_t units;
 };
 
-/* Of a struct match_network. */
+/* Reads into a struct match_network. */
 extern const struct statement_format match_network_format;
 
 #endif

@@ -1,6 +1,5 @@
-/* seeding.matching_constants: how VELO tracks and tracks in the fibre tracker alone are put together (README.md,
- * "Matching"): the nominal constants, those of a calibration, or LHCb's, which go with a folder of its files; and the
- * network that judges pairs.
+/* seeding.matching_constants: constants of the matching of VELO tracks and seeds, and the network that rejects wrong
+ * matches (README.md, "Matching"). Source: the nominal calibration, a calibration file, or a folder of LHCb's files.
  */
 #include "calibration/formula.h"
 #include "calibration/read.h"
@@ -11,19 +10,20 @@
 #include <string.h>
 
 #define SL_ARGS matching_constants_args
-#define MATCHING_CONSTANTS(M)                                                                                         \
-  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one")                        \
-  M(FILE_IN, network, "", "", "file of the network that judges pairs; empty: the built-in network; none: no network") \
-  M(OUT, matching, matching_constants, "coefficients, tolerances and cuts")
+#define MATCHING_CONSTANTS(M)                                                                        \
+  M(FILE_IN, path, "", "", "folder of LHCb's files; or a calibration; empty: the nominal one")       \
+  M(FILE_IN, network, "", "",                                                                        \
+    "file of the network that rejects wrong matches; empty: the built-in network; none: no network") \
+  M(OUT, matching, matching_constants, "coefficients, tolerances, requirements and network")
 SL_HOST_ARGUMENTS(matching_constants, MATCHING_CONSTANTS);
 
-/* The terms, as in formula.h, in the order in which match_math.h adds them. */
+/* Terms as in formula.h, in the order in which match_math.h adds them. */
 static const uint16_t z_terms[MATCH_Z_TERMS] = {0, 100, 200, 10, 2};
 static const uint16_t bend_terms[MATCH_BEND_TERMS] = {1000, 0, 200, 400, 110, 2, 4, 20};
 
-/* mm. match_ut searches the group of sectors that a track would pass and two on each side, and beyond these as long as
- * the track may reach one. In the UT as it is the next strips are 47 mm away, of which up to 7 go to the depth of a
- * layer, by the track's slopes. */
+/* mm. match_ut searches the group of sectors on the trajectory, two on each side, and further groups within reach. In
+ * the UT geometry the next strips are 47 mm away; the slope of a track over the depth of a layer takes up to 7 of
+ * these. */
 static const double ut_half_width_max = 40;
 
 static void take_numbers(const double *from, uint32_t count, float *to) {
@@ -34,7 +34,7 @@ static int take_ut_window(const struct sl_services *s, const char *name, const d
   const double most = window[MATCH_UT_WINDOW - 1];
   take_numbers(window, MATCH_UT_WINDOW, to);
   if (most <= ut_half_width_max) return SL_OK;
-  s->message(s->context, SL_ERROR, "matching.%s: %g mm is more than %g, as far as hits are searched for", name, most,
+  s->message(s->context, SL_ERROR, "matching.%s: %g mm exceeds the search range of %g mm", name, most,
              ut_half_width_max);
   return SL_EFORMAT;
 }
@@ -63,7 +63,7 @@ static int take_weights(const struct sl_services *s, const double *weights, floa
   take_numbers(weights, MATCH_WEIGHT_COUNT, to);
   for (uint32_t i = 0; i < MATCH_WEIGHT_COUNT; i++) {
     if (weights[i] >= 0) continue;
-    s->message(s->context, SL_ERROR, "matching.weights: %g is negative, and so could chi2 be", weights[i]);
+    s->message(s->context, SL_ERROR, "matching.weights: %g is negative, expected at least 0", weights[i]);
     return SL_EFORMAT;
   }
   return SL_OK;
@@ -107,4 +107,4 @@ static int make(const struct sl_services *s, const struct matching_constants_arg
   return status;
 }
 
-SL_CONSTANT(matching_constants, "how tracks are matched: nominal, from a calibration, or LHCb's", make);
+SL_CONSTANT(matching_constants, "constants of the matching: nominal, from a calibration, or LHCb's", make);

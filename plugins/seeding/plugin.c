@@ -1,7 +1,7 @@
-/* plugin.c: what the seeding plugin offers. */
+/* plugin.c: the algorithms of the seeding plugin. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU /* constants are made on the host */
+#ifdef SL_TARGET_CPU /* host only */
 SL_DECLARE(constants);
 SL_DECLARE(matching_constants);
 #endif
@@ -27,7 +27,7 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(match_consolidate),
 };
 
-/* Before version 0.2.0. */
+/* Names before version 0.2.0. */
 static const struct sl_former_name former_names[] = {
 #ifdef SL_TARGET_CPU
     {"scifi.seeding_constants", "constants"},

@@ -1,16 +1,13 @@
-/* xz.cpu.c: the search of xz.cu, shaped for one CPU core with 256-bit vectors. The same tracks, bit for bit.
- *
- * - x of each layer is divided into cells. A table says which hits are in 32 of them, and a bit a cell whether there
- * may
- *   be a hit within the tolerance of what is in the cell.
- * - The last hits of a first one are taken eight at a time. Windows of neighbours overlap, so that the middle hits of
- *   all eight are a short run: each of its hits is compared with the eight windows, and none is searched.
- * - The curve of a triplet, eight triplets at a time, is looked up in the three further layers. Where it is not near
- *   hits in two of them, it is no track; most go this way. For the others hits are looked for from the table on.
- *
- * Each step is done for many before the next one, with a list in between, since branches that hang on a long sum are
- * where a processor waits. Lists, and so the tracks, are in canonical order. One pass: events come in order, and so a
- * track's place in the output is known when it is found.
+/* xz.cpu.c: version of xz.cu for one CPU core with 256-bit vectors. It finds the same tracks, bit for bit.
+ *   1. Divide x of each layer into cells; tables have the first hit of 32 cells, and one bit per cell: set if a hit is
+ *      within the tolerance of any x in the cell.
+ *   2. Take the last hits of a first hit eight at a time. Their search windows for middle hits overlap, so the middle
+ *      hits are one short run: compare each of its hits with all eight windows.
+ *   3. Compute the curves of eight triplets. Reject those (most) that are not near hits in two of three further layers.
+ *   4. Find the further hits of the remaining curves, starting from the tables, fit and write the tracks.
+ * Each step processes a long list before the next step begins, to avoid mispredicted branches that wait for long sums.
+ * Determinism: lists, and so the tracks, are in the order of xz.cu. One pass: events are processed in order, so the
+ * index of a track in the output is known when the track is found.
  */
 #include "xz.h"
 
@@ -21,61 +18,61 @@
 #include <math.h>
 
 enum {
-  FURTHER = SEED_FITS - 1, /* x layers besides the three of a triplet */
+  FURTHER = SEED_FITS - 1, /* x layers in addition to the three of a triplet */
   WORD_BITS = 32,
-  WORDS = 1024, /* of cells */
+  WORDS = 1024, /* words of cells per layer */
   CELLS = WORD_BITS * WORDS,
   CELLS_PER_TOLERANCE = 2,
-  WINDOWS = 64,   /* of eight pairs each, that wait to be looked into */
-  PAIRS = 256,    /* that wait to be listed as triplets */
-  LIST = 1024,    /* triplets that wait to be tried */
-  NEAR = 256,     /* and those with two further hits, or nearly */
-  RUN_MAX = 16,   /* middle hits, of eight windows */
-  MARGIN = LANES, /* places before and behind an event's hits that may be read */
+  WINDOWS = 64,   /* buffered windows of eight pairs each */
+  PAIRS = 256,    /* buffered pairs */
+  LIST = 1024,    /* buffered triplets */
+  NEAR = 256,     /* buffered curves */
+  RUN_MAX = 16,   /* middle hits of eight windows, at most */
+  MARGIN = LANES, /* padding on both sides of an event's hits */
   HIT_BITS = 16,
   HIT_MASK = (1 << HIT_BITS) - 1
 };
 static const i32x8 lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
-static const float least_tolerance = 0.4f; /* mm: for less cells are no smaller, and reach from end to end of layers */
+static const float least_tolerance =
+    0.4f; /* mm: a smaller tolerance does not make cells smaller, so that cells cover the layers */
 static const float beyond_rounding = 1.000001f;
 
-/* Hits of the six x layers of a half, by places in the event; x of the event's hits; numbers of the case. */
+/* Hits of the six x layers of a half, as indices in the event; x of the event's hits; numbers of the case. */
 struct half {
   const float *x, *numbers;
   uint32_t begin[SCIFI_X_LAYERS], end[SCIFI_X_LAYERS];
   uint32_t upper, odd;
 };
 
-/* A layer's cells: what is beyond the last one is in it. */
+/* Cells of a layer. The cells at the ends include all x beyond them. */
 struct cells {
-  uint32_t near[WORDS + 1];  /* a bit a cell: whether a hit is within the tolerance of some x in it */
-  uint32_t first[WORDS + 1]; /* hit of the word's cells, or of those behind */
+  uint32_t near[WORDS + 1];  /* one bit per cell: 1 if a hit is within the tolerance of some x in it */
+  uint32_t first[WORDS + 1]; /* first hit of the word's cells or of later cells */
 };
 
-/* Where the middle hits of eight pairs may be; where there is no last hit, nowhere. */
+/* Search windows of eight pairs for middle hits; empty if there is no last hit. */
 struct windows {
   f32x8 low, high;
-  uint32_t first, last; /* the first one */
-  uint32_t middle;      /* hit where to begin */
+  uint32_t first, last; /* `last`: the first of the eight */
+  uint32_t middle;      /* hit at which the search begins */
 };
 
-/* Pairs that have middle hits, a word each: from the lowest bits on, the first hit, the last one, a middle one, and as
- * many bits for hits from that on. */
+/* Pairs with middle hits, one word each: from the lowest bits the first hit, the last hit, a middle hit, and one bit
+ * for each hit from the middle hit on. */
 struct pairs {
   uint32_t count;
   uint64_t words[PAIRS + LANES];
 };
 
-/* Triplets. */
 struct triplets {
   uint32_t count;
   int32_t first[LIST + RUN_MAX], middle[LIST + RUN_MAX], last[LIST + RUN_MAX];
 };
 
-/* Those whose curve has hits near it in two further layers, at least. */
+/* Triplets with hits near the curve in at least two further layers. */
 struct curves {
   uint32_t count;
-  uint32_t triplet[NEAR + LANES]; /* of the list */
+  uint32_t triplet[NEAR + LANES]; /* index in the list of triplets */
   float a[NEAR + LANES], b[NEAR + LANES], c[NEAR + LANES];
 };
 
@@ -86,13 +83,13 @@ struct search {
   struct pairs pairs;
   float cells_per_mm;
   uint32_t windows_count;
-  uint32_t tracks, place, fits; /* tracks of the event; those before; whether there is room for them */
+  uint32_t tracks, place, fits; /* tracks of the event; of earlier events; 1 if they fit */
   struct curves curves;
   struct triplets triplets;
   struct cells cells[SCIFI_X_LAYERS];
 };
 
-/* The x layer of a triplet's middle hit and of the k-th further one, among all layers. */
+/* Layer number of a triplet's middle hit, and of its k-th further hit. */
 static inline uint32_t middle_layer(const struct half *h) { return SCIFI_STATION_LAYERS + 3 * h->odd; }
 static inline uint32_t further_layer(const struct half *h, uint32_t k) {
   return SCIFI_STATION_LAYERS * k + 3 * (1 - h->odd);
@@ -100,7 +97,7 @@ static inline uint32_t further_layer(const struct half *h, uint32_t k) {
 
 /* ------------------------------------------------------------------------------------------------------- cells */
 
-/* Rises with x. */
+/* Cell of an x; ascends with x. */
 static inline uint32_t cell_of(const struct search *s, float x) {
   float cell = x * s->cells_per_mm + 0.5f * CELLS;
   cell = cell > 0.0f ? cell : 0.0f;
@@ -113,11 +110,11 @@ VECTOR_INLINE u32x8 cells_of(const struct search *s, f32x8 x) {
 
 static void make_cells(const struct search *s, uint32_t layer, struct cells *cells) {
   const float *x = s->half.x;
-  const float reach = s->a->seeding.constants[SEED_TOLERANCE] * beyond_rounding;
+  const float range = s->a->seeding.constants[SEED_TOLERANCE] * beyond_rounding;
   const uint32_t begin = s->half.begin[layer], end = s->half.end[layer];
   memset(cells, 0, sizeof *cells);
   for (uint32_t i = begin; i < end; i++) {
-    const uint32_t low = cell_of(s, x[i] - reach), high = cell_of(s, x[i] + reach), word = low / WORD_BITS;
+    const uint32_t low = cell_of(s, x[i] - range), high = cell_of(s, x[i] + range), word = low / WORD_BITS;
     const uint64_t bits = ((2ull << (high - low)) - 1) << low % WORD_BITS;
     cells->near[word] |= (uint32_t)bits;
     cells->near[word + 1] |= (uint32_t)(bits >> WORD_BITS);
@@ -131,8 +128,8 @@ static void make_cells(const struct search *s, uint32_t layer, struct cells *cel
 
 VECTOR_INLINE f32x8 x_of(const struct search *s, i32x8 hit) { return f32x8_gather(s->half.x, hit); }
 
-/* In lanes: the first hit of a layer whose x is not below this one, or its end; `or_equal`: not at it either. */
-VECTOR_INLINE i32x8 places_of(const struct search *s, uint32_t layer, f32x8 x, int or_equal) {
+/* Per lane: the first hit of a layer with hit x >= x, or > x with `or_equal`; else the end. */
+VECTOR_INLINE i32x8 first_hits_from(const struct search *s, uint32_t layer, f32x8 x, int or_equal) {
   const i32x8 end = i32x8_of((int32_t)s->half.end[layer]);
   i32x8 hit = (i32x8)u32x8_gather(s->cells[layer].first, (i32x8)(cells_of(s, x) / WORD_BITS)), is_before;
   do {
@@ -145,10 +142,10 @@ VECTOR_INLINE i32x8 places_of(const struct search *s, uint32_t layer, f32x8 x, i
 
 /* ---------------------------------------------------------------------------------------------------- triplets */
 
-/* Eight curves, with the hits found in further layers: what these are off the curve, 0 where there is none. */
+/* Eight curves, with their further hits and residuals (0 without a hit). */
 struct grown {
   f32x8 a, b, c, score, off[FURTHER];
-  i32x8 hits[FURTHER], found[FURTHER]; /* -1: it is found */
+  i32x8 hits[FURTHER], found[FURTHER]; /* `found`: -1 if there is a hit */
 };
 
 VECTOR_INLINE void find_further(const struct search *s, struct grown *g) {
@@ -158,18 +155,18 @@ VECTOR_INLINE void find_further(const struct search *s, struct grown *g) {
     const uint32_t i = 2 * k + 1 - s->half.odd, layer = further_layer(&s->half, k);
     const int32_t begin = (int32_t)s->half.begin[i], end = (int32_t)s->half.end[i];
     const f32x8 x = g->a + g->b * s->a->seeding.d[layer] + g->c * s->a->seeding.bend[layer];
-    const i32x8 behind = places_of(s, i, x, 0);
-    const f32x8 off_before = f32x8_select(behind > begin, x - x_of(s, behind - 1), none);
-    const f32x8 off_behind = f32x8_select(behind < end, x_of(s, behind) - x, none);
-    const i32x8 is_before = off_before <= off_behind;
-    g->found[k] = f32x8_select(is_before, off_before, off_behind) <= tolerance;
-    g->hits[k] = behind + is_before;
-    g->off[k] = f32x8_select(g->found[k], f32x8_select(is_before, -off_before, off_behind), f32x8_of(0.0f));
+    const i32x8 after = first_hits_from(s, i, x, 0);
+    const f32x8 off_before = f32x8_select(after > begin, x - x_of(s, after - 1), none);
+    const f32x8 off_after = f32x8_select(after < end, x_of(s, after) - x, none);
+    const i32x8 is_before = off_before <= off_after;
+    g->found[k] = f32x8_select(is_before, off_before, off_after) <= tolerance;
+    g->hits[k] = after + is_before;
+    g->off[k] = f32x8_select(g->found[k], f32x8_select(is_before, -off_before, off_after), f32x8_of(0.0f));
   }
 }
 
-/* Corrects the curves by least squares, and gives what they are judged by. `missing`: the further layer without a hit,
- * from 1 on, or 0. */
+/* Corrects the curves by a least-squares fit, and computes their scores. `missing`: number, from 1, of the further
+ * layer without a hit, or 0. */
 VECTOR_INLINE void fit_curves(const struct search *s, struct grown *g) {
   const float *d = s->a->seeding.d, *bend = s->a->seeding.bend;
   const uint32_t odd = s->half.odd;
@@ -216,7 +213,7 @@ static void write_track(const struct search *s, const struct grown *g, uint32_t 
   tracks->score[to] = g->score[lane];
 }
 
-/* Looks for the further hits of curves, and writes those that are tracks. */
+/* Finds the further hits of the listed curves, and writes the tracks. */
 static void grow_curves(struct search *s) {
   struct curves *list = &s->curves;
   for (uint32_t i = 0; i < list->count; i += LANES) {
@@ -237,7 +234,7 @@ static void grow_curves(struct search *s) {
   list->count = 0;
 }
 
-/* Lists the curves of eight triplets from this one on whose bits are set. */
+/* Lists those of eight curves, of the triplets from `triplet` on, that have their bit set. */
 VECTOR_INLINE void add_curves(struct curves *list, uint32_t triplet, uint32_t bits, f32x8 a, f32x8 b, f32x8 c) {
   const i32x8 lanes = i32x8_lanes_of_bits(bits);
   const uint32_t to = list->count;
@@ -280,7 +277,7 @@ static inline void add_triplet(struct triplets *list, uint32_t at, int32_t first
   list->last[at] = last;
 }
 
-/* Lists the triplets of pairs. Most have one or two middle hits: a second one is written whether it is there or not. */
+/* Lists the triplets of pairs. Most pairs have one or two middle hits, so a second triplet is always written. */
 static void list_triplets(struct search *s) {
   struct triplets *list = &s->triplets;
   for (uint32_t i = 0; i < s->pairs.count; i++) {
@@ -303,7 +300,7 @@ static void list_triplets(struct search *s) {
 
 /* ------------------------------------------------------------------------------------------------------- pairs */
 
-/* Opens the windows of a first hit and of eight last ones before `last_end`. */
+/* Opens the windows of a first hit and up to eight last hits. */
 VECTOR_INLINE void open_windows(struct search *s, uint32_t first, uint32_t last, uint32_t last_end) {
   const struct half *h = &s->half;
   const float *n = h->numbers, *d = s->a->seeding.d, *inverse_p = s->a->seeding.constants + SEED_INVERSE_P;
@@ -324,7 +321,7 @@ VECTOR_INLINE void open_windows(struct search *s, uint32_t first, uint32_t last,
   w->middle = s->cells[2 + h->odd].first[cell_of(s, w->low[0]) / WORD_BITS];
 }
 
-/* Where windows of eight pairs share more middle hits than RUN_MAX. */
+/* Lists the pairs of windows that share more than RUN_MAX middle hits. */
 static void list_lane_by_lane(struct search *s, const struct windows *w, uint32_t m) {
   const uint32_t end = s->half.end[2 + s->half.odd];
   for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -342,8 +339,8 @@ VECTOR_INLINE void list_pairs(struct search *s, const struct windows *w) {
   const uint32_t layer = 2 + s->half.odd, begin = s->half.begin[layer], end = s->half.end[layer];
   const float *x = s->half.x;
   uint32_t m = w->middle, run = 0, count = s->pairs.count;
-  while (m > begin && i32x8_bits(x[m - 1] >= w->low)) m--; /* hardly ever: windows rise with the last hit */
-  u32x8 hits = {0};                                        /* of each window: bits, from hit m on */
+  while (m > begin && i32x8_bits(x[m - 1] >= w->low)) m--; /* rare: windows ascend with the last hit */
+  u32x8 hits = {0};                                        /* bits of each window, from hit m on */
   for (; m + run < end && i32x8_bits(x[m + run] <= w->high); run += LANES) {
     if (run == RUN_MAX) {
       list_lane_by_lane(s, w, m);
@@ -366,13 +363,13 @@ static void list_all_pairs(struct search *s) {
   s->windows_count = 0;
 }
 
-/* The pairs of eight first hits. */
+/* Opens the windows of all pairs of up to eight first hits. */
 static void search_firsts(struct search *s, uint32_t from, uint32_t count) {
   const struct half *h = &s->half;
   const uint32_t layer = 4 + h->odd;
   const float range = h->numbers[SEED_CASE_RANGE];
   const f32x8 x = f32x8_load(h->x + from) * h->numbers[SEED_CASE_SCALE];
-  const i32x8 begin = places_of(s, layer, x - range, 0), end = places_of(s, layer, x + range, 1);
+  const i32x8 begin = first_hits_from(s, layer, x - range, 0), end = first_hits_from(s, layer, x + range, 1);
   for (uint32_t lane = 0; lane < count; lane++) {
     const uint32_t last_end = (uint32_t)end[lane];
     for (uint32_t last = (uint32_t)begin[lane]; last < last_end; last += LANES) {

@@ -1,18 +1,16 @@
-/* xz_track.h: the curve of xz.cu through three hits, its fit to all of them, and the track that is written.
- * Private to xz.cu.
- */
+/* xz_track.h: curve of xz.cu through three hits, its fit to all hits, and the output of a track. Private to xz.cu. */
 #ifndef SEEDING_XZ_TRACK_H
 #define SEEDING_XZ_TRACK_H
 
 #include "xz_unit.h"
 
-/* The line through a first and a last hit, at z_reference. */
+/* Line through a first and a last hit: x at z_reference, and slope. */
 struct line {
   float x, slope;
 };
 
-/* x / length, as division rounds it: Brisebarre, Muller, Raina, IEEE Transactions on Computers 53 (2004) 1069.
- * `inverse` is 1 / length. */
+/* x / length, correctly rounded; `inverse` is 1 / length. Brisebarre, Muller, Raina, IEEE Transactions on Computers 53
+ * (2004) 1069. */
 static SL_DEVICE float divided(float x, float length, float inverse) {
   const float near = x * inverse;
   return fmaf(fmaf(-length, near, x), inverse, near);
@@ -25,7 +23,7 @@ static SL_DEVICE struct line line_through(float first, float last, float length,
   return l;
 }
 
-/* A line and a curvature: x = a + b d + c e(d). */
+/* Trajectory x = a + b d + c e(d). */
 struct curve {
   float a, b, c;
 };
@@ -43,13 +41,13 @@ static SL_DEVICE struct curve curve_through(float first, float middle, float las
 
 static SL_DEVICE float curve_at(const struct curve *c, float d, float bend) { return c->a + c->b * d + c->c * bend; }
 
-/* Hits of a track, by role; numbers in the event. */
+/* Hits of a track by role, as indices in the event. */
 struct xz_hits {
   uint32_t of[ROLES];
 };
 
-/* Corrects the curve by least squares; further hits are `off`, of layer `missing` - 1 there is none (0: all are there).
- * Returns the sum of squares of what all hits are off then. */
+/* Corrects the curve by a least-squares fit. `off`: residuals of the further hits; the hit in further layer `missing` -
+ * 1 is missing (0: none). Returns the sum of squared residuals of all hits. */
 static SL_DEVICE float fit(const struct xz_args *a, uint32_t odd, struct curve *c, const float *off, uint32_t missing) {
   const float *gain = a->seeding.cases + SEED_CASE_NUMBERS * odd + SEED_CASE_FITS + SEED_FIT_NUMBERS * missing;
   const float da = gain[0] * off[0] + gain[1] * off[1] + gain[2] * off[2];
@@ -69,15 +67,15 @@ static SL_DEVICE float fit(const struct xz_args *a, uint32_t odd, struct curve *
   return sum;
 }
 
-static SL_DEVICE void write_hits(const struct xz_args *a, uint32_t odd, const struct xz_hits *hits, uint32_t place) {
-  uint32_t *to = (uint32_t *)(void *)(a->tracks.hits + SCIFI_X_LAYERS * (size_t)place); /* two hits each */
-  uint32_t by_layer[ROLES + 1], missing = ROLES; /* the layer of which there is none */
+static SL_DEVICE void write_hits(const struct xz_args *a, uint32_t odd, const struct xz_hits *hits, uint32_t track) {
+  uint32_t *to = (uint32_t *)(void *)(a->tracks.hits + SCIFI_X_LAYERS * (size_t)track); /* two hits per word */
+  uint32_t by_layer[ROLES + 1], missing = ROLES;                                        /* the layer without a hit */
   SL_UNROLL for (uint32_t k = 0; k < ROLES - FURTHER; k++) {
     by_layer[2 * k] = odd ? hits->of[FURTHER + k] : hits->of[k];
     by_layer[2 * k + 1] = odd ? hits->of[k] : hits->of[FURTHER + k];
   }
   SL_UNROLL for (uint32_t k = 0; k < ROLES; k++) missing = by_layer[k] == NO_HIT ? k : missing;
-  a->tracks.hit_count[place] = (uint8_t)(missing < ROLES ? ROLES - 1 : ROLES);
+  a->tracks.hit_count[track] = (uint8_t)(missing < ROLES ? ROLES - 1 : ROLES);
   by_layer[ROLES] = 0;
   SL_UNROLL for (uint32_t k = 0; k < HIT_WORDS; k++) {
     const uint32_t low = 2 * k < missing ? by_layer[2 * k] : by_layer[2 * k + 1];
@@ -86,7 +84,7 @@ static SL_DEVICE void write_hits(const struct xz_args *a, uint32_t odd, const st
   }
 }
 
-static SL_DEVICE void write_track(const struct xz_args *a, uint32_t unit, const struct xz_hits *hits, uint32_t place) {
+static SL_DEVICE void write_track(const struct xz_args *a, uint32_t unit, const struct xz_hits *hits, uint32_t track) {
   const float *x = a->hits.x + a->hits.offsets[unit / KINDS];
   const uint32_t kind = unit % KINDS, odd = kind % 2;
   const float *numbers = a->seeding.cases + SEED_CASE_NUMBERS * odd;
@@ -101,12 +99,12 @@ static SL_DEVICE void write_track(const struct xz_args *a, uint32_t unit, const 
     missing = hit != NO_HIT ? missing : k + 1;
   }
   const float sum = fit(a, odd, &c, off, missing);
-  write_hits(a, odd, hits, place);
-  a->tracks.kind[place] = (uint8_t)(kind / 2 | odd << 1);
-  a->tracks.a[place] = c.a;
-  a->tracks.b[place] = c.b;
-  a->tracks.c[place] = c.c;
-  a->tracks.score[place] = (missing ? sum * a->miss_factor : sum) + (odd ? a->case_penalty : 0.0f);
+  write_hits(a, odd, hits, track);
+  a->tracks.kind[track] = (uint8_t)(kind / 2 | odd << 1);
+  a->tracks.a[track] = c.a;
+  a->tracks.b[track] = c.b;
+  a->tracks.c[track] = c.c;
+  a->tracks.score[track] = (missing ? sum * a->miss_factor : sum) + (odd ? a->case_penalty : 0.0f);
 }
 
 #endif

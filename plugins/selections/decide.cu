@@ -1,15 +1,13 @@
-/* decide: which lines each event passed, and which events passed any.
+/* decide: collects the decisions of all lines by event, and lists the events that pass at least one line.
  *
- * The slice is cut into chunks of 32 events, so that what a line says of a chunk is a word: a bit an event.
- *
- *   1. decide_chunks  a block a chunk:
- *                     a thread a line reads its 32 bytes, writes the word, and counts the line's totals;
- *                     then a thread an event and 32 lines turns bits by event into bits by line;
- *                     then, a thread a line again, what the word has alone is counted
- *   2. list_events    one block, a thread a chunk: a scan of the chunks' numbers of passed events makes the list
- *
- * Work: of E events and L lines, E * L bytes and bits. No order is left to chance: words are of one thread each, and
- * counts and totals are sums of integers.
+ * The slice is divided into chunks of 32 events: the decisions of a line for a chunk are one word, one bit per event.
+ *   1. decide_chunks, one block per chunk:
+ *        one thread per line packs its 32 decisions into a word and adds to the totals of the line;
+ *        one thread per event and 32 lines transposes the bits from lines to events;
+ *        one thread per line counts the events that pass this line and no other.
+ *   2. list_events, one block, one thread per chunk: a scan over the numbers of passed events makes the list.
+ * Determinism: each word is written by one thread; counts and totals are sums of integers.
+ * Cost for E events and L lines: reads E * L bytes, writes E * L bits.
  */
 #include "selections/event_model.h"
 #include "selections/reports.h"
@@ -19,23 +17,24 @@
 enum { CHUNK_EVENTS = 32, WORD_LINES = 32 };
 
 #define SL_ARGS decide_args
-#define DECIDE(M)                                                                                                     \
-  M(IN_EACH, lines, line_decisions, "passed", "in the order of their ids")                                            \
-  M(OUT, passed, sl_event_list, "events that pass a line")                                                            \
-  M(OUT, decisions, event_decisions, "the lines that each event passes",                                              \
-    SL_ITEMS(SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_EVENTS_TERM(1, 0))))                                 \
-  M(OUT, totals, line_totals, "how many events pass each line, in the run", SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lines)))) \
-  M(SCRATCH, words, u32, "a word a line for each 32 events, a bit an event",                                          \
-    SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_ENTRIES_TERM(lines)))                                         \
-  M(SCRATCH, chunk_passed, u32, "likewise, of any line", SL_ONE(SL_EVENTS_TERM(1, 0)))                                \
-  M(COMPUTED, key, uint32_t, "of the lines")
+#define DECIDE(M)                                                                                              \
+  M(IN_EACH, lines, line_decisions, "passed", "decisions of the lines, in the order of their ids")             \
+  M(OUT, passed, sl_event_list, "events that pass at least one line")                                          \
+  M(OUT, decisions, event_decisions, "lines that an event passes",                                             \
+    SL_ITEMS(SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_EVENTS_TERM(1, 0))))                          \
+  M(OUT, totals, line_totals, "number of events that pass a line, in the whole run",                           \
+    SL_ITEMS(SL_ONE(SL_ENTRIES_TERM(lines))))                                                                  \
+  M(SCRATCH, words, u32, "one word per line and chunk of 32 events, one bit per event",                        \
+    SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_ENTRIES_TERM(lines)))                                  \
+  M(SCRATCH, chunk_passed, u32, "one word per chunk: events that pass any line", SL_ONE(SL_EVENTS_TERM(1, 0))) \
+  M(COMPUTED, key, uint32_t, "hash of ids and names of the lines")
 SL_ARGUMENTS(decide, DECIDE);
 
 static SL_DEVICE uint32_t line_words(const struct decide_args *a) {
   return (a->lines.count + WORD_LINES - 1) / WORD_LINES;
 }
 
-/* One more than the last event for which there are offsets to write. */
+/* End of the range of events with offsets to write. */
 static SL_DEVICE uint32_t events_end(const struct decide_args *a) {
   return a->events.numbers ? a->events.max : *a->events.count;
 }
@@ -44,7 +43,7 @@ static SL_DEVICE uint32_t chunk_count(const struct decide_args *a) {
   return (events_end(a) + CHUNK_EVENTS - 1) / CHUNK_EVENTS;
 }
 
-/* How many of the node's events come before this one, and whether it is one itself. */
+/* Number of events of the node's list before `event`; *is_own: whether `event` is on the list. */
 static SL_DEVICE uint32_t rank_of(const struct sl_events *own, uint32_t event, uint32_t *is_own) {
   const uint32_t count = *own->count;
   uint32_t begin = 0, end = count;
@@ -63,15 +62,16 @@ static SL_DEVICE uint32_t rank_of(const struct sl_events *own, uint32_t event, u
   return begin;
 }
 
-/* Of the node's events of a chunk: what a line says of them. */
+/* Decisions of line `k` for the events `own` of a chunk that begins with event `first`, one bit per event. Adds to the
+ * totals of the line. */
 static SL_DEVICE uint32_t read_line(const struct decide_args *a, uint32_t k, uint32_t first, uint32_t own) {
   const uint8_t *passed = a->lines.at[k].passed + first;
   const uint32_t left = events_end(a) - first, count = left < CHUNK_EVENTS ? left : CHUNK_EVENTS;
   uint32_t word = 0, before = 0;
   for (uint32_t e = 0; e < count; e++) {
-    const uint32_t said = passed[e];
-    word |= (said & LINE_PASSED ? 1u : 0u) << e;
-    before |= (said & LINE_BEFORE_SCALE ? 1u : 0u) << e;
+    const uint32_t decision = passed[e];
+    word |= (decision & LINE_PASSED ? 1u : 0u) << e;
+    before |= (decision & LINE_BEFORE_SCALE ? 1u : 0u) << e;
   }
   word &= own;
   before &= own;
@@ -80,8 +80,8 @@ static SL_DEVICE uint32_t read_line(const struct decide_args *a, uint32_t k, uin
   return word;
 }
 
-/* Bit e of the words of 32 lines, a bit a line. */
-static SL_DEVICE uint32_t turn(const struct decide_args *a, const uint32_t *words, uint32_t w, uint32_t e) {
+/* Decisions of 32 lines for event `e` of the chunk, one bit per line. */
+static SL_DEVICE uint32_t transpose(const struct decide_args *a, const uint32_t *words, uint32_t w, uint32_t e) {
   const uint32_t first = w * WORD_LINES, left = a->lines.count - first;
   const uint32_t count = left < WORD_LINES ? left : WORD_LINES;
   uint32_t bits = 0;
@@ -96,7 +96,7 @@ SL_KERNEL(decide_chunks, struct decide_args) {
     *a.decisions.key = a.key;
     *a.decisions.line_count = lines;
     a.decisions.offsets[0] = 0;
-    if (a.decisions.bound.used) *a.decisions.bound.used = *a.events.count * width; /* as a scan would */
+    if (a.decisions.bound.used) *a.decisions.bound.used = *a.events.count * width; /* a scan would set it */
   }
   for (uint32_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
     const uint32_t first = chunk * CHUNK_EVENTS;
@@ -116,7 +116,7 @@ SL_KERNEL(decide_chunks, struct decide_args) {
     for (uint32_t i = threadIdx.x; i < CHUNK_EVENTS * width; i += blockDim.x) {
       const uint32_t e = i % CHUNK_EVENTS, w = i / CHUNK_EVENTS;
       if (!(own >> e & 1u)) continue;
-      const uint32_t bits = turn(&a, words, w, e);
+      const uint32_t bits = transpose(&a, words, w, e);
       a.decisions.passed[(uint64_t)ranks[e] * width + w] = bits;
       if (bits) atomicAdd(&counts[e], sl_count_bits(bits));
     }
@@ -129,7 +129,7 @@ SL_KERNEL(decide_chunks, struct decide_args) {
     if (threadIdx.x == 0) a.chunk_passed[chunk] = any;
     for (uint32_t k = threadIdx.x; alone != 0 && k < lines; k += blockDim.x)
       if ((words[k] & alone) != 0) sl_total_add(&a.totals.alone[k], sl_count_bits(words[k] & alone));
-    __syncthreads(); /* before the next chunk's words are cleared */
+    __syncthreads(); /* before the words of the next chunk are cleared */
   }
 }
 
@@ -140,9 +140,9 @@ SL_KERNEL(list_events, struct decide_args) {
   SL_FOR_BLOCK (chunk, chunks) {
     const uint32_t word = chunk < chunks ? a.chunk_passed[chunk] : 0;
     uint32_t total;
-    uint32_t place = length + sl_block_exclusive_scan((uint32_t)sl_count_bits(word), &total);
+    uint32_t index = length + sl_block_exclusive_scan((uint32_t)sl_count_bits(word), &total);
     for (uint32_t e = 0; e < CHUNK_EVENTS && word >> e; e++)
-      if (word >> e & 1u) a.passed.numbers[place++] = chunk * CHUNK_EVENTS + e;
+      if (word >> e & 1u) a.passed.numbers[index++] = chunk * CHUNK_EVENTS + e;
     length += total;
   }
   if (threadIdx.x == 0) *a.passed.count = length;
@@ -161,5 +161,5 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-SL_ALGORITHM(decide, "says which lines each event passed, and lists the events that passed any", 128, run,
+SL_ALGORITHM(decide, "collects the decisions of all lines, and lists the events that pass at least one", 128, run,
              SL_PREPARE(prepare));

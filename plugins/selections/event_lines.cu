@@ -1,13 +1,13 @@
-/* event_lines.cu: lines that judge events as a whole (README.md, "Lines of events"). */
+/* event_lines.cu: lines that evaluate whole events (README.md, "Lines over tracks and events"). */
 #include "calo/event_model.h"
 #include "pv/event_model.h"
 #include "selections/line.h"
 #include "velo/event_model.h"
 
-/* Whether the threads of a warp have found so many together. */
-static SL_DEVICE uint32_t are_at_least(uint32_t of_thread, uint32_t wanted) {
-  const uint32_t before = sl_warp_exclusive_scan(of_thread);
-  return sl_warp_any(before + of_thread >= wanted);
+/* Whether the sum of `count` over the lanes of a warp is at least `minimum`. */
+static SL_DEVICE uint32_t are_at_least(uint32_t count, uint32_t minimum) {
+  const uint32_t before = sl_warp_exclusive_scan(count);
+  return sl_warp_any(before + count >= minimum);
 }
 
 /* ---------------------------------------------------------------------------------------------- passthrough */
@@ -16,24 +16,25 @@ static SL_DEVICE uint32_t are_at_least(uint32_t of_thread, uint32_t wanted) {
 #define PASSTHROUGH(M) LINE_OVER(M, events)
 SL_ARGUMENTS(passthrough, PASSTHROUGH);
 
-LINE(passthrough, "all events that it looks at", events) { return 1; }
+LINE(passthrough, "all events", events) { return 1; }
 
 /* ----------------------------------------------------------------------------------------------------- odin */
 
 #undef SL_ARGS
 #define SL_ARGS odin_args
-#define ODIN(M)                                                                                               \
-  LINE_OVER(M, events)                                                                                        \
-  M(IN, reasons, odin_events, "event_type crossing_type orbit tae_index", "why events were taken")            \
-  M(U32, event_types, 0, 0, 0xFFFF, "",                                                                       \
-    "at least one of these bits is set (1: VELO open, 4: no bias, 8: luminosity, ...); 0: any event")         \
-  M(U32, crossing_types, 15, 0, 15, "", "bit t: crossing type t (1: no beam, 2: beam 1, 4: beam 2, 8: both)") \
-  M(U32, orbit_period, 1, 1, 0xFFFFFFFF, "", "of so many orbits one passes")                                  \
-  M(U32, orbit_phase, 0, 0, 0xFFFFFFFF, "", "that whose number is this, modulo orbit_period")                 \
-  M(BOOL, in_window, 0, "only events of a window of consecutive crossings")
+#define ODIN(M)                                                                                      \
+  LINE_OVER(M, events)                                                                               \
+  M(IN, reasons, odin_events, "event_type crossing_type orbit tae_index", "ODIN data of the events") \
+  M(U32, event_types, 0, 0, 0xFFFF, "",                                                              \
+    "accepted event types, as bits (1: VELO open, 4: no bias, 8: luminosity, ...); 0: all events")   \
+  M(U32, crossing_types, 15, 0, 15, "",                                                              \
+    "accepted crossing types, as bits (1: no beam, 2: beam 1, 4: beam 2, 8: both)")                  \
+  M(U32, orbit_period, 1, 1, 0xFFFFFFFF, "", "accept one in this many orbits")                       \
+  M(U32, orbit_phase, 0, 0, 0xFFFFFFFF, "", "accepted orbit number modulo orbit_period")             \
+  M(BOOL, in_window, 0, "accept only events of a window of consecutive crossings (TAE)")
 SL_ARGUMENTS(odin, ODIN);
 
-LINE(odin, "events by what ODIN says of them", events) {
+LINE(odin, "events with given ODIN data", events) {
   return (a->event_types == 0 || (a->reasons.event_type[event] & a->event_types) != 0) &&
          (a->crossing_types >> a->reasons.crossing_type[event] & 1u) != 0 &&
          a->reasons.orbit[event] % a->orbit_period == a->orbit_phase % a->orbit_period &&
@@ -44,13 +45,13 @@ LINE(odin, "events by what ODIN says of them", events) {
 
 #undef SL_ARGS
 #define SL_ARGS velo_micro_bias_args
-#define VELO_MICRO_BIAS(M)                                  \
-  LINE_OVER(M, events)                                      \
-  M(IN, tracks, velo_tracks, "offsets", "that are counted") \
-  M(U32, min_tracks, 1, 0, 1000000, "", "VELO tracks")
+#define VELO_MICRO_BIAS(M)                                            \
+  LINE_OVER(M, events)                                                \
+  M(IN, tracks, velo_tracks, "offsets", "VELO tracks, to count them") \
+  M(U32, min_tracks, 1, 0, 1000000, "", "minimum number of VELO tracks")
 SL_ARGUMENTS(velo_micro_bias, VELO_MICRO_BIAS);
 
-LINE(velo_micro_bias, "events with something in the VELO", events) {
+LINE(velo_micro_bias, "events with VELO tracks", events) {
   return a->tracks.offsets[event + 1] - a->tracks.offsets[event] >= a->min_tracks;
 }
 
@@ -58,14 +59,15 @@ LINE(velo_micro_bias, "events with something in the VELO", events) {
 
 #undef SL_ARGS
 #define SL_ARGS displaced_velo_tracks_args
-#define DISPLACED_VELO_TRACKS(M)                                                                           \
-  LINE_OVER(M, events)                                                                                     \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty", "of VELO tracks")                            \
-  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                         \
-  M(F32, min_distance, 18.0, 0.0, 1e9, "mm", "across the z axis, of a displaced track from the beam line") \
-  M(U32, min_tracks, 3, 0, 1000000, "", "displaced ones")                                                  \
-  M(U32, min_pairs, 0, 0, 1000000, "", "of displaced ones that come near each other")                      \
-  M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "how near")
+#define DISPLACED_VELO_TRACKS(M)                                                                            \
+  LINE_OVER(M, events)                                                                                      \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty", "states of VELO tracks at the beam line")     \
+  M(IN, geometry, velo_geometry, "beam", "position of the beam line")                                       \
+  M(F32, min_distance, 18.0, 0.0, 1e9, "mm", "transverse distance from the beam line of a displaced track") \
+  M(U32, min_tracks, 3, 0, 1000000, "", "minimum number of displaced tracks")                               \
+  M(U32, min_pairs, 0, 0, 1000000, "",                                                                      \
+    "minimum number of pairs of displaced tracks with a small DOCA; 0: no pairs needed")                    \
+  M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "maximum distance of closest approach of a pair")
 SL_ARGUMENTS(displaced_velo_tracks, DISPLACED_VELO_TRACKS);
 
 static SL_DEVICE uint32_t is_displaced(const struct displaced_velo_tracks_args *a, uint32_t i) {
@@ -73,7 +75,7 @@ static SL_DEVICE uint32_t is_displaced(const struct displaced_velo_tracks_args *
   return dx * dx + dy * dy > a->min_distance * a->min_distance ? 1u : 0u;
 }
 
-/* Lines that touch come from one track, found twice. */
+/* A DOCA of exactly 0 means one track that was found twice. */
 static SL_DEVICE uint32_t are_near(const struct displaced_velo_tracks_args *a, uint32_t i, uint32_t j) {
   const float tx = a->beamline_states.tx[j], ty = a->beamline_states.ty[j],
               dz = a->beamline_states.z[i] - a->beamline_states.z[j];
@@ -101,13 +103,14 @@ LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from
 
 #undef SL_ARGS
 #define SL_ARGS displaced_leptons_args
-#define DISPLACED_LEPTONS(M)                                                                       \
-  LINE_OVER(M, events)                                                                             \
-  M(IN, particles, particles, "offsets ip_chi2 vertex_z pt pt_corrected leptons", "to be counted") \
-  M(U32, min_leptons, 2, 0, 1000000, "", "muons and electrons")                                    \
-  M(F32, min_ip_chi2, 7.4, 0.0, 1e9, "", "chi2 of the impact parameter")                           \
-  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "of electrons that with the energy of bremsstrahlung")   \
-  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "of the primary vertex")
+#define DISPLACED_LEPTONS(M)                                                               \
+  LINE_OVER(M, events)                                                                     \
+  M(IN, particles, particles, "offsets ip_chi2 vertex_z pt pt_corrected leptons",          \
+    "particles, to count displaced leptons")                                               \
+  M(U32, min_leptons, 2, 0, 1000000, "", "minimum number of muons and electrons together") \
+  M(F32, min_ip_chi2, 7.4, 0.0, 1e9, "", "minimum chi2 of the impact parameter")           \
+  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "minimum pt; for electrons with bremsstrahlung") \
+  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "minimum z of the primary vertex")
 SL_ARGUMENTS(displaced_leptons, DISPLACED_LEPTONS);
 
 static SL_DEVICE uint32_t is_displaced_lepton(const struct displaced_leptons_args *a, uint32_t i) {
@@ -119,7 +122,7 @@ static SL_DEVICE uint32_t is_displaced_lepton(const struct displaced_leptons_arg
              : 0u;
 }
 
-LINE(displaced_leptons, "events with several leptons away from the primary vertices", events) {
+LINE(displaced_leptons, "events with several leptons displaced from the primary vertices", events) {
   uint32_t leptons = 0;
   for (uint32_t k = a->particles.offsets[event] + sl_warp_lane(); k < a->particles.offsets[event + 1];
        k += sl_warp_lanes())
@@ -131,27 +134,28 @@ LINE(displaced_leptons, "events with several leptons away from the primary verti
 
 #undef SL_ARGS
 #define SL_ARGS two_photons_args
-#define TWO_PHOTONS(M)                                                                                       \
-  LINE_OVER(M, events)                                                                                       \
-  M(IN, clusters, calo_clusters, "offsets energy et x y highest_share", "photons that come from the origin") \
-  M(IN, vertices, pv_vertices, "offsets", "that are counted")                                                \
-  M(F32, min_mass, 3000.0, 0.0, 1e9, "MeV", "of the pair")                                                   \
-  M(F32, max_mass, 8000.0, 0.0, 1e9, "MeV", "likewise")                                                      \
-  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "of the pair, across the z axis")                                  \
-  M(F32, min_pt_by_eta, 0.0, 0.0, 1e9, "MeV", "pt is above this times what eta is below max_eta")            \
-  M(F32, max_eta, 10.0, -20.0, 20.0, "", "pseudorapidity of the pair")                                       \
-  M(F32, min_et, 2500.0, 0.0, 1e9, "MeV", "of each cluster: energy across the z axis")                       \
-  M(F32, min_highest_share, 0.6, 0.0, 1.0, "", "of each cluster")                                            \
-  M(U32, max_vertices, 0xFFFFFFFF, 0, 0xFFFFFFFF, "", "primary vertices of the event")                       \
-  M(F32, z, 12650.0, 1.0, 1e6, "mm", "where clusters are")
+#define TWO_PHOTONS(M)                                                                                         \
+  LINE_OVER(M, events)                                                                                         \
+  M(IN, clusters, calo_clusters, "offsets energy et x y highest_share",                                        \
+    "calorimeter clusters, taken as photons from the origin")                                                  \
+  M(IN, vertices, pv_vertices, "offsets", "primary vertices, to count them")                                   \
+  M(F32, min_mass, 3000.0, 0.0, 1e9, "MeV", "minimum mass of the photon pair")                                 \
+  M(F32, max_mass, 8000.0, 0.0, 1e9, "MeV", "maximum mass of the photon pair")                                 \
+  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "minimum pt of the photon pair")                                     \
+  M(F32, min_pt_by_eta, 0.0, 0.0, 1e9, "MeV", "factor f of the requirement pt > f * (max_eta - eta)")          \
+  M(F32, max_eta, 10.0, -20.0, 20.0, "", "maximum pseudorapidity of the photon pair")                          \
+  M(F32, min_et, 2500.0, 0.0, 1e9, "MeV", "minimum transverse energy of a cluster")                            \
+  M(F32, min_highest_share, 0.6, 0.0, 1.0, "", "minimum share of the highest cell in the energy of a cluster") \
+  M(U32, max_vertices, 0xFFFFFFFF, 0, 0xFFFFFFFF, "", "maximum number of primary vertices")                    \
+  M(F32, z, 12650.0, 1.0, 1e6, "mm", "z of the clusters")
 SL_ARGUMENTS(two_photons, TWO_PHOTONS);
 
 static SL_DEVICE uint32_t is_photon(const struct two_photons_args *a, uint32_t i) {
   return a->clusters.et[i] > a->min_et && a->clusters.highest_share[i] > a->min_highest_share ? 1u : 0u;
 }
 
-/* The mass by the angle between the photons, 2 E1 E2 (1 - cos), that by its sine, in differences of positions: what is
- * left of (E1 + E2)^2 less the square of the momentum has no digits where the mass is small. */
+/* m^2 = 2 E1 E2 (1 - cos) with 1 - cos = sin^2 / (1 + cos), and sin^2 from differences of positions. The difference
+ * (E1 + E2)^2 - p^2 would lose all digits at small masses. */
 static SL_DEVICE uint32_t is_decay(const struct two_photons_args *a, uint32_t i, uint32_t j) {
   const float x1 = a->clusters.x[i], y1 = a->clusters.y[i], e1 = a->clusters.energy[i], z = a->z;
   const float x2 = a->clusters.x[j], y2 = a->clusters.y[j], e2 = a->clusters.energy[j];
@@ -168,7 +172,7 @@ static SL_DEVICE uint32_t is_decay(const struct two_photons_args *a, uint32_t i,
   return eta < a->max_eta && pt > a->min_pt_by_eta * (a->max_eta - eta) ? 1u : 0u;
 }
 
-LINE(two_photons, "events with two clusters that are photons of a decay", events) {
+LINE(two_photons, "events with two clusters that are the photons of a decay", events) {
   const uint32_t begin = a->clusters.offsets[event], end = a->clusters.offsets[event + 1];
   uint32_t found = 0;
   if (a->vertices.offsets[event + 1] - a->vertices.offsets[event] > a->max_vertices) return 0;
@@ -183,17 +187,17 @@ LINE(two_photons, "events with two clusters that are photons of a decay", events
 
 #undef SL_ARGS
 #define SL_ARGS calo_digits_args
-#define CALO_DIGITS(M)                           \
-  LINE_OVER(M, events)                           \
-  M(IN, cells, calo_cells, "", "what they read") \
-  M(I32, min_adc, 100, -32767, 32767, "ADC", "of the cell that reads most")
+#define CALO_DIGITS(M)                                                \
+  LINE_OVER(M, events)                                                \
+  M(IN, cells, calo_cells, "", "ADC values of the calorimeter cells") \
+  M(I32, min_adc, 100, -32767, 32767, "ADC", "minimum of the highest ADC value")
 SL_ARGUMENTS(calo_digits, CALO_DIGITS);
 
-LINE(calo_digits, "events with a cell of the calorimeter that reads much", events) {
+LINE(calo_digits, "events with a high ADC value in a calorimeter cell", events) {
   const int16_t *adc = a->cells.adc + (size_t)event * CALO_CELLS;
-  int32_t most = CALO_NO_ADC;
-  for (uint32_t k = sl_warp_lane(); k < CALO_CELLS; k += sl_warp_lanes()) most = adc[k] > most ? adc[k] : most;
-  return sl_warp_any(most >= a->min_adc);
+  int32_t highest = CALO_NO_ADC;
+  for (uint32_t k = sl_warp_lane(); k < CALO_CELLS; k += sl_warp_lanes()) highest = adc[k] > highest ? adc[k] : highest;
+  return sl_warp_any(highest >= a->min_adc);
 }
 
 #define LINES(L) \

@@ -1,12 +1,12 @@
-/* selections.fit: states of long tracks where they are nearest to the beam line, of their hits in the VELO, with the
- * momentum that they have behind the magnet (README.md, "Fit").
- *
- * x and y are fitted one after the other at each hit, each as position and slope; multiple scattering and the energy
- * that is lost go with the momentum. Variances are kept as products and sums of what is positive, not as what is left
- * of larger ones, which in single precision would cost three digits.
- *
- * A block an event, a thread a track; on a cpu eight tracks go from hit to hit side by side. Reads 8 bytes a track and
- * 12 a hit; writes 56 a track.
+/* selections.fit: Kalman fit of long tracks to their VELO hits, with the measured momentum; gives the states at the
+ * beam line (README.md, "Fit").
+ *   1. Start at the hit of largest z, with the slopes of the line to the last hit.
+ *   2. For each further hit: extrapolate with scattering and energy loss; update (position, slope) in x, then in y.
+ *   3. Extrapolate to the point of closest approach to the beam line.
+ * Covariances are computed as sums and products of positive terms; the textbook form (1 - K) V loses three digits.
+ * Determinism: tracks are independent; hits are used in order of descending z.
+ * Parallelism: one block per event, one thread per track; on a CPU eight tracks advance together.
+ * Cost: reads 8 bytes per track and 12 per hit; writes 56 bytes per track.
  */
 #include "forward/event_model.h"
 #include "selections/event_model.h"
@@ -15,30 +15,34 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS fit_args
-#define FIT(M)                                                                                                   \
-  M(IN, tracks, long_tracks, "offsets velo_track qop", "any order")                                              \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "hits by descending z")               \
-  M(IN, geometry, velo_geometry, "beam", "where the beam line is")                                               \
-  M(OUT, states, long_states, "one a track", SL_SHARES_OFFSETS(tracks))                                          \
-  M(F32, hit_error, 0.0125, 1e-6, 10.0, "mm", "standard deviation of a hit in x and in y")                       \
-  M(F32, slope_variance, 0.01, 1e-9, 1.0, "", "of slopes before the first step")                                 \
-  M(F32, scattering, 1.48, 0.0, 1e6, "MeV2", "from hit to hit: variance of a slope of 0, times p^2;")            \
-  M(F32, scattering_foil, 0.6, 0.0, 1e6, "MeV2", "more of it for hits around the foil")                          \
-  M(F32, lever, 0.643, 0.0, 1.0, "", "deviation in x that comes with it, over that of the slope times distance") \
-  M(F32, lever_covariance, 0.526, 0.0, 1.0, "", "their covariance, over variance of the slope times distance")   \
-  M(F32, energy_loss, 0.592, 0.0, 1e3, "MeV", "at a slope of 0, for x and again for y")                          \
-  M(F32, beam_scattering, 2.91, 0.0, 1e6, "MeV2", "the same from the last hit to the beam line")                 \
-  M(F32, beam_lever, 0.808, 0.0, 1.0, "", "likewise")                                                            \
-  M(F32, beam_lever_covariance, 0.793, 0.0, 1.0, "", "likewise")                                                 \
-  M(F32, beam_energy_loss, 1.29, 0.0, 1e3, "MeV", "at a slope of 0, once")                                       \
-  M(F32, foil_width, 15.0, 0.0, 1e3, "mm", "how far hits around the foil are, in x + y and y - x")               \
-  M(F32, min_p, 10.0, 0.0, 1e6, "MeV", "momenta that would fall to this stay as they are")
+#define FIT(M)                                                                                                        \
+  M(IN, tracks, long_tracks, "offsets velo_track qop", "long tracks")                                                 \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_x hit_y hit_z", "VELO tracks with hits by descending z")   \
+  M(IN, geometry, velo_geometry, "beam", "position of the beam line")                                                 \
+  M(OUT, states, long_states, "one state per track", SL_SHARES_OFFSETS(tracks))                                       \
+  M(F32, hit_error, 0.0125, 1e-6, 10.0, "mm", "standard deviation of a hit in x and in y")                            \
+  M(F32, slope_variance, 0.01, 1e-9, 1.0, "", "initial variance of the slopes")                                       \
+  M(F32, scattering, 1.48, 0.0, 1e6, "MeV2", "between hits: slope variance from scattering, times p^2, at slope 0")   \
+  M(F32, scattering_foil, 0.6, 0.0, 1e6, "MeV2", "addition to `scattering` for hits near the RF foil")                \
+  M(F32, lever, 0.643, 0.0, 1.0, "", "between hits: position deviation / (slope deviation * distance)")               \
+  M(F32, lever_covariance, 0.526, 0.0, 1.0, "",                                                                       \
+    "between hits: covariance of position and slope / (slope variance * distance)")                                   \
+  M(F32, energy_loss, 0.592, 0.0, 1e3, "MeV",                                                                         \
+    "between hits: energy loss at slope 0, applied once for x and once for y")                                        \
+  M(F32, beam_scattering, 2.91, 0.0, 1e6, "MeV2",                                                                     \
+    "last hit to beam line: slope variance from scattering, times p^2, at slope 0")                                   \
+  M(F32, beam_lever, 0.808, 0.0, 1.0, "", "last hit to beam line: position deviation / (slope deviation * distance)") \
+  M(F32, beam_lever_covariance, 0.793, 0.0, 1.0, "",                                                                  \
+    "last hit to beam line: covariance of position and slope / (slope variance * distance)")                          \
+  M(F32, beam_energy_loss, 1.29, 0.0, 1e3, "MeV", "last hit to beam line: energy loss at slope 0")                    \
+  M(F32, foil_width, 15.0, 0.0, 1e3, "mm", "half width of the region near the RF foil, in x + y and y - x")           \
+  M(F32, min_p, 10.0, 0.0, 1e6, "MeV", "energy loss that would reduce p to this or less is not applied")
 SL_ARGUMENTS(fit, FIT);
 
-static const float least_qop = 1e-20f;   /* 1/MeV: at less of it nothing is lost */
-static const float least_slope2 = 1e-6f; /* with less of tx^2 + ty^2 a track stays at its last hit */
+static const float least_qop = 1e-20f;   /* 1/MeV: no energy loss at or below this |q/p| */
+static const float least_slope2 = 1e-6f; /* a track with a smaller tx^2 + ty^2 is not extrapolated */
 
-/* x or y: position, slope, and their covariance. */
+/* State in one projection, x or y: position, slope, and their covariance. */
 struct fit_line {
   float u, t, c_uu, c_ut, c_tt;
 };
@@ -47,24 +51,24 @@ struct fit_state {
   float z, qop, chi2;
 };
 
-/* What is between two places. */
+/* Material between two planes. */
 struct fit_material {
   float scattering, lever, lever_covariance, energy_loss;
 };
 
-/* A hit in x or y, `dz` away, with its variance. */
+/* Measured position in one projection, distance in z from the state, and variance. */
 struct fit_hit {
   float u, dz, variance;
 };
 
-/* Upstream, against time, momentum grows: `energy` is what is added. */
+/* q/p after the energy of the track has changed by `energy` (positive upstream, where the track had more energy). */
 static SL_DEVICE float with_energy(const struct fit_args *a, float qop, float energy) {
   const float p = 1.0f / sl_abs_f32(qop) + energy;
   const float changed = p > a->min_p ? sl_copysign_f32(1.0f / p, qop) : qop;
   return sl_abs_f32(qop) > least_qop ? changed : qop;
 }
 
-/* One step of x or y: to the hit, and by it. */
+/* Kalman step in one projection: extrapolates to the hit and updates with it. README.md has the formulas. */
 static SL_DEVICE void step(const struct fit_args *a, const struct fit_material *m, const struct fit_hit *hit,
                            struct fit_line *line, struct fit_state *s) {
   const float dz = hit->dz, dz2 = dz * dz, n2 = 1.0f + line->t * line->t, n = sqrtf(n2);
@@ -87,8 +91,8 @@ static SL_DEVICE void step(const struct fit_args *a, const struct fit_material *
   line->c_tt = (hit->variance * c_tt + determinant) / variance;
 }
 
-/* What the foil between the halves of the VELO adds around it, seen along the beam: near the diagonals. Choices between
- * numbers, of which loops become vectors of eight. */
+/* Additional scattering near the RF foil between the halves of the VELO, which runs along the diagonals in x and y.
+ * Written with selects instead of branches, so that loops over it vectorize. */
 static SL_DEVICE float scattering_by_foil(const struct fit_args *a, float x, float y) {
   const float sum = x + y, difference = y - x, width = a->foil_width;
   const float above = sum < width ? a->scattering_foil : 0.0f, below = sum > -width ? a->scattering_foil : 0.0f;
@@ -109,7 +113,7 @@ static SL_DEVICE struct fit_line line_begin(float first, float last, float dz, f
   return line;
 }
 
-/* At the first of a track's hits, of which there are two at least. */
+/* Initial state at the first hit. The track has at least two hits. */
 static SL_DEVICE struct fit_state filter_begin(const struct fit_args *a, uint32_t begin, uint32_t end, float qop) {
   const float *x = a->velo_tracks.hit_x, *y = a->velo_tracks.hit_y, *z = a->velo_tracks.hit_z;
   const float variance = a->hit_error * a->hit_error, dz = z[begin] - z[end - 1];
@@ -122,7 +126,7 @@ static SL_DEVICE struct fit_state filter_begin(const struct fit_args *a, uint32_
   return s;
 }
 
-/* To the next hit, and by it. */
+/* Extrapolates to the next hit and updates both projections with it. */
 static SL_DEVICE void filter_step(const struct fit_args *a, float x, float y, float z, struct fit_state *s) {
   const struct fit_material m = {a->scattering + scattering_by_foil(a, x, y), a->lever, a->lever_covariance,
                                  a->energy_loss};
@@ -140,7 +144,7 @@ static SL_DEVICE void move(struct fit_line *line, const struct fit_material *m, 
   line->c_tt += noise;
 }
 
-/* To where the line is nearest to the beam line. */
+/* Extrapolates to the point of closest approach to the beam line. */
 static SL_DEVICE void move_to_beam(const struct fit_args *a, struct fit_state *s) {
   const struct fit_material m = {a->beam_scattering, a->beam_lever, a->beam_lever_covariance, a->beam_energy_loss};
   const float tx2 = s->x.t * s->x.t, ty2 = s->y.t * s->y.t, slope2 = tx2 + ty2;
@@ -159,7 +163,7 @@ static SL_DEVICE float size_of(const struct fit_line *line) {
          sl_abs_f32(line->c_tt);
 }
 
-/* Not if one of its numbers is none. */
+/* Whether all numbers of the state are finite. */
 static SL_DEVICE uint32_t is_fitted(const struct fit_state *s) {
   const float size = size_of(&s->x) + size_of(&s->y) + sl_abs_f32(s->z) + sl_abs_f32(s->qop) + sl_abs_f32(s->chi2);
   return sl_is_finite(size) ? 1u : 0u;
@@ -181,7 +185,7 @@ static SL_DEVICE void write_state(const struct fit_args *a, uint32_t i, const st
   a->states.chi2[i] = s->chi2;
 }
 
-/* The hits of a track, numbers of the slice. */
+/* Range of a track's hits in the slice. */
 struct fit_hits {
   uint32_t begin, end;
 };
@@ -192,7 +196,7 @@ static SL_DEVICE struct fit_hits hits_of(const struct fit_args *a, uint32_t even
   return hits;
 }
 
-/* From the last hit, where `s` is, to the beam line. */
+/* Extrapolates `s` from the last hit to the beam line and writes it; zeros if there is no fit. */
 static SL_DEVICE void finish_track(const struct fit_args *a, uint32_t i, const struct fit_hits *hits,
                                    struct fit_state s) {
   const struct fit_state none = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, 0, 0, 0};
@@ -210,7 +214,7 @@ static SL_DEVICE void finish_track(const struct fit_args *a, uint32_t i, const s
 #if defined(SL_TARGET_CPU)
 enum { LANES = 8 };
 
-/* Of struct fit_state, of tracks side by side. */
+/* struct fit_state of LANES tracks, as arrays. */
 struct fit_lanes {
   float x_u[LANES], x_t[LANES], x_uu[LANES], x_ut[LANES], x_tt[LANES];
   float y_u[LANES], y_t[LANES], y_uu[LANES], y_ut[LANES], y_tt[LANES];
@@ -244,7 +248,7 @@ static void set_lane(struct fit_lanes *l, uint32_t j, const struct fit_state *s)
 
 static float choose(uint32_t first, float a, float b) { return first ? a : b; }
 
-/* What is next if there is a hit, else what was before. */
+/* The new state `s` if there is a hit, otherwise the previous state. */
 static struct fit_state next_or_before(uint32_t has_hit, const struct fit_state *s, const struct fit_state *before) {
   const struct fit_state chosen = {
       {choose(has_hit, s->x.u, before->x.u), choose(has_hit, s->x.t, before->x.t),
@@ -259,7 +263,7 @@ static struct fit_state next_or_before(uint32_t has_hit, const struct fit_state 
   return chosen;
 }
 
-/* Each track to its next hit, if it has one. */
+/* Advances each track to its next hit, if it has one. */
 static void step_lanes(const struct fit_args *a, const float *restrict x, const float *restrict y,
                        const float *restrict z, const uint32_t *restrict has_hit, struct fit_lanes *restrict l) {
   const struct fit_args local = *a;
@@ -272,8 +276,8 @@ static void step_lanes(const struct fit_args *a, const float *restrict x, const 
   }
 }
 
-/* Up to eight tracks, from `first` on. Those that have no more hits wait: they are given one that there is, their
- * first or the slice's, and what it gives is thrown away. */
+/* Fits `count` tracks, at most LANES, from track `first`. A track without further hits reads its first hit (or the
+ * first hit of the slice) again, and the result is discarded. */
 static void fit_tracks(const struct fit_args *a, uint32_t event, uint32_t first, uint32_t count) {
   const float *restrict x = a->velo_tracks.hit_x, *restrict y = a->velo_tracks.hit_y,
                         *restrict z = a->velo_tracks.hit_z;
@@ -335,4 +339,4 @@ static int run(const struct sl_launch *l, const struct fit_args *a) {
   return SL_LAUNCH(l, fit_states, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(fit, "states of long tracks at the beam line, by their hits in the VELO and their momentum", 64, run);
+SL_ALGORITHM(fit, "fits long tracks to their VELO hits, with their momentum; gives states at the beam line", 64, run);

@@ -1,19 +1,18 @@
-/* selections.gec: the global event cut, a list of the events that are not too busy (README.md, "The global event cut").
- */
+/* selections.gec: the global event cut: lists the events with few enough hits (README.md, "The global event cut"). */
 #include "selections/event_model.h"
 
 #include <sluice/kernel.h>
 
-#define MOST (SELECTIONS_NO_BANKS - 1)
+#define COUNT_MAX (SELECTIONS_NO_BANKS - 1)
 
 #define SL_ARGS gec_args
-#define GEC(M)                                                              \
-  M(IN, counts, gec_counts, "scifi ut", "of all events")                    \
-  M(OUT, passed, sl_event_list, "the events that pass, in ascending order") \
-  M(U32, min_scifi, 0, 0, MOST, "", "of counts.scifi")                      \
-  M(U32, max_scifi, 9750, 0, MOST, "", "likewise")                          \
-  M(U32, min_ut, 0, 0, MOST, "", "of counts.ut")                            \
-  M(U32, max_ut, 9750, 0, MOST, "", "likewise")
+#define GEC(M)                                                          \
+  M(IN, counts, gec_counts, "scifi ut", "sizes of the events")          \
+  M(OUT, passed, sl_event_list, "events that pass, in ascending order") \
+  M(U32, min_scifi, 0, 0, COUNT_MAX, "", "minimum of counts.scifi")     \
+  M(U32, max_scifi, 9750, 0, COUNT_MAX, "", "maximum of counts.scifi")  \
+  M(U32, min_ut, 0, 0, COUNT_MAX, "", "minimum of counts.ut")           \
+  M(U32, max_ut, 9750, 0, COUNT_MAX, "", "maximum of counts.ut")
 SL_ARGUMENTS(gec, GEC);
 
 static SL_DEVICE uint32_t passes(const struct gec_args *a, uint32_t event) {
@@ -21,4 +20,4 @@ static SL_DEVICE uint32_t passes(const struct gec_args *a, uint32_t event) {
   return scifi >= a->min_scifi && scifi <= a->max_scifi && ut >= a->min_ut && ut <= a->max_ut;
 }
 
-SL_FILTER(gec, "the global event cut: events with few enough hits, before anything is decoded", passes, NULL);
+SL_FILTER(gec, "global event cut: lists the events with few enough hits, before decoding", passes, NULL);

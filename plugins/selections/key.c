@@ -1,6 +1,6 @@
-/* key.c: selections.key, writes what reports of decisions are read with: the lines' ids and names, and their scales, as
- * JSON (README.md, "Decisions and reports"). All of it is known before the first event, so that a run without events
- * has a key too. Scales are those of the nodes of the lines' names, as the graph's text has them.
+/* key.c: selections.key, writes ids, names and scales of the lines as JSON, which are needed to read reports
+ * (README.md, "Decisions and reports"). Everything is known before the first event, so that a run without events has a
+ * key as well. The scales are read from the text of the graph, at the node with the name of the line.
  */
 #include "selections/event_model.h"
 #include "selections/reports.h"
@@ -10,23 +10,23 @@
 #include <string.h>
 
 #define SL_ARGS key_args
-#define KEY(M)                                                              \
-  M(IN_EACH, lines, line_decisions, "made_by", "those that are decided on") \
-  M(FILE_OUT, path, "", "", "file to write")                                \
-  M(BOOL, takes_output, 1, "without a path, write the file given with -o; not beside another sink that does")
+#define KEY(M)                                                           \
+  M(IN_EACH, lines, line_decisions, "made_by", "decisions of the lines") \
+  M(FILE_OUT, path, "", "", "file to write")                             \
+  M(BOOL, takes_output, 1, "without a path, write the file given with -o; at most one sink of a graph may do so")
 SL_HOST_ARGUMENTS(key, KEY);
 
 enum { KEY_LAYOUT = 1, TEXT_BYTES = 512 };
 
 struct key {
   const struct sl_output_calls *to;
-  struct sl_output *file; /* NULL: none was asked for */
+  struct sl_output *file; /* NULL: no path was given */
   uint32_t key, line_count;
 };
 
 /* ------------------------------------------------------------------------------------------- the graph's text */
 
-/* The rest of the line after `begin`, if that is how the line at `text` begins. */
+/* The text after `begin` if `text` begins with it, otherwise NULL. */
 static const char *after(const char *text, const char *begin) {
   const size_t length = strlen(begin);
   return strncmp(text, begin, length) == 0 ? text + length : NULL;
@@ -37,7 +37,8 @@ static const char *next_line(const char *text) {
   return end ? end + 1 : NULL;
 }
 
-/* The value of a node's property, up to the line's end, or NULL: the text indents nodes by 2 and properties by 6. */
+/* The value of a node's property, which ends at the newline, or NULL. The text indents nodes by 2 and properties by 6.
+ */
 static const char *find_property(const char *graph, const char *node, const char *property) {
   char head[TEXT_BYTES], entry[TEXT_BYTES];
   int inside = 0;
@@ -118,4 +119,4 @@ static void key_close(void *state) {
 static const struct sl_sink key_functions = {
     .open = key_open, .consume = key_consume, .finish = key_finish, .close = key_close};
 
-SL_SINK(key, "writes ids, names and scales of lines, which their reports are read with", struct key, key_functions);
+SL_SINK(key, "writes ids, names and scales of lines, needed to read their reports", struct key, key_functions);

@@ -1,17 +1,13 @@
-/* selections.pairs: pairs of particles that come near each other, with the point where they come from, and what lines
- * ask of them (README.md, "Pairs").
- *
- * Nothing is computed as a small difference of large numbers: of two straight lines only the differences of their
- * slopes and positions count, halfway between where they are given, so that a pair is the same, to the last bit, in
- * either order of its particles.
- *
- * A warp an event lists the particles that may be of a pair, and counts pairs of these; after the scan it goes through
- * them again, and writes which they are and of which event. Then a thread a pair fits it, and writes each column once.
- * Reads 17 bytes a particle, 48 more of those that its cuts leave, and 41 of each of both for a pair that is looked at;
- * writes 102 a pair. Several nodes run together: counts in one launch, then the scans, then two launches.
- *
- * No number is infinite or none: of particles with odd states there are no pairs, nor of lines that are as good as
- * parallel, and a primary vertex that gives no numbers is none.
+/* selections.pairs: builds pairs of particles with a small distance of closest approach, and fits their vertex
+ * (README.md, "Pairs").
+ *   1. pairs_count, one warp per event: selects particles, tests all pairs of them, counts the accepted pairs.
+ *   2. A scan gives the offsets of the events.
+ *   3. pairs_write, one warp per event: tests the pairs again and writes the indices of accepted pairs.
+ *   4. pairs_fit, one thread per pair: fits the vertex, finds the primary vertex and writes all other columns.
+ * Several nodes run as one family with one launch for each of steps 1, 3 and 4.
+ * Determinism: pairs are in order of (first, second); the formulas are symmetric, so that a pair has identical bits in
+ * either order. Only differences of slopes and positions are used, which avoids cancellation. All values are finite.
+ * Cost: reads 17 bytes per particle, 48 more per selected particle, 82 per tested pair; writes 102 bytes per pair.
  */
 #include "pv/event_model.h"
 #include "selections/event_model.h"
@@ -21,56 +17,57 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS pairs_args
-#define PAIRS(M)                                                                                                  \
-  M(IN, particles, particles, "offsets vertex ip ip_chi2 chi2_ndof p pt charge leptons", "any order")             \
-  M(IN, states, long_states, "x y z tx ty c00 c20 c22 c11 c31 c33", "of these particles")                         \
-  M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "that pairs may come from")         \
-  M(OUT, pairs, secondary_vertices, "by ascending places of their particles",                                     \
-    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))))                                                     \
-  M(SCRATCH, kept, u32, "places of an event's particles that may be of a pair", SL_ONE(SL_ITEMS_TERM(particles))) \
-  M(SCRATCH, kept_count, u32, "how many", SL_ONE(SL_EVENTS_TERM(1, 0)))                                           \
-  M(SCRATCH, pair_event, u32, "of which event a pair is", SL_ONE(SL_ITEMS_TERM(pairs)))                           \
-  M(BUDGET, pairs_per_event, 64, 1, 65536, "pairs")                                                               \
-  M(F32, max_chi2_ndof, 10.0, 0.0, 1e9, "", "each particle has less")                                             \
-  M(F32, min_pt, 200.0, 0.0, 1e9, "MeV", "each has more")                                                         \
-  M(F32, min_pt_either, 200.0, 0.0, 1e9, "MeV", "one of them has as much")                                        \
-  M(F32, min_sum_pt, 400.0, 0.0, 1e9, "MeV", "both together")                                                     \
-  M(F32, min_ip, 0.06, -1e9, 1e9, "mm", "each has more; one without a primary vertex has -1")                     \
-  M(F32, min_ip_either, 0.06, -1e9, 1e9, "mm", "one of them has as much")                                         \
-  M(F32, min_ip_chi2, 4.0, -1e9, 1e9, "", "each has more; one without a primary vertex has -1")                   \
-  M(F32, min_ip_chi2_either, 4.0, -1e9, 1e9, "", "one of them has as much")                                       \
-  M(F32, max_doca, 1.0, 0.0, 100.0, "mm", "how near they come to each other")                                     \
-  M(BOOL, opposite_charges, 0, "no pairs of equal charges")                                                       \
-  M(BOOL, same_vertex, 1, "no pairs of particles that come from different primary vertices")                      \
-  M(F32, same_vertex_ip_chi2, 16.0, 0.0, 1e9, "", "with less, a particle comes from its vertex, for the latter")  \
-  M(ENUM, leptons, "any", "any: whatever they are; both: each is a muon or an electron", "any both")              \
+#define PAIRS(M)                                                                                                       \
+  M(IN, particles, particles, "offsets vertex ip ip_chi2 chi2_ndof p pt charge leptons", "particles, in any order")    \
+  M(IN, states, long_states, "x y z tx ty c00 c20 c22 c11 c31 c33", "states of the particles")                         \
+  M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "primary vertices")                      \
+  M(OUT, pairs, secondary_vertices, "pairs by ascending indices of their particles",                                   \
+    SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))))                                                          \
+  M(SCRATCH, selected, u32, "indices in the event of particles that may form pairs", SL_ONE(SL_ITEMS_TERM(particles))) \
+  M(SCRATCH, selected_count, u32, "number of selected particles per event", SL_ONE(SL_EVENTS_TERM(1, 0)))              \
+  M(SCRATCH, pair_event, u32, "event of a pair", SL_ONE(SL_ITEMS_TERM(pairs)))                                         \
+  M(BUDGET, pairs_per_event, 64, 1, 65536, "pairs, on average over a slice")                                           \
+  M(F32, max_chi2_ndof, 10.0, 0.0, 1e9, "", "maximum chi2 per degree of freedom of both track fits")                   \
+  M(F32, min_pt, 200.0, 0.0, 1e9, "MeV", "minimum pt of both particles")                                               \
+  M(F32, min_pt_either, 200.0, 0.0, 1e9, "MeV", "minimum of the larger pt of the two particles")                       \
+  M(F32, min_sum_pt, 400.0, 0.0, 1e9, "MeV", "minimum sum of the pt of the two particles")                             \
+  M(F32, min_ip, 0.06, -1e9, 1e9, "mm", "minimum impact parameter of both particles; -1 without a primary vertex")     \
+  M(F32, min_ip_either, 0.06, -1e9, 1e9, "mm", "minimum of the larger impact parameter of the two particles")          \
+  M(F32, min_ip_chi2, 4.0, -1e9, 1e9, "", "minimum ip_chi2 of both particles; -1 without a primary vertex")            \
+  M(F32, min_ip_chi2_either, 4.0, -1e9, 1e9, "", "minimum of the larger ip_chi2 of the two particles")                 \
+  M(F32, max_doca, 1.0, 0.0, 100.0, "mm", "maximum distance of closest approach of the two tracks")                    \
+  M(BOOL, opposite_charges, 0, "accept only pairs with opposite charges")                                              \
+  M(BOOL, same_vertex, 1, "reject pairs of particles from different primary vertices")                                 \
+  M(F32, same_vertex_ip_chi2, 16.0, 0.0, 1e9, "",                                                                      \
+    "ip_chi2 from which on `same_vertex` does not reject a particle's pairs")                                          \
+  M(ENUM, leptons, "any", "any: no requirement; both: both particles are muons or electrons", "any both")              \
   M(NODE_HASH, node)
 SL_ARGUMENTS(pairs, PAIRS);
 
 enum { LEPTONS_ANY, LEPTONS_BOTH };
 
-/* Within these no number of a pair is too large for single precision. */
-static const float most_momentum = 1e12f; /* MeV */
-static const float most_distance = 1e6f;  /* mm, from the origin, and from there to where two lines are nearest */
-static const float most_slope = 10.0f;    /* |t_x| + |t_y| */
-static const float most_covariance = 100.0f;
-static const float most_ip = 1e30f;
-static const float least_variance = 1e-8f; /* mm2, of a position */
-static const float least_sine2 = 1e-18f;   /* with less, lines are parallel */
-static const float least_slope = 1e-6f;    /* pseudorapidities end at this slope */
+/* Within these limits no value of a pair overflows in single precision. */
+static const float max_momentum = 1e12f; /* MeV */
+static const float max_distance = 1e6f; /* mm, of a state from the origin and of the closest approach from the states */
+static const float max_slope = 10.0f;   /* |t_x| + |t_y| */
+static const float max_covariance = 100.0f;
+static const float max_ip = 1e30f;
+static const float min_variance = 1e-8f; /* mm2, of a position */
+static const float min_sine2 = 1e-18f;   /* with less, the tracks are parallel */
+static const float min_slope = 1e-6f;    /* limits the pseudorapidity */
 
 /* ---------------------------------------------------------------------------------------------- two particles */
 
-/* A particle's straight line with its errors. */
+/* Straight line of a particle. */
 struct pair_line {
   float x, y, z, tx, ty;
 };
 
-/* Of one line less the other's, at `z`: positions and slopes. */
+/* Differences of position and slope of two lines at `z`, and their closest approach. */
 struct pair_crossing {
-  float z, x, y, tx, ty, turn; /* turn: t_x1 t_y2 - t_y1 t_x2 */
-  float sine2;                 /* of the angle between them, times the squares of both lines' lengths by z */
-  float nearest_z, doca;       /* where they are nearest to each other, and how near */
+  float z, x, y, tx, ty, cross; /* cross: t_x1 t_y2 - t_y1 t_x2 */
+  float sine2;                  /* squared sine of the angle, times (1 + t^2) of both lines */
+  float nearest_z, doca;        /* z and distance of the closest approach */
 };
 
 static SL_DEVICE struct pair_line line_of(const struct pairs_args *a, uint32_t i) {
@@ -83,42 +80,44 @@ static SL_DEVICE struct pair_line line_of(const struct pairs_args *a, uint32_t i
   return line;
 }
 
-/* 0 if they are parallel, or nearest too far away. */
-static SL_DEVICE uint32_t cross(const struct pair_line *one, const struct pair_line *other, struct pair_crossing *c) {
+/* Computes the closest approach of two lines. Returns 0 if the lines are parallel or the point is too far away. */
+static SL_DEVICE uint32_t approach(const struct pair_line *one, const struct pair_line *other,
+                                   struct pair_crossing *c) {
   const float z = 0.5f * (one->z + other->z), to_one = z - one->z, to_other = z - other->z;
   const float x = (one->x + one->tx * to_one) - (other->x + other->tx * to_other);
   const float y = (one->y + one->ty * to_one) - (other->y + other->ty * to_other);
   const float tx = one->tx - other->tx, ty = one->ty - other->ty;
-  const float turn = one->tx * other->ty - one->ty * other->tx;
-  const float sine2 = tx * tx + ty * ty + turn * turn, along = x * tx + y * ty;
-  const float on_one = -(along + turn * (x * other->ty - y * other->tx)) / sine2;
-  const float on_other = -(along + turn * (x * one->ty - y * one->tx)) / sine2;
+  const float cross = one->tx * other->ty - one->ty * other->tx;
+  const float sine2 = tx * tx + ty * ty + cross * cross, along = x * tx + y * ty;
+  const float on_one = -(along + cross * (x * other->ty - y * other->tx)) / sine2;
+  const float on_other = -(along + cross * (x * one->ty - y * one->tx)) / sine2;
   c->z = z;
   c->x = x;
   c->y = y;
   c->tx = tx;
   c->ty = ty;
-  c->turn = turn;
+  c->cross = cross;
   c->sine2 = sine2;
   c->nearest_z = z + 0.5f * (on_one + on_other);
   c->doca = sl_abs_f32(x * ty - y * tx) / sqrtf(sine2);
-  return sine2 > least_sine2 && sl_abs_f32(on_one) < most_distance && sl_abs_f32(on_other) < most_distance;
+  return sine2 > min_sine2 && sl_abs_f32(on_one) < max_distance && sl_abs_f32(on_other) < max_distance;
 }
 
-/* ------------------------------------------------------------------------------------------- which pairs there are */
+/* -------------------------------------------------------------------------------------------- selection of pairs */
 
+/* Whether the numbers of a particle are within the limits above. */
 static SL_DEVICE uint32_t is_sound(const struct pairs_args *a, uint32_t i) {
-  const float place = sl_abs_f32(a->states.x[i]) + sl_abs_f32(a->states.y[i]) + sl_abs_f32(a->states.z[i]);
+  const float position = sl_abs_f32(a->states.x[i]) + sl_abs_f32(a->states.y[i]) + sl_abs_f32(a->states.z[i]);
   const float slope = sl_abs_f32(a->states.tx[i]) + sl_abs_f32(a->states.ty[i]);
   const float in_x = a->states.c00[i] + sl_abs_f32(a->states.c20[i]) + a->states.c22[i];
   const float in_y = a->states.c11[i] + sl_abs_f32(a->states.c31[i]) + a->states.c33[i];
-  return place < most_distance && slope < most_slope &&
-         sl_abs_f32(a->particles.p[i]) + a->particles.pt[i] < most_momentum && in_x + in_y < most_covariance &&
-         a->particles.ip[i] < most_ip && a->particles.ip_chi2[i] < most_ip;
+  return position < max_distance && slope < max_slope &&
+         sl_abs_f32(a->particles.p[i]) + a->particles.pt[i] < max_momentum && in_x + in_y < max_covariance &&
+         a->particles.ip[i] < max_ip && a->particles.ip_chi2[i] < max_ip;
 }
 
-/* What is asked of each particle. */
-static SL_DEVICE uint32_t may_pair(const struct pairs_args *a, uint32_t i) {
+/* Requirements for a single particle. */
+static SL_DEVICE uint32_t is_selected(const struct pairs_args *a, uint32_t i) {
   return a->particles.pt[i] > a->min_pt && a->particles.ip_chi2[i] > a->min_ip_chi2 &&
          a->particles.chi2_ndof[i] < a->max_chi2_ndof && a->particles.ip[i] > a->min_ip &&
          (a->leptons == LEPTONS_ANY || a->particles.leptons[i] != 0) && is_sound(a, i);
@@ -129,7 +128,7 @@ static SL_DEVICE uint32_t are_of_one_vertex(const struct pairs_args *a, uint32_t
          a->particles.ip_chi2[j] >= a->same_vertex_ip_chi2;
 }
 
-/* What is asked of two of them. */
+/* Requirements for a pair of selected particles. */
 static SL_DEVICE uint32_t is_pair(const struct pairs_args *a, uint32_t i, uint32_t j) {
   if (a->opposite_charges && a->particles.charge[i] == a->particles.charge[j]) return 0;
   if (a->same_vertex && !are_of_one_vertex(a, i, j)) return 0;
@@ -139,60 +138,62 @@ static SL_DEVICE uint32_t is_pair(const struct pairs_args *a, uint32_t i, uint32
   if (a->particles.pt[i] + a->particles.pt[j] < a->min_sum_pt) return 0;
   const struct pair_line one = line_of(a, i), other = line_of(a, j);
   struct pair_crossing c;
-  return cross(&one, &other, &c) && !(c.doca > a->max_doca);
+  return approach(&one, &other, &c) && !(c.doca > a->max_doca);
 }
 
-/* Lists an event's particles that may be of a pair. */
-static SL_DEVICE uint32_t keep(const struct pairs_args *a, uint32_t event) {
+/* Lists the selected particles of an event; returns their number. */
+static SL_DEVICE uint32_t select_particles(const struct pairs_args *a, uint32_t event) {
   const uint32_t begin = a->particles.offsets[event], count = a->particles.offsets[event + 1] - begin;
-  uint32_t kept = 0;
+  uint32_t selected_count = 0;
   SL_FOR_WARP (i, count) {
-    const uint32_t is_one = i < count && may_pair(a, begin + i);
-    const uint32_t place = sl_warp_append(is_one, &kept);
-    if (is_one) a->kept[begin + place] = i;
+    const uint32_t is_one = i < count && is_selected(a, begin + i);
+    const uint32_t index = sl_warp_append(is_one, &selected_count);
+    if (is_one) a->selected[begin + index] = i;
   }
   sl_warp_sync();
-  return kept;
+  return selected_count;
 }
 
 static SL_DEVICE void write_pair(const struct pairs_args *a, uint32_t event, uint32_t first, uint32_t second,
-                                 uint32_t place) {
-  a->pairs.first[place] = first;
-  a->pairs.second[place] = second;
-  a->pair_event[place] = event;
+                                 uint32_t k) {
+  a->pairs.first[k] = first;
+  a->pairs.second[k] = second;
+  a->pair_event[k] = event;
 }
 
-/* Goes through the pairs of an event, by the threads of a warp; writes them from `place` on, or only counts them. */
-static SL_DEVICE uint32_t go_through(const struct pairs_args *a, uint32_t event, uint32_t kept, uint32_t is_writing) {
-  const uint32_t begin = a->particles.offsets[event], to = is_writing ? a->pairs.offsets[event] : 0;
-  const uint32_t all = walk_pairs(kept);
-  struct walk at = walk_begin(kept);
-  uint32_t length = 0;
+/* Tests all pairs of selected particles of an event, by the lanes of a warp. Returns the number of accepted pairs, and
+ * writes them if `is_writing`. */
+static SL_DEVICE uint32_t find_pairs(const struct pairs_args *a, uint32_t event, uint32_t selected_count,
+                                     uint32_t is_writing) {
+  const uint32_t begin = a->particles.offsets[event], first_pair = is_writing ? a->pairs.offsets[event] : 0;
+  const uint32_t all = walk_pairs(selected_count);
+  struct walk at = walk_begin(selected_count);
+  uint32_t pair_count = 0;
   SL_FOR_WARP (k, all) {
-    const uint32_t i = k < all ? a->kept[begin + at.first] : 0, j = k < all ? a->kept[begin + at.second] : 0;
+    const uint32_t i = k < all ? a->selected[begin + at.first] : 0, j = k < all ? a->selected[begin + at.second] : 0;
     const uint32_t is_one = k < all && is_pair(a, begin + i, begin + j);
-    const uint32_t place = to + sl_warp_append(is_one, &length);
-    if (is_one && is_writing) write_pair(a, event, i, j, place);
+    const uint32_t index = first_pair + sl_warp_append(is_one, &pair_count);
+    if (is_one && is_writing) write_pair(a, event, i, j, index);
     walk_on(&at, sl_warp_lanes());
   }
-  return length;
+  return pair_count;
 }
 
 static SL_DEVICE void count_event(const struct pairs_args *a, uint32_t event) {
-  const uint32_t kept = keep(a, event), found = go_through(a, event, kept, 0);
+  const uint32_t selected_count = select_particles(a, event), pair_count = find_pairs(a, event, selected_count, 0);
   if (sl_warp_lane() > 0) return;
-  a->kept_count[event] = kept;
-  a->pairs.offsets[event] = found;
+  a->selected_count[event] = selected_count;
+  a->pairs.offsets[event] = pair_count;
 }
 
-/* Where not all events' pairs fit, there are none. */
+/* The range is also empty if the pairs of the slice exceed the reserved memory. */
 static SL_DEVICE void write_event(const struct pairs_args *a, uint32_t event) {
-  if (a->pairs.offsets[event] != a->pairs.offsets[event + 1]) (void)go_through(a, event, a->kept_count[event], 1);
+  if (a->pairs.offsets[event] != a->pairs.offsets[event + 1]) (void)find_pairs(a, event, a->selected_count[event], 1);
 }
 
 /* -------------------------------------------------------------------------------------------------- the vertex */
 
-/* Where a pair comes from; its covariance is L diag(xx, yy, zz) L^T, where L adds `along` times z to x and y. */
+/* Fitted vertex. The covariance is L diag(xx, yy, zz) L^T, where L adds `along` times z to x and y. */
 struct pair_vertex {
   float x, y, z, chi2;
   float xx, yy, zz, along_x, along_y;
@@ -201,12 +202,12 @@ struct pair_momentum {
   float x, y, z, p;
 };
 
-/* Of a position, `distance` from where the state is. */
+/* Variance of a position, extrapolated by `distance`. */
 static SL_DEVICE float variance_at(float position, float covariance, float slope, float distance) {
-  return sl_max_f32(position + distance * (2.0f * covariance + distance * slope), least_variance);
+  return sl_max_f32(position + distance * (2.0f * covariance + distance * slope), min_variance);
 }
 
-/* In x or y: what a particle's line says there, and how sure it is. */
+/* One projection of a particle's line: position, slope, and variance of the position at the closest approach. */
 struct pair_side {
   float u, t, variance;
 };
@@ -223,8 +224,8 @@ static SL_DEVICE struct pair_side side_y(const struct pairs_args *a, uint32_t i,
   return side;
 }
 
-/* The point whose distances from both lines, in x and in y and in units of the errors where the lines are nearest to
- * each other, have the least sum of squares. Only the differences of the lines say where it is in z. */
+/* Vertex fit: minimizes the sum of squared distances from both lines in x and y, over their variances at the closest
+ * approach. z depends only on the differences of the two lines. */
 static SL_DEVICE struct pair_vertex fit(const struct pairs_args *a, uint32_t i, uint32_t j, const struct pair_line *one,
                                         const struct pair_line *other, const struct pair_crossing *c) {
   const struct pair_side x1 = side_x(a, i, one, c->nearest_z), x2 = side_x(a, j, other, c->nearest_z);
@@ -268,19 +269,20 @@ static SL_DEVICE float opening_of(const struct pair_line *one, const struct pair
 
 /* ------------------------------------------------------------------------------------------ the primary vertex */
 
-/* Of a pair, with respect to a primary vertex, which is `d` away. */
+/* Quantities of a pair with respect to a primary vertex. */
 struct pair_flight {
   uint32_t vertex;
   float vertex_z, ip, dz, rho, fd_chi2, dira, eta, m_corrected;
 };
-struct pair_way {
+/* Flight vector, from the primary vertex to the pair. */
+struct pair_distance {
   float x, y, z;
 };
 
-/* d^T S^-1 d with S = L diag L^T + P. Of L^-1 d and of diag + L^-1 P L^-T, first z goes, then x: what is left of their
- * variances is not less than the pair's own, as long as P is a covariance. */
+/* d^T S^-1 d with S = L diag L^T + P, P the covariance of the primary vertex. Eliminates z, then x, from L^-1 d and
+ * diag + L^-1 P L^-T. The remaining variances are not less than those of the pair, because P is positive. */
 static SL_DEVICE float flight_chi2(const struct pairs_args *a, uint32_t p, const struct pair_vertex *v,
-                                   const struct pair_way *d) {
+                                   const struct pair_distance *d) {
   const float along_x = v->along_x, along_y = v->along_y, p_zz = a->vertices.c_zz[p];
   const float xz = a->vertices.c_xz[p] - along_x * p_zz, yz = a->vertices.c_yz[p] - along_y * p_zz;
   const float xx = a->vertices.c_xx[p] - along_x * (a->vertices.c_xz[p] + xz);
@@ -294,12 +296,12 @@ static SL_DEVICE float flight_chi2(const struct pairs_args *a, uint32_t p, const
   return d->z * d->z / zz + x * x / rest_xx + y * y / rest_yy;
 }
 
-/* The primary vertex that the line along the momentum passes by nearest, of equal ones the first. */
+/* The primary vertex with the least impact parameter of the pair; ties: the lowest index. */
 static SL_DEVICE uint32_t nearest_vertex(const struct pairs_args *a, uint32_t event, const struct pair_vertex *v,
                                          const struct pair_momentum *m, float *ip) {
   const float tx = m->x / m->z, ty = m->y / m->z;
   uint32_t best = PARTICLE_NO_VERTEX;
-  float least = most_ip;
+  float least = max_ip;
   for (uint32_t p = a->vertices.offsets[event]; p < a->vertices.offsets[event + 1]; p++) {
     const float dz = a->vertices.z[p] - v->z, x = v->x + tx * dz - a->vertices.x[p],
                 y = v->y + ty * dz - a->vertices.y[p];
@@ -312,18 +314,17 @@ static SL_DEVICE uint32_t nearest_vertex(const struct pairs_args *a, uint32_t ev
   return best;
 }
 
-/* The mass as two pions of `m_pions`, with the momentum that is missing across d, of which the rest then has as much.
- */
-static SL_DEVICE float corrected_mass(float m_pions, const struct pair_momentum *m, const struct pair_way *d,
+/* Corrected mass sqrt(m^2 + q^2) + q, with m the two-pion mass and q the momentum transverse to the flight vector. */
+static SL_DEVICE float corrected_mass(float m_pions, const struct pair_momentum *m, const struct pair_distance *d,
                                       float distance) {
   const float x = m->y * d->z - m->z * d->y, y = m->z * d->x - m->x * d->z, z = m->x * d->y - m->y * d->x;
   const float across = distance > 0.0f ? sqrtf(x * x + y * y + z * z) / distance : 0.0f;
   return sqrtf(m_pions * m_pions + across * across) + across;
 }
 
-static SL_DEVICE struct pair_flight fly_from(const struct pairs_args *a, uint32_t p, const struct pair_vertex *v,
-                                             const struct pair_momentum *m, float m_pions) {
-  const struct pair_way d = {v->x - a->vertices.x[p], v->y - a->vertices.y[p], v->z - a->vertices.z[p]};
+static SL_DEVICE struct pair_flight flight_from(const struct pairs_args *a, uint32_t p, const struct pair_vertex *v,
+                                                const struct pair_momentum *m, float m_pions) {
+  const struct pair_distance d = {v->x - a->vertices.x[p], v->y - a->vertices.y[p], v->z - a->vertices.z[p]};
   const float rho2 = d.x * d.x + d.y * d.y, distance = sqrtf(rho2 + d.z * d.z);
   const uint32_t is_apart = distance > 0.0f;
   const float product = m->x * d.x + m->y * d.y + m->z * d.z;
@@ -333,20 +334,20 @@ static SL_DEVICE struct pair_flight fly_from(const struct pairs_args *a, uint32_
   f.rho = sqrtf(rho2);
   f.fd_chi2 = flight_chi2(a, p, v, &d);
   f.dira = is_apart ? sl_clamp_f32(product / (m->p * distance), -1.0f, 1.0f) : 0.0f;
-  const float slope = sl_max_f32(f.rho, least_slope * distance);
+  const float slope = sl_max_f32(f.rho, min_slope * distance);
   f.eta = is_apart ? sl_copysign_f32(sl_logf((sl_abs_f32(d.z) + distance) / slope), d.z) : 0.0f;
   f.m_corrected = corrected_mass(m_pions, m, &d, distance);
   return f;
 }
 
-/* Also where there are vertices, but not all of the numbers with respect to one. */
+/* The values without a primary vertex are also used if a value with respect to the nearest vertex is not finite. */
 static SL_DEVICE struct pair_flight flight_of(const struct pairs_args *a, uint32_t event, const struct pair_vertex *v,
                                               const struct pair_momentum *m, float m_pions) {
   struct pair_flight f = {PARTICLE_NO_VERTEX, SELECTIONS_NO_Z, 0.0f, 0.0f, 0.0f, -1.0f, 0.0f, 0.0f, 0.0f};
   float ip;
   const uint32_t p = nearest_vertex(a, event, v, m, &ip);
   if (p == PARTICLE_NO_VERTEX) return f;
-  struct pair_flight found = fly_from(a, p, v, m, m_pions);
+  struct pair_flight found = flight_from(a, p, v, m, m_pions);
   found.vertex = p - a->vertices.offsets[event];
   found.ip = ip;
   const float size = sl_abs_f32(found.vertex_z) + found.ip + sl_abs_f32(found.dz) + found.rho + found.fd_chi2 +
@@ -368,7 +369,7 @@ static SL_DEVICE void write_flight(const struct secondary_vertices *to, uint32_t
   to->m_corrected[k] = f->m_corrected;
 }
 
-/* What follows from both particles without a fit. */
+/* Columns that need no fit. */
 static SL_DEVICE void write_both(const struct pairs_args *a, uint32_t k, uint32_t i, uint32_t j) {
   const struct particles_view *of = &a->particles;
   a->pairs.sum_pt[k] = of->pt[i] + of->pt[j];
@@ -386,7 +387,7 @@ static SL_DEVICE void write_vertex(const struct pairs_args *a, uint32_t k) {
   const float p1 = a->particles.p[i], p2 = a->particles.p[j];
   const struct pair_line one = line_of(a, i), other = line_of(a, j);
   struct pair_crossing c;
-  (void)cross(&one, &other, &c);
+  (void)approach(&one, &other, &c);
   const struct pair_vertex v = fit(a, i, j, &one, &other, &c);
   const struct pair_momentum m = momentum_of(&one, p1, &other, p2);
   const float opening = opening_of(&one, &other, c.sine2);
@@ -405,13 +406,13 @@ static SL_DEVICE void write_vertex(const struct pairs_args *a, uint32_t k) {
 
 /* ----------------------------------------------------------------------------------------------------- kernels */
 
-/* How many pairs the slice has: those of events that are not on the node's list are none. */
+/* Number of pairs in the slice: the end of the last event of the node. */
 static SL_DEVICE uint32_t pairs_of_slice(const struct pairs_args *a) {
   const uint32_t events = *a->events.count;
   return events > 0 ? a->pairs.offsets[sl_event_at(&a->events, events - 1) + 1] : 0;
 }
 
-/* A warp an event; one thread says once whose the pairs are. */
+/* One warp per event. */
 SL_KERNEL(pairs_count, struct pairs_args) {
   const uint32_t step = gridDim.x * sl_block_warps();
   if (sl_grid_thread() == 0) *a.pairs.made_by = a.node;
@@ -435,7 +436,8 @@ static int run(const struct sl_launch *l, const struct pairs_args *a) {
   return status;
 }
 
-/* The same of several nodes: a warp an event and node, and one thread after the other of all pairs. */
+/* The kernels for several nodes: one warp per event and node; pairs_fit_family takes the pairs of all nodes in a row.
+ */
 static SL_DEVICE const struct pairs_args *pairs_node(const struct sl_nodes *nodes, uint32_t k) {
   return (const struct pairs_args *)nodes->args + k;
 }
@@ -476,4 +478,4 @@ static int run_family(const struct sl_launch *l, const void *host_args, const vo
   return status;
 }
 
-SL_ALGORITHM(pairs, "pairs of particles with the point where they come from", 128, run, SL_FAMILY("pairs", run_family));
+SL_ALGORITHM(pairs, "builds pairs of particles and fits their vertex", 128, run, SL_FAMILY("pairs", run_family));

@@ -1,10 +1,10 @@
-/* particle_lines.cu: lines that judge long tracks one by one (README.md, "Lines of single tracks"). */
+/* particle_lines.cu: lines over single long tracks (README.md, "Lines over tracks and events"). */
 #include "selections/line.h"
 
-/* Choices of LEPTON, which are bits of `leptons`, and the pt that it asks for. */
-#define LEPTON(M)                                                                          \
-  M(ENUM, lepton, "any", "what the track must be: any track will do", "any muon electron") \
-  M(BOOL, corrected, 0, "cut on pt with the energy of bremsstrahlung")
+/* Required lepton type (the values are bits of `leptons`), and choice of the pt. */
+#define LEPTON(M)                                                     \
+  M(ENUM, lepton, "any", "required lepton type", "any muon electron") \
+  M(BOOL, corrected, 0, "use pt_corrected, with bremsstrahlung, instead of pt")
 SL_STATIC_ASSERT(PARTICLE_IS_MUON == 1 && PARTICLE_IS_ELECTRON == 2, "choices of LEPTON are bits");
 
 static SL_DEVICE uint32_t is_lepton(const struct particles_view *particles, uint32_t i, uint32_t lepton) {
@@ -18,17 +18,19 @@ static SL_DEVICE float pt_of(const struct particles_view *particles, uint32_t i,
 /* ------------------------------------------------------------------------------------------------ track_mva */
 
 #define SL_ARGS track_mva_args
-#define TRACK_MVA(M)                                                                                             \
-  LINE_OVER(M, particles)                                                                                        \
-  LEPTON(M)                                                                                                      \
-  M(F32, max_chi2_ndof, 2.5, 0.0, 1e9, "", "of the track's fit")                                                 \
-  M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "less alpha: where the curve begins")                                  \
-  M(F32, max_pt, 26000.0, 1.0, 1e9, "MeV", "less alpha: where it ends, and min_ip_chi2 is asked for")            \
-  M(F32, min_ip_chi2, 7.4, 1e-9, 1e9, "", "from max_pt on")                                                      \
-  M(F32, alpha, 296.0, -1e9, 1e9, "MeV", "what is taken off pt")                                                 \
-  M(F32, pole, 1.0, 0.0, 1e9, "GeV2", "of the curve: over the square of what pt is above min_pt")                \
-  M(F32, rise, 1.248, 0.0, 1e9, "", "of the curve: how much more it asks for at pt of 0 than it does at max_pt") \
-  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "of the primary vertex")
+#define TRACK_MVA(M)                                                                                       \
+  LINE_OVER(M, particles)                                                                                  \
+  LEPTON(M)                                                                                                \
+  M(F32, max_chi2_ndof, 2.5, 0.0, 1e9, "", "maximum chi2 per degree of freedom of the track fit")          \
+  M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "minimum of pt - alpha; the curve in (pt, ip_chi2) begins here") \
+  M(F32, max_pt, 26000.0, 1.0, 1e9, "MeV", "pt - alpha above which only min_ip_chi2 is required")          \
+  M(F32, min_ip_chi2, 7.4, 1e-9, 1e9, "", "minimum chi2 of the impact parameter at any pt")                \
+  M(F32, alpha, 296.0, -1e9, 1e9, "MeV", "shift subtracted from pt")                                       \
+  M(F32, pole, 1.0, 0.0, 1e9, "GeV2",                                                                      \
+    "a in the curve log(ip_chi2 / min_ip_chi2) = a / (s - min_pt)^2 + b (1 - s / max_pt), s = pt - alpha") \
+  M(F32, rise, 1.248, 0.0, 1e9, "",                                                                        \
+    "b in the curve log(ip_chi2 / min_ip_chi2) = a / (s - min_pt)^2 + b (1 - s / max_pt), s = pt - alpha") \
+  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "minimum z of the primary vertex")
 SL_ARGUMENTS(track_mva, TRACK_MVA);
 
 LINE(track_mva, "long tracks of high pt and impact parameter", particles) {
@@ -38,21 +40,21 @@ LINE(track_mva, "long tracks of high pt and impact parameter", particles) {
   if (!(ip_chi2 > a->min_ip_chi2 && a->candidates.vertex_z[i] > a->min_vertex_z)) return 0;
   if (!is_lepton(&a->candidates, i, a->lepton)) return 0;
   if (pt > a->max_pt) return 1;
-  const float asked = a->pole / (above * above) + a->rise / a->max_pt * (a->max_pt - pt);
-  return sl_logf(ip_chi2) > asked + sl_logf(a->min_ip_chi2);
+  const float curve = a->pole / (above * above) + a->rise / a->max_pt * (a->max_pt - pt);
+  return sl_logf(ip_chi2) > curve + sl_logf(a->min_ip_chi2);
 }
 
 /* ------------------------------------------------------------------------------------------- single_high_pt */
 
 #undef SL_ARGS
 #define SL_ARGS single_high_pt_args
-#define SINGLE_HIGH_PT(M)                                          \
-  LINE_OVER(M, particles)                                          \
-  LEPTON(M)                                                        \
-  M(F32, min_pt, 8000.0, 0.0, 1e9, "MeV", "across the z axis")     \
-  M(F32, min_p, 6000.0, 0.0, 1e9, "MeV", "momentum")               \
-  M(F32, max_chi2_ndof, 100.0, 0.0, 1e9, "", "of the track's fit") \
-  M(F32, min_z, -341.0, -1e9, 1e9, "mm", "where it is nearest to the beam line")
+#define SINGLE_HIGH_PT(M)                                                                           \
+  LINE_OVER(M, particles)                                                                           \
+  LEPTON(M)                                                                                         \
+  M(F32, min_pt, 8000.0, 0.0, 1e9, "MeV", "minimum transverse momentum")                            \
+  M(F32, min_p, 6000.0, 0.0, 1e9, "MeV", "minimum momentum")                                        \
+  M(F32, max_chi2_ndof, 100.0, 0.0, 1e9, "", "maximum chi2 per degree of freedom of the track fit") \
+  M(F32, min_z, -341.0, -1e9, 1e9, "mm", "minimum z of the point of closest approach to the beam line")
 SL_ARGUMENTS(single_high_pt, SINGLE_HIGH_PT);
 
 LINE(single_high_pt, "long tracks of high pt", particles) {
@@ -65,16 +67,16 @@ LINE(single_high_pt, "long tracks of high pt", particles) {
 
 #undef SL_ARGS
 #define SL_ARGS low_pt_muon_args
-#define LOW_PT_MUON(M)                                             \
-  LINE_OVER(M, particles)                                          \
-  M(F32, min_ip, 4.0, 0.0, 1e9, "mm", "impact parameter")          \
-  M(F32, min_ip_chi2, 7.4, 0.0, 1e9, "", "its chi2")               \
-  M(F32, min_pt, 80.0, 0.0, 1e9, "MeV", "across the z axis")       \
-  M(F32, max_chi2_ndof, 100.0, 0.0, 1e9, "", "of the track's fit") \
-  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "of the primary vertex")
+#define LOW_PT_MUON(M)                                                                              \
+  LINE_OVER(M, particles)                                                                           \
+  M(F32, min_ip, 4.0, 0.0, 1e9, "mm", "minimum impact parameter")                                   \
+  M(F32, min_ip_chi2, 7.4, 0.0, 1e9, "", "minimum chi2 of the impact parameter")                    \
+  M(F32, min_pt, 80.0, 0.0, 1e9, "MeV", "minimum transverse momentum")                              \
+  M(F32, max_chi2_ndof, 100.0, 0.0, 1e9, "", "maximum chi2 per degree of freedom of the track fit") \
+  M(F32, min_vertex_z, -341.0, -1e8, 1e9, "mm", "minimum z of the primary vertex")
 SL_ARGUMENTS(low_pt_muon, LOW_PT_MUON);
 
-LINE(low_pt_muon, "muons far from their primary vertex", particles) {
+LINE(low_pt_muon, "muons with a large impact parameter", particles) {
   return (a->candidates.leptons[i] & PARTICLE_IS_MUON) && a->candidates.ip[i] >= a->min_ip &&
          a->candidates.ip_chi2[i] >= a->min_ip_chi2 && a->candidates.pt[i] >= a->min_pt &&
          a->candidates.chi2_ndof[i] <= a->max_chi2_ndof && a->candidates.vertex_z[i] >= a->min_vertex_z;
@@ -83,23 +85,23 @@ LINE(low_pt_muon, "muons far from their primary vertex", particles) {
 /* ------------------------------------------------------------------------------------------- rich_alignment */
 
 enum { PHI_EDGES = 4 };
-/* Directions of the edges of the windows in phi: phi lies between two of them if it is to the left of the one and to
- * the right of the other, which cross products tell. */
+/* Directions of the edges of the windows in phi. Cross products with the edges decide whether phi is in a window. */
 struct phi_edges {
   float cosine[PHI_EDGES], sine[PHI_EDGES];
 };
 
 #undef SL_ARGS
 #define SL_ARGS rich_alignment_args
-#define RICH_ALIGNMENT(M)                                                                                           \
-  LINE_OVER(M, particles)                                                                                           \
-  M(F32, min_p, 30000.0, 0.0, 1e9, "MeV", "momentum")                                                               \
-  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "across the z axis")                                                       \
-  M(F32, max_chi2_ndof, 2.0, 0.0, 1e9, "", "of the track's fit")                                                    \
-  M(F32, min_eta, 1.6, -20.0, 20.0, "", "pseudorapidity")                                                           \
-  M(F32, max_eta, 2.04, -20.0, 20.0, "", "likewise")                                                                \
-  M(F32_ARRAY, phi, PHI_EDGES, "[0.5, 0.8, 2.3, 2.65]", 0.0, 3.1415927, "rad", "two windows of the azimuth's size") \
-  M(COMPUTED, edges, struct phi_edges, "of these windows")
+#define RICH_ALIGNMENT(M)                                                                         \
+  LINE_OVER(M, particles)                                                                         \
+  M(F32, min_p, 30000.0, 0.0, 1e9, "MeV", "minimum momentum")                                     \
+  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "minimum transverse momentum")                           \
+  M(F32, max_chi2_ndof, 2.0, 0.0, 1e9, "", "maximum chi2 per degree of freedom of the track fit") \
+  M(F32, min_eta, 1.6, -20.0, 20.0, "", "minimum pseudorapidity")                                 \
+  M(F32, max_eta, 2.04, -20.0, 20.0, "", "maximum pseudorapidity")                                \
+  M(F32_ARRAY, phi, PHI_EDGES, "[0.5, 0.8, 2.3, 2.65]", 0.0, 3.1415927, "rad",                    \
+    "begin and end of two windows in |phi|")                                                      \
+  M(COMPUTED, edges, struct phi_edges, "sine and cosine of the edges of the windows in phi")
 SL_ARGUMENTS(rich_alignment, RICH_ALIGNMENT);
 
 static int rich_alignment_prepare(const struct sl_services *s, void *args) {
@@ -112,20 +114,20 @@ static int rich_alignment_prepare(const struct sl_services *s, void *args) {
 static int rich_alignment_check(const struct sl_services *s, const void *args) {
   const struct rich_alignment_args *a = (const struct rich_alignment_args *)args;
   if (a->phi[0] < a->phi[1] && a->phi[2] < a->phi[3]) return SL_OK;
-  s->message(s->context, SL_ERROR, "phi: a window ends before it begins");
+  s->message(s->context, SL_ERROR, "phi: a window must end after it begins");
   return SL_EINVAL;
 }
 
-/* `window`: its first edge. */
+/* `window`: index of its first edge. */
 static SL_DEVICE uint32_t is_in_window(const struct rich_alignment_args *a, uint32_t i, uint32_t window) {
   const float tx = a->candidates.tx[i], ty = sl_abs_f32(a->candidates.ty[i]);
-  const float behind_first = a->edges.cosine[window] * ty - a->edges.sine[window] * tx;
+  const float after_first = a->edges.cosine[window] * ty - a->edges.sine[window] * tx;
   const float before_second = a->edges.sine[window + 1] * tx - a->edges.cosine[window + 1] * ty;
-  return behind_first > 0.0f && before_second > 0.0f ? 1u : 0u;
+  return after_first > 0.0f && before_second > 0.0f ? 1u : 0u;
 }
 
-LINE_WITH(rich_alignment, "fast tracks to where single mirrors of a RICH are aligned", particles, rich_alignment_check,
-          rich_alignment_prepare) {
+LINE_WITH(rich_alignment, "tracks of high momentum for the alignment of the RICH mirrors", particles,
+          rich_alignment_check, rich_alignment_prepare) {
   return a->candidates.p[i] >= a->min_p && a->candidates.pt[i] >= a->min_pt &&
          a->candidates.chi2_ndof[i] <= a->max_chi2_ndof && a->candidates.eta[i] > a->min_eta &&
          a->candidates.eta[i] < a->max_eta && (is_in_window(a, i, 0) || is_in_window(a, i, 2));

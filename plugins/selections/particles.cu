@@ -1,8 +1,9 @@
-/* selections.particles: long tracks as lines read them, a column each: which primary vertex they come from, how far
- * they pass by it, their momentum, and whether they are leptons (README.md, "Particles").
+/* selections.particles: the quantities of long tracks that selection lines use: primary vertex, impact parameter,
+ * momentum, lepton identification (README.md, "Particles").
  *
- * A block an event, a thread a track, which goes through the event's vertices. Reads 60 bytes a track, 36 a vertex, and
- * a byte or eight of what knows leptons and photons; writes 58 a track.
+ * The primary vertex of a track is the vertex with the least chi2 of the impact parameter; ties: the lowest index.
+ * Parallelism: one block per event, one thread per track, which loops over the vertices of the event.
+ * Cost: reads 60 bytes per track, 36 per vertex, 1 per lepton flag and 8 for bremsstrahlung; writes 58 bytes per track.
  */
 #include "calo/event_model.h"
 #include "forward/event_model.h"
@@ -13,29 +14,31 @@
 #include <sluice/kernel.h>
 
 #define SL_ARGS particles_args
-#define PARTICLES(M)                                                                                            \
-  M(IN, tracks, long_tracks, "offsets velo_track", "any order")                                                 \
-  M(IN, states, long_states, "", "of these tracks")                                                             \
-  M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "that tracks may come from")      \
-  M(OPTIONAL_IN, muons, muon_flags, "is_muon", "which tracks are muons; without: none")                         \
-  M(OPTIONAL_IN, electrons, calo_electrons, "is_electron", "which tracks are electrons; without: none")         \
-  M(OPTIONAL_IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy et", "of all VELO tracks; without: none") \
-  M(OUT, particles, particles, "one a track", SL_SHARES_OFFSETS(tracks))                                        \
+#define PARTICLES(M)                                                                                                 \
+  M(IN, tracks, long_tracks, "offsets velo_track", "long tracks")                                                    \
+  M(IN, states, long_states, "", "states of the long tracks at the beam line")                                       \
+  M(IN, vertices, pv_vertices, "offsets x y z c_xx c_xy c_yy c_xz c_yz c_zz", "primary vertices")                    \
+  M(OPTIONAL_IN, muons, muon_flags, "is_muon", "muon identification of the long tracks; if not connected: no muons") \
+  M(OPTIONAL_IN, electrons, calo_electrons, "is_electron",                                                           \
+    "electron identification of the long tracks; if not connected: no electrons")                                    \
+  M(OPTIONAL_IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy et",                                           \
+    "bremsstrahlung energy of all VELO tracks; if not connected: 0")                                                 \
+  M(OUT, particles, particles, "one particle per long track", SL_SHARES_OFFSETS(tracks))                             \
   M(NODE_HASH, node)
 SL_ARGUMENTS(particles, PARTICLES);
 
-static const float least_qop = 1e-20f;  /* 1/MeV: momenta end where |q/p| is this, */
-static const float least_slope = 1e-6f; /* pseudorapidities at this slope */
+static const float least_qop = 1e-20f;  /* 1/MeV: limits the momentum */
+static const float least_slope = 1e-6f; /* limits the pseudorapidity */
 static const float none = -1.0f;        /* impact parameter without a vertex */
 
-/* A vertex and how far a track passes by it. */
-struct passing {
+/* A vertex, with the squared impact parameter of a track and its chi2. */
+struct association {
   uint32_t vertex;
   float ip2, chi2;
 };
 
-/* chi2 of the distance, in the plane of the vertex's z, and its square across the line. */
-static SL_DEVICE struct passing pass_by(const struct particles_args *a, uint32_t i, uint32_t v) {
+/* Impact parameter of a track with respect to a vertex; its chi2 is computed in the plane at z of the vertex. */
+static SL_DEVICE struct association impact(const struct particles_args *a, uint32_t i, uint32_t v) {
   const float tx = a->states.tx[i], ty = a->states.ty[i], dz = a->vertices.z[v] - a->states.z[i];
   const float dx = a->states.x[i] + tx * dz - a->vertices.x[v], dy = a->states.y[i] + ty * dz - a->vertices.y[v];
   const float c_xz = a->vertices.c_xz[v], c_yz = a->vertices.c_yz[v], c_zz = a->vertices.c_zz[v];
@@ -45,19 +48,19 @@ static SL_DEVICE struct passing pass_by(const struct particles_args *a, uint32_t
   const float yy = a->vertices.c_yy[v] + track_yy + ty * ty * c_zz - 2.0f * ty * c_yz;
   const float xy = a->vertices.c_xy[v] + tx * ty * c_zz - ty * c_xz - tx * c_yz;
   const float chi2 = (dx * dx * yy - 2.0f * (dx * dy * xy) + dy * dy * xx) / (xx * yy - xy * xy);
-  struct passing found;
+  struct association found;
   found.vertex = v;
   found.ip2 = (dx * dx + dy * dy) / (1.0f + tx * tx + ty * ty);
   found.chi2 = sl_abs_f32(chi2);
   return found;
 }
 
-/* The vertex of least chi2, of equal ones the first; one whose chi2 or distance is no number is none. */
-static SL_DEVICE struct passing associate(const struct particles_args *a, uint32_t event, uint32_t i) {
+/* The vertex with the least chi2; ties: the lowest index. Vertices with a value that is not finite are skipped. */
+static SL_DEVICE struct association associate(const struct particles_args *a, uint32_t event, uint32_t i) {
   const uint32_t begin = a->vertices.offsets[event], end = a->vertices.offsets[event + 1];
-  struct passing best = {PARTICLE_NO_VERTEX, 0.0f, 0.0f};
+  struct association best = {PARTICLE_NO_VERTEX, 0.0f, 0.0f};
   for (uint32_t v = begin; v < end; v++) {
-    const struct passing found = pass_by(a, i, v);
+    const struct association found = impact(a, i, v);
     if (!sl_is_finite(found.chi2) || !sl_is_finite(found.ip2)) continue;
     if (best.vertex != PARTICLE_NO_VERTEX && !(found.chi2 < best.chi2)) continue;
     best = found;
@@ -66,8 +69,8 @@ static SL_DEVICE struct passing associate(const struct particles_args *a, uint32
   return best;
 }
 
-/* `begin`: the event's first vertex. */
-static SL_DEVICE void write_association(const struct particles_args *a, uint32_t i, const struct passing *best,
+/* `begin`: index of the first vertex of the event. */
+static SL_DEVICE void write_association(const struct particles_args *a, uint32_t i, const struct association *best,
                                         uint32_t begin) {
   const uint32_t is_one = best->vertex != PARTICLE_NO_VERTEX;
   a->particles.vertex[i] = best->vertex;
@@ -76,25 +79,25 @@ static SL_DEVICE void write_association(const struct particles_args *a, uint32_t
   a->particles.ip_chi2[i] = is_one ? best->chi2 : none;
 }
 
-/* selections.fit gives zeros where it has no state; slopes whose squares are no number make no momentum. */
+/* selections.fit writes zeros for a track without a fit; pt needs slopes with finite squares. */
 static SL_DEVICE uint32_t has_state(const struct particles_args *a, uint32_t i) {
   const float tx = a->states.tx[i], ty = a->states.ty[i];
   return a->states.c00[i] > 0.0f && sl_is_finite(tx * tx + ty * ty) ? 1u : 0u;
 }
 
-/* `velo_track`: among those of all events. */
+/* `velo_track`: index in the slice. */
 static SL_DEVICE void write_momentum(const struct particles_args *a, uint32_t i, uint32_t is_fitted,
                                      uint32_t velo_track) {
   const float tx = a->states.tx[i], ty = a->states.ty[i], qop = a->states.qop[i], slope2 = tx * tx + ty * ty;
   const float slope = sl_max_f32(sqrtf(slope2), least_slope);
   const float p = is_fitted ? 1.0f / sl_max_f32(sl_abs_f32(qop), least_qop) : 0.0f;
   const float pt = is_fitted ? p * sqrtf(slope2 / (1.0f + slope2)) : 0.0f;
-  const uint32_t adds = is_fitted && a->bremsstrahlung.energy;
+  const uint32_t has_energy = is_fitted && a->bremsstrahlung.energy;
   a->particles.p[i] = p;
   a->particles.pt[i] = pt;
   a->particles.eta[i] = is_fitted ? sl_logf((1.0f + sqrtf(1.0f + slope2)) / slope) : 0.0f;
-  a->particles.p_corrected[i] = p + (adds ? a->bremsstrahlung.energy[velo_track] : 0.0f);
-  a->particles.pt_corrected[i] = pt + (adds ? a->bremsstrahlung.et[velo_track] : 0.0f);
+  a->particles.p_corrected[i] = p + (has_energy ? a->bremsstrahlung.energy[velo_track] : 0.0f);
+  a->particles.pt_corrected[i] = pt + (has_energy ? a->bremsstrahlung.et[velo_track] : 0.0f);
   a->particles.charge[i] = (int8_t)(qop > 0.0f ? 1 : -1);
 }
 
@@ -103,7 +106,7 @@ static SL_DEVICE void write_particle(const struct particles_args *a, uint32_t ev
   const uint32_t is_fitted = has_state(a, i);
   const uint32_t is_muon = a->muons.is_muon && a->muons.is_muon[i];
   const uint32_t is_electron = a->electrons.is_electron && a->electrons.is_electron[i];
-  struct passing best = {PARTICLE_NO_VERTEX, 0.0f, 0.0f};
+  struct association best = {PARTICLE_NO_VERTEX, 0.0f, 0.0f};
   if (is_fitted) best = associate(a, event, i);
   write_association(a, i, &best, a->vertices.offsets[event]);
   write_momentum(a, i, is_fitted, (a->bremsstrahlung.offsets ? a->bremsstrahlung.offsets[event] : 0) + velo_track);
@@ -126,4 +129,4 @@ static int run(const struct sl_launch *l, const struct particles_args *a) {
   return SL_LAUNCH(l, particles_write, SL_PER_EVENT, *a);
 }
 
-SL_ALGORITHM(particles, "long tracks with their primary vertex, momentum, and whether they are leptons", 64, run);
+SL_ALGORITHM(particles, "computes primary vertex, impact parameter, momentum and lepton flags of long tracks", 64, run);

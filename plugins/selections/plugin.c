@@ -1,4 +1,4 @@
-/* plugin.c: what the plugin of selections offers. */
+/* plugin.c: the algorithms of the selections plugin. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(beam_gas);
@@ -44,12 +44,12 @@ SL_DECLARE(where_particles);
 SL_DECLARE(where_stubs);
 SL_DECLARE(where_velo_tracks);
 SL_DECLARE(where_vertices);
-#ifdef SL_TARGET_CPU /* the host's */
+#ifdef SL_TARGET_CPU /* these run on the host */
 SL_DECLARE(key);
 SL_DECLARE(two_track_network);
 #endif
 
-/* clang-format off: one a line */
+/* clang-format off: one entry per line */
 static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beam_gas),
     SL_ENTRY(calo_digits),
@@ -101,4 +101,4 @@ static const struct sl_algorithm *const algorithms[] = {
 };
 /* clang-format on */
 
-SL_PLUGIN("selections", "0.2.0", "what selects events: fits, vertices, lines, decisions and reports");
+SL_PLUGIN("selections", "0.2.0", "event selection: track and vertex fits, selection lines, decisions and reports");

@@ -1,7 +1,8 @@
-/* routing_bits: an HltRoutingBits bank of each event that the node runs on (README.md, "Decisions and reports").
+/* routing_bits: writes one HltRoutingBits bank per event of the node (README.md, "Decisions and reports").
  *
- * Patterns become masks over the lines, once, so that a bit is a few words anded. One kernel, a block an event, a
- * thread a bit.
+ * `prepare` matches the patterns of each bit against the names of the lines once, and stores masks over the lines. The
+ * kernel tests the decisions of an event against the masks.
+ * Parallelism: one block per event, one thread per bit.
  */
 #include "fixed_banks.h"
 #include "selections/event_model.h"
@@ -11,7 +12,7 @@
 
 enum { ROUTING_BITS = 32, WORD_LINES = 32, PATTERN_MAX = 512, REASON_MAX = 256 };
 
-/* A bit a line. */
+/* The default patterns of each bit. */
 /* clang-format off */
 #define ROUTING_PATTERNS(P, M)                                                              \
   P(M, 0, "")                                                                               \
@@ -48,22 +49,22 @@ enum { ROUTING_BITS = 32, WORD_LINES = 32, PATTERN_MAX = 512, REASON_MAX = 256 }
   P(M, 31, "")
 /* clang-format on */
 #define PATTERN_ARGUMENT(M, bit, pattern) \
-  M(STRING, bit_##bit, pattern, "lines for this bit: patterns, !those to leave out")
+  M(STRING, bit_##bit, pattern, "lines that set this bit: patterns of names; a pattern after ! excludes lines")
 #define PATTERN_OF_ARGUMENT(a, bit, pattern) (a)->bit_##bit,
 
 #define SL_ARGS routing_bits_args
-#define ROUTING_BITS_TABLE(M)                                                                     \
-  M(IN, decisions, event_decisions, "", "of the lines")                                           \
-  M(IN_EACH, lines, line_decisions, "made_by", "those that were decided on, for their names")     \
-  M(OUT, banks, routing_bits_banks, "one for each event", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))), \
-    SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(ROUTING_WORDS, 0))))                                        \
-  M(TABLE, masks, u32, "of each bit, a bit a line")                                               \
-  M(COMPUTED, key, uint32_t, "of the lines")                                                      \
+#define ROUTING_BITS_TABLE(M)                                                                            \
+  M(IN, decisions, event_decisions, "", "decisions of all lines")                                        \
+  M(IN_EACH, lines, line_decisions, "made_by", "lines that `decisions` were made from, for their names") \
+  M(OUT, banks, routing_bits_banks, "one bank per event", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))),        \
+    SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(ROUTING_WORDS, 0))))                                               \
+  M(TABLE, masks, u32, "lines that set a routing bit: one mask per bit, one bit per line")               \
+  M(COMPUTED, key, uint32_t, "hash of ids and names of the lines")                                       \
   ROUTING_PATTERNS(PATTERN_ARGUMENT, M)
 SL_ARGUMENTS(routing_bits, ROUTING_BITS_TABLE);
 
 enum { OTHER_LINES = 1 };
-static const struct sl_event_error errors[] = {{OTHER_LINES, 0, "its decisions are of other lines than `lines`"}};
+static const struct sl_event_error errors[] = {{OTHER_LINES, 0, "`decisions` were made from other lines than `lines`"}};
 
 /* -------------------------------------------------------------------------------------------------- kernel */
 
@@ -73,10 +74,10 @@ SL_KERNEL(route_events, struct routing_bits_args) {
   if (sl_grid_thread() == 0) FIXED_BANKS_BEGIN(a.events, a.banks, ROUTING_WORDS);
   for (uint32_t item = blockIdx.x; item < *a.events.count; item += gridDim.x) {
     const uint32_t event = sl_event_at(&a.events, item);
-    uint32_t *to = a.banks.word + (uint64_t)item * ROUTING_WORDS;
-    fixed_bank_place(&a.events, &banks, item, ROUTING_WORDS);
+    uint32_t *bank = a.banks.word + (uint64_t)item * ROUTING_WORDS;
+    fixed_bank_offsets(&a.events, &banks, item, ROUTING_WORDS);
     if (threadIdx.x == 0) {
-      for (uint32_t w = 0; w < ROUTING_WORDS; w++) to[w] = 0;
+      for (uint32_t w = 0; w < ROUTING_WORDS; w++) bank[w] = 0;
       if (!is_same) sl_event_fail(&a.events, event, OTHER_LINES, 0);
     }
     __syncthreads();
@@ -84,7 +85,7 @@ SL_KERNEL(route_events, struct routing_bits_args) {
       uint32_t found = 0;
       for (uint32_t w = 0; w < width; w++)
         found |= event_decisions_word(&a.decisions, event, w) & a.masks[bit * width + w];
-      if (found) atomicOr(&to[0], 1u << bit);
+      if (found) atomicOr(&bank[0], 1u << bit);
     }
   }
 }
@@ -95,22 +96,23 @@ static int run(const struct sl_launch *l, const struct routing_bits_args *a) {
 
 /* ------------------------------------------------------------------------------------------------ patterns */
 
-/* Goes through the words of a bit's patterns: 1, 0 at their end, or -1 with what is wrong. */
+/* Iterator over the patterns of a bit. */
 struct pattern {
   const char *rest;
-  uint32_t leaves_out, reserved;
+  uint32_t is_excluding, reserved;
   regex_t compiled;
 };
 
+/* Compiles the next pattern. Returns 1, 0 at the end, or -1 with the error in `reason`. */
 static int next_pattern(struct pattern *p, char *reason) {
   char word[PATTERN_MAX];
   p->rest += strspn(p->rest, " ");
-  p->leaves_out = *p->rest == '!';
-  p->rest += p->leaves_out;
+  p->is_excluding = *p->rest == '!';
+  p->rest += p->is_excluding;
   const size_t length = strcspn(p->rest, " ");
-  if (length == 0 && !p->leaves_out) return 0;
+  if (length == 0 && !p->is_excluding) return 0;
   if (length == 0 || length >= sizeof word) {
-    (void)snprintf(reason, REASON_MAX, "%s", length == 0 ? "after ! stands no pattern" : "a pattern is too long");
+    (void)snprintf(reason, REASON_MAX, "%s", length == 0 ? "no pattern follows !" : "a pattern is too long");
     return -1;
   }
   memcpy(word, p->rest, length);
@@ -120,24 +122,24 @@ static int next_pattern(struct pattern *p, char *reason) {
   if (!error) return 1;
   char text[REASON_MAX / 2];
   (void)regerror(error, &p->compiled, text, sizeof text);
-  (void)snprintf(reason, REASON_MAX, "`%.*s` is no regular expression: %s", REASON_MAX / 4, word, text);
+  (void)snprintf(reason, REASON_MAX, "`%.*s` is not a regular expression: %s", REASON_MAX / 4, word, text);
   return -1;
 }
 
-/* As a whole: of all matches at a place, regexec finds the longest. */
+/* Whether the pattern matches the whole name. regexec finds the longest of the leftmost matches. */
 static int is_match(const struct pattern *p, const char *name) {
   regmatch_t match;
   return regexec(&p->compiled, name, 1, &match, 0) == 0 && match.rm_so == 0 && name[match.rm_eo] == '\0';
 }
 
-/* The lines of a bit, into its words of the masks. */
+/* Sets the mask of a bit from its patterns. Returns SL_EINVAL, with the error in `reason`, for a wrong pattern. */
 static int find_lines(const char *patterns, const struct line_decisions_each *lines, uint32_t *mask, char *reason) {
   struct pattern p = {patterns, 0, 0, {0}};
   int more;
-  for (uint32_t pass = 0; pass < 2; pass++) { /* those to leave out at last */
+  for (uint32_t pass = 0; pass < 2; pass++) { /* the second pass excludes lines */
     p.rest = patterns;
     while ((more = next_pattern(&p, reason)) > 0) {
-      for (uint32_t k = 0; k < lines->count && p.leaves_out == pass; k++) {
+      for (uint32_t k = 0; k < lines->count && p.is_excluding == pass; k++) {
         const uint32_t bit = 1u << k % WORD_LINES;
         if (!is_match(&p, lines->names[k])) continue;
         if (pass)
@@ -179,5 +181,5 @@ static int prepare(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-SL_ALGORITHM(routing_bits, "what kinds of lines passed, as HltRoutingBits banks", 32, run, SL_ERRORS_OF(errors),
+SL_ALGORITHM(routing_bits, "writes which kinds of lines passed as HltRoutingBits banks", 32, run, SL_ERRORS_OF(errors),
              SL_CHECK(check), SL_PREPARE(prepare));

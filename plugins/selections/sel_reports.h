@@ -1,8 +1,9 @@
-/* sel_reports.h: an HltSelReports bank as its two kernels see it: what is in it, and where (README.md, "Decisions and
- * reports").
+/* sel_reports.h: contents and layout of an HltSelReports bank, for the two kernels of sel_reports.cu (README.md,
+ * "Decisions and reports").
  *
- * Objects are numbered: the lines that passed, then vertices by container and place, then tracks by place, each once.
- * A vertex is in the bank if a line that passed accepts it, a track if such a line does or it is part of such a vertex.
+ * Objects are numbered: first the lines that passed, then vertices by container and index, then tracks by index.
+ * A vertex is in the bank if a line that passed accepts it. A track is in the bank if a line that passed accepts it, or
+ * if it belongs to a vertex in the bank.
  */
 #ifndef SELECTIONS_SEL_REPORTS_H
 #define SELECTIONS_SEL_REPORTS_H
@@ -16,47 +17,50 @@
 #include <sluice/kernel.h>
 #include <sluice/math.h>
 
-/* What is counted of an event. */
+/* Counters per event. */
 enum { COUNT_LINES, COUNT_CANDIDATES, COUNT_VERTICES, COUNT_TRACKS, COUNT_HITS, SELECTION_COUNTS };
 
 #define SL_ARGS sel_reports_args
-#define SEL_REPORTS(M)                                                                                               \
-  M(IN, decisions, event_decisions, "", "of the lines")                                                              \
-  M(IN_EACH, lines, line_decisions, "offsets made_by accepted", "those that were decided on")                        \
-  M(IN_EACH, vertices, secondary_vertices, "offsets made_by first second x y z chi2", "that lines judge")            \
-  M(IN, particles, particles, "offsets made_by chi2_ndof", "that lines judge, and of which the vertices are")        \
-  M(IN, states, long_states, "offsets x y z tx ty qop ndof", "of these")                                             \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track hit_id", "that they are")                      \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "of these, for their hits")                          \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "likewise")                                     \
-  M(OUT, reports, selection_report_banks, "of events that pass a line", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))),      \
-    SL_SUBITEMS(SL_ONE(SL_BUDGET_TERM(words, REPORT_WORDS_MAX))))                                                    \
-  M(SCRATCH, passed, u32, "lines that passed, with what their candidates are", SL_ONE(SL_EVENT_ENTRIES_TERM(lines))) \
-  M(SCRATCH, vertex_numbers, u32, "of each vertex, among the objects", SL_ONE(SL_ITEMS_TERM(vertices)))              \
-  M(SCRATCH, track_numbers, u32, "of each track", SL_ONE(SL_ITEMS_TERM(particles)))                                  \
-  M(SCRATCH, counts, u32, "of each event", SL_ONE(SL_EVENTS_TERM(SELECTION_COUNTS, 0)))                              \
-  M(SCRATCH, word_offsets, u32, "where words begin, by place on the list", SL_ONE(SL_EVENTS_TERM(1, 1)))             \
-  M(BUDGET, words, 100, 1, 16381, "of the banks, in the mean over events")                                           \
-  M(COMPUTED, key, uint32_t, "of the lines")
+#define SEL_REPORTS(M)                                                                                                \
+  M(IN, decisions, event_decisions, "", "decisions of all lines")                                                     \
+  M(IN_EACH, lines, line_decisions, "offsets made_by accepted", "lines that `decisions` were made from")              \
+  M(IN_EACH, vertices, secondary_vertices, "offsets made_by first second x y z chi2", "vertices that lines evaluate") \
+  M(IN, particles, particles, "offsets made_by chi2_ndof",                                                            \
+    "particles that lines evaluate and that the vertices are made of")                                                \
+  M(IN, states, long_states, "offsets x y z tx ty qop ndof", "states of the particles at the beam line")              \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track hit_id", "long tracks of the particles")        \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks, for the VELO hits of long tracks")      \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "UT tracks, for the UT hits of long tracks")     \
+  M(OUT, reports, selection_report_banks, "one bank per event that passes a line",                                    \
+    SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))), SL_SUBITEMS(SL_ONE(SL_BUDGET_TERM(words, REPORT_WORDS_MAX))))             \
+  M(SCRATCH, passed, u32, "lines that passed, with the kind of their candidates",                                     \
+    SL_ONE(SL_EVENT_ENTRIES_TERM(lines)))                                                                             \
+  M(SCRATCH, vertex_numbers, u32, "object number of a vertex", SL_ONE(SL_ITEMS_TERM(vertices)))                       \
+  M(SCRATCH, track_numbers, u32, "object number of a track", SL_ONE(SL_ITEMS_TERM(particles)))                        \
+  M(SCRATCH, counts, u32, "counters per event: lines, candidates, vertices, tracks, hits",                            \
+    SL_ONE(SL_EVENTS_TERM(SELECTION_COUNTS, 0)))                                                                      \
+  M(SCRATCH, word_offsets, u32, "offset of the words of an event of the node's list", SL_ONE(SL_EVENTS_TERM(1, 1)))   \
+  M(BUDGET, words, 100, 1, 16381, "words of the banks, on average over a slice")                                      \
+  M(COMPUTED, key, uint32_t, "hash of ids and names of the lines")
 SL_ARGUMENTS(sel_reports, SEL_REPORTS);
 
 /* ------------------------------------------------------------------------------------------------- objects */
 
 enum { NO_OBJECT = UINT32_MAX };
-/* What a line's candidates are: nothing that reports have, tracks, or vertices of container kind - KIND_VERTICES. */
+/* Kind of the candidates of a line: not in reports, tracks, or vertices of container number kind - KIND_VERTICES. */
 enum { KIND_NONE, KIND_TRACKS, KIND_VERTICES, KIND_SHIFT = 16, LINE_MASK = 0xFFFF };
 
 static SL_DEVICE uint32_t event_tracks(const struct sel_reports_args *a, uint32_t event) {
   return a->particles.offsets[event + 1] - a->particles.offsets[event];
 }
 
-/* The vertices of container `c`, in the event. */
+/* Number of vertices of container `c` in the event. */
 static SL_DEVICE uint32_t event_vertices(const struct sel_reports_args *a, uint32_t c, uint32_t event) {
   const uint32_t *offsets = a->vertices.at[c].offsets;
   return offsets[event + 1] - offsets[event];
 }
 
-/* Numbers of the event's vertices: container after container. */
+/* Object numbers of the vertices of the event, container after container. */
 static SL_DEVICE uint32_t *vertex_numbers(const struct sel_reports_args *a, uint32_t event) {
   uint32_t first = 0;
   for (uint32_t c = 0; c < a->vertices.count; c++) first += a->vertices.at[c].offsets[event];
@@ -71,13 +75,13 @@ static SL_DEVICE const uint32_t *passed_lines(const struct sel_reports_args *a, 
   return a->passed + (uint64_t)event * a->lines.count;
 }
 
-/* What a line says of the event's candidates, one by one. */
+/* Decisions of a line for the candidates of the event. `passed`: an entry of passed_lines. */
 static SL_DEVICE const uint8_t *line_accepts(const struct sel_reports_args *a, uint32_t passed, uint32_t event) {
   const struct line_decisions_view *line = &a->lines.at[passed & LINE_MASK];
   return line->accepted + line->offsets[event];
 }
 
-/* How many candidates of a kind the event has. */
+/* Number of candidates of a kind in the event. */
 static SL_DEVICE uint32_t candidate_count(const struct sel_reports_args *a, uint32_t kind, uint32_t event) {
   if (kind == KIND_NONE) return 0;
   return kind == KIND_TRACKS ? event_tracks(a, event) : event_vertices(a, kind - KIND_VERTICES, event);
@@ -99,7 +103,7 @@ static SL_DEVICE struct hit_list hits_between(const uint32_t *ids, const uint32_
   return hits;
 }
 
-/* Of a long track, by its number in the slice: those in the VELO, the UT, the SciFi. */
+/* Hits of a long track (index in the slice) in detector 0: VELO, 1: UT, 2: SciFi. */
 static SL_DEVICE struct hit_list track_hits(const struct sel_reports_args *a, uint32_t event, uint32_t track,
                                             uint32_t detector) {
   struct hit_list none = {NULL, 0, 0};
@@ -121,14 +125,14 @@ static SL_DEVICE uint32_t hit_count(const struct sel_reports_args *a, uint32_t e
 /* --------------------------------------------------------------------------------------------------- sizes */
 
 enum { VERTEX_VALUES = 4, TRACK_VALUES = 8, VERTEX_TRACKS = 2, OBJECT_TYPES = 3 };
-/* Sub-banks in their order. */
+/* Sub-banks in the order of the bank. */
 enum { SUB_TYPES, SUB_STRUCTURE, SUB_EXTRA, SUB_STANDARD, SUB_HITS, SUB_BANKS };
 
 static SL_DEVICE uint32_t object_count(const uint32_t *counts) {
   return counts[COUNT_LINES] + counts[COUNT_VERTICES] + counts[COUNT_TRACKS];
 }
 
-/* Where the vertices' halfwords begin in the structure, where the tracks', and where they end. */
+/* Half-words of the structure sub-bank: begin of the vertices, begin of the tracks, end. */
 static SL_DEVICE uint32_t vertex_halves(const uint32_t *counts) {
   return 2 + counts[COUNT_LINES] + counts[COUNT_CANDIDATES];
 }
@@ -139,7 +143,7 @@ static SL_DEVICE uint32_t structure_halves(const uint32_t *counts) {
   return track_halves(counts) + 2 * counts[COUNT_TRACKS];
 }
 
-/* Of a sub-bank, words. */
+/* Size of a sub-bank in words. */
 static SL_DEVICE uint32_t sub_bank_words(const uint32_t *counts, uint32_t sub_bank) {
   const uint32_t lines = counts[COUNT_LINES], vertices = counts[COUNT_VERTICES], tracks = counts[COUNT_TRACKS];
   switch (sub_bank) {

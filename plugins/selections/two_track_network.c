@@ -1,4 +1,4 @@
-/* selections.two_track_network: the network that judges vertices of two tracks (README.md, "Two-track network"). */
+/* selections.two_track_network: loads the weights of the two-track network (README.md, "Two-track network"). */
 #include "selections/two_track_network.h"
 
 #include "geometry/statements.h"
@@ -9,12 +9,12 @@
 #define SL_ARGS two_track_network_args
 #define TWO_TRACK_NETWORK(M)                                                             \
   M(FILE_IN, path, "", "", "file of the network's weights; empty: the built-in weights") \
-  M(OUT, network, two_track_network, "its numbers, as two_track_network.h has them")
+  M(OUT, network, two_track_network, "weights, biases and lambda, in the order of two_track_network.h")
 SL_HOST_ARGUMENTS(two_track_network, TWO_TRACK_NETWORK);
 
 struct reader {
   float numbers[TWO_TRACK_NUMBERS];
-  uint32_t first, second; /* units so far */
+  uint32_t first, second; /* units read so far */
 };
 
 static const double number_max = 1e6;
@@ -27,7 +27,7 @@ static int read_unit(struct statement *s, float *bias, float *weights, uint32_t 
   return 1;
 }
 
-/* inputs NAME..., in the order in which weights of a unit stand */
+/* inputs NAME..., in the order of the weights of a unit */
 static int read_inputs(struct statement *s, void *into, uint32_t index) {
 #define NAME_(name) #name,
   static const char *const names[] = {TWO_TRACK_INPUTS(NAME_)};
@@ -72,7 +72,8 @@ static const struct statement_kind kinds[] = {
 static int complete(struct statement *s, void *into) {
   const struct reader *r = (const struct reader *)into;
   if (r->first == TWO_TRACK_UNITS && r->second == TWO_TRACK_UNITS) return 1;
-  return statement_refuse(s, "%u and %u units, expected %d of each layer", r->first, r->second, TWO_TRACK_UNITS);
+  return statement_refuse(s, "%u units in the first layer and %u in the second, expected %d each", r->first, r->second,
+                          TWO_TRACK_UNITS);
 }
 
 static const struct statement_format format = {"two_track.network",
@@ -91,4 +92,4 @@ static int make(const struct sl_services *s, const struct two_track_network_args
   return status;
 }
 
-SL_CONSTANT(two_track_network, "the network that judges vertices of two tracks, LHCb's or a file's", make);
+SL_CONSTANT(two_track_network, "weights of the two-track network, built in or from a file", make);

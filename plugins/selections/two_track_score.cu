@@ -1,17 +1,17 @@
-/* selections.two_track_score: what a network says of secondary vertices (README.md, "Two-track network").
+/* selections.two_track_score: evaluates the two-track network for secondary vertices (README.md, "Two-track network").
  *
- * A thread a vertex; the network's numbers stand in shared memory, what a thread works out in registers. Reads 16 bytes
- * a vertex, and 2 KiB a block; writes 4 a vertex.
+ * Parallelism: one thread per vertex; weights in shared memory, units in registers.
+ * Cost: reads 16 bytes per vertex and 2 KiB per block; writes 4 bytes per vertex.
  */
 #include "selections/two_track_network.h"
 
 #include <sluice/kernel.h>
 
 #define SL_ARGS two_track_score_args
-#define TWO_TRACK_SCORE(M)                                                                         \
-  M(IN, vertices, secondary_vertices, "offsets fd_chi2 sum_pt chi2 min_ip_chi2", "what is judged") \
-  M(IN, network, two_track_network, "", "what judges them")                                        \
-  M(OUT, scores, vertex_scores, "one a vertex", SL_SHARES_OFFSETS(vertices))
+#define TWO_TRACK_SCORE(M)                                                                             \
+  M(IN, vertices, secondary_vertices, "offsets fd_chi2 sum_pt chi2 min_ip_chi2", "secondary vertices") \
+  M(IN, network, two_track_network, "", "weights of the network")                                      \
+  M(OUT, scores, vertex_scores, "one response per vertex", SL_SHARES_OFFSETS(vertices))
 SL_ARGUMENTS(two_track_score, TWO_TRACK_SCORE);
 
 SL_KERNEL(two_track_score_write, struct two_track_score_args) {
@@ -29,5 +29,4 @@ static int run(const struct sl_launch *l, const struct two_track_score_args *a) 
   return SL_LAUNCH(l, two_track_score_write, SL_PER_ITEM(a->vertices), *a);
 }
 
-SL_ALGORITHM(two_track_score, "log of the odds that two tracks come from a heavy particle's decay, by a network", 64,
-             run);
+SL_ALGORITHM(two_track_score, "log of the odds, by a network, that two tracks come from a heavy-hadron decay", 64, run);

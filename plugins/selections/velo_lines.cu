@@ -1,4 +1,4 @@
-/* velo_lines.cu: lines that judge VELO tracks one by one (README.md, "Lines of single tracks"). */
+/* velo_lines.cu: lines over single VELO tracks (README.md, "Lines over tracks and events"). */
 #include "calo/event_model.h"
 #include "selections/line.h"
 #include "velo/event_model.h"
@@ -6,34 +6,34 @@
 /* -------------------------------------------------------------------------------------------------- high_et */
 
 #define SL_ARGS high_et_args
-#define HIGH_ET(M)                                                               \
-  LINE_OVER(M, track_states)                                                     \
-  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets et", "of the same tracks") \
-  M(F32, min_et, 15000.0, 0.0, 1e9, "MeV", "energy across the beam, in the calorimeter straight ahead")
+#define HIGH_ET(M)                                                                                                   \
+  LINE_OVER(M, track_states)                                                                                         \
+  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets et", "calorimeter energy in the direction of the VELO tracks") \
+  M(F32, min_et, 15000.0, 0.0, 1e9, "MeV", "minimum transverse calorimeter energy in the direction of the track")
 SL_ARGUMENTS(high_et, HIGH_ET);
 
-LINE(high_et, "VELO tracks with high energy straight ahead", track_states) {
-  const uint32_t track = line_place(&a->events, a->candidates.offsets, a->bremsstrahlung.offsets, event, i);
-  return track != LINE_NO_PLACE && a->bremsstrahlung.et[track] > a->min_et;
+LINE(high_et, "VELO tracks with a high calorimeter energy in their direction", track_states) {
+  const uint32_t track = line_item_index(&a->events, a->candidates.offsets, a->bremsstrahlung.offsets, event, i);
+  return track != LINE_NO_ITEM && a->bremsstrahlung.et[track] > a->min_et;
 }
 
 /* ------------------------------------------------------------------------------------------------- beam_gas */
 
 #undef SL_ARGS
 #define SL_ARGS beam_gas_args
-#define BEAM_GAS(M)                                                                                          \
-  LINE_OVER(M, track_states)                                                                                 \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets", "the same tracks")                                       \
-  M(IN, crossings, odin_events, "crossing_type", "of all events")                                            \
-  M(U32, crossing_types, 2, 0, 15, "", "bit t: crossing type t (1: no beam, 2: beam 1, 4: beam 2, 8: both)") \
-  M(U32, min_hits, 12, 0, 1000, "", "of the track")                                                          \
-  M(F32, min_z, -550.0, -1e9, 1e9, "mm", "where it is nearest to the beam line")                             \
-  M(F32, max_z, -300.0, -1e9, 1e9, "mm", "likewise")
+#define BEAM_GAS(M)                                                                                                    \
+  LINE_OVER(M, track_states)                                                                                           \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "VELO tracks of the candidate states")                             \
+  M(IN, crossings, odin_events, "crossing_type", "crossing types of the events")                                       \
+  M(U32, crossing_types, 2, 0, 15, "", "accepted crossing types, as bits (1: no beam, 2: beam 1, 4: beam 2, 8: both)") \
+  M(U32, min_hits, 12, 0, 1000, "", "minimum number of hits of the track")                                             \
+  M(F32, min_z, -550.0, -1e9, 1e9, "mm", "minimum z of the point of closest approach to the beam line")                \
+  M(F32, max_z, -300.0, -1e9, 1e9, "mm", "maximum z of the point of closest approach to the beam line")
 SL_ARGUMENTS(beam_gas, BEAM_GAS);
 
-LINE(beam_gas, "VELO tracks from gas upstream", track_states) {
-  const uint32_t track = line_place(&a->events, a->candidates.offsets, a->tracks.offsets, event, i);
-  return track != LINE_NO_PLACE && (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 &&
+LINE(beam_gas, "VELO tracks from beam-gas collisions upstream", track_states) {
+  const uint32_t track = line_item_index(&a->events, a->candidates.offsets, a->tracks.offsets, event, i);
+  return track != LINE_NO_ITEM && (a->crossing_types >> a->crossings.crossing_type[event] & 1u) != 0 &&
          a->candidates.z[i] > a->min_z && a->candidates.z[i] < a->max_z &&
          a->tracks.hit_offsets[track + 1] - a->tracks.hit_offsets[track] >= a->min_hits;
 }

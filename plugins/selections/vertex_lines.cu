@@ -1,4 +1,4 @@
-/* vertex_lines.cu: lines that judge pairs of particles one by one (README.md, "Lines over pairs"). */
+/* vertex_lines.cu: lines over pairs of particles (README.md, "Lines over pairs"). */
 #include "lines/electrons.h"
 #include "lines/hadrons.h"
 #include "lines/muons.h"

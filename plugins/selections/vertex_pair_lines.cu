@@ -1,18 +1,18 @@
-/* vertex_pair_lines.cu: lines that judge pairs of secondary vertices (README.md, "Lines over pairs"). */
+/* vertex_pair_lines.cu: lines over pairs of secondary vertices (README.md, "Lines over pairs"). */
 #include "lines/ks.h"
 
 #define SL_ARGS two_ks_args
-#define TWO_KS(M)                                                                     \
-  LINE_OVER(M, vertex_pairs)                                                          \
-  M(IN, secondary_vertices, secondary_vertices, "", "whose pairs the candidates are") \
-  M(IN, particles, particles, "offsets p ip", "whose pairs these are")                \
-  KS_CUTS(M, 1150.0, 425.0, 3000.0, 15.0, 0.23)                                       \
-  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of each vertex fit: more than this")
+#define TWO_KS(M)                                                                                \
+  LINE_OVER(M, vertex_pairs)                                                                     \
+  M(IN, secondary_vertices, secondary_vertices, "", "secondary vertices of the candidate pairs") \
+  M(IN, particles, particles, "offsets p ip", "particles of the secondary vertices")             \
+  KS_REQUIREMENTS(M, 1150.0, 425.0, 3000.0, 15.0, 0.23)                                          \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "chi2 of both vertex fits must be above this")
 SL_ARGUMENTS(two_ks, TWO_KS);
 
 KS_FUNCTION(two_ks_is_ks, struct two_ks_args)
 
-LINE(two_ks, "two Ks that decay into two pions each", vertex_pairs) {
+LINE(two_ks, "pairs of Ks that decay into two pions", vertex_pairs) {
   const struct secondary_vertices_view *vertices = &a->secondary_vertices;
   const uint32_t first = vertices->offsets[event] + a->candidates.first[i];
   const uint32_t second = vertices->offsets[event] + a->candidates.second[i];

@@ -1,4 +1,4 @@
-/* defaults.h: the nominal detector and sim.source's defaults, for tests and benchmarks that drive a simulation. */
+/* defaults.h: nominal detector and the defaults of sim.source, for tests and benchmarks that drive a simulation. */
 #ifndef SIM_DEFAULTS_H
 #define SIM_DEFAULTS_H
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* 0, or the line of a nominal description that is wrong, with the reason. */
+/* Returns 0, or the number of the wrong line of a nominal description, with the reason. */
 static inline uint32_t sim_set_defaults(struct sim_simulation *s, char *reason, size_t reason_size) {
   uint32_t wrong = 0;
 #define READ(detector) \
@@ -15,7 +15,7 @@ static inline uint32_t sim_set_defaults(struct sim_simulation *s, char *reason, 
   SIM_DESCRIBED(READ)
 #undef READ
   if (wrong) return wrong;
-  sim_near_make(&s->velo, &s->near);
+  sim_sensor_lookup_make(&s->velo, &s->lookup);
   s->settings = (struct sim_settings){.seed = 1,
                                       .mu = 5.3f,
                                       .luminosity_fraction = 0.01f,

@@ -1,4 +1,4 @@
-/* plugin.c: what the sim plugin offers. */
+/* plugin.c: table of the sim plugin. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(source);

@@ -1,5 +1,4 @@
-/* simulation.c: see simulation.h. A further detector makes its digits of the passages, before the truth, and its banks.
- */
+/* simulation.c: see simulation.h. To add a detector, call its digits in make_digits and its banks in make_banks. */
 #include "simulation.h"
 
 #include "calo/bank_words.h"
@@ -12,10 +11,10 @@ static int make_particles(struct sim_simulation *s, uint64_t number) {
   event->seed = s->settings.seed;
   sim_crossing_make(&s->settings, number, &event->crossing);
   const int status = sim_generate(&s->settings, event);
-  return status == SL_OK ? sim_transport(&s->velo, &s->near, event) : status;
+  return status == SL_OK ? sim_transport(&s->velo, &s->lookup, event) : status;
 }
 
-/* Behind the VELO. */
+/* Passages through the detectors downstream of the VELO. */
 static int make_passages(struct sim_simulation *s) {
   if (!s->spectrometer) s->spectrometer = sim_spectrometer_new((double)s->settings.polarity);
   const int status = s->spectrometer ? sim_spectrometer_run(s->spectrometer, &s->event) : SL_ENOMEM;
@@ -24,10 +23,9 @@ static int make_passages(struct sim_simulation *s) {
 
 static int wants(const struct sim_simulation *s, uint32_t banks) { return (s->wanted & banks) != 0; }
 
-/* What the detectors read out. */
+/* Digitises the detectors. The truth needs the hit identifiers of the UT and the SciFi. */
 static int make_digits(struct sim_simulation *s) {
   int status = sim_velo_digitise(&s->velo, s->settings.efficiency, &s->event, &s->velo_digits);
-  /* UT, SciFi: where their banks or the truth are wanted; ECAL, muon: where their banks are. */
   if (status == SL_OK && wants(s, SIM_MAKE_TRUTH | SIM_MAKE_UT))
     status = sim_ut_digitise(&s->ut, &s->settings, s->versions.ut, &s->event, &s->ut_digits);
   if (status == SL_OK && wants(s, SIM_MAKE_TRUTH | SIM_MAKE_SCIFI))

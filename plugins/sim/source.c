@@ -1,11 +1,9 @@
 /* source.c: sim.source, simulated events as raw banks, on the ports of io.mdf_source.
- *
- * Event k of a seed is the same whatever the slices: it is made from seed and k alone (random.h). So several are made
- * at a time, each by one worker, and then put into slices one after the other; those that a slice has no room for are
- * kept for the next one. A single worker makes no event before its turn. Banks lie on the ports in the order in
- * which they would stand in a file, by ascending type and sensor. Ports and budgets are those of a reader of files
- * (io/bank_packer.h).
- */
+ * 1. Events are simulated several at a time, one per worker; a single worker makes one event at a time.
+ * 2. They are packed into slices in the order of their numbers; events that do not fit wait for the next slice.
+ * An event depends on seed and event number alone (random.h), not on slices or workers.
+ * Banks are on the ports in the order of a file, by ascending type and sensor. Ports and budgets are those of the
+ * file readers (io/bank_packer.h). */
 #include "io/bank_packer.h"
 #include "simulation.h"
 #include "transport/magnet.h"
@@ -17,41 +15,41 @@
 #include <string.h>
 
 #define SL_ARGS source_args
-#define SOURCE(M)                                                                                               \
-  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, a port a kind")                              \
-  IO_RAW_RECORD_OUT(M)                                                                                          \
-  M(U64, seed, 1, 0, 0x1p64, "", "what the events follow from, together with their numbers")                    \
-  M(U64, events, 1000, 0, 0x1p64, "", "how many events are made; 0: no end")                                    \
-  M(ENUM, signal, "none", "a heavy hadron in each event, and its decay", SIM_SIGNAL_NAMES)                      \
-  M(F32, mu, 5.3, 0, 60, "", "collisions in a crossing of two bunches, on average")                             \
-  M(F32, luminosity_fraction, 0.01, 0, 1, "", "of the events: taken for luminosity, at all kinds of crossings") \
-  M(F32, beam_gas_fraction, 0, 0, 1, "", "of the events: one beam on gas")                                      \
-  M(F32, empty_fraction, 0, 0, 1, "", "of the events: no beam")                                                 \
-  M(ENUM, polarity, "down", "of the magnet", "down up")                                                         \
-  M(FILE_IN, velo, "", "", "a description of the VELO; empty: the nominal one")                                 \
-  M(FILE_IN, ut, "", "", "a description of the UT; empty: the nominal one")                                     \
-  M(FILE_IN, scifi, "", "", "a description of the SciFi; empty: the nominal one")                               \
-  M(FILE_IN, calo, "", "", "a description of the calorimeter; empty: the nominal one")                          \
-  M(FILE_IN, muon, "", "", "a description of the muon chambers; empty: the nominal one")                        \
-  M(F32, velo_efficiency, 0.99, 0, 1, "", "chance that a sensor sees a track")                                  \
-  M(F32, ut_efficiency, 0.998, 0, 1, "", "chance that a sensor of the UT sees a track")                         \
-  M(F32, scifi_efficiency, 0.98, 0, 1, "", "chance that a layer of the SciFi sees a track")                     \
-  M(F32, muon_efficiency, 0.99, 0, 1, "", "chance that a muon chamber sees a track")                            \
-  M(F32, calo_background, 1, 0, 10, "", "of particles missing in the calorimeter: how many are made up")        \
-  M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                               \
-  M(U32, odin_version, 7, 6, 7, "", "of the ODIN bank")                                                         \
-  M(U32, superpixel_version, 2, 2, 4, "", "of the super-pixel banks")                                           \
-  M(U32, cluster_version, 3, 2, 4, "", "of the retina cluster banks, and of the ids in the truth")              \
-  M(U32, ut_version, 3, 3, 4, "", "of the UT's banks, and of the ids in the truth")                             \
-  M(U32, scifi_version, 5, 4, 8, "", "of the SciFi's banks, and of the ids in the truth")                       \
-  M(U32, calo_version, 2, 2, 5, "", "of the calorimeter's banks: 2, of type 21; 4 or 5, of type 77")            \
-  M(U32, muon_version, 2, 2, 3, "", "of the muon banks")
+#define SOURCE(M)                                                                                                \
+  M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per bank type")                      \
+  IO_RAW_RECORD_OUT(M)                                                                                           \
+  M(U64, seed, 1, 0, 0x1p64, "", "seed; an event depends on seed and event number alone")                        \
+  M(U64, events, 1000, 0, 0x1p64, "", "number of events; 0: no limit")                                           \
+  M(ENUM, signal, "none", "decay of a heavy hadron added to each event", SIM_SIGNAL_NAMES)                       \
+  M(F32, mu, 5.3, 0, 60, "", "mean number of collisions per crossing of two bunches")                            \
+  M(F32, luminosity_fraction, 0.01, 0, 1, "", "fraction of luminosity events, at crossings of any type")         \
+  M(F32, beam_gas_fraction, 0, 0, 1, "", "fraction of beam-gas events")                                          \
+  M(F32, empty_fraction, 0, 0, 1, "", "fraction of events without beam")                                         \
+  M(ENUM, polarity, "down", "magnet polarity", "down up")                                                        \
+  M(FILE_IN, velo, "", "", "file with the VELO description; empty: nominal")                                     \
+  M(FILE_IN, ut, "", "", "file with the UT description; empty: nominal")                                         \
+  M(FILE_IN, scifi, "", "", "file with the SciFi description; empty: nominal")                                   \
+  M(FILE_IN, calo, "", "", "file with the calorimeter description; empty: nominal")                              \
+  M(FILE_IN, muon, "", "", "file with the description of the muon chambers; empty: nominal")                     \
+  M(F32, velo_efficiency, 0.99, 0, 1, "", "efficiency of a VELO sensor, per track")                              \
+  M(F32, ut_efficiency, 0.998, 0, 1, "", "efficiency of a UT sensor, per track")                                 \
+  M(F32, scifi_efficiency, 0.98, 0, 1, "", "efficiency of a SciFi layer, per track")                             \
+  M(F32, muon_efficiency, 0.99, 0, 1, "", "efficiency of a muon chamber, per track")                             \
+  M(F32, calo_background, 1, 0, 10, "", "scale of the calorimeter's added background; 1: as in full simulation") \
+  M(U32, run, 1, 0, UINT32_MAX, "", "run number")                                                                \
+  M(U32, odin_version, 7, 6, 7, "", "version of the ODIN bank")                                                  \
+  M(U32, superpixel_version, 2, 2, 4, "", "version of the super-pixel banks")                                    \
+  M(U32, cluster_version, 3, 2, 4, "", "version of the retina cluster banks and of the VELO ids in the truth")   \
+  M(U32, ut_version, 3, 3, 4, "", "version of the UT banks and of the UT ids in the truth")                      \
+  M(U32, scifi_version, 5, 4, 8, "", "version of the SciFi banks and of the SciFi ids in the truth")             \
+  M(U32, calo_version, 2, 2, 5, "", "version of the calorimeter banks: 2 (type 21), 4 or 5 (type 77)")           \
+  M(U32, muon_version, 2, 2, 3, "", "version of the muon banks")
 SL_HOST_ARGUMENTS(source, SOURCE);
 
-/* Events made before their turn, a worker: enough that workers seldom wait for the last one. */
+/* Events simulated ahead per worker: enough that workers seldom wait for the slowest one. */
 enum { EVENTS_AHEAD = 32 };
 
-/* An event that is made: 0, or an error. */
+/* A simulated event; `status` is 0 or an error. */
 struct made_event {
   struct sim_bank_list banks;
   int status;
@@ -59,7 +57,7 @@ struct made_event {
 
 struct source {
   const struct sl_services *services;
-  struct sim_simulation *simulations; /* a worker */
+  struct sim_simulation *simulations; /* one per worker */
   uint32_t worker_count, made_capacity;
   struct made_event *made; /* of events [made_first, made_end) */
   uint64_t made_first, made_end;
@@ -67,29 +65,29 @@ struct source {
   struct io_packer packer;
 };
 
-/* Whose banks somebody reads: SIM_MAKE_... */
+/* Returns SIM_MAKE_... of the banks that the graph reads. */
 static uint32_t find_wanted(const struct io_packer *packer) {
   static const struct {
     uint8_t type;
     uint8_t banks;
-  } of[] = {{SIM_BANK_MC_PARTICLES, SIM_MAKE_TRUTH},
-            {SIM_BANK_MC_VERTICES, SIM_MAKE_TRUTH},
-            {SIM_BANK_VELO_SUPERPIXELS, SIM_MAKE_SUPERPIXELS},
-            {SIM_BANK_UT, SIM_MAKE_UT},
-            {SIM_BANK_SCIFI, SIM_MAKE_SCIFI},
-            {SIM_BANK_ECAL_PACKED, SIM_MAKE_ECAL},
-            {SIM_BANK_CALO, SIM_MAKE_ECAL},
-            {SIM_BANK_MUON, SIM_MAKE_MUON},
-            {SIM_BANK_MC_PHOTONS, SIM_MAKE_PHOTONS}};
+  } types[] = {{SIM_BANK_MC_PARTICLES, SIM_MAKE_TRUTH},
+               {SIM_BANK_MC_VERTICES, SIM_MAKE_TRUTH},
+               {SIM_BANK_VELO_SUPERPIXELS, SIM_MAKE_SUPERPIXELS},
+               {SIM_BANK_UT, SIM_MAKE_UT},
+               {SIM_BANK_SCIFI, SIM_MAKE_SCIFI},
+               {SIM_BANK_ECAL_PACKED, SIM_MAKE_ECAL},
+               {SIM_BANK_CALO, SIM_MAKE_ECAL},
+               {SIM_BANK_MUON, SIM_MAKE_MUON},
+               {SIM_BANK_MC_PHOTONS, SIM_MAKE_PHOTONS}};
   uint32_t wanted = io_packer_wants_record(packer) ? SIM_MAKE_ALL : 0;
-  for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
-    if (io_packer_wants(packer, of[i].type)) wanted |= of[i].banks;
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    if (io_packer_wants(packer, types[i].type)) wanted |= types[i].banks;
   return wanted;
 }
 
 /* ------------------------------------------------------------------------------------------------- the source */
 
-/* Of all detectors, so that all that is wrong is told at once. */
+/* Loads the descriptions of all detectors, so that all errors are reported at once. */
 static int load_descriptions(const struct sl_services *s, const struct source_args *args, struct sim_simulation *to) {
   int status = SL_OK, one;
 #define LOAD(detector)                                                                     \
@@ -106,11 +104,11 @@ static int source_check(const struct sl_services *s, const void *args_) {
   int status = SL_OK;
   if (sum > 1.0f) {
     s->message(s->context, SL_ERROR,
-               "luminosity_fraction: more than 1 together with beam_gas_fraction and empty_fraction: %g", (double)sum);
+               "luminosity_fraction + beam_gas_fraction + empty_fraction is %g, expected at most 1", (double)sum);
     status = SL_EINVAL;
   }
   if (args->calo_version == 3) {
-    s->message(s->context, SL_ERROR, "calo_version: 3, expected 2, 4 or 5");
+    s->message(s->context, SL_ERROR, "calo_version is 3, expected 2, 4 or 5");
     status = SL_EINVAL;
   }
   struct sim_simulation *trial = (struct sim_simulation *)calloc(1, sizeof *trial); /* too large for a stack */
@@ -145,7 +143,7 @@ static void set_up(struct sim_simulation *to, const struct source_args *args) {
 static int source_open(void *state, const struct sl_services *s, const void *args_, const struct sl_inputs *inputs) {
   const struct source_args *args = (const struct source_args *)args_;
   struct source *m = (struct source *)state;
-  (void)inputs; /* there are none: it has no `probe` */
+  (void)inputs; /* a source without `probe` has no inputs */
   m->services = s;
   if (io_packer_open(&m->packer, &args->banks)) return SL_ENOMEM;
   m->worker_count = s->workers;
@@ -156,14 +154,14 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
   struct sim_simulation *first = &m->simulations[0];
   set_up(first, args);
   const int status = load_descriptions(s, args, first);
-  if (status == SL_OK) sim_near_make(&first->velo, &first->near);
-  for (uint32_t i = 1; i < m->worker_count; i++) m->simulations[i] = *first; /* which owns nothing yet */
+  if (status == SL_OK) sim_sensor_lookup_make(&first->velo, &first->lookup);
+  for (uint32_t i = 1; i < m->worker_count; i++) m->simulations[i] = *first; /* it owns no memory yet */
   return status;
 }
 
 static void source_close(void *state) {
   struct source *m = (struct source *)state;
-  io_packer_tell_absent(&m->packer, m->services);
+  io_packer_report_absent(&m->packer, m->services);
   io_packer_close(&m->packer);
   for (uint32_t i = 0; m->simulations && i < m->worker_count; i++) sim_simulation_free(&m->simulations[i]);
   for (uint32_t i = 0; m->made && i < m->made_capacity; i++) sim_banks_free(&m->made[i].banks);
@@ -171,7 +169,7 @@ static void source_close(void *state) {
   free(m->made);
 }
 
-/* A step of the loop: the banks change places with those of an earlier event, whose memory is used again. */
+/* One iteration of the parallel loop. The banks are swapped with those of an earlier event, to reuse memory. */
 static void make_event(void *work, uint32_t index, uint32_t worker) {
   struct source *m = (struct source *)work;
   struct sim_simulation *simulation = &m->simulations[worker];
@@ -182,7 +180,7 @@ static void make_event(void *work, uint32_t index, uint32_t worker) {
   simulation->banks = before;
 }
 
-/* Makes the next events, at most `left` of them. */
+/* Simulates the next events, at most `left` of them. */
 static void make_events(struct source *m, const struct sl_services *s, uint64_t left) {
   const uint32_t count = left < m->made_capacity ? (uint32_t)left : m->made_capacity;
   const uint32_t wanted = find_wanted(&m->packer);
@@ -198,11 +196,11 @@ static void add_banks(struct source *m, const struct sim_bank_list *list) {
     const struct io_bank added = {(const uint8_t *)(list->words.at + bank->first_word), bank->size_bytes,
                                   bank->source_id, bank->type, bank->version};
     io_packer_add(&m->packer, &added);
-    if (bank->type != SIM_BANK_MC_PHOTONS) io_packer_add_to_record(&m->packer, &added, 0); /* no record has them */
+    if (bank->type != SIM_BANK_MC_PHOTONS) io_packer_add_to_record(&m->packer, &added, 0); /* not an LHCb bank */
   }
 }
 
-/* Appends the next event: 0 if the slice is full, else 1; or the error that it is. */
+/* Appends the next event: 1, 0 if the slice is full, or the error of the event's simulation. */
 static int append(struct source *m, const struct sl_services *s, const struct source_args *args, struct sl_fill *fill) {
   struct sl_event out = {.number = m->next, .offset = m->next, .run = args->run};
   struct io_packer_excess excess;

@@ -1,9 +1,8 @@
-/* truth.c: the truth about an event, in the format of truth's README.md.
- *
- * Each particle has the identifiers of its hits in the VELO, the UT and the SciFi, and flags that say in which of them
- * it is reconstructible: in the VELO with hits in three modules, in the UT with hits in both halves, of two layers
- * each, in the SciFi with hits in an x and a stereo layer of each station.
- */
+/* truth.c: truth of an event, in the format of plugins/truth/README.md.
+ * Each particle has the identifiers of its hits in the VELO, the UT and the SciFi, and flags of reconstructibility:
+ * - VELO: hits in at least three modules;
+ * - UT: hits in both halves, of two layers each;
+ * - SciFi: hits in an x layer and a stereo layer of each station. */
 #include "truth.h"
 
 #include <stdlib.h>
@@ -11,13 +10,13 @@
 
 enum { MODULES_MIN = 3, TRACKS_MIN = 4, PDG_NONE = -999999, FLAGS = 9 };
 
-/* Places of the flags in a record. */
+/* Indices of the flags in a record. */
 enum { IS_LONG, IS_DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, FROM_BEAUTY, FROM_CHARM, FROM_STRANGE, FROM_SIGNAL };
 
 /* -------------------------------------------------------------------------------------------------- trackers */
 
-/* Each particle's part of `tracker_ids`: how many links it has, and where they begin. */
-static int place_ids(struct sim_event *event) {
+/* Allocates each particle's range of `tracker_ids`, one entry per link. */
+static int allocate_ids(struct sim_event *event) {
   struct sim_particle *particles = event->particles.at;
   uint32_t end = 0;
   for (uint32_t i = 0; i < event->particles.count; i++)
@@ -37,25 +36,25 @@ static int place_ids(struct sim_event *event) {
                                                                                                            : SL_ENOMEM;
 }
 
-/* Puts a particle's ids, of which there are few, in order, and keeps one of each. */
+/* Sorts the few ids of a particle and removes duplicates. */
 static void sort_ids(uint32_t *ids, uint32_t *count) {
-  uint32_t kept = 0;
+  uint32_t unique_count = 0;
   for (uint32_t i = 0; i < *count; i++) {
     const uint32_t id = ids[i];
-    uint32_t place = kept;
-    while (place > 0 && ids[place - 1] > id) place--;
-    if (place > 0 && ids[place - 1] == id) continue;
-    memmove(ids + place + 1, ids + place, (kept - place) * sizeof *ids);
-    ids[place] = id;
-    kept++;
+    uint32_t index = unique_count;
+    while (index > 0 && ids[index - 1] > id) index--;
+    if (index > 0 && ids[index - 1] == id) continue;
+    memmove(ids + index + 1, ids + index, (unique_count - index) * sizeof *ids);
+    ids[index] = id;
+    unique_count++;
   }
-  *count = kept;
+  *count = unique_count;
 }
 
-/* Distributes the links of the trackers among the particles. */
+/* Distributes the links of the UT and the SciFi to their particles. */
 static int list_ids(struct sim_event *event) {
   struct sim_particle *particles = event->particles.at;
-  if (place_ids(event)) return SL_ENOMEM;
+  if (allocate_ids(event)) return SL_ENOMEM;
   for (uint32_t detector = 0; detector < SIM_TRACKERS; detector++)
     for (uint32_t i = 0; i < event->links[detector].count; i++) {
       const struct sim_id_link *link = &event->links[detector].at[i];
@@ -70,8 +69,8 @@ static int list_ids(struct sim_event *event) {
   return SL_OK;
 }
 
-/* A bit for each layer that has a hit: bits 18 and 19 of an id say which one of the UT it is in, bits 16 to 19 of the
- * SciFi: 4 times the station, from 1, and the layer there. */
+/* Returns a bit for each layer with a hit. The layer is in bits 18 and 19 of a UT id, and in bits 16 to 19 of a
+ * SciFi id: 4 times the station, counted from 1, plus the layer in the station. */
 static uint32_t layers_hit(const struct sim_event *event, const struct sim_ids *ids, uint32_t low_bit, uint32_t mask) {
   uint32_t layers = 0;
   for (uint32_t i = 0; i < ids->count; i++) layers |= 1u << (event->tracker_ids.at[ids->first + i] >> low_bit & mask);
@@ -128,7 +127,7 @@ int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *d, uin
 static int is_beauty(const struct sim_species *s) { return s->pdg / 100 % 10 == 5 || s->pdg / 1000 % 10 == 5; }
 static int is_charm(const struct sim_species *s) { return s->pdg / 100 % 10 == 4 || s->pdg / 1000 % 10 == 4; }
 
-/* The topmost ancestor that is a beauty or charm hadron, or SIM_NO_PARTICLE. */
+/* Returns the topmost ancestor that is a beauty or charm hadron, or SIM_NO_PARTICLE. */
 static int32_t find_ancestors(const struct sim_event *event, uint32_t index, uint8_t flags[FLAGS]) {
   const struct sim_particle *particles = event->particles.at;
   int32_t top = SIM_NO_PARTICLE;
@@ -150,7 +149,7 @@ static int is_from_strange(const struct sim_event *event, const struct sim_parti
 
 /* ----------------------------------------------------------------------------------------------------- banks */
 
-/* Packed bytes, from which the banks are then cut. Whoever puts something has made room. */
+/* Packed bytes, split into banks afterwards. The caller of `put` has made room before. */
 struct stream {
   SIM_LIST(uint8_t) bytes;
 };
@@ -226,7 +225,7 @@ static struct particle_record describe(const struct sim_event *event, uint32_t i
   return r;
 }
 
-/* Packed, unlike the struct. */
+/* Field by field, since the struct has padding. */
 static void put_particle(struct stream *s, const struct sim_event *event, uint32_t index, uint32_t visible_vertices) {
   const struct sim_particle *p = &event->particles.at[index];
   const struct particle_record r = describe(event, index, visible_vertices);
@@ -259,10 +258,10 @@ static int put_vertices(struct stream *s, const struct sim_event *event) {
   for (uint32_t i = 0; i < event->vertices.count; i++) {
     const struct sim_vertex *v = &event->vertices.at[i];
     const int32_t tracks = (int32_t)v->reconstructible;
-    const double place[3] = {(double)v->x, (double)v->y, (double)v->z};
+    const double index[3] = {(double)v->x, (double)v->y, (double)v->z};
     if (!v->is_collision) continue;
     put(s, &tracks, sizeof tracks);
-    put(s, place, sizeof place);
+    put(s, index, sizeof index);
   }
   return SL_OK;
 }

@@ -1,15 +1,15 @@
-/* truth.h: the truth of a simulated event and its banks. */
+/* truth.h: truth of a simulated event, and its banks. */
 #ifndef SIM_TRUTH_H
 #define SIM_TRUTH_H
 
 #include "event/bank_list.h"
 #include "velo/digits.h"
 
-/* Finds which particles have which clusters, which detectors can reconstruct them, and how many reconstructible
- * particles each vertex has. 0 or SL_ENOMEM. */
+/* Lists the clusters of each particle, determines in which detectors it is reconstructible, and counts the
+ * reconstructible particles of each vertex. 0 or SL_ENOMEM. */
 int sim_truth_make(struct sim_event *event, const struct sim_velo_digits *digits, uint32_t cluster_version);
 
-/* Particles (type 32, version 2) and vertices (type 33, version 1). */
+/* Appends the banks of particles (type 32, version 2) and vertices (type 33, version 1). */
 int sim_truth_banks(struct sim_bank_list *list, const struct sim_event *event);
 
 #endif

@@ -1,7 +1,7 @@
-/* plugin.c: what the truth plugin offers. */
+/* plugin.c: table of the truth plugin. */
 #include <sluice/plugin.h>
 
-#ifdef SL_TARGET_CPU /* sinks are the host's */
+#ifdef SL_TARGET_CPU /* sinks run on the host */
 SL_DECLARE(distributions);
 SL_DECLARE(electron_check);
 SL_DECLARE(event_picture);

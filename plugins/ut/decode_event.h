@@ -220,7 +220,7 @@ static SL_DEVICE uint32_t open_bank(const struct decode_args *a, uint32_t event,
   if (board != UT_BOARDS)
     fault = ut_bank_header(a->banks.payload + first_word, a->banks.size_bytes[index], version, &hits);
   if (fault == UT_BANK_MARKED) {
-    sl_event_cut(&a->events, event, UT_DECODE_MARKED, source_id);
+    sl_event_truncated(&a->events, event, UT_DECODE_MARKED, source_id);
     fault = UT_BANK_FINE;
     hits = 0;
   }
@@ -298,7 +298,7 @@ static SL_DEVICE void drop_cluster(const struct decode_args *a, struct decoding 
   const uint32_t source_id = a->banks.source_id[a->banks.offsets[d->event] + bank];
   a->keys[d->first + i] = NO_KEY;
   if (c->lane < UT_BOARD_LANES) {
-    sl_event_cut(&a->events, d->event, UT_DECODE_NO_SECTOR, source_id);
+    sl_event_truncated(&a->events, d->event, UT_DECODE_NO_SECTOR, source_id);
   } else {
     sl_event_fail(&a->events, d->event, UT_BANK_NO_LANE, source_id);
     d->wrong = 1;

@@ -102,7 +102,7 @@ SL_LANES_FUNCTION void open_passages(const struct search_windows_args *a, const 
   sl_f32s_out(p->y_most, y + reach_y + slack);
 
   const sl_i32s least = sl_i32s_of((uint32_t)group_to_read(begin));
-  const sl_i32s middle = sl_first_from(a->groups.x, (uint32_t)begin, (uint32_t)(last + 1), x) - 1;
+  const sl_i32s middle = sl_lower_bound(a->groups.x, (uint32_t)begin, (uint32_t)(last + 1), x) - 1;
   sl_i32s in_reach = sl_i32s_of(0);
   const sl_f32s reach = width + depth * (sl_f32s_abs(t->tx) + sl_f32s_abs(t->ty * slope)), at_0 = x - y * slope;
   SL_UNROLL for (int32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
@@ -229,7 +229,7 @@ enum { HITS_AT_A_TIME = 4 };
 static SL_DEVICE struct range search_hits(const struct search_windows_args *a, const struct passages *p, uint32_t begin,
                                           uint32_t end, float y_least, float y_most) {
   struct range r = {UINT32_MAX, 0};
-  uint32_t i = (uint32_t)sl_first_from(a->hits.y, begin, end, y_least), is_more = i < end;
+  uint32_t i = (uint32_t)sl_lower_bound(a->hits.y, begin, end, y_least), is_more = i < end;
   while (is_more) {
     struct hit hits[HITS_AT_A_TIME];
     SL_UNROLL

@@ -6,7 +6,7 @@
     for batch in graph.run(n=100):
         print(batch.events.number, batch.tracks.offsets)
 
-See docs/python.md. Needs libsluice: SLUICE_LIBRARY names it where it is not found.
+See docs/python.md. Needs libsluice; the variable SLUICE_LIBRARY names it if it is not found.
 """
 from ._library import devices, refuse_processor, version
 from ._version import __version__

@@ -1,7 +1,7 @@
 """The C structs of sluice/sluice.h and sluice/plugin.h that the package reads or fills, member by member.
 
-tests/test_abi.py compares each with what a C compiler makes of the headers. Pointers to anything but text are addresses
-(c_void_p): struct_at() and array_at() follow them.
+tests/test_abi.py compares their layout with that of a C compiler. Pointers to anything except text are addresses
+(c_void_p); struct_at() and array_at() read what they point to.
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INTERRUPTED = -9
 RECORD_UNKNOWN = 2**64 - 1  # SL_RECORD_UNKNOWN
 SEVERITIES = ("note", "warning", "error")
 
-# SL_TYPE_...: how NumPy names them. Those after these are types of properties.
+# NumPy's names of SL_TYPE_..., by number. Later numbers are types of properties.
 TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")
 
 # SL_SHAPE_CODE_...
@@ -83,8 +83,8 @@ class Options(ctypes.Structure):
         ("resident", c_uint32),
         ("guard", c_uint32),
         ("try_plugins", c_uint32),
-        ("look_only", c_uint32),
-        ("output_is_offered", c_uint32),
+        ("inspect_only", c_uint32),
+        ("output_is_optional", c_uint32),
         ("source_threads", c_uint32),
         ("race", c_uint32),
         ("context", c_void_p),
@@ -104,7 +104,7 @@ class Part(ctypes.Structure):
 
 
 class OptionsOfAnySize(ctypes.Structure):
-    """Room for the options of a library that has more of them: what sl_options_default() returns goes here."""
+    """Buffer for the result of sl_options_default() of a library with a larger struct sl_options."""
 
     _fields_ = [("size", c_uint32), ("rest", ctypes.c_char * 8188)]
 
@@ -249,24 +249,24 @@ def struct_at(kind: type[S], address: int) -> S:
 
 
 def array_at(kind: type[S], address: int | None, count: int) -> list[S]:
-    """The structs of a C array, in place."""
+    """The structs of a C array, without a copy; [] for NULL."""
     size = ctypes.sizeof(kind)
     return [kind.from_address(address + i * size) for i in range(count)] if address else []
 
 
 def addresses_at(address: int, count: int) -> list[int]:
-    """The pointers of a C array; 0 for NULL."""
+    """The pointers of a C array of pointers; 0 for NULL."""
     return [value or 0 for value in (c_void_p * count).from_address(address)]
 
 
 def decode(text: bytes | None) -> str:
-    """Text of the library; "" for NULL. Bytes that are no UTF-8 (names of files) come back as os.fsencode has them."""
+    """Text of the library; "" for NULL. Bytes that are not UTF-8 (file names) are decoded as by os.fsdecode."""
     return text.decode("utf-8", "surrogateescape") if text else ""
 
 
 def count(name: str, value: int, bits: int, least: int = 0) -> int:
-    """A whole number for a member of `bits` bits. TypeError for a value that is no integer (a bool or a float),
-    ValueError for a number out of range; both name the argument.
+    """`value` as an integer in [least, 2^bits). TypeError if it is not an integer (a bool or a float), ValueError if it
+    is out of range; both name the argument.
     """
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} is {value}; it must be a whole number")
@@ -280,14 +280,12 @@ def count(name: str, value: int, bits: int, least: int = 0) -> int:
 
 
 def count_or_default(name: str, value: int | None, bits: int) -> int:
-    """The number for an option whose default is 0 in C: None asks for the default, a given number is 1 or more."""
+    """The number for an option with the default 0 in C: None gives 0, other values must be 1 or more."""
     return 0 if value is None else count(name, value, bits, 1)
 
 
 def seconds(name: str, value: float | None) -> float | None:
-    """A timeout in seconds, None: no limit. TypeError for a value that is no number, ValueError for a negative number
-    and for NaN.
-    """
+    """A timeout in seconds; None: no limit. TypeError if it is not a number, ValueError if it is negative or NaN."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -298,5 +296,5 @@ def seconds(name: str, value: float | None) -> float | None:
 
 
 def strings(texts: list[bytes]) -> ctypes.Array[c_char_p]:
-    """A NULL-terminated array. The caller keeps it as long as C may read it."""
+    """A NULL-terminated array. The caller must keep it alive as long as C may read it."""
     return (c_char_p * (len(texts) + 1))(*texts, None)

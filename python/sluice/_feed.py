@@ -1,4 +1,5 @@
-"""A feed of the library: entries in, while a session runs; each is kept here until the library has packed it."""
+"""A feed of the library, struct sl_feed: takes entries while a session runs, and keeps each alive until it is packed.
+"""
 from __future__ import annotations
 
 import ctypes
@@ -13,14 +14,14 @@ from ._library import library
 from .errors import Error
 from .source import Entry, Event, Packet, _address
 
-STEP_S = 0.1  # of waiting in C, after which Python may look at signals
+STEP_S = 0.1  # longest wait in C; between waits Python handles signals
 
 
 class Queue:
-    """struct sl_feed. It is freed when nothing refers to it: a session that has it refers to it."""
+    """A struct sl_feed, freed when nothing refers to it. A session that uses the feed refers to it."""
 
     def __init__(self, entries_max: int = 0, on_release: Callable[[Entry], None] | None = None) -> None:
-        kept: dict[int, Entry] = {}  # by the number that the library knows an entry's memory by
+        kept: dict[int, Entry] = {}  # by the owner number that the library returns
         self._kept, self._numbers = kept, itertools.count(1)
 
         def release(_: int | None, owner: int) -> None:
@@ -36,7 +37,10 @@ class Queue:
             raise MemoryError("sl_feed_new")
 
     def give(self, entry: Entry, timeout: float | None) -> int | None:
-        """The entry's number, counted from 0; None where nobody will take it any more. TimeoutError: no room."""
+        """Gives an entry to the run and returns its number, from 0; None if the run takes no more entries. TimeoutError
+        if there was no room within `timeout` seconds (None: no limit), TypeError if `entry` is neither Event nor
+        Packet.
+        """
         if not isinstance(entry, (Event, Packet)):
             raise TypeError(f"{type(entry).__name__} is no entry of a feed: give an Event or a Packet")
         owner, index = next(self._numbers), c_uint64()
@@ -45,7 +49,7 @@ class Queue:
             taken = _wait(lambda timeout_ms: self._try(entry, owner, timeout_ms, index), timeout)
         except (TimeoutError, Error):
             del self._kept[owner]
-            raise  # after others, such as KeyboardInterrupt, nobody knows whether it was taken: it stays
+            raise  # after other exceptions (KeyboardInterrupt) the library may have taken the entry: keep it
         if taken:
             return index.value
         del self._kept[owner]
@@ -66,7 +70,9 @@ class Queue:
         return int(status)
 
     def wait(self, index: int, timeout: float | None) -> bool:
-        """Until entry `index` has gone through; False where it never will."""
+        """Waits until entry `index` has gone through the graph: True; False if the run ended before. TimeoutError as
+        give().
+        """
         return _wait(lambda timeout_ms: int(library().sl_feed_wait(self.pointer, index, timeout_ms)), timeout)
 
     def end(self) -> None:
@@ -79,7 +85,9 @@ class Queue:
 
 
 def _wait(call: Callable[[int], int], timeout: float | None) -> bool:
-    """call(timeout_ms) until it returns 1: True, or SL_EINTERRUPTED: False."""
+    """Repeats call(timeout_ms) until it returns 1 (True) or SL_EINTERRUPTED (False). TimeoutError after `timeout`
+    seconds, Error for other statuses.
+    """
     end = None if timeout is None else time.monotonic() + timeout
     while True:
         left = STEP_S if end is None else min(max(end - time.monotonic(), 0), STEP_S)

@@ -1,8 +1,7 @@
-"""libsluice: found, compared with this package, and its functions declared.
+"""Finds libsluice, checks that it fits this package, and declares its functions.
 
-Places, the first that has it: the file that the environment variable SLUICE_LIBRARY names; the package's own folder;
-the library folders of the prefix that the package, or else Python, is installed in; wherever the loader finds
-libsluice.so.0.
+Search order: the file that the environment variable SLUICE_LIBRARY names; the package's own folder; the library folders
+of the prefix that the package, then Python, is installed in; libsluice.so.0 as the loader finds it.
 """
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_session_write_wiring", None, [c_void_p, c_void_p]),
     ("sl_session_write_graph", c_int, [c_void_p, c_int, c_void_p]),
     ("sl_session_write_plan", None, [c_void_p, c_void_p]),
-    ("sl_session_write_dot", c_int, [c_void_p, c_void_p]),
+    ("sl_session_write_drawing", c_int, [c_void_p, c_void_p, c_void_p, c_void_p]),
     ("sl_feed_new", c_void_p, [c_void_p]),
     ("sl_feed_free", None, [c_void_p]),
     ("sl_feed_give_event", c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
@@ -66,7 +65,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
 
 
 def text_of(write: Callable[[int], object]) -> str:
-    """What `write` writes to the FILE * that it is given."""
+    """The text that `write` writes to the FILE * that it is called with."""
     memory, size = c_void_p(), c_size_t()
     stream = libc.open_memstream(ctypes.byref(memory), ctypes.byref(size))
     if not stream:
@@ -82,7 +81,7 @@ def text_of(write: Callable[[int], object]) -> str:
     return _abi.decode(text)
 
 
-def _places() -> list[str]:
+def _library_paths() -> list[str]:
     named = os.environ.get("SLUICE_LIBRARY")
     if named:
         return [named]
@@ -98,15 +97,15 @@ def _places() -> list[str]:
     return [*(str(file) for file in files if file.exists()), NAME]
 
 
-def _misfit(path: str, version: str, why: str) -> LibraryError:
+def _mismatch(path: str, version: str, why: str) -> LibraryError:
     return LibraryError(
         f"{path}: libsluice {version} does not fit the Python package {__version__}: {why}; "
         "install both from the same sources, or name the right library in SLUICE_LIBRARY"
     )
 
 
-def _lacks(library: ctypes.CDLL) -> str:
-    """Which instructions of the library's build the processor lacks; "": none. The first function that is called."""
+def _missing_instructions(library: ctypes.CDLL) -> str:
+    """Names of instructions that the library needs and the processor lacks; "": none. Must be the first call."""
     function = getattr(library, "sl_processor_lacks", None)
     if function is None:
         return ""
@@ -115,19 +114,21 @@ def _lacks(library: ctypes.CDLL) -> str:
 
 
 def refuse_processor() -> None:
-    """ImportError if the library that is found was built for another processor."""
-    path = _places()[0]
+    """ImportError if the library needs instructions that the processor lacks."""
+    path = _library_paths()[0]
     try:
         loaded = ctypes.CDLL(path)
     except OSError:
         return  # library() says why
-    if lacks := _lacks(loaded):
+    if lacks := _missing_instructions(loaded):
         raise ImportError(f"{path}: {lacks}")
 
 
 def _check(library: ctypes.CDLL, path: str) -> str:
-    """The library's version, if it is one for this package: names before layouts, and nothing else is called."""
-    if lacks := _lacks(library):
+    """The library's version. LibraryError if it does not fit this package. Checks versions before struct sizes, and
+    calls nothing else of a library that does not fit.
+    """
+    if lacks := _missing_instructions(library):
         raise LibraryError(f"{path}: {lacks}")
     try:
         library.sl_version.restype = c_char_p
@@ -137,22 +138,22 @@ def _check(library: ctypes.CDLL, path: str) -> str:
         raise LibraryError(f"{path} is no libsluice: {missing}") from None
     # Before 1.0 a minor version may change interfaces.
     if version.split(".")[:2] != __version__.split(".")[:2]:
-        raise _misfit(path, version, "the versions differ")
+        raise _mismatch(path, version, "the versions differ")
     there, here = library.sl_options_default().size, ctypes.sizeof(_abi.Options)
     if there != here:
-        raise _misfit(path, version, f"struct sl_options has {there} bytes there and {here} here")
+        raise _mismatch(path, version, f"struct sl_options has {there} bytes there and {here} here")
     library.sl_write_version.argtypes = [c_void_p]
     library.sl_write_version.restype = None
-    said = re.search(r"interface (\d+)", text_of(library.sl_write_version))
-    interface = said.group(1) if said else "unknown"
+    found = re.search(r"interface (\d+)", text_of(library.sl_write_version))
+    interface = found.group(1) if found else "unknown"
     if interface != str(_abi.ABI_VERSION):
         why = f"the interface of plugins is version {interface} there and {_abi.ABI_VERSION} here"
-        raise _misfit(path, version, why)
+        raise _mismatch(path, version, why)
     for name, result, arguments in _FUNCTIONS:
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise _misfit(path, version, f"it has no function {name}") from None
+            raise _mismatch(path, version, f"it has no function {name}") from None
         function.restype, function.argtypes = result, arguments
     library.sl_options_default.restype = _abi.Options
     return version
@@ -160,8 +161,8 @@ def _check(library: ctypes.CDLL, path: str) -> str:
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """libsluice, loaded once. LibraryError if there is none that fits."""
-    path = _places()[0]
+    """libsluice, loaded once. LibraryError if it is not found or does not fit."""
+    path = _library_paths()[0]
     try:
         loaded = ctypes.CDLL(path)
     except OSError as error:
@@ -187,7 +188,7 @@ def _diagnostic(address: int) -> Diagnostic:
 
 
 class Diagnostics:
-    """The library's list of messages."""
+    """A struct sl_diagnostics: the library's list of messages."""
 
     def __init__(self) -> None:
         self.pointer: int | None = library().sl_diagnostics_new()
@@ -195,7 +196,7 @@ class Diagnostics:
             raise MemoryError("sl_diagnostics_new")
 
     def read(self, first: int = 0) -> list[Diagnostic]:
-        """All messages from number `first` on. Not while a run adds some."""
+        """All messages from number `first` on. Must not be called while a run adds messages."""
         count = library().sl_diagnostics_count(self.pointer)
         return [_diagnostic(library().sl_diagnostics_at(self.pointer, i)) for i in range(first, count)]
 
@@ -211,5 +212,5 @@ def version() -> str:
 
 
 def devices() -> list[str]:
-    """Targets that the library has a backend for: ["cpu", "simt", "cuda"]. A GPU may still be missing."""
+    """Targets with a backend in the library: ["cpu", "simt", "cuda"]. The machine may still have no GPU."""
     return _abi.decode(library().sl_devices()).split()

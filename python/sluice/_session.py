@@ -1,4 +1,4 @@
-"""A session of the library: options in, everything that it can be asked out."""
+"""A session of the library: opens a graph, runs it, and returns its texts and outputs."""
 from __future__ import annotations
 
 import ctypes
@@ -18,7 +18,7 @@ from .parts import Part, ranges_of
 
 @dataclasses.dataclass
 class Settings:
-    """What a session is opened with; struct sl_options in Python's terms. None and 0: the library's default."""
+    """Options of a session, as struct sl_options. None and 0: the library's default."""
 
     graph_path: str | None = None
     graph_text: str | None = None
@@ -34,12 +34,12 @@ class Settings:
     source_threads: int = 0
     output_path: str | None = None
     digest: bool = False
-    look_only: bool = False
+    inspect_only: bool = False
     command_line: Sequence[str] = ()
 
 
 class _Opening:
-    """A session that is being opened: what the library reads and writes meanwhile."""
+    """A session that is being opened, and the memory that the library reads and writes meanwhile."""
 
     def __init__(
         self, options: _abi.Options, diagnostics: Diagnostics, pointer: c_void_p, kept: Sequence[object]
@@ -63,14 +63,17 @@ class _Opening:
         self.ended.set()
 
     def abandon(self) -> bool:
-        """Whether the session is still being opened; the thread that opens it then closes it."""
+        """Gives up the session. True if it is still being opened: the thread that opens it then closes it."""
         with self._lock:
             self._is_abandoned = self.status is None
             return self._is_abandoned
 
 
 class Session:
-    """An open session. It is closed when nothing refers to it, so that no array is of freed memory."""
+    """An open session, closed when nothing refers to it. Arrays refer to it, so that they never view freed memory.
+
+    GraphError if the graph, an option or a file is refused.
+    """
 
     def __init__(
         self,
@@ -81,32 +84,33 @@ class Session:
     ) -> None:
         self._pid = os.getpid()
         self._pointer = c_void_p()
-        self._kept: list[Any] = []  # what C reads until the session is closed
+        self._kept: list[Any] = []  # memory that C reads until the session is closed
         self.diagnostics = Diagnostics()
         options = self._options(settings)
         if on_batch is not None:
             deliver = on_batch
             options.on_batch = _abi.BATCH_CALLBACK(lambda _, batch: deliver(batch))
         if on_progress is not None:
-            tell = on_progress
-            options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: tell(*numbers))
+            report_progress = on_progress
+            options.on_progress = _abi.PROGRESS_CALLBACK(lambda _, *numbers: report_progress(*numbers))
         if feed is not None:
             options.feed = feed.pointer
         self._kept += [options, feed]
         status = self._open(options)
         if status < 0:
-            said = self.diagnostics.read()
-            raise GraphError(failure("the graph could not be opened", said), said, _abi.ERRORS.get(status, str(status)))
+            messages = self.diagnostics.read()
+            name = _abi.ERRORS.get(status, str(status))
+            raise GraphError(failure("the graph could not be opened", messages), messages, name)
 
     def _open(self, options: _abi.Options) -> int:
-        """sl_session_open: 0 or a negative error. In a thread of its own, so that Ctrl-C ends the wait for it: a plan,
-        constants and memory can take seconds.
+        """sl_session_open: 0 or a negative error. It runs in a thread of its own, so that Ctrl-C interrupts the wait:
+        planning, constants and memory can take seconds.
         """
         opening = _Opening(options, self.diagnostics, self._pointer, self._kept)
         thread = threading.Thread(target=opening.open, name="sluice open", daemon=True)
         thread.start()
         try:
-            opening.ended.wait()  # an interrupted join() would take the thread for one that has ended
+            opening.ended.wait()  # not join(): an interrupted join() treats the thread as ended
         except BaseException:
             if opening.abandon():
                 self._pointer = c_void_p()
@@ -149,7 +153,7 @@ class Session:
         if settings.device is not None:
             o.device = self._text(settings.device)
         o.output_path = self._text(settings.output_path)
-        o.digest, o.look_only = int(settings.digest), int(settings.look_only)
+        o.digest, o.inspect_only = int(settings.digest), int(settings.inspect_only)
         if settings.command_line:
             o.command_line = self._texts(settings.command_line)
         return o
@@ -162,7 +166,7 @@ class Session:
         """From any thread."""
         library().sl_session_stop(self._pointer)
 
-    def said(self, first: int = 0) -> list[Diagnostic]:
+    def messages(self, first: int = 0) -> list[Diagnostic]:
         return self.diagnostics.read(first)
 
     def identity(self) -> _abi.Run:
@@ -188,10 +192,10 @@ class Session:
         return text_of(lambda stream: library().sl_session_write_plan(self._pointer, stream))
 
     def dot(self) -> str:
-        return text_of(lambda stream: library().sl_session_write_dot(self._pointer, stream))
+        return text_of(lambda stream: library().sl_session_write_drawing(self._pointer, None, None, stream))
 
     def __del__(self) -> None:
-        # A forked child has no threads of the session, and leaves what it has to the parent.
+        # A forked child has no threads of the session and must not close it.
         if getattr(self, "_pointer", None) and self._pid == os.getpid():
             library().sl_session_close(self._pointer)
             self._pointer = c_void_p()

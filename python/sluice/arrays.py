@@ -1,4 +1,4 @@
-"""A whole run at once: the batches' outputs copied and put one after another."""
+"""All events of a run at once: outputs of the batches, copied and concatenated."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,9 +18,9 @@ _BOUNDARIES = ("boundary", "item boundary")
 class Arrays(OutputsByName):
     """All events of a run, and the graph's outputs for them, in memory of their own.
 
-    As a batch, `arrays.tracks.x`, `arrays["fit.end_states"]`, but nothing expires; offsets have 64 bits. Fields that
-    belong to a slice as a whole have an entry for each event here: what its slice had. events, totals, histograms,
-    summary, diagnostics: as of Run.
+    Outputs are reached as those of a Batch, `arrays.tracks.x`, `arrays["fit.end_states"]`, but never expire. Offsets
+    have 64 bits. A field with one value per slice has that value for each event of the slice. events, totals,
+    histograms, summary, diagnostics: as of Run.
     """
 
     def __init__(self, run: Run) -> None:
@@ -47,7 +47,7 @@ class Arrays(OutputsByName):
         return super()._why_not(name)
 
     def __len__(self) -> int:
-        """Events."""
+        """Number of events."""
         return len(self.events)
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class Arrays(OutputsByName):
 
 
 class _Parts:
-    """Copies of what batches hold, by output and field."""
+    """Copies of the fields of all batches, by output and field."""
 
     def __init__(self, schemas: dict[str, Schema]) -> None:
         self.schemas = {name: schema for name, schema in schemas.items() if not schema.is_totals}
@@ -109,7 +109,7 @@ def _by_event(field: Field) -> Field:
 
 
 def _chain(parts: list[Array]) -> Array:
-    """Offsets of the whole from those of the parts, each of which begins at 0."""
+    """Joins the offsets of consecutive parts, which begin at 0 in each part."""
     counts = [np.diff(part.astype(np.int64)) for part in parts]
     chained: Array = np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]))
     return chained

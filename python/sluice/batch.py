@@ -1,4 +1,4 @@
-"""A finished slice of events, or a part of one, while the run waits."""
+"""A batch: a finished slice of events, or a part of one, as views of the library's memory."""
 from __future__ import annotations
 
 import weakref
@@ -19,10 +19,11 @@ EVENT = np.dtype([(name, kind) for name, kind in (
 
 
 class Events:
-    """The events of a batch or of a run, as arrays with an entry each.
+    """The events of a batch or of a run, as arrays with one entry per event.
 
-    run, number: as LHCb counts them; offset: where the event's record begins in its file, bytes; file: index of the
-    input file; error: 0, or why it has no items (1 corrupt, 2 truncated, 3 too large, 4 overflow, 5 refused).
+    run (u4), number (u8): run and event number; offset (u8): byte of the event's record in its file, or index of its
+    entry in a source; file (u4): index of the input file; error (u4): 0, or why the event has no items (1 corrupt, 2
+    truncated, 3 too large, 4 overflow, 5 refused).
     """
 
     def __init__(self, records: npt.NDArray[Any]) -> None:
@@ -56,7 +57,10 @@ class Events:
 
 
 class OutputsByName:
-    """Outputs by name, `batch["fit.end_states"]`, and as attributes, `batch.tracks`, `batch.fit.end_states`."""
+    """Outputs by name, `batch["fit.end_states"]`, and as attributes, `batch.tracks`, `batch.fit.end_states`.
+
+    KeyError, AttributeError: there is no such output; the message lists the outputs.
+    """
 
     def _find(self, name: str) -> Output:
         raise NotImplementedError
@@ -69,7 +73,7 @@ class OutputsByName:
 
     @property
     def outputs(self) -> list[str]:
-        """Their names, in the order of the graph."""
+        """Names of the outputs, in the order of the graph."""
         return self._names()
 
     def __getitem__(self, name: str) -> Output:
@@ -97,7 +101,7 @@ class OutputsByName:
 
 
 class _Node:
-    """Several outputs of one node."""
+    """The outputs of one node, as attributes."""
 
     def __init__(self, outputs: OutputsByName, node: str) -> None:
         self._outputs, self._node = outputs, node
@@ -118,10 +122,9 @@ class _Node:
 class Batch(OutputsByName):
     """Finished events, in input order, and the graph's outputs for them: `batch.tracks`, `batch["fit.end_states"]`.
 
-    Arrays are read-only views of the library's memory, valid until the loop asks for the next batch: then `batch`
-    raises ExpiredError. An array that is kept longer shows whatever comes into that memory, never freed memory;
-    copy() keeps one. first: place of the batch's first event in the run. Totals are not of batches: the run has them
-    at its end.
+    Arrays are read-only views of the library's memory, valid until the loop asks for the next batch; after that the
+    batch raises ExpiredError. An array that is kept longer shows later events, never freed memory; copy() makes a
+    permanent array. first: index in the run of the batch's first event. Totals belong to the run, not to batches.
     """
 
     def __init__(self, address: int, first: int, schemas: Mapping[str, Schema], owner: object) -> None:
@@ -149,7 +152,7 @@ class Batch(OutputsByName):
         return self._events
 
     def __len__(self) -> int:
-        """Events."""
+        """Number of events."""
         return self.event_count
 
     def __repr__(self) -> str:
@@ -189,16 +192,17 @@ class Batch(OutputsByName):
         return np.asarray(memory)
 
     def _column(self, output: str, field: str, first: int, count: int) -> Array:
-        """`count` entries from number `first` on."""
+        """A view of `count` entries of a field, from entry `first` on; two-dimensional if an entry has several values.
+        """
         described = self._schemas[output].fields[field]
-        place = list(self._schemas[output].fields).index(field)
-        address = self._fields[output][place]
+        index = list(self._schemas[output].fields).index(field)
+        address = self._fields[output][index]
         shape = (count,) if described.width == 1 else (count, described.width)
         begin = address + first * described.width * described.dtype.itemsize if address else 0
         return self._view(f"{output}.{field}", begin, described.dtype, shape)
 
     def _span(self, output: str, offsets: str | None, first: int, count: int) -> tuple[int, int]:
-        """The first entry, and how many there are, between boundaries `first` and `first` + `count`."""
+        """The first entry and the number of entries between boundaries `first` and `first` + `count`."""
         if offsets is None:
             return 0, 0
         boundaries = self._column(output, offsets, first, count + 1)
@@ -230,22 +234,23 @@ class Batch(OutputsByName):
         return self._column(output, "numbers", 0, count)
 
     def _forget(self) -> None:
-        """Arrays that the batch itself has: they are made anew when they are asked for."""
+        """Drops the arrays that the batch has cached; they are made again on demand."""
         for output in self._found.values():
             output.forget()
         self._found.clear()
         self._events = None
 
     def _expire(self, was_closed: bool) -> None:
-        """From here on the memory is the library's. was_closed: the run was closed while the loop had the batch."""
+        """Makes the batch invalid: its memory is reused. was_closed: the run was closed while the loop had the batch.
+        """
         self._owner, self._was_closed = None, was_closed
         self._forget()
 
     def _still_there(self) -> list[str]:
-        """Arrays of this batch that somebody has kept."""
+        """Names of the arrays of this batch that the program still refers to."""
         return [what for what, memory in self._handed_out if memory() is not None]
 
 
 def _from_zero(boundaries: Array) -> Array:
-    """Offsets as they are where they begin at 0, as those of a whole slice do; else a copy that does."""
+    """Offsets that begin at 0: the view itself for a whole slice, otherwise a shifted copy."""
     return boundaries if boundaries[0] == 0 else np.subtract(boundaries, boundaries[0])

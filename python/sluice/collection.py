@@ -1,4 +1,4 @@
-"""Collections as NumPy arrays: the outputs of a graph for the events of a batch, or of a whole run."""
+"""Collections as NumPy arrays: the outputs of a graph for the events of a batch or of a whole run."""
 from __future__ import annotations
 
 import ctypes
@@ -16,11 +16,12 @@ Array = npt.NDArray[Any]
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """A field of a collection, as its declaration says.
+    """A field of a collection, as it is declared.
 
-    per: what has an entry: "slice", "event", "item", "subitem"; "boundary" of events' items and "item boundary" of
-    items' subitems: N + 1 offsets; "entry" of totals. width: values an entry; 1: the array has one dimension, else
-    two. group: of "subitem" and "item boundary" the name of its group, else "".
+    per: the kind of entries: "slice", "event", "item", "subitem", "entry" (totals); "boundary" (offsets of the items
+    of events, events + 1 entries); "item boundary" (offsets of the subitems of items, items + 1 entries). width: values
+    per entry; the array has one dimension if it is 1, otherwise two. group: name of the group of a "subitem" or "item
+    boundary" field, otherwise "".
     """
 
     name: str
@@ -46,13 +47,13 @@ _PER = {
 
 
 def _group_name(offsets: str) -> str:
-    """`hit_offsets` begins the group `hits`."""
+    """The name of the group that an offsets field begins: `hits` for `hit_offsets`."""
     return offsets.removesuffix("_offsets") + "s"
 
 
 @dataclasses.dataclass(frozen=True)
 class Schema:
-    """What is known of an output before anything ran: its collection."""
+    """The collection of an output, known before the graph runs."""
 
     output: str
     collection: str
@@ -68,7 +69,7 @@ class Schema:
         return any(field.per == "entry" for field in self.fields.values())
 
     def only(self, per: str, group: str = "") -> str | None:
-        """The name of the first field of this kind, or None."""
+        """The name of the first field of this kind (Field.per) and group, or None."""
         return next((f.name for f in self.fields.values() if f.per == per and f.group == group), None)
 
     @property
@@ -77,7 +78,7 @@ class Schema:
 
 
 def read_schema(output: str, address: int) -> Schema:
-    """Of a struct sl_collection."""
+    """The schema of an output from the struct sl_collection at `address`."""
     collection = _abi.struct_at(_abi.Collection, address)
     fields: dict[str, Field] = {}
     group = ""
@@ -100,8 +101,9 @@ def read_schema(output: str, address: int) -> Schema:
 class Group:
     """The subitems of a collection's items: the hits of tracks.
 
-    Fields are reached as attributes or by name, with or without the prefix of the group: `tracks.hits.x` is the field
-    `hit_x`. offsets: items + 1 values; the subitems of item i are [offsets[i], offsets[i + 1]).
+    Fields are attributes, or are reached by name, with or without the prefix of the group: `tracks.hits.x` is the field
+    `hit_x`. offsets: items + 1 values; item i has the subitems [offsets[i], offsets[i + 1]). len() is the number of
+    subitems.
     """
 
     def __init__(self, collection: Collection, name: str) -> None:
@@ -140,9 +142,10 @@ class Group:
 class Collection:
     """An output of the graph, for a number of events.
 
-    Fields are attributes, or are reached by name: `tracks.x`, `tracks["x"]`. Arrays hold the valid entries only, and
-    offsets begin at 0, so that the items of event e are [offsets[e], offsets[e + 1]). An event with an error has none.
-    `fields` says of each its unit, its doc and what has an entry. `groups` are those of subitems, `tracks.hits`.
+    Fields are attributes, or are reached by name: `tracks.x`, `tracks["x"]`. Arrays have the valid entries only.
+    Offsets begin at 0: event e has the items [offsets[e], offsets[e + 1]), none if it has an error. `fields` has the
+    unit, doc string and kind of entries of each field; `groups` the groups of subitems, such as `tracks.hits`.
+    KeyError, AttributeError: there is no such field.
     """
 
     def __init__(self, schema: Schema, events: int, load: Callable[[str], Array]) -> None:
@@ -178,7 +181,7 @@ class Collection:
         return [*super().__dir__(), *self.schema.fields, *self.groups]
 
     def __len__(self) -> int:
-        """Items; of a collection without any, events."""
+        """Number of items; of a collection without items, number of events."""
         offsets = self.schema.only("boundary")
         return int(self[offsets][-1]) if offsets else self.event_count
 
@@ -189,23 +192,24 @@ class Collection:
         return f"<{self.schema.output}: {self.schema.collection}, {self.event_count} events, {len(self)} items>"
 
     def forget(self) -> None:
-        """Arrays that it has are loaded anew when they are asked for."""
+        """Drops cached arrays; they are loaded again on demand."""
         self._arrays.clear()
 
     def arrays(self) -> dict[str, Array]:
-        """All fields, as they are."""
+        """All fields by name, without copies."""
         return {name: self[name] for name in self.schema.fields}
 
     def copy(self) -> Collection:
-        """The same in memory of its own, to keep."""
+        """A copy in memory of its own, which does not expire."""
         arrays = {name: np.array(array) for name, array in self.arrays().items()}
         return Collection(self.schema, self.event_count, arrays.__getitem__)
 
     def awkward(self) -> Any:
-        """An Awkward array of records, a copy: events of items, with their subitems as lists of records, group by
-        group.
+        """A copy as an Awkward array: for each event a list of items, which are records; each group of subitems is a
+        list of records in its item.
 
-        Fields by event stand in a record around them, the items then under "items". Needs the package awkward.
+        If the collection has fields per event, each event is a record of these fields and "items". ImportError without
+        the package awkward.
         """
         try:
             import awkward
@@ -244,8 +248,8 @@ class Collection:
 
 
 class EventList:
-    """An output that is a list of events. numbers: places among the events of the batch (of the run, in Arrays),
-    ascending.
+    """An output that is an event list. numbers: indices of the listed events in the batch (in Arrays: in the run),
+    ascending. len() is the number of listed events.
     """
 
     def __init__(self, schema: Schema, events: int, load: Callable[[], Array]) -> None:
@@ -265,7 +269,7 @@ class EventList:
 
     @property
     def mask(self) -> npt.NDArray[np.bool_]:
-        """A bool for each event, made anew: is it on the list?"""
+        """A new array with a bool for each event: True if it is on the list."""
         mask = np.zeros(self.event_count, dtype=np.bool_)
         mask[self.numbers] = True
         return mask
@@ -282,7 +286,7 @@ class EventList:
 
 
 class Memory:
-    """Memory of the library as NumPy reads it. It keeps its owner, so that an array of it is never of freed memory."""
+    """Memory of the library, for NumPy's array interface. It keeps its owner alive, and with it the memory."""
 
     __slots__ = ("__array_interface__", "owner", "__weakref__")
 

@@ -1,4 +1,4 @@
-"""What can go wrong, and what the library says about it."""
+"""Exceptions, warnings, and messages of the library."""
 from __future__ import annotations
 
 import dataclasses
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 class Diagnostic:
     """A message of the library.
 
-    severity: "note", "warning" or "error". line and column count from 1, 0: unknown. file, node and hint are "" where
-    absent. text is what the command would print: place, message, source line, hint.
+    severity: "note", "warning" or "error". line and column count from 1; 0: unknown. file, node and hint are "" if
+    absent. text: the message as the command prints it, with location, source line and hint.
     """
 
     severity: str
@@ -30,10 +30,10 @@ class Diagnostic:
 
 
 class Error(Exception):
-    """What all exceptions of the package are.
+    """Base class of the package's exceptions.
 
-    diagnostics: everything that the library said, notes and warnings too, not only the first error.
-    status: the library's error code by name ("SL_EGRAPH"), "" where there is none.
+    diagnostics: all messages of the library, including notes and warnings. status: name of the library's error code
+    ("SL_EGRAPH"), "" if there is none.
     """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = (), status: str = "") -> None:
@@ -43,7 +43,7 @@ class Error(Exception):
 
 
 class LibraryError(Error):
-    """libsluice was not found, or is one that does not fit the package."""
+    """libsluice was not found or does not fit the package."""
 
 
 class GraphError(Error):
@@ -51,8 +51,8 @@ class GraphError(Error):
 
 
 class StateError(Error, RuntimeError):
-    """A call that cannot be made where or when it was made: from a function that the run itself calls, in a forked
-    child, or after the run's end.
+    """A call that is not possible at this point: from a function that the run calls, in a forked child, or after the
+    end of the run.
     """
 
 
@@ -62,10 +62,10 @@ class RunError(Error):
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What a function of on_batch found in an event.
+    """A finding that a function of on_batch returned for an event.
 
     check: the function's name. run, number: run and event number; place: index of the event in the run, from 0, as in
-    arrays().
+    arrays(). message: the text that the function gave.
     """
 
     check: str
@@ -82,7 +82,7 @@ _SHOWN = 20
 
 
 class CheckError(RunError):
-    """The run went to its end, and functions of on_batch found something in its events: findings."""
+    """The run completed, and functions of on_batch returned findings."""
 
     def __init__(self, findings: Sequence[Finding], diagnostics: Sequence[Diagnostic] = ()) -> None:
         self.findings = list(findings)
@@ -93,22 +93,22 @@ class CheckError(RunError):
 
 
 class ExpiredError(Error):
-    """A batch was used after the loop had gone on to the next one, or after the run."""
+    """A batch was used after the loop asked for the next one, or after the run."""
 
 
 class SluiceWarning(UserWarning):
-    """A warning of the library, or an error that ended nothing, such as a bad event."""
+    """A warning of the library, or an error that did not end the run, such as a bad event."""
 
 
 class StaleViewWarning(SluiceWarning):
-    """An array of an earlier batch is still there: its memory is in use for other events."""
+    """The program still has an array of an earlier batch; its memory has other events by now."""
 
 
 _HERE = os.path.dirname(__file__)
 
 
 def warn(text: str, category: type[SluiceWarning]) -> None:
-    """A warning at the line of the program that called the package."""
+    """Issues a warning at the line of the program that called the package."""
     level, frame = 1, sys._getframe()
     while frame.f_back and os.path.dirname(frame.f_code.co_filename) == _HERE:
         level, frame = level + 1, frame.f_back
@@ -116,5 +116,5 @@ def warn(text: str, category: type[SluiceWarning]) -> None:
 
 
 def failure(what: str, diagnostics: Sequence[Diagnostic]) -> str:
-    """The text of an exception: all errors as the command prints them, or `what` where nothing was said."""
+    """The text of an exception: all errors as the command prints them, or `what` if there are none."""
     return "\n".join(d.text for d in diagnostics if d.severity == "error") or what

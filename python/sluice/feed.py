@@ -1,4 +1,4 @@
-"""A run for programs that hand over events as they get them."""
+"""Feed: a run of a graph over events that the program puts into it."""
 from __future__ import annotations
 
 import threading
@@ -12,8 +12,8 @@ from .source import Entry
 class Feed:
     """A run of a graph over the events that are put into it: `with graph.feed(on_batch=f) as feed: feed.put(event)`.
 
-    The run goes on in threads of its own; results go to the functions of on_batch, to sinks, and to what `run` has at
-    its end. The block waits for the end of all that was put; an exception in it stops the run.
+    The run has threads of its own. Results go to the functions of on_batch and to sinks; `run` has totals and summary
+    at the end. The end of the block waits until all entries have gone through; an exception in the block stops the run.
     """
 
     def __init__(self, run: Run) -> None:
@@ -25,11 +25,11 @@ class Feed:
         run._begin_alone()
 
     def put(self, entry: Entry, timeout: float | None = None) -> int:
-        """Hands over an Event or a Packet: its number, counted from 0. Waits where the run is behind by many, and at
-        most `timeout` seconds: then TimeoutError. From functions of on_batch it does not wait. Several threads may put.
+        """Hands an Event or a Packet to the run and returns its number, from 0. Several threads may put.
 
-        What it refers to is kept, and must not change, until it is in a slice: after wait(), on_release, or end().
-        Raises what ended the run, if it is over.
+        Waits for room, at most `timeout` seconds (None: no limit), then TimeoutError; in functions of on_batch it does
+        not wait. If the run is over, raises its error, or StateError. The entry's memory is kept alive and must not
+        change until it is in a slice: after wait(), on_release, or end().
         """
         self.run._must_be_of_this_process()
         patience = _abi.seconds("timeout", timeout)
@@ -52,15 +52,15 @@ class Feed:
             self.run._raise_end(f"entry {last} did not go through it")
 
     def end(self) -> Run:
-        """That was all: waits until everything has gone through, and raises what went wrong. A second call does
-        nothing.
+        """Ends the feed, waits until all entries have gone through, and returns the run. Raises the run's error. A
+        second call does nothing.
         """
         self.run._must_not_wait("wait for the run's end")
         self._queue.end()
         return self.run.finish()
 
     def close(self) -> None:
-        """Stops the run where it is."""
+        """Stops the run; see Run.close()."""
         self.run.close()
 
     def __enter__(self) -> Feed:
@@ -71,5 +71,5 @@ class Feed:
     ) -> None:
         if error is not None:
             self.close()
-        elif not self.run._exchange.left:  # a run that was closed in the block has ended
+        elif not self.run._exchange.is_closed:  # a run that was closed in the block has ended
             self.end()

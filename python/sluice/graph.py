@@ -1,4 +1,4 @@
-"""Graphs: read from files or text, or written in Python; looked at, and run."""
+"""Graphs: read from files or text, or written in Python; inspected, and run."""
 from __future__ import annotations
 
 import dataclasses
@@ -45,7 +45,7 @@ class Port:
         return Port(f"{self.name}.{name}")
 
     def __getitem__(self, name: str) -> Port:
-        """For names that Python or this class has itself: `pv["name"]`."""
+        """A port with a name that is an attribute of this class: `pv["name"]`."""
         return Port(f"{self.name}.{name}")
 
 
@@ -54,14 +54,14 @@ class Node(Port):
 
 
 class _Keep(enum.Enum):
-    """Default of arguments of Graph.node() for which None has a meaning: the node keeps what it has."""
+    """Default of arguments of Graph.node(): the node keeps its value. None would reset it."""
 
     KEEP = "keep"
 
 
 def _plain(value: Any) -> Any:
-    """As JSON, which is YAML too: a port as its name, a number of NumPy as Python's, a pathlib.Path as an absolute
-    path.
+    """The value as JSON can hold it, which is YAML too: a port as its name, NumPy values as Python's, a pathlib.Path
+    as an absolute path. ValueError for infinity and NaN, TypeError for values that a graph cannot have.
     """
     if isinstance(value, Port):
         return value.name
@@ -86,14 +86,14 @@ def _yaml(value: Any) -> str:
 
 
 def _merged(before: Any, given: Any) -> Any:
-    """Maps merged key by key, as graph files are; any other value replaces the one before."""
+    """Maps merged key by key, as in graph files; any other value replaces the one before."""
     if not isinstance(before, dict) or not isinstance(given, dict):
         return given
     return before | {key: _merged(before.get(key), value) for key, value in given.items()}
 
 
 def _option(value: Any) -> str:
-    """A value as --set takes it: a text as it is, anything else as YAML."""
+    """A value as --set takes it: a string unchanged, anything else as YAML."""
     plain = _plain(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
@@ -118,16 +118,16 @@ class _GraphFile:
         return cls(os.fspath(path), os.getcwd())
 
     def path(self, must_exist: bool = True) -> str:
-        """The name as the library takes it. A name that is no file in its directory is found by name, as the command
-        does. The name stays relative in messages as long as the working directory is the same.
+        """The path for the library. A name that is not a file in its directory stays, and is found by name as by the
+        command. The path stays relative, as in messages, while the working directory is the same.
         """
         there = os.path.join(self.directory, self.name)
         return self.name if self.directory == os.getcwd() or (must_exist and not os.path.exists(there)) else there
 
 
 def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
-    """An algorithm ("pv.beamline"), a plugin ("pv") or a collection ("pv_vertices"), as `sluice describe --json` has
-    it. GraphError if there is none.
+    """The description of an algorithm ("pv.beamline"), a plugin ("pv") or a collection ("pv_vertices"), as of
+    `sluice describe --json`. GraphError if it does not exist.
     """
     diagnostics = Diagnostics()
     folders = _abi.strings([os.fsencode(path) for path in _paths(plugin_paths)])
@@ -139,20 +139,19 @@ def describe(name: str, plugin_paths: Paths | None = None) -> dict[str, Any]:
 
     text = text_of(write)
     if status < 0:
-        said = diagnostics.read()
-        raise GraphError(failure(f"there is no {name}", said), said, _abi.ERRORS.get(status, str(status)))
+        messages = diagnostics.read()
+        raise GraphError(failure(f"there is no {name}", messages), messages, _abi.ERRORS.get(status, str(status)))
     described: dict[str, Any] = json.loads(text)
     return described
 
 
 class Graph:
-    """A graph from a file, which is found by name as the command does, with what the command's options change.
+    """A graph from a file, found by name as by the command, with the command's options.
 
     with_: files merged after it; use: {node: "plugin.algorithm"}; set: {"node.property" or parameter: value}, where a
-    text stands for the YAML that it is, as on the command line; plugin_paths: folders that are searched first. All
-    can be given later, and nodes be added. Nothing is read before check(), run() and the like. A relative path of a
-    graph file, in plugin_paths, or as a pathlib.Path in `set`, is relative to the working directory in which it was
-    given.
+    string is YAML, as on the command line; plugin_paths: folders that are searched first. All can be changed later, and
+    nodes added. The graph is read only by check(), run() and the like. Relative paths of graph files, in plugin_paths,
+    and of a pathlib.Path in `set` are relative to the working directory in which they were given.
     """
 
     def __init__(
@@ -182,12 +181,12 @@ class Graph:
 
     @classmethod
     def from_text(cls, text: str, **options: Any) -> Graph:
-        """From YAML. Files that it includes are looked for in the current folder, or found by name."""
+        """A graph from YAML. Included files are searched for in the current folder, or found by name."""
         return cls(text=text, **options)
 
     @classmethod
     def new(cls, *, include: Paths | None = None, description: str | None = None, **options: Any) -> Graph:
-        """An empty one, to be written in Python; `include`: graphs that it goes on from, "common/raw.yaml"."""
+        """An empty graph, to be written in Python. include: graphs that it extends, such as "common/raw.yaml"."""
         head: dict[str, Any] = {"sluice": 1}
         if description is not None:
             head["description"] = description
@@ -208,13 +207,13 @@ class Graph:
         set: Mapping[str, Any] | None = None,
         **ports_and_properties: Any,
     ) -> Node:
-        """Adds a node, or changes one that the graph has: without `algorithm` the node keeps its own, and what earlier
-        calls gave stays where this call gives nothing else. `algorithm=None` removes the node.
+        """Adds a node, or changes an existing one, and returns it. Without `algorithm` the node keeps its algorithm;
+        arguments of earlier calls stay unless this call replaces them. `algorithm=None` removes the node.
 
-        A keyword that is the name of an input of the algorithm connects it, any other sets a property; `in_` and
-        `set` say which. Inputs take a port ("tracks.tracks", tracks.tracks, or a Node), list ports a list or map of
-        them, or "all". events: an event list, a list of them, or {"any": [...]}. block: threads of a block. None for a
-        property, for `events` or `block` resets it to its default; None for an input connects nothing to it.
+        A keyword with the name of an input connects that input, any other sets a property; `in_` and `set` state it
+        explicitly. Inputs take a port ("tracks.tracks", tracks.tracks, or a Node), list ports a list or map of ports,
+        or "all". events: an event list, a list of them, or {"any": [...]}. block: threads per block. None resets a
+        property, `events` or `block` to its default, and leaves an input unconnected.
         """
         nodes = self._parts.setdefault("nodes", {})
         inputs = {} if in_ is None else dict(in_)
@@ -253,7 +252,7 @@ class Graph:
         }
 
     def _drop_foreign(self, name: str, node: dict[str, Any], before: str) -> None:
-        """Drops what earlier calls gave to the node for the algorithm `before` and the new one lacks, with a warning."""
+        """Drops inputs and properties given for the algorithm `before` that the new one lacks, with a warning."""
         members = self._members_of(node["use"])
         for section in ("in", "set"):
             given = node.get(section, {})
@@ -263,31 +262,31 @@ class Graph:
                 warn(f"node {name}: {node['use']} lacks {', '.join(foreign)}, given for {before}: dropped", SluiceWarning)
 
     def parameter(self, name: str, value: Any) -> None:
-        """A value that others use as "${name}"."""
+        """Sets a parameter, which other values use as "${name}"."""
         self._parts.setdefault("parameters", {})[name] = _plain(value)
 
     def output(self, *ports: str | Port) -> None:
-        """More outputs; the first call replaces those of the graph's file."""
+        """Adds outputs; the first call replaces the outputs of the graph's file."""
         self._parts.setdefault("outputs", []).extend(_plain(port) for port in ports)
 
     def include(self, *paths: str | os.PathLike[str]) -> None:
-        """Graph files merged after this one, as with_."""
+        """Merges graph files after this one, as with_."""
         self._with += [_GraphFile.of(path) for path in paths]
 
     def use(self, node: str | Port, algorithm: str) -> None:
-        """Another algorithm for a node."""
+        """Replaces the algorithm of a node, as --use."""
         self._uses.append(f"{node}={algorithm}")
 
     def set(self, name: str | Port, value: Any) -> None:
-        """A property, "node.property", or a parameter. A text is YAML, as with --set: "5" is a number, "" the empty
-        text.
+        """Sets a property, "node.property", or a parameter. A string is YAML, as with --set: "5" is a number, "" the
+        empty string.
         """
         self._sets.append(f"{name}={_option(value)}")
 
-    # ------------------------------------------------------------------------------------------------- looked at
+    # ------------------------------------------------------------------------------------------------- inspected
 
     def _written(self) -> str:
-        """What Python added, as a graph file."""
+        """Nodes, parameters and outputs added in Python, as the text of a graph file."""
         lines = ["sluice: 1"]
         for key, value in self._parts.items():
             if key == "outputs":
@@ -298,8 +297,8 @@ class Graph:
         return "\n".join(lines) + "\n"
 
     def _open(self, settings: Settings, make: Any) -> Any:
-        """make(settings) with the graph in them. What Python added is a file while it is read."""
-        # The name of a graph that is a text stands for the directory of its includes.
+        """make(settings) with the graph in them. What Python added is a temporary file during the call."""
+        # For a graph given as text, the path only determines the directory of its includes.
         settings.graph_path, settings.graph_text = self._file.path(must_exist=self._text is None), self._text
         settings.uses, settings.sets, settings.plugin_paths = self._uses, self._sets, self._plugin_paths
         settings.with_paths = with_paths = [file.path() for file in self._with]
@@ -313,16 +312,16 @@ class Graph:
             return make(settings)
 
     def _look(self, device: str | None = None) -> Session:
-        session: Session = self._open(Settings(look_only=True, device=device), Session)
+        session: Session = self._open(Settings(inspect_only=True, device=device), Session)
         return session
 
     def check(self) -> str:
-        """The wiring, as `sluice check` prints it. GraphError with all that is wrong."""
+        """The wiring, as `sluice check` prints it. GraphError with all errors of the graph."""
         return self._look().wiring()
 
     def yaml(self, origins: bool = False) -> str:
-        """The whole graph: all files merged, all defaults and connections written out. Read as a graph it is the same
-        one. origins: with a comment at each value, where it came from.
+        """The whole graph as YAML: all files merged, all defaults and connections written out. The text is a graph with
+        the same digest. origins: add a comment to each value that states where it came from.
         """
         return self._look().graph(origins)
 
@@ -331,11 +330,11 @@ class Graph:
         return self._look(device).plan()
 
     def dot(self) -> str:
-        """The graph for Graphviz."""
+        """The graph in the language of Graphviz."""
         return self._look().dot()
 
     def svg(self) -> str:
-        """The graph as a picture, by Graphviz' command dot."""
+        """The graph as an SVG picture, by Graphviz' command dot. Error if that is missing or fails."""
         if not shutil.which("dot"):
             raise Error("there is no command dot to draw the graph with: install Graphviz")
         drawn = subprocess.run(["dot", "-Tsvg"], input=self.dot().encode(), capture_output=True)
@@ -350,7 +349,7 @@ class Graph:
             return None
 
     def _repr_html_(self) -> str:
-        """For notebooks: the picture; without Graphviz the wiring; of a wrong graph, what is wrong."""
+        """For notebooks: the picture; without Graphviz the wiring; for a wrong graph its errors."""
         picture = self._repr_svg_()
         if picture is not None:
             return f"<div>{picture[picture.index('<svg') :]}</div>"
@@ -382,20 +381,19 @@ class Graph:
         warn: bool = True,
         entries_max: int | None = None,
     ) -> Run:
-        """An iterator over batches of finished events, in input order; see Run.
+        """An iterator over batches of finished events, in input order; see Run. No option changes a result.
 
-        files: a file or several, patterns, or Parts of files (index()); None: the events of the graph's own source. An
-        empty list is a ValueError: it never stands for other events. source: in place of files, Events and Packets from
-        memory: anything that can be iterated over, in a thread of its own; it waits where it is ahead of the run by
-        `entries_max` (512). on_batch: a function, or several, that get each batch before the loop does, in a thread of
-        the run; each pair (index of an event in the batch, message) that they return or yield is a finding, for which
-        the run raises CheckError at its end. n: the first so many events, at least 1 (None: all of a file or source,
-        1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight.
-        slice_events: the most events in a slice. source_threads: threads that read and simulate. output: the file of a
-        sink that writes one. digest: digests in the summary. progress: True for a bar of tqdm, or a function that gets
-        events, done, total (0: unknown) and seconds a few times a second, from a thread of the run. warn: messages as
-        Python warnings; False: only in diagnostics. None of these changes a result. Paths are relative to the working
-        directory of this call.
+        files: one or several files, patterns, or Parts of files (index()); None: the graph's own source. An empty list
+        is a ValueError. source: instead of files, an iterable of Events and Packets in memory. It runs in a thread of
+        its own, at most `entries_max` (512) entries ahead of the run. on_batch: one or several functions that get each
+        batch before the loop does, in a thread of the run; pairs (index of an event in the batch, message) that they
+        return or yield are findings, for which the run raises CheckError at its end. n: the number of events, at least
+        1 (None: all of a file or source, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all".
+        slots: slices in flight. slice_events: the most events in a slice. source_threads: threads that read and
+        simulate. output: the file of a sink that writes one. digest: compute digests for the summary. progress: True
+        for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times per second, in
+        a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths are relative to
+        the working directory of this call. GraphError if the graph, an option or a file is refused.
         """
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
@@ -418,11 +416,11 @@ class Graph:
     ) -> Feed:
         """A run that begins at once, over the events that are put into it; see Feed.
 
-        on_release: gets each entry, in order, as soon as its memory is the program's again, in a thread of the run.
-        options: what run() takes, but for files and source.
+        on_release: a function that gets each entry, in order, as soon as its memory may be reused, in a thread of the
+        run. options: those of run(), except files and source.
         """
         return Feed(self.run(source=Pushed(on_release), **options))
 
     def arrays(self, files: Paths | None = None, **options: Any) -> Arrays:
-        """All events at once, copied: what run() takes. For as many as fit into memory."""
+        """All events of a run at once, copied; takes the arguments of run(). The results must fit into memory."""
         return Arrays(self.run(files, **options))

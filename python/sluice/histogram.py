@@ -1,4 +1,4 @@
-"""Histograms that generic.histogram and generic.histogram_2d counted over a run."""
+"""Histograms of generic.histogram and generic.histogram_2d, counted over a run."""
 from __future__ import annotations
 
 import dataclasses
@@ -10,13 +10,14 @@ import numpy.typing as npt
 from . import _abi
 from .collection import Array, copy_of_memory, read_schema
 
-_BESIDE = 3  # values below, above, and not finite, beside the bins
+_BESIDE = 3  # entries besides the bins: values below, above, and not finite
 _DIMENSIONS = {"generic.histogram": [""], "generic.histogram_2d": ["x", "y"]}
 
 
 @dataclasses.dataclass(frozen=True)
 class Axis:
-    """bins of one width from lower to upper, in `unit`. label: the field that was counted, "pv.z"; doc: what it is."""
+    """`bins` bins of equal width from lower to upper, in `unit`. label: the counted field, "pv.z"; doc: its doc string.
+    """
 
     bins: int
     lower: float
@@ -27,7 +28,7 @@ class Axis:
 
     @property
     def edges(self) -> npt.NDArray[np.float64]:
-        """bins + 1 edges, with the very bits that values were compared with."""
+        """bins + 1 edges (float64), the same bits that values were compared with."""
         edges: npt.NDArray[np.float64] = self.lower + np.arange(self.bins + 1) * ((self.upper - self.lower) / self.bins)
         edges[-1] = self.upper
         return edges
@@ -37,8 +38,9 @@ class Axis:
 class Histogram:
     """Counts over the run.
 
-    counts: int64, (bins,) or (x bins, y bins). all_counts: the same with what is beside the bins of each axis: entry
-    0 is below, then the bins, above, and infinite or no number.
+    counts: int64, shape (bins,) or (x bins, y bins). all_counts: int64, with three more entries per axis: entry 0
+    counts values below, then come the bins, values above, and values that are not finite. below, above, not_finite
+    are those of the first axis.
     """
 
     name: str
@@ -52,7 +54,7 @@ class Histogram:
 
     @property
     def edges(self) -> npt.NDArray[np.float64]:
-        """Of the first axis."""
+        """Edges of the first axis."""
         return self.axes[0].edges
 
     @property
@@ -68,7 +70,9 @@ class Histogram:
         return int(self.all_counts[-1].sum())
 
     def to_boost(self) -> Any:
-        """As a boost_histogram.Histogram; above its upper limit are also the values that are no finite numbers."""
+        """A boost_histogram.Histogram; its overflow bins also have the values that are not finite. ImportError without
+        the package boost-histogram.
+        """
         try:
             import boost_histogram
         except ImportError:
@@ -84,7 +88,9 @@ class Histogram:
         return histogram
 
     def to_hist(self) -> Any:
-        """As a hist.Hist, which draws itself: to_boost() with the title, and axes labelled with field and unit."""
+        """A hist.Hist: to_boost() with the title, and axes labelled with field and unit. ImportError without the
+        package hist.
+        """
         try:
             import hist
         except ImportError:
@@ -111,7 +117,7 @@ def _axis(settings: dict[str, _abi.RunSetting], prefix: str) -> Axis:
 
 
 def read_totals(output: _abi.RunOutput) -> dict[str, Array]:
-    """Copies of an output's sums over the run, field by field: an entry each, or rows of `width`."""
+    """Copies of an output's totals by field: shape (items,), or (items, width); 64-bit integers."""
     schema = read_schema(_abi.decode(output.name), output.collection)
     totals: dict[str, Array] = {}
     address = output.totals or 0
@@ -124,13 +130,13 @@ def read_totals(output: _abi.RunOutput) -> dict[str, Array]:
 
 
 def read_histogram(output: _abi.RunOutput) -> Histogram | None:
-    """The output as a histogram, or None where it is something else."""
+    """The output as a histogram, or None if it is not one."""
     prefixes = _DIMENSIONS.get(_abi.decode(output.algorithm))
     if not prefixes:
         return None
     entries = _abi.array_at(_abi.RunSetting, output.settings, output.setting_count)
     settings = {_abi.decode(entry.name): entry for entry in entries}
     axes = [_axis(settings, prefix) for prefix in prefixes]
-    # A row of x for each count of y.
+    # The memory has one row of x bins per y bin.
     counts = read_totals(output)["counts"].astype(np.int64).reshape([axis.bins + _BESIDE for axis in reversed(axes)]).T
     return Histogram(_abi.decode(output.name), _abi.decode(settings["title"].text), axes, counts)

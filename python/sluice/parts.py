@@ -1,4 +1,4 @@
-"""Parts of files: what several runs read, one each, and what makes their results one."""
+"""Parts of files for several runs, and functions that combine the results of these runs."""
 from __future__ import annotations
 
 import ctypes
@@ -21,22 +21,22 @@ NO_EVENTS = f"{1:016x}"  # the digest of no events
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Bytes of a file that begin and end with a record, which graph.run() takes in the place of a file."""
+    """Bytes of a file that begin and end at a record; graph.run() takes a part like a file."""
 
     path: str
     first_byte: int = 0
     bytes: int = 0  # 0: to the end
-    first_record: int | None = None  # records of the file before it; None: the run counts them
-    events: int | None = None  # that a run makes of it, as far as headers tell; None: not known
-    bad_records: int = 0  # of which a header is wrong
+    first_record: int | None = None  # number of records before it in the file; None: the run counts them
+    events: int | None = None  # number of events according to the headers; None: not known
+    bad_records: int = 0  # records with a wrong header
 
     def __fspath__(self) -> str:
         return self.path
 
 
 def from_here(path: str | os.PathLike[str]) -> str:
-    """The path as an absolute one, which means the same file when the working directory changes; "-" and "" as they are.
-    Unlike os.path.abspath it leaves "..", which may follow a symbolic link.
+    """The absolute path, which stays valid when the working directory changes; "-" and "" are unchanged. Unlike
+    os.path.abspath it keeps "..", which may follow a symbolic link.
     """
     name = os.fspath(path)
     return name if name in ("", "-") else os.path.join(os.getcwd(), name)
@@ -48,8 +48,8 @@ def input_from_here(item: str | Part) -> str | Part:
 
 
 def files_of(files: Files) -> list[str | Part]:
-    """Input files: parts stay; a pattern becomes the files that it matches, in order; a pattern that matches nothing
-    stays, and is a file that does not exist. ValueError for an empty list.
+    """The list of input files. Parts stay; a pattern becomes the files that it matches, sorted; a pattern without
+    matches stays, as a file that does not exist. ValueError for an empty list.
     """
     found: list[str | Part] = []
     for item in [files] if isinstance(files, (str, os.PathLike)) else files:
@@ -74,17 +74,17 @@ def _range(item: str | Part) -> _abi.InputRange:
 
 
 def ranges_of(items: Sequence[str | Part]) -> ctypes.Array[_abi.InputRange] | None:
-    """An array for struct sl_options; None where all are whole files."""
+    """The ranges for struct sl_options; None if all items are whole files."""
     if not any(isinstance(item, Part) for item in items):
         return None
     return (_abi.InputRange * len(items))(*map(_range, items))
 
 
 def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os.PathLike[str]] = ()) -> list[Part]:
-    """Files, those that patterns match, or parts of files, cut into parts of at least so many events each, but for the
-    last of a file or part. Headers of records and of their banks are followed, and no payload is decoded. Bad headers
-    are warnings; a run makes events with errors of them. RunError of a file that cannot be read in parts, and of a part
-    that does not begin and end with a record. Parts have absolute paths.
+    """Cuts files, patterns or parts of files into parts of at least `events` events each; the last part of a file may
+    have fewer. Reads headers of records and banks, no payloads. Bad headers are warnings; a run makes error events of
+    them. RunError for a file that has no parts, or a part that does not begin and end at a record. The returned parts
+    have absolute paths.
     """
     events = _abi.count("events", events, 64, 1)
     diagnostics, found, count = Diagnostics(), c_void_p(), c_uint64()
@@ -97,9 +97,9 @@ def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os
         diagnostics.pointer,
         ctypes.byref(found),
     )
-    said = diagnostics.read()
+    messages = diagnostics.read()
     if status < 0:
-        raise RunError(failure("the files have no index", said), said, _abi.ERRORS.get(status, str(status)))
+        raise RunError(failure("the files have no index", messages), messages, _abi.ERRORS.get(status, str(status)))
     try:
         first = library().sl_index_parts(found, ctypes.byref(count))
         parts = [
@@ -115,14 +115,14 @@ def index(files: Files, events: int = 10_000, *, plugin_paths: Sequence[str | os
         ]
     finally:
         library().sl_index_close(found)
-    for diagnostic in said:
+    for diagnostic in messages:
         warn(diagnostic.text, SluiceWarning)
     return parts
 
 
 def join_digests(first: str, second: str, events_of_second: int) -> str:
-    """The digest of an output over the events of two runs, one after the other, from theirs in the summaries
-    ("outputs", "digest"). NO_EVENTS is that of none. Those of outputs of totals do not join: they are of the sums.
+    """The digest of an output over the events of two consecutive runs, from the digests in their summaries ("outputs",
+    "digest"). NO_EVENTS is the digest of no events. Digests of totals cannot be joined: see digest_of_totals().
     """
     events = _abi.count("events_of_second", events_of_second, 64)
     digests = (_abi.count("a digest", int(digest, 16), 64) for digest in (first, second))
@@ -130,7 +130,7 @@ def join_digests(first: str, second: str, events_of_second: int) -> str:
 
 
 def _words_of_sums(name: str, values: Array) -> Array:
-    """The bits of 64-bit sums, in this machine's byte order, whatever the order of the array."""
+    """The bits of 64-bit sums as uint64 in this machine's byte order. TypeError for other types."""
     sums = np.asarray(values)
     if sums.dtype.kind not in "iuf" or sums.dtype.itemsize != 8:
         raise TypeError(f"the totals {name} are an array of {sums.dtype}; totals have 64 bits each")
@@ -138,7 +138,7 @@ def _words_of_sums(name: str, values: Array) -> Array:
 
 
 def digest_of_totals(fields: Mapping[str, Array]) -> str:
-    """The digest of an output of totals, from `totals[OUTPUT]` of a run, or the sums of several."""
+    """The digest of an output of totals, from `totals[OUTPUT]` of a run, or from the sums over several runs."""
     values = [_words_of_sums(name, column) for name, column in fields.items()]
     sums = np.concatenate(values) if values else np.empty(0, np.uint64)
     return f"{library().sl_digest_totals(sums.ctypes.data, sums.size):016x}"

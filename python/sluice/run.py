@@ -1,9 +1,9 @@
-"""A run: the library in a thread of its own, and a loop over its batches in the caller's.
+"""A run: the library in threads of its own, and a loop over its batches in the caller's thread.
 
-A thread of the run hands a batch to the functions of on_batch, then to the loop, and waits until the loop asks for the
-next one; so there is one batch at a time, and its memory stays. Where events come from Python, another thread goes
-through them. These threads and the loop share an _Exchange and nothing else: they never keep the Run alive, so that a
-loop that is left early drops it, which stops the run.
+A thread of the run passes each batch to the functions of on_batch, then to the loop, and waits until the loop asks for
+the next one. There is one batch at a time, and its memory stays valid meanwhile. A source in Python is iterated over in
+another thread. The threads and the loop share an _Exchange only and do not keep the Run alive: a loop that is left
+early drops the Run, which stops the run.
 """
 from __future__ import annotations
 
@@ -42,37 +42,37 @@ from .source import Entry, Event
 Progress = Callable[[int, int, int, float], None]
 Check = Callable[[Batch], Union[Iterable[tuple[int, str]], None]]
 
-ENTRIES_MAX = 512  # that a source is ahead of the run: what the library looks at in one go
-_PATIENCE_S = 1.0  # with a source that waits for something when the run is over
-_PATIENCE_AFTER_INTERRUPT_S = 0.5  # with slices in flight; the run ends in its threads
+ENTRIES_MAX = 512  # entries that a source may be ahead of the run
+_PATIENCE_S = 1.0  # wait for a blocked source after the end of the run
+_PATIENCE_AFTER_INTERRUPT_S = 0.5  # wait for slices in flight after Ctrl-C; the run ends in its threads
 
 
 class Pushed:
-    """In place of a source: a Feed hands events over."""
+    """Stands for a source in the arguments of a run that gets its events from a Feed."""
 
     def __init__(self, on_release: Callable[[Entry], None] | None) -> None:
         self.on_release = on_release
 
 
 class _Exchange:
-    """Between the loop and the threads of the run."""
+    """State shared by the loop and the threads of the run."""
 
     def __init__(self, progress: Progress | None, checks: list[Check]) -> None:
         self.changed = threading.Condition()
         self.progress = progress
         self.checks = checks
         self.findings: list[Finding] = []
-        self.kept_by_checks = ""  # an array
-        self.has_loop = True  # that wants batches
+        self.kept_by_checks = ""  # name of an array that a function of on_batch kept
+        self.has_loop = True  # a loop takes the batches
         self.session: weakref.ref[Session] | None = None
         self.schemas: dict[str, Schema] = {}
         self.batch: Batch | None = None
-        self.events = 0  # of batches so far
-        self.left = False  # the run was closed: no more batches are asked for
+        self.events = 0  # in the batches so far
+        self.is_closed = False  # the run was closed: no more batches are requested
         self.callbacks: set[int] = set()  # threads of the run that are in a callback
-        self.failed: BaseException | None = None  # in a callback
-        self.status: int | None = None  # of the run, once it is over
-        self.said: list[Diagnostic] = []
+        self.failed: BaseException | None = None  # first exception in a callback or source
+        self.status: int | None = None  # status of the run; None until it is over
+        self.messages: list[Diagnostic] = []
         self.summary: dict[str, Any] = {}
         self.table = ""
         self.totals: dict[str, dict[str, Array]] = {}
@@ -80,8 +80,8 @@ class _Exchange:
         self.pid = os.getpid()
 
     def _end_child(self) -> None:
-        """Ends the process if it is a child that a function of the run has forked and returned in: the run cannot go on
-        there, since its threads are those of the parent.
+        """Ends the process if it is a forked child in which a function of the run has returned: the run cannot continue
+        there without the parent's threads.
         """
         if self.pid != os.getpid():
             sys.stderr.write("sluice: a function that a run called has forked, and returned in the child, which ends\n")
@@ -93,15 +93,15 @@ class _Exchange:
         self.callbacks.discard(thread)
 
     def offer(self, address: int) -> int:
-        """on_batch, in some thread of the run. An exception would only be printed: it goes to the loop, and ends the
-        run.
+        """The library's on_batch, in a thread of the run: 0, or an error after an exception, which ends the run and is
+        raised by the loop.
         """
         thread = threading.get_ident()
         batch: Batch | None = None
         try:
             self.callbacks.add(thread)
             session = self.session() if self.session else None
-            if self.left or session is None:
+            if self.is_closed or session is None:
                 return 0
             batch = Batch(address, self.events, self.schemas, session)
             self.events += batch.event_count
@@ -113,16 +113,16 @@ class _Exchange:
             return _abi.INTERRUPTED
         finally:
             if batch is not None:
-                batch._expire(self.left)
+                batch._expire(self.is_closed)
             self._leave_callback(thread)
 
     def _hand_over(self, batch: Batch) -> None:
-        """To the loop, if there is one, and back."""
+        """Gives the batch to the loop, if there is one, and waits until the loop is done with it."""
         with self.changed:
-            if self.has_loop and not self.left:
+            if self.has_loop and not self.is_closed:
                 self.batch = batch
                 self.changed.notify_all()
-            while self.batch is batch and self.has_loop and not self.left:
+            while self.batch is batch and self.has_loop and not self.is_closed:
                 self.changed.wait()
             self.batch = None
 
@@ -154,17 +154,17 @@ class _Exchange:
             self._leave_callback(thread)
 
     def fail(self, error: BaseException) -> None:
-        """In a thread of the run or of the source: the loop raises it."""
+        """Stops the run because of an exception in a thread of the run or of the source; the loop raises it."""
         self.failed = self.failed or error
         session = self.session() if self.session else None
         if session is not None:
             session.stop()
 
-    def tell(self, events: int, done: int, total: int, seconds: float) -> None:
+    def report_progress(self, events: int, done: int, total: int, seconds: float) -> None:
         thread = threading.get_ident()
         try:
             self.callbacks.add(thread)
-            if self.progress is not None and not self.left and not self.failed:
+            if self.progress is not None and not self.is_closed and not self.failed:
                 self.progress(events, done, total, seconds)
         except BaseException as error:
             self.fail(error)
@@ -173,7 +173,7 @@ class _Exchange:
 
     def finish(self, session: Session, status: int) -> None:
         try:
-            self.said = session.said()
+            self.messages = session.messages()
             self.summary = json.loads(session.json())
             self.table = session.table()
             for output in session.outputs():
@@ -192,7 +192,7 @@ class _Exchange:
 
 
 def _index_of_event(index: Any, batch: Batch) -> int:
-    """The index that a finding names. TypeError if it is no integer, IndexError if the batch has no such event (-1)."""
+    """The event index of a finding. TypeError if it is not an integer, IndexError if it is out of range (also -1)."""
     if isinstance(index, bool):
         raise TypeError(f"a finding names event {index}; it must be an index")
     at = operator.index(index)
@@ -203,18 +203,18 @@ def _index_of_event(index: Any, batch: Batch) -> int:
 
 def _events_of(batch: Batch) -> str:
     events = batch.events
-    first, last = (f"event {events.number[place]} of run {events.run[place]}" for place in (0, -1))
+    first, last = (f"event {events.number[index]} of run {events.run[index]}" for index in (0, -1))
     return first if len(batch) == 1 else f"{len(batch)} events, {first} to {last}"
 
 
-def _drive(session: Session, exchange: _Exchange) -> None:
-    """The thread that runs the session."""
+def _run_session(session: Session, exchange: _Exchange) -> None:
+    """Body of the thread that runs the session."""
     status = session.run()
     exchange.finish(session, status)
 
 
-def _is_own(thread: threading.Thread | None) -> bool:
-    """Whether the caller runs in this thread. threading.current_thread() would register threads of the library."""
+def _is_current_thread(thread: threading.Thread | None) -> bool:
+    """Whether this thread is the caller's. threading.current_thread() would register threads of the library."""
     return thread is not None and thread.ident == threading.get_ident()
 
 
@@ -224,8 +224,8 @@ def _queue(source: Iterable[Entry] | Pushed, entries_max: int | None, exchange: 
     return Queue(count, None if release is None else functools.partial(exchange.release, release))
 
 
-def _pour(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
-    """The thread that goes through a source in Python. No more Events than `events` (0: all) are asked for."""
+def _run_source(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
+    """Body of the thread that iterates over a source. Requests at most `events` Events (0: all)."""
     last: int | None = None
     given = 0
     try:
@@ -239,8 +239,8 @@ def _pour(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchang
             if given == events > 0:
                 break
     except BaseException as error:
-        # What came before it goes through the graph all the same, however slices were cut; if the run ends before that,
-        # nobody asked for what fails.
+        # Entries before the exception go through the graph first, whatever the slices. If the run ends before that, the
+        # failing entry was not requested.
         if last is None or queue.wait(last, None):
             exchange.fail(error)
         return
@@ -258,8 +258,8 @@ _threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    """A run that is still open when Python ends is stopped: its threads must not wait for a loop that is gone, nor go
-    on without Python, as those could for which a second Ctrl-C did not wait.
+    """Stops runs that are still open when Python ends, and joins their threads, which must not run without Python or
+    wait for a loop that is gone.
     """
     for run in list(_open):
         run.close()
@@ -271,7 +271,7 @@ os.register_at_fork(after_in_child=_threads.clear)
 
 
 class _Bar:
-    """A bar of tqdm, where progress=True asks for one."""
+    """A tqdm progress bar, for progress=True."""
 
     def __init__(self) -> None:
         try:
@@ -290,15 +290,15 @@ class _Bar:
 
 
 class Run(Iterator[Batch]):
-    """A run of a graph, and an iterator over its batches, once: a second loop over a run that is over is a StateError.
+    """A run of a graph: an iterator over its batches. A second loop over a finished run is a StateError.
 
-    Begins with the first batch that is asked for. Leaving the loop early, an exception in it, or KeyboardInterrupt
-    stops the run as soon as nothing refers to it any more; `with graph.run(...) as run:` or close() do so at once.
-    close() may be called from any thread, and from functions of the run: the loop then ends. Slices in flight are
-    finished, and files that sinks write do not get their names. A run belongs to the process that made it: in a forked
-    child each call but close() is a StateError.
+    The run starts when the first batch is requested. Leaving the loop early, an exception in it, or KeyboardInterrupt
+    stops the run when nothing refers to it any more; close(), or the end of `with graph.run(...) as run:`, stop it at
+    once. close() may be called from any thread and from functions of the run; the loop then ends. Slices in flight are
+    finished, and files of sinks keep the name FILE.part. In a forked child, each call except close() is a StateError.
 
-    After the end: summary, totals, histograms, findings, diagnostics.
+    Errors: RunError after the batches before a failure; CheckError at the end if there are findings; exceptions of
+    functions and sources are raised by the loop. After the end: summary, totals, histograms, findings, diagnostics.
     """
 
     def __init__(
@@ -320,27 +320,27 @@ class Run(Iterator[Batch]):
         self._n = settings.events
         self._source = None if isinstance(source, Pushed) else source
         self._queue = queue = None if source is None else _queue(source, entries_max, exchange)
-        tell = None if shown is None else exchange.tell
-        self._session: Session | None = Session(settings, exchange.offer, tell, queue)
+        report_progress = None if shown is None else exchange.report_progress
+        self._session: Session | None = Session(settings, exchange.offer, report_progress, queue)
         exchange.session = weakref.ref(self._session)
         for output in self._session.outputs():
             name = _abi.decode(output.name)
             exchange.schemas[name] = read_schema(name, output.collection)
         self._thread: threading.Thread | None = None
-        self._pouring: threading.Thread | None = None
+        self._source_thread: threading.Thread | None = None
         self._over = False
-        self._ending = threading.Lock()  # of diagnostics, which the loop and close() in another thread complete
-        self._batch: Batch | None = None  # that the loop has
-        self._before: Batch | None = None  # and had before
+        self._ending = threading.Lock()  # guards diagnostics, which the loop and close() in another thread complete
+        self._batch: Batch | None = None  # the loop's current batch
+        self._before: Batch | None = None  # the loop's previous batch
         self._warned_of_views = False
         self.diagnostics: list[Diagnostic] = []
-        self.diagnostics += self._session.said()
+        self.diagnostics += self._session.messages()
         self._warn_of(self.diagnostics)
         _open.add(self)
 
     @property
     def schemas(self) -> dict[str, Schema]:
-        """The collections of the graph's outputs, known before anything runs."""
+        """The collections of the graph's outputs, by output; known before the run starts."""
         return dict(self._exchange.schemas)
 
     def __iter__(self) -> Run:
@@ -367,10 +367,10 @@ class Run(Iterator[Batch]):
         return batch
 
     def _how_it_ended(self) -> str:
-        return "the run was closed" if self._exchange.left else "the run is over"
+        return "the run was closed" if self._exchange.is_closed else "the run is over"
 
     def _raise_end(self, consequence: str) -> NoReturn:
-        """Raises what ended the run, or else a StateError that names the consequence."""
+        """Raises the error of the run, or a StateError with the consequence if it ended without one."""
         if not self._over:
             self._run_to_end()
         raise StateError(f"{self._how_it_ended()}: {consequence}")
@@ -383,17 +383,17 @@ class Run(Iterator[Batch]):
             )
 
     def _must_not_wait(self, what: str) -> None:
-        """StateError where a wait for the run would never end."""
+        """StateError in functions of the run and in forked children, where a wait for the run would never end."""
         self._must_be_of_this_process()
-        if self._is_in_callback() or _is_own(self._pouring):
+        if self._is_in_callback() or _is_current_thread(self._source_thread):
             raise StateError(f"a function that the run calls cannot {what}")
 
     def _take(self) -> Batch | None:
-        """Hands the last batch back, and waits for the next one."""
+        """Gives the current batch back and waits for the next one; None at the end of the run."""
         exchange = self._exchange
         self._begin()
         with exchange.changed:
-            # Only the one that the loop had: the next may be there already.
+            # Only the batch that the loop had: exchange.batch may be the next one already.
             last, self._batch = self._batch, None
             if last is not None and exchange.batch is last:
                 exchange.batch = None
@@ -401,30 +401,30 @@ class Run(Iterator[Batch]):
             while exchange.batch is None and exchange.status is None:
                 exchange.changed.wait()
             batch = self._batch = exchange.batch
-        self._look_for_views(last)
+        self._warn_of_old_views(last)
         return batch
 
     def _begin(self) -> None:
         if self._thread:
             return
-        # It ends with the program, which closes it first (_close_all).
+        # A daemon thread: _close_all() ends the run before the program ends.
         self._thread = threading.Thread(
-            target=_drive, args=(self._session, self._exchange), name="sluice run", daemon=True
+            target=_run_session, args=(self._session, self._exchange), name="sluice run", daemon=True
         )
         _threads.add(self._thread)
         self._thread.start()
         if self._source is not None:
             assert self._queue
-            self._pouring = threading.Thread(
-                target=_pour,
+            self._source_thread = threading.Thread(
+                target=_run_source,
                 args=(self._source, self._n, self._queue, self._exchange),
                 name="sluice source",
                 daemon=True,
             )
-            self._pouring.start()
+            self._source_thread.start()
 
     def _begin_alone(self) -> None:
-        """Nobody asks for the batches that are left."""
+        """Starts or continues the run without a loop."""
         with self._exchange.changed:
             self._exchange.has_loop = False
             self._exchange.changed.notify_all()
@@ -435,11 +435,13 @@ class Run(Iterator[Batch]):
         return threading.get_ident() in self._exchange.callbacks
 
     def finish(self) -> Run:
-        """Runs to the end without a loop: the batches that are left go to on_batch and to sinks alone."""
+        """Runs to the end without a loop; remaining batches go to on_batch and sinks only. Returns the run. Raises the
+        errors of the run, and StateError if it was closed.
+        """
         self._must_not_wait("wait for the run's end")
         if not self._over:
             self._run_to_end()
-        if self._exchange.left:
+        if self._exchange.is_closed:
             raise StateError("the run was closed before its end")
         return self
 
@@ -458,8 +460,10 @@ class Run(Iterator[Batch]):
             raise
         self._end()
 
-    def _look_for_views(self, last: Batch | None) -> None:
-        """Of the batch before the last one: a loop has replaced what it uses anew in each of its rounds."""
+    def _warn_of_old_views(self, last: Batch | None) -> None:
+        """Warns of arrays of the batch before the last one. Arrays of the last batch may still be in the loop's
+        variables.
+        """
         kept = self._before._still_there() if self._before else []
         self._before = last
         if kept:
@@ -475,56 +479,56 @@ class Run(Iterator[Batch]):
             )
 
     def _end(self) -> None:
-        """The run is over by itself, or another thread or a function of the run has closed it."""
+        """Ends the loop after the run has ended or was closed elsewhere; raises the run's error."""
         self._over = True
         self._join(None)
         exchange = self._exchange
         self._session = None
         failed = bool(exchange.status and exchange.status < 0)
-        said = self._complete_diagnostics()
+        messages = self._complete_diagnostics()
         if exchange.failed:
             raise exchange.failed
-        if exchange.left:
+        if exchange.is_closed:
             return
-        self._warn_of(said, failed)
+        self._warn_of(messages, failed)
         if exchange.kept_by_checks:
             self._warn_of_view(exchange.kept_by_checks)
         if failed:
             assert exchange.status is not None
             name = _abi.ERRORS.get(exchange.status, str(exchange.status))
-            raise RunError(failure("the run failed", exchange.said), exchange.said, name)
+            raise RunError(failure("the run failed", exchange.messages), exchange.messages, name)
         if exchange.findings:
-            raise CheckError(exchange.findings, exchange.said)
+            raise CheckError(exchange.findings, exchange.messages)
 
     def _join(self, patience_s: float | None) -> None:
-        """Waits for the threads of the run, at most so many seconds each. A source may wait for something that never
-        comes: its thread ends when it goes on, or with the program.
+        """Waits for the threads of the run, at most `patience_s` seconds each (None: for the run without limit). The
+        thread of a blocked source ends when the source continues, or with the program.
         """
         if self._is_in_callback() or patience_s == 0:
             return
-        if self._thread is not None and not _is_own(self._thread):
+        if self._thread is not None and not _is_current_thread(self._thread):
             self._thread.join(patience_s)
-        if self._pouring is not None and not _is_own(self._pouring):
-            self._pouring.join(_PATIENCE_S if patience_s is None else patience_s)
+        if self._source_thread is not None and not _is_current_thread(self._source_thread):
+            self._source_thread.join(_PATIENCE_S if patience_s is None else patience_s)
 
     def _complete_diagnostics(self) -> list[Diagnostic]:
-        """Adds the messages of the run: those that were added."""
+        """Appends the new messages of the run to diagnostics, and returns them."""
         with self._ending:
-            said = self._exchange.said[len(self.diagnostics) :]
-            self.diagnostics += said
-            return said
+            messages = self._exchange.messages[len(self.diagnostics) :]
+            self.diagnostics += messages
+            return messages
 
-    def _warn_of(self, said: list[Diagnostic], failed: bool = False) -> None:
-        """Errors of a run that did not fail, such as bad events, are warnings; those of a run that failed are its
-        exception.
+    def _warn_of(self, messages: list[Diagnostic], failed: bool = False) -> None:
+        """Issues messages as warnings: warnings, and errors of a run that did not fail, such as bad events. Errors of
+        a failed run are in its exception.
         """
-        for diagnostic in said:
+        for diagnostic in messages:
             if self._warns and (diagnostic.severity == "warning" or (diagnostic.severity == "error" and not failed)):
                 warn(diagnostic.text, SluiceWarning)
 
     def close(self) -> None:
-        """Stops the run where it is, waits for it, and gives back its memory. A second call does nothing. May be called
-        from any thread. From a function that the run calls it does not wait. In a forked child it does nothing.
+        """Stops the run, waits for its end, and releases its memory. May be called from any thread; in a function that
+        the run calls it does not wait. A second call, and a call in a forked child, do nothing.
         """
         self._close(None)
 
@@ -536,7 +540,7 @@ class Run(Iterator[Batch]):
         if session is not None:
             session.stop()
         with exchange.changed:
-            exchange.left = True
+            exchange.is_closed = True
             exchange.changed.notify_all()
         self._join(patience_s)
         self._over = True
@@ -553,7 +557,7 @@ class Run(Iterator[Batch]):
 
     def __del__(self) -> None:
         if "_over" in self.__dict__ and not sys.is_finalizing():
-            # Garbage may be collected by any thread, also by one of the library that this run waits for.
+            # Any thread may collect garbage, including a thread of the library that this run would wait for.
             own = threading.get_ident()
             self._close(None if any(thread.ident == own for thread in threading.enumerate()) else 0)
 
@@ -564,25 +568,26 @@ class Run(Iterator[Batch]):
 
     @property
     def findings(self) -> list[Finding]:
-        """What functions of on_batch found, so far."""
+        """The findings of functions of on_batch so far."""
         return list(self._exchange.findings)
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The figures of the run, as `sluice run --json` writes them: "events", "error_events", "results", ..."""
+        """The JSON summary of the run, as of `sluice run --json`: "events", "error_events", "results", ..."""
         return self._finished().summary
 
     @property
     def table(self) -> str:
-        """The same as the table that the command prints."""
+        """The table of the run, as the command prints it."""
         return self._finished().table
 
     @property
     def totals(self) -> dict[str, dict[str, Array]]:
-        """Sums over the run, of each output that holds some: its fields, a 64-bit entry each (or rows of several)."""
+        """Totals by output and field: 64-bit integers, shape (items,), or (items, width) for a field of several values.
+        """
         return self._finished().totals
 
     @property
     def histograms(self) -> dict[str, Histogram]:
-        """Those among the outputs that are of generic.histogram or generic.histogram_2d."""
+        """Histograms by output: the outputs of generic.histogram and generic.histogram_2d."""
         return self._finished().histograms

@@ -1,7 +1,6 @@
-"""What a program feeds a run with: events as raw banks, and packets, in its own memory.
+"""Entries that a program gives to a run: events as raw banks, and packets, in the program's memory.
 
-Nothing is copied here: an event holds a table of its banks as the library reads it (struct sl_feed_block), and refers
-to the memory that the banks are in.
+Nothing is copied here: an event has a table of its banks (struct sl_feed_block) and refers to their memory.
 """
 from __future__ import annotations
 
@@ -20,9 +19,9 @@ Data = Union[bytes, bytearray, memoryview, npt.NDArray[Any]]
 
 
 def _memory(what: str, data: Data) -> Array:
-    """The bytes of `data` as an array that refers to them, without a copy. TypeError unless they are bytes, or unsigned
-    words of 1, 2 or 4 bytes in the byte order of files, which is little-endian. An array is judged by its dtype, any
-    other buffer by its format.
+    """`data` as an array that refers to it, without a copy. TypeError unless it is bytes, or little-endian unsigned
+    integers of 1, 2 or 4 bytes, by the dtype of an array or the format of another buffer. ValueError if it is not
+    contiguous.
     """
     array = data if isinstance(data, np.ndarray) else np.asarray(memoryview(data))
     if array is not data and array.dtype in (np.dtype("S1"), np.dtype("i1")):  # bytes of ctypes, of Arrow
@@ -50,7 +49,7 @@ def _address(array: Array) -> int:
 
 
 def _column(name: str, values: npt.ArrayLike, count: int, bits: int) -> Array:
-    """Numbers of `bits` bits, one for each of `count` banks."""
+    """Numbers of `bits` bits: one, or one for each of `count` banks. TypeError, ValueError for others."""
     _must_be_plain(f"{name} of banks", values)
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iu" and numbers.size:
@@ -59,9 +58,9 @@ def _column(name: str, values: npt.ArrayLike, count: int, bits: int) -> Array:
         raise ValueError(f"{name} has the shape {numbers.shape} for {count} banks; give one number, or one for each")
     wrong = np.atleast_1d((numbers < 0) | (numbers >= 1 << bits))
     if wrong.any():
-        place = int(np.argmax(wrong))
-        value = numbers if numbers.shape == () else numbers[place]
-        raise ValueError(f"bank {place}: {name} is {value}; it must be 0 or more, and below {1 << bits}")
+        index = int(np.argmax(wrong))
+        value = numbers if numbers.shape == () else numbers[index]
+        raise ValueError(f"bank {index}: {name} is {value}; it must be 0 or more, and below {1 << bits}")
     return numbers
 
 
@@ -77,8 +76,9 @@ class Bank(NamedTuple):
 class Banks:
     """Raw banks as arrays, for many of them at little cost.
 
-    Bank b has the bytes [offsets[b], offsets[b + 1]) of `data`; type, version, source_id: a number for each, or one
-    for all.
+    Bank b has the bytes [offsets[b], offsets[b + 1]) of `data`, which is bytes or an array as of Bank. type, version,
+    source_id: an array with one number per bank, or one number for all. The memory of `data` must not change before the
+    event is in a slice.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Banks:
 
     @classmethod
     def of(cls, banks: Iterable[Bank | tuple[int, int, int, Data]]) -> Banks:
-        """Of single ones."""
+        """Banks from single ones: Bank, or tuples (type, version, source_id, data)."""
         rows = list(banks)
         if any(len(row) != 4 for row in rows):
             raise TypeError("a bank is Bank(type, version, source_id, data)")
@@ -133,8 +133,8 @@ class Banks:
 class Event:
     """An event to run a graph on: its raw banks, Banks or a list of Bank.
 
-    run, number: for events without ODIN bank, which has both. The memory of the banks is read later, when the event
-    goes into a slice: it must not change before.
+    run, number: used if the event has no ODIN bank. The memory of the banks is read when the event goes into a slice
+    and must not change before.
     """
 
     def __init__(
@@ -148,9 +148,9 @@ class Event:
 
 
 class Packet:
-    """A packet of the event builder (MEP) as bytes or a NumPy array, without anything around it: thousands of events.
+    """A packet of the event builder (MEP), thousands of events, as bytes or a NumPy array, not in an MDF record.
 
-    Its memory must not change before all of them are in slices.
+    Its memory must not change before all its events are in slices.
     """
 
     def __init__(self, data: Data) -> None:

@@ -1,4 +1,4 @@
-"""Tests of the package with the library that SLUICE_LIBRARY names, against the command that SLUICE_COMMAND names."""
+"""Fixtures. The tests compare the library that SLUICE_LIBRARY names with the command that SLUICE_COMMAND names."""
 import os
 import pathlib
 import signal
@@ -20,8 +20,8 @@ def pytest_configure(config):
 
 
 def threads_end(allowed=None):
-    """How many threads this process has, those of the library too. One that was joined may still be there for a moment:
-    so it waits until there are no more than `allowed`."""
+    """The number of threads of this process, including the library's. Waits at most 2 s until there are at most
+    `allowed`, since a joined thread may still exist for a moment."""
     for _ in range(200):
         count = len(os.listdir("/proc/self/task"))
         if allowed is None or count <= allowed:
@@ -31,12 +31,12 @@ def threads_end(allowed=None):
 
 
 def endless(tracks, **options):
-    """A run that no test waits for."""
+    """A run that is too long for a test to wait for."""
     return tracks.run(n=20000, slots=2, slice_events=2, **options)
 
 
 def in_child(function):
-    """What `function` returns in a forked child; the child is ended after 20 s."""
+    """The result of `function` in a forked child, as text. The child is killed after 20 s."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -48,14 +48,14 @@ def in_child(function):
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        said = pipe.read()
-    assert os.waitpid(child, 0)[1] == 0, f"the child had to be ended; it wrote {said!r}"
-    return said
+        text = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0, f"the child had to be ended; it wrote {text!r}"
+    return text
 
 
 @pytest.fixture(autouse=True)
 def no_thread_stays():
-    """Each test ends all that it started."""
+    """Each test must end the threads that it started."""
     before = set(threading.enumerate())
     yield
     assert set(threading.enumerate()) <= before
@@ -63,7 +63,7 @@ def no_thread_stays():
 
 @pytest.fixture
 def command():
-    """The command, called as COMMAND(argument...): its standard output; it must succeed."""
+    """A function that runs the command with its arguments and returns the standard output; the command must succeed."""
 
     def call(*arguments, **options):
         done = subprocess.run(
@@ -77,7 +77,7 @@ def command():
 
 @pytest.fixture(scope="session")
 def tracks():
-    """VELO tracks, without the check against truth that would take most of the time."""
+    """The graph of VELO tracks, without the check against truth, which would take most of the time."""
     return sluice.Graph("common/velo_tracks.yaml", set={"seed": 3}, with_=[_outputs()])
 
 

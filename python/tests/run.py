@@ -1,4 +1,4 @@
-"""run.py FILE...: these tests by pytest; 77 where a package that they need is missing, as ctest skips."""
+"""run.py FILE...: runs these tests by pytest. Exit status 77 (skipped) if a package is missing."""
 import importlib
 import sys
 
@@ -8,7 +8,7 @@ NEEDED_BY = {
     "distributed": {"distributed": "python3-distributed"},
 }
 
-# Processes that a test starts read this file again.
+# Processes that a test starts import this file again.
 if __name__ == "__main__":
     for word, packages in NEEDED_BY.items():
         if any(word in file for file in sys.argv[1:]):

@@ -1,4 +1,4 @@
-"""The structs that the package mirrors are those of the headers, and so are its numbers."""
+"""The structs and constants that the package mirrors equal those of the headers."""
 import ctypes
 import os
 import re
@@ -15,7 +15,7 @@ INCLUDE = ROOT / "runtime/include"
 
 @pytest.fixture(scope="module")
 def from_c(tmp_path_factory):
-    """What a C compiler says: for each struct its size, then each member's place and size; then numbers."""
+    """Output of a C program: for each struct its size, then each member's offset and size; then constants."""
     folder = tmp_path_factory.mktemp("abi")
     lines = []
     for name, mirror in _abi.MIRRORED.items():
@@ -33,11 +33,11 @@ def from_c(tmp_path_factory):
     source = folder / "abi.c"
     source.write_text("#include <sluice/sluice.h>\nint main(void) {\n" + "\n".join(lines) + "\n  return 0;\n}\n")
     subprocess.run([os.environ.get("CC", "cc"), "-std=c11", f"-I{INCLUDE}", source, "-o", folder / "abi"], check=True)
-    said = subprocess.run([folder / "abi"], capture_output=True, text=True, check=True).stdout
-    return said.splitlines()
+    output = subprocess.run([folder / "abi"], capture_output=True, text=True, check=True).stdout
+    return output.splitlines()
 
 
-def test_structs_are_those_of_the_headers(from_c):
+def test_structs_match_the_headers(from_c):
     mirrored = []
     for name, mirror in _abi.MIRRORED.items():
         mirrored.append(f"{name} {ctypes.sizeof(mirror)}")
@@ -47,7 +47,7 @@ def test_structs_are_those_of_the_headers(from_c):
     assert mirrored == from_c[: len(mirrored)]
 
 
-def test_numbers_are_those_of_the_headers(from_c):
+def test_constants_match_the_headers(from_c):
     numbers = dict(line.split() for line in from_c if line.startswith("SL_"))
     assert int(numbers["SL_ABI_VERSION"]) == _abi.ABI_VERSION
     assert int(numbers["SL_EINTERRUPTED"]) == _abi.INTERRUPTED
@@ -58,7 +58,7 @@ def test_numbers_are_those_of_the_headers(from_c):
     assert (_abi.SEVERITIES[int(numbers["SL_NOTE"])], _abi.SEVERITIES[int(numbers["SL_ERROR"])]) == ("note", "error")
 
 
-def test_errors_and_types_are_those_of_the_headers(from_c):
+def test_errors_and_types_match_the_headers(from_c):
     errors = dict(line.split()[1:] for line in from_c if line.startswith("error "))
     assert {int(value): name for value, name in errors.items()} == _abi.ERRORS
     kinds = {"u": "u", "i": "i", "f": "f"}
@@ -66,7 +66,7 @@ def test_errors_and_types_are_those_of_the_headers(from_c):
     assert [f"{kinds[name[0]]}{int(name[1:]) // 8}" for name in types] == list(_abi.TYPES)
 
 
-def test_the_version_is_the_projects():
+def test_the_version_is_that_of_the_project():
     project = re.search(r"project\(Sluice VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     declared = re.search(r'^version = "(.*)"', (ROOT / "python/pyproject.toml").read_text(), re.MULTILINE).group(1)
     assert project == declared == __version__

@@ -1,4 +1,4 @@
-"""Calls from other threads, from functions of the run and from forked children: what ends a run, and what is refused."""
+"""Calls from other threads, from functions of the run and from forked children: which end a run, which are refused."""
 import gc
 import os
 import signal
@@ -14,7 +14,7 @@ import sluice
 from sluice import _session
 
 
-# ---------------------------------------------------------------------- calls from where a run cannot be waited for
+# ---------------------------------------------------------------------- calls that cannot wait for the run
 
 
 def test_close_from_another_thread_ends_the_loop(tracks):
@@ -30,7 +30,7 @@ def test_close_from_another_thread_ends_the_loop(tracks):
     assert threads_end(before) <= before
 
 
-def test_close_while_a_run_is_finished_is_told(tracks):
+def test_close_during_finish_raises_an_error(tracks):
     run = endless(tracks)
     closing = threading.Timer(0.2, run.close)
     closing.start()
@@ -52,14 +52,14 @@ def test_a_function_of_the_run_may_close_it(tracks):
     assert run.summary["interrupted"] and threads_end(before) <= before
 
 
-def test_a_function_of_the_run_cannot_ask_for_batches(tracks):
+def test_a_function_of_the_run_cannot_request_batches(tracks):
     run = tracks.run(n=4, slice_events=1, on_batch=lambda batch: next(run))
     with pytest.raises(RuntimeError, match="cannot ask for batches"):
         list(run)
 
 
-def test_an_interrupt_reaches_a_run_that_starts(tracks, request):
-    """While the library opens the session, and while the first batch, of many events, is made."""
+def test_an_interrupt_ends_a_run_that_is_starting(tracks, request):
+    """While the library opens the session, and while it makes a first batch of many events."""
     theirs = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, theirs))
     main = threading.main_thread().ident
@@ -82,7 +82,7 @@ def test_an_interrupt_reaches_a_run_that_starts(tracks, request):
 # --------------------------------------------------------------------------------------------------- forked children
 
 
-def test_a_run_does_not_go_on_in_a_forked_child(tracks):
+def test_a_run_is_refused_in_a_forked_child(tracks):
     run = tracks.run(n=16, slice_events=2, slots=2)
     next(run)
     for call in (lambda: next(run), run.finish, lambda: list(run)):
@@ -118,7 +118,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sum(1 for _ in run))
     assert done.stdout.split() == ["7", "7"], done.stderr
 
 
-def test_a_function_of_the_run_does_not_return_in_a_child_that_it_forked(tracks, capfd):
+def test_a_child_forked_by_a_function_of_the_run_ends(tracks, capfd):
     children = []
 
     def forks(batch):

@@ -1,4 +1,4 @@
-"""Functions of on_batch: what they get, what they find, and what happens when they fail."""
+"""Functions of on_batch: their batches, their findings, and their exceptions."""
 import numpy as np
 import pytest
 
@@ -13,7 +13,7 @@ def test_functions_get_each_batch_before_the_loop(tracks):
     assert seen == [0, "b", "loop", 2, "b", "loop", 4, "b", "loop", 6, "b", "loop"]
 
 
-def test_a_run_can_go_on_without_a_loop(tracks):
+def test_finish_runs_to_the_end_without_a_loop(tracks):
     seen = []
     run = tracks.run(n=7, slice_events=2, on_batch=lambda batch: seen.append((batch.first, len(batch.tracks.hit_x))))
     assert next(run).first == 0 and run.finish() is run and run.finish() is run
@@ -29,7 +29,7 @@ def busy(batch):
 
 
 @pytest.mark.parametrize("options", [{}, {"slots": 3, "slice_events": 1}])
-def test_findings_are_those_of_events_and_fail_the_run(tracks, options):
+def test_findings_name_events_and_fail_the_run(tracks, options):
     counts = np.diff(tracks.arrays(n=11).tracks.offsets)
     places = np.flatnonzero(counts > 150)
     assert 0 < len(places) < 11
@@ -49,7 +49,7 @@ def test_findings_are_those_of_events_and_fail_the_run(tracks, options):
     assert tracks.run(n=11, on_batch=lambda batch: ()).finish().findings == []
 
 
-def test_many_findings_are_counted():
+def test_findings_beyond_20_are_counted():
     error = sluice.CheckError([sluice.Finding("check", 1, i, i, "wrong") for i in range(25)])
     assert len(str(error).splitlines()) == 21 and str(error).endswith("and 5 more findings")
 
@@ -75,7 +75,7 @@ def test_an_exception_in_a_function_names_the_events(tracks):
         tracks.run(n=2, on_batch=lambda batch: 5).finish()
 
 
-def test_arrays_that_a_function_keeps_are_warned_of(tracks):
+def test_arrays_that_a_function_keeps_cause_a_warning(tracks):
     kept = []
     with pytest.warns(sluice.StaleViewWarning, match="tracks.hit_x"):
         tracks.run(n=4, slice_events=1, on_batch=lambda batch: kept.append(batch.tracks.hit_x)).finish()

@@ -1,4 +1,4 @@
-"""Runs over many processes by Dask: the same results as in one, whatever happens to workers, disks and files."""
+"""Runs over several processes by Dask give the results of one run, also after failures of workers, disks and files."""
 import concurrent.futures
 import dataclasses
 import json
@@ -18,17 +18,17 @@ from sluice.distributed import _run, _task
 from sluice.distributed._folder import Folder, write_whole
 from sluice.parts import Part
 
-EVENTS = 15  # a task
+EVENTS = 15  # events per task
 
 
 @pytest.fixture(autouse=True)
 def no_thread_stays():
-    """In place of that of all tests: the cluster's threads stay until the last test."""
+    """Replaces the fixture of conftest.py: the cluster's threads stay until the last test."""
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    # LocalCluster takes away a worker that is not there this long after it was lost once, also if it died again.
+    # LocalCluster removes a worker that is missing this long after it was first lost, also if it died again.
     settings = {"distributed.scheduler.allowed-failures": 100, "distributed.deploy.lost-worker-timeout": "1 hour"}
     with dask.config.set(settings):
         with distributed.LocalCluster(
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def files(folder):
-    """Three files of simulated events; the last one smaller than a task."""
+    """Three files of simulated events; the last one is smaller than a task."""
     paths = []
     for seed, events in ((1, 50), (2, 40), (3, 4)):
         path = folder / f"{seed}.mdf"
@@ -77,7 +77,7 @@ def with_sinks(graph):
 
 
 def whole(graph, files, **options):
-    """One run over all of it."""
+    """The result of one run over all files."""
     run = graph.run(files, digest=True, warn=False, **options)
     for _ in run:
         pass
@@ -98,7 +98,7 @@ def check_same(result, run, is_same_graph=True):
     for name, histogram in run.histograms.items():
         assert np.array_equal(result.histograms[name].all_counts, histogram.all_counts)
         assert result.histograms[name].axes == histogram.axes and result.histograms[name].title == histogram.title
-    assert result.errors == summary["errors"] and result.cuts == summary["cuts"]
+    assert result.errors == summary["errors"] and result.truncations == summary["truncations"]
     if is_same_graph:
         assert result.graph_digest == summary["graph_digest"]
 
@@ -108,7 +108,7 @@ def expected(files):
     return whole(graph_of(), files)
 
 
-def test_the_parts_are_the_whole(client, files, tmp_path, expected):
+def test_tasks_give_the_result_of_one_run(client, files, tmp_path, expected):
     graph = with_sinks(graph_of())
     result = sluice.distributed.run(
         graph, files, client, out=tmp_path / "out", events_per_task=EVENTS,
@@ -118,16 +118,16 @@ def test_the_parts_are_the_whole(client, files, tmp_path, expected):
     theirs.set("table.path", tmp_path / "counts.csv")
     check_same(result, whole(theirs, files, output=tmp_path / "taken.mdf"), is_same_graph=False)
     assert result.digests == {o["port"]: o["digest"] for o in expected.summary["outputs"]}
-    # The last 10 of the second file and the 4 of the third one share a task.
+    # The last 10 events of the second file and the 4 events of the third one share a task.
     assert [task["events"] for task in result.tasks] == [15, 15, 15, 5, 15, 15, 14]
-    # What sinks wrote, one file after the other, is what one run writes.
+    # The files of a sink, one after the other, equal the file of one run.
     assert b"".join(path.read_bytes() for path in result.files["copy"]) == (tmp_path / "taken.mdf").read_bytes()
     tables = [path.read_text().splitlines() for path in result.files["table"]]
     joined = tables[0][:1] + [line for table in tables for line in table[1:]]
     assert joined == (tmp_path / "counts.csv").read_text().splitlines()
     report = json.loads((tmp_path / "out/report.json").read_text())
     assert (report["events"], report["outputs"][0]["digest"]) == (94, result.digests["tracks"])
-    assert "94 events, of which 0 with errors" in str(result)
+    assert "94 events, 0 with errors" in str(result)
     assert result.tasks[0]["results"]["table"]["path"] == str(result.files["table"][0])
     assert [entry.name for entry in (tmp_path / "out/tasks").iterdir() if entry.name.startswith(".")] == []
 
@@ -149,8 +149,8 @@ def test_a_killed_worker_loses_nothing(client, files, tmp_path, expected):
     client.wait_for_workers(2, timeout=30)
 
 
-def test_a_run_goes_on_where_it_ended(client, files, tmp_path, expected):
-    """As after its client has died: its tasks are forgotten, those that are done are not run again."""
+def test_a_run_continues_with_unfinished_tasks(client, files, tmp_path, expected):
+    """As after the death of the client: Dask forgets its tasks; finished tasks are not run again."""
     options = {"out": tmp_path / "out", "events_per_task": EVENTS}
     job = sluice.distributed.submit(graph_of(), files, client, **options)
     next(iter(distributed.as_completed(job.futures)))
@@ -194,15 +194,15 @@ def test_another_run_in_the_same_folder_is_refused(client, files, tmp_path):
 
 
 def records_of(path):
-    """The first byte of each record of a file, and the end of the last."""
+    """The first byte of each record of a file, and the end of the last record."""
     data, at = path.read_bytes(), [0]
     while at[-1] < len(data):
         at.append(at[-1] + int.from_bytes(data[at[-1] : at[-1] + 4], "little"))
     return at
 
 
-def test_parts_are_read_and_not_their_files(client, files, tmp_path, expected):
-    """Parts of index(), parts that are cut further, and parts with nothing but a byte range."""
+def test_only_the_bytes_of_parts_are_read(client, files, tmp_path, expected):
+    """Parts of index(), parts that are cut further, and parts that have only a byte range."""
     for events, per_task in ((12, 12), (30, 8), (3, 1000)):
         parts = sluice.index(files, events)
         result = sluice.distributed.run(graph_of(), parts, client, out=tmp_path / str(events), events_per_task=per_task)
@@ -227,7 +227,7 @@ def test_parts_are_read_and_not_their_files(client, files, tmp_path, expected):
     assert not (tmp_path / "wrong/manifest.json").exists()
 
 
-def test_an_index_that_was_changed_is_told(client, files, tmp_path, expected):
+def test_a_changed_index_is_an_error(client, files, tmp_path, expected):
     options = {"out": tmp_path, "events_per_task": EVENTS}
     sluice.distributed.run(graph_of(), files, client, **options)
     index = tmp_path / "index.jsonl"
@@ -242,7 +242,7 @@ def test_an_index_that_was_changed_is_told(client, files, tmp_path, expected):
     check_same(job.result(), expected)
 
 
-def test_results_of_other_tasks_are_told(client, files, tmp_path, expected):
+def test_results_of_other_tasks_are_errors(client, files, tmp_path, expected):
     options = {"out": tmp_path / "out", "events_per_task": EVENTS}
     sluice.distributed.run(graph_of(), files, client, **options)
     sluice.distributed.run(graph_of(set={"search.max_scatter": 0.1}), files, client, **{**options, "out": tmp_path / "b"})
@@ -276,7 +276,7 @@ def test_results_of_other_tasks_are_told(client, files, tmp_path, expected):
     refused("tasks: is not there any more, and had the results")
 
 
-def test_an_out_that_is_no_folder_is_told(client, files, tmp_path):
+def test_an_out_that_is_not_a_folder_is_an_error(client, files, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to("nothing")
     (tmp_path / "folder").mkdir()
@@ -286,7 +286,7 @@ def test_an_out_that_is_no_folder_is_told(client, files, tmp_path):
             sluice.distributed.run(graph_of(), files, client, out=tmp_path / out)
 
 
-def test_results_that_are_gone_are_told(client, files, tmp_path):
+def test_missing_results_are_errors(client, files, tmp_path):
     graph = with_sinks(graph_of())
     options = {"out": tmp_path, "names": {"copy": "taken.mdf", "table": "counts.csv"}, "events_per_task": EVENTS}
     result = sluice.distributed.run(graph, files[:1], client, **options)
@@ -313,8 +313,8 @@ def test_damaged_events_are_counted_and_named(client, files, tmp_path):
     assert str(damaged) in str(result)
 
 
-def test_a_file_of_nothing_but_damaged_events(client, files, tmp_path):
-    """Its tasks do not fail, since others have good events; a run of nothing else does."""
+def test_a_file_with_only_damaged_events_does_not_fail_a_run_with_good_ones(client, files, tmp_path):
+    """Tasks with only damaged events succeed; a run with only damaged events fails."""
     data = bytearray(files[2].read_bytes())
     at = 0
     while at < len(data):  # each record's checksum
@@ -330,7 +330,7 @@ def test_a_file_of_nothing_but_damaged_events(client, files, tmp_path):
         sluice.distributed.run(graph_of(), damaged, client, out=tmp_path / "other")
 
 
-def test_files_that_cannot_be_read_are_refused_first(client, files, tmp_path):
+def test_unreadable_files_are_refused_before_any_task(client, files, tmp_path):
     junk = tmp_path / "junk.mdf"
     junk.write_bytes(b"Z" * 100000)
     for wrong in (junk, tmp_path / "none.mdf"):
@@ -344,7 +344,7 @@ def limit(bytes):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_full_disk_fails_tasks_that_run_when_there_is_room(client, files, tmp_path):
+def test_tasks_that_failed_on_a_full_disk_run_when_there_is_room(client, files, tmp_path):
     graph = with_sinks(graph_of())
     names = {"copy": "taken.mdf", "table": "counts.csv"}
     options = {"out": tmp_path / "out", "names": names, "events_per_task": EVENTS}
@@ -354,7 +354,7 @@ def test_a_full_disk_fails_tasks_that_run_when_there_is_room(client, files, tmp_
             sluice.distributed.run(graph, files, client, retries=1, **options)
     finally:
         client.run(limit, resource.RLIM_INFINITY)
-    # The last task has four events, which fit.
+    # The last task has four events, which fit on the disk.
     done = len(list((tmp_path / "out/tasks").glob("[0-9]*")))
     assert 0 < done < 8 and len(failed.value.failures) >= 6
     assert not list((tmp_path / "out/tasks").glob(".*"))
@@ -374,7 +374,7 @@ def index_of(manifest, events=EVENTS):
 
 @pytest.fixture
 def begun(files, tmp_path):
-    """A run that was begun, and its tasks."""
+    """The folder, manifest and tasks of a run that has begun."""
     manifest = _run._manifest(graph_of(), [Part(str(files[0]))], None, EVENTS)
     folder = Folder(tmp_path / "out")
     manifest, parts = _run._begin(folder, manifest, lambda: index_of(manifest))
@@ -384,11 +384,11 @@ def begun(files, tmp_path):
 
 def run_one(begun, number=0):
     folder, manifest, tasks = begun
-    return _task.run_task(str(folder.path), manifest.key, number, tasks[number], _task.How())
+    return _task.run_task(str(folder.path), manifest.key, number, tasks[number], _task.TaskSettings())
 
 
-def test_a_task_that_runs_twice_at_the_same_time_counts_once(begun, monkeypatch):
-    """Both are ready to give the task its result before either does."""
+def test_concurrent_attempts_at_a_task_count_once(begun, monkeypatch):
+    """Both attempts are complete before either is committed."""
     folder = begun[0]
     meet = threading.Barrier(2, timeout=20)
     commit = Folder.commit
@@ -404,8 +404,8 @@ def test_a_task_that_runs_twice_at_the_same_time_counts_once(begun, monkeypatch)
     assert [entry.name for entry in folder.tasks.iterdir()] == ["000000"]
 
 
-def test_a_task_that_is_late_takes_the_result_that_is_there(begun, monkeypatch):
-    """Its folder is gone, since the run ended without it."""
+def test_a_late_attempt_takes_the_existing_result(begun, monkeypatch):
+    """Its folder was removed, since the run ended without it."""
     folder = begun[0]
     theirs = run_one(begun)
     parked = folder.path / "parked"
@@ -422,13 +422,13 @@ def test_a_task_that_is_late_takes_the_result_that_is_there(begun, monkeypatch):
     assert run_one(begun) == theirs
 
 
-def test_workers_must_be_like_the_client(begun, monkeypatch, tmp_path):
+def test_workers_need_the_folder_and_version_of_the_client(begun, monkeypatch, tmp_path):
     folder, manifest, tasks = begun
 
     def refused(match, path=folder.path, key=manifest.key):
         _task._manifest.cache_clear()
         with pytest.raises(sluice.Error, match=match):
-            _task.run_task(str(path), key, 0, tasks[0], _task.How())
+            _task.run_task(str(path), key, 0, tasks[0], _task.TaskSettings())
 
     refused("has no manifest.json: it must be a folder", path=tmp_path / "elsewhere")
     refused("is the folder of another run", key="0" * 64)
@@ -441,8 +441,8 @@ def test_workers_must_be_like_the_client(begun, monkeypatch, tmp_path):
     assert not list(folder.tasks.iterdir())
 
 
-def test_of_two_clients_with_other_tasks_one_is_refused_and_changes_nothing(files, tmp_path, monkeypatch):
-    """Both have the index of their tasks before either has the manifest."""
+def test_the_second_of_two_clients_with_different_tasks_is_refused(files, tmp_path, monkeypatch):
+    """Both clients have indexed the files before either writes the manifest. The refused client changes nothing."""
     folder = Folder(tmp_path / "out")
     manifests = [_run._manifest(graph_of(), [Part(str(files[0]))], None, events) for events in (10, 7)]
     meet = threading.Barrier(2, timeout=20)

@@ -1,5 +1,4 @@
-"""Workers killed at random times, and clients that die and come again: 50 seeds, each of which can be run alone, as in
-test_distributed_kills.py -k 'seed17'."""
+"""Kills workers at random times, and restarts clients, for 50 seeds; -k seed17 runs one of them."""
 import os
 import random
 import signal
@@ -27,7 +26,7 @@ SEEDS = 50
 
 @pytest.fixture(autouse=True)
 def time_is_limited(cluster):  # noqa: F811
-    """A run that never ends is told, with what the scheduler waits for."""
+    """Fails a run that never ends, and prints the state of the scheduler."""
 
     def tell(*_):
         scheduler = cluster.scheduler
@@ -42,7 +41,7 @@ def time_is_limited(cluster):  # noqa: F811
 
 
 class Killer:
-    """Kills workers, one or all, until it has had enough or is told to end; their nannies start others."""
+    """Kills one or all workers, again and again, until its limit or end(); their nannies restart them."""
 
     def __init__(self, cluster, draw):  # noqa: F811
         self._cluster = cluster
@@ -62,7 +61,7 @@ class Killer:
                     os.kill(pid, signal.SIGKILL)
                     self.killed += 1
                 except ProcessLookupError:
-                    pass  # it died meanwhile, and has no successor yet
+                    pass  # it has died already and is not restarted yet
 
     def __enter__(self):
         self._thread.start()
@@ -74,7 +73,7 @@ class Killer:
 
 
 @pytest.mark.parametrize("seed", [f"seed{i}" for i in range(SEEDS)])
-def test_nothing_is_lost_or_counted_twice(cluster, client, files, tmp_path, expected, seed):  # noqa: F811
+def test_no_event_is_lost_or_counted_twice(cluster, client, files, tmp_path, expected, seed):  # noqa: F811
     draw = random.Random(seed)
     graph = with_sinks(graph_of())
     options = {

@@ -1,4 +1,4 @@
-"""Graphs from files, from text, and written in Python; and what is said of wrong ones."""
+"""Graphs from files, from text, and written in Python; errors of wrong graphs."""
 import re
 
 import numpy as np
@@ -12,7 +12,7 @@ def test_a_file_is_found_by_name():
     assert re.search(r"\bpv\b.*pv\.beamline", wiring)
 
 
-def test_options_change_it():
+def test_options_change_the_graph():
     graph = sluice.Graph("velo_pv.yaml", use={"pv": "pv.annealing"}, set={"geometry": ""})
     graph.set("raw.seed", np.int64(9))
     text = graph.yaml()
@@ -36,7 +36,7 @@ def in_python():
     return graph
 
 
-def test_it_can_be_written_in_python():
+def test_a_graph_can_be_written_in_python():
     written = sluice.Graph.from_text(
         """sluice: 1
 include: [common/velo_tracks.yaml]
@@ -64,7 +64,7 @@ def test_nodes_can_be_added_to_a_file():
     assert re.search(r"^outputs:\s*\[?\s*-?\s*counts", text, re.MULTILINE)
 
 
-def test_a_node_that_is_given_again_keeps_what_it_has():
+def test_a_second_call_of_node_keeps_earlier_arguments():
     once, twice = sluice.Graph("velo_pv.yaml"), sluice.Graph("velo_pv.yaml")
     once.node("along", "generic.histogram", of="pv.z", bins=40, lower=-2, upper=2, in_={}, block=64)
     twice.node("along", "generic.histogram", of="pv.z", bins=30, lower=-2, upper=2)
@@ -84,7 +84,7 @@ def test_a_node_that_is_given_again_keeps_what_it_has():
     assert twice.yaml() == once.yaml() and "block: 64" not in twice.yaml().split("along:")[1].split("set:")[0]
 
 
-def test_another_algorithm_drops_what_it_lacks():
+def test_another_algorithm_drops_foreign_arguments_with_a_warning():
     graph = sluice.Graph("velo_pv.yaml")
     graph.node("pv", "pv.beamline", bin_width=0.5, vertices_per_event=64)
     with pytest.warns(sluice.SluiceWarning, match="node pv: pv.annealing lacks bin_width, given for pv.beamline: dropped"):
@@ -127,7 +127,7 @@ def test_parameters_and_files_can_be_added(tmp_path):
     assert "seed: 77" in text and "velo.count_tracks" in text
 
 
-def test_all_errors_come_with_their_places(tmp_path):
+def test_all_errors_have_file_line_and_column(tmp_path):
     path = tmp_path / "wrong.yaml"
     path.write_text(
         "sluice: 1\ninclude: [common/velo_tracks.yaml]\nnodes:\n  pv: { use: pv.beamlin }\n"
@@ -144,19 +144,19 @@ def test_all_errors_come_with_their_places(tmp_path):
         sluice.Graph(path).run()
 
 
-def test_an_algorithm_that_is_not_there_is_an_error():
+def test_an_unknown_algorithm_is_an_error():
     graph = sluice.Graph.new(include="common/raw.yaml")
     with pytest.raises(sluice.GraphError, match="pv.beamlin"):
         graph.node("pv", "pv.beamlin", bins=3)
 
 
-def test_a_file_that_is_nowhere_is_an_error():
+def test_a_missing_graph_file_is_an_error():
     with pytest.raises(sluice.GraphError, match="nowhere.yaml"):
         sluice.Graph("nowhere.yaml").check()
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {"a": float("inf")}])
-def test_what_is_no_value_is_refused(value):
+def test_values_that_a_graph_cannot_have_are_refused(value):
     graph = sluice.Graph.new()
     with pytest.raises((TypeError, ValueError), match="no value of a graph"):
         graph.set("node.property", value)
@@ -172,7 +172,7 @@ def test_a_graph_without_a_source_of_text_is_refused():
         sluice.Graph()
 
 
-def test_it_is_drawn():
+def test_a_graph_is_drawn():
     graph = in_python()
     assert graph.svg().rstrip().endswith("</svg>")
     assert "pv.beamline" in graph._repr_svg_()
@@ -180,7 +180,7 @@ def test_it_is_drawn():
     assert "arena" in graph.plan()
 
 
-def test_notebooks_show_what_is_wrong(monkeypatch):
+def test_notebooks_show_the_errors_of_a_graph(monkeypatch):
     wrong = sluice.Graph.from_text("sluice: 1\nnodes: { a: { use: no.such<b> } }\n")
     assert wrong._repr_svg_() is None
     assert "no.such&lt;b&gt;" in wrong._repr_html_()

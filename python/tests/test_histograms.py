@@ -1,4 +1,4 @@
-"""Histograms are those that output.histogram_sink writes."""
+"""Histograms in Python equal the files of output.histogram_sink."""
 import csv
 import importlib.util
 import sys
@@ -24,7 +24,7 @@ def histograms(graph):
     return run.histograms
 
 
-def test_counts_are_those_of_the_sink(histograms, command, tmp_path):
+def test_counts_equal_the_file_of_the_sink(histograms, command, tmp_path):
     path = tmp_path / "velo.csv"
     command("run", "velo_histograms.yaml", "-n", 12, "--set", "seed=3", "-o", path, "--quiet")
     rows = {}
@@ -34,21 +34,21 @@ def test_counts_are_those_of_the_sink(histograms, command, tmp_path):
     assert list(rows) == list(histograms) == ["vertex_z", "vertex_xy", "track_count", "slopes"]
     for name in ("vertex_z", "track_count"):
         of = histograms[name]
-        bins = rows[name][1:-2]  # between what is below, and what is above or no number
+        bins = rows[name][1:-2]  # without the entries below, above and not finite
         assert [int(row["count"]) for row in rows[name]] == of.all_counts.tolist()
         assert [int(row["count"]) for row in bins] == of.counts.tolist()
         assert np.array_equal([float(row["x_lower"]) for row in bins], of.edges[:-1])
         assert float(bins[-1]["x_upper"]) == of.edges[-1]
         assert of.all_counts.sum() == of.counts.sum() + of.below + of.above + of.not_finite
     flat = histograms["slopes"]
-    # A row of x for each count of y; edges as for one axis.
+    # One row of x bins per y bin; edges as for one axis.
     assert [int(row["count"]) for row in rows["slopes"]] == flat.all_counts.T.ravel().tolist()
     assert flat.counts.sum() > 100
     row = rows["slopes"][83 * 11 + 21]  # bin 20 of x, 10 of y
     assert (float(row["x_lower"]), float(row["y_lower"])) == (flat.axes[0].edges[20], flat.axes[1].edges[10])
 
 
-def test_axes_tell_what_was_counted(histograms):
+def test_axes_have_field_unit_and_range(histograms):
     axis = histograms["vertex_z"].axes[0]
     assert (axis.label, axis.unit, axis.bins, axis.lower, axis.upper) == ("pv.z", "mm", 100, -250, 250)
     assert histograms["vertex_z"].title == "Primary vertices along the beam"
@@ -56,14 +56,14 @@ def test_axes_tell_what_was_counted(histograms):
     assert histograms["slopes"].counts.shape == (80, 80)
 
 
-def test_totals_are_the_same_counts(graph, histograms):
+def test_totals_equal_the_counts(graph, histograms):
     totals = graph.arrays(n=12).totals
     assert np.array_equal(totals["vertex_z"]["counts"], histograms["vertex_z"].all_counts)
     assert np.array_equal(totals["slopes"]["counts"].reshape(83, 83).T, histograms["slopes"].all_counts)
 
 
 class FakeHistogram:
-    """What to_boost and to_hist use of a boost_histogram.Histogram and of a hist.Hist."""
+    """The members of boost_histogram.Histogram and hist.Hist that to_boost and to_hist use."""
 
     def __init__(self, *axes, storage=None):
         if isinstance(axes[0], FakeHistogram):  # as hist.Hist takes one
@@ -104,7 +104,7 @@ def packages(request, monkeypatch):
 
 def test_they_become_those_of_other_packages(histograms, packages):
     if not packages:
-        return  # test_packages_that_are_missing_are_named has what is said then
+        return  # test_packages_that_are_missing_are_named tests the error
     for histogram in histograms.values():
         boost = histogram.to_boost()
         assert np.array_equal(boost.values(), histogram.counts)

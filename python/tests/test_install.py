@@ -1,4 +1,4 @@
-"""pip installs the package from the checkout, with its metadata and types; and types are as they say."""
+"""pip installs the package from the checkout with metadata and types, and the types are correct."""
 import importlib.util
 import os
 import shutil
@@ -11,7 +11,7 @@ from conftest import ROOT
 PYTHON = ROOT / "python"
 
 
-def test_pip_installs_it(tmp_path):
+def test_pip_installs_the_package(tmp_path):
     made = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
     copy = shutil.copytree(PYTHON, tmp_path / "python", ignore=made)
     prefix = tmp_path / "prefix"
@@ -30,28 +30,28 @@ def test_pip_installs_it(tmp_path):
         "m.requires('sluice')[0].startswith('numpy')); "
         "print(len(sluice.Graph('common/velo_tracks.yaml', set={'raw.seed': 2}).arrays(n=2)))"
     )
-    # -P: not from the current folder
-    said = subprocess.run(
+    # -P: do not import from the current folder
+    done = subprocess.run(
         [sys.executable, "-P", "-c", script],
         capture_output=True, text=True, cwd=tmp_path, env={**environment, "PYTHONPATH": str(target)},
     )
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.split() == [str(target / "sluice/__init__.py"), "True", ">=3.11", "True", "2"]
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(target / "sluice/__init__.py"), "True", ">=3.11", "True", "2"]
 
-    # The library of the prefix is found by itself, and one beside the package before it.
+    # The library of the prefix is found without settings; a library next to the package comes first.
     environment.pop("SLUICE_LIBRARY")
     script = "import sluice; from sluice import _library; sluice.version(); print(_library._places()[0])"
     for place in (prefix / "lib", target / "sluice"):
         (place / "libsluice.so.0").symlink_to(os.path.realpath(os.environ["SLUICE_LIBRARY"]))
-        said = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-P", "-c", script],
             capture_output=True, text=True, cwd=tmp_path, env={**environment, "PYTHONPATH": str(target)},
         )
-        assert (said.returncode, said.stdout.strip()) == (0, str(place / "libsluice.so.0")), said.stderr
+        assert (done.returncode, done.stdout.strip()) == (0, str(place / "libsluice.so.0")), done.stderr
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
-def test_types_are_strict(tmp_path):
+def test_the_package_passes_strict_type_checks(tmp_path):
     mypy = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", "sluice"]
     done = subprocess.run(mypy, cwd=PYTHON, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Runs in a locale with a decimal comma, which localedef makes here."""
+"""Runs in a locale with a decimal comma, made by localedef."""
 
 import os
 import shutil

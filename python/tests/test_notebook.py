@@ -1,4 +1,4 @@
-"""The example notebook runs, draws what it should, and is committed as nobody has run it."""
+"""The example notebook runs, draws its pictures, and is committed without outputs."""
 import json
 
 import pytest
@@ -7,14 +7,14 @@ from conftest import ROOT
 NOTEBOOK = ROOT / "python/examples/tracks.ipynb"
 
 
-def test_it_is_without_outputs():
+def test_the_notebook_is_committed_without_outputs():
     cells = json.loads(NOTEBOOK.read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert len(code) >= 5
     assert [(cell["outputs"], cell["execution_count"]) for cell in code] == [([], None)] * len(code)
 
 
-def test_it_runs(tmp_path, monkeypatch):
+def test_the_notebook_runs(tmp_path, monkeypatch):
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     pytest.importorskip("matplotlib")
@@ -22,12 +22,12 @@ def test_it_runs(tmp_path, monkeypatch):
 
     for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR"):
         monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("PYTHONWARNINGS", "error::UserWarning")  # of the package, and of plots that do not work out
+    monkeypatch.setenv("PYTHONWARNINGS", "error::UserWarning")  # warnings of the package and of wrong plots
     monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     nbclient.NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
-    said = "".join(output.get("text", "") for output in outputs)
-    assert said == "", "a warning, or something printed"
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert printed == "", "a warning, or something printed"
     assert "300 events" in str(outputs[0]["data"]["text/plain"])

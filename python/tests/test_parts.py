@@ -1,4 +1,4 @@
-"""Parts of files: run one by one and joined, they are the whole."""
+"""Parts of files: their results, joined, equal the result of the whole file."""
 import pickle
 import random
 
@@ -39,7 +39,7 @@ def digests(run):
     return {o["port"]: o["digest"] for o in run.summary["outputs"] if o["port"] not in run.totals}
 
 
-def test_parts_join_to_the_whole(graph, events):
+def test_results_of_parts_join_to_the_result_of_the_file(graph, events):
     whole = result(graph, events)
     assert whole.summary["events"] == EVENTS
     choice = random.Random(7)
@@ -64,14 +64,14 @@ def test_parts_join_to_the_whole(graph, events):
             assert sluice.digest_of_totals(totals[output["port"]]) == output["digest"]
 
 
-def test_a_part_may_be_all_that_is_known(graph, events):
+def test_a_part_needs_only_its_byte_range(graph, events):
     parts = sluice.index([events], 9)
     by_hand = [sluice.Part(str(events), 0, parts[0].bytes), sluice.Part(str(events), parts[0].bytes)]
     assert digests(result(graph, by_hand)) == digests(result(graph, events)) == digests(result(graph, parts))
 
 
-def test_parts_are_cut_further(graph, events):
-    """Only the bytes of the part are cut; the number of its first record is counted, or is the given one."""
+def test_parts_can_be_cut_further(graph, events):
+    """Only the bytes of the part are cut; the number of its first record is counted, unless it is given."""
     small = sluice.index(events, 6)
     large = sluice.index(events, 12)
     assert len(large) == 4 and [part for one in large for part in sluice.index(one, 6)] == small
@@ -93,7 +93,7 @@ def test_parts_are_cut_further(graph, events):
             sluice.index(sluice.Part(str(events), first, bytes))
 
 
-def test_what_cannot_be_cut_is_refused(tmp_path, graph, events):
+def test_files_without_parts_are_refused(tmp_path, graph, events):
     packed = tmp_path / "events.gz"
     packed.write_bytes(b"\x1f\x8b" + bytes(100))
     with pytest.raises(sluice.RunError, match="compressed as a whole"):
@@ -109,7 +109,7 @@ def test_what_cannot_be_cut_is_refused(tmp_path, graph, events):
 def test_events_with_errors_count_in_digests_too(graph, events, tmp_path):
     damaged = tmp_path / "damaged"
     raw = bytearray(events.read_bytes())
-    raw[len(raw) // 2] ^= 0xFF  # within an event: its checksum is wrong, or in packets an item
+    raw[len(raw) // 2] ^= 0xFF  # inside an event: a wrong checksum, or in packets a wrong item
     raw[5] ^= 1  # a header
     damaged.write_bytes(raw)
     whole = result(graph, damaged)

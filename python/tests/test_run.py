@@ -1,4 +1,4 @@
-"""Runs: values against those that the command writes, and how a run ends."""
+"""Runs: values equal those of the command; the ways in which a run ends."""
 import csv
 import gc
 import json
@@ -32,7 +32,7 @@ def whole(tracks):
 
 
 @pytest.mark.parametrize("options", SLICES)
-def test_values_are_those_of_the_command(tracks, command, tmp_path, options):
+def test_values_equal_a_table_of_the_command(tracks, command, tmp_path, options):
     graph = tmp_path / "states.yaml"
     graph.write_text(
         "sluice: 1\ninclude: [common/velo_tracks.yaml]\nnodes: { write: { use: output.csv_sink } }\n"
@@ -50,7 +50,7 @@ def test_values_are_those_of_the_command(tracks, command, tmp_path, options):
 
 
 @pytest.mark.parametrize("options", SLICES)
-def test_nested_items_are_those_of_an_hdf5_file(tracks, command, tmp_path, options):
+def test_nested_items_equal_an_hdf5_file(tracks, command, tmp_path, options):
     h5py = pytest.importorskip("h5py")
     written = tmp_path / "tracks.h5"
     sink = tmp_path / "sink.yaml"
@@ -69,7 +69,7 @@ def test_nested_items_are_those_of_an_hdf5_file(tracks, command, tmp_path, optio
 
 
 @pytest.mark.parametrize("options", SLICES)
-def test_batches_are_the_whole_in_parts(tracks, whole, options):
+def test_batches_concatenate_to_arrays(tracks, whole, options):
     first = items = subitems = 0
     for batch in tracks.run(n=11, **options):
         assert batch.first == first and len(batch) == len(batch.events)
@@ -83,8 +83,8 @@ def test_batches_are_the_whole_in_parts(tracks, whole, options):
     assert (first, items, subitems) == (11, len(whole.tracks), len(whole.tracks.hits))
 
 
-def test_no_batch_is_lost_however_late_the_loop_is(tracks, whole, monkeypatch):
-    """The run's threads may be ahead of the loop at any place: here it dawdles after it has started them."""
+def test_no_batch_is_lost_by_a_slow_loop(tracks, whole, monkeypatch):
+    """The run's threads may be ahead of the loop at any point: here the loop sleeps after it has started them."""
     start = threading.Thread.start
 
     def start_and_dawdle(thread):
@@ -106,14 +106,14 @@ def test_arrays_are_views_that_cannot_be_written(tracks):
             x[0] = 1
 
 
-def test_fields_tell_their_units(tracks):
+def test_fields_have_units(tracks):
     schema = tracks.run(n=1).schemas["tracks"]
     assert schema.fields["hit_x"].unit == "mm" and schema.fields["hit_x"].doc == "global x"
     assert (schema.fields["offsets"].per, schema.fields["hit_offsets"].per) == ("boundary", "item boundary")
     assert schema.fields["hit_id"].dtype == np.uint32 and schema.fields["hit_id"].group == "hits"
 
 
-def test_names_that_are_not_there_are_told(tracks, whole):
+def test_unknown_names_are_errors_that_list_the_known_ones(tracks, whole):
     run = tracks.run(n=1)
     for outputs in (whole, next(run)):
         with pytest.raises(AttributeError, match="no output 'vertices'.*tracks, fit.end_states"):
@@ -158,7 +158,7 @@ def test_event_lists_and_totals():
 
 
 @pytest.mark.parametrize("options", SLICES)
-def test_what_a_slice_has_is_there_for_each_event(options):
+def test_a_field_per_slice_has_an_entry_for_each_event_in_arrays(options):
     graph = sluice.Graph.new(include="common/raw.yaml")
     graph.node("odin", "odin.decode")
     graph.output(graph.node("some", "selections.passthrough", pre_scale=0.25))
@@ -169,7 +169,7 @@ def test_what_a_slice_has_is_there_for_each_event(options):
     assert some.fields["pre_scale"].per == "event" and len(some.passed) == 7
 
 
-def test_the_summary_is_that_of_the_command(tracks, command, tmp_path):
+def test_the_summary_equals_the_json_of_the_command(tracks, command, tmp_path):
     run = tracks.run(n=5, digest=True)
     with pytest.raises(sluice.Error, match="not over"):
         run.summary
@@ -189,7 +189,7 @@ def test_the_summary_is_that_of_the_command(tracks, command, tmp_path):
 # ---------------------------------------------------------------------------------------------- how a run ends
 
 
-def test_a_batch_is_over_with_the_next_one(tracks):
+def test_a_batch_expires_when_the_next_one_comes(tracks):
     kept = []
     for batch in tracks.run(n=3, slice_events=1):
         for old, collection in kept:
@@ -206,23 +206,23 @@ def test_a_batch_is_over_with_the_next_one(tracks):
     assert np.array_equal(np.concatenate([c.hits.x for c in copies]), tracks.arrays(n=3).tracks.hits.x)
 
 
-def test_arrays_that_are_kept_are_warned_of(tracks):
+def test_arrays_that_are_kept_cause_a_warning(tracks):
     kept = []
     with pytest.warns(sluice.StaleViewWarning, match=r"still there: tracks.hit_x; .*copy\(\)") as warned:
         for batch in tracks.run(n=6, slice_events=1):
             kept.append(batch.tracks.hit_x[:10])
     assert len(warned) == 1 and warned[0].filename == __file__
     gc.collect()
-    assert np.isfinite(np.concatenate(kept)).all()  # memory that is still there
+    assert np.isfinite(np.concatenate(kept)).all()  # the memory is still valid
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for batch in tracks.run(n=6, slice_events=1):
-            x = batch.tracks.hit_x  # there until it is replaced: nothing is wrong
+            x = batch.tracks.hit_x  # replaced in the next round: no warning
             kept.append(x.copy())
     del x
 
 
-def test_memory_goes_with_the_last_array(tracks):
+def test_memory_is_freed_with_the_last_array(tracks):
     run = tracks.run(n=4, slice_events=2)
     session = weakref.ref(run._session)
     for batch in run:
@@ -249,7 +249,7 @@ def test_an_exception_in_the_loop_stops_the_run(tracks):
     assert threading.active_count() == 1 and threads_end(before) <= before
 
 
-def test_a_run_that_has_a_name_stops_when_told(tracks):
+def test_close_stops_a_run(tracks):
     with endless(tracks) as run:
         next(run)
         next(run)
@@ -266,10 +266,10 @@ def test_a_run_that_has_a_name_stops_when_told(tracks):
 
 @pytest.mark.parametrize("in_body", [False, True])
 def test_an_interrupt_stops_the_run(tracks, in_body, request):
-    """As Ctrl-C does, while the loop waits for a batch and while its body runs."""
+    """Like Ctrl-C, while the loop waits for a batch and while its body runs."""
     main = threading.main_thread().ident
     before = threads_end()
-    # Programs that a shell starts in the background ignore it, and Python with them.
+    # A program that a shell starts in the background ignores SIGINT.
     theirs = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, theirs))
     with pytest.raises(KeyboardInterrupt):
@@ -282,7 +282,7 @@ def test_an_interrupt_stops_the_run(tracks, in_body, request):
     assert threading.active_count() == 1 and threads_end(before) <= before
 
 
-def test_a_run_nobody_ended_does_not_hold_up_the_program(tmp_path):
+def test_an_unfinished_run_does_not_block_the_end_of_the_program(tmp_path):
     script = tmp_path / "open.py"
     script.write_text(
         """import sluice
@@ -298,12 +298,12 @@ print(len(x) > 0)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
-def test_two_runs_side_by_side(tracks):
+def test_two_runs_can_be_open_at_once(tracks):
     pairs = zip(tracks.run(n=4, slice_events=1), tracks.run(n=4, slice_events=1), strict=True)
     assert [np.array_equal(a.tracks.hit_x, b.tracks.hit_x) for a, b in pairs] == [True] * 4
 
 
-def test_a_file_that_is_not_there_is_an_error(tracks):
+def test_a_missing_file_is_an_error(tracks):
     with pytest.raises(sluice.Error, match="no/such.mdf"):
         list(tracks.run("no/such.mdf"))
 
@@ -322,7 +322,7 @@ def test_files_are_read_one_after_another_and_by_patterns(command, tmp_path):
         graph.arrays(tmp_path / "*.mep")
 
 
-def test_bad_events_are_warned_of_and_have_no_items(command, tmp_path):
+def test_bad_events_cause_warnings_and_have_no_items(command, tmp_path):
     path = tmp_path / "events.mdf"
     command("run", "simulate.yaml", "-n", 3, "-o", path, "--quiet")
     path.write_bytes(path.read_bytes()[:-1000])
@@ -340,7 +340,7 @@ def test_bad_events_are_warned_of_and_have_no_items(command, tmp_path):
     assert any(d.severity != "note" and "events.mdf" in str(d) for d in arrays.diagnostics)
 
 
-def test_a_run_that_fails_raises_what_was_said(command, tmp_path):
+def test_a_failed_run_raises_its_messages(command, tmp_path):
     path = tmp_path / "events.mdf"
     command("run", "simulate.yaml", "-n", 3, "-o", path, "--quiet")
     path.write_bytes(path.read_bytes()[:-1000])
@@ -355,7 +355,7 @@ def test_a_run_that_fails_raises_what_was_said(command, tmp_path):
     assert seen >= 2
 
 
-def test_progress_is_told(tracks, monkeypatch):
+def test_progress_is_reported(tracks, monkeypatch):
     told = []
     for batch in tracks.run(n=40, slice_events=2, progress=lambda *numbers: told.append(numbers)):
         time.sleep(0.03)
@@ -372,13 +372,13 @@ def test_a_bar_shows_progress(tracks, capsys, monkeypatch):
     try:
         import tqdm
     except ImportError:
-        return  # test_progress_is_told has what is said then
-    monkeypatch.setattr(tqdm.tqdm, "monitor_interval", 0)  # a thread of its own
+        return  # test_progress_is_reported tests the error
+    monkeypatch.setattr(tqdm.tqdm, "monitor_interval", 0)  # 0: tqdm starts no thread
     assert sum(len(batch) for batch in tracks.run(n=12, slice_events=4, progress=True)) == 12
     assert "12" in capsys.readouterr().err.split("\r")[-1]
 
 
-def test_other_devices_give_the_same(tracks, whole):
+def test_other_devices_give_the_same_values(tracks, whole):
     if "simt" not in sluice.devices():
         pytest.skip("this build has no emulator")
     emulated = tracks.arrays(n=2, device="simt")
@@ -409,8 +409,8 @@ def test_awkward_arrays(whole):
             assert np.array_equal(nested[event].hits[track - offsets[event]].x.to_numpy(), expected)
 
 
-def test_no_source_is_replaced(tmp_path, monkeypatch):
-    """What the session reads, and the file of another sink, are refused before anything is written."""
+def test_no_input_is_replaced(tmp_path, monkeypatch):
+    """Outputs that are an input, a graph file or the file of another sink are refused before anything is written."""
     monkeypatch.chdir(tmp_path)
     for _ in sluice.Graph("copy.yaml").run(n=2, output="in.mdf"):
         pass
@@ -446,7 +446,7 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path):
 
 @pytest.mark.parametrize("files", [[], (), iter([])])
 def test_an_empty_list_of_files_is_refused(tracks, files):
-    """A worker without a share: the graph's own source would make other events."""
+    """None would run the graph's own source."""
     with pytest.raises(ValueError, match="list of input files is empty"):
         tracks.run(files)
 
@@ -465,7 +465,7 @@ def test_a_pattern_that_matches_nothing_is_an_error(tracks, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["n", "slots", "slice_events", "source_threads"])
-def test_zero_is_no_default(tracks, name):
+def test_numbers_out_of_range_are_refused(tracks, name):
     for value in (0, -1, 2**64):
         with pytest.raises(ValueError, match=rf"{name} is {value}; it must be 1 or more"):
             tracks.run(**{name: value})
@@ -475,12 +475,12 @@ def test_zero_is_no_default(tracks, name):
     tracks.run(**{name: np.uint32(1)}).close()
 
 
-def test_empty_names_are_names(tracks):
+def test_empty_names_are_errors(tracks):
     with pytest.raises(sluice.GraphError, match="No such file"):
         sluice.Graph("").check()
     with pytest.raises(sluice.GraphError):
         sluice.Graph(text="").check()
-    with pytest.raises(sluice.GraphError, match="'' is no device"):
+    with pytest.raises(sluice.GraphError, match="'' is not a device"):
         tracks.run(device="")
     with pytest.raises(sluice.GraphError, match="cannot be written|writes no file"):
         sluice.Graph("simulate.yaml").run(n=1, output="")
@@ -488,7 +488,7 @@ def test_empty_names_are_names(tracks):
         tracks.run(n=1, on_batch=0)
 
 
-def test_relative_paths_are_those_of_the_call(command, tmp_path, monkeypatch):
+def test_relative_paths_belong_to_the_directory_of_the_call(command, tmp_path, monkeypatch):
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     (here / "plugins").mkdir(parents=True)
     elsewhere.mkdir()

@@ -1,4 +1,4 @@
-"""Events from Python give what a file with the same events gives; and how a source, and a program that feeds, end."""
+"""Events from Python give the results of a file with the same events; the ways in which sources and feeds end."""
 import array
 import ctypes
 import gc
@@ -65,14 +65,14 @@ def same(arrays, whole):
 
 
 @pytest.mark.parametrize("options", [{}, {"slice_events": 1, "slots": 3}, {"entries_max": 1}])
-def test_results_are_those_of_a_file(tracks, events, whole, options):
+def test_results_equal_those_of_a_file(tracks, events, whole, options):
     arrays = tracks.arrays(source=events, **options)
     assert len(arrays) == EVENTS and len(arrays.tracks) > 100 and same(arrays, whole)
-    assert arrays.events.offset.tolist() == list(range(EVENTS))  # their places in the source
+    assert arrays.events.offset.tolist() == list(range(EVENTS))  # indices in the source
 
 
 def test_banks_may_be_arrays(tracks, file, whole):
-    """All banks of an event as columns, and single banks as arrays of words."""
+    """All banks of an event as arrays, and single banks as arrays of words."""
     entries = []
     for i, body in enumerate(records(file)):
         banks = list(banks_of(body))
@@ -90,7 +90,7 @@ def test_banks_may_be_arrays(tracks, file, whole):
 
 
 def test_banks_may_be_any_buffer_of_bytes_or_little_endian_words(tracks, file):
-    """Sources' numbers may be of either byte order: they are copied as numbers."""
+    """Source ids may have either byte order: they are copied as numbers."""
     words = np.array([4096, 8192], "<u4")
     same = [
         words, words.tobytes(), bytearray(words.tobytes()), memoryview(words), array.array("I", words.tolist()),
@@ -122,7 +122,7 @@ def test_packets_are_events_too(tracks, file, whole, events, tmp_path):
 
 
 def passed(where, events):
-    """Which events a line without code lets pass."""
+    """The events that a line without code passes."""
     graph = sluice.Graph.new(include="common/raw.yaml")
     graph.node("odin", "odin.decode")
     graph.node("Line", "selections.where_events", where=where)
@@ -153,7 +153,7 @@ def test_a_line_compares_integers_exactly(where, right):
     assert passed(where, [sluice.Event([sluice.Bank(16, 7, 0, bank)]) for bank in banks]) == right
 
 
-def test_run_and_number_are_taken_where_odin_is_missing(events):
+def test_run_and_number_are_used_without_odin(events):
     graph = sluice.Graph("common/velo_tracks.yaml")
     graph.output(graph.node("counts", "velo.count_tracks"))
     bank = sluice.Banks(b"", [0, 0], type=73, version=4, source_id=0)
@@ -163,7 +163,7 @@ def test_run_and_number_are_taken_where_odin_is_missing(events):
 
 
 @pytest.mark.parametrize(
-    "make, said",
+    "make, message",
     [
         (lambda: sluice.Bank(1, 2), "missing"),
         (lambda: sluice.Event([(1, 2, 3)]), "Bank.type, version, source_id, data"),
@@ -196,29 +196,29 @@ def test_run_and_number_are_taken_where_odin_is_missing(events):
         (lambda: sluice.Banks(b"123", [0, 1, 3], type=1, version=[1, 999], source_id=1), "bank 1: version is 999"),
     ],
 )
-def test_wrong_banks_are_refused_where_they_are_made(make, said):
-    with pytest.raises((TypeError, ValueError), match=said):
+def test_wrong_banks_are_refused_where_they_are_made(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         make()
 
 
-def test_a_bad_event_is_an_event_with_an_error(tracks, events):
+def test_a_bad_event_is_an_error_event(tracks, events):
     with pytest.warns(sluice.SluiceWarning, match="entry 1 of the feed .*no banks"):
         arrays = tracks.arrays(source=[events[0], sluice.Event([]), events[1]])
     assert arrays.events.error.tolist() == [0, 1, 0] and np.diff(arrays.tracks.offsets)[1] == 0
 
 
-def test_files_or_a_source(tracks):
+def test_files_and_a_source_are_refused(tracks):
     with pytest.raises(TypeError, match="not both"):
         tracks.run("events.mdf", source=[])
     with pytest.raises(ValueError, match="entries_max is -1"):
         tracks.run(source=[], entries_max=-1)
 
 
-# ------------------------------------------------------------------------------------------------ how it ends
+# ------------------------------------------------------------------------------------------- ends of a source
 
 
 def repeated(events, closed=None):
-    """Without end."""
+    """The events, again and again, without end."""
     try:
         while True:
             yield from events
@@ -227,11 +227,11 @@ def repeated(events, closed=None):
             closed.append(threading.current_thread().name)
 
 
-def test_nothing_comes_out_of_nothing(tracks):
+def test_an_empty_source_gives_no_events(tracks):
     assert len(tracks.arrays(source=[])) == 0
 
 
-def test_it_is_not_far_ahead_of_the_run(tracks, events):
+def test_a_source_is_at_most_entries_max_ahead(tracks, events):
     ahead = []
     taken = 0
 
@@ -249,14 +249,14 @@ def test_it_is_not_far_ahead_of_the_run(tracks, events):
     assert max(ahead) < 40
 
 
-def test_it_ends_after_n_events(tracks, events, whole):
+def test_a_source_ends_after_n_events(tracks, events, whole):
     closed = []
     arrays = tracks.arrays(source=repeated(events, closed), n=5)
     assert len(arrays) == 5 and same(arrays, whole) and closed == ["sluice source"]
 
 
 @pytest.mark.parametrize("options", [{}, {"slots": 3, "slice_events": 1}])
-def test_an_exception_in_it_comes_after_the_batches_before(tracks, events, options):
+def test_an_exception_in_a_source_comes_after_the_batches_before(tracks, events, options):
     def broken():
         yield from events[:7]
         raise ZeroDivisionError("in the source")
@@ -268,7 +268,7 @@ def test_an_exception_in_it_comes_after_the_batches_before(tracks, events, optio
     assert seen == 7
 
 
-def test_an_exception_beyond_n_events_is_nobodys(tracks, events, whole):
+def test_an_exception_beyond_n_events_has_no_effect(tracks, events, whole):
     def broken():
         yield from events[:7]
         raise ZeroDivisionError
@@ -278,7 +278,7 @@ def test_an_exception_beyond_n_events_is_nobodys(tracks, events, whole):
         assert len(arrays) == n and same(arrays, whole)
 
 
-def test_an_exception_as_it_is_closed_is_told(tracks, events):
+def test_an_exception_in_closing_a_source_is_raised(tracks, events):
     def broken():
         try:
             yield from repeated(events)
@@ -289,7 +289,7 @@ def test_an_exception_as_it_is_closed_is_told(tracks, events):
         tracks.run(source=broken(), n=3).finish()
 
 
-def test_an_exception_in_it_leaves_no_file(events, tmp_path):
+def test_an_exception_in_a_source_leaves_no_file(events, tmp_path):
     def broken():
         yield events[0]
         raise ZeroDivisionError
@@ -299,21 +299,21 @@ def test_an_exception_in_it_leaves_no_file(events, tmp_path):
     assert not (tmp_path / "copy.mdf").exists()
 
 
-def test_what_is_no_event_is_told(tracks, events):
+def test_an_entry_that_is_no_event_is_an_error(tracks, events):
     with pytest.raises(TypeError, match="bytes is no entry of a feed: give an Event or a Packet"):
         list(tracks.run(source=[events[0], b"bank"]))
     with pytest.raises(TypeError, match="not iterable"):
         list(tracks.run(source=7))
 
 
-def test_leaving_the_loop_ends_it(tracks, events):
+def test_leaving_the_loop_closes_the_source(tracks, events):
     before, closed = threads_end(), []
     for batch in tracks.run(source=repeated(events, closed), slice_events=2):
         break
     assert threads_end(before) <= before and closed == ["sluice source"]
 
 
-def test_one_that_waits_for_ever_holds_up_nobody(tracks, events, monkeypatch):
+def test_a_blocked_source_does_not_block_the_end(tracks, events, monkeypatch):
     monkeypatch.setattr(sluice.run, "_PATIENCE_S", 0.05)
     go_on, closed = threading.Event(), []
 
@@ -332,7 +332,7 @@ def test_one_that_waits_for_ever_holds_up_nobody(tracks, events, monkeypatch):
 
 
 def test_memory_is_kept_until_it_is_packed_and_no_longer(tracks, file, whole):
-    """Each event has memory of its own, which nothing but the run refers to."""
+    """Each event has memory of its own that only the run refers to."""
     alive = []
 
     class Kept(np.ndarray):
@@ -346,7 +346,7 @@ def test_memory_is_kept_until_it_is_packed_and_no_longer(tracks, file, whole):
             at = np.array([np.frombuffer(bank.data, "u1").__array_interface__["data"][0] for bank in banks])
             at -= np.frombuffer(body, "u1").__array_interface__["data"][0]
             whole_of = np.stack([at, at + [len(bank.data) for bank in banks]]).T.ravel()
-            # Banks with what is between them, of which no node reads the type.
+            # Banks and padding; no node reads banks of this type.
             between = [kind for bank in banks for kind in (bank.type, 255)][:-1]
             versions = [version for bank in banks for version in (bank.version, 0)][:-1]
             ids = [source for bank in banks for source in (bank.source_id, 0)][:-1]
@@ -394,7 +394,7 @@ def test_an_exception_in_the_block_stops_the_run(tracks, events):
     assert feed.run.summary["interrupted"] and threads_end(before) <= before
 
 
-def test_a_feed_nobody_ended_is_stopped(tracks, events):
+def test_an_unfinished_feed_is_stopped(tracks, events):
     before = threads_end()
     feed = tracks.feed()
     feed.put(events[0])
@@ -402,7 +402,7 @@ def test_a_feed_nobody_ended_is_stopped(tracks, events):
     assert threads_end(before) <= before
 
 
-def test_putting_waits_no_longer_than_told(tracks, events):
+def test_put_waits_at_most_its_timeout(tracks, events):
     stuck = threading.Event()
 
     def wait(batch):
@@ -418,8 +418,8 @@ def test_putting_waits_no_longer_than_told(tracks, events):
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_an_interrupt_reaches_who_waits(tracks, events, waits, request):
-    """As Ctrl-C does, while there is no room, or no result."""
+def test_an_interrupt_ends_put_and_wait(tracks, events, waits, request):
+    """Like Ctrl-C, while put() waits for room or wait() for a result."""
     main = threading.main_thread().ident
     theirs = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, theirs))
@@ -439,8 +439,8 @@ def test_an_interrupt_reaches_who_waits(tracks, events, waits, request):
     assert threads_end(before) <= before
 
 
-def test_garbage_that_a_thread_of_the_library_collects_holds_up_nothing(tracks):
-    """A run that nobody but itself refers to, collected by one of its own threads as that gives memory back."""
+def test_a_run_collected_by_its_own_thread_does_not_block(tracks):
+    """A run that is part of a reference cycle, collected by one of its own threads when that releases memory."""
 
     class Collects(np.ndarray):
         def __del__(self):
@@ -465,7 +465,7 @@ def test_garbage_that_a_thread_of_the_library_collects_holds_up_nothing(tracks):
         gc.enable()
 
 
-def test_what_ended_the_run_is_raised_by_who_puts(tracks, events):
+def test_put_raises_the_error_of_the_run(tracks, events):
     def broken(batch):
         raise ZeroDivisionError("a sink")
 
@@ -484,13 +484,13 @@ def test_what_ended_the_run_is_raised_by_who_puts(tracks, events):
 
 
 def test_functions_of_the_run_cannot_wait_for_it(tracks, events):
-    said = []
+    messages = []
 
     def ask(batch):
         for call in (feed.wait, feed.end):
             with pytest.raises(sluice.Error, match="cannot wait") as refused:
                 call()
-            said.append(str(refused.value))
+            messages.append(str(refused.value))
 
     ready = threading.Event()
     feed = tracks.feed(on_batch=lambda batch: ready.wait(20) and ask(batch))
@@ -498,10 +498,10 @@ def test_functions_of_the_run_cannot_wait_for_it(tracks, events):
     feed.put(events[0])
     feed.wait()
     feed.end()
-    assert len(said) == 2
+    assert len(messages) == 2
 
 
-def test_waiting_for_what_is_no_entry_is_refused(tracks, events):
+def test_wrong_indices_and_timeouts_are_refused(tracks, events):
     with tracks.feed() as feed:
         feed.put(events[0])
         for index, error in ((-1, ValueError), (1.0, TypeError), (True, TypeError), (2**64, ValueError)):
@@ -515,7 +515,7 @@ def test_waiting_for_what_is_no_entry_is_refused(tracks, events):
         feed.wait(np.int64(0), float("inf"))
 
 
-def test_a_feed_that_is_closed_says_so(tracks, events):
+def test_a_closed_feed_raises_a_state_error(tracks, events):
     feed = tracks.feed()
     feed.put(events[0])
     feed.wait()
@@ -529,7 +529,7 @@ def test_a_feed_that_is_closed_says_so(tracks, events):
         feed.put(events[0])
 
 
-def test_a_feed_does_not_go_on_in_a_forked_child(tracks, events):
+def test_a_feed_is_refused_in_a_forked_child(tracks, events):
     with tracks.feed() as feed:
         feed.put(events[0])
         for call in (lambda: feed.put(events[1]), feed.wait, feed.end):
@@ -550,8 +550,8 @@ def test_several_threads_put(tracks, events, whole):
     assert sorted(sizes) == sorted(3 * np.diff(whole.tracks.offsets).tolist())
 
 
-def test_a_program_that_ends_in_the_middle_is_not_held_up(tmp_path):
-    """A source that never ends, a loop that nobody left."""
+def test_a_program_can_end_during_a_run(tmp_path):
+    """The source never ends, and the loop is not left."""
     script = tmp_path / "open.py"
     script.write_text(
         """import sluice

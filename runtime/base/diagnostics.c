@@ -112,9 +112,9 @@ static const char *text_copy(char **free_space, const char *text) {
 }
 
 /* Returns a message and its strings in one block, or NULL if out of memory. `ending` is appended to the text. */
-static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_place *place, const char *node,
+static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_location *place, const char *node,
                                          const char *hint, const char *ending, const char *format, va_list arguments) {
-  const struct sl_place nowhere = {NULL, NULL, 0, 0};
+  const struct sl_location nowhere = {NULL, NULL, 0, 0};
   if (!place) place = &nowhere;
   va_list measured;
   va_copy(measured, arguments);
@@ -150,7 +150,7 @@ static int append(struct sl_diagnostics *d, struct sl_diagnostic *message) {
 }
 
 /* Returns the added message, or NULL. The caller holds the lock. */
-static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place,
+static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place,
                                        const char *node, const char *hint, const char *ending, const char *format,
                                        va_list arguments) {
   d->seen[severity]++;
@@ -169,7 +169,7 @@ static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severi
   return message;
 }
 
-void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
                   const char *hint, const char *format, va_list arguments) {
   if (!d) return;
   lock(d);
@@ -177,7 +177,7 @@ void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_p
   unlock(d);
 }
 
-void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
                  const char *hint, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -210,25 +210,25 @@ static struct message_kind *find_kind(struct sl_diagnostics *d, uint32_t severit
   return NULL;
 }
 
-void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
                         const char *hint, const char *kind_text, const char *format, va_list arguments) {
   if (!d) return;
   if (severity >= SEVERITY_COUNT) severity = SL_ERROR;
   lock(d);
   struct message_kind *kind = find_kind(d, severity, node, kind_text);
   const uint64_t count = kind ? ++kind->count : 1;
-  if (count > SL_TOLD_MAX) {
+  if (count > SL_REPORTED_MAX) {
     d->seen[severity]++;
     d->counted[severity]++;
   } else {
-    const char *ending = count == SL_TOLD_MAX ? " (further messages of this kind are only counted)" : "";
+    const char *ending = count == SL_REPORTED_MAX ? " (further messages of this kind are only counted)" : "";
     const struct sl_diagnostic *message = add(d, severity, place, node, hint, ending, format, arguments);
     if (kind && count == 1) kind->example = message;
   }
   unlock(d);
 }
 
-void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_place *place, const char *node,
+void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
                        const char *hint, const char *kind, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -243,7 +243,7 @@ int sl_diagnose_size(struct sl_diagnostics *d, const char *name, uint32_t size, 
   return SL_EINVAL;
 }
 
-void sl_diagnose_further(struct sl_diagnostics *d) {
+void sl_diagnose_counted(struct sl_diagnostics *d) {
   if (!d) return;
   lock(d);
   struct message_kind *kinds = d->kinds;
@@ -252,9 +252,9 @@ void sl_diagnose_further(struct sl_diagnostics *d) {
   d->kind_count = 0;
   unlock(d);
   for (size_t k = 0; k < count; k++)
-    if (kinds[k].count > SL_TOLD_MAX)
+    if (kinds[k].count > SL_REPORTED_MAX)
       sl_diagnose(d, kinds[k].severity, NULL, kinds[k].node, NULL, "%llu more like \"%s\"",
-                  (unsigned long long)(kinds[k].count - SL_TOLD_MAX),
+                  (unsigned long long)(kinds[k].count - SL_REPORTED_MAX),
                   kinds[k].example ? kinds[k].example->message : kinds[k].text);
   free_kinds(kinds, count);
 }

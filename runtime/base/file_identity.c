@@ -42,7 +42,7 @@ struct sl_file_identity sl_file_identify(const char *path) {
   char folder[PATH_MAX];
   const char *name = is_stdout ? NULL : sl_file_split(path, folder);
   if (!name || strlen(name) >= sizeof id.name || stat(folder, &status) != 0) return id;
-  id.kind = SL_FILE_TO_COME;
+  id.kind = SL_FILE_MISSING;
   id.device = status.st_dev;
   id.inode = status.st_ino;
   memcpy(id.name, name, strlen(name) + 1);

@@ -10,7 +10,7 @@
 enum {
   SL_FILE_NONE,    /* a character device, which can be shared; or unknown */
   SL_FILE_THERE,   /* exists; device and inode are those of the file */
-  SL_FILE_TO_COME, /* does not exist yet; device and inode are those of its folder */
+  SL_FILE_MISSING, /* does not exist yet; device and inode are those of its folder */
   SL_FILE_STDOUT   /* standard output, if it is not a file */
 };
 

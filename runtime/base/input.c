@@ -73,7 +73,7 @@ int sl_open_stream(const char *path, char *reason, size_t size) {
 
 enum { BEGIN_BYTES = 1 << 20, ENOUGH_BYTES = 4096, PAUSE_TRIES = 50, PAUSE_TRY_MS = 10 };
 
-static void read_file(struct sl_begin *begin, const char *path) {
+static void read_file(struct sl_input_head *begin, const char *path) {
   const int file = sl_open_regular(path, begin->reason, sizeof begin->reason);
   if (file < 0) return;
   ssize_t got = 1;
@@ -100,7 +100,7 @@ static void wait_for_bytes(int pipe_end) {
   }
 }
 
-static void copy_pipe(struct sl_begin *begin) {
+static void copy_pipe(struct sl_input_head *begin) {
   int copy[2];
   if (pipe2(copy, O_CLOEXEC | O_NONBLOCK) != 0) return;
   (void)fcntl(copy[1], F_SETPIPE_SZ, BEGIN_BYTES);
@@ -113,9 +113,9 @@ static void copy_pipe(struct sl_begin *begin) {
   close(copy[1]);
 }
 
-int sl_begin_read(struct sl_begin *begin, const char *path, int may_wait) {
+int sl_input_head_read(struct sl_input_head *begin, const char *path, int may_wait) {
   mode_t mode;
-  *begin = (struct sl_begin){.bytes = malloc(BEGIN_BYTES), .is_pipe = is_pipe(path), .pipe = -1};
+  *begin = (struct sl_input_head){.bytes = malloc(BEGIN_BYTES), .is_pipe = is_pipe(path), .pipe = -1};
   if (!begin->bytes) return -1;
   if (!begin->is_pipe) {
     read_file(begin, path);
@@ -126,7 +126,7 @@ int sl_begin_read(struct sl_begin *begin, const char *path, int may_wait) {
   return 0;
 }
 
-void sl_begin_close(struct sl_begin *begin) {
+void sl_input_head_close(struct sl_input_head *begin) {
   free(begin->bytes);
   begin->bytes = NULL;
   if (begin->is_pipe && begin->pipe >= 0) close(begin->pipe);

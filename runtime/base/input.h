@@ -11,7 +11,7 @@ int sl_open_regular(const char *path, char *reason, size_t reason_size);
 int sl_open_stream(const char *path, char *reason, size_t reason_size);
 
 /* The first bytes of an input, at most 1 MiB, from which sources recognise it. */
-struct sl_begin {
+struct sl_input_head {
   unsigned char *bytes; /* allocated */
   size_t count;
   int is_pipe;
@@ -21,8 +21,8 @@ struct sl_begin {
 
 /* Reads the beginning of a regular file. From a pipe nothing is consumed: its first bytes are copied when they arrive,
  * and only if `may_wait`; otherwise the pipe is not opened. Returns 0, or -1 if out of memory. */
-int sl_begin_read(struct sl_begin *begin, const char *path, int may_wait);
-void sl_begin_close(struct sl_begin *begin);
+int sl_input_head_read(struct sl_input_head *begin, const char *path, int may_wait);
+void sl_input_head_close(struct sl_input_head *begin);
 /* Returns the command that compressed a whole file with these first bytes ("zstd"), or NULL if unknown. */
 const char *sl_compression_of(const unsigned char *bytes, size_t count);
 #define SL_COMPRESSED_HINT "decompress it into a pipe: `%s -dc FILE | sluice run GRAPH -i -`"

@@ -36,7 +36,7 @@ static int read_number(FILE *file, const char *key, uint64_t *value) {
   return found;
 }
 
-static void limit(struct sl_room *room, uint64_t bytes, const char *why) {
+static void limit(struct sl_memory_limit *room, uint64_t bytes, const char *why) {
   if (bytes >= room->bytes) return;
   room->bytes = bytes;
   room->thread_bytes = 0;
@@ -45,7 +45,7 @@ static void limit(struct sl_room *room, uint64_t bytes, const char *why) {
 
 static uint64_t remaining_of(uint64_t all, uint64_t used) { return all > used ? all - used : 0; }
 
-static void limit_by_machine(struct sl_room *room, const char *root) {
+static void limit_by_machine(struct sl_memory_limit *room, const char *root) {
   uint64_t kib;
   if (read_number(open_file(root, "/proc/meminfo", ""), "MemAvailable:", &kib)) limit(room, 1024 * kib, "MemAvailable");
 }
@@ -56,7 +56,7 @@ struct group_files {
   const char *mount, *limit, *used, *inactive, *active; /* the last two: lines of memory.stat */
 };
 
-static void limit_by_one_group(struct sl_room *room, const char *root, const struct group_files *files,
+static void limit_by_one_group(struct sl_memory_limit *room, const char *root, const struct group_files *files,
                                const char *group) {
   char folder[PATH_BYTES];
   const int length = snprintf(folder, sizeof folder, "%s%s", files->mount, group);
@@ -71,7 +71,8 @@ static void limit_by_one_group(struct sl_room *room, const char *root, const str
 
 /* Applies the limits of the group and of its parents. In a container the parents' files are missing, or the path is
  * that of the host and only the root group exists. */
-static void limit_by_groups(struct sl_room *room, const char *root, const struct group_files *files, char *group) {
+static void limit_by_groups(struct sl_memory_limit *room, const char *root, const struct group_files *files,
+                            char *group) {
   for (size_t length = strlen(group);; length--) {
     if (length > 0 && group[length] != '/' && group[length] != '\0') continue;
     if (length > 0 && group[length - 1] == '/') continue;
@@ -88,7 +89,7 @@ static int has_memory(const char *controllers) {
 }
 
 /* Lines of /proc/self/cgroup: "0::/path" (version 2), "4:memory:/path" (version 1). */
-static void limit_by_control_groups(struct sl_room *room, const char *root) {
+static void limit_by_control_groups(struct sl_memory_limit *room, const char *root) {
   static const struct group_files second = {"/sys/fs/cgroup", "/memory.max", "/memory.current", "inactive_file ",
                                             "active_file "};
   static const struct group_files first = {"/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes",
@@ -112,7 +113,7 @@ static void limit_by_control_groups(struct sl_room *room, const char *root) {
 /* ------------------------------------------------------------------------------------- limits of the process */
 
 /* /proc/self/statm: the first number is pages of address space, the sixth pages of data and stacks. */
-static void limit_by_process(struct sl_room *room, const char *root) {
+static void limit_by_process(struct sl_memory_limit *room, const char *root) {
   struct rlimit space, data;
   const int has_space = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
   const int has_data = getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
@@ -134,8 +135,8 @@ static void limit_by_process(struct sl_room *room, const char *root) {
   room->thread_bytes = STACK_BYTES + HEAP_BYTES;
 }
 
-struct sl_room sl_memory_room(const char *root) {
-  struct sl_room room = {UINT64_MAX, 0, ""};
+struct sl_memory_limit sl_memory_available(const char *root) {
+  struct sl_memory_limit room = {UINT64_MAX, 0, ""};
   limit_by_machine(&room, root);
   limit_by_control_groups(&room, root);
   limit_by_process(&room, root);

@@ -68,6 +68,6 @@ int sl_numa_run_on(int node, struct sl_numa_cores *before) {
   return syscall(SYS_sched_setaffinity, 0, sizeof cores, &cores) == 0; /* fails if no core is left */
 }
 
-void sl_numa_run_again_on(const struct sl_numa_cores *before) {
+void sl_numa_restore_cores(const struct sl_numa_cores *before) {
   (void)syscall(SYS_sched_setaffinity, 0, sizeof *before, before);
 }

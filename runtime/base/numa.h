@@ -20,9 +20,9 @@ int sl_numa_prefer(int node, struct sl_numa_policy *before);
 void sl_numa_restore(const struct sl_numa_policy *before);
 
 /* From now on, the calling thread runs on those of its cores that belong to the node. Returns 1 on success; `before` is
- * for sl_numa_run_again_on. Returns 0 also if none of its cores belongs to the node. */
+ * for sl_numa_restore_cores. Returns 0 also if none of its cores belongs to the node. */
 int sl_numa_run_on(int node, struct sl_numa_cores *before);
-void sl_numa_run_again_on(const struct sl_numa_cores *before);
+void sl_numa_restore_cores(const struct sl_numa_cores *before);
 
 /* Parses a core list in Linux format, "0-3,8". Returns 0 if it is invalid. */
 int sl_numa_read_cores(const char *text, struct sl_numa_cores *cores);

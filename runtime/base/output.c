@@ -31,7 +31,7 @@ struct sl_output {
   int is_by_path;
   int has_failed; /* the error was reported; nothing more is written */
   int has_ended;  /* after finish, keep or a failure */
-  sl_output_say *say;
+  sl_output_report *say;
   void *context;
   const char *things;       /* plural noun of the marked units */
   char *path;               /* as given by the caller */
@@ -202,12 +202,12 @@ static int open_target(struct sl_output *f, uint32_t flags, const atomic_int *st
   return f->target ? make_part(f, is_there) : SL_ENOMEM;
 }
 
-int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *context, struct sl_output **file) {
+int sl_output_open(const char *path, uint32_t flags, sl_output_report *say, void *context, struct sl_output **file) {
   return sl_output_open_unless(NULL, path, flags, say, context, file);
 }
 
-int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_say *say, void *context,
-                          struct sl_output **file) {
+int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_report *say,
+                          void *context, struct sl_output **file) {
   *file = NULL;
   if (!path || !*path) {
     say(context, SL_ERROR, "no output file is given: use -o, or the property path");

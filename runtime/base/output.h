@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 
 /* Type of `message` in struct sl_services. */
-typedef void sl_output_say(void *context, uint32_t severity, const char *format, ...)
+typedef void sl_output_report(void *context, uint32_t severity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 enum {
@@ -30,11 +30,11 @@ enum {
 };
 
 /* Opens TARGET.part. `say` and `context` are used until the file is closed. */
-int sl_output_open(const char *path, uint32_t flags, sl_output_say *say, void *context, struct sl_output **file);
+int sl_output_open(const char *path, uint32_t flags, sl_output_report *say, void *context, struct sl_output **file);
 /* A pipe waits for its reader, with a note after one second, until `stop` is set or, if `stop` is NULL, until a signal
  * arrives. Then a warning is reported, the file is not open, and the result is SL_EINTERRUPTED. */
-int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_say *say, void *context,
-                          struct sl_output **file);
+int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t flags, sl_output_report *say,
+                          void *context, struct sl_output **file);
 void *sl_output_context(const struct sl_output *f);
 
 /* The functions of struct sl_output_calls. */

@@ -2,6 +2,8 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 
+#include <sluice/text.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -40,7 +42,7 @@ static int parse_count(const struct cli_option *o, const char *text, void *targe
   errno = 0;
   const unsigned long long value = strtoull(text, &end, 10);
   if (errno || end == text || *end || *text == '-' || value == 0 || value > o->maximum) {
-    fprintf(stderr, "error: %s wants a number from 1 to %llu, not '%s'\n", o->name, (unsigned long long)o->maximum,
+    fprintf(stderr, "error: %s needs a number from 1 to %llu, not '%s'\n", o->name, (unsigned long long)o->maximum,
             text);
     return CLI_WRONG;
   }
@@ -55,7 +57,7 @@ static int parse_seconds(const struct cli_option *o, const char *text, double *t
   char *end = NULL;
   *target = strtod(text, &end);
   if (end != text && !*end && *target > 0 && *target <= (double)o->maximum) return CLI_OK;
-  fprintf(stderr, "error: %s wants seconds, more than 0 and at most %llu, not '%s'\n", o->name,
+  fprintf(stderr, "error: %s needs seconds, more than 0 and at most %llu, not '%s'\n", o->name,
           (unsigned long long)o->maximum, text);
   return CLI_WRONG;
 }
@@ -110,7 +112,7 @@ static int take_option(struct cli_arguments *a, const struct cli_option *o, cons
   const int takes_one = o->kind == CLI_COUNT || o->kind == CLI_SECONDS || o->kind == CLI_TEXT;
   *used = 1;
   if (a->given[o - cli_options]++ && takes_one) {
-    const int may_be = o->kind != CLI_TEXT; /* scripts put a number after those that they were given */
+    const int may_be = o->kind != CLI_TEXT; /* scripts append a number to the arguments that they pass on */
     fprintf(stderr, "%s: %s is given twice%s\n", may_be ? "warning" : "error", o->name,
             may_be ? "; the last one counts" : "");
     if (!may_be) return CLI_WRONG;
@@ -119,7 +121,7 @@ static int take_option(struct cli_arguments *a, const struct cli_option *o, cons
   const char *value = inline_value;
   if (!value) {
     if (argc < 2) {
-      fprintf(stderr, "error: %s wants %s\n", o->name, o->value);
+      fprintf(stderr, "error: %s needs %s\n", o->name, o->value);
       return CLI_WRONG;
     }
     value = argv[1];
@@ -177,7 +179,7 @@ const char *cli_given_of(const struct cli_arguments *a, unsigned groups) {
   return NULL;
 }
 
-/* A folder of plugins that is not there would change nothing, without a word. */
+/* CLI_WRONG after an error if a folder of --plugin-path does not exist: it would be ignored silently. */
 static int check_plugin_paths(const struct cli_arguments *a) {
   for (size_t i = 0; i < a->plugin_paths.count; i++) {
     const char *path = a->plugin_paths.items[i];
@@ -197,7 +199,7 @@ static int check_plugin_paths(const struct cli_arguments *a) {
   return CLI_OK;
 }
 
-/* Takes the number with which *rest begins. CLI_WRONG: it begins with none; CLI_FAILED: the number is out of range. */
+/* Reads the number at the beginning of *rest. CLI_WRONG: there is none; CLI_FAILED: it is out of range. */
 static int take_number(const char **rest, uint64_t *number) {
   char *end = NULL;
   if (**rest < '0' || **rest > '9') return CLI_WRONG;
@@ -207,7 +209,7 @@ static int take_number(const char **rest, uint64_t *number) {
   return errno == 0 ? CLI_OK : CLI_FAILED;
 }
 
-/* "FIRST+BYTES", "FIRST+" to the end, each with "@RECORD" where it is known how many records are before. Fails as
+/* "FIRST+BYTES" or "FIRST+" (to the end), with "@RECORD" if the number of records before is known. Fails as
  * take_number does. */
 static int parse_range(const char *text, struct sl_input_range *range) {
   const char *rest = text;
@@ -231,8 +233,8 @@ static int parse_range(const char *text, struct sl_input_range *range) {
 static int parse_ranges(struct cli_arguments *a) {
   if (a->range_texts.count == 0) return CLI_OK;
   if (a->range_texts.count != a->inputs.count) {
-    fprintf(stderr, "error: %zu --range for %zu input file%s: give one for each file of -i, in the same order\n",
-            a->range_texts.count, a->inputs.count, a->inputs.count == 1 ? "" : "s");
+    fprintf(stderr, "error: %zu --range for %zu input %s: give one for each file of -i, in the same order\n",
+            a->range_texts.count, a->inputs.count, sl_plural(a->inputs.count, "file", "files"));
     return CLI_WRONG;
   }
   a->ranges = calloc(a->range_texts.count, sizeof *a->ranges);
@@ -246,7 +248,7 @@ static int parse_ranges(struct cli_arguments *a) {
               (unsigned long long)UINT64_MAX);
     else
       fprintf(stderr,
-              "error: --range wants FIRST+BYTES, such as 0+1048576, not '%s'; FIRST+ reads to the end, and `sluice "
+              "error: --range needs FIRST+BYTES, such as 0+1048576, not '%s'; FIRST+ reads to the end, and `sluice "
               "index` lists ranges\n",
               text);
     return CLI_WRONG;
@@ -260,7 +262,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   const int status = take_arguments(a, command, argc, argv);
   if (status != CLI_OK) return status;
   if (a->operands.count < command->operands_min) {
-    fprintf(stderr, "error: `sluice %s` wants %s\n", command->name, command->wants);
+    fprintf(stderr, "error: `sluice %s` needs %s\n", command->name, command->wants);
     return CLI_WRONG;
   }
   a->options.graph_path = a->operand;
@@ -282,6 +284,8 @@ void cli_free(struct cli_arguments *a) {
   free(a->ranges);
   free((void *)a->csv_paths.items);
   free((void *)a->nodes.items);
+  free((void *)a->from_nodes.items);
+  free((void *)a->to_nodes.items);
   free((void *)a->graphs.items);
   free((void *)a->sets.items);
   free((void *)a->uses.items);

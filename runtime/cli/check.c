@@ -1,4 +1,4 @@
-/* check.c: `sluice check`: everything that is wrong with a graph, or how it is wired. */
+/* check.c: `sluice check`: all errors of a graph, or its wiring. */
 #include "cli/cli.h"
 
 static int show(const struct cli_arguments *a, struct sl_session *session) {

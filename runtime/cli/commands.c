@@ -1,70 +1,76 @@
 /* commands.c: the table of commands. */
 #include "cli/cli.h"
 
-/* Examples begin with `  $ `, by which help2man knows them. */
+/* Examples begin with `  $ `, which help2man recognises. */
 const struct cli_command cli_commands[] = {
     {"run", "GRAPH", "a graph", 1, 1, CLI_RUN | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS, "run a graph over its input",
      cli_run,
-     "Events are simulated unless -i names files; a table at the end has rates, memory, outputs and checks.\n\n"
+     "Events are simulated unless -i names files; the table at the end has graph, input,\n"
+     "device, events, rate, memory, and one line for each sink; --verbose has more.\n\n"
      "  $ sluice run graphs/velo.yaml -n 1000 --slots 2\n"
      "  $ sluice run graphs/velo.yaml -i events.mdf --json summary.json --digest\n"},
     {"check", "GRAPH", "a graph", 1, 1, CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
      "check wiring, types and properties, and print the wiring", cli_check,
-     "All that is wrong is said at once, with file, line and column.\n"},
+     "All errors are reported at once, with file, line and column.\n"},
     {"plan", "[GRAPH]", "a graph, or --csv FILE", 0, 1, CLI_PLAN | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
-     "the memory plan of a graph, as a table or a drawing", cli_plan,
-     "With --csv, the planner alone: it looks for offsets of buffers that are live in steps [lower, upper), until\n"
-     "it has a plan of the wanted capacity, a proof that there is none, or no time left. Every plan is checked.\n\n"
+     "print the memory plan of a graph, or draw it", cli_plan,
+     "With --csv, the planner alone: it searches offsets for buffers that are live in steps [lower, upper), until\n"
+     "it has a plan that fits the capacity, a proof that there is none, or no time left. Every plan is checked.\n\n"
      "  $ sluice plan graphs/velo.yaml --svg plan.svg\n"
      "  $ sluice plan --csv problem.csv --capacity 1048576 --offsets solution.csv\n"},
-    {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
-     "draw nodes, ports, collections and bytes an event, or write all of it as YAML", cli_graph,
-     "  $ sluice graph graphs/velo.yaml --svg > velo.svg\n"
+    {"graph", "GRAPH", "a graph", 1, 1, CLI_DRAW | CLI_PICTURE | CLI_GRAPH | CLI_MESSAGES | CLI_PLUGINS,
+     "draw a graph, or write the whole graph as YAML", cli_graph,
+     "Long lists of similar nodes, and nodes of a family, are drawn as one box.\n\n"
+     "  $ sluice graph graphs/velo.yaml --svg velo.svg\n"
+     "  $ sluice graph graphs/hlt1_pp_default.yaml --to Hlt1TwoTrackMVA --depth 3 --svg line.svg\n"
      "  $ sluice graph graphs/velo.yaml --set seed=2 --yaml --origin\n"},
-    {"list", "", "", 0, 0, CLI_LISTS | CLI_PLUGINS,
-     "plugins and algorithms found, and from where; those refused, and why", cli_list,
-     "A graph that is not where the command line says is looked for in the folders of SLUICE_GRAPH_PATH, then among\n"
-     "those that came with Sluice: `sluice run velo.yaml`. --graphs shows them.\n\n"
+    {"list", "[PLUGIN]", "", 0, 1, CLI_LISTS | CLI_MESSAGES | CLI_PLUGINS,
+     "list the plugins found, or the algorithms of a plugin", cli_list,
+     "Plugins that are hidden or refused are listed with the reason. Graphs are found by name in the folders of\n"
+     "SLUICE_GRAPH_PATH, then among the graphs that came with Sluice: `sluice run velo.yaml`.\n\n"
+     "  $ sluice list\n"
+     "  $ sluice list velo\n"
      "  $ sluice list --graphs\n"},
     {"describe", "NAME", "a name", 1, 1, CLI_DESCRIBE | CLI_MESSAGES | CLI_PLUGINS,
-     "what an algorithm, a plugin or a collection is", cli_describe,
+     "describe an algorithm, a plugin or a collection", cli_describe,
      "  $ sluice describe velo.search_by_triplet\n"
      "  $ sluice describe velo_hits --json\n"},
     {"test", "PLUGIN...", "a plugin", 1, UINT32_MAX, CLI_TEST | CLI_MESSAGES | CLI_PLUGINS,
-     "check plugins without code of yours: each algorithm, in many ways", cli_test,
+     "check the algorithms of plugins in many ways, without test code", cli_test,
      "PLUGIN is a name, PLUGIN.ALGORITHM, or a file. Inputs come from a graph that uses the algorithm.\n"
-     "Exits with 1 if something is wrong.\n\n"
+     "Exits with 1 if a check fails.\n\n"
      "  $ sluice test velo\n"
      "  $ sluice test build/plugins/mine.cpu.so --graph near_hits.yaml\n"},
     {"new", "plugin NAME | algorithm|source|sink|constant PLUGIN.NAME",
      "`plugin NAME`, or `algorithm`, `source`, `sink` or `constant` and PLUGIN.NAME", 2, 2, 0,
-     "a small working plugin to start from; one more algorithm, source, sink or constant in it", cli_new,
+     "write a small working plugin, or add an algorithm, source, sink or constant to a plugin", cli_new,
      "A plugin is a folder of that name with kernel, test, graph and CMakeLists.txt. Nothing is overwritten.\n\n"
      "  $ sluice new plugin mine\n"
      "  $ sluice new algorithm mine.far_hits\n"
      "  $ sluice new sink mine.tally\n"},
     {"index", "FILE...", "a file", 1, UINT32_MAX, CLI_INDEX | CLI_MESSAGES | CLI_PLUGINS,
      "cut files of events into parts, for several runs to read", cli_index,
-     "Looks at the headers of the files alone. Each line has the options with which `sluice run` reads that part.\n"
-     "What is wrong with headers is a warning with the byte. Exits with 1 if a file cannot be read in parts.\n\n"
+     "Reads only the headers of the files. Each line has the options with which `sluice run` reads that part.\n"
+     "A wrong header is a warning with the byte. Exits with 1 if a file cannot be read in parts.\n\n"
      "  $ sluice index events.mdf -n 5000\n"
      "  $ sluice run graphs/velo.yaml -i events.mdf --range 0+52428800@0 --digest\n"},
-    {"schema", "", "", 0, 0, CLI_MESSAGES | CLI_PLUGINS, "JSON Schema of graphs, for editors", cli_schema,
+    {"schema", "", "", 0, 0, CLI_MESSAGES | CLI_PLUGINS, "print a JSON Schema of graphs, for editors", cli_schema,
      "Made from the tables of the plugins found.\n\n"
      "  $ sluice schema > sluice.schema.json\n"},
     {"compare", "A.json B.json", "two summaries that `sluice run --json` wrote", 2, 2, CLI_COMPARE,
-     "what differs between two runs, by size, and which times beyond their spread", cli_compare,
-     "Settings, rates, time per node, outputs by digest, and what checks and sinks report. Times have a spread\n"
-     "where both runs had five stretches: --repeat 6 or more. Exits with 1 if outputs are known to differ.\n\n"
+     "list the differences between two runs, by size, and times beyond their spread", cli_compare,
+     "Compares settings, rates, time per node, digests of outputs, and reports of checks and sinks. Times have a\n"
+     "spread if both runs had five stretches: --repeat 6 or more. Exits with 1 if outputs are known to differ.\n\n"
      "  $ sluice compare before.json after.json\n"
      "  $ sluice compare before.json after.json --all\n"},
     {"tune", "GRAPH", "a graph", 1, 1, CLI_TUNE | CLI_CHANGE | CLI_PLUGINS,
-     "measure block sizes, slots and slice sizes", cli_tune,
-     "One thing is changed at a time; all variants are run in turn, in several rounds. Digests are compared:\n"
-     "a block size that changes a result is an error. What is faster beyond the spread goes into the overlay.\n\n"
+     "measure block sizes, slots and slice sizes, and find the fastest", cli_tune,
+     "Each variant changes one value; all variants are run in turn, in several rounds. Digests are compared:\n"
+     "a block size that changes a result is an error. Values that are faster beyond the spread go into the overlay.\n\n"
      "  $ sluice tune graphs/velo.yaml --device cuda --node search --node tracks --blocks 64,128 -o tuned.yaml\n"
      "  $ sluice tune graphs/velo.yaml --slots 1,2 --slice-events 4,8,16\n"},
-    {"completion", "bash|zsh", "the name of a shell", 1, 1, 0, "what a shell needs to complete command lines",
-     cli_completion, "  $ source <(sluice completion bash)\n"},
+    {"completion", "bash|zsh", "the name of a shell", 1, 1, 0,
+     "print a script with which a shell completes command lines", cli_completion,
+     "  $ source <(sluice completion bash)\n"},
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof cli_commands[0];

@@ -1,9 +1,10 @@
-/* compare.c: `sluice compare A.json B.json`: what differs between two runs, by size, and which differences of times are
- * beyond their spread; with --all everything, side by side.
+/* compare.c: `sluice compare A.json B.json`: the differences between two runs, by size, and the differences of times
+ * that are beyond their spread; with --all all values of both runs.
  *
- * A rate or time has a spread where the run was repeated: the range of its stretches. Two differ beyond it where their
- * ranges do not meet. With five stretches each, that happens to equal times in one of 126 comparisons; with fewer more
- * often, so that nothing is said then. Outputs are compared by digest, and what checks and sinks report value by value.
+ * The spread of a rate or time is the range of the stretches of a repeated run. Two times differ beyond their spread if
+ * the ranges do not overlap. With five stretches each this happens for equal times in one of 126 comparisons; with
+ * fewer stretches it happens more often, and no judgement is printed. Outputs are compared by digest, reports of checks
+ * and sinks value by value.
  */
 #include "cli/cli.h"
 #include "cli/summary_file.h"
@@ -18,11 +19,11 @@ enum { STRETCHES_MIN = 5 };
 
 struct range {
   double value, least, most;
-  size_t stretches; /* 0: not known to be repeated */
+  size_t stretches; /* 0: the run was not repeated */
 };
 static const struct range no_range = {NAN, NAN, NAN, 0};
 
-/* The median of the stretches and their range; without any, the value alone. */
+/* The median and the range of the stretches; without stretches the value alone. */
 static struct range range_of(struct summary *s, const yaml_node_t *stretches, double value) {
   const size_t count = summary_length(stretches);
   struct range r = {value, value, value, 0};
@@ -93,7 +94,7 @@ static void compare_rates(struct summary *a, struct summary *b, int all) {
 struct row {
   const char *name;
   struct range a, b;
-  double change; /* by which factor, as a logarithm; 0 where only one run has the node */
+  double change; /* logarithm of the ratio; 0 if only one run has the node */
 };
 
 static struct range node_time(struct summary *s, yaml_node_t *node) {
@@ -107,7 +108,7 @@ static int by_change(const void *a, const void *b) {
   return (x->change < y->change) - (x->change > y->change);
 }
 
-/* Fills `rows`, which has room for all nodes of both; returns how many there are. */
+/* Fills `rows`, which has room for the nodes of both runs; returns their number. */
 static size_t find_rows(struct summary *a, struct summary *b, struct row *rows) {
   const yaml_node_t *in_a = summary_member(a, summary_root(a), "nodes");
   const yaml_node_t *in_b = summary_member(b, summary_root(b), "nodes");
@@ -130,7 +131,7 @@ static size_t find_rows(struct summary *a, struct summary *b, struct row *rows) 
   return count;
 }
 
-/* Those beyond the spread, and those of one run alone; how many there are besides. */
+/* Writes nodes that differ beyond the spread or are in one run only, and the number of the others. */
 static void write_rows(const struct row *rows, size_t count) {
   size_t within = 0, unknown = 0;
   printf("\nnode, us/event, by size of the difference\n");
@@ -145,7 +146,7 @@ static void write_rows(const struct row *rows, size_t count) {
     }
   }
   if (within) printf("%zu within their spread\n", within);
-  if (unknown) printf("%zu of which it cannot tell\n", unknown);
+  if (unknown) printf("%zu with too few stretches to tell\n", unknown);
 }
 
 static int compare_nodes(struct summary *a, struct summary *b, int all) {
@@ -165,7 +166,7 @@ static int compare_nodes(struct summary *a, struct summary *b, int all) {
   return CLI_OK;
 }
 
-/* Returns how many outputs are known to differ. */
+/* Returns the number of outputs that are known to differ. */
 static unsigned compare_outputs(struct summary *a, struct summary *b, int all) {
   const yaml_node_t *in_a = summary_member(a, summary_root(a), "outputs");
   const yaml_node_t *in_b = summary_member(b, summary_root(b), "outputs");
@@ -199,19 +200,19 @@ static unsigned compare_outputs(struct summary *a, struct summary *b, int all) {
   return different;
 }
 
-/* What a star means, or why there is none. */
+/* Explains the star, or why there is none. */
 static void write_legend(struct summary *a, struct summary *b) {
   const struct range x = rate_of(a), y = rate_of(b);
   if (judge(&x, &y) == UNKNOWN)
     printf(
-        "? cannot tell whether times differ: that takes %d stretches each, and there are %zu and %zu (--repeat %d "
+        "? cannot tell whether times differ: this needs %d stretches each, and there are %zu and %zu (--repeat %d "
         "gives %d)\n",
         STRETCHES_MIN, x.stretches, y.stretches, STRETCHES_MIN + 1, STRETCHES_MIN);
   else
-    printf("* beyond the spread: the ranges of the stretches (--repeat) do not meet\n");
+    printf("* beyond the spread: the ranges of the stretches (--repeat) do not overlap\n");
 }
 
-/* Is there an entry of this name, or key, in both? */
+/* Do both lists have an entry with the same `key`? */
 static int shares_entry(struct summary *a, struct summary *b, const char *list, const char *key) {
   const yaml_node_t *in_a = summary_member(a, summary_root(a), list);
   const yaml_node_t *in_b = summary_member(b, summary_root(b), list);

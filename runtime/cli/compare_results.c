@@ -1,8 +1,8 @@
-/* compare_results.c: what checks and sinks report in two runs, value by value.
+/* compare_results.c: compares the reports of checks and sinks in two runs, value by value.
  *
- * Both trees are made lists of values with their paths, and matched by path. What differs is shown by size: the
- * difference relative to the larger of the two. Values in lists (bins of histograms) are too many to be read; a line
- * for each list says how many differ, and by how much at most.
+ * Both trees are turned into lists of values with their paths and matched by path. Differences are sorted by size: the
+ * difference relative to the larger value. Values in lists (bins of histograms) are too many to print; each list has
+ * one line with the number of values that differ and the largest difference.
  */
 #include "cli/cli.h"
 #include "cli/summary_file.h"
@@ -16,11 +16,11 @@ enum { SHOWN_MAX = 20, PATH_BYTES = 512 };
 struct value {
   char *path;
   const char *text;       /* in the first file */
-  const char *other;      /* in the second; NULL: not there */
-  size_t order;           /* in its file */
-  uint32_t list_bytes;    /* of the path, up to the first list; 0: in none */
-  uint32_t is_only_other; /* of the second file alone, where it is `text` */
-  double size;            /* of the difference, relative to the larger: 0 to 2; of what is no number 1 */
+  const char *other;      /* in the second; NULL: missing there */
+  size_t order;           /* position in its file */
+  uint32_t list_bytes;    /* of the path, up to the first list; 0: not in a list */
+  uint32_t is_only_other; /* only in the second file; `text` is its value there */
+  double size;            /* of the difference, relative to the larger value: 0 to 2; 1 for texts */
 };
 
 struct values {
@@ -116,7 +116,7 @@ static double number_in(const char *text) {
 
 static int is_integer(const char *text) { return text && text[strspn(text, "-0123456789")] == '\0'; }
 
-/* 0 if they are equal, as texts or as numbers. Integers that only a double confuses differ. */
+/* 0 if the values are equal as texts or as numbers. Different integers that are one double differ. */
 static double difference(const char *text, const char *other) {
   const double x = number_in(text), y = number_in(other);
   const double larger = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
@@ -126,7 +126,7 @@ static double difference(const char *text, const char *other) {
   return fabs(x - y) / larger;
 }
 
-/* Gives each value of `v` its counterpart. What `w` has alone is added to `v`. Returns how many are equal. */
+/* Sets the counterpart of each value of `v`, and adds values that only `w` has. Returns the number of equal values. */
 static size_t match(struct values *v, struct values *w) {
   size_t equal = 0;
   const size_t count = v->count;
@@ -150,7 +150,7 @@ static size_t match(struct values *v, struct values *w) {
   return equal;
 }
 
-/* A text, a number with a few digits, or nothing. */
+/* A text, or a number with few digits; "-" for NULL. */
 static const char *short_text(char *place, size_t bytes, const char *text) {
   const double number = number_in(text);
   if (isfinite(number))
@@ -173,7 +173,7 @@ static int is_in_list(const struct value *x, const struct value *first) {
   return x->list_bytes == first->list_bytes && strncmp(x->path, first->path, first->list_bytes) == 0;
 }
 
-/* A line a list. Sorted by path, the values of one stand together. */
+/* Writes a line per list. `v` is sorted by path, so the values of a list are consecutive. */
 static void write_lists(const struct values *v) {
   for (size_t i = 0; i < v->count;) {
     const struct value *first = &v->items[i];
@@ -234,7 +234,7 @@ int cli_compare_results(struct summary *a, struct summary *b, int all) {
       write_all(&v);
     else
       write_summary(&v);
-    printf("\n%zu of %zu values that checks and sinks report are equal\n", equal, v.count);
+    printf("\n%zu of %zu values reported by checks and sinks are equal\n", equal, v.count);
   }
   free_values(&v);
   free_values(&w);

@@ -1,12 +1,12 @@
-/* completion.c: `sluice completion`: what bash and zsh need to complete commands, options and their values, made from
- * the tables of commands and options. What an option's value or an operand can be follows from the word that help has
- * for it (`actions`); words in lower case, with | between alternatives, stand for themselves. */
+/* completion.c: `sluice completion`: scripts with which bash and zsh complete commands, options and values, made from
+ * the tables of commands and options. The word that help has for a value selects how it is completed (`actions`); words
+ * in lower case, with | between alternatives, are the values themselves. */
 #include "cli/cli.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* The first whose `word` is in the text counts. bash: a function _sluice_... below, with arguments. */
+/* The first row with a `word` in the text is taken. bash: a function _sluice_... below, with arguments. */
 static const struct {
   const char *word, *bash, *zsh;
 } actions[] = {
@@ -18,28 +18,25 @@ static const struct {
     {"DEVICE", "words cpu simt cuda hip", "(cpu simt cuda hip)"},
     {"LEVEL", "words error warning note debug", "(error warning note debug)"},
     {"FORMAT", "words text json", "(text json)"},
+    {"[PLUGIN]", "plugin_names", "_sluice_plugin_names"},
     {"PLUGIN", "plugins", "_sluice_plugins"},
     {"NAME", "names", "_sluice_names"},
     {"FILE", "files", "_files"},
     {".json", "files", "_files"},
 };
 
-/* Algorithms, as `sluice list` prints them, for each target once. */
-#define LIST_NAMES "sluice list 2>/dev/null | sed -n 's/^    \\([A-Za-z0-9_]*\\.[A-Za-z0-9_]*\\) .*/\\1/p' | sort -u"
+/* The first word of each line: names of algorithms, of plugins, of all that can be described. */
+#define FIRST_WORDS     " 2>/dev/null | sed -n 's/^\\([A-Za-z0-9_.][A-Za-z0-9_.]*\\) .*/\\1/p'"
+#define LIST_ALGORITHMS "sluice list --algorithms" FIRST_WORDS
+#define LIST_PLUGINS    "sluice list" FIRST_WORDS
+#define LIST_SUBJECTS   "{ sluice list; sluice list --algorithms; sluice list --collections; }" FIRST_WORDS
 
 /* Graphs that are found by name. */
 #define LIST_GRAPHS "sluice list --graphs 2>/dev/null | sed -n 's/^  \\([^ ]*[.]yaml\\)\\( .*\\)*$/\\1/p' | sort -u"
 
-/* What can be described: these, plugins and collections. */
-#define LIST_SUBJECTS                                                     \
-  "sluice list 2>/dev/null | sed -n"                                      \
-  " -e 's/^    \\([A-Za-z0-9_]*\\.[A-Za-z0-9_]*\\) .*/\\1/p'"             \
-  " -e '/^collections$/,/^searched:/s/^    \\([A-Za-z0-9_]*\\) .*/\\1/p'" \
-  " -e 's/^\\([A-Za-z0-9_]*\\) [0-9][^ ]* ([a-z]*)  .*/\\1/p' | sort -u"
-
-/* For both shells: what the graph on the command line, $1, has. A graph that is wrong has nothing. */
+/* For both shells: nodes and settings of the graph $1 on the command line; nothing if the graph has errors. */
 static const char of_graph[] =
-    "# Its nodes; NODE.PROPERTY= and PARAMETER= of all that --set can change; what node $2 could use instead.\n"
+    "# Nodes; NODE.PROPERTY= and PARAMETER= that --set can change; algorithms that node $2 could use instead.\n"
     "_sluice_nodes_of() { sluice graph \"$1\" --yaml 2>/dev/null | sed -n 's/^  \\([A-Za-z0-9_]*\\):$/\\1/p'; }\n"
     "_sluice_settings_of() {\n"
     "  sluice graph \"$1\" --yaml --origin 2>/dev/null | awk '\n"
@@ -104,7 +101,7 @@ static const char bash_begin[] =
     "\n";
 
 static const char bash_head[] =
-    "# Each prints what $word, the word under the cursor, can become.\n"
+    "# Each prints the completions of $word, the word under the cursor.\n"
     "_sluice_words() { compgen -W \"$*\" -- \"$word\"; }\n"
     "_sluice_files() { compgen -f -- \"$word\"; }\n"
     "_sluice_folders() { compgen -d -- \"$word\"; }\n"
@@ -114,10 +111,12 @@ static const char bash_head[] =
     "}\n"
     "_sluice_names() { compgen -W \"$(" LIST_SUBJECTS
     ")\" -- \"$word\"; }\n"
-    "_sluice_algorithms() { compgen -W \"$(" LIST_NAMES
+    "_sluice_algorithms() { compgen -W \"$(" LIST_ALGORITHMS
     ")\" -- \"$word\"; }\n"
-    "_sluice_plugins() { compgen -W \"$(" LIST_NAMES
-    " | sed 's/[.].*//' | sort -u)\" -- \"$word\"; _sluice_files; }\n"
+    "_sluice_plugins() { compgen -W \"$(" LIST_PLUGINS
+    ")\" -- \"$word\"; _sluice_files; }\n"
+    "_sluice_plugin_names() { compgen -W \"$(" LIST_PLUGINS
+    ")\" -- \"$word\"; }\n"
     "_sluice_nodes() { compgen -W \"$(_sluice_nodes_of \"$graph\")\" -- \"$word\"; }\n"
     "_sluice_settings() { if ((distance == 1)); then compgen -W \"$(_sluice_settings_of \"$graph\")\" -- \"$word\"; "
     "fi; }\n"
@@ -159,7 +158,7 @@ static const char bash_tail[] =
     "}\n"
     "complete -o filenames -F _sluice sluice\n";
 
-/* How many words after the option belong to it: bash cuts NAME=VALUE into three. */
+/* Number of words after the option that belong to it: bash splits NAME=VALUE into three words. */
 static int reach_of(const struct cli_option *o) {
   if (o->kind == CLI_FILES || o->kind == CLI_INPUTS) return 1000; /* all up to the next option */
   return o->value && strchr(o->value, '=') ? 3 : 1;
@@ -207,14 +206,14 @@ static const char zsh_head[] =
     "  compadd -a names\n"
     "}\n"
     "\n"
-    "_sluice_plugins() {\n"
+    "_sluice_plugin_names() {\n"
     "  local -a names\n"
-    "  names=(${(f)\"$(" LIST_NAMES
+    "  names=(${(f)\"$(" LIST_PLUGINS
     ")\"})\n"
-    "  names=(${(u)names%%.*})\n"
     "  compadd -a names\n"
-    "  _files\n"
     "}\n"
+    "\n"
+    "_sluice_plugins() { _sluice_plugin_names; _files; }\n"
     "\n"
     "_sluice_graphs() {\n"
     "  local -a names\n"
@@ -246,7 +245,7 @@ static const char zsh_head[] =
     "    return\n"
     "  fi\n"
     "  names=(${(f)\"$(_sluice_instead_of \"$(_sluice_graph)\" \"${IPREFIX%=}\")\"})\n"
-    "  (($#names)) || names=(${(f)\"$(" LIST_NAMES
+    "  (($#names)) || names=(${(f)\"$(" LIST_ALGORITHMS
     ")\"})\n"
     "  compadd -a names\n"
     "}\n"
@@ -255,7 +254,7 @@ static const char zsh_head[] =
     "  local -a commands\n"
     "  commands=(\n";
 
-/* Text within single quotes, in a place where brackets and colons mean something. */
+/* Text within single quotes, with brackets and colons escaped. */
 static void write_zsh_text(const char *text, FILE *file) {
   for (; *text; text++) {
     if (*text == '\'')

@@ -1,5 +1,7 @@
-/* index.c: `sluice index`: files cut into parts that several runs can read. */
+/* index.c: `sluice index`: divides files into parts that several runs can read. */
 #include "cli/cli.h"
+
+#include <sluice/text.h>
 
 #include <inttypes.h>
 
@@ -14,7 +16,7 @@ static int write_table(const struct sl_index *index) {
     events += parts[i].events;
     bad += parts[i].bad_records;
   }
-  printf("%12" PRIu64 " %6" PRIu64 "  in %" PRIu64 " part%s\n", events, bad, count, count == 1 ? "" : "s");
+  printf("%12" PRIu64 " %6" PRIu64 "  in %" PRIu64 " %s\n", events, bad, count, sl_plural(count, "part", "parts"));
   return SL_OK;
 }
 

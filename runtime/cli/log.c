@@ -1,6 +1,6 @@
-/* log.c: see log.h. A line is made in memory and goes to the file through the filter of terminal.c, so that a message
- * can neither end a line nor hold codes for the terminal of who reads it. What cannot be written is said once on
- * standard error, and the run goes on. */
+/* log.c: see log.h. A line is made in memory and written through the filter of terminal.c: a message cannot end a line
+ * or send control codes to the terminal of a reader. The first failed write is reported on standard error and ends the
+ * log; the run continues. */
 #include "cli/log.h"
 
 #include "base/file_identity.h"
@@ -22,10 +22,10 @@ static const char *const level_names[] = {"debug", "note", "warning", "error"};
 enum { LEVELS = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static FILE *log_file; /* NULL: there is none */
+static FILE *log_file; /* NULL: no log */
 static const char *log_path, *log_option;
-static struct sl_text_file pending; /* the lines until it is known that the file is no other of the run */
-static int opened = -1;             /* the file meanwhile, if it is there */
+static struct sl_text_file pending; /* lines before cli_log_begin has checked the file */
+static int opened = -1;             /* the file until then, if it exists */
 static int least_level;
 static int is_broken; /* under the lock */
 
@@ -52,7 +52,7 @@ static int choose_level(const char *from, const char *name) {
   return CLI_WRONG;
 }
 
-/* Without waiting for a reader, if it is a FIFO. -1 after a complaint. */
+/* Does not wait for the reader of a FIFO. -1 after an error. */
 static int open_file(const char *from, const char *path, int flags) {
   const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
   if (file >= 0 && fcntl(file, F_SETFL, O_APPEND) == 0) return file;
@@ -61,7 +61,7 @@ static int open_file(const char *from, const char *path, int flags) {
   return -1;
 }
 
-/* Opens the file as far as that changes nothing. */
+/* Opens the file if it exists; else checks that it can be created, and creates nothing. */
 static int look_at_file(const char *from, const char *path) {
   char reason[PATH_MAX + 128];
   if (access(path, F_OK) == 0) {
@@ -101,7 +101,7 @@ int cli_log_open(const struct cli_arguments *a) {
   return log_file ? CLI_OK : cli_no_memory();
 }
 
-/* Is the file that is open no regular one, empty, or a log? */
+/* Is the open file empty, a log, or no regular file? */
 static int is_log(int file) {
   static const char form[] = "0000-00-00T00:00:00.000Z ";
   char text[sizeof form - 1];
@@ -117,23 +117,23 @@ static int is_log(int file) {
   return 1;
 }
 
-/* Nothing is logged any more. */
-static int give_up(int status) {
+/* Ends the log. */
+static int end_log(int status) {
   cli_log_close();
   return status;
 }
 
 int cli_log_begin(struct sl_session *session) {
   if (!pending.file) return CLI_OK;
-  if (session && sl_session_claim_output(session, log_option, log_path, 1) < 0) return give_up(CLI_WRONG);
+  if (session && sl_session_claim_output(session, log_option, log_path, 1) < 0) return end_log(CLI_WRONG);
   if (opened < 0) opened = open_file(log_option, log_path, O_CREAT);
-  if (opened < 0) return give_up(CLI_WRONG);
+  if (opened < 0) return end_log(CLI_WRONG);
   if (!session && !is_log(opened)) {
-    fprintf(stderr, "warning: %s: this file is no log so far; what was refused is not appended\n", log_path);
-    return give_up(CLI_WRONG);
+    fprintf(stderr, "warning: %s: this file is not a log; the refused run is not appended\n", log_path);
+    return end_log(CLI_WRONG);
   }
   FILE *file = cli_open_filtered(opened);
-  if (!file) return give_up(cli_no_memory());
+  if (!file) return end_log(cli_no_memory());
   opened = -1;
   log_file = file;
   if (sl_text_close(&pending) < 0) return cli_no_memory();
@@ -177,7 +177,7 @@ static void write_line(int level, const char *text) {
 static void write_text(int level, struct sl_text_file *text, int is_open) {
   const int is_whole = sl_text_close(text) == SL_OK && is_open;
   for (char *c = is_whole ? text->text : NULL; c && (c = strpbrk(c, "\r\n\t")) != NULL;) *c = ' ';
-  write_line(level, is_whole ? text->text : "(out of memory for what happened here)");
+  write_line(level, is_whole ? text->text : "(out of memory for this message)");
   free(text->text);
 }
 

@@ -1,4 +1,5 @@
-/* main.c: the `sluice` command: a thin client of sluice.h. Tables in commands.c and options.c, a file a command. */
+/* main.c: the `sluice` command, a thin client of sluice.h. commands.c and options.c have the tables; each command is a
+ * file. */
 #include "base/nearest.h"
 #include "cli/cli.h"
 
@@ -41,7 +42,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "error: %s\n", sl_processor_lacks());
     return CLI_WRONG;
   }
-  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write, which leaves whole events */
+  signal(SIGXFSZ, SIG_IGN); /* then a write beyond the size limit of files fails, and whole events stay in the file */
   cli_filter_output();
   if (argc < 2) {
     cli_write_help(stderr);

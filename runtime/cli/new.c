@@ -1,9 +1,8 @@
-/* new.c: `sluice new`: a plugin to start from, or one more algorithm, source, sink or constant in the folder of a
- * plugin, from the texts in templates/. Everything is looked at before anything is written, and no file is overwritten:
- * a plugin's folder must not exist, nor an algorithm's files; its plugin.c and CMakeLists.txt get a word or a line
- * more.
+/* new.c: `sluice new`: writes a small plugin, or adds an algorithm, source, sink or constant to a plugin, from the
+ * texts in templates/. All checks are made before anything is written, and no file is overwritten: the folder of a new
+ * plugin and the files of a new algorithm must not exist. plugin.c and CMakeLists.txt of the plugin get the new names.
  *
- * In a template %plugin% and %algorithm% stand for the names, and in capitals where they are written so.
+ * In a template %plugin% and %algorithm% are replaced by the names, %PLUGIN% and %ALGORITHM% by the names in capitals.
  */
 #define _GNU_SOURCE
 #include "base/input.h"
@@ -40,10 +39,10 @@ static const char first_algorithm[] = "near_hits";
 struct names {
   char plugin[NAME_MAX_LENGTH + 1], algorithm[NAME_MAX_LENGTH + 1];
   char folder[16 + NAME_MAX_LENGTH]; /* of the plugin: its name, or "." */
-  FILE *said;                        /* what is printed in the end */
+  FILE *report;                      /* text that is printed at the end */
 };
 
-/* A file to write: both texts with names to fill in. */
+/* A file to write: path and text with names to fill in. */
 struct new_file {
   const char *path, *text;
 };
@@ -51,12 +50,12 @@ static const struct new_file plugin_files[] = {
     {"CMakeLists.txt", template_cmake}, {"plugin.c", template_plugin}, {"README.md", template_readme}};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What an algorithm of a plugin may be. */
+/* Kinds of algorithms. */
 enum { KIND_FILES = 4 };
 struct new_kind {
   const char *word;
-  int is_host;                       /* it is built for the cpu only, from a NAME.c; else from a NAME.cu */
-  struct new_file files[KIND_FILES]; /* then path NULL */
+  int is_host;                       /* built for the cpu only, from NAME.c; else from NAME.cu */
+  struct new_file files[KIND_FILES]; /* unused ones have path NULL */
 };
 static const struct new_kind kinds[] = {{"algorithm",
                                          0,
@@ -92,7 +91,8 @@ static int parse_name(const char *what, const char *text, size_t length, char *n
   int is_good = length > 0 && length <= NAME_MAX_LENGTH && islower((unsigned char)text[0]);
   for (size_t i = 0; i < length && is_good; i++)
     is_good = islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) || text[i] == '_';
-  if (is_good && length == 6 && memcmp(text, "sluice", length) == 0) is_good = 0; /* include/sluice is ours */
+  if (is_good && length == 6 && memcmp(text, "sluice", length) == 0)
+    is_good = 0; /* include/sluice has the headers of the runtime */
   if (!is_good) {
     fprintf(stderr, "error: '%.*s' cannot be the name of %s\n", (int)length, text, what);
     fprintf(
@@ -105,7 +105,7 @@ static int parse_name(const char *what, const char *text, size_t length, char *n
   return CLI_OK;
 }
 
-/* The name that stands at `at` between percent signs; 0 if none does. Capitals where it is written so. */
+/* Writes the name for a placeholder at `at`. Returns the bytes of the placeholder; 0 if there is none. */
 static size_t expand(const struct names *n, const char *at, FILE *file) {
   static const char *const words[] = {"%plugin%", "%algorithm%", "%PLUGIN%", "%ALGORITHM%"};
   for (size_t w = 0; w < COUNT(words); w++) {
@@ -125,7 +125,7 @@ static void write_expanded(const struct names *n, const char *text, FILE *file) 
   }
 }
 
-/* "FOLDER/PATH" with the names filled in; to be freed; NULL when memory is out. */
+/* "FOLDER/PATH" with the names filled in, allocated; NULL when memory is out. */
 static char *path_of(const struct names *n, const char *path) {
   struct sl_text_file result;
   if (sl_text_open(&result)) {
@@ -138,33 +138,33 @@ static char *path_of(const struct names *n, const char *path) {
 
 /* -------------------------------------------------------------------------------------------------- files */
 
-/* The folders that lead to a file. */
+/* Makes the folders of a file. */
 static int make_folders(const char *path) {
   char folder[PATH_MAX];
   for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    if (mkdir(folder, 0777) < 0 && errno != EEXIST) return cli_complain(folder, strerror(errno));
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST) return cli_file_error(folder, strerror(errno));
   }
   return CLI_OK;
 }
 
 static int write_file(const struct names *n, const struct new_file *f) {
   char *path = path_of(n, f->path);
-  if (!path) return cli_complain(f->path, "out of memory");
+  if (!path) return cli_file_error(f->path, "out of memory");
   int status = make_folders(path);
   FILE *file = status == CLI_OK ? fopen(path, "wx") : NULL;
-  if (status == CLI_OK && !file) status = cli_complain(path, strerror(errno));
-  char buffer[BUFSIZ]; /* one that cannot be allocated would lose text silently */
+  if (status == CLI_OK && !file) status = cli_file_error(path, strerror(errno));
+  char buffer[BUFSIZ]; /* a buffer that cannot be allocated would lose text silently */
   if (file) {
     setvbuf(file, buffer, _IOFBF, sizeof buffer);
     write_expanded(n, f->text, file);
     const int failed = ferror(file);
     if (fclose(file) != 0 || failed) {
-      status = cli_complain(path, strerror(errno));
-      unlink(path); /* a part would look whole */
+      status = cli_file_error(path, strerror(errno));
+      unlink(path); /* an incomplete file would look complete */
     }
   }
-  if (status == CLI_OK) fprintf(n->said, "%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
+  if (status == CLI_OK) fprintf(n->report, "%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
   free(path);
   return status;
 }
@@ -179,8 +179,8 @@ static int check_absent(const struct names *n, const struct new_file *files, siz
   int status = CLI_OK;
   for (size_t i = 0; i < count; i++) {
     char *path = path_of(n, files[i].path);
-    if (!path) return cli_complain(files[i].path, "out of memory");
-    if (access(path, F_OK) == 0) status = cli_complain(path, "is there already; nothing was written");
+    if (!path) return cli_file_error(files[i].path, "out of memory");
+    if (access(path, F_OK) == 0) status = cli_file_error(path, "is there already; nothing was written");
     free(path);
   }
   return status;
@@ -188,7 +188,7 @@ static int check_absent(const struct names *n, const struct new_file *files, siz
 
 /* ------------------------------------------------------------------------------------------------- editing */
 
-/* A file of the plugin that gets more text; NULL: not read. */
+/* A file of the plugin to which text is added; text NULL: not read. */
 struct edit {
   char path[PATH_MAX];
   char *text;
@@ -199,42 +199,42 @@ static int read_text(const struct names *n, const char *name, struct edit *e) {
   snprintf(e->path, sizeof e->path, "%s/%s", n->folder, name);
   char reason[128];
   const int descriptor = sl_open_regular(e->path, reason, sizeof reason);
-  if (descriptor < 0) return cli_complain(e->path, reason);
+  if (descriptor < 0) return cli_file_error(e->path, reason);
   FILE *file = fdopen(descriptor, "r");
   if (!file) {
     close(descriptor);
-    return cli_complain(e->path, "out of memory");
+    return cli_file_error(e->path, "out of memory");
   }
   const ssize_t length = getdelim(&e->text, &allocated, '\0', file);
   fclose(file);
-  return length > 0 ? CLI_OK : cli_complain(e->path, "is empty");
+  return length > 0 ? CLI_OK : cli_file_error(e->path, "is empty");
 }
 
-/* Puts a piece at `at`, which points into the text. */
+/* Inserts a piece at `at`, which points into the text. */
 static int insert(struct edit *e, const char *at, const char *piece) {
   char *longer = NULL;
   if (asprintf(&longer, "%.*s%s%s", (int)(at - e->text), e->text, piece, at) < 0)
-    return cli_complain(e->path, "out of memory");
+    return cli_file_error(e->path, "out of memory");
   free(e->text);
   e->text = longer;
   return CLI_OK;
 }
 
-static int has_no_place(const struct edit *e, const char *what, const char *to_do) {
+static int cannot_insert(const struct edit *e, const char *what, const char *to_do) {
   fprintf(stderr, "error: %s: %s; nothing was written\n  hint: %s\n", e->path, what, to_do);
   return CLI_FAILED;
 }
 
-/* `SL_DECLARE(name);` before the table `algorithms`, and `SL_ENTRY(name)` at its head; what is built for the cpu only,
- * for the cpu only. */
+/* Inserts `SL_DECLARE(name);` before the table `algorithms`, and `SL_ENTRY(name)` as its first entry, within `#ifdef
+ * SL_TARGET_CPU` if it is built for the cpu only. */
 static int edit_plugin(const struct names *n, int is_host, struct edit *e) {
   char piece[3 * NAME_MAX_LENGTH];
   const char *table = strstr(e->text, "algorithms[]"), *brace = table ? strchr(table, '{') : NULL;
   if (!brace)
-    return has_no_place(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
+    return cannot_insert(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
   snprintf(piece, sizeof piece, "SL_ENTRY(%s)", n->algorithm);
-  if (strstr(e->text, piece)) return has_no_place(e, "it has an algorithm of that name", "choose another name");
-  const int is_alone = brace[1] == '\n'; /* in its line */
+  if (strstr(e->text, piece)) return cannot_insert(e, "it has an algorithm of that name", "choose another name");
+  const int is_alone = brace[1] == '\n'; /* in its own line */
   const char *form = is_alone ? "\n    SL_ENTRY(%s)," : "SL_ENTRY(%s), ";
   if (is_host)
     form = is_alone ? "\n#ifdef SL_TARGET_CPU\n    SL_ENTRY(%s),\n#endif"
@@ -248,8 +248,8 @@ static int edit_plugin(const struct names *n, int is_host, struct edit *e) {
   return insert(e, line, piece);
 }
 
-/* Into `set(algorithms ...)` or `set(host_algorithms ...)`, as `sluice new plugin` writes them; else after plugin.c
- * among the sources, or among those of the host. */
+/* Adds the name to `set(algorithms ...)` or `set(host_algorithms ...)` of `sluice new plugin`; else the file to
+ * SOURCES, after plugin.c, or to HOST_SOURCES. */
 static int edit_cmake(const struct names *n, int is_host, struct edit *e, int *has_tests) {
   const char *list = is_host ? "set(host_algorithms" : "set(algorithms";
   char piece[NAME_MAX_LENGTH + 32];
@@ -263,41 +263,41 @@ static int edit_cmake(const struct names *n, int is_host, struct edit *e, int *h
   snprintf(piece, sizeof piece, !is_host ? " %s.cu" : host ? " %s.c" : "HOST_SOURCES %s.c ", n->algorithm);
   if (host) return insert(e, host + strlen(host_sources), piece);
   if (at) return insert(e, is_host ? at : at + strlen(sources), piece);
-  return has_no_place(e,
-                      is_host ? "there is no `set(host_algorithms ...)` and no `SOURCES plugin.c`"
-                              : "there is no `set(algorithms ...)` and no `SOURCES plugin.c`",
-                      "write sluice_add_plugin(NAME SOURCES plugin.c ...)");
+  return cannot_insert(e,
+                       is_host ? "there is no `set(host_algorithms ...)` and no `SOURCES plugin.c`"
+                               : "there is no `set(algorithms ...)` and no `SOURCES plugin.c`",
+                       "write sluice_add_plugin(NAME SOURCES plugin.c ...)");
 }
 
 static int write_text(const void *text, FILE *file) { return fputs(text, file); }
 
-/* Replaces the file whole, so that it is never half written. */
+/* Replaces the whole file, so it is never incomplete. */
 static int write_edit(const struct names *n, const struct edit *e) {
   if (cli_write_file(e->path, write_text, e->text) != CLI_OK) return CLI_FAILED;
-  fprintf(n->said, "%s (changed)\n", strncmp(e->path, "./", 2) == 0 ? e->path + 2 : e->path);
+  fprintf(n->report, "%s (changed)\n", strncmp(e->path, "./", 2) == 0 ? e->path + 2 : e->path);
   return CLI_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ commands */
 
-static int new_plugin(const char *name, FILE *said) {
-  struct names n = {.said = said};
+static int new_plugin(const char *name, FILE *report) {
+  struct names n = {.report = report};
   if (parse_name("a plugin", name, strlen(name), n.plugin) != CLI_OK) return CLI_WRONG;
   snprintf(n.algorithm, sizeof n.algorithm, "%s", first_algorithm);
   snprintf(n.folder, sizeof n.folder, "%s", n.plugin);
   if (mkdir(n.folder, 0777) < 0)
-    return cli_complain(n.folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
+    return cli_file_error(n.folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
   if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
       write_files(&n, kinds[0].files, file_count(&kinds[0])) != CLI_OK)
     return CLI_FAILED;
   fprintf(
-      said,
+      report,
       "\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
       name, name, name, name);
   return CLI_OK;
 }
 
-/* Here, if this is the plugin's folder, or in a folder of its name. */
+/* The current folder, if it is the folder of the plugin, or the folder of that name. */
 static void find_folder(struct names *n) {
   char here[PATH_MAX];
   const char *slash = getcwd(here, sizeof here) ? strrchr(here, '/') : NULL;
@@ -316,15 +316,16 @@ static int add_algorithm(const struct new_kind *kind, const struct names *n, str
   int tests = 0;
   for (size_t i = 0; i < count; i++) tests += strstr(kind->files[i].path, "_test.c") != NULL;
   if (tests && !has_tests)
-    fprintf(n->said, "\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
+    fprintf(n->report, "\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
   return CLI_OK;
 }
 
-static int new_algorithm(const struct new_kind *kind, const char *name, FILE *said) {
-  struct names n = {.said = said};
+static int new_algorithm(const struct new_kind *kind, const char *name, FILE *report) {
+  struct names n = {.report = report};
   const char *dot = strchr(name, '.');
   if (!dot) {
-    fprintf(stderr, "error: '%s' is no PLUGIN.NAME\n  hint: sluice new %s mine.%s\n", name, kind->word, name);
+    fprintf(stderr, "error: '%s' is not of the form PLUGIN.NAME\n  hint: sluice new %s mine.%s\n", name, kind->word,
+            name);
     return CLI_WRONG;
   }
   if (parse_name("a plugin", name, (size_t)(dot - name), n.plugin) != CLI_OK ||
@@ -338,22 +339,22 @@ static int new_algorithm(const struct new_kind *kind, const char *name, FILE *sa
   return status;
 }
 
-static int make(const char *what, const char *name, FILE *said) {
-  if (strcmp(what, "plugin") == 0) return new_plugin(name, said);
+static int make(const char *what, const char *name, FILE *report) {
+  if (strcmp(what, "plugin") == 0) return new_plugin(name, report);
   for (size_t k = 0; k < COUNT(kinds); k++)
-    if (strcmp(what, kinds[k].word) == 0) return new_algorithm(&kinds[k], name, said);
+    if (strcmp(what, kinds[k].word) == 0) return new_algorithm(&kinds[k], name, report);
   fprintf(stderr, "error: there is no new '%s': it is plugin, algorithm, source, sink or constant\n", what);
   return CLI_WRONG;
 }
 
-/* Nothing is printed before all is written: who reads it may be gone, and the first line would be the end of us. */
+/* Print only after all files are written: a write to a pipe without a reader ends the process. */
 int cli_new(const struct cli_arguments *a) {
-  struct sl_text_file said;
-  if (!sl_text_open(&said)) return cli_no_memory();
-  const int status = make(a->operands.items[0], a->operands.items[1], said.file);
-  sl_text_close(&said);
-  if (!said.text) return cli_no_memory();
-  fputs(said.text, stdout);
-  free(said.text);
+  struct sl_text_file report;
+  if (!sl_text_open(&report)) return cli_no_memory();
+  const int status = make(a->operands.items[0], a->operands.items[1], report.file);
+  sl_text_close(&report);
+  if (!report.text) return cli_no_memory();
+  fputs(report.text, stdout);
+  free(report.text);
   return status;
 }

@@ -1,4 +1,4 @@
-/* output.c: what commands have in common: messages, files, a look at a graph that does not run. */
+/* output.c: messages and output files of all commands, and sessions that only show a graph. */
 #include "base/file_identity.h"
 #include "base/nearest.h"
 #include "base/text_file.h"
@@ -24,7 +24,7 @@ void cli_write_message(const struct sl_diagnostic *message, FILE *file) {
   if (!as_json || sl_diagnostic_write_json(message, file) == SL_ENOMEM) sl_diagnostic_print(message, file);
 }
 
-/* "error: 12 more errors not shown", as the message that it is. */
+/* Writes the line "error: 12 more errors not shown" as a message. */
 static void write_dropped(char *line) {
   char *colon = strchr(line, ':');
   if (!colon) return;
@@ -71,7 +71,7 @@ static int by_value(const void *a, const void *b) {
 
 void cli_sort_numbers(double *values, size_t count) { qsort(values, count, sizeof *values, by_value); }
 
-int cli_complain(const char *path, const char *reason) {
+int cli_file_error(const char *path, const char *reason) {
   fprintf(stderr, "error: %s: %s\n", path, reason);
   return CLI_FAILED;
 }
@@ -94,7 +94,7 @@ static int write_bytes(const char *path, const char *bytes, size_t count) {
   if (!d) return cli_no_memory();
   uint32_t quiet = 0;
   sl_diagnostics_follow(d, cli_show_message, &quiet);
-  fflush(stdout); /* which the path may mean */
+  fflush(stdout); /* the path may be standard output */
   const int status = sl_write_file(path, bytes, count, d);
   cli_print_dropped(d);
   sl_diagnostics_free(d);
@@ -105,7 +105,7 @@ int cli_write_file(const char *path, int (*write)(const void *what, FILE *file),
   struct sl_text_file memory;
   int failed = !sl_text_open(&memory) || write(what, memory.file) < 0;
   failed |= sl_text_close(&memory) < 0;
-  const int status = failed ? cli_complain(path, "out of memory") : write_bytes(path, memory.text, memory.bytes);
+  const int status = failed ? cli_file_error(path, "out of memory") : write_bytes(path, memory.text, memory.bytes);
   free(memory.text);
   return status;
 }
@@ -132,7 +132,7 @@ int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_argumen
   struct sl_session *session = NULL;
   struct sl_options options = a->options;
   options.try_plugins = 1;
-  options.look_only = 1;
+  options.inspect_only = 1;
   int status = sl_session_open(&options, d, &session) == SL_OK ? CLI_OK : CLI_WRONG;
   if (status == CLI_OK) status = show(a, session);
   cli_print_messages(d, 0);

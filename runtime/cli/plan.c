@@ -1,6 +1,8 @@
-/* plan.c: `sluice plan`: where the memory of a graph lies, as a table or a drawing; and the planner alone, on problems
- * from CSV files. */
+/* plan.c: `sluice plan`: the memory plan of a graph, as a table or a drawing; and the planner alone, on problems from
+ * CSV files. */
 #include "cli/cli.h"
+
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,8 +13,9 @@
 
 static int show(const struct cli_arguments *a, struct sl_session *session) {
   if (a->svg_path && sl_session_claim_output(session, "--svg", a->svg_path, 0) < 0) return CLI_WRONG;
-  if (!a->svg_path || strcmp(a->svg_path, "-") != 0) sl_session_write_plan(session, stdout);
-  return a->svg_path ? cli_write_session(session, a->svg_path, sl_session_write_plan_svg) : CLI_OK;
+  if (a->svg_path) return cli_write_session(session, a->svg_path, sl_session_write_plan_svg);
+  sl_session_write_plan(session, stdout);
+  return CLI_OK;
 }
 
 /* ------------------------------------------------------------------------------------------- of CSV files */
@@ -30,15 +33,15 @@ static int write_files(const struct cli_arguments *a, const struct sl_allocation
   return status;
 }
 
-/* "in time", or in how many steps. */
+/* "in time" or "in 5 steps". */
 static void write_effort(const struct sl_allocation_summary *s, const struct cli_arguments *a, FILE *file) {
   if (a->steps && s->steps >= a->steps)
-    fprintf(file, "in %" PRIu64 " step%s", s->steps, s->steps == 1 ? "" : "s");
+    fprintf(file, "in %" PRIu64 " %s", s->steps, sl_plural(s->steps, "step", "steps"));
   else
     fprintf(file, "in time");
 }
 
-/* "fits 1048576", or why not. */
+/* "fits 1048576", or why it does not. CLI_FAILED if it does not. */
 static int write_verdict(const struct sl_allocation_summary *s, const struct cli_arguments *a, FILE *file) {
   const uint64_t capacity = a->capacity;
   const int fits = capacity == 0 || s->arena_bytes <= capacity;
@@ -72,7 +75,7 @@ static void write_heads(const struct cli_arguments *a, FILE *table) {
           "gap", "steps", "seconds", "verdict");
 }
 
-/* Solves one file and prints its line, after the heads if it is the first. */
+/* Solves the problem of one file and prints a row; before the first row the headings. */
 static int plan_csv(const struct cli_arguments *a, const char *path, FILE *table, int *rows, struct sl_diagnostics *d) {
   struct sl_allocation *allocation = NULL;
   if (sl_allocation_open(path, d, &allocation) < 0) return CLI_WRONG;
@@ -111,7 +114,7 @@ static int plan_csvs(const struct cli_arguments *a) {
 
 /* With --csv: refuses an output that is also an input, or that cannot be written. */
 static int check_files(const struct cli_arguments *a) {
-  const char *csv = a->csv_paths.items[0]; /* with several problems, nothing is written */
+  const char *csv = a->csv_paths.items[0]; /* with several problems nothing is written */
   int status = cli_check_output("--offsets", a->offsets_path, "--csv", csv);
   if (status == CLI_OK) status = cli_check_output("--svg", a->svg_path, "--csv", csv);
   return status == CLI_OK ? cli_check_output("--svg", a->svg_path, "--offsets", a->offsets_path) : status;
@@ -124,7 +127,7 @@ static int complain(const char *text) {
 
 int cli_plan(const struct cli_arguments *a) {
   const size_t csvs = a->csv_paths.count;
-  if (!a->operand && csvs == 0) return complain("`sluice plan` wants a graph, or --csv FILE");
+  if (!a->operand && csvs == 0) return complain("`sluice plan` needs a graph, or --csv FILE");
   if (a->operand && csvs > 0) return complain("`sluice plan` takes a graph or --csv, not both");
   if (csvs == 0 && (a->capacity > 0 || a->seconds > 0 || a->steps > 0 || a->offsets_path))
     return complain("--capacity, --seconds, --steps and --offsets are for `sluice plan --csv FILE`");

@@ -1,10 +1,10 @@
-/* progress.c: see progress.h. A line that is written again and again:
+/* progress.c: see progress.h. One line, rewritten as the run proceeds:
  *
  *   [##########----------]  50 %  5000 events, 812/s, 0:06 left
  *
- * The bar takes what the text leaves of the terminal's width, up to 40 columns; where it is too narrow, it is left out.
- * Without a known end there is only the text. Slots draw it and say messages at any time, so that what is on the line
- * is kept under a lock. Standard error is not buffered: one call of fprintf is one write.
+ * The bar takes the width of the terminal that the text leaves, up to 40 columns, and is left out if that is too narrow
+ * or the number of events is not known. Several threads draw it and print messages, so a lock protects the text of the
+ * line. Standard error is not buffered: one call of fprintf is one write.
  */
 #define _GNU_SOURCE
 #include "cli/progress.h"
@@ -12,6 +12,8 @@
 #include "base/text_file.h"
 #include "cli/cli.h"
 #include "cli/log.h"
+
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -22,7 +24,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char drawn[512]; /* what is on the line; "": nothing */
+static char drawn[512]; /* text of the line; "" if there is none */
 static int hidden;
 
 enum { COLUMNS_DEFAULT = 80, BAR_MIN = 10, BAR_MAX = 40, SECONDS_SHOWN_MAX = 359999 };
@@ -47,15 +49,15 @@ void cli_show_progress(void *context, uint64_t events, uint64_t done, uint64_t t
   char text[128], left[16], bar[BAR_MAX + 1];
   const int has_end = total > 0 && done > 0 && done <= total;
   const double share = has_end ? (double)done / (double)total : 0;
-  int length =
-      snprintf(text, sizeof text, "%" PRIu64 " events, %.0f/s", events, seconds > 0 ? (double)events / seconds : 0.0);
+  int length = snprintf(text, sizeof text, "%" PRIu64 " %s, %.0f/s", events, sl_plural(events, "event", "events"),
+                        seconds > 0 ? (double)events / seconds : 0.0);
   if (has_end) {
     write_duration(left, sizeof left, seconds * (1 - share) / share);
     snprintf(text + length, sizeof text - (size_t)length, ", %s left", left);
   }
-  const int columns = terminal_columns() - 1; /* the last one would wrap */
+  const int columns = terminal_columns() - 1; /* the last column would wrap */
   length = (int)strlen(text);
-  const int around_bar = 10, step = 8; /* "[]  50 %  "; a text that grows by a digit leaves the bar as it is */
+  const int around_bar = 10, step = 8; /* "[]  50 %  "; one more digit of the text does not change the bar */
   int width = columns - (length + step - 1) / step * step - around_bar;
   if (width > BAR_MAX) width = BAR_MAX;
   pthread_mutex_lock(&lock);

@@ -3,12 +3,14 @@
 #include "cli/log.h"
 #include "cli/progress.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------ the log */
 
-enum { LOG_SECONDS = 10 }; /* between two lines of progress */
+enum { LOG_SECONDS = 10 }; /* between two lines of progress in the log */
 
 static void log_begin(const struct cli_arguments *a) {
   char words[1024];
@@ -21,25 +23,27 @@ static void log_begin(const struct cli_arguments *a) {
 
 static void log_open(const struct sl_session *session) {
   const struct sl_summary *s = sl_session_summary(session);
-  cli_log(CLI_LOG_DEBUG, "opened: %" PRIu32 " slots, slices of %" PRIu32 " events, arena of %" PRIu64 " bytes",
-          s->slots, s->slice_events, s->arena_bytes);
+  cli_log(CLI_LOG_DEBUG, "opened: %" PRIu32 " %s, slices of %" PRIu32 " %s, arena of %" PRIu64 " bytes", s->slots,
+          sl_plural(s->slots, "slot", "slots"), s->slice_events, sl_plural(s->slice_events, "event", "events"),
+          s->arena_bytes);
 }
 
 static void log_end(const struct sl_session *session, int status) {
   const struct sl_summary *s = sl_session_summary(session);
   cli_log(CLI_LOG_DEBUG,
-          "graph digest %016" PRIx64 ", %" PRIu64 " slices, %" PRIu64 " run again in parts, peak %" PRIu64 " bytes",
-          s->graph_digest, s->slices, s->retries, s->peak_rss_bytes);
-  cli_log(SL_NOTE, "ends: %s, exit status %d, %" PRIu64 " events, %" PRIu64 " with errors, %.3f s, %.0f events/s",
-          s->status, status, s->events, s->error_events, s->seconds, s->wall_hz);
+          "graph digest %016" PRIx64 ", %" PRIu64 " %s, %" PRIu64 " run again in parts, peak %" PRIu64 " bytes",
+          s->graph_digest, s->slices, sl_plural(s->slices, "slice", "slices"), s->retries, s->peak_rss_bytes);
+  cli_log(SL_NOTE, "ends: %s, exit status %d, %" PRIu64 " %s, %" PRIu64 " with %s, %.3f s, %.0f events/s", s->status,
+          status, s->events, sl_plural(s->events, "event", "events"), s->error_events,
+          sl_plural(s->error_events, "an error", "errors"), s->seconds, s->wall_hz);
 }
 
-/* From one thread at a time. */
+/* Called by one thread at a time. */
 static void log_progress(uint64_t events, double seconds) {
   static double next = LOG_SECONDS;
   if (seconds < next) return;
   next = seconds + LOG_SECONDS;
-  cli_log(CLI_LOG_DEBUG, "%" PRIu64 " events after %.0f s", events, seconds);
+  cli_log(CLI_LOG_DEBUG, "%" PRIu64 " %s after %.0f s", events, sl_plural(events, "event", "events"), seconds);
 }
 
 static int shows_progress;
@@ -49,14 +53,18 @@ static void on_progress(void *context, uint64_t events, uint64_t done, uint64_t 
   log_progress(events, seconds);
 }
 
-/* `session`: a pointer to the session, which does not exist when the options are given. */
+/* `session`: points to the pointer to the session, which is set after the options. */
 static void print_event_digest(void *session, const char *output, const struct sl_event *event, uint64_t digest) {
   fprintf(sl_session_writes_stdout(*(struct sl_session *const *)session) ? stderr : stdout,
           "digest %s %u %" PRIu64 " %016" PRIx64 "\n", output, event->run, event->number, digest);
 }
 
-/* Tables that --quiet keeps back, and that go nowhere else. */
+/* Reports an option for tables that --quiet does not print, if nothing else uses what it asks for. */
 static int is_in_vain(const struct cli_arguments *a) {
+  if (a->quiet && a->verbose) {
+    fprintf(stderr, "error: --verbose has no effect with --quiet\n");
+    return 1;
+  }
   const char *option = a->options.profile && !a->options.metrics_path && !a->options.trace_path ? "--profile"
                        : a->options.digest == 1                                                 ? "--digest"
                                                                                                 : NULL;
@@ -86,13 +94,14 @@ static int run(const struct cli_arguments *a) {
     cli_catch_signals();
     const int result = sl_session_run(session);
     cli_stop_on_signal(NULL);
-    cli_leave_signals(); /* what is left to do may wait for the reader of a pipe */
+    cli_leave_signals(); /* writing the results may block on the reader of a pipe */
     cli_end_progress();
     status = (int)sl_session_summary(session)->exit_status;
     if (sl_session_write_report(session) < 0 && status == CLI_OK) status = CLI_FAILED;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
     if (!a->quiet && has_run)
-      sl_session_write_table(session, a->options.profile, sl_session_writes_stdout(session) ? stderr : stdout);
+      sl_session_write_table(session, (a->options.profile ? SL_TABLE_PROFILE : 0) | (a->verbose ? 0 : SL_TABLE_SHORT),
+                             sl_session_writes_stdout(session) ? stderr : stdout);
     log_end(session, status);
   } else {
     if (!session) (void)cli_log_begin(NULL);

@@ -7,6 +7,6 @@ int cli_schema(const struct cli_arguments *a) {
   const int status = sl_write_schema(a->options.plugin_paths, d, stdout);
   cli_print_messages(d, 0);
   sl_diagnostics_free(d);
-  if (status == SL_EIO) return CLI_FAILED; /* main.c says so */
+  if (status == SL_EIO) return CLI_FAILED; /* main.c reports it */
   return status < 0 ? cli_no_memory() : CLI_OK;
 }

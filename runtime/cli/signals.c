@@ -1,4 +1,4 @@
-/* signals.c: the signals by which terminals, people and batch systems end a command.
+/* signals.c: the signals by which terminals, users and batch systems end a command.
  *
  * The first one stops the session that runs: its slices in flight are delivered and its files are written. The second
  * one ends the process at once, except SIGHUP and SIGXCPU, which the system repeats by itself: a shell passes on the
@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-/* SIGUSR1 is reserved for reading the configuration anew, which does not exist yet. */
+/* SIGUSR1 is reserved for reading the configuration again, which does not exist yet. */
 static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
 enum { SIGNALS = sizeof numbers / sizeof numbers[0] };
 
@@ -47,7 +47,7 @@ void cli_catch_signals(void) {
     if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) is_caught |= 1 << i;
   }
   for (int i = 0; i < SIGNALS; i++) set_action(i, on_signal);
-  signal(SIGPIPE, SIG_IGN); /* a pipe that nobody reads is an error of the write */
+  signal(SIGPIPE, SIG_IGN); /* then a write to a pipe without a reader fails */
 }
 
 void cli_leave_signals(void) { end_with_next(); }

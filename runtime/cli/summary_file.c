@@ -16,7 +16,7 @@ static int see(const yaml_document_t *document, uint8_t *seen, int index) {
   return is_new;
 }
 
-/* Does each value stand in one place? What YAML's aliases make may hold itself. */
+/* Does each value have one parent? YAML's aliases can make a value contain itself. */
 static int is_tree(const yaml_document_t *document) {
   uint8_t *seen = calloc((size_t)(document->nodes.top - document->nodes.start) + 1, 1);
   int fine = seen != NULL && see(document, seen, 1);
@@ -32,12 +32,12 @@ static int is_tree(const yaml_document_t *document) {
   return fine;
 }
 
-/* The first key that every summary has and this file lacks, as text for a message; NULL: none. JSON of other commands
- * lacks some. */
+/* The first key that every summary has and this file lacks, as text for a message; NULL if none is missing. The JSON of
+ * other commands lacks some. */
 static const char *missing_in(struct summary *s) {
   const yaml_node_t *root = summary_root(s);
-  if (!root || root->type != YAML_MAPPING_NODE) return "it is no object";
-  if (!is_tree(&s->document)) return "it holds itself";
+  if (!root || root->type != YAML_MAPPING_NODE) return "it is not an object";
+  if (!is_tree(&s->document)) return "it contains itself";
   if (!summary_text(summary_member(s, root, "graph_digest"))) return "it has no `graph_digest`";
   if (!(summary_number(summary_member(s, root, "events")) >= 0)) return "it has no number `events`";
   static const char *const lists[][2] = {{"nodes", "it has no list `nodes`"}, {"outputs", "it has no list `outputs`"}};
@@ -48,7 +48,7 @@ static const char *missing_in(struct summary *s) {
   return NULL;
 }
 
-/* After the summary: whether there is nothing. */
+/* Is there nothing after the summary? */
 static int is_at_end(yaml_parser_t *parser) {
   yaml_document_t next;
   if (!yaml_parser_load(parser, &next)) return 0;
@@ -73,11 +73,11 @@ int summary_read(struct summary *s, const char *path) {
     yaml_parser_set_input_file(&parser, file);
     s->is_open = yaml_parser_load(&parser, &s->document);
     const char *missing = s->is_open ? missing_in(s) : NULL;
-    if (s->is_open && !missing && !is_at_end(&parser)) missing = "something stands after it";
+    if (s->is_open && !missing && !is_at_end(&parser)) missing = "there is more text after it";
     if (!s->is_open)
       fprintf(stderr, "error: %s:%zu: %s\n", path, parser.problem_mark.line + 1, parser.problem);
     else if (missing)
-      fprintf(stderr, "error: %s: is no summary of a run: %s; `sluice run GRAPH --json FILE` writes one\n", path,
+      fprintf(stderr, "error: %s: not a summary of a run: %s; `sluice run GRAPH --json FILE` writes one\n", path,
               missing);
     else
       status = CLI_OK;

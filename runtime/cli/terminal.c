@@ -1,8 +1,8 @@
-/* terminal.c: what the command prints, without control characters from outside. File names, graphs, descriptions of
- * plugins and what programs say of them may hold escape codes; a terminal would obey them. So standard output and error
- * go through a filter that shows all but line ends and tabs as \x1b: ASCII's control characters, those of Latin 1, also
- * as UTF-8, and bytes that are no UTF-8. The command's own code, which clears the line of the progress bar, may stand
- * where a write begins, and on a terminal the filter colours the word by which a message says how grave it is. */
+/* terminal.c: removes control characters from the output of the command. File names, graphs, descriptions of plugins
+ * and messages may contain escape codes, which a terminal would obey. So standard output and error pass a filter that
+ * shows control characters except line ends and tabs as \x1b: those of ASCII and Latin 1, also as UTF-8, and bytes that
+ * are not UTF-8. A write may begin with the code that clears the line of the progress bar. On a terminal the filter
+ * colours the severity of a message. */
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
@@ -13,12 +13,12 @@
 
 enum { CLEAR_LINE_BYTES = sizeof CLI_CLEAR_LINE - 1, OUT_BYTES = 4096, SHOWN_BYTES = 4 };
 
-/* One stream: what it has still to see of a character that began, and what it has still to write. */
+/* One stream: the state of an incomplete character, and bytes to write. */
 struct filter {
   int file;
-  unsigned left;             /* bytes of the character that are to come */
+  unsigned left;             /* missing bytes of the character */
   int has_colours, is_owned; /* owned: the file is closed with the stream */
-  int has_c2;                /* its first byte, 0xc2, was read and not written yet: it may be a control character */
+  int has_c2;                /* the first byte 0xc2 is not written yet: the character may be a control character */
   size_t used;               /* of `out` */
   char out[OUT_BYTES];
 };
@@ -48,7 +48,7 @@ static void show(struct filter *f, unsigned char byte) {
   pass(f, (unsigned char)digits[byte & 15]);
 }
 
-/* The bytes that follow the first one of a character; 0 for a byte that begins none. */
+/* Bytes after the first byte of a character; 0 if the byte begins no character of several bytes. */
 static unsigned bytes_after(unsigned char first) {
   if (first >= 0xf0) return first < 0xf5 ? 3 : 0;
   return first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
@@ -97,7 +97,7 @@ static const struct severity {
   const char *word, *colour;
 } severities[] = {{"error:", "\033[1;31m"}, {"warning:", "\033[1;33m"}, {"note:", "\033[1;36m"}};
 
-/* The severity whose word stands first in the text's first line, and where; NULL: there is none. */
+/* The first severity in the first line of the text, and its offset; NULL if there is none. */
 static const struct severity *find_severity(const char *text, size_t bytes, size_t *at) {
   for (size_t i = 0; i < bytes && text[i] != '\n'; i++) {
     if (i > 0 && text[i - 1] != ' ') continue;
@@ -151,8 +151,8 @@ FILE *cli_open_filtered(int file) {
   return stream;
 }
 
-/* The stream through the filter, buffered as it was; the stream itself where there is no memory for that. `buffer`: one
- * that the library cannot allocate would lose text silently. */
+/* A stream that writes through the filter; the stream itself if memory is out. `buffer` is static, because the library
+ * would lose text silently if it could not allocate one. */
 static FILE *filtered(FILE *stream, struct filter *f, char *buffer, int mode) {
   const cookie_io_functions_t functions = {.write = filter_write};
   FILE *file = fopencookie(f, "w", functions);

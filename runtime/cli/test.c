@@ -1,4 +1,4 @@
-/* test.c: `sluice test`: checks of plugins that need no code of their authors'. */
+/* test.c: `sluice test`: checks of plugins that need no test code. */
 #include "cli/cli.h"
 
 int cli_test(const struct cli_arguments *a) {

@@ -1,16 +1,17 @@
-/* tune.c: `sluice tune GRAPH`: block sizes of nodes, slots and slice sizes, measured one at a time against the graph as
- * it is. Where kernels of a node have block sizes of their own, they are swept one after another: kernels of a slice do
- * not run at the same time, so that the best size of one does not depend on another's.
- *
- * A variant changes one thing. All variants are run in turn, several rounds of it, each run long enough to be timed, so
- * that a drift of the machine touches all alike. Digests are compared on the way: a variant that changes a result is an
- * error. Where a variant's slowest round is faster than the fastest of the graph as it is, the best such goes into an
- * overlay, a YAML file that `include` takes.
+/* tune.c: `sluice tune GRAPH`: measures block sizes of nodes, numbers of slots and slice sizes against the graph as it
+ * is.
+ *   1. Make variants. Each changes one value: the block size of a node or of one of its kernels (kernels of a slice do
+ *      not run at the same time, so their best sizes are independent), the slots, or the slice size.
+ *   2. Run all variants in turn, for several rounds, so that a drift of the machine affects all of them.
+ *   3. Compare the digests: a variant that changes a result is an error.
+ *   4. For each value select the fastest variant. If its slowest round is faster than the fastest round of the graph as
+ *      it is, write it to an overlay, a YAML file that `include` takes.
  */
 #include "base/nearest.h"
 #include "cli/cli.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <limits.h>
@@ -20,28 +21,28 @@
 enum { VARIANTS_MAX = 256, ROUNDS_MAX = 99, ROUNDS_DEFAULT = 5, REPEAT_MIN = 3 };
 #define SECONDS_DEFAULT 0.5
 
-/* What a variant changes. */
+/* The value that a variant changes. */
 enum { AS_IT_IS, BLOCK, SLOTS, SLICE_EVENTS };
 
 struct variant {
   uint32_t kind, value;
   const char *node;   /* BLOCK */
-  const char *kernel; /* BLOCK: "others" for those without a name of their own; NULL: of all */
+  const char *kernel; /* BLOCK: "others": kernels without a block size of their own; NULL: all */
   uint32_t rounds;
-  double hz[ROUNDS_MAX], us[ROUNDS_MAX]; /* of the whole; of the node, an event */
+  double hz[ROUNDS_MAX], us[ROUNDS_MAX]; /* events per second; microseconds per event of the node */
 };
 
 struct tuning {
   const struct cli_arguments *a;
-  struct variant variants[VARIANTS_MAX]; /* the first is the graph as it is */
+  struct variant variants[VARIANTS_MAX]; /* the first one is the graph as it is */
   uint32_t count, rounds, repeat;
-  uint64_t events;   /* of a pass */
+  uint64_t events;   /* per pass */
   uint64_t *digests; /* of the graph's outputs */
   uint32_t digest_count;
-  struct sl_session *graph;    /* as it is, not run: open while variants are made of it */
-  char *kernels[VARIANTS_MAX]; /* names of those with a block size of their own */
+  struct sl_session *graph;    /* the graph as it is, not run: open while variants are made */
+  char *kernels[VARIANTS_MAX]; /* names of kernels with a block size of their own */
   uint32_t kernel_count;
-  char path[4096]; /* of the text that is run, beside the graph */
+  char path[4096]; /* of the overlay that is run, in the folder of the graph */
 };
 
 /* ----------------------------------------------------------------------------------------------- variants */
@@ -55,7 +56,7 @@ static int add_variant(struct tuning *t, uint32_t kind, const char *node, const 
   return CLI_OK;
 }
 
-/* "32,64,128": a variant each. */
+/* Adds a variant for each number of "32,64,128". */
 static int add_values(struct tuning *t, uint32_t kind, const char *node, const char *kernel, const char *option,
                       const char *text) {
   const char *at = text;
@@ -63,7 +64,7 @@ static int add_values(struct tuning *t, uint32_t kind, const char *node, const c
     char *end = NULL;
     const unsigned long value = strtoul(at, &end, 10);
     if (end == at || value == 0 || value > UINT32_MAX || (*end && *end != ',')) {
-      fprintf(stderr, "error: %s wants numbers from 1 to %u with commas between, not '%s'\n", option,
+      fprintf(stderr, "error: %s needs numbers from 1 to %u with commas between, not '%s'\n", option,
               (unsigned)UINT32_MAX, text);
       return CLI_WRONG;
     }
@@ -74,14 +75,14 @@ static int add_values(struct tuning *t, uint32_t kind, const char *node, const c
   return CLI_OK;
 }
 
-/* A name of the plugin, which is gone when the graph is closed. NULL where there is no room. */
+/* Copies a name of the plugin, which is unloaded with the graph. NULL if there is no room. */
 static const char *keep_name(struct tuning *t, const char *name) {
   char *copy = t->kernel_count < VARIANTS_MAX ? strdup(name) : NULL;
   if (copy) t->kernels[t->kernel_count++] = copy;
   return copy;
 }
 
-/* All kernels of the node as one, or each that can be set alone, then the others. */
+/* Adds variants for all kernels of a node together, or for each kernel that can be set alone and for the others. */
 static int add_blocks(struct tuning *t, const char *name, const char *values) {
   const struct sl_summary *s = sl_session_summary(t->graph);
   struct sl_nearest nearest;
@@ -129,7 +130,7 @@ static int make_variants(struct tuning *t) {
   return CLI_WRONG;
 }
 
-/* "search.block.find=64", as --set takes it; "slots 2". */
+/* "search.block.find=64", in the form of --set, or "slots 2". */
 static const char *name_of(const struct variant *v, char *text, size_t size) {
   static const char *const names[] = {"as it is", "block", "slots", "slice-events"};
   if (v->kind == AS_IT_IS)
@@ -143,17 +144,17 @@ static const char *name_of(const struct variant *v, char *text, size_t size) {
 
 /* ----------------------------------------------------------------------------------------------- one run */
 
-/* The block size of a node, or of one of its kernels, as a graph has it. */
+/* The block size of a node, or of one of its kernels, as YAML. */
 static const char *block_text(const struct variant *v, char *text, size_t size) {
   snprintf(text, size, v->kernel ? "{ %s: %u }" : "%s%u", v->kernel ? v->kernel : "", v->value);
   return text;
 }
 
-/* A graph that is the given one with a node's block changed. */
+/* Writes a graph that includes the given one and changes the block size of a node. */
 static void write_overlay(const struct tuning *t, const struct variant *v, char *text, size_t size) {
   const char *slash = strrchr(t->a->operand, '/');
   size_t used = (size_t)snprintf(text, size, "sluice: 1\ninclude: [\"%s\"", slash ? slash + 1 : t->a->operand);
-  /* They come before the overlay, whose folder is the graph's, not ours. */
+  /* --with files as absolute paths: the overlay includes from the folder of the graph */
   for (size_t i = 0; i < t->a->withs.count && used < size; i++) {
     char path[PATH_MAX];
     const char *with = realpath(t->a->withs.items[i], path) ? path : t->a->withs.items[i];
@@ -182,7 +183,7 @@ static int check_digests(struct tuning *t, const struct variant *v, const struct
   return CLI_OK;
 }
 
-/* Microseconds an event of the variant's node; of all nodes where it has none. */
+/* Microseconds per event of the node of the variant, or of all nodes if it has none. */
 static double node_us(const struct variant *v, const struct sl_summary *s) {
   double us = 0, events = 0;
   for (uint32_t i = 0; i < s->node_count; i++) {
@@ -193,13 +194,13 @@ static double node_us(const struct variant *v, const struct sl_summary *s) {
   return events > 0 ? us / events : 0;
 }
 
-/* The options of a run of the variant, whose overlay is in `text`. */
+/* The options of a run of the variant; its overlay is written to `text`. */
 static struct sl_options options_of(const struct tuning *t, const struct variant *v, char *text, size_t size) {
   struct sl_options o = t->a->options;
   write_overlay(t, v, text, size);
   o.graph_path = t->path;
   o.with_paths = NULL;  /* the overlay includes them */
-  o.output_path = NULL; /* that of tune itself */
+  o.output_path = NULL; /* `-o` is the file of tune itself */
   o.graph_text = text;
   o.graph_text_bytes = strlen(text);
   return o;
@@ -219,11 +220,11 @@ static int open_graph(struct tuning *t) {
 }
 
 struct measured {
-  double hz, us;   /* of the whole; of the variant's node, an event */
-  uint64_t events; /* of one pass */
+  double hz, us;   /* events per second; microseconds per event of the node of the variant */
+  uint64_t events; /* per pass */
 };
 
-/* Runs the variant; `profile`: for the time of its node, else for the rate of the whole. */
+/* Runs the variant; `profile`: to measure the time of its node, else the rate. */
 static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, uint32_t profile,
                     struct measured *measured) {
   char text[8192];
@@ -251,7 +252,7 @@ static int run_once(struct tuning *t, const struct variant *v, uint32_t repeat, 
   return status;
 }
 
-/* On a device the time of nodes is known with profiling only, which makes the whole slower: two runs. */
+/* On a device the time of a node is measured only with profiling, which slows the run: two runs. */
 static int measure(struct tuning *t, struct variant *v) {
   const int is_host = strncmp(t->a->options.device, "cpu", 3) == 0 || strncmp(t->a->options.device, "simt", 4) == 0;
   struct measured whole = {0}, profiled = {0};
@@ -263,14 +264,14 @@ static int measure(struct tuning *t, struct variant *v) {
   return status;
 }
 
-/* How often the graph must be repeated for a run to last as long as it should. */
+/* Finds the number of repetitions with which a run lasts `seconds`. */
 static int calibrate(struct tuning *t) {
   struct measured pass = {0};
   const double wanted = t->a->seconds > 0 ? t->a->seconds : SECONDS_DEFAULT;
   const int status = run_once(t, &t->variants[0], REPEAT_MIN, 0, &pass);
   if (status != CLI_OK) return status;
   if (!(pass.hz > 0)) {
-    fprintf(stderr, "error: %s: no event went through the graph, so that nothing can be timed\n", t->a->operand);
+    fprintf(stderr, "error: %s: no event went through the graph, so nothing can be timed\n", t->a->operand);
     return CLI_WRONG;
   }
   t->events = pass.events;
@@ -281,7 +282,7 @@ static int calibrate(struct tuning *t) {
 
 /* ------------------------------------------------------------------------------------------------- result */
 
-/* Sorts the rounds: then the middle one is the median, the first and the last are the range. */
+/* Sorts the rounds: the middle one is the median, the first and the last are the range. */
 static void sort_rounds(struct tuning *t) {
   for (uint32_t i = 0; i < t->count; i++) {
     cli_sort_numbers(t->variants[i].hz, t->variants[i].rounds);
@@ -299,7 +300,7 @@ static int is_same_choice(const struct variant *a, const struct variant *b) {
   return a->kind == b->kind && (a->kind != BLOCK || (strcmp(a->node, b->node) == 0 && is_same_kernel(a, b)));
 }
 
-/* The fastest among those that change the same thing; of equals the first. */
+/* Is this the fastest variant of its value? The first one of equal variants is. */
 static int is_best(const struct tuning *t, const struct variant *v) {
   const double own = median(v->hz, v->rounds);
   for (const struct variant *other = t->variants; other < t->variants + t->count; other++) {
@@ -329,17 +330,17 @@ static void write_table(const struct tuning *t) {
     printf("%-32s  %-30s  %-30s%s\n", name_of(v, name, sizeof name), us, hz, is_winner(t, v) ? "  faster" : "");
   }
   printf("median of %u rounds and range, each of %u passes over %" PRIu64
-         " event%s; the node of `as it is`, slots and slice-events: all nodes\n",
-         t->rounds, t->repeat, t->events, t->events == 1 ? "" : "s");
+         " %s; the node of `as it is`, slots and slice-events: all nodes\n",
+         t->rounds, t->repeat, t->events, sl_plural(t->events, "event", "events"));
 }
 
-/* The next winner from `at` on that changes a node's block; NULL: there is none. */
+/* The next winner from `at` on that changes a block size, or NULL. */
 static const struct variant *next_block(const struct tuning *t, const struct variant *at) {
   while (at < t->variants + t->count && !(at->kind == BLOCK && is_winner(t, at))) at++;
   return at < t->variants + t->count ? at : NULL;
 }
 
-/* A line a node: its block size, or those of its kernels. */
+/* Writes a line per node: its block size, or the block sizes of its kernels. */
 static void write_blocks(const struct tuning *t, FILE *file) {
   const struct variant *v = next_block(t, t->variants);
   if (v) fprintf(file, "nodes:\n");
@@ -356,7 +357,7 @@ static void write_blocks(const struct tuning *t, FILE *file) {
 
 static int write_winners(const void *tuning, FILE *file) {
   const struct tuning *t = tuning;
-  fprintf(file, "# What `sluice tune` found faster on %s, for %s; include it after the graph.\nsluice: 1\n",
+  fprintf(file, "# Faster values that `sluice tune` found on %s, for %s; include it after the graph.\nsluice: 1\n",
           t->a->options.device, t->a->operand);
   write_blocks(t, file);
   for (uint32_t i = 0; i < t->count; i++) {
@@ -368,7 +369,7 @@ static int write_winners(const void *tuning, FILE *file) {
   return SL_OK;
 }
 
-/* The faster block sizes as options of a run. */
+/* Prints the faster block sizes as options of a run. */
 static void write_sets(const struct tuning *t) {
   char name[256];
   const struct variant *v = next_block(t, t->variants);

@@ -1,6 +1,8 @@
-/* binding.c: where each pointer of an argument struct points. Pointers are set once, when the slot is opened. A slice
- * changes only the patches, pointers into its input: a part of a slice is the same input seen from a later event, for
- * which pointers of fields that go by event move; all others stay, since offsets need not begin at 0.
+/* binding.c: sets the pointers of argument structs.
+ *
+ * Pointers are set once, when the slot is opened. A slice changes only the patches: pointers into its input. A part of
+ * a slice is the input from a later event on; only pointers of per-event fields move, because offsets need not begin at
+ * 0.
  */
 #include "execute/binding.h"
 
@@ -14,7 +16,7 @@
 
 enum { NO_INDEX = UINT32_MAX };
 
-/* No port has more than a u32 counts; layout.c refuses it. */
+/* Capacities fit into u32, see layout.c. */
 static struct sl_bound bound_to(const struct sl_slot_member *at, uint32_t bound, uint32_t *used, uint64_t error) {
   const uint64_t limit = at->limits[bound] < UINT32_MAX ? at->limits[bound] : UINT32_MAX;
   return (struct sl_bound){(uint32_t)at->capacities[bound], (uint32_t)limit, used, error};
@@ -57,7 +59,7 @@ void *sl_field_on_host(const struct sl_slot *slot, const struct sl_input *input,
 
 /* -------------------------------------------------------------------------------------------------- arguments */
 
-/* Sets one pointer of a kernel's argument struct, or notes a patch for it. */
+/* Sets one pointer of the argument struct of a kernel, or adds a patch for it. */
 static void bind_field(struct sl_slot *slot, struct sl_flight *flight, void **pointer, int32_t storage) {
   if (storage == SL_NONE) return;
   if (slot->setup->layout->storage[storage].kind == SL_STORAGE_INPUT)
@@ -85,13 +87,13 @@ static void bind_view(struct sl_slot *slot, struct sl_flight *flight, const stru
     *sl_port_bound(port, c, b) = bound_to(at, b, at->used[b] == NO_INDEX ? NULL : &slot->used[at->used[b]], 0);
 }
 
-/* What an event's error is when it wants more than it may have of the node's `output`th output. */
+/* Sets the error words for events that exceed a limit of the `output`th output of the node. */
 static void bind_limits(const struct sl_collection *c, void *port, uint32_t step, uint32_t output) {
   for (uint32_t b = 0; b < sl_bound_count(c); b++)
     sl_port_bound(port, c, b)->limit_error = SL_ERROR_BASE(step) | SL_ERROR_LIMIT(output * SL_BOUNDS_MAX + b);
 }
 
-/* Room in the tables for the views of a list port, and the argument struct's pointer to it. */
+/* Reserves the views of a list port in the tables and points the argument struct to them. */
 static unsigned char *take_views(struct sl_tables *tables, const struct sl_member *member,
                                  const struct sl_wiring *wiring, void *args) {
   unsigned char *views = tables->host + tables->taken;
@@ -155,7 +157,7 @@ static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t
   }
 }
 
-/* A sink's pointers are all set when it is called. */
+/* All pointers of a sink are patches: they are set before each call. */
 static void bind_sink(struct sl_slot *slot, uint32_t n, void *args) {
   const struct sl_setup *s = slot->setup;
   const struct sl_node *node = &s->graph->nodes[n];
@@ -193,7 +195,7 @@ static void count_arguments(const struct sl_graph *g, uint64_t *bytes, uint64_t 
   }
 }
 
-/* The tables of all kernels, or of all sinks. */
+/* Opens the tables of all kernels, or of all sinks. */
 static int open_tables(struct sl_slot *slot, uint32_t kind, struct sl_tables *tables) {
   struct sl_setup *s = slot->setup;
   for (uint32_t i = 0; i < s->graph->order_count; i++)
@@ -207,7 +209,7 @@ static int open_tables(struct sl_slot *slot, uint32_t kind, struct sl_tables *ta
   return tables->host && tables->device ? SL_OK : SL_ENOMEM;
 }
 
-/* The event lists of which one is made; all of them are outputs of kernels. */
+/* Pointers to the event lists that are combined; all of them are outputs of kernels. */
 static void bind_lists(struct sl_slot *slot, struct sl_tables *tables) {
   const struct sl_layout *l = slot->setup->layout;
   struct sl_list_pointers *next = (struct sl_list_pointers *)(void *)tables->host;
@@ -237,7 +239,7 @@ static void bind_all(struct sl_slot *slot, unsigned char *next) {
       bind_sink(slot, n, slot->sink_args[n]);
     } else if (a->kind == SL_KIND_KERNEL) {
       for (uint32_t k = 0; k < flights; k++) {
-        if (!slot->flights[k].args[n]) { /* of no family */
+        if (!slot->flights[k].args[n]) { /* the node is in no family */
           slot->flights[k].args[n] = next;
           next += sl_aligned(a->args_size, SL_ARGS_ALIGNMENT);
         }
@@ -261,7 +263,7 @@ static void open_launches(struct sl_slot *slot) {
         .block_count = s->backend->block_threads ? 0 : s->graph->nodes[n].algorithm->block_count,
         .blocks = s->graph->nodes[n].blocks,
         .services = &s->contexts[n].services,
-        .backend = slot->stream, /* of kernels: of their branches, below */
+        .backend = slot->stream, /* kernels: the stream of their branch, below */
         .scan = s->backend->scan,
         .scan_items = s->backend->scan_items};
   }
@@ -339,7 +341,9 @@ void sl_bind_constants(const struct sl_setup *s, uint32_t n, void *args, unsigne
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &s->layout->members[n][m];
-    if (member->kind != SL_MEMBER_IN || (member->flags & SL_FLAG_FIELD)) continue; /* no field of a constant is one */
+    if (member->kind != SL_MEMBER_IN || (member->flags & SL_FLAG_FIELD))
+      continue; /* a constant has no field
+                   references */
     const int is_list = (member->flags & SL_FLAG_EACH) != 0;
     unsigned char *port = is_list ? views : (unsigned char *)args + member->args_offset;
     if (is_list) *sl_args_each(args, member) = (struct sl_each){views, node->inputs[m].names, node->inputs[m].count, 0};

@@ -1,4 +1,4 @@
-/* binding.h: where each pointer of an argument struct points. See binding.c. */
+/* binding.h: pointers of argument structs. See binding.c. */
 #ifndef SL_BINDING_H
 #define SL_BINDING_H
 
@@ -7,20 +7,20 @@
 /* Argument structs of all kernels and sinks of a slot, with the pointers that do not depend on the slice. */
 int sl_binding_open(struct sl_slot *slot);
 void sl_binding_close(struct sl_slot *slot);
-/* Points the source's output structs to the input's block. */
+/* Points the output structs of the source to the block of the input. */
 void sl_bind_source(const struct sl_setup *s, struct sl_input *input);
-/* Points the kernels' arguments to the flight's input, from event `first` on, and copies the tables to the device. The
- * flight's kernels must not run meanwhile. */
+/* Points the arguments of the kernels to the input of the flight, from event `first` on, and copies the tables to
+ * the device. The kernels of the flight must not be running. */
 int sl_bind_input(struct sl_slot *slot, struct sl_flight *flight, uint32_t first);
-/* Points the sinks' arguments to results and input, from event `first` on. `empty`: of an event with an error, which
- * has no items in results. */
+/* Points the arguments of the sinks to results and input, from event `first` on. `empty`: for an event with an
+ * error, which has no items in the results. */
 void sl_bind_sinks(struct sl_slot *slot, const struct sl_input *input, uint32_t first, int empty);
-/* Points the node's inputs to arrays of constants, in host memory. The views of list ports are taken from `views`,
- * sl_views_bytes of them, zeroed. */
+/* Points the inputs of the node to arrays of constants in host memory. `views`, sl_views_bytes zeroed bytes,
+ * receives the views of list ports. */
 void sl_bind_constants(const struct sl_setup *s, uint32_t node, void *args, unsigned char *views);
 uint64_t sl_views_bytes(const struct sl_node *node);
 
-/* Address of a field from event `first` of the slice on: for kernels, and for the host. */
+/* Address of a field from event `first` of the slice on, for kernels and for the host. */
 void *sl_field_for_kernels(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t first, int32_t storage);
 void *sl_field_on_host(const struct sl_slot *slot, const struct sl_input *input, uint32_t first, int32_t storage);
 

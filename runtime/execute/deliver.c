@@ -1,5 +1,5 @@
-/* deliver.c: a finished part of a slice goes to the sinks, the digests and the callbacks. One slot at a time delivers,
- * in input order.
+/* deliver.c: delivers a finished part of a slice to the sinks, digests and callbacks. One slot at a time delivers, in
+ * input order.
  */
 #include "base/clock.h"
 #include "base/locale.h"
@@ -63,7 +63,7 @@ static void report_progress(struct sl_slot *slot, const struct sl_input *input) 
   const uint64_t now = sl_now_ns();
   if (now - d->last_progress_ns < 200000000u) return;
   d->last_progress_ns = now;
-  /* The end is where -n states, or where the input ends, whichever is nearer. */
+  /* Progress is the larger of two fractions: events of -n, bytes of the input. */
   const double of_events = o->events > 0 ? (double)d->events / (double)o->events : 0;
   const double of_input = input->progress_total > 0 ? (double)input->progress_done / (double)input->progress_total : 0;
   const int by_events = o->events > 0 && of_events >= of_input;
@@ -86,7 +86,7 @@ static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32
   int status = SL_OK;
   for (uint32_t e = 0; empty && e < count && status == SL_OK; e++) status = sl_event_error_add(d, s, input, first + e);
   for (uint32_t e = 0; !empty && slot->refused_seen && e < count && status == SL_OK; e++)
-    if (slot->errors_seen[e]) status = sl_event_cut_add(d, s, &input->events[first + e], slot->errors_seen[e]);
+    if (slot->errors_seen[e]) status = sl_event_truncation_add(d, s, &input->events[first + e], slot->errors_seen[e]);
   sl_bind_sinks(slot, input, first, empty);
   gather_views(slot, input, first, empty);
   const uint64_t begin = sl_now_ns();

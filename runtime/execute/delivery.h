@@ -1,10 +1,10 @@
-/* delivery.h: finished parts of slices on their way out, and events with an error. See deliver.c, event_errors.c. */
+/* delivery.h: delivery of finished parts of slices, and events with an error. See deliver.c, event_errors.c. */
 #ifndef SL_DELIVERY_H
 #define SL_DELIVERY_H
 
 #include "execute/slot.h"
 
-/* Events with an error or a cut, by node and reason, in the order in which reasons came up. */
+/* Events with an error or a truncation, by node and reason, in order of first occurrence. */
 struct sl_event_errors {
   struct sl_error_summary *summaries;
   uint32_t count;
@@ -14,10 +14,10 @@ struct sl_event_errors {
 struct sl_delivery {
   pthread_mutex_t lock;         /* held while a part is delivered, and while the metrics are written */
   int active;                   /* 0 in repeats */
-  struct sl_output_view *views; /* of the part being delivered, and their field pointers */
+  struct sl_output_view *views; /* views of the part being delivered, and their field pointers */
   const void **view_pointers;
   uint64_t events, error_events, last_progress_ns;
-  struct sl_event_errors errors, cuts;
+  struct sl_event_errors errors, truncations;
 };
 
 int sl_delivery_open(struct sl_delivery *d, const struct sl_setup *s);
@@ -25,12 +25,13 @@ void sl_delivery_close(struct sl_delivery *d);
 void sl_event_errors_close(struct sl_delivery *d);
 /* Delivers events [first, first + count) of the flight's input, in order. `empty`: they have an error, and no items. */
 int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty);
-/* The events of the batch that a sink is called for: batch->selected. An event with an error is on no list. */
+/* Sets batch->selected, the events of the batch that a sink is called for. An event with an error is on no list. */
 void sl_select_events(const struct sl_slot *slot, uint32_t node, int empty, struct sl_batch *batch);
 
 /* Reports an event with an error, and counts it. */
 int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_input *input, uint32_t index);
-/* The same for an event of which a kernel left out something, as `word` states. */
-int sl_event_cut_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event, uint64_t word);
+/* Reports and counts an event that a kernel truncated, as `word` states. */
+int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event,
+                            uint64_t word);
 
 #endif

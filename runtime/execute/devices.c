@@ -1,6 +1,9 @@
-/* devices.c: the devices of a run: those that --device names, of one backend. Slots go round robin over them. What
- * becomes of one that fails: order.c. */
+/* devices.c: opens the devices that --device names, all of one backend. Slots are assigned to devices round robin. For
+ * the failure of a device see order.c.
+ */
 #include "execute/devices.h"
+
+#include <sluice/text.h>
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,7 +15,7 @@ enum { NUMBER_MAX = 1023 };
 int sl_devices_refuse(const struct sl_setup *s) {
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL,
               "write --device TARGET, TARGET:NUMBER, TARGET:NUMBER,NUMBER... or TARGET:all, as in cpu or cuda:0,1",
-              "'%s' is no device", s->options.device);
+              "'%s' is not a device", s->options.device);
   return SL_EINVAL;
 }
 
@@ -29,7 +32,7 @@ static int refuse_number(struct sl_setup *s, const char *text, const char *end) 
   return SL_EINVAL;
 }
 
-/* The numbers of "0,1"; 0 of no text; none of "all". */
+/* Reads device numbers: "0,1"; an empty text is 0, "all" is no number. */
 static int read_numbers(struct sl_setup *s, const char *text, uint32_t *numbers, uint32_t *count) {
   *count = !text;
   numbers[0] = 0;
@@ -52,7 +55,7 @@ static int read_numbers(struct sl_setup *s, const char *text, uint32_t *numbers,
   }
 }
 
-/* Where none was named: all that there are; that there is none, `open` says. */
+/* Names all devices of the backend. If there is none, opening device 0 reports it. */
 static int name_all(struct sl_setup *s, uint32_t *numbers, uint32_t *count) {
   const uint32_t all = s->backend->count ? s->backend->count() : 1;
   if (*count > 0) return SL_OK;
@@ -76,8 +79,8 @@ static int choose_slots(struct sl_setup *s) {
   if (s->slot_count >= s->device_count) return SL_OK;
   char hint[80];
   snprintf(hint, sizeof hint, "use --slots %u or more, or name fewer devices", s->device_count);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "'%s' is %u devices, for %u slot%s", s->options.device,
-              s->device_count, s->slot_count, s->slot_count == 1 ? "" : "s");
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "'%s' is %u devices, for %u %s", s->options.device,
+              s->device_count, s->slot_count, sl_plural(s->slot_count, "slot", "slots"));
   return SL_EINVAL;
 }
 

@@ -8,11 +8,11 @@
 /* Opens the devices that --device names, of the backend, and gives each at least one slot. */
 int sl_devices_open(struct sl_setup *s);
 void sl_devices_close(struct sl_setup *s);
-/* Reports that --device names nothing. */
+/* Reports that --device names no device. */
 int sl_devices_refuse(const struct sl_setup *s);
-/* Host memory near to a device. */
+/* Allocates host memory near a device. */
 void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_place *place, uint64_t bytes);
-/* Moves the calling thread near to a device, if that matters: 1, and `before`: where it ran. */
+/* Moves the calling thread near a device if that is useful. Returns 1 and the former cores in `before` if it did. */
 int sl_run_near(const struct sl_setup *s, const struct sl_device_place *place, struct sl_numa_cores *before);
 
 #endif

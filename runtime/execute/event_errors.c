@@ -1,8 +1,8 @@
-/* event_errors.c: events with an error, told of and counted by node and reason as they are delivered: in input order,
- * by one slot at a time, so that what is told does not depend on slots and slices.
+/* event_errors.c: reports and counts events with an error, by node and reason. Reports are made in order of delivery,
+ * so that they do not depend on the number of slots or the size of slices.
  *
- * The source tells of its own errors, since it knows its files; here they are counted only. Events of which a kernel
- * left out something (sl_event_cut) are no errors, and counted apart.
+ * Errors found by the source are only counted here; the source reports them with the position in its files. Events that
+ * a kernel truncated (sl_event_truncated) are not errors and are counted separately.
  */
 #include "execute/delivery.h"
 #include "layout/bind.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel node that runs as the `index`th. */
+/* The `index`th kernel node in execution order. */
 static const struct sl_node *kernel_node(const struct sl_setup *s, uint32_t index) {
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const struct sl_node *node = &s->graph->nodes[s->graph->order[i]];
@@ -19,7 +19,7 @@ static const struct sl_node *kernel_node(const struct sl_setup *s, uint32_t inde
   return NULL;
 }
 
-/* Counts an event; the reason is copied where it is new. */
+/* Counts an event; copies the reason if it is new. */
 static int count(struct sl_event_errors *errors, const struct sl_node *node, const char *reason,
                  const struct sl_event *event) {
   for (uint32_t i = 0; i < errors->count; i++)
@@ -81,11 +81,11 @@ static int add_refused(struct sl_delivery *d, const struct sl_setup *s, const st
   return count(&d->errors, node, text, event);
 }
 
-/* The event wants more of a bound of the node's outputs than it may have. */
+/* Adds an event that exceeds the limit of a bound of the node. */
 static int add_limit(struct sl_delivery *d, const struct sl_setup *s, const struct sl_node *node,
                      const struct sl_event *event, uint64_t word) {
   const uint32_t which = SL_ERROR_WHICH(word) - 1, bound = which % SL_BOUNDS_MAX;
-  uint32_t m = 0, outputs = which / SL_BOUNDS_MAX; /* to skip */
+  uint32_t m = 0, outputs = which / SL_BOUNDS_MAX; /* outputs to skip */
   while (m < node->algorithm->member_count && (node->algorithm->members[m].kind != SL_MEMBER_OUT || outputs-- > 0)) m++;
   if (m == node->algorithm->member_count) return SL_EPLUGIN;
   const char *things = bound ? "subitems" : "items";
@@ -104,16 +104,17 @@ int sl_event_error_add(struct sl_delivery *d, const struct sl_setup *s, const st
   const uint64_t word = input->refusals[index];
   if (word == 0) return count_source_error(d, s, event);
   const struct sl_node *node = kernel_node(s, SL_ERROR_STEP(word));
-  if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
+  if (!node) return SL_EPLUGIN; /* the error words were overwritten */
   return SL_ERROR_WHICH(word) ? add_limit(d, s, node, event, word) : add_refused(d, s, node, event, word);
 }
 
-int sl_event_cut_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event, uint64_t word) {
-  const struct sl_node *node = kernel_node(s, SL_ERROR_CUT_STEP(word));
-  if (!node) return SL_EPLUGIN; /* somebody wrote over the error words */
-  const char *text = text_of(node, word, "something was left out");
+int sl_event_truncation_add(struct sl_delivery *d, const struct sl_setup *s, const struct sl_event *event,
+                            uint64_t word) {
+  const struct sl_node *node = kernel_node(s, SL_ERROR_TRUNCATION_STEP(word));
+  if (!node) return SL_EPLUGIN; /* the error words were overwritten */
+  const char *text = text_of(node, word, "part of the event was dropped");
   tell(s, node, event, text, (uint32_t)word & 0xFFFF);
-  return count(&d->cuts, node, text, event);
+  return count(&d->truncations, node, text, event);
 }
 
 static void close_errors(struct sl_event_errors *errors) {
@@ -123,5 +124,5 @@ static void close_errors(struct sl_event_errors *errors) {
 
 void sl_event_errors_close(struct sl_delivery *d) {
   close_errors(&d->errors);
-  close_errors(&d->cuts);
+  close_errors(&d->truncations);
 }

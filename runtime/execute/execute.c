@@ -1,9 +1,9 @@
-/* execute.c: a slice through the graph.
+/* execute.c: runs a slice through the graph.
  *
- * The steps of the graph are enqueued in order, each on the stream of its branch. Where the backend has a memory of its
- * own, the input is copied up first, all steps and the packing of results are captured once a flight and replayed, and
- * the host waits once, for the packed results. If an output overflowed, the slice is run again in parts; if events were
- * refused, again without them.
+ * Steps are enqueued in order, each on the stream of its branch. A device with memory of its own first gets a copy of
+ * the input; all steps and the packing of results are captured once per flight and replayed; the host waits once, for
+ * the packed results. If an output overflowed, the slice is run again in parts; if events were refused, without these
+ * events.
  */
 #include "execute/execute.h"
 
@@ -40,18 +40,18 @@ static int combine(struct sl_slot *slot, const struct sl_flight *flight, struct 
 static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
   const struct sl_setup *s = slot->setup;
   uint32_t n = 0;
-  while (s->layout->node_set[n] != set) n++; /* some node runs on it */
+  while (s->layout->node_set[n] != set) n++; /* finds a node that runs on the list */
   const struct sl_node *node = &s->graph->nodes[n];
   sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "its event list could not be made: %s",
               s->backend->error(slot->device));
 }
 
-/* A device that fails where there are others is told of once: device_failed. */
+/* 1 if the device failed and its slice is left to other devices; device_failed reports that once. */
 static int is_left_to_others(const struct sl_slot *slot, int status) {
   return status == SL_EDEVICE && slot->setup->backend->is_device && sl_device_has_others(slot);
 }
 
-/* Runs a node alone, or as the first of a family that runs together. */
+/* Runs a single node, or a family that starts with it. */
 static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step, uint32_t n,
                     int together) {
   const struct sl_setup *s = slot->setup;
@@ -69,7 +69,7 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const 
   return status;
 }
 
-/* Runs `count` nodes of a step, which run together, and checks and reports what they did. */
+/* Runs `count` nodes of a step together; checks and reports their results. */
 static int run_nodes(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step, const uint32_t *nodes,
                      uint32_t count) {
   const struct sl_setup *s = slot->setup;
@@ -108,8 +108,8 @@ static int make_list(struct sl_slot *slot, const struct sl_flight *flight, uint3
   return status;
 }
 
-/* Clears what must be clear before the step on a device and, with `notes`, lets the host know which step its branch is
- * at. The higher byte changes before the lower one, and seldom: in short graphs never. */
+/* Clears memory before the step and, with `notes`, writes the number of the step where the host can read it. The
+ * higher byte changes before the lower one, and rarely: never in graphs of fewer than 256 steps. */
 static int clear_before(struct sl_slot *slot, uint32_t step, int notes) {
   const struct sl_layout *l = slot->setup->layout;
   const struct sl_step *at = &l->steps[step];
@@ -143,8 +143,8 @@ static int pack_results(struct sl_slot *slot, uint32_t flight) {
   return status;
 }
 
-/* Enqueues all steps for `count` events; without a device, that is to run them. `notes`: the device tells where it is,
- * which is a kernel more a step. */
+/* Enqueues all steps for `count` events; the cpu backend runs them directly. `notes`: the device writes the number
+ * of the current step, at the cost of one kernel per step. */
 static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count, int notes) {
   const struct sl_setup *s = slot->setup;
   const struct sl_layout *l = s->layout;
@@ -165,7 +165,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count, 
       status = run_step(slot, &slot->flights[flight], step);
     else
       status = make_list(slot, &slot->flights[flight], step);
-    if (!is_device) sl_activity_settle(slot); /* the rest of the step belongs to no node */
+    if (!is_device) sl_activity_settle(slot); /* the time until now belongs to no node */
     if (is_device && status == SL_OK) status = end_step(slot, flight, step);
   }
   return status == SL_OK && is_device ? pack_results(slot, flight) : status;
@@ -173,7 +173,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count, 
 
 /* ------------------------------------------------------------------------------------------------- device */
 
-/* The step that a branch was at when the device failed, or NO_INDEX. */
+/* The step that a branch was in when the device failed, or NO_INDEX. */
 static uint32_t running_in(const struct sl_slot *slot, uint32_t branch) {
   const struct sl_layout *l = slot->setup->layout;
   if (!slot->running) return NO_INDEX;
@@ -181,7 +181,7 @@ static uint32_t running_in(const struct sl_slot *slot, uint32_t branch) {
   return step < l->step_count && l->steps[step].branch == branch ? step : NO_INDEX;
 }
 
-/* Was the step complete by what other branches have come to? */
+/* 1 if the progress of other branches implies that the step was complete. */
 static int is_complete(const struct sl_slot *slot, uint32_t step) {
   for (uint32_t b = 0; b < slot->setup->layout->branch_count; b++) {
     const uint32_t other = running_in(slot, b);
@@ -190,22 +190,23 @@ static int is_complete(const struct sl_slot *slot, uint32_t step) {
   return 0;
 }
 
-/* A failure of the device is final: no further slice runs on it. Step by step it is known where each branch was; that
- * of a captured graph is not. Where there are other devices, the slice is left to them; other failures than the
- * device's are the same on all of them. */
+/* Reports a failure of the device, which runs no further slice. The step of each branch is known, except in a
+ * captured graph. If there are other devices, the slice is left to them. Failures that are not of the device would
+ * occur on every device and end the run. */
 static int device_failed(struct sl_slot *slot, int status, const char *what) {
   struct sl_setup *s = slot->setup;
   int is_first = 1;
   const int others = status == SL_EDEVICE && sl_device_lose(slot, &is_first);
   if (others) slot->detour = SL_LEFT;
-  if (!is_first && s->device_count > 1) return status; /* it was told of */
+  if (!is_first && s->device_count > 1) return status; /* it was reported before */
   const struct sl_node *node = NULL;
   char beside[256] = "", which[80] = "";
   for (uint32_t b = 0; b < s->layout->branch_count; b++) {
     const uint32_t step = running_in(slot, b);
     if (step == NO_INDEX || s->layout->steps[step].kind != SL_STEP_RUN || is_complete(slot, step)) continue;
     const size_t length = strlen(beside);
-    if (node) snprintf(beside + length, sizeof beside - length, ", or beside it in %s", sl_step_name(s->layout, step));
+    if (node)
+      snprintf(beside + length, sizeof beside - length, ", or concurrently in %s", sl_step_name(s->layout, step));
     if (!node) node = &s->graph->nodes[s->layout->steps[step].nodes[0]];
   }
   if (s->device_count > 1)
@@ -213,14 +214,14 @@ static int device_failed(struct sl_slot *slot, int status, const char *what) {
              others ? "and its slices run on other devices" : "the last one");
   sl_diagnose(s->diagnostics, others ? SL_WARNING : SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
               node                                             ? "compute-sanitizer names the kernel and the line"
-              : slot->running && !slot->setup->options.profile ? "--profile runs step by step, and names the node"
+              : slot->running && !slot->setup->options.profile ? "--profile runs step by step and names the node"
                                                                : NULL,
               "%s%s%s%s%s: %s", which, what, node ? " in " : "", node ? node->use : "", beside,
               s->backend->error(slot->device));
   return status;
 }
 
-/* Copies what kernels read of an input, and of that what is filled. */
+/* Copies the filled part of the input fields that kernels read. */
 static int upload(struct sl_slot *slot, struct sl_flight *flight) {
   struct sl_setup *s = slot->setup;
   const struct sl_input *input = flight->input;
@@ -237,18 +238,18 @@ static int upload(struct sl_slot *slot, struct sl_flight *flight) {
   return status;
 }
 
-/* Points the kernels' arguments and the packing of results to the input, from event `first` on. The flight's kernels
- * must not run meanwhile. */
+/* Points the arguments of the kernels and the packing of results to the input, from event `first` on. The kernels of
+ * the flight must not be running. */
 static int point(struct sl_slot *slot, uint32_t k, uint32_t first) {
   const int status = sl_bind_input(slot, &slot->flights[k], first);
   return status == SL_OK ? sl_pack_point(slot, k, first) : status;
 }
 
-/* Where the device is. Nothing that notes it may run meanwhile. */
+/* Resets the step notes. No kernel that writes them may be running. */
 static void forget_notes(struct sl_slot *slot) { memset(slot->running, 0, 2 * slot->setup->layout->branch_count); }
 
-/* Makes the flight's graph of all kernels of a whole slice. They run once before, for no event: what the vendor's
- * runtime loads at the first use would not do so in a capture. */
+/* Captures all kernels of a whole slice. The kernels run once before, for no event, because the vendor's runtime
+ * loads code at the first launch, which is not possible in a capture. */
 static int capture(struct sl_slot *slot, uint32_t k) {
   struct sl_setup *s = slot->setup;
   struct sl_flight *flight = &slot->flights[k];
@@ -261,12 +262,12 @@ static int capture(struct sl_slot *slot, uint32_t k) {
   if (status == SL_OK) status = s->backend->capture_begin(slot->stream);
   const int is_capturing = status == SL_OK;
   if (status == SL_OK) status = enqueue_steps(slot, k, s->slice_events, 0);
-  if (is_capturing) { /* else what comes next would be captured, too, and not be done */
+  if (is_capturing) { /* otherwise later calls would be captured instead of executed */
     const int ended = s->backend->capture_end(slot->stream, k);
     if (status == SL_OK) status = ended;
   }
   flight->captured = status == SL_OK;
-  if (status < 0 && has_run) forget_notes(slot); /* of the run before, which went well */
+  if (status < 0 && has_run) forget_notes(slot); /* notes of the uncaptured run, which succeeded */
   return status < 0 ? device_failed(slot, status, "the kernels of a slice could not be captured") : SL_OK;
 }
 
@@ -291,7 +292,8 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (status < 0) return status;
   SL_NOTIFY_STATUS(status, slot->observers, slice_begin, slot);
   if (status < 0) return device_failed(slot, SL_EDEVICE, "the clock of the trace could not be set");
-  if (!s->options.resident || slot->delivery->active) { /* else the last pass with uploads has left the input there */
+  if (!s->options.resident || slot->delivery->active) { /* otherwise the input is on the device since the last pass
+                                                           with uploads */
     SL_NOTIFY_STATUS(status, slot->observers, point, slot, k, SL_POINT_UPLOAD_BEGIN);
     if (status == SL_OK) status = upload(slot, flight);
     SL_NOTIFY_STATUS(status, slot->observers, point, slot, k, SL_POINT_UPLOAD_END);
@@ -299,7 +301,7 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, status, "the input could not be copied to the device");
   if (flight->delivered > 0 || has_error_event(flight->input) || atomic_load(&flight->input->parts) > 1)
-    return SL_OK; /* runs in parts, when it is finished */
+    return SL_OK; /* sl_flight_finish runs it in parts */
   const int step_by_step = slot->observers->need_steps || s->options.guard;
   const uint64_t waits = s->backend->waits();
   status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count, 1) : replay(slot, k);
@@ -312,7 +314,7 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
 
 /* ------------------------------------------------------------------------------------------------- a part */
 
-/* A part of a slice that is on the device already. */
+/* Runs a part of a slice that is already on the device. */
 static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   struct sl_setup *s = slot->setup;
   struct sl_flight *flight = &slot->flights[k];
@@ -341,7 +343,7 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   return SL_OK;
 }
 
-/* Runs events [first, first + count); on return the results are there for the host. */
+/* Runs events [first, first + count). On return the host can read the results. */
 static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   if (slot->setup->backend->is_device) return run_on_device(slot, k, first, count);
   sl_activity_enter(slot, SL_ACTIVITY_STEPS);
@@ -351,16 +353,16 @@ static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t c
   if (status == SL_OK) status = enqueue_steps(slot, k, count, 0);
   slot->used_seen = slot->used;
   slot->errors_seen = slot->errors;
-  slot->refused_seen = 1; /* look */
+  slot->refused_seen = 1; /* check the error words */
   return status;
 }
 
-/* --------------------------------------------------------------------------------------------- what went wrong */
+/* --------------------------------------------------------------------------------------------- errors */
 
 /* A bound of an output of a kernel node. */
 struct output_bound {
   const struct sl_slot_member *at;
-  uint32_t step, which, bound; /* as in the error words; of the member */
+  uint32_t step, which, bound; /* numbers of the error words; bound of the member */
 };
 
 /* Fast check for overflow, which is rare. */
@@ -405,7 +407,7 @@ static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t co
   return status;
 }
 
-/* A range, in parts of `size` events. */
+/* Runs a range of events in parts of `size` events. */
 static int execute_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, uint32_t size) {
   int status = SL_OK;
   for (uint32_t done = 0; done < count && status == SL_OK; done += size)
@@ -425,12 +427,12 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   return status;
 }
 
-/* Marks the events that were refused. Returns how many. `alone`: the error of the only event, of those that kernels did
- * not find, or 0. */
+/* Marks the refused events and returns their number. `alone`: the error of the only event of the part if no kernel
+ * reported it, or 0. */
 static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, uint64_t alone) {
   uint32_t refused = 0;
   for (uint32_t e = 0; (slot->refused_seen || alone) && e < count; e++) {
-    uint64_t error = slot->refused_seen && !SL_ERROR_IS_CUT(slot->errors_seen[e]) ? slot->errors_seen[e] : 0;
+    uint64_t error = slot->refused_seen && !SL_ERROR_IS_TRUNCATION(slot->errors_seen[e]) ? slot->errors_seen[e] : 0;
     if (alone > error) error = alone;
     if (!error) continue;
     struct sl_event *event = &slot->flights[k].input->events[first + e];
@@ -441,7 +443,7 @@ static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, u
   return refused;
 }
 
-/* The error of an event that overflows alone. The scans find it too; a kernel that counts by itself does not. */
+/* Error of an event that overflows a bound alone. The scans report it too; kernels that count by themselves do not. */
 static uint64_t error_alone(const struct sl_slot *slot, const struct output_bound *overflow) {
   return SL_ERROR_BASE(overflow->step) | SL_ERROR_LIMIT(overflow->which) |
          slot->used_seen[overflow->at->used[overflow->bound]];
@@ -454,7 +456,7 @@ static void remember_fill(struct sl_slot *slot) {
 
 /* --------------------------------------------------------------------------------------------------------- */
 
-/* Events without an error. */
+/* Runs events without an error. */
 static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   const uint32_t outer = slot->activity;
   const uint64_t begin = sl_activity_settle(slot);
@@ -499,7 +501,7 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   return status;
 }
 
-/* In parts, if it was found that only these fit; what another device has delivered is done. */
+/* Continues after the events that another device delivered. Runs in parts if an earlier overflow requires it. */
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
   const struct sl_input *input = slot->flights[flight].input;
   const uint32_t first = slot->flights[flight].delivered;

@@ -1,18 +1,19 @@
-/* execute.h: one slice through the graph (execute.c), and slices through slots (flights.c). */
+/* execute.h: runs one slice (execute.c), and slices in slots (flights.c). */
 #ifndef SL_EXECUTE_H
 #define SL_EXECUTE_H
 
 #include "execute/slot.h"
 
-/* Enqueues a whole slice, where the backend runs beside the host. */
+/* Enqueues a whole slice on a device. Does nothing on the host. */
 int sl_flight_start(struct sl_slot *slot, uint32_t flight);
-/* Waits for the slice, or runs it, in parts where necessary, and delivers each part. */
+/* Waits for the slice on a device, runs it on the host; in parts where necessary. Delivers each part. */
 int sl_flight_finish(struct sl_slot *slot, uint32_t flight);
 
 struct sl_reading;
 
-/* Runs slices in the threads of all slots, the calling thread is slot 0's: those that the source gives; or those that
- * were kept for --repeat, each once and delivered; or `passes` times, not delivered. Returns the first failure. */
+/* Runs slices in the threads of all slots; slot 0 uses the calling thread. sl_run_source: slices from the source.
+ * sl_run_kept: slices kept for --repeat, each once and delivered. sl_run_repeated: kept slices, `passes` times, not
+ * delivered. Return the first failure. */
 int sl_run_source(struct sl_slot *slots, struct sl_reading *reading);
 int sl_run_kept(struct sl_slot *slots, struct sl_reading *reading);
 int sl_run_repeated(struct sl_slot *slots, struct sl_reading *reading, uint64_t passes);

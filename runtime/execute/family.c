@@ -1,8 +1,8 @@
-/* family.c: what a step has beside its nodes' argument structs: the argument structs of a family where kernels read
- * them, and a table of the memory to clear before it.
+/* family.c: data of steps besides the argument structs of single nodes: the argument structs of families, which kernels
+ * read from memory, and the table of memory that is cleared before each step.
  *
- * The nodes of a family have their structs one after the other, in the flight's tables, which go up to a device with a
- * memory of its own when they are ready and when a part of a slice moves its pointers.
+ * The argument structs of a family are contiguous in the tables of the flight. The tables are copied to a device with
+ * memory of its own when they are complete, and again when a part of a slice moves their pointers.
  */
 #include "execute/family.h"
 
@@ -46,8 +46,9 @@ int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const st
 
 /* ------------------------------------------------------------------------------------------------- clearing */
 
-/* What is cleared, and before which step: once to count, and once, with the ranges' places known, to write them down. A
- * device clears early what it can with others (place.c); the host clears what it is about to write. */
+/* Ranges to clear and the step before which each is cleared. Found in two passes: one counts, one writes the ranges.
+ * A device clears ranges early together with others (place.c); the host clears them directly before they are
+ * written. */
 struct clearing {
   struct sl_slot *slot;
   int writes;
@@ -77,7 +78,7 @@ static void add_clears(const struct clearing *c) {
   }
 }
 
-/* All ranges, and the counters. */
+/* Size of the table: all ranges and the counters. */
 static uint64_t ranges_bytes(const struct sl_setup *s) {
   return (s->layout->storage_count + 1u) * sizeof(struct sl_range);
 }

@@ -4,14 +4,13 @@
 
 #include "execute/slot.h"
 
-/* Bytes of the argument structs of all families, and their places at the start of a flight's tables. */
+/* Size of the argument structs of all families, and their assignment to the start of the tables of a flight. */
 uint64_t sl_families_bytes(const struct sl_setup *s);
 void sl_families_place(const struct sl_setup *s, struct sl_flight *flight);
 int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step);
 
-/* Clears outputs of events that are not on a node's list, totals, and on a device the counters: what must be clear
- * before the step and was not cleared before an earlier one. With a `note`, that byte gets the value (sl_backend.note).
- */
+/* Clears memory before a step: outputs of events that are not on the list of their node, totals, and on a device the
+ * counters. With `note`, that byte gets `value` (sl_backend.note). */
 int sl_clears_open(struct sl_slot *slot);
 void sl_clears_close(struct sl_slot *slot);
 int sl_clears_run(struct sl_slot *slot, struct sl_stream *stream, uint32_t step, uint8_t *note, uint8_t value);

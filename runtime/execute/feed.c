@@ -1,12 +1,10 @@
-/* feed.c: events from memory, between the threads of a program that gives them and the source that packs them.
+/* feed.c: events from memory, passed from the threads of a program to the source that packs them.
  *
- * A ring of entries, counted from the start of the feed by how far each step has come:
- *
+ * A ring of entries. The stages of an entry are counted from the start of the feed:
  *   delivered <= packed <= taken <= given
- *
- * An entry's memory is the program's again when it is packed, its place in the ring is free when its events are
- * delivered. Who gives waits while entries_max are not packed; the ring grows with what is packed and under way, which
- * the slots bound. One lock, never held while a callback runs or bytes are copied.
+ * The program gets the memory of an entry back when it is packed; the place in the ring is free when its events are
+ * delivered. A giving thread blocks while entries_max entries are not packed. The ring grows with packed entries in
+ * flight, which the slots bound. One lock, never held while a callback runs or bytes are copied.
  */
 #include "execute/feed.h"
 
@@ -22,7 +20,7 @@ enum { DEFAULT_ENTRIES = 4096, RELEASED_TOGETHER = 64 };
 struct place {
   struct sl_feed_entry entry;
   void *owner;
-  uint64_t events_end; /* of a packed entry: how many events it and all before it made */
+  uint64_t events_end; /* packed entries: number of events of this and all earlier entries */
 };
 
 struct sl_feed {
@@ -31,7 +29,7 @@ struct sl_feed {
   pthread_mutex_t lock;
   pthread_cond_t has_room, has_entries, has_delivered;
   uint32_t waiting_for_room, waiting_for_entries, waiting_for_delivery;
-  uint32_t holders; /* the program, a session */
+  uint32_t holders; /* the program and at most one session */
   uint32_t was_attached, has_ended, is_over;
   struct place *ring;
   uint64_t capacity; /* a power of two, or 0 */
@@ -54,7 +52,7 @@ static struct timespec deadline_after(uint64_t ns) {
   return at;
 }
 
-/* With the lock held. `deadline` NULL: none. 0 when the time is over. */
+/* Waits, with the lock held. `deadline` NULL: no limit. Returns 0 after the deadline. */
 static int wait_for(struct sl_feed *feed, pthread_cond_t *what, uint32_t *waiting, const struct timespec *deadline) {
   ++*waiting;
   const int error =
@@ -88,7 +86,7 @@ static int take(void *context, struct sl_feed_entry *entries, uint32_t count, ui
   return more;
 }
 
-/* With the lock held: entries whose events were all delivered leave the ring. */
+/* Removes entries with all events delivered from the ring. With the lock held. */
 static void leave(struct sl_feed *feed) {
   const uint64_t before = feed->delivered;
   while (feed->delivered < feed->packed && place_of(feed, feed->delivered)->events_end <= feed->events_delivered)
@@ -96,7 +94,8 @@ static void leave(struct sl_feed *feed) {
   if (feed->delivered != before && feed->waiting_for_delivery > 0) pthread_cond_broadcast(&feed->has_delivered);
 }
 
-/* The next `count` entries are packed; the program has their memory back before anybody can hear of them. */
+/* Releases the next `count` packed entries. The callback that returns the memory is called before any thread can see
+ * the entries as packed. */
 static void release(struct sl_feed *feed, uint64_t count, uint64_t events_each) {
   void *owners[RELEASED_TOGETHER];
   while (count > 0) {
@@ -133,13 +132,13 @@ int sl_feed_attach(struct sl_feed *feed) {
   return is_free ? SL_OK : SL_EINVAL;
 }
 
-/* Frees it, if nobody else holds it. */
+/* Frees the feed if it has no other holder. */
 static void let_go(struct sl_feed *feed) {
   pthread_mutex_lock(&feed->lock);
   const int is_last = --feed->holders == 0;
   pthread_mutex_unlock(&feed->lock);
   if (!is_last) return;
-  sl_feed_over(feed); /* of one that no session had */
+  sl_feed_over(feed); /* entries of a feed without a session */
   pthread_mutex_destroy(&feed->lock);
   pthread_cond_destroy(&feed->has_room);
   pthread_cond_destroy(&feed->has_entries);
@@ -170,7 +169,7 @@ void sl_feed_over(struct sl_feed *feed) {
   pthread_cond_broadcast(&feed->has_room);
   pthread_cond_broadcast(&feed->has_delivered);
   pthread_mutex_unlock(&feed->lock);
-  if (!was_over) release(feed, left, 1); /* one event at least, which is never delivered */
+  if (!was_over) release(feed, left, 1); /* counts as one event, which is never delivered */
 }
 
 /* ------------------------------------------------------------------------------------------------- program */
@@ -210,7 +209,7 @@ void sl_feed_free(struct sl_feed *feed) {
   let_go(feed);
 }
 
-/* With the lock held: a place for one more entry. */
+/* Makes room in the ring for one more entry. With the lock held. */
 static int grow(struct sl_feed *feed) {
   if (feed->given - feed->delivered < feed->capacity) return SL_OK;
   const uint64_t capacity = feed->capacity ? 2 * feed->capacity : 64;
@@ -223,7 +222,7 @@ static int grow(struct sl_feed *feed) {
   return SL_OK;
 }
 
-/* With the lock held: 1 when there is room, 0 or SL_EINTERRUPTED. */
+/* Waits for room, with the lock held. Returns 1 if there is room, 0 after the timeout, or SL_EINTERRUPTED. */
 static int await_room(struct sl_feed *feed, int32_t timeout_ms) {
   struct timespec at;
   const struct timespec *deadline = NULL;

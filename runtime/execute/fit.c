@@ -1,10 +1,9 @@
-/* fit.c: does a run fit into the memory that there is? Asked when the graph, the constants and the layout are there,
- * and nothing that a slice needs has been taken yet. What nobody asked for gives way: slices get fewer events, and a
- * note says so. What was asked for stays, and the run is refused with what it needs, what there is, and what would fit.
- * The results are the same in either case: what an event may have does not depend on the slice. Of several devices,
- * each has its share of the slots, and the one with the least memory decides.
+/* fit.c: checks, before any memory of slots is allocated, that a run fits into the available memory.
  *
- * What the plan does not know, such as libraries, buffers of files and stacks, has the sixteenth that is left free.
+ * Defaults are adapted: slices get fewer events, and a note reports it. Explicit options are not changed; the run is
+ * refused with the needed and the available memory and options that would fit. Results do not change, because limits
+ * per event do not depend on the slice size. Each device holds its share of the slots; the device with the least memory
+ * decides. One sixteenth of the memory stays free for libraries, file buffers and stacks, which are not planned.
  */
 #include "execute/fit.h"
 
@@ -12,20 +11,22 @@
 #include "execute/pack.h"
 #include "execute/source.h"
 
+#include <sluice/text.h>
+
 #include <stdio.h>
 
-enum { LEFT_FREE = 16 };                 /* one part in so many */
-enum { SOURCE_THREAD_BYTES = 16 << 20 }; /* about what a source has for each further thread: windows, a simulation */
+enum { LEFT_FREE = 16 };                 /* fraction of the memory that stays free: 1/16 */
+enum { SOURCE_THREAD_BYTES = 16 << 20 }; /* estimate per additional source thread: file windows, simulation state */
 
 struct need {
   uint64_t host, device;
 };
 
 struct rooms {
-  struct sl_room host, device;
+  struct sl_memory_limit host, device;
 };
 
-/* Of one slot with the layout that the session has. Without a memory of the device's own, all is the host's. */
+/* Memory of one slot with the present layout. Without a device memory, all of it is host memory. */
 static struct need need_of_slot(const struct sl_setup *s) {
   const uint64_t flights = s->backend->flights, inputs = s->repeat > 1 ? 0 : flights;
   struct need need = {inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event)), 0};
@@ -42,25 +43,25 @@ static struct need need_of_slot(const struct sl_setup *s) {
 static struct need need_of_run(const struct sl_setup *s, const struct rooms *rooms, uint32_t slots) {
   struct need need = need_of_slot(s);
   need.host *= slots;
-  need.device *= (slots + s->device_count - 1) / s->device_count; /* on the device that has the most */
+  need.device *= (slots + s->device_count - 1) / s->device_count; /* on the device with the most slots */
   need.host += (slots - 1) * rooms->host.thread_bytes;
   need.host += (s->source_threads - 1) * (rooms->host.thread_bytes + SOURCE_THREAD_BYTES);
-  if (s->repeat > 1) need.host += s->layout->input_bytes; /* one slice to keep, at least */
+  if (s->repeat > 1) need.host += s->layout->input_bytes; /* at least one kept slice */
   return need;
 }
 
-static void leave_some(struct sl_room *room) {
+static void leave_some(struct sl_memory_limit *room) {
   if (room->bytes != UINT64_MAX) room->bytes -= room->bytes / LEFT_FREE;
 }
 
 static struct rooms look(const struct sl_setup *s) {
-  struct rooms rooms = {sl_memory_room(""), {UINT64_MAX, 0, ""}};
+  struct rooms rooms = {sl_memory_available(""), {UINT64_MAX, 0, ""}};
   const int is_known = s->backend->is_device && s->backend->free_memory;
   for (uint32_t d = 0; is_known && d < s->device_count; d++) {
     uint64_t free_bytes;
     if (s->backend->free_memory(s->devices[d].device, &free_bytes) < 0 || free_bytes >= rooms.device.bytes) continue;
     rooms.device =
-        (struct sl_room){free_bytes, 0, s->device_count > 1 ? s->devices[d].name : "free memory of the device"};
+        (struct sl_memory_limit){free_bytes, 0, s->device_count > 1 ? s->devices[d].name : "free memory of the device"};
   }
   leave_some(&rooms.host);
   leave_some(&rooms.device);
@@ -83,9 +84,9 @@ static int lay_out(struct sl_setup *s, uint32_t events) {
   return SL_OK;
 }
 
-/* Leaves the session with the largest slices that fit, or, with *found 0, with slices of one event. */
+/* Sets the largest slice size that fits; if none does (*found 0), slices of one event. */
 static int find_slice(struct sl_setup *s, const struct rooms *rooms, uint32_t *found) {
-  uint32_t low = 0, high = s->slice_events; /* low fits, high does not */
+  uint32_t low = 0, high = s->slice_events; /* `low` fits, `high` does not */
   while (high - low > 1) {
     const uint32_t middle = low + (high - low) / 2;
     const int status = lay_out(s, middle);
@@ -96,11 +97,11 @@ static int find_slice(struct sl_setup *s, const struct rooms *rooms, uint32_t *f
   return lay_out(s, low ? low : 1);
 }
 
-/* "need 1.3 GB of memory, and there is 300 MB (MemAvailable)": of the memory that is short. */
-static void tell_need(const struct sl_setup *s, const struct rooms *rooms, char *text, size_t size) {
+/* Writes the shortage: "need 1.3 GB of memory, and there is 300 MB (MemAvailable)". */
+static void write_need(const struct sl_setup *s, const struct rooms *rooms, char *text, size_t size) {
   const struct need need = need_of_run(s, rooms, s->slot_count);
   const int is_devices = need.device > rooms->device.bytes;
-  const struct sl_room *room = is_devices ? &rooms->device : &rooms->host;
+  const struct sl_memory_limit *room = is_devices ? &rooms->device : &rooms->host;
   char needed[32], there[32];
   sl_memory_text(is_devices ? need.device : need.host, needed, sizeof needed);
   sl_memory_text(room->bytes, there, sizeof there);
@@ -108,11 +109,9 @@ static void tell_need(const struct sl_setup *s, const struct rooms *rooms, char 
            there, room->why);
 }
 
-static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
-
-/* What would fit: fewer events in as many slots, or fewer slots of as many events. */
-static void tell_hint(const struct sl_setup *s, uint32_t events, uint32_t slots, uint32_t events_alone, char *text,
-                      size_t size) {
+/* Writes options that would fit: fewer events per slice with as many slots, or fewer slots with slices of this size. */
+static void write_hint(const struct sl_setup *s, uint32_t events, uint32_t slots, uint32_t events_alone, char *text,
+                       size_t size) {
   if (events > 0 && slots > 0)
     snprintf(text, size, "--slice-events %u fits, and so does --slots %u", events, slots);
   else if (events > 0)
@@ -122,11 +121,11 @@ static void tell_hint(const struct sl_setup *s, uint32_t events, uint32_t slots,
   else if (events_alone > 0 && s->slot_count > s->device_count)
     snprintf(text, size, "--slots %u --slice-events %u fits", s->device_count, events_alone);
   else
-    snprintf(text, size, "not even one event in one slot%s fits: make memory free, or raise the limit",
+    snprintf(text, size, "not even one event in one slot%s fits: free memory or raise the limit",
              s->device_count > 1 ? " of each device" : "");
 }
 
-/* No fewer than devices. */
+/* Largest number of slots that fits, but at least one per device. */
 static uint32_t slots_that_fit(const struct sl_setup *s, const struct rooms *rooms) {
   uint32_t slots = s->slot_count - 1;
   while (slots >= s->device_count && !fits(s, rooms, slots)) slots--;
@@ -145,19 +144,19 @@ static int refuse(struct sl_setup *s, const struct rooms *rooms, uint32_t wanted
     s->slot_count = wanted_slots;
     if (status < 0) return status;
   }
-  tell_hint(s, events, slots, alone, hint, sizeof hint);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "%u slot%s of %u event%s %s", wanted_slots,
-              plural(wanted_slots), wanted, plural(wanted), needed);
+  write_hint(s, events, slots, alone, hint, sizeof hint);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "%u %s of %u %s %s", wanted_slots,
+              sl_plural(wanted_slots, "slot", "slots"), wanted, sl_plural(wanted, "event", "events"), needed);
   return SL_ENOMEM;
 }
 
 int sl_fit(struct sl_setup *s) {
-  if (s->options.look_only) return SL_OK;
+  if (s->options.inspect_only) return SL_OK;
   const struct rooms rooms = look(s);
   if (fits(s, &rooms, s->slot_count)) return SL_OK;
-  if (!s->options.source_threads) s->source_threads = 1; /* nobody asked for more */
+  if (!s->options.source_threads) s->source_threads = 1; /* not set by an option */
   if (fits(s, &rooms, s->slot_count)) return SL_OK;
-  if (!s->branches) { /* nor for these */
+  if (!s->branches) { /* not set by an option either */
     s->branches = 1;
     const int status = lay_out(s, s->slice_events);
     if (status < 0) return status;
@@ -167,13 +166,13 @@ int sl_fit(struct sl_setup *s) {
   const int is_asked_for = s->options.slice_events || s->graph->slice_events;
   uint32_t events;
   char needed[160];
-  tell_need(s, &rooms, needed, sizeof needed);
+  write_need(s, &rooms, needed, sizeof needed);
   const int status = find_slice(s, &rooms, &events);
   if (status < 0) return status;
   if (is_asked_for || events == 0) return refuse(s, &rooms, wanted, needed, slots, events);
-  sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL, NULL,
-              "slices of %u event%s instead of %u: %u slot%s of %u events %s", events, plural(events), wanted,
-              s->slot_count, plural(s->slot_count), wanted, needed);
+  sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL, NULL, "slices of %u %s instead of %u: %u %s of %u %s %s", events,
+              sl_plural(events, "event", "events"), wanted, s->slot_count, sl_plural(s->slot_count, "slot", "slots"),
+              wanted, sl_plural(wanted, "event", "events"), needed);
   return SL_OK;
 }
 
@@ -183,9 +182,9 @@ int sl_fit_kept(struct sl_reading *r) {
   const struct sl_setup *s = r->setup;
   const uint64_t bytes = s->layout->input_bytes + s->slice_events * sizeof(struct sl_event);
   if (r->room_bytes < bytes) {
-    struct sl_room room = sl_memory_room("");
+    struct sl_memory_limit room = sl_memory_available("");
     leave_some(&room);
-    /* The source takes memory, too, while it reads: half way it is time to look again. */
+    /* The source allocates memory while it reads, so the free memory is read again when half of it is used. */
     r->room_bytes = room.bytes / 2 < bytes ? room.bytes : room.bytes / 2;
     if (room.bytes < bytes) return SL_ENOMEM;
   }
@@ -194,7 +193,7 @@ int sl_fit_kept(struct sl_reading *r) {
 }
 
 void sl_fit_report_kept(const struct sl_reading *r) {
-  struct sl_room room = sl_memory_room("");
+  struct sl_memory_limit room = sl_memory_available("");
   char there[32];
   leave_some(&room);
   sl_memory_text(room.bytes, there, sizeof there);

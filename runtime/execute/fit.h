@@ -1,4 +1,4 @@
-/* fit.h: does a run fit into the available memory? See fit.c. */
+/* fit.h: memory needed by a run. See fit.c. */
 #ifndef SL_FIT_H
 #define SL_FIT_H
 
@@ -6,9 +6,9 @@
 
 struct sl_reading;
 
-/* May make slices smaller, and then the layout another one. SL_ENOMEM, with a message. */
+/* Checks that the run fits into memory; may reduce the slice size and make a new layout. SL_ENOMEM, reported. */
 int sl_fit(struct sl_setup *s);
-/* Is there memory for one more slice that --repeat keeps? SL_ENOMEM, without a message. */
+/* Checks for memory for one more slice that --repeat keeps. SL_ENOMEM, not reported. */
 int sl_fit_kept(struct sl_reading *r);
 /* Reports that memory ran out while slices were kept. */
 void sl_fit_report_kept(const struct sl_reading *r);

@@ -1,11 +1,11 @@
-/* flights.c: slices through slots.
+/* flights.c: runs slices in slots.
  *
- * Each slot is a thread: it takes the source's lock, fills its input with the next slice and a sequence number, runs
- * the graph, waits until the slice is next in the order of delivery, delivers, and passes the turn on. So results come
- * in input order whatever the number of slots. A slot that has a slice in flight does not wait long for another one,
- * since other slots, or the program that feeds the source, may wait for the delivery of that slice. With --repeat the
- * slices are filled first and kept; the first pass delivers, the others only run. The first failure by sequence number
- * wins.
+ * Each slot is a thread. It locks the source, fills its input with the next slice and a sequence number, runs the
+ * graph, waits until the slice is next in delivery order, delivers it, and lets the next slice follow. Results are
+ * therefore in input order for any number of slots. A slot with a slice in flight does not wait long for another slice,
+ * because other slots, or the program that feeds the source, may wait for the delivery of its slice. With --repeat all
+ * slices are read first and kept; the first pass delivers, later passes only run. The failure with the lowest sequence
+ * number decides.
  */
 #include "base/clock.h"
 #include "execute/delivery.h"
@@ -22,16 +22,16 @@
 
 enum { SOURCE_BUSY_NS = 1000000 };
 
-/* A slot at work, and where its slices come from. `next` gives a flight the next slice: SL_NO_MORE, SL_FILLED, or, if
- * it may not wait, SL_LATER. */
+/* A slot and its supply of slices. `next` gives a flight the next slice and returns SL_NO_MORE, SL_FILLED, or
+ * SL_LATER if it may not wait. */
 struct worker {
   struct sl_slot *slot;
   struct sl_reading *reading;
   int (*next)(struct worker *w, struct sl_flight *flight, int may_wait);
 };
 
-/* Takes the lock of the source. 0: other slots have it, and this slot may not wait. A clock that is set meanwhile makes
- * this wait shorter or longer, which costs only time. (ThreadSanitizer of gcc 12 does not know
+/* Locks the source. Returns 0 if other slots hold the lock and this slot may not wait. A change of the system clock
+ * makes the wait shorter or longer, which is harmless. (ThreadSanitizer of gcc 12 does not know
  * pthread_mutex_clocklock.) */
 static int lock_source(struct sl_reading *r, int may_wait) {
   if (may_wait) return pthread_mutex_lock(&r->lock) == 0;
@@ -69,7 +69,8 @@ static int next_kept(struct worker *w, struct sl_flight *flight, int may_wait) {
   return SL_FILLED;
 }
 
-/* Repeats deliver nothing, so that each device runs the slices that are near to it, and then those of other devices. */
+/* Later passes deliver nothing, so each device first runs the slices in its nearest memory, then those of other
+ * devices. */
 static int next_near(struct worker *w, struct sl_flight *flight, int may_wait) {
   (void)may_wait;
   struct sl_setup *s = w->slot->setup;
@@ -104,7 +105,7 @@ static int start(struct sl_slot *slot, uint32_t k) {
   return status;
 }
 
-/* The flight's slice is over, or other devices run it; from a failure on nothing is delivered. */
+/* Ends the slice of the flight, or leaves it to other devices. After a failure nothing more is delivered. */
 static int end_slice(struct sl_slot *slot, uint32_t k, int status) {
   const struct sl_flight *flight = &slot->flights[k];
   if (status != SL_OK && slot->detour == SL_LEFT) {
@@ -138,7 +139,7 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   return end_slice(slot, k, status);
 }
 
-/* Gives a flight a slice: first those that lost devices left. */
+/* Gives a flight a slice; slices that lost devices left come first. */
 static int take(struct worker *w, uint32_t k, int may_wait) {
   struct sl_flight *flight = &w->slot->flights[k];
   const int kind = sl_slice_begin(w->slot, flight);
@@ -148,13 +149,13 @@ static int take(struct worker *w, uint32_t k, int may_wait) {
   return taken;
 }
 
-/* The slices that a slot has started. */
+/* Slices that a slot has started. */
 struct flying {
   struct sl_slot *slot;
   int busy[2];
 };
 
-/* Other slots may wait for the earliest slice, so it is finished first. Returns the flight that is then free. */
+/* Finishes the earliest slice, because other slots may wait for it. Returns the flight that becomes free. */
 static uint32_t finish_earliest(struct flying *f, int *status) {
   const struct sl_flight *flights = f->slot->flights;
   const uint32_t k = f->busy[1] && (!f->busy[0] || flights[1].sequence < flights[0].sequence);
@@ -163,9 +164,9 @@ static uint32_t finish_earliest(struct flying *f, int *status) {
   return k;
 }
 
-/* Starts slices as long as there are any. Before a flight is used again, its slice is finished, so that the backend
- * always has work while the host delivers. On a lost device nothing is finished any more. Slices in flight are finished
- * before the slot waits for the source: a program may feed no more events before those are delivered. */
+/* Starts slices until there are no more. A flight finishes its slice before it is used again, so that the backend
+ * always has work while the host delivers. A lost device finishes nothing. Slices in flight are finished before the
+ * slot waits for the source, because a program may feed more events only after those were delivered. */
 static void run_slices(struct worker *w) {
   struct sl_slot *slot = w->slot;
   const uint32_t flights = slot->setup->backend->flights;
@@ -188,7 +189,7 @@ static void run_slices(struct worker *w) {
     if (f.busy[k]) end_slice(slot, k, status);
 }
 
-/* Runs slices that lost devices leave, until no slice is in flight. */
+/* Runs slices that lost devices left, until no slice is in flight. */
 static void help_others(struct sl_slot *slot) {
   while (slot->setup->device_count > 1 && sl_slice_await_orphan(slot, &slot->flights[0])) {
     const int started = start(slot, 0);
@@ -207,7 +208,7 @@ static void work(void *argument) {
   run_slices(w);
   help_others(w->slot);
   sl_scope_end(w->slot, scope);
-  if (has_moved) sl_numa_run_again_on(&before); /* the program's own thread is one of them */
+  if (has_moved) sl_numa_restore_cores(&before); /* slot 0 runs in a thread of the program */
 }
 
 static int run_threads(struct sl_slot *slots, const struct worker *model) {
@@ -251,7 +252,7 @@ int sl_run_repeated(struct sl_slot *slots, struct sl_reading *reading, uint64_t 
 
 /* ----------------------------------------------------------------------------------------------- kept slices */
 
-/* Slices are dealt to the devices. If one has no memory left, another may have some. */
+/* Opens a kept slice near the next device. If the memory near one device is full, another may have room. */
 static int open_kept(struct sl_reading *r, struct sl_input *input) {
   struct sl_setup *s = r->setup;
   int status = SL_ENOMEM;

@@ -1,5 +1,6 @@
-/* memory_check.h: calls of --guard and --race, which place memory in a way of their own and check its use. At most one
- * of the two is on. Unlike observers they change where fields lie. All calls are required unless marked optional.
+/* memory_check.h: callbacks of --guard and --race, which place memory differently and check its use. At most one of the
+ * two is active. Unlike observers they change the addresses of fields. All callbacks are required unless marked
+ * optional.
  */
 #ifndef SL_MEMORY_CHECK_H
 #define SL_MEMORY_CHECK_H
@@ -11,8 +12,8 @@ struct sl_input;
 struct sl_slot;
 
 struct sl_memory_check {
-  uint64_t input_gap_bytes; /* left before and after each field of an input block */
-  /* Bytes of all fields of a slot, with what is around them. */
+  uint64_t input_gap_bytes; /* gap before and after each field of an input block */
+  /* Size of all fields of a slot, including gaps. */
   uint64_t (*fields_bytes)(const struct sl_setup *s);
   /* Places all fields of the arena, and sets slot->check_state. SL_ENOMEM leaves the rest to `close`. */
   int (*open)(struct sl_slot *slot);
@@ -21,7 +22,7 @@ struct sl_memory_check {
   void (*fill_begin)(const struct sl_setup *s, struct sl_input *input);
   int (*fill_end)(const struct sl_setup *s, struct sl_input *input, const struct sl_fill *fill);
   void (*input_close)(const struct sl_setup *s, const struct sl_input *input);
-  /* Before a step: its outputs hold nothing yet. */
+  /* Before a step: its outputs are undefined. */
   void (*step_begin)(struct sl_slot *slot, uint32_t step);
   /* Optional: before and after nodes run together. */
   int (*nodes_begin)(struct sl_slot *slot, const struct sl_flight *flight, const uint32_t *nodes, uint32_t count);

@@ -41,7 +41,7 @@ void sl_nodes_ran(struct sl_slot *slot, const struct sl_flight *flight, const ch
   slot->activity_ns = now;
   sl_span_add(slot, name, begin, now, "events", sl_events_of_node(slot, nodes[0]));
   for (uint32_t i = 0; i < count; i++) {
-    const uint64_t share = ns / count + (i == 0 ? ns % count : 0); /* the remainder goes to the first */
+    const uint64_t share = ns / count + (i == 0 ? ns % count : 0); /* the first node gets the remainder */
     SL_NOTIFY(slot->observers, activity, slot, SL_ACTIVITY_OF_NODE(nodes[i]), share);
     SL_NOTIFY(slot->observers, node, slot, flight, nodes[i], sl_events_of_node(slot, nodes[i]));
   }

@@ -1,14 +1,14 @@
-/* order.c: the order of delivery, and slices that a lost device leaves unfinished.
+/* order.c: the order of delivery, and slices that a lost device left unfinished.
  *
- * Results are delivered in the order of sequence numbers. Slices before the first failure are delivered, later ones are
+ * Results are delivered in order of sequence numbers. Slices before the first failure are delivered, later ones are
  * not.
  *
- * A slice that a lost device leaves is an orphan. Slots of other devices take the earliest orphan before they ask for a
- * new slice. A slot that waits for its turn may be the only one left to run an orphan that comes before its own slice:
- * it gives its own slice in exchange, and the slot that takes that slice runs it again. No part of it was delivered,
- * because a slice of which a part was delivered has had its turn, and then no orphan comes before it. A slot without
- * work stays until no slice is in flight. So the earliest undelivered slice is run as long as there is a device, if
- * each slot finishes the earliest of its slices first.
+ * A slice that a lost device left is an orphan. Slots of other devices take the earliest orphan before they take a new
+ * slice. A slot that waits for delivery may be the only one left to run an earlier orphan: it then exchanges its own
+ * slice for the orphan, and another slot runs that slice again from its start. No part of it was delivered before,
+ * because a slice is delivered only when no earlier orphan is left. A slot without work stays until no slice is in
+ * flight. Hence the earliest undelivered slice runs as long as there is a device, if each slot finishes its earliest
+ * slice first.
  */
 #include "execute/order.h"
 
@@ -65,7 +65,7 @@ void sl_order_pass(struct sl_order *o, uint64_t sequence) {
 
 /* ------------------------------------------------------------------------------------------------ orphans */
 
-/* The earliest, with the lock held; NULL: there is none. */
+/* The earliest orphan, or NULL. With the lock held. */
 static struct sl_orphan *earliest_orphan(struct sl_order *o) {
   struct sl_orphan *earliest = NULL;
   for (uint32_t i = 0; i < o->orphan_count; i++)
@@ -83,7 +83,7 @@ static void adopt(struct sl_flight *flight, const struct sl_orphan *orphan) {
   flight->delivered = orphan->delivered;
 }
 
-/* With the lock held: 1 if there was one. */
+/* Takes the earliest orphan, with the lock held. Returns 1 if there was one. */
 static int take_orphan(struct sl_order *o, struct sl_flight *flight) {
   struct sl_orphan *orphan = earliest_orphan(o);
   if (!orphan) return 0;
@@ -92,7 +92,7 @@ static int take_orphan(struct sl_order *o, struct sl_flight *flight) {
   return 1;
 }
 
-/* The flight's slice for an orphan; its memory goes with it, and that of the orphan is the flight's now. */
+/* Exchanges the slice of the flight for an orphan, each with its memory. */
 static void exchange(struct sl_flight *flight, struct sl_orphan *orphan) {
   const struct sl_orphan own = orphan_of(flight);
   if (flight->spare == own.input) flight->spare = orphan->input;
@@ -110,7 +110,7 @@ int sl_order_await(struct sl_slot *slot, struct sl_flight *flight) {
       status = SL_EINTERRUPTED;
     } else if (orphan && orphan->sequence < flight->sequence) {
       exchange(flight, orphan);
-      slot->slices--; /* its own counts where it is finished */
+      slot->slices--; /* counted by the slot that finishes it */
       pthread_cond_broadcast(&o->changed);
       slot->detour = SL_EXCHANGED;
       status = SL_EINTERRUPTED;
@@ -150,7 +150,7 @@ void sl_slice_leave(struct sl_slot *slot, const struct sl_flight *flight) {
     fail_locked(o, flight->sequence, SL_EDEVICE);
   pthread_cond_broadcast(&o->changed);
   pthread_mutex_unlock(&o->lock);
-  slot->slices--; /* it counts where it is finished */
+  slot->slices--; /* counted by the slot that finishes it */
 }
 
 int sl_slice_await_orphan(struct sl_slot *slot, struct sl_flight *flight) {

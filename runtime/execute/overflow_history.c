@@ -1,13 +1,13 @@
-/* overflow_history.c: what overflows of outputs have shown.
+/* overflow_history.c: history of output overflows, and the slice size that follows from it.
  *
- * A slice that wanted more than a budget runs again in as many parts as should fit. Slices that are read later are
- * closed as early: at a part of the largest slice, so that a whole number of them makes one. They are closed later
- * again after a number of consecutive slices for which fewer parts would have been enough. Slices that are kept for
- * --repeat stay as they were read: each remembers in how many parts it fits. None of this changes a result.
+ * A slice that exceeds a budget is run again in as many parts as should fit. Later slices are closed at that size: a
+ * whole number of them makes one slice of the largest size. They grow again after a number of consecutive slices for
+ * which fewer parts would have been enough. Slices kept for --repeat are not split; each stores the number of parts it
+ * needs. Results do not change.
  *
- * What a whole slice would have wanted is summed from the parts as they are delivered, in input order. The maximum
- * gives the value of the budget with which nothing would have overflowed. Where the source closes slices by its own
- * budgets, the event at which it would have closed a larger one is not known, and the value gets some margin.
+ * The counts that a whole slice would have needed are summed over the delivered parts, in input order. Their maximum
+ * gives the budget that would have prevented all overflows. If the source closes slices by budgets of its own, the end
+ * of a whole slice is not known, and a margin is added.
  */
 #include "execute/overflow_history.h"
 
@@ -19,8 +19,8 @@
 #include <string.h>
 
 enum {
-  MARGIN = 16,  /* one part in so many of a budget should stay empty, since events differ */
-  PATIENCE = 16 /* after so many consecutive slices with room for fewer parts, the number of parts falls by a quarter */
+  MARGIN = 16,  /* 1/16 of a budget should stay empty, because events differ */
+  PATIENCE = 16 /* the number of parts falls by a quarter after this many consecutive slices with room for fewer */
 };
 
 static uint32_t parts_of(uint64_t used, uint64_t capacity) {
@@ -35,21 +35,20 @@ uint32_t sl_overflow_occurred(struct sl_overflow_history *h, struct sl_input *in
   uint32_t parts = parts_of(used, capacity);
   if (parts < 2) parts = 2;
   if (parts > events) parts = events;
-  const uint32_t size = (events - 1) / parts + 1; /* of a part */
+  const uint32_t size = (events - 1) / parts + 1; /* events per part */
   const uint32_t of_input = (input->event_count + size - 1) / size;
   uint32_t before = atomic_load(&input->parts);
   while (before < of_input && !atomic_compare_exchange_weak(&input->parts, &before, of_input)) continue;
   pthread_mutex_lock(&h->lock);
   const uint32_t of_slice = (h->setup->slice_events + size - 1) / size;
   if (h->parts < of_slice) h->parts = of_slice;
-  h->calm_slices = 0;
+  h->slices_without_overflow = 0;
   h->overflows[word]++;
   pthread_mutex_unlock(&h->lock);
   return size;
 }
 
-/* The smallest number of parts of the largest slice for which a part with these used words would have been small
- * enough. */
+/* The smallest number of parts of the largest slice with which a part with these used words would have fitted. */
 static uint32_t parts_enough(const struct sl_overflow_history *h, const uint32_t *used, uint32_t count) {
   uint32_t parts = 1;
   for (uint32_t b = 0; b < h->budget_count; b++) {
@@ -63,9 +62,9 @@ static uint32_t parts_enough(const struct sl_overflow_history *h, const uint32_t
 void sl_overflow_absent(struct sl_overflow_history *h, const uint32_t *used, uint32_t count) {
   pthread_mutex_lock(&h->lock);
   if (h->parts > 1) {
-    h->calm_slices = parts_enough(h, used, count) < h->parts ? h->calm_slices + 1 : 0;
-    if (h->calm_slices == PATIENCE) {
-      h->calm_slices = 0;
+    h->slices_without_overflow = parts_enough(h, used, count) < h->parts ? h->slices_without_overflow + 1 : 0;
+    if (h->slices_without_overflow == PATIENCE) {
+      h->slices_without_overflow = 0;
       h->parts -= (h->parts + 3) / 4;
       if (h->parts == 0) h->parts = 1;
     }
@@ -88,7 +87,7 @@ static uint32_t raw_count(const struct sl_setup *s) {
   return SL_BOUNDS_MAX * s->graph->nodes[s->graph->source].algorithm->member_count;
 }
 
-/* Bounds of outputs of kernels that `used` words count and scans fill. */
+/* Adds the bounds of kernel outputs that `used` words count and scans fill. */
 static void open_budgets(struct sl_overflow_history *h, uint32_t n) {
   const struct sl_algorithm *a = h->setup->graph->nodes[n].algorithm;
   for (uint32_t m = 0; a->kind == SL_KIND_KERNEL && m < a->member_count; m++) {
@@ -126,7 +125,7 @@ void sl_overflow_history_close(struct sl_overflow_history *h) {
   free(h->raw);
 }
 
-/* Adds a slice's input to the window. Would the source have closed a whole slice within it? */
+/* Adds the input of a slice to the window. Returns 1 if the source would have closed a whole slice within it. */
 static uint32_t add_raw(struct sl_overflow_history *h, const struct sl_input *input) {
   const struct sl_setup *s = h->setup;
   uint32_t is_over = 0;
@@ -138,7 +137,7 @@ static uint32_t add_raw(struct sl_overflow_history *h, const struct sl_input *in
   return is_over;
 }
 
-/* A window holds what a whole slice would. A slice that reaches beyond its end counts for the next window too. */
+/* A window collects the counts of one whole slice. A slice that crosses its end also counts for the next window. */
 static void begin_slice(struct sl_overflow_history *h, const struct sl_input *input) {
   const uint64_t bytes = h->setup->layout->used_count * sizeof *h->window;
   if (input->is_whole || h->is_full || h->is_over) {

@@ -1,4 +1,4 @@
-/* overflow_history.h: what overflows of outputs have shown. See overflow_history.c. */
+/* overflow_history.h: history of output overflows, and the slice size that follows from it. See overflow_history.c. */
 #ifndef SL_OVERFLOW_HISTORY_H
 #define SL_OVERFLOW_HISTORY_H
 
@@ -6,23 +6,23 @@
 
 #include <pthread.h>
 
-/* A capacity that an output may overflow: a bound of an output of a kernel. */
+/* A capacity that an output can overflow: a bound of an output of a kernel. */
 struct sl_budget_place {
   uint32_t word, node, member, bound; /* `used` word; bound of the member */
   uint64_t items;                     /* the capacity */
   const struct sl_capacity *capacity;
 };
 
-/* `parts`, `calm_slices` and `overflows` with the lock held; the rest in the order of delivery. */
+/* `parts`, `slices_without_overflow` and `overflows` are protected by the lock; the rest changes in delivery order. */
 struct sl_overflow_history {
   const struct sl_setup *setup;
   pthread_mutex_t lock;
   struct sl_budget_place *budgets;
   uint32_t budget_count;
-  uint32_t parts;               /* slices are closed at this part of the largest slice; 0 and 1: at all of it */
-  uint32_t calm_slices;         /* consecutive slices for which fewer parts would have been enough */
-  uint64_t *overflows;          /* per used word */
-  uint64_t *window, *slice;     /* per used word: of a slice that was not closed early; of the one being delivered */
+  uint32_t parts; /* slices are closed at 1/parts of the largest slice size; 0 and 1: at the full size */
+  uint32_t slices_without_overflow; /* consecutive slices for which fewer parts would have been enough */
+  uint64_t *overflows;              /* per used word */
+  uint64_t *window, *slice;     /* per used word: counts of the present window; counts of the slice being delivered */
   uint64_t *wanted_max;         /* per used word: maximum over all windows */
   uint64_t *raw, window_events; /* per bound of the source, in the window */
   uint32_t is_full, is_over;    /* the window ends with this slice, or within it */
@@ -31,17 +31,17 @@ struct sl_overflow_history {
 
 int sl_overflow_history_open(struct sl_overflow_history *h, const struct sl_setup *s);
 void sl_overflow_history_close(struct sl_overflow_history *h);
-/* A part of `count` events of the input overflowed used word `word`: returns how many events should fit. */
+/* Records that a part of `count` events overflowed used word `word`. Returns the number of events that should fit. */
 uint32_t sl_overflow_occurred(struct sl_overflow_history *h, struct sl_input *input, uint32_t count, uint32_t word,
                               uint64_t used, uint64_t capacity);
-/* A part of `count` events did not overflow, with these used words. */
+/* Records that a part of `count` events with these used words did not overflow. */
 void sl_overflow_absent(struct sl_overflow_history *h, const uint32_t *used, uint32_t count);
 /* Maximum number of events of the next slice, after `events` have been read. */
 uint32_t sl_overflow_slice_events(struct sl_overflow_history *h, uint64_t events);
-/* A part that begins at event `first` of the input was delivered; used NULL: of events with an error. */
+/* Records the delivery of the part that begins at event `first` of the input; used NULL: events with errors. */
 void sl_overflow_delivered(struct sl_overflow_history *h, const struct sl_input *input, uint32_t first,
                            const uint32_t *used);
-/* Writes the option with which nothing would have overflowed to b->advice. */
+/* Writes the option that would have prevented all overflows to b->advice. */
 void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_place *place,
                         struct sl_budget_summary *b);
 

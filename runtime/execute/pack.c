@@ -1,5 +1,5 @@
-/* pack.c: results of a device with a memory of its own. The last kernel of a slice packs the valid part of each field
- * that the host reads into one host buffer, after a header with the sizes; the host waits once, for that.
+/* pack.c: packed results of a device with memory of its own. The last kernel of a slice copies the valid part of each
+ * field that the host reads into one host buffer, after a header with the sizes. The host waits once, for this buffer.
  */
 
 #include "execute/pack.h"
@@ -26,8 +26,8 @@ uint64_t sl_pack_output_bytes(const struct sl_setup *s) {
          aligned(sizeof(struct sl_pack_header) + fields * sizeof(uint64_t) + s->layout->used_count * sizeof(uint32_t));
 }
 
-/* Where a field of offsets of a storage's collection is on the device: its own, or one that it shares, which may be of
- * the input, from event `first` on. */
+/* Device address of the offsets of the collection of a storage: its own, or shared ones, which may be part of the
+ * input, from event `first` on. */
 static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t i, int field) {
   const struct sl_layout *l = slot->setup->layout;
   const struct sl_storage *s = &l->storage[i];
@@ -36,7 +36,7 @@ static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32
   return sl_field_for_kernels(slot, &slot->flights[k], first, at);
 }
 
-/* Of the numbers of an event list, of which not all need be there: how many are. */
+/* Address of the number of valid entries of an event list. */
 static const uint32_t *count_of(const struct sl_slot *slot, uint32_t i) {
   const struct sl_layout *l = slot->setup->layout;
   for (uint32_t set = 0; set < l->set_count; set++)
@@ -54,12 +54,12 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
   for (uint32_t p = 0; p < slot->pack.field_count; p++) {
     const uint32_t i = (uint32_t)slot->pack_storage[p];
     const struct sl_storage *at = &s->layout->storage[i];
-    const struct sl_collection *c = at->node == UINT32_MAX /* a list of the runtime's */
+    const struct sl_collection *c = at->node == UINT32_MAX /* an event list made by the runtime */
                                         ? &sl_event_list_collection
                                         : s->graph->nodes[at->node].algorithm->members[at->member].collection;
     const struct sl_field *field = &c->fields[at->field];
     const int item_offsets = sl_item_offsets_field(c, sl_group_of(c, at->field));
-    const int is_total = field->shape == SL_SHAPE_CODE_TOTAL; /* all of it, as one entry */
+    const int is_total = field->shape == SL_SHAPE_CODE_TOTAL; /* all values, as one entry */
     slot->pack_fields[p] = (struct sl_pack_field){slot->storage[i],
                                                   is_total ? at->bytes : field->width * sl_type_bytes(field->type),
                                                   is_total ? SL_SHAPE_CODE_PER_SLICE : field->shape,

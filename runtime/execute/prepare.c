@@ -1,6 +1,6 @@
-/* prepare.c: node constants: what a kernel node computes once, on the host, after the constants and before the first
- * event. `prepare` gets an argument struct with properties and constants, and fills in its SL_COMPUTED and SL_TABLE
- * members. binding.c copies them into the argument structs of all slots when these are opened.
+/* prepare.c: node constants: values that a kernel node computes once on the host, after the constants and before the
+ * first event. `prepare` gets an argument struct with properties and constants and fills its SL_COMPUTED and SL_TABLE
+ * members. binding.c copies them into the argument structs of all slots.
  */
 #include "execute/binding.h"
 #include "execute/services.h"
@@ -13,7 +13,7 @@ static void say(const struct sl_node_context *c, const char *format, const char 
   sl_diagnose(c->setup->diagnostics, SL_ERROR, &node->place, node->name, NULL, format, what);
 }
 
-/* The service of that name. */
+/* Service make_table. */
 void *sl_make_table(void *context, const char *table, uint64_t count) {
   const struct sl_node_context *c = context;
   struct sl_setup *s = c->setup;
@@ -29,7 +29,7 @@ void *sl_make_table(void *context, const char *table, uint64_t count) {
     say(c, "asked for its table %s twice", table);
     return NULL;
   }
-  const uint64_t bytes = (count + !count) * sl_type_bytes(a->members[m].type); /* one value at least */
+  const uint64_t bytes = (count + !count) * sl_type_bytes(a->members[m].type); /* at least one value */
   void *values = count <= UINT32_MAX ? sl_array_open(s, array, count, bytes) : NULL;
   if (!values) say(c, "out of memory for its table %s", table);
   return values;
@@ -75,7 +75,7 @@ static int prepare_node(struct sl_setup *s, uint32_t n) {
   return status < 0 ? status : finish_tables(s, n);
 }
 
-/* All nodes, in order; one that fails does not keep the others from saying what is wrong with them. */
+/* Prepares all nodes in order. After a failure the others are prepared too, so that all errors are reported. */
 int sl_nodes_prepare(struct sl_setup *s) {
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {

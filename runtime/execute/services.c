@@ -1,5 +1,5 @@
-/* services.c: what the runtime does for plugins, and the calls that need it before a run: checks of properties and the
- * making of constants.
+/* services.c: services of the runtime for plugins, and the host calls before a run that need them: checks of
+ * properties, making of constants.
  */
 #include "execute/services.h"
 
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between a property's name and the colon: the message is about a byte of its text. */
+/* Follows the property name in a message: the message is about this byte of the property text. */
 static const char byte_mark[] = "+%u";
 enum { BYTE_MARK_LENGTH = sizeof byte_mark - 1, FORMAT_MAX = 1000 };
 
-/* The property that a message begins with, "NAME: ..." or "NAME+%u: ..."; SL_NONE if there is none. */
+/* The property that a message begins with ("NAME: ..." or "NAME+%u: ..."), or SL_NONE. */
 static int32_t property_of(const struct sl_node *node, const char *format) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
@@ -35,16 +35,16 @@ static uint32_t count_characters(const char *text, size_t bytes) {
   return count;
 }
 
-/* The place of a byte of the text that a property was given, or of its beginning. */
-static struct sl_place place_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
-  struct sl_place place = node->places[member];
+/* Location of a byte of the property text, or of its beginning. */
+static struct sl_location place_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
+  struct sl_location place = node->places[member];
   const char *text = node->values[member].text;
   const uint32_t begins = node->text_begins[member];
   if (begins == 0 || strcspn(text, "\r\n") < byte) return place;
-  if (place.line == 0) place.source = text; /* an option, whose value is shown */
+  if (place.line == 0) place.source = text; /* set by an option: the value itself is shown */
   place.column = (place.line > 0 ? place.column + begins - 1 : 1) + count_characters(text, byte);
   const size_t shown = place.source ? count_characters(place.source, strlen(place.source)) : 0;
-  if (place.column > shown + 1) place.source = NULL; /* a long line is cut */
+  if (place.column > shown + 1) place.source = NULL; /* a long line is shown truncated */
   return place;
 }
 
@@ -54,7 +54,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   if (severity >= SL_ERROR) atomic_fetch_add(&c->errors, 1);
   const int32_t member = property_of(node, format);
   const size_t name = member != SL_NONE ? strlen(node->algorithm->members[member].name) : 0;
-  struct sl_place place = {NULL, NULL, 0, 0};
+  struct sl_location place = {NULL, NULL, 0, 0};
   char without_mark[FORMAT_MAX];
   const char *kind = format, *shown = format;
   va_list arguments;
@@ -71,7 +71,7 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   va_end(arguments);
 }
 
-/* The member `port` of a constant, or its entry "PORT.NAME" of a list port; NULL if there is none. */
+/* Member `port` of a constant, or entry "PORT.NAME" of a list port; NULL if there is none. */
 static const struct sl_slot_member *find_port(const struct sl_node_context *c, const char *port,
                                               const struct sl_member **member) {
   const struct sl_node *node = &c->setup->graph->nodes[c->node];
@@ -87,7 +87,7 @@ static const struct sl_slot_member *find_port(const struct sl_node_context *c, c
   return NULL;
 }
 
-/* The storage of a field of a constant's port, or SL_NONE. */
+/* Storage of a field of a port of a constant, or SL_NONE. */
 static int32_t find_array(const struct sl_node_context *c, const char *port, const char *field) {
   const struct sl_member *member;
   const struct sl_slot_member *at = find_port(c, port, &member);
@@ -128,7 +128,7 @@ void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, 
   if (!values) return NULL;
   *array = (struct sl_array){.values = values, .count = count, .bytes = bytes};
   for (uint32_t d = 0; d < s->device_count && !s->backend->is_device; d++) array->device_values[d] = values;
-  return memset(values, 0, bytes); /* a device's host memory need not be */
+  return memset(values, 0, bytes); /* host memory of a device is not zeroed */
 }
 
 int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_place **failed) {
@@ -180,7 +180,7 @@ void sl_services_open(struct sl_setup *s, uint32_t node) {
                                      .feed = is_fed ? sl_feed_calls_of(s->options.feed) : NULL};
 }
 
-/* A check sees how many producers a list port has, and their names, and which optional inputs are connected. */
+/* Shows the check of a plugin the names of the producers of list ports and which optional inputs are connected. */
 static void name_producers(const struct sl_node *node, void *args) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
@@ -191,7 +191,7 @@ static void name_producers(const struct sl_node *node, void *args) {
   }
 }
 
-/* Does a plugin's own check accept the properties? All nodes are asked, so that all errors are shown. */
+/* Calls the checks of all plugins, so that all errors are reported. Fails if one refuses its properties. */
 int sl_properties_check(struct sl_setup *s) {
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
@@ -236,8 +236,8 @@ static int make_constant(struct sl_setup *s, uint32_t n) {
   return SL_OK;
 }
 
-static int tell_constant_failed(struct sl_setup *s, uint32_t storage, const struct sl_device_place *place, int status,
-                                const char *what) {
+static int report_constant_failed(struct sl_setup *s, uint32_t storage, const struct sl_device_place *place, int status,
+                                  const char *what) {
   const struct sl_storage *at = &s->layout->storage[storage];
   const struct sl_node *node = &s->graph->nodes[at->node];
   const struct sl_member *m = &node->algorithm->members[at->member];
@@ -247,7 +247,7 @@ static int tell_constant_failed(struct sl_setup *s, uint32_t storage, const stru
   return status;
 }
 
-/* Constants that kernels read go to the device's memory, where it has one. */
+/* Copies constants that kernels read to devices with memory of their own. */
 static int upload_constants(struct sl_setup *s) {
   if (!s->backend->is_device) return SL_OK;
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
@@ -255,14 +255,13 @@ static int upload_constants(struct sl_setup *s) {
     if (!array->values || !s->layout->storage[i].read_by_kernel) continue;
     const struct sl_device_place *place = NULL;
     const int status = sl_array_upload(s, array, &place);
-    if (status == SL_ENOMEM)
-      return tell_constant_failed(s, i, place, status, "there is no memory for it on the device");
-    if (status < 0) return tell_constant_failed(s, i, place, SL_EDEVICE, "it could not be copied to the device");
+    if (status == SL_ENOMEM) return report_constant_failed(s, i, place, status, "the device has no memory left for it");
+    if (status < 0) return report_constant_failed(s, i, place, SL_EDEVICE, "it could not be copied to the device");
   }
   return SL_OK;
 }
 
-/* All constants, in order; one that fails does not keep the others from saying what is wrong with them. */
+/* Makes all constants in order. After a failure the others are made too, so that all errors are reported. */
 int sl_constants_make(struct sl_setup *s) {
   int result = SL_OK;
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
@@ -276,7 +275,7 @@ int sl_constants_make(struct sl_setup *s) {
 
 /* ------------------------------------------------------------------------------------------------------ tables */
 
-/* Large enough for the fields of one event without items, the largest of which is PER_EVENT_OF(n), and for totals. */
+/* Large enough for the fields of one event without items (the largest is PER_EVENT_OF(n)) and for totals. */
 static uint64_t zeros_bytes(const struct sl_setup *s) {
   const struct sl_graph *g = s->graph;
   uint64_t bytes = 256;
@@ -295,8 +294,8 @@ static uint64_t zeros_bytes(const struct sl_setup *s) {
   return bytes;
 }
 
-/* Number of source threads that may keep a processor between loops, so that half of the processors stay free. Where
- * slots need processors too, it is all or none. */
+/* Number of source threads that may spin between loops, so that half of the processors stay free. If slots need
+ * processors too, all or none spin. */
 static uint32_t spinning_workers(const struct sl_setup *s) {
   const uint32_t half = sl_processors() / 2;
   return s->backend->is_device || half >= s->source_threads ? half : 0;
@@ -318,7 +317,7 @@ int sl_setup_open_tables(struct sl_setup *s) {
 
 int sl_setup_open_workers(struct sl_setup *s) {
   s->workers = sl_workers_new(s->source_threads, spinning_workers(s));
-  s->contexts[s->graph->source].services.workers = s->source_threads; /* as many as there is memory for */
+  s->contexts[s->graph->source].services.workers = s->source_threads; /* as many as memory allows */
   return s->workers ? SL_OK : SL_ENOMEM;
 }
 

@@ -1,12 +1,12 @@
-/* services.h: services for plugins (services.c), and the host calls that use them: checks of properties, constants, and
- * what nodes prepare (prepare.c).
+/* services.h: services for plugins (services.c), and host calls that use them: checks of properties, making of
+ * constants, preparation of nodes (prepare.c).
  */
 #ifndef SL_SERVICES_H
 #define SL_SERVICES_H
 
 #include "execute/setup.h"
 
-/* Opens the arrays that go by node and storage, when there is a layout; the worker threads; closes what is open. */
+/* Open the arrays per node and storage (the layout must exist) and the worker threads; close all of them. */
 int sl_setup_open_tables(struct sl_setup *s);
 int sl_setup_open_workers(struct sl_setup *s);
 void sl_setup_close_tables(struct sl_setup *s);
@@ -14,15 +14,15 @@ void sl_services_open(struct sl_setup *s, uint32_t node);
 int sl_properties_check(struct sl_setup *s);
 int sl_constants_make(struct sl_setup *s);
 
-/* An array in host memory, zeroed; NULL without memory. `upload` makes its copies on the devices: SL_ENOMEM, or the
- * error of the backend, of device *failed. */
+/* Allocates a zeroed array in host memory, NULL if out of memory. sl_array_upload copies it to the devices:
+ * SL_ENOMEM, or the error of the backend for device *failed. */
 void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, uint64_t bytes);
 int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_place **failed);
 void sl_array_close(const struct sl_setup *s, struct sl_array *array);
 
-/* What all nodes prepare. */
+/* Prepares all nodes. */
 int sl_nodes_prepare(struct sl_setup *s);
 void sl_prepared_close(const struct sl_setup *s, uint32_t node);
-void *sl_make_table(void *context, const char *table, uint64_t count); /* the service */
+void *sl_make_table(void *context, const char *table, uint64_t count); /* service make_table */
 
 #endif

@@ -1,9 +1,8 @@
 /* setup.c: see setup.h. */
 #include "execute/setup.h"
 
-/* Where the device is the host, steps run one after the other. Else they run side by side, unless the number of
- * branches is set, as long as slices do not fill the device anyway: measured on an H200 with the whole trigger
- * (docs/performance.md). */
+/* On the host, steps run one after another. On a device they run concurrently unless the number of branches is set
+ * or slices are large enough to fill the device: measured on an H200 with the whole trigger (docs/performance.md). */
 uint32_t sl_setup_branches(const struct sl_setup *s) {
   enum { SIDE_BY_SIDE = 4, EVENTS_THAT_FILL = 8000 };
   if (!s->backend->is_device) return 1;

@@ -1,5 +1,5 @@
-/* setup.h: what a run consists of: options, graph, layout, devices, constants, node states. Filled when the session is
- * opened; from then on the executor, the results and the observers read it.
+/* setup.h: all constant data of a run: options, graph, layout, devices, constants, node states. Filled when the session
+ * is opened, then read by the executor, results and observers.
  */
 #ifndef SL_SETUP_H
 #define SL_SETUP_H
@@ -16,17 +16,17 @@ struct sl_memory_check;
 
 enum { SL_DEVICES_MAX = 32 };
 
-/* A device that slots run on: one of those that --device names, all of one backend. */
+/* A device of the run: one of those named by --device, all of one backend. */
 struct sl_device_place {
-  struct sl_device *device;       /* the backend's */
-  uint32_t index;                 /* in the session's list */
-  int node;                       /* which memory is near to it; negative: all, or not known */
+  struct sl_device *device;       /* device of the backend */
+  uint32_t index;                 /* index in sl_setup.devices */
+  int node;                       /* NUMA node of the device; negative: unknown or any */
   char name[32];                  /* "cuda:1" */
-  atomic_uint_fast64_t next_kept; /* in the repeats, of the slices near to it */
-  int is_lost;                    /* a call of it has failed: it runs no more slices; with the lock of the order held */
+  atomic_uint_fast64_t next_kept; /* later passes: next kept slice in the memory near this device */
+  int is_lost;                    /* a call has failed; the device runs no more slices; protected by the order lock */
 };
 
-/* The context of a node's services. */
+/* Context of the services of a node. */
 struct sl_node_context {
   struct sl_setup *setup;
   uint32_t node;
@@ -34,14 +34,13 @@ struct sl_node_context {
   struct sl_services services;
 };
 
-/* An array of a constant or of a table, and its copy on each device. Where devices have no memory of their own, the
- * copies are the array itself. */
+/* An array of a constant or a table, with a copy on each device. On the host the copies are the array itself. */
 struct sl_array {
   void *values, *device_values[SL_DEVICES_MAX];
   uint64_t count, bytes;
 };
 
-/* Result of a node's `prepare`: its argument struct, and its tables by member. */
+/* Result of `prepare`: the argument struct of the node, and its tables by member. */
 struct sl_prepared {
   unsigned char *args;
   struct sl_array *tables;
@@ -70,18 +69,18 @@ struct sl_setup {
   uint32_t is_short_reported;                 /* missing worker threads were reported */
   const struct sl_memory_check *memory_check; /* --guard or --race; NULL: neither */
   const struct sl_algorithm *race_algorithm;  /* --race: the only algorithm that is checked; NULL: all are */
-  const struct sl_output_calls *output_calls; /* with which sinks write files, and the files of the run */
+  const struct sl_output_calls *output_calls; /* calls that sinks use to write files, and the files of the run */
   struct sl_files *files;
-  uint64_t open_ns, begin_ns; /* when the session began to open, and the run to run */
+  uint64_t open_ns, begin_ns; /* time when opening began, and when the run began */
 };
 
 /* Maximum number of branches for the layout. */
 uint32_t sl_setup_branches(const struct sl_setup *s);
-/* Reports that `what` failed, if `status` is a failure and no error was reported since there were `errors` of them.
- * Returns `status`. */
+/* Reports that `what` failed, unless an error was reported since there were `errors` of them. Does nothing if
+ * `status` is not a failure. Returns `status`. */
 int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const char *what);
-/* Reports that a function of a node failed, as "`what`: STATUS: `reason`", unless the node has reported an error, which
- * is the cause, or the run was stopped. `reason` may be NULL. */
+/* Reports that a function of a node failed, as "`what`: STATUS: `reason`", unless the node has reported an error
+ * itself or the run was stopped. `reason` may be NULL. */
 void sl_report_node_failure(const struct sl_setup *s, uint32_t node, int status, const char *what, const char *reason);
 
 #endif

@@ -1,5 +1,4 @@
-/* slot.h: a slot: memory, streams and argument structs of the slices that it has in flight. See slots.c, which opens
- * it. */
+/* slot.h: a slot: memory, streams and argument structs of its slices in flight. Opened by slots.c. */
 #ifndef SL_SLOT_H
 #define SL_SLOT_H
 
@@ -13,7 +12,7 @@ struct sl_overflow_history;
 
 /* Input of a slice: one block that holds all fields of the source (offsets from the layout), and the events. */
 struct sl_input {
-  const struct sl_device_place *place; /* device that the block is near to */
+  const struct sl_device_place *place; /* device nearest to the block */
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
@@ -22,8 +21,8 @@ struct sl_input {
   uint32_t event_count;
   uint32_t is_poisoned; /* --guard: the whole block was poisoned once */
   uint64_t progress_done, progress_total;
-  uint32_t is_whole; /* not closed early because of an earlier overflow */
-  atomic_uint parts; /* number of parts in which it is run, as far as is known; 0 and 1: as a whole */
+  uint32_t is_whole; /* 1 unless closed early because of an earlier overflow */
+  atomic_uint parts; /* number of parts in which the slice is run; 0 and 1: as a whole */
 };
 
 /* A pointer in an argument struct that depends on the slice. */
@@ -32,9 +31,9 @@ struct sl_patch {
   int32_t storage;
 };
 
-/* Memory that argument structs point to besides fields: pointers to the event lists that are combined (first in the
- * tables of kernels), argument structs of families, views of list ports. Filled in host memory when the slot is opened;
- * kernels read `device`, the same memory or a copy on the device, which is updated when patches change. */
+/* Memory that argument structs point to, besides fields: pointers to event lists that are combined (first in the
+ * tables of kernels), argument structs of families, views of list ports. Filled in host memory when the slot is
+ * opened. Kernels read `device`: the host memory, or its copy on the device, updated when patches change. */
 struct sl_tables {
   unsigned char *host, *device;
   uint64_t bytes, taken;
@@ -43,17 +42,16 @@ struct sl_tables {
 /* Ranges that are cleared before a step: entries of the slot's table. */
 struct sl_clear {
   uint32_t first, count;
-  uint64_t bytes_max; /* of the largest */
+  uint64_t bytes_max; /* size of the largest range */
 };
 
-/* A slice in flight: its input, the arguments of the kernels for it, its results. A slot has as many as the backend can
- * overlap. */
+/* A slice in flight: its input, kernel arguments and results. A slot has as many flights as the backend can overlap. */
 struct sl_flight {
-  struct sl_input own_input; /* where slices are not kept */
-  struct sl_input *spare;    /* the input that the source fills next; NULL where slices are kept */
+  struct sl_input own_input; /* unless slices are kept */
+  struct sl_input *spare;    /* input that the source fills next; NULL if slices are kept */
   struct sl_input *input;
   uint64_t sequence, begin_ns;
-  uint32_t delivered;          /* events of the slice, from the first on */
+  uint32_t delivered;          /* number of delivered events of the slice */
   unsigned char *device_input; /* copy of the input on a device with a memory of its own */
   uint32_t *device_event_count;
   void **args;              /* per kernel node */
@@ -72,19 +70,19 @@ struct sl_slot {
   struct sl_delivery *delivery;
   struct sl_overflow_history *history;
   const struct sl_observers *observers;
-  struct sl_device_place *place; /* device that it runs on */
+  struct sl_device_place *place; /* device of the slot */
   struct sl_device *device;
   struct sl_thread thread;
   uint32_t index;
   int detour; /* order.h */
 
-  uint32_t activity;    /* of its thread (observer.h), */
-  uint64_t activity_ns; /* and since when */
+  uint32_t activity;    /* activity of the thread (observer.h) */
+  uint64_t activity_ns; /* its start time */
 
   unsigned char *arena;
   void **storage;    /* device pointer of each storage, NULL for inputs */
-  void *check_state; /* of the memory check */
-  void **host;       /* host pointer of each storage that outputs and sinks read; of the part that ran last */
+  void *check_state; /* state of the memory check */
+  void **host;       /* host pointer of each storage that outputs and sinks read, for the last part that ran */
   unsigned char *arguments;
   struct sl_flight flights[2];
   void **sink_args; /* per sink node */
@@ -95,31 +93,31 @@ struct sl_slot {
   struct sl_clear *clears;    /* per step */
   struct sl_range *clear_ranges, *device_clear_ranges;
   struct sl_stream **streams; /* per branch */
-  struct sl_stream *stream;   /* of branch 0, with the copies and the packing */
+  struct sl_stream *stream;   /* stream of branch 0, which also copies and packs */
   struct sl_pack pack;
   int32_t *pack_storage;             /* per pack field */
   struct sl_pack_field *pack_fields; /* copy of the host */
-  uint8_t *running;     /* devices with a memory of their own: for each branch one more than the step that runs, two
-                           bytes, the lower one first, 0: not known; in host memory */
-  uint32_t event_count; /* devices without: events of the part that runs, and the first of them */
+  uint8_t *running;     /* devices: per branch two bytes in host memory, lower byte first: 1 + index of the running
+                           step, 0: unknown */
+  uint32_t event_count; /* host: number of events of the running part, and the first of them */
   uint32_t first_event;
   uint64_t *errors; /* on the device: the error words of events, then the used words */
   uint32_t *used;
-  const uint64_t *errors_seen; /* of the part that ran last, on the host */
+  const uint64_t *errors_seen; /* host copies, for the last part that ran */
   const uint32_t *used_seen;
   uint32_t refused_seen;
-  uint32_t *used_max; /* maximum of each used word, of parts that were delivered */
+  uint32_t *used_max; /* maximum of each used word over delivered parts */
 
   uint64_t graph_events; /* events that went through the graph */
   uint64_t retries, slices, bytes_up, bytes_down;
   uint64_t host_syncs; /* waits of the host between the first and the last kernel of a slice or part */
 };
 
-uint64_t sl_fields_bytes(const struct sl_setup *s);   /* memory of a slot's fields */
-uint64_t sl_counters_bytes(const struct sl_setup *s); /* memory of a slot's error words and used words */
-/* Bytes of an input field that the source filled. */
+uint64_t sl_fields_bytes(const struct sl_setup *s);   /* size of the fields of a slot */
+uint64_t sl_counters_bytes(const struct sl_setup *s); /* size of the error words and used words of a slot */
+/* Filled bytes of an input field. */
 uint64_t sl_filled_bytes(const struct sl_setup *s, const struct sl_input *input, const struct sl_storage *storage);
-/* Number of events that a node ran on, in the part that runs on the host. */
+/* Number of events that a node ran on, in the part running on the host. */
 uint32_t sl_events_of_node(const struct sl_slot *slot, uint32_t node);
 
 #endif

@@ -1,4 +1,4 @@
-/* slots.c: opening and closing of a slot: what its slices in flight own. */
+/* slots.c: opens and closes a slot and the memory of its slices in flight. */
 #include "execute/slots.h"
 
 #include "execute/binding.h"

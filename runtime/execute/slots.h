@@ -4,7 +4,7 @@
 
 #include "execute/slot.h"
 
-/* What a slot works with, besides its setup. */
+/* Parts of the session that a slot uses, besides its setup. */
 struct sl_slot_parts {
   struct sl_order *order;
   struct sl_delivery *delivery;

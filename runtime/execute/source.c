@@ -1,7 +1,8 @@
-/* source.c: a slice from the source, and a check of the source's contract (struct sl_source). A source that has no
- * event yet, but may have more, is called again, a bounded number of times: without a bound a source that never makes
- * an event would make an endless run, and to take it for the end of the input would lose events. A source that waits
- * for a pipe may go on waiting until the run is stopped.
+/* source.c: reads slices from the source and checks its contract (struct sl_source).
+ *
+ * A source without an event that may have more is called again, a limited number of times. Without the limit, a source
+ * that never makes an event would run forever; to treat it as the end of the input would lose events. A source that
+ * waits for a pipe may wait until the run is stopped.
  */
 #include "execute/source.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many calls without an event, which took less than that each, are no waiting. */
+/* The source has failed after this many calls without an event that each took less than this time. */
 enum { IDLE_CALLS_MAX = 1000, WAITED_NS = 1000000 };
 
 static int break_contract(const struct sl_setup *s, struct sl_fill *fill, const char *format, uint32_t a, uint32_t b) {
@@ -22,12 +23,13 @@ static int break_contract(const struct sl_setup *s, struct sl_fill *fill, const 
   char text[160];
   snprintf(text, sizeof text, format, a, b);
   sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s %s", node->use, text);
-  atomic_fetch_add(&s->contexts[s->graph->source].errors, 1); /* that the fill failed is no second error */
+  atomic_fetch_add(&s->contexts[s->graph->source].errors, 1); /* suppresses a second report for the failed fill */
   fill->event_count = 0;
   return SL_EPLUGIN;
 }
 
-/* Adds a call that took `ns` and made `events`. Has the source been called often enough, without waiting? */
+/* Adds a call that took `ns` and made `events` events. Returns 1 if the source has been called too often without
+ * waiting. */
 static int is_idle(struct sl_reading *r, uint32_t events, uint64_t ns) {
   r->idle_calls = events == 0 ? r->idle_calls + 1 : 0;
   r->idle_ns = events == 0 ? r->idle_ns + ns : 0;
@@ -38,7 +40,7 @@ static int is_idle(struct sl_reading *r, uint32_t events, uint64_t ns) {
   return 0;
 }
 
-/* One call of `fill`. */
+/* Calls `fill` once. */
 static int call(const struct sl_setup *s, void *state, struct sl_input *input, struct sl_fill *fill, uint64_t *ns) {
   const uint32_t n = s->graph->source;
   const struct sl_algorithm *source = s->graph->nodes[n].algorithm;
@@ -55,16 +57,16 @@ int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, ui
   const struct sl_setup *s = r->setup;
   int status = 1;
   *fill = (struct sl_fill){.events_max = events_max, .events = input->events};
-  /* When the run is over, the program that feeds the source may be blocked until this call returns. */
+  /* After the end of the run the program that feeds the source may be blocked until this call returns. */
   for (uint32_t calls = 0; status == 1 && fill->event_count == 0 && (may_wait || calls == 0); calls++) {
     uint64_t ns;
     if (sl_order_is_over(r->order)) break;
     status = call(s, state, input, fill, &ns);
     if (fill->event_count > events_max)
-      return break_contract(s, fill, "made a slice of %u events, at most %u were asked for", fill->event_count,
+      return break_contract(s, fill, "made a slice of %u events, but at most %u were requested", fill->event_count,
                             events_max);
     if (status == 1 && is_idle(r, fill->event_count, ns))
-      return break_contract(s, fill, "made no event in %u calls, and says that there may be more", IDLE_CALLS_MAX, 0);
+      return break_contract(s, fill, "made no event in %u calls and reports that there may be more", IDLE_CALLS_MAX, 0);
   }
   if (status < 0 || !s->memory_check || !s->memory_check->fill_end) return status;
   const int checked = s->memory_check->fill_end(s, input, fill);

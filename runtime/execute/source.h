@@ -7,7 +7,7 @@
 
 struct sl_overflow_history;
 
-/* The source, and what it has given. One slot at a time reads, with the lock held. */
+/* The source and its progress. One slot at a time reads, with the lock held. */
 struct sl_reading {
   struct sl_setup *setup;
   struct sl_order *order;
@@ -18,21 +18,21 @@ struct sl_reading {
   uint64_t next_sequence, events, ns;
   int ended, status;
   /* --repeat: all slices */
-  uint64_t room_bytes; /* memory left for slices when it was last looked at */
+  uint64_t room_bytes; /* free memory for kept slices when it was last read */
   struct sl_input *kept;
-  uint64_t kept_count, kept_passes; /* passes over the kept slices in this stretch */
+  uint64_t kept_count, kept_passes; /* passes over the kept slices in this repetition */
   atomic_uint_fast64_t next_kept;   /* in the first pass */
 };
 
 /* Opens the state of the source, with the input files of the options. */
 int sl_source_open(const struct sl_setup *s);
-/* The next slice, of at most `events_max` events, of a source with that state. Returns the result of `fill`, or
- * SL_EPLUGIN, reported, if the source broke its contract. No event comes with 0, an error, or, without `may_wait`, 1.
- */
+/* Reads the next slice, of at most `events_max` events, from a source with state `state`. Returns the result of
+ * `fill`, or SL_EPLUGIN, reported, if the source broke its contract. Without an event the result is 0, an error, or
+ * 1 unless `may_wait`. */
 int sl_source_fill(struct sl_reading *r, void *state, struct sl_input *input, uint32_t events_max, int may_wait,
                    struct sl_fill *fill);
-/* Fills the next slice of the run: SL_NO_MORE: there is none; SL_FILLED; SL_LATER: none yet (without `may_wait`); or an
- * error, which the source has reported. With the lock held. */
+/* Fills the next slice of the run, with the lock held. SL_NO_MORE: end of the input. SL_LATER: no event yet (only
+ * without `may_wait`). An error was reported by the source. */
 enum { SL_NO_MORE, SL_FILLED, SL_LATER };
 int sl_source_next(struct sl_reading *r, struct sl_slot *slot, struct sl_input *input, int may_wait,
                    uint64_t *sequence);

@@ -1,8 +1,9 @@
-/* streams.c: the streams of a slot, one for each branch of the layout, and how their work is kept in order: all others
- * begin after branch 0 has cleared the counters of the slice, steps wait for steps of other branches, and branch 0 goes
- * on, to pack the results, when all have ended. So what comes after a slice in branch 0 comes after all of it.
+/* streams.c: the streams of a slot, one per branch of the layout, and the order of their work. All branches begin after
+ * branch 0 has cleared the counters of the slice; steps wait for steps of other branches; branch 0 packs the results
+ * after all branches have ended. Work after a slice in branch 0 therefore comes after the whole slice.
  *
- * A stream remembers how far it has come under an index: that of a step; or that of the slice's end, for its beginning.
+ * A stream records its progress under an index: the index of a step, or the index of the end of the slice for its
+ * beginning.
  */
 #include "execute/streams.h"
 

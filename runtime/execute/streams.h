@@ -1,4 +1,4 @@
-/* streams.h: the streams of a slot's branches. See streams.c. */
+/* streams.h: streams of the branches of a slot. See streams.c. */
 #ifndef SL_STREAMS_H
 #define SL_STREAMS_H
 
@@ -6,10 +6,10 @@
 
 int sl_streams_open(struct sl_slot *slot);
 void sl_streams_close(struct sl_slot *slot);
-/* Sets where the kernels of the next slice find its number of events. */
+/* Sets the address from which the kernels of the next slice read its number of events. */
 void sl_streams_point(struct sl_slot *slot, const uint32_t *event_count);
-/* `fork` after the counters were cleared, `join` before the results are packed; `await` and `reached` around each step
- * between them. With one branch these do nothing. */
+/* sl_streams_fork: after the counters were cleared. sl_streams_join: before the results are packed. sl_step_await
+ * and sl_step_reached: around each step. With one branch these do nothing. */
 int sl_streams_fork(struct sl_slot *slot);
 int sl_streams_join(struct sl_slot *slot);
 int sl_step_await(struct sl_slot *slot, uint32_t step);

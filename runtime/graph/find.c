@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "graph/find.h"
 
-#include "base/place.h"
+#include "base/library_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static int folder_of_environment(size_t *index, char folder[PATH_MAX]) {
  * folder. */
 static int folder_of_library(size_t index, char folder[PATH_MAX]) {
   static const char *const folders[] = {"graphs", SLUICE_GRAPHS_FROM_LIBRARY};
-  char places[SL_PLACES_MAX][PATH_MAX], path[PATH_MAX + 64];
-  const size_t count = sl_own_places(places);
+  char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX], path[PATH_MAX + 64];
+  const size_t count = sl_library_folders(places);
   for (size_t i = 0; i < count * 2; i++) {
     snprintf(path, sizeof path, "%s/%s", places[i / 2], folders[i % 2]);
     if (realpath(path, folder) && index-- == 0) return 1;

@@ -5,6 +5,8 @@
 #include "plugin/property.h"
 #include "plugin/tables.h"
 
+#include <sluice/text.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -201,13 +203,13 @@ static int read_array(struct sl_draft *draft, const struct sl_node *node, const 
   struct sl_reader *r = draft->reader;
   const struct sl_tree *list = read_list(draft, tree);
   if (list == NULL) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u value%s, not `%s`", name,
-                    property->count, property->count == 1 ? "" : "s", sl_shown(r, tree->text));
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u %s, not `%s`", name, property->count,
+                    sl_plural(property->count, "value", "values"), sl_shown(r, tree->text));
     return 0;
   }
   if (list->count != property->count) {
-    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u value%s, not of %u", name,
-                    property->count, property->count == 1 ? "" : "s", list->count);
+    sl_report_error(r, tree->mark, node->name, NULL, "`%s` must be a list of %u %s, not of %u", name, property->count,
+                    sl_plural(property->count, "value", "values"), list->count);
     return 0;
   }
   value->items = sl_arena_get(r->arena, property->count, sizeof *value->items);

@@ -56,8 +56,8 @@ static const char *source_line(struct sl_reader *r, struct sl_mark mark) {
   return sl_arena_text(r->arena, text->text + start, bytes);
 }
 
-struct sl_place sl_mark_place(struct sl_reader *r, struct sl_mark mark) {
-  struct sl_place place = {NULL, NULL, mark.line, mark.column};
+struct sl_location sl_mark_place(struct sl_reader *r, struct sl_mark mark) {
+  struct sl_location place = {NULL, NULL, mark.line, mark.column};
   if (mark.text != NULL) place.file = mark.text->name;
   place.source = source_line(r, mark);
   return place;
@@ -106,7 +106,7 @@ struct sl_mark sl_mark_in_option(struct sl_mark mark, const char *text, const ch
 
 static void report(struct sl_reader *r, uint32_t severity, struct sl_mark mark, const char *node, const char *hint,
                    const char *format, va_list arguments) {
-  struct sl_place place = {NULL, NULL, 0, 0};
+  struct sl_location place = {NULL, NULL, 0, 0};
   if (r->error_count <= SL_LIMIT_ERRORS) place = sl_mark_place(r, mark);
   sl_vdiagnose(r->diagnostics, severity, &place, node, hint, format, arguments);
 }

@@ -1,4 +1,4 @@
-/* bind.c: see bind.h. Arithmetic saturates at 64 bits, so that no table makes a capacity wrap around to a small one. */
+/* bind.c: see bind.h. Arithmetic saturates at 2^64 - 1, so that no table makes a capacity wrap around. */
 #include "layout/bind.h"
 
 uint64_t sl_field_values(const struct sl_field *f, uint64_t events, uint64_t items, uint64_t subitems) {
@@ -45,7 +45,8 @@ struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, uint32_t b
   return sl_port_bound((char *)args + m->args_offset, m->collection, bound);
 }
 
-_Static_assert(sizeof(struct sl_each) == sizeof(struct sl_event_list_each), "a NAME_each is the same for all");
+_Static_assert(sizeof(struct sl_each) == sizeof(struct sl_event_list_each),
+               "the layout of NAME_each does not depend on the collection");
 struct sl_each *sl_args_each(void *args, const struct sl_member *m) {
   return (struct sl_each *)(void *)((char *)args + m->args_offset);
 }

@@ -1,12 +1,11 @@
-/* layout.c: capacities, steps, storage, lifetimes, offsets; see layout.h.
+/* layout.c: capacities, steps, storage, lifetimes and offsets; see layout.h.
  *
- *   1. capacities of all ports, in execution order (a port's terms name earlier ports or properties);
- *   2. steps: the live kernel nodes in order, and before the first node of each set of several lists a step that makes
- *      one list of them;
- *   3. one storage for each field that is written, references to it for each field that is read;
- *   4. lifetimes: from the writing step to the last reading one; what a host node reads lives to the end;
- *   5. branches: which steps run side by side (branches.c);
- *   6. offsets (place.c), and a check of all that by code of its own (order_check.c).
+ *   1. capacities of all ports, in execution order (the terms of a port refer to earlier ports or properties);
+ *   2. steps: the live kernel nodes in order, and a combining step before the first node of each set of several lists;
+ *   3. one storage per field that is written; fields that are read refer to it;
+ *   4. lifetimes: from the writing step to the last reading step; fields that a host node reads live to the end;
+ *   5. branches: which steps run concurrently (branches.c);
+ *   6. offsets (place.c), and an independent check of the result (order_check.c).
  */
 #include "layout/layout.h"
 
@@ -39,7 +38,7 @@ static uint64_t look_up(void *context, const struct sl_term *term) {
   const struct sl_node *node = &c->layout->graph->nodes[c->node];
   uint32_t bound;
   const int index = sl_term_member(node->algorithm, term, &bound);
-  if (index < 0) return 0; /* refused when the plugin was loaded */
+  if (index < 0) return 0; /* does not happen: such plugins are refused on loading */
   if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY) return (uint64_t)node->values[index].number;
   const struct sl_slot_member *m = &c->layout->members[c->node][index];
   return term->kind == SL_TERM_ITEMS || term->kind == SL_TERM_SUBITEMS ? m->capacities[bound] : m->entry_count;
@@ -50,7 +49,7 @@ uint64_t sl_layout_capacity(const struct sl_layout *l, uint32_t node, const stru
   return sl_capacity_value(capacity, l->events, look_up, &context);
 }
 
-/* What feeds an input; of a list port, its `k`th entry. */
+/* The producer of an input; for a list port, its `k`th entry. */
 static const struct sl_slot_member *producer_of(const struct sl_layout *l, const struct sl_wiring *wiring, uint32_t k) {
   return &l->members[wiring->ports[k].node][wiring->ports[k].member];
 }
@@ -81,7 +80,7 @@ static void set_capacities_of(struct sl_layout *l, uint32_t n) {
   }
 }
 
-/* What one event may have. */
+/* Sets the limits per event. */
 static void set_limits(struct sl_layout *l) {
   l->events = 1;
   for (uint32_t i = 0; i < l->graph->order_count; i++) {
@@ -100,7 +99,8 @@ struct excess {
   uint64_t count, limit;
 };
 
-/* Sets all capacities, for slices of `events`. Returns 1, and the first that is too large, if one is. */
+/* Sets all capacities for slices of `events` events. Returns 1 and describes the first capacity that is too large,
+ * if any. */
 static int set_capacities(struct sl_layout *l, uint32_t events, struct excess *e) {
   l->events = events;
   for (uint32_t i = 0; i < l->graph->order_count; i++) {
@@ -125,11 +125,11 @@ static int set_capacities(struct sl_layout *l, uint32_t events, struct excess *e
   return 0;
 }
 
-/* Capacities grow with the slice, so that the largest one that works can be searched by halves. */
+/* Reports the excess. Capacities grow with the slice size, so bisection finds the largest size that works. */
 static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, const struct excess *e) {
   const uint32_t events = l->events;
   uint32_t works = 0, fails = events;
-  char name[160], hint[160] = "no slice is small enough: a budget must be lower";
+  char name[160], hint[160] = "no slice size is small enough: lower a budget";
   while (works + 1 < fails) {
     struct excess other;
     const uint32_t middle = works + (fails - works) / 2;
@@ -138,12 +138,12 @@ static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, cons
     else
       works = middle;
   }
-  if (works > 0) snprintf(hint, sizeof hint, "the largest slice that works is --slice-events %u", works);
+  if (works > 0) snprintf(hint, sizeof hint, "the largest slice size that works is --slice-events %u", works);
   const int is_scratch = e->member->kind == SL_MEMBER_SCRATCH;
   snprintf(name, sizeof name, "%s", e->member->name);
   if (!is_scratch) sl_bound_name(e->member, e->bound, name, sizeof name);
   sl_diagnose(d, SL_ERROR, &e->node->place, e->node->name, hint,
-              "a slice of %u events would have room for %llu %s of %s, %llu is the most that there can be", events,
+              "a slice of %u events would need room for %llu %s of %s, but at most %llu are possible", events,
               (unsigned long long)e->count,
               is_scratch ? "values"
               : e->bound ? "subitems"
@@ -152,8 +152,8 @@ static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, cons
   return SL_EGRAPH;
 }
 
-/* Each bound of an output has a word that says how much was wanted; an output that shares offsets has its partner's,
- * an input its producer's. */
+/* Each bound of an output has a word with the count that was needed. An output that shares offsets uses the word of
+ * its partner, an input the word of its producer. */
 static void number_used_words(struct sl_layout *l, uint32_t n) {
   const struct sl_node *node = &l->graph->nodes[n];
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
@@ -170,8 +170,8 @@ static void number_used_words(struct sl_layout *l, uint32_t n) {
   }
 }
 
-/* What tells with one look at each word that nothing has overflowed. */
-static int note_used_capacities(struct sl_layout *l) {
+/* Sets the capacity per `used` word: one comparison per word then shows that nothing has overflowed. */
+static int set_used_capacities(struct sl_layout *l) {
   l->used_capacities = malloc((l->used_count + 1) * sizeof *l->used_capacities);
   if (!l->used_capacities) return SL_ENOMEM;
   for (uint32_t w = 0; w < l->used_count; w++) l->used_capacities[w] = UINT64_MAX;
@@ -198,7 +198,7 @@ static int same_set(const struct sl_list_set *set, const struct sl_node *node) {
 static int32_t add_storage(struct sl_layout *l, uint32_t kind, uint32_t node, uint32_t member, uint32_t field,
                            uint64_t bytes, uint64_t event_stride_bytes);
 
-/* The set of a node's lists, which were made before. */
+/* Returns the set of event lists of the node; adds it, with its combining step, if it is new. */
 static uint32_t add_set(struct sl_layout *l, const struct sl_node *node) {
   uint32_t s = 0;
   while (s < l->set_count && !same_set(&l->sets[s], node)) s++;
@@ -222,7 +222,7 @@ static uint32_t add_set(struct sl_layout *l, const struct sl_node *node) {
   return s;
 }
 
-/* The steps of the nodes from `order[i]` on that run together. Returns how many these are. */
+/* Adds the step of the nodes from `order[i]` on that run together. Returns their number. */
 static uint32_t add_steps(struct sl_layout *l, uint32_t i, int families) {
   const struct sl_graph *g = l->graph;
   const struct sl_node *first = &g->nodes[g->order[i]];
@@ -264,7 +264,7 @@ static int is_offsets(const struct sl_member *m, uint32_t field) {
   return m->collection->fields[field].shape == SL_SHAPE_CODE_OFFSETS;
 }
 
-/* The storage of the offsets that an output shares: its partner's. */
+/* Storage of the offsets that an output shares with its partner. */
 static int32_t shared_offsets(const struct sl_layout *l, uint32_t node, const struct sl_member *m) {
   const uint32_t partner = (uint32_t)sl_member_index(l->graph->nodes[node].algorithm, m->shares);
   const struct sl_collection *c = member_of(l, node, partner)->collection;
@@ -300,8 +300,8 @@ static void make_outputs(struct sl_layout *l, uint32_t n) {
   }
 }
 
-/* An output may share the offsets of an input, so that inputs are linked whole, read or not; what is not read is
- * taken out again by hide_unread. */
+/* Links all fields of the inputs, because an output may share the offsets of an input. set_entry_lifetimes unlinks
+ * fields that are not read. */
 static void link_inputs(struct sl_layout *l, uint32_t n) {
   const struct sl_node *node = &l->graph->nodes[n];
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
@@ -330,7 +330,8 @@ static void live_to_end(struct sl_layout *l, int32_t storage) {
   live_at(l, storage, l->step_count);
 }
 
-/* Does another output of the node share this input's offsets? Then the kernel may read them through it. */
+/* 1 if an output of the algorithm shares the offsets of this input, so that the kernel may read them through the
+ * output. */
 static int is_shared_by(const struct sl_algorithm *a, const struct sl_member *in) {
   for (uint32_t m = 0; m < a->member_count; m++)
     if (a->members[m].kind == SL_MEMBER_OUT && a->members[m].shares && strcmp(a->members[m].shares, in->name) == 0)
@@ -359,7 +360,7 @@ static void set_lifetimes(struct sl_layout *l, uint32_t n, uint32_t step) {
       set_entry_lifetimes(l, a, &a->members[m], &l->members[n][m].entries[k], step);
 }
 
-/* A step reads, or makes, the list of a set. */
+/* Lifetimes of the list of a set that the step reads or makes. */
 static void set_list_lifetimes(struct sl_layout *l, uint32_t step, uint32_t s) {
   if (s == NO_INDEX) return;
   const struct sl_list_set *set = &l->sets[s];
@@ -395,7 +396,7 @@ static void set_all_lifetimes(struct sl_layout *l) {
     const struct sl_member *member = member_of(l, (uint32_t)port.node, (uint32_t)port.member);
     for (uint32_t f = 0; f < field_count_of(member); f++) live_to_end(l, l->members[port.node][port.member].storage[f]);
   }
-  /* What the source need not fill is not asked of it. */
+  /* The source does not fill fields without a reader. */
   struct sl_slot_member *source = l->members[g->source];
   for (uint32_t m = 0; m < g->nodes[g->source].algorithm->member_count; m++)
     for (uint32_t f = 0; f < field_count_of(member_of(l, g->source, m)); f++)
@@ -450,23 +451,23 @@ static int allocate_members(struct sl_layout *l) {
   return l->storage ? SL_OK : SL_ENOMEM;
 }
 
-/* What runs side by side, and where it has its memory. */
+/* Chooses branches, places memory and checks the result. */
 static int plan_steps(struct sl_layout *l, uint32_t branches, struct sl_diagnostics *d) {
-  struct sl_touches touches;
-  int status = sl_touches_find(l, &touches);
+  struct sl_uses uses;
+  int status = sl_uses_find(l, &uses);
   if (status < 0) return status;
-  status = sl_layout_branch(l, branches, &touches);
-  if (status == SL_OK) status = sl_layout_place(l, &touches, d);
+  status = sl_layout_branch(l, branches, &uses);
+  if (status == SL_OK) status = sl_layout_place(l, &uses, d);
   if (status == SL_OK) status = sl_layout_check_order(l, d);
-  sl_touches_free(&touches);
+  sl_uses_free(&uses);
   return status;
 }
 
 int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint32_t branches,
                    uint64_t input_gap_bytes, struct sl_diagnostics *d, struct sl_layout **layout) {
   if (graph->order_count > SL_NODES_MAX) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the graph has %u nodes, %d is the most", graph->order_count,
-                (int)SL_NODES_MAX);
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the graph has %u nodes, but at most %d are possible",
+                graph->order_count, (int)SL_NODES_MAX);
     return SL_EGRAPH;
   }
   struct sl_layout *l = calloc(1, sizeof *l);
@@ -491,7 +492,7 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
     link_inputs(l, n);
     make_outputs(l, n);
   }
-  status = note_used_capacities(l);
+  status = set_used_capacities(l);
   if (status < 0) goto failed;
   for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, families);
   set_all_lifetimes(l);

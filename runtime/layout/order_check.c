@@ -1,7 +1,7 @@
-/* order_check.c: the independent checker of steps that run side by side. It knows what a capture does: the steps of a
- * branch one after the other, a step after those that it waits for, the packing of results after all. From that, and
- * from what the arguments of each node point to, it tells for any two uses of memory whether one is over before the
- * other begins. Shares no code with what chose the branches and the places.
+/* order_check.c: independent check of concurrent steps. It assumes only the order that a capture guarantees: steps of a
+ * branch run one after another, a step runs after the steps that it waits for, results are packed after all steps. From
+ * this order and the storage that the arguments of each node point to, it decides for any two uses of the same memory
+ * whether one is complete before the other begins. Shares no code with the assignment of branches and offsets.
  */
 #include "layout/layout.h"
 
@@ -10,7 +10,7 @@
 
 enum { NO_INDEX = UINT32_MAX };
 
-/* A step, or the end of the slice, uses a storage for a node; node NO_INDEX: for the runtime. */
+/* A use of a storage by a step, or by the end of the slice; node NO_INDEX: the runtime. */
 struct use {
   uint32_t storage, step, node, is_clear;
 };
@@ -19,9 +19,10 @@ struct order_check {
   const struct sl_layout *l;
   struct sl_diagnostics *d;
   uint32_t branches;
-  uint32_t *turn;   /* [step_count + 1]: which one of its branch the step is, from 1 on */
-  uint32_t *over;   /* [step_count + 1][branch]: the turns of the branch that are over when the step begins */
-  struct use *uses; /* by storage */
+  uint32_t *position; /* [step_count + 1]: position of the step in its branch, from 1 on */
+  uint32_t
+      *complete;    /* [step_count + 1][branch]: number of steps of the branch that are complete when the step begins */
+  struct use *uses; /* sorted by storage */
   uint32_t use_count, use_capacity;
   uint32_t *first; /* [storage_count + 1]: uses of each storage */
 };
@@ -32,39 +33,41 @@ static uint32_t branch_of(const struct order_check *c, uint32_t step) {
   return step < c->l->step_count ? c->l->steps[step].branch : 0;
 }
 
-static uint32_t *over_of(const struct order_check *c, uint32_t step) { return &c->over[(size_t)step * c->branches]; }
-
-static int is_over(const struct order_check *c, uint32_t step, uint32_t when) {
-  return over_of(c, when)[branch_of(c, step)] >= c->turn[step];
+static uint32_t *complete_of(const struct order_check *c, uint32_t step) {
+  return &c->complete[(size_t)step * c->branches];
 }
 
-/* When `step` begins, `other` is over, and all that was when that one began. */
-static void begins_after(struct order_check *c, uint32_t step, uint32_t other) {
-  uint32_t *over = over_of(c, step);
+static int is_complete(const struct order_check *c, uint32_t step, uint32_t when) {
+  return complete_of(c, when)[branch_of(c, step)] >= c->position[step];
+}
+
+/* Records that `other`, and all that precedes it, is complete when `step` begins. */
+static void set_after(struct order_check *c, uint32_t step, uint32_t other) {
+  uint32_t *complete = complete_of(c, step);
   for (uint32_t b = 0; b < c->branches; b++)
-    if (over_of(c, other)[b] > over[b]) over[b] = over_of(c, other)[b];
-  if (c->turn[other] > over[branch_of(c, other)]) over[branch_of(c, other)] = c->turn[other];
+    if (complete_of(c, other)[b] > complete[b]) complete[b] = complete_of(c, other)[b];
+  if (c->position[other] > complete[branch_of(c, other)]) complete[branch_of(c, other)] = c->position[other];
 }
 
-/* The last step, one more than there are, is the end. */
+/* Index step_count stands for the end of the slice. */
 static int find_order(struct order_check *c) {
   const struct sl_layout *l = c->l;
   uint32_t last[SL_BRANCHES_MAX];
   memset(last, 0xFF, sizeof last);
-  c->turn = calloc(l->step_count + 1, sizeof *c->turn);
-  c->over = calloc((l->step_count + 1) * (size_t)c->branches, sizeof *c->over);
-  if (!c->turn || !c->over) return SL_ENOMEM;
+  c->position = calloc(l->step_count + 1, sizeof *c->position);
+  c->complete = calloc((l->step_count + 1) * (size_t)c->branches, sizeof *c->complete);
+  if (!c->position || !c->complete) return SL_ENOMEM;
   for (uint32_t i = 0; i < l->step_count; i++) {
     const struct sl_step *step = &l->steps[i];
-    if (last[step->branch] != NO_INDEX) begins_after(c, i, last[step->branch]);
+    if (last[step->branch] != NO_INDEX) set_after(c, i, last[step->branch]);
     for (uint32_t w = 0; w < step->wait_count; w++)
-      if (l->waits[step->first_wait + w] < i) begins_after(c, i, l->waits[step->first_wait + w]);
-    c->turn[i] = last[step->branch] == NO_INDEX ? 1 : c->turn[last[step->branch]] + 1;
+      if (l->waits[step->first_wait + w] < i) set_after(c, i, l->waits[step->first_wait + w]);
+    c->position[i] = last[step->branch] == NO_INDEX ? 1 : c->position[last[step->branch]] + 1;
     last[step->branch] = i;
   }
   for (uint32_t b = 0; b < c->branches; b++)
-    if (last[b] != NO_INDEX) begins_after(c, l->step_count, last[b]);
-  c->turn[l->step_count] = over_of(c, l->step_count)[0] + 1;
+    if (last[b] != NO_INDEX) set_after(c, l->step_count, last[b]);
+  c->position[l->step_count] = complete_of(c, l->step_count)[0] + 1;
   return SL_OK;
 }
 
@@ -83,7 +86,7 @@ static int add_use(struct order_check *c, int32_t storage, uint32_t step, uint32
   return SL_OK;
 }
 
-/* The fields of a port, or of one entry of a list port; scratch has one. */
+/* Adds the fields of a port, or of one entry of a list port; scratch has one field. */
 static int add_fields(struct order_check *c, const struct sl_slot_member *at, uint32_t fields, uint32_t step,
                       uint32_t node) {
   int status = SL_OK;
@@ -161,16 +164,17 @@ static void name_use(const struct order_check *c, const struct use *u, char *tex
            branch_of(c, u->step));
 }
 
-static int complain(const struct order_check *c, const struct use *a, const struct use *b, const char *what) {
+static int report(const struct order_check *c, const struct use *a, const struct use *b, const char *what) {
   char first[300], second[300] = "";
   name_use(c, a, first, sizeof first);
   if (b) name_use(c, b, second, sizeof second);
-  sl_diagnose(c->d, SL_ERROR, NULL, NULL, c->branches > 1 ? "--set runtime.branches=1 does without branches" : NULL,
+  sl_diagnose(c->d, SL_ERROR, NULL, NULL,
+              c->branches > 1 ? "--set runtime.branches=1 runs all steps in sequence" : NULL,
               "the order of steps or the memory plan is wrong: %s%s%s, %s", first, b ? ", and " : "", second, what);
   return SL_EINVAL;
 }
 
-/* The use of the storage that writes it. */
+/* The use that writes the storage. */
 static uint32_t writer_of(const struct order_check *c, uint32_t storage) {
   const struct sl_storage *at = &c->l->storage[storage];
   for (uint32_t u = c->first[storage]; u < c->first[storage + 1]; u++)
@@ -180,51 +184,51 @@ static uint32_t writer_of(const struct order_check *c, uint32_t storage) {
   return NO_INDEX;
 }
 
-/* All that is done to a storage but its clearing comes after it was written; and that before. */
+/* Checks that every clearing precedes the writer, and that every other use follows it. */
 static int check_storage(const struct order_check *c, uint32_t storage) {
   const uint32_t writer = writer_of(c, storage);
-  if (c->first[storage] == c->first[storage + 1]) return SL_OK; /* nobody wants it */
-  if (writer == NO_INDEX) return complain(c, &c->uses[c->first[storage]], NULL, "which nobody writes");
+  if (c->first[storage] == c->first[storage + 1]) return SL_OK; /* the storage has no uses */
+  if (writer == NO_INDEX) return report(c, &c->uses[c->first[storage]], NULL, "which no step writes");
   const struct use *w = &c->uses[writer];
   for (uint32_t u = c->first[storage]; u < c->first[storage + 1]; u++) {
     const struct use *use = &c->uses[u];
-    if (use->is_clear && use->step > 0 && use->step != w->step && !is_over(c, use->step, w->step))
-      return complain(c, use, w, "may be written first");
+    if (use->is_clear && use->step > 0 && use->step != w->step && !is_complete(c, use->step, w->step))
+      return report(c, use, w, "may be written first");
     if (use->is_clear || (use->step == w->step && use->node == w->node)) continue;
-    if (!is_over(c, w->step, use->step)) return complain(c, w, use, "may be read before");
+    if (!is_complete(c, w->step, use->step)) return report(c, w, use, "may be read before");
   }
   return SL_OK;
 }
 
-/* Is it the use of an input whose place the storage `b` takes, by the node that writes `b`, and through no other port?
- * Then the node reads what it overwrites, and says that it may. */
-static int gives_its_place(const struct order_check *c, const struct use *use, uint32_t b) {
+/* 1 if the use is that of an input with memory that storage `b` reuses, by the node that writes `b` and through no
+ * other port: the node reads the values that it overwrites, and declares that it may. */
+static int allows_reuse(const struct order_check *c, const struct use *use, uint32_t b) {
   const struct sl_layout *l = c->l;
-  const struct sl_storage *taker = &l->storage[b];
-  if (taker->in_place_of == SL_NONE || use->node == NO_INDEX || use->node != taker->node) return 0;
-  const struct sl_algorithm *a = l->graph->nodes[taker->node].algorithm;
-  const struct sl_member *out = &a->members[taker->member];
+  const struct sl_storage *reuser = &l->storage[b];
+  if (reuser->in_place_of == SL_NONE || use->node == NO_INDEX || use->node != reuser->node) return 0;
+  const struct sl_algorithm *a = l->graph->nodes[reuser->node].algorithm;
+  const struct sl_member *out = &a->members[reuser->member];
   const int in = out->in_place ? sl_member_index(a, out->in_place) : SL_NONE;
   uint32_t ports = 0, is_partner = 0;
   for (uint32_t u = c->first[use->storage]; u < c->first[use->storage + 1]; u++)
     ports += c->uses[u].node == use->node && c->uses[u].step == use->step;
   for (uint32_t f = 0; in >= 0 && f < a->members[in].collection->field_count; f++)
-    is_partner |= l->members[taker->node][in].storage[f] == (int32_t)use->storage;
+    is_partner |= l->members[reuser->node][in].storage[f] == (int32_t)use->storage;
   return ports == 1 && is_partner;
 }
 
-/* A use of `a` that may not be over when one of `b` begins; 0 if there is none. */
+/* Finds a use of `a` that may not be complete when a use of `b` begins; 0 if there is none. */
 static int find_late(const struct order_check *c, uint32_t a, uint32_t b, const struct use **late,
                      const struct use **early) {
   for (uint32_t u = c->first[a]; u < c->first[a + 1]; u++) {
     *late = &c->uses[u];
-    if ((*late)->is_clear && (*late)->step == 0) continue; /* over before any branch begins */
-    const int may_overlap = gives_its_place(c, *late, b);
+    if ((*late)->is_clear && (*late)->step == 0) continue; /* complete before any branch begins */
+    const int may_overlap = allows_reuse(c, *late, b);
     for (uint32_t v = c->first[b]; v < c->first[b + 1]; v++) {
       *early = &c->uses[v];
       if (may_overlap && !(*early)->is_clear && (*early)->step == (*late)->step && (*early)->node == (*late)->node)
         continue;
-      if (!is_over(c, (*late)->step, (*early)->step)) return 1;
+      if (!is_complete(c, (*late)->step, (*early)->step)) return 1;
     }
   }
   return 0;
@@ -233,37 +237,37 @@ static int find_late(const struct order_check *c, uint32_t a, uint32_t b, const 
 static int check_pair(const struct order_check *c, uint32_t a, uint32_t b) {
   const struct use *late, *early, *other_late, *other_early;
   if (!find_late(c, a, b, &late, &early) || !find_late(c, b, a, &other_late, &other_early)) return SL_OK;
-  return complain(c, late, early, "share memory and may be in use at a time");
+  return report(c, late, early, "share memory and may be in use at the same time");
 }
 
 /* --------------------------------------------------------------------------------------------------------- */
 
-struct place {
+struct range {
   uint64_t begin, end;
   uint32_t storage;
 };
 
-static int compare_places(const void *a, const void *b) {
-  const struct place *x = a, *y = b;
+static int compare_ranges(const void *a, const void *b) {
+  const struct range *x = a, *y = b;
   if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
   return (x->storage > y->storage) - (x->storage < y->storage);
 }
 
-/* Those that share memory, found by going up the addresses. */
-static int check_places(const struct order_check *c) {
+/* Checks all pairs of storage that share memory, found in order of the addresses. */
+static int check_ranges(const struct order_check *c) {
   const struct sl_layout *l = c->l;
-  struct place *places = malloc((l->storage_count + 1) * sizeof *places);
+  struct range *ranges = malloc((l->storage_count + 1) * sizeof *ranges);
   uint32_t count = 0;
-  if (!places) return SL_ENOMEM;
+  if (!ranges) return SL_ENOMEM;
   for (uint32_t s = 0; s < l->storage_count; s++)
     if (c->first[s + 1] > c->first[s] && l->storage[s].bytes > 0)
-      places[count++] = (struct place){l->storage[s].offset, l->storage[s].offset + l->storage[s].bytes, s};
-  qsort(places, count, sizeof *places, compare_places);
+      ranges[count++] = (struct range){l->storage[s].offset, l->storage[s].offset + l->storage[s].bytes, s};
+  qsort(ranges, count, sizeof *ranges, compare_ranges);
   int status = SL_OK;
   for (uint32_t i = 0; i < count && status == SL_OK; i++)
-    for (uint32_t k = i + 1; k < count && places[k].begin < places[i].end && status == SL_OK; k++)
-      status = check_pair(c, places[i].storage, places[k].storage);
-  free(places);
+    for (uint32_t k = i + 1; k < count && ranges[k].begin < ranges[i].end && status == SL_OK; k++)
+      status = check_pair(c, ranges[i].storage, ranges[k].storage);
+  free(ranges);
   return status;
 }
 
@@ -272,9 +276,9 @@ int sl_layout_check_order(const struct sl_layout *l, struct sl_diagnostics *d) {
   int status = find_order(&c);
   if (status == SL_OK) status = find_uses(&c);
   for (uint32_t s = 0; s < l->storage_count && status == SL_OK; s++) status = check_storage(&c, s);
-  if (status == SL_OK) status = check_places(&c);
-  free(c.turn);
-  free(c.over);
+  if (status == SL_OK) status = check_ranges(&c);
+  free(c.position);
+  free(c.complete);
   free(c.uses);
   free(c.first);
   return status;

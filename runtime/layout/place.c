@@ -1,9 +1,10 @@
-/* place.c: where the fields of a layout lie: an output takes the place of an input that dies, where its node says that
- * it may; the planner places the rest. Then, before which step memory is cleared.
+/* place.c: offsets of all fields. An output reuses the memory of an input that dies, where the algorithm allows it; the
+ * planner places all other fields. Then the step before which each field is cleared.
  *
- * With branches the order of the steps says less of who is done. Of any two steps that may run side by side, one gives
- * way: what it touches is kept at the place of the other in that order, too. Then two fields whose memory is kept at no
- * common step are never in use at a time, and the planner need not know of branches.
+ * With branches, step order alone does not show which steps are complete. For two branches with concurrent steps, the
+ * branch with the smaller buffers extends its reservations: storage used by its steps stays reserved during the
+ * concurrent steps of the other branch. Two fields with disjoint reservations are then never in use at the same time,
+ * and the planner need not know of branches.
  */
 #include "layout/bind.h"
 #include "layout/layout.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does a port that shares another one's offsets have items of events only that its node runs on? So it is if who wrote
- * the offsets ran on the same ones. */
+/* 1 if a port that shares the offsets of port `shared` has items only of events that its node runs on: the writer of
+ * the offsets ran on the same event list. */
 static int has_items_of_own_events(const struct sl_layout *l, uint32_t n, const char *shared) {
   const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
   uint32_t m = 0, f = 0;
@@ -25,7 +26,7 @@ static int has_items_of_own_events(const struct sl_layout *l, uint32_t n, const 
   return l->storage[offsets].node != UINT32_MAX && l->node_set[l->storage[offsets].node] == l->node_set[n];
 }
 
-/* Before the node runs; so its memory can be no input's. */
+/* See layout.h. A cleared field cannot reuse the memory of an input, because it is cleared before the node runs. */
 int sl_layout_is_cleared(const struct sl_layout *l, uint32_t n, uint32_t m, uint32_t f) {
   const struct sl_member *member = &l->graph->nodes[n].algorithm->members[m];
   const int32_t at = l->members[n][m].storage[f];
@@ -47,7 +48,7 @@ int sl_layout_is_cleared(const struct sl_layout *l, uint32_t n, uint32_t m, uint
   }
 }
 
-/* Does the node read it through another of its ports? */
+/* 1 if the node reads the storage through another of its ports. */
 static int is_read_elsewhere(const struct sl_layout *l, uint32_t n, int in, int32_t storage) {
   const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
   for (uint32_t m = 0; m < a->member_count; m++) {
@@ -64,14 +65,14 @@ static int32_t find_root(const struct sl_layout *l, int32_t s) {
   return s;
 }
 
-/* Are all steps that touch the storage complete when this one of them begins? */
-static int is_last_to_touch(const struct sl_layout *l, const struct sl_touches *t, int32_t storage, uint32_t step) {
+/* 1 if all other users of the storage are complete when `step`, one of the users, begins. */
+static int is_last_use(const struct sl_layout *l, const struct sl_uses *t, int32_t storage, uint32_t step) {
   for (uint32_t k = t->first[storage]; k < t->first[storage + 1]; k++)
     if (t->steps[k] != step && !sl_step_precedes(l, t->steps[k], step)) return 0;
   return 1;
 }
 
-static void merge_in_place(struct sl_layout *l, const struct sl_touches *t, uint32_t step, uint32_t n,
+static void merge_in_place(struct sl_layout *l, const struct sl_uses *t, uint32_t step, uint32_t n,
                            const struct sl_member *out, uint32_t m) {
   const int in = sl_member_index(l->graph->nodes[n].algorithm, out->in_place);
   const struct sl_member *partner = &l->graph->nodes[n].algorithm->members[in];
@@ -85,18 +86,18 @@ static void merge_in_place(struct sl_layout *l, const struct sl_touches *t, uint
         continue;
       const int32_t from = find_root(l, linked);
       struct sl_storage *old = &l->storage[from], *new = &l->storage[to];
-      const int dies_here = l->storage[linked].upper == step + 1 && old->upper == step + 1;
-      if (old->kind != SL_STORAGE_ARENA || !dies_here || new->bytes > old->bytes) continue;
-      if (is_read_elsewhere(l, n, in, linked) || !is_last_to_touch(l, t, linked, step)) continue;
+      const int ends_here = l->storage[linked].upper == step + 1 && old->upper == step + 1;
+      if (old->kind != SL_STORAGE_ARENA || !ends_here || new->bytes > old->bytes) continue;
+      if (is_read_elsewhere(l, n, in, linked) || !is_last_use(l, t, linked, step)) continue;
       new->in_place_of = from;
       old->upper = new->upper;
     }
   }
 }
 
-static void merge_all_in_place(struct sl_layout *l, const struct sl_touches *t) {
+static void merge_all_in_place(struct sl_layout *l, const struct sl_uses *t) {
   for (uint32_t step = 0; step < l->step_count; step++) {
-    if (l->steps[step].node_count != 1) continue; /* an input that dies in a family is read by several at a time */
+    if (l->steps[step].node_count != 1) continue; /* several nodes of a family read an input concurrently */
     const uint32_t n = l->steps[step].nodes[0];
     const struct sl_algorithm *a = l->graph->nodes[n].algorithm;
     for (uint32_t m = 0; m < a->member_count; m++)
@@ -105,19 +106,19 @@ static void merge_all_in_place(struct sl_layout *l, const struct sl_touches *t) 
   }
 }
 
-/* ------------------------------------------------------------------------------------- how long it is kept */
+/* ------------------------------------------------------------------------------------------ reservations */
 
-struct keeping {
+struct reservation {
   const struct sl_layout *l;
-  const struct sl_touches *touches;
-  uint32_t first[SL_BRANCHES_MAX + 1]; /* of each branch, in `steps` */
-  uint32_t *steps;                     /* by branch */
-  uint64_t peak[SL_BRANCHES_MAX];      /* the most bytes at a time of what steps of the branch write */
-  int64_t *change;                     /* per step: of the bytes that a branch holds */
-  uint32_t *from, *until;              /* per step: what it touches is kept so long for its sake */
+  const struct sl_uses *uses;
+  uint32_t first[SL_BRANCHES_MAX + 1]; /* per branch: index of its first step in `steps` */
+  uint32_t *steps;                     /* steps sorted by branch */
+  uint64_t peak[SL_BRANCHES_MAX];      /* per branch: the largest total size of live storage that its steps wrote */
+  int64_t *change;                     /* per step: change of the live bytes of a branch */
+  uint32_t *from, *until;              /* per step: storage used by the step is reserved for these steps, half open */
 };
 
-static void sort_steps(struct keeping *k) {
+static void sort_steps(struct reservation *k) {
   uint32_t next[SL_BRANCHES_MAX];
   for (uint32_t i = 0; i < k->l->step_count; i++) k->first[k->l->steps[i].branch + 1]++;
   for (uint32_t b = 0; b < k->l->branch_count; b++) k->first[b + 1] += k->first[b];
@@ -125,7 +126,7 @@ static void sort_steps(struct keeping *k) {
   for (uint32_t i = 0; i < k->l->step_count; i++) k->steps[next[k->l->steps[i].branch]++] = i;
 }
 
-static void find_peak(struct keeping *k, uint32_t branch) {
+static void find_peak(struct reservation *k, uint32_t branch) {
   const struct sl_layout *l = k->l;
   memset(k->change, 0, (l->step_count + 2) * sizeof *k->change);
   for (uint32_t s = 0; s < l->storage_count; s++) {
@@ -143,13 +144,13 @@ static void find_peak(struct keeping *k, uint32_t branch) {
   k->peak[branch] = (uint64_t)peak;
 }
 
-static int gives_way(const struct keeping *k, uint32_t a, uint32_t b) {
+static int extends_lifetimes(const struct reservation *k, uint32_t a, uint32_t b) {
   return k->peak[a] < k->peak[b] || (k->peak[a] == k->peak[b] && a > b);
 }
 
-/* Which steps of branch `b` may run beside a step of `a`: those from the first that is not complete when it begins up
- * to the last that need not come after it. */
-static void keep_beside(struct keeping *k, uint32_t a, uint32_t b) {
+/* Extends the reservations of branch `a` over concurrent steps of branch `b`: for each step of `a`, from the first
+ * step of `b` that is not complete when it begins to the last that need not come after it. */
+static void extend_over(struct reservation *k, uint32_t a, uint32_t b) {
   const struct sl_layout *l = k->l;
   const uint32_t count = k->first[b + 1] - k->first[b], *steps = &k->steps[k->first[b]];
   uint32_t end = 0;
@@ -162,33 +163,33 @@ static void keep_beside(struct keeping *k, uint32_t a, uint32_t b) {
   }
 }
 
-static void set_kept_of(struct keeping *k, struct sl_layout *l) {
+static void apply_reservations(struct reservation *k, struct sl_layout *l) {
   for (uint32_t s = 0; s < l->storage_count; s++) {
     struct sl_storage *storage = &l->storage[s];
-    storage->kept_from = storage->lower;
-    storage->kept_until = storage->upper;
-    for (uint32_t t = k->touches->first[s]; t < k->touches->first[s + 1]; t++) {
-      const uint32_t step = k->touches->steps[t];
-      if (k->from[step] < storage->kept_from) storage->kept_from = k->from[step];
-      if (k->until[step] > storage->kept_until) storage->kept_until = k->until[step];
+    storage->reserved_from = storage->lower;
+    storage->reserved_until = storage->upper;
+    for (uint32_t t = k->uses->first[s]; t < k->uses->first[s + 1]; t++) {
+      const uint32_t step = k->uses->steps[t];
+      if (k->from[step] < storage->reserved_from) storage->reserved_from = k->from[step];
+      if (k->until[step] > storage->reserved_until) storage->reserved_until = k->until[step];
     }
   }
   for (uint32_t s = 0; s < l->storage_count; s++) {
     struct sl_storage *root = &l->storage[find_root(l, (int32_t)s)];
-    if (l->storage[s].kept_from < root->kept_from) root->kept_from = l->storage[s].kept_from;
-    if (l->storage[s].kept_until > root->kept_until) root->kept_until = l->storage[s].kept_until;
+    if (l->storage[s].reserved_from < root->reserved_from) root->reserved_from = l->storage[s].reserved_from;
+    if (l->storage[s].reserved_until > root->reserved_until) root->reserved_until = l->storage[s].reserved_until;
   }
 }
 
-/* Of two branches with steps side by side, one gives way: that which holds less. */
-static int set_kept(struct sl_layout *l, const struct sl_touches *t) {
+/* Sets the reservations of all storage. */
+static int set_reservations(struct sl_layout *l, const struct sl_uses *t) {
   const size_t steps = l->step_count + 2u;
-  struct keeping k = {.l = l,
-                      .touches = t,
-                      .steps = malloc(steps * sizeof *k.steps),
-                      .change = malloc(steps * sizeof *k.change),
-                      .from = malloc(steps * sizeof *k.from),
-                      .until = malloc(steps * sizeof *k.until)};
+  struct reservation k = {.l = l,
+                          .uses = t,
+                          .steps = malloc(steps * sizeof *k.steps),
+                          .change = malloc(steps * sizeof *k.change),
+                          .from = malloc(steps * sizeof *k.from),
+                          .until = malloc(steps * sizeof *k.until)};
   const int status = k.steps && k.change && k.from && k.until ? SL_OK : SL_ENOMEM;
   if (status < 0) goto done;
   sort_steps(&k);
@@ -197,8 +198,8 @@ static int set_kept(struct sl_layout *l, const struct sl_touches *t) {
   for (uint32_t i = 0; i < l->step_count; i++) k.until[i] = i + 1;
   for (uint32_t a = 0; a < l->branch_count; a++)
     for (uint32_t b = 0; b < l->branch_count; b++)
-      if (a != b && gives_way(&k, a, b)) keep_beside(&k, a, b);
-  set_kept_of(&k, l);
+      if (a != b && extends_lifetimes(&k, a, b)) extend_over(&k, a, b);
+  apply_reservations(&k, l);
 done:
   free(k.steps);
   free(k.change);
@@ -209,15 +210,15 @@ done:
 
 /* ------------------------------------------------------------------------------------------------ clearing */
 
-/* The steps before which memory is cleared, as they are found, in ascending order. */
+/* Steps before which memory is cleared, in ascending order. */
 struct clearing {
   uint32_t *steps, count;
 };
 
-/* Can the storage that lives from step `from` on be cleared before an earlier step? `from` must come after that one,
- * and that one after all who use the same memory before. Before step 0 everything is cleared before any branch begins.
- */
-static int can_clear_before(const struct sl_layout *l, const struct sl_touches *t, int32_t storage, uint32_t from,
+/* 1 if a storage that is live from step `from` on can be cleared before step `earlier`: `from` must come after
+ * `earlier`, and `earlier` after all previous users of the memory. Step 0 is special: clearing before it precedes
+ * every branch. */
+static int can_clear_before(const struct sl_layout *l, const struct sl_uses *t, int32_t storage, uint32_t from,
                             uint32_t earlier) {
   const struct sl_storage *s = &l->storage[storage];
   if (earlier > 0 && earlier != from && !sl_step_precedes(l, earlier, from)) return 0;
@@ -231,8 +232,8 @@ static int can_clear_before(const struct sl_layout *l, const struct sl_touches *
   return 1;
 }
 
-/* A device clears in as few launches as it can: what a launch before an earlier step can clear, it does. */
-static void set_clear_step(struct sl_layout *l, const struct sl_touches *t, struct clearing *c, int32_t storage,
+/* Chooses an earlier clearing step if possible, so that the device needs few clearing launches. */
+static void set_clear_step(struct sl_layout *l, const struct sl_uses *t, struct clearing *c, int32_t storage,
                            uint32_t step) {
   for (uint32_t k = c->count; k > 0; k--)
     if (can_clear_before(l, t, storage, step, c->steps[k - 1])) {
@@ -243,8 +244,8 @@ static void set_clear_step(struct sl_layout *l, const struct sl_touches *t, stru
   c->steps[c->count++] = step;
 }
 
-/* The counters of a slice are cleared before step 0, always. */
-static int set_clear_steps(struct sl_layout *l, const struct sl_touches *t) {
+/* Step 0 always has a clearing launch, for the counters of the slice. */
+static int set_clear_steps(struct sl_layout *l, const struct sl_uses *t) {
   struct clearing c = {malloc((l->step_count + 1) * sizeof *c.steps), 1};
   if (!c.steps) return SL_ENOMEM;
   c.steps[0] = 0;
@@ -263,7 +264,7 @@ static int set_clear_steps(struct sl_layout *l, const struct sl_touches *t) {
 
 /* ----------------------------------------------------------------------------------------------- placing */
 
-/* Places the fields of the input one after the other. */
+/* Places the fields of the input one after another. */
 static void place_input(struct sl_layout *l) {
   for (uint32_t s = 0; s < l->storage_count; s++) {
     struct sl_storage *storage = &l->storage[s];
@@ -283,16 +284,16 @@ static int place_arena(struct sl_layout *l, struct sl_diagnostics *d) {
   for (uint32_t s = 0; s < l->storage_count; s++) {
     const struct sl_storage *storage = &l->storage[s];
     if (storage->kind != SL_STORAGE_ARENA || storage->upper == 0 || storage->in_place_of != SL_NONE) continue;
-    buffers[count] =
-        (struct sl_plan_buffer){.size = storage->bytes, .lower = storage->kept_from, .upper = storage->kept_until};
+    buffers[count] = (struct sl_plan_buffer){
+        .size = storage->bytes, .lower = storage->reserved_from, .upper = storage->reserved_until};
     owner[count++] = s;
   }
-  /* A fixed number of steps, so that a plan never depends on the clock. */
+  /* The search has a fixed number of steps, so that a plan never depends on the clock. */
   const struct sl_plan_request request = {.buffers = buffers, .count = count, .alignment = SL_ARENA_ALIGNMENT};
   struct sl_plan_result result = {0};
   status = sl_plan_solve(&request, &result);
   if (status < 0) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the memory of %u buffers could not be planned", count);
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "no memory plan was found for %u buffers", count);
     goto done;
   }
   char reason[256];
@@ -314,10 +315,10 @@ done:
   return status;
 }
 
-int sl_layout_place(struct sl_layout *l, const struct sl_touches *t, struct sl_diagnostics *d) {
+int sl_layout_place(struct sl_layout *l, const struct sl_uses *t, struct sl_diagnostics *d) {
   merge_all_in_place(l, t);
   place_input(l);
-  int status = set_kept(l, t);
+  int status = set_reservations(l, t);
   if (status == SL_OK) status = place_arena(l, d);
   return status == SL_OK ? set_clear_steps(l, t) : status;
 }

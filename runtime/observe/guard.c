@@ -1,11 +1,11 @@
-/* guard.c: --guard: every field in an allocation of its own between canaries, poisoned before it is written and after
- * it died; and a look at what the source and each node wrote (validity.h). On a device with a memory of its own only
- * the allocations are separate and only the source and the outputs are looked at: for the rest there is the vendor's
- * sanitizer.
+/* guard.c: --guard. Each field has an allocation of its own between canaries. It is poisoned before it is written and
+ * after its last reader, and the values that the source and each node wrote are checked (validity.h). On a device with
+ * memory of its own only the allocations are separate and only source and outputs are checked; use the sanitizer of the
+ * vendor for the rest.
  *
- * The source's fields stand in one block, in which --guard leaves room between them: there the canaries are. What the
- * source did not fill is forbidden to AddressSanitizer, so that a read past a bank that is the last shows. Once an
- * output has overflowed nothing more is asked of the slice, which runs again in parts.
+ * The input is one block; --guard leaves gaps with canaries between its fields. The unfilled part is poisoned for
+ * AddressSanitizer, so that a read past the last bank is reported. After an overflow the slice is not checked further:
+ * it runs again in parts.
  */
 #include "base/guarded.h"
 #include "execute/slot.h"
@@ -18,7 +18,8 @@
 
 enum {
   NO_INDEX = UINT32_MAX,
-  VECTOR_BYTES = 32 /* that a kernel may load beyond what is filled, within the capacity, if it uses none of them */
+  VECTOR_BYTES = 32 /* kernels may load this many bytes beyond the filled part, within the capacity, if they do not
+                       use the values */
 };
 
 static int report(const struct sl_setup *s, const struct sl_node *node, const char *text) {
@@ -28,14 +29,14 @@ static int report(const struct sl_setup *s, const struct sl_node *node, const ch
 
 /* ----------------------------------------------------------------------------------------------- the source */
 
-/* For AddressSanitizer, where present: nothing of the input is out of bounds; or what the source did not fill is. */
+/* For AddressSanitizer: makes the whole input accessible. */
 static void permit_input(const struct sl_setup *s, const struct sl_input *input) {
   sl_guarded_permit(input->block, s->layout->input_bytes);
 }
 
 static unsigned char gap_byte(uint64_t at) { return (unsigned char)(0xC7 ^ (at * 7)); }
 
-/* Goes through the gaps of the block, and through its fields: those of the input, in the order in which they stand. */
+/* Iterates over the input fields in address order, for the gaps between them. */
 static const struct sl_storage *next_field(const struct sl_layout *l, uint32_t *i) {
   for (; *i < l->storage_count; ++*i)
     if (l->storage[*i].kind == SL_STORAGE_INPUT && l->storage[*i].upper > 0) return &l->storage[(*i)++];
@@ -46,8 +47,8 @@ static void fill_gap(unsigned char *block, uint64_t begin, uint64_t end) {
   for (uint64_t at = begin; at < end; at++) block[at] = gap_byte(at);
 }
 
-/* Of a pool, what the last fill used: its values are not looked at, so that one that was written beyond hides nothing,
- * and pools are large (32 MiB of a slice for whole records). */
+/* Number of bytes to poison. A pool is poisoned as far as the last fill used it: its values are not checked, and
+ * pools are large (32 MiB per slice for whole records). */
 static uint64_t bytes_to_poison(const struct sl_setup *s, const struct sl_input *input,
                                 const struct sl_storage *field) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
@@ -77,7 +78,7 @@ static int is_gap_whole(const unsigned char *block, uint64_t from, uint64_t to, 
   return 1;
 }
 
-/* What is damaged lies after one field and before the next: it is said of the nearer one. */
+/* Checks the canaries in the gaps. A damaged byte between two fields is reported for the nearer one. */
 static int check_gaps(const struct sl_setup *s, const struct sl_input *input, char *text, size_t size) {
   const struct sl_layout *l = s->layout;
   uint64_t end = 0, damaged;
@@ -156,9 +157,9 @@ static uint64_t fields_bytes(const struct sl_setup *s) {
 /* State of a slot. */
 struct guard {
   struct sl_guarded *fields; /* per storage */
-  uint8_t *is_poisoned;      /* per storage, since it died */
-  uint8_t *is_listed;        /* per event, of the node that has run */
-  int has_overflowed;        /* an output did, in the part that runs */
+  uint8_t *is_poisoned;      /* per storage: poisoned after its last reader */
+  uint8_t *is_listed;        /* per event: on the list of the node that has run */
+  int has_overflowed;        /* an output overflowed in the running part */
 };
 
 static int open_guard(struct sl_slot *slot) {
@@ -200,8 +201,8 @@ static void close_guard(struct sl_slot *slot) {
   free(g);
 }
 
-/* Poisons the fields that the step is about to write, and those that the step before was the last to read. Nothing has
- * been written since to fields that died then, in the slice before. */
+/* Poisons the fields that the step will write, and the fields that the previous step read last. Fields that were
+ * poisoned after their last reader in the previous slice have not been written since. */
 static void poison(struct sl_slot *slot, uint32_t step) {
   const struct sl_layout *l = slot->setup->layout;
   struct guard *g = slot->check_state;
@@ -240,7 +241,7 @@ static int has_overflowed(const struct sl_slot *slot, uint32_t n) {
   return 0;
 }
 
-/* On which events of the part the node ran. */
+/* Marks the events of the part that the node ran on. */
 static void find_listed(const struct sl_slot *slot, uint32_t n) {
   struct guard *g = slot->check_state;
   const struct sl_layout *l = slot->setup->layout;

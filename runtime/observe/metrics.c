@@ -1,9 +1,9 @@
-/* metrics.c: how a run goes, as a text file in the format of Prometheus, for node_exporter's textfile collector.
+/* metrics.c: progress of a run as a text file in the Prometheus format, for the textfile collector of node_exporter.
  *
- * The file is made anew about once a second and put in the place of the old one in one step, so that a reader finds it
- * whole. Slots count for themselves; when it has delivered a slice, it adds its counts to the sums, with the lock of
- * the delivery held, so that the thread that writes the file reads nothing that another thread is changing. A file that
- * cannot be written is a warning: monitoring ends no run.
+ * The file is rewritten about once a second and renamed into place, so that a reader always finds a complete file. Each
+ * slot counts for itself and adds its counts to the sums when it has delivered a slice, with the delivery lock held, so
+ * that the writing thread reads no value that another thread is changing. A file that cannot be written is a warning:
+ * monitoring does not end a run.
  */
 #include "observe/metrics.h"
 
@@ -21,7 +21,7 @@ static const uint32_t edges_us[SL_METRICS_EDGES] = {100,   200,    500,    1000,
 
 static const struct sl_setup *setup_of(const struct sl_metrics *m) { return m->statistics->parts.setup; }
 
-/* Activities, and nodes. */
+/* Number of rows: activities and nodes. */
 static uint32_t row_count(const struct sl_setup *s) { return SL_ACTIVITY_OF_NODE(s->graph->node_count); }
 
 static int open_slot(const struct sl_metrics *m, struct sl_metrics_slot *slot) {
@@ -58,7 +58,7 @@ int sl_metrics_open(struct sl_metrics *m) {
   return SL_OK;
 }
 
-/* Adds what the slot has counted since it last did so. */
+/* Adds the counts of the slot since its last call to the sums. */
 static void publish(struct sl_metrics *m, const struct sl_slot *slot) {
   const struct sl_statistics *st = m->statistics;
   const struct sl_account *a = &st->parts.times->slots[slot->index];
@@ -139,16 +139,16 @@ static void write_devices(const struct sl_metrics *m, FILE *f) {
   describe(f, "sluice_device_slices_total", "counter", "Slices that a device ran and that were delivered.");
   for (uint32_t d = 0; d < s->device_count; d++)
     fprintf(f, "sluice_device_slices_total{device=\"%s\"} %" PRIu64 "\n", s->devices[d].name, m->device_slices[d]);
-  describe(f, "sluice_device_lost", "gauge", "1 of a device that failed, whose slices run on others.");
+  describe(f, "sluice_device_lost", "gauge", "1 if the device has failed and its slices run on other devices.");
   for (uint32_t d = 0; d < s->device_count; d++)
     fprintf(f, "sluice_device_lost{device=\"%s\"} %d\n", s->devices[d].name, sl_device_is_lost(m->order, d));
 }
 
-/* On a device the time of a node is known with --profile only. */
+/* The time of nodes on a device is measured with --profile only. */
 static void write_nodes(const struct sl_metrics *m, FILE *f) {
   const struct sl_setup *s = setup_of(m);
   if (s->backend->is_device && !s->options.profile) return;
-  describe(f, "sluice_node_seconds_total", "counter", "Time of a node's kernels, over all slots.");
+  describe(f, "sluice_node_seconds_total", "counter", "Time of the kernels of a node, summed over slots.");
   for (uint32_t i = 0; i < m->statistics->summary.node_count; i++)
     fprintf(f, "sluice_node_seconds_total{node=\"%s\",algorithm=\"%s\"} %.6f\n", m->statistics->nodes[i].name,
             m->statistics->nodes[i].algorithm, (double)m->node_ns[i] * 1e-9);
@@ -158,10 +158,10 @@ static void write_nodes(const struct sl_metrics *m, FILE *f) {
             m->statistics->nodes[i].algorithm, m->node_events[i]);
 }
 
-/* Of kernels on a device the node's time is not a thread's. */
+/* The time of kernels on a device is not time of a thread. */
 static void write_times(const struct sl_metrics *m, FILE *f) {
   const struct sl_setup *s = setup_of(m);
-  describe(f, "sluice_thread_seconds_total", "counter", "Where the time of the slots' threads went.");
+  describe(f, "sluice_thread_seconds_total", "counter", "Time of the threads of the slots by activity.");
   for (uint32_t n = 0; n < s->graph->node_count; n++) {
     const struct sl_node *node = &s->graph->nodes[n];
     const uint32_t kind = node->algorithm->kind;
@@ -180,18 +180,18 @@ static void write_times(const struct sl_metrics *m, FILE *f) {
 
 static void write_budgets(const struct sl_metrics *m, FILE *f) {
   const uint32_t count = m->statistics->summary.budget_count;
-  describe(f, "sluice_buffer_capacity", "gauge", "Capacity of a buffer, items (or bytes) a slice.");
+  describe(f, "sluice_buffer_capacity", "gauge", "Capacity of a buffer per slice, in items or bytes.");
   for (uint32_t b = 0; b < count; b++)
     fprintf(f, "sluice_buffer_capacity{buffer=\"%s\"} %" PRIu64 "\n", m->statistics->budgets[b].port,
             m->statistics->budgets[b].capacity);
-  describe(f, "sluice_buffer_used_max", "gauge", "The most that a slice has used of a buffer.");
+  describe(f, "sluice_buffer_used_max", "gauge", "Maximum used by a slice of a buffer, in items or bytes.");
   for (uint32_t b = 0; b < count; b++)
     fprintf(f, "sluice_buffer_used_max{buffer=\"%s\"} %" PRIu64 "\n", m->statistics->budgets[b].port, m->used_max[b]);
 }
 
 static void write_totals(const struct sl_metrics *m, FILE *f) {
   if (m->statistics->summary.total_count == 0) return;
-  describe(f, "sluice_output_total", "counter", "Sum of what kernels counted for an output, per entry.");
+  describe(f, "sluice_output_total", "counter", "Sum of the counts of a totals output over the run, per entry.");
   for (uint32_t k = 0; k < m->statistics->summary.total_count; k++) {
     const struct sl_total_summary *t = &m->statistics->summary.totals[k];
     for (uint64_t i = 0; i < (uint64_t)t->entries * t->width; i++) {
@@ -203,7 +203,7 @@ static void write_totals(const struct sl_metrics *m, FILE *f) {
   }
 }
 
-/* A value of a label: backslash, quote and new line are escaped. */
+/* Writes a label value with backslash, quote and new line escaped. */
 static void write_label(const char *text, FILE *f) {
   for (; *text; text++) {
     if (*text == '\\' || *text == '"') fputc('\\', f);
@@ -226,30 +226,31 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_delivery *d = m->delivery;
   const struct sl_run *run = &m->statistics->parts.outputs->identity->run;
-  describe(f, "sluice_info", "gauge", "What runs.");
+  describe(f, "sluice_info", "gauge", "Version and graph of the run.");
   fprintf(f, "sluice_info{version=\"%s\",commit=\"%s\",device=\"%s\",graph_digest=\"%016" PRIx64 "\"} 1\n",
           sl_version(), sl_commit(), run->device, run->graph_digest);
   gauge(f, "sluice_interrupted", "1 when the run was stopped before its end.", m->statistics->summary.interrupted);
   counter(f, "sluice_events_total", "Events delivered.", d->events);
-  counter(f, "sluice_error_events_total", "Events delivered that have an error.", d->error_events);
-  counter(f, "sluice_retries_total", "Times that a part of a slice was run again.", m->retries);
-  write_errors(&d->errors, "sluice_errors_total", "Events with an error, by the node that found it and the reason.", f);
-  write_errors(&d->cuts, "sluice_cut_events_total", "Events of which a node left out something, and why.", f);
-  describe(f, "sluice_events_per_second", "gauge", "Events delivered since the file was last written, a second.");
+  counter(f, "sluice_error_events_total", "Delivered events with an error.", d->error_events);
+  counter(f, "sluice_retries_total", "Number of times that a part of a slice was run again.", m->retries);
+  write_errors(&d->errors, "sluice_errors_total", "Events with an error, by node and reason.", f);
+  write_errors(&d->truncations, "sluice_truncated_events_total", "Events that a node truncated, by node and reason.",
+               f);
+  describe(f, "sluice_events_per_second", "gauge", "Events delivered per second since the file was last written.");
   fprintf(f, "sluice_events_per_second %.6g\n", seconds > 0 ? (double)(d->events - m->written_events) / seconds : 0);
   write_slices(m, f);
   write_devices(m, f);
   gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
-  gauge(f, "sluice_arena_bytes", "Memory of a slot's arena.", s->layout->arena_bytes);
-  gauge(f, "sluice_arena_live_bytes_max", "The least that it could be.", s->layout->live_bytes_max);
+  gauge(f, "sluice_arena_bytes", "Size of the arena of a slot.", s->layout->arena_bytes);
+  gauge(f, "sluice_arena_live_bytes_max", "Lower bound of the arena size of a slot.", s->layout->live_bytes_max);
   write_nodes(m, f);
   write_times(m, f);
   write_budgets(m, f);
   write_totals(m, f);
 }
 
-/* Monitoring ends no run: what is an error elsewhere is a warning here. */
-static void say(void *context, uint32_t severity, const char *format, ...) {
+/* Reports errors as warnings, because monitoring does not end a run. */
+static void report_warning(void *context, uint32_t severity, const char *format, ...) {
   const struct sl_metrics *m = context;
   char text[1024];
   va_list arguments;
@@ -258,29 +259,29 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
   va_end(arguments);
   const int is_end = severity == SL_ERROR;
   sl_diagnose(setup_of(m)->diagnostics, is_end ? SL_WARNING : severity, NULL, NULL, NULL, "--metrics: %s%s", text,
-              is_end ? "; no more is written there" : "");
+              is_end ? "; the file is not written any more" : "");
 }
 
 static int write_file(struct sl_metrics *m, const char *text, size_t bytes) {
   struct sl_output *file = NULL;
   char whole[PATH_MAX];
   const char *path = sl_files_resolve(m->files, setup_of(m)->options.metrics_path, whole);
-  int status = sl_output_open(path, SL_OUTPUT_NO_WAIT, say, m, &file);
+  int status = sl_output_open(path, SL_OUTPUT_NO_WAIT, report_warning, m, &file);
   if (status == SL_OK) status = sl_output_add(file, text, bytes);
   if (status == SL_OK) status = sl_output_finish(file);
   sl_output_close(file);
-  if (status == SL_ENOMEM) say(m, SL_ERROR, "%s", sl_error_text(status));
+  if (status == SL_ENOMEM) report_warning(m, SL_ERROR, "%s", sl_error_text(status));
   return status;
 }
 
-/* With the lock of the delivery held, which is released while the file is written. */
+/* Called with the delivery lock held; releases it while the file is written. */
 static void write_metrics(struct sl_metrics *m) {
   if (!m->is_open) return;
   struct sl_text_file text;
   const uint64_t now = sl_now_ns();
   if (sl_text_open(&text)) write_text(m, (double)(now - m->written_ns) * 1e-9, text.file);
   if (sl_text_close(&text) < 0) {
-    say(m, SL_ERROR, "%s", sl_error_text(SL_ENOMEM));
+    report_warning(m, SL_ERROR, "%s", sl_error_text(SL_ENOMEM));
     m->is_open = 0;
   }
   m->written_ns = now;

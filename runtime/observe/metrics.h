@@ -6,12 +6,12 @@
 #include "observe/summary.h"
 #include "results/files.h"
 
-/* Sums over slots, to which a slot adds its counts when it has delivered a slice. */
+/* Sums over slots. A slot adds its counts when it has delivered a slice. */
 enum { SL_METRICS_EDGES = 15 };
 struct sl_metrics {
-  struct sl_statistics *statistics; /* and the parts that it is made of */
+  struct sl_statistics *statistics; /* statistics of the run, and its parts */
   const struct sl_files *files;
-  struct sl_delivery *delivery; /* its lock is held while sums change, and while the file is made */
+  struct sl_delivery *delivery; /* its lock protects the sums, also while the file is written */
   struct sl_order *order;
   int is_open;
   uint64_t *node_ns, *node_events; /* per node summary */
@@ -19,8 +19,8 @@ struct sl_metrics {
   uint64_t *used_max;              /* per budget summary */
   uint64_t slices[SL_METRICS_EDGES + 1], slice_ns, retries;
   uint64_t device_slices[SL_DEVICES_MAX];
-  uint64_t written_ns, written_events; /* when the file was last written, and the number of events then */
-  /* Counts of each slot that are in the sums already. */
+  uint64_t written_ns, written_events; /* time and number of events when the file was last written */
+  /* Counts of each slot that the sums contain. */
   struct sl_metrics_slot {
     uint64_t *node_ns, *node_events, *times, retries;
   } * slots;
@@ -30,6 +30,6 @@ extern const struct sl_observer_calls sl_metrics_observer; /* its context: struc
 
 /* Does nothing if --metrics was not given. The members before `is_open` are set. */
 int sl_metrics_open(struct sl_metrics *m);
-void sl_metrics_close(struct sl_metrics *m); /* writes the file once more */
+void sl_metrics_close(struct sl_metrics *m); /* writes the file a last time */
 
 #endif

@@ -1,25 +1,27 @@
-/* race.c: --race: each field in a place of its own with room around it; which memory each node may use, by name; and
- * what was found, at the end.
+/* race.c: --race. Places each field in separate memory with gaps, tells the race detector by name which memory each
+ * node may use, and reports the findings at the end.
  *
- * What kernels do to memory the backend sees (base/races.h). What it cannot know is said here: what the source filled,
- * and that a field holds nothing before the step that writes it.
+ * The backend observes the accesses of kernels (base/races.h). This file adds what the backend cannot know: the part of
+ * the input that the source filled, and that a field is undefined before the step that writes it.
  */
 #include "base/races.h"
 #include "execute/binding.h"
 #include "layout/bind.h"
 #include "observe/checks.h"
 
+#include <sluice/text.h>
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { GAP_BYTES = 4096, NO_INDEX = UINT32_MAX };
 
-/* Memory that is no storage, by its tag after those of the storages. Then come the tables of the node at hand. */
+/* Tags of memory that is no storage; they follow the tags of the storages. The tables of the running node come last. */
 enum { TAG_EVENT_COUNT, TAG_ERRORS, TAG_USED, TAG_TABLES, TAG_NODE_TABLES };
 
 /* -------------------------------------------------------------------------------------------------- memory */
 
-/* State of a slot: memory by tag, of each storage and of the rest; and the node that runs. */
+/* State of a slot: memory by tag, and the running node. */
 struct race {
   struct sl_race_memory *memory;
   struct sl_race_node node;
@@ -45,7 +47,7 @@ static uint32_t most_tables(const struct sl_setup *s) {
   return count;
 }
 
-/* What the host has filled for good, or fills itself. */
+/* Marks memory that the host fills as defined. */
 static void mark_host_memory(const struct sl_slot *slot) {
   const struct sl_setup *s = slot->setup;
   const struct sl_race_calls *races = s->backend->races;
@@ -102,13 +104,13 @@ static void forget(struct sl_slot *slot, uint32_t step) {
 
 /* --------------------------------------------------------------------------------------------------- names */
 
-/* The event whose value number `index` of a field is, in the part that runs; NO_INDEX if that is not known. */
+/* Event that value `index` of a field belongs to, in the running part; NO_INDEX if unknown. */
 static uint32_t event_at(const struct sl_slot *slot, const struct sl_storage *at, uint64_t index) {
   const struct sl_setup *s = slot->setup;
   const struct sl_collection *c = s->graph->nodes[at->node].algorithm->members[at->member].collection;
   const struct sl_field *field = &c->fields[at->field];
   const int offsets_field = sl_offsets_field(c);
-  if (at->kind == SL_STORAGE_INPUT) return NO_INDEX; /* of the slice, and not of the part */
+  if (at->kind == SL_STORAGE_INPUT) return NO_INDEX; /* an index in the slice, not in the part */
   if (field->shape == SL_SHAPE_CODE_PER_EVENT || field->shape == SL_SHAPE_CODE_OFFSETS)
     return index / field->width < slot->event_count ? (uint32_t)(index / field->width) : NO_INDEX;
   if (field->shape != SL_SHAPE_CODE_PER_ITEM || offsets_field < 0) return NO_INDEX;
@@ -136,13 +138,13 @@ static uint64_t value_bytes(const struct sl_setup *s, uint32_t tag) {
 }
 
 static void name_tag(const struct sl_slot *slot, uint32_t tag, char *text, size_t size) {
-  static const char *const others[] = {"the number of events", "the errors of events", "the counts of what was wanted",
+  static const char *const others[] = {"the number of events", "the errors of events", "the used words",
                                        "the tables of list ports and families"};
   const uint32_t storages = slot->setup->layout->storage_count;
   if (tag < storages)
     sl_layout_name(slot->setup->layout, tag, text, size);
   else
-    snprintf(text, size, "%s", tag - storages < TAG_NODE_TABLES ? others[tag - storages] : "a table of the node's");
+    snprintf(text, size, "%s", tag - storages < TAG_NODE_TABLES ? others[tag - storages] : "a table of the node");
 }
 
 static void describe(void *context, uint32_t tag, int64_t byte, char *text, size_t size) {
@@ -183,7 +185,8 @@ static void allow_member(struct sl_slot *slot, uint32_t n, uint32_t m) {
     for (uint32_t f = 0; f < member->collection->field_count; f++) {
       const int32_t storage = at->entries[k].storage[f];
       const int is_own =
-          storage != SL_NONE && s->layout->storage[storage].node == n; /* else of a port that it shares */
+          storage != SL_NONE && s->layout->storage[storage].node == n; /* otherwise the storage belongs to a port
+                                                                          that shares its offsets */
       allow(slot, storage, is_own ? both : SL_RACE_MAY_READ);
     }
 }
@@ -200,7 +203,7 @@ static uint32_t allow_tables(struct sl_slot *slot, uint32_t n, uint32_t at) {
   return at;
 }
 
-/* All memory, with no rights; but for what every kernel may use. */
+/* Lists all memory without access rights, except for memory that every kernel may use. */
 static uint32_t list_memory(struct sl_slot *slot, const struct sl_flight *flight) {
   const struct sl_setup *s = slot->setup;
   const struct sl_layout *l = s->layout;
@@ -266,7 +269,7 @@ static void add_range(struct command *c, const struct sl_input_range *range) {
   add(c, " --range %s", text);
 }
 
-/* The command that finds it again. What was not given has its default, which is the same each time. */
+/* The command that reproduces the findings. Options that were not given have deterministic defaults. */
 static void describe_command(const struct sl_setup *s, struct command *c) {
   char number[32];
   add(c, "sluice run %s --device simt --race", s->options.graph_path ? s->options.graph_path : "GRAPH");
@@ -314,11 +317,11 @@ static int report_findings(const struct sl_setup *s) {
                 f.text, count_text(f.count, times, sizeof times));
   }
   if (left_out > 0)
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "found %llu times more, at places that were not kept",
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%llu more findings at locations that were not recorded",
                 (unsigned long long)left_out);
   if (count == 0) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u finding%s (%s), by: %s", count, count == 1 ? "" : "s",
-              device, command.text);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u %s (%s), by: %s", count,
+              sl_plural(count, "finding", "findings"), device, command.text);
   return SL_EPLUGIN;
 }
 

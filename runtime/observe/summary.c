@@ -1,4 +1,4 @@
-/* summary.c: the summary of a run: opened with the names, summed over the slots at the end. */
+/* summary.c: the summary of a run: names are set when it is opened, values are summed over the slots at the end. */
 #include "observe/summary.h"
 
 #include <stdio.h>
@@ -131,7 +131,7 @@ static void sum_budgets(struct sl_statistics *st) {
 
 static double rate(uint64_t events, uint64_t ns) { return ns > 0 ? (double)events * 1e9 / (double)ns : 0; }
 
-/* Of this program alone: what getrusage says counts also what the process that started it had resident. */
+/* Peak resident memory of this process. getrusage would include the memory of the process that started it. */
 static uint64_t peak_resident_bytes(void) {
   char line[256];
   unsigned long long kibibytes = 0;
@@ -151,8 +151,8 @@ uint64_t sl_events_in_graph(const struct sl_statistics *st) {
   return events;
 }
 
-/* The rate of the kernels. The host launches a device's kernels and does other work until it waits for them, so that
- * only a repeat times them; on the host the slots' threads run them. 0: not measured. */
+/* Rate of the kernels in events per second; 0: not measured. On the host the threads of the slots run the kernels
+ * and time them. On a device only repeats measure the kernels, because the host works on while they run. */
 static double rate_of_graph(const struct sl_statistics *st, const struct sl_repeated *repeated) {
   if (st->summary.node_count == 0) return 0;
   if (st->summary.repeat > 1) return rate(repeated->events, repeated->ns);
@@ -186,8 +186,8 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum->error_events = p->delivery->error_events;
   sum->errors = p->delivery->errors.summaries;
   sum->error_count = p->delivery->errors.count;
-  sum->cuts = p->delivery->cuts.summaries;
-  sum->cut_count = p->delivery->cuts.count;
+  sum->truncations = p->delivery->truncations.summaries;
+  sum->truncation_count = p->delivery->truncations.count;
   sum->seconds = (double)wall_ns * 1e-9;
   sum->wall_hz = rate(sum->events, wall_ns);
   sum->source_hz = rate(p->reading->events, p->reading->ns);

@@ -9,7 +9,7 @@
 #include "observe/traffic.h"
 #include "results/outputs.h"
 
-/* The parts of a session that the summary is made of. */
+/* Parts of a session that the summary reads. */
 struct sl_summary_parts {
   const struct sl_setup *setup;
   const struct sl_slot *const *slots;
@@ -25,7 +25,7 @@ struct sl_statistics {
   struct sl_summary_parts parts;
   struct sl_summary summary;
   struct sl_node_summary *nodes;
-  uint64_t *stretched_ns; /* per node summary: before the stretch that runs */
+  uint64_t *stretched_ns; /* per node summary: time before the present repetition */
   uint32_t *kernel_nodes; /* per node summary */
   struct sl_output_summary *outputs;
   struct sl_budget_summary *budgets; /* per budget of the overflow history */
@@ -35,14 +35,14 @@ struct sl_statistics {
 
 int sl_summary_open(struct sl_statistics *st, const struct sl_summary_parts *parts);
 void sl_summary_close(struct sl_statistics *st);
-/* The passes that were timed: stretches that ran to their end. */
+/* Timed repetitions, without an interrupted one. */
 struct sl_repeated {
   uint64_t events, ns;
 };
 void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated, uint64_t end_ns);
-/* Events that went through the graph so far, each pass counted; events with an error did not. */
+/* Number of events that went through the graph, once per pass, without events with errors. */
 uint64_t sl_events_in_graph(const struct sl_statistics *st);
-/* A stretch of the repeats has ended, the `index`th, of so many events. */
+/* Records that repetition `index`, with `events` events, has ended. */
 void sl_summary_stretch(struct sl_statistics *st, uint32_t index, uint64_t events);
 
 #endif

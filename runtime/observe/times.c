@@ -1,7 +1,9 @@
-/* times.c: where the time goes. Each slot's thread is in one activity at any time, so that the rows of a slot add up to
- * the time of the run: what the thread does, waits included, and `idle` before it is started and after its last slice.
- * The main thread is slot 0's, and opens and ends files. On a device, rows of kernels are the device's time, and no
- * thread is ever in them. The parts of the opening and the flushes come apart from these.
+/* times.c: where the time of a run is spent.
+ *
+ * The thread of each slot is always in one activity, so that the rows of a slot add up to the run time, including
+ * waits, and `idle` before its start and after its last slice. The main thread is the thread of slot 0 and also opens
+ * and ends files. On a device, rows of kernels are time of the device, not of a thread. Phases of opening and flushes
+ * are listed separately.
  */
 #include "observe/times.h"
 
@@ -148,6 +150,7 @@ uint32_t sl_times_sum(const struct sl_times *t, const struct sl_traffic *traffic
   for (uint32_t i = 0; i < SL_OPENING_PARTS; i++)
     add(&rows, (struct sl_time_summary){.what = sl_opening_name(i), .where = SL_TIME_BEFORE}, t->opening_ns[i], 0);
   if (t->ticker_ns > 0)
-    add(&rows, (struct sl_time_summary){.what = "flushes and metrics", .where = SL_TIME_BESIDE}, t->ticker_ns, 0);
+    add(&rows, (struct sl_time_summary){.what = "flushes and metrics", .where = SL_TIME_OTHER_THREADS}, t->ticker_ns,
+        0);
   return rows.count;
 }

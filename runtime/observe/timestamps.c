@@ -6,21 +6,21 @@
 
 #include <stdlib.h>
 
-/* Each flight has one before each step, and with branches one after it, where else the next one's is; then those of the
- * slice. After those of all flights comes the one that a trace counts from. Each is in the stream where it was taken.
- */
-static uint32_t marks_of_steps(const struct sl_layout *l) {
+/* Number of timestamps of the steps of a flight: one before each step, and with branches one after it (without
+ * branches the end is the beginning of the next step). Timestamps of the slice follow, and after those of all
+ * flights the epoch of the trace. Each is recorded in the stream of its step. */
+static uint32_t step_timestamp_count(const struct sl_layout *l) {
   return l->branch_count > 1 ? 2 * l->step_count : l->step_count;
 }
 static uint32_t mark_of(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
-  return flight * (marks_of_steps(slot->setup->layout) + SL_POINTS) + step;
+  return flight * (step_timestamp_count(slot->setup->layout) + SL_POINTS) + step;
 }
 static uint32_t mark_after(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
   const struct sl_layout *l = slot->setup->layout;
   return mark_of(slot, flight, l->branch_count > 1 ? l->step_count + step : step + 1);
 }
 static uint32_t mark_of_point(const struct sl_slot *slot, uint32_t flight, uint32_t which) {
-  return mark_of(slot, flight, marks_of_steps(slot->setup->layout)) + which;
+  return mark_of(slot, flight, step_timestamp_count(slot->setup->layout)) + which;
 }
 static uint32_t epoch_mark(const struct sl_slot *slot) { return mark_of(slot, slot->setup->backend->flights, 0); }
 
@@ -31,7 +31,7 @@ static int before_step(void *context, struct sl_slot *slot, uint32_t flight, uin
 
 static int after_step(void *context, struct sl_slot *slot, uint32_t flight, uint32_t step) {
   (void)context;
-  if (slot->setup->layout->branch_count == 1) return SL_OK; /* the next step's */
+  if (slot->setup->layout->branch_count == 1) return SL_OK; /* the next step records it */
   return slot->setup->backend->mark(sl_step_stream(slot, step), mark_after(slot, flight, step), SL_MARK_KERNELS);
 }
 
@@ -45,7 +45,7 @@ static int at_point(void *context, struct sl_slot *slot, uint32_t flight, uint32
 
 /* ------------------------------------------------------------------------------------------------- trace */
 
-/* Before the first slice: from here on the device's timestamps have a time of the host. */
+/* Before the first slice: relates timestamps of the device to the time of the host. */
 static int set_epoch(void *context, struct sl_slot *slot) {
   struct sl_timestamps *t = context;
   const struct sl_backend *backend = slot->setup->backend;
@@ -87,7 +87,7 @@ static int trace_slice(struct sl_timestamps *t, struct sl_slot *slot, uint32_t k
     status =
         trace_marks(t, slot, 0, SL_TRACK_UPLOAD(slot->index), "upload", mark_of_point(slot, k, SL_POINT_UPLOAD_BEGIN),
                     mark_of_point(slot, k, SL_POINT_UPLOAD_END), count);
-  t->slots[slot->index].uploaded[k] = 0; /* once, also if parts run again */
+  t->slots[slot->index].uploaded[k] = 0; /* only once, even if parts are run again */
   for (uint32_t step = 0; step < s->layout->step_count && status == SL_OK; step++)
     status = trace_step(t, slot, k, step, count);
   if (status == SL_OK)

@@ -6,10 +6,10 @@
 #include "observe/trace.h"
 
 struct sl_timestamps {
-  struct sl_times *times; /* get the time of nodes */
-  struct sl_trace *trace; /* gets spans, if there is one */
+  struct sl_times *times; /* receive the time of nodes */
+  struct sl_trace *trace; /* receives spans, if there is a trace */
   struct sl_device_clock {
-    uint64_t epoch_ns; /* time of the host at the timestamp that the device's times are counted from */
+    uint64_t epoch_ns; /* host time of the epoch of the device timestamps */
     int uploaded[2];   /* per flight: its upload has timestamps */
   } * slots;
 };

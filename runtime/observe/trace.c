@@ -1,12 +1,12 @@
-/* trace.c: what ran when, as Chrome trace JSON, which Perfetto and chrome://tracing open.
+/* trace.c: time line of a run as Chrome trace JSON, for Perfetto and chrome://tracing.
  *
- * Each slot has a track: fill (the source), slice, and inside it parts that were run again, nodes, the wait for its
- * turn, and the delivery to sinks. On a device with a memory of its own the nodes stand on a second track of the slot,
- * with the download, and uploads, which go beside them, on a third, placed by the device's time stamps; each further
- * branch of steps has a track of its own. Steps then start one by one, as with --profile.
+ * Each slot has a track: fill (the source), slice, and inside it nodes, parts that were run again, the wait for
+ * delivery order, and the delivery to sinks. On a device with memory of its own, the nodes and the download have a
+ * second track, and concurrent uploads a third, placed by timestamps of the device; each further branch has a track of
+ * its own. Steps then start one by one, as with --profile.
  *
- * A span is a line of the file, written when it has ended, so that a trace of any length needs no memory, and the file
- * of a run that was killed, NAME.part, still opens.
+ * A span is one line of the file, written at its end. A trace of any length needs no memory, and the file of a killed
+ * run, NAME.part, can be opened.
  */
 #include "observe/trace.h"
 
@@ -18,7 +18,7 @@ uint32_t sl_track_of_branch(const struct sl_setup *s, uint32_t slot, uint32_t br
   return branch == 0 ? SL_TRACK_DEVICE(slot) : 3 * s->slot_count + slot * further + branch;
 }
 
-/* "slot 1, uploads"; of several devices "slot 1 on cuda:0, uploads". */
+/* Names a track: "slot 1, uploads", or "slot 1 on cuda:0, uploads" if there are several devices. */
 static void name_track(struct sl_trace *t, uint32_t track, uint32_t slot, const char *what) {
   const struct sl_setup *s = t->setup;
   const int is_one_of_many = s->device_count > 1;
@@ -77,7 +77,7 @@ static int flush(void *context, uint64_t now_ns) {
   (void)now_ns;
   struct sl_trace *t = context;
   pthread_mutex_lock(&t->lock);
-  (void)sl_output_flush(t->file); /* a failure is reported, and ends the trace, not the run */
+  (void)sl_output_flush(t->file); /* a failure is reported and ends the trace, not the run */
   pthread_mutex_unlock(&t->lock);
   return SL_OK;
 }

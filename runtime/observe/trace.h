@@ -1,4 +1,4 @@
-/* trace.h: what ran when, for --trace. See trace.c. */
+/* trace.h: time line of a run, for --trace. See trace.c. */
 #ifndef SL_TRACE_H
 #define SL_TRACE_H
 

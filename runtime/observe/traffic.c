@@ -1,8 +1,9 @@
-/* traffic.c: how many bytes each node reads and writes: the fields that it names, as far as they were filled. Slots sum
- * the items of each slice that was delivered; from these sums follow the bytes of a field. Constants and scratch do not
- * count. Of a node on an event list count the events of the list: what a producer on the same list gave in all, and of
- * others, looked up when the node has run, what the offsets say. On a device with a memory of its own nobody can look
- * there.
+/* traffic.c: bytes that each node reads and writes: the filled part of the fields that it names.
+ *
+ * Slots sum the items of each delivered slice; the bytes of a field follow from these sums. Constants and scratch are
+ * not counted. A node on an event list reads only the events of its list: all output of producers on the same list, and
+ * a part of other inputs that is computed from their offsets after the node has run. On a device with memory of its own
+ * the offsets are not read, and the bytes are unknown.
  */
 #include "observe/traffic.h"
 
@@ -19,7 +20,7 @@ struct totals {
 
 static int is_listed(const struct sl_setup *s, uint32_t node) { return s->layout->node_set[node] != NO_WORD; }
 
-/* Does the algorithm know the node's list? */
+/* 1 if the algorithm has access to its event list. */
 static int has_events(const struct sl_setup *s, uint32_t node) {
   const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
   for (uint32_t m = 0; m < a->member_count; m++)
@@ -27,7 +28,7 @@ static int has_events(const struct sl_setup *s, uint32_t node) {
   return 0;
 }
 
-/* Of a list's node also the events of its outputs are those of the list. */
+/* Totals of the events of a storage. The outputs of a node on a list have only events of the list. */
 static struct totals totals_of(const struct sl_traffic *traffic, const struct sl_storage *at) {
   const struct sl_setup *s = traffic->setup;
   struct totals t = {0};
@@ -45,7 +46,7 @@ static struct totals totals_of(const struct sl_traffic *traffic, const struct sl
   return t;
 }
 
-/* `fixed`: with what does not depend on events and items. */
+/* Bytes of a storage; `fixed`: including the part that does not depend on events and items. */
 static uint64_t storage_bytes(const struct sl_traffic *traffic, int32_t storage, int fixed) {
   const struct sl_setup *s = traffic->setup;
   if (storage == SL_NONE) return 0;
@@ -58,7 +59,7 @@ static uint64_t storage_bytes(const struct sl_traffic *traffic, int32_t storage,
   return (sl_collection_values(c, at->field, t.events, t.counts) - without) * sl_type_bytes(c->fields[at->field].type);
 }
 
-/* Were all fields of one of a node's inputs made by nodes on its own list? */
+/* 1 if all fields of an input were made by nodes on the same list as the node. */
 static int is_of_same_list(const struct sl_setup *s, const struct sl_slot_member *entry, uint32_t fields,
                            uint32_t node) {
   const struct sl_layout *l = s->layout;
@@ -93,7 +94,7 @@ static void count_input(void *context, struct sl_slot *slot, const struct sl_inp
 
 /* ------------------------------------------------------------------------------------------------ event lists */
 
-/* How much of a bound a producer filled, of all events of the slice. */
+/* Number of entries of a bound that a producer filled, for all events of the slice. */
 static uint64_t filled(const struct sl_slot *slot, const struct sl_input *input, const struct sl_storage *at,
                        uint32_t bound) {
   if (at->kind == SL_STORAGE_INPUT) return input->used[SL_BOUNDS_MAX * at->member + bound];
@@ -102,12 +103,12 @@ static uint64_t filled(const struct sl_slot *slot, const struct sl_input *input,
   return word == NO_WORD ? 0 : slot->used[word];
 }
 
-/* Where a port's offsets are, if it has a field of them that is read. */
+/* Address of the pointer to the offsets of a port, or NULL if the port has none or they are not read. */
 static void *const *offsets_place(void *port, int field, const int32_t *storage) {
   return field < 0 || storage[field] == SL_NONE ? NULL : sl_port_pointer(port, (uint32_t)field);
 }
 
-/* One producer of a port, of the argument struct's `port`: what a field has follows from its events and counts. */
+/* Computes the bytes per event and per entry for one producer of a port, `port` in the argument struct. */
 static struct sl_listed_port weigh_port(const struct sl_layout *l, const struct sl_collection *c, void *port,
                                         const int32_t *storage) {
   struct sl_listed_port p = {.offsets = offsets_place(port, sl_offsets_field(c), storage),
@@ -131,7 +132,7 @@ static struct sl_listed_port weigh_port(const struct sl_layout *l, const struct 
   return p;
 }
 
-/* Items, and subitems of each group with offsets, of the listed events. 0 where the node reads no offsets. */
+/* Counts items, and subitems of each group with offsets, of the listed events. 0 if the node reads no offsets. */
 static void count_items(const struct sl_listed_port *p, const struct sl_events *events,
                         uint64_t counts[SL_BOUNDS_MAX]) {
   const uint32_t *offsets = p->offsets ? *p->offsets : NULL;
@@ -145,7 +146,7 @@ static void count_items(const struct sl_listed_port *p, const struct sl_events *
   }
 }
 
-/* What the listed events have; of a pool of bytes, whose events nobody knows, their share by items. */
+/* Bytes of the listed events. For a pool of bytes, without offsets per event, the share by items. */
 static uint64_t listed_bytes(const struct sl_slot *slot, const struct sl_input *input, const struct sl_listed_port *p,
                              const struct sl_events *events) {
   uint64_t counts[SL_BOUNDS_MAX] = {0}, bytes = p->bytes + p->event_bytes * *events->count;
@@ -159,7 +160,7 @@ static uint64_t listed_bytes(const struct sl_slot *slot, const struct sl_input *
   return bytes;
 }
 
-/* The values of the listed events of a field that the graph names. */
+/* Number of values of the listed events for a field that the graph names. */
 static uint64_t listed_values(const struct sl_field_ref *ref, const struct sl_events *events) {
   uint64_t entries = 0;
   for (uint32_t i = 0; i < *events->count; i++) {
@@ -171,8 +172,7 @@ static uint64_t listed_values(const struct sl_field_ref *ref, const struct sl_ev
   return entries * ref->width * sl_type_bytes(ref->type);
 }
 
-/* The ports of a node on a list, of all producers in turn; the struct of its events. Only the first flight's: without
- * a device there is no other. */
+/* Opens the ports of a node on a list, for all producers. Uses the first flight, because the host has only one. */
 static int open_listed(struct sl_traffic_slot *t, struct sl_slot *slot, uint32_t node) {
   const struct sl_setup *s = slot->setup;
   const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
@@ -232,7 +232,7 @@ void sl_traffic_close(struct sl_traffic *t) {
   free(t->slots);
 }
 
-/* A kernel has run. */
+/* Callback after a kernel has run. */
 static void count_listed(void *context, struct sl_slot *slot, const struct sl_flight *flight, uint32_t node,
                          uint64_t events) {
   const struct sl_algorithm *a = slot->setup->graph->nodes[node].algorithm;

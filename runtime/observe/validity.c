@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One output while it is looked at. */
+/* One output being checked. */
 struct look {
   const struct sl_validity *v;
   const struct sl_member *member;
@@ -40,7 +40,7 @@ static int check_ascending(const struct look *l, const char *field, const uint32
                            uint32_t end, uint32_t capacity, const char *of) {
   for (uint32_t i = first; i < end; i++)
     if (offsets[i] > offsets[i + 1])
-      return wrong(l, "%s.%s is no list of offsets: %u for %s %u, then %u", l->member->name, field, offsets[i], of, i,
+      return wrong(l, "%s.%s is not ascending: %u for %s %u, then %u", l->member->name, field, offsets[i], of, i,
                    offsets[i + 1]);
   if (offsets[end] > capacity)
     return wrong(l, "%s.%s ends with %u, its capacity is %u", l->member->name, field, offsets[end], capacity);
@@ -112,8 +112,8 @@ static int is_poison(const void *values, uint64_t begin, uint64_t bytes, int poi
   return bytes > 0;
 }
 
-/* The first of the values that was not written, or `end`. Four bytes of poison are no accident; fewer may be, so that
- * small values must be so all together. */
+/* Index of the first unwritten value, or `end`. Four bytes of poison are taken as unwritten; fewer may be a valid
+ * value, so small values count only if all of them are poison. */
 static uint64_t find_unwritten(const struct look *l, const void *values, uint32_t value_bytes, uint64_t begin,
                                uint64_t end) {
   enum { NO_ACCIDENT_BYTES = 4 };
@@ -126,7 +126,7 @@ static uint64_t find_unwritten(const struct look *l, const void *values, uint32_
   return begin;
 }
 
-/* "sums.mean of event 3, entry 5,": the entry that a value belongs to. */
+/* Names the entry of a wrong value: "sums.mean of event 3, entry 5,". */
 static int wrong_value(const struct look *l, uint32_t f, uint32_t event, uint64_t value, const char *what) {
   const struct sl_field *field = &l->member->collection->fields[f];
   return wrong(l, "%s.%s of event %u, entry %llu, %s", l->member->name, field->name, event,
@@ -151,7 +151,7 @@ static int check_values(const struct look *l, uint32_t f) {
   return 1;
 }
 
-/* Events off the list were made empty before, and must have been left alone. */
+/* Events that are not on the list were made empty before and must not have been changed. */
 static int check_unlisted(const struct look *l) {
   const struct sl_collection *c = l->member->collection;
   for (uint32_t e = 0; e < l->v->event_count; e++) {

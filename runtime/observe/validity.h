@@ -1,6 +1,6 @@
-/* validity.h: can what a node wrote be valid? What the collections promise is looked at, and nothing of what the
- * numbers mean: offsets that go up and end within the capacity, event lists in ascending order and within the node's
- * own, no items in events off the list, no NaN, nothing left as it was before. Shared by --guard and `sluice test`.
+/* validity.h: checks that the output of a node is valid: offsets ascend and end within the capacity, event lists ascend
+ * and are within the list of the node, events that are not listed have no items, no NaN, no unwritten value. The
+ * meaning of the values is not checked. Shared by --guard and `sluice test`.
  */
 #ifndef SL_VALIDITY_H
 #define SL_VALIDITY_H
@@ -11,21 +11,21 @@ enum { SL_NO_POISON = -1 };
 
 struct sl_validity {
   const struct sl_algorithm *algorithm;
-  void *args; /* as it got them, with outputs in host memory; pointers of fields that nobody reads are null */
+  void *args; /* argument struct of the call, with outputs in host memory; pointers of unread fields are null */
   uint32_t event_count;
-  int poison;                /* the byte that stood in its outputs before it ran, or SL_NO_POISON */
-  const uint8_t *is_listed;  /* per event: it ran on it */
-  const uint64_t *is_failed; /* per event, not 0: its values are not looked at; or NULL */
+  int poison;                /* byte that filled the outputs before the call, or SL_NO_POISON */
+  const uint8_t *is_listed;  /* per event: 1 if the node ran on it */
+  const uint64_t *is_failed; /* per event, not 0: its values are not checked; or NULL */
 };
 
-/* 1; or 0 with what is wrong with output member `m`. */
+/* Returns 1 if output member `m` is valid; else 0 with the reason in `text`. */
 int sl_output_is_valid(const struct sl_validity *v, uint32_t m, char *text, size_t size);
-/* The same of a source's: its offsets begin with 0, and end where its bound's `used` says. */
+/* Checks an output of a source: its offsets begin with 0 and end at `used` of its bound. */
 int sl_filled_is_valid(const struct sl_validity *v, uint32_t m, uint32_t used, char *text, size_t size);
 
-/* The offsets of an output: its own, or those of the port that it shares them with; NULL if it has none. */
+/* Offsets of an output, its own or shared; NULL if it has none. */
 const uint32_t *sl_output_offsets(const struct sl_validity *v, uint32_t m);
-/* The values of an event in field `f`: [*begin, *end). Shapes that have none by event give an empty range. */
+/* Range [*begin, *end) of the values of an event in field `f`; empty for shapes without values per event. */
 void sl_event_range(const struct sl_collection *c, uint32_t f, uint32_t event, const uint32_t *offsets,
                     const uint32_t *item_offsets, uint64_t *begin, uint64_t *end);
 

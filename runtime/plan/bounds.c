@@ -1,21 +1,20 @@
-/* bounds.c: the state of the search, and what follows from each step.
+/* bounds.c: the state of the search, and the bounds that follow from each step.
  *
- * Placed items are fixed. For each other item the search knows
- *   floor   the highest end of the placed items that overlap it in time, aligned: where it would come to stand now;
- *   lowest  a bound: it ends up at `lowest` or above. lowest >= floor. Where lowest > floor the item is "waiting": it
- *           cannot stand on its floor any more, so an item yet to be placed has to come between.
- *
+ * Placed items are fixed. For each unplaced item the search knows
+ *   floor   the highest end of placed items that overlap it in time, aligned: its lowest possible offset now;
+ *   lowest  a lower bound of its final offset, lowest >= floor. If lowest > floor the item is "waiting": an item that
+ *           is not placed yet must come between it and its floor.
  * Bounds, after each step, until nothing changes:
- *   - a waiting item's lowest is at least the least lowest(d) + size(d) of the unplaced items d that overlap it. The d
- *     that met this last time is remembered as a witness, so that most checks look at one item. A witness need not be
- *     restored when the search backs up: it is checked before it is believed;
- *   - lowest + size must not exceed the capacity, for any item;
- *   - of items that are equal in size, alignment and slabs, the earlier lies lower;
- *   - the unplaced items of a slab are stacked like jobs on a machine, with their lowest offsets as release dates and
- *     the capacity as common deadline (Carlier 1982; Carlier and Pinson 1989):
- *       the least lowest of any set of them and the sum of its sizes must not exceed the capacity;
- *       an item that cannot lie under all others lies above the end of one of them;
- *       an item that does not fit above the lowest of a set lies under all of the set. */
+ *   - lowest of a waiting item is at least the minimum of lowest(d) + size(d) over unplaced items d that overlap it.
+ *     The d of the last minimum is kept as a witness, so that most checks look at one item; a witness is checked
+ *     before use and need not be restored on backtracking;
+ *   - lowest + size must not exceed the capacity;
+ *   - of items with equal size, alignment and slabs, the earlier one has the lower offset;
+ *   - the unplaced items of a slab are jobs on one machine with release dates `lowest` and the capacity as deadline
+ *     (Carlier 1982; Carlier and Pinson 1989): the minimum of lowest over any set plus the sum of its sizes must not
+ *     exceed the capacity; an item that cannot be below all others is above the end of one of them; an item that does
+ *     not fit above the minimum of a set is below the whole set.
+ */
 #include "plan/search_state.h"
 
 #include <sluice/plugin.h>
@@ -31,7 +30,7 @@ static void trail_push(struct sl_plan_search *s, struct sl_plan_change change) {
     struct sl_plan_change *trail = realloc(s->trail, size * sizeof *trail);
     if (!trail) {
       s->out_of_memory = s->stopped = 1;
-      s->trail_count = 0; /* the state is lost; nothing uses it after a stop */
+      s->trail_count = 0; /* the state is not restored: it is not used after a stop */
       return;
     }
     s->trail = trail;
@@ -40,7 +39,7 @@ static void trail_push(struct sl_plan_search *s, struct sl_plan_change change) {
   s->trail[s->trail_count++] = change;
 }
 
-/* An item's slabs are no longer as they were looked at. */
+/* Marks the slabs of an item as changed. */
 static void slabs_spoil(struct sl_plan_search *s, uint32_t i) {
   const struct sl_plan_item *item = &s->problem->items[i];
   memset(s->stale + item->first_slab, 1, item->end_slab - item->first_slab);
@@ -90,7 +89,7 @@ void sl_plan_undo(struct sl_plan_search *s, size_t trail_count) {
 
 /* ------------------------------------------------------------------------------------------------- bounds */
 
-/* Whatever follows from the item's bound or from its being placed is to be drawn. */
+/* Queues an item with a changed bound, or one that was placed. */
 static void queue_push(struct sl_plan_search *s, uint32_t i) {
   const struct sl_plan_item *item = &s->problem->items[i];
   memset(s->dirty + item->first_slab, 1, item->end_slab - item->first_slab);
@@ -112,7 +111,7 @@ static void queue_clear(struct sl_plan_search *s) {
   memset(s->dirty, 0, s->slab_count);
 }
 
-/* The item cannot be placed: its slabs gain one weight together. */
+/* Records that the item cannot be placed: its slabs gain one unit of weight in total. */
 static int item_fails(struct sl_plan_search *s, uint32_t i) {
   const struct sl_plan_item *item = &s->problem->items[i];
   for (uint32_t t = item->first_slab; t < item->end_slab; t++)
@@ -125,7 +124,7 @@ static int slab_fails(struct sl_plan_search *s, uint32_t slab) {
   return 0;
 }
 
-/* Raises an item's lowest offset to `value`, or to the next one that is aligned; 0 if it then exceeds the capacity. */
+/* Raises the lowest offset of an item to `value`, aligned upwards. Returns 0 if it then exceeds the capacity. */
 static int lowest_raise(struct sl_plan_search *s, uint32_t i, int64_t value) {
   if (s->lowest[i] >= value) return 1;
   value = sl_plan_align_up(&s->problem->items[i], value);
@@ -137,7 +136,7 @@ static int lowest_raise(struct sl_plan_search *s, uint32_t i, int64_t value) {
   return 1;
 }
 
-/* A waiting item has to stand on one that is not placed yet. */
+/* Checks a waiting item, which must be on top of an item that is not placed yet. */
 static int waiting_check(struct sl_plan_search *s, uint32_t i) {
   const uint32_t witness = s->support[i];
   if (!s->placed[witness] && sl_plan_lowest_end(s, witness) <= s->lowest[i]) return 1;
@@ -153,13 +152,13 @@ static int waiting_check(struct sl_plan_search *s, uint32_t i) {
   return least == INT64_MAX ? item_fails(s, i) : lowest_raise(s, i, least);
 }
 
-/* What is known of the unplaced items of a slab that may lie under all others. */
+/* Unplaced items of a slab that may be below all others. */
 struct lower_items {
   int64_t least_end, largest;
 };
 
-/* Looks at a slab anew. The items that cannot lie under all others come, by descending lowest, into `sorted`. Returns
- * their number. */
+/* Evaluates a slab. Items that cannot be below all others are written to `sorted`, by descending lowest offset.
+ * Returns their number. */
 static uint32_t slab_look(struct sl_plan_search *s, uint32_t slab, struct lower_items *lower) {
   const int64_t highest = s->capacity - s->unplaced_size[slab];
   struct sl_plan_slab_view view = {INT64_MAX, 0};
@@ -185,8 +184,8 @@ static uint32_t slab_look(struct sl_plan_search *s, uint32_t slab, struct lower_
   return count;
 }
 
-/* Items that do not fit above the lowest of the first `count` in `sorted`, with `room` left there, lie under all of
- * these, which are raised to where such items can end. */
+/* Items that do not fit above the lowest offset of the first `count` items in `sorted`, which leaves `room`, are
+ * below all of these; raises these items accordingly. */
 static int lower_items_raise(struct sl_plan_search *s, uint32_t slab, uint32_t count, int64_t room) {
   const int64_t lowest = s->sorted[count - 1].lowest;
   int64_t least = INT64_MAX, sum = 0;
@@ -231,7 +230,7 @@ static int slab_check(struct sl_plan_search *s, uint32_t slab) {
   return 1;
 }
 
-/* All that follows from one item's changed bound, or from its being placed, but for its slabs. */
+/* Derives the consequences of a changed bound or a placement, except those of slabs. */
 static int consequences_draw(struct sl_plan_search *s, uint32_t i) {
   if (!s->placed[i]) {
     if (s->twin[i] != NO_ITEM && !lowest_raise(s, s->twin[i], sl_plan_lowest_end(s, i))) return 0;
@@ -245,7 +244,7 @@ static int consequences_draw(struct sl_plan_search *s, uint32_t i) {
   return 1;
 }
 
-/* The slabs are looked at when nothing else is left to do. 0 if there is no plan with what is placed. */
+/* Derives all consequences; slabs last. Returns 0 if there is no plan with the placed items. */
 static int propagate(struct sl_plan_search *s) {
   int possible = 1;
   while (possible && !s->stopped) {

@@ -1,7 +1,8 @@
-/* csv.c: see csv.h. The whole file is read into memory and cut into lines and cells in place. A cell is what stands
- * between commas; there are no quotes. Blank lines are skipped, a line may end in CR LF, and the file may begin with a
- * byte-order mark of UTF-8. A column that would constrain the plan in a way that the planner does not know is refused
- * where it has a value; any other column that is not read is a warning. */
+/* csv.c: see csv.h. The file is read into memory and divided into lines and cells in place. Cells are separated by
+ * commas; there are no quotes. Blank lines are skipped, a line may end in CR LF, and the file may begin with a UTF-8
+ * byte-order mark. A column with a constraint that the planner does not support is refused if it has a value; other
+ * unknown columns are a warning.
+ */
 #include "plan/csv.h"
 
 #include "base/input.h"
@@ -14,46 +15,46 @@
 
 enum { ID, LOWER, UPPER, SIZE, NEEDED, ALIGNMENT = NEEDED, COLUMN_COUNT, CELLS_MAX = 64 };
 static const char *const column_names[COLUMN_COUNT] = {"id", "lower", "upper", "size", "alignment"};
-/* Columns that other planners read as constraints, and the meaning of each. */
+/* Columns with constraints of other planners, and their meaning. */
 static const struct {
   const char *name, *meaning;
-} constraints[] = {{"offset", "would fix where the buffer lies"},
+} constraints[] = {{"offset", "would fix the offset of the buffer"},
                    {"gaps", "would free parts of the buffer for a time"}};
 enum { CONSTRAINTS = sizeof constraints / sizeof constraints[0], UNREAD = COLUMN_COUNT + CONSTRAINTS };
-#define SIZE_MAX_BYTES (UINT64_C(1) << 62) /* what the planner takes, in all */
+#define SIZE_MAX_BYTES (UINT64_C(1) << 62) /* limit of the planner for the sum of sizes */
 
 struct cell {
   const char *text;
-  uint32_t column; /* in the line, from 1 */
+  uint32_t column; /* column in the line, from 1 */
 };
 
 struct reader {
   struct sl_diagnostics *d;
   const char *path;
-  char *copy;                    /* of the line under way, for messages; as long as the longest */
-  uint32_t line;                 /* from 1 */
-  uint32_t column_of[CELLS_MAX]; /* which of the columns a cell is, or COLUMN_COUNT + which of the constraints */
-  uint32_t cell_count;           /* cells a line, from the line of names */
-  uint32_t *lines;               /* of each buffer */
-  uint64_t total_bytes;          /* sizes, and alignments above 1 */
-  uint32_t refused[CONSTRAINTS]; /* whether a constraint has been */
+  char *copy;                    /* copy of the present line, for messages; as long as the longest line */
+  uint32_t line;                 /* line, from 1 */
+  uint32_t column_of[CELLS_MAX]; /* column of a cell, or COLUMN_COUNT + index of a constraint */
+  uint32_t cell_count;           /* number of cells per line, from the line of names */
+  uint32_t *lines;               /* line of each buffer */
+  uint64_t total_bytes;          /* sum of sizes and of alignments above 1 */
+  uint32_t refused[CONSTRAINTS]; /* 1 if the constraint was refused */
   int failed;
 };
 
 static void warn(const struct reader *r, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void warn(const struct reader *r, uint32_t column, const char *format, ...) {
-  const struct sl_place place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+  const struct sl_location place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
   va_list arguments;
   va_start(arguments, format);
   sl_vdiagnose(r->d, SL_WARNING, &place, NULL, NULL, format, arguments);
   va_end(arguments);
 }
 
-static void complain(struct reader *r, uint32_t column, const char *hint, const char *format, ...)
+static void report(struct reader *r, uint32_t column, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-static void complain(struct reader *r, uint32_t column, const char *hint, const char *format, ...) {
-  const struct sl_place place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+static void report(struct reader *r, uint32_t column, const char *hint, const char *format, ...) {
+  const struct sl_location place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
   va_list arguments;
   va_start(arguments, format);
   sl_vdiagnose(r->d, SL_ERROR, &place, NULL, hint, format, arguments);
@@ -64,7 +65,7 @@ static void complain(struct reader *r, uint32_t column, const char *hint, const 
 /* ------------------------------------------------------------------------------------------------- cutting */
 
 static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
-  const struct sl_place place = {path, NULL, 0, 0};
+  const struct sl_location place = {path, NULL, 0, 0};
   char reason[128];
   const int descriptor = sl_open_stream(path, reason, sizeof reason);
   if (descriptor < 0) {
@@ -77,7 +78,7 @@ static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
     return SL_ENOMEM;
   }
   size_t allocated = 0;
-  const ssize_t length = getdelim(text, &allocated, '\0', file); /* up to a zero byte, or the end */
+  const ssize_t length = getdelim(text, &allocated, '\0', file); /* reads up to a zero byte or the end */
   int status = SL_OK;
   if (length < 0 && !feof(file)) {
     sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "%s", strerror(errno));
@@ -87,14 +88,14 @@ static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
   } else if (length < 0) {
     **text = '\0';
   } else if ((*text)[length - 1] == '\0') {
-    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "this is no text: it holds a zero byte");
+    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "this is not a text file: it contains a zero byte");
     status = SL_EFORMAT;
   }
   fclose(file);
   return status;
 }
 
-/* Cuts the first line off: ends it with a zero, returns what follows, NULL after the last. */
+/* Ends the first line with a zero and returns the text after it, NULL after the last line. */
 static char *cut_line(char *text) {
   char *end = strchr(text, '\n');
   if (end) *end = '\0';
@@ -118,7 +119,7 @@ static uint32_t cut_cells(struct reader *r, char *line, struct cell cells[CELLS_
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-/* Which of the columns it is, or COLUMN_COUNT + which of the constraints, or UNREAD. */
+/* Column of that name, COLUMN_COUNT + index of a constraint, or UNREAD. */
 static uint32_t find_column(const char *name) {
   for (uint32_t c = 0; c < COLUMN_COUNT; c++)
     if (strcmp(name, column_names[c]) == 0) return c;
@@ -132,12 +133,12 @@ static void read_names(struct reader *r, char *line) {
   uint32_t seen[COLUMN_COUNT] = {0};
   r->cell_count = cut_cells(r, line, cells);
   if (r->cell_count > CELLS_MAX) {
-    complain(r, 1, NULL, "%" PRIu32 " columns; at most %d are read", r->cell_count, CELLS_MAX);
+    report(r, 1, NULL, "%" PRIu32 " columns; at most %d are read", r->cell_count, CELLS_MAX);
     return;
   }
   for (uint32_t i = 0; i < r->cell_count; i++) {
     const uint32_t c = r->column_of[i] = find_column(cells[i].text);
-    if (c < COLUMN_COUNT && seen[c]++) complain(r, cells[i].column, NULL, "a second column `%s`", column_names[c]);
+    if (c < COLUMN_COUNT && seen[c]++) report(r, cells[i].column, NULL, "a second column `%s`", column_names[c]);
   }
   char missing[64] = "";
   uint32_t missing_count = 0;
@@ -147,17 +148,17 @@ static void read_names(struct reader *r, char *line) {
       snprintf(missing + length, sizeof missing - length, "%s`%s`", missing_count++ ? ", " : "", column_names[c]);
   }
   if (missing_count > 0)
-    complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "there is no column %s", missing);
+    report(r, 1, "the first line is `id,lower,upper,size`, in any order", "there is no column %s", missing);
   for (uint32_t i = 0; missing_count == 0 && i < r->cell_count; i++)
     if (r->column_of[i] == UNREAD) warn(r, cells[i].column, "the column `%s` is not read", cells[i].text);
 }
 
-/* Refuses a constraint, once for each column. */
+/* Refuses a constraint, once per column. */
 static void refuse_constraint(struct reader *r, uint32_t column, const struct cell *cell) {
   const uint32_t k = column - COLUMN_COUNT;
   if (!*cell->text || r->refused[k]++) return;
-  complain(r, cell->column, "leave the column out, or its cells empty", "`%s` %s, which this planner has no means for",
-           constraints[k].name, constraints[k].meaning);
+  report(r, cell->column, "omit the column or leave its cells empty", "`%s` %s, which this planner does not support",
+         constraints[k].name, constraints[k].meaning);
 }
 
 static uint64_t read_number(struct reader *r, const struct cell *cell, const char *name, uint64_t maximum) {
@@ -165,15 +166,15 @@ static uint64_t read_number(struct reader *r, const struct cell *cell, const cha
   errno = 0;
   const uint64_t value = strtoull(cell->text, &end, 10);
   if (*cell->text < '0' || *cell->text > '9' || *end)
-    complain(r, cell->column, NULL, "`%s` wants a whole number, not `%s`", name, cell->text);
+    report(r, cell->column, NULL, "`%s` must be a whole number, not `%s`", name, cell->text);
   else if (errno || value > maximum)
-    complain(r, cell->column, NULL, "`%s` is at most %" PRIu64 ", not %s", name, maximum, cell->text);
+    report(r, cell->column, NULL, "`%s` is at most %" PRIu64 ", not %s", name, maximum, cell->text);
   return value;
 }
 
-/* Room for one more buffer in csv and reader. */
+/* Makes room for one more buffer in csv and reader. */
 static int grow(struct reader *r, struct sl_plan_csv *csv) {
-  if (csv->count & (csv->count - 1)) return SL_OK; /* the room doubles at powers of two */
+  if (csv->count & (csv->count - 1)) return SL_OK; /* the capacity doubles at powers of two */
   const size_t room = csv->count ? 2 * (size_t)csv->count : 1;
   struct sl_plan_buffer *buffers = realloc(csv->buffers, room * sizeof *buffers);
   if (buffers) csv->buffers = buffers;
@@ -188,7 +189,7 @@ static int read_buffer(struct reader *r, char *line, struct sl_plan_csv *csv) {
   struct cell cells[CELLS_MAX];
   const uint32_t count = cut_cells(r, line, cells);
   if (count != r->cell_count) {
-    complain(r, 1, NULL, "%" PRIu32 " cells, but there are %" PRIu32 " columns", count, r->cell_count);
+    report(r, 1, NULL, "%" PRIu32 " cells, but there are %" PRIu32 " columns", count, r->cell_count);
     return SL_OK;
   }
   struct cell by_column[COLUMN_COUNT] = {{"", 1}, {"", 1}, {"", 1}, {"", 1}, {"", 1}};
@@ -206,18 +207,18 @@ static int read_buffer(struct reader *r, char *line, struct sl_plan_csv *csv) {
     b.alignment = read_number(r, &by_column[ALIGNMENT], "alignment", SIZE_MAX_BYTES);
     csv->has_alignment = 1;
     if (!r->failed && b.alignment == 0)
-      complain(r, by_column[ALIGNMENT].column, NULL, "`alignment` is at least 1, not 0");
+      report(r, by_column[ALIGNMENT].column, NULL, "`alignment` is at least 1, not 0");
   }
-  if (!*by_column[ID].text) complain(r, by_column[ID].column, NULL, "`id` is empty");
+  if (!*by_column[ID].text) report(r, by_column[ID].column, NULL, "`id` is empty");
   if (!r->failed && b.lower >= b.upper)
-    complain(r, by_column[UPPER].column, "a buffer is live from `lower` up to, not including, `upper`",
-             "`upper` must be above `lower`, %" PRIu32, b.lower);
+    report(r, by_column[UPPER].column, "a buffer is live from `lower` up to, not including, `upper`",
+           "`upper` must be above `lower`, %" PRIu32, b.lower);
   const uint64_t padding = b.alignment > 1 ? b.alignment : 0;
   if (!r->failed && b.size > SIZE_MAX_BYTES - r->total_bytes)
-    complain(r, by_column[SIZE].column, NULL, "the sizes sum up to more than %" PRIu64, SIZE_MAX_BYTES);
+    report(r, by_column[SIZE].column, NULL, "the sizes sum up to more than %" PRIu64, SIZE_MAX_BYTES);
   else if (!r->failed && padding > SIZE_MAX_BYTES - r->total_bytes - b.size)
-    complain(r, by_column[ALIGNMENT].column, NULL, "the sizes and alignments sum up to more than %" PRIu64,
-             SIZE_MAX_BYTES);
+    report(r, by_column[ALIGNMENT].column, NULL, "the sizes and alignments sum up to more than %" PRIu64,
+           SIZE_MAX_BYTES);
   const int good = !r->failed;
   r->failed |= failed_before;
   if (!good) return SL_OK;
@@ -249,7 +250,7 @@ static int find_twins(struct reader *r, const struct sl_plan_csv *csv) {
   qsort(sorted, csv->count, sizeof *sorted, named_compare);
   for (uint32_t i = 1; i < csv->count; i++) {
     if (strcmp(sorted[i].id, sorted[i - 1].id) != 0) continue;
-    const struct sl_place place = {r->path, NULL, sorted[i].line, 0};
+    const struct sl_location place = {r->path, NULL, sorted[i].line, 0};
     sl_diagnose(r->d, SL_ERROR, &place, NULL, NULL, "the id `%s` stands in line %" PRIu32 " already", sorted[i].id,
                 sorted[i - 1].line);
     r->failed = 1;
@@ -273,13 +274,13 @@ static int read_lines(struct reader *r, struct sl_plan_csv *csv) {
       status = read_buffer(r, line, csv);
     } else {
       read_names(r, line);
-      if (r->failed) return SL_OK; /* without names, cells mean nothing */
+      if (r->failed) return SL_OK; /* cells have no meaning without names */
     }
   }
   if (status == SL_OK && r->cell_count == 0) {
     *r->copy = '\0';
     r->line = 1;
-    complain(r, 1, "the first line is `id,lower,upper,size`, in any order", "the file is empty");
+    report(r, 1, "the first line is `id,lower,upper,size`, in any order", "the file is empty");
   }
   return status == SL_OK ? find_twins(r, csv) : status;
 }

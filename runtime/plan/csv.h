@@ -1,5 +1,6 @@
-/* csv.h: problems for the planner as text: a line `id,lower,upper,size` of column names in any order, perhaps with
- * `alignment`, then a line a buffer, which is live in [lower, upper). */
+/* csv.h: planner problems as text: a line `id,lower,upper,size` of column names in any order, optionally with
+ * `alignment`, then one line per buffer, which is live in [lower, upper).
+ */
 #ifndef SL_PLAN_CSV_H
 #define SL_PLAN_CSV_H
 
@@ -12,13 +13,13 @@ struct sl_plan_csv {
   struct sl_plan_buffer *buffers;
   const char **ids;
   uint32_t count;
-  uint32_t has_alignment; /* some buffer has one */
+  uint32_t has_alignment; /* 1 if some buffer has an alignment */
   char *text;             /* owns the ids */
 };
 
-/* Reads a file. Everything that is wrong with it is reported, with line and column. SL_EIO, SL_EFORMAT, SL_ENOMEM. */
+/* Reads a file. Reports all errors with line and column. SL_EIO, SL_EFORMAT, SL_ENOMEM. */
 int sl_plan_csv_read(const char *path, struct sl_diagnostics *d, struct sl_plan_csv *csv);
-/* Writes the buffers with a fifth column, offset, and their alignments where there are some. */
+/* Writes the buffers with a column `offset`, and their alignments if there are some. */
 void sl_plan_csv_write(const struct sl_plan_csv *csv, FILE *file);
 void sl_plan_csv_free(struct sl_plan_csv *csv);
 

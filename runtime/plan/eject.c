@@ -1,18 +1,19 @@
-/* eject.c: looks for a plan of a given capacity by repairing an incomplete one. It proves nothing, but where there is a
- * little room it finds in a second what the search (search.c) does not in minutes.
+/* eject.c: finds a plan of a given capacity by repairing an incomplete one. It proves nothing, but if there is some
+ * room it finds in a second a plan for which the search (search.c) needs minutes.
  *
- * Some items are placed, the others wait in a queue. What is kept of the placed ones is not their offsets but which of
- * two that overlap in time lies lower, as an order of all of them. From it follow, for each,
+ * Some items are placed, the others are in a queue. Placed items are stored as an order: of two that overlap in time,
+ * the lower one comes first. For each placed item follow
  *   head   the height of the highest stack below it: its lowest offset;
- *   tail   the same above it: it must end at capacity - tail at the latest. Both leave room for alignments.
- * This is the disjunctive graph of job shops, and head + size + tail <= capacity holds for each placed item.
+ *   tail   the height of the highest stack above it: it must end at capacity - tail or lower.
+ * Both include gaps for alignments. This is the disjunctive graph of job shops; head + size + tail <= capacity holds
+ * for each placed item.
  *
- * A repair takes the first item of the queue. With its ground at y, a placed item j can stay if it ends there or
- * earlier, head(j) + size(j) <= y, or can begin above, y + size <= capacity - tail(j) - size(j). Those that can do
- * neither are ejected; y is where these weigh least: 0, or the lowest end of some j. An item gains weight each time
- * that there was no room for it, so that the hard ones come to stay and the easy ones move around them (guided ejection
- * search: Nagata and Braysy, 2009). After an ejection one placed item goes to another place that is free, by chance, so
- * that the same state does not come again. */
+ * A repair places the first item of the queue at a ground y. A placed item j stays if it ends at y or lower, head(j) +
+ * size(j) <= y, or can begin above, y + size <= capacity - tail(j) - size(j); otherwise it is ejected. y is 0 or the
+ * lowest end of some j, with the smallest weight of ejected items. An item gains weight each time there was no room for
+ * it, so that hard items stay and easy items move around them (guided ejection search: Nagata and Braysy, 2009). After
+ * an ejection a random placed item moves to another free offset, so that states do not repeat.
+ */
 #include "plan/search_state.h"
 
 #include <sluice/plugin.h>
@@ -20,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WEIGHT_FIRST = 4 };   /* a failure adds 1 */
-enum { REPAIRS_A_STEP = 8 }; /* which cost as much as a node of the search */
+enum { WEIGHT_FIRST = 4 };   /* each failure adds 1 */
+enum { REPAIRS_A_STEP = 8 }; /* number of repairs that cost as much as one node of the search */
 
 struct ejection {
   struct sl_plan_search *search;
@@ -29,11 +30,11 @@ struct ejection {
   int64_t *head, *tail;        /* per placed item */
   int64_t *height;             /* per slab: scratch */
   int64_t *weight;             /* per item */
-  int64_t *start, *end, *cost; /* per conflict: of the grounds between start and end; what the item weighs */
+  int64_t *start, *end, *cost; /* per conflict: range of grounds, and weight of the item */
   uint32_t *conflicting;       /* per conflict: the item */
   uint32_t conflict_count;
-  uint32_t *order, order_count;    /* placed items: what lies below comes earlier; by ascending head - tail */
-  uint32_t *queue, first, waiting; /* ring of the others */
+  uint32_t *order, order_count;    /* placed items, lower ones first; sorted by head - tail */
+  uint32_t *queue, first, waiting; /* ring of unplaced items */
   uint8_t *placed;
   uint64_t random;
 };
@@ -42,8 +43,8 @@ static uint32_t random_below(struct ejection *e, uint32_t count) {
   return (uint32_t)((uint64_t)sl_plan_random(&e->random) * count >> 32);
 }
 
-/* Ascends along the order, or descends. How high the stack is that a placed item stands on, or hangs from, with what
- * its alignment leaves free; all that it covers is raised to its own end. */
+/* Height of the stack below a placed item (or above it, if `descends`), including gaps for alignment. Raises the
+ * items that it covers to its own end. */
 static int64_t item_stack(struct ejection *e, uint32_t i, int descends) {
   const struct sl_plan_item *item = &e->search->problem->items[i];
   int64_t *height = e->height, ground = 0;
@@ -58,14 +59,14 @@ static int64_t item_stack(struct ejection *e, uint32_t i, int descends) {
 
 static int64_t order_key(const struct ejection *e, uint32_t i) { return e->head[i] - e->tail[i]; }
 
-/* Into the first `count` of the order, which are sorted. */
+/* Inserts an item into the first `count` entries of the order, which are sorted. */
 static void order_insert(struct ejection *e, uint32_t count, uint32_t i, int64_t key) {
   uint32_t at = count;
   for (; at > 0 && order_key(e, e->order[at - 1]) > key; at--) e->order[at] = e->order[at - 1];
   e->order[at] = i;
 }
 
-/* Heads and tails from the order, and the order sorted by them again: it was nearly so. */
+/* Computes heads and tails from the order, and sorts the order by them again; it was nearly sorted. */
 static void order_follow(struct ejection *e) {
   const size_t bytes = e->search->slab_count * sizeof *e->height;
   memset(e->height, 0, bytes);
@@ -75,7 +76,7 @@ static void order_follow(struct ejection *e) {
   for (uint32_t k = 1; k < e->order_count; k++) order_insert(e, k, e->order[k], order_key(e, e->order[k]));
 }
 
-/* The placed items that stand in the way of an item somewhere. */
+/* Finds the placed items that conflict with some ground of an item. */
 static void conflicts_find(struct ejection *e, uint32_t i) {
   const struct sl_plan_search *s = e->search;
   uint32_t count = 0;
@@ -99,7 +100,7 @@ static int64_t ground_cost(const struct ejection *e, int64_t ground) {
   return cost;
 }
 
-/* The ground of least cost for an item; of several, one by chance. */
+/* Ground with the smallest cost for an item; ties are broken at random. */
 static int64_t ground_choose(struct ejection *e, uint32_t i, int64_t *least) {
   const int64_t highest = e->capacity - e->search->size[i];
   int64_t best = 0;
@@ -141,14 +142,14 @@ static void conflicts_eject(struct ejection *e, int64_t ground) {
   order_drop(e);
 }
 
-/* What may lie on either side of it lies on that which is nearer. */
+/* Places an item at a ground. An item that may be on either side goes to the nearer side. */
 static void item_stand(struct ejection *e, uint32_t i, int64_t ground) {
   e->placed[i] = 1;
   order_insert(e, e->order_count++, i, 2 * ground + e->search->size[i] - e->capacity);
   order_follow(e);
 }
 
-/* A placed item goes to another place that is free. */
+/* Moves a random placed item to another free offset. */
 static void item_shift(struct ejection *e) {
   const uint32_t i = e->order[random_below(e, e->order_count)];
   conflicts_find(e, i);
@@ -173,7 +174,7 @@ static void item_insert(struct ejection *e) {
   if (cost > 0) item_shift(e);
 }
 
-/* The arrays of an ejection stand in three blocks, which begin with these. */
+/* Frees the three blocks of arrays. */
 static void ejection_free(struct ejection *e) {
   free(e->head);
   free(e->order);
@@ -209,10 +210,10 @@ static int ejection_make(struct ejection *e) {
 int sl_plan_search_eject(struct sl_plan_search *s, int64_t capacity, uint64_t step_limit, int64_t *offsets) {
   struct ejection e = {.search = s, .capacity = capacity, .random = 0x9e3779b97f4a7c15ull};
   const uint64_t end = s->steps + step_limit;
-  if (capacity < s->problem->lower_bound) return SL_PLAN_UNDECIDED; /* so each item has room */
+  if (capacity < s->problem->lower_bound) return SL_PLAN_UNDECIDED; /* then each item has room */
   if (ejection_make(&e)) return SL_ENOMEM;
   for (; e.waiting && s->steps < end && !s->late; s->steps++) {
-    uint64_t compared = 0; /* grounds with conflicts: counts where it is more than a node's work */
+    uint64_t compared = 0; /* comparisons of grounds with conflicts, counted if they are more than the work of a node */
     for (int k = 0; k < REPAIRS_A_STEP && e.waiting; k++) {
       item_insert(&e);
       compared += (uint64_t)e.conflict_count * e.conflict_count;

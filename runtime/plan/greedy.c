@@ -1,10 +1,10 @@
-/* greedy.c: plans by placing buffers one after the other, each at the lowest free offset (first fit) or in the
- * smallest gap that holds it (best fit).
+/* greedy.c: plans by placing buffers one after another, each at the lowest free offset (first fit) or in the smallest
+ * gap that fits (best fit).
  *
- * Several orders are tried, each with both rules. The best order is then improved: a buffer, most often one that
- * touches the top of the arena, moves to another place in the order, the plan is made again, and the new order is kept
- * if its arena is no larger than the present one or than that of some rounds ago (late acceptance). The number of
- * rounds follows from the number of buffers only. */
+ * Several orders are tried with both rules. The best order is then improved: a buffer, usually one at the top of the
+ * arena, moves to another position of the order, and the new order is kept if its arena is no larger than the present
+ * one or than that of some rounds before (late acceptance). The number of rounds depends on the number of buffers only.
+ */
 #include "problem.h"
 
 #include <sluice/plugin.h>
@@ -14,9 +14,9 @@
 
 enum { FIRST_FIT, BEST_FIT };
 enum { HISTORY = 64, ROUNDS_MAX = 2000 };
-#define IMPROVEMENT_WORK 30000000ull /* placed neighbours looked at, over all rounds: some tens of milliseconds */
+#define IMPROVEMENT_WORK 30000000ull /* limit of visited neighbours over all rounds: some tens of milliseconds */
 
-/* What is asked of a placed item by all that come after it; in one piece, since that is where the time goes. */
+/* Data of a placed item that all later items need, in one struct, because this loop dominates the time. */
 struct placed {
   int64_t offset, end;
   uint32_t first_slab, end_slab;
@@ -25,19 +25,19 @@ struct placed {
 struct greedy {
   const struct sl_plan_problem *problem;
   uint32_t *order;
-  uint32_t *trial;      /* an order to be tried */
-  uint32_t *spare;      /* to sort with */
-  struct placed *stack; /* by ascending offset */
+  uint32_t *trial;      /* order being tried */
+  uint32_t *spare;      /* scratch for sorting */
+  struct placed *stack; /* placed items by ascending offset */
   double *keys;
-  int64_t *offsets; /* of the plan made last */
-  int64_t *kept;    /* of the present order's plan */
+  int64_t *offsets; /* offsets of the last plan */
+  int64_t *kept;    /* offsets of the plan of the present order */
   int rule;
   struct sl_plan_solution *best;
 };
 
-/* The offset for `item` among the placed items, which are sorted by offset. */
+/* Offset for `item` among the placed items, which are sorted by offset. */
 static int64_t place_find(const struct greedy *g, uint32_t placed_count, const struct sl_plan_item *item) {
-  int64_t end = 0, best = -1, /* end: where the item can begin */ best_gap = INT64_MAX;
+  int64_t end = 0, best = -1, /* end: lowest possible offset of the item */ best_gap = INT64_MAX;
   for (uint32_t k = 0; k < placed_count; k++) {
     const struct placed *other = &g->stack[k];
     if (other->first_slab >= item->end_slab || item->first_slab >= other->end_slab) continue;
@@ -52,7 +52,7 @@ static int64_t place_find(const struct greedy *g, uint32_t placed_count, const s
   return best >= 0 ? best : end;
 }
 
-/* Makes the plan of an order; returns its arena, or a value above `limit` as soon as it exceeds that. */
+/* Makes the plan of an order. Returns its arena, or a value above `limit` as soon as it exceeds the limit. */
 static int64_t plan_make(struct greedy *g, const uint32_t *order, int64_t limit) {
   const uint32_t count = g->problem->count;
   int64_t arena = 0;
@@ -76,7 +76,7 @@ static void plan_keep_if_best(struct greedy *g, int64_t arena) {
   memcpy(g->best->offsets, g->offsets, g->problem->count * sizeof *g->offsets);
 }
 
-/* Sorts by descending key, then by index: a merge sort, since qsort has no argument for the keys. */
+/* Sorts by descending key, then by index, with merge sort, because qsort has no argument for the keys. */
 static void order_sort(uint32_t *order, uint32_t *spare, uint32_t count, const double *keys) {
   for (uint32_t i = 0; i < count; i++) order[i] = i;
   for (uint32_t width = 1; width < count; width *= 2) {
@@ -94,8 +94,8 @@ static void order_sort(uint32_t *order, uint32_t *spare, uint32_t count, const d
 
 enum { BY_SIZE, BY_LIFETIME, BY_AREA, BY_BEGIN, BY_END, BY_PRESSURE, BY_CONFLICT, BY_COUNT };
 
-/* What an order sorts by. Pressure: the most units live at any time of the buffer's life, then its lifetime;
- * conflict: the units live in all slabs that it covers, summed. */
+/* Sorting keys. Pressure: the maximum of live units during the lifetime of the buffer, then its lifetime; conflict:
+ * the live units of all its slabs, summed. */
 static double order_key(const struct sl_plan_problem *problem, const struct sl_plan_item *item, int by) {
   const double lifetime = (double)(item->upper - item->lower);
   int64_t most = 0;
@@ -141,7 +141,7 @@ static void orders_try(struct greedy *g, int64_t goal) {
   }
 }
 
-/* The place in the order of a random item, three times of four one that touches the top of the present plan. */
+/* Position in the order of a random item; in three of four cases, an item at the top of the present plan. */
 static uint32_t mover_pick(const struct greedy *g, int64_t arena, uint64_t *random) {
   const uint32_t count = g->problem->count;
   const uint32_t start = sl_plan_random(random) % count;
@@ -153,7 +153,7 @@ static uint32_t mover_pick(const struct greedy *g, int64_t arena, uint64_t *rand
   return start;
 }
 
-/* Into `trial`: the present order with the item at `from` moved to `to`, or the two swapped. */
+/* Writes the present order to `trial`, with the item at `from` moved to `to`, or the two swapped. */
 static void order_change(const struct greedy *g, uint32_t from, uint32_t to, int swap) {
   uint32_t *trial = g->trial;
   memcpy(trial, g->order, g->problem->count * sizeof *trial);

@@ -1,15 +1,16 @@
-/* join.c: makes a problem smaller where no unit of the arena may stay free.
+/* join.c: makes a problem smaller if no unit of the arena may stay free.
  *
- * Let two slabs side by side be full: as much is live in each as the arena has. What lives in both leaves the same gaps
- * in both, so the items that end between the two fill the same gaps as those that begin there, and in each gap they
- * have the same sum. So
- *   - one that ends, as large as one that begins, takes the same place: they are joined into one of both lifetimes;
- *   - two that have one lifetime, together as large as one beyond the boundary, or as two that have one lifetime too,
- *     lie side by side: they are joined into one of both sizes. So are any two of one lifetime if there is but one item
- *     beyond the boundary.
- * If only one item ends or only one begins, this is certain; otherwise equal sums may be chance, which is rare where
- * sizes have many digits. So the smaller problem is only tried: its plan is one of the whole, but that it has none
- * proves nothing. What was cut through and through, again and again, is put together without any search. */
+ * Let two adjacent slabs be full: the live items of each fill the arena. Items that live in both slabs leave the same
+ * gaps in both, so the items that end between the slabs fill the same gaps as the items that begin there, with equal
+ * sums per gap. Therefore
+ *   - an ending item with the same size as a beginning one has the same offset: the two are joined into one lifetime;
+ *   - two items with equal lifetimes and the total size of one item on the other side of the boundary, or of two with
+ *     equal lifetimes, are adjacent: they are joined into one size. If there is only one item on the other side, any
+ *     two items of one lifetime are joined.
+ * This is certain if only one item ends or begins; otherwise equal sums may be coincidence, which is rare for sizes
+ * with many digits. The smaller problem is therefore only tried: its plan is a plan of the whole, but if it has none
+ * nothing is proved. Problems made by repeated complete cuts are solved without a search.
+ */
 #include "plan/problem.h"
 
 #include <sluice/plugin.h>
@@ -18,10 +19,10 @@
 #include <string.h>
 
 enum { NO_PIECE = UINT32_MAX };
-enum { SIDE_MAX = 64 };     /* items that end or begin at a boundary: no more are compared */
-enum { STEPS_A_PIECE = 2 }; /* where the joins are right, the search goes nearly straight to the plan */
+enum { SIDE_MAX = 64 };     /* maximum number of items that end or begin at a boundary and are compared */
+enum { STEPS_A_PIECE = 2 }; /* if the joins are right, the search finds the plan almost directly */
 
-/* An item, or two pieces joined: one above the other, or one after the other. */
+/* An item, or two joined pieces: one above the other, or one after the other. */
 struct piece {
   int64_t size;
   uint32_t first_slab, end_slab;
@@ -31,7 +32,7 @@ struct piece {
 
 struct pieces {
   const struct sl_plan_problem *problem;
-  struct piece *all; /* the items, then what they were joined to */
+  struct piece *all; /* the items, then the joined pieces */
   uint32_t count;
 };
 
@@ -88,7 +89,7 @@ static int after_join(struct pieces *p, const struct side *ending, const struct 
   return 0;
 }
 
-/* The next two pieces of a side that have one lifetime; *a and *b are places in it, from 0 and 0. */
+/* Finds the next two pieces of a side with equal lifetimes; *a and *b are indices, initially 0. */
 static int pair_next(const struct pieces *p, const struct side *side, uint32_t *a, uint32_t *b) {
   for (; *a < side->count; ++*a, *b = *a) {
     while (++*b < side->count) {
@@ -115,7 +116,7 @@ static int above_join(struct pieces *p, const struct side *side, const struct si
   return 0;
 }
 
-/* One join at the boundary before a slab, if there is any. */
+/* Makes one join at the boundary before a slab, if possible. Returns 1 if it did. */
 static int boundary_join(struct pieces *p, uint32_t slab) {
   struct side ending, beginning;
   sides_find(p, slab, &ending, &beginning);
@@ -123,7 +124,7 @@ static int boundary_join(struct pieces *p, uint32_t slab) {
   return after_join(p, &ending, &beginning) || above_join(p, &ending, &beginning) || above_join(p, &beginning, &ending);
 }
 
-/* All joins at all boundaries, until there is none. */
+/* Makes joins at all boundaries until there is none. */
 static void pieces_shrink(struct pieces *p) {
   const int64_t *live = p->problem->slab_live, full = p->problem->lower_bound;
   for (int changed = 1; changed;) {
@@ -134,7 +135,7 @@ static void pieces_shrink(struct pieces *p) {
   }
 }
 
-/* From the places of what is not joined, those of all. Joined pieces come after their parts. */
+/* Computes the offsets of all pieces from those of the unjoined ones. Joined pieces come after their parts. */
 static void pieces_place(const struct pieces *p, int64_t *places) {
   for (uint32_t i = p->count; i-- > p->problem->count;) {
     const struct piece *piece = &p->all[i];
@@ -143,7 +144,7 @@ static void pieces_place(const struct pieces *p, int64_t *places) {
   }
 }
 
-/* What is not joined, as a problem of its own: with fewer slabs, perhaps in another unit. */
+/* Makes a problem of the unjoined pieces, with fewer slabs and possibly another unit. */
 static int rest_make(const struct pieces *p, struct sl_plan_problem *rest) {
   struct sl_plan_buffer *buffers = malloc(p->problem->count * sizeof *buffers);
   if (!buffers) return SL_ENOMEM;
@@ -159,7 +160,7 @@ static int rest_make(const struct pieces *p, struct sl_plan_problem *rest) {
   return status;
 }
 
-/* Searches the rest for a plan of the lower bound, the places of its items; a status of the search. */
+/* Searches for a plan of that problem at its lower bound and writes the offsets. Returns a status of the search. */
 static int rest_search(const struct sl_plan_problem *rest, double deadline, uint64_t step_limit, int64_t *places,
                        uint64_t *steps) {
   struct sl_plan_search *search;

@@ -1,16 +1,16 @@
-/* plan.c: offsets in one arena, by the cheapest means that does.
+/* plan.c: offsets in one arena; cheap methods are tried first.
  *
- *   1. The lower bound: the most bytes live at once. A plan that reaches it is optimal, and done.
+ *   1. Lower bound: the maximum of live bytes. A plan that reaches it is optimal.
  *   2. Greedy orders and their improvement (greedy.c).
- *   3. What must lie side by side is joined, and the rest solved, where the goal is the lower bound and no buffer has
- *      an alignment of its own (join.c).
- *   4. For a plan of a given capacity: the search (search.c) and the repair of incomplete plans (eject.c). First the
- *      goal, then, while that is undecided, capacities half-way between what is known to be too small (or was too hard)
- *      and the best plan so far, with a quarter of the effort each. When these are close, it begins again with four
- *      times the effort and until they are closer. A capacity proved impossible raises the lower end for good; when
- *      that reaches the best plan, it is optimal.
+ *   3. Joins of items that must be adjacent (join.c), if the goal is the lower bound and no buffer has its own
+ *      alignment.
+ *   4. Search (search.c) and repair (eject.c) for a given capacity: first the goal; then, while it is undecided,
+ *      capacities between the largest one that failed and the best plan, by bisection, with a quarter of the effort
+ *      each. When these are close, all is repeated with four times the effort and a finer precision. A capacity that
+ *      is proved impossible raises the lower limit; when it reaches the best plan, that plan is optimal.
  *
- * A plan depends on the request only, unless the time limit ends the search. */
+ * A plan depends on the request only, unless a time limit ends the search.
+ */
 #include "plan.h"
 
 #include "problem.h"
@@ -20,8 +20,9 @@
 #include <stdlib.h>
 
 enum { STEPS_FIRST = 40000, STEPS_WITHOUT_LIMIT = 20000, EFFORT_GROWTH = 4 };
-enum { FIRST_PRECISION = 256 }; /* of the first round: a share of the arena */
-/* A step costs some ten nanoseconds an overlapping pair. Of the first round's goal, and of a search without limits. */
+enum { FIRST_PRECISION = 256 }; /* precision of the first round, as a share of the arena */
+/* Work limits: of the goal in the first round, and of a search without limits. A step costs about ten nanoseconds
+ * per overlapping pair. */
 #define WORK_FIRST         UINT64_C(200000000)
 #define WORK_WITHOUT_LIMIT UINT64_C(80000000)
 
@@ -30,10 +31,10 @@ struct solver {
   struct sl_plan_search *search;
   struct sl_plan_solution best;
   int64_t *trial;     /* offsets of a solved attempt */
-  int64_t goal;       /* stop at this arena */
+  int64_t goal;       /* arena size at which the search stops */
   int64_t impossible; /* no plan has an arena of this size or less */
   uint64_t step_end;
-  uint64_t joined_steps; /* of the problem with pieces joined */
+  uint64_t joined_steps; /* steps of the problem with joined pieces */
 };
 
 static int64_t arena_of(const struct sl_plan_problem *problem, const int64_t *offsets) {
@@ -43,10 +44,10 @@ static int64_t arena_of(const struct sl_plan_problem *problem, const int64_t *of
   return arena;
 }
 
-/* A way to look for a plan of a capacity: the search or the repair. */
+/* A method for one capacity: search or repair. */
 typedef int attempt(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
 
-/* Attempts one capacity and records the outcome, which it returns. */
+/* Attempts one capacity; records and returns the outcome. */
 static int capacity_attempt(struct solver *s, attempt *way, int64_t capacity, uint64_t steps) {
   const uint64_t left = s->step_end - sl_plan_search_steps(s->search);
   const int status = way(s->search, capacity, steps < left ? steps : left, s->trial);
@@ -65,8 +66,8 @@ static int finished(const struct solver *s) {
          sl_plan_search_steps(s->search) >= s->step_end;
 }
 
-/* Capacities half-way between `low` and the best plan, until these differ by no more than `precision`. The repair goes
- * first: it is quicker where there is room. */
+/* Bisects between `low` and the best plan until they differ by at most `precision`. The repair goes first, because
+ * it is faster if there is room. */
 static int bisect(struct solver *s, int64_t low, uint64_t steps, int64_t precision) {
   int status = SL_PLAN_UNDECIDED;
   while (status >= 0 && !finished(s) && s->best.arena - low > precision) {
@@ -79,8 +80,8 @@ static int bisect(struct solver *s, int64_t low, uint64_t steps, int64_t precisi
   return status;
 }
 
-/* The goal, or the smallest capacity that may be possible, by the search, which can prove; what is easier; and the goal
- * by repair, which can take long. */
+/* One round: the goal, or the smallest possible capacity, by the search, which can prove; easier capacities; and the
+ * goal by repair, which can take long. */
 static int round_search(struct solver *s, uint64_t steps, int64_t precision) {
   const int64_t low = s->goal > s->impossible ? s->goal : s->impossible + 1;
   int status = capacity_attempt(s, sl_plan_search_attempt, low, steps);
@@ -90,7 +91,7 @@ static int round_search(struct solver *s, uint64_t steps, int64_t precision) {
   return status < 0 ? status : SL_OK;
 }
 
-/* As many steps as `work` allows, but no more than `most`. */
+/* Number of steps for `work`, at most `most`. */
 static uint64_t steps_affordable(const struct solver *s, uint64_t work, uint64_t most) {
   const uint64_t steps = work / (sl_plan_search_pairs(s->search) + 1) + 1;
   return steps < most ? steps : most;
@@ -101,7 +102,7 @@ static int search_run(struct solver *s, const struct sl_plan_request *request) {
   s->step_end = request->steps ? request->steps - s->joined_steps : UINT64_MAX;
   if (request->steps == 0 && request->seconds <= 0) {
     s->step_end = steps_affordable(s, WORK_WITHOUT_LIMIT, STEPS_WITHOUT_LIMIT);
-    steps = s->step_end / 2 + 1; /* the rest for what is easier than the goal */
+    steps = s->step_end / 2 + 1; /* the remaining steps are for easier capacities */
   }
   int64_t precision = s->best.arena / FIRST_PRECISION + 1;
   for (; !finished(s); steps *= EFFORT_GROWTH) {

@@ -1,11 +1,11 @@
-/* problem.c: checks a request and brings it into the form that problem.h describes. */
+/* problem.c: checks a request and converts it to the form described in problem.h. */
 #include "problem.h"
 
 #include <sluice/plugin.h>
 
 #include <stdlib.h>
 
-/* Sums of two sizes or offsets must not overflow anywhere. */
+/* Limit that keeps sums of two sizes or offsets from overflowing. */
 #define SIZE_SUM_MAX (UINT64_C(1) << 62)
 
 struct moment {
@@ -29,7 +29,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
 
 static uint64_t own_alignment(const struct sl_plan_buffer *b) { return b->alignment ? b->alignment : 1; }
 
-/* The least common multiple with the request's alignment; 0: it is too large. */
+/* Least common multiple with the alignment of the request; 0: too large. */
 static uint64_t alignment_of(const struct sl_plan_request *request, const struct sl_plan_buffer *b) {
   const uint64_t own = own_alignment(b), factor = own / greatest_common_divisor(own, request->alignment);
   return factor <= SIZE_SUM_MAX / request->alignment ? factor * request->alignment : 0;
@@ -51,7 +51,7 @@ static int request_check(const struct sl_plan_request *request) {
   return SL_OK;
 }
 
-/* The items with sizes in units, and the unit. */
+/* Fills the items with sizes in units, and the unit. */
 static void items_fill(const struct sl_plan_request *request, struct sl_plan_problem *problem) {
   const uint64_t mask = ~((uint64_t)request->alignment - 1);
   uint64_t unit = 0;
@@ -76,8 +76,8 @@ static void items_fill(const struct sl_plan_request *request, struct sl_plan_pro
   }
 }
 
-/* Goes through all ends in ascending order. Before an end, what begins earlier becomes live; if anything did since the
- * last slab, the live buffers are a largest set, and a slab closes. */
+/* Visits all ends in ascending order. Earlier begins become live before an end; if any did since the last slab, the
+ * live buffers are a maximal set, and a slab is closed. */
 static void slabs_fill(struct sl_plan_problem *problem, struct moment *begins, struct moment *ends) {
   const uint32_t count = problem->count;
   struct sl_plan_item *items = problem->items;
@@ -103,8 +103,8 @@ static void slabs_fill(struct sl_plan_problem *problem, struct moment *begins, s
   }
 }
 
-/* Where all offsets in a slab are multiples of some number, all items but the highest end at a multiple of it or leave
- * room up to one. */
+/* Raises the lower bound: if all offsets in a slab are multiples of some number, all items but the highest end at a
+ * multiple of it or leave room up to one. */
 static int raise_bound(struct sl_plan_problem *problem) {
   const uint32_t slabs = problem->slab_count;
   int64_t *common = calloc(3 * (size_t)slabs, sizeof *common), *padded = common + slabs, *largest = padded + slabs;

@@ -1,10 +1,13 @@
-/* problem.h: what the parts of the planner share. A problem is a request in a form that is easy to solve:
- *   - buffers of size 0 are left out, sizes are rounded up to the request's alignment. Sizes and the alignments of
- *     single buffers are divided by their greatest common divisor (a unit), so that all arithmetic is on small signed
- *     integers. In a plan whose buffers cannot be pushed down, all offsets are multiples of the unit;
- *   - time is cut into slabs, one for each largest set of buffers that are live together. A buffer covers the slabs
- *     [first_slab, end_slab); two buffers are live at the same time exactly when they cover a common slab.
- * Nothing here changes while a problem is being solved. */
+/* problem.h: shared parts of the planner. A problem is a request in a form that is easy to solve:
+ *
+ *   - buffers of size 0 are left out, sizes are rounded up to the alignment of the request. Sizes and alignments are
+ *     divided by their greatest common divisor (a unit), so that arithmetic uses small signed integers. In a plan with
+ *     no buffer that can be pushed down, all offsets are multiples of the unit;
+ *   - time is divided into slabs, one per maximal set of buffers that are live together. A buffer covers the slabs
+ *     [first_slab, end_slab); two buffers are live at the same time exactly if they share a slab.
+ *
+ * A problem does not change while it is being solved.
+ */
 #ifndef SL_PLAN_PROBLEM_H
 #define SL_PLAN_PROBLEM_H
 
@@ -12,7 +15,7 @@
 
 struct sl_plan_item {
   int64_t size;      /* units */
-  int64_t alignment; /* units: 1, or what the offset is a multiple of */
+  int64_t alignment; /* units: 1, or the divisor of the offset */
   uint32_t first_slab, end_slab;
   uint32_t lower, upper;
   uint32_t buffer; /* index in the request */
@@ -22,10 +25,10 @@ struct sl_plan_problem {
   struct sl_plan_item *items;
   uint32_t count;
   uint32_t slab_count;
-  int64_t *slab_live;  /* units live in each slab */
-  int64_t lower_bound; /* units: the most live in any slab, with what common alignments leave free */
+  int64_t *slab_live;  /* live units per slab */
+  int64_t lower_bound; /* units: maximum of live units over slabs, with gaps of common alignments */
   uint64_t unit_bytes;
-  uint32_t is_aligned; /* some item has an alignment above 1 */
+  uint32_t is_aligned; /* 1 if some item has an alignment above 1 */
 };
 
 int sl_plan_problem_make(const struct sl_plan_request *request, struct sl_plan_problem *problem);
@@ -35,7 +38,7 @@ static inline int sl_plan_items_overlap(const struct sl_plan_item *a, const stru
   return a->first_slab < b->end_slab && b->first_slab < a->end_slab;
 }
 
-/* The lowest offset that an item can have at `end` or above it. */
+/* Lowest aligned offset of an item at `end` or above. */
 static inline int64_t sl_plan_align_up(const struct sl_plan_item *item, int64_t end) {
   return item->alignment == 1 ? end : (end + item->alignment - 1) / item->alignment * item->alignment;
 }
@@ -46,7 +49,8 @@ struct sl_plan_solution {
   int64_t arena;
 };
 
-/* xorshift64*: the planner's only source of variety; seeded with constants, so a plan depends on its problem only. */
+/* xorshift64*: the only random numbers of the planner; seeded with constants, so that a plan depends on its problem
+ * only. */
 static inline uint32_t sl_plan_random(uint64_t *state) {
   *state ^= *state >> 12;
   *state ^= *state << 25;
@@ -54,35 +58,35 @@ static inline uint32_t sl_plan_random(uint64_t *state) {
   return (uint32_t)((*state * 0x2545f4914f6cdd1dull) >> 32);
 }
 
-/* Greedy orders, then improvement of the best one, until the arena is no larger than `goal`. `best` has an array of
- * offsets for the result. */
+/* Greedy orders and improvement of the best one, until the arena is at most `goal`. `best` has an array of offsets
+ * for the result. */
 int sl_plan_greedy(const struct sl_plan_problem *problem, int64_t goal, struct sl_plan_solution *best);
 
-/* Joins pieces (join.c), and where there are any, searches what is left for a plan whose arena is the lower bound, with
- * at most `step_limit` nodes, which it counts in `steps`; `solution` stays if it finds none. 0, or SL_ENOMEM. */
+/* Joins pieces (join.c) and, if there are any, searches for a plan at the lower bound with at most `step_limit`
+ * nodes, counted in `steps`; `solution` is unchanged if there is none. 0, or SL_ENOMEM. */
 int sl_plan_join(const struct sl_plan_problem *problem, double deadline, uint64_t step_limit,
                  struct sl_plan_solution *solution, uint64_t *steps);
 
-/* A search for a plan of a given capacity. Keeps what it learnt from one attempt to the next. */
+/* A search for a plan of a given capacity. Keeps its knowledge between attempts. */
 struct sl_plan_search;
 enum { SL_PLAN_SOLVED, SL_PLAN_IMPOSSIBLE, SL_PLAN_UNDECIDED };
 
-/* deadline: on sl_plan_clock, 0 for none. 0, or SL_ENOMEM; *search is NULL with 0 where the problem is too large to be
- * searched. */
+/* deadline: on sl_plan_clock, 0: none. 0, or SL_ENOMEM; *search is NULL with 0 if the problem is too large for a
+ * search. */
 int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, struct sl_plan_search **search);
 void sl_plan_search_free(struct sl_plan_search *search);
 /* Visits at most `step_limit` nodes; offsets are filled when it returns SL_PLAN_SOLVED. SL_PLAN_IMPOSSIBLE is a proof.
  * Negative: SL_ENOMEM. */
 int sl_plan_search_attempt(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
-/* The same, by repair of an incomplete plan (eject.c): never SL_PLAN_IMPOSSIBLE. Its steps count like nodes. */
+/* Attempts a capacity by repair (eject.c); never SL_PLAN_IMPOSSIBLE. Steps count like nodes. */
 int sl_plan_search_eject(struct sl_plan_search *search, int64_t capacity, uint64_t step_limit, int64_t *offsets);
 uint64_t sl_plan_search_steps(const struct sl_plan_search *search);
-/* How many pairs of items overlap in time, each counted twice: what a step costs. */
+/* Number of pairs of items that overlap in time, each counted twice: the cost of a step. */
 uint64_t sl_plan_search_pairs(const struct sl_plan_search *search);
-/* Has the deadline passed? */
+/* 1 if the deadline has passed. */
 int sl_plan_search_late(const struct sl_plan_search *search);
 
-/* Seconds on a clock that never jumps. */
+/* Seconds on a monotonic clock. */
 double sl_plan_clock(void);
 
 #endif

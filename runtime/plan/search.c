@@ -1,26 +1,26 @@
-/* search.c: decides whether a plan of a given capacity exists, by branch and bound.
+/* search.c: decides by branch and bound whether a plan of a given capacity exists.
  *
- * What is searched. From any plan, push buffers down until each stands on the ground or on another buffer
- * ("supported"), or at the next offset of its alignment; only supported plans are searched. What is known of items not
- * yet placed, their floor and lowest offset, and what follows from a step, is in bounds.c.
+ * Search space. In any plan, push buffers down until each is on the ground, on another buffer ("supported"), or at the
+ * next offset of its alignment; only supported plans are searched. Floor, lowest offset and the consequences of a step:
+ * bounds.c.
  *
- * Branching. Choose an item that does not wait and under which nothing yet to be placed has room, that is, every
- * unplaced item d that overlaps it has lowest(d) + size(d) > its floor. In the first branch it is placed on its floor
- * (all those d come to lie above it), in the second it never stands there (lowest = floor + 1, aligned: it waits). Both
- * together are complete for any choice, so items need no global order of offsets, and the search can stay where it is
- * hard.
+ * Branching. Choose an item that does not wait and has no room below it for an unplaced item: each unplaced item d that
+ * overlaps it has lowest(d) + size(d) > its floor. Branch 1 places it on its floor (all these d end up above it);
+ * branch 2 excludes the floor (lowest = floor + 1, aligned: it waits). The two branches are complete for any choice, so
+ * items need no global order of offsets, and the search can continue where it is hard.
  *
- * Decomposition. Where no unplaced item crosses from one slab to the next, both sides are searched separately, and a
- * side that fails fails the whole without another try of the first.
+ * Decomposition. If no unplaced item crosses from one slab to the next, both sides are searched separately; if one side
+ * fails, both fail.
  *
- * What failed is remembered. Whether a range of slabs can be completed depends on its unplaced items alone: which they
- * are, how low each may lie, and which wait. A key of this is kept for each range that failed, so that it is not
- * searched again when other items, or the same in another order, lead to it, in this attempt or a later one.
+ * Failures. Whether a range of slabs can be completed depends on its unplaced items only: their set, lowest offsets and
+ * waiting states. A key of these is stored for each failed range, so that it is not searched again in this or later
+ * attempts.
  *
- * Restarts. An attempt is cut off after some nodes and begun anew with other tie-breaks and a larger limit, in turn
- * with several ways to choose (see `strategies`), since each is lost for long in problems that another solves at once.
- * Slabs whose bound fails gain weight and are looked at earlier. An attempt that ends without being cut off proves that
- * there is no plan of this capacity. Nothing here depends on the clock but the moment of giving up. */
+ * Restarts. An attempt ends after a number of nodes and is repeated with other tie-breaks, a larger limit and the next
+ * of several strategies (see `strategies`), because each strategy fails on problems that another solves at once. Slabs
+ * with failed bounds gain weight and are visited earlier. An attempt that ends by itself proves that no plan of this
+ * capacity exists. Only the moment of giving up depends on the clock.
+ */
 #include "plan/search_state.h"
 
 #include <sluice/plugin.h>
@@ -29,9 +29,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { ITEMS_MAX = 8192 };    /* bounds the recursion */
-enum { PAIRS_MAX = 1 << 24 }; /* bounds the memory */
-enum { FIRST_LIMIT = 4 };     /* nodes in the first attempt, for each item */
+enum { ITEMS_MAX = 8192 };    /* limits the recursion */
+enum { PAIRS_MAX = 1 << 24 }; /* limits the memory */
+enum { FIRST_LIMIT = 4 };     /* nodes of the first attempt, per item */
 static const struct sl_plan_strategy strategies[] = {{1e-3, 0.3}, {0, 0.1}, {0.1, 0.3}, {1e3, 0.3}};
 enum { FAILED_MAX = 1 << 16 };
 enum { STRATEGY_COUNT = sizeof strategies / sizeof strategies[0] };
@@ -44,7 +44,7 @@ double sl_plan_clock(void) {
 
 /* ----------------------------------------------------------------------------------------------- choosing */
 
-/* Of the slabs of a range: few items that may lie lowest in it, low ground, and high weight make it urgent. */
+/* Chooses the most urgent slab of a range: few candidates for the lowest item, low ground, high weight. */
 static uint32_t slab_choose(struct sl_plan_search *s, uint32_t begin, uint32_t end) {
   uint32_t best = begin;
   double best_score = 0;
@@ -61,7 +61,7 @@ static uint32_t slab_choose(struct sl_plan_search *s, uint32_t begin, uint32_t e
   return best;
 }
 
-/* The item of highest rank that may lie lowest in the slab; if all of them wait, the one that waits lowest. */
+/* The item of highest rank that may be lowest in the slab; if all of them wait, the lowest one. */
 static uint32_t slab_item(const struct sl_plan_search *s, uint32_t slab) {
   const int64_t highest = s->capacity - s->unplaced_size[slab];
   uint32_t best = NO_ITEM, waiting = NO_ITEM;
@@ -77,8 +77,8 @@ static uint32_t slab_item(const struct sl_plan_search *s, uint32_t slab) {
   return best != NO_ITEM ? best : waiting;
 }
 
-/* While something unplaced has room below the item, or must come below it because it waits, takes that instead. Ends,
- * since each is lower than the one before by at least its size. */
+/* Replaces the item by an unplaced item that has room below it or must be below it, until there is none. Ends,
+ * because each is lower than the previous one by at least its size. */
 static uint32_t item_below(const struct sl_plan_search *s, uint32_t i) {
   for (;;) {
     uint32_t below = NO_ITEM;
@@ -94,7 +94,7 @@ static uint32_t item_below(const struct sl_plan_search *s, uint32_t i) {
   }
 }
 
-/* The lowest item of a range of slabs that does not wait; of several, the one of highest rank. */
+/* The lowest item of a range of slabs that does not wait; ties: the highest rank. */
 static uint32_t lowest_item(const struct sl_plan_search *s, uint32_t begin, uint32_t end) {
   uint32_t best = NO_ITEM;
   for (uint32_t i = 0; i < s->count; i++) {
@@ -127,7 +127,7 @@ static uint64_t mixed(uint64_t x) {
   return x ^ x >> 32;
 }
 
-/* Of the unplaced items of a range. Two that differ have the same key once in some 2^100. */
+/* Key of the unplaced items of a range. Different states collide with a probability of about 2^-100. */
 static struct sl_plan_key range_key(const struct sl_plan_search *s, uint32_t begin, uint32_t end) {
   struct sl_plan_key key = {1, 1};
   for (uint32_t i = 0; i < s->count; i++) {
@@ -143,7 +143,7 @@ static struct sl_plan_key range_key(const struct sl_plan_search *s, uint32_t beg
 
 static int range_search(struct sl_plan_search *s, uint32_t begin, uint32_t end);
 
-/* Searches each part of a range of slabs that has nothing in common with the rest. */
+/* Searches each independent part of a range of slabs. */
 static int parts_search(struct sl_plan_search *s, uint32_t begin, uint32_t end) {
   int status = SL_PLAN_SOLVED;
   while (begin < end && status == SL_PLAN_SOLVED) {
@@ -155,7 +155,7 @@ static int parts_search(struct sl_plan_search *s, uint32_t begin, uint32_t end) 
   return status;
 }
 
-/* Places all unplaced items of a range of slabs. What it does is undone unless it returns SL_PLAN_SOLVED. */
+/* Places all unplaced items of a range of slabs. All changes are undone unless it returns SL_PLAN_SOLVED. */
 static int range_search(struct sl_plan_search *s, uint32_t begin, uint32_t end) {
   const size_t mark = s->trail_count;
   const struct sl_plan_key key = range_key(s, begin, end);
@@ -164,7 +164,7 @@ static int range_search(struct sl_plan_search *s, uint32_t begin, uint32_t end) 
   for (;;) {
     if (!step_take(s)) return SL_PLAN_UNDECIDED;
     const uint32_t i = item_choose(s, begin, end);
-    if (i == NO_ITEM) break; /* all wait for each other */
+    if (i == NO_ITEM) break; /* all items wait for each other */
     const size_t before = s->trail_count;
     const int status = sl_plan_item_place(s, i) ? parts_search(s, begin, end) : SL_PLAN_IMPOSSIBLE;
     if (s->stopped) return SL_PLAN_UNDECIDED;
@@ -178,7 +178,7 @@ static int range_search(struct sl_plan_search *s, uint32_t begin, uint32_t end) 
   return SL_PLAN_IMPOSSIBLE;
 }
 
-/* Wide items first; of equal ones the larger. */
+/* Draws ranks: wide items first, larger ones first among equals. */
 static void ranks_draw(struct sl_plan_search *s) {
   for (uint32_t i = 0; i < s->count; i++) {
     const struct sl_plan_item *item = &s->problem->items[i];
@@ -189,7 +189,7 @@ static void ranks_draw(struct sl_plan_search *s) {
   }
 }
 
-/* One attempt from the start, with at most `limit` nodes. */
+/* Runs one attempt from the start, with at most `limit` nodes. */
 static int attempt_run(struct sl_plan_search *s, uint64_t limit) {
   s->strategy = &strategies[s->attempts++ % STRATEGY_COUNT];
   s->step_end = s->steps + limit;
@@ -221,7 +221,7 @@ int sl_plan_search_late(const struct sl_plan_search *s) { return s->late; }
 
 /* ------------------------------------------------------------------------------------------------- making */
 
-/* How many items begin in a slab or before, and how many end there or before. */
+/* Number of items that begin in a slab or earlier, and that end there or earlier. */
 struct slab_counts {
   uint32_t *begun, *ended;
 };
@@ -242,12 +242,13 @@ static int slab_counts_make(const struct sl_plan_problem *problem, struct slab_c
   return SL_OK;
 }
 
-/* How many items overlap one: all that begin before it ends, but itself and those that end before it begins. */
+/* Number of items that overlap one: all that begin before it ends, minus itself and the items that end before it
+ * begins. */
 static uint32_t overlaps_count(const struct slab_counts *c, const struct sl_plan_item *item) {
   return c->begun[item->end_slab - 1] - c->ended[item->first_slab] - 1;
 }
 
-/* How many overlapping pairs there are, counted in both directions. */
+/* Number of overlapping pairs, counted in both directions. */
 static uint64_t pairs_count(const struct sl_plan_problem *problem, const struct slab_counts *c) {
   uint64_t pairs = 0;
   for (uint32_t i = 0; i < problem->count; i++) pairs += overlaps_count(c, &problem->items[i]);
@@ -259,9 +260,9 @@ static int items_equal(const struct sl_plan_item *a, const struct sl_plan_item *
          a->end_slab == b->end_slab;
 }
 
-/* The items of each slab, in ascending order. */
+/* Fills the lists of items per slab, in ascending order. */
 static void members_fill(struct sl_plan_search *s, const struct slab_counts *c) {
-  uint32_t *next = s->unplaced; /* free until the search begins: where the next item of each slab goes */
+  uint32_t *next = s->unplaced; /* scratch before the search: next position in each slab */
   uint32_t filled = 0;
   for (uint32_t t = 0; t < s->slab_count; t++) {
     s->member_starts[t] = next[t] = filled;
@@ -273,7 +274,7 @@ static void members_fill(struct sl_plan_search *s, const struct slab_counts *c) 
       s->members[next[t]++] = i;
 }
 
-/* Notes in the lists of `other` that `i` overlaps it. Called by ascending i. */
+/* Adds `i` to the neighbours of `other`. Called by ascending i. */
 static void neighbour_add(struct sl_plan_search *s, uint32_t *next, uint32_t other, uint32_t i) {
   if (other == i) return;
   s->neighbours[next[other]++] = i;
@@ -281,13 +282,13 @@ static void neighbour_add(struct sl_plan_search *s, uint32_t *next, uint32_t oth
     s->twin[other] = i;
 }
 
-/* The neighbours of each item, in ascending order: those of the slab in which it begins, and those that begin later,
- * while it lives. */
+/* Fills the neighbours of each item, in ascending order: the items of the slab in which it begins, and the items
+ * that begin later during its lifetime. */
 static void neighbours_fill(struct sl_plan_search *s, const struct slab_counts *c) {
   uint32_t *next = s->support, *by_begin = s->queue; /* free until the search begins */
   uint32_t filled = 0;
   for (uint32_t i = s->count; i-- > 0;) by_begin[--c->begun[s->problem->items[i].first_slab]] = i;
-  /* begun[t] is now what was begun[t - 1]: how many begin before slab t */
+  /* begun[t] is now the former begun[t - 1]: the number of items that begin before slab t */
   for (uint32_t i = 0; i < s->count; i++) {
     const struct sl_plan_item *item = &s->problem->items[i];
     s->neighbour_starts[i] = next[i] = filled;
@@ -305,7 +306,7 @@ static void neighbours_fill(struct sl_plan_search *s, const struct slab_counts *
   }
 }
 
-/* The arrays of a search stand in one block; laid out twice, first from NULL to measure it. */
+/* Allocates an array in the block of a search; with NULL, only measures the size. */
 static void *take(size_t *used, char *block, size_t count, size_t size) {
   void *array = block ? block + *used : NULL;
   *used += (count * size + 7) & ~(size_t)7;
@@ -318,8 +319,8 @@ static size_t arrays_lay_out(struct sl_plan_search *s, char *block, size_t pairs
   s->neighbour_starts = take(&used, block, items + 1, sizeof *s->neighbour_starts);
   s->neighbours = take(&used, block, pairs, sizeof *s->neighbours);
   s->member_starts = take(&used, block, slabs + 1, sizeof *s->member_starts);
-  s->members = take(&used, block, items + pairs, sizeof *s->members); /* in each slab but its first, an item meets */
-  s->twin = take(&used, block, items, sizeof *s->twin);               /* one that begins there: a pair */
+  s->members = take(&used, block, items + pairs, sizeof *s->members); /* in each slab except its first, an item meets */
+  s->twin = take(&used, block, items, sizeof *s->twin);               /* an item that begins there: a pair */
   s->floor = take(&used, block, items, sizeof *s->floor);
   s->lowest = take(&used, block, items, sizeof *s->lowest);
   s->placed = take(&used, block, items, sizeof *s->placed);
@@ -379,7 +380,7 @@ int sl_plan_search_make(const struct sl_plan_problem *problem, double deadline, 
 
 void sl_plan_search_free(struct sl_plan_search *s) {
   if (!s) return;
-  free(s->neighbour_starts); /* the first array: the block */
+  free(s->neighbour_starts); /* the first array is the start of the block */
   free(s->trail);
   free(s);
 }

@@ -1,6 +1,6 @@
-/* check.c: the lint of a descriptor. Magic, size and ABI version come before anything else is read; then every table is
- * walked once, outer before inner, so that each check can rely on the ones before it. The first thing found is the
- * reason. No plugin code is called.
+/* check.c: checks of a plugin descriptor. Magic, size and ABI version are checked before anything else is read; then
+ * every table is checked once, outer tables first, so that each check can rely on earlier ones. Reports the first
+ * finding. Calls no plugin code.
  */
 #include "plugin/check.h"
 
@@ -61,12 +61,13 @@ static int check_field(const struct checker *c, const struct sl_collection *coll
   if (check_name(c, "field", index, f->name)) return SL_EPLUGIN;
   if (sl_field_index(collection, f->name) != (int)index)
     return checker_refuse(c, "collection %s has two fields %s", collection->name, f->name);
-  if (f->type >= SL_TYPE_bool) return checker_refuse(c, "field %s has type %u, which no field has", f->name, f->type);
+  if (f->type >= SL_TYPE_bool)
+    return checker_refuse(c, "field %s has type %u, which is not a field type", f->name, f->type);
   if (f->shape > SL_SHAPE_CODE_TOTAL) return checker_refuse(c, "field %s has unknown shape %u", f->name, f->shape);
   if (f->width < 1 || f->width > WIDTH_MAX)
-    return checker_refuse(c, "field %s has %u values an entry, 1 to %d are expected", f->name, f->width, WIDTH_MAX);
+    return checker_refuse(c, "field %s has %u values per entry, 1 to %d are expected", f->name, f->width, WIDTH_MAX);
   if (is_offsets && (f->type != SL_TYPE_u32 || f->width != 1))
-    return checker_refuse(c, "field %s is %s, which must be u32 and one value an entry", f->name,
+    return checker_refuse(c, "field %s is %s, which must be u32 with one value per entry", f->name,
                           sl_shape_name(f->shape));
   if (f->shape == SL_SHAPE_CODE_TOTAL && f->type != SL_TYPE_u32 && f->type != SL_TYPE_u64 && f->type != SL_TYPE_i64)
     return checker_refuse(c, "field %s is TOTAL of type %s; u32, u64 or i64 is expected", f->name,
@@ -84,7 +85,7 @@ static int check_collection(const struct checker *c, const struct sl_collection 
   if (!collection->fields || collection->field_count < 1 || collection->field_count > FIELDS_MAX)
     return checker_refuse(c, "collection %s has %u fields%s, 1 to %d are expected", collection->name,
                           collection->field_count, collection->fields ? "" : " and no table of them", FIELDS_MAX);
-  /* Names first: check_field searches by name. */
+  /* Names are checked first, because check_field searches by name. */
   for (uint32_t i = 0; i < collection->field_count; i++)
     if (check_name(c, "field", i, collection->fields[i].name)) return SL_EPLUGIN;
   for (uint32_t i = 0; i < collection->field_count; i++) {
@@ -95,8 +96,8 @@ static int check_collection(const struct checker *c, const struct sl_collection 
     return checker_refuse(c, "collection %s has more than one field of shape OFFSETS", collection->name);
   for (uint32_t i = 0; i < collection->field_count; i++)
     if (collection->fields[i].shape == SL_SHAPE_CODE_PER_SUBITEM && sl_group_of(collection, i) == 0)
-      return checker_refuse(c, "collection %s: no ITEM_OFFSETS stand before PER_SUBITEM field %s", collection->name,
-                            collection->fields[i].name);
+      return checker_refuse(c, "collection %s: there is no ITEM_OFFSETS field before the PER_SUBITEM field %s",
+                            collection->name, collection->fields[i].name);
   if (sl_bound_count(collection) > SL_BOUNDS_MAX)
     return checker_refuse(c, "collection %s has %u groups of subitems (ITEM_OFFSETS or BYTES), at most %d are expected",
                           collection->name, sl_bound_count(collection) - 1, SL_GROUPS_MAX);
@@ -107,7 +108,7 @@ static int check_collection(const struct checker *c, const struct sl_collection 
   if (collection->trait && check_trait(c, collection)) return SL_EPLUGIN;
   if (sl_is_event_list(collection) &&
       sl_collection_compare(collection, &sl_event_list_collection, difference, sizeof(difference)))
-    return checker_refuse(c, "collection sl_event_list is not the runtime's: %s", difference);
+    return checker_refuse(c, "collection sl_event_list differs from that of the runtime: %s", difference);
   return SL_OK;
 }
 
@@ -117,9 +118,9 @@ static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN |
 
 static int is_open(const struct sl_member *m) { return m->kind == SL_MEMBER_OPEN_IN || m->kind == SL_MEMBER_OPEN_OUT; }
 
-/* The bytes that a member of its kind and type has. */
+/* Size of a member of this kind and type in the argument struct. */
 static uint32_t member_bytes(const struct sl_member *m) {
-  if (m->flags & SL_FLAG_EACH) return (uint32_t)sizeof(struct sl_event_list_each); /* the same for all collections */
+  if (m->flags & SL_FLAG_EACH) return (uint32_t)sizeof(struct sl_event_list_each); /* independent of the collection */
   if (is_port(m)) return sl_collection_bytes(m->collection);
   if (is_open(m)) return OPEN_PORTS_BYTES;
   if (m->kind == SL_MEMBER_EVENTS) return (uint32_t)sizeof(struct sl_events);
@@ -135,10 +136,10 @@ static int check_place(const struct checker *c) {
   const struct sl_member *m = c->member;
   const uint32_t expected = member_bytes(m);
   const uint32_t alignment = m->kind == SL_MEMBER_PROPERTY   ? sl_type_bytes(m->type)
-                             : m->kind == SL_MEMBER_COMPUTED ? 1 /* of any type */
+                             : m->kind == SL_MEMBER_COMPUTED ? 1 /* any size */
                                                              : 8;
   if (m->args_size != expected)
-    return checker_refuse(c, "has %u bytes, %u are expected for what it is", m->args_size, expected);
+    return checker_refuse(c, "has %u bytes, %u are expected for its type", m->args_size, expected);
   if (m->args_offset > a->args_size || m->args_size > a->args_size - m->args_offset)
     return checker_refuse(c, "ends at byte %llu of the argument struct, which has %u",
                           (unsigned long long)m->args_offset + m->args_size, a->args_size);
@@ -176,9 +177,9 @@ static int check_partners(const struct checker *c) {
     const int index = sl_member_index(a, m->shares);
     const struct sl_member *partner = index < 0 ? NULL : &a->members[index];
     if (!partner || !is_port(partner) || partner >= m)
-      return checker_refuse(c, "shares the offsets of %s, which is no port before it in the table", m->shares);
+      return checker_refuse(c, "shares the offsets of %s, which is not an earlier port in the table", m->shares);
     if (sl_offsets_field(partner->collection) < 0)
-      return checker_refuse(c, "shares the offsets of %s, whose collection %s has none", m->shares,
+      return checker_refuse(c, "shares the offsets of %s, but its collection %s has none", m->shares,
                             partner->collection->name);
     if (partner->flags & SL_FLAG_OPTIONAL)
       return checker_refuse(c, "shares the offsets of %s, which is optional", m->shares);
@@ -195,14 +196,14 @@ static int check_partners(const struct checker *c) {
   return SL_OK;
 }
 
-/* Else a result would depend on what else is in the graph. */
+/* Otherwise a result would depend on other parts of the graph. */
 static int check_wanted(const struct checker *c) {
   const struct sl_member *m = c->member;
   if (!(m->flags & SL_FLAG_WANTED)) return SL_OK;
   if (!(m->flags & SL_FLAG_OPTIONAL)) return checker_refuse(c, "is wanted, but not optional");
-  if (c->algorithm->kind != SL_KIND_SINK) return checker_refuse(c, "is wanted, which only inputs of sinks can be");
+  if (c->algorithm->kind != SL_KIND_SINK) return checker_refuse(c, "is wanted, but only inputs of sinks can be");
   if (sl_is_event_list(m->collection))
-    return checker_refuse(c, "is wanted, but an event list is connected only where it is named");
+    return checker_refuse(c, "is wanted, but an event list is connected only by name");
   return SL_OK;
 }
 
@@ -221,17 +222,18 @@ static int check_reference(const struct checker *c) {
   return SL_OK;
 }
 
-/* What only `prepare` can write, or read. */
+/* Members that only `prepare` can write or read. */
 static int check_prepared(const struct checker *c) {
   const struct sl_member *m = c->member;
   const int is_string = m->kind == SL_MEMBER_PROPERTY && m->type == SL_TYPE_string;
   if (c->algorithm->prepare) return SL_OK;
   if (m->kind == SL_MEMBER_COMPUTED || m->kind == SL_MEMBER_TABLE)
-    return checker_refuse(c, "is written by the function prepare, which the algorithm does not have");
+    return checker_refuse(c, "is written by the function prepare, but the algorithm has none");
   if (is_string && c->algorithm->kind == SL_KIND_KERNEL)
-    return checker_refuse(c,
-                          "a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or compute what the "
-                          "kernel needs from it in prepare");
+    return checker_refuse(
+        c,
+        "a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or compute the values that the "
+        "kernel needs in prepare");
   return SL_OK;
 }
 
@@ -268,14 +270,14 @@ static uint32_t count_members(const struct sl_algorithm *a, uint32_t kind) {
   return count;
 }
 
-/* What stands in the argument struct of each kind. */
+/* Checks the number of members per kind of algorithm. */
 static int check_kind_members(struct checker *c) {
   const struct sl_algorithm *a = c->algorithm;
   const uint32_t kind = a->kind;
   const uint32_t events = count_members(a, SL_MEMBER_EVENTS), inputs = count_members(a, SL_MEMBER_IN);
   const uint32_t outputs = count_members(a, SL_MEMBER_OUT), scratch = count_members(a, SL_MEMBER_SCRATCH);
   if (kind == SL_KIND_KERNEL && events != 1)
-    return checker_refuse(c, "a kernel has one member SL_EVENTS(), this one has %u", events);
+    return checker_refuse(c, "a kernel has one member SL_EVENTS(), but this one has %u", events);
   if (kind != SL_KIND_KERNEL && (events || scratch))
     return checker_refuse(c, "only kernels have SL_EVENTS() or scratch");
   const uint32_t open_in = count_members(a, SL_MEMBER_OPEN_IN), open_out = count_members(a, SL_MEMBER_OPEN_OUT);
@@ -287,21 +289,21 @@ static int check_kind_members(struct checker *c) {
   return SL_OK;
 }
 
-/* Constants are made of ARRAY fields and of constants; all others do not write ARRAY fields. An output that shares no
- * offsets has some, if it has items. */
+/* Constants have ARRAY fields only, and no other kind writes ARRAY fields. An output with items has offsets unless
+ * it shares those of another port. */
 static int check_port_shapes(const struct checker *c) {
   const struct sl_member *m = c->member;
   const int is_array = m->collection->fields[0].shape == SL_SHAPE_CODE_ARRAY;
   if (c->algorithm->kind == SL_KIND_CONSTANT && !is_array)
-    return checker_refuse(c, "a constant's ports have ARRAY fields only, collection %s has others",
+    return checker_refuse(c, "ports of a constant have ARRAY fields only, but collection %s has others",
                           m->collection->name);
   if (sl_is_totals(m->collection) && (m->kind != SL_MEMBER_OUT || c->algorithm->kind != SL_KIND_KERNEL))
-    return checker_refuse(c, "only an output of a kernel has TOTAL fields, as collection %s does", m->collection->name);
+    return checker_refuse(c, "only outputs of kernels have TOTAL fields, as collection %s does", m->collection->name);
   if (m->kind != SL_MEMBER_OUT) return SL_OK;
   if (sl_is_totals(m->collection) && (m->shares || m->in_place))
     return checker_refuse(c, "TOTAL fields share no offsets and no memory");
   if (c->algorithm->kind != SL_KIND_CONSTANT && is_array)
-    return checker_refuse(c, "only constants write ARRAY fields, collection %s has them", m->collection->name);
+    return checker_refuse(c, "only constants write ARRAY fields, but collection %s has some", m->collection->name);
   if (c->algorithm->kind != SL_KIND_KERNEL && sl_is_event_list(m->collection))
     return checker_refuse(c, "only kernels make event lists");
   if (!m->shares && sl_has_items(m->collection) && sl_offsets_field(m->collection) < 0)
@@ -322,7 +324,7 @@ static int check_functions(const struct checker *c) {
       if (!a->source || !a->source->fill) return checker_refuse(c, "a source needs the function fill");
       return a->source->probe || !a->source->index
                  ? SL_OK
-                 : checker_refuse(c, "a source with the function index needs probe, which tells whose files it reads");
+                 : checker_refuse(c, "a source with the function index needs probe, which recognises its files");
     default:
       return a->sink && a->sink->consume ? SL_OK : checker_refuse(c, "a sink needs the function consume");
   }
@@ -361,7 +363,7 @@ static int check_blocks(const struct checker *c, const char *target) {
   for (uint32_t b = 0; b < a->block_count; b++) {
     const struct sl_kernel_block *block = &a->blocks[b];
     if (!checker_is_identifier(block->kernel) || strcmp(block->kernel, SL_BLOCK_OTHERS) == 0)
-      return checker_refuse(c, "block size %u is of \"%s\", which is no name of a kernel", b,
+      return checker_refuse(c, "block size %u is of \"%s\", which is not a kernel name", b,
                             block->kernel ? block->kernel : "NULL");
     if (!is_block(block->threads, target))
       return checker_refuse(c, "block size %u of kernel %s, a multiple of 32 up to %d is expected", block->threads,
@@ -373,24 +375,23 @@ static int check_blocks(const struct checker *c, const char *target) {
   return SL_OK;
 }
 
-/* Nodes of a family are run by any of its algorithms, from argument structs that stand side by side. */
+/* Any algorithm of a family runs nodes of all its algorithms, from contiguous argument structs. */
 static int check_family(const struct checker *c, const struct sl_plugin *p) {
   const struct sl_algorithm *a = c->algorithm;
   if (!a->family && !a->run_family) return SL_OK;
-  if (a->kind != SL_KIND_KERNEL) return checker_refuse(c, "only kernels are of a family");
+  if (a->kind != SL_KIND_KERNEL) return checker_refuse(c, "only kernels can belong to a family");
   if (!a->family || !a->run_family)
-    return checker_refuse(c, a->family ? "family %s has no function run_family" : "run_family needs the family's name",
+    return checker_refuse(c, a->family ? "family %s has no function run_family" : "run_family needs a family name",
                           a->family);
-  if (!checker_is_identifier(a->family))
-    return checker_refuse(c, "the family's name, \"%s\", is no identifier", a->family);
+  if (!checker_is_identifier(a->family)) return checker_refuse(c, "the family name \"%s\" is no identifier", a->family);
   for (uint32_t i = 0; p->algorithms[i] != a; i++) {
     const struct sl_algorithm *other = p->algorithms[i];
     if (!other->family || strcmp(other->family, a->family) != 0) continue;
     if (other->run_family != a->run_family)
-      return checker_refuse(c, "its run_family differs from that of %s, of the same family", other->name);
+      return checker_refuse(c, "its run_family differs from that of %s of the same family", other->name);
     if (other->args_size != a->args_size)
-      return checker_refuse(c, "arguments of %u bytes, those of %s, of the same family, have %u", a->args_size,
-                            other->name, other->args_size);
+      return checker_refuse(c, "arguments of %u bytes, but %s of the same family has %u", a->args_size, other->name,
+                            other->args_size);
   }
   return SL_OK;
 }
@@ -439,17 +440,17 @@ static int check_head(const struct checker *c, const struct sl_plugin *p) {
     return checker_refuse(c, "magic %016llx, %016llx is expected", (unsigned long long)p->magic,
                           (unsigned long long)SL_PLUGIN_MAGIC);
   if (p->abi_version != SL_ABI_VERSION)
-    return checker_refuse(c, "ABI version %u, this runtime speaks %u", p->abi_version, SL_ABI_VERSION);
+    return checker_refuse(c, "ABI version %u, this runtime supports %u", p->abi_version, SL_ABI_VERSION);
   if (p->size != sizeof(*p)) return checker_refuse(c, "descriptor of %u bytes, %zu are expected", p->size, sizeof(*p));
   return SL_OK;
 }
 
 static int check_plugin_texts(const struct checker *c, const struct sl_plugin *p) {
   if (!checker_is_identifier(p->name))
-    return checker_refuse(c, "the plugin's name, \"%s\", is no identifier", p->name ? p->name : "NULL");
+    return checker_refuse(c, "the plugin name \"%s\" is no identifier", p->name ? p->name : "NULL");
   if (!p->version || !*p->version) return checker_refuse(c, "the plugin has no version");
-  if (!p->doc) return checker_refuse(c, "the plugin's doc is NULL");
-  if (!checker_is_identifier(p->target)) /* a backend may be a library, so that any name can be a target */
+  if (!p->doc) return checker_refuse(c, "the doc of the plugin is NULL");
+  if (!checker_is_identifier(p->target)) /* any name can be a target, because a backend may be a library */
     return checker_refuse(c, "target \"%s\" is no identifier", p->target ? p->target : "NULL");
   return SL_OK;
 }
@@ -461,7 +462,7 @@ static int check_former_names(const struct checker *c, const struct sl_plugin *p
     const struct sl_former_name *f = &p->former_names[i];
     if (!f->former || !f->algorithm) return checker_refuse(c, "former name %u: a name is NULL", i);
     if (sl_algorithm_index(p, f->algorithm) < 0)
-      return checker_refuse(c, "the former name %s is for algorithm %s, which the plugin does not have", f->former,
+      return checker_refuse(c, "former name %s refers to algorithm %s, which the plugin does not have", f->former,
                             f->algorithm);
   }
   return SL_OK;

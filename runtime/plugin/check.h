@@ -1,17 +1,17 @@
-/* check.h: what the files of the descriptor's lint share. */
+/* check.h: shared parts of the descriptor checks. */
 #ifndef SL_CHECK_H
 #define SL_CHECK_H
 
 #include <sluice/plugin.h>
 
-/* The most algorithms of a plugin, and members of an algorithm. */
+/* Maximum number of algorithms of a plugin, and of members of an algorithm. */
 enum {
   CHECK_ALGORITHMS_MAX = 1024,
   CHECK_MEMBERS_MAX = 256,
   CHECK_OUTPUTS_MAX = 50
-}; /* the last as event errors have bits for */
+}; /* limited by the bits of event errors */
 
-/* Where the lint stands; `algorithm` and `member` are NULL outside of one. */
+/* Position of the check; `algorithm` and `member` are NULL outside of one. */
 struct checker {
   char *reason;
   size_t reason_size;
@@ -22,19 +22,19 @@ struct checker {
 /* Writes "algorithm A: member M: text" to the reason; returns SL_EPLUGIN. */
 int checker_refuse(const struct checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Letters, digits and _, the first no digit. */
+/* 1 for letters, digits and _, not beginning with a digit. */
 int checker_is_identifier(const char *name);
 
-/* A property: unit, type, range and default. */
+/* Checks a property: unit, type, range and default. */
 int check_property(const struct checker *c);
 
-/* The trait of a collection that has one: names, and that its members are a port and the budgets of that. */
+/* Checks the trait of a collection: names, and that its members are a port and the budgets of this port. */
 int check_trait(const struct checker *c, const struct sl_collection *collection);
-/* PLUGIN.NAME */
+/* Checks that the name is PLUGIN.NAME. */
 int check_trait_name(const struct checker *c, const char *name);
 
-/* The capacities of the member: there where needed, and their terms name what exists. Everything else about the members
- * has been checked before. */
+/* Checks the capacities of the member: present where needed, with terms that name existing members. All other
+ * properties of members must have been checked before. */
 int check_capacities(const struct checker *c);
 
 #endif

@@ -1,7 +1,6 @@
-/* check_capacity.c: the lint of capacities. An output's items and subitems and a scratch's elements are computed member
- * by member in the order of the table, so a term names ports that stand before its member (budgets stand anywhere; the
- * subitems of a port may be counted by its own items, and by its groups before). That also excludes capacities that
- * depend on themselves.
+/* check_capacity.c: checks of capacities. Items and subitems of outputs and elements of scratch are computed in table
+ * order, so a term must name an earlier port (budgets may stand anywhere; subitems of a port may refer to its own items
+ * and earlier groups). This also excludes circular capacities.
  */
 #include "plugin/check.h"
 #include "plugin/tables.h"
@@ -24,7 +23,7 @@ static int check_counted(const struct checker *c, const struct sl_member *named,
   return checker_refuse(c, "%s: %s is no SL_U32 property", what, name);
 }
 
-/* Does a term of the member's bound number `of` name something that it can count? */
+/* Checks that a term of bound `of` of the member names something countable. */
 static int check_term(const struct checker *c, const struct sl_term *term, const char *what, uint32_t of) {
   if (term->kind > SL_TERM_PROPERTY) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
   if (term->kind == SL_TERM_NONE || term->kind == SL_TERM_CONSTANT) return SL_OK;
@@ -46,12 +45,12 @@ static int check_term(const struct checker *c, const struct sl_term *term, const
   if (term->kind == SL_TERM_SUBITEMS && sl_bound_count(named->collection) == 1)
     return checker_refuse(c, "%s: port %s has no subitems", what, term->of);
   if (term->kind == SL_TERM_SUBITEMS && bound == 0)
-    return checker_refuse(c, "%s: %s names none of the port's groups of subitems (PORT.FIELD)", what, term->of);
+    return checker_refuse(c, "%s: %s is not a group of subitems of the port (PORT.FIELD)", what, term->of);
   if (named < c->member || (named == c->member && bound < of)) return SL_OK;
-  return checker_refuse(c, "%s: port %s does not stand before it in the table", what, term->of);
+  return checker_refuse(c, "%s: port %s is not earlier in the table", what, term->of);
 }
 
-/* `of`: the bound whose capacity it is. */
+/* Checks the capacity of bound `of`. */
 static int check_capacity(const struct checker *c, const struct sl_capacity *capacity, uint32_t of, int needed) {
   char what[128] = "items", name[112];
   if (c->member->kind == SL_MEMBER_SCRATCH) snprintf(what, sizeof what, "elements");
@@ -60,7 +59,7 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
   if (capacity->combine > SL_COMBINE_PRODUCT)
     return checker_refuse(c, "%s: unknown combination %u", what, capacity->combine);
   if (capacity->terms[0].kind == SL_TERM_NONE && needed)
-    return checker_refuse(c, "a capacity for its %s is needed and not given", what);
+    return checker_refuse(c, "the capacity for its %s is missing", what);
   for (int i = 0; i < SL_TERMS_MAX; i++) {
     if (i > 0 && capacity->terms[i - 1].kind == SL_TERM_NONE && capacity->terms[i].kind != SL_TERM_NONE)
       return checker_refuse(c, "%s: term %d is not used, but term %d is", what, i, i + 1);
@@ -69,13 +68,13 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
   return SL_OK;
 }
 
-/* How many totals there are must not depend on the size of a slice. */
+/* The number of totals must not depend on the slice size. */
 static int check_totals(const struct checker *c) {
   for (int i = 0; i < SL_TERMS_MAX; i++) {
     const uint32_t kind = c->member->capacity.terms[i].kind;
     if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES && kind != SL_TERM_PROPERTY)
-      return checker_refuse(
-          c, "items: of TOTAL fields they are counted by SL_CONSTANT_TERM, SL_ENTRIES_TERM or SL_PROPERTY_TERM");
+      return checker_refuse(c,
+                            "items: TOTAL fields are counted by SL_CONSTANT_TERM, SL_ENTRIES_TERM or SL_PROPERTY_TERM");
   }
   return SL_OK;
 }

@@ -1,4 +1,4 @@
-/* check_property.c: the lint of properties: range, default, choices. */
+/* check_property.c: checks of properties: range, default, choices. */
 #include "plugin/check.h"
 #include "plugin/property.h"
 #include "plugin/tables.h"
@@ -31,7 +31,7 @@ static int check_choices(const struct checker *c) {
     if (sl_choice_index(m, name) != (int)i) return checker_refuse(c, "two choices are %s", name);
   }
   if (!m->default_text || sl_choice_index(m, m->default_text) < 0)
-    return checker_refuse(c, "default %s is none of its choices: %s", m->default_text ? m->default_text : "NULL",
+    return checker_refuse(c, "default %s is not one of its choices: %s", m->default_text ? m->default_text : "NULL",
                           m->choices);
   return SL_OK;
 }
@@ -67,7 +67,7 @@ int check_property(const struct checker *c) {
     return checker_refuse(c, "the path of a file is a string, with names of files, and is either read or written");
   if (m->count > 0 && !is_number) return checker_refuse(c, "an array of %s is no property", sl_type_name(m->type));
   if (m->count > SL_ARRAY_MAX || (m->count > 0 && (m->flags & SL_FLAG_BUDGET)))
-    return checker_refuse(c, "an array of %u values, at most %d are expected, and none of a budget", m->count,
+    return checker_refuse(c, "an array of %u values: at most %d are possible, and a budget is not an array", m->count,
                           SL_ARRAY_MAX);
   if (m->type == SL_TYPE_enumeration) return check_choices(c);
   if (m->type == SL_TYPE_string) {

@@ -1,5 +1,6 @@
-/* check_trait.c: the lint of traits. The members of a trait become members of other plugins' algorithms, so they must
- * be sound wherever they come to stand: a port, and budgets that begin with its name, which its capacities name. */
+/* check_trait.c: checks of traits. The members of a trait become members of algorithms of other plugins, so they must
+ * be valid in any of them: a port, and budgets with its name as prefix, which its capacities name.
+ */
 #include "plugin/check.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ int check_trait_name(const struct checker *c, const char *name) {
   return checker_refuse(c, "the trait's name, \"%s\", is not PLUGIN.NAME", name ? name : "NULL");
 }
 
-/* Is it the port, or a budget of it? */
+/* 1 if the member is the port or a budget of it. */
 static int check_kind(const struct checker *c, const struct sl_collection *collection, uint32_t index) {
   const struct sl_trait *trait = collection->trait;
   const struct sl_member *m = &trait->members[index];
@@ -52,7 +53,7 @@ int check_trait(const struct checker *c, const struct sl_collection *collection)
     if (check_kind(c, collection, i)) return SL_EPLUGIN;
     members[i] = trait->members[i];
   }
-  /* What capacities and budgets must be like is checked as in an algorithm with just these members. */
+  /* Capacities and budgets are checked as in an algorithm with only these members. */
   struct sl_algorithm alone = {.name = "", .members = members, .member_count = trait->member_count};
   if (trait->member_count) members[0].collection = collection;
   if (c->algorithm) alone.name = c->algorithm->name;

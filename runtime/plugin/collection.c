@@ -1,5 +1,6 @@
-/* collection.c: what makes two definitions of a collection the same: name, the fields' names, types, shapes and widths
- * in order, and the trait. Units and docs are for people; they may differ. */
+/* collection.c: compares two definitions of a collection: name; names, types, shapes and widths of the fields, in
+ * order; the trait. Units and doc strings may differ.
+ */
 #include "plugin/registry.h"
 #include "plugin/tables.h"
 
@@ -16,13 +17,14 @@ static int fields_compare(const struct sl_field *a, const struct sl_field *b, ui
   else if (a->shape != b->shape)
     snprintf(difference, size, "field %s is %s against %s", a->name, sl_shape_name(a->shape), sl_shape_name(b->shape));
   else if (a->width != b->width)
-    snprintf(difference, size, "field %s has %u values an entry against %u", a->name, a->width, b->width);
+    snprintf(difference, size, "field %s has %u values per entry against %u", a->name, a->width, b->width);
   else
     return 0;
   return 1;
 }
 
-/* Trait, port and data; the budgets' defaults too, which would else be those of whichever plugin was found first. */
+/* Compares trait, port, data and the defaults of budgets, which would otherwise depend on the plugin that is found
+ * first. */
 static int traits_compare(const struct sl_trait *a, const struct sl_trait *b, char *difference, size_t size) {
   if (a == b) return 0;
   if (!a || !b || strcmp(a->name, b->name) != 0) {
@@ -38,7 +40,7 @@ static int traits_compare(const struct sl_trait *a, const struct sl_trait *b, ch
   for (uint32_t i = 1; i < a->member_count && !differs; i++)
     differs = strcmp(a->members[i].name, b->members[i].name) != 0 ||
               a->members[i].default_value != b->members[i].default_value;
-  if (differs) snprintf(difference, size, "what the trait %s says of it", a->name);
+  if (differs) snprintf(difference, size, "the data of trait %s", a->name);
   return differs;
 }
 
@@ -58,7 +60,7 @@ int sl_collection_compare(const struct sl_collection *a, const struct sl_collect
   return 1;
 }
 
-/* Strings go in with their terminating zero, numbers as 32 bits little-endian (all hosts that we build for are). */
+/* Strings are hashed with their terminating zero, numbers as 32 bits little-endian (as all supported hosts are). */
 uint64_t sl_collection_hash(const struct sl_collection *c) {
   XXH3_state_t state;
   XXH3_64bits_reset(&state);

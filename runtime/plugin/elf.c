@@ -1,6 +1,7 @@
-/* elf.c: looks at a file before dlopen does. dlopen maps the segments that a header promises without comparing them
- * with the file's length, so that a truncated file kills the process by SIGBUS; and its texts for files that are no
- * shared objects differ from system to system. Only headers are read. */
+/* elf.c: checks a file before dlopen. dlopen maps the segments of a header without comparing them with the file length,
+ * so that a truncated file ends the process with SIGBUS; and its messages for other files differ between systems. Reads
+ * only headers.
+ */
 #include "plugin/elf.h"
 
 #include "base/input.h"
@@ -23,7 +24,7 @@ static int refuse_length(char *reason, size_t size, const char *what, uint64_t e
   return SL_EPLUGIN;
 }
 
-/* Does [first, first + bytes) lie in the file? Sums that overflow do not. */
+/* 1 if [first, first + bytes) is inside the file; 0 if the sum overflows. */
 static int lies_within(uint64_t first, uint64_t bytes, uint64_t file_bytes) {
   return first <= file_bytes && bytes <= file_bytes - first;
 }

@@ -1,4 +1,4 @@
-/* elf.h: is a file a whole shared object for this machine? */
+/* elf.h: checks that a file is a complete shared object for this machine. */
 #ifndef SL_ELF_H
 #define SL_ELF_H
 

@@ -1,5 +1,6 @@
-/* expand.c: see expand.h. The structs of the ports stand after the algorithm's own arguments, those of one open port
- * in an array; after them a place for each budget, which only capacities read. */
+/* expand.c: see expand.h. The structs of the ports follow the own arguments of the algorithm; those of one open port
+ * form an array. After them each budget has an offset, which only capacities read.
+ */
 #include "plugin/expand.h"
 
 #include "plugin/registry.h"
@@ -13,7 +14,7 @@ enum { ALIGNMENT = 8 };
 
 static int is_open(const struct sl_member *m) { return m->kind == SL_MEMBER_OPEN_IN || m->kind == SL_MEMBER_OPEN_OUT; }
 
-/* The i-th collection with a trait in a plugin's tables, counted with repetitions; NULL after the last. */
+/* The i-th collection with a trait in the tables of a plugin, counted with repetitions; NULL after the last. */
 static const struct sl_collection *trait_collection(const struct sl_plugin *plugin, uint32_t index) {
   for (uint32_t i = 0; i < plugin->algorithm_count; i++)
     for (uint32_t j = 0; j < plugin->algorithms[i]->member_count; j++) {
@@ -41,8 +42,8 @@ static int check_names(const struct sl_plugin *plugin, const struct sl_algorithm
   for (uint32_t i = 0; i < c->trait->member_count || i == 0; i++) {
     const char *name = i == 0 ? c->trait->port : c->trait->members[i].name;
     if (sl_member_index(a, name) < 0) continue;
-    snprintf(reason, size, "collection %s has the trait %s with the name %s, which is that of a member of %s.%s",
-             c->name, c->trait->name, name, plugin->name, a->name);
+    snprintf(reason, size, "collection %s has the trait %s with the name %s, which %s.%s uses for a member", c->name,
+             c->trait->name, name, plugin->name, a->name);
     return SL_EPLUGIN;
   }
   return SL_OK;
@@ -56,7 +57,7 @@ static int check_against(const struct sl_collection *c, const struct sl_plugin *
       if (!is_open(open) || strcmp(open->trait, c->trait->name) != 0) continue;
       if (check_layout(open, c, reason, size) || check_names(plugin, a, c, reason, size)) return SL_EPLUGIN;
       if (open->kind == SL_MEMBER_OPEN_IN || c->trait->member_count > 0) continue;
-      snprintf(reason, size, "collection %s has the trait %s, but not how large it is as an output, which %s.%s needs",
+      snprintf(reason, size, "collection %s has the trait %s without capacities of an output, which %s.%s needs",
                c->name, c->trait->name, plugin->name, a->name);
       return SL_EPLUGIN;
     }
@@ -71,8 +72,8 @@ int sl_open_ports_check(const struct sl_plugin *collections, const struct sl_plu
       const int is_same_port =
           strcmp(c->trait->name, other->trait->name) == 0 && strcmp(c->trait->port, other->trait->port) == 0;
       if (!is_same_port || strcmp(c->name, other->name) == 0) continue;
-      snprintf(reason, size, "two collections with the trait %s want the port %s: %s of %s and %s of %s",
-               c->trait->name, c->trait->port, c->name, collections->name, other->name, ports->name);
+      snprintf(reason, size, "two collections with the trait %s use the port %s: %s of %s and %s of %s", c->trait->name,
+               c->trait->port, c->name, collections->name, other->name, ports->name);
       return SL_EPLUGIN;
     }
   }
@@ -132,7 +133,7 @@ static int takes(const struct sl_member *open, const struct sl_collection *c) {
   return strcmp(open->trait, c->trait->name) == 0;
 }
 
-/* How many members stand for an open port, itself too. */
+/* Number of members that replace an open port, including itself. */
 static uint32_t members_of(const struct sl_member *open, const struct sl_traits *traits) {
   uint32_t count = 1;
   for (uint32_t i = 0; i < traits->count; i++)
@@ -152,7 +153,8 @@ static struct sl_member port_of(const struct sl_member *open, const struct sl_co
   return port;
 }
 
-/* Writes an open port and what stands for it; returns the next place in the table. `end` is that of the arguments. */
+/* Writes an open port and its replacement; returns the next free member of the table. `end` is the end of the
+ * arguments. */
 static struct sl_member *open_port(const struct sl_member *from, const struct sl_traits *traits, struct sl_member *to,
                                    uint32_t *end) {
   struct sl_member *open = to++;
@@ -220,7 +222,7 @@ struct sl_plugin *sl_plugin_expand(const struct sl_plugin *plugin, const struct 
   return copy;
 }
 
-/* The layout of any BASE_ports. */
+/* Layout of any BASE_ports. */
 struct open_ports {
   void *at;
   const struct sl_member *ports;

@@ -15,7 +15,7 @@ static int is_type_allowed(const struct sl_member *ref, uint32_t type) {
   return 0;
 }
 
-/* "f32 or f64" */
+/* Writes the allowed types: "f32 or f64". */
 static void write_types(const struct sl_member *ref, char *text, size_t size) {
   const char *word;
   size_t length, used = 0;
@@ -30,16 +30,16 @@ int sl_field_ref_fits(const struct sl_member *ref, const struct sl_collection *c
   const int is_by_item = f->shape == SL_SHAPE_CODE_PER_ITEM || f->shape == SL_SHAPE_CODE_PER_SUBITEM;
   char types[128];
   if (sl_is_event_list(c))
-    snprintf(reason, reason_size, "wants values of events, and an event list has none");
+    snprintf(reason, reason_size, "needs values of events, but an event list has none");
   else if (f->shape != SL_SHAPE_CODE_PER_EVENT && !is_by_item)
-    snprintf(reason, reason_size, "wants values by event, item or subitem, but %s of %s is %s", f->name, c->name,
+    snprintf(reason, reason_size, "needs values per event, item or subitem, but %s of %s is %s", f->name, c->name,
              sl_shape_name(f->shape));
   else if (!is_type_allowed(ref, f->type)) {
     write_types(ref, types, sizeof types);
-    snprintf(reason, reason_size, "wants values of type %s, but %s of %s is %s", types, f->name, c->name,
+    snprintf(reason, reason_size, "needs values of type %s, but %s of %s is %s", types, f->name, c->name,
              sl_type_name(f->type));
   } else if (is_by_item && sl_offsets_field(c) < 0)
-    snprintf(reason, reason_size, "wants values of events, but %s does not say where those of an event begin", c->name);
+    snprintf(reason, reason_size, "needs values of events, but %s has no offsets per event", c->name);
   else
     return 1;
   return 0;

@@ -1,5 +1,5 @@
-/* index.c: files cut into parts at the begins of records, as the source that recognises a file tells them
- * (struct sl_source, index). What is in a record only its source knows.
+/* index.c: divides files into parts at record boundaries, which the source that recognises a file reports (struct
+ * sl_source, index). Only the source knows the content of a record.
  */
 #include "base/diagnostics.h"
 #include "base/input.h"
@@ -17,7 +17,7 @@ enum { PART_EVENTS_DEFAULT = 10000 };
 struct sl_index {
   struct sl_part *parts;
   uint64_t count, capacity;
-  char **paths; /* of the files, which parts borrow */
+  char **paths; /* paths of the files, borrowed by the parts */
   uint32_t path_count;
 };
 
@@ -30,13 +30,13 @@ struct cutter {
   const struct sl_input_range *range; /* {0}: the whole file */
   uint64_t range_end;                 /* UINT64_MAX: the end of the file */
   uint64_t part_events;
-  uint64_t records;     /* records of the file before the next one */
+  uint64_t records;     /* number of records of the file so far */
   uint64_t end_byte;    /* end of the last record of the range */
-  int begins;           /* a record begins where the range begins */
+  int begins;           /* 1 if a record begins at the begin of the range */
   struct sl_part *part; /* the last part; NULL before the first record */
 };
 
-enum { PAST_RANGE = 1 }; /* ends the walk */
+enum { PAST_RANGE = 1 }; /* ends the iteration */
 
 static int begin_part(struct cutter *c, uint64_t first_byte) {
   struct sl_index *index = c->index;
@@ -84,7 +84,8 @@ __attribute__((format(printf, 3, 4))) static void tell(void *context, uint32_t s
   va_end(arguments);
 }
 
-/* Must a record begin at the first byte of the range, and one end at its last? SL_EINVAL with a message if not. */
+/* Checks that a record begins at the first byte of the range, and that one ends at its last. SL_EINVAL with a
+ * message if not. */
 static int check_range(const struct cutter *c) {
   const int is_whole = c->range->first_byte == 0 && c->range->bytes == 0;
   if (is_whole || (c->begins && (c->range->bytes == 0 || c->end_byte == c->range_end))) return SL_OK;
@@ -103,21 +104,22 @@ static int cut_file(struct cutter *c, const struct sl_source *source) {
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: %s", c->path, sl_error_text(status));
   if (status == SL_OK) status = check_range(c);
   if (status == SL_OK && c->records == 0)
-    sl_diagnose(c->diagnostics, SL_WARNING, NULL, NULL, NULL, "%s: is empty, and has no part", c->path);
+    sl_diagnose(c->diagnostics, SL_WARNING, NULL, NULL, NULL, "%s: is empty and has no parts", c->path);
   return status;
 }
 
 /* -------------------------------------------------------------------------------------------- its source */
 
-/* Sources that recognise a file, and the names of all of them. */
+/* Sources that recognise a file, with all their names. */
 struct recognisers {
-  const struct sl_algorithm *source; /* the first one; NULL: none */
+  const struct sl_algorithm *source; /* the first source; NULL: none */
   const char *plugin;
   uint32_t count;
   char names[256];
 };
 
-static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *entry, const struct sl_begin *begin) {
+static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *entry,
+                       const struct sl_input_head *begin) {
   for (uint32_t k = 0; entry->status == SL_PLUGIN_LOADED && k < entry->plugin->algorithm_count; k++) {
     const struct sl_algorithm *a = entry->plugin->algorithms[k];
     if (a->kind != SL_KIND_SOURCE || !a->source->probe || !a->source->probe(begin->bytes, begin->count)) continue;
@@ -129,8 +131,8 @@ static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *
   }
 }
 
-/* Asks all plugins, which are opened one by one. An error only when memory is out. */
-static int find_source(struct sl_registry *r, const struct sl_begin *begin, struct recognisers *found) {
+/* Calls probe of all plugins, which are opened one by one. Fails only if out of memory. */
+static int find_source(struct sl_registry *r, const struct sl_input_head *begin, struct recognisers *found) {
   *found = (struct recognisers){.plugin = ""};
   for (size_t i = 0; i < r->entry_count; i++) {
     const struct sl_plugin_entry *entry = &r->entries[i];
@@ -142,19 +144,19 @@ static int find_source(struct sl_registry *r, const struct sl_begin *begin, stru
   return SL_OK;
 }
 
-/* A file that cannot be cut. */
-static int refuse(struct cutter *c, const struct recognisers *found, const struct sl_begin *begin) {
+/* Reports a file that cannot be divided. */
+static int refuse(struct cutter *c, const struct recognisers *found, const struct sl_input_head *begin) {
   const char *compression = sl_compression_of(begin->bytes, begin->count);
   char hint[128];
   snprintf(hint, sizeof hint, SL_COMPRESSED_HINT, compression ? compression : "");
   if (compression)
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, hint,
-                "%s: is compressed as a whole (%s), and can only be read as a whole", c->path, compression);
+                "%s: is compressed as a whole (%s) and can only be read as a whole", c->path, compression);
   else if (found->count > 1)
-    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, "leave the plugins of the others out of the folders of plugins",
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, "remove the plugins of the other sources from the plugin folders",
                 "%s: several sources recognise it: %s", c->path, found->names);
   else if (found->source)
-    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: is read by %s.%s, which reads no parts of files",
+    sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: is read by %s.%s, which cannot read parts of files",
                 c->path, found->plugin, found->source->name);
   else
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL,
@@ -164,9 +166,9 @@ static int refuse(struct cutter *c, const struct recognisers *found, const struc
 }
 
 static int index_file(struct cutter *c, struct sl_registry *r) {
-  struct sl_begin begin;
+  struct sl_input_head begin;
   struct recognisers found;
-  if (sl_begin_read(&begin, c->path, 0) < 0) return SL_ENOMEM;
+  if (sl_input_head_read(&begin, c->path, 0) < 0) return SL_ENOMEM;
   int status = SL_EIO;
   if (begin.is_pipe) {
     sl_diagnose(c->diagnostics, SL_ERROR, NULL, NULL, NULL, "%s: a pipe, not a regular file", c->path);
@@ -177,7 +179,7 @@ static int index_file(struct cutter *c, struct sl_registry *r) {
     const int is_cut = found.count == 1 && found.source->source->index != NULL;
     if (status == SL_OK) status = is_cut ? cut_file(c, found.source->source) : refuse(c, &found, &begin);
   }
-  sl_begin_close(&begin);
+  sl_input_head_close(&begin);
   return status;
 }
 
@@ -213,7 +215,7 @@ SL_ANY_PROCESSOR int sl_index_ranges(const char *const *plugin_paths, const char
     const int cut = path ? index_file(&c, &r) : SL_ENOMEM;
     if (cut == SL_ENOMEM || status == SL_OK) status = cut;
   }
-  sl_diagnose_further(d);
+  sl_diagnose_counted(d);
   sl_registry_close(&r);
   if (status == SL_ENOMEM) sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s", sl_error_text(status));
   if (status == SL_OK)

@@ -1,5 +1,6 @@
-/* open.c: looks at the file (elf.c), opens it, finds `sluice_plugin`, has the descriptor checked (check.c), and
- * compares its name and target with the file's name, so that what stands in a folder is what it says. */
+/* open.c: checks the file (elf.c), opens it, finds `sluice_plugin`, checks the descriptor (check.c), and compares its
+ * name and target with the file name.
+ */
 #define _GNU_SOURCE
 #include "plugin/open.h"
 
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is read of a descriptor before magic, size and version are known to be right. */
+/* Bytes of a descriptor that are read before magic, size and version are checked. */
 enum { DESCRIPTOR_HEAD_BYTES = offsetof(struct sl_plugin, name) };
 
 int sl_plugin_file_parse(const char *file_name, struct sl_plugin_file *parts) {
@@ -25,7 +26,7 @@ int sl_plugin_file_parse(const char *file_name, struct sl_plugin_file *parts) {
   return SL_OK;
 }
 
-/* The exported descriptor, NULL with `reason` if there is none or it is too short to hold even its head. */
+/* The exported descriptor; NULL with `reason` if there is none or it is too short for its head. */
 static const struct sl_plugin *find_descriptor(void *handle, char *reason, size_t reason_size) {
   const void *symbol = dlsym(handle, "sluice_plugin");
   if (!symbol) {
@@ -51,7 +52,7 @@ static int check_file_name(const char *path, const struct sl_plugin *plugin, cha
   char expected[256];
   snprintf(expected, sizeof(expected), "%s.%s.so", plugin->name, plugin->target);
   if (strcmp(file_name, expected) == 0) return SL_OK;
-  snprintf(reason, reason_size, "the plugin calls itself %s for target %s, so its file must be named %s, not %s",
+  snprintf(reason, reason_size, "the plugin is named %s for target %s, so its file must be named %s, not %s",
            plugin->name, plugin->target, expected, file_name);
   return SL_EPLUGIN;
 }

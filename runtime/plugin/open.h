@@ -4,15 +4,15 @@
 
 #include <sluice/plugin.h>
 
-/* The parts of a file name NAME.TARGET.so; 0, or SL_EINVAL if it is none. Borrows from `file_name`. */
+/* Parts of a file name NAME.TARGET.so; 0, or SL_EINVAL for other names. Borrows from `file_name`. */
 struct sl_plugin_file {
   const char *name, *target;
   size_t name_length, target_length;
 };
 int sl_plugin_file_parse(const char *file_name, struct sl_plugin_file *parts);
 
-/* Opens a file whose name is NAME.TARGET.so, and checks that the descriptor is sound and says the same name and target.
- * The file is never unloaded: CUDA does not survive it. 0, SL_EIO, or SL_EPLUGIN with `reason`. */
+/* Opens a file named NAME.TARGET.so, and checks that the descriptor is valid and has that name and target. The file
+ * is never unloaded, because CUDA does not support it. 0, SL_EIO, or SL_EPLUGIN with `reason`. */
 int sl_plugin_open(const char *path, void **handle, const struct sl_plugin **plugin, char *reason, size_t reason_size);
 
 #endif

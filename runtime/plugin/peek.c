@@ -1,11 +1,10 @@
-/* peek.c: reads the descriptor of a plugin from its file. To load a plugin also maps and initialises all libraries that
- * it links, too much to ask each one what it has. Its tables are constant data, so that the file
- * holds all of it but the pointers, and those are in its relocations.
+/* peek.c: reads the descriptor of a plugin from its file without loading it. Loading also maps and initialises all
+ * linked libraries, which is too slow for a search through all plugins. The tables are constant data: the file holds
+ * them except for pointers, which are in the relocations.
  *
- * The symbol `sluice_plugin` says where the descriptor is once it is loaded; the segments say which bytes of the file
- * lie there; a pointer is the addend of the relocation of its place, plus the value of its symbol if it has one.
- * What is no plugin, or one that would be refused, has nothing. Whatever else is not as expected ends the look: then
- * the plugin has to be loaded to know.
+ * The symbol `sluice_plugin` gives the address of the descriptor after loading, the segments give the bytes of the file
+ * at that address, and a pointer is the addend of its relocation plus the value of its symbol, if any. A file that is
+ * not a plugin, or would be refused, has no features. For any other unexpected content the plugin must be loaded.
  */
 #include "plugin/peek.h"
 
@@ -31,13 +30,13 @@ struct image {
   const ElfW(Shdr) * sections;
 };
 
-/* Bytes of the file as an array of elements, or NULL where it does not hold them, or not aligned. */
+/* Bytes of the file as an array of elements, NULL if they are not in the file or not aligned. */
 static const void *file_array(const struct image *m, uint64_t offset, uint64_t count, uint64_t element_bytes) {
   if (offset > m->size || count > (m->size - offset) / element_bytes || offset % sizeof(void *)) return NULL;
   return m->bytes + offset;
 }
 
-/* The same by the address that the bytes have once loaded. */
+/* Array at an address after loading. */
 static const void *loaded_array(const struct image *m, uint64_t address, uint64_t count, uint64_t element_bytes) {
   for (unsigned i = 0; i < m->header->e_phnum; i++) {
     const ElfW(Phdr) *s = &m->segments[i];
@@ -57,20 +56,20 @@ static int image_parse(struct image *m) {
   return m->segments && m->sections;
 }
 
-/* A section's elements, NULL if they are not there whole. */
+/* Elements of a section, NULL if they are incomplete. */
 static const void *section_array(const struct image *m, const ElfW(Shdr) * section, uint64_t element_bytes,
                                  uint64_t *count) {
   *count = section->sh_size / element_bytes;
   return section->sh_entsize == element_bytes ? file_array(m, section->sh_offset, *count, element_bytes) : NULL;
 }
 
-/* The symbols that a section is linked to, or has itself. */
+/* Symbols of a section, or of the symbol section that it is linked to. */
 static const ElfW(Sym) * symbols_of(const struct image *m, const ElfW(Shdr) * section, uint64_t *count) {
   if (section->sh_type != SHT_DYNSYM && section->sh_link < m->header->e_shnum) section = &m->sections[section->sh_link];
   return section->sh_type == SHT_DYNSYM ? section_array(m, section, sizeof(ElfW(Sym)), count) : NULL;
 }
 
-/* The address of the exported `sluice_plugin`, 0 if there is none. */
+/* Address of the exported `sluice_plugin`, 0 if there is none. */
 static uint64_t find_descriptor(const struct image *m) {
   static const char wanted[] = "sluice_plugin";
   for (unsigned i = 0; i < m->header->e_shnum; i++) {
@@ -88,7 +87,7 @@ static uint64_t find_descriptor(const struct image *m) {
   return 0;
 }
 
-/* Where the pointer at an address will point, 0 for NULL. Returns 0 where that cannot be told. */
+/* Target of the pointer at an address, 0 for NULL. Returns 0 if the target is unknown. */
 static int read_pointer(const struct image *m, uint64_t place, uint64_t *target) {
   for (unsigned i = 0; i < m->header->e_shnum; i++) {
     const ElfW(Shdr) *section = &m->sections[i];
@@ -105,11 +104,11 @@ static int read_pointer(const struct image *m, uint64_t place, uint64_t *target)
     }
   }
   const uint64_t *in_place = loaded_array(m, place, 1, sizeof *in_place);
-  if (in_place) *target = *in_place; /* NULL, or packed relocations, which keep it there */
+  if (in_place) *target = *in_place; /* NULL, or packed relocations, which store the value in place */
   return in_place != NULL;
 }
 
-/* What the algorithm at an address adds to the bits. */
+/* Features of the algorithm at an address, as bits. */
 static uint32_t peek_algorithm(const struct image *m, uint64_t address) {
   uint64_t source = 0, probe = 0, members = 0, collection = 0, trait = 0;
   uint32_t bits = 0;
@@ -149,7 +148,8 @@ static uint32_t peek(struct image *m) {
   return bits;
 }
 
-/* A copy: a mapped file that somebody cuts would end the process. NULL if it cannot be read. */
+/* Returns a copy of the file, because a mapped file that another process truncates would end this process. NULL if
+ * it cannot be read. */
 static unsigned char *read_whole(int file, uint64_t size) {
   unsigned char *bytes = malloc(size);
   uint64_t done = 0;
@@ -169,7 +169,7 @@ uint32_t sl_plugin_peek(const char *path) {
   struct image image = {.bytes = NULL};
   uint32_t bits = ALL;
   const int status = sl_elf_check(path, reason, sizeof reason);
-  if (status != SL_OK) return status == SL_EIO ? ALL : 0; /* who loads it tells that it cannot be read */
+  if (status != SL_OK) return status == SL_EIO ? ALL : 0; /* loading reports that the file cannot be read */
   if (sizeof(void *) != sizeof(uint64_t)) return ALL;
   const int file = sl_open_regular(path, reason, sizeof reason);
   if (file < 0 || fstat(file, &about) < 0 || about.st_size <= 0) goto close_file;

@@ -90,7 +90,7 @@ void sl_property_store(const struct sl_member *m, uint32_t index, double number,
       memcpy(place, &(uint32_t){(uint32_t)integer}, sizeof(uint32_t));
       break;
     default:
-      break; /* strings have an owner; a plugin's check admits no other type */
+      break; /* strings are stored elsewhere; the plugin check admits no other type */
   }
 }
 
@@ -99,7 +99,7 @@ const char *sl_number_text(uint32_t type, double number, char text[SL_NUMBER_TEX
     if (number >= 0x1p64) /* the range of u64 ends at 2^64 */
       snprintf(text, SL_NUMBER_TEXT_BYTES, "%s", "18446744073709551615");
     else
-      snprintf(text, SL_NUMBER_TEXT_BYTES, "%.0f", number + 0.0); /* no -0 */
+      snprintf(text, SL_NUMBER_TEXT_BYTES, "%.0f", number + 0.0); /* + 0.0 turns -0 into 0 */
     return text;
   }
   for (int digits = 6; digits <= 17; digits++) {

@@ -1,11 +1,11 @@
-/* registry.c: the plugins of a run. Folders are collected once, in search order and none twice; each folder's files are
- * taken in ascending order. A file becomes an entry, and stays unopened until its plugin is asked for. Then it is
- * loaded, hidden by an earlier one of the same name and target, or refused with a reason. Memory is the only thing that
- * can fail.
+/* registry.c: the plugins of a run. Folders are collected once, in search order, without duplicates; the files of each
+ * folder are taken in ascending order. Each file becomes an entry, which is opened when its plugin is needed: it is
+ * then loaded, hidden by an earlier plugin of that name and target, or refused with a reason. Functions fail only if
+ * out of memory.
  */
 #include "plugin/registry.h"
 
-#include "base/place.h"
+#include "base/library_folder.h"
 #include "plugin/expand.h"
 #include "plugin/open.h"
 #include "plugin/tables.h"
@@ -30,7 +30,7 @@ static void entry_free(struct sl_plugin_entry *entry) {
   free(entry->expanded);
 }
 
-/* Appends an entry and returns it, NULL when memory is out. It stays where it is until the next one is added. */
+/* Appends an entry and returns it, NULL if out of memory. The pointer is valid until the next entry is added. */
 static struct sl_plugin_entry *entry_add(struct sl_registry *r, const char *path, const struct sl_plugin_file *parts) {
   struct sl_plugin_entry *entries = realloc(r->entries, (r->entry_count + 1) * sizeof(*entries));
   if (!entries) return NULL;
@@ -86,8 +86,8 @@ const struct sl_collection *sl_registry_collection(const struct sl_registry *reg
   return NULL;
 }
 
-/* Does each collection of a new plugin agree with what the loaded ones call so? Those agree with each other, so that
- * the first that is found speaks for all. */
+/* Checks that each collection of a new plugin agrees with loaded collections of that name. Loaded ones agree with
+ * each other, so the first match is enough. */
 static int check_collections(const struct sl_registry *r, const struct sl_plugin *plugin, char *reason, size_t size) {
   for (uint32_t i = 0; i < plugin->algorithm_count; i++)
     for (uint32_t j = 0; j < plugin->algorithms[i]->member_count; j++) {
@@ -103,7 +103,7 @@ static int check_collections(const struct sl_registry *r, const struct sl_plugin
   return SL_OK;
 }
 
-/* Do the new plugin's collections fit the open ports of the loaded ones, and the other way round? */
+/* Checks the collections of the new plugin against the open ports of loaded ones, and the reverse. */
 static int check_open_ports(const struct sl_registry *r, const struct sl_plugin *plugin, char *reason, size_t size) {
   int status = sl_open_ports_check(plugin, plugin, reason, size);
   for (size_t i = 0; i < r->entry_count && status == SL_OK; i++) {
@@ -127,7 +127,7 @@ static int list_add(char ***list, size_t *count, const char *text) {
   return SL_OK;
 }
 
-/* Appends a folder unless it is there already under whatever name. `real` is absolute. */
+/* Appends a folder unless the list contains it, also under another name. `real` is absolute. */
 static int folder_add(struct sl_registry *r, const char *real) {
   for (size_t i = 0; i < r->folder_count; i++)
     if (strcmp(r->folders[i], real) == 0) return SL_OK;
@@ -140,7 +140,7 @@ static int folder_refuse(struct sl_registry *r, const char *folder, const char *
   return entry ? entry_refuse(entry, reason) : SL_ENOMEM;
 }
 
-/* A folder that a person named: what is wrong with it is an entry. */
+/* Adds a folder given by the user; a folder that cannot be read becomes a refused entry. */
 static int folder_add_named(struct sl_registry *r, const char *folder) {
   char real[PATH_MAX];
   if (!realpath(folder, real)) return folder_refuse(r, folder, errno == ENOENT ? "no such folder" : strerror(errno));
@@ -161,7 +161,7 @@ static int folders_add_environment(struct sl_registry *r) {
   return status;
 }
 
-/* FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are only noted. */
+/* Adds FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are recorded. */
 static int folders_add_beside(struct sl_registry *r, const char *folder) {
   static const char *const places[] = {"plugins", "sluice/plugins"};
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -174,8 +174,8 @@ static int folders_add_beside(struct sl_registry *r, const char *folder) {
 }
 
 static int folders_add_own(struct sl_registry *r) {
-  char places[SL_PLACES_MAX][PATH_MAX];
-  const size_t count = sl_own_places(places);
+  char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX];
+  const size_t count = sl_library_folders(places);
   int status = SL_OK;
   for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_beside(r, places[i]);
   return status;
@@ -214,7 +214,7 @@ static int entry_load(struct sl_registry *r, struct sl_plugin_entry *entry) {
   return SL_OK;
 }
 
-/* By bytes, whatever the locale. */
+/* Compares bytes, independent of the locale. */
 static int compare_names(const struct dirent **a, const struct dirent **b) {
   return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -228,13 +228,13 @@ static int has_x86_64_v4(void) {
 #endif
 }
 
-/* A file in a folder of ours; or what is there in its place for this processor. */
+/* Path of a file in a folder of Sluice, or of its variant for this processor. */
 static void choose_file(const char *folder, const char *file, char *path, size_t size) {
   snprintf(path, size, "%s/x86-64-v4/%s", folder, file);
   if (!has_x86_64_v4() || access(path, F_OK) != 0) snprintf(path, size, "%s/%s", folder, file);
 }
 
-/* Adds the folder's files, unopened. */
+/* Adds the files of a folder without opening them. */
 static int folder_scan(struct sl_registry *r, size_t index, const char *const *targets) {
   const char *folder = r->folders[index];
   struct dirent **files = NULL;
@@ -327,7 +327,7 @@ int sl_registry_is_empty(const struct sl_registry *registry) {
   return 1;
 }
 
-/* Appends "PATH (remark)" to a list; what does not fit is cut. */
+/* Appends "PATH (remark)" to a list, truncated to the buffer. */
 static void place_add(char *text, size_t size, const char *path, const char *remark) {
   const size_t length = strlen(text);
   snprintf(text + length, size - length, remark ? "%s%s (%s)" : "%s%s", length ? ", " : "", path, remark);
@@ -367,7 +367,7 @@ const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, 
   return a;
 }
 
-/* A name without a plugin is compared with the algorithms' own names. */
+/* Compares a name without a plugin with the names of all algorithms. */
 static void offer_algorithms(const struct sl_registry *registry, struct sl_nearest *nearest, char *buffer,
                              size_t size) {
   const int has_plugin = strchr(nearest->word, '.') != NULL;
@@ -394,7 +394,7 @@ static void offer_collections(const struct sl_plugin *plugin, struct sl_nearest 
     }
 }
 
-/* The present name of an algorithm that a plugin lists under the former name `name`, or NULL. */
+/* Present name of an algorithm with the former name `name`, or NULL. */
 static const char *present_name(const struct sl_registry *registry, const char *name, char *buffer, size_t size) {
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin *p = registry->entries[i].plugin;

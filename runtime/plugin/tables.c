@@ -1,4 +1,4 @@
-/* tables.c: see tables.h. Each answer is a walk over a few entries; the tables are small. */
+/* tables.c: see tables.h. All functions iterate over small tables. */
 #include "plugin/tables.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 enum { TRY_SECONDS = 10 };
 
-/* What a try finds: in memory that the child shares. */
+/* Result of the child, in shared memory. */
 struct attempt {
   struct sl_child child;
   const char *path;

@@ -1,4 +1,4 @@
-/* allocation.c: the planner alone, on a problem from a file: sluice.h's sl_allocation. */
+/* allocation.c: the planner alone, on a problem from a file: sl_allocation of sluice.h. */
 #include "base/locale.h"
 #include "base/processor.h"
 #include "plan/csv.h"
@@ -46,7 +46,7 @@ int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double
                         struct sl_diagnostics *d) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_plan_request request = {a->csv.buffers, a->csv.count, 1, capacity_bytes, seconds, steps};
-  const struct sl_place place = {a->path, NULL, 0, 0};
+  const struct sl_location place = {a->path, NULL, 0, 0};
   const double begin = now_seconds();
   int status = sl_plan_solve(&request, &a->result);
   a->seconds = now_seconds() - begin;
@@ -92,8 +92,8 @@ int sl_allocation_write_svg(const struct sl_allocation *a, FILE *file) {
                                    .offset = b->offset,
                                    .lower = b->lower,
                                    .upper = b->upper,
-                                   .kept_from = b->lower,
-                                   .kept_until = b->upper,
+                                   .reserved_from = b->lower,
+                                   .reserved_until = b->upper,
                                    .group = i};
     if (b->lower < picture.first_step) picture.first_step = b->lower;
     if (b->upper > picture.end_step) picture.end_step = b->upper;

@@ -1,6 +1,5 @@
-/* describe.c: what is there to look at without running: plugins, algorithms, collections; a graph's wiring.
- * Everything is read from the plugins' tables.
- */
+/* describe.c: descriptions of plugins, algorithms and collections from the tables of the plugins, and the wiring of a
+ * graph. */
 #include "report/describe.h"
 
 #include "base/locale.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const all_targets[] = {"cpu", "simt", "cuda", "hip", NULL};
+const char *const sl_all_targets[] = {"cpu", "simt", "cuda", "hip", NULL};
 
 const char *sl_kind_name(uint32_t kind) {
   static const char *const names[] = {"kernel", "constant", "source", "sink"};
@@ -25,7 +24,7 @@ const char *sl_kind_name(uint32_t kind) {
 
 enum { NAMES_COLUMNS = 110 };
 
-/* The algorithms that make or take the collection, after `heading`; lines after the first begin below the names. */
+/* Writes the algorithms with an output or input of the collection after `heading`; further lines are indented. */
 static void write_users(const struct sl_registry *r, const struct sl_collection *c, uint32_t kind, const char *heading,
                         FILE *file) {
   const int indent = (int)strlen(heading);
@@ -41,7 +40,7 @@ static void write_users(const struct sl_registry *r, const struct sl_collection 
   fprintf(file, "%s\n", count == 0 ? "nothing that was found" : "");
 }
 
-/* A line for each: --use takes it, and a shell offers it. */
+/* Writes a line per algorithm that --use can put in the place of this one; completion reads the lines. */
 static void write_replacements(const struct sl_registry *r, const struct sl_algorithm *a, FILE *file) {
   for (struct sl_walk walk = {0}; sl_walk_next(r, &walk);) {
     if (!sl_can_replace(walk.algorithm, a)) continue;
@@ -52,63 +51,6 @@ static void write_replacements(const struct sl_registry *r, const struct sl_algo
       fprintf(file, "%s%s", before, m->collection->name);
     fprintf(file, "\n");
   }
-}
-
-/* ------------------------------------------------------------------------------------------------- list */
-
-static int write_collections(const struct sl_registry *r, FILE *file) {
-  size_t count;
-  const struct sl_collection **all = sl_all_collections(r, &count);
-  if (!all) return SL_ENOMEM;
-  if (count > 0) fprintf(file, "collections\n");
-  for (size_t i = 0; i < count; i++) fprintf(file, "    %-32s %s\n", all[i]->name, all[i]->doc);
-  free(all);
-  return SL_OK;
-}
-
-static int path_order(const void *a, const void *b) {
-  const struct sl_plugin_entry *const *x = a, *const *y = b;
-  if ((*x)->status != (*y)->status) return (*x)->status < (*y)->status ? -1 : 1;
-  return strcmp((*x)->path, (*y)->path);
-}
-
-int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
-  SL_IN_C_LOCALE(SL_ENOMEM);
-  struct sl_registry r = {0};
-  int status = sl_registry_open(plugin_paths, all_targets, &r);
-  if (status < 0) return status;
-  const struct sl_plugin_entry **sorted = calloc(r.entry_count + 1, sizeof *sorted);
-  if (!sorted) {
-    sl_registry_close(&r);
-    return SL_ENOMEM;
-  }
-  for (size_t i = 0; i < r.entry_count; i++) sorted[i] = &r.entries[i];
-  qsort(sorted, r.entry_count, sizeof *sorted, path_order);
-  for (size_t i = 0; i < r.entry_count; i++) {
-    const struct sl_plugin_entry *e = sorted[i];
-    if (e->status == SL_PLUGIN_LOADED) {
-      fprintf(file, "%s %s (%s)  %s\n    %s\n", e->plugin->name, e->plugin->version, e->plugin->target, e->path,
-              e->plugin->doc);
-      for (uint32_t a = 0; a < e->plugin->algorithm_count; a++)
-        fprintf(file, "    %s.%-22s %-9s %s\n", e->plugin->name, e->plugin->algorithms[a]->name,
-                sl_kind_name(e->plugin->algorithms[a]->kind), e->plugin->algorithms[a]->doc);
-    } else {
-      fprintf(file, "%s: %s\n    %s%s\n", e->status == SL_PLUGIN_HIDDEN ? "hidden" : "refused", e->path,
-              e->status == SL_PLUGIN_HIDDEN ? "by " : "", e->reason ? e->reason : "");
-    }
-  }
-  status = write_collections(&r, file);
-  char places[4096];
-  if (sl_registry_is_empty(&r)) {
-    fprintf(file, "no plugins found; looked for in %s\n", sl_registry_places(&r, places, sizeof places));
-  } else {
-    fprintf(file, "searched:");
-    for (size_t i = 0; i < r.folder_count; i++) fprintf(file, " %s", r.folders[i]);
-    fprintf(file, "\n");
-  }
-  free(sorted);
-  sl_registry_close(&r);
-  return status;
 }
 
 /* --------------------------------------------------------------------------------------------- describe */
@@ -158,7 +100,7 @@ static void write_capacity(const char *what, const struct sl_capacity *c, FILE *
   fprintf(file, "%s\n", several ? ")" : "");
 }
 
-/* "= 2 in [0, 5] mm"; of an array " of 3 = [1, 2, 3] in [0, 5] mm", its range by value. */
+/* " = 2 in [0, 5] mm"; for an array " of 3 = [1, 2, 3] in [0, 5] mm", with the range of each value. */
 static void write_numbers(const struct sl_member *m, FILE *file) {
   char value[SL_NUMBER_TEXT_BYTES], minimum[SL_NUMBER_TEXT_BYTES], maximum[SL_NUMBER_TEXT_BYTES];
   if (m->count > 0) fprintf(file, " of %u", m->count);
@@ -278,7 +220,7 @@ int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl
                     struct sl_registry *registry, struct sl_subject *subject) {
   *registry = (struct sl_registry){0};
   *subject = (struct sl_subject){0};
-  const int status = sl_registry_open(plugin_paths, all_targets, registry);
+  const int status = sl_registry_open(plugin_paths, sl_all_targets, registry);
   if (status < 0) return status;
   subject->algorithm = sl_registry_find(registry, name, "cpu", &subject->entry);
   if (!subject->algorithm) subject->collection = sl_registry_collection(registry, name, &subject->entry);
@@ -316,7 +258,7 @@ SL_ANY_PROCESSOR int sl_write_description(const char *const *plugin_paths, const
 
 /* ----------------------------------------------------------------------------------------------- a graph */
 
-/* What feeds an input; of a list port, the `k`th producer, with its name in brackets. */
+/* The output port that an input reads; of a list port the `k`th one, with its name in brackets. */
 static void write_feeder(const struct sl_graph *g, const struct sl_member *input, const struct sl_wiring *wiring,
                          uint32_t k, FILE *file) {
   const struct sl_node *from = &g->nodes[wiring->ports[k].node];

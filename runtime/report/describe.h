@@ -1,22 +1,26 @@
-/* describe.h: what a name means, for the descriptions for people (describe.c) and for programs (describe_json.c). */
+/* describe.h: finds the algorithm, collection or plugin of a name, for the descriptions as text (describe.c) and as
+ * JSON (describe_json.c). */
 #ifndef SL_DESCRIBE_H
 #define SL_DESCRIBE_H
 
 #include "base/json.h"
 #include "plugin/registry.h"
 
-/* An algorithm, else a collection, else (both NULL) a plugin; `entry` is the plugin, for a plugin that of its first
- * target. */
+/* An algorithm, or a collection, or a plugin if both are NULL. `entry` is the file of the plugin, for a plugin its
+ * first one. */
 struct sl_subject {
   const struct sl_plugin_entry *entry;
   const struct sl_algorithm *algorithm;
   const struct sl_collection *collection;
 };
 
-/* Opens the plugins of all targets and finds a name among them. SL_EINVAL, with the nearest name, if there is none; the
- * registry is open then too unless memory was out. */
+/* Opens the plugins of all targets and finds a name. SL_EINVAL, with the nearest name in the message, if it is unknown.
+ * The registry is open afterwards, unless memory was out. */
 int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl_diagnostics *d,
                     struct sl_registry *registry, struct sl_subject *subject);
+
+/* NULL-terminated: the targets that a plugin may have a file for. */
+extern const char *const sl_all_targets[];
 
 /* "kernel", "constant", "source", "sink". */
 const char *sl_kind_name(uint32_t kind);

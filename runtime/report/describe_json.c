@@ -1,4 +1,4 @@
-/* describe_json.c: algorithms, collections and plugins for programs: what describe.c says, as JSON. */
+/* describe_json.c: the descriptions of describe.c as JSON, for programs. */
 #include "base/locale.h"
 #include "base/processor.h"
 #include "plugin/property.h"
@@ -40,7 +40,7 @@ static void put_name(const char *key, const struct sl_walk *walk, struct sl_json
   sl_json_string(j, key, name);
 }
 
-/* The algorithms that make or take a collection. */
+/* The algorithms with an output or input of a collection. */
 static void put_users(const char *key, const struct sl_registry *r, const struct sl_collection *c, uint32_t kind,
                       struct sl_json *j) {
   sl_json_begin_array(j, key);
@@ -116,7 +116,7 @@ static void put_array(const struct sl_member *m, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
-/* An open port: the names of the ports that stand for it. */
+/* An open port: the names of the ports that replace it. */
 static void put_open_port(const struct sl_member *m, struct sl_json *j) {
   sl_json_string(j, "trait", m->trait);
   sl_json_begin_array(j, "ports");
@@ -245,7 +245,7 @@ static void put_collection(const struct sl_registry *r, const struct sl_collecti
   put_users("taken_by", r, c, SL_MEMBER_IN, j);
 }
 
-/* A plugin, with what there is of it for each target. */
+/* A plugin, with its file and algorithms for each target. */
 static void put_plugin(const struct sl_registry *r, const struct sl_plugin *plugin, struct sl_json *j) {
   sl_json_string(j, "describes", "plugin");
   sl_json_string(j, "name", plugin->name);

@@ -1,11 +1,13 @@
-/* draw_dot.c: a graph for Graphviz. A node is a table of three rows: its inputs, its name and algorithm, its outputs
- * with their collections; arrows go from port to port and are named with the bytes an event. Outputs that nobody reads
- * are grey. Event lists are dashed arrows to the node's name. */
-#include "base/locale.h"
+/* draw_dot.c: a graph for Graphviz. In a picture with ports a node is a table of three rows: its inputs, its name and
+ * algorithm, its outputs with their collections; arrows go from port to port and have the bytes per event, and event
+ * lists are dashed arrows to the node's name. Outputs without a reader are grey. In a picture without ports a node is
+ * its name, its algorithm, the event lists that it runs on and the graph's outputs that it makes.
+ */
 #include "report/draw.h"
 
-#include <sluice/sluice.h>
 #include <sluice/text.h>
+
+enum { TEXT_BYTES = 96 };
 
 static void write_text(const char *text, FILE *file) {
   char written[SL_TEXT_BYTES];
@@ -39,59 +41,115 @@ static void write_ports(const struct sl_drawing *d, uint32_t n, uint32_t kind, F
   if (written > 0) fprintf(file, "</TR></TABLE></TD></TR>");
 }
 
-static void write_node(const struct sl_drawing *d, uint32_t n, FILE *file) {
+static void write_small(const char *text, FILE *file) {
+  if (!*text) return;
+  fprintf(file, "<BR/><FONT POINT-SIZE=\"10\">");
+  write_text(text, file);
+  fprintf(file, "</FONT>");
+}
+
+/* The rows of text of a box, below its title. */
+static void write_lists(const struct sl_drawing *d, const struct sl_box *box, FILE *file) {
+  char text[TEXT_BYTES];
+  if (d->has_ports) return;
+  sl_box_events(d, box, text, sizeof text);
+  write_small(text, file);
+  sl_box_outputs(d, box, text, sizeof text);
+  write_small(text, file);
+}
+
+static void write_node(const struct sl_drawing *d, const struct sl_box *box, FILE *file) {
   static const char *const colors[] = {"#fff4d6", "#e8e8e8", "#d8e9ff", "#dcf3dc"}; /* by kind */
+  const uint32_t n = box->node;
   const struct sl_node *node = &d->graph->nodes[n];
   fprintf(file, "  \"%s\" [tooltip=\"", node->name);
   write_text(node->algorithm->doc, file);
   fprintf(file, "\" label=<<TABLE BORDER=\"1\" CELLBORDER=\"0\" CELLSPACING=\"0\" BGCOLOR=\"%s\"%s>",
           colors[node->algorithm->kind & 3], node->live ? "" : " STYLE=\"dashed\" COLOR=\"gray\"");
-  write_ports(d, n, SL_MEMBER_IN, file);
-  fprintf(file, "<TR><TD PORT=\"name\" CELLPADDING=\"5\"><B>%s</B><BR/><FONT POINT-SIZE=\"11\">%s</FONT>%s</TD></TR>",
-          node->name, node->use, node->live ? "" : "<BR/><FONT POINT-SIZE=\"10\">(left out)</FONT>");
-  write_ports(d, n, SL_MEMBER_OUT, file);
+  if (d->has_ports) write_ports(d, n, SL_MEMBER_IN, file);
+  fprintf(file, "<TR><TD PORT=\"name\" CELLPADDING=\"%d\"><B>%s</B><BR/><FONT POINT-SIZE=\"%d\">%s</FONT>",
+          d->has_ports ? 5 : 4, node->name, d->has_ports ? 11 : 10, node->use);
+  if (!node->live) fprintf(file, "<BR/><FONT POINT-SIZE=\"10\">(left out)</FONT>");
+  write_lists(d, box, file);
+  fprintf(file, "</TD></TR>");
+  if (d->has_ports) write_ports(d, n, SL_MEMBER_OUT, file);
   fprintf(file, "</TABLE>>];\n");
+}
+
+/* A box with a second frame; the tooltip has the names of all its nodes. */
+static void write_group(const struct sl_drawing *d, const struct sl_box *box, FILE *file) {
+  const uint32_t index = (uint32_t)(box - d->boxes);
+  char title[TEXT_BYTES];
+  fprintf(file, "  \"%s\" [tooltip=\"", d->graph->nodes[box->node].name);
+  for (uint32_t n = box->node; n < d->graph->node_count; n++)
+    if (d->box_of[n] == index) fprintf(file, "%s%s", n == box->node ? "" : ", ", d->graph->nodes[n].name);
+  fprintf(file,
+          "\" label=<<TABLE BORDER=\"1\" CELLBORDER=\"1\" CELLSPACING=\"3\" BGCOLOR=\"#fff4d6\">"
+          "<TR><TD PORT=\"name\" CELLPADDING=\"5\"><B>");
+  snprintf(title, sizeof title, "%s: %u nodes", box->title, box->count);
+  write_text(title, file);
+  fprintf(file, "</B>");
+  write_small(box->plugin ? box->plugin : "of several plugins", file);
+  write_lists(d, box, file);
+  fprintf(file, "</TD></TR></TABLE>>];\n");
+}
+
+/* The end of an arrow at a node: its port, its name, or, in a picture without ports, the box. */
+static void write_end(const struct sl_drawing *d, uint32_t node, uint32_t member, const char *side, FILE *file) {
+  const struct sl_box *box = sl_drawing_box(d, node);
+  fprintf(file, "\"%s\"", d->graph->nodes[box->node].name);
+  if (d->has_ports && box->count == 1)
+    fprintf(file, ":p%u:%s", member, side);
+  else if (d->has_ports)
+    fprintf(file, ":name");
 }
 
 static void write_arrow(const struct sl_drawing *d, const struct sl_arrow *arrow, FILE *file) {
   const struct sl_graph *g = d->graph;
   char label[48];
   sl_arrow_label(arrow, label, sizeof label);
-  fprintf(file, "  \"%s\":p%d:s -> ", g->nodes[arrow->from.node].name, arrow->from.member);
+  fprintf(file, "  ");
+  write_end(d, (uint32_t)arrow->from.node, (uint32_t)arrow->from.member, "s", file);
+  fprintf(file, " -> ");
   switch (arrow->kind) {
     case SL_ARROW_DATA:
-      fprintf(file, "\"%s\":p%u:n [label=\"  %s\"%s%s];\n", g->nodes[arrow->to].name, arrow->to_member, label,
-              arrow->is_constant ? " color=gray55 fontcolor=gray40" : "",
-              g->nodes[arrow->to].live ? "" : " style=dotted");
+      write_end(d, arrow->to, arrow->to_member, "n", file);
+      if (d->has_ports)
+        fprintf(file, " [label=\"  %s\"%s%s]", label, arrow->is_constant ? " color=gray55 fontcolor=gray40" : "",
+                g->nodes[arrow->to].live ? "" : " style=dotted");
+      else if (!g->nodes[arrow->to].live)
+        fprintf(file, " [style=dotted]");
+      fprintf(file, ";\n");
       break;
     case SL_ARROW_EVENTS:
       fprintf(file, "\"%s\":name [label=\"  events%s\" style=dashed color=\"#b03060\" fontcolor=\"#b03060\"];\n",
-              g->nodes[arrow->to].name, g->nodes[arrow->to].any_list ? " (any)" : "");
+              g->nodes[sl_drawing_box(d, arrow->to)->node].name, g->nodes[arrow->to].any_list ? " (any)" : "");
       break;
     default:
       fprintf(file, "\"output %u\":n [label=\"  %s\"];\n", arrow->to, label);
   }
 }
 
-int sl_session_write_dot(const struct sl_session *s, FILE *file) {
-  SL_IN_C_LOCALE(SL_ENOMEM);
-  struct sl_drawing d;
-  const int status = sl_drawing_make(s, &d);
-  if (status < 0) return status;
+int sl_drawing_write_dot(const struct sl_drawing *d, const char *title, FILE *file) {
   fprintf(file, "digraph sluice {\n  label=<");
-  write_text(d.graph->description ? d.graph->description : sl_session_options(s)->graph_path, file);
+  write_text(title, file);
   fprintf(file,
-          ">;\n  labelloc=t;\n  fontname=\"Helvetica\";\n  nodesep=0.35;\n  ranksep=0.6;\n"
+          ">;\n  labelloc=t;\n  fontname=\"Helvetica\";\n  nodesep=%s;\n  ranksep=%s;\n"
           "  node [shape=plain fontname=\"Helvetica\" fontsize=13];\n"
-          "  edge [fontname=\"Helvetica\" fontsize=10 arrowsize=0.7];\n");
-  for (uint32_t n = 0; n < d.graph->node_count; n++) write_node(&d, n, file);
-  for (uint32_t o = 0; o < d.graph->output_count; o++)
-    fprintf(file,
-            "  \"output %u\" [shape=box style=\"rounded,filled\" fillcolor=\"#f3e3f7\" fontsize=11 "
-            "label=\"output\\n%s\"];\n",
-            o, d.graph->outputs[o].name);
-  for (uint32_t a = 0; a < d.arrow_count; a++) write_arrow(&d, &d.arrows[a], file);
+          "  edge [fontname=\"Helvetica\" fontsize=10 arrowsize=0.7];\n",
+          d->has_ports ? "0.35" : "0.2", d->has_ports ? "0.6" : "0.35");
+  for (uint32_t b = 0; b < d->box_count; b++)
+    if (d->boxes[b].count > 1)
+      write_group(d, &d->boxes[b], file);
+    else
+      write_node(d, &d->boxes[b], file);
+  for (uint32_t o = 0; d->has_ports && o < d->graph->output_count; o++)
+    if (d->box_of[d->graph->outputs[o].port.node] != UINT32_MAX)
+      fprintf(file,
+              "  \"output %u\" [shape=box style=\"rounded,filled\" fillcolor=\"#f3e3f7\" fontsize=11 "
+              "label=\"output\\n%s\"];\n",
+              o, d->graph->outputs[o].name);
+  for (uint32_t a = 0; a < d->arrow_count; a++) write_arrow(d, &d->arrows[a], file);
   fprintf(file, "}\n");
-  sl_drawing_free(&d);
   return SL_OK;
 }

@@ -1,5 +1,5 @@
-/* graph_list.c: the graphs that are found by name (graph/find.h), by folder, with what each says of itself. Files of a
- * folder and of its own folders are listed, in alphabetical order: what lies deeper is for others to include. */
+/* graph_list.c: lists the graphs that are found by name (graph/find.h), by folder, with their descriptions. Files of a
+ * folder and of its subfolders are listed, in alphabetical order. */
 #include "base/locale.h"
 #include "graph/about.h"
 #include "graph/find.h"
@@ -14,8 +14,8 @@
 
 enum { WIDTH = 42 };
 
-struct place {
-  size_t index; /* among the folders that are searched */
+struct search_folder {
+  size_t index; /* in the search order */
   const char *folder;
   FILE *file;
 };
@@ -25,11 +25,11 @@ static int is_graph(const char *name) {
   return length > 5 && strcmp(name + length - 5, ".yaml") == 0;
 }
 
-/* Without hidden files, by bytes, whatever the locale. */
+/* Not hidden; sorted by bytes, independent of the locale. */
 static int is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
-/* The folder that is searched first, of those that have the file. */
+/* The index of the first folder that has the file, and the path of the file there. */
 static size_t first_with(const char *name, char path[PATH_MAX]) {
   char folder[PATH_MAX];
   struct stat status;
@@ -41,7 +41,7 @@ static size_t first_with(const char *name, char path[PATH_MAX]) {
   return i;
 }
 
-static int write_graph(const struct place *p, const char *name, const char *path) {
+static int write_graph(const struct search_folder *p, const char *name, const char *path) {
   char first[PATH_MAX], text[512];
   if (first_with(name, first) < p->index) {
     fprintf(p->file, "  %-*s hidden by %s\n", WIDTH, name, first);
@@ -53,7 +53,7 @@ static int write_graph(const struct place *p, const char *name, const char *path
   return SL_OK;
 }
 
-static int write_files(const struct place *p, const char *below) {
+static int write_files(const struct search_folder *p, const char *below) {
   char path[2 * PATH_MAX], name[PATH_MAX];
   struct dirent **found = NULL;
   struct stat status;
@@ -83,7 +83,7 @@ int sl_write_graph_list(FILE *file) {
   char folder[PATH_MAX];
   int status = SL_OK;
   for (size_t i = 0; status == SL_OK && sl_graph_folder(i, folder); i++) {
-    const struct place p = {i, folder, file};
+    const struct search_folder p = {i, folder, file};
     fprintf(file, "%s\n", folder);
     status = write_files(&p, "");
   }

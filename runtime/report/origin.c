@@ -1,5 +1,5 @@
-/* origin.c: see origin.h. A constant whose strings are all empty came from no file: it is built into its plugin. What
- * it is in truth, its checksum says. */
+/* origin.c: see origin.h. A constant with only empty strings is built into its plugin, not read from a file. Its
+ * checksum identifies the values. */
 #include "report/origin.h"
 
 #include "plugin/property.h"
@@ -14,7 +14,7 @@ static const struct sl_node *source_of(const struct sl_session *s) {
   return &g->nodes[g->source];
 }
 
-/* How many constants the run has up to place `i` of the order, and the node there: NULL if it is none. */
+/* The node at index `i` of the execution order if it is a constant, else NULL. */
 static const struct sl_node *constant_at(const struct sl_session *s, uint32_t i) {
   const struct sl_graph *g = sl_session_graph(s);
   const struct sl_node *node = &g->nodes[g->order[i]];
@@ -35,7 +35,7 @@ static int is_given(const struct sl_node *node) {
 
 /* ------------------------------------------------------------------------------------------------- the table */
 
-/* Of the first file. */
+/* The range of the first file. */
 static void write_range(const struct sl_session *s, FILE *file) {
   const struct sl_input_range *range = sl_session_options(s)->input_ranges;
   if (!range || (range->first_byte == 0 && range->bytes == 0)) return;
@@ -65,7 +65,7 @@ static void write_input(const struct sl_session *s, FILE *file) {
   fprintf(file, "\n");
 }
 
-static void write_constants(const struct sl_session *s, FILE *file) {
+void sl_origin_write_constants(const struct sl_session *s, FILE *file) {
   const struct sl_graph *g = sl_session_graph(s);
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = constant_at(s, i);
@@ -84,7 +84,6 @@ void sl_origin_write(const struct sl_session *s, FILE *file) {
   for (; with && *with; with++) fprintf(file, " with %s", *with);
   fprintf(file, ", digest %016" PRIx64 "\n", sl_session_summary(s)->graph_digest);
   write_input(s, file);
-  write_constants(s, file);
 }
 
 /* ------------------------------------------------------------------------------------------------------ JSON */

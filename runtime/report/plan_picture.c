@@ -1,6 +1,6 @@
-/* plan_picture.c: see plan_picture.h. Plain SVG 1.1 without scripts. Bars are to scale; one that is too thin to be seen
- * keeps a hairline, and one with room has its name on it. All have a tooltip. Big bars are drawn first, so that thin
- * ones lie on top. */
+/* plan_picture.c: see plan_picture.h. Plain SVG 1.1 without scripts. Bars are to scale; a bar that would be too
+ * thin is a hairline, and a bar with enough room has its name on it. All have a tooltip. Big bars are drawn first, so
+ * thin bars are on top. */
 #include "report/plan_picture.h"
 
 #include <sluice/text.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum { LEFT = 96, TOP = 56, PLOT_HEIGHT = 720, RIGHT = 24, FONT = 11 };
-#define LETTER_WIDTH (0.58 * FONT) /* of the sans-serif face, on average, and a little more */
-#define WIDTH        1100.0        /* of the plot, where the steps have room in it */
-#define COLUMN_MIN   40.0          /* of a named step */
+#define LETTER_WIDTH (0.58 * FONT) /* average of the sans-serif face, and a margin */
+#define WIDTH        1100.0        /* of the plot, unless the steps need more */
+#define COLUMN_MIN   40.0          /* least width of a named step */
 
 struct frame {
   const struct sl_plan_picture *p;
@@ -37,7 +37,7 @@ static double y_of(const struct frame *f, uint64_t address) {
   return TOP + PLOT_HEIGHT * (1.0 - (double)address / (double)f->top_bytes);
 }
 
-/* 1, 2 or 5 times a power of ten (of two, if `binary`), so that some eight steps of it make `whole`. */
+/* A tick of 1, 2 or 5 times a power of ten (`binary`: a power of two); `whole` is at most ten ticks. */
 static uint64_t tick_of(uint64_t whole, int binary) {
   if (binary) {
     uint64_t tick = 1;
@@ -107,7 +107,7 @@ static const char *label_of(const struct sl_plan_bar *bar, double along, double 
   return label;
 }
 
-/* Across where it fits, else upright. */
+/* Horizontal if it fits, else vertical. */
 static void write_label(const struct frame *f, const struct sl_plan_bar *bar, double x, double y, double width,
                         double height) {
   const char *across = label_of(bar, width, height);
@@ -119,7 +119,7 @@ static void write_label(const struct frame *f, const struct sl_plan_bar *bar, do
   fprintf(f->file, "</text>");
 }
 
-/* Where a bar's place is kept and it does not live. */
+/* The steps in which the memory of a bar is reserved and the buffer is not live. */
 static void write_kept(const struct frame *f, const struct sl_plan_bar *bar, uint32_t from, uint32_t to, unsigned hue) {
   if (from >= to) return;
   const double x = x_of(f, from), y = y_of(f, bar->offset + bar->bytes), height = y_of(f, bar->offset) - y;
@@ -130,7 +130,8 @@ static void write_kept(const struct frame *f, const struct sl_plan_bar *bar, uin
 static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
   const double x = x_of(f, bar->lower), width = x_of(f, bar->upper) - x;
   const double y = y_of(f, bar->offset + bar->bytes), height = y_of(f, bar->offset) - y;
-  const unsigned hue = (unsigned)(bar->group * 137u + 205u) % 360u; /* the golden angle: neighbours differ most */
+  const unsigned hue =
+      (unsigned)(bar->group * 137u + 205u) % 360u; /* golden angle: neighbouring groups have different colours */
   fprintf(f->file, "<g><title>");
   write_text(bar->name, f->file);
   fprintf(f->file, "\n%" PRIu64 " bytes at %" PRIu64 "\n", bar->bytes, bar->offset);
@@ -139,8 +140,8 @@ static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
   else
     fprintf(f->file, "steps %" PRIu32 " to %" PRIu32, bar->lower, bar->upper - 1);
   fprintf(f->file, "</title>");
-  write_kept(f, bar, bar->kept_from, bar->lower, hue);
-  write_kept(f, bar, bar->upper, bar->kept_until, hue);
+  write_kept(f, bar, bar->reserved_from, bar->lower, hue);
+  write_kept(f, bar, bar->upper, bar->reserved_until, hue);
   fprintf(f->file,
           "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"hsl(%u,60%%,%s)\"%s "
           "stroke=\"hsl(%u,60%%,35%%)\" stroke-width=\"0.5\"/>",
@@ -150,7 +151,7 @@ static void write_bar(const struct frame *f, const struct sl_plan_bar *bar) {
   fprintf(f->file, "</g>\n");
 }
 
-/* A line across at an address, named at its right end, below it or above. */
+/* A horizontal line at an address, with its name at the right end. */
 static void write_level(const struct frame *f, uint64_t address, const char *name, const char *class, double shift) {
   const double y = y_of(f, address);
   fprintf(f->file,
@@ -172,7 +173,7 @@ static void write_head(const struct frame *f) {
   fprintf(f->file, "</text>\n");
 }
 
-/* Bars of at least `bytes`, and below the limit of the pass before. */
+/* Writes the bars of at least `at_least` and less than `below` bytes. */
 static void write_bars(const struct frame *f, uint64_t at_least, uint64_t below, uint32_t in_place) {
   for (uint32_t b = 0; b < f->p->bar_count; b++) {
     const struct sl_plan_bar *bar = &f->p->bars[b];

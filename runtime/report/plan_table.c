@@ -1,10 +1,12 @@
-/* plan_table.c: the memory plan of a session, as a table and as a drawing: each field with its bytes, the first and
- * last step in which it lives, its offset in the arena, and the budget that its size follows from. */
+/* plan_table.c: the memory plan of a session, as a table and as a drawing: for each field its bytes, the first and last
+ * step in which it is live, its offset in the arena, and the budget that determines its size. */
 #include "base/locale.h"
 #include "layout/bind.h"
 #include "plugin/tables.h"
 #include "report/plan_picture.h"
 #include "session/inspect.h"
+
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,9 +14,9 @@
 
 enum { NAME_SIZE = 160, DEPTH_MAX = 64 };
 
-/* ------------------------------------------------------------------------------------- where a size is from */
+/* ------------------------------------------------------------------------------------- origin of a size */
 
-/* Which of a capacity's terms decides: the one that is its value; of a sum or a product, the greatest. */
+/* The term that determines a capacity: the term equal to its value; in a sum or product the largest term. */
 static const struct sl_term *deciding_term(const struct sl_layout *l, uint32_t node, const struct sl_capacity *c) {
   const struct sl_term *deciding = &c->terms[0];
   uint64_t value = 0;
@@ -28,15 +30,15 @@ static const struct sl_term *deciding_term(const struct sl_layout *l, uint32_t n
   return deciding;
 }
 
-/* The budget from which a bound of a member follows, through as many nodes as it takes: writes
- * "NODE.PROPERTY", or nothing where there is none. */
+/* Finds the budget that determines a bound of a member, through any number of nodes. Writes "NODE.PROPERTY", or nothing
+ * if there is none. */
 static void find_budget(const struct sl_layout *l, uint32_t node, int member, uint32_t bound, char *text, size_t size) {
   *text = '\0';
   for (int depth = 0; depth < DEPTH_MAX && member >= 0; depth++) {
     const struct sl_node *n = &l->graph->nodes[node];
     const struct sl_member *m = &n->algorithm->members[member];
     if (m->kind == SL_MEMBER_IN) {
-      if (n->inputs[member].count != 1) return; /* of several producers, none alone decides */
+      if (n->inputs[member].count != 1) return; /* with several producers no budget alone determines it */
       const struct sl_port from = n->inputs[member].ports[0];
       node = (uint32_t)from.node;
       member = from.member;
@@ -53,10 +55,10 @@ static void find_budget(const struct sl_layout *l, uint32_t node, int member, ui
   }
 }
 
-/* What the bytes of a storage follow from, besides the events of a slice. */
+/* The budget that determines the bytes of a storage, together with the events of a slice. */
 static void budget_of(const struct sl_layout *l, const struct sl_storage *s, char *text, size_t size) {
   *text = '\0';
-  if (s->node == UINT32_MAX) return; /* a list of the runtime's */
+  if (s->node == UINT32_MAX) return; /* an event list made by the runtime */
   const struct sl_member *m = &l->graph->nodes[s->node].algorithm->members[s->member];
   uint32_t bound = 0;
   if (m->kind == SL_MEMBER_OUT) {
@@ -83,7 +85,7 @@ static void write_row(const struct sl_layout *l, uint32_t index, FILE *file) {
   fprintf(file, "%s\n", s->in_place_of != SL_NONE ? "  in place" : "");
 }
 
-/* What runs side by side: nothing with one branch. */
+/* The branch of each step; nothing if there is one branch. */
 static void write_branches(const struct sl_layout *l, FILE *file) {
   if (l->branch_count == 1) return;
   fprintf(file, "%-44s %10s  %s\n", "step", "branch", "waits for");
@@ -103,21 +105,21 @@ static void write_cost_of_branches(const struct sl_session *s, FILE *file) {
     fprintf(file, "%u branches; with one the arena would have %" PRIu64 " bytes\n", l->branch_count, one);
 }
 
-/* The size, and what is proved of it. */
+/* The size of the arena and its proved lower bound. */
 static void write_arena(const struct sl_layout *l, FILE *file) {
   fprintf(file, "arena %" PRIu64 " bytes, lower bound %" PRIu64 ", ratio %.4f", l->arena_bytes, l->live_bytes_max,
           l->live_bytes_max ? (double)l->arena_bytes / (double)l->live_bytes_max : 1.0);
   if (l->arena_bytes == l->least_bytes)
     fprintf(file, ", proved least\n");
   else
-    fprintf(file, ", at least %" PRIu64 " proved: the search ended after %" PRIu64 " steps\n", l->least_bytes,
-            l->plan_steps);
+    fprintf(file, ", at least %" PRIu64 " proved: the search ended after %" PRIu64 " %s\n", l->least_bytes,
+            l->plan_steps, sl_plural(l->plan_steps, "step", "steps"));
 }
 
 void sl_session_write_plan(const struct sl_session *s, FILE *file) {
   SL_IN_C_LOCALE();
   const struct sl_layout *l = sl_session_layout(s);
-  fprintf(file, "slices of %u events\n", l->events);
+  fprintf(file, "slices of %u %s\n", l->events, sl_plural(l->events, "event", "events"));
   write_branches(l, file);
   fprintf(file, "%-44s %10s  %-18s %-18s %10s  %s\n", "field", "bytes", "first step", "last step", "offset", "budget");
   for (uint32_t i = 0; i < l->storage_count; i++)
@@ -136,7 +138,7 @@ struct bar_text {
   char name[NAME_SIZE], detail[4 * NAME_SIZE + 64];
 };
 
-/* The end of a slice is of no branch. */
+/* The end of a slice has no branch. */
 static void set_step_name(const struct sl_layout *l, uint32_t step, char *text, size_t size) {
   if (l->branch_count > 1 && step < l->step_count)
     snprintf(text, size, "%s (%u)", sl_step_name(l, step), l->steps[step].branch);
@@ -149,20 +151,20 @@ static void set_bar(const struct sl_layout *l, uint32_t index, struct sl_plan_ba
   char budget[NAME_SIZE];
   sl_layout_name(l, index, text->name, sizeof text->name);
   budget_of(l, s, budget, sizeof budget);
-  const int is_kept = s->kept_from < s->lower || s->kept_until > s->upper;
+  const int is_kept = s->reserved_from < s->lower || s->reserved_until > s->upper;
   snprintf(text->detail, sizeof text->detail, "%s to %s%s%s%s%s%s%s%s", sl_step_name(l, s->lower),
            sl_step_name(l, s->upper - 1), *budget ? "\nbudget " : "", budget,
            s->in_place_of != SL_NONE ? "\nin place" : "", is_kept ? "\nkept for branches from " : "",
-           is_kept ? sl_step_name(l, s->kept_from) : "", is_kept ? " to " : "",
-           is_kept ? sl_step_name(l, s->kept_until - 1) : "");
+           is_kept ? sl_step_name(l, s->reserved_from) : "", is_kept ? " to " : "",
+           is_kept ? sl_step_name(l, s->reserved_until - 1) : "");
   *bar = (struct sl_plan_bar){.name = text->name,
                               .detail = text->detail,
                               .bytes = s->bytes,
                               .offset = s->offset,
                               .lower = s->lower,
                               .upper = s->upper,
-                              .kept_from = s->kept_from,
-                              .kept_until = s->kept_until,
+                              .reserved_from = s->reserved_from,
+                              .reserved_until = s->reserved_until,
                               .group = s->node,
                               .in_place = s->in_place_of != SL_NONE};
 }
@@ -187,8 +189,8 @@ int sl_session_write_plan_svg(const struct sl_session *s, FILE *file) {
     steps[i] = names[i];
   }
   char title[512];
-  snprintf(title, sizeof title, "%s: the arena of a slot, slices of %u events", sl_session_options(s)->graph_path,
-           l->events);
+  snprintf(title, sizeof title, "%s: the arena of a slot, slices of %u %s", sl_session_options(s)->graph_path,
+           l->events, sl_plural(l->events, "event", "events"));
   const struct sl_plan_picture picture = {.title = title,
                                           .bars = bars,
                                           .bar_count = count,

@@ -1,4 +1,5 @@
-/* relations.c: see relations.h. Collections of one name are one: the registry refuses plugins that disagree. */
+/* relations.c: see relations.h. Collections are compared by name: the registry refuses plugins that define one
+ * differently. */
 #include "report/relations.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ int sl_has_port(const struct sl_algorithm *a, uint32_t kind, const struct sl_col
   return 0;
 }
 
-/* A port of the same name too: graphs say NODE.PORT. */
+/* Has it a port with the same collection and name? Graphs refer to NODE.PORT. */
 static int has_same_port(const struct sl_algorithm *a, const struct sl_member *port) {
   for (uint32_t m = 0; m < a->member_count; m++)
     if (is_port(&a->members[m], port->kind, port->collection) && strcmp(a->members[m].name, port->name) == 0) return 1;
@@ -45,16 +46,16 @@ static uint32_t port_count(const struct sl_algorithm *a, uint32_t kind) {
   return count;
 }
 
-/* What offers nothing is there for what it takes. */
-static int takes_the_same(const struct sl_algorithm *a, const struct sl_algorithm *b) {
+/* Do two sinks, which have no outputs, take the same inputs? */
+static int takes_same_inputs(const struct sl_algorithm *a, const struct sl_algorithm *b) {
   if (a->kind != SL_KIND_SINK || a->sink->takes_outputs != b->sink->takes_outputs) return 0;
   return has_same_ports(a, b, SL_MEMBER_IN) && has_same_ports(b, a, SL_MEMBER_IN);
 }
 
-/* A source of what a program feeds has nothing to read in a command, and is chosen where there is a feed. */
+/* A source that takes a feed cannot run in the command, and the runtime chooses it if there is a feed. */
 int sl_can_replace(const struct sl_algorithm *other, const struct sl_algorithm *a) {
   if (other == a || other->kind != a->kind || other->takes_feed) return 0;
-  return port_count(a, SL_MEMBER_OUT) > 0 ? has_same_ports(other, a, SL_MEMBER_OUT) : takes_the_same(other, a);
+  return port_count(a, SL_MEMBER_OUT) > 0 ? has_same_ports(other, a, SL_MEMBER_OUT) : takes_same_inputs(other, a);
 }
 
 const struct sl_member *sl_next_need(const struct sl_algorithm *other, const struct sl_algorithm *a, uint32_t *member) {

@@ -1,9 +1,10 @@
 /* schema.c: the JSON Schema (draft-07) of graphs, for editors and for programs that write graphs.
  *
  * Made from the tables of the plugins found: the names that `use` can have; for each, the properties with types,
- * ranges, units and docs, and the inputs. What one file alone cannot tell is left to `sluice check`: wiring, names of
- * other nodes, and nodes whose `use` is in an included file. Every value may be null, which removes it, and a string
- * with `${` in it may become anything. A graph that is good passes; what does not pass is wrong. */
+ * ranges, units and docs, and the inputs. `sluice check` checks the rest, which one file does not determine: wiring,
+ * names of other nodes, and nodes with their `use` in an included file. Every value may be null, which removes it; a
+ * string with
+ * `${` may become any value. Correct graphs pass; a graph that does not pass is wrong. */
 #include "base/locale.h"
 #include "base/processor.h"
 #include "plugin/property.h"
@@ -37,7 +38,7 @@ static const char a_name[] = "^[A-Za-z_][A-Za-z0-9_]*$";
 static const char *const scalars[] = {"string", "number", "boolean", "null", NULL};
 static const char *const properties[] = {"string", "number", "boolean", "array", "null", NULL};
 
-/* The end of every map: keys of the user's own, and no others. */
+/* The end of every map: `x-` keys of the user are allowed, others are not. */
 static void put_no_other_keys(struct sl_json *j) {
   sl_json_begin_object(j, "patternProperties");
   sl_json_begin_object(j, "^x-");
@@ -74,10 +75,10 @@ static void put_list(const char *key, const char *doc, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-/* A list, or `all`, which a parameter may say. */
+/* A list, or `all`, also as a parameter. */
 static void put_outputs_of_graph(struct sl_json *j) {
   sl_json_begin_object(j, "outputs");
-  sl_json_string(j, "description", "ports whose items the graph gives back, NODE or NODE.PORT; or all");
+  sl_json_string(j, "description", "output ports of the graph, NODE or NODE.PORT; or all");
   put_texts(list_text_or_null, j);
   sl_json_string(j, "pattern", "^(all|.*[$][{].*)$");
   sl_json_end_object(j);
@@ -85,7 +86,7 @@ static void put_outputs_of_graph(struct sl_json *j) {
 
 /* --------------------------------------------------------------------------------------------- algorithms */
 
-/* What a property may be besides its own type. */
+/* Values that a property may have besides its own type. */
 static void put_or_parameter(struct sl_json *j) {
   sl_json_begin_object(j, NULL);
   sl_json_string(j, "$ref", "#/definitions/parameter");
@@ -131,7 +132,7 @@ static void put_array_type(const struct sl_member *m, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-/* An array's default is left to `sluice describe`. */
+/* `sluice describe` shows the default of an array. */
 static void put_default(const struct sl_member *m, struct sl_json *j) {
   if (m->type == SL_TYPE_enumeration)
     sl_json_string(j, "default", m->default_text);
@@ -208,7 +209,7 @@ static void put_set(const struct sl_algorithm *a, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-/* What feeds a list port: a list of ports, a map of them by name, or one alone. */
+/* The value of a list port: a list of ports, a map of ports by name, or one port. */
 static void put_producers(struct sl_json *j) {
   static const char *const port_list_or_map[] = {"string", "array", "object", "null", NULL};
   put_texts(port_list_or_map, j);
@@ -245,7 +246,7 @@ static void put_in(const struct sl_algorithm *a, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-/* Which ports others can take from a node; for readers of the schema, no rule. */
+/* The output ports of a node, as information for readers of the schema. */
 static void put_outputs(const struct sl_algorithm *a, struct sl_json *j) {
   sl_json_begin_object(j, "x-outputs");
   for (uint32_t m = 0; m < a->member_count; m++)
@@ -285,7 +286,7 @@ static void put_use(const char *use, const struct sl_algorithm *a, struct sl_jso
   sl_json_end_object(j);
 }
 
-/* Calls `put` for all algorithms: kernels and host algorithms, as the tables for cpu have them. */
+/* Calls `put` for all algorithms in the tables for cpu. */
 static void put_all(const struct sl_registry *r,
                     void (*put)(const char *, const struct sl_algorithm *, struct sl_json *), struct sl_json *j) {
   for (size_t i = 0; i < r->entry_count; i++) {
@@ -324,7 +325,7 @@ static void put_block_choices(struct sl_json *j) {
   put_or_parameter(j);
 }
 
-/* A number for all kernels, or one for each that is named. */
+/* A number for all kernels, or a map of numbers by kernel. */
 static void put_block_key(struct sl_json *j) {
   sl_json_begin_object(j, "block");
   sl_json_string(
@@ -354,8 +355,8 @@ static void put_events_key(struct sl_json *j) {
   static const char *const kinds[] = {"string", "array", "object", "null", NULL};
   sl_json_begin_object(j, "events");
   sl_json_string(j, "description",
-                 "event list, or lists, to run on: NODE or NODE.PORT; [] for all events; { any: [...] } for those that "
-                 "are on any of the lists");
+                 "event list, or lists, to run on: NODE or NODE.PORT; [] for all events; { any: [...] } for events on "
+                 "any of the lists");
   put_types(j, kinds);
   put_items(j);
   sl_json_begin_object(j, "properties");

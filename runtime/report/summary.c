@@ -1,9 +1,11 @@
-/* summary.c: the end of a run, as a table for people and as JSON for programs. */
+/* summary.c: the summary of a run, as a table and as JSON. */
 #include "base/json.h"
 #include "base/locale.h"
 #include "base/text_file.h"
 #include "report/origin.h"
 #include "session/inspect.h"
+
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -36,7 +38,7 @@ static double arena_ratio(const struct sl_summary *sum) {
   return sum->live_bytes_max ? (double)sum->arena_bytes / (double)sum->live_bytes_max : 1.0;
 }
 
-/* The bytes an event that a node reads or writes. */
+/* Bytes per event that a node reads or writes. */
 static void write_traffic(uint64_t bytes, uint64_t events, FILE *file) {
   if (bytes == UINT64_MAX || events == 0)
     fprintf(file, " %9s", "-");
@@ -60,12 +62,12 @@ static void write_node_time(const struct sl_time_summary *t, FILE *file) {
   fprintf(file, "\n");
 }
 
-/* Rows that are nobody's node. */
+/* A row without a node. */
 static void write_time(const char *what, double seconds, double share, FILE *file) {
   fprintf(file, "  %-80s %10.1f %6.1f%%\n", what, 1e3 * seconds, 100 * share);
 }
 
-/* Where the time of the slots' threads went: the rows with a share add up to it. */
+/* The time of the threads of the slots: the rows with a share add up to it. */
 static void write_times(const struct sl_session *s, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   double seconds = 0, share = 0;
@@ -83,16 +85,16 @@ static void write_times(const struct sl_session *s, FILE *file) {
   for (uint32_t i = 0; i < sum->time_count; i++)
     if (sum->times[i].where == SL_TIME_IN_THREADS && !sum->times[i].node)
       write_time(sum->times[i].what, sum->times[i].seconds, sum->times[i].share, file);
-  snprintf(text, sizeof text, "sum, of %u thread%s for %.1f ms", sum->slots, sum->slots == 1 ? "" : "s",
+  snprintf(text, sizeof text, "sum, of %u %s for %.1f ms", sum->slots, sl_plural(sum->slots, "thread", "threads"),
            1e3 * sum->seconds);
   write_time(text, seconds, share, file);
-  if (shares) fprintf(file, "  ~ an even share of the time of a family, whose nodes run in one launch\n");
+  if (shares) fprintf(file, "  ~ an equal share of the time of a family: its nodes run in one launch\n");
   if (on_device)
     fprintf(file,
-            "  - kernels run on the device beside the threads; the bytes of nodes on lists are not known there\n");
+            "  - kernels run on the device, in parallel to the threads; bytes of nodes on lists are not known there\n");
 }
 
-/* What is apart from them, on a line. */
+/* Times that are not part of the threads of the slots, on one line. */
 static void write_times_apart(const struct sl_session *s, uint32_t where, const char *title, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   const char *before = title;
@@ -109,10 +111,10 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
   char device[128];
   if (sl_session_describe_device(s, device, sizeof device))
     fprintf(file, "\n  times are from events between the nodes' kernels, which ran %s, without the captured graph",
-            sl_session_layout(s)->branch_count > 1 ? "step by step, those of branches side by side" : "one by one");
+            sl_session_layout(s)->branch_count > 1 ? "step by step, branches in parallel" : "one by one");
   write_times(s, file);
   write_times_apart(s, SL_TIME_BEFORE, "  before the run: ", file);
-  write_times_apart(s, SL_TIME_BESIDE, "  beside the slots: ", file);
+  write_times_apart(s, SL_TIME_OTHER_THREADS, "  beside the slots: ", file);
   fprintf(file, "\n  %-44s %12s %12s %7s %10s\n", "buffer", "capacity", "most used", "fill", "overflows");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
     const struct sl_budget_summary *b = &sum->budgets[i];
@@ -125,9 +127,8 @@ static void write_budgets(const struct sl_session *s, FILE *file) {
   for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++) {
     const struct sl_budget_summary *b = &sl_session_summary(s)->budgets[i];
     if (b->overflows)
-      fprintf(file,
-              "budget       %s overflowed %" PRIu64 " time%s; capacity %" PRIu64 ", a slice would use %" PRIu64 "\n",
-              b->port, b->overflows, b->overflows == 1 ? "" : "s", b->capacity, b->wanted_max);
+      fprintf(file, "budget       %s overflowed %" PRIu64 " %s; capacity %" PRIu64 ", a slice would use %" PRIu64 "\n",
+              b->port, b->overflows, sl_plural(b->overflows, "time", "times"), b->capacity, b->wanted_max);
   }
   const char *before = "budget       without overflows: ";
   for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++) {
@@ -146,7 +147,7 @@ static void write_total(const struct sl_total_summary *t, uint64_t i, FILE *file
     fprintf(file, " %" PRIu64, t->values[i]);
 }
 
-/* A line a field, of many values the first ones. */
+/* A line per field with its first values. */
 static void write_totals(const struct sl_session *s, FILE *file) {
   enum { SHOWN = 16 };
   for (uint32_t k = 0; k < sl_session_summary(s)->total_count; k++) {
@@ -161,16 +162,17 @@ static void write_totals(const struct sl_session *s, FILE *file) {
 
 static void write_errors(const struct sl_error_summary *errors, uint32_t count, const char *title, FILE *file) {
   for (uint32_t i = 0; i < count; i++)
-    fprintf(file, "%-12s node %s: %s: %" PRIu64 " event%s\n", title, errors[i].node, errors[i].reason, errors[i].count,
-            errors[i].count == 1 ? "" : "s");
+    fprintf(file, "%-12s node %s: %s: %" PRIu64 " %s\n", title, errors[i].node, errors[i].reason, errors[i].count,
+            sl_plural(errors[i].count, "event", "events"));
 }
 
-/* How the slices went over several devices. */
+/* Slices per device, if there are several. */
 static void write_devices(const struct sl_summary *sum, FILE *file) {
   for (uint32_t d = 0; sum->device_count > 1 && d < sum->device_count; d++) {
     const struct sl_device_summary *at = &sum->devices[d];
-    fprintf(file, "on device    %s: %" PRIu64 " slices in %u slot%s%s\n", at->name, at->slices, at->slots,
-            at->slots == 1 ? "" : "s", at->is_lost ? "; it was lost" : "");
+    fprintf(file, "on device    %s: %" PRIu64 " %s in %u %s%s\n", at->name, at->slices,
+            sl_plural(at->slices, "slice", "slices"), at->slots, sl_plural(at->slots, "slot", "slots"),
+            at->is_lost ? "; it was lost" : "");
   }
 }
 
@@ -191,8 +193,8 @@ static void write_rates(const struct sl_session *s, FILE *file) {
     unit = "/s";
   }
   if (*unit == ' ') fprintf(file, "none");
-  fprintf(file, " (%.3f s, %u slot%s of %u events", sum->seconds, sum->slots, sum->slots == 1 ? "" : "s",
-          sum->slice_events);
+  fprintf(file, " (%.3f s, %u %s of %u %s", sum->seconds, sum->slots, sl_plural(sum->slots, "slot", "slots"),
+          sum->slice_events, sl_plural(sum->slice_events, "event", "events"));
   if (sl_session_layout(s)->branch_count > 1) fprintf(file, " in %u branches", sl_session_layout(s)->branch_count);
   if (sum->repeat > 1) fprintf(file, ", graph repeated %u times", sum->repeat);
   char device[512];
@@ -202,38 +204,87 @@ static void write_rates(const struct sl_session *s, FILE *file) {
   fprintf(file, ")\n");
 }
 
-void sl_session_write_table(const struct sl_session *s, int profile, FILE *file) {
-  SL_IN_C_LOCALE();
-  const struct sl_summary *sum = sl_session_summary(s);
-  char a[32], b[32], c[32];
-  fprintf(file, "events       %" PRIu64 ", of which %" PRIu64 " with errors", sum->events, sum->error_events);
-  if (sum->retries) fprintf(file, "; %" PRIu64 " slices run again in parts", sum->retries);
+static void write_events(const struct sl_summary *sum, FILE *file) {
+  fprintf(file, "events       %" PRIu64 ", %" PRIu64 " with %s", sum->events, sum->error_events,
+          sl_plural(sum->error_events, "an error", "errors"));
+  if (sum->retries)
+    fprintf(file, "; %" PRIu64 " %s run again in parts", sum->retries, sl_plural(sum->retries, "slice", "slices"));
   fprintf(file, "\n");
   write_errors(sum->errors, sum->error_count, "error", file);
-  write_errors(sum->cuts, sum->cut_count, "cut", file);
-  sl_origin_write(s, file);
-  char device[512] = "";
-  sl_session_describe_device(s, device, sizeof device);
-  fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
-  write_devices(sum, file);
-  write_rates(s, file);
-  fprintf(file, "memory       arena %s a slot (%.2f of the least possible), input %s a slice",
-          as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b));
-  fprintf(file, ", peak resident %s\n", as_bytes(sum->peak_rss_bytes, c, sizeof c));
+  write_errors(sum->truncations, sum->truncation_count, "truncated", file);
+}
+
+static void write_memory(const struct sl_summary *sum, FILE *file) {
+  char a[32], b[32], c[32];
+  fprintf(file, "memory       arena %s per slot (%.2f of the least possible), input %s per slice, peak resident %s\n",
+          as_bytes(sum->arena_bytes, a, sizeof a), arena_ratio(sum), as_bytes(sum->input_bytes, b, sizeof b),
+          as_bytes(sum->peak_rss_bytes, c, sizeof c));
+}
+
+static void write_outputs(const struct sl_session *s, FILE *file) {
+  const struct sl_summary *sum = sl_session_summary(s);
   for (uint32_t o = 0; o < sum->output_count; o++) {
-    fprintf(file, "output       %s: %" PRIu64 " items", sum->outputs[o].port, sum->outputs[o].items);
+    const uint64_t items = sum->outputs[o].items;
+    fprintf(file, "output       %s: %" PRIu64 " %s", sum->outputs[o].port, items, sl_plural(items, "item", "items"));
     if (sl_session_options(s)->digest) fprintf(file, ", digest %016" PRIx64, sum->outputs[o].digest);
     fprintf(file, "\n");
   }
-  write_totals(s, file);
-  write_budgets(s, file);
+}
+
+/* The first line of a sink's report, with single blanks, and the number of further lines. */
+static void write_result(const char *name, const char *lines, FILE *file) {
+  uint64_t more = 0;
+  fprintf(file, "result       %s: ", name);
+  for (; *lines && *lines != '\n'; lines++)
+    if (*lines != ' ' || (lines[1] != ' ' && lines[1] != '\n')) fputc(*lines, file);
+  while (*lines && *++lines) {
+    more++;
+    lines += strcspn(lines, "\n");
+  }
+  if (more) fprintf(file, " (%" PRIu64 " more %s: --verbose)", more, sl_plural(more, "line", "lines"));
+  fprintf(file, "\n");
+}
+
+static void write_results(const struct sl_session *s, int is_short, FILE *file) {
+  for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++) {
+    const char *lines = sl_session_sink_lines(s, n), *name = sl_session_graph(s)->nodes[n].name;
+    if (lines && is_short)
+      write_result(name, lines, file);
+    else if (lines)
+      fprintf(file, "\n%s:\n%s", name, lines);
+  }
+}
+
+static int has_results(const struct sl_session *s) {
   for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++)
-    if (sl_session_sink_lines(s, n))
-      fprintf(file, "\n%s:\n%s", sl_session_graph(s)->nodes[n].name, sl_session_sink_lines(s, n));
-  if (profile) write_nodes(s, file);
-  if (sum->interrupted) fprintf(file, "\nThe run was stopped before its end, after %" PRIu64 " events.\n", sum->events);
+    if (sl_session_sink_lines(s, n)) return 1;
+  return 0;
+}
+
+void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *file) {
+  SL_IN_C_LOCALE();
+  const struct sl_summary *sum = sl_session_summary(s);
+  const int is_short = (details & SL_TABLE_SHORT) != 0;
+  char device[512] = "";
+  sl_session_describe_device(s, device, sizeof device);
+  sl_origin_write(s, file);
+  fprintf(file, "device       %s%s%s\n", sl_session_options(s)->device, *device ? ": " : "", device);
+  write_devices(sum, file);
+  write_events(sum, file);
+  write_rates(s, file);
+  write_memory(sum, file);
+  if (!is_short) sl_origin_write_constants(s, file);
+  if (!is_short || sl_session_options(s)->digest || !has_results(s)) write_outputs(s, file);
+  if (!is_short) write_totals(s, file);
+  write_budgets(s, file);
+  write_results(s, is_short, file);
+  if (details & SL_TABLE_PROFILE) write_nodes(s, file);
+  if (sum->interrupted)
+    fprintf(file, "\nThe run was stopped before its end, after %" PRIu64 " %s.\n", sum->events,
+            sl_plural(sum->events, "event", "events"));
   if (sum->error_events)
-    fprintf(file, "\n%" PRIu64 " of %" PRIu64 " events have an error.\n", sum->error_events, sum->events);
+    fprintf(file, "\n%" PRIu64 " of %" PRIu64 " %s %s an error.\n", sum->error_events, sum->events,
+            sl_plural(sum->events, "event", "events"), sl_plural(sum->error_events, "has", "have"));
 }
 
 static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
@@ -274,7 +325,7 @@ static void json_devices(const struct sl_summary *sum, struct sl_json *j) {
   sl_json_end_array(j);
 }
 
-/* null if it was not measured */
+/* null if the rate was not measured */
 static void json_rate(struct sl_json *j, const char *key, double hz) { sl_json_number(j, key, hz > 0 ? hz : NAN); }
 
 static void json_counts(const struct sl_session *s, struct sl_json *j) {
@@ -315,7 +366,7 @@ static void json_counts(const struct sl_session *s, struct sl_json *j) {
   sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
 }
 
-/* The file is null for events that are made, or fed; these have the place in the feed. */
+/* The file is null for simulated and fed events; a fed event has its entry in the feed. */
 static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event) {
   const char *const *paths = sl_session_options(s)->input_paths;
   uint32_t count = 0;
@@ -354,7 +405,7 @@ static void json_errors(const struct sl_session *s, const char *key, const struc
   sl_json_end_array(j);
 }
 
-/* UINT64_MAX: not known. */
+/* null for UINT64_MAX: not known */
 static void json_bytes(struct sl_json *j, const char *key, uint64_t bytes) {
   if (bytes == UINT64_MAX)
     sl_json_string(j, key, NULL); /* null */
@@ -371,7 +422,7 @@ static void json_times(const struct sl_session *s, struct sl_json *j) {
   static const char *const places[] = {[SL_TIME_IN_THREADS] = "threads",
                                        [SL_TIME_ON_DEVICE] = "device",
                                        [SL_TIME_BEFORE] = "before",
-                                       [SL_TIME_BESIDE] = "beside"};
+                                       [SL_TIME_OTHER_THREADS] = "beside"};
   const struct sl_summary *sum = sl_session_summary(s);
   sl_json_begin_array(j, "times");
   for (uint32_t i = 0; i < sum->time_count; i++) {
@@ -470,7 +521,7 @@ static void json_totals(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
-/* What was merged after the graph. */
+/* The graph files merged after the graph. */
 static void json_with(const struct sl_session *s, struct sl_json *j) {
   const char *const *with = sl_session_options(s)->with_paths;
   sl_json_begin_array(j, "with");
@@ -497,7 +548,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_plugins(s, &j);
   json_counts(s, &j);
   json_errors(s, "errors", sum->errors, sum->error_count, &j);
-  json_errors(s, "cuts", sum->cuts, sum->cut_count, &j);
+  json_errors(s, "truncations", sum->truncations, sum->truncation_count, &j);
   json_messages(s, &j);
   json_times(s, &j);
   json_tables(s, &j);

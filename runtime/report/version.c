@@ -1,4 +1,4 @@
-/* version.c: what this is: version, commit, how it was built, for which targets, with which libraries. */
+/* version.c: version, commit, build, targets and libraries. */
 #include "base/locale.h"
 
 #include <sluice/sluice.h>
@@ -26,7 +26,7 @@
 #define SANITIZERS ""
 #endif
 
-/* The shared library has another one, from cmake/Commit.cmake; what links this statically, tests, is of none. */
+/* The shared library has a strong definition from cmake/Commit.cmake; tests, which link statically, have none. */
 extern const char sl_commit_text[];
 __attribute__((weak)) const char sl_commit_text[] = "unknown";
 

@@ -11,7 +11,7 @@
 
 #include <xxhash.h>
 
-/* Items [first, first + count) of the event. */
+/* Items [first, first + count) of an event. */
 struct extent {
   uint32_t first, count;
 };
@@ -23,7 +23,7 @@ static struct extent extent_of(const struct sl_collection *c, const void *const 
   return (struct extent){offsets[event], offsets[event + 1] - offsets[event]};
 }
 
-/* The event's subitems of the group that the field belongs to. */
+/* Subitems of an event in the group of the field. */
 static struct extent subitems_of(const struct sl_collection *c, const void *const *fields, uint32_t field,
                                  struct extent items) {
   const int group = sl_item_offsets_field(c, sl_group_of(c, field));
@@ -83,8 +83,9 @@ uint64_t sl_digest_error_event(uint32_t error) {
 
 /* ------------------------------------------------------------------------------------------------- outputs */
 
-/* Outputs are hashed modulo a prime, in which products of 64 bits are reduced by shifts; BASE generates all of its
- * group, so that no two places in the input have the same power. A digest is the sum plus 1, and so never 0. */
+/* Outputs are hashed modulo the prime 2^61 - 1, which allows reduction by shifts. BASE generates the whole
+ * multiplicative group, so that no two positions of the input have the same power. A digest is the sum plus 1, and
+ * therefore never 0. */
 #define PRIME ((UINT64_C(1) << 61) - 1)
 #define BASE  UINT64_C(0x1c4374eefd8cd881)
 
@@ -105,7 +106,7 @@ uint64_t sl_digest_add_event(uint64_t digest, const struct sl_event *event, uint
   memcpy(record, &event->run, 4);
   memcpy(record + 4, &event->number, 8);
   memcpy(record + 12, &event_digest, 8);
-  /* Never 0, so that an event more is seen wherever it stands. */
+  /* Never 0, so that an additional event changes the digest at any position. */
   const uint64_t hash = XXH3_64bits(record, sizeof record) % (PRIME - 1) + 1;
   return shift_and_add(digest - SL_DIGEST_EMPTY, 1, hash) + SL_DIGEST_EMPTY;
 }

@@ -1,9 +1,9 @@
-/* files.c: the list of files that a run reads and writes. A file that is written is on the list once.
+/* files.c: the list of files that a run reads and writes. A written file is on the list once.
  *
- * 1. Files named by options are entered first.
- * 2. When the graph is known, its files, its plugins, and the files named by properties of nodes are entered.
- * 3. All of this happens before the first file is opened for writing. A file that a sink opens later is compared with
- *    the list.
+ *   1. Files named by options are entered first.
+ *   2. When the graph is known, its files, its plugins and the files named by properties of nodes are entered.
+ *   3. All of this happens before the first file is opened for writing. Files that sinks open later are compared with
+ *      the list.
  */
 #define _GNU_SOURCE
 #include "results/files.h"
@@ -21,7 +21,7 @@
 
 static int find_inputs(struct sl_files *f) {
   struct sl_options *o = &f->setup->options;
-  if (o->input_ranges) return SL_OK; /* one for each name */
+  if (o->input_ranges) return SL_OK; /* one for each path */
   char reason[PATH_MAX + 64];
   int status = SL_OK;
   for (uint32_t i = 0; status == SL_OK && o->input_paths && o->input_paths[i]; i++)
@@ -64,14 +64,14 @@ int sl_files_find(struct sl_files *f) {
 /* A file of the run, before it is entered. */
 struct entry {
   const char *path;
-  const char *option; /* that names it, or the property; NULL of a file that is read */
-  int32_t node;       /* whose property names it, or SL_NONE */
-  uint32_t member;    /* that property */
-  int is_for_sink;    /* of -o */
+  const char *option; /* option that names the file, or the property; NULL for files that are read */
+  int32_t node;       /* node with the property, or SL_NONE */
+  uint32_t member;    /* the property */
+  int is_for_sink;    /* file of -o */
 };
 
-/* Where the property stands that names a file, if one does. */
-static const struct sl_place *place_of(const struct sl_setup *s, int32_t node, uint32_t member) {
+/* Location of the property that names a file, or NULL. */
+static const struct sl_location *place_of(const struct sl_setup *s, int32_t node, uint32_t member) {
   return node != SL_NONE && s->graph->nodes[node].places[member].file ? &s->graph->nodes[node].places[member] : NULL;
 }
 
@@ -79,8 +79,8 @@ static const char *name_of(const struct sl_setup *s, int32_t node) {
   return node == SL_NONE ? NULL : s->graph->nodes[node].name;
 }
 
-/* Says that the file of `writer` is another file of the run too. */
-static void say_same(const struct sl_files *f, const struct sl_file *writer, const struct sl_file *other) {
+/* Reports that the file of `writer` is also another file of the run. */
+static void report_same(const struct sl_files *f, const struct sl_file *writer, const struct sl_file *other) {
   sl_diagnose(f->setup->diagnostics, SL_ERROR, place_of(f->setup, writer->node, writer->member),
               name_of(f->setup, writer->node), NULL, "%s%s%s: the same file as %s, %s", writer->option,
               writer->node == SL_NONE ? " " : ": ", writer->path, other->path, other->what);
@@ -88,7 +88,7 @@ static void say_same(const struct sl_files *f, const struct sl_file *writer, con
 
 static int is_of_sink(const struct sl_file *file) { return file->option && file->node != SL_NONE; }
 
-/* Would one of the two replace the other? Which sink takes the file of -o is not known before it opens it. */
+/* 1 if one of the two would replace the other. The sink that takes the file of -o is not known before it opens it. */
 static int is_conflict(const struct sl_file *a, const struct sl_file *b) {
   if ((a->is_for_sink && is_of_sink(b)) || (b->is_for_sink && is_of_sink(a))) return 0;
   return (a->option || b->option) && sl_file_is_same(&a->identity, &b->identity);
@@ -119,8 +119,7 @@ static int add(struct sl_files *f, const struct entry *e, const char *what, cons
   return SL_OK;
 }
 
-/* The same, or SL_EINVAL with a message where the file is on the list already, and is written in one of the two places.
- */
+/* Adds a file. SL_EINVAL with a message if the file is on the list already and one of the two uses writes it. */
 static int enter(struct sl_files *f, const struct entry *e, const char *what, const char *name)
     __attribute__((format(printf, 3, 0)));
 static int enter(struct sl_files *f, const struct entry *e, const char *what, const char *name) {
@@ -129,7 +128,7 @@ static int enter(struct sl_files *f, const struct entry *e, const char *what, co
   for (const struct sl_file *other = f->at; other < file; other++) {
     if (!is_conflict(other, file)) continue;
     const struct sl_file *writer = file->option ? file : other;
-    say_same(f, writer, writer == file ? other : file);
+    report_same(f, writer, writer == file ? other : file);
     return SL_EINVAL;
   }
   return SL_OK;
@@ -140,7 +139,7 @@ static int enter_input(struct sl_files *f, const char *path, const char *what) {
   return enter(f, &e, "%s", what);
 }
 
-/* SL_EINVAL with a message where it cannot be written. */
+/* SL_EINVAL with a message if the file cannot be written. */
 static int check_writable(struct sl_files *f, const struct entry *e) {
   char reason[PATH_MAX + 128];
   if (sl_file_may_be_written(e->path, reason, sizeof reason) == 0) return SL_OK;
@@ -149,7 +148,7 @@ static int check_writable(struct sl_files *f, const struct entry *e) {
   return SL_EINVAL;
 }
 
-/* The first error of two results; SL_ENOMEM takes precedence. */
+/* The first error of two statuses; SL_ENOMEM takes precedence. */
 static int worse(int a, int b) { return a == SL_ENOMEM || b == SL_OK ? a : b == SL_ENOMEM || a == SL_OK ? b : a; }
 
 static int is_folder(const char *path) {
@@ -162,7 +161,7 @@ static int enter_option(struct sl_files *f, const char *option, const char *path
   const struct entry e = {
       .path = path, .option = option, .node = SL_NONE, .is_for_sink = path == f->setup->options.output_path};
   const int status = enter(f, &e, "the file of %s", option);
-  /* A folder is left to the sink of -o. */
+  /* A folder is checked by the sink that takes -o. */
   return status < 0 || (e.is_for_sink && is_folder(path)) ? status : check_writable(f, &e);
 }
 
@@ -181,16 +180,16 @@ int sl_files_check(struct sl_files *f) {
   return worse(status, enter_option(f, "-o", o->output_path));
 }
 
-/* A file that a property of a node names. */
+/* Enters a file that a property of a node names. */
 static int enter_file(struct sl_files *f, const struct sl_member *member, const struct entry *e) {
   const char *name = f->setup->graph->nodes[e->node].name;
   if (!e->option) return access(e->path, F_OK) == 0 ? enter(f, e, "which the node %s reads", name) : SL_OK;
   const int status = enter(f, e, "which the node %s writes", name);
   const int is_to_be_made = *member->choices && !is_folder(f->setup->graph->nodes[e->node].values[e->member].text);
-  return status < 0 || is_to_be_made || f->setup->options.look_only ? status : check_writable(f, e);
+  return status < 0 || is_to_be_made || f->setup->options.inspect_only ? status : check_writable(f, e);
 }
 
-/* The file that a property names, or the files of its folder. */
+/* Enters the file that a property names, or the files of its folder. */
 static int enter_property(struct sl_files *f, uint32_t n, uint32_t m) {
   const struct sl_member *member = &f->setup->graph->nodes[n].algorithm->members[m];
   const char *path = f->setup->graph->nodes[n].values[m].text, *word;
@@ -203,7 +202,7 @@ static int enter_property(struct sl_files *f, uint32_t n, uint32_t m) {
   for (uint32_t i = 0; status == SL_OK && *(word = sl_choice_name(member, i, &length)); i++) {
     char file[PATH_MAX];
     const int bytes = snprintf(file, sizeof file, "%s/%.*s", path, (int)length, word);
-    if (bytes < 0 || (size_t)bytes >= sizeof file) continue; /* nobody can open it */
+    if (bytes < 0 || (size_t)bytes >= sizeof file) continue; /* too long to be opened */
     e.path = file;
     status = enter_file(f, member, &e);
   }
@@ -239,7 +238,7 @@ void sl_files_close(struct sl_files *f) {
   free(f->found);
   free(f->directory);
   sl_paths_free(&f->inputs);
-  sl_begin_close(&f->begin);
+  sl_input_head_close(&f->begin);
   for (uint32_t i = 0; i < f->count; i++) free(f->at[i].path);
   free(f->at);
   *f = (struct sl_files){0};
@@ -247,7 +246,7 @@ void sl_files_close(struct sl_files *f) {
 
 /* ---------------------------------------------------------------------------------------------- for sinks */
 
-/* Is it that path, or a file of that folder? */
+/* 1 if `path` is that folder or a file in it. */
 static int is_below(const char *path, const char *folder) {
   if (!path || !folder || !*folder) return 0;
   const size_t length = strlen(folder);
@@ -257,27 +256,27 @@ static int is_below(const char *path, const char *folder) {
 
 int sl_files_check_output(const struct sl_files *f) {
   const struct sl_options *o = &f->setup->options;
-  if (!o->output_path || o->output_is_offered || f->output_is_taken) return SL_OK;
+  if (!o->output_path || o->output_is_optional || f->output_is_taken) return SL_OK;
   sl_diagnose(f->setup->diagnostics, SL_ERROR, NULL, NULL,
               "a sink that writes a file (output.csv_sink) takes it, unless its property path names another one",
               "-o %s: no sink of this graph writes there", o->output_path);
   return SL_EINVAL;
 }
 
-/* Whether the sink `node` may open the file: that of -o, or one that its own properties name, and each once. */
+/* 1 if sink `node` may open the file: the file of -o, or a file of its own properties, each once. */
 static int may_take(const struct sl_file *file, int32_t node) {
   return !file->is_open && file->option && (file->is_for_sink || file->node == node);
 }
 
-/* The entry of another use of the same file in this run; NULL: none. */
+/* Entry of another use of the same file in this run, or NULL. */
 static const struct sl_file *find_other(const struct sl_files *f, int32_t node, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
-  for (uint32_t i = f->count; i-- > 0;) /* sinks that are open first, since the message then has their names */
+  for (uint32_t i = f->count; i-- > 0;) /* open sinks first, because the message then has their names */
     if (sl_file_is_same(&f->at[i].identity, &identity) && !may_take(&f->at[i], node)) return &f->at[i];
   return NULL;
 }
 
-/* From now on no other sink may write it. */
+/* Reserves the file for the sink. */
 static int take(struct sl_files *f, int32_t node, const char *path) {
   const struct sl_file_identity identity = sl_file_identify(path);
   const struct entry e = {.path = path, .option = "path", .node = SL_NONE};

@@ -1,5 +1,5 @@
-/* identity.c: what a run is (struct sl_run): version, device, graph, plugins, outputs. Sinks that write results down
- * put it beside them, so that a file says what made it.
+/* identity.c: identity of a run (struct sl_run): version, device, graph, plugins, outputs. Sinks store it with the
+ * results, so that a file documents how it was made.
  */
 #include "results/identity.h"
 
@@ -29,7 +29,7 @@ static int open_plugins(struct sl_identity *identity, const struct sl_setup *s) 
   return SL_OK;
 }
 
-/* What a field reference refers to, as a graph says it. NULL without memory. */
+/* Field reference in the notation of graphs. NULL if out of memory. */
 static char *reference_text(const struct sl_graph *g, struct sl_port port, const char *field) {
   const struct sl_node *from = &g->nodes[port.node];
   uint32_t ports = 0;

@@ -1,4 +1,4 @@
-/* identity.h: the identity of a run, for sinks that write it down. See identity.c. */
+/* identity.h: identity of a run, for sinks that store it. See identity.c. */
 #ifndef SL_IDENTITY_H
 #define SL_IDENTITY_H
 

@@ -1,6 +1,6 @@
-/* outputs.c: what a run counts of the graph's outputs as they are delivered: items; sums of TOTAL fields; digests. Then
- * the program's callback gets them. A part of a slice is added when it is delivered, so that one that is run again
- * counts once, and events with an error do not count in sums.
+/* outputs.c: counts of the graph outputs at delivery: items, sums of TOTAL fields, digests; then the callback of the
+ * program. A part of a slice is counted when it is delivered, so that a part that is run again counts once, and events
+ * with errors do not enter sums.
  */
 #include "results/outputs.h"
 
@@ -21,7 +21,7 @@ static uint64_t entries_of(const struct sl_setup *s, uint32_t output) {
   return s->layout->members[port.node][port.member].capacities[0];
 }
 
-/* Number of values of all its fields. */
+/* Number of values of all fields of an output of totals. */
 static uint64_t value_count(const struct sl_outputs *o, uint32_t output) {
   const struct sl_collection *c = collection_of(o, output);
   uint64_t count = 0;
@@ -30,7 +30,7 @@ static uint64_t value_count(const struct sl_outputs *o, uint32_t output) {
   return count;
 }
 
-/* A sink that writes any outputs writes their digests too. */
+/* 1 if a sink writes outputs together with their digests. */
 static int has_writer(const struct sl_setup *s) {
   for (uint32_t i = 0; i < s->graph->order_count; i++) {
     const struct sl_algorithm *a = s->graph->nodes[s->graph->order[i]].algorithm;
@@ -131,7 +131,7 @@ static void digest_output(struct sl_outputs *o, uint32_t output, const struct sl
   sl_locale_end_callback(users);
 }
 
-/* Event by event, so that the order of the list of digests does not depend on slices. */
+/* Event by event, so that the order of digests does not depend on slices. */
 static void digest(struct sl_outputs *o, struct sl_slot *slot, const struct sl_batch *batch) {
   const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_DIGESTS);
   for (uint32_t e = 0; e < batch->event_count; e++)

@@ -1,8 +1,9 @@
-/* report_file.c: the file of --json, which is open from the start of the run on, so that a file that cannot be written
- * is reported before an event is read. report/ makes its text at the end. And how the run ended, in a word and as an
- * exit status.
+/* report_file.c: the file of --json, and the status of the run as a word and as exit status. The file is opened at the
+ * start of the run, so that an unwritable file is reported before an event is read. report/ makes its text at the end.
  */
 #include "results/report_file.h"
+
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <signal.h>
@@ -53,13 +54,14 @@ int sl_report_end(const struct sl_report_file *r, const struct sl_files *f, stru
   const int stopped = atomic_load(f->stopped);
   const int is_useless = status == SL_OK && sum->events > 0 && sum->error_events == sum->events;
   if (is_useless) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "all %" PRIu64 " events have an error", sum->events);
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%s%" PRIu64 " %s an error", sl_plural(sum->events, "", "all "),
+                sum->events, sl_plural(sum->events, "event has", "events have"));
     status = SL_EFORMAT;
   }
   if (status == SL_EINTERRUPTED) {
     sum->stop_signal = stopped > 0 ? (uint32_t)stopped : 0;
-    sl_diagnose(d, SL_WARNING, NULL, NULL, NULL, "the run was stopped %sbefore its end, after %" PRIu64 " events",
-                by_signal(stopped), sum->events);
+    sl_diagnose(d, SL_WARNING, NULL, NULL, NULL, "the run was stopped %sbefore its end, after %" PRIu64 " %s",
+                by_signal(stopped), sum->events, sl_plural(sum->events, "event", "events"));
   }
   sum->failed = status < 0 && status != SL_EINTERRUPTED && !is_useless;
   sum->exit_status = sum->stop_signal ? exit_of_signal + sum->stop_signal

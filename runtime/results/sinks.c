@@ -1,4 +1,4 @@
-/* sinks.c: the calls of sinks. What they report at the end is kept as JSON text and as lines of the final table. */
+/* sinks.c: calls of sinks. Their reports at the end are kept as JSON text and as lines for the final table. */
 #include "results/sinks.h"
 
 #include "base/json.h"
@@ -108,7 +108,7 @@ static int deliver(void *context, struct sl_slot *slot, const struct sl_batch *w
   return SL_OK;
 }
 
-/* Sinks hand over what they have, so that it outlives the process. */
+/* Flushes sinks, so that their output survives the process. */
 static int flush(void *context, uint64_t now_ns) {
   (void)now_ns;
   const struct sl_setup *s = ((const struct sl_sinks *)context)->setup;

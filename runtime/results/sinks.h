@@ -1,4 +1,4 @@
-/* sinks.h: the graph's sinks. See sinks.c. */
+/* sinks.h: the sinks of the graph. See sinks.c. */
 #ifndef SL_SINKS_H
 #define SL_SINKS_H
 
@@ -15,7 +15,7 @@ int sl_sinks_open(struct sl_sinks *sinks, struct sl_setup *s);
 void sl_sinks_close(struct sl_sinks *sinks);
 /* Opens the files of all sinks; the slot has their argument structs. */
 int sl_sinks_begin(struct sl_sinks *sinks, const struct sl_slot *slot);
-/* Ends the sinks and keeps what they report. */
+/* Ends the sinks and keeps their reports. */
 int sl_sinks_finish(struct sl_sinks *sinks);
 /* Closes the source and the sinks. */
 void sl_sinks_end(struct sl_sinks *sinks);

@@ -1,4 +1,4 @@
-/* options.c: from the options to the devices and the graph of a session. */
+/* options.c: opens the devices and the graph that the options of a session name. */
 #include "session/options.h"
 
 #include "base/processor.h"
@@ -15,7 +15,7 @@ SL_ANY_PROCESSOR struct sl_options sl_options_default(void) {
   return (struct sl_options){.size = sizeof(struct sl_options), .device = "cpu", .repeat = 1};
 }
 
-/* The TARGET of "TARGET" or "TARGET:..."; 0 if there is none. */
+/* Reads the TARGET of "TARGET" or "TARGET:..."; returns 0 if it is empty. */
 static int read_target(const char *device, char *target, size_t size) {
   const size_t length = strcspn(device, ":");
   if (length == 0 || length >= size) return 0;
@@ -23,27 +23,26 @@ static int read_target(const char *device, char *target, size_t size) {
   return 1;
 }
 
-/* --race: the emulator that looks on is a target of its own, whose plugins were compiled for it. */
+/* --race runs on a variant of the emulator with plugins that were compiled for it. */
 static int choose_race(struct sl_setup *s, char *target, size_t size) {
   char reason[512];
   if (strcmp(target, "simt") != 0) {
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "write --device simt --race",
-                "races are looked for on the emulator, not on '%s'", s->options.device);
+                "--race needs the emulator, not '%s'", s->options.device);
     return SL_EINVAL;
   }
   if (s->options.guard) {
-    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "run it once with each",
-                "--guard and --race each place memory in a way of their own");
+    sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "run it once with each", "--guard and --race cannot be combined");
     return SL_EINVAL;
   }
   snprintf(target, size, "race");
   if (sl_backend_load(target, reason, sizeof reason)) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "build with elfutils (Debian: libdw-dev)", "there is no --race: %s",
-              reason);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "build with elfutils (Debian: libdw-dev)",
+              "--race is not available: %s", reason);
   return SL_EINVAL;
 }
 
-/* Which devices this build has, or which of them was meant. */
+/* Reports an unknown device with the devices of this build or the closest name. */
 static int no_device(struct sl_setup *s, const char *target, const char *reason) {
   char names[128], hint[192];
   struct sl_nearest nearest;
@@ -80,17 +79,17 @@ int sl_options_check(struct sl_setup *s) {
   struct sl_diagnostics *d = s->diagnostics;
   const char *const *inputs = s->options.input_paths;
   if (inputs && !inputs[0]) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, "NULL stands for the events of the graph's own source",
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "NULL: the source of the graph has its own events",
                 "input_paths names no file");
     return SL_EINVAL;
   }
   if (s->options.feed && inputs) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, "give it the one or the other", "a run with a feed reads no files, such as %s",
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "give either a feed or files", "a run with a feed reads no files, such as %s",
                 inputs[0]);
     return SL_EINVAL;
   }
   if (s->options.input_ranges && !inputs) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, "name the files in input_paths", "input_ranges are of no file");
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "name the files in input_paths", "input_ranges without input_paths");
     return SL_EINVAL;
   }
   s->memory_check = s->options.race ? &sl_race_check : s->options.guard ? &sl_guard_check : NULL;
@@ -112,7 +111,7 @@ int sl_options_check(struct sl_setup *s) {
 
 /* ------------------------------------------------------------------------------------------------- graph */
 
-/* "KEY=VALUE" strings into overrides; the keys are copies. */
+/* Converts "KEY=VALUE" strings to overrides; the keys are copies. */
 static int split_overrides(const char *const *texts, const char *option, const char *form, struct sl_diagnostics *d,
                            struct sl_override **overrides, uint32_t *count) {
   uint32_t n = 0;
@@ -140,7 +139,7 @@ static void free_overrides(struct sl_override *overrides, uint32_t count) {
   free(overrides);
 }
 
-/* "simt.seed": the part after the dot, if the part before it is the device's target, and it has settings. */
+/* Setting name in "simt.seed", if the part before the dot is the target of the device and it has settings. */
 static const char *device_setting(const struct sl_setup *s, const char *key) {
   const char *name = s->backend->settings ? s->backend->settings : s->backend->target;
   const size_t length = strlen(name);
@@ -159,7 +158,7 @@ static int set_branches(struct sl_setup *s, const char *value, char *reason, siz
   return SL_EINVAL;
 }
 
-/* A setting of the runtime itself, `--set runtime.KEY=VALUE`. */
+/* Applies a setting of the runtime, `--set runtime.KEY=VALUE`. */
 static int set_runtime(struct sl_setup *s, const char *key, const char *value, char *reason, size_t reason_size) {
   const int is_on = strcmp(value, "on") == 0;
   if (strcmp(key, "branches") == 0) return set_branches(s, value, reason, reason_size);
@@ -179,7 +178,7 @@ static int set_devices(struct sl_setup *s, const char *key, const char *value, c
   return status;
 }
 
-/* Takes the settings of the runtime and of the device out of the overrides. */
+/* Removes the settings of the runtime and of the device from the overrides and applies them. */
 static int take_settings(struct sl_setup *s, struct sl_override *sets, uint32_t *count) {
   uint32_t kept = 0;
   int status = SL_OK;
@@ -202,7 +201,7 @@ static int take_settings(struct sl_setup *s, struct sl_override *sets, uint32_t 
   return status;
 }
 
-/* Are parts of files asked for, of a source that reads parts? */
+/* Refuses file ranges if the source reads whole files only. */
 static int check_ranges(struct sl_setup *s) {
   const struct sl_options *o = &s->options;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
@@ -210,13 +209,13 @@ static int check_ranges(struct sl_setup *s) {
     if (o->input_ranges[i].first_byte == 0 && o->input_ranges[i].bytes == 0) continue;
     if (source->algorithm->source->index) return SL_OK;
     sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name, NULL,
-                "%s reads whole files, and no part of %s", source->use, o->input_paths[i]);
+                "%s reads whole files; it cannot read a part of %s", source->use, o->input_paths[i]);
     return SL_EINVAL;
   }
   return SL_OK;
 }
 
-/* The value of the property `events` (u64) of a source that makes events by itself; NULL if the source makes none. */
+/* Value of property `events` (u64) of a source that generates events; NULL if the source does not. */
 static struct sl_value *made_events(const struct sl_setup *s) {
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   const int member = sl_member_index(source->algorithm, "events");
@@ -226,20 +225,20 @@ static struct sl_value *made_events(const struct sl_setup *s) {
   return is_number ? &source->values[member] : NULL;
 }
 
-/* Has the source what it takes its events from? */
+/* Refuses a source without input: without files, feed or number of events. */
 static int check_input(struct sl_setup *s) {
   const struct sl_options *o = &s->options;
   const struct sl_node *source = &s->graph->nodes[s->graph->source];
   const int takes_feed = source->algorithm->takes_feed != 0, reads_files = source->algorithm->source->probe != NULL;
   const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
-  if (o->look_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
+  if (o->inspect_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
   if (reads_files)
     sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name, "name them with -i, or in input_paths",
-                "%s reads files, and no input file is given", source->use);
+                "%s reads files, but no input file is given", source->use);
   else
     sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name,
                 "feed the run from a program (sl_options.feed in C, Graph.feed in Python), or name another source",
-                "%s takes its events from the memory of a program that runs the graph, and this run has no feed",
+                "%s takes its events from the memory of the program that runs the graph, but this run has no feed",
                 source->use);
   return SL_EINVAL;
 }
@@ -255,7 +254,7 @@ static void limit_source(struct sl_setup *s) {
 int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   const struct sl_options *o = &s->options;
   const char *input = o->input_paths ? o->input_paths[0] : NULL;
-  const struct sl_begin *begin = &files->begin;
+  const struct sl_input_head *begin = &files->begin;
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
@@ -263,7 +262,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   if (status == SL_OK) status = take_settings(s, sets, &set_count);
   if (status == SL_OK)
     status = split_overrides(o->uses, "--use", "write --use NODE=PLUGIN.ALGORITHM", s->diagnostics, &uses, &use_count);
-  if (status == SL_OK && input && sl_begin_read(&files->begin, input, !o->look_only) < 0) status = SL_ENOMEM;
+  if (status == SL_OK && input && sl_input_head_read(&files->begin, input, !o->inspect_only) < 0) status = SL_ENOMEM;
   if (status == SL_OK) {
     const struct sl_graph_request request = {.path = o->graph_path,
                                              .text = o->graph_text,
@@ -275,7 +274,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .uses = uses,
                                              .set_count = set_count,
                                              .use_count = use_count,
-                                             .origins = o->look_only,
+                                             .origins = o->inspect_only,
                                              .input_name = input,
                                              .input_bytes = begin->bytes,
                                              .input_count = begin->count,
@@ -283,7 +282,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .is_fed = o->feed != NULL};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
-  if (begin->pipe < 0) sl_begin_close(&files->begin);
+  if (begin->pipe < 0) sl_input_head_close(&files->begin);
   if (status == SL_OK) status = check_ranges(s);
   if (status == SL_OK) status = check_input(s);
   if (status == SL_OK) limit_source(s);
@@ -297,7 +296,7 @@ int sl_options_check_effects(struct sl_setup *s) {
     sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL, "--digest has no effect: the graph has no outputs");
   if (s->branches > 1 && !s->backend->is_device)
     sl_diagnose(s->diagnostics, SL_WARNING, NULL, NULL, NULL,
-                "runtime.branches has no effect on %s, where nodes run one after the other", s->backend->target);
+                "runtime.branches has no effect on %s, where nodes run one after another", s->backend->target);
   if (!s->options.resident || (s->backend->is_device && s->repeat > 1)) return SL_OK;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "--resident has no effect %s",
               s->backend->is_device ? "without --repeat" : "where the device has no memory of its own");
@@ -309,7 +308,7 @@ int sl_options_choose_slice_events(struct sl_setup *s) {
                     : s->graph->slice_events ? s->graph->slice_events
                                              : s->backend->default_slice_events;
   if (s->slice_events <= MAX_SLICE_EVENTS) return SL_OK;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u events a slice are more than %d", s->slice_events,
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u events per slice are more than %d", s->slice_events,
               MAX_SLICE_EVENTS);
   return SL_EINVAL;
 }

@@ -1,4 +1,5 @@
-/* options.h: from the options to the devices and the graph of a session. See options.c. Functions fail with a message.
+/* options.h: opens the devices and the graph that the options of a session name. See options.c. Functions that fail
+ * report the reason.
  */
 #ifndef SL_SESSION_OPTIONS_H
 #define SL_SESSION_OPTIONS_H
@@ -6,9 +7,9 @@
 #include "execute/setup.h"
 #include "results/files.h"
 
-/* Checks options that depend on nothing else, and sets numbers that follow from them. */
+/* Checks options that do not depend on the graph, and sets derived numbers. */
 int sl_options_check(struct sl_setup *s);
-/* Finds the plugin files for the devices, which the graph opens as it needs them, and opens the devices. */
+/* Finds the plugin files for the devices (the graph opens them when it needs them) and opens the devices. */
 int sl_options_open_devices(struct sl_setup *s);
 int sl_options_open_graph(struct sl_setup *s, struct sl_files *files);
 /* Reports options without effect on this graph and device. */

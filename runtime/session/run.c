@@ -1,5 +1,5 @@
-/* run.c: a run of a session: opens its files, runs the slices, ends its files. With --repeat the slices are kept, and
- * the passes after the first are timed.
+/* run.c: runs a session: opens its files, runs the slices, ends its files. With --repeat the slices are kept, and the
+ * passes after the first are timed.
  */
 #include "base/clock.h"
 #include "base/locale.h"
@@ -23,7 +23,7 @@ static void tick(struct sl_session *sn) {
   sn->times.ticker_ns += sl_now_ns() - begin;
 }
 
-/* It holds the lock of the delivery, so that a sink is never called twice at a time. */
+/* Holds the delivery lock, so that a sink is never called from two threads at once. */
 static void run_ticker(void *argument) {
   struct sl_session *sn = argument;
   struct timespec next;
@@ -63,18 +63,18 @@ static void stop_ticker(struct sl_session *sn) {
 
 /* ----------------------------------------------------------------------------------------------- repeats */
 
-/* The passes after the first, in stretches that are timed one by one, so that a run shows its own spread. */
+/* Runs the passes after the first in repetitions that are timed separately, which shows the spread. */
 static int run_stretches(struct sl_session *sn, struct sl_repeated *repeated) {
   struct sl_summary *sum = &sn->statistics.summary;
   const uint32_t passes = sn->setup.repeat - 1;
   const uint32_t stretches = passes < SL_STRETCHES ? passes : SL_STRETCHES;
   int status = SL_OK;
-  sl_summary_stretch(&sn->statistics, 0, 0); /* what ran before does not count */
+  sl_summary_stretch(&sn->statistics, 0, 0); /* time before the first repetition does not count */
   for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
     const uint64_t now = passes / stretches + (i < passes % stretches);
     const uint64_t begin = sl_now_ns(), events_before = sl_events_in_graph(&sn->statistics);
     status = sl_run_repeated(sn->slots, &sn->reading, now);
-    if (status != SL_OK) break; /* a stretch that was stopped has no rate */
+    if (status != SL_OK) break; /* a stopped repetition has no rate */
     const uint64_t ns = sl_now_ns() - begin, events = sl_events_in_graph(&sn->statistics) - events_before;
     repeated->ns += ns;
     repeated->events += events;
@@ -98,7 +98,7 @@ static int run_repeats(struct sl_session *sn, struct sl_repeated *repeated) {
 
 /* ------------------------------------------------------------------------------------------------ the run */
 
-/* A file that cannot be written: the run is refused before it begins. */
+/* Refuses the run before it begins. */
 static int refuse(struct sl_session *sn, int status) {
   sn->report.is_refused |= status == SL_EIO || status == SL_EINVAL;
   return status;
@@ -143,7 +143,7 @@ static int open_files(struct sl_session *sn) {
   (void)refuse(sn, status);
   if (status == SL_OK) {
     status = sl_source_open(&sn->setup);
-    sl_begin_close(&sn->files.begin);
+    sl_input_head_close(&sn->files.begin);
   }
   if (status == SL_OK) status = refuse(sn, sl_sinks_begin(&sn->sinks, main_slot));
   if (status == SL_OK) status = refuse(sn, sl_files_check_output(&sn->files));
@@ -153,7 +153,7 @@ static int open_files(struct sl_session *sn) {
   return status;
 }
 
-/* All slots' threads are idle from now on, or until now. */
+/* Starts or ends the time accounting: the threads of all slots are idle. */
 static void begin_times(struct sl_session *sn) {
   for (uint32_t i = 0; i < sn->setup.slot_count; i++) {
     sn->slots[i].activity = SL_ACTIVITY_IDLE;
@@ -173,7 +173,7 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   const struct sl_scope scope = sl_scope_begin(&sn->slots[0], SL_ACTIVITY_FINISH);
   const int checked = s->memory_check && s->memory_check->finish ? s->memory_check->finish(s) : SL_OK;
   stop_ticker(sn);
-  /* From here on files are ended as this states, whatever comes. */
+  /* Decides whether files are ended as complete or as interrupted. */
   sn->files.is_interrupted = atomic_load(&sn->order.stopped) != 0;
   sn->identity.run.is_interrupted = (uint32_t)sn->files.is_interrupted;
   sl_outputs_update(&sn->outputs);
@@ -208,10 +208,10 @@ int sl_session_run(struct sl_session *sn) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_setup *s = &sn->setup;
   const size_t errors = sl_diagnostics_errors(s->diagnostics);
-  if (s->options.look_only)
-    return sl_report_failure(s, SL_EINVAL, errors, "a session opened with look_only does not run");
+  if (s->options.inspect_only)
+    return sl_report_failure(s, SL_EINVAL, errors, "a session opened with inspect_only does not run");
   const int status = sl_report_failure(s, run(sn), errors, "the run failed");
-  sl_diagnose_further(s->diagnostics);
+  sl_diagnose_counted(s->diagnostics);
   return sl_report_end(&sn->report, &sn->files, &sn->statistics.summary, status);
 }
 

@@ -1,6 +1,5 @@
-/* session.c: opening a graph for a run, and closing it; and what a session shows (inspect.h). See sluice.h for what a
- * session is.
- */
+/* session.c: opens and closes the graph of a run, and gives access to a session (inspect.h). For sessions see
+ * sluice.h. */
 #include "session/session.h"
 
 #include "base/clock.h"
@@ -42,7 +41,7 @@ static int open_slots(struct sl_session *sn) {
   return sl_traffic_open(&sn->traffic, s, sn->slots);
 }
 
-/* The graph, and what it reads and writes. */
+/* Opens the graph and enters its files. */
 static int open_graph(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   int status = sl_options_check(s);
@@ -56,7 +55,7 @@ static int open_graph(struct sl_session *sn) {
   return status == SL_OK ? sl_options_choose_slice_events(s) : status;
 }
 
-/* Plan and constants. */
+/* Makes the memory plan and the constants. */
 static int open_setup(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
@@ -74,7 +73,7 @@ static int open_setup(struct sl_session *sn) {
   return status == SL_OK ? sl_fit(s) : status;
 }
 
-/* The parts at work, and their tables. */
+/* Opens the parts of the session. */
 static int open_parts(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   const struct sl_summary_parts parts = {.setup = s,
@@ -94,21 +93,21 @@ static int open_parts(struct sl_session *sn) {
   if (status == SL_OK) status = sl_summary_open(&sn->statistics, &parts);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_order_open(&sn->order, s);
-  if (status == SL_OK && !s->options.look_only) status = open_slots(sn);
+  if (status == SL_OK && !s->options.inspect_only) status = open_slots(sn);
   if (status == SL_OK) status = sl_setup_open_workers(s);
   sl_times_opened(&sn->times, SL_OPENING_MEMORY);
   return status;
 }
 
-/* A feed that belongs to another session is not ended by this one. */
+/* Attaches the feed. A feed of another session is refused and not ended. */
 static int take_feed(struct sl_setup *s) {
   if (!s->options.feed || sl_feed_attach(s->options.feed) == SL_OK) return SL_OK;
   s->options.feed = NULL;
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "make one for each session", "the feed is that of another session");
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, "open one feed per session", "the feed belongs to another session");
   return SL_EINVAL;
 }
 
-/* Locks, and pointers between parts. */
+/* Initialises locks and the pointers between parts. */
 static void connect(struct sl_session *sn, const struct sl_options *options, struct sl_diagnostics *d) {
   struct sl_setup *s = &sn->setup;
   s->open_ns = sn->times.opening_since_ns = sl_now_ns();

@@ -1,5 +1,5 @@
-/* session.h: a session: the parts of a run. Only session.c, which opens and closes them, and run.c, which runs them,
- * see all of them together; each part has a header of its own, and takes the parts that it needs.
+/* session.h: all parts of a run. Only session.c, which opens and closes them, and run.c, which runs them, include this
+ * header. Each part has a header of its own and uses only the parts that it needs.
  */
 #ifndef SL_SESSION_H
 #define SL_SESSION_H

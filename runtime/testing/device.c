@@ -1,6 +1,6 @@
-/* device.c: the harness on a device with a memory of its own. Everything that the run's arguments point to is copied up
- * with its canaries, the arguments are translated, and all is copied back after the kernels, so that the checks of
- * run.c see what happened there.
+/* device.c: the test harness on a device with memory of its own. All memory that the arguments of a run point to is
+ * copied to the device with its canaries, the pointers are translated, and everything is copied back after the kernels,
+ * so that run.c can check it.
  */
 #include "backend/backend.h"
 #include "layout/bind.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARGIN_BYTES = 64 }; /* the canaries of struct sl_guarded */
+enum { MARGIN_BYTES = 64 }; /* size of the canaries of struct sl_guarded */
 
 struct test_mirror {
   struct sl_guarded host;
-  unsigned char *device; /* of the margin in front */
+  unsigned char *device; /* device address of the margin before the memory */
 };
 
 struct test_device {
@@ -25,7 +25,7 @@ struct test_device {
   size_t mirror_count, mirror_capacity;
 };
 
-/* A test for a device that is not there is skipped. */
+/* A test for a missing device is skipped. */
 void test_device_open(struct sl_test *t) {
   char reason[512] = "";
   struct test_device *d = t->device = test_allocate(1, sizeof(*d));
@@ -74,7 +74,7 @@ static void *translated(const struct sl_test *t, const void *host) {
     const unsigned char *values = m->host.values;
     if (at >= values && at <= values + m->host.bytes) return m->device + MARGIN_BYTES + (at - values);
   }
-  test_die(t, "an argument points to memory that is not the test's");
+  test_die(t, "an argument points to memory outside of the test");
 }
 
 static void mirror_all(struct sl_test *t) {
@@ -90,14 +90,14 @@ static void mirror_all(struct sl_test *t) {
   mirror(t, &t->errors);
 }
 
-/* The pointers of a port's struct. */
+/* Translates the pointers of a port. */
 static void translate_port(const struct sl_test *t, const struct sl_collection *c, void *port) {
   for (uint32_t f = 0; f < c->field_count; f++) *sl_port_pointer(port, f) = translated(t, *sl_port_pointer(port, f));
   for (uint32_t b = 0; b < sl_bound_count(c); b++)
     sl_port_bound(port, c, b)->used = translated(t, sl_port_bound(port, c, b)->used);
 }
 
-/* The views of a list port point to the device there only: what comes back of them is what was here. */
+/* The views of a list port point to device memory only on the device; the host views are restored. */
 static void translate_views(const struct sl_test *t, uint32_t member, unsigned char *args) {
   const struct sl_member *m = &t->algorithm->members[member];
   const struct test_member *own = &t->members[member];
@@ -133,7 +133,7 @@ static void translate_arguments(const struct sl_test *t, unsigned char *args) {
   }
 }
 
-/* Copies everything back, canaries too. */
+/* Copies everything back, including canaries. */
 static void fetch_all(struct sl_test *t) {
   struct test_device *d = t->device;
   for (size_t i = 0; i < d->mirror_count; i++) {
@@ -146,7 +146,7 @@ static void fetch_all(struct sl_test *t) {
   d->mirror_count = 0;
 }
 
-/* Everything that the arguments of the test, or of the node that it is just now, point to; and the arguments as kernels
+/* Copies all memory that the arguments of the test, or of the present node, point to, and the arguments as kernels
  * get them. */
 static void mirror_node(struct sl_test *t, unsigned char *args) {
   memcpy(args, t->args, t->algorithm->args_size);

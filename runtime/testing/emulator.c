@@ -1,8 +1,9 @@
-/* emulator.c: the harness on the target simt, and tests that run on another target than they name.
+/* emulator.c: the test harness on the target simt, and tests on another target than the one they name:
  *
- *   SLUICE_TEST_TARGET=simt       kernels of NAME.cpu.so are run as those of NAME.simt.so, so that a test written for
- *                                 one target runs on both
- *   SLUICE_TEST_SIMT_SEED=N       the emulator's settings, until the test sets its own
+ *   SLUICE_TEST_TARGET=simt       replaces kernels of NAME.cpu.so by those of NAME.simt.so, so that a test written for
+ *   one
+ *                                 target runs on both
+ *   SLUICE_TEST_SIMT_SEED=N       settings of the emulator, until the test sets its own
  *   SLUICE_TEST_SIMT_WARP=32|64
  */
 #include "base/locale.h"

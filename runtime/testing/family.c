@@ -1,13 +1,12 @@
-/* family.c: an algorithm of a family is run by the harness a second time, by its run_family, as several nodes together
- * that have the same inputs:
+/* family.c: runs an algorithm of a family a second time through its run_family, as several nodes with the same inputs:
  *
- *   node 0   as the test has it
+ *   node 0   unchanged
  *   node 1   on every other event of its list
- *   node 2   with another name, and numbers among its properties that are others, if they go together
- *   node 3   as the test has it
+ *   node 2   with another name and other values of numeric properties, if these are accepted
+ *   node 3   unchanged
  *
- * Each has outputs, scratch and tables of its own, and must write there what it writes when it runs alone: the valid
- * part is compared bit by bit. In nodes 1 and 2 it shows that each node's arguments are its own.
+ * Each node has its own outputs, scratch and tables and must write the same bits as when it runs alone. Nodes 1 and 2
+ * show that each node uses its own arguments.
  */
 #include "layout/bind.h"
 #include "plugin/property.h"
@@ -94,7 +93,7 @@ static double value_of(const struct sl_member *m, const void *args) {
   }
 }
 
-/* Another number within the range, if one is near. */
+/* Another number in the range, close to the present one if possible. */
 static double other_value(const struct sl_member *m, double value) {
   const int is_float = m->type == SL_TYPE_f32 || m->type == SL_TYPE_f64;
   const double step = is_float && value != 0 ? value / 4 : 1;
@@ -128,7 +127,7 @@ static const uint32_t *values_of(const struct test_member *own, int field) {
   return own->fields[field].alias ? own->fields[field].alias : own->fields[field].memory.values;
 }
 
-/* How many entries of each bound are valid, or their capacities where no offsets tell. */
+/* Number of valid entries per bound, or the capacities if no offsets exist. */
 static void count_valid(const struct sl_test *t, const struct sl_member *m, const struct test_member *own,
                         uint64_t counts[SL_BOUNDS_MAX]) {
   const uint32_t *offsets = values_of(own, sl_offsets_field(m->collection));
@@ -140,7 +139,7 @@ static void count_valid(const struct sl_test *t, const struct sl_member *m, cons
   }
 }
 
-/* Ends the program where they differ. */
+/* Compares bytes; ends the program if they differ. */
 static void compare_bytes(const struct sl_test *t, const char *what, uint32_t node, const char *name, const char *field,
                           const void *alone, const void *together, uint64_t count, uint64_t value_bytes) {
   uint64_t i = 0;
@@ -149,8 +148,8 @@ static void compare_bytes(const struct sl_test *t, const char *what, uint32_t no
                              (size_t)value_bytes) == 0)
     i++;
   if (i < count)
-    test_die(t, "as node %u of a family of %s, value %llu of %s%s%s is not what it is when the node runs alone", node,
-             what, (unsigned long long)i, name, *field ? "." : "", field);
+    test_die(t, "as node %u of a family of %s, value %llu of %s%s%s differs from a run of the node alone", node, what,
+             (unsigned long long)i, name, *field ? "." : "", field);
 }
 
 static void compare_output(const struct sl_test *t, const char *what, uint32_t node, uint32_t member,
@@ -163,7 +162,7 @@ static void compare_output(const struct sl_test *t, const char *what, uint32_t n
   for (uint32_t f = 0; f < m->collection->field_count; f++) {
     const struct sl_field *field = &m->collection->fields[f];
     uint64_t count = sl_collection_values(m->collection, f, t->event_count, counts);
-    if (field->shape == SL_SHAPE_CODE_BYTES) continue; /* a pool: places in it may be in any order */
+    if (field->shape == SL_SHAPE_CODE_BYTES) continue; /* a pool may be filled in any order */
     if (sl_is_event_list(m->collection) && f > 0) count = *values_of(alone, 0);
     compare_bytes(t, what, node, m->name, field->name, alone->fields[f].memory.values,
                   together->fields[f].memory.values, count, sl_type_bytes(field->type));
@@ -214,11 +213,11 @@ void test_family_run(struct sl_test *t) {
   struct test_node alone[NODES], together[NODES];
   uint32_t count = 0;
   char what[16];
-  if (t->algorithm->run_tuned && !t->shared) return; /* such nodes run alone */
+  if (t->algorithm->run_tuned && !t->shared) return; /* nodes with a tuned version run alone */
   t->is_quiet = 1;
   for (uint32_t which = 0; which < NODES; which++) {
     alone[count] = open_variant(t, which);
-    if (run_alone(t, &alone[count]) < 0) { /* its other numbers do not go together */
+    if (run_alone(t, &alone[count]) < 0) { /* the check refuses its other values */
       close_node(t, &alone[count]);
       continue;
     }

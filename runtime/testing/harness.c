@@ -1,6 +1,5 @@
-/* harness.c: a test's life, what it is given, and what it answers; run.c runs it. See sluice/testing.h.
- *
- * Unlike the rest of the runtime, the harness ends the program when it is misused.
+/* harness.c: opens and closes a test, takes its inputs and returns its outputs; run.c runs it. See sluice/testing.h.
+ * Unlike the rest of the runtime, the harness ends the program when it is used incorrectly.
  */
 #define _GNU_SOURCE
 #include "testing/harness.h"
@@ -69,8 +68,8 @@ uint32_t test_field_index(const struct sl_test *t, uint32_t member, const char *
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* A relative path is looked up from the current folder, then from the program's and its parent. Another build's plugin
- * of that name comes first, if there is one in SLUICE_TEST_FOLDER. */
+/* Finds a file. A relative path is searched in the current folder, in the folder of the program and in the parent of
+ * that folder. A plugin of that name in SLUICE_TEST_FOLDER comes first. */
 static void find_file(const char *path, char *found, size_t size) {
   char program[PATH_MAX];
   const char *folder = getenv("SLUICE_TEST_FOLDER"), *name = strrchr(path, '/');
@@ -118,7 +117,7 @@ static void store_text(struct sl_test *t, uint32_t member, const char *text) {
   *(const char **)(void *)(t->args + t->algorithm->members[member].args_offset) = t->members[member].text;
 }
 
-/* In the run's services the messages of all threads go to one place. */
+/* Messages of all threads are collected in one list. */
 static void add_message(void *context, uint32_t severity, const char *format, ...) {
   static const char *const prefixes[] = {"note: ", "warning: ", "error: "};
   va_list arguments;
@@ -128,7 +127,7 @@ static void add_message(void *context, uint32_t severity, const char *format, ..
   va_end(arguments);
 }
 
-/* The place of a list port's producer of that name, or how many there are. */
+/* Index of the producer of that name in a list port, or the number of producers. */
 static uint32_t entry_index(const struct test_member *member, const char *name) {
   uint32_t k = 0;
   while (k < member->entry_count && strcmp(member->names[k], name) != 0) k++;
@@ -192,7 +191,7 @@ static void prepare_members(struct sl_test *t) {
   }
 }
 
-/* For open ports stand the collections of the plugin itself. */
+/* Open ports are replaced by the collections of the plugin itself. */
 static void open_ports(struct sl_test *t) {
   struct sl_traits traits = {0};
   free(t->expanded);
@@ -333,7 +332,7 @@ void sl_test_input(struct sl_test *t, const char *port, const char *field, const
   set_field(t, member, index, &t->members[member].fields[index], values, count);
 }
 
-/* Another producer of a list port. */
+/* Adds a producer to a list port. */
 static void add_entry(struct test_member *member, const char *name) {
   const uint32_t count = member->entry_count;
   struct test_entry *entries = test_allocate(count + 1u, sizeof *entries);
@@ -411,7 +410,7 @@ void sl_test_node(struct sl_test *t, const char *name) {
   }
 }
 
-/* The member of "PORT" or "PORT.FIELD", and the bound: of its items, or of the group that the field begins. */
+/* Member and bound of "PORT" (its items) or "PORT.FIELD" (the group that begins with the field). */
 static struct test_member *find_bound(const struct sl_test *t, const char *name, uint32_t *bound) {
   char port[128];
   const char *dot = strchr(name, '.');
@@ -447,7 +446,7 @@ static const struct test_field *output_field(const struct sl_test *t, const char
   const uint32_t member = test_member_index(t, port, SL_MEMBER_OUT);
   const uint32_t index = test_field_index(t, member, field);
   const struct test_field *f = &t->members[member].fields[index];
-  if (!t->has_run) test_die(t, "output %s.%s was asked for before sl_test_run", port, field);
+  if (!t->has_run) test_die(t, "output %s.%s was requested before sl_test_run", port, field);
   if (!f->memory.values && !f->alias) test_die(t, "output %s.%s was not made", port, field);
   return f;
 }
@@ -476,7 +475,7 @@ uint64_t sl_test_event_error(const struct sl_test *t, uint32_t event) {
   if (!t->errors.values) test_die(t, "only a kernel that has run has errors");
   if (event >= t->event_count) test_die(t, "there is no event %u", event);
   const uint64_t word = ((const uint64_t *)t->errors.values)[event];
-  /* without the node's place: bits 40 to 63, or of a cut (sl_event_cut) 16 to 31 */
+  /* without the node index: bits 40 to 63 of an error, bits 16 to 31 of a truncation */
   return word >> 48 ? word & 0xFFFFFFFFFFull : word & 0xFF0000FFFFull;
 }
 

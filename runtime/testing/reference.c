@@ -1,5 +1,5 @@
-/* reference.c: what an algorithm's references to fields refer to. The test then has tables of its own, as a node of a
- * graph has, in which they are inputs.
+/* reference.c: resolves field references of an algorithm. The test then has a copy of the tables, like a node of a
+ * graph, in which references are inputs.
  */
 #include "base/locale.h"
 #include "plugin/field_ref.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The algorithm's tables, in which references become inputs one after another. */
+/* Tables of the algorithm, in which references become inputs one after another. */
 struct test_references {
   struct sl_algorithm algorithm;
   struct sl_member *members;

@@ -1,10 +1,10 @@
 /* run.c: one run of a test:
  *
- *   1. the inputs are measured and compared with what the algorithm reads;
- *   2. capacities follow, member by member; outputs and scratch are allocated, poisoned, and bound in the arguments;
- *   3. `check`, then `prepare` and run, make, or open + consume + finish;
- *   4. canaries and inputs are looked at: nothing but the outputs may have changed;
- *   5. an algorithm of a family is run as one (family.c).
+ *   1. measure the inputs and compare them with the declared reads of the algorithm;
+ *   2. compute the capacities, member by member; allocate, poison and bind outputs and scratch;
+ *   3. `check`, then `prepare` and run, or make, or open + consume + finish;
+ *   4. check canaries and inputs: only the outputs may have changed;
+ *   5. run an algorithm of a family through run_family (family.c).
  */
 #include "base/locale.h"
 #include "layout/bind.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP = 5, GRID_BLOCKS = 7 }; /* any place in a graph; a grid that does not divide usual event counts */
+enum { STEP = 5, GRID_BLOCKS = 7 }; /* step number: any; a grid size that does not divide usual event counts */
 
 /* ------------------------------------------------------------------------------------------------- inputs */
 
@@ -24,7 +24,7 @@ static uint32_t capacity_of(const struct sl_test *t, const struct sl_member *m, 
   return (uint32_t)count;
 }
 
-/* The entries that the given fields of one shape and group have; they must agree. `none` if none is given. */
+/* Number of entries of the given fields of one shape and group, which must agree; `none` if no field is given. */
 static uint64_t measure(const struct sl_test *t, const struct sl_member *m, const struct test_field *fields,
                         uint32_t shape, uint32_t group, uint64_t none) {
   uint64_t entries = none;
@@ -44,7 +44,7 @@ static uint64_t measure(const struct sl_test *t, const struct sl_member *m, cons
   return entries;
 }
 
-/* Fields whose length follows from the slice must have it. An event list may be given without its unused end. */
+/* Checks fields with a length that follows from the slice. An event list may be given without its unused end. */
 static void check_lengths(const struct sl_test *t, const struct sl_member *m, const struct test_entry *entry) {
   for (uint32_t f = 0; f < m->collection->field_count; f++) {
     const struct sl_field *field = &m->collection->fields[f];
@@ -57,7 +57,7 @@ static void check_lengths(const struct sl_test *t, const struct sl_member *m, co
   }
 }
 
-/* Items are as many as the fields per item have; without any, as the last offset says. */
+/* The number of items is that of the per-item fields, or the last offset if there are none. */
 static void measure_input(const struct sl_test *t, const struct sl_member *m, struct test_entry *entry) {
   const int offsets = sl_offsets_field(m->collection);
   const struct test_field *fields = entry->fields;
@@ -80,7 +80,7 @@ static int is_given(const struct sl_test *t, uint32_t member) {
   return 0;
 }
 
-/* Fills the struct `port` with what an input gets. */
+/* Fills the struct `port` with the data of an input. */
 static void bind_entry(struct sl_test *t, uint32_t member, struct test_entry *entry, void *port) {
   const struct sl_member *m = &t->algorithm->members[member];
   measure_input(t, m, entry);
@@ -90,14 +90,14 @@ static void bind_entry(struct sl_test *t, uint32_t member, struct test_entry *en
       continue;
     }
     void *values = entry->fields[f].memory.values;
-    if (!values) test_die(t, "input %s.%s is read and was not given", m->name, m->collection->fields[f].name);
+    if (!values) test_die(t, "input %s.%s is read but was not given", m->name, m->collection->fields[f].name);
     *sl_port_pointer(port, f) = values;
   }
   for (uint32_t b = 0; b < sl_bound_count(m->collection); b++)
     sl_port_bound(port, m->collection, b)->capacity = (uint32_t)entry->capacities[b];
 }
 
-/* Producers are those that were given; none is enough. */
+/* Binds the given producers; there may be none. */
 static void bind_list_port(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   struct test_member *own = &t->members[member];
@@ -111,7 +111,7 @@ static void bind_list_port(struct sl_test *t, uint32_t member) {
   *sl_args_each(t->args, m) = (struct sl_each){own->views.values, (const char *const *)own->names, own->entry_count, 0};
 }
 
-/* As a port of its collection, of which the reference gets a few pointers. */
+/* Binds a port of the collection, and copies a few of its pointers to the reference. */
 static void bind_reference(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   struct test_entry whole = {t->members[member].fields, {0}};
@@ -181,8 +181,8 @@ static const void *shared_offsets(const struct sl_test *t, const struct sl_membe
   return f->alias ? f->alias : f->memory.values;
 }
 
-/* What the runtime zeroes: totals; and before a node that runs on a list outputs, since an event that is not on it has
- * empty ones. */
+/* 1 for fields that the runtime clears: totals, and outputs of a node on a list, because events that are not on the
+ * list have empty outputs. */
 static int is_zeroed(const struct sl_test *t, const struct sl_field *field) {
   if (field->shape == SL_SHAPE_CODE_TOTAL) return 1;
   return t->list && (field->shape == SL_SHAPE_CODE_OFFSETS || field->shape == SL_SHAPE_CODE_PER_EVENT);
@@ -241,7 +241,8 @@ void test_bind(struct sl_test *t) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     if (m->kind == SL_MEMBER_EVENTS) bind_events(t, m);
-    if (m->kind == SL_MEMBER_FIELD) test_die(t, "what %s refers to was not given: sl_test_field", m->name);
+    if (m->kind == SL_MEMBER_FIELD)
+      test_die(t, "the field for reference %s was not given: call sl_test_field", m->name);
     if (m->kind == SL_MEMBER_IN) bind_input(t, i);
     if (m->kind == SL_MEMBER_OUT && t->algorithm->kind == SL_KIND_KERNEL) bind_output(t, i);
     if (m->kind == SL_MEMBER_SCRATCH) bind_scratch(t, i);
@@ -250,7 +251,7 @@ void test_bind(struct sl_test *t) {
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* Exclusive prefix sums as struct sl_launch promises; here they are done when the call returns. */
+/* Exclusive prefix sums as in struct sl_launch, complete when the call returns. */
 static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < n; i++) total += counts[i];
@@ -341,7 +342,7 @@ static int finish_sink(struct sl_test *t, void *state) {
   const struct sl_sink *sink = t->algorithm->sink;
   const int status = sink->finish ? sink->finish(state, &t->services, &report) : SL_OK;
   sl_json_end_object(&t->report);
-  if (!sl_json_text(&t->report)) test_die(t, "the report's objects, arrays and keys do not nest");
+  if (!sl_json_text(&t->report)) test_die(t, "objects, arrays and keys of the report do not nest");
   return status;
 }
 
@@ -364,12 +365,12 @@ static int run_sink(struct sl_test *t) {
 
 /* ---------------------------------------------------------------------------------------------- preparing */
 
-/* A field of a constant is an ARRAY, as all others of its collection. */
+/* 1 for a constant: its fields are ARRAY. */
 static int is_constant(const struct sl_member *m) {
   return m->kind == SL_MEMBER_IN && m->collection->fields[0].shape == SL_SHAPE_CODE_ARRAY;
 }
 
-/* What `prepare` sees of a member: of a list port the names and number of its producers. */
+/* Shows `prepare` a member: of a list port the names and number of its producers. */
 static void show_to_prepare(const struct sl_test *t, const struct sl_member *m, unsigned char *args) {
   if (m->kind == SL_MEMBER_PROPERTY || m->kind == SL_MEMBER_NODE_HASH || is_constant(m)) return;
   memset(args + m->args_offset, 0, m->args_size);
@@ -380,7 +381,7 @@ static void show_to_prepare(const struct sl_test *t, const struct sl_member *m, 
   each->count = own->count;
 }
 
-/* Calls `prepare` with what it may see, and keeps what it computed. */
+/* Calls `prepare` with properties and constants, and keeps the results. */
 int test_prepare(struct sl_test *t) {
   const struct sl_algorithm *a = t->algorithm;
   unsigned char *args = test_allocate(1, a->args_size);
@@ -409,7 +410,7 @@ void test_hide_strings(struct sl_test *t) {
       memset(t->args + a->members[i].args_offset, 0, a->members[i].args_size);
 }
 
-/* In kernels strings are NULL; the test keeps them for the next run. */
+/* Strings are NULL in kernels; the test keeps them for the next run. */
 static int run_prepared(struct sl_test *t) {
   const struct sl_algorithm *a = t->algorithm;
   unsigned char *kept = test_allocate(1, a->args_size);

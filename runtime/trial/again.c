@@ -1,12 +1,12 @@
-/* again.c: the command that shows again what was found of an algorithm. What was not given has its default, and all
- * that a trial draws has a fixed seed, so that the same is found.
+/* again.c: the command that reproduces a finding. Options that were not given have defaults, and all random numbers of
+ * a trial have fixed seeds.
  */
 #include "trial/trial.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* As a word of a shell. */
+/* Writes a text as one word of a shell command. */
 static void write_word(const char *text, FILE *file) {
   int is_plain = *text != '\0';
   for (const char *c = text; *c; c++) is_plain &= isalnum((unsigned char)*c) || strchr("_-./:=,+@%", *c) != NULL;

@@ -1,6 +1,6 @@
-/* capture.c: what a node gets. The session runs with a look at each step: steps that the node does not need are left
- * out, and when the node's turn comes, all that its arguments point to is copied. The slice ends there. Of a node that
- * runs on a list, the slice with most events on it is kept.
+/* capture.c: captures the inputs of a node. A callback before each step of a session skips steps that the node does not
+ * depend on; before the node itself it copies all data that the arguments of the node point to and ends the slice. For
+ * a node on an event list, the slice with the most listed events is kept.
  */
 #include "layout/bind.h"
 #include "trial/case.h"
@@ -26,7 +26,7 @@ static void *copy_of(const void *values, uint64_t bytes) {
 
 /* ------------------------------------------------------------------------------------------------- copying */
 
-/* Does the node get that storage, read or through an output that shares it? Otherwise it may have died. */
+/* 1 if the node reads the storage, directly or through an output that shares it. Otherwise its memory may be reused. */
 static int is_alive(const struct sl_session *s, uint32_t n, int32_t storage) {
   const struct sl_node *node = &sl_session_graph(s)->nodes[n];
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
@@ -40,14 +40,14 @@ static int is_alive(const struct sl_session *s, uint32_t n, int32_t storage) {
   return 0;
 }
 
-/* An input of a node; of a list port, one of its entries. */
+/* An input of a node, or one entry of a list port. */
 struct feed {
   uint32_t node, member;
   struct sl_port from;
   const struct sl_slot_member *at;
 };
 
-/* The offsets of a port, of shape `field`; NULL if there are none that the node could know. */
+/* Offsets of a port, of shape `field`; NULL if the node has none. */
 static const uint32_t *find_offsets(const struct sl_moment *moment, const struct feed *feed, int field) {
   const struct sl_session *s = moment->session;
   if (field < 0) return NULL;
@@ -55,7 +55,7 @@ static const uint32_t *find_offsets(const struct sl_moment *moment, const struct
   return storage != SL_NONE && is_alive(s, feed->node, storage) ? sl_moment_storage(moment, storage) : NULL;
 }
 
-/* How much of a byte pool is filled, where a source filled it; else all of it. */
+/* Filled length of a byte pool of the source; the full length for other producers. */
 static uint64_t pool_words(const struct sl_moment *moment, const struct feed *feed, uint32_t bound) {
   if ((uint32_t)feed->from.node == sl_session_graph(moment->session)->source)
     return sl_moment_filled(moment, (uint32_t)feed->from.member, bound);
@@ -90,7 +90,7 @@ static void copy_entry(const struct sl_moment *moment, const struct feed *feed, 
   for (uint32_t f = 0; f < c->field_count; f++) {
     const struct sl_field *field = &c->fields[f];
     int32_t storage = feed->at->storage[f];
-    if (storage == SL_NONE && field->shape == SL_SHAPE_CODE_OFFSETS && port->offsets) /* an output shares them */
+    if (storage == SL_NONE && field->shape == SL_SHAPE_CODE_OFFSETS && port->offsets) /* an output shares the offsets */
       storage = sl_session_layout(s)->members[feed->from.node][feed->from.member].storage[f];
     if (storage == SL_NONE) continue;
     port->counts[f] = value_count(s, c, f, port, moment->event_count, storage);
@@ -190,7 +190,7 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
   const int status =
       functions->open ? functions->open(state, services, sl_session_setup(s)->source_args, &inputs) : SL_OK;
   if (status == SL_OK) return state;
-  snprintf(reason, reason_size, "its source, %s, could not start: %s", source->use, sl_error_text(status));
+  snprintf(reason, reason_size, "its source %s could not be opened: %s", source->use, sl_error_text(status));
   return NULL;
 }
 
@@ -199,7 +199,7 @@ static int run_slices(struct capture *c, struct sl_session *s, void *state, char
   for (uint32_t i = 0; i < SLICES_MAX && more > 0 && c->captured < ENOUGH_EVENTS; i++)
     more = sl_session_watch_slice(s, state, before_step, c, &source_failed);
   if (more < 0 && !source_failed) {
-    snprintf(reason, reason_size, "a node before it failed: %s", sl_error_text(more));
+    snprintf(reason, reason_size, "an earlier node failed: %s", sl_error_text(more));
     return more;
   }
   if (c->captured) return SL_OK;

@@ -1,5 +1,5 @@
-/* case.h: the inputs of a node for one slice, as arrays: captured while a graph runs, cut into other slices, and given
- * to the test harness. Lives in a child of process.h, so that nothing is freed.
+/* case.h: the inputs of a node for one slice, as arrays: captured from a running graph, divided into other slices, and
+ * passed to the test harness. Used in a child process (base/child.h), so that nothing is freed.
  */
 #ifndef SL_TRIAL_CASE_H
 #define SL_TRIAL_CASE_H
@@ -8,17 +8,17 @@
 #include "session/inspect.h"
 #include "testing/harness.h"
 
-/* A port's fields. Offsets are kept even where the algorithm does not read them, as long as a port that shares them is
- * read: slices are cut by them. */
+/* Fields of a port. Offsets are kept even if the algorithm does not read them, as long as a port that shares them is
+ * read, because slices are divided by offsets. */
 struct trial_port {
-  uint32_t producers;         /* 0: not connected */
-  struct trial_port *entries; /* of a list port: what comes from each of them; it has nothing else itself. Else NULL */
+  uint32_t producers;         /* number of producers, 0: not connected */
+  struct trial_port *entries; /* list port: one entry per producer, and no values of its own; otherwise NULL */
   const char *const *names;
-  uint64_t bounds[SL_BOUNDS_MAX];              /* valid items, and subitems or words of each group */
-  void **values;                               /* per field; NULL: the algorithm does not get it */
-  uint64_t *counts;                            /* values */
-  const uint32_t *offsets;                     /* NULL: unknown, or the collection has none */
-  const uint32_t *item_offsets[SL_BOUNDS_MAX]; /* the same, of each group */
+  uint64_t bounds[SL_BOUNDS_MAX];              /* number of valid items, and of subitems or words per group */
+  void **values;                               /* per field; NULL: not an input of the algorithm */
+  uint64_t *counts;                            /* per field: number of values */
+  const uint32_t *offsets;                     /* offsets; NULL: unknown, or the collection has none */
+  const uint32_t *item_offsets[SL_BOUNDS_MAX]; /* offsets of each group of subitems */
 };
 
 static inline struct trial_port *trial_entry(struct trial_port *port, uint32_t k) {
@@ -34,29 +34,29 @@ struct trial_case {
   struct trial_port *ports; /* per member; inputs only */
 };
 
-/* capture.c: runs the graph of an open session, which has one slot, up to the node, slice by slice, until one has
- * events for it; node and constants before it only. 0; or an error, with the reason in `reason`. */
+/* capture.c: runs the graph of an open session with one slot, slice by slice, until one has events for the node.
+ * Only nodes that `node` depends on run. Returns 0, or an error with the reason in `reason`. */
 int trial_capture(struct sl_session *s, uint32_t node, struct trial_case *c, char *reason, size_t reason_size);
-/* The inputs of a constant, which are other constants. */
+/* Captures the inputs of a constant, which are other constants. */
 void trial_capture_constant(const struct sl_session *s, uint32_t node, struct trial_case *c);
-/* Opens the session's source: its state, or NULL with the reason. */
+/* Opens the source of the session. Returns its state, or NULL with the reason. */
 void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_size);
 
-/* cut.c: can slices be cut of it? NULL, or why not. */
+/* cut.c: NULL if slices can be divided, otherwise the reason why not. */
 const char *trial_why_whole(const struct trial_case *c);
-/* The case of these events, in this order. */
+/* The inputs for these events, in this order. */
 struct trial_case trial_select(const struct trial_case *c, const uint32_t *events, uint32_t count);
-/* The events from `first` on, in the same arrays: offsets do not begin at 0. */
+/* The events from `first` on, in the same arrays; offsets do not begin at 0. */
 struct trial_case trial_tail(const struct trial_case *c, uint32_t first);
-/* The same arrays, for every other event of the list only. */
+/* All events, with a list of every other event. */
 struct trial_case trial_every_other(const struct trial_case *c);
 
-/* Tells the harness what the algorithm's references to fields refer to; before anything else. */
+/* Sets the fields that field references of the algorithm refer to. Call first. */
 void trial_refer(const struct trial_case *c, struct sl_test *t);
-/* Gives everything to the harness. */
+/* Passes all inputs to the harness. */
 void trial_give(const struct trial_case *c, struct sl_test *t);
 
-/* Per node, 1 for those that the node gets something from, and for itself; and whether a step is of one of them. */
+/* Per node: 1 if `node` depends on it, and for the node itself. trial_is_needed: 1 if a step runs such a node. */
 uint8_t *trial_needed(const struct sl_session *s, uint32_t node);
 int trial_is_needed(const struct sl_session *s, const uint8_t *needed, const struct sl_step *step);
 

@@ -1,4 +1,4 @@
-/* constant.c: a constant made twice, in memory with other bytes around, has the same bytes. */
+/* constant.c: makes a constant twice, in memory with different initial bytes, and compares the bytes. */
 #include "trial/trial.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static void make(struct sl_test *t, const struct trial_case *c, struct sl_child 
     sl_child_wrong(log, "it returned %d (%s): %s", status, sl_error_text(status), sl_test_messages(t));
 }
 
-/* Calls `look` with each array that was made. */
+/* Calls `look` for each array that was made. */
 static void for_each_array(struct sl_test *t, struct array *kept, struct sl_child *log,
                            void (*look)(struct sl_test *, const struct sl_member *, const struct sl_field *,
                                         const struct test_field *, struct array *, struct sl_child *)) {
@@ -41,8 +41,8 @@ static void compare(struct sl_test *t, const struct sl_member *m, const struct s
                     const struct test_field *made, struct array *kept, struct sl_child *log) {
   (void)t;
   if (made->count != kept->count)
-    sl_child_wrong(log, "%s.%s has %llu values, it had %llu", m->name, field->name, (unsigned long long)made->count,
-                   (unsigned long long)kept->count);
+    sl_child_wrong(log, "%s.%s has %llu values, before it had %llu", m->name, field->name,
+                   (unsigned long long)made->count, (unsigned long long)kept->count);
   const size_t bytes = kept->count ? made->memory.bytes / (size_t)kept->count : 1;
   for (uint64_t i = 0; i < kept->count; i++)
     if (memcmp((const char *)made->memory.values + i * bytes, (const char *)kept->values + i * bytes, bytes) != 0)

@@ -1,5 +1,5 @@
-/* cut.c: other slices of the same events. Fields of events and items follow their event; what belongs to the slice, or
- * is a pool that other fields address, stays as it is. See case.h.
+/* cut.c: other slices of the same events. Fields of events and items follow their event; fields of the slice and pools
+ * that other fields address stay unchanged. See case.h.
  */
 #include "layout/bind.h"
 #include "plugin/tables.h"
@@ -23,13 +23,13 @@ static int is_given(const struct trial_port *port, const struct sl_collection *c
 
 static const char *why_whole(const struct trial_port *port, const struct sl_collection *collection) {
   if (is_given(port, collection, SL_SHAPE_CODE_PER_ITEM) && !port->offsets)
-    return "it reads items of an input, but no offsets of theirs";
+    return "it reads items of an input without their offsets";
   for (uint32_t f = 0; f < collection->field_count; f++)
     if (collection->fields[f].shape == SL_SHAPE_CODE_PER_SUBITEM && port->values[f] &&
         !port->item_offsets[sl_group_of(collection, f)])
-      return "it reads subitems of an input, but no offsets of theirs";
+      return "it reads subitems of an input without their offsets";
   if (is_given(port, collection, SL_SHAPE_CODE_PER_SLICE) && !sl_is_event_list(collection))
-    return "it reads a field that belongs to the whole slice";
+    return "it reads a field of the whole slice";
   return NULL;
 }
 
@@ -43,7 +43,7 @@ const char *trial_why_whole(const struct trial_case *c) {
 
 /* ----------------------------------------------------------------------------------------------- gathering */
 
-/* Entries [first, first + count) of `from`, after what is in `to` already. */
+/* Appends entries [first, first + count) of `from` to `to`. */
 struct gather {
   unsigned char *to;
   const unsigned char *from;
@@ -56,14 +56,14 @@ static void take(struct gather *g, uint32_t first, uint32_t count) {
   g->to += bytes;
 }
 
-/* Sums of the lengths of entries e of `events`; `count` + 1 of them. */
+/* Offsets for the entries of `events`: `count` + 1 partial sums of their lengths. */
 static uint32_t *sums(const uint32_t *offsets, const uint32_t *events, uint32_t count) {
   uint32_t *result = test_allocate(count + 1u, sizeof *result);
   for (uint32_t i = 0; i < count; i++) result[i + 1] = result[i] + offsets[events[i] + 1] - offsets[events[i]];
   return result;
 }
 
-/* The same for the items of these events. */
+/* Offsets for the items of these events: partial sums of the lengths of the items. */
 static uint32_t *item_sums(const uint32_t *offsets, const uint32_t *item_offsets, const uint32_t *events,
                            uint32_t count, uint64_t items) {
   uint32_t *result = test_allocate(items + 1u, sizeof *result), at = 0;
@@ -73,18 +73,18 @@ static uint32_t *item_sums(const uint32_t *offsets, const uint32_t *item_offsets
   return result;
 }
 
-/* The number in the new slice of each event of the old one; UINT32_MAX: left out. */
-static uint32_t *places(uint32_t event_count, const uint32_t *events, uint32_t count) {
+/* Index in the new slice of each event of the old one; UINT32_MAX: not selected. */
+static uint32_t *new_indices(uint32_t event_count, const uint32_t *events, uint32_t count) {
   uint32_t *place = test_allocate(event_count + 1u, sizeof *place);
   for (uint32_t e = 0; e < event_count; e++) place[e] = UINT32_MAX;
   for (uint32_t i = 0; i < count; i++) place[events[i]] = i;
   return place;
 }
 
-/* A list of events in the new numbers, ascending; returns its length. */
+/* Converts a list of events to the new indices, ascending. Returns its length. */
 static uint32_t renumber(const uint32_t *list, uint32_t list_count, uint32_t event_count, const uint32_t *events,
                          uint32_t count, uint32_t *result) {
-  const uint32_t *place = places(event_count, events, count);
+  const uint32_t *place = new_indices(event_count, events, count);
   uint8_t *wanted = test_allocate(count + 1u, 1);
   uint32_t length = 0;
   for (uint32_t i = 0; i < list_count; i++)
@@ -94,13 +94,13 @@ static uint32_t renumber(const uint32_t *list, uint32_t list_count, uint32_t eve
   return length;
 }
 
-/* The first and the number of an event's entries in a field of that shape and group. */
+/* First entry and number of entries of an event, for a field of this shape and group. */
 static void extent_of(const struct trial_port *port, uint32_t shape, uint32_t group, uint32_t event, uint32_t *first,
                       uint32_t *count) {
   const uint32_t *offsets = port->offsets, *item_offsets = port->item_offsets[group];
   *first = shape == SL_SHAPE_CODE_PER_EVENT ? event : 0;
   *count = shape == SL_SHAPE_CODE_PER_EVENT;
-  if (shape == SL_SHAPE_CODE_PER_EVENT || !offsets) return; /* such slices are not cut: trial_why_whole */
+  if (shape == SL_SHAPE_CODE_PER_EVENT || !offsets) return; /* trial_why_whole refuses such slices */
   *first = offsets[event];
   *count = offsets[event + 1] - *first;
   if (shape != SL_SHAPE_CODE_PER_SUBITEM || !item_offsets) return;
@@ -170,7 +170,7 @@ static void select_port(const struct trial_case *c, const struct sl_collection *
   }
 }
 
-/* The input `member` of a new case, with room for what comes from its producers. */
+/* Input `member` of a new case, with room for its producers. */
 static struct trial_port *open_input(const struct trial_case *c, uint32_t member, struct trial_case *result) {
   struct trial_port *to = &result->ports[member];
   *to = c->ports[member];

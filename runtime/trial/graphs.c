@@ -1,6 +1,6 @@
-/* graphs.c: which graph uses an algorithm. One that has it as a node is best; else one where it can take the place of
- * another algorithm of its kind, as with --use; and among either, one where it runs on all events and not on a list.
- * Graphs are read and checked, not run.
+/* graphs.c: finds a graph that uses an algorithm. Preference: a graph with the algorithm as a node, then a graph where
+ * it can replace another algorithm of its kind, as with --use; in both cases graphs where it runs on all events, not on
+ * a list. Graphs are read and checked, but not run.
  */
 #include "graph/find.h"
 #include "trial/trial.h"
@@ -30,7 +30,7 @@ static int is_graph(const struct dirent *entry) {
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
-/* In alphabetical order. */
+/* Adds the graphs of a folder in alphabetical order. */
 static int add_folder(struct trial_graphs *g, const char *folder, struct sl_diagnostics *d) {
   char path[2 * PATH_MAX];
   struct dirent **found = NULL;
@@ -84,7 +84,7 @@ static int is_wanted(const struct search *s, const struct sl_node *node) {
   return node->live && (s->on_lists || node->list_count == 0);
 }
 
-/* Reads a graph; with `node`, the algorithm takes that node's place. */
+/* Reads a graph; with `node`, the algorithm replaces the algorithm of that node. */
 static int read_graph(const struct search *s, const char *path, const char *node, struct sl_diagnostics *d,
                       struct sl_graph **graph) {
   const struct sl_override use = {node, s->name};
@@ -108,7 +108,7 @@ static int keep(const struct search *s, const char *path, const char *node, int 
   return SL_OK;
 }
 
-/* A source is named even where the graph has it: what -i brings would take its place. */
+/* A source is named even if the graph has it, because otherwise the file of -i would choose the source. */
 static int find_node(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count; n++)
     if (is_wanted(s, &graph->nodes[n]) && strcmp(graph->nodes[n].use, s->name) == 0)
@@ -126,7 +126,7 @@ static int find_place(const struct search *s, const char *path, const struct sl_
     int status = read_graph(s, path, node->name, unread, &changed);
     sl_diagnostics_free(unread);
     if (status < 0) continue;
-    for (uint32_t i = 0; i < changed->node_count; i++) /* it may be there and feed nothing */
+    for (uint32_t i = 0; i < changed->node_count; i++) /* the node may exist without consumers */
       if (changed->nodes[i].live && strcmp(changed->nodes[i].name, node->name) == 0 && !s->found->path)
         status = keep(s, path, node->name, 1);
     sl_graph_free(changed);
@@ -143,7 +143,7 @@ static int search_graphs(const struct search *s, const struct trial_graphs *grap
     int status = read_graph(s, graphs->paths[i], NULL, unread ? unread : d, &graph);
     sl_diagnostics_free(unread);
     if (status < 0 && graphs->are_given) return status;
-    if (status < 0) continue; /* one of others' graphs, whose plugins are not here */
+    if (status < 0) continue; /* a graph with plugins that are not available here */
     status = look(s, graphs->paths[i], graph);
     sl_graph_free(graph);
     if (status < 0) return status;

@@ -1,9 +1,11 @@
-/* kernel.c: the ways in which `sluice test` runs a kernel on one target. What comes first is what the others are
- * compared with; the first thing that is wrong ends the process.
+/* kernel.c: runs a kernel on one target in the ways that `sluice test` checks. The first run is the reference for all
+ * others; the first finding ends the process.
  */
 #include "layout/bind.h"
 #include "trial/trap.h"
 #include "trial/trial.h"
+
+#include <sluice/text.h>
 
 #include <string.h>
 
@@ -24,13 +26,13 @@ struct trapped_field {
 static struct {
   const struct sl_algorithm *algorithm;
   unsigned count;
-  struct trapped_field *places; /* one for each field of the ports */
+  struct trapped_field *places; /* one per field of the ports */
 } traps;
 
 static const char *trap_text(unsigned place) {
   static char text[256];
   const struct sl_member *m = &traps.algorithm->members[traps.places[place].member];
-  snprintf(text, sizeof text, "it touches %s.%s, a field that it does not say it reads", m->name,
+  snprintf(text, sizeof text, "it reads %s.%s, a field that is not declared as read", m->name,
            m->collection->fields[traps.places[place].field].name);
   return text;
 }
@@ -57,7 +59,7 @@ static void open_traps(struct sl_test *test, struct sl_child *log) {
 
 static int is_emulator(const struct kernel *k) { return strcmp(k->test->plugin->target, "simt") == 0; }
 
-/* How the next runs go, which a finding then names. On cpu there is nothing to choose. */
+/* Sets block size and seeds of the next runs; findings name them. The target cpu has no such choice. */
 static void set_order(const struct kernel *k, uint32_t block, uint32_t seed, uint32_t warp) {
   char *text = k->log->conditions;
   const size_t size = sizeof k->log->conditions;
@@ -111,7 +113,7 @@ static void set_budget(struct sl_test *t, uint32_t member, uint32_t bound, uint3
   t->members[member].has_budget[bound] = 1;
 }
 
-/* Makes room where an output overflowed: the graph's budget was too small for these events. */
+/* Enlarges outputs that overflowed: the budget of the graph was too small for these events. */
 static int grow(struct sl_test *t) {
   int grown = 0;
   for (uint32_t m = 0; m < t->algorithm->member_count; m++)
@@ -129,7 +131,7 @@ static struct trial_outcome *run_case(const struct kernel *k, const struct trial
   trial_give(c, k->test);
   int runs = 1;
   for (run_test(k); grow(k->test); run_test(k))
-    if (runs++ == RUNS_MAX) sl_child_wrong(k->log, "an output overflows whatever room it gets");
+    if (runs++ == RUNS_MAX) sl_child_wrong(k->log, "an output overflows with any amount of room");
   return trial_observe(k->test, c, k->log, pool);
 }
 
@@ -175,7 +177,7 @@ static void run_other_slices(const struct kernel *k) {
   sl_child_stage(k->log, "events in reverse order");
   for (uint32_t e = 0; e < count; e++) events[e] = count - 1 - e;
   trial_compare_totals(k->first, run_selected(k, events, count), k->log);
-  sl_child_stage(k->log, "one event a slice");
+  sl_child_stage(k->log, "one event per slice");
   struct trial_outcome *sums = NULL;
   for (uint32_t e = 0; e < count; e++) {
     struct trial_outcome *o = run_selected(k, &e, 1);
@@ -184,7 +186,7 @@ static void run_other_slices(const struct kernel *k) {
   }
   if (sums) trial_compare_totals(k->first, sums, k->log);
   if (count < 2) return;
-  sl_child_stage(k->log, "the second half of the slice, whose offsets do not begin at 0");
+  sl_child_stage(k->log, "the second half of the slice, with offsets that do not begin at 0");
   const struct trial_case tail = trial_tail(k->run->inputs, count / 2);
   for (uint32_t e = 0; e < tail.event_count; e++) events[e] = count / 2 + e;
   trial_compare(k->first, run_case(k, &tail, NULL), events, 0, k->log);
@@ -196,7 +198,7 @@ static void run_every_other(const struct kernel *k) {
   trial_compare(k->first, run_case(k, &c, NULL), NULL, 0, k->log);
 }
 
-/* Room for one less than it filled: it must say so, and keep within. */
+/* Runs with room for one entry less than was filled; the kernel must report the overflow and stay within its room. */
 static void run_short(const struct kernel *k, const struct trial_case *c, const char *of, uint32_t member,
                       uint32_t bound) {
   const struct sl_member *m = &k->test->algorithm->members[member];
@@ -217,7 +219,7 @@ static void run_short(const struct kernel *k, const struct trial_case *c, const 
                    used);
 }
 
-/* The event of which an output has most. */
+/* The event with the most entries in an output. */
 static uint32_t fullest_event(const struct trial_written *w, uint32_t bound, uint32_t event_count) {
   const uint32_t *item_offsets = w->item_offsets[bound];
   uint32_t fullest = 0, most = 0;
@@ -231,7 +233,7 @@ static uint32_t fullest_event(const struct trial_written *w, uint32_t bound, uin
   return fullest;
 }
 
-/* With the whole slice, where an event too many must be left out; and with one event, which fits nowhere else. */
+/* Runs short of room with the whole slice, where the last event does not fit, and with the fullest event alone. */
 static void run_all_short(const struct kernel *k) {
   for (uint32_t m = 0; m < k->test->algorithm->member_count; m++)
     for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
@@ -244,7 +246,7 @@ static void run_all_short(const struct kernel *k) {
     }
 }
 
-/* What is wrong with a target is mostly the order of threads: blocks, seeds, warps. */
+/* Runs with other block sizes, seeds and warp sizes, because most errors of a target depend on the order of threads. */
 static void run_orders(const struct kernel *k) {
   static const uint32_t blocks[] = {32, 64, 256};
   const uint32_t own = k->run->inputs->node->block_threads;
@@ -266,7 +268,7 @@ static void run_first(struct kernel *k, int is_cpu) {
   sl_child_stage(k->log, "as in the graph");
   if (is_cpu) {
     k->first = r->pool->reference = run_case(k, r->inputs, r->pool);
-    if (!k->first) k->first = run_case(k, r->inputs, NULL); /* too large to share */
+    if (!k->first) k->first = run_case(k, r->inputs, NULL); /* the reference is too large for the shared pool */
     return;
   }
   const struct trial_outcome *own = run_case(k, r->inputs, NULL);
@@ -288,7 +290,7 @@ void trial_run_kernel(void *context, struct sl_child *log) {
   struct kernel k = {r, test_open(r->plugin_path, r->algorithm), log, NULL};
   trial_refer(r->inputs, k.test);
   const int is_cpu = strcmp(k.test->plugin->target, "cpu") == 0, is_device = k.test->device != NULL;
-  if (!is_device) { /* a device has no traps: there the fields are null */
+  if (!is_device) { /* on a device the pointers are null, because there are no traps */
     open_traps(k.test, log);
   }
   set_order(&k, r->inputs->node->block_threads, FIRST_SEED, 32);
@@ -312,7 +314,7 @@ void trial_describe_kernel(const struct trial_run *r, struct sl_child *log) {
   const char *why_whole = trial_why_whole(r->inputs);
   char on_list[48] = "";
   if (r->inputs->has_list) snprintf(on_list, sizeof on_list, ", %u on its list,", r->inputs->list_count);
-  snprintf(log->text, sizeof log->text, "%u event%s%s of %s, node %s%s%s", r->inputs->event_count,
-           r->inputs->event_count == 1 ? "" : "s", on_list, r->graph->shown, r->graph->node,
+  snprintf(log->text, sizeof log->text, "%u %s%s of %s, node %s%s%s", r->inputs->event_count,
+           sl_plural(r->inputs->event_count, "event", "events"), on_list, r->graph->shown, r->graph->node,
            why_whole ? "; in whole slices only: " : "", why_whole ? why_whole : "");
 }

@@ -1,11 +1,11 @@
-/* lint_file.c: what the file of a plugin shows without being run, in its ELF dynamic symbol table and section:
+/* lint_file.c: checks of the ELF dynamic section and symbol table of a plugin file, without running it:
  *
- *   - symbols that it exports besides sluice_plugin, and libraries of Sluice that it links;
- *   - in a plugin with kernels, functions that it takes from elsewhere and that kernels must not call: those of the
- *     math library that are not exactly rounded, and those that write output. Symbols do not tell kernels from host
- *     code, so that the rule is for the whole plugin.
+ *   - exported symbols other than sluice_plugin, and linked libraries of Sluice;
+ *   - in a plugin with kernels, imported functions that kernels must not call: functions of the math library that are
+ *     not exactly rounded, and functions that write output. Symbols do not distinguish kernels from host code, so the
+ *     rule holds for the whole plugin.
  *
- * Calls that are not in this table are not seen: into libraries that are linked statically, and by dlsym.
+ * Not found: calls into statically linked libraries, and calls through dlsym.
  */
 #include "plugin/elf.h"
 #include "trial/trial.h"
@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 struct lint {
-  const char *shown; /* before the text, of the file beside the one that was named; else "" */
+  const char *shown; /* prefix of the message for the file variant in the other folder; else "" */
   char *reason;
   size_t reason_size;
 };
 
-static int complain(const struct lint *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int complain(const struct lint *l, const char *format, ...) {
+static int refuse(const struct lint *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int refuse(const struct lint *l, const char *format, ...) {
   const int used = snprintf(l->reason, l->reason_size, "%s%s", l->shown, *l->shown ? ": " : "");
   va_list arguments;
   va_start(arguments, format);
@@ -38,10 +38,10 @@ static int complain(const struct lint *l, const char *format, ...) {
 
 /* ------------------------------------------------------------------------------------------ functions by name */
 
-/* Functions of libm that are not exactly rounded, and what a kernel calls instead. Those with one result by IEEE 754
- * (sqrt, fma, fmin, floor, rint, fmod, ldexp ...) are not here. */
+/* Functions of libm that are not exactly rounded, and their replacement in kernels. Functions with a result fixed by
+ * IEEE 754 (sqrt, fma, fmin, floor, rint, fmod, ldexp ...) are not listed. */
 static const struct replacement {
-  const char *functions; /* without the suffix of their type, each between blanks */
+  const char *functions; /* names without type suffix, separated by blanks */
   const char *instead;
 } replacements[] = {
     {" exp exp2 exp10 pow10 expm1 exp2m1 exp10m1 cosh tanh ", "sl_expf"},
@@ -69,7 +69,7 @@ static int is_in(const char *list, const char *name, size_t length) {
   return 0;
 }
 
-/* "_ZGVdN8v_expf" and "__svml_expf8": versions of a function for vectors. Returns where its name begins. */
+/* Skips the prefix of vector variants such as "_ZGVdN8v_expf" and "__svml_expf8". Returns the start of the name. */
 static const char *skip_vector_prefix(const char *name) {
   if (strncmp(name, "__svml_", 7) == 0) return name + 7;
   const char *end = strncmp(name, "_ZGV", 4) == 0 ? strchr(name + 4, '_') : NULL;
@@ -82,8 +82,7 @@ static size_t cut(const char *name, size_t length, const char *suffix) {
   return ends ? length - suffix_length : length;
 }
 
-/* The standard's name of a function for which libraries and compilers have several symbols: __expf_finite, lgammaf_r,
- * __fprintf_chk, fputs_unlocked. */
+/* Standard name of a function with several symbols: __expf_finite, lgammaf_r, __fprintf_chk, fputs_unlocked. */
 static const char *standard_name(const char *symbol, size_t *length) {
   const char *name = skip_vector_prefix(symbol);
   static const char *const suffixes[] = {"_finite", "_chk", "_unlocked", "_r", "_ha", "_ep"};
@@ -117,24 +116,27 @@ static int lint_import(const struct lint *l, const char *symbol) {
   size_t length;
   const char *name = standard_name(symbol, &length);
   if (is_in(outputs, name, length) || is_in(outputs, symbol, strlen(symbol)))
-    return complain(l,
-                    "it uses %s: a plugin with kernels prints and writes nothing by itself; host code reports by "
-                    "`message` of struct sl_services, and a sink writes by its `output`",
-                    symbol);
+    return refuse(l,
+                  "it uses %s: a plugin with kernels prints and writes nothing by itself; host code reports by "
+                  "`message` of struct sl_services, and a sink writes by its `output`",
+                  symbol);
   const struct replacement *inexact = find_inexact(name, length);
   if (!inexact) return 0;
   static const char host[] = "host code that needs it goes into a plugin without kernels";
   if (inexact->instead)
-    return complain(l, "it calls %s, whose result differs between math libraries: use %s of sluice/math.h; %s", symbol,
-                    inexact->instead, host);
-  return complain(
-      l, "it calls %s, whose result differs between math libraries, and sluice/math.h has no such function; %s", symbol,
-      host);
+    return refuse(l,
+                  "it calls %s, which has different results in different math libraries: use %s of "
+                  "sluice/math.h; %s",
+                  symbol, inexact->instead, host);
+  return refuse(l,
+                "it calls %s, which has different results in different math libraries; sluice/math.h has "
+                "no such function; %s",
+                symbol, host);
 }
 
 /* ------------------------------------------------------------------------------------------------ the file */
 
-/* `bytes` of the file, and a zero; NULL if they are not there. */
+/* Reads `bytes` bytes of the file and appends a zero; NULL if they are not in the file. */
 static char *read_at(FILE *file, uint64_t file_bytes, uint64_t offset, uint64_t bytes) {
   if (offset > file_bytes || bytes > file_bytes - offset) return NULL;
   char *memory = malloc((size_t)bytes + 1);
@@ -146,12 +148,12 @@ static char *read_at(FILE *file, uint64_t file_bytes, uint64_t offset, uint64_t 
   return memory;
 }
 
-/* Symbols that sanitizers put into every shared object that they instrument. */
+/* 1 for symbols that sanitizers add to instrumented shared objects. */
 static int is_instrumentation(const char *name) {
   return strncmp(name, "__asan", 6) == 0 || strncmp(name, "__odr_asan", 10) == 0 || strncmp(name, "__ubsan", 7) == 0;
 }
 
-/* A section of entries, and the names that they have. */
+/* A section of entries and its string table. */
 struct table {
   char *entries, *names;
   uint64_t bytes, name_bytes;
@@ -170,7 +172,7 @@ static int lint_symbols(const struct lint *l, const struct table *t, int has_ker
     if (symbol.st_shndx == SHN_UNDEF) {
       if (has_kernels && lint_import(l, name)) return 1;
     } else if (strcmp(name, "sluice_plugin") != 0 && !is_instrumentation(name)) {
-      return complain(l, "it exports %s: hide all symbols but sluice_plugin (-fvisibility=hidden)", name);
+      return refuse(l, "it exports %s: hide all symbols but sluice_plugin (-fvisibility=hidden)", name);
     }
   }
   return 0;
@@ -182,7 +184,7 @@ static int lint_needed(const struct lint *l, const struct table *t) {
     memcpy(&entry, t->entries + at, sizeof entry);
     const char *name = entry.d_tag == DT_NEEDED ? name_at(t, entry.d_un.d_val) : "";
     if (strncmp(name, "libsluice", 9) == 0)
-      return complain(l, "it links %s: a plugin links against nothing of Sluice", name);
+      return refuse(l, "it links %s: a plugin links against nothing of Sluice", name);
   }
   return 0;
 }
@@ -200,7 +202,7 @@ static int lint_section(const struct lint *l, FILE *file, uint64_t file_bytes, c
   return wrong;
 }
 
-/* sl_elf_check has seen that the file is whole, and made for this machine. */
+/* The file is complete and made for this machine, see sl_elf_check. */
 static int lint_file(const struct lint *l, const char *path, int has_kernels) {
   FILE *file = fopen(path, "rb");
   if (!file) return 0;
@@ -220,8 +222,8 @@ static int lint_file(const struct lint *l, const char *path, int has_kernels) {
   return wrong;
 }
 
-/* A plugin may be built twice for cpu, for all processors and in this folder for those of that level. A processor takes
- * one of the two. */
+/* A plugin may have a second variant for cpu, in this folder, for processors of that level. A processor uses one of
+ * the two. */
 #define LEVEL_FOLDER "x86-64-v4"
 
 static void find_other(const char *path, char *other, size_t size) {
@@ -244,6 +246,6 @@ int trial_lint_files(const char *path, int has_kernels, char *reason, size_t rea
   if (lint_file(&named, path, has_kernels)) return 1;
   find_other(path, other, sizeof other);
   if (access(other, F_OK) != 0) return 0;
-  if (sl_elf_check(other, why, sizeof why) < 0) return complain(&beside, "%s", why);
+  if (sl_elf_check(other, why, sizeof why) < 0) return refuse(&beside, "%s", why);
   return lint_file(&beside, other, has_kernels);
 }

@@ -26,11 +26,11 @@ static void *get(struct trial_pool *pool, uint64_t count, uint64_t bytes_each) {
 
 /* ------------------------------------------------------------------------------------------------- copying */
 
-/* One output while it is copied. */
+/* One output being copied. */
 struct look {
   const struct sl_validity *validity;
   const struct sl_member *member;
-  uint32_t index; /* of the member */
+  uint32_t index; /* index of the member */
   struct trial_written *written;
 };
 
@@ -38,13 +38,13 @@ static const void *field_pointer(const struct look *l, int field) {
   return field < 0 ? NULL : *sl_args_pointer(l->validity->args, l->member, (uint32_t)field);
 }
 
-/* The values of one event: [*begin, *end). */
+/* Range [*begin, *end) of the values of one event. */
 static void event_range(const struct trial_written *w, const struct sl_collection *c, uint32_t f, uint32_t event,
                         uint64_t *begin, uint64_t *end) {
   sl_event_range(c, f, event, w->offsets, w->item_offsets[sl_group_of(c, f)], begin, end);
 }
 
-/* The entry that a value belongs to. */
+/* Index of the entry of a value. */
 static uint64_t entry_of(const struct sl_field *field, uint64_t value) {
   return field->width > 1 ? value / field->width : value;
 }
@@ -159,7 +159,7 @@ struct trial_outcome *trial_observe(const struct sl_test *t, const struct trial_
 struct pair {
   const struct trial_written *reference, *other;
   const struct sl_member *member;
-  uint32_t event, other_event; /* the same event's number in either */
+  uint32_t event, other_event; /* index of the event in each outcome */
   struct sl_child *log;
 };
 
@@ -190,9 +190,10 @@ static void differ(const struct pair *p, const struct sl_field *field, uint64_t 
   write_value(was, sizeof was, field, reference, i);
   write_value(is, sizeof is, field, other, j);
   if (field->shape == SL_SHAPE_CODE_PER_EVENT)
-    sl_child_wrong(p->log, "%s.%s of event %u is %s, it was %s", p->member->name, field->name, p->event, is, was);
-  sl_child_wrong(p->log, "%s.%s of event %u, entry %llu, is %s, it was %s", p->member->name, field->name, p->event,
-                 (unsigned long long)entry, is, was);
+    sl_child_wrong(p->log, "%s.%s of event %u is %s, before it was %s", p->member->name, field->name, p->event, is,
+                   was);
+  sl_child_wrong(p->log, "%s.%s of event %u, entry %llu, is %s, before it was %s", p->member->name, field->name,
+                 p->event, (unsigned long long)entry, is, was);
 }
 
 static void compare_field(const struct pair *p, uint32_t f) {
@@ -204,21 +205,22 @@ static void compare_field(const struct pair *p, uint32_t f) {
   event_range(p->reference, c, f, p->event, &begin, &end);
   event_range(p->other, c, f, p->other_event, &other_begin, &other_end);
   if (end - begin != other_end - other_begin)
-    sl_child_wrong(p->log, "%s.%s of event %u has %llu entries, it had %llu", p->member->name, field->name, p->event,
-                   (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
+    sl_child_wrong(p->log, "%s.%s of event %u has %llu entries, before it had %llu", p->member->name, field->name,
+                   p->event, (unsigned long long)(other_end - other_begin), (unsigned long long)(end - begin));
   for (uint64_t i = 0; i < end - begin; i++)
     if (memcmp(was + (begin + i) * bytes, is + (other_begin + i) * bytes, bytes) != 0)
       differ(p, field, entry_of(field, i), was, begin + i, is, other_begin + i);
 }
 
-/* Offsets count from the beginning of the slice, so that lengths are compared. */
+/* Compares lengths, because offsets count from the beginning of the slice. */
 static void compare_lengths(const struct pair *p) {
   const struct trial_written *a = p->reference, *b = p->other;
   if (!a->offsets || !b->offsets) return;
   const uint32_t first = a->offsets[p->event], other_first = b->offsets[p->other_event];
   const uint32_t count = a->offsets[p->event + 1] - first, other_count = b->offsets[p->other_event + 1] - other_first;
   if (count != other_count)
-    sl_child_wrong(p->log, "%s has %u items in event %u, it had %u", p->member->name, other_count, p->event, count);
+    sl_child_wrong(p->log, "%s has %u items in event %u, before it had %u", p->member->name, other_count, p->event,
+                   count);
   for (uint32_t g = 1; g < SL_BOUNDS_MAX; g++) {
     const uint32_t *was = a->item_offsets[g], *is = b->item_offsets[g];
     for (uint32_t i = 0; was && is && i < count; i++) {
@@ -227,13 +229,13 @@ static void compare_lengths(const struct pair *p) {
       char name[160];
       sl_bound_name(p->member, g, name, sizeof name);
       if (length != other_length)
-        sl_child_wrong(p->log, "%s has %u subitems in item %u of event %u, it had %u", name, other_length, i, p->event,
-                       length);
+        sl_child_wrong(p->log, "%s has %u subitems in item %u of event %u, before it had %u", name, other_length, i,
+                       p->event, length);
     }
   }
 }
 
-/* Indices of a pool's words are the only ones that speak of the slice; which fields hold them is not said. */
+/* 1 if the field may contain indices into a pool. Only these depend on the slice, and no declaration marks them. */
 static int may_address_pool(const struct sl_collection *c, const struct sl_field *field) {
   if (field->type != SL_TYPE_u32 && field->type != SL_TYPE_u64) return 0;
   for (uint32_t f = 0; f < c->field_count; f++)
@@ -263,8 +265,8 @@ static int is_on_list(const struct trial_written *list, uint32_t event) {
 static void compare_lists(const struct pair *p) {
   const int was = is_on_list(p->reference, p->event), is = is_on_list(p->other, p->other_event);
   if (was != is)
-    sl_child_wrong(p->log, "event %u is %son the list %s, it was %son it", p->event, is ? "" : "not ", p->member->name,
-                   was ? "" : "not ");
+    sl_child_wrong(p->log, "event %u is %son the list %s, before it was %son it", p->event, is ? "" : "not ",
+                   p->member->name, was ? "" : "not ");
 }
 
 static void compare_slice(const struct pair *p) {
@@ -279,7 +281,7 @@ static void compare_slice(const struct pair *p) {
       char reference[64], other[64];
       write_value(reference, sizeof reference, field, was, i);
       write_value(other, sizeof other, field, is, i);
-      sl_child_wrong(p->log, "%s.%s of the slice, entry %llu, is %s, it was %s", p->member->name, field->name,
+      sl_child_wrong(p->log, "%s.%s of the slice, entry %llu, is %s, before it was %s", p->member->name, field->name,
                      (unsigned long long)entry_of(field, i), other, reference);
     }
   }
@@ -312,7 +314,8 @@ void trial_compare_totals(const struct trial_outcome *reference, const struct tr
 
 void trial_compare(const struct trial_outcome *reference, const struct trial_outcome *other, const uint32_t *events,
                    int is_same_slice, struct sl_child *log) {
-  const struct sl_algorithm *a = other->algorithm; /* the reference may be of a process whose tables are gone */
+  const struct sl_algorithm *a = other->algorithm; /* the reference may come from a process with other addresses of
+                                                      the tables */
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;
     struct pair p = {&reference->ports[m], &other->ports[m], &a->members[m], 0, 0, log};
@@ -330,7 +333,7 @@ void trial_compare(const struct trial_outcome *reference, const struct trial_out
   for (uint32_t e = 0; e < other->event_count; e++) {
     const uint32_t event = events ? events[e] : e;
     if (reference->is_listed[event] && other->is_listed[e] && reference->errors[event] != other->errors[e])
-      sl_child_wrong(log, "event %u is refused with code %u, detail %u; it was with code %u, detail %u", event,
+      sl_child_wrong(log, "event %u is refused with code %u, detail %u; before it was with code %u, detail %u", event,
                      (uint32_t)(other->errors[e] >> 32), (uint32_t)other->errors[e],
                      (uint32_t)(reference->errors[event] >> 32), (uint32_t)reference->errors[event]);
   }

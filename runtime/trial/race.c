@@ -1,5 +1,6 @@
-/* race.c: how `sluice test` looks for races: the graph runs up to the node, one slice of it, on the emulator that looks
- * at each access of the node to memory, with several seeds and both warp sizes. */
+/* race.c: `sluice test` with the race detector: one slice of the graph runs up to the node on the emulator that records
+ * each memory access of the node, with several seeds and both warp sizes.
+ */
 #include "observe/checks.h"
 #include "trial/trial.h"
 

@@ -1,13 +1,15 @@
-/* sink.c: a sink takes the events of a graph, in whole slices and one event at a time, with memory guarded; it must
- * report the same both times. What it writes to a file is not compared: files may hold the hour.
+/* sink.c: runs a sink on the events of a graph, in whole slices and one event at a time, with guarded memory; both
+ * reports must be equal. Files are not compared, because they may contain the time.
  */
 #include "trial/trial.h"
+
+#include <sluice/text.h>
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Runs the graph; returns what the sink reports, as JSON. */
+/* Runs the graph. Returns the report of the sink as JSON. */
 static char *report_of(const struct trial_run *r, uint32_t slice_events, const char *what, struct sl_child *log) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/output", r->folder);
@@ -24,7 +26,7 @@ static char *report_of(const struct trial_run *r, uint32_t slice_events, const c
   return json;
 }
 
-/* The first line in which two texts differ. */
+/* First line in which two texts differ. */
 static const char *line_of(const char *text, size_t line) {
   static char buffers[2][160];
   static int turn;
@@ -38,7 +40,8 @@ static const char *line_of(const char *text, size_t line) {
 static void compare(const char *was, char *is, struct sl_child *log) {
   size_t line = 0;
   for (size_t i = 0; was[i] == is[i] && was[i]; i++) line += was[i] == '\n';
-  if (strcmp(was, is) != 0) sl_child_wrong(log, "it reports %s, it was %s", line_of(is, line), line_of(was, line));
+  if (strcmp(was, is) != 0)
+    sl_child_wrong(log, "it reports %s, before it reported %s", line_of(is, line), line_of(was, line));
   free(is);
 }
 
@@ -47,7 +50,8 @@ void trial_run_sink(void *context, struct sl_child *log) {
   const uint32_t events = r->options->events;
   char *first = report_of(r, events, "as in the graph", log);
   compare(first, report_of(r, events, "a second time", log), log);
-  compare(first, report_of(r, 1, "one event a slice", log), log);
+  compare(first, report_of(r, 1, "one event per slice", log), log);
   free(first);
-  snprintf(log->text, sizeof log->text, "%u events of %s, node %s", events, r->graph->shown, r->graph->node);
+  snprintf(log->text, sizeof log->text, "%u %s of %s, node %s", events, sl_plural(events, "event", "events"),
+           r->graph->shown, r->graph->node);
 }

@@ -1,16 +1,18 @@
-/* source.c: a source read twice, and in slices of one event, gives the same events; it keeps within the room that it
- * gets, and leaves an event that does not fit for the next slice.
+/* source.c: reads a source twice, and in slices of one event; the events must be equal. The source must stay within the
+ * room it gets, and leave an event that does not fit for the next slice.
  */
 #include "layout/bind.h"
 #include "observe/validity.h"
 #include "trial/trial.h"
+
+#include <sluice/text.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { OTHER_POISON = 0x5A, NO_LIMIT = UINT32_MAX };
 
-/* One reading of the input: guarded memory, and the arguments that point to it. */
+/* One pass over the input: guarded memory, and the arguments that point to it. */
 struct reading {
   const struct trial_run *run;
   struct sl_child *log;
@@ -28,7 +30,8 @@ static void close_memory(struct reading *r) {
       sl_guarded_free(&r->fields[m][f]);
 }
 
-/* Room as the graph has it; in a bound of `short_member`, for one less than `filled`. */
+/* Binds outputs with the capacities of the graph; one bound of `short_member` has room for one entry less than
+ * `filled`. */
 static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t short_bound, uint32_t filled) {
   const struct sl_session *s = r->run->session;
   const struct sl_node *node = &sl_session_graph(s)->nodes[r->run->node];
@@ -44,7 +47,7 @@ static void bind(struct reading *r, int poison, uint32_t short_member, uint32_t 
     for (uint32_t f = 0; f < member->collection->field_count; f++) {
       const struct sl_field *field = &member->collection->fields[f];
       if (at->storage[f] == SL_NONE || sl_session_layout(s)->storage[at->storage[f]].upper == 0)
-        continue; /* nobody reads it */
+        continue; /* the field has no reader */
       const uint64_t values =
           sl_collection_values(member->collection, f, sl_session_setup(s)->slice_events, capacities);
       r->fields[m][f] = test_guarded((size_t)(values * sl_type_bytes(field->type)), poison, poison);
@@ -82,7 +85,7 @@ static void open_reading(struct reading *r) {
       r->fields[m] = test_allocate(r->algorithm->members[m].collection->field_count, sizeof **r->fields);
 }
 
-/* The next slice, of at most `events_max` events. */
+/* Reads the next slice, of at most `events_max` events. */
 static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
   const struct sl_session *s = r->run->session;
   struct sl_fill fill = {.events_max = events_max, .events = r->events};
@@ -90,7 +93,7 @@ static struct trial_outcome *fill(struct reading *r, uint32_t events_max) {
       r->algorithm->source->fill(r->state, &sl_session_setup(s)->contexts[r->run->node].services, r->args, &fill);
   if (status < 0) sl_child_wrong(r->log, "fill returned %d (%s)", status, sl_error_text(status));
   if (fill.event_count > events_max)
-    sl_child_wrong(r->log, "fill made %u events, at most %u were asked for", fill.event_count, events_max);
+    sl_child_wrong(r->log, "fill made %u events, but at most %u were requested", fill.event_count, events_max);
   check_memory(r);
   struct trial_outcome *o = trial_observe_args(r->algorithm, r->args, fill.event_count, r->log);
   const struct sl_validity validity = {r->algorithm, r->args, fill.event_count, SL_NO_POISON, o->is_listed, NULL};
@@ -118,7 +121,7 @@ static struct trial_outcome *read_whole(struct reading *r, const char *what, int
 }
 
 static void read_single(struct reading *r, const struct trial_outcome *first) {
-  sl_child_stage(r->log, "one event a slice");
+  sl_child_stage(r->log, "one event per slice");
   open_reading(r);
   for (uint32_t e = 0; e < first->event_count; e++) {
     close_memory(r);
@@ -140,10 +143,10 @@ static void read_short(struct reading *r, const struct trial_outcome *first, uin
   open_reading(r);
   bind(r, SL_POISON, m, bound, filled);
   const struct trial_outcome *o = fill(r, sl_session_setup(r->run->session)->slice_events);
-  int is_refused = 0; /* an event that does not fit even alone has an error */
+  int is_refused = 0; /* an event that does not fit even alone must have an error */
   for (uint32_t e = 0; e < o->event_count; e++) is_refused |= o->errors[e] != first->errors[e];
   if (o->event_count == first->event_count && !is_refused)
-    sl_child_wrong(r->log, "it made all %u events, though they do not fit", o->event_count);
+    sl_child_wrong(r->log, "it made all %u events, although they do not fit", o->event_count);
   if (!is_refused) trial_compare(first, o, NULL, 0, r->log);
   end_reading(r);
 }
@@ -165,6 +168,6 @@ void trial_run_source(void *context, struct sl_child *log) {
       r.used = used;
       read_short(&r, first, m, b);
     }
-  snprintf(log->text, sizeof log->text, "%u events of %s, node %s", first->event_count, run->graph->shown,
-           run->graph->node);
+  snprintf(log->text, sizeof log->text, "%u %s of %s, node %s", first->event_count,
+           sl_plural(first->event_count, "event", "events"), run->graph->shown, run->graph->node);
 }

@@ -20,13 +20,13 @@ static void trapped(int number, siginfo_t *about, void *context) {
   const char *at = about->si_addr;
   if (at >= trap.begin && at < trap.begin + trap.bytes)
     sl_child_wrong(trap.log, "%s", trap.text((unsigned)((size_t)(at - trap.begin) / PLACE_BYTES)));
-  signal(number, SIG_DFL); /* anywhere else it is a crash: the instruction runs again, and ends the process */
+  signal(number, SIG_DFL); /* any other address is a crash: the instruction runs again and ends the process */
 }
 
 void *trial_trap_place(unsigned place) { return trap.begin + (size_t)place * PLACE_BYTES; }
 
 void trial_trap_open(struct sl_child *log, unsigned count, const char *(*text)(unsigned place)) {
-  static char stack[SIGNAL_STACK_BYTES]; /* the emulator's threads have small ones */
+  static char stack[SIGNAL_STACK_BYTES]; /* the threads of the emulator have small stacks */
   const size_t bytes = (size_t)count * PLACE_BYTES;
   void *begin = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED) sl_child_not_run(log, "no address space for %u traps", count);

@@ -1,5 +1,5 @@
-/* trial.c: a plugin under test, algorithm by algorithm; see trial.h. This process reads files and tables, and prints;
- * plugin code runs in its children only.
+/* trial.c: tests a plugin, algorithm by algorithm; see trial.h. This process reads files and tables and prints; plugin
+ * code runs in child processes only.
  */
 #define _GNU_SOURCE
 #include "trial/trial.h"
@@ -23,7 +23,7 @@
 enum { TARGETS = 5, DEFAULT_EVENTS = 12, DEFAULT_SECONDS = 60 };
 static const char *const target_names[TARGETS + 1] = {"cpu", "simt", "race", "cuda", "hip", NULL};
 
-/* What the children of one algorithm write. */
+/* Findings of the children of one algorithm. */
 struct findings {
   struct sl_child capture, targets[TARGETS];
 };
@@ -33,13 +33,13 @@ struct trial {
   const char *const *plugin_paths;
   struct sl_registry registry;
   struct trial_graphs graphs;
-  const struct sl_plugin_entry *entries[TARGETS]; /* of the plugin under test; NULL: not built */
-  uint8_t is_absent[TARGETS];                     /* there is no such device */
+  const struct sl_plugin_entry *entries[TARGETS]; /* entries of the plugin under test; NULL: not built */
+  uint8_t is_absent[TARGETS];                     /* 1 if there is no such device */
   struct sl_diagnostics *diagnostics;
   struct findings *findings;
   FILE *file;
   struct sl_trial_counts *counts;
-  /* of the algorithm at hand */
+  /* the present algorithm */
   const struct sl_algorithm *algorithm;
   struct trial_graph graph;
 };
@@ -66,7 +66,7 @@ static struct sl_session *open_with(struct sl_options options, const struct sl_t
   options.sets = o->sets;
   options.uses = uses;
   options.plugin_paths = o->plugin_paths;
-  options.source_threads = 1; /* of the few events here none is to be made ahead */
+  options.source_threads = 1; /* no events are generated ahead, because there are few */
   struct sl_session *s = NULL;
   struct sl_diagnostics *d = sl_diagnostics_new();
   const int status = d ? sl_session_open(&options, d, &s) : SL_ENOMEM;
@@ -82,7 +82,7 @@ struct sl_session *trial_session_open(const struct sl_trial_options *o, const st
   struct sl_options options = sl_options_default();
   options.slice_events = slice_events;
   options.output_path = output_path;
-  options.output_is_offered = 1;
+  options.output_is_optional = 1;
   options.events = output_path ? o->events : 0;
   options.guard = output_path != NULL;
   return open_with(options, o, graph, log);
@@ -139,7 +139,7 @@ static void run_sink(const struct trial *t, struct trial_run *run, struct sl_chi
   nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* In a child: captures the inputs, and starts the children that run the algorithm. */
+/* In a child: captures the inputs and starts the children that run the algorithm. */
 static void run_algorithm(void *context, struct sl_child *log) {
   const struct trial *t = context;
   char reason[256] = "";
@@ -224,7 +224,7 @@ static void count_tables(const struct trial *t, uint32_t target, int wrong, cons
   write_line(t, "(tables)", target_names[target], wrong ? "wrong" : "ok", "", reason);
 }
 
-/* The file of each target. Returns whether the plugin for cpu can be tested further. */
+/* Checks the file of each target. Returns 1 if the plugin for cpu can be tested further. */
 static int test_tables(const struct trial *t) {
   const struct sl_plugin_entry *cpu = t->entries[0];
   for (uint32_t i = 0; i < TARGETS; i++) {
@@ -240,7 +240,7 @@ static int test_tables(const struct trial *t) {
   return 1;
 }
 
-/* In a child: a vendor's runtime does not survive fork. */
+/* In a child, because the vendor's runtime does not survive fork. */
 static void open_device(void *context, struct sl_child *log) {
   const struct trial *t = context;
   const char *target = t->entries[log - t->findings->targets]->file_target;
@@ -251,7 +251,7 @@ static void open_device(void *context, struct sl_child *log) {
   if (!b || b->open(0, &device, reason, sizeof reason) < 0) sl_child_not_run(log, "%s", reason);
 }
 
-/* A target without a device is said once; it counts only if it was asked for. */
+/* Reports each target without a device once. It counts only if the target was requested. */
 static void find_devices(struct trial *t) {
   memset(t->findings, 0, sizeof *t->findings);
   for (uint32_t i = 1; i < TARGETS; i++) {
@@ -296,7 +296,7 @@ static int is_missing_target(const struct trial *t, const char *plugin) {
   while (target && i < TARGETS && strcmp(target_names[i], target) != 0) i++;
   if (!target || (i < TARGETS && t->entries[i])) return 0;
   sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, i < TARGETS ? NULL : "it is cpu, simt, race, cuda or hip",
-              i < TARGETS ? "plugin %s is not built for %s" : "%.0s'%s' is no target", plugin, target);
+              i < TARGETS ? "plugin %s is not built for %s" : "%.0s'%s' is not a target", plugin, target);
   return 1;
 }
 
@@ -326,7 +326,7 @@ static int test_plugin(struct trial *t, const char *plugin, const char *algorith
   return status;
 }
 
-/* What PLUGIN stands for: a file, whose folder comes first; or a name, perhaps with an algorithm's. */
+/* Meaning of PLUGIN: a file (its folder is searched first), or a name, optionally with the name of an algorithm. */
 struct subject {
   char plugin[256], folder[PATH_MAX];
   const char *algorithm;
@@ -355,14 +355,14 @@ static int parse_subject(const char *text, struct subject *s, struct sl_diagnost
   snprintf(copy, sizeof copy, "%s", text);
   if (sl_plugin_file_parse(basename(copy), &parts) < 0) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, "a plugin's file is named NAME.TARGET.so, as in velo.cpu.so",
-                "%s is no file of a plugin", text);
+                "%s is not a plugin file", text);
     return SL_EINVAL;
   }
   snprintf(s->plugin, sizeof s->plugin, "%.*s", (int)parts.name_length, parts.name);
   return check_file(text, d);
 }
 
-/* The folders given, after that of the file. */
+/* The given folders, after the folder of the file. */
 static const char **join_paths(const char *first, const char *const *rest) {
   size_t count = 0;
   while (rest && rest[count]) count++;
@@ -373,7 +373,7 @@ static const char **join_paths(const char *first, const char *const *rest) {
   return paths;
 }
 
-/* The input files, patterns expanded, each of which has to be there. */
+/* Expands the patterns of the input files; each file must exist. */
 static int find_inputs(const char *const *given, struct sl_paths *inputs, struct sl_diagnostics *d) {
   char reason[PATH_MAX + 64];
   int status = SL_OK;

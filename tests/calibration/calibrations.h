@@ -1,4 +1,5 @@
-/* calibrations.h: what the tests of constants made of a calibration share. CALIBRATION_FOLDER has the two that stand.
+/* calibrations.h: shared by tests of constants that are made from a calibration. CALIBRATION_FOLDER has the two
+ * calibrations of the repository.
  */
 #ifndef TEST_CALIBRATION_CALIBRATIONS_H
 #define TEST_CALIBRATION_CALIBRATIONS_H
@@ -20,17 +21,17 @@
 
 static const char *const calibration_files[] = {"nominal.calibration", "lhcb.calibration"};
 
-/* Free what calibration_text returns. */
+/* The caller frees the results of calibration_text. */
 char *calibration_text(const char *file, size_t *bytes);
 void calibration_load(const char *file, struct calibration *c);
 void calibration_path(const char *file, char path[SCRATCH_PATH_MAX]);
 
-/* A constant that is made of the nominal calibration with `term`, a line or a part of one, more behind `after` is
- * refused, in words with `name`. */
+/* Checks that a constant made from the nominal calibration is refused, with `name` in the message, if `term` (a line or
+ * a part of one) is inserted after `after`. */
 struct refused_term {
   const char *after, *term, *name;
 };
-/* A constant of CONSTANTS_PLUGIN fails with SL_EIO and the file's name if its path names no file. */
+/* Checks that a constant of CONSTANTS_PLUGIN fails with SL_EIO and the file's name if its path does not exist. */
 void calibration_is_missing(const char *algorithm);
 void calibration_is_refused(const char *algorithm, const struct refused_term *refused);
 

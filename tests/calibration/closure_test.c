@@ -1,4 +1,4 @@
-/* How well the constants that lie in the repository describe tracks of known momentum. */
+/* closure_test.c: accuracy of the constants of the repository for tracks of known momentum. */
 #include "closure.h"
 
 #include "formulas.h"
@@ -9,7 +9,7 @@
 
 enum { SHOTS = 10000 };
 
-/* The median lies within `miss` of `about`, and the width is below `width`; of windows, the share inside is at least
+/* The median is within `miss` of `about`, and the width is below `width`; for windows, the share inside is at least
  * `about`. */
 struct limit {
   const char *name;
@@ -72,7 +72,7 @@ static void nominal_constants_describe_exact_tracks(void **state) {
       {"UT p, |ty| < 0.05", 0, 0.3, 1.2},
       {"UT p, |ty| 0.1-0.2", 0, 1.5, 5},
       {"UT p, |ty| > 0.2", 0, 2, 6},
-      {"UT deflection, layer 0", -38.7, 1, 1}, /* of half a window */
+      {"UT deflection, layer 0", -38.7, 1, 1}, /* relative to half a window */
       {"UT deflection, layer 3", -38.7, 1, 1},
       {"x in UT layer 3 by matching's p", 0, 0.05, 0.6},
       {"seed's p", 0, 0.1, 0.5},
@@ -85,7 +85,7 @@ static void nominal_constants_describe_exact_tracks(void **state) {
   HOLDS(&closure, limits);
 }
 
-/* Momentum as it was at the origin: what is lost before the magnet shifts slow tracks. */
+/* Momentum at the origin: energy loss before the magnet shifts slow tracks. */
 static void nominal_constants_describe_simulated_tracks(void **state) {
   (void)state;
   static const struct limit limits[] = {
@@ -108,7 +108,7 @@ static void nominal_constants_describe_simulated_tracks(void **state) {
   HOLDS(&closure, limits);
 }
 
-/* LHCb's constants, which the field was fitted to: how well it meets them. */
+/* LHCb's constants, to which the field was fitted: quality of the fit. */
 static void lhcb_constants_describe_tracks_in_the_field(void **state) {
   (void)state;
   static const struct limit limits[] = {
@@ -154,7 +154,8 @@ static void add(struct spread *s, double difference) {
   s->count += 1;
 }
 
-/* By and its first moment along a line x = 0, y = ty (z - origin), to z = `end`, for polarity up: T m, T m mm. */
+/* Integral of By and its first moment along a line x = 0, y = ty (z - origin), to z = `end`, for polarity up: T m, T m
+ * mm. */
 static void integrate(double ty, double origin, double begin, double end, double *integral, double *moment) {
   const int parts = (int)((end - begin) / 20) + 1;
   const double step = (end - begin) / parts;
@@ -168,7 +169,7 @@ static void integrate(double ty, double origin, double begin, double end, double
   }
 }
 
-/* The table of integrals is the field's along straight lines to the UT's middle. */
+/* The table of integrals is the integral of the field along straight lines to the middle of the UT. */
 static void lhcb_integrals_are_those_of_the_field(void **state) {
   (void)state;
   struct calibration *c = calibration_of("lhcb.calibration");
@@ -177,7 +178,7 @@ static void lhcb_integrals_are_those_of_the_field(void **state) {
     const uint32_t column = i % 31, row = i / 31 % 11, slice = i / (31 * 11);
     double integral, moment;
     const double ty = -0.3 + 0.02 * column, origin = -250.0 + 50 * row, z_velo = 80.0 * slice;
-    if (fabs(ty) > 0.205) continue; /* beyond, and near the poles, the two part: by 0.01 T m in the corners */
+    if (fabs(ty) > 0.205) continue; /* beyond, and near the poles, they differ: by 0.01 T m in the corners */
     integrate(ty, origin, z_velo, c->ut_z_mid, &integral, &moment);
     add(&spread, integral - c->ut_integral.at[i]);
   }
@@ -187,7 +188,8 @@ static void lhcb_integrals_are_those_of_the_field(void **state) {
   free(c);
 }
 
-/* The table of deflections is that in the UT's middle over that in the layer, from a straight line through z = 0. */
+/* The table of deflections is the deflection in the middle of the UT divided by that in the layer, from a straight line
+ * through z = 0. */
 static void lhcb_deflections_are_those_of_the_field(void **state) {
   (void)state;
   struct calibration *c = calibration_of("lhcb.calibration");
@@ -215,8 +217,8 @@ static void mirror(struct gun_state *s, double x, double y) {
   s->ty *= y;
 }
 
-/* Mirrored in x, with the other charge, which is the same as the other polarity; or in y. The detector is mirrored too:
- * what its stereo layers measure changes as x does. */
+/* Reflected in x, with the opposite charge, which equals the opposite polarity; or reflected in y. The detector is
+ * reflected too: the measurements of its stereo layers change as x does. */
 static struct gun_track mirrored(const struct gun_track *t, double x, double y) {
   struct gun_track m = *t;
   m.charge *= x;
@@ -243,8 +245,9 @@ static void momenta_are_symmetric(void **state) {
   (void)state;
   double (*const momenta[])(const struct calibration *, const struct gun_track *) = {forward_of, matching_of, seed_of,
                                                                                      ut_q_over_p};
-  const double tolerances[] = {1e-9, 1e-9, 1e-9, 0.02}; /* the UT's table goes on from a bin's lower corner, */
-  const double steep = 0.2;                             /* which matters where the integral falls off */
+  const double tolerances[] = {1e-9, 1e-9, 1e-9,
+                               0.02}; /* the UT table is extrapolated from the lower corner of a bin, */
+  const double steep = 0.2;           /* which matters where the integral falls off */
   struct calibration *c = calibration_of("nominal.calibration"), *other = calibration_of("nominal.calibration");
   struct gun_sample sample = sample_of(GUN_EXACT, 1000);
   for (int l = 0; l < UT_LAYERS; l++) other->ut_dxdy[l] = -c->ut_dxdy[l];

@@ -1,4 +1,4 @@
-/* Deriving constants from few tracks. */
+/* derive_test.c: constants derived from few tracks. */
 #include "calibration/read.h"
 #include "fit.h"
 #include "support.h"
@@ -34,8 +34,8 @@ static void end(struct derivation *d) {
   free(d->c);
 }
 
-/* Terms that symmetry forbids have coefficients compatible with 0, and the constants are those of the large sample but
- * for its statistics. */
+/* Terms that symmetry forbids have coefficients compatible with 0, and the constants equal those of the large sample
+ * except for statistics. */
 static void few_tracks_give_nearly_the_same_constants(void **state) {
   (void)state;
   struct derivation d;
@@ -45,7 +45,7 @@ static void few_tracks_give_nearly_the_same_constants(void **state) {
   assert_true(d.worst_forbidden > 0 && d.worst_forbidden < 5);
   assert_true(fabs(d.c->forward_z_magnet - nominal->forward_z_magnet) < 5);
   assert_true(fabs(d.c->seeding_d_ratio / nominal->seeding_d_ratio - 1) < 0.01);
-  assert_true(fabs(d.c->ut_dist_to_momentum / nominal->ut_dist_to_momentum - 1) < 0.1); /* of the rarest 1 % */
+  assert_true(fabs(d.c->ut_dist_to_momentum / nominal->ut_dist_to_momentum - 1) < 0.1); /* error of the 1 % quantile */
   assert_true(fabs(d.c->seeding_three_hit[1] / nominal->seeding_three_hit[1] - 1) < 0.02);
   for (int k = 0; k < 3; k++) assert_true(fabs(d.c->matching_weights[k] / nominal->matching_weights[k] - 1) < 0.3);
   for (int l = 0; l < 4; l++) assert_true(fabs(d.c->ut_deflection.at[l] / nominal->ut_deflection.at[l] - 1) < 0.01);
@@ -53,7 +53,7 @@ static void few_tracks_give_nearly_the_same_constants(void **state) {
   end(&d);
 }
 
-/* The discriminants are LHCb's, and cut on a chi2 of these errors. */
+/* The discriminants are LHCb's, and limit a chi2 with these errors. */
 static void the_kink_errors_go_with_the_discriminants(void **state) {
   (void)state;
   struct calibration *nominal = calibration_of("nominal.calibration"), *lhcb = calibration_of("lhcb.calibration");
@@ -67,7 +67,7 @@ static void the_kink_errors_go_with_the_discriminants(void **state) {
   free(lhcb);
 }
 
-/* The file has what was derived, to nine digits, and the tables to six. */
+/* The file has the derived numbers to nine digits, and the tables to six. */
 static void what_is_written_is_read(void **state) {
   (void)state;
   struct derivation d;

@@ -1,4 +1,4 @@
-/* Linear regression and quantiles. */
+/* least_squares_test.c: linear regression and quantiles. */
 #include "least_squares.h"
 
 #include <sluice/plugin.h>
@@ -14,7 +14,7 @@
 
 static double uniform(void) { return (rand() + 0.5) / (RAND_MAX + 1.0); }
 
-/* The sum of twelve is near enough to a normal distribution. */
+/* The sum of twelve uniform numbers is nearly normally distributed. */
 static double normal(void) {
   double sum = -6;
   for (int i = 0; i < 12; i++) sum += uniform();
@@ -49,7 +49,7 @@ static void a_polynomial_is_found_from_exact_points(void **state) {
   points_free(&points);
 }
 
-/* The error is right though points scatter unequally, and not as their weights say. */
+/* The error is correct although the scatter of points is unequal and differs from their weights. */
 static void errors_are_those_of_many_samples(void **state) {
   (void)state;
   enum { SAMPLES = 300 };

@@ -1,4 +1,4 @@
-/* Reading calibrations: what is there is read, and anything else is refused, with its line. */
+/* read_test.c: calibrations are read completely; wrong ones are refused with their line. */
 #include "calibration/read.h"
 
 #include "geometry/statements.h"
@@ -39,7 +39,7 @@ static void other_words_are_no_numbers(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- texts */
 
-/* The nominal text with `old`, which is there once, replaced by `new`. */
+/* The nominal text with the only occurrence of `old` replaced by `new`. */
 static char *edited(const char *old, const char *new) {
   char *text = text_of("nominal.calibration"), *at = strstr(text, old);
   if (!at) fail_msg("no \"%s\"", old);
@@ -59,7 +59,7 @@ static uint32_t line_of(const char *text, const char *what) {
   return line;
 }
 
-/* Refused at the line where `there` stands, or at the last line, with that reason. */
+/* Checks that the text is refused at the line of `there`, or at the last line, with this reason. */
 static void refused(const char *old, const char *new, const char *there, const char *reason) {
   char found[256] = "", *text = edited(old, new);
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
@@ -82,7 +82,7 @@ static void what_is_missing_is_named(void **state) {
           "forward.x_range_qop is missing");
 }
 
-/* A text that ends early: the first of what is not there. */
+/* A text that ends early: the first missing entry is reported. */
 static void ends_too_soon(const char *where, const char *reason) {
   char found[256] = "", *text = text_of("nominal.calibration");
   struct calibration *c = (struct calibration *)malloc(sizeof *c);
@@ -111,7 +111,7 @@ static void what_is_unknown_or_double_is_refused(void **state) {
   refused("value ut.z_mid", "number ut.z_mid", "number ut.z_mid", "there is no statement \"number\"");
   refused("value ut.z_mid 2484.6", "value ut.z_mid 2484.6 1", "ut.z_mid", "\"1\" is one word too many");
   refused("value ut.z_mid 2484.6", "value ut.z_mid 2484,6", "ut.z_mid",
-          "ut.z_mid is no number, or too long a one: 2484,6");
+          "ut.z_mid is not a number of at most 15 digits: 2484,6");
   refused("polynomial forward.kick.2", "polynomial forward.kick.3", "forward.kick.3",
           "there is no polynomial \"forward.kick.3\"");
   refused("polynomial forward.y.11", "polynomial forward.y.011", "forward.y.011",

@@ -1,4 +1,4 @@
-/* support.h: what the tests of the calibration share. */
+/* support.h: shared by the tests of the calibration. */
 #ifndef TEST_CALIBRATION_SUPPORT_H
 #define TEST_CALIBRATION_SUPPORT_H
 
@@ -17,7 +17,7 @@
 
 /* The text of a file of the calibration folder; the caller frees it. */
 char *text_of(const char *name);
-/* What is in it; the caller frees it. */
+/* The content of the file; the caller frees it. */
 struct calibration *calibration_of(const char *name);
 /* Tracks with 3 to 100 GeV and 2 < eta < 4.9. */
 struct gun_sample sample_of(enum gun_kind kind, uint32_t shots);

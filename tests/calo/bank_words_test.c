@@ -1,4 +1,4 @@
-/* bank_words.h: the cards of the real events' banks, and banks that are wrong. */
+/* bank_words_test.c: bank_words.h on the cards of real events, and on wrong banks. */
 #include "calo/bank_words.h"
 
 #include "sample.h"
@@ -39,7 +39,7 @@ static uint32_t fault_of(const uint32_t *words, uint32_t size_bytes) {
   return calo_packed_fault(words, size_bytes, channels, numbers[CALO_FIRST_CARD], numbers[CALO_CARDS]);
 }
 
-/* What an event's cells read; which ones were read how often. */
+/* Values of an event's cells, and how often each was read. */
 struct event {
   int32_t adc[CALO_CELLS];
   uint32_t seen[CALO_CELLS];
@@ -67,7 +67,7 @@ static void add_bank(void *context, uint32_t number, uint16_t source_id, uint8_t
   }
 }
 
-/* Sums of the energy, of a reading of the formats' description that shares no code with this one. */
+/* Sums of energy from an independent reading of the format's description. */
 static void every_cell_of_the_real_events_is_read_once_and_the_energy_is_right(void **state) {
   (void)state;
   static const double energies[EVENTS] = {2190170, 544366, 873814, 818200, 1251200, 335422};
@@ -90,8 +90,8 @@ static void every_cell_of_the_real_events_is_read_once_and_the_energy_is_right(v
   }
 }
 
-/* A card of values -8, -7... 7 and again, but those of `pattern`, which are 100 times their channel. Without a trigger
- * part. Returns the words. */
+/* A card of values -8, -7... 7 and again, except those of `pattern`, which are 100 times their channel. Without a
+ * trigger part. Returns the number of words. */
 static uint32_t make_card(uint32_t code, uint32_t pattern, uint32_t *words) {
   uint32_t bit = 0;
   memset(words, 0, 4 * (2 + ALL_LONG_WORDS));
@@ -127,21 +127,21 @@ static void banks_of_cards_that_are_wrong_are_refused(void **state) {
   assert_int_equal(fault_of(words, 4 * count - 1), CALO_BANK_SIZE);
   for (uint32_t cut = 1; cut < count; cut++)
     assert_int_equal(fault_of(words, 4 * cut), cut == first ? CALO_BANK_FINE : CALO_BANK_CUT);
-  words[1] |= 0xf0; /* more values are long */
+  words[1] |= 0xf0; /* more values have 12 bits */
   assert_int_equal(fault_of(words, 4 * count), CALO_BANK_LENGTH);
   static const uint32_t unknown[] = {0, 128, 142, 350, 511};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
     make_card(unknown[i], 5, words);
     assert_int_equal(fault_of(words, 4 * first), CALO_BANK_CODE);
   }
-  make_card(176, 5, words); /* a spare one */
+  make_card(176, 5, words); /* a spare card */
   assert_int_equal(fault_of(words, 4 * first), CALO_BANK_FINE);
   make_card(129, 0, words);
   words[0] |= 0x7f; /* 32 words of the trigger */
   assert_int_equal(fault_of(words, 4 * first), CALO_BANK_CUT);
 }
 
-/* Values by their bits, most first, in words of either order of bytes. */
+/* Sets values bit by bit, most first, in words of either byte order. */
 static void boards_of_both_orders_of_bytes_are_read(void **state) {
   (void)state;
   for (uint32_t version = CALO_BOARDS_BIG_ENDIAN; version <= CALO_BOARDS_LITTLE_ENDIAN; version++) {

@@ -61,7 +61,7 @@ static int32_t value_of(const int16_t *adc, uint32_t card, uint32_t channel) {
   return cell < CALO_CELLS && adc[cell] != CALO_NO_ADC ? adc[cell] : 0;
 }
 
-/* Bit by bit. */
+/* Sets the words bit by bit. */
 uint32_t pack_card(const int16_t *adc, uint32_t card, uint32_t words[CARD_WORDS_MAX]) {
   uint32_t bit = 64;
   memset(words, 0, CARD_WORDS_MAX * sizeof *words);

@@ -1,4 +1,4 @@
-/* clusters_test.c: calo.clusters against plain loops over cells, and by hand. */
+/* clusters_test.c: calo.clusters against plain loops over cells, and constructed cases. */
 #include "calo_support.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static void clusters_are_those_of_plain_loops(void **state) {
   for (int turn = 0; turn < 3; turn++) {
     const int32_t highest_min = turn == 1 ? 7 : 50, others_min = turn == 2 ? 60 : 10;
     uint32_t offsets[EVENTS + 1] = {0};
-    random_cells(adc, EVENTS, turn == 0 ? 60 : 5, turn == 2 ? 100 : 3839); /* with 100, many are equal */
+    random_cells(adc, EVENTS, turn == 0 ? 60 : 5, turn == 2 ? 100 : 3839); /* with 100, many values are equal */
     for (uint32_t cell = 0; cell < CALO_CELLS; cell++) adc[CALO_CELLS + cell] = turn == 0 ? CALO_NO_ADC : 49;
     memset(&e, 0, sizeof e);
     for (uint32_t event = 0; event < EVENTS; event++) {
@@ -91,12 +91,12 @@ static void clusters_are_those_of_plain_loops(void **state) {
 
 static void one_photon_is_one_cluster_at_its_mean(void **state) {
   (void)state;
-  const uint32_t cell = 2000; /* of the outer area, far from its borders */
+  const uint32_t cell = 2000; /* a cell of the outer area, far from its borders */
   const float *gain = calo_of("gain"), *xy = calo_of("xy");
   for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++) adc[i] = 0;
   adc[cell] = 300;
   adc[cell + 1] = 100;
-  adc[cell - 1] = 10; /* too little */
+  adc[cell - 1] = 10; /* too small */
   struct sl_test *t = clusters_new();
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(((const uint32_t *)sl_test_output(t, "clusters", "offsets"))[EVENTS], 1);
@@ -110,7 +110,7 @@ static void one_photon_is_one_cluster_at_its_mean(void **state) {
   sl_test_free(t);
 }
 
-/* One in each square of two by two cells reads more than the others: as many as there can be. */
+/* One cell in each square of two by two cells reads more than the others: the largest number of clusters. */
 static void fill_squares(void) {
   const float *xy = calo_of("xy");
   const uint32_t *first = calo_of("area_first");
@@ -148,7 +148,7 @@ static void more_than_the_budget_are_counted_and_none_is_written(void **state) {
   sl_test_free(t);
 }
 
-/* What is counted has energy, so that no sum is 0 or less. */
+/* Limits below the pedestal are refused, so that no sum is 0 or less. */
 static void cells_that_read_less_than_the_pedestal_are_refused(void **state) {
   (void)state;
   static const struct {

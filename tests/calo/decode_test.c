@@ -1,4 +1,4 @@
-/* decode_test.c: calo.decode on banks made by hand and of random values, and on banks that are wrong. */
+/* decode_test.c: calo.decode on constructed banks, on banks of random values, and on wrong banks. */
 #include "calo_support.h"
 
 enum { EVENTS = 3, TWO_CARDS = CALO_BANK_FAULT_COUNT };
@@ -13,7 +13,7 @@ static int start(void **state) {
 
 static const int16_t *cells_of(const struct sl_test *t) { return sl_test_output(t, "cells", "adc"); }
 
-/* All values there are; every cell is read out. */
+/* All possible values; every cell is read out. */
 static void make_values(void) {
   random_cells(adc, EVENTS, 8, 3839);
   for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++)
@@ -64,11 +64,12 @@ static void what_no_bank_has_is_not_read_out(void **state) {
   (void)state;
   static const uint32_t off[] = {0xfff000ffu, 0xf000fff0u, 0x00fff000u};
   uint32_t words[CALO_BANK_WORDS] = {0};
-  memcpy(words + CALO_BOARD_SKIPPED + CALO_BOARD_WORDS + 6, off, sizeof off); /* the second card's third fibre */
+  memcpy(words + CALO_BOARD_SKIPPED + CALO_BOARD_WORDS + 6, off, sizeof off); /* third fibre of the second card */
   banks_event(&banks.banks);
   banks_event(&banks.banks);
   calo_add(&banks, CALO_TYPE_BOARDS, 5, CALO_SUBSYSTEM << CALO_SUBSYSTEM_SHIFT, words, sizeof words);
-  calo_add(&banks, CALO_TYPE_BOARDS, 5, (CALO_SUBSYSTEM + 1) << CALO_SUBSYSTEM_SHIFT, words, 8); /* not of the ECAL */
+  calo_add(&banks, CALO_TYPE_BOARDS, 5, (CALO_SUBSYSTEM + 1) << CALO_SUBSYSTEM_SHIFT, words,
+           8); /* a bank of the hadronic calorimeter */
   struct sl_test *t = calo_decoder(&banks);
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(sl_test_event_error(t, 0) | sl_test_event_error(t, 1), 0);
@@ -87,7 +88,7 @@ static void what_no_bank_has_is_not_read_out(void **state) {
 
 /* --------------------------------------------------------------------------------------------------- bad banks */
 
-/* Adds a bank that is wrong to the second of three whole events. */
+/* Adds a wrong bank to the second of three valid events. */
 static void assert_refused(uint8_t type, uint8_t version, uint16_t source_id, const uint32_t *words, uint32_t bytes,
                            uint32_t code) {
   memset(&banks, 0, sizeof banks);
@@ -149,7 +150,7 @@ static void a_card_in_banks_of_both_types_refuses_its_event(void **state) {
   sl_test_free(t);
 }
 
-/* Whichever of them a thread reads first. */
+/* Independent of the order in which threads read them. */
 static void a_card_in_several_banks_is_told_by_its_code(void **state) {
   (void)state;
   enum { BANKS = 40 };
@@ -179,7 +180,7 @@ static void a_geometry_with_a_cell_twice_is_refused(void **state) {
   struct sl_test *t = calo_decoder(&banks);
   sl_test_input(t, "geometry", "channels", channels, count);
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "two of the geometry's channels are of cell"));
+  assert_non_null(strstr(sl_test_messages(t), "two channels of the geometry read cell"));
   sl_test_free(t);
   free(channels);
 }

@@ -1,5 +1,5 @@
-/* calo.geometry from descriptions: an empty path is the nominal one, and wrong ones are refused with the line and the
- * reason. That the nominal detector is the samples' is in files_test.py. */
+/* description_test.c: calo.geometry from descriptions: an empty path is the nominal one, and wrong ones are refused
+ * with the line and the reason. files_test.py compares the nominal detector with the samples. */
 #define DESCRIBED CALO_PLUGIN
 #include "calo/event_model.h"
 #include "edited_description.h"

@@ -1,5 +1,5 @@
-/* electron_id_test.c: calo.electron_id against the energy point by point; and where cells are (cells.h), against what
- * the detector's description says.
+/* electron_id_test.c: calo.electron_id against the energy point by point; and the positions of cells (cells.h) against
+ * the description of the detector.
  */
 #include "calo/description.h"
 #include "line_support.h"
@@ -14,7 +14,7 @@ static struct line line_of(uint32_t i) {
   return l;
 }
 
-/* Some go through several cells of small size, some fly by, some go through the hole. */
+/* Some tracks pass several small cells, some miss the detector, some pass the hole. */
 static void make_tracks(void) {
   random_cells(adc, EVENTS, 3, 1000);
   for (uint32_t i = 0; i < TRACKS; i++) {
@@ -79,7 +79,7 @@ static void a_track_that_is_no_line_has_no_energy(void **state) {
   sl_test_free(t);
 }
 
-/* ----------------------------------------------------------------------------------------------- where cells are */
+/* ------------------------------------------------------------------------------------------ positions of cells */
 
 static struct calo_description *description_new(void) {
   static char text[1 << 16];
@@ -126,7 +126,8 @@ static void a_geometry_with_cells_elsewhere_is_refused(void **state) {
   struct sl_test *t = electrons_new();
   sl_test_input(t, "geometry", "xy", xy, 2 * CALO_CELLS);
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "cell 4711 is not where it is in the calorimeter's grid"));
+  assert_non_null(
+      strstr(sl_test_messages(t), "cell 4711 of the geometry is not at its position in the calorimeter's grid"));
   sl_test_free(t);
 }
 

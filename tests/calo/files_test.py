@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The calorimeter's geometry is written as the file that it can be read from, to the last bit, in both formats."""
+"""The written geometry of the calorimeter is read back to the same bits, in both formats."""
 import tempfile
 from pathlib import Path
 

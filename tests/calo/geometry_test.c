@@ -1,4 +1,4 @@
-/* calo.geometry: files that are right, of both formats, and every way for them to be wrong. */
+/* geometry_test.c: calo.geometry: valid files of both formats, and all ways for a file to be wrong. */
 #include "calo/event_model.h"
 #include "scratch.h"
 
@@ -18,7 +18,7 @@ enum {
   CARDS = 200,
   SOURCES = 4,
   SLOTS = SOURCES * CALO_BANK_CARDS,
-  AT_FIRST_CARD = 4, /* places in the file */
+  AT_FIRST_CARD = 4, /* offsets in the file */
   AT_CARD_CHANNELS = 8,
   AT_CELLS = 12,
   AT_PEDESTAL = 16,
@@ -45,7 +45,7 @@ static void put_u16(size_t at, uint32_t value) {
 }
 static void put_f32(size_t at, float value) { memcpy(bytes + at, &value, sizeof value); }
 
-/* A file of format 4 that is right: every value tells where it stands. */
+/* A valid file of format 4: every value encodes its position. */
 static void make_good(void) {
   put_u32(0, 4);
   put_u32(AT_FIRST_CARD, 100);
@@ -86,7 +86,7 @@ static struct sl_test *run(int expected) {
   return t;
 }
 
-/* The file is refused with a message that has its name and both texts in it; then it is good again. */
+/* Checks that the file is refused with a message that has its name and both texts; then restores it. */
 static void assert_refused(size_t size, const char *first, const char *second) {
   scratch_write(folder, "ecal_geometry.bin", bytes, size);
   struct sl_test *t = run(SL_EFORMAT);

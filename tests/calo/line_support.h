@@ -1,5 +1,5 @@
-/* line_support.h: the energy along straight lines, point by point, for tests of calo.electron_id and
- * calo.bremsstrahlung. Included by one file of a test.
+/* line_support.h: energy along straight lines, point by point, for tests of calo.electron_id and calo.bremsstrahlung.
+ * Included by one file of a test.
  */
 #ifndef TEST_CALO_LINE_SUPPORT_H
 #define TEST_CALO_LINE_SUPPORT_H
@@ -11,7 +11,7 @@ struct line {
   float x, y, z, tx, ty;
 };
 
-/* The cell where a line meets the plane between two of the geometry's, computed in double. */
+/* The cell in which a line meets the plane between two planes of the geometry, computed in double. */
 static uint32_t cell_of_line(const struct line *l, uint32_t from, uint32_t to, double part) {
   static struct calo_geometry_view g;
   const float *planes = calo_of("planes");
@@ -27,7 +27,7 @@ static uint32_t cell_of_line(const struct line *l, uint32_t from, uint32_t to, d
   return calo_cell_at(&grid, (float)(x + tx * way), (float)(y + ty * way), (float)(z + way));
 }
 
-/* The energy of different cells at front, shower maximum, `parts` - 1 depths between, and back. */
+/* Energy of the different cells at front, shower maximum, `parts` - 1 depths between, and back. */
 static float energy_of_line(const struct line *l, const int16_t *adc, uint32_t parts) {
   const float *gain = calo_of("gain"), pedestal = *(const float *)calo_of("pedestal");
   uint32_t cells[8];

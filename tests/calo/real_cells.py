@@ -1,4 +1,4 @@
-"""The calorimeter's algorithms on what its cells read in the six real events."""
+"""Cell values of the calorimeter in the six real events, for tests of its algorithms."""
 import ctypes
 import struct
 
@@ -26,7 +26,7 @@ def algorithm(name, fields):
 
 
 def decoded():
-    """What cells read in the six events."""
+    """Values of the cells in the six events."""
     columns = {"source_id": [], "type": [], "version": [], "size_bytes": [], "first_word": []}
     offsets, payload = [0], b""
     for record in mdf.records(SIX):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The calorimeter's algorithms, each alone, on what LHCb's first-level trigger had of six events, against what it made of
-that: cells, sums, clusters, and which long tracks are electrons."""
+"""Each algorithm of the calorimeter, on the inputs that LHCb's first-level trigger had in six events, against the trigger's
+outputs: cells, sums, clusters, and electrons among long tracks."""
 import ctypes
 import json
 import lzma
@@ -29,7 +29,7 @@ for name, events in sequences.items():
     checks.that(theirs == list(zip(cell_counts, adc_sums)), f"{name}: cells and sums of their values {theirs}")
 checks.that(adc.count(NO_ADC) == 0 and len(adc) == 6 * CELLS, "all cells are read out")
 
-# What luminosity counters say of the same sums.
+# Luminosity counters derived from the same sums.
 scales = recorded["lumi_forced"]["shifts_and_scales"]
 PARTS = ("OuterTop", "MiddleTop", "InnerTop", "OuterBottom", "MiddleBottom", "InnerBottom")
 values = {"ECalET": sums.get("sums", "et", LONG), "ECalEtot": sums.get("sums", "energy", LONG)}
@@ -62,7 +62,7 @@ for k, event in enumerate(sequences["hlt1_pp_default"]):
 checks.that(found == 552, f"{found} clusters")
 
 
-# Electrons, of the long tracks of each sequence; forward tracks come first.
+# Electrons among the long tracks of each sequence; forward tracks come first.
 def long_states(name, k):
     event, seeds = sequences[name][k], sequences[name][k].get("seeds", [])
     tracks = [(track["qop"], track["scifi_state"]) for track in event.get("forward_tracks", [])]
@@ -70,7 +70,7 @@ def long_states(name, k):
 
 
 def electrons(name, shift=0.0):
-    """Flags of ours and theirs; with another limit by `shift`."""
+    """Electron flags of this implementation and of the trigger; `shift` changes the limit."""
     tracks, offsets, theirs = [], [0], []
     for k, event in enumerate(sequences[name]):
         tracks += long_states(name, k)

@@ -26,7 +26,7 @@ assert field_bytes(plan, "search.track_hits (scratch)") == 2 * 26 * hits > 2 * 2
 wide = ("--set", "raw.velo_clusters_words=65536")
 refused = sluice("check", 100000, *wide, expect=2).stderr
 assert "raw.yaml:" in refused and "100000 events" in refused and "4294967294" in refused, refused
-largest = int(re.search(r"the largest slice that works is --slice-events (\d+)", refused)[1])
+largest = int(re.search(r"the largest slice size that works is --slice-events (\d+)", refused)[1])
 sluice("check", largest, *wide)
 assert f"{largest + 1} events" in sluice("plan", largest + 1, *wide, expect=2).stderr
 print(f"the largest slice has {largest} events")

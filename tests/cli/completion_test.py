@@ -83,6 +83,9 @@ def check_bash(folder):
         ("describe", "velo_t"): ["velo_track_candidates", "velo_tracks"],
         ("describe", "hdf"): ["hdf5", "hdf5.sink"],
         ("plan", "--csv", ""): ["events.mdf", "folder", "graph.yaml", "sluice.bash", "two words.yaml"],
+        ("list", "vel"): ["velo"],
+        ("list", "ev"): [],
+        ("test", "vel"): ["velo"],
         ("completion", ""): ["bash", "zsh"],
         ("fly", ""): [],
     }.items():
@@ -108,6 +111,7 @@ def check_zsh(folder):
         "sluice run graph.yaml --device si": "sluice run graph.yaml --device simt ",
         "sluice run graph.yaml --digest=e": "sluice run graph.yaml --digest=events ",
         "sluice run graph.yaml --use clusters=velo.dec": "sluice run graph.yaml --use clusters=velo.decode_retina ",
+        "sluice list vel": "sluice list velo ",
         "sluice describe velo.decode": "sluice describe velo.decode_retina ",
         "sluice describe velo_track_c": "sluice describe velo_track_candidates ",
         f"sluice run {VELO} --use clus": f"sluice run {VELO} --use clusters=",

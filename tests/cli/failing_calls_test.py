@@ -95,7 +95,7 @@ def try_all(name, arguments, target, is_whole):
 
 
 def main():
-    has_hdf5 = "hdf5.sink" in subprocess.run([SLUICE, "list"], capture_output=True, text=True).stdout
+    has_hdf5 = "hdf5.sink" in subprocess.run([SLUICE, "list", "--algorithms"], capture_output=True, text=True).stdout
     with tempfile.TemporaryDirectory() as name:
         graphs, folder = pathlib.Path(name) / "graphs", pathlib.Path(name) / "files"
         graphs.mkdir()

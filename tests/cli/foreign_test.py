@@ -27,7 +27,7 @@ def says(result, status, texts, what):
 
 def looked_at(sluice, folder, case, graph):
     path = ("--plugin-path", folder / case)
-    says(call(sluice, "list", *path), 0, ["velo.search_by_triplet", SAYS[case]], f"{case}: the list has it with what it did, and all others")
+    says(call(sluice, "list", *path), 0, ["\nvelo  ", SAYS[case]], f"{case}: the list has it with what it did, and all others")
     says(call(sluice, "check", VELO, *path), 0, ["velo.search_by_triplet"], f"{case}: a graph without it is checked")
     says(call(sluice, "run", VELO, "-n", "5", *path), 0, ["events       5"], f"{case}: a graph without it runs")
     if case == "hangs":  # ten seconds for each command

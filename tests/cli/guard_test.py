@@ -23,7 +23,7 @@ TIGHT = ("--set", "node.kept_per_event=1")
 FOUND = [
     ("wrong.unwritten", (), "wrong.unwritten: kept.value of event 1, entry 2, was not written"),
     ("wrong.not_a_number", (), "wrong.not_a_number: kept.value of event 0, entry 0, is not a number"),
-    ("wrong.descending", (), "wrong.descending: kept.offsets is no list of offsets: 3 for event "),
+    ("wrong.descending", (), "wrong.descending: kept.offsets is not ascending: 3 for event "),
     ("wrong.beyond", TIGHT, "wrong.beyond: node.kept.value was written 0 bytes past its end"),
     ("wrong.silent", TIGHT, "wrong.silent: kept.offsets ends with 28, its capacity is 8"),
 ]

@@ -62,9 +62,9 @@ def main(sluice, compiler, folder):
             wanted = f"it uses {symbol}: a plugin with kernels prints and writes nothing by itself; host code reports by `message`"
         else:
             use = INEXACT[symbol]
-            wanted = f"it calls {symbol}, whose result differs between math libraries" + (
+            wanted = f"it calls {symbol}, which has different results in different math libraries" + (
                 f": use {use} of sluice/math.h; host code that needs it goes into a plugin without kernels" if use
-                else ", and sluice/math.h has no such function;")
+                else "; sluice/math.h has no such function;")
         check(verdict == "wrong" and text.startswith(wanted), f"{symbol}: {verdict} {text}")
     allowed = build(compiler, folder / "allowed", ALLOWED, "-DWITH_KERNEL")
     host = build(compiler, folder / "host", symbols)
@@ -75,7 +75,7 @@ def main(sluice, compiler, folder):
     level = allowed.parent / "x86-64-v4/imports.cpu.so"
     build(compiler, level.parent, ["expf"], "-DWITH_KERNEL")
     said, _ = verdicts(sluice, [allowed])
-    check(said == [("wrong", f"{level}: it calls expf, whose result differs between math libraries: use sl_expf of sluice/math.h; "
+    check(said == [("wrong", f"{level}: it calls expf, which has different results in different math libraries: use sl_expf of sluice/math.h; "
                              "host code that needs it goes into a plugin without kernels")], f"the file of another level: {said}")
     level.write_bytes(level.read_bytes()[:1000])
     said, _ = verdicts(sluice, [allowed])

@@ -250,7 +250,7 @@ def full_disk(folder):
 
 def permissions(folder):
     """A file that replaces another keeps its permissions, for all writers."""
-    hdf5 = "hdf5.sink" in subprocess.run([SLUICE, "list"], capture_output=True, text=True).stdout
+    hdf5 = "hdf5.sink" in subprocess.run([SLUICE, "list", "--algorithms"], capture_output=True, text=True).stdout
     (folder / "p.csv").write_text("id,lower,upper,size\n0,0,2,16\n")
     writers = {"-o": [COPY, "-n", 1, "-o"], "table": [LUMI, "-n", 1, "-o"], "--json": [VELO, "-n", 1, "--json"],
                "--trace": [VELO, "-n", 1, "--trace"], "--metrics": [VELO, "-n", 1, "--metrics"],

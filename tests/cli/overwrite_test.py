@@ -156,7 +156,7 @@ def log(folder):
     check((folder / "new.log").read_text().count("ends: refused") == 2, "and an old one goes on")
     (folder / "notes").write_text("notes\n")
     done = sluice("run", velo, "--set", "nosuch=1", "--log", "notes", folder=folder)
-    check((folder / "notes").read_text() == "notes\n" and b"this file is no log so far" in done.stderr, "but no other file is")
+    check((folder / "notes").read_text() == "notes\n" and b"this file is not a log" in done.stderr, "but no other file is")
 
 
 def main():

@@ -29,21 +29,21 @@ def run(sluice, *arguments, expect=0):
 def origin(sluice, folder):
     """Constants, inputs, device, graph, seed."""
     events, report, geometry = folder / "events.mdf", folder / "report.json", folder / "geometry"
-    done = run(sluice, VELO, "-n", 5, "--set", "seed=18446744073709551615", "--json", report)
+    done = run(sluice, VELO, "-n", 5, "--set", "seed=18446744073709551615", "--json", report, "--verbose")
     summary = json.loads(report.read_text())
     check("\ninput        no file: made by sim.source, seed 18446744073709551615\n" in done.stdout, "the table has the seed")
     check(summary["source"]["properties"]["seed"] == 2**64 - 1 and summary["source"]["properties"]["mu"] == 5.3, "JSON has the properties of the source")
-    check(f"\ngraph        {VELO}, digest {summary['graph_digest']}\n" in done.stdout, "the table has the graph and its digest")
+    check(done.stdout.startswith(f"graph        {VELO}, digest {summary['graph_digest']}\n"), "the table has the graph and its digest")
     check("\ndevice       cpu\n" in done.stdout, "the table has the device")
     built_in = summary["constants"][0]
     check((built_in["node"], built_in["algorithm"], built_in["built_in"]) == ("geometry", "velo.geometry", True), f"constants: {built_in}")
     check(f"\nconstants    geometry: built in, checksum {built_in['checksum']}\n" in done.stdout, "the table has the constants")
     check(summary["inputs"] == [] and summary["command_line"] == [sluice, "run", str(VELO), "-n", "5", "--set",
-                                                                  "seed=18446744073709551615", "--json", str(report)], "the command line")
+                                                                  "seed=18446744073709551615", "--json", str(report), "--verbose"], "the command line")
     check(re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", summary["started"]) is not None, f"started: {summary['started']}")
     run(sluice, ROOT / "graphs/geometry.yaml", "-n", 1, "-o", geometry, "--quiet")
     run(sluice, SIMULATE, "-n", EVENTS, "-o", events, "--quiet")
-    done = run(sluice, VELO, "-i", events, events, "--set", f"geometry={geometry}", "--json", report)
+    done = run(sluice, VELO, "-i", events, events, "--set", f"geometry={geometry}", "--json", report, "--verbose")
     summary = json.loads(report.read_text())
     written = summary["constants"][0]
     check(summary["inputs"] == [{"path": str(events), "bytes": events.stat().st_size}] * 2, "JSON has the inputs")

@@ -53,7 +53,7 @@ def choice(sluice, folder, plugins, events):
 def without_input(sluice, folder, plugins):
     path = ("--plugin-path", plugins)
     for source in ("afar.feed", "io.feed_source", "io.mdf_source", "io.mep_source", "afar.letter"):
-        text = "takes its events from the memory" if "feed" in source else "reads files, and no input file is given"
+        text = "takes its events from the memory" if "feed" in source else "reads files, but no input file is given"
         result = call(sluice, "run", COUNTS if source.startswith("io") else graph_of(folder, source), "--use", f"raw={source}", *path)
         says(result, 2, [f"{source} {text}"], f"{source} without its input is an error")
         check(result[1].count("error:") == 1, f"{source} without its input gives one error")
@@ -89,7 +89,7 @@ def fifos(sluice, folder, events, packets):
         said = call(sluice, "run", COUNTS, "-i", *inputs)
         for writer in writers:
             writer.join(10)
-        says(said, 0, [f"events       {count}, of which 0 with errors"], f"{[path.name for path in inputs]}")
+        says(said, 0, [f"events       {count}, 0 with errors"], f"{[path.name for path in inputs]}")
         check(result == ["written"] * len(written), f"all bytes of the writers are read: {result}")
     for what in ("index", "check"):
         arguments = (one,) if what == "index" else (COUNTS, "-i", one)

@@ -93,15 +93,15 @@ def events_of_the_source(graph):
         hz = rows(done.stdout)["as it is"][1][0]
         check(told and int(told[1]) * events > 0.2 * hz / 50, f"{told and told[0]} at {hz} events/s last some 0.2 s")
     done = sluice("tune", graph, "--slots", "1", "--set", "raw.events=0", *TOY, expect=2)
-    check("no event went through the graph, so that nothing can be timed" in done.stderr and not done.stdout, f"no events: {done.stderr.strip()}")
+    check("no event went through the graph, so nothing can be timed" in done.stderr and not done.stdout, f"no events: {done.stderr.strip()}")
 
 
 def mistakes(graph):
     for arguments, text, status in (
         ((), "nothing to tune", 2),
         (("--node", "sum"), "on cpu a block is one thread", 2),
-        (("--slots", "1,x"), "--slots wants numbers from 1 to 4294967295 with commas between, not '1,x'", 2),
-        (("--slots", "1,"), "--slots wants numbers", 2),
+        (("--slots", "1,x"), "--slots needs numbers from 1 to 4294967295 with commas between, not '1,x'", 2),
+        (("--slots", "1,"), "--slots needs numbers", 2),
         (("--node", "sun", "--device", "simt"), "--node sun: the graph runs no node of that name\n  hint: did you mean sum?", 2),
     ):
         done = sluice("tune", graph, *arguments, "--rounds", 1, "--seconds", "0.001", "-n", 2, *TOY, expect=status)
@@ -131,9 +131,9 @@ def times(path, folder):
     check("1 within their spread" in table and "cannot tell" not in table, "nodes within the spread are counted")
     few = run("few", [20 + hz for hz in slow[:4]], {"a": [us + 5 for us in slow[:4]], "b": [us + 50 for us in slow[:4]], "d": slow})
     table = sluice("compare", before, few).stdout
-    check("*" not in table and "cannot tell whether times differ: that takes 5 stretches each, and there are 5 and 4" in table,
+    check("*" not in table and "cannot tell whether times differ: this needs 5 stretches each, and there are 5 and 4" in table,
           f"four stretches are too few to tell:\n{table}")
-    check("2 of which it cannot tell" in table and re.search(r"^c .* -  +$", table, re.MULTILINE) and re.search(r"^d +-  ", table, re.MULTILINE),
+    check("2 with too few stretches to tell" in table and re.search(r"^c .* -  +$", table, re.MULTILINE) and re.search(r"^d +-  ", table, re.MULTILINE),
           f"a node of only one run is listed:\n{table}")
 
 
@@ -170,18 +170,18 @@ def no_summaries(path, folder):
 
     described = sluice("describe", "toy.sum", "--json", *TOY).stdout
     index = json.dumps({"parts": [], "events": 0, "bad_records": 0})
-    none = "it is no object"
+    none = "it is not an object"
     for name, text, reason in (
         ("broken.json", "{", "did not find expected"), ("cut.json", whole[:len(whole) // 2], "error: "), ("empty.json", "", none),
         ("list.json", "[1]", none), ("listed.json", f"[{whole}]", none), ("null.json", "null", none), ("number.json", "3", none),
-        ("within_itself.json", '{"results": &a {"b": *a}}', "it holds itself"), ("object.json", "{}", "it has no `graph_digest`"),
+        ("within_itself.json", '{"results": &a {"b": *a}}', "it contains itself"), ("object.json", "{}", "it has no `graph_digest`"),
         ("graph.yaml", (HERE / "files/toy/tuned.yaml").read_text(), "it has no `graph_digest`"),
         ("description.json", described, "it has no `graph_digest`"), ("index.json", index, "it has no `graph_digest`"),
         ("report.json", json.dumps({"graph_digest": "0", "events": 1, "tasks": 1, "outputs": []}), "it has no list `nodes`"),
         ("events.json", without("events"), "it has no number `events`"), ("nodes.json", without("nodes"), "it has no list `nodes`"),
         ("outputs.json", without("outputs"), "it has no list `outputs`"), ("digest.json", without("graph_digest"), "it has no `graph_digest`"),
         ("text.json", json.dumps({**summary, "events": "many"}), "it has no number `events`"),
-        ("map.json", json.dumps({**summary, "nodes": {}}), "it has no list `nodes`"), ("twice.json", whole + whole, "something stands after it"),
+        ("map.json", json.dumps({**summary, "nodes": {}}), "it has no list `nodes`"), ("twice.json", whole + whole, "there is more text after it"),
     ):
         (folder / name).write_text(text)
         for pair in ((path, folder / name), (folder / name, path)):

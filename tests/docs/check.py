@@ -1,26 +1,27 @@
 #!/usr/bin/env python3
-"""Checks README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md: check.py SLUICE_COMMAND [--installed]; check.py --links FOLDER
+"""Tests the documentation: runs its commands, checks its graphs and quotations, and follows its links.
 
-- A block of C or CMake, and one of YAML that is no whole graph, is a quotation: it stands so in a file of the repository.
-  Those of plugins' pages are made up, as what others would write, and are not looked at.
-- A block of YAML that is a whole file (begins with `sluice: 1`) is a quotation, or passes `sluice check` in a copy of the
-  folder graphs/. One with sections of a graph (`nodes:`) is a whole file.
-- A block of `console` is a transcript (tests/cli/transcript.py): its commands print what stands there. Those of a page run
-  in one folder, with copies of graphs/ and examples/. A page with a block that needs the samples says `console data`;
-  without them such a block is only reported as skipped. `console installed` is for a Sluice that is installed, and on
-  CMAKE_PREFIX_PATH: with --installed (tests/packaging/run.sh) these blocks are run, and nothing else.
-- A block of `sh` is run in a plain shell, where SLUICE_DATA is not set, each command of which must succeed; `sh data`
-  needs the samples and is skipped without them. `sh elsewhere` is not run here: it installs or builds, wants another
-  machine or files of the reader's, or takes minutes. Where they stand is reported.
-- A block of `python` is a whole program, run with the package of this repository and the library of the command; its
-  warnings are errors. Skipped without NumPy, and one of `python distributed` without that; Dask
-  warns of itself, so that warnings do not count there.
-- A block of `output` is what the block of `sh` or `python` before it prints, run in a plain shell, where SLUICE_DATA is
-  not set. Lines of rates and memory are those of some machine: only their first word is compared. Skipped with its block.
-- What a page's commands write is ignored by git, had they run in the repository.
-- running.md lists each command that `sluice help` names.
-- Links into the repository lead to a file, and their anchors to a heading; with --links those of all pages in FOLDER, an
-  installation's, and nothing else is looked at.
+    check.py SLUICE_COMMAND [PAGE...]        README.md, CONTRIBUTING.md, docs/*.md and plugins/*/README.md, or these pages
+    check.py SLUICE_COMMAND --installed      the blocks of `console installed` only (tests/packaging/run.sh)
+    check.py --links FOLDER                  the links of all pages of an installation
+
+Blocks, by the words after the three backquotes:
+- `c`, `cmake`, and `yaml` without a whole graph: a quotation, which must be in a file of the repository. Those of plugin
+  pages are invented examples and are not checked.
+- `yaml` that begins with `sluice: 1`: a whole graph, which must be a quotation or pass `sluice check` in a copy of graphs/. A
+  block with sections of a graph (`nodes:`) must be a whole graph.
+- `console`: a transcript (tests/cli/transcript.py); its commands must print the shown lines. The blocks of a page run in one
+  folder, with copies of graphs/ and examples/. `console data` needs the sample events and is reported as skipped without
+  them. `console installed` needs an installed Sluice on CMAKE_PREFIX_PATH.
+- `sh`: commands that must succeed, in a plain shell without SLUICE_DATA. `sh data` needs the sample events. `sh elsewhere` is
+  not run: it installs, builds, takes minutes, or needs another machine or files of the reader.
+- `python`: a whole program, run with the package of this repository and the library of the command; warnings are errors.
+  Skipped without NumPy. `python distributed` needs `distributed` and may warn, because Dask does.
+- `output`: the output of the `sh` or `python` block before it; in lines with rates and memory only the first word counts.
+
+Further: git must ignore the files that commands of a page write; running.md lists each command that `sluice help` names;
+architecture.md names only functions that the sources have; links lead to files, and their anchors to headings. The pages in
+docs/lab are logs: their links are checked, their commands are not run.
 """
 import functools
 import os
@@ -155,11 +156,19 @@ def unignored(paths):
 def missing_commands(sluice):
     """Problems of the list of commands in running.md: it has each that help names."""
     page = (ROOT / "docs/running.md").read_text()
-    listed = set(re.findall(r"^sluice ([a-z]+)", next(re.finditer(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)).group(1), re.MULTILINE))
+    listed = set(re.findall(r"^sluice ([a-z]+)", re.search(r"^```\n(sluice .*?)^```$", page, re.MULTILINE | re.DOTALL).group(1), re.MULTILINE))
     said = subprocess.run([sluice, "--help"], capture_output=True, text=True, check=True).stdout
     for command in re.findall(r"^  sluice ([a-z]+)", said, re.MULTILINE):
         if command not in listed:
             yield f"the list of commands lacks `sluice {command}`"
+
+
+def missing_functions(text):
+    """Problems of architecture.md: each `name()` is a function of runtime/ or plugins/."""
+    sources = "".join(path.read_text() for folder in ("runtime", "plugins") for path in (ROOT / folder).rglob("*.c"))
+    for name in sorted(set(re.findall(r"`(\w+)\(\)`", text))):
+        if not re.search(rf"^[a-zA-Z].*\b{name}\(", sources, re.MULTILINE):
+            yield f"no source file has a function `{name}`"
 
 
 def check_installed(sluice):
@@ -198,12 +207,14 @@ def main():
     without_package = 0
     elsewhere = []
     without_git = False
-    pages = ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
+    pages = sys.argv[2:] or ["README.md", "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
     for page in (ROOT / name for name in pages):
         text = page.read_text()
         problems = list(broken_links(page, text))
         if page.name == "running.md":
             problems += missing_commands(sluice)
+        if page.name == "architecture.md":
+            problems += missing_functions(text)
         folder = pathlib.Path(scratch.name) / str(page.relative_to(ROOT)).replace("/", "-")
         for name in ("graphs", "examples"):
             shutil.copytree(ROOT / name, folder / name)
@@ -263,6 +274,10 @@ def main():
         failures += len(problems)
         for problem in problems:
             print(f"{page.relative_to(ROOT)}: {problem}")
+    for page in sorted((ROOT / "docs/lab").glob("*.md")):
+        for problem in broken_links(page, page.read_text()):
+            failures += 1
+            print(f"{page.relative_to(ROOT)}: {problem}")
     print(f"{quotations} quotations, {graphs} graphs, {transcripts} transcripts, {scripts} blocks of commands checked, {failures} problems")
     if elsewhere:
         print(f"not run, as they are marked `sh elsewhere`: {', '.join(elsewhere)}")
@@ -274,7 +289,7 @@ def main():
         print(f"skipped: {without_package} blocks of Python, for want of python3-numpy or python3-distributed")
     if skipped:
         print(f"skipped: {skipped} transcripts, for want of {geometry}")
-    return 1 if failures or quotations == 0 else 0
+    return 1 if failures or (quotations == 0 and not sys.argv[2:]) else 0
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ COMMANDS = [
     Command("pattern", f"run {GRAPHS}/velo_counts.yaml -i {{in}}/e*s.[lm]df -n 1 --digest", slow=2),
     Command("check", f"check {GRAPHS}/velo.yaml"),
     Command("plan", f"plan {GRAPHS}/velo.yaml --svg {{out}}/plan.svg", ["plan.svg"]),
-    Command("graph", f"graph {GRAPHS}/velo.yaml --mermaid"),
+    Command("graph", f"graph {GRAPHS}/velo.yaml --mermaid -"),
     Command("new", "new plugin mine", ["mine/plugin.c", "mine/README.md"]),
     Command("list", "list", slow=4),
     Command("describe", "describe velo.search_by_triplet", slow=4),

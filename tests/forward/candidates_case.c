@@ -59,7 +59,7 @@ static int compare_floats(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* Where a track that bends by this much is in a layer. */
+/* x in a layer of a track with this bend. */
 static double bent_x(const struct candidates_case *c, uint32_t track, double bend, uint32_t layer) {
   const double dz = case_z[layer] - z_ut, y = c->y[track] + c->ty[track] * dz;
   const double x =
@@ -67,7 +67,7 @@ static double bent_x(const struct candidates_case *c, uint32_t track, double ben
   return x - y * case_dxdy(layer);
 }
 
-/* Hits of all tracks of the event in a layer, and as many others. */
+/* Adds the hits of all tracks of the event in a layer, and as many noise hits. */
 static void fill_layer(struct candidates_case *c, struct case_random *r, const float *bends, uint32_t layer) {
   float x[2 * CASE_TRACKS_MAX];
   uint32_t count = 0;
@@ -79,7 +79,7 @@ static void fill_layer(struct candidates_case *c, struct case_random *r, const f
   for (uint32_t i = 0; i < count; i++) candidates_add_hit(c, layer, x[i]);
 }
 
-/* A part of the hits of a layer of the event, which begin at `begin`: one that has what a track has there. */
+/* A window: a part of the hits of a layer, which begin at `begin`, around the position of the track. */
 static void fill_window(struct candidates_case *c, struct case_random *r, uint32_t track, uint32_t w, double x,
                         uint32_t begin, uint32_t end) {
   const uint32_t event_first = c->hit_offsets[c->events - 1];
@@ -92,7 +92,7 @@ static void fill_window(struct candidates_case *c, struct case_random *r, uint32
   c->count[track * FORWARD_WINDOWS + w] = (uint16_t)(last - first);
 }
 
-/* A place in a window: any, or mostly that of the hit next to what the track has there. */
+/* Index in a window: random, or mostly that of the hit nearest to the track. */
 static uint32_t some_place(const struct candidates_case *c, struct case_random *r, uint32_t track, uint32_t w,
                            double x) {
   const uint32_t count = c->count[track * FORWARD_WINDOWS + w];
@@ -183,7 +183,7 @@ static double power(double x, int n) { return n > 0 ? x * power(x, n - 1) : 1; }
 
 static double plain_y(const struct candidates_case *c, const struct forward_constant *forward, uint32_t track,
                       uint32_t layer, double x) {
-  /* of the shift in x, tx and ty */
+  /* powers of the shift in x, tx and ty */
   static const int powers[FORWARD_Y_TERMS][3] = {{1, 1, 1}, {1, 3, 1}, {1, 1, 3}, {1, 5, 1}, {1, 3, 3}, {1, 1, 5},
                                                  {2, 0, 1}, {2, 2, 1}, {2, 0, 3}, {2, 4, 1}, {2, 2, 3}, {2, 0, 5},
                                                  {3, 1, 1}, {3, 3, 1}, {3, 1, 3}, {3, 5, 1}, {3, 3, 3}, {3, 1, 5}};

@@ -1,11 +1,11 @@
-/* combination_test.c: forward.unused_hits, forward.unused_velo_tracks and forward.merge_long_tracks, against plain
- * loops on random tracks: what is left of hits and VELO tracks, and that hits of merged tracks are those of their ids.
+/* combination_test.c: forward.unused_hits, forward.unused_velo_tracks and forward.merge_long_tracks against plain loops
+ * on random tracks: the unused hits and VELO tracks, and the hits of merged tracks by id.
  */
 #include "forward_support.h"
 
 enum { EVENTS = 4, HITS = 9000, TRACKS = 120, TRACK_HITS = 10, SELECTED = 400 };
 
-/* Events: usual ones, one without hits and tracks, and one with two hits that are not used. */
+/* Events: usual ones, one without hits and tracks, and one with two unused hits. */
 static const uint32_t hit_offsets[] = {0, 3000, 3000, 3040, 9000};
 static const uint32_t track_offsets[] = {0, 40, 40, 44, 120};
 static const uint32_t selected_offsets[] = {0, 130, 150, 154, 400};
@@ -17,7 +17,7 @@ static struct {
   uint8_t pseudo_size[HITS];
 } hits;
 
-/* Long tracks; of the second ones the hits are among those that are left. */
+/* Long tracks; the hits of the second tracks are unused hits. */
 struct tracks {
   uint32_t offsets[EVENTS + 1], hit_offsets[TRACKS + 1], velo_track[TRACKS], ut_track[TRACKS];
   float qop[TRACKS], x[TRACKS], y[TRACKS], tx[TRACKS], ty[TRACKS];
@@ -45,7 +45,7 @@ static void make_hits(void) {
   }
 }
 
-/* Tracks with hits at places that `id` has, of each event `counts[event]`. */
+/* Tracks with hits at indices that `id` has; event i has `counts[i]` tracks. */
 static void make_tracks(struct tracks *t, const uint32_t *offsets, const uint32_t *counts, const uint32_t *starts,
                         const uint32_t *id) {
   uint32_t to = 0;
@@ -61,7 +61,7 @@ static void make_tracks(struct tracks *t, const uint32_t *offsets, const uint32_
       t->tx[i] = random_between(-1, 1);
       t->ty[i] = random_between(-1, 1);
       for (uint32_t h = 0; h < TRACK_HITS - i % 2; h++, to++) {
-        t->hit[to] = (uint16_t)random_below(counts[event]); /* some in two tracks */
+        t->hit[to] = (uint16_t)random_below(counts[event]); /* some hits are on two tracks */
         t->hit_id[to] = id[starts[event] + t->hit[to]];
       }
     }
@@ -123,7 +123,8 @@ static uint32_t is_used(uint32_t event, uint32_t place) {
 
 static void assert_left(const struct sl_test *t) {
   const uint32_t *offsets = sl_test_output(t, "unused", "offsets"), *id = sl_test_output(t, "unused", "id");
-  const uint16_t *zone_first = sl_test_output(t, "unused", "zone_first"), *place = sl_test_output(t, "places", "place");
+  const uint16_t *zone_first = sl_test_output(t, "unused", "zone_first"),
+                 *place = sl_test_output(t, "hit_indices", "index");
   const float *x = sl_test_output(t, "unused", "x"), *z = sl_test_output(t, "unused", "z");
   const uint8_t *pseudo_size = sl_test_output(t, "unused", "pseudo_size");
   uint32_t to = 0;
@@ -180,12 +181,13 @@ static void velo_tracks_that_no_track_has_are_left_in_their_order(void **state) 
       }
     }
     assert_int_equal(offsets[EVENTS], to);
-    assert_true(offsets[1] < 130 && offsets[1] > 50 && offsets[2] - offsets[1] == 20); /* the second has no tracks */
+    assert_true(offsets[1] < 130 && offsets[1] > 50 &&
+                offsets[2] - offsets[1] == 20); /* the second event has no tracks */
     sl_test_free(t);
   }
 }
 
-/* `first_ut`: offsets of the first ones' tracks in the UT, or NULL. */
+/* `first_ut`: offsets of the UT tracks of the first search, or NULL. */
 static void assert_merged(const struct sl_test *t, const struct tracks *second, const uint32_t *first_ut) {
   const uint32_t *offsets = sl_test_output(t, "merged", "offsets");
   const uint32_t *starts = sl_test_output(t, "merged", "hit_offsets"), *id = sl_test_output(t, "merged", "hit_id");
@@ -208,7 +210,7 @@ static void assert_merged(const struct sl_test *t, const struct tracks *second, 
         assert_true(((const float *)sl_test_output(t, "merged", "ty"))[to] == from->ty[i]);
         for (uint32_t h = from->hit_offsets[i]; h < from->hit_offsets[i + 1]; h++, to_hit++) {
           assert_int_equal(id[to_hit], from->hit_id[h]);
-          assert_int_equal(hits.id[hit_offsets[event] + hit[to_hit]], id[to_hit]); /* its place among all hits */
+          assert_int_equal(hits.id[hit_offsets[event] + hit[to_hit]], id[to_hit]); /* its index among all hits */
           assert_int_equal(is_used(event, hit[to_hit]), turn == 0);
         }
       }
@@ -238,8 +240,8 @@ static void merged_tracks_have_places_among_all_hits(void **state) {
     if (first_ut) sl_test_input(t, "first_ut", "offsets", first_ut, EVENTS + 1);
     give_tracks(t, "first", &tracks);
     give_tracks(t, "second", &second);
-    sl_test_input(t, "places", "offsets", left, EVENTS + 1);
-    give(t, "places", unused, "places", "place");
+    sl_test_input(t, "hit_indices", "offsets", left, EVENTS + 1);
+    give(t, "hit_indices", unused, "hit_indices", "index");
     assert_int_equal(sl_test_run(t), 0);
     assert_merged(t, &second, first_ut);
     sl_test_free(t);

@@ -1,5 +1,5 @@
-/* consolidate_test.c: forward.consolidate: tracks and hits of three events, of which one has none, and
- * momenta against the formulas in double precision.
+/* consolidate_test.c: forward.consolidate: tracks and hits of three events, one of them empty, and momenta against the
+ * formulas in double precision.
  */
 #include "candidates_case.h"
 
@@ -7,7 +7,7 @@
 
 enum { EVENTS = 3, INPUTS = 6, HITS = 15, STATES = 8 };
 
-/* Two states in the VELO that no track has come before the others in each event. */
+/* Each event begins with two VELO states without a track. */
 static const uint32_t offsets[] = {0, 3, 4, 6}, hit_offsets[] = {0, 8, 9, 15}, state_offsets[] = {0, 4, 5, 8};
 static const uint32_t velo_track[] = {1, 2, 3, 0, 2, 1}, ut_track[] = {0, 1, 2, 0, FORWARD_NO_TRACK, 1};
 static const uint8_t hit_count[] = {3, 0, 5, 0, 4, 2};
@@ -18,7 +18,7 @@ static uint32_t ids[HITS];
 static struct { float a[INPUTS], b[INPUTS], c[INPUTS], r[INPUTS], y[INPUTS], ty[INPUTS], quality[INPUTS]; } best;
 static struct { float x[STATES], y[STATES], z[STATES], tx[STATES], ty[STATES]; } velo;
 
-/* Tracks that come from (0, 0, 0), and are bent at about z = 5200 mm by the change of dx/dz. */
+/* Tracks from (0, 0, 0) that are bent at about z = 5200 mm by the change of dx/dz. */
 static void make_tracks(void) {
   struct case_random r = {1};
   for (uint32_t i = 0; i < HITS; i++) ids[i] = (uint32_t)SCIFI_LHCB_ID | 77 * i;
@@ -121,7 +121,7 @@ static void the_state_is_that_behind_the_detector(void **state) {
 static double sine(double tx, double ty) { return tx / sqrt(1 + tx * tx + ty * ty); }
 static double square(double x) { return x * x; }
 
-/* The divisor's coefficients come in the order of these powers of tx and ty, for each power of the bend. */
+/* Powers of tx and ty of the divisor's coefficients, in their order, for each power of the bend. */
 static double divisor(const float *c, double bend, double tx, double ty) {
   static const int even[][2] = {{0, 0}, {2, 0}, {4, 0}, {6, 0}, {0, 2}, {2, 2}, {4, 2}, {0, 4}, {2, 4}, {0, 5}, {0, 6}};
   static const int odd[][2] = {{0, 0}, {0, 2}, {0, 4}, {0, 6}, {1, 0}, {3, 0}, {5, 0},
@@ -153,9 +153,9 @@ static void the_momentum_is_that_of_the_formulas(void **state) {
       const double bend = sine(slope, best.ty[from]) - sine(tx, ty);
       const double expected =
           bend / (polarity * 1e-3 * way * sqrt(1 - ty * ty) * divisor(forward.view.bend, bend, tx, ty));
-      assert_true(z > 0 && z < 8520); /* the case has lines that cross */
+      assert_true(z > 0 && z < 8520); /* the case contains lines that cross */
       assert_true(fabs(floats(t, "qop")[i] / expected - 1) < 2e-5);
-      /* Positive charges bend towards -x where the magnet points up. */
+      /* Positive charges bend towards -x for polarity up. */
       assert_true(floats(t, "qop")[i] * (float)polarity * (float)bend < 0);
     }
     sl_test_free(t);

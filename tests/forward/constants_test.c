@@ -1,12 +1,12 @@
-/* forward.constants and forward_math.h: the coefficients against the calibrations they are from, evaluated in
- * double precision term by term, and the formulas against values worked out by hand and tracks of known shape.
+/* constants_test.c: forward.constants and forward_math.h: coefficients against the calibrations, evaluated in double
+ * precision term by term, and formulas against calculated values and tracks of known shape.
  */
 #include "../../plugins/forward/forward_math.h"
 #include "calibrations.h"
 
 static const float down = -1, up = 1;
 
-/* A calibration, and the constant that is made of it. */
+/* A calibration, and the constant that is made from it. */
 struct made {
   struct calibration calibration;
   struct sl_test *constant;
@@ -137,8 +137,8 @@ static void x_behind_the_magnet_is_that_of_the_calibration(void **state) {
   }
 }
 
-/* With LHCb's constants: a track along the axis is kicked by 1170.58336 q/p; 5 GeV: 0.234117, for 2613.62 mm. A
- * positive charge goes to +x in a magnet that points down. */
+/* With LHCb's constants: the kick of a track along the axis is 1170.58336 q/p; at 5 GeV 0.234117, over 2613.62 mm. A
+ * positive charge bends to +x for polarity down. */
 static void a_positive_track_bends_to_positive_x_where_the_magnet_points_down(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[1]);
@@ -146,15 +146,16 @@ static void a_positive_track_bends_to_positive_x_where_the_magnet_points_down(vo
   assert_near(forward_bent_x(&m->view, &s, forward_bent_slope(&m->view, &s, 2e-4f, down, 0), 7826), 621.893, 0.01);
   assert_near(forward_bent_x(&m->view, &s, forward_bent_slope(&m->view, &s, 2e-4f, up, 0), 7826), -601.893, 0.01);
   assert_near(forward_bent_slope(&m->view, &s, -2e-4f, down, 2), -0.247627, 1e-6); /* 1238.13318 in station 3 */
-  /* tx^3 ty of station 2: odd in ty, so that the other field and the other side in y are the same, but for the charge
-   */
+  /* tx^3 ty of station 2 is odd in ty: the opposite field and the opposite side in y give the same result except for
+   * the charge */
   const struct forward_state a = {0, 0, 2642, 0.2f, 0.1f}, b = {0, 0, 2642, 0.2f, -0.1f};
   assert_near(forward_bent_slope(&m->view, &a, 1e-4f, down, 1), forward_bent_slope(&m->view, &b, -1e-4f, up, 1), 0);
   assert_true(forward_bent_slope(&m->view, &a, 1e-4f, down, 1) != forward_bent_slope(&m->view, &b, 1e-4f, down, 1));
   forget(m);
 }
 
-/* At z = 7826 a line of slope 0.1 from y = 100 at 2642 is at 618.4; the layer leans towards it: / (1 - 0.0003601). */
+/* At z = 7826 a line of slope 0.1 from y = 100 at 2642 is at 618.4; the layer is tilted towards it: / (1 - 0.0003601).
+ */
 static void a_line_meets_a_leaning_layer_later(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[1]);
@@ -229,7 +230,7 @@ static void a_curve_goes_through_the_points_it_is_made_of(void **state) {
 
 /* ------------------------------------------------------------------------------------------- momentum */
 
-/* Straight lines that cross at z = 5000, in double precision; y behind the magnet is that of its line at z = 0. */
+/* Straight lines that cross at z = 5000, in double precision; y after the magnet is that of the line at z = 0. */
 static double qop_in_double(const struct calibration *c, const struct forward_state *v, const struct forward_state *t,
                             double polarity) {
   const double z_t = c->scifi_z_reference, vx = v->x, vy = v->y, vz = v->z, vtx = v->tx, vty = v->ty;
@@ -261,9 +262,9 @@ static void q_over_p_is_that_of_the_calibration(void **state) {
   }
 }
 
-/* LHCb's, in the plane y = 0: from the origin along the axis, bent at 5200 by 0.1: D = 0.1 / sqrt(1.01) = 0.0995037,
- * L = sqrt(5200^2 + 332^2 + 3320^2) mm = 6.178443 m, K = -196.844 + 0.357485 D + 42.1395 D^2 - 0.686029 D^3 + 28.2518
- * D^4 = -196.389..., polarity -1: q/p = 0.0995037 / (6.178443 * 196.389). */
+/* With LHCb's constants, in the plane y = 0: from the origin along the axis, bent at 5200 by 0.1: D = 0.1 / sqrt(1.01)
+ * = 0.0995037, L = sqrt(5200^2 + 332^2 + 3320^2) mm = 6.178443 m, K = -196.844 + 0.357485 D + 42.1395 D^2 - 0.686029
+ * D^3 + 28.2518 D^4 = -196.389..., polarity -1: q/p = 0.0995037 / (6.178443 * 196.389). */
 static void q_over_p_of_a_bend_that_is_worked_out(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[1]);

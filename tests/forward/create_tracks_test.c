@@ -1,8 +1,6 @@
-/* create_tracks_test.c: forward.create_tracks: hits by hand on a straight track, and random tracks against a plain
- * search in double precision.
- *
- * The straight track has dx/dz = 0.1 and dy/dz = 0.02 before and behind the magnet, so that y is that of the line. A
- * stereo hit may be sqrt(50 x 0.12) = 2.449 mm away, one in an x layer sqrt(2) = 1.414 mm.
+/* create_tracks_test.c: forward.create_tracks: constructed hits on a straight track, and random tracks against a plain
+ * search in double precision. The straight track has dx/dz = 0.1 and dy/dz = 0.02 before and after the magnet, so y
+ * follows the line. A stereo hit may be sqrt(50 x 0.12) = 2.449 mm away, a hit in an x layer sqrt(2) = 1.414 mm.
  */
 #include "candidates_case.h"
 
@@ -35,8 +33,8 @@ static struct sl_test *create_new(const struct forward_constant *forward) {
 
 static double line_x(uint32_t layer) { return tx * case_z[layer] - case_dxdy(layer) * (ty * case_z[layer]); }
 
-/* One event with the straight track, and hits by layer that are so far off it; 100: none. All are in `side`'s windows.
- */
+/* One event with the straight track, and hits with these residuals by layer; 100: none. All hits are in windows of
+ * `side`. */
 static void straight_track(const double *off, uint32_t seed, uint32_t side) {
   memset(&c, 0, sizeof c);
   candidates_next_event(&c);
@@ -78,7 +76,7 @@ static void hits_are_added_within_their_limits(void **state) {
   forward_constant_open(&forward);
   for (uint32_t variant = 0; variant < 4; variant++) {
     const uint32_t seed = variant % 2, side = variant / 2;
-    /* the seed's own hits stand on the line: layers 0, 4, 8 or 3, 7, 11 */
+    /* the hits of the triplet are on the line: layers 0, 4, 8 or 3, 7, 11 */
     double off[SCIFI_LAYERS] = {0, 2.40, -2.50, 0, 0, -1, 100, 0, 0, 2, -2, 0};
     if (seed)
       off[0] = 1.40, off[4] = -1.43, off[8] = -0.5;
@@ -86,7 +84,7 @@ static void hits_are_added_within_their_limits(void **state) {
       off[3] = 1.40, off[7] = -1.43, off[11] = -0.5;
     straight_track(off, seed, side);
     const struct grown g = grown_by(create_new(&forward), 3);
-    /* there is none in layer 6, and those of layers 2 and 4, or 7, are too far off */
+    /* layer 6 has no hit, and the hits of layers 2 and 4, or 7, are too far away */
     const uint16_t even[] = {0, 1, 3, 4, 5, 7, 8, 9, 10, 0, 0, 0}, odd[] = {0, 1, 3, 5, 6, 7, 8, 9, 10, 0, 0, 0};
     assert_int_equal(g.count, 9);
     assert_memory_equal(g.hits, seed ? odd : even, sizeof g.hits);
@@ -117,7 +115,7 @@ static void hits_of_the_other_side_are_not_added(void **state) {
   forward_constant_close(&forward);
 }
 
-/* Layer 3 has hits on both sides of where the track passes. */
+/* Layer 3 has hits on both sides of the track. */
 static void of_two_hits_the_nearer_one_is_added(void **state) {
   (void)state;
   struct forward_constant forward;
@@ -148,7 +146,7 @@ static void of_two_hits_the_nearer_one_is_added(void **state) {
   forward_constant_close(&forward);
 }
 
-/* A track along the axis has no room in stereo layers, and still a quality. */
+/* A track along the axis has stereo windows of width 0, and still a quality. */
 static void a_track_without_slopes_has_no_stereo_hits(void **state) {
   (void)state;
   struct forward_constant forward;
@@ -226,7 +224,7 @@ static void random_tracks_have_the_hits_of_a_plain_search(void **state) {
       sl_test_free(t);
     }
   forward_constant_close(&forward);
-  assert_true(candidates > 5000 && hits > 8 * candidates); /* the case has something to find */
+  assert_true(candidates > 5000 && hits > 8 * candidates); /* the case contains tracks to find */
 }
 
 static void events_off_the_list_have_no_candidates(void **state) {

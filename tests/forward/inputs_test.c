@@ -1,12 +1,11 @@
-/* inputs_test.c: forward.from_ut and forward.from_velo: where tracks are that begin behind the UT.
- */
+/* inputs_test.c: forward.from_ut and forward.from_velo: positions of tracks at the end of the UT. */
 #include "forward_support.h"
 
 #include <math.h>
 
 enum { EVENTS = 3 };
 
-/* The VELO tracks of three events, of which the second has none. */
+/* VELO tracks of three events; the second is empty. */
 static const uint32_t state_offsets[] = {0, 3, 3, 5};
 static const float x[] = {1, 2, 3, 4, 5}, y[] = {10, 20, 30, -40, 50}, z[] = {770, 770, 770, 770, 642};
 static const float tx[] = {0.01f, 0.02f, 0.03f, -0.25f, 0.125f}, ty[] = {0.1f, -0.2f, 0.05f, 0.25f, -0.125f};
@@ -31,7 +30,7 @@ static uint32_t word_at(const struct sl_test *t, const char *field, uint32_t i) 
   return ((const uint32_t *)sl_test_output(t, "inputs", field))[i];
 }
 
-/* From z = 2484.6 to 2642 mm are 157.4 mm; from 770 mm 1872, from 642 mm 2000. */
+/* The distance in z from 2484.6 to 2642 mm is 157.4 mm; from 770 mm 1872, from 642 mm 2000. */
 static void ut_tracks_are_moved_along_their_line_in_x_and_the_velos_in_y(void **state) {
   (void)state;
   const uint32_t offsets[] = {0, 2, 2, 3}, track[] = {2, 0, 1};

@@ -1,5 +1,5 @@
-/* quality_filter_test.c: forward.quality_filter: candidates by hand, on a track with dx/dz = 0.1 and dy/dz = 0.02, and
- * the best of random ones against a plain choice in double precision.
+/* quality_filter_test.c: forward.quality_filter: constructed candidates on a track with dx/dz = 0.1 and dy/dz = 0.02,
+ * and the best of random candidates against a plain selection in double precision.
  */
 #include "candidates_case.h"
 
@@ -50,8 +50,8 @@ static void start(void) {
   candidates_add_track(&c, (float)(2642 * tx), (float)(2642 * ty), (float)tx, (float)ty);
 }
 
-/* A candidate of the one track on the line x = 0.1 z, with hits in those layers whose bits are set, in stereo layers as
- * far in y from the line y = y_0 + slope z as off says. */
+/* A candidate of the only track on the line x = 0.1 z, with hits in the layers of the bit mask; residuals of stereo
+ * hits in y from the line y = y_0 + slope z. */
 static void add_candidate(uint32_t layers, double y_0, double slope, const double *off, double quality) {
   const uint32_t i = of.offsets[1]++;
   of.b[i] = (float)tx;
@@ -132,13 +132,13 @@ static void few_hits_and_missing_stations_are_not_kept(void **state) {
     start();
     add_candidate(ALL_LAYERS & ~(6u << (4 * station)), 0, ty, NULL, 0);
     assert_int_equal(best_now().count, 0);
-    start(); /* one of the two is enough */
+    start(); /* one of the two stereo layers is enough */
     add_candidate(ALL_LAYERS & ~(2u << (4 * station)), 0, ty, NULL, 0);
     assert_int_equal(best_now().count, 11);
   }
 }
 
-/* Off by 20 mm up and down in turns: lambda is about 6 x 400 / (6 - 2) mm2. */
+/* Alternating residuals of 20 mm: lambda is about 6 x 400 / (6 - 2) mm2. */
 static void a_bad_line_in_y_counts(void **state) {
   (void)state;
   const double off[SCIFI_LAYERS] = {0, 20, -20, 0, 0, 20, -20, 0, 0, 20, -20, 0};
@@ -198,7 +198,7 @@ static void the_least_q_is_kept_and_of_the_same_the_first(void **state) {
   add_candidate(WITHOUT_12, 0, ty, NULL, 0.2);
   add_candidate(WITHOUT_1_4_12, 0, ty, NULL, 0.1); /* with a factor of 5 */
   for (uint32_t h = 0; h < 11; h++) of.hits[2 * SCIFI_TRACK_HITS_MAX + h] = of.hits[SCIFI_TRACK_HITS_MAX + h];
-  of.r[1] = 1e-3f; /* which one it is; the curve is straight */
+  of.r[1] = 1e-3f; /* index of the candidate; the curve is straight */
   const struct best b = best_now();
   assert_int_equal(b.count, 11);
   assert_int_equal(b.hits[0], 11);
@@ -259,7 +259,7 @@ static void candidates_of(uint32_t event, const struct plain_candidate *found, u
   }
 }
 
-/* Returns how many tracks have something. */
+/* Returns the number of tracks with a candidate. */
 static uint32_t assert_event(const struct sl_test *t, uint32_t event, const struct plain_candidate *found,
                              uint32_t count) {
   const uint8_t *hit_count = sl_test_output(t, "best", "hit_count");
@@ -274,7 +274,7 @@ static uint32_t assert_event(const struct sl_test *t, uint32_t event, const stru
     for (uint32_t i = 0; i < count; i++) {
       if (found[i].track + c.track_offsets[event] != track) continue;
       const double q = plain_quality(event, &found[i], c.ty[track], &line);
-      /* what is only rounded apart is the same, and then the first one is taken */
+      /* candidates that differ only by rounding count as equal; the first one is selected */
       if (q < least - 1e-6) best = &found[i], least = q, best_line = line;
     }
     assert_int_equal(hit_count[track], best ? best->hit_count : 0);
@@ -309,10 +309,10 @@ static void random_tracks_keep_what_a_plain_choice_keeps(void **state) {
       sl_test_free(t);
     }
   forward_constant_close(&forward);
-  assert_true(2 * kept > tracks && kept < tracks); /* the case has something to choose */
+  assert_true(2 * kept > tracks && kept < tracks); /* the case contains candidates to select */
 }
 
-/* More candidates than a block lists at a time. */
+/* More candidates than fit a block's list. */
 static void there_may_be_many_candidates(void **state) {
   (void)state;
   enum { MANY = 200, EACH = FORWARD_TRIPLETS_MAX };
@@ -327,8 +327,8 @@ static void there_may_be_many_candidates(void **state) {
     memcpy(of.hits + (size_t)SCIFI_TRACK_HITS_MAX * i, of.hits, SCIFI_TRACK_HITS_MAX * sizeof of.hits[0]);
     of.b[i] = of.b[0];
     of.c[i] = of.c[0];
-    of.quality[i] = (float)((i % EACH + 3 * EACH - i / EACH % EACH) % EACH); /* 0 for the track's number, modulo EACH */
-    of.r[i] = (float)(i % EACH);                                             /* which one it is */
+    of.quality[i] = (float)((i % EACH + 3 * EACH - i / EACH % EACH) % EACH); /* 0 for the track number modulo EACH */
+    of.r[i] = (float)(i % EACH);                                             /* index of the candidate */
   }
   struct forward_constant forward;
   forward_constant_open(&forward);

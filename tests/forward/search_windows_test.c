@@ -1,5 +1,5 @@
-/* search_windows_test.c: forward.search_windows: hits at the edges of windows that are worked out by hand, and on
- * random events against looking at every hit of every layer.
+/* search_windows_test.c: forward.search_windows: hits at the edges of calculated windows, and random events against a
+ * test of every hit in every layer.
  */
 #include "../../plugins/forward/forward_math.h"
 #include "forward_support.h"
@@ -37,13 +37,13 @@ static uint32_t first_at(const struct sl_test *t, uint32_t track, uint32_t windo
   return ((const uint16_t *)sl_test_output(t, "windows", "first"))[track * FORWARD_WINDOWS + window];
 }
 
-/* A hit at x in every layer but one, in its half `upper`. */
+/* A hit at x in every layer except one, in its half `upper`. */
 static void add_hits_but(float x, uint32_t upper, uint32_t layer) {
   for (uint32_t l = 0; l < SCIFI_LAYERS; l++)
     if (l != layer) case_add_hit(&c, 0, 2 * l + upper, x);
 }
 
-/* Hits of the only track in a window, when layer 0 has hits at 800 mm and at x. */
+/* Hits of the only track in a window, with hits in layer 0 at 800 mm and at x. */
 static uint32_t found_with(float qop, float polarity, float x) {
   memset(&c, 0, sizeof c);
   c.polarity = polarity;
@@ -57,8 +57,8 @@ static uint32_t found_with(float qop, float polarity, float x) {
   return count;
 }
 
-/* Along the axis, 5 GeV: kicked by 1170.58336 * 2e-4 = 0.2341167 in station 1, which is 2613.62 mm behind the magnet: x
- * is 611.892. The window is 150 + 2e6 * 2e-4 = 550 mm to both sides, and 100 mm more on the outside. */
+/* Along the axis, 5 GeV: the kick is 1170.58336 * 2e-4 = 0.2341167 in station 1, which is 2613.62 mm from the magnet: x
+ * is 611.892. The window is 150 + 2e6 * 2e-4 = 550 mm on both sides, and 100 mm more on the outside. */
 static void a_window_is_wider_on_the_side_to_which_the_track_bends(void **state) {
   (void)state;
   const float qop = 2e-4f;
@@ -66,7 +66,7 @@ static void a_window_is_wider_on_the_side_to_which_the_track_bends(void **state)
   assert_int_equal(found_with(qop, -1, 62.0f), 2);
   assert_int_equal(found_with(qop, -1, 1261.8f), 2);
   assert_int_equal(found_with(qop, -1, 1262.0f), 1);
-  for (int up = 0; up < 2; up++) { /* a negative charge, and the other field */
+  for (int up = 0; up < 2; up++) { /* negative charge and opposite field */
     const float charge = up ? qop : -qop, polarity = up ? 1 : -1;
     assert_int_equal(found_with(charge, polarity, -61.8f), 1);
     assert_int_equal(found_with(charge, polarity, -62.0f), 2);
@@ -75,7 +75,7 @@ static void a_window_is_wider_on_the_side_to_which_the_track_bends(void **state)
   }
 }
 
-/* y at the first layer says on which side. */
+/* y at the first layer selects the side. */
 static void only_the_half_where_the_track_is_is_searched(void **state) {
   (void)state;
   const struct {
@@ -100,7 +100,7 @@ static void only_the_half_where_the_track_is_is_searched(void **state) {
     }
 }
 
-/* Hits every mm from 580 to 649 mm; the track is at 611.892 in layer 0, where 32 of them are before it. */
+/* Hits every mm from 580 to 649 mm; the track is at 611.892 in layer 0, with 32 hits before it. */
 static void the_hits_nearest_to_the_track_are_kept(void **state) {
   (void)state;
   case_add_track(&c, 0, 0, 1, 0, 0, 2e-4f);
@@ -119,7 +119,7 @@ static void the_hits_nearest_to_the_track_are_kept(void **state) {
   }
 }
 
-/* At an end of the range fewer are taken: the track keeps its place in the middle. */
+/* At an end of the range fewer hits are selected: the track stays in the middle. */
 static void fewer_hits_are_kept_where_they_end(void **state) {
   (void)state;
   case_add_track(&c, 0, 0, 1, 0, 0, 2e-4f);
@@ -132,7 +132,8 @@ static void fewer_hits_are_kept_where_they_end(void **state) {
   sl_test_free(t);
 }
 
-/* In the u layer of station 1, at z = 7896, the track is at 628.280, and at y = 100 so 8.749 mm before: 619.531. */
+/* In the u layer of station 1, at z = 7896, the track is at 628.280; at y = 100 it is shifted by -8.749 mm to 619.531.
+ */
 static void a_stereo_window_is_around_where_the_track_is_in_y(void **state) {
   (void)state;
   const struct {
@@ -152,11 +153,11 @@ static void a_stereo_window_is_around_where_the_track_is_in_y(void **state) {
   }
 }
 
-/* x layers 0, 4 and 8 or 3, 7 and 11, and a stereo layer in each station. */
+/* Required: x layers 0, 4 and 8 or 3, 7 and 11, and a stereo layer in each station. */
 static void tracks_that_cannot_be_found_have_no_windows(void **state) {
   (void)state;
   static const struct {
-    uint32_t missing, is_enough; /* a bit a layer */
+    uint32_t missing, is_enough; /* one bit per layer */
   } cases[] = {{0, 1},
                {1u << 0 | 1u << 4 | 1u << 8, 1},
                {1u << 3 | 1u << 7 | 1u << 11, 1},
@@ -165,7 +166,7 @@ static void tracks_that_cannot_be_found_have_no_windows(void **state) {
                {1u << 1 | 1u << 6 | 1u << 9, 1},
                {1u << 1 | 1u << 2, 0},
                {1u << 9 | 1u << 10, 0},
-               {1u << 0 | 1u << 2, 0}}; /* the u layer's window goes with the x layer's */
+               {1u << 0 | 1u << 2, 0}}; /* the window of the u layer requires hits in the x layer */
   for (int is_known = 0; is_known < 2; is_known++)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
       memset(&c, 0, sizeof c);
@@ -182,8 +183,8 @@ static void tracks_that_cannot_be_found_have_no_windows(void **state) {
     }
 }
 
-/* tx = 0.1, ty = 0: the sine is 0.0995037, so that a pt of 1 GeV is 10.0499 GeV: 0.0995037 / GeV. The border is
- * v (4824.31956565 + 0.1 (-426.26974766 + 707.108408876) + v (931.534184959 + 3209.49021545 v)) with v = 0.0995037:
+/* tx = 0.1, ty = 0: the sine is 0.0995037, so a pt of 1 GeV is p = 10.0499 GeV: 0.0995037 / GeV. The border is v
+ * (4824.31956565 + 0.1 (-426.26974766 + 707.108408876) + v (931.534184959 + 3209.49021545 v)) with v = 0.0995037:
  * 0.0995037 (4824.31957 + 28.08387 + 92.69110 + 31.77676) = 495.2061 mm. The line is at 518.4 mm in layer 0. */
 static void without_a_momentum_windows_are_left_and_right_of_the_line(void **state) {
   (void)state;
@@ -237,8 +238,8 @@ struct windows {
 
 static struct windows expected;
 
-/* Hits of a zone that are in the range, of which at most `max` are kept: of those before `right` the last ones (-1), of
- * those after `left` the first ones (1), or those around the track (0). */
+/* Hits of a zone in the range, at most `max`: the last ones before `right` (-1), the first ones after `left` (1), or
+ * those around the track (0). */
 static void look_at_all(uint32_t event, uint32_t zone, float low, float high, float x, float overlap, uint32_t max,
                         int side, uint32_t window) {
   const uint16_t *first = c.zone_first + event * (SCIFI_ZONES + 1) + zone;
@@ -298,7 +299,7 @@ static void expect_windows(uint32_t event, uint32_t track) {
   if (!has_seed || !has_stereo[0] || !has_stereo[1] || !has_stereo[2]) memset(&expected, 0, sizeof expected);
 }
 
-/* Up to 400 hits in a zone, or few, or none. */
+/* Up to 400 hits per zone, few hits, or none. */
 static void make_random_case(void) {
   memset(&c, 0, sizeof c);
   c.polarity = random_between(-1, 1) < 0 ? -1 : 1;

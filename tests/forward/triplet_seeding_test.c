@@ -1,10 +1,7 @@
-/* triplet_seeding_test.c: forward.triplet_seeding: triplets that are worked out by hand, and on random windows against
- * trying all pairs, in double precision.
- *
- * By hand, with LHCb's constants: the line with slope 0.1 through x = 0 at z = 5212.38 mm, the magnet, is at 261.362 mm
- * in layer 0 (7826), 329.562 in layer 4 (8508) and 398.062 in layer 8 (9193). The middle hit should be at 0.1 * 8508 +
- * (261.362 - 782.6) * 1.00177513 = 328.63673 mm, since tracks are curved.
- */
+/* triplet_seeding_test.c: forward.triplet_seeding: calculated triplets, and random windows against all pairs in double
+ * precision. With LHCb's constants, the line with slope 0.1 through x = 0 at z = 5212.38 mm, the magnet, is at 261.362
+ * mm in layer 0 (7826), 329.562 in layer 4 (8508) and 398.062 in layer 8 (9193). The predicted middle hit is at 0.1 *
+ * 8508 + (261.362 - 782.6) * 1.00177513 = 328.63673 mm, because tracks are curved. */
 #include "../../plugins/forward/forward_math.h"
 #include "forward_support.h"
 
@@ -12,7 +9,7 @@
 
 static struct forward_constant constant;
 static struct forward_case c;
-static int shared; /* 1: the shared version, where there is one for the target besides */
+static int shared; /* 1: the shared version, where the target also has a tuned version */
 static uint16_t first[CASE_TRACKS * FORWARD_WINDOWS], count[CASE_TRACKS * FORWARD_WINDOWS];
 
 static const float first_x = 261.362f, middle_x = 328.63673f, last_x = 398.062f;
@@ -49,7 +46,7 @@ static struct sl_test *seeding_new(void) {
   return t;
 }
 
-/* The only track, along the z axis, but for its slope in the UT. */
+/* The only track, along the z axis except its slope in the UT. */
 static void add_track(float qop, float ut_tx) {
   case_add_track(&c, 0, 0, 1, 0, 0, qop);
   c.tx[0] = ut_tx;
@@ -67,7 +64,7 @@ static void add_window(uint32_t track, uint32_t window, const float *x, uint32_t
   memcpy(c.hit_x + from, x, hits * sizeof *x);
 }
 
-/* The triplet that is on the line, in layers 0, 4 and 8, in windows of a side. */
+/* The triplet on the line, in layers 0, 4 and 8, in windows of a side. */
 static void add_line(uint32_t side, float middle) {
   add_window(0, 0 + side, &first_x, 1);
   add_window(0, 8 + side, &middle, 1);
@@ -84,7 +81,7 @@ static uint32_t word(uint32_t side, uint32_t kind, uint32_t first_hit, uint32_t 
   return side << 19 | kind << 18 | first_hit << 12 | middle_hit << 6 | last_hit;
 }
 
-/* How many triplets the track has; it has no others than `expected` words. */
+/* Number of triplets of the track; each has one of the `expected` words. */
 static uint32_t triplets_of(struct sl_test *t, const uint32_t *expected, uint32_t most) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t found = count_of(t, 0);
@@ -94,7 +91,7 @@ static uint32_t triplets_of(struct sl_test *t, const uint32_t *expected, uint32_
   return found;
 }
 
-/* 2.8 mm beside where it should be, of which the square is 7.84; and 2.9. */
+/* Middle hits 2.8 mm (squared 7.84) and 2.9 mm from the prediction. */
 static void the_middle_hit_is_near_where_the_pair_says(void **state) {
   (void)state;
   const float off[] = {0, 2.8f, -2.8f, 2.9f, -2.9f};
@@ -107,8 +104,8 @@ static void the_middle_hit_is_near_where_the_pair_says(void **state) {
   }
 }
 
-/* In the magnet the track may be off by 8 + 32 * 2e-4 / 5e-4 = 20.8 mm from -0.819493 + 1.93897 + 0.166874 - 0.375478 =
- * 0.910873; of 2 TeV by 8.032, and from q/p = 5e-4 on by 40. */
+/* The allowed distance in the magnet is 8 + 32 * 2e-4 / 5e-4 = 20.8 mm from -0.819493 + 1.93897 + 0.166874 - 0.375478 =
+ * 0.910873; at 2 TeV 8.032 mm, and from q/p = 5e-4 on 40 mm. */
 static void a_pair_passes_the_magnet_near_the_velo_track(void **state) {
   (void)state;
   const struct {
@@ -127,7 +124,7 @@ static void a_pair_passes_the_magnet_near_the_velo_track(void **state) {
   }
 }
 
-/* Within 10 mm, and no polynomial. */
+/* Without momentum: within 10 mm, without the polynomial. */
 static void without_a_momentum_the_distance_in_the_magnet_is_a_property(void **state) {
   (void)state;
   const struct {
@@ -146,7 +143,7 @@ static void without_a_momentum_the_distance_in_the_magnet_is_a_property(void **s
   }
 }
 
-/* The VELO track has no slope, the pair one of 0.1: in the UT a slow track must have bent to +x, too. */
+/* The VELO track has slope 0, the pair slope 0.1: a slow track must also bend to +x in the UT. */
 static void slow_tracks_go_on_to_the_side_to_which_they_began_to_bend(void **state) {
   (void)state;
   const struct {
@@ -180,7 +177,7 @@ static void of_two_middle_hits_the_nearer_is_taken(void **state) {
   }
 }
 
-/* Half a mm before where it should be, as floats have it, and behind. */
+/* Half a mm before the prediction, rounded to floats, and after it. */
 static void of_two_middle_hits_that_are_as_near_the_first_is_taken(void **state) {
   (void)state;
   const float k = 1.00177513f, per_difference = (8508.0f - 7826.0f * k) / (9193.0f - 7826.0f);
@@ -194,9 +191,9 @@ static void of_two_middle_hits_that_are_as_near_the_first_is_taken(void **state)
   assert_int_equal(triplets_of(seeding_new(), &expected, 1), 1);
 }
 
-/* Layers 3, 7 and 11 at 8036, 8718 and 9403 mm: 282.362, 350.562 and 419.062 mm, and the middle hit at 871.8 +
- * (282.362 - 803.6) * 1.00142634 = 349.81854. Without momentum, left windows and right ones by themselves: the left
- * ones hold the same triplet, whose word is the smaller. The best of all is that of the second kind, 0.1 mm off. */
+/* Layers 3, 7 and 11 at 8036, 8718 and 9403 mm: 282.362, 350.562 and 419.062 mm, and the middle hit at 871.8 + (282.362
+ * - 803.6) * 1.00142634 = 349.81854. Without momentum, left and right windows are separate: the left windows have the
+ * same triplet with the smaller word. The best triplet is of the second kind, 0.1 mm off. */
 static void triplets_of_both_kinds_and_sides_are_kept_by_chi2_and_word(void **state) {
   (void)state;
   add_track(0, 0);
@@ -232,7 +229,7 @@ struct found {
 };
 static struct found found[FOUND_MAX];
 static uint32_t found_count;
-/* Set where it hangs on less than the errors of floats whether a pair passes the magnet where it should. */
+/* Set if rounding errors of floats decide whether a pair passes the magnet in the allowed range. */
 static uint32_t is_close;
 
 static int by_chi2(const void *a_, const void *b_) {
@@ -314,7 +311,7 @@ static void make_windows(uint32_t track, uint32_t hits, float half_width) {
     }
 }
 
-/* Tracks of whose pairs none hangs on rounding. */
+/* Tracks without pairs that depend on rounding. */
 static void make_random_case(uint32_t tracks, uint32_t hits, float half_width, float max_distance, float max_chi2) {
   memset(&c, 0, sizeof c);
   memset(first, 0, sizeof first);
@@ -342,7 +339,7 @@ static void triplets_are_those_of_trying_all_pairs(void **state) {
   static const struct {
     uint32_t tracks, hits;
     float half_width, max_distance, max_chi2;
-    uint32_t max_triplets, most; /* that a track has, at least */
+    uint32_t max_triplets, most; /* least number per track */
   } cases[] = {{30, 32, 200, 10, 8, 12, 13},
                {30, 60, 150, 12, 2, 20, 40},
                {6, 60, 80, 40, 300, 20, 500},

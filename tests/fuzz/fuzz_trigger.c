@@ -226,8 +226,8 @@ static void check_errors(const struct sl_session *s) {
     counted += e->count;
   }
   require(counted == s->delivery.error_events);
-  for (uint32_t i = 0; i < s->delivery.cuts.count; i++)
-    require(strcmp(s->delivery.cuts.summaries[i].reason, "something was left out") != 0);
+  for (uint32_t i = 0; i < s->delivery.truncations.count; i++)
+    require(strcmp(s->delivery.truncations.summaries[i].reason, "part of the event was dropped") != 0);
 }
 
 static struct raw_events sound, changed;

@@ -51,9 +51,9 @@ static void check_program(const struct where_program *program) {
     if (is_data[i]) continue;
     require(operation < WHERE_OPERATIONS && jump <= WHERE_IF_TRUE);
     check_operand(word);
-    if (operation == WHERE_PUT_ASIDE) require(++aside <= WHERE_ASIDE_MAX);
-    if (operand == WHERE_ASIDE) require(aside-- > 0);
-    if (jump != WHERE_STAY) require(aside == 0 && target > i && target <= program->count && !is_data[target]);
+    if (operation == WHERE_PUSH) require(++aside <= WHERE_STACK_MAX);
+    if (operand == WHERE_STACK) require(aside-- > 0);
+    if (jump != WHERE_NO_JUMP) require(aside == 0 && target > i && target <= program->count && !is_data[target]);
   }
   require(aside == 0);
 }

@@ -78,7 +78,7 @@ static void assert_counts(struct sl_test *t, const uint32_t *expected, uint32_t 
 
 /* ------------------------------------------------------------------------------------------------ one axis */
 
-/* Number of values and events; some events have no values, some a thousand. */
+/* Values of a number of events; some events have none, some a thousand. */
 enum { MANY = 1000000, EVENTS = 700 };
 static float x[MANY];
 static uint32_t offsets[EVENTS + 1];
@@ -255,8 +255,10 @@ static void invalid_axes_are_refused(void **state) {
   (void)state;
   assert_refused(&(struct axis){10, 1, 1}, "upper: 1 is not above lower, 1");
   assert_refused(&(struct axis){10, 2, -2}, "upper: -2 is not above lower, 2");
-  assert_refused(&(struct axis){10, -1e308, 1e308}, "further than a 64-bit float reaches");
-  assert_refused(&(struct axis){10, 1, nextafter(1, 2)}, "bins: from 1 to 1.0000000000000002 are not enough");
+  assert_refused(&(struct axis){10, -1e308, 1e308}, "exceeds the range of 64-bit floats");
+  assert_refused(&(struct axis){10, 1, nextafter(1, 2)},
+                 "bins: there are not enough 64-bit floats from 1 to "
+                 "1.0000000000000002");
 }
 
 int main(void) {

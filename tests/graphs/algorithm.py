@@ -1,5 +1,5 @@
-"""An algorithm of a plugin, run alone by sluice/testing.h. SLUICE_TESTING names the library; the folder `plugins` lies beside
-it."""
+"""Runs one algorithm of a plugin with sluice/testing.h. SLUICE_TESTING is the path of the library; the folder `plugins` is next
+to it."""
 import ctypes
 import os
 import sys
@@ -20,7 +20,7 @@ class Algorithm:
         testing.sl_test_input(self.test, port.encode(), field.encode(), (kind * max(1, len(values)))(*values), ctypes.c_uint64(len(values)))
 
     def give_each(self, port, name, field, values, kind=ctypes.c_float):
-        """The same for a producer of a list port."""
+        """Gives a field of one producer of a list port."""
         array = (kind * max(1, len(values)))(*values)
         testing.sl_test_input_each(self.test, port.encode(), name.encode(), field.encode(), array, ctypes.c_uint64(len(values)))
 
@@ -38,7 +38,7 @@ class Algorithm:
     def run(self):
         status = testing.sl_test_run(self.test)
         if status != 0:
-            sys.exit(f"the algorithm ends with {status}")
+            sys.exit(f"the algorithm failed with status {status}")
 
     def get(self, port, field, kind=ctypes.c_float):
         count = testing.sl_test_output_count(self.test, port.encode(), field.encode())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The benchmarks run over events that they simulate, and find the tracks in them that a graph over the simulation finds.
+"""The benchmarks run over events that they simulate, and find the same tracks as a graph over simulated events.
 
-What they measure here says nothing. bench/gpu_throughput.py is only compiled: its slices are too large for a CPU."""
+The rates measured here mean nothing. bench/gpu_throughput.py is only compiled: its slices are too large for a CPU."""
 import json
 import os
 import py_compile
@@ -25,13 +25,13 @@ checks.that(done.returncode == 0, f"bench/throughput.py runs {done.stderr}")
 rows = [line.split() for line in done.stdout.splitlines() if line.startswith("simulated ")]
 checks.that(len(rows) == 1 and float(rows[0][3]) > 0, "it prints a rate of simulated events")
 direct = run_simulated("velo.yaml", "-n", 1200, "--digest")["outputs"][0]["digest"]
-checks.that(rows and rows[0][-1] == direct, f"its tracks have the digest of the simulation's, {direct}")
+checks.that(rows and rows[0][-1] == direct, f"its tracks have the digest of the graph, {direct}")
 done = subprocess.run([sys.executable, "-B", ROOT / "bench/source_threads.py", "--sluice", SLUICE, "--samples", "", "--threads", "1,2", "--rounds", "1",
                        "--events", "400"], capture_output=True, text=True)
 checks.that(done.returncode == 0 and done.stdout.count("the same digest") == 1, f"bench/source_threads.py runs {done.stdout}{done.stderr}")
-checks.that("there is no sample seven" in bench("--samples", "seven").stderr, "an unknown sample is said")
-said = bench("--samples", "six", "--data", "/nonexistent").stderr
-checks.that("/nonexistent/lhcb/minbias.mdf is absent" in said, "and one that is not there")
+checks.that("there is no sample seven" in bench("--samples", "seven").stderr, "an unknown sample is reported")
+errors = bench("--samples", "six", "--data", "/nonexistent").stderr
+checks.that("/nonexistent/lhcb/minbias.mdf is absent" in errors, "an absent sample is reported")
 done = subprocess.run([sys.executable, "-B", ROOT / "bench/muon_study.py", "-n", "20"], capture_output=True, text=True)
 rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
 checks.that(done.returncode == 0 and len(rows) == 8 and rows[2].startswith("| muons, J/psi |"), f"bench/muon_study.py prints its table {done.stderr}")
@@ -41,12 +41,12 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(done.returncode == 0, f"bench/selections_study.py runs {done.stderr}")
     found = {name: json.loads((Path(folder) / f"{name}.json").read_text()) for name in ("minimum_bias", "B0_Kpi")}
     passed = found["minimum_bias"]["lines"]["any line"]["passed"]
-    checks.that(found["minimum_bias"]["events"] == 11 and f"\n| any line | {passed} |" in done.stdout, f"of 11 events, in two parts, {passed} pass")
+    checks.that(found["minimum_bias"]["events"] == 11 and f"\n| any line | {passed} |" in done.stdout, f"{passed} of 11 events, run in two parts, pass")
     signal = found["B0_Kpi"]
     two = signal["lines"]["TwoTrackMVA"]["passed_by_signal"]
     checks.that(40 > signal["reconstructible"] >= signal["found"] >= two > 0,
                 f"of 40 decays {signal['reconstructible']} are reconstructible, {signal['found']} found, {two} pass by the signal")
-    checks.that("the graph has no line" not in done.stdout, "the lines that signals are meant for are in the graph")
+    checks.that("the graph has no line" not in done.stdout, "the graph has the lines for the signals")
     checks.that(py_compile.compile(ROOT / "bench/selection_plots.py", cfile=Path(folder) / "compiled"), "bench/selection_plots.py compiles")
 with tempfile.TemporaryDirectory() as folder:
     mdf, mep = Path(folder) / "events.mdf", Path(folder) / "events.mep"
@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as folder:
                           capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines()[2:]]
     checks.that(done.returncode == 0 and [row[0] for row in rows] == ["repeat", "events", "packets", "file"]
-                and all(float(row[1]) > 0 for row in rows), f"bench/feed.c has a rate each way {done.stdout}{done.stderr}")
+                and all(float(row[1]) > 0 for row in rows), f"bench/feed.c prints a rate for each way of feeding {done.stdout}{done.stderr}")
 with tempfile.TemporaryDirectory() as folder:
     checks.that(py_compile.compile(ROOT / "bench/gpu_throughput.py", cfile=Path(folder) / "compiled"),
                 "bench/gpu_throughput.py compiles")

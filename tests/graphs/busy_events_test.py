@@ -1,6 +1,6 @@
-"""Events of 1 to 100 times the usual size: which ones are refused, and with which words, is the same for slices of any
-size, on each target, and for each number of slots; so are the results of the others. An event is made of the clusters of
-several simulated ones; those beyond a limit of the input, and of the search, are among them."""
+"""Events of 1 to 100 times the usual size: refused events, their messages and the results of all other events do not depend on
+slice size, target and number of slots. Each event has the clusters of several simulated events; some events exceed a limit
+of the input or of the search."""
 import json
 import random
 import struct
@@ -19,7 +19,7 @@ BUDGETS = ["--set", "search.candidates_per_event=50", "--set", "tracks.hits_per_
 
 
 def merged(events):
-    """The first event's record with the clusters of all. A bank of clusters is their number, and a word for each."""
+    """The record of the first event with the clusters of all events. A bank has the number of clusters and a word per cluster."""
     banks, clusters = [b for b in mdf.banks(events[0]) if b[0] != BANK_CLUSTERS], {}
     for event in events:
         for kind, version, source, _, payload in mdf.banks(event):
@@ -31,7 +31,7 @@ def merged(events):
 
 
 def refused(stderr):
-    """What is said of events, in an order that slots do not change."""
+    """The messages about events, sorted, because slots change their order."""
     return sorted(line for line in stderr.splitlines() if " event " in line)
 
 
@@ -59,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
     for line in first[2]:
         print("       ", line)
     for name, found in seen.items():
-        checks.that(found == first, f"{name}: {found[1]} refused, digests and words as in slices of 1")
-    checks.that(0 < first[1] < len(sizes) - 30, "some busy events are refused, and some are not")
+        checks.that(found == first, f"{name}: {found[1]} refused; digests and messages as in slices of 1")
+    checks.that(0 < first[1] < len(sizes) - 30, "some busy events are refused, others are not")
     checks.that(any("an event may have" in line for line in first[2]), "a limit is named")
 checks.end()

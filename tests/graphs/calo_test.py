@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Clusters, electrons and photons in the calorimeter: of simulated events in banks of each version, against the truth,
-and electrons of six real events."""
+"""Clusters, electrons and photons in the calorimeter: simulated events with banks of each version, compared with truth, and
+electrons of six real events."""
 import tempfile
 from pathlib import Path
 
@@ -18,12 +18,12 @@ def calls(result, sort, name="all"):
     return found["called_electrons"], found["tracks"]
 
 
-# Clusters are the same in banks of all versions, and with any slices.
+# Clusters do not depend on the version of banks and on slices.
 events = {version: run_simulated("photons.yaml", "-n", 200, "--digest", "--set", f"raw.calo_version={version}") for version in (2, 4, 5)}
 for version in (4, 5):
-    checks.that(events[version]["outputs"] == events[2]["outputs"] and events[version]["error_events"] == 0, f"version {version}: the same cells and clusters as of version 2")
+    checks.that(events[version]["outputs"] == events[2]["outputs"] and events[version]["error_events"] == 0, f"version {version}: cells and clusters as with version 2")
 tight = run_simulated("photons.yaml", "-n", 200, "--digest", "--slice-events", 200, "--set", "calo_clusters.clusters_per_event=1")
-checks.that(tight["retries"] > 0 and tight["outputs"] == events[2]["outputs"], f"a tight budget: {tight['retries']} slices run again in parts, the same clusters")
+checks.that(tight["retries"] > 0 and tight["outputs"] == events[2]["outputs"], f"a tight budget: {tight['retries']} slices run again in parts, clusters unchanged")
 
 # Photons and pi0 have clusters.
 found = events[2]["results"]["photon_check"]
@@ -38,23 +38,23 @@ pi0 = run_simulated("photons.yaml", "-n", 600)["results"]["photon_check"]["pi0"]
 checks.that(pi0["count"] > 200 and pi0["found"] > 0.25 * pi0["count"] and abs(pi0["mass_median"] - 136) < 8 and pi0["mass_width"] < 25,
             f"pi0: {pi0['found']} of {pi0['count']}, mass {pi0['mass_median']:.1f} +- {pi0['mass_width']:.1f} MeV")
 
-# Who reads photons changes nothing that is written.
+# Reading photons does not change a file that is written in the same graph.
 with tempfile.TemporaryDirectory() as folder:
-    plain, beside = Path(folder) / "plain.mdf", Path(folder) / "beside.mdf"
-    graph = Path(folder) / "beside.yaml"
-    graph.write_text(f"sluice: 1\ndescription: photons beside a file\ninclude: [{ROOT / 'graphs/simulate.yaml'}, {ROOT / 'graphs/photons.yaml'}]\n")
+    plain, with_photons = Path(folder) / "plain.mdf", Path(folder) / "photons.mdf"
+    graph = Path(folder) / "photons.yaml"
+    graph.write_text(f"sluice: 1\ndescription: photons and a file\ninclude: [{ROOT / 'graphs/simulate.yaml'}, {ROOT / 'graphs/photons.yaml'}]\n")
     call("run", ROOT / "graphs/simulate.yaml", "-n", 10, "-o", plain, "--quiet")
-    call("run", graph, "-n", 10, "-o", beside, "--quiet")
-    checks.that(plain.read_bytes() == beside.read_bytes(), "a file of events is the same if photons are read beside")
+    call("run", graph, "-n", 10, "-o", with_photons, "--quiet")
+    checks.that(plain.read_bytes() == with_photons.read_bytes(), "a file of events does not change if photons are read")
 
 # Electrons among long tracks.
 result = run_simulated("calo.yaml", "-n", 200)["results"]["electron_check"]
 electrons, hadrons = calls(result, "electrons"), calls(result, "hadrons")
 checks.that(electrons[1] > 80 and electrons[0] > 0.75 * electrons[1], f"{electrons[0]} of {electrons[1]} electrons are found")
-checks.that(hadrons[1] > 3000 and hadrons[0] < 0.05 * hadrons[1], f"{hadrons[0]} of {hadrons[1]} hadrons are called electrons")
+checks.that(hadrons[1] > 3000 and hadrons[0] < 0.05 * hadrons[1], f"{hadrons[0]} of {hadrons[1]} hadrons are identified as electrons")
 without, photons = result["momentum"], result["momentum_with_photons"]
 checks.that(abs(photons["median"]) < abs(without["median"]) and photons["width"] < without["width"],
-            f"momenta of electrons: median {without['median']:.3f}, {photons['median']:.3f} with what they radiated; width {without['width']:.3f}, {photons['width']:.3f}")
+            f"momenta of electrons: median {without['median']:.3f}, {photons['median']:.3f} with bremsstrahlung; width {without['width']:.3f}, {photons['width']:.3f}")
 
 need_data()
 six = run("calo.yaml", SIX)

@@ -1,4 +1,4 @@
-"""What tests in Python share: where things are, running the command, skipping, counting what holds."""
+"""Functions shared by tests in Python: paths, running the command, skipping, counting checks."""
 import json
 import os
 import subprocess
@@ -11,8 +11,8 @@ DATA = Path(os.environ.get("SLUICE_DATA", ROOT.parent / "shared/data"))
 SIX = DATA / "lhcb/minbias.mdf"
 MANY = DATA / "velo/minbias_300.mdf"
 GEOMETRY = DATA / "lhcb/geometry"
-# Set by scripts/test without --full (tests/declare.cmake), in slow builds (sanitizers) and for long tests: what is compared,
-# counted or measured many times is left out, not what runs.
+# Set by scripts/test without --full (tests/declare.cmake), in slow builds (sanitizers) and for long tests: repeated comparisons
+# and measurements are left out, but everything runs once.
 BRIEF = "SLUICE_TEST_BRIEF" in os.environ
 
 
@@ -38,21 +38,21 @@ def run(graph, sample, *arguments):
 
 
 def by_event(graph, figures, *arguments):
-    """What `figures` counts in the results of each of the six events: in the first n, less in the first n - 1."""
+    """`figures` of the results of each of the six events: difference between the first n and the first n - 1 events."""
     sums = [figures(run(graph, SIX, "-n", n, *arguments)["results"]) for n in range(1, 7)]
     return [sums[0]] + [tuple(b - a for a, b in zip(before, now)) for before, now in zip(sums, sums[1:])]
 
 
 def category(result, name):
-    """Of what a check against truth counts: the category of that name."""
+    """The category `name` in the result of a check against truth."""
     found = [c for c in result["categories"] if c["name"] == name]
     if len(found) != 1:
-        sys.exit(f"{len(found)} categories are called '{name}': {[c['name'] for c in result['categories']]}")
+        sys.exit(f"{len(found)} categories have the name '{name}': {[c['name'] for c in result['categories']]}")
     return found[0]
 
 
 def velo_track(states, theirs, taken):
-    """How far our VELO track is from theirs that is nearest, how far its slopes are, and which it is."""
+    """The VELO track nearest to a recorded state: (distance, difference of slopes, index). Tracks in `taken` are skipped."""
     def off(velo):
         x, y, tx, ty = states[velo]
         slopes = max(abs(tx - theirs["tx"]), abs(ty - theirs["ty"]))
@@ -66,7 +66,7 @@ def run_simulated(graph, *arguments):
 
 
 class Checks:
-    """Counts checks; prints each, or those alone that failed; ends with the exit status."""
+    """Counts checks and prints each, or only failed ones; `end` exits with the status."""
 
     def __init__(self, says_passed=True):
         self.passed = self.failed = 0
@@ -79,15 +79,15 @@ class Checks:
             print(("ok      " if condition else "FAILED  ") + text)
 
     def golden(self, path, found, exactly=True):
-        """`found` against the digests kept in `path`, which hold no others if `exactly`; --accept keeps those found."""
+        """Compares `found` with the digests in the file `path`, which has no others if `exactly`. --accept replaces the file."""
         if "--accept" in sys.argv:
             path.write_text("".join(f"{key} {value}\n" for key, value in sorted(found.items())))
             print(f"accepted {len(found)} digests")
             return
-        kept = dict(line.rsplit(" ", 1) for line in path.read_text().splitlines() if line) if path.exists() else {}
+        stored = dict(line.rsplit(" ", 1) for line in path.read_text().splitlines() if line) if path.exists() else {}
         for key, value in sorted(found.items()):
-            self.that(kept.get(key) == value, f"golden digest of {key}: {value}")
-        self.that(set(kept) == set(found) if exactly else set(found) <= set(kept), f"{path.name} lists what the graphs give")
+            self.that(stored.get(key) == value, f"golden digest of {key}: {value}")
+        self.that(set(stored) == set(found) if exactly else set(found) <= set(stored), f"{path.name} lists the outputs of the graphs")
 
     def end(self):
         print(f"{self.passed} passed, {self.failed} failed")

@@ -1,4 +1,4 @@
-"""Damages records of MDF files as readout, files and an adversary may: banks, their headers, the record's header."""
+"""Damages records of MDF files at random: banks, bank headers, record headers."""
 import struct
 
 import mdf
@@ -10,7 +10,7 @@ PAYLOAD_MAX = 0xFFF7
 
 
 class Bank:
-    """A raw bank to be changed; `payload` is a bytearray."""
+    """A raw bank that can be changed; `payload` is a bytearray."""
 
     def __init__(self, kind, version, source, payload):
         self.kind, self.version, self.source, self.payload = kind, version, source, bytearray(payload)
@@ -62,14 +62,14 @@ def lengthen(draw, bank):
 
 
 def repeat(draw, bank):
-    """The words after the count many times, and the count of them."""
+    """Repeats the words after the count, and adjusts the count."""
     words = bank.payload[4:] * draw.choice((2, 10, 1000))
     words = words[:(PAYLOAD_MAX - 4) // 4 * 4]
     bank.payload = bytearray(struct.pack("<I", len(words) // 4) + words)
 
 
 def fill(draw, bank):
-    """As many words as were there, or more, of any bits."""
+    """Replaces the words by the same or a larger number of random words."""
     count = draw.choice((len(bank.payload) // 4, 50, 1000))
     bank.payload = bytearray(struct.pack("<I", count) + draw.randbytes(4 * count))
 
@@ -89,10 +89,10 @@ def set_kind(draw, bank):
 ONE_BANK = (flip_bits, set_word, set_count, set_count, set_count, cut, lengthen, repeat, fill, set_version, set_source, set_kind)
 
 
-# ---------------------------------------------------------------------------------------- all of an event
+# ---------------------------------------------------------------------------------------- whole events
 def change_one(draw, banks):
-    """One bank, often the last of its kind, after which comes another event, or nothing. Those of the VELO are twice as
-    likely as the others, though there are 208 of them and one of the others."""
+    """Changes one bank, often the last of its type, which is followed by another event or the end of the file. VELO banks are
+    only twice as likely as each other type, although there are 208 of them."""
     if banks:
         kinds = {bank.kind for bank in banks}
         kind = draw.choice(sorted(kinds) + sorted(kinds & {63, 73}))
@@ -108,7 +108,7 @@ def change_many(draw, banks):
 
 
 def set_versions(draw, banks):
-    """All banks of a kind in another version, so that they are read in another way as a whole."""
+    """Changes the version of all banks of a type."""
     kind, version = draw.choice(TYPES[:10]), draw.randrange(9)
     for bank in banks:
         if bank.kind == kind:
@@ -116,7 +116,7 @@ def set_versions(draw, banks):
 
 
 def pair_up(draw, banks):
-    """Banks of version 4 have two sensors, and no count."""
+    """Converts banks to version 4, with two sensors per bank and no count."""
     kind = draw.choice((63, 73))
     banks[:] = [b for b in banks if b.kind != kind or b.source < 104]
     for bank in banks:
@@ -154,7 +154,7 @@ EVENT = (*[change_one] * 12, change_many, change_many, set_versions, pair_up, ch
 
 # ---------------------------------------------------------------------------------------------- the record
 def damage_bank_header(draw, record):
-    """A bank's magic number or length, so that the banks after it cannot be found."""
+    """Changes the magic number or length of a bank, so that the banks after it cannot be found."""
     places = [at - 8 for _, _, _, at, _ in mdf.banks(record)]
     if places:
         struct.pack_into("<H", record, draw.choice(places) + draw.choice((0, 2)), draw.choice((0, 4, 7, 8, 12, 0xFFFF, draw.randrange(65536))))
@@ -189,13 +189,13 @@ def damaged_record(draw, record, header_too):
 
 
 def of_some(draw, sound):
-    """The records, most of them damaged. The first one's header stays, by which a file is known."""
+    """The records, most of them damaged. The header of the first record, which identifies the file, is unchanged."""
     return [damaged_record(draw, record, index > 0) if draw.random() < 0.7 else record for index, record in enumerate(sound)]
 
 
 def of_bytes(draw, pieces):
-    """Pieces of a file of packets, a few of them with wrong bytes: anywhere, or where a block begins. The first piece stays,
-    by which a file is known."""
+    """Pieces of a file of packets with a few wrong bytes, anywhere or at the begin of a block. The first piece, which identifies
+    the file, is unchanged."""
     damaged = [bytearray(piece) for piece in pieces]
     places = [(index, at) for index, piece in enumerate(pieces) if index > 0 for at in range(len(piece) - 1) if piece[at:at + 2] == b"\xCE\x40"]
     for _ in range(draw.choice((1, 4, 16, 64))):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Events with damaged banks through whole graphs: which ones are refused, with which words, and what comes of the others
-is the same for slices of 1, 3, 8 and 1000 events, with two slots, in guarded memory and on the emulator; and an event
-that was not damaged gives what it gives among sound ones.
+"""Events with damaged banks in whole graphs: refused events, their messages and the results of all other events are equal for
+slices of 1, 3, 8 and 1000 events, with two slots, in guarded memory and on the emulator. An event that was not damaged has
+the results that it has among undamaged events.
 
     damaged_events_test.py [--rounds N] [--seed S] [--keep FOLDER]
 
-Round i has the seed S + i, from which all of it follows. Where it fails, the damage is taken back event by event as long
-as it still does, and the file is kept: `--seed SEED --rounds 1` makes it again."""
+Round i has the seed S + i, which determines the damage. If a round fails, the damage is reduced event by event while it still
+fails, and the file is kept: `--seed SEED --rounds 1` repeats the round."""
 import argparse
 import json
 import random
@@ -19,29 +19,29 @@ import mdf
 from common import ROOT, SLUICE, Checks, call
 
 EVENTS = 24
-# A graph and its further options; what has no tracks is there for the event lists.
+# Graphs and their options; the graphs without tracks test event lists.
 GRAPHS = {"velo_pv": ["velo_pv.yaml"], "annealing": ["velo_pv.yaml", "--use", "pv=pv.annealing"],
           "superpixels": ["velo_superpixels.yaml"], "muon": ["muon_hits.yaml"], "scifi": ["scifi_hits.yaml"], "calo": ["calo_clusters.yaml"],
           "lumi": ["lumi.yaml"], "decisions": ["decisions.yaml"]}
 WAYS = {"slices of 1": ["--slice-events", 1], "slices of 3": ["--slice-events", 3], "slices of 8": ["--slice-events", 8],
         "slices of 1000": ["--slice-events", 1000], "two slots": ["--slots", 2, "--slice-events", 5], "guard": ["--guard"],
         "simt": ["--device", "simt", "--slice-events", 8]}
-# Of a summary what must not depend on how it was made.
+# Parts of the summary that must not depend on the options of the run.
 RESULTS = ("events", "error_events", "errors", "outputs", "results", "totals")
 
 
-# Of a file of packets, which have no place for much of the damage that a record can have: bytes of the file itself.
+# A file of packets cannot have all kinds of damage of a record; bytes of the file are damaged instead.
 PACKETS = ["velo_pv.yaml"]
 PIECE_BYTES = 256
 
 
 class Outcome:
-    """What a run says of its events."""
+    """Results, digests and messages of a run."""
 
     def __init__(self, path, graph, way):
         command = [SLUICE, "run", ROOT / "graphs" / graph[0], "-i", path, "--digest=events", "--json", str(path) + ".json", *graph[1:], *way]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=300)
-        all_refused = done.returncode == 1 and "events have an error" in done.stderr  # which fails a run, as it should
+        all_refused = done.returncode == 1 and "events have an error" in done.stderr  # the run fails, as it should
         self.fault = f"exit status {done.returncode}\n{done.stderr[-3000:]}" if done.returncode and not all_refused else ""
         self.digests = sorted(line for line in done.stdout.splitlines() if line.startswith("digest "))
         self.refused = sorted(line for line in done.stderr.splitlines() if " event " in line)
@@ -49,7 +49,7 @@ class Outcome:
         self.results = {key: summary[key] for key in RESULTS if key in summary}
 
     def difference(self, other):
-        """How another outcome differs, "" if it does not."""
+        """The first difference to another outcome, or ""."""
         if self.fault or other.fault:
             return self.fault or other.fault
         for what in ("results", "digests", "refused"):
@@ -63,14 +63,14 @@ class Outcome:
 
 
 def sound_events(folder):
-    """Simulated events, every third of them for luminosity, so that lists are neither empty nor full."""
+    """Simulated events; every third is a luminosity event, so that event lists are neither empty nor full."""
     path = folder / "simulated.mdf"
     call("run", ROOT / "graphs/simulate.yaml", "-n", EVENTS, "-o", path, "--quiet")
     return [damage.with_event_type(record, 8) if i % 3 == 0 else bytes(record) for i, record in enumerate(mdf.records(path))]
 
 
 def packets_of(path):
-    """The same events in packets; pieces of that file."""
+    """Writes the events as a file of packets; returns pieces of the file."""
     packed = path.with_suffix(".mep")
     call("run", ROOT / "graphs/copy.yaml", "-i", path, "-o", packed, "--use", "write=io.mep_sink", "--set", "write.events=5", "--quiet")
     data = packed.read_bytes()
@@ -78,8 +78,8 @@ def packets_of(path):
 
 
 def find_fault(path, sound, damaged, graph, ways, expected):
-    """The first thing that is wrong with a graph over a file of the pieces `damaged`, "" if nothing is. Pieces are events
-    where it is known what to expect of them."""
+    """Runs a graph over a file of the pieces `damaged`; returns the first error, or "". If `expected` is given, pieces are events
+    and undamaged events must have the expected digests."""
     path.write_bytes(b"".join(damaged))
     first = None
     for name, way in ways.items():
@@ -93,12 +93,12 @@ def find_fault(path, sound, damaged, graph, ways, expected):
             run, number = mdf.odin(record)[:2]
             for line in expected.digests:
                 if line.split()[2:4] == [str(run), str(number)] and line not in found:
-                    return f"an event without damage: {line} is no longer so"
+                    return f"an undamaged event has another digest: expected {line}"
     return ""
 
 
 def reduced(path, sound, damaged, *rest):
-    """As little damage as has a fault too."""
+    """Removes damage event by event while the fault remains."""
     for index in range(len(damaged)):
         fewer = damaged[:index] + [sound[index]] + damaged[index + 1:]
         if damaged[index] != sound[index] and find_fault(path, sound, fewer, *rest):
@@ -121,7 +121,7 @@ def main():
         (folder / "sound.mdf").write_bytes(b"".join(sound))
         expected = {name: Outcome(folder / "sound.mdf", graph, WAYS["slices of 8"]) for name, graph in GRAPHS.items()}
         for name, outcome in expected.items():
-            checks.that(not outcome.fault and outcome.results["error_events"] == 0, f"{name}: sound events pass {outcome.fault}")
+            checks.that(not outcome.fault and outcome.results["error_events"] == 0, f"{name}: undamaged events have no errors {outcome.fault}")
         packets = packets_of(folder / "sound.mdf")
         for seed in range(options.seed, options.seed + options.rounds):
             events, pieces = damage.of_some(random.Random(seed), sound), damage.of_bytes(random.Random(seed), packets)
@@ -130,14 +130,14 @@ def main():
             for name, ending, *case in cases:
                 path = folder / f"damaged-{seed}-{name}.{ending}"
                 fault = find_fault(path, *case)
-                checks.that(not fault, f"seed {seed}, {name}: the same in {len(ways)} ways {fault}")
+                checks.that(not fault, f"seed {seed}, {name}: {len(ways)} runs agree {fault}")
                 if fault:
                     kept = options.keep / path.name
                     kept.write_bytes(b"".join(reduced(path, *case)))
                     print(f"        kept as {kept}")
                 else:
                     refused += json.loads(Path(str(path) + ".json").read_text())["error_events"]
-    checks.that(0 < refused < options.rounds * (len(GRAPHS) + 1) * EVENTS, f"some events are refused: {refused}, and some are not")
+    checks.that(0 < refused < options.rounds * (len(GRAPHS) + 1) * EVENTS, f"{refused} events are refused, others are not")
     checks.end()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Events of 60 collisions through the trigger without an event cut: what has more than it may have is named and kept,
-the others are decided on, in slices of any size; and a higher budget admits all."""
+"""Events of 60 collisions in the trigger without an event cut: an event that exceeds a limit is reported and kept, the others
+get decisions, in slices of any size. With a higher budget no event exceeds a limit."""
 import json
 import tempfile
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import mdf
 from common import ROOT, Checks, call
 
-EVENTS, SEED = 3, 4  # the last of them has too many seeds in x and z
+EVENTS, SEED = 3, 4  # the last event has too many seeds in x and z
 BANK_DEC_REPORTS = 17
 WAYS = {"slices of 8": ["--slice-events", 8], "slices of 1": ["--slice-events", 1]}
 
@@ -33,17 +33,17 @@ with tempfile.TemporaryDirectory() as folder:
         summary = json.loads(Path(folder, "run.json").read_text())
         seen[name] = (summary["error_events"], summary["errors"], [o["digest"] for o in summary["outputs"]])
         named = [(e["node"], e["reason"], e["count"]) for e in summary["errors"]]
-        checks.that(named == [("seed_xz", "more than 131072 items of tracks", 1)], f"{name}: one event has too much, {named}")
-        checks.that("a higher budget of this output allows more" in done.stderr, f"{name}: what would help is said")
+        checks.that(named == [("seed_xz", "more than 131072 items of tracks", 1)], f"{name}: one event exceeds a limit, {named}")
+        checks.that("a higher budget of this output allows more" in done.stderr, f"{name}: the message suggests a higher budget")
         checks.that(name != "slices of 8" or summary["retries"] > 0, f"{name}: {summary['retries']} runs in parts")
     first = seen[next(iter(seen))]
-    checks.that(all(found == first for found in seen.values()), "the same in slices of any size")
+    checks.that(all(found == first for found in seen.values()), "results do not depend on the slice size")
 
     call("run", *trigger, "--with", ROOT / "graphs/output/selected_events.yaml", "-o", passed, "--quiet")
     kept = list(mdf.records(passed))
     checks.that([is_reported(record) for record in kept] == [True, True, False], f"{len(kept)} events are kept, two with reports")
-    checks.that(without_checksum(kept[-1]) == without_checksum(sound[-1]), "the one with an error as it was read")
+    checks.that(without_checksum(kept[-1]) == without_checksum(sound[-1]), "the event with an error is written as it was read")
 
     done = call("run", *trigger, "--slice-events", 1, "--set", "seed_xz.tracks_per_event=160000", "--json", folder + "/run.json")
-    checks.that(json.loads(Path(folder, "run.json").read_text())["error_events"] == 0, "a higher budget admits it")
+    checks.that(json.loads(Path(folder, "run.json").read_text())["error_events"] == 0, "with a higher budget the event has no error")
 checks.end()

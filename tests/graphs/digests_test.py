@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The same bits whatever the slots, slice sizes, budgets, guard, event order and variants; and the same as in digests.txt.
+"""Digests do not depend on slots, slice sizes, budgets, guard, event order and variants, and equal those in digests.txt.
 
-A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that
-is meant: digests_test.py --accept
+Builds with other options (-O0, another compiler) run this test with the same file. To accept an intended change:
+digests_test.py --accept
 """
 import tempfile
 from pathlib import Path
@@ -27,7 +27,7 @@ def event_digests(graph, sample, *arguments):
 
 
 def listed(graph, *arguments):
-    """What --digest=events lists, as it stands."""
+    """The lines that --digest=events prints."""
     done = call("run", ROOT / "graphs" / graph, "-i", MANY, "--set", f"geometry={GEOMETRY}", "--digest=events", "--quiet", *arguments)
     return [line for line in done.stdout.splitlines() if line.startswith("digest ")]
 
@@ -60,7 +60,7 @@ for graph, sample, arguments in cases:
     for variation in variations:
         checks.that(digests(graph, sample, *arguments, *variation) == reference, f"{name} {sample.name} {' '.join(map(str, variation))}")
 
-# budgets so low that slices are run again in parts
+# budgets that are so low that slices are run again in parts
 reference = digests("velo.yaml", MANY)
 tight = run("velo.yaml", MANY, "--digest", "--slice-events", 100, "--set", "search.candidates_per_event=1", "--set",
             "tracks.hits_per_event=1")
@@ -68,21 +68,21 @@ checks.that(tight["retries"] > 0, f"tight budgets: {tight['retries']} slices run
 checks.that(tight["error_events"] == 0, "tight budgets: no event lost")
 checks.that({o["port"]: o["digest"] for o in tight["outputs"]} == reference, "tight budgets: same digests")
 
-# the order of events, and their neighbours
+# the order of events
 reference = event_digests("velo.yaml", MANY)
-checks.that(len(reference) == 900, f"300 events have digests of three outputs each: {len(reference)}")
+checks.that(len(reference) == 900, f"300 events with three outputs have {len(reference)} digests")
 lines = listed("velo.yaml")
 checks.that([int(line.split()[3]) for line in lines] == [e for e in sorted({int(line.split()[3]) for line in lines}) for _ in range(3)],
-            "--digest=events lists event by event, with all outputs of each")
+            "--digest=events prints all outputs of an event together")
 for way in (("--slice-events", 1), ("--slice-events", 100, "--slots", 2),
             ("--slice-events", 100, "--set", "search.candidates_per_event=1", "--set", "tracks.hits_per_event=1")):
-    checks.that(listed("velo.yaml", *way) == lines, f"--digest=events lists the same lines with {' '.join(map(str, way))}")
+    checks.that(listed("velo.yaml", *way) == lines, f"--digest=events prints equal lines with {' '.join(map(str, way))}")
 all_records = list(mdf.records(MANY))
 with tempfile.TemporaryDirectory() as folder:
     shuffled = Path(folder) / "shuffled.mdf"
     order = sorted(range(len(all_records)), key=lambda i: i * 7919 % 300)
     shuffled.write_bytes(b"".join(all_records[i] for i in order))
-    checks.that(event_digests("velo.yaml", shuffled, "--slots", 2) == reference, "events in another order have the same digests")
+    checks.that(event_digests("velo.yaml", shuffled, "--slots", 2) == reference, "digests do not depend on the order of events")
 
 checks.golden(Path(__file__).with_name("digests.txt"), found)
 checks.end()

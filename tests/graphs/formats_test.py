@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Events written to a file and read back give the same digests as those of the sample: MDF, compressed MDF, MEP, and from
-one to the other; also where several slots write, and where a run is interrupted."""
+"""Events that are written to a file and read back have the digests of the sample: MDF, compressed MDF, MEP, and conversions
+between them; with several slots, and after an interrupted run."""
 import json
 import signal
 import subprocess
@@ -23,7 +23,7 @@ def digests(graph, sample, *arguments):
 
 def copy(sample, to, *arguments):
     done = call("run", COPY, "-i", sample, "-o", to, *arguments)
-    checks.that(not Path(f"{to}.part").exists(), f"{to.name}: nothing is left of {to.name}.part")
+    checks.that(not Path(f"{to}.part").exists(), f"{to.name}: {to.name}.part does not remain")
     return done.stdout
 
 
@@ -32,8 +32,8 @@ with tempfile.TemporaryDirectory() as folder:
     for graph, sample in (("velo.yaml", SIX), ("velo_superpixels.yaml", SIX), ("velo.yaml", MANY)):
         reference = digests(graph, sample)
         text = f"{graph} {sample.name}"
-        said = copy(sample, mdf, "--slots", 3)
-        checks.that(f"bytes, to {mdf}" in said, f"{text}: the table says what was written")
+        table = copy(sample, mdf, "--slots", 3)
+        checks.that(f"bytes, to {mdf}" in table, f"{text}: the table reports the written file")
         checks.that(digests(graph, mdf) == reference, f"{text}: MDF")
         for codec in ("zstd", "lz4", "zlib"):
             copy(sample, mdf, "--set", f"write.codec={codec}", "--set", "write.compression=1")
@@ -46,19 +46,19 @@ with tempfile.TemporaryDirectory() as folder:
         copy(mep, back, *MEP_SOURCE)
         checks.that(digests(graph, back) == reference, f"{text}: MEP back to MDF")
     for sample in (SIX, MANY):
-        checks.that(copy(sample, back, "--slots", 2) and back.read_bytes() == sample.read_bytes(), f"{sample.name}: a copy is the same byte for byte")
+        checks.that(copy(sample, back, "--slots", 2) and back.read_bytes() == sample.read_bytes(), f"{sample.name}: a copy has identical bytes")
         copy(sample, mep, *MEP_SINK)
         copy(mep, back)
-        checks.that(back.read_bytes() == sample.read_bytes(), f"{sample.name}: so is one by way of packets")
+        checks.that(back.read_bytes() == sample.read_bytes(), f"{sample.name}: a copy by way of packets has identical bytes")
 
-    # An interrupted run ends its file after the slices in flight, and gives it no name.
+    # An interrupted run finishes its file after the slices in flight, but does not rename it from .part.
     process = subprocess.Popen([SLUICE, "run", COPY, "-i", MANY, "-o", back, "--set", "raw.passes=1000000", "--quiet"])
     part = Path(f"{back}.part")
     while process.poll() is None and not (part.exists() and part.stat().st_size > 0):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    checks.that(process.wait(60) == 130, "an interrupted run says so by its status")
-    checks.that(back.read_bytes() == MANY.read_bytes(), "the whole file that was there before still is")
+    checks.that(process.wait(60) == 130, "an interrupted run has the exit status 130")
+    checks.that(back.read_bytes() == MANY.read_bytes(), "the previous file is unchanged")
     events = json.loads(call("run", COPY, "-i", part, "-o", Path(folder) / "again.mdf", "--json", "-", "--quiet").stdout)
-    checks.that(events["events"] > 0 and events["error_events"] == 0, "and holds whole events")
+    checks.that(events["events"] > 0 and events["error_events"] == 0, "the .part file has complete events")
 checks.end()

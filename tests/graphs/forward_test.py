@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""SciFi hits and forward tracks of six real events against Monte-Carlo truth, against figures of an independent
-implementation of the same method, and against what LHCb's own first-level trigger finds in them."""
+"""SciFi hits and forward tracks of six real events, compared with Monte Carlo truth, with figures of an independent
+implementation of the same method, and with the record of LHCb's first-level trigger."""
 import csv
 import json
 import lzma
@@ -11,8 +11,8 @@ from common import DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, category, 
 
 need_data()
 checks = Checks()
-# With the UT, LHCb's trigger tries fewer pairs there, and fewer and worse hits behind the magnet; and it decodes banks of
-# version 5 as those of version 4.
+# With the UT, LHCb's trigger tries fewer pairs in the UT, fewer hits after the magnet with a looser chi2, and decodes banks of
+# version 5 as version 4.
 LHCB_CUTS = tuple(f"--set={name}" for name in ("ut_search.max_pairs=6", "forward_windows.max_hits=32", "forward_triplets.max_triplets=12", "forward_candidates.max_chi2_x=2"))
 LHCB = (*LHCB_CUTS, "--set=scifi_hits.version_5_as_4=true")
 CHANNEL = (1 << 20) - 1
@@ -29,11 +29,11 @@ def expect(graph, event, found, ours, other):
     checks.that(near, f"{graph}, event {event}: within one track and two ghosts of {other}")
 
 
-# Tracks, ghosts, matched long ones and those of p > 5 GeV, with LHCb's cuts. What stands second has the
-# independent implementation, in double precision and with the true hits of VELO tracks. What differs are tracks from the
-# VELO and the UT: in event 2 there is one more in the UT; in event 3 two tracks of electrons from one photon have hits of
-# one in the SciFi and of both in the VELO. A third implementation, in double precision, has the same tracks from the same
-# ones before the magnet, hit for hit, with and without the UT.
+# Tracks, ghosts, matched long tracks and matched long tracks of p > 5 GeV, with LHCb's cuts. The second tuple is from the
+# independent implementation, in double precision and with the true hits of VELO tracks. Differences come from the tracks
+# before the magnet: event 2 has one more track in the UT; in event 3 two tracks of electrons from one photon share the hits of
+# one electron in the SciFi. A third implementation in double precision, with the same tracks before the magnet, finds the
+# same tracks hit for hit, with and without the UT.
 EXPECTED = {
     "forward.yaml": [((59, 6, 51, 46), (61, 7, 52, 47)), ((10, 0, 10, 6), (10, 0, 10, 6)), ((26, 0, 24, 22), (25, 0, 24, 22)),
                      ((31, 2, 27, 25), (31, 2, 27, 25)), ((54, 3, 45, 36), (54, 3, 45, 35)), ((12, 0, 12, 6), (12, 0, 12, 6))],
@@ -43,7 +43,7 @@ for graph, expected in EXPECTED.items():
     for event, (found, (ours, other)) in enumerate(zip(by_event(graph, figures, *(LHCB_CUTS if graph == "forward.yaml" else ())), expected)):
         expect(graph, event, found, ours, other)
 
-# The way they are run.
+# With the default settings.
 CATEGORIES = ("long", "long, p > 5 GeV", "long, p > 3 GeV, pt > 0.5 GeV", "long, p > 5 GeV, pt > 1 GeV", "long electrons")
 for graph, tracks, ghosts, reconstructed in (("forward.yaml", 199, 13, (175, 148, 106, 38, 7)), ("forward_no_ut.yaml", 54, 3, (50, 50, 50, 38, 1))):
     six = run(graph, SIX)["results"]["long_check"]
@@ -58,7 +58,7 @@ for graph, tracks, ghosts, reconstructed in (("forward.yaml", 199, 13, (175, 148
                 f"{graph}, q/p: width {every['width']:.4f}, median {every['median']:.4f}, charge right {every['right_charge']:.4f}")
 
 
-# LHCb's trigger, track by track: VELO tracks are those whose states at the end of the VELO agree.
+# LHCb's trigger, track by track: VELO tracks are matched by their states at the end of the VELO.
 def rows(path):
     by = {}
     for row in csv.DictReader(path.open()):
@@ -67,7 +67,7 @@ def rows(path):
 
 
 def tables(folder, *arguments):
-    """Of each event: states at the end of the VELO, hits in the SciFi, and tracks by VELO track, with channels of hits."""
+    """By event: states at the end of the VELO, number of SciFi hits, and tracks by VELO track, with the channels of their hits."""
     outputs = {"states": "fit.end_states", "hits": "scifi_hits", "best": "forward_best", "tracks": "forward_tracks"}
     graph = folder / "tables.yaml"
     writers = "\n".join(f"  write_{name}: {{ use: output.csv_sink, set: {{ output: {output}, path: {folder / name}.csv }} }}" for name, output in outputs.items())
@@ -96,7 +96,7 @@ else:
     for event in json.load(lzma.open(reference))["sequences"]["hlt1_pp_default"]["events"]:
         number, taken = event["event"], set()
         states, hit_count, found = events[number]
-        checks.that(hit_count == event["n_scifi_hits"], f"event {number}: {hit_count} hits decoded as LHCb's decodes them ({event['n_scifi_hits']})")
+        checks.that(hit_count == event["n_scifi_hits"], f"event {number}: {hit_count} hits, decoded as LHCb's trigger does ({event['n_scifi_hits']})")
         for track in event["forward_tracks"]:
             distance, slopes, velo = velo_track(states, event["velo_tracks"][event["ut_tracks"][track["ut_index"]]["velo_index"]]["endvelo_state"], taken)
             if distance > 1 or velo not in found:
@@ -110,23 +110,23 @@ else:
                 state = track["scifi_state"]
                 same.append((slopes, abs(float(mine["qop"]) / track["qop"] - 1), *(abs(float(mine[name]) - state[name]) for name in ("x", "y", "tx", "ty"))))
         ours += [(number, velo) for velo in set(found) - taken]
-        checks.that(abs(len(event["forward_tracks"]) - len(found)) <= 3, f"event {number}: {len(found)} tracks, theirs {len(event['forward_tracks'])}")
-    # Where the tracks before the magnet are the same, those behind it are. Theirs alone: two that have other hits in the UT
-    # here. Ours alone: three that have no track in the UT there, one that has another there, and one of those with other
-    # hits. Other hits: their x of a track in the UT is that at the UT's middle, 2484.6 mm, but taken for that at its last
-    # hit, up to 158 mm behind; with this done here, too, hits are the same, and the one alone is gone.
+        checks.that(abs(len(event["forward_tracks"]) - len(found)) <= 3, f"event {number}: {len(found)} tracks, recorded {len(event['forward_tracks'])}")
+    # Equal tracks before the magnet give equal tracks after it. Only in the record: two tracks that have other UT hits here.
+    # Only here: three tracks without a UT track in the record, one with another UT track, and one of the tracks with other
+    # hits. Other hits: the trigger uses x in the middle of the UT, 2484.6 mm, as x at the last UT hit, up to 158 mm further
+    # downstream; with this change here, the hits are equal and the additional track disappears.
     checks.that((len(same), sorted(other_hits)) == (181, [(6001, 239), (6001, 273), (6001, 347), (6005, 101), (6005, 121)]),
-                f"tracks of both with the same hits: {len(same)}; with others, by event and VELO track: {sorted(other_hits)}")
-    checks.that(sorted(theirs) == [(6001, 249), (6001, 365)], f"theirs alone: {sorted(theirs)}")
-    checks.that(sorted(ours) == [(6001, 300), (6003, 178), (6005, 52), (6005, 76), (6005, 208)], f"ours alone: {sorted(ours)}")
-    # VELO tracks that differ by a hit or in how they were fitted have other momenta.
+                f"common tracks with equal hits: {len(same)}; with other hits, (event, VELO track): {sorted(other_hits)}")
+    checks.that(sorted(theirs) == [(6001, 249), (6001, 365)], f"only in the record: {sorted(theirs)}")
+    checks.that(sorted(ours) == [(6001, 300), (6003, 178), (6005, 52), (6005, 76), (6005, 208)], f"only here: {sorted(ours)}")
+    # VELO tracks with another hit or another fit have other momenta.
     of_same_velo = [track for track in same if track[0] < 1e-6]
-    checks.that(len(of_same_velo) == 122, f"{len(of_same_velo)} of these have the same slopes in the VELO")
+    checks.that(len(of_same_velo) == 122, f"{len(of_same_velo)} of these have equal slopes in the VELO")
     for at, name, limit, limit_of_same in ((1, "q/p", 6e-3, 2e-5), (2, "x", 1e-3, 1e-3), (3, "y", 5e-3, 5e-3), (4, "tx", 1e-6, 1e-6), (5, "ty", 5e-6, 5e-6)):
         most, most_of_same = (max(track[at] for track in tracks) for tracks in (same, of_same_velo))
-        checks.that(most <= limit and most_of_same <= limit_of_same, f"{name} of these: at most {most:.2g} off; {most_of_same:.2g} where the VELO track is the same")
+        checks.that(most <= limit and most_of_same <= limit_of_same, f"{name} differs by at most {most:.2g}; {most_of_same:.2g} with equal slopes in the VELO")
 
-# Simulated events: in all versions of banks, with the magnet turned over, and without the UT.
+# Simulated events: all versions of banks, both magnet polarities, with and without the UT.
 def check_simulated(text, graph, name, least, most_ghosts, *arguments):
     result = run_simulated(graph, "-n", 100, *arguments)["results"]["long_check"]
     c, every = category(result, name), next(m for m in result["momentum"] if m["name"] == "all")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The geometry is written as the files that it can be read from: what is read back is the same, to the last bit."""
+"""The geometry is written to files and read back with identical bits."""
 import resource
 import tempfile
 from pathlib import Path
@@ -26,25 +26,25 @@ with tempfile.TemporaryDirectory() as name:
     nominal = write(folder / "nominal")
     checks.that({name: len(data) for name, data in nominal.items()} == FILES, "the files have the sizes of the format")
     checks.that(write(folder / "again", folder / "nominal") == nominal,
-                "the nominal geometry, written, read and written again, is the same")
+                "the nominal geometry, written, read and written again, has identical bytes")
     checks.that(digests(folder / "nominal") == digests(""),
-                "tracks with the nominal geometry from files have the same digests")
+                "tracks with the nominal geometry from files have equal digests")
     moved = folder / "moved.velo"
     moved.write_text((ROOT / "plugins/velo/include/velo/nominal.velo").read_text().replace("z -287.5 left", "z -287.25 left"))
     other = write(folder / "other", moved)
     checks.that(other["velo_geometry.bin"] != nominal["velo_geometry.bin"], "another description gives another file")
     checks.that(digests(folder / "other") == digests(moved) != digests(""),
-                "and its tracks are those with the description")
+                "tracks with this file equal those with the description")
     (folder / "nominal/beamline.bin").write_bytes(bytes.fromhex("0000803e000000bf"))
     checks.that(write(folder / "again", folder / "nominal")["beamline.bin"].hex() == "0000803e000000bf",
-                "the beam line goes with it")
+                "the beam line is read and written")
     if GEOMETRY.exists():
         sample = {name: (GEOMETRY / name).read_bytes() for name in FILES}
         checks.that(write(folder / "sample", GEOMETRY) == sample,
-                    "the sample's files, read and written, are the same bytes")
+                    "the files of the sample, read and written, have identical bytes")
     else:
         print(f"skipped: {GEOMETRY} is absent")
-    checks.that(not list(folder.glob("*/*.part")), "nothing unfinished is left")
+    checks.that(not list(folder.glob("*/*.part")), "no .part file remains")
 
     def says(text, status, *arguments, **options):
         done = call("run", WRITE, "--quiet", *arguments, expect=status, **options)
@@ -57,5 +57,5 @@ with tempfile.TemporaryDirectory() as name:
     says("cannot go to standard output", 2, "-o", "-")
     says("velo_geometry.bin.part: cannot write after 100 bytes: File too large; the file was removed", 1, "-o", folder / "full",
          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
-    checks.that(not list((folder / "full").iterdir()), "a full disk leaves no half of a file")
+    checks.that(not list((folder / "full").iterdir()), "a full disk leaves no incomplete file")
 checks.end()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The sequences of the first-level trigger on six real events: their bits on all targets, the lines that LHCb's trigger recorded,
-what they have of luminosity events, and the parts of graphs/output with each of them. --accept keeps the digests found."""
+"""The sequences of the first-level trigger on six real events: digests on all targets, decisions that LHCb's trigger recorded,
+luminosity counters, and the parts of graphs/output. --accept stores the digests."""
 import csv
 import json
 import lzma
@@ -48,8 +48,8 @@ def same_bits():
         ways = [] if BRIEF else [("--slots", 2, "--slice-events", 1), ("--device", "simt", "--slice-events", 4)]
         for way in ways:
             checks.that(digests(run(graph(name), SIX, "--digest", *EVERY_EVENT, *way)) == reference, f"{name} {' '.join(map(str, way))}")
-        judged = digests(run(f"hlt1_pp_{name}_validation.yaml", SIX, "--digest", *EVERY_EVENT))
-        checks.that(judged == reference, f"{name}: checks change nothing")
+        checked = digests(run(f"hlt1_pp_{name}_validation.yaml", SIX, "--digest", *EVERY_EVENT))
+        checks.that(checked == reference, f"{name}: checks change nothing")
     checks.golden(Path(__file__).with_name("hlt1_digests.txt"), found)
 
 
@@ -64,7 +64,8 @@ def decisions(name, table, lines, *arguments):
 
 
 def lines_as_recorded():
-    """Exactly those of the default sequence, and of all with LHCb's settings; else ours pass no event that LHCb's lines do not."""
+    """Decisions equal the recorded ones for the default sequence, and for all sequences with LHCb's settings; otherwise a line
+    passes an event only if the recorded line does."""
     lines = re.findall(r"^  (Hlt1\w+):", (ROOT / "graphs/common/lines_default.yaml").read_text(), re.M)
     sequences = json.load(lzma.open(DATA / "lhcb/reference.json.xz"))["sequences"]
     table = folder / "decisions.yaml"
@@ -83,20 +84,20 @@ def lines_as_recorded():
             checks.that(found == expected, f"{name} decides as recorded: {passed}")
         else:
             checks.that(passed and all(set(lines) <= set(expected[event]) for event, lines in found.items()),
-                        f"what passes in {name} passed there: {passed}")
+                        f"{name}: events that pass a line also passed it in the record: {passed}")
 
 
 def luminosity_is_counted():
     alone = rows("lumi.yaml", sequence=False)
     checks.that(len(alone) == 6 and all(row["GEC"] == "1" for row in alone.values()), "six events are counted")
     for name in ("default", "matching_no_ut"):
-        checks.that(rows(name) == alone, f"{name}: the summaries of lumi.yaml")
+        checks.that(rows(name) == alone, f"{name}: summaries equal those of lumi.yaml")
     cut = rows("default", "--set", "gec.max_scifi=5000")
-    kept = {event for event, row in cut.items() if row["GEC"] == "1"}
-    checks.that(0 < len(kept) < 6 and all(cut[event] == alone[event] for event in kept), f"{len(kept)} events that pass the cut keep theirs")
+    selected = {event for event, row in cut.items() if row["GEC"] == "1"}
+    checks.that(0 < len(selected) < 6 and all(cut[event] == alone[event] for event in selected), f"{len(selected)} events that pass the cut have unchanged counters")
     counted = ("VeloTracks", "VeloVertices", "SciFiT1M123", "MuonHitsM2R1", "ECalETOuterTop")
-    nothing = {tuple(float(cut[event][c]) for c in counted) for event in cut if event not in kept}
-    checks.that(len(nothing) == 1 and next(iter(nothing))[:4] == (0, 0, 0, 0), f"of the others nothing is counted: {nothing}")
+    nothing = {tuple(float(cut[event][c]) for c in counted) for event in cut if event not in selected}
+    checks.that(len(nothing) == 1 and next(iter(nothing))[:4] == (0, 0, 0, 0), f"events that fail the cut have empty counters: {nothing}")
 
 
 def detectors_that_are_read():
@@ -111,17 +112,17 @@ def outputs_by_parts():
     for name in ("no_ut", "forward_then_matching"):
         reference = digests(run(graph(name), SIX, "--digest"))
         decisions = digests(run(graph(name), SIX, "--digest", *part("decisions")))
-        checks.that(decisions.items() <= reference.items() and len(decisions) == 2, f"{name}: decisions alone are the same")
+        checks.that(decisions.items() <= reference.items() and len(decisions) == 2, f"{name}: decisions alone are unchanged")
         reports = run(graph(name), SIX, "--digest", *part("reports"), *part("hdf5"), "-o", folder / "reports.h5")
-        checks.that(digests(reports).items() <= reference.items() and len(reports["outputs"]) == 5, f"{name}: reports are the same")
+        checks.that(digests(reports).items() <= reference.items() and len(reports["outputs"]) == 5, f"{name}: reports are unchanged")
         passed = next(o["items"] for o in reports["outputs"] if o["port"] == "dec_reports")
         run(graph(name), SIX, *part("selected_events"), "-o", folder / "selected.mdf")
         copied = call("run", ROOT / "graphs/copy.yaml", "-i", folder / "selected.mdf", "-o", folder / "copy.mdf", "--json", "-", "--quiet")
         again = json.loads(copied.stdout)
         checks.that(0 < again["events"] == passed, f"{name}: {passed} selected events are written")
         everything = digests(run(graph(name), SIX, "--digest", *part("everything"), "-o", folder / "all.h5"))
-        checks.that(reference.items() <= everything.items() and len(everything) >= 110, f"{name}: everything is {len(everything)} outputs")
-        checks.that((folder / "all.h5").stat().st_size > (folder / "reports.h5").stat().st_size > 0, f"{name}: it is written")
+        checks.that(reference.items() <= everything.items() and len(everything) >= 110, f"{name}: everything has {len(everything)} outputs")
+        checks.that((folder / "all.h5").stat().st_size > (folder / "reports.h5").stat().st_size > 0, f"{name}: the file with everything is written")
 
 
 same_bits()

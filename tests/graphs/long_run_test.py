@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The default trigger for an hour on a CPU: resident memory does not grow, each event has the digests that it has in one
-pass over the file, and items, errors and run totals are those of a pass, times the passes.
+"""The default trigger for an hour on a CPU: resident memory does not grow, each event has the digests of a single pass over the
+file, and items, errors and run totals are those of one pass times the number of passes.
 
     long_run_test.py [--seconds 3600] [--events 400]
 
-One event in fifty cannot be read, so that errors are counted all the while. Twenty seconds try most of it.
+One event in fifty cannot be read, so that errors occur all the time. Twenty seconds are enough for a quick test.
 """
 import argparse
 import json
@@ -21,12 +21,12 @@ from common import ROOT, SLUICE, Checks, call
 
 GRAPH = ROOT / "graphs/hlt1_pp_default.yaml"
 BAD_EVERY, SLOTS = 50, 2
-GROWTH_MAX_BYTES = 4 << 20  # in the first half of a minute slots and readers still take some
+GROWTH_MAX_BYTES = 4 << 20  # slots and readers still allocate in the first half of a minute
 SAMPLES_A_RUN = 400
 
 
 def anonymous_bytes(pid):
-    """What the process has in memory that is no file's; None when it has ended."""
+    """Anonymous resident memory of the process; None after it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -52,26 +52,26 @@ def make_events(path, count):
     call("run", ROOT / "graphs/simulate.yaml", "-n", count, "-o", path, "--quiet", "--set", "raw.signal=Jpsi_mumu")
     records = list(mdf.records(path))
     for record in records[BAD_EVERY // 2::BAD_EVERY]:
-        record[70] ^= 1  # another checksum than it says
+        record[70] ^= 1  # the checksum becomes wrong
     path.write_bytes(b"".join(records))
 
 
 def one_pass(events, report):
-    """The lines of digests, the summary, and how long it took."""
+    """The lines of digests, the summary, and the seconds of a run."""
     before = time.monotonic()
     done = call("run", GRAPH, "-i", events, "--slots", SLOTS, "--digest=events", "--quiet", "--json", report)
     return done.stdout.splitlines(), json.loads(report.read_text()), time.monotonic() - before
 
 
 def many_passes(events, report, passes, expected, interval_s):
-    """The summary, lines, the first of them that is not as expected, and samples of memory."""
+    """The summary, the number of lines, the first line that is not as expected, and samples of memory."""
     command = [SLUICE, "run", GRAPH, "-i", events, "--set", f"raw.passes={passes}", "--slots", SLOTS, "--digest=events", "--quiet", "--json", report]
     with (report.parent / "messages").open("w") as messages:
         process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=messages, text=True)
         memory, count, wrong = Memory(process.pid, interval_s), 0, None
-        for line, wanted in zip(process.stdout, cycle(expected)):
-            if line.rstrip("\n") != wanted:
-                wrong = wrong or f"line {count} is '{line.rstrip()}', not '{wanted}'"
+        for line, expected_line in zip(process.stdout, cycle(expected)):
+            if line.rstrip("\n") != expected_line:
+                wrong = wrong or f"line {count} is '{line.rstrip()}', not '{expected_line}'"
             count += 1
         status = process.wait()
     memory.join()
@@ -91,7 +91,7 @@ def times(value, factor):
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--seconds", type=float, default=3600)
-parser.add_argument("--events", type=int, default=400, help="of the file, which is read again and again")
+parser.add_argument("--events", type=int, default=400, help="number of events in the file, which is read repeatedly")
 options = parser.parse_args()
 checks = Checks()
 with tempfile.TemporaryDirectory() as folder:
@@ -100,19 +100,19 @@ with tempfile.TemporaryDirectory() as folder:
     one_pass(events, report)
     lines, once, seconds = one_pass(events, report)
     passes = max(8, round(options.seconds / seconds))
-    print(f"{passes} passes over {once['events']} events, {once['error_events']} of them in error, {seconds:.2f} s a pass", flush=True)
+    print(f"{passes} passes over {once['events']} events, {once['error_events']} of them in error, {seconds:.2f} s per pass", flush=True)
     summary, count, wrong, samples = many_passes(events, report, passes, lines, min(1, options.seconds / SAMPLES_A_RUN))
     print(f"{summary['events']} events in {summary['seconds']:.0f} s")
-    checks.that(len(lines) > 4 * once["events"] and len(set(lines)) > options.events, f"{len(lines)} digests of a pass, of several outputs")
+    checks.that(len(lines) > 4 * once["events"] and len(set(lines)) > options.events, f"{len(lines)} digests per pass, of several outputs")
     checks.that(count == passes * len(lines) and wrong is None, f"{count} digests of events are those of one pass" + (f": {wrong}" if wrong else ""))
     for key in ("events", "error_events"):
         checks.that(summary[key] == passes * once[key] > 0, f"{summary[key]} {key}")
     items = [{output["port"]: output["items"] for output in each["outputs"] if output["port"] != "decide.totals"} for each in (once, summary)]
     checks.that(items[1] == times(items[0], passes), f"items of the outputs are those of a pass, times {passes}: {items[1]}")
-    checks.that(once["totals"] and summary["totals"] == times(once["totals"], passes), "so are run totals")
+    checks.that(once["totals"] and summary["totals"] == times(once["totals"], passes), "run totals are those of a pass, times the passes")
     middle, end = samples[len(samples) // 4:len(samples) // 2], samples[len(samples) // 2:]
     checks.that(len(middle) >= 10, f"{len(samples)} samples of memory")
-    print("most in each tenth of the run:", *(max(samples[len(samples) * i // 10:len(samples) * (i + 1) // 10]) for i in range(10)))
+    print("maximum in each tenth of the run:", *(max(samples[len(samples) * i // 10:len(samples) * (i + 1) // 10]) for i in range(10)))
     growth = max(end) - max(middle)
     checks.that(growth <= GROWTH_MAX_BYTES, f"resident memory, {max(end)} bytes, grows by {growth} from the second quarter to the second half")
 checks.end()

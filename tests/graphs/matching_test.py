@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Matched tracks of six real events, alone and beside forward tracks, by chi2 and by the network, against Monte-Carlo truth,
-and against figures of an independent implementation of the matching by chi2."""
+"""Matched tracks of six real events, alone and together with forward tracks, with chi2 and with the network, compared with Monte
+Carlo truth, with an independent implementation of the matching with chi2, and with the record of LHCb's trigger."""
 import csv
 import json
 import lzma
@@ -20,8 +20,8 @@ def figures(results):
     return (result["tracks"], result["ghosts"], category(result, "long")["reconstructed"], category(result, "long, p > 5 GeV")["reconstructed"])
 
 
-# Tracks, ghosts, matched long ones and those of p > 5 GeV. What stands second has the independent implementation, whose
-# seeds have y for a stereo angle of 0.086, and stereo hits up to 2 mm away.
+# Tracks, ghosts, matched long tracks and matched long tracks of p > 5 GeV. The second tuple is from the independent
+# implementation, with seeds for a stereo angle of 0.086 and stereo hits up to 2 mm away.
 EXPECTED = [((83, 7, 71, 64), (84, 12, 66, 59)),
             ((15, 0, 14, 8), (15, 0, 14, 8)),
             ((33, 1, 29, 24), (32, 1, 28, 24)),
@@ -30,10 +30,10 @@ EXPECTED = [((83, 7, 71, 64), (84, 12, 66, 59)),
             ((16, 2, 14, 9), (16, 2, 14, 9))]
 for event, (found, (ours, other)) in enumerate(zip(by_event("matching_no_ut.yaml", figures, *BY_CHI2), EXPECTED, strict=True)):
     checks.that(found == ours, f"event {event}: {found} (expected {ours}; elsewhere {other})")
-    checks.that(found[1] <= other[1] and found[2] >= other[2] - 1 and found[3] >= other[3] - 1, f"event {event}: at most one long track less, and no more ghosts than {other}")
+    checks.that(found[1] <= other[1] and found[2] >= other[2] - 1 and found[3] >= other[3] - 1, f"event {event}: at most one long track fewer, and not more ghosts than {other}")
 
-# Tracks, ghosts, and found ones of the categories, by chi2 and by the network, which is to lose none of any category. With
-# the UT, matches without two hits there are left out; forward tracks have theirs in any case.
+# Tracks, ghosts, and reconstructed particles by category, with chi2 and with the network, which must not lose any. With the
+# UT, matches with less than two UT hits are rejected; forward tracks always have UT hits.
 ALL = "--set=ut_matches.min_hits=0"
 RUNS = (("matching_no_ut.yaml", (), (255, 19, (219, 187, 104, 37, 10)), (253, 13, (223, 189, 105, 37, 10))),
         ("matching.yaml", (ALL,), (255, 19, (219, 187, 104, 37, 10)), (253, 13, (223, 189, 105, 37, 10))),
@@ -43,7 +43,7 @@ RUNS = (("matching_no_ut.yaml", (), (255, 19, (219, 187, 104, 37, 10)), (253, 13
 
 
 def check_run(graph, arguments, tracks, ghosts, reconstructed):
-    """Returns what the check found."""
+    """Compares a run with expected figures; returns the results of long_check."""
     six, name = run(graph, SIX, *arguments)["results"]["long_check"], " ".join((graph, *arguments))
     checks.that((six["tracks"], six["ghosts"]) == (tracks, ghosts), f"{name}: tracks and ghosts {six['tracks']}, {six['ghosts']}")
     checks.that(six["hits_in_truth"] >= 0.998 * six["hits"], f"{name}: {six['hits_in_truth']} of {six['hits']} SciFi hits are true")
@@ -61,18 +61,18 @@ for graph, arguments, by_chi2, by_network in RUNS:
     before, now = check_run(graph, (*arguments, *BY_CHI2), *by_chi2), check_run(graph, arguments, *by_network)
     lost = [a["name"] for a, b in zip(before["categories"], now["categories"]) if b["reconstructed"] < a["reconstructed"]]
     name = " ".join((graph, *arguments))
-    checks.that(not lost and now["ghosts"] < before["ghosts"], f"{name}: the network leaves ghosts out, and loses nothing of any category ({lost})")
+    checks.that(not lost and now["ghosts"] < before["ghosts"], f"{name}: the network rejects ghosts and loses no particle in any category ({lost})")
 
-# Hits in the UT of matches: few are noise, and nearly all are the particle's whose track it is.
+# UT hits of matches: few are noise, and nearly all belong to the particle of the track.
 ut = run("matching.yaml", SIX)["results"]["ut_check"]
 hits = category(ut, "long")
-checks.that((ut["tracks"], hits["reconstructed"]) == (251, 217), f"matches with hits in the UT: {ut['tracks']}, of these long and with the particle's hits: {hits['reconstructed']}")
+checks.that((ut["tracks"], hits["reconstructed"]) == (251, 217), f"matches with hits in the UT: {ut['tracks']}, long particles with correct hits: {hits['reconstructed']}")
 checks.that(hits["purity"] > 0.985 and hits["hit_efficiency"] > 0.98, f"hits in the UT: purity {hits['purity']:.4f}, hit efficiency {hits['hit_efficiency']:.4f}")
 
-# Beside forward tracks: these come first and are as before, no VELO track is in two tracks, and each track has the track in
-# the UT that is of its VELO track.
+# Together with forward tracks: forward tracks come first and are unchanged, no VELO track is in two tracks, and the UT track of
+# each track has the same VELO track.
 def tables(graph, outputs, *arguments):
-    """The rows of each of these outputs of the six events."""
+    """The rows of each of the outputs for the six events."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.yaml"
         writers = "\n".join(f"  write_{i}: {{ use: output.csv_sink, set: {{ output: {output}, path: {folder}/{i}.csv }} }}" for i, output in enumerate(outputs))
@@ -86,21 +86,21 @@ events = {row["event"] for row in tables_of[1]}
 matched = 0
 for event in sorted(events):
     forward, tracks, ut_tracks = ([{k: v for k, v in row.items() if k != "index"} for row in table if row["event"] == event] for table in tables_of)
-    checks.that(tracks[:len(forward)] == forward, f"event {event}: of {len(tracks)} tracks the first are the {len(forward)} forward tracks")
+    checks.that(tracks[:len(forward)] == forward, f"event {event}: {len(tracks)} tracks begin with the {len(forward)} forward tracks")
     checks.that(len({track["velo_track"] for track in tracks}) == len(tracks), f"event {event}: each track has a VELO track of its own")
-    checks.that(all(ut_tracks[int(track["ut_track"])]["velo_track"] == track["velo_track"] for track in tracks), f"event {event}: each has its VELO track's hits in the UT")
+    checks.that(all(ut_tracks[int(track["ut_track"])]["velo_track"] == track["velo_track"] for track in tracks), f"event {event}: the UT track of each track has its VELO track")
     matched += len(tracks) - len(forward)
-checks.that(len(events) == 6 and matched == 82, f"{len(events)} events, {matched} matches beside forward tracks")
+checks.that(len(events) == 6 and matched == 82, f"{len(events)} events, {matched} matches in addition to forward tracks")
 
-# What LHCb's trigger matches, by chi2 alone, whose seeds have another stereo angle, and whose decoding is that of version 4.
+# Settings of LHCb's trigger: matching with chi2, another stereo angle of seeds, and banks decoded as version 4.
 LHCB = ("--set=seed_stereo.max_distance=2", "--set=seed_stereo.stereo_slope=0.086", "--set=seed_stereo.min_y=-2", "--set=scifi_hits.version_5_as_4=true",
         "--set=matches.y_scale=1.02", "--set=matching_constants.network=none")
 reference = DATA / "lhcb/reference.json.xz"
 
 
 def compare(graph):
-    """Matches of both of the same VELO track and seed, with how far the VELO's slopes and q/p are off; those of the same VELO
-    track and another seed; theirs alone; ours alone."""
+    """Common matches with equal VELO track and seed, as (difference of slopes, relative difference of q/p); matches with equal VELO
+    track and another seed; matches only in the record; matches only here."""
     states, tracks = tables(graph, ("fit.end_states", "matched_tracks"), *LHCB)
     sequences = json.load(lzma.open(reference))["sequences"]
     same, other_seed, theirs, ours = [], [], [], []
@@ -126,25 +126,25 @@ def compare(graph):
 if not reference.exists():
     print(f"skipped: {reference} is absent, and with it the comparison track by track")
 else:
-    # In the first event that trigger leaves out triplets of hits, so that its seeds are others: thirty of ours alone are of
-    # seeds that it lacks, and two of VELO tracks that are others there; two of theirs are of seeds that are not here, a third
-    # one's seed has other stereo hits here, and a fourth VELO track has a seed here that is better than theirs, and that they
-    # lack. In the fourth event they have a seed near y = 0, by a hit beyond the range of y.
+    # In the first event the trigger leaves out triplets of hits and has other seeds. Only here: thirty matches with seeds that it
+    # lacks, and two with other VELO tracks. Only in the record, or with another seed: two with seeds that are not here, one
+    # seed with other stereo hits, and one VELO track with a better seed here that the trigger lacks. In the fourth event the
+    # trigger has a seed near y = 0, from a hit beyond the range of y.
     same, other_seed, theirs, ours = compare("matching_no_ut.yaml")
     checks.that((len(same), other_seed, theirs) == (233, [(6001, 212), (6001, 337)], [(6001, 198), (6001, 235), (6004, 183)]),
-                f"matches of both: {len(same)}; with another seed {other_seed}; theirs alone {theirs}")
-    checks.that(len(ours) == 32 and all(event == 6001 for event, _ in ours), f"ours alone: {len(ours)}, in events {sorted({event for event, _ in ours})}")
+                f"common matches: {len(same)}; with another seed {other_seed}; only in the record {theirs}")
+    checks.that(len(ours) == 32 and all(event == 6001 for event, _ in ours), f"only here: {len(ours)}, in events {sorted({event for event, _ in ours})}")
     of_same_velo = [qop for slopes, qop in same if slopes < 1e-6]
     checks.that(len(of_same_velo) == 147 and max(of_same_velo) < 2e-5 and max(qop for _, qop in same) < 7e-3,
-                f"q/p of these: at most {max(qop for _, qop in same):.2g} off; {max(of_same_velo):.2g} of the {len(of_same_velo)} with the same slopes in the VELO")
-    # With hits in the UT, which that trigger does not look for: those without two hits there are left out, and nothing else.
+                f"q/p differs by at most {max(qop for _, qop in same):.2g}; {max(of_same_velo):.2g} for {len(of_same_velo)} matches with equal slopes in the VELO")
+    # With UT hits, which this sequence of the trigger does not use: only matches with less than two UT hits are rejected.
     with_ut, other_seed_ut, theirs_ut, ours_ut = compare("matching.yaml")
     left_out = sorted(set(theirs_ut) - set(theirs))
     checks.that((len(with_ut), left_out) == (228, [(6001, 169), (6001, 216), (6004, 104), (6005, 150), (6005, 214)]) and set(ours_ut) < set(ours),
-                f"matches of both with hits in the UT: {len(with_ut)}; left out for want of them {left_out}")
-    checks.that(other_seed_ut == other_seed and set(theirs) < set(theirs_ut), "with hits in the UT no match has another seed than without")
+                f"common matches with UT hits: {len(with_ut)}; rejected without UT hits: {left_out}")
+    checks.that(other_seed_ut == other_seed and set(theirs) < set(theirs_ut), "UT hits do not change the seed of a match")
 
-# Simulated events, with the magnet turned over too, which turns the other way in the UT.
+# Simulated events with both magnet polarities.
 for arguments in ((), ("--set", "raw.polarity=up", "--set", "magnet.polarity=up")):
     results, alone = (run_simulated(graph, "-n", 100, *arguments)["results"] for graph in ("matching.yaml", "matching_no_ut.yaml"))
     found, before = (category(r["long_check"], "long, p > 5 GeV") for r in (results, alone))

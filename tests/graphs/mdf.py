@@ -1,9 +1,9 @@
-"""MDF files without compression: their records and raw banks, read and made. A second reading of the format, apart from
-the plugin io's, whose README describes it."""
+"""Reads and writes records and raw banks of uncompressed MDF files. Independent of the io plugin; its README describes the
+format."""
 import struct
 from pathlib import Path
 
-HEADER_MIN_BYTES, HEADER_BYTES = 20, 48  # of any record; of one that is made here, or by a sink
+HEADER_MIN_BYTES, HEADER_BYTES = 20, 48  # minimum; of records that are made here or by a sink
 BANK_HEADER_BYTES, BANK_MAGIC = 8, 0xCBCB
 BANK_ODIN = 16
 
@@ -20,14 +20,14 @@ def records(path):
 
 
 def body_place(record):
-    """Where the record's banks begin."""
+    """Offset of the banks in a record."""
     if record[16] & 15:
         raise ValueError("the record is compressed")
     return HEADER_MIN_BYTES + 4 * (record[17] & 15)
 
 
 def banks(record):
-    """(type, version, source id, place of the payload in the record, its bytes) of each bank."""
+    """(type, version, source id, offset of the payload in the record, payload) of each bank."""
     at = body_place(record)
     while at < len(record):
         magic, size, kind, version, source = struct.unpack_from("<HHBBH", record, at)
@@ -38,7 +38,7 @@ def banks(record):
 
 
 def joined(record, kind):
-    """The payloads of the banks of a type, in the order of their sources, as one."""
+    """The payloads of all banks of a type, joined in the order of their sources."""
     parts = sorted((source, payload) for k, _, source, _, payload in banks(record) if k == kind)
     return b"".join(payload for _, payload in parts)
 
@@ -58,12 +58,12 @@ def bank_bytes(kind, version, source, payload):
 
 
 def record_bytes(body, data_type=1, run=1):
-    """A record of banks, or of what the data type says, without a checksum."""
+    """A record with the body `body`, without a checksum."""
     size = HEADER_BYTES + len(body)
     return struct.pack("<4I4B4I3I", size, size, size, 0, 0, 0x37, data_type, 0, *4 * [0xFFFFFFFF], run, 0, 0) + body
 
 
 def with_body(record, body):
-    """The record with another body, and without a checksum."""
+    """The record with another body, without a checksum."""
     size = HEADER_BYTES + len(body)
     return struct.pack("<4I", size, size, size, 0) + bytes(record[16:HEADER_BYTES]) + body

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What goes wrong is said, with its place, and ends with the right status: 2 for the command line and the graph, 1 for the run."""
+"""Errors are reported with their location and the right exit status: 2 for the command line and the graph, 1 for the run."""
 import os
 import signal
 import subprocess
@@ -22,9 +22,9 @@ def says(text, status, *arguments):
 
 says("Usage: sluice", 2)
 says("there is no command 'fly'", 2, "fly")
-says("wants a graph", 2, "run")
+says("needs a graph", 2, "run")
 says("has no option '--speed'", 2, "run", velo, "--speed")
-says("--slots wants a number", 2, "run", velo, "--slots", "many")
+says("--slots needs a number", 2, "run", velo, "--slots", "many")
 says("no_such_graph.yaml", 2, "run", "no_such_graph.yaml")
 says("there is no '='", 2, "run", velo, "--set", "geometry")
 says("there is no device 'abacus'", 2, "run", velo, "--device", "abacus")
@@ -34,7 +34,7 @@ says("/nowhere", 2, "run", velo, "-i", SIX, "--set", "geometry=/nowhere")
 says("no.mdf", 1, "run", velo, "-i", "no.mdf", *geometry)
 says("directory", 1, "run", velo, "-i", "/tmp", *geometry)
 says("did you mean", 2, "describe", "velo.decode_retine")
-checks.that("velo.search_by_triplet" in call("list").stdout, "list shows velo.search_by_triplet")
+checks.that("velo.search_by_triplet" in call("list", "velo").stdout, "list shows velo.search_by_triplet")
 checks.that("phi_tolerance" in call("describe", "velo.search_by_triplet").stdout, "describe shows a property")
 checks.that("PER_ITEM" in call("describe", "velo_hits").stdout, "describe shows a collection")
 checks.that("clusters.hits" in call("check", velo, *geometry).stdout, "check shows the wiring")
@@ -44,14 +44,14 @@ with tempfile.TemporaryDirectory() as folder:
     cut = Path(folder) / "cut.mdf"
     cut.write_bytes(SIX.read_bytes()[:700000])
     done = call("run", velo, "-i", cut, *geometry)
-    checks.that("cut.mdf" in done.stderr and "of which 1 with errors" in done.stdout, "a cut file: good events come out, the cut one is counted")
+    checks.that("cut.mdf" in done.stderr and "1 with an error" in done.stdout, "a cut file: good events come out, the cut one is counted")
     damaged = bytearray(SIX.read_bytes())
     damaged[5000] ^= 1
     cut.write_bytes(damaged)
     done = call("run", velo, "-i", cut, *geometry)
-    checks.that("checksum" in done.stderr and "events       6, of which 1 with errors" in done.stdout, "a damaged event is counted and reported")
+    checks.that("checksum" in done.stderr and "events       6, 1 with an error" in done.stdout, "a damaged event is counted and reported")
     done = call("run", velo, "-i", cut, *geometry, "--set", "raw.strict=true", expect=1)
-    checks.that("strict" in done.stderr, "strict makes it fatal")
+    checks.that("strict" in done.stderr, "with strict a damaged event is fatal")
 
 for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
     process = subprocess.Popen([SLUICE, "run", str(velo), "-i", str(MANY), *geometry, "--set", "raw.passes=100000", "--slots", "2"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Hits in the muon chambers, muons among long tracks, and stand-alone ones: of six real events, and of simulated ones
-in banks of both versions, against Monte-Carlo truth."""
+"""Hits in the muon chambers, muons among long tracks, and muon stubs: six real events and simulated events with banks of both
+versions, compared with Monte Carlo truth."""
 from common import ROOT, SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
-# Of 40 events, in the order of outputs: tiles, hits, flags, stubs.
+# Digests of 40 events: tiles, hits, flags, stubs.
 GOLDEN = {2: ['09cf6342f3274b67', '07aadd850c4d6d2b', '0226545433202a6a', '199f97cc408e1fe2'],
           3: ['080f56a9fce182f3', '1e4bc7b0716cb357', '05c4f6b37685340e', '0e53d86b38e2e7a8']}
 VERSIONS = {2: (), 3: ("--set", "raw.muon_version=3", "--set", "muon_geometry.format=3")}
@@ -24,40 +24,40 @@ def kind(result, name, momentum="p > 3 GeV"):
 
 
 text = call("--version").stdout
-race = [] if "sanitizers" in text else ["--race"]  # a build with sanitizers has no backend for it
+race = [] if "sanitizers" in text else ["--race"]  # not available in builds with sanitizers
 for version, sets in VERSIONS.items():
     events = simulated(*sets)
     checks.that(digests(events) == GOLDEN[version], f"version {version}: digests {digests(events)}")
     checks.that(events["error_events"] == 0 and all(output["items"] for output in events["outputs"]), f"version {version}: no event is refused")
     if "simt" in text:
         simt = simulated("--device", "simt", *race, *sets)
-        checks.that(simt["outputs"] == events["outputs"] and not simt["error_events"], f"version {version}: the emulator gives the same, without a race")
+        checks.that(simt["outputs"] == events["outputs"] and not simt["error_events"], f"version {version}: the emulator gives equal results, without a race")
 
-# Budgets so low that slices are run again in parts.
+# Budgets that are so low that slices are run again in parts.
 many = ("-n", 200, "--slice-events", 200)
 sound, tight = simulated(*many), simulated(*many, "--set", "muon_tiles.tiles_per_event=1", "--set", "muon_hits.hits_per_event=1")
 checks.that(tight["retries"] > 0 and tight["outputs"] == sound["outputs"] and tight["error_events"] == 0,
-            f"tight budgets: {tight['retries']} slices run again in parts, the same")
+            f"tight budgets: {tight['retries']} slices run again in parts, results unchanged")
 
-# Banks of another version than the geometry's map is for refuse their events, and the message names a bank.
+# Events with banks of a version that the map of the geometry does not fit are refused, and the message names a bank.
 done = call("run", ROOT / "graphs/muon.yaml", "-n", 3, "--set", "raw.muon_version=3", expect=1)
 checks.that("a muon bank is wrong: the geometry's map of channels is for another version of banks (detail: its source id)" in done.stderr,
             f"banks of version 3 without their map are refused: {done.stderr.splitlines()[0]}")
 
-# Muons of J/psi, and what is none.
+# Muons of J/psi, and pions.
 signal = run_simulated("muon.yaml", "-n", 300, "--set", "raw.signal=Jpsi_mumu")
 muons, pions = kind(signal, "muons"), kind(signal, "pions")
 checks.that(muons["tracks"] > 300 and muons["rate"] > 0.85, f"J/psi: {muons['muons']} of {muons['tracks']} muons are found")
-checks.that(pions["tracks"] > 5000 and pions["rate"] < 0.15, f"J/psi: {pions['muons']} of {pions['tracks']} pions are taken for muons")
+checks.that(pions["tracks"] > 5000 and pions["rate"] < 0.15, f"J/psi: {pions['muons']} of {pions['tracks']} pions are identified as muons")
 for name in ("muons", "pions"):
     slow = kind(signal, name, "p < 3 GeV")
-    checks.that(slow["rate"] < 0.02, f"J/psi: of {slow['tracks']} {name} of less than 3 GeV {slow['muons']} have more as they are found, and are muons")
+    checks.that(slow["rate"] < 0.02, f"J/psi: {slow['muons']} of {slow['tracks']} {name} below 3 GeV are identified, with a measured momentum above 3 GeV")
 
-# Real events: as many hits as another program counts in them, and as many muons among tracks that are nearly the same.
+# Real events: the number of hits is that of an independent program, and so is the number of muons, with nearly equal tracks.
 need_data()
 six = run("muon.yaml", SIX, "--digest")
 items = {output["port"]: output["items"] for output in six["outputs"]}
 checks.that((items["muon_tiles"], items["muon_hits"], items["muon_stubs"]) == (1421, 1430, 5), f"six events: {items}")
 counted = {k["name"]: sum(b["muons"] for b in k["momentum"][:-1]) for k in six["results"]["muon_check"]["kinds"]}
-checks.that(sum(counted.values()) == 8 and counted["muons"] == 0, f"six events: of {items['muons']} tracks muons are {counted}")
+checks.that(sum(counted.values()) == 8 and counted["muons"] == 0, f"six events: muons among {items['muons']} tracks: {counted}")
 checks.end()

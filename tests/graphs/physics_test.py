@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""VELO tracks and primary vertices of real events against Monte-Carlo truth: figures of an independent implementation of
-the same algorithms in double precision, and of the samples' README."""
+"""VELO tracks and primary vertices of real events compared with Monte Carlo truth: expected figures are from an independent
+implementation of the same algorithms in double precision, and from the README of the samples."""
 from common import MANY, SIX, Checks, category, need_data, run
 
 need_data()
@@ -64,7 +64,7 @@ found_of(many, "long from strange", 961, 987, "300 events")
 found_of(many, "long electrons", 1383, 1431, "300 events")
 found_of(many, "all eta, not e", 66464, 70202, "300 events")
 
-# Primary vertices. The 300 events have no true ones.
+# Primary vertices. The 300 events have no true vertices.
 def vertices_of(sample, *arguments):
     return run("pv.yaml", sample, *arguments)["results"]["pv_check"]
 
@@ -73,7 +73,7 @@ def found_vertices(result, name, reconstructed, reconstructible, text):
     r = result[name] if name else result
     same(r["reconstructible"], reconstructible, 0, f"{text}, {name or 'all'}: reconstructible")
     same(r["reconstructed"], reconstructed, 0, f"{text}, {name or 'all'}: reconstructed")
-    same(r["matched"], reconstructed, 0, f"{text}, {name or 'all'}: with unreconstructible ones")
+    same(r["matched"], reconstructed, 0, f"{text}, {name or 'all'}: including vertices that are not reconstructible")
 
 
 beamline = vertices_of(SIX)

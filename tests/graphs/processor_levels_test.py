@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plugins compiled for AVX-512 are taken by processors that have it, and by no others; they give the same bits.
+"""Plugins compiled for AVX-512 are used on processors with AVX-512 only, and give identical bits.
 
-A processor without is emulated (qemu-user).
+A processor without AVX-512 is emulated (qemu-user).
 """
 import json
 import shutil
@@ -21,7 +21,8 @@ checks = Checks()
 
 
 def of_level(summary):
-    """Names of the files of the level that a run took, and of those of theirs that it took from elsewhere."""
+    """Names of the plugins that a run loaded from the folder of the level, and of plugins in this folder that it loaded from
+    elsewhere."""
     paths = [Path(plugin["path"]) for plugin in summary["plugins"]]
     return ({path.name for path in paths if path.parent.name == LEVEL},
             {path.name for path in paths if path.parent.name != LEVEL and path.name in made})
@@ -40,8 +41,8 @@ for graph, events in (("hlt1_pp_default.yaml", 96), ("hlt1_pp_matching.yaml", 96
     if not has_level:
         continue
     named = run_simulated(graph, "-n", events, "--digest", "--plugin-path", plugins)
-    checks.that(of_level(named) == (set(), taken), f"{graph}: a folder that is named is taken as it is")
-    checks.that(digests(named) == digests(found), f"{graph}: the same bits from both")
+    checks.that(of_level(named) == (set(), taken), f"{graph}: a folder given with --plugin-path is used as it is")
+    checks.that(digests(named) == digests(found), f"{graph}: identical bits from both folders")
 
 def without_level(*arguments):
     """The command on a processor with AVX2 and no AVX-512."""
@@ -52,13 +53,13 @@ EMULATOR = shutil.which("qemu-x86_64")
 if EMULATOR:
     few = ROOT / "graphs/velo_pv.yaml", "-n", 4, "--digest", "--quiet", "--json", "-"
     found = json.loads(without_level("run", *few).stdout)
-    checks.that(of_level(found)[0] == set(), "a processor without AVX-512 takes no plugin that needs it")
-    checks.that(digests(found) == digests(run_simulated("velo_pv.yaml", "-n", 4, "--digest")), "and finds the same")
+    checks.that(of_level(found)[0] == set(), "a processor without AVX-512 loads no plugin that needs it")
+    checks.that(digests(found) == digests(run_simulated("velo_pv.yaml", "-n", 4, "--digest")), "its results are identical")
     listed = without_level("list", "--plugin-path", plugins / LEVEL).stdout
     refused = f"refused: {plugins / LEVEL}/velo.cpu.so"
-    checks.that(refused in listed and "CPU ISA level is lower than required" in listed, "named ones are refused")
+    checks.that(refused in listed and "CPU ISA level is lower than required" in listed, "plugins for AVX-512 are refused if they are named")
 else:
-    print("not checked: what a processor without AVX-512 takes; there is no qemu-x86_64 (Debian: qemu-user)")
+    print("not checked: a processor without AVX-512; qemu-x86_64 is missing (Debian: qemu-user)")
 if not has_level and not checks.failed:
     print(f"skipped: the processor has no AVX-512, so that plugins for {LEVEL} cannot run")
     sys.exit(77)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SciFi hits of six real events, and of simulated ones in banks of every version, against Monte-Carlo truth."""
+"""SciFi hits of six real events, and of simulated events with banks of every version, compared with Monte Carlo truth."""
 from common import SIX, Checks, call, need_data, run, run_simulated
 
 checks = Checks()
@@ -19,8 +19,8 @@ def all_are_found(name, result):
     return found
 
 
-# Simulated events: all that the truth has, whatever the version, and no channel twice. A wide cluster is a hit a piece in
-# version 4, and one, or one a piece, in the others, of which version 5 leaves out the first; the truth has the same ids.
+# Simulated events: all true hits in any version, and no channel twice. In version 4 a wide cluster is one hit per piece; in the
+# other versions it is a single hit or one hit per piece, and version 5 leaves out the first piece.
 events = {version: run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--set", f"raw.scifi_version={version}") for version in VERSIONS}
 hits = {version: all_are_found(f"version {version}", result)["hits"] for version, result in events.items()}
 checks.that(hits[4] > hits[6] > hits[5] > 40 * 2000, f"hits of versions 4, 6 and 5: {hits[4]}, {hits[6]}, {hits[5]}")
@@ -29,20 +29,20 @@ for version in VERSIONS:  # versions 6 to 8 give the same hits
     checks.that(digest == GOLDEN[version], f"version {version}: digest {digest}")
 version = call("--version").stdout
 if "simt" in version:
-    race = [] if "sanitizers" in version else ["--race"]  # a build with sanitizers has no backend for it
+    race = [] if "sanitizers" in version else ["--race"]  # not available in builds with sanitizers
     simt = run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--device", "simt", *race, "--set", "raw.scifi_version=6")
-    checks.that(simt["outputs"] == events[6]["outputs"] and not simt["error_events"], "the emulator gives the same hits, without a race")
+    checks.that(simt["outputs"] == events[6]["outputs"] and not simt["error_events"], "the emulator gives equal hits, without a race")
 
 shared = run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--set", "scifi_hits.variant=shared")
-checks.that(shared["outputs"] == events[5]["outputs"], "the shared version gives the same hits")
+checks.that(shared["outputs"] == events[5]["outputs"], "the shared variant gives equal hits")
 
-# Budgets so low that slices are run again in parts.
+# Budgets that are so low that slices are run again in parts.
 tight = run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--slice-events", 40, "--set", "scifi_hits.hits_per_event=1")
 checks.that(tight["retries"] > 0 and tight["outputs"] == events[5]["outputs"] and tight["error_events"] == 0,
-            f"a tight budget: {tight['retries']} slices run again in parts, the same hits")
+            f"a tight budget: {tight['retries']} slices run again in parts, hits unchanged")
 
-# Real events: each hit that another program counts in them, and each id of the truth. As LHCb's trigger decoded
-# version 5, as if it was 4, a fifth of the ids is missing.
+# Real events: the number of hits of an independent program, and each id of the truth. LHCb's trigger decoded version 5 as
+# version 4, which loses a fifth of the ids.
 need_data()
 six = all_are_found("six events", run("scifi_hits.yaml", SIX))
 checks.that((six["hits"], six["true_hits"]) == (20261, 17647), f"six events: {six['hits']} hits, {six['true_hits']} of the truth")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Seeds of six real events against Monte-Carlo truth, against figures of two independent implementations of the same
-method, and against what LHCb's own first-level trigger finds in them."""
+"""Seeds of six real events compared with Monte Carlo truth, with two independent implementations of the same method, and with
+the record of LHCb's first-level trigger."""
 import csv
 import json
 import lzma
@@ -11,8 +11,8 @@ from common import BRIEF, DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, cat
 
 need_data()
 checks = Checks()
-# LHCb's trigger takes a smaller stereo angle, looks less near, and hardly beyond the middle; and it decodes banks of version 5
-# as those of version 4.
+# LHCb's trigger uses a smaller stereo angle, a larger distance, a smaller range beyond y = 0, and decodes banks of version 5 as
+# version 4.
 LHCB_CUTS = tuple(f"--set=seed_stereo.{text}" for text in ("max_distance=2", "stereo_slope=0.086", "min_y=-2"))
 LHCB = (*LHCB_CUTS, "--set=scifi_hits.version_5_as_4=true")
 
@@ -22,13 +22,13 @@ def figures(results):
     return (result["tracks"], result["ghosts"], category(result, "long")["reconstructed"], category(result, "long, p > 5 GeV")["reconstructed"])
 
 
-# Seeds, ghosts, matched long particles and those of p > 5 GeV, the same as in the other implementations.
+# Seeds, ghosts, matched long particles and matched long particles of p > 5 GeV, equal to the other implementations.
 found = by_event("seeding.yaml", figures, *LHCB_CUTS)
 EXPECTED = [(191, 55, 71, 64), (42, 0, 15, 9), (55, 0, 32, 26), (75, 2, 41, 37), (100, 3, 64, 50), (30, 1, 18, 10)]
 for event, (ours, other) in enumerate(zip(found, EXPECTED)):
     checks.that(ours == other, f"event {event}: {ours} (expected {other})")
 
-# The way they are run.
+# With the default settings.
 six = run("seeding.yaml", SIX)["results"]["seed_check"]
 checks.that((six["tracks"], six["ghosts"]) == (445, 30), f"seeds and ghosts {six['tracks']}, {six['ghosts']}")
 checks.that(six["hits_in_truth"] >= 0.985 * six["hits"], f"{six['hits_in_truth']} of {six['hits']} hits are true")
@@ -67,7 +67,7 @@ if not reference.exists():
 else:
     with tempfile.TemporaryDirectory() as folder:
         tracks, seeds = tables(Path(folder), *LHCB)
-    # Theirs alone: in the search of stereo hits they go one hit beyond the range of y.
+    # Only in the record: its search for stereo hits goes one hit beyond the range of y.
     expected = {6002: (45, 42, 0, 0), 6003: (60, 57, 0, 0), 6004: (82, 77, 1, 0), 6005: (117, 108, 0, 0), 6006: (38, 32, 0, 0)}
     worst = dict.fromkeys(("x", "y", "tx", "ty", "qop"), 0.0)
     for event in json.load(lzma.open(reference))["sequences"]["hlt1_pp_matching"]["events"]:
@@ -84,15 +84,15 @@ else:
                 worst[name] = max(worst[name], difference)
         result = (len(tracks[number]), same, len(event["seeds"]) - same, len(ours))
         if number == 6001:
-            # They stop at 3000 triplets of a case, which this event has more of, and count on with some of each first hit.
-            checks.that(result[0] == 218 and same == 120, f"event 6001: {result}, theirs {event['n_seeds_xz']} tracks in x")
+            # The trigger stops at 3000 triplets per case, which this event exceeds.
+            checks.that(result[0] == 218 and same == 120, f"event 6001: {result}, recorded {event['n_seeds_xz']} tracks in x")
         else:
-            checks.that(result == expected[number] and result[0] == event["n_seeds_xz"], f"event {number}: tracks in x, seeds of both, theirs alone, ours alone: {result}")
+            checks.that(result == expected[number] and result[0] == event["n_seeds_xz"], f"event {number}: tracks in x, common seeds, only in the record, only here: {result}")
     for name, limit in (("x", 1e-3), ("y", 1e-2), ("tx", 1e-6), ("ty", 1e-5), ("qop", 2e-5)):
-        checks.that(worst[name] <= limit, f"{name} of seeds of both: at most {worst[name]:.2g} off")
+        checks.that(worst[name] <= limit, f"{name} of common seeds differs by at most {worst[name]:.2g}")
 
 
-# Simulated events: in all versions of banks, and with the magnet turned over.
+# Simulated events: all versions of banks, both magnet polarities.
 def check_simulated(text, *arguments):
     result = run_simulated("seeding.yaml", "-n", 100, *arguments)["results"]["seed_check"]
     c, every = category(result, "long, p > 5 GeV"), next(m for m in result["momentum"] if m["name"] == "all")
@@ -104,12 +104,12 @@ def check_simulated(text, *arguments):
 
 for version in () if BRIEF else range(4, 9):
     check_simulated(f"version {version}", "--set", f"raw.scifi_version={version}")
-# A budget so low that the slice is run again in parts.
+# A budget that is so low that the slice is run again in parts.
 wide, tight = (run_simulated("seeding.yaml", "-n", 450, "--digest", "--slice-events", 450, "--set", f"xz_candidates.tracks_per_event={budget}") for budget in (700, 1))
 checks.that(wide["retries"] == 0 and tight["retries"] > 0, f"slices run again in parts: {wide['retries']}, {tight['retries']}")
 tuned, shared = (run_simulated("seeding.yaml", "-n", 100, "--digest", *variant) for variant in
                  ((), ("--set", "xz_candidates.variant=shared", "--set", "seed_stereo.variant=shared")))
-checks.that([o["digest"] for o in shared["outputs"]] == [o["digest"] for o in tuned["outputs"]], "the shared versions give the same seeds")
-checks.that(tight["error_events"] == 0 and [o["digest"] for o in tight["outputs"]] == [o["digest"] for o in wide["outputs"]], "with the same digests")
+checks.that([o["digest"] for o in shared["outputs"]] == [o["digest"] for o in tuned["outputs"]], "the shared variants give equal seeds")
+checks.that(tight["error_events"] == 0 and [o["digest"] for o in tight["outputs"]] == [o["digest"] for o in wide["outputs"]], "slices that are run again have equal digests")
 check_simulated("polarity up", "--set", "raw.polarity=up", "--set", "magnet.polarity=up")
 checks.end()

@@ -1,12 +1,12 @@
-/* ut_versions_test.c: the same simulated events with the UT's banks of versions 3 and 4 give the same hits and VELO-UT
- * tracks, but for what the formats lose (tests/sim/ut_versions_test.c): ids may have the next strip, and 1 % of the
- * clusters are two in version 3. */
+/* ut_versions_test.c: simulated events with UT banks of versions 3 and 4 give the same hits and VELO-UT tracks, except
+ * for losses of the formats (tests/sim/ut_versions_test.c): ids may differ by one strip, and 1 % of the clusters are
+ * split in version 3. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include <sluice/sluice.h>
 
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static const struct sl_output_view *output(const struct sl_batch *batch, const c
   return NULL;
 }
 
-/* Events come in their order. */
+/* Called with the batches in order of events. */
 static int on_batch(void *context, const struct sl_batch *batch) {
   struct found *f = context;
   const struct sl_output_view *hits = output(batch, "ut_hits"), *tracks = output(batch, "ut_tracks");
@@ -89,7 +89,7 @@ static int start(void **state) {
   return 0;
 }
 
-static void version_3_has_all_hits_and_those_of_cut_clusters(void **state) {
+static void version_3_has_all_hits_and_those_of_split_clusters(void **state) {
   (void)state;
   uint64_t sums[VERSIONS] = {0, 0};
   for (uint32_t e = 0; e < EVENTS; e++) {
@@ -100,12 +100,12 @@ static void version_3_has_all_hits_and_those_of_cut_clusters(void **state) {
   assert_true(sums[1] > 200000 && sums[0] - sums[1] > 0 && (double)(sums[0] - sums[1]) < 0.01 * (double)sums[1]);
 }
 
-static int compare_places(const struct track *a, const struct track *b) {
+static int compare_tracks(const struct track *a, const struct track *b) {
   if (a->event != b->event) return a->event < b->event ? -1 : 1;
   return a->velo_track < b->velo_track ? -1 : a->velo_track > b->velo_track;
 }
 
-/* The same hits, up to the strip in their ids. */
+/* Whether the tracks have the same hits; ids may differ by one strip. */
 static int has_same_hits(const struct track *v3, const struct track *v4) {
   for (uint32_t i = 0; i < v4->hit_count; i++)
     if (v4->ids[i] - v3->ids[i] > 1) return 0;
@@ -118,7 +118,7 @@ static void nearly_all_tracks_are_the_same(void **state) {
   uint32_t both = 0, same = 0, same_momentum = 0;
   for (uint32_t i = 0, k = 0; i < v3->track_count && k < v4->track_count;) {
     const struct track *a = &v3->tracks[i], *b = &v4->tracks[k];
-    const int order = compare_places(a, b);
+    const int order = compare_tracks(a, b);
     i += order <= 0;
     k += order >= 0;
     if (order != 0) continue;
@@ -137,7 +137,7 @@ int main(void) {
   const char *root = getenv("SLUICE_ROOT");
   snprintf(graph, sizeof graph, "%s/graphs/velo_ut.yaml", root ? root : ".");
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(version_3_has_all_hits_and_those_of_cut_clusters),
+      cmocka_unit_test(version_3_has_all_hits_and_those_of_split_clusters),
       cmocka_unit_test(nearly_all_tracks_are_the_same),
   };
   return cmocka_run_group_tests(tests, start, NULL);

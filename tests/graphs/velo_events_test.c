@@ -1,13 +1,12 @@
-/* velo_events_test.c: graphs/velo_pv.yaml on the six real events, figure by figure against what an independent
- * implementation in double precision found: numbers, the hits of every track by checksums, and the vertices to the
- * digits that it printed.
+/* velo_events_test.c: graphs/velo_pv.yaml on the six real events, compared with an independent implementation in double
+ * precision: numbers, hits of all tracks by checksum, and vertices to the printed digits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include <sluice/sluice.h>
 
 #include <sys/stat.h>
@@ -20,14 +19,14 @@ struct figures {
   uint32_t clusters, candidates, tracks, hits, backward, checksum;
 };
 
-/* clusters; seeds; tracks of four hits and more plus weak kept; hits on tracks; backward; checksum of the tracks */
+/* clusters; candidates; tracks of four and more hits + accepted three-hit tracks; hits on tracks; backward; checksum */
 static const struct figures expected[EVENTS] = {
     {3744, 555, 406 + 114, 3042, 226, 0xe96cfa57}, {984, 120, 95 + 21, 717, 48, 0x3edb6c4b},
     {1586, 227, 187 + 31, 1290, 109, 0x5ea5f5d5},  {1575, 227, 184 + 32, 1365, 81, 0xa0afb1fc},
     {2340, 283, 232 + 41, 1998, 59, 0xd3ef3837},   {746, 94, 82 + 10, 613, 36, 0x7787dd73},
 };
 
-/* z in mm and the sum of the tracks' weights. */
+/* z in mm, and the sum of the weights of the tracks. */
 static const char expected_vertices[EVENTS][VERTICES][DIGITS] = {
     {"-73.14(69.8)", "-20.33(9.6)", "2.48(64.4)", "17.94(19.0)", "78.54(48.5)", "91.86(38.6)"},
     {"-28.09(13.4)", "-23.14(12.7)", "-5.38(17.8)", "32.29(9.1)"},
@@ -77,7 +76,7 @@ static uint32_t track_checksum(const struct sl_output_view *tracks, uint32_t fir
   return h + (h << 15);
 }
 
-static void take_vertices(const struct sl_output_view *vertices, uint32_t event, char (*into)[DIGITS]) {
+static void print_vertices(const struct sl_output_view *vertices, uint32_t event, char (*into)[DIGITS]) {
   const uint32_t *offsets = field(vertices, "offsets"), first = offsets[event], count = offsets[event + 1] - first;
   const float *z = field(vertices, "z"), *weight = field(vertices, "weight");
   assert_true(count < VERTICES);
@@ -105,12 +104,12 @@ static int on_batch(void *context, const struct sl_batch *batch) {
     f->hits = hit_offsets[last] - hit_offsets[first];
     for (uint32_t t = first; t < last; t++) f->backward += backward[t];
     f->checksum = track_checksum(tracks, first, last);
-    take_vertices(output(batch, "pv"), e, found_vertices[number - 6001]);
+    print_vertices(output(batch, "pv"), e, found_vertices[number - 6001]);
   }
   return 0;
 }
 
-static void six_events_give_the_figures_of_the_table(void **state) {
+static void six_events_agree_with_the_table(void **state) {
   const char *variant = *state;
   char geometry[600], input[600], text[900];
   snprintf(geometry, sizeof geometry, "geometry=%s/lhcb/geometry", data);
@@ -160,8 +159,8 @@ int main(void) {
     return 77;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(six_events_give_the_figures_of_the_table, "shared"),
-      cmocka_unit_test_prestate(six_events_give_the_figures_of_the_table, "tuned"),
+      cmocka_unit_test_prestate(six_events_agree_with_the_table, "shared"),
+      cmocka_unit_test_prestate(six_events_agree_with_the_table, "tuned"),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

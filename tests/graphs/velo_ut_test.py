@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""UT hits and VELO-UT tracks of six real events against Monte-Carlo truth, against figures of an independent implementation
-of the same method, and against what LHCb's own first-level trigger finds in them."""
+"""UT hits and VELO-UT tracks of six real events compared with Monte Carlo truth, with an independent implementation of the same
+method, and with the record of LHCb's first-level trigger."""
 import csv
 import json
 import lzma
@@ -12,7 +12,7 @@ from common import DATA, GEOMETRY, ROOT, SIX, Checks, by_event, call, category, 
 
 need_data()
 checks = Checks()
-SIX_PAIRS = ("--set", "ut_search.max_pairs=6")  # as the others try them
+SIX_PAIRS = ("--set", "ut_search.max_pairs=6")  # as in the other implementations
 
 
 def figures(results):
@@ -20,14 +20,14 @@ def figures(results):
     return (result["tracks"], result["ghosts"], category(result, "long")["reconstructed"], category(result, "long, p > 5 GeV")["reconstructed"], result["hits"])
 
 
-# Hits: all that the truth has, none twice.
+# Hits: all true hits are found, no hit twice.
 six = run("velo_ut.yaml", SIX)["results"]["ut_check"]
 checks.that((six["hits"], six["true_hits"], six["true_hits_found"], six["hits_twice"]) == (6295, 5894, 5894, 0), "all true hits are found, none twice")
 
-# Tracks (ghosts), matched long ones and those of p > 5 GeV. The independent implementation, in double precision and with
-# the true hits of VELO tracks, has what stands second. With real VELO tracks it was within one track and two ghosts of
-# that; ours differs besides in the sectors at a layer's rim, which are searched too (a track of event 0), in the first
-# fit's weights, and in taking four hits before three.
+# Tracks, ghosts, matched long tracks and matched long tracks of p > 5 GeV. The second tuple is from the independent
+# implementation, in double precision and with the true hits of VELO tracks. With real VELO tracks it differed by one track and
+# two ghosts. Ours also searches the sectors at the rim of a layer (one track of event 0), has other weights in the first fit,
+# and prefers four hits to three.
 expected = [((100, 12, 69, 57), (99, 13, 68, 56)), ((14, 0, 10, 6), (15, 0, 11, 6)), ((40, 0, 28, 24), (39, 1, 28, 24)),
             ((45, 2, 29, 25), (45, 2, 29, 25)), ((78, 6, 51, 36), (78, 5, 52, 36)), ((13, 0, 13, 6), (13, 0, 13, 6))]
 for event, (found, (ours, other)) in enumerate(zip(by_event("velo_ut.yaml", figures, *SIX_PAIRS), expected)):
@@ -36,7 +36,7 @@ for event, (found, (ours, other)) in enumerate(zip(by_event("velo_ut.yaml", figu
 hits = [event[4] for event in by_event("velo_ut.yaml", figures)]
 checks.that(hits == [2108, 780, 835, 969, 1170, 433], f"hits of the events: {hits}")
 
-# With 16 pairs, the way it is run.
+# With 16 pairs, the default.
 checks.that((six["tracks"], six["ghosts"]) == (294, 22), f"tracks and ghosts: {six['tracks']}, {six['ghosts']}")
 checks.that(six["ghost_rate"] <= 0.0785, f"ghost rate {six['ghost_rate']:.4f}, at most LHCb's 0.0785 on ten such events")
 for name, found, of in (("long", 202, 342), ("long, p > 5 GeV", 156, 223), ("long, p > 3 GeV, pt > 0.5 GeV", 112, 120),
@@ -47,7 +47,7 @@ every = next(m for m in six["momentum"] if m["name"] == "all")
 checks.that(0.16 <= every["width"] <= 0.22 and every["right_charge"] >= 0.99, f"q/p: width {every['width']:.4f}, charge right {every['right_charge']:.4f}")
 
 
-# LHCb's trigger, track by track: VELO tracks are those whose states at the end of the VELO agree.
+# LHCb's trigger, track by track: VELO tracks are matched by their states at the end of the VELO.
 def tables(folder, *arguments):
     graph = folder / "tables.yaml"
     graph.write_text(f"""sluice: 1
@@ -86,25 +86,25 @@ else:
         same = set(found) & set(tracks[number])
         both, theirs, ours = both + len(same), theirs + len(set(found) - same), ours + len(set(tracks[number]) - same)
         ratios += [tracks[number][velo] / found[velo] for velo in same]
-    # Theirs alone: one that has three hits where four are taken here, the others are open. Ours alone: one at a layer's
-    # rim, which is not searched there; seven for which no cut is near, and neither the weights of the first fit, the
-    # order of candidates, chi2 as an integer nor the range in y brings them.
-    checks.that((both, theirs, ours) == (282, 3, 8), f"tracks of both, theirs alone, ours alone: {both}, {theirs}, {ours}")
+    # Only in the record: one track with three hits, for which four are taken here; the others are not explained. Only here: one
+    # track at the rim of a layer, which the trigger does not search; seven tracks are not explained by any cut, the weights of
+    # the first fit, the order of candidates, chi2 as an integer or the range in y.
+    checks.that((both, theirs, ours) == (282, 3, 8), f"common tracks, only in the record, only here: {both}, {theirs}, {ours}")
     off = sorted(abs(ratio - 1) for ratio in ratios)
-    checks.that(statistics.median(off) < 0.0002, f"q/p of these: half agree to {statistics.median(off):.6f}")
-    checks.that(sum(o < 0.01 for o in off) >= 0.8 * len(off), f"q/p of these: {sum(o < 0.01 for o in off)} of {len(off)} agree to 1 %")
+    checks.that(statistics.median(off) < 0.0002, f"q/p of common tracks: half agree to {statistics.median(off):.6f}")
+    checks.that(sum(o < 0.01 for o in off) >= 0.8 * len(off), f"q/p of common tracks: {sum(o < 0.01 for o in off)} of {len(off)} agree to 1 %")
 
-# Simulated events: all true hits, none twice, whatever the version, and about as many tracks: ut_versions_test.c compares
-# these one by one.
+# Simulated events: all true hits and no hit twice in any version, and similar numbers of tracks. ut_versions_test.c compares
+# the tracks one by one.
 versions = [run_simulated("velo_ut.yaml", "-n", 100, "--set", f"raw.ut_version={version}")["results"]["ut_check"] for version in (3, 4)]
 for version, result in zip((3, 4), versions):
     checks.that(result["true_hits"] > 50000 and result["true_hits_found"] == result["true_hits"] and result["hits_twice"] == 0,
                 f"version {version}: {result['true_hits_found']} of {result['true_hits']} true hits, {result['hits_twice']} twice")
-for version, result in zip((3, 4), versions):  # with the nominal constants; LHCb's find 97.8 % with 6.3 % ghosts
+for version, result in zip((3, 4), versions):  # with the nominal constants; LHCb's constants give 97.8 % with 6.3 % ghosts
     c = category(result, "long, p > 3 GeV, pt > 0.5 GeV")
     checks.that(c["reconstructed"] >= 0.965 * c["reconstructible"], f"version {version}: {c['reconstructed']} of {c['reconstructible']} long tracks of p > 3 GeV, pt > 0.5 GeV")
     checks.that(result["ghost_rate"] <= 0.075, f"version {version}: ghost rate {result['ghost_rate']:.4f}")
-# A magnet turned over bends the other way; told so, the momentum has the same sign.
+# The opposite polarity bends tracks the other way; with the right polarity in the graph the charges are right.
 up = run_simulated("velo_ut.yaml", "-n", 50, "--set", "raw.polarity=up", "--set", "magnet.polarity=up")["results"]["ut_check"]
 charge = next(m["right_charge"] for m in up["momentum"] if m["name"] == "all")
 checks.that(charge > 0.98, f"polarity up: the charge of {100 * charge:.1f} % is right")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A node that has nothing to do with another one changes nothing there: over simulated luminosity events, the summaries'
-digest stays what it is when a second filter is added."""
+"""An unrelated node does not change other nodes: the digest of the summaries of simulated luminosity events stays the same if a
+second filter is added."""
 import tempfile
 from pathlib import Path
 
@@ -28,6 +28,6 @@ def summaries_digest(more="", outputs=""):
 
 checks = Checks()
 alone = summaries_digest()
-beside = summaries_digest("other: { use: odin.filter, set: { crossing_types: 1 } }", ", other")
-checks.that(alone is not None and alone == beside, f"summaries with one filter {alone}, beside another one {beside}")
+with_other = summaries_digest("other: { use: odin.filter, set: { crossing_types: 1 } }", ", other")
+checks.that(alone is not None and alone == with_other, f"digest of summaries: {alone} with one filter, {with_other} with two")
 checks.end()

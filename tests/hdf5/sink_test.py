@@ -42,7 +42,7 @@ def fields(group):
 
 
 def event_digest(members, offsets, event):
-    """The digest of one event (docs/determinism.md), computed from the file alone."""
+    """The digest of one event, as defined in docs/testing.md, computed from the file alone."""
     first, last = (int(offsets[event]), int(offsets[event + 1])) if offsets is not None else (0, 0)
     state = xxhash.xxh3_64()
     state.update(numpy.uint32(last - first).tobytes())

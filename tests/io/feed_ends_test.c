@@ -210,7 +210,7 @@ static void what_does_not_fit_a_feed_is_refused(void **state) {
   assert_int_equal(atomic_load(&released.count), 1); /* nobody else will take it */
   assert_int_equal(sl_feed_give_event(feed, &event, -1, NULL), SL_EINTERRUPTED);
   o.input_paths = NULL;
-  assert_refused(&o, "the feed is that of another session");
+  assert_refused(&o, "the feed belongs to another session");
   sl_feed_free(feed);
 
   feed = o.feed = sl_feed_new(NULL);

@@ -1,6 +1,7 @@
-/* annealing_cost_test.c: what annealing costs grows no faster than linearly with the number of vertices, while these
- * are so far apart that there are gaps between their tracks. Times are those of the processor, the least of some runs;
- * since they are noisy all the same, only a growth that is nearer to quadratic fails. */
+/* annealing_cost_test.c: the cost of annealing grows at most linearly with the number of vertices if there are gaps
+ * between their tracks. Processor times are noisy, even the least of several runs, so only a growth closer to quadratic
+ * fails.
+ */
 #include "states.h"
 
 #include <time.h>
@@ -15,7 +16,7 @@ static double seconds_of(struct sl_test *t) {
   return (double)(clock() - start) / CLOCKS_PER_SEC;
 }
 
-/* Of events with vertices of 40 tracks, 24 mm apart. Says how many vertices there are. */
+/* Time per event with vertices of 40 tracks, 24 mm apart. Prints the number of vertices. */
 static double least_seconds(uint32_t vertices, uint32_t *found) {
   double least = 1e9;
   random_seed(50);
@@ -42,7 +43,7 @@ static void cost_is_linear_in_separated_vertices(void **state) {
     uint32_t found;
     seconds[i] = least_seconds(vertices[i], &found);
     assert_int_equal(found, EVENTS * vertices[i]);
-    print_message("%2u vertices: %7.1f us an event, %5.1f us a vertex\n", vertices[i], 1e6 * seconds[i],
+    print_message("%2u vertices: %7.1f us per event, %5.1f us per vertex\n", vertices[i], 1e6 * seconds[i],
                   1e6 * seconds[i] / vertices[i]);
   }
   if (!(seconds[2] < 2 * 4 * seconds[1])) fail_msg("24 vertices cost %.1f times what 6 cost", seconds[2] / seconds[1]);

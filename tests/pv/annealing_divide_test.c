@@ -1,4 +1,4 @@
-/* annealing_divide_test.c: how pv.annealing divides large parts of an event into windows, on the cpu. */
+/* annealing_divide_test.c: division of large parts of an event into windows by pv.annealing, on the CPU. */
 #include "annealing.cu"
 #include "states.h"
 
@@ -17,18 +17,18 @@ static void begin(void) {
   args.cut_first = cut_first;
   args.part_first = part_first;
   args.gap = 2;
-  args.max_z_error = 2; /* so windows are 8 mm long at least, in the gas cell 40 mm */
+  args.max_z_error = 2; /* windows are at least 8 mm long, in the gas cell 40 mm */
   args.max_z_error_fixed_target = 10;
   args.fixed_target_z = -341;
   tracks = 0;
 }
 
-/* So many tracks, evenly from a place to another. */
+/* Adds `count` tracks, evenly between two positions. */
 static void add_tracks(float from, float to, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) z[tracks++] = from + (to - from) * ((float)i + 0.5f) / (float)count;
 }
 
-/* What lies between gaps before these tracks, by ascending z. */
+/* Part between gaps before these tracks, by ascending z. */
 static void divide(const uint32_t *gaps, uint32_t count) {
   cuts = count + 1;
   for (uint32_t i = 0; i < count; i++) cut_first[i] = gaps[count - 1 - i];
@@ -54,11 +54,11 @@ static void small_parts_stay_whole(void **state) {
   assert_parts(first, 3);
 }
 
-/* Of 10 tracks a mm, where there is a hole 13 to 19 mm from the end. */
+/* 10 tracks per mm, with a hole 13 to 19 mm from the end. */
 static void windows_begin_where_tracks_are_sparse(void **state) {
   (void)state;
   begin();
-  add_tracks(0, 5, 20); /* another part, whose tracks don't matter */
+  add_tracks(0, 5, 20); /* another part, with arbitrary tracks */
   add_tracks(10, 34, 240);
   add_tracks(35, 50, 150);
   const uint32_t gaps[] = {20}, first[] = {0, 20, 260};
@@ -68,7 +68,7 @@ static void windows_begin_where_tracks_are_sparse(void **state) {
   assert_int_equal(part_first[1], first[1]);
 }
 
-/* Whatever the density: at least 128 tracks, 8 mm, and not much more than that. */
+/* At any density: at least 128 tracks and 8 mm, and not much more. */
 static void windows_have_tracks_and_length(void **state) {
   (void)state;
   static const uint32_t densities[] = {2, 7, 16, 40, 90};

@@ -1,5 +1,6 @@
-/* annealing_part_test.c: the annealing of one part, step by step on the cpu: what follows from the equations of
- * plugins/pv/README.md without solving them, and seeds against the reference in double precision. */
+/* annealing_part_test.c: the annealing of one part, step by step on the CPU: consequences of the equations of
+ * plugins/pv/README.md that need no solution, and seeds against the reference in double precision.
+ */
 
 #include "annealing_reference.h"
 #include "annealing_schedule.h"
@@ -44,7 +45,7 @@ static void add_track(double place, double error, double likely) {
   tracks.prior[i] = (double)(float)likely;
 }
 
-/* `count` tracks evenly around `place`, of variance spread^2. */
+/* Adds `count` tracks evenly around `place`, with variance spread^2. */
 static void add_clump(double place, double spread, uint32_t count, double error) {
   const double step = spread * sqrt(12.0 / ((double)count * count - 1));
   for (uint32_t i = 0; i < count; i++) add_track(place + step * (i - 0.5 * (count - 1)), error, 1);
@@ -53,7 +54,8 @@ static void add_clump(double place, double spread, uint32_t count, double error)
 static struct annealing_part part_of_tracks(void) {
   struct annealing_part t;
   memset(&t, 0, sizeof t);
-  for (uint32_t i = 0; i < ANNEALED_TRACKS + PADDING; i++) z[i] = weight[i] = prior[i] = NAN; /* what lies past them */
+  for (uint32_t i = 0; i < ANNEALED_TRACKS + PADDING; i++)
+    z[i] = weight[i] = prior[i] = NAN; /* entries beyond the tracks */
   for (uint32_t i = 0; i < tracks.count; i++) {
     z[i] = (float)tracks.z[i];
     weight[i] = (float)tracks.weight[i];
@@ -79,7 +81,7 @@ static struct annealing_part part_of_tracks(void) {
   return t;
 }
 
-/* Ready to be annealed, with one prototype at the mean; its critical temperature. */
+/* Prepares a part with one prototype at the mean, and its critical temperature. */
 static double first_critical(struct annealing_part *t) {
   *t = part_of_tracks();
   annealing_open(t);
@@ -98,7 +100,7 @@ static uint32_t solve(void) {
   return annealing_solve(&t, seed_z, seed_weight);
 }
 
-/* With one prototype and equal errors, 2 variance / error^2. */
+/* Critical temperature with one prototype and equal errors: 2 variance / error^2. */
 static void the_first_critical_temperature_is_that_of_the_variance(void **state) {
   (void)state;
   begin();
@@ -169,12 +171,12 @@ static void clumps_closer_than_the_resolution_are_one(void **state) {
 static void tracks_that_come_from_elsewhere_do_not_count(void **state) {
   (void)state;
   begin();
-  for (uint32_t i = 0; i < 40; i++) add_track(0.01 * i, 0.2, 0.05); /* of weight 2 in all */
+  for (uint32_t i = 0; i < 40; i++) add_track(0.01 * i, 0.2, 0.05); /* total weight 2 */
   assert_int_equal(solve(), 0);
   for (uint32_t i = 0; i < 40; i++) tracks.prior[i] = 0.08;
   assert_int_equal(solve(), 1);
   assert_true((double)seed_weight[0] <= 3.2);
-  begin(); /* nor does one track, however heavy */
+  begin(); /* nor does one track, whatever its weight */
   args.min_seed_weight = 0;
   add_track(5, 0.2, 1);
   assert_int_equal(solve(), 0);
@@ -224,7 +226,7 @@ static void updates_lower_the_free_energy_and_keep_the_mass(void **state) {
   }
 }
 
-/* Where nothing comes to rest. With noise, rests follow on each other. */
+/* Nothing comes to rest. With noise, the phases of rest follow each other. */
 static void each_rest_has_the_updates_that_it_may_have(void **state) {
   (void)state;
   enum { UPDATES = 7 };
@@ -250,7 +252,7 @@ static void each_rest_has_the_updates_that_it_may_have(void **state) {
   assert_true(rests > 10);
 }
 
-/* Those in between two clumps, since there is no room for more, are purged in the end. */
+/* Prototypes between two groups of tracks, created because there is no room for more, are purged at the end. */
 static void prototypes_never_exceed_the_cap(void **state) {
   (void)state;
   begin();
@@ -263,11 +265,11 @@ static void prototypes_never_exceed_the_cap(void **state) {
   for (uint32_t k = 1; k < t.prototypes; k++) assert_true(t.p->z[k] > t.p->z[k - 1]);
   const uint32_t seeds = solve();
   assert_true(seeds > 8 && seeds <= ANNEALING_PROTOTYPES);
-  for (uint32_t i = 0; i < seeds; i++) /* at a clump each */
+  for (uint32_t i = 0; i < seeds; i++) /* at one group each */
     assert_true(fabs((double)seed_z[i] / 4 - round((double)seed_z[i] / 4)) < 0.02);
 }
 
-/* Parts of any size, of one to many vertices: some with what is stored of an update, some too large for it. */
+/* Parts of any size, with one to many vertices: some fit the stored exponentials of an update, some do not. */
 static void seeds_agree_with_the_reference(void **state) {
   (void)state;
   uint32_t seeds = 0, too_large = 0;
@@ -292,7 +294,7 @@ static void seeds_agree_with_the_reference(void **state) {
     }
     seeds += count;
   }
-  print_message("%u seeds; %u parts larger than what is stored\n", seeds, too_large);
+  print_message("%u seeds; %u parts larger than the store\n", seeds, too_large);
   assert_true(seeds > 200 && too_large > 10);
 }
 

@@ -10,15 +10,15 @@ static const double cooling = 0.6, t_min = 10, t_purge = 10, t_stop = 0.5, size 
 static const double unique_weight = 0.8, delta_high = 0.1, delta_low = 0.01, epsilon = 0.01, min_weight = 2.5;
 static const double beam_spot = 0.035, gap = 2;
 enum { MAX_ITERATIONS = 128 };
-enum { WHOLE = 384, WINDOW = 128 }; /* tracks of a part that is not divided, at most, and of a window, at least */
+enum { WHOLE = 384, WINDOW = 128 }; /* largest undivided part, and least window, in tracks */
 
 static const struct annealed *in;
 static double z[ANNEALED_MAX], rho[ANNEALED_MAX], critical[ANNEALED_MAX];
-static double (*q)[ANNEALED_TRACKS]; /* of each prototype and track */
+static double (*q)[ANNEALED_TRACKS]; /* shares of each prototype and track */
 static uint32_t prototypes;
 static double beta, rho_0;
 
-/* An update, with exponents relative to the highest. */
+/* An update, with exponents relative to the largest. */
 static void assign(void) {
   for (uint32_t i = 0; i < in->count; i++) {
     double a[ANNEALED_MAX], noise = rho_0 > 0 ? log(rho_0) - beta * dz * dz : -HUGE_VAL, highest = noise, sum = 0;
@@ -219,13 +219,13 @@ struct selected {
   double z, weight, prior;
 };
 
-/* Of structs that begin with z. */
+/* Compares structs that begin with z. */
 static int by_z(const void *a, const void *b) {
   const double *s = a, *t = b;
   return (*s > *t) - (*s < *t);
 }
 
-/* Which tracks take part. */
+/* Selects the tracks. */
 static uint32_t select_tracks(const struct states *s, uint32_t event, struct selected *selected) {
   uint32_t n = 0;
   for (uint32_t i = s->offsets[event]; i < s->offsets[event + 1]; i++) {
@@ -243,7 +243,7 @@ static uint32_t select_tracks(const struct states *s, uint32_t event, struct sel
   return n;
 }
 
-/* No track before i reaches as far as one from i on. */
+/* 1 if no track before i reaches as far downstream as one from i on reaches upstream. */
 static int is_apart(const struct selected *selected, uint32_t n, uint32_t i) {
   double reach = -HUGE_VAL, from = HUGE_VAL;
   for (uint32_t j = 0; j < n; j++) {
@@ -256,7 +256,7 @@ static int is_apart(const struct selected *selected, uint32_t n, uint32_t i) {
   return reach < from;
 }
 
-/* Where the last window of tracks begin to end - 1 begins. */
+/* First track of the last window of tracks begin to end - 1. */
 static uint32_t last_window(const struct selected *selected, uint32_t begin, uint32_t end) {
   const double length = 2 * gap * (selected[end - 1].z < -341 ? 10 : 2);
   uint32_t farthest = end, first = begin;
@@ -272,7 +272,7 @@ static uint32_t last_window(const struct selected *selected, uint32_t begin, uin
   return first;
 }
 
-/* Seeds of a part, as a whole or window by window. */
+/* Seeds of a part, as a whole or by window. */
 static uint32_t part_find(const struct selected *selected, uint32_t begin, uint32_t end, struct annealed_seed *seeds) {
   static struct annealed window;
   const int is_whole = end - begin <= WHOLE;

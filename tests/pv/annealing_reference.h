@@ -1,4 +1,4 @@
-/* annealing_reference.h: pv.annealing (plugins/pv/README.md), written straightforwardly in double precision. */
+/* annealing_reference.h: plain version of pv.annealing (plugins/pv/README.md) in double precision. */
 #ifndef TEST_PV_ANNEALING_REFERENCE_H
 #define TEST_PV_ANNEALING_REFERENCE_H
 
@@ -16,10 +16,10 @@ struct annealed_seed {
   double z, weight;
 };
 
-/* All of the schedule, with the default properties; returns the number of seeds, by ascending z. */
+/* Runs the schedule with the default properties; returns the number of seeds, by ascending z. */
 uint32_t annealed_solve(const struct annealed *tracks, struct annealed_seed seeds[ANNEALED_MAX]);
 
-/* Everything, of one event of the slice. */
+/* Runs the whole algorithm on one event of the slice. */
 void annealed_find(const struct states *s, uint32_t event, struct reference *r);
 
 #endif

@@ -1,5 +1,6 @@
-/* annealing_windows_test.c: parts of so many tracks that pv.annealing divides them into windows: each vertex is found
- * once, whatever window it lies in, and more of them than one window has room for. */
+/* annealing_windows_test.c: parts with so many tracks that pv.annealing divides them into windows: each vertex is found
+ * once, in any window, even if there are more vertices than one window has room for.
+ */
 #include "annealing_reference.h"
 
 #include <math.h>
@@ -21,13 +22,13 @@ static void find(uint32_t threads) {
   sl_test_free(t);
 }
 
-/* A track with an error of so many mm in z, from the beam line. */
+/* A track with this error in z (mm), from the beam line. */
 static void add_track(double z, double error) {
   const double angle = random_uniform(-3.14159265, 3.14159265);
   states_add(&s, 0, 0, z, 0.2 * cos(angle), 0.2 * sin(angle), 0.04 * error * error);
 }
 
-/* Vertices of `tracks` tracks each, `distance` apart from `z` on, and in between tracks so bad that no gap is left. */
+/* Vertices of `tracks` tracks each, `distance` apart from `z` on, with bad tracks between them that leave no gap. */
 static void add_chain(double z, double distance, uint32_t vertices, uint32_t tracks) {
   for (uint32_t v = 0; v < vertices; v++) {
     for (uint32_t i = 0; i < tracks; i++) add_track(z + distance * v + 0.1 * random_normal(), 0.1);
@@ -51,7 +52,7 @@ static void a_part_may_have_more_vertices_than_a_window(void **state) {
   }
 }
 
-/* Wherever windows begin: the chain begins elsewhere, and vertices are of other sizes. */
+/* At any begin of windows: the chain begins elsewhere, and vertices have other sizes. */
 static void each_vertex_is_found_once(void **state) {
   (void)state;
   uint32_t wanted[STATES_EVENTS];
@@ -68,7 +69,7 @@ static void each_vertex_is_found_once(void **state) {
     assert_int_equal(found.offsets[event + 1] - found.offsets[event], wanted[event]);
 }
 
-/* A window begins where there are few. */
+/* A window begins where tracks are sparse. */
 static void a_vertex_of_a_thousand_tracks_is_one(void **state) {
   (void)state;
   random_seed(62);
@@ -114,7 +115,7 @@ static void dense_events_agree_with_the_reference(void **state) {
 static void the_size_of_a_block_does_not_matter(void **state) {
   (void)state;
   const char *target = getenv("SLUICE_TEST_TARGET");
-  if (!target || strcmp(target, "cpu") == 0) skip(); /* a block there is one thread */
+  if (!target || strcmp(target, "cpu") == 0) skip(); /* a block has one thread on a CPU */
   crossings(64, 1);
   find(32);
   other = found;

@@ -1,5 +1,6 @@
-/* finder_test.c: a vertex finder, FINDER, against FINDER_REFERENCE, which is in double precision, on random events, and
- * on what is rare or wrong. */
+/* finder_test.c: the vertex finder FINDER against FINDER_REFERENCE in double precision, on random events, and on rare
+ * and wrong input.
+ */
 #include "annealing_reference.h"
 #include "reference.h"
 
@@ -60,7 +61,7 @@ static void random_events_agree_with_the_reference(void **state) {
       shadowed += expected.seed_count - count;
     }
   }
-  print_message("%u tracks, %u vertices, %u seeds that came to nothing\n", tracks, vertices, shadowed);
+  print_message("%u tracks, %u vertices, %u seeds without a vertex\n", tracks, vertices, shadowed);
   assert_true(vertices > 150 && shadowed > 10);
 }
 
@@ -73,11 +74,11 @@ static void few_tracks_make_no_vertex(void **state) {
   states_end_event(&s);
   states_add_vertex(&s, 0, 0, 10, 3, 1e-3, 0);
   states_end_event(&s);
-  states_add_vertex(&s, 0, 0, 10, 4, 1e-3, 0); /* as many as it takes */
+  states_add_vertex(&s, 0, 0, 10, 4, 1e-3, 0); /* the least number of tracks */
   states_end_event(&s);
-  states_add_vertex(&s, 0, 0, -400, 3, 1e-3, 0); /* in the gas cell fewer will do */
+  states_add_vertex(&s, 0, 0, -400, 3, 1e-3, 0); /* fewer suffice in the gas cell */
   states_end_event(&s);
-  states_add_vertex(&s, 0, 0, 310, 30, 1e-3, 0); /* beyond the range */
+  states_add_vertex(&s, 0, 0, 310, 30, 1e-3, 0); /* outside the z range */
   states_end_event(&s);
   states_end_event(&s);
   find();
@@ -87,7 +88,7 @@ static void few_tracks_make_no_vertex(void **state) {
   assert_int_equal(found.tracks[1], 3);
 }
 
-/* With 8192 tracks a bin whose sum wraps at 32 bits would be empty. */
+/* With 8192 tracks, a bin with a sum that wraps at 32 bits would be empty. */
 static void any_number_of_tracks_may_come_from_one_point(void **state) {
   (void)state;
   static const uint32_t counts[] = {5, 32, 33, 1000, 4095, 4096, 8192, 10000};
@@ -131,7 +132,7 @@ static void vertices_closer_than_the_resolution_are_one(void **state) {
   assert_near("z", 1, (double)found.value[V_Z][2], 21.5, 0.2);
 }
 
-/* What is wrong with a track, and whether it is. */
+/* A fault of a track, and whether it is invalid. */
 static void spoil(struct states *states, uint32_t track, uint32_t way) {
   float *const fields[] = {states->x, states->y, states->z, states->tx, states->ty, states->c00, states->c11};
   static const float values[] = {NAN, INFINITY, -INFINITY};
@@ -157,7 +158,7 @@ static void unsound_tracks_are_counted_and_ignored(void **state) {
   assert_true(wanted >= 2);
   other = found;
   states_begin(&s, 0);
-  for (uint32_t way = 0; way < WAYS; way++) { /* one more track, at a place among the others that differs */
+  for (uint32_t way = 0; way < WAYS; way++) { /* one more track, at varying indices among the others */
     random_seed(4);
     states_add_crossing(&s, 3, 10);
     states_add(&s, 0, 0, 0, 0.1, 0.1, 1e-3);
@@ -184,7 +185,7 @@ static void the_beam_may_be_off_by_a_millimetre(void **state) {
     states_end_event(&s);
     if (!known) s.beam[0] = s.beam[1] = 0.0f;
     find();
-    assert_int_equal(found.count, known ? 2 : 0); /* far from the beam line there is no vertex */
+    assert_int_equal(found.count, known ? 2 : 0); /* a vertex far from the beam line is rejected */
   }
   random_seed(5);
   states_begin(&s, 0);
@@ -198,7 +199,7 @@ static void the_beam_may_be_off_by_a_millimetre(void **state) {
   assert_near("z", 0, (double)found.value[V_Z][0], 30, 0.1);
 }
 
-/* Of 5 to 11 tracks each, all apart. */
+/* Vertices of 5 to 11 tracks each, all separate. */
 static void add_vertices(uint32_t vertices) {
   random_seed(6);
   states_begin(&s, 0);
@@ -231,13 +232,13 @@ static void an_event_of_too_many_vertices_is_refused(void **state) {
   sl_test_free(t);
 }
 
-/* The part of a track's bell below `distance`, where its error is 1 mm. */
+/* Content of a track's bell below `distance`, with an error of 1 mm. */
 static double bell_below(double distance) {
   const double xi = fmax(-1, fmin(1, distance / sqrt(7))), eta = 1 - xi * xi;
   return 0.5 + xi * (0.5 + eta * (0.25 + 3.0 / 16 * eta));
 }
 
-/* How far a track is from the middle of a bin that gets so much of it. */
+/* Distance of a track from the middle of a bin that gets this content. */
 static double distance_of_tail(double content) {
   double near = 1, far = 3;
   while (far - near > 1e-9) {
@@ -251,7 +252,7 @@ static double distance_of_tail(double content) {
 }
 
 /* Two groups of four tracks, too wide for a deep dip between their tails: one run of bins is one vertex. The limit is a
- * tenth of what the widest track has in a bin. */
+ * tenth of the widest track's content of a bin. */
 static void a_bin_with_less_than_the_limit_parts_two_vertices(void **state) {
   (void)state;
   if (strcmp(FINDER, "beamline") != 0) skip();
@@ -297,7 +298,7 @@ static void the_order_of_tracks_does_not_matter(void **state) {
 static void the_size_of_a_block_does_not_matter(void **state) {
   (void)state;
   const char *target = getenv("SLUICE_TEST_TARGET");
-  if (!target || strcmp(target, "cpu") == 0) skip(); /* a block there is one thread */
+  if (!target || strcmp(target, "cpu") == 0) skip(); /* a block has one thread on a CPU */
   make_some_events(8, 8);
   find();
   other = found;
@@ -334,7 +335,7 @@ static float random_bits(void) {
   return value;
 }
 
-/* vertices_run() fails unless what comes out is sound. */
+/* vertices_run() fails unless the output is valid. */
 static void garbage_gives_sound_vertices(void **state) {
   (void)state;
   for (uint32_t slice = 0; slice < 6; slice++) {
@@ -344,7 +345,7 @@ static void garbage_gives_sound_vertices(void **state) {
       states_add_crossing(&s, 4, 5);
       for (uint32_t i = s.offsets[event]; i < s.track_count; i++) {
         float *const fields[] = {s.x, s.y, s.z, s.tx, s.ty, s.c00, s.c11};
-        const uint32_t field = (uint32_t)random_uniform(0, 14); /* half of the tracks stay as they are */
+        const uint32_t field = (uint32_t)random_uniform(0, 14); /* half of the tracks are unchanged */
         if (field < 7) fields[field][i] = slice < 3 ? random_bits() : fields[field][i] * 1e18f;
         if (slice == 5) s.ty[i] = 0, s.tx[i] = 0.1f; /* all in one plane: no covariance */
       }

@@ -32,7 +32,7 @@ static void take_tracks(const struct states *s, uint32_t event) {
   }
 }
 
-/* Peaks: the histogram */
+/* Peaks: histogram */
 static double bell(double u) {
   const double a = sqrt(7), xi = u / a, eta = 1 - xi * xi;
   return 0.5 + xi * (0.5 + eta * (0.25 + 3.0 / 16 * eta));
@@ -124,7 +124,7 @@ static double chi2_of(const struct track *t, double x, double y, double z, doubl
   return *rx * *rx * t->wx + *ry * *ry * t->wy;
 }
 
-/* The fit: a vertex; returns whether the vertex was accepted. */
+/* The fit: a vertex; returns 1 if it is accepted. */
 static int fit(double seed_z, struct reference_vertex *v) {
   double rx, ry;
   *v = (struct reference_vertex){.x = beam_x, .y = beam_y, .z = seed_z};
@@ -187,7 +187,7 @@ void reference_fit(const struct states *s, uint32_t event, struct reference *r) 
       tracks[i].competition += exp(-chi2_of(&tracks[i], beam_x, beam_y, r->seed_z[k], &rx, &ry) / 2);
   for (uint32_t k = 0; k < r->seed_count; k++)
     if (fit(r->seed_z[k], &accepted[n])) n++;
-  /* The fit: vertices that stay */
+  /* The fit: selection of vertices. */
   r->vertex_count = 0;
   for (uint32_t i = 0; i < n; i++) {
     int dropped = 0;

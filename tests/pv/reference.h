@@ -1,4 +1,4 @@
-/* reference.h: pv.beamline (plugins/pv/README.md), written straightforwardly in double precision. */
+/* reference.h: plain version of pv.beamline (plugins/pv/README.md) in double precision. */
 #ifndef TEST_PV_REFERENCE_H
 #define TEST_PV_REFERENCE_H
 
@@ -17,10 +17,10 @@ struct reference {
   struct reference_vertex vertex[REFERENCE_MAX];
 };
 
-/* Of one event of the slice. */
+/* Runs on one event of the slice. */
 void reference_find(const struct states *s, uint32_t event, struct reference *r);
 
-/* The second part alone, from r->seed_z: for every finder. */
+/* Runs the fit alone, from r->seed_z: for every finder. */
 void reference_fit(const struct states *s, uint32_t event, struct reference *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* settings_test.c: properties of the vertex finders that do not agree with each other are refused. */
+/* settings_test.c: inconsistent properties of the vertex finders are refused. */
 #include "states.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void temperatures_that_rise_are_refused(void **state) {
   for (uint32_t i = 0; i < 3; i++) {
     struct sl_test *t = open_event("annealing");
     sl_test_set(t, names[i], values[i]);
-    assert_refused(t, "none may be higher than the one before");
+    assert_refused(t, "temperatures must not increase");
   }
 }
 

@@ -1,6 +1,5 @@
-/* states.h: slices of track states for tests of the vertex finders, made by hand or at random, and what a finder found.
- *
- * Random numbers are those of a fixed generator, so that a test sees the same events everywhere.
+/* states.h: slices of track states for tests of the vertex finders, constructed or random, and the output of a finder.
+ * Random numbers are from a fixed generator, so that a test has the same events on all machines.
  */
 #ifndef TEST_PV_STATES_H
 #define TEST_PV_STATES_H
@@ -30,13 +29,13 @@ void random_seed(uint64_t seed);
 double random_uniform(double low, double high);
 double random_normal(void);
 
-/* An empty slice, whose first event begins at item `first_track`. */
+/* An empty slice; its first event begins at item `first_track`. */
 void states_begin(struct states *s, uint32_t first_track);
 void states_add(struct states *s, double x, double y, double z, double tx, double ty, double variance);
-/* `count` tracks from the point, with random slopes, their states at their closest approach to the beam line, blurred
+/* Adds `count` tracks from the point, with random slopes, and states at the closest approach to the beam line, smeared
  * by `blur` standard deviations of sqrt(variance). */
 void states_add_vertex(struct states *s, double x, double y, double z, uint32_t count, double variance, double blur);
-/* An event as crossings make them: vertices along the beam line, and tracks from nowhere. */
+/* Adds an event like a crossing: vertices along the beam line, and tracks without a vertex. */
 void states_add_crossing(struct states *s, uint32_t vertices, uint32_t strays);
 void states_end_event(struct states *s);
 void states_swap(struct states *s, uint32_t a, uint32_t b);
@@ -46,7 +45,7 @@ struct sl_test *states_open(const struct states *s, const char *algorithm);
 enum { VERTEX_FLOATS = 11 };
 extern const char *const vertex_floats[VERTEX_FLOATS];
 
-/* What a finder found, copied. */
+/* Copy of the output of a finder. */
 struct vertices {
   uint32_t event_count, count, capacity;
   uint32_t offsets[STATES_EVENTS + 1], ignored[STATES_EVENTS];
@@ -55,7 +54,7 @@ struct vertices {
 };
 enum { V_X, V_Y, V_Z, V_C_XX, V_C_XY, V_C_YY, V_C_XZ, V_C_YZ, V_C_ZZ, V_CHI2, V_WEIGHT };
 
-/* Runs it, and fails unless what comes out is sound: offsets ascend, every number is finite, z ascends. */
+/* Runs the finder, and fails unless the output is valid: offsets ascend, every number is finite, z ascends. */
 void vertices_run(struct vertices *v, struct sl_test *t, const struct states *s);
 void vertices_assert_same_bytes(const struct vertices *a, const struct vertices *b);
 

@@ -301,7 +301,7 @@ static void memory_used_by_two_branches_at_once_is_found(void **state) {
   char *messages = toy_messages(d);
   if (!strstr(messages,
               "left.joined.value, which is used by left (step 0, branch 0), and right.joined.value, which is "
-              "used by right (step 1, branch 1), share memory and may be in use at a time"))
+              "used by right (step 1, branch 1), share memory and may be in use at the same time"))
     fail_msg("%s", messages);
   free(messages);
   sl_layout_free(l);

@@ -66,10 +66,10 @@ static void the_example_itself_is_accepted(void **state) {
 
 static void texts_of_the_plugin(void **state) {
   (void)state;
-  REFUSED("scale", plugin.name = NULL, "the plugin's name, \"NULL\", is no identifier");
-  REFUSED("scale", plugin.name = "a-b", "the plugin's name, \"a-b\", is no identifier");
+  REFUSED("scale", plugin.name = NULL, "the plugin name \"NULL\" is no identifier");
+  REFUSED("scale", plugin.name = "a-b", "the plugin name \"a-b\" is no identifier");
   REFUSED("scale", plugin.version = "", "the plugin has no version");
-  REFUSED("scale", plugin.doc = NULL, "the plugin's doc is NULL");
+  REFUSED("scale", plugin.doc = NULL, "the doc of the plugin is NULL");
   REFUSED("scale", plugin.target = "g pu", "target \"g pu\" is no identifier");
   REFUSED("scale", plugin.target = NULL, "target \"NULL\" is no identifier");
   REFUSED("scale", plugin.algorithm_count = 0, "0 algorithms, 1 to 1024 are expected");
@@ -92,9 +92,9 @@ static void names(void **state) {
 static void members_have_valid_offsets(void **state) {
   (void)state;
   REFUSED("scale", member("numbers")->args_size = 56,
-          "algorithm scale: member numbers: has 56 bytes, 48 are expected for what it is");
+          "algorithm scale: member numbers: has 56 bytes, 48 are expected for its type");
   REFUSED("scale", member("factor")->args_size = 8,
-          "algorithm scale: member factor: has 8 bytes, 4 are expected for what it is");
+          "algorithm scale: member factor: has 8 bytes, 4 are expected for its type");
   REFUSED("scale", member("factor")->args_offset = 0xFFFFFFFE,
           "algorithm scale: member factor: ends at byte 4294967298 of the argument struct, which has 176");
   REFUSED("scale", member("factor")->args_offset -= 2,
@@ -119,25 +119,25 @@ static void fields_and_collections(void **state) {
   REFUSED("scale", copy_fields("scaled")[1].name = "offsets",
           SCALED "collection example_scaled has two fields offsets");
   REFUSED("scale", copy_fields("scaled")[1].type = SL_TYPE_string,
-          SCALED "field value has type 11, which no field has");
+          SCALED "field value has type 11, which is not a field type");
   REFUSED("scale", copy_fields("scaled")[1].shape = 9, SCALED "field value has unknown shape 9");
   REFUSED("scale", copy_fields("scaled")[1].width = 0,
-          SCALED "field value has 0 values an entry, 1 to 65536 are expected");
+          SCALED "field value has 0 values per entry, 1 to 65536 are expected");
   REFUSED("scale", copy_fields("scaled")[0].type = SL_TYPE_u64,
-          SCALED "field offsets is OFFSETS, which must be u32 and one value an entry");
+          SCALED "field offsets is OFFSETS, which must be u32 with one value per entry");
   REFUSED("scale", copy_fields("scaled")[1].unit = NULL, SCALED "field value: unit or doc is NULL");
   REFUSED("scale", copy_fields("scaled")[1].shape = SL_SHAPE_CODE_ARRAY,
           SCALED "collection example_scaled mixes ARRAY with other shapes");
   REFUSED("scale", copy_fields("scaled")[1].shape = SL_SHAPE_CODE_PER_SUBITEM,
-          SCALED "collection example_scaled: no ITEM_OFFSETS stand before PER_SUBITEM field value");
+          SCALED "collection example_scaled: there is no ITEM_OFFSETS field before the PER_SUBITEM field value");
   REFUSED("scale", (copy_fields("scaled"), collection.field_count = 0),
           SCALED "collection example_scaled has 0 fields, 1 to 256 are expected");
   REFUSED("scale", (copy_fields("scaled"), collection.fields = NULL),
           SCALED "collection example_scaled has 3 fields and no table of them, 1 to 256 are expected");
-  REFUSED(
-      "positive", copy_fields("passed")[0].type = SL_TYPE_u64,
-      "algorithm positive: member passed: collection sl_event_list is not the runtime's: field count is u64 against "
-      "u32");
+  REFUSED("positive", copy_fields("passed")[0].type = SL_TYPE_u64,
+          "algorithm positive: member passed: collection sl_event_list differs from that of the runtime: field count "
+          "is u64 against "
+          "u32");
   REFUSED(
       "runs", copy_fields("numbers")[2].type = SL_TYPE_u16,
       "algorithm runs: collection example_numbers differs from that of algorithm positive: field tag is u16 against "
@@ -151,31 +151,31 @@ static void ports_and_partners(void **state) {
   REFUSED("scale", member("numbers")->fields = "offsets values",
           "algorithm scale: member numbers: reads field values, which collection example_numbers does not have");
   REFUSED("scale", member("scaled")->shares = "nothing",
-          SCALED "shares the offsets of nothing, which is no port before it in the table");
+          SCALED "shares the offsets of nothing, which is not an earlier port in the table");
   REFUSED("scale", member("scaled")->shares = "factor",
-          SCALED "shares the offsets of factor, which is no port before it in the table");
+          SCALED "shares the offsets of factor, which is not an earlier port in the table");
   REFUSED("scale", member("scaled")->shares = "scaled",
-          SCALED "shares the offsets of scaled, which is no port before it in the table");
+          SCALED "shares the offsets of scaled, which is not an earlier port in the table");
   REFUSED("scale", member("scaled")->shares = "weights",
-          SCALED "shares the offsets of weights, whose collection example_weights has none");
+          SCALED "shares the offsets of weights, but its collection example_weights has none");
   REFUSED("scale", member("numbers")->flags = SL_FLAG_OPTIONAL,
           SCALED "shares the offsets of numbers, which is optional");
   REFUSED("scale", member("weights")->flags = SL_FLAG_WANTED,
           "algorithm scale: member weights: is wanted, but not optional");
   REFUSED("scale", member("weights")->flags |= SL_FLAG_WANTED,
-          "algorithm scale: member weights: is wanted, which only inputs of sinks can be");
+          "algorithm scale: member weights: is wanted, but only inputs of sinks can be");
   REFUSED("scale", member("scaled")->in_place = "factor", SCALED "is in place of factor, which is no input");
   REFUSED("scale", (copy_fields("scaled")[0].shape = SL_SHAPE_CODE_PER_EVENT, member("scaled")->shares = NULL),
           SCALED "collection example_scaled has items, so it needs a field of shape OFFSETS, or SL_SHARES_OFFSETS");
   REFUSED("weights", member("weights")->collection = &sl_event_list_collection,
-          "algorithm weights: member weights: has 32 bytes, 40 are expected for what it is");
+          "algorithm weights: member weights: has 32 bytes, 40 are expected for its type");
 }
 
 static void capacities(void **state) {
   (void)state;
 #define KEPT "algorithm positive: member kept: "
   struct sl_capacity none = {0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}}};
-  REFUSED("positive", member("kept")->capacity = none, KEPT "a capacity for its items is needed and not given");
+  REFUSED("positive", member("kept")->capacity = none, KEPT "the capacity for its items is missing");
   REFUSED("positive", member("kept")->capacity.combine = 4, KEPT "items: unknown combination 4");
   REFUSED("positive", member("kept")->capacity.terms[1].kind = 9, KEPT "items: unknown kind of term 9");
   REFUSED("positive", member("kept")->capacity.terms[3].kind = SL_TERM_CONSTANT,
@@ -191,14 +191,14 @@ static void capacities(void **state) {
           KEPT "items: port numbers has no subitems");
   REFUSED("positive", member("kept")->capacity.terms[0].of = "passed", KEPT "items: port passed has no items");
   REFUSED("positive", member("kept")->capacity.terms[0].of = "kept",
-          KEPT "items: port kept does not stand before it in the table");
+          KEPT "items: port kept is not earlier in the table");
   REFUSED("positive", member("kept_per_event")->flags = 0, KEPT "items: kept_per_event is no SL_BUDGET property");
   REFUSED("runs", member("runs")->sub_capacities[0] = none,
-          "algorithm runs: member runs: a capacity for its subitems is needed and not given");
+          "algorithm runs: member runs: the capacity for its subitems is missing");
   REFUSED("runs", member("runs")->sub_capacities[0].terms[0].kind = SL_TERM_SUBITEMS,
-          "algorithm runs: member runs: subitems: port runs does not stand before it in the table");
+          "algorithm runs: member runs: subitems: port runs is not earlier in the table");
   REFUSED("runs", member("first")->capacity = none,
-          "algorithm runs: member first: a capacity for its elements is needed and not given");
+          "algorithm runs: member first: the capacity for its elements is missing");
   REFUSED("runs", member("first")->type = SL_TYPE_bool,
           "algorithm runs: member first: type 10 is no type of an element");
 }
@@ -206,9 +206,9 @@ static void capacities(void **state) {
 static void list_ports(void **state) {
   (void)state;
 #define PARTS "algorithm merge: member parts: "
-  REFUSED("merge", member("parts")->args_size = 56, PARTS "has 56 bytes, 24 are expected for what it is");
+  REFUSED("merge", member("parts")->args_size = 56, PARTS "has 56 bytes, 24 are expected for its type");
   REFUSED("merge", member("parts")->flags |= SL_FLAG_OPTIONAL, PARTS "a list port is not optional: it can be empty");
-  REFUSED("merge", member("parts")->flags = 0, PARTS "has 24 bytes, 48 are expected for what it is");
+  REFUSED("merge", member("parts")->flags = 0, PARTS "has 24 bytes, 48 are expected for its type");
   REFUSED("merge", member("parts")->fields = "offsets x",
           PARTS "reads field x, which collection example_numbers does not have");
   REFUSED("merge", member("merged")->shares = "parts",
@@ -256,15 +256,16 @@ static void choices_and_arrays(void **state) {
   REFUSED("chosen", member("given")->type = SL_TYPE_bool, GIVEN "an array of bool is no property");
   REFUSED("chosen", member("given")->type = SL_TYPE_i32, GIVEN "default 2.5 is no integer");
   REFUSED("chosen", (member("given")->count = 2, member("given")->default_text = "[1, 2]"),
-          GIVEN "has 24 bytes, 16 are expected for what it is");
+          GIVEN "has 24 bytes, 16 are expected for its type");
   REFUSED("chosen", member("given")->count = 2000,
-          GIVEN "an array of 2000 values, at most 1024 are expected, and none of a budget");
+          GIVEN "an array of 2000 values: at most 1024 are possible, and a budget is not an array");
   REFUSED("chosen", member("order")->choices = NULL, ORDER "an enumeration needs names to choose from");
   REFUSED("chosen", member("order")->choices = "", ORDER "an enumeration needs names to choose from");
-  REFUSED("chosen", member("order")->choices = " ", ORDER "default forward is none of its choices:  ");
-  REFUSED("chosen", member("order")->default_text = "up", ORDER "default up is none of its choices: forward backward");
+  REFUSED("chosen", member("order")->choices = " ", ORDER "default forward is not one of its choices:  ");
+  REFUSED("chosen", member("order")->default_text = "up",
+          ORDER "default up is not one of its choices: forward backward");
   REFUSED("chosen", member("order")->default_text = NULL,
-          ORDER "default NULL is none of its choices: forward backward");
+          ORDER "default NULL is not one of its choices: forward backward");
   REFUSED("chosen", member("order")->choices = "forward back-ward",
           ORDER "choice back-ward is no identifier of up to 64 bytes");
   REFUSED("chosen", member("order")->choices = "forward null", ORDER "choice null cannot be written in a graph");
@@ -280,22 +281,22 @@ static int prepare_nothing(const struct sl_services *s, void *args) {
 static void prepared_values(void **state) {
   (void)state;
   REFUSED("scale", (member("factor")->kind = SL_MEMBER_COMPUTED),
-          FACTOR "is written by the function prepare, which the algorithm does not have");
+          FACTOR "is written by the function prepare, but the algorithm has none");
   REFUSED("scale", (member("factor")->kind = SL_MEMBER_TABLE),
-          FACTOR "is written by the function prepare, which the algorithm does not have");
+          FACTOR "is written by the function prepare, but the algorithm has none");
   REFUSED(
       "scale",
       (member("factor")->type = SL_TYPE_string, member("factor")->default_text = "", member("factor")->args_size = 8),
       FACTOR
-      "a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or compute what the kernel needs "
-      "from it in prepare");
+      "a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or compute the values that the kernel "
+      "needs in prepare");
   REFUSED("scale", (algorithm.prepare = prepare_nothing, member("factor")->kind = SL_MEMBER_TABLE),
-          FACTOR "has 4 bytes, 8 are expected for what it is");
+          FACTOR "has 4 bytes, 8 are expected for its type");
   REFUSED("scale",
           (algorithm.prepare = prepare_nothing, member("factor")->kind = SL_MEMBER_TABLE,
            member("factor")->type = SL_TYPE_string),
           FACTOR "type 11 is no type of an element");
-  REFUSED("scale", (member("factor")->kind = SL_MEMBER_NODE_HASH), FACTOR "has 4 bytes, 8 are expected for what it is");
+  REFUSED("scale", (member("factor")->kind = SL_MEMBER_NODE_HASH), FACTOR "has 4 bytes, 8 are expected for its type");
   REFUSED("weights", algorithm.prepare = prepare_nothing, "algorithm weights: only kernels have the function prepare");
   begin("scale");
   algorithm.prepare = prepare_nothing;
@@ -311,7 +312,7 @@ static void references(void **state) {
   REFUSED("scale", TO_FIELD("f32 float"), FACTOR "float is no type of a field");
   REFUSED("scale", TO_FIELD("bool"), FACTOR "bool is no type of a field");
   REFUSED("scale", (TO_FIELD("f32"), member("factor")->args_size = 4),
-          FACTOR "has 4 bytes, 40 are expected for what it is");
+          FACTOR "has 4 bytes, 40 are expected for its type");
   REFUSED("scale", (TO_FIELD("f32"), member("factor")->flags = SL_FLAG_FIELD),
           FACTOR "flags 128 do not belong to its kind");
   REFUSED("weights", member("step")->kind = SL_MEMBER_FIELD,
@@ -333,7 +334,7 @@ static void kinds_and_functions(void **state) {
   assert_refused("algorithm counter: a source needs the function fill");
   source = *original->algorithms[sl_algorithm_index(original, "counter")]->source;
   source.index = index_nothing;
-  assert_refused("algorithm counter: a source with the function index needs probe, which tells whose files it reads");
+  assert_refused("algorithm counter: a source with the function index needs probe, which recognises its files");
   begin("tally");
   sink = *algorithm.sink;
   sink.consume = NULL;
@@ -344,7 +345,7 @@ static void kinds_and_functions(void **state) {
   REFUSED("misbehave", plugin.target = "cuda",
           "algorithm misbehave: block size 1, a multiple of 32 up to 1024 is expected");
   REFUSED("scale", (algorithm.members = members + 1, algorithm.member_count--),
-          "algorithm scale: a kernel has one member SL_EVENTS(), this one has 0");
+          "algorithm scale: a kernel has one member SL_EVENTS(), but this one has 0");
   REFUSED("weights", (algorithm.members = members + 1, algorithm.member_count--),
           "algorithm weights: it has no output");
   REFUSED("scale", (algorithm.kind = SL_KIND_SINK, algorithm.sink = &sink, sink.open = NULL),
@@ -357,14 +358,16 @@ static void kinds_and_functions(void **state) {
           (algorithm.kind = SL_KIND_SINK,
            algorithm.sink = original->algorithms[sl_algorithm_index(original, "tally")]->sink),
           "algorithm counter: a sink has no outputs");
-  REFUSED("doubled",
-          (algorithm.kind = SL_KIND_KERNEL, algorithm.block_threads = 32, algorithm.run = original->algorithms[0]->run),
-          "algorithm doubled: member doubled: only constants write ARRAY fields, collection example_weights has them");
-  REFUSED("tally",
-          (algorithm.kind = SL_KIND_CONSTANT,
-           algorithm.make = original->algorithms[sl_algorithm_index(original, "weights")]->make),
-          "algorithm tally: member numbers: a constant's ports have ARRAY fields only, collection example_numbers has "
-          "others");
+  REFUSED(
+      "doubled",
+      (algorithm.kind = SL_KIND_KERNEL, algorithm.block_threads = 32, algorithm.run = original->algorithms[0]->run),
+      "algorithm doubled: member doubled: only constants write ARRAY fields, but collection example_weights has some");
+  REFUSED(
+      "tally",
+      (algorithm.kind = SL_KIND_CONSTANT,
+       algorithm.make = original->algorithms[sl_algorithm_index(original, "weights")]->make),
+      "algorithm tally: member numbers: ports of a constant have ARRAY fields only, but collection example_numbers has "
+      "others");
 }
 
 static int run_other(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) {
@@ -380,11 +383,11 @@ static void families(void **state) {
   (void)state;
   static struct sl_algorithm other;
   REFUSED("scale", algorithm.family = "scaling", "algorithm scale: family scaling has no function run_family");
-  REFUSED("scale", algorithm.run_family = run_other, "algorithm scale: run_family needs the family's name");
+  REFUSED("scale", algorithm.run_family = run_other, "algorithm scale: run_family needs a family name");
   REFUSED("scale", (algorithm.family = "a b", algorithm.run_family = run_other),
-          "algorithm scale: the family's name, \"a b\", is no identifier");
+          "algorithm scale: the family name \"a b\" is no identifier");
   REFUSED("tally", (algorithm.family = "scaling", algorithm.run_family = run_other),
-          "algorithm tally: only kernels are of a family");
+          "algorithm tally: only kernels can belong to a family");
   begin("scale");
   other = algorithm;
   other.name = "other";
@@ -396,12 +399,11 @@ static void families(void **state) {
   assert_int_equal(sl_plugin_check(&plugin, reason, sizeof reason), SL_OK);
   other.args_size += 8;
   char expected[128];
-  snprintf(expected, sizeof expected,
-           "algorithm other: arguments of %u bytes, those of scale, of the same family, have %u", other.args_size,
-           algorithm.args_size);
+  snprintf(expected, sizeof expected, "algorithm other: arguments of %u bytes, but scale of the same family has %u",
+           other.args_size, algorithm.args_size);
   assert_refused(expected);
   other.run_family = other_family;
-  assert_refused("algorithm other: its run_family differs from that of scale, of the same family");
+  assert_refused("algorithm other: its run_family differs from that of scale of the same family");
 }
 
 static void blocks_of_kernels(void **state) {
@@ -416,9 +418,9 @@ static void blocks_of_kernels(void **state) {
   REFUSED("scale", BLOCKS((blocks[1].threads = 32, blocks[1].kernel = "count")),
           "algorithm scale: two block sizes of kernel count");
   REFUSED("scale", BLOCKS(blocks[1].kernel = "others"),
-          "algorithm scale: block size 1 is of \"others\", which is no name of a kernel");
+          "algorithm scale: block size 1 is of \"others\", which is not a kernel name");
   REFUSED("scale", BLOCKS(blocks[1].kernel = NULL),
-          "algorithm scale: block size 1 is of \"NULL\", which is no name of a kernel");
+          "algorithm scale: block size 1 is of \"NULL\", which is not a kernel name");
   blocks[1].kernel = "fill";
   begin("scale");
   BLOCKS((void)0);

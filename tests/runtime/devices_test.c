@@ -79,7 +79,8 @@ static void invalid_and_repeated_devices_are_refused(void **state) {
   (void)state;
   static const char *const senseless[] = {"mock:",   "mock:x",     "mock:1,",  "mock:,1", "mock:1x",
                                           "mock:-1", "mock:all,1", "mock:1 2", ":1",      ""};
-  for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++) expect_refused(senseless[i], 0, "' is no device");
+  for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++)
+    expect_refused(senseless[i], 0, "' is not a device");
   expect_refused("mock:0,1024", 0, "the number of a device is out of range: it must be from 0 to 1023, not 1024");
   expect_refused("mock:99999999999999999999", 0, "out of range: it must be from 0 to 1023, not 99999999999999999999");
   expect_refused("mock:2,0,2", 0, "'mock:2,0,2' names number 2 twice");
@@ -183,7 +184,7 @@ static void without_several_memory_nodes_nothing_changes(void **state) {
   assert_false(sl_numa_run_on(-1, &cores));
   assert_false(sl_numa_run_on(SL_NUMA_NODES_MAX, &cores));
   if (sl_numa_prefer(0, &policy)) sl_numa_restore(&policy); /* on a machine with several nodes */
-  if (sl_numa_run_on(0, &cores)) sl_numa_run_again_on(&cores);
+  if (sl_numa_run_on(0, &cores)) sl_numa_restore_cores(&cores);
 }
 
 int main(void) {

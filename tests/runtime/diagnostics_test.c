@@ -21,7 +21,7 @@ static void assert_printed(const struct sl_diagnostics *d, const char *expected)
 static void a_message_is_printed_with_location_source_caret_and_hint(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const struct sl_place place = {"a.yaml", "  trakcs: { use: velo.sort }\n", 7, 3};
+  const struct sl_location place = {"a.yaml", "  trakcs: { use: velo.sort }\n", 7, 3};
   sl_diagnose(d, SL_ERROR, &place, NULL, "did you mean tracks?", "unknown node %s", "trakcs");
   assert_printed(d,
                  "a.yaml:7:3: error: unknown node trakcs\n"
@@ -34,7 +34,7 @@ static void a_message_is_printed_with_location_source_caret_and_hint(void **stat
 static void absent_parts_are_left_out(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const struct sl_place file_only = {"a.yaml", NULL, 0, 0}, line_only = {"a.yaml", "text", 2, 0};
+  const struct sl_location file_only = {"a.yaml", NULL, 0, 0}, line_only = {"a.yaml", "text", 2, 0};
   sl_diagnose(d, SL_ERROR, NULL, "tracks", NULL, "no input");
   sl_diagnose(d, SL_WARNING, &file_only, NULL, NULL, "empty");
   sl_diagnose(d, SL_NOTE, &line_only, "a", NULL, "unused");
@@ -49,7 +49,7 @@ static void absent_parts_are_left_out(void **state) {
 static void the_caret_is_correct_after_tabs_and_utf8(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const struct sl_place place = {"f", "\t\xC3\xA4\xE2\x82\xAC x", 1, 5};
+  const struct sl_location place = {"f", "\t\xC3\xA4\xE2\x82\xAC x", 1, 5};
   sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "m");
   assert_printed(d, "f:1:5: error: m\n  \t\xC3\xA4\xE2\x82\xAC x\n  \t   ^\n");
   sl_diagnostics_free(d);
@@ -58,7 +58,7 @@ static void the_caret_is_correct_after_tabs_and_utf8(void **state) {
 static void a_column_beyond_the_line_is_marked_at_its_end(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const struct sl_place place = {"f", "ab", 1, 4000000000u};
+  const struct sl_location place = {"f", "ab", 1, 4000000000u};
   sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "m");
   assert_printed(d, "f:1:4000000000: error: m\n  ab\n    ^\n");
   sl_diagnostics_free(d);
@@ -68,7 +68,7 @@ static void strings_are_copied(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   char file[] = "file", source[] = "source", node[] = "node", hint[] = "hint", word[] = "word";
-  const struct sl_place place = {file, source, 1, 2};
+  const struct sl_location place = {file, source, 1, 2};
   sl_diagnose(d, SL_WARNING, &place, node, hint, "%s", word);
   file[0] = source[0] = node[0] = hint[0] = word[0] = '#';
   const struct sl_diagnostic *m = sl_diagnostics_at(d, 0);
@@ -178,10 +178,10 @@ static void the_first_messages_of_a_kind_are_added_and_the_others_counted(void *
   assert_int_equal(sl_diagnostics_errors(d), 21);
 
   f.length = f.count = 0;
-  sl_diagnose_further(d);
+  sl_diagnose_counted(d);
   assert_string_equal(f.text, "4980 more like \"cut 0\"\n1 more like \"error 0\"\n");
   f.length = f.count = 0;
-  sl_diagnose_further(d);
+  sl_diagnose_counted(d);
   assert_int_equal(f.count, 0);
   sl_diagnose_often(d, SL_WARNING, NULL, "raw", NULL, "cut", "cut again");
   assert_int_equal(f.count, 1); /* counted from the start */

@@ -136,7 +136,7 @@ static void truncations_are_counted_and_reported_for_any_slots_and_slices(void *
   char text[160];
   snprintf(text, sizeof text, "cut          node all: values are too large to be summed: %u event", (unsigned)cut);
   if (!strstr(reference.table, text)) fail_msg("'%s' is not in:\n%s", text, reference.table);
-  assert_non_null(strstr(reference.json, "\"cuts\": ["));
+  assert_non_null(strstr(reference.json, "\"truncations\": ["));
   assert_non_null(strstr(reference.json, "\"reason\": \"values are too large to be summed\""));
   assert_non_null(strstr(reference.messages, "): values are too large to be summed (detail 1)"));
   for (uint32_t slice = 3; slice <= 300; slice *= 10)

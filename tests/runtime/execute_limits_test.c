@@ -339,9 +339,9 @@ static void a_failure_of_the_device_names_the_nodes_that_may_have_failed(void **
       .sets = (const char *const[]){"raw.events=40", "runtime.branches=2", NULL}};
   expect_failure(&request,
                  "error: a kernel failed: wait failed as it was asked to\n"
-                 "  hint: --profile runs step by step, and names the node");
+                 "  hint: --profile runs step by step and names the node");
   request.profile = 1;
-  expect_failure(&request, "node c: a kernel failed in toy.join, or beside it in b: wait failed as it was asked to");
+  expect_failure(&request, "node c: a kernel failed in toy.join, or concurrently in b: wait failed as it was asked to");
 }
 
 int main(void) {

@@ -354,7 +354,8 @@ static void a_source_without_events_yet_is_called_again(void **state) {
     assert_int_equal(r.status, SL_EPLUGIN);
     assert_int_equal(r.seen.next, 8);
     assert_int_equal(r.seen.wrong, 0);
-    assert_non_null(strstr(r.messages, "node raw: toy.source made no event in 1000 calls, and says that there may be"));
+    assert_non_null(
+        strstr(r.messages, "node raw: toy.source made no event in 1000 calls and reports that there may be"));
     free(r.messages);
   }
 }
@@ -375,7 +376,7 @@ static void a_source_that_makes_too_many_events_is_named(void **state) {
     struct outcome r = run((const char *const[]){"raw.events=100", "raw.claim=3", NULL}, 2, 8, 0, 0, repeat);
     assert_int_equal(r.status, SL_EPLUGIN);
     assert_int_equal(r.seen.next, 0);
-    assert_non_null(strstr(r.messages, "toy.source made a slice of 11 events, at most 8 were asked for"));
+    assert_non_null(strstr(r.messages, "toy.source made a slice of 11 events, but at most 8 were requested"));
     free(r.messages);
   }
 }
@@ -464,9 +465,9 @@ static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_sli
   assert_int_equal(sl_session_open(&o, d, &session), SL_EGRAPH);
   char *messages = toy_messages(d);
   if (!strstr(messages,
-              "toy.yaml:7:3: error: node expanded: a slice of 1074 events would have room for 4296000000 items "
-              "of expanded, 4294967294 is the most") ||
-      !strstr(messages, "the largest slice that works is --slice-events 1073"))
+              "toy.yaml:7:3: error: node expanded: a slice of 1074 events would need room for 4296000000 items "
+              "of expanded, but at most 4294967294 are possible") ||
+      !strstr(messages, "the largest slice size that works is --slice-events 1073"))
     fail_msg("%s", messages);
   free(messages);
   sl_diagnostics_free(d);

@@ -236,13 +236,13 @@ static void collections_that_do_not_fit_an_open_port_are_refused(void **state) {
                "collection green_boxes has the trait store.boxes, but not the fields of boxes: field weight is f64 "
                "against f32");
   assert_check(READER(&r, "one", strict_boxes), &store,
-               "collection strict_boxes has the trait store.boxes with the name strict, which is that of a member of "
-               "store.fetch");
+               "collection strict_boxes has the trait store.boxes with the name strict, which "
+               "store.fetch uses for a member");
   assert_check(READER(&r, "one", grey_boxes), &store,
-               "collection grey_boxes has the trait store.boxes, but not how large it is as an output, which "
+               "collection grey_boxes has the trait store.boxes without capacities of an output, which "
                "store.fetch needs");
   assert_check(READER(&r, "one", red_boxes), READER(&other, "two", crimson_boxes),
-               "two collections with the trait store.boxes want the port red: red_boxes of one and crimson_boxes of "
+               "two collections with the trait store.boxes use the port red: red_boxes of one and crimson_boxes of "
                "two");
 }
 
@@ -303,7 +303,7 @@ static void two_versions_of_a_trait_are_distinguished(void **state) {
   assert_int_equal(sl_collection_compare(&red_boxes_collection, &other, reason, sizeof reason), 0);
   broken_members[1].default_value = 5;
   assert_int_not_equal(sl_collection_compare(&red_boxes_collection, &other, reason, sizeof reason), 0);
-  assert_string_equal(reason, "what the trait store.boxes says of it");
+  assert_string_equal(reason, "the data of trait store.boxes");
   begin();
   broken.data = &blue_boxes_size;
   assert_int_not_equal(sl_collection_compare(&red_boxes_collection, &other, reason, sizeof reason), 0);

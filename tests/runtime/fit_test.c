@@ -37,7 +37,7 @@ static int open_root(void **state) {
 }
 
 static void expect_room(uint64_t bytes, const char *why) {
-  const struct sl_room room = sl_memory_room(root);
+  const struct sl_memory_limit room = sl_memory_available(root);
   if (room.bytes != bytes || strcmp(room.why, why) != 0)
     fail_msg("%llu bytes (%s) instead of %llu (%s)", (unsigned long long)room.bytes, room.why,
              (unsigned long long)bytes, why);

@@ -1,6 +1,6 @@
 # cmake -DOBJDUMP=objdump -P fused_arithmetic.cmake FOLDER...: no plugin there has a fused multiply-add made by the compiler.
 # gcc 12 makes some in spite of -ffp-contract=off, from adjacent sums and differences of products (see
-# docs/determinism.md); they have special instructions, vfmaddsub and vfmsubadd.
+# docs/testing.md); they have special instructions, vfmaddsub and vfmsubadd.
 set(files)
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(i RANGE 4 ${last})

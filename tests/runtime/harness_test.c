@@ -401,13 +401,13 @@ static void invalid_requests_end_the_test(void **state) {
   assert_ends(field_unknown, "example.scale: numbers, a example_numbers, has no field x", 0);
   assert_ends(list_port_as_one, "example.merge: input parts is a list port: name a producer", 0);
   assert_ends(one_as_list_port, "example.scale: input numbers is no list port", 0);
-  assert_ends(part_without_field, "input parts.offsets is read and was not given", 0);
+  assert_ends(part_without_field, "input parts.offsets is read but was not given", 0);
   assert_ends(property_unknown, "example.scale: there is no property factro", 0);
   assert_ends(property_outside, "property factor cannot be 101: its range is -100 to 100", 0);
   assert_ends(property_fraction, "property negate cannot be 0.5: it is an integer", 0);
-  assert_ends(output_too_soon, "output scaled.value was asked for before sl_test_run", 0);
+  assert_ends(output_too_soon, "output scaled.value was requested before sl_test_run", 0);
   assert_ends(run_without_input, "input numbers was not given", 0);
-  assert_ends(run_without_field, "input numbers.tag is read and was not given", 0);
+  assert_ends(run_without_field, "input numbers.tag is read but was not given", 0);
   assert_ends(run_with_wrong_length, "input numbers.offsets has 4 values, 3 are expected for 2 events", 0);
   assert_ends(run_with_unequal_lengths, "inputs numbers.value and numbers.tag have different numbers of entries", 0);
   assert_ends(run_on_descending_list, "entry 1 is 1", 0);

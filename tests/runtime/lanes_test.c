@@ -99,7 +99,7 @@ SL_KERNEL(search_values, struct search_args) {
                           sl_f32s_gather(a.limit + k * a.searches, at));
     sl_bisect(a.values, searches, SEARCHES, 2 | 8, found);
     for (uint32_t k = 0; k < SEARCHES; k++) sl_i32s_store(a.found + k * a.searches + i, found[k], count);
-    const sl_i32s in_table = sl_first_from(a.values, a.table_begin, a.table_end, sl_f32s_gather(a.limit, at));
+    const sl_i32s in_table = sl_lower_bound(a.values, a.table_begin, a.table_end, sl_f32s_gather(a.limit, at));
     sl_i32s_store(a.in_table + i, in_table, count);
   }
 }

@@ -193,15 +193,18 @@ static void look(void) {
   struct sl_diagnostics *d = new_messages();
   struct sl_options o = options_of("velo_sample.yaml");
   struct sl_session *s = NULL;
-  o.look_only = 1;
+  o.inspect_only = 1;
   need(sl_session_open(&o, d, &s) == SL_OK, "a look");
   if (s) {
     WRITES("wiring", sl_session_write_wiring, s, );
     WRITES("graph.yaml", sl_session_write_graph, s, 1, );
     WRITES("plan", sl_session_write_plan, s, );
     WRITES("plan.svg", sl_session_write_plan_svg, s, );
-    WRITES("dot", sl_session_write_dot, s, );
-    WRITES("mermaid", sl_session_write_mermaid, s, );
+    struct sl_drawing_options picture = sl_drawing_options_default();
+    CALLED(sl_drawing_options_default);
+    WRITES("dot", sl_session_write_drawing, s, &picture, d, );
+    picture.format = SL_DRAWING_MERMAID;
+    WRITES("mermaid", sl_session_write_drawing, s, &picture, d, );
   }
   sl_session_close(s);
   o.sets = (const char *const[]){"sample.fraction=1.5", NULL}; /* out of range; the message contains the range */
@@ -302,6 +305,8 @@ static void plan(void) {
 static void describe(void) {
   struct sl_diagnostics *d = new_messages();
   WRITES("plugins", sl_write_plugin_list, NULL, );
+  WRITES("algorithms", sl_write_algorithm_list, NULL, "velo", d, );
+  WRITES("collections", sl_write_collection_list, NULL, );
   WRITES("graphs", sl_write_graph_list, );
   WRITES("description", sl_write_description, NULL, "velo.select_tracks", d, );
   WRITES("description.json", sl_write_description_json, NULL, "velo.select_tracks", d, );

@@ -41,14 +41,14 @@ static void a_source_of_whole_files_reads_no_range(void **state) {
   const char *const paths[] = {path, path, NULL};
   const struct sl_input_range whole[2] = {{0}}, parts[2] = {{0}, {4, 4, 0}};
   free(said_of(paths, whole, SL_OK));
-  assert_says(said_of(paths, parts, SL_EINVAL), "toy.source reads whole files, and no part of ");
+  assert_says(said_of(paths, parts, SL_EINVAL), "toy.source reads whole files; it cannot read a part of ");
 }
 
 static void ranges_need_files(void **state) {
   (void)state;
   const struct sl_input_range part = {0, 4, 0};
   const char *const none[] = {NULL};
-  assert_says(said_of(NULL, &part, SL_EINVAL), "input_ranges are of no file");
+  assert_says(said_of(NULL, &part, SL_EINVAL), "input_ranges without input_paths");
   assert_says(said_of(none, &part, SL_EINVAL), "input_paths names no file");
   assert_says(said_of(none, NULL, SL_EINVAL), "input_paths names no file");
 }
@@ -60,7 +60,7 @@ static void files_of_such_a_source_have_no_index(void **state) {
   struct sl_index *index = (struct sl_index *)1;
   assert_int_equal(sl_index_files(folders, paths, 0, d, &index), SL_EFORMAT);
   assert_null(index);
-  assert_says(toy_messages(d), "is read by toy.source, which reads no parts of files");
+  assert_says(toy_messages(d), "is read by toy.source, which cannot read parts of files");
   sl_diagnostics_free(d);
 }
 

@@ -38,11 +38,10 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"wrong_magic", "magic 656369756c53554d, 656369756c53554c is expected"},
       {"smaller", "descriptor of 64 bytes, 72 are expected"},
       {"larger", "descriptor of 80 bytes, 72 are expected"},
-      {"other_abi", "ABI version 8, this runtime speaks 9"},
-      {"other_name",
-       "the plugin calls itself good for target cpu, so its file must be named good.cpu.so, not bad.cpu.so"},
+      {"other_abi", "ABI version 8, this runtime supports 9"},
+      {"other_name", "the plugin is named good for target cpu, so its file must be named good.cpu.so, not bad.cpu.so"},
       {"other_target",
-       "the plugin calls itself bad for target cuda, so its file must be named bad.cuda.so, not bad.cpu.so"},
+       "the plugin is named bad for target cuda, so its file must be named bad.cuda.so, not bad.cpu.so"},
       {"outside", "algorithm copy: member factor: ends at byte 132 of the argument struct, which has 128"},
       {"overlap",
        "algorithm copy: member factor: overlaps member out in the argument struct: bytes 88 to 91 and 80 to 119"},
@@ -50,29 +49,28 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"missing_run", "algorithm copy: a kernel needs the function run"},
       {"default_range", "algorithm copy: member factor: default 11 is not in the range 0 to 10"},
       {"unknown_port", "algorithm copy: member out: items: hits is no port"},
-      {"no_capacity", "algorithm copy: member out: a capacity for its items is needed and not given"},
+      {"no_capacity", "algorithm copy: member out: the capacity for its items is missing"},
       {"float_capacity", "algorithm copy: member out: items: factor is no SL_U32 property"},
       {"too_many_groups",
        "algorithm copy: member in: collection bad_values has 5 groups of subitems (ITEM_OFFSETS or BYTES), at most 4 "
        "are "
        "expected"},
-      {"group_without_capacity",
-       "algorithm copy: member out: a capacity for its subitems of out.second is needed and not given"},
+      {"group_without_capacity", "algorithm copy: member out: the capacity for its subitems of out.second is missing"},
       {"group_not_named",
-       "algorithm copy: member out: subitems of out.second: in names none of the port's groups of subitems "
+       "algorithm copy: member out: subitems of out.second: in is not a group of subitems of the port "
        "(PORT.FIELD)"},
       {"group_of_itself",
-       "algorithm copy: member out: subitems of out.first: port out.second does not stand before it in the table"},
+       "algorithm copy: member out: subitems of out.first: port out.second is not earlier in the table"},
       {"total_mixed", "algorithm copy: member in: collection bad_values mixes TOTAL with other shapes"},
       {"total_type", "algorithm copy: member in: field value is TOTAL of type f32; u32, u64 or i64 is expected"},
       {"total_read",
-       "algorithm copy: member in: only an output of a kernel has TOTAL fields, as collection bad_values does"},
+       "algorithm copy: member in: only outputs of kernels have TOTAL fields, as collection bad_values does"},
       {"more_capacities", "algorithm copy: member out: 0 capacities for subitems are expected, more are given"},
       {"string_kernel",
        "algorithm copy: member label: a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or "
        "compute "
        "what the kernel needs from it in prepare"},
-      {"former_name", "the former name good.copy is for algorithm copie, which the plugin does not have"},
+      {"former_name", "former name good.copy refers to algorithm copie, which the plugin does not have"},
       {"duplicate", "two algorithms are named copy"},
       {"null_algorithms", "1 algorithms and no table of them, 1 to 1024 are expected"},
       {"null_entry", "entry 1 of the table of algorithms is NULL"},
@@ -123,7 +121,7 @@ static void two_collections_for_one_port_are_reported_with_both_plugins(void **s
   const struct sl_plugin_entry *second = entry_under(&registry, "plugins_bad/ports", "ports_second.cpu.so");
   assert_int_equal(second->status, SL_PLUGIN_REFUSED);
   assert_string_equal(second->reason,
-                      "two collections with the trait bad.values want the port values: other_values of ports_second "
+                      "two collections with the trait bad.values use the port values: other_values of ports_second "
                       "and bad_values of ports_first");
   sl_registry_close(&registry);
 }
@@ -374,7 +372,7 @@ static void definitions_differ_by_layout_and_not_by_text(void **state) {
   assert_string_equal(difference_of("some", 2, f), "field x is PER_ITEM against PER_EVENT");
   f = some_fields[1];
   f.width = 3;
-  assert_string_equal(difference_of("some", 2, f), "field x has 1 values an entry against 3");
+  assert_string_equal(difference_of("some", 2, f), "field x has 1 values per entry against 3");
 }
 
 static void file_names_are_split_at_the_last_dot(void **state) {

@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ("kernel.h", "kernel_select.h", "kernel_cpu.h", "math.h")
-HEADING = "What a kernel may call"
+HEADING = "Functions for kernels"
 # For the headers themselves or SL_LAUNCH; types and guards.
 OWN = {"sl_make_grid", "sl_kernel_threads", "sl_grid_blocks", "sl_total_add_u32", "sl_total_add_u64", "SL_MATH_FUNCTION"}
 

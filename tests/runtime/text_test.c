@@ -102,12 +102,20 @@ static void undefined_numbers_are_dashes_of_equal_width(void **state) {
   expect_table("12 abc 3", "%zu %.3s %hhd", (size_t)12, "abcdef", (signed char)3);
 }
 
+static void words_for_counts_are_singular_for_one(void **state) {
+  (void)state;
+  assert_string_equal(sl_plural(0, "event", "events"), "events");
+  assert_string_equal(sl_plural(1, "event", "events"), "event");
+  assert_string_equal(sl_plural(2, "event", "events"), "events");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_character_is_read_and_written),
       cmocka_unit_test(invalid_bytes_are_read_one_by_one),
       cmocka_unit_test(special_characters_of_xml_and_json_are_escaped),
       cmocka_unit_test(undefined_numbers_are_dashes_of_equal_width),
+      cmocka_unit_test(words_for_counts_are_singular_for_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void sleep_counts_for_the_thread_that_sleeps(void **state) {
     assert_true(r.batches >= EVENTS / 16);
     assert_true(row(&r, "callbacks of the program")->seconds >= (double)r.batches * SLEEP_NS * 1e-9);
     if (slots == 2) { /* while one sleeps, the other waits */
-      assert_true(row(&r, "wait for turn")->seconds > 0);
+      assert_true(row(&r, "wait to deliver")->seconds > 0);
       assert_true(row(&r, "callbacks of the program")->share < 0.55);
     }
     end(&r);

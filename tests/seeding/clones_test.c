@@ -1,4 +1,4 @@
-/* clones_test.c: seeding.clones: tracks by hand, and random ones against each hit's list of tracks. */
+/* clones_test.c: seeding.clones: constructed tracks, and random tracks against lists of the tracks of each hit. */
 #include "seed_support.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static struct {
   uint8_t kind[TRACKS_MAX], hit_count[TRACKS_MAX];
   uint16_t hits[TRACKS_MAX][SCIFI_X_LAYERS];
   float a[TRACKS_MAX], b[TRACKS_MAX], c[TRACKS_MAX], score[TRACKS_MAX];
-  uint32_t skipped; /* hits of each event before its tracks' */
+  uint32_t skipped; /* hits of each event that precede those of its tracks */
 } in;
 
 static int start(void **state) {
@@ -19,7 +19,7 @@ static int start(void **state) {
   return 0;
 }
 
-/* Tracks' hits are 100 of each event; tracks are added event by event. */
+/* Tracks use 100 hits of each event; tracks are added event by event. */
 static void next_event(uint32_t event) {
   in.offsets[event + 1] = in.offsets[event];
   in.hit_offsets[event + 1] = in.hit_offsets[event] + in.skipped + 100;
@@ -55,7 +55,7 @@ static struct sl_test *clones_new(void) {
 
 static const void *field(const struct sl_test *t, const char *name) { return sl_test_output(t, "tracks", name); }
 
-/* The event has these of its tracks, and all that belongs to them. */
+/* The output of the event has these tracks, with all their data. */
 static void assert_kept(const struct sl_test *t, uint32_t event, const uint32_t *kept, uint32_t count) {
   const uint32_t *offsets = field(t, "offsets");
   assert_int_equal(offsets[event + 1] - offsets[event], count);
@@ -84,7 +84,7 @@ static void a_track_needs_four_hits_that_no_better_one_has(void **state) {
   add_track(0, 0.4f, 0, five, 5);
   add_track(0, 0.5f, 0, five_and_one, 5);
   next_event(1);
-  next_event(2); /* the same hits by number, but of another event */
+  next_event(2); /* equal hit indices, but in another event */
   add_track(2, 0.9f, 0, two_shared, 6);
   struct sl_test *t = clones_new();
   const uint32_t kept[] = {0, 1, 4}, first = 0, with_three[] = {0, 1, 2, 3, 4}, with_six = 1;
@@ -101,7 +101,7 @@ static void a_track_needs_four_hits_that_no_better_one_has(void **state) {
   sl_test_free(t);
 }
 
-/* By the score first, then by the curvature's size, then by place: no two are equally good. */
+/* Order: score, then size of the curvature, then index; no two tracks are equally good. */
 static void of_tracks_with_the_same_hits_one_is_kept(void **state) {
   (void)state;
   static const uint16_t hits[] = {0, 10, 20, 30, 40, 50};
@@ -150,7 +150,7 @@ static uint32_t plain_kept(uint32_t event, uint32_t *kept) {
   return count;
 }
 
-/* Scores of few values, so that many are equal. */
+/* Scores with few values, so that many are equal. */
 static void make_random_case(uint32_t tracks, uint32_t skipped) {
   memset(&in, 0, sizeof in);
   in.skipped = skipped;
@@ -169,7 +169,7 @@ static void make_random_case(uint32_t tracks, uint32_t skipped) {
   }
 }
 
-/* Also in events that have more hits than shared memory has room for. */
+/* Also in events with more hits than fit shared memory. */
 static void tracks_are_those_of_comparing_all(void **state) {
   (void)state;
   static uint32_t kept[TRACKS_MAX];

@@ -1,7 +1,7 @@
-/* confirm_reference.h: the plain version of seeding.confirm: for a track in x layers every beginning is followed
- * through all stereo layers, one by one, and fitted in double precision.
- *
- * Which hits are taken is decided in floats, as in the algorithm, so that no decision depends on rounding. */
+/* confirm_reference.h: plain version of seeding.confirm: for a track in x layers every start hit is followed through
+ * all stereo layers, one by one, and fitted in double precision. Hits are selected in floats, as in the algorithm, so
+ * that no selection depends on rounding.
+ */
 #ifndef TEST_SEEDING_CONFIRM_REFERENCE_H
 #define TEST_SEEDING_CONFIRM_REFERENCE_H
 
@@ -10,13 +10,13 @@
 #include <math.h>
 
 enum { CONFIRM_LAYERS = SCIFI_STEREO_LAYERS, CONFIRM_NONE = UINT16_MAX };
-static const uint32_t confirm_order[CONFIRM_LAYERS] = {5, 1, 10, 6, 9, 2}; /* in which layers are searched */
+static const uint32_t confirm_order[CONFIRM_LAYERS] = {5, 1, 10, 6, 9, 2}; /* order of the search of layers */
 static double confirm_dxdy(uint32_t layer) { return layer % 2 ? 0.0874892 : -0.0874892; }
 
 /* A track in x layers: x = a + b d + c bend(d). */
 struct confirm_track {
   const struct seeding_constants_view *constants;
-  const float *hit_x;         /* of the event */
+  const float *hit_x;         /* x of the event's hits */
   const uint16_t *zone_first; /* first hit of each zone */
   uint32_t upper, x_hits;
   float a, b, c;
@@ -41,15 +41,15 @@ static uint32_t confirm_nearest(const struct confirm_track *t, uint32_t layer, f
   for (uint32_t h = zone[0]; h < zone[1]; h++) {
     const float off = fabsf(t->hit_x[h] - x);
     if (off > limit || t->hit_x[h] < fminf(end_1, end_2) || t->hit_x[h] > fmaxf(end_1, end_2)) continue;
-    if (nearest != CONFIRM_NONE && off == limit) continue; /* of two as near the one before */
+    if (nearest != CONFIRM_NONE && off == limit) continue; /* ties: the lower index */
     nearest = h;
     limit = off;
   }
   return nearest;
 }
 
-/* Follows a beginning, hit number `hit` of the `first`-th layer: the mean of the slopes so far says where the track is
- * in the next layer. */
+/* Follows start hit `hit` of the `first`-th layer: the mean of the slopes so far predicts the position in the next
+ * layer. */
 static void confirm_follow(const struct confirm_track *t, uint32_t first, uint32_t hit, struct confirm_found *f) {
   float ty = 0;
   f->count = 0;
@@ -65,7 +65,7 @@ static void confirm_follow(const struct confirm_track *t, uint32_t first, uint32
   }
 }
 
-/* Least squares of y = y_0 + ty d. */
+/* Least-squares fit of y = y_0 + ty d. */
 static void confirm_fit(const struct confirm_track *t, struct confirm_found *f) {
   double n = 0, d_sum = 0, y_sum = 0, dd = 0, dy = 0, d[CONFIRM_LAYERS], y[CONFIRM_LAYERS];
   for (uint32_t k = 0; k < CONFIRM_LAYERS; k++) {
@@ -82,8 +82,8 @@ static void confirm_fit(const struct confirm_track *t, struct confirm_found *f) 
     if (f->hits[k] != CONFIRM_NONE) f->chi2 += pow(y[k] - f->y - f->ty * d[k], 2);
 }
 
-/* The candidate with the most hits, of those the one of the least chi2, if there are ten hits with those in x layers.
- * `is_close`: another candidate's chi2 is as good but for rounding. */
+/* The candidate with the most hits (ties: smaller chi2), if it has ten hits including those in x layers. `is_close`:
+ * the chi2 of another candidate is equal except for rounding. */
 static struct confirm_found confirm_best(const struct confirm_track *t, uint32_t *is_close) {
   struct confirm_found best = {{0}, 0, 0, 0, 0};
   *is_close = 0;

@@ -1,4 +1,4 @@
-/* confirm_test.c: seeding.confirm: stereo hits of a track by hand, and of random tracks against all beginnings,
+/* confirm_test.c: seeding.confirm: stereo hits of a constructed track, and of random tracks against all start hits,
  * followed one by one and fitted in double precision.
  */
 #include "confirm_reference.h"
@@ -41,7 +41,7 @@ static float track_x(uint32_t i, uint32_t layer) {
   return tracks.a[i] + tracks.b[i] * constant.view.d[layer] + tracks.c[i] * constant.view.bend[layer];
 }
 
-/* A hit of track i where it is at y, and `off` in x besides. */
+/* A hit of track i at y, with residual `off` in x. */
 static void add_stereo_hit(uint32_t event, uint32_t i, uint32_t layer, double y, double off) {
   case_add_hit(&c, event, 2 * layer + (tracks.kind[i] & 1), (float)(track_x(i, layer) - confirm_dxdy(layer) * y + off));
 }
@@ -79,7 +79,7 @@ static void assert_near(double found, double expected, double tolerance) {
 
 /* ------------------------------------------------------------------------------------------------------ by hand */
 
-/* One track, of `x_hits` in x, with y = side (500 + 0.06 d) and hits in layers of `mask`, by layer. */
+/* One track with `x_hits` x hits, y = side (500 + 0.06 d), and hits in layers of `mask`, by layer. */
 static struct sl_test *single(uint32_t upper, uint32_t x_hits, uint32_t mask, double y, double ty) {
   memset(&c, 0, sizeof c);
   memset(&tracks, 0, sizeof tracks);
@@ -105,7 +105,7 @@ static void a_track_gets_its_stereo_hits(void **state) {
   }
 }
 
-/* Ten hits in all, as many as min_hits; the second layer that is searched is 1, the first one 5: bits 0 and 2. */
+/* Ten hits in total, equal to min_hits; the second searched layer is 1, the first one 5: bits 0 and 2. */
 static void ten_hits_are_needed(void **state) {
   (void)state;
   static const struct {
@@ -120,7 +120,7 @@ static void ten_hits_are_needed(void **state) {
   }
 }
 
-/* However few `min_hits` are: one stereo hit does not say where the track is going. */
+/* For any `min_hits`: one stereo hit does not determine a direction. */
 static void a_line_needs_two_stereo_hits(void **state) {
   (void)state;
   for (uint32_t x_hits = 5; x_hits <= 6; x_hits++)
@@ -136,7 +136,7 @@ static void a_line_needs_two_stereo_hits(void **state) {
     }
 }
 
-/* Without hits in the layers 5 and 1 there is no beginning, however many others there are. */
+/* Without hits in layers 5 and 1 there is no start hit, whatever the hits in other layers. */
 static void a_track_begins_in_one_of_two_layers(void **state) {
   (void)state;
   struct sl_test *t = single(1, 6, 63 - 1 - 4, 600, 0.07);
@@ -153,8 +153,7 @@ static void y_has_limits(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     for (uint32_t upper = 0; upper < 2; upper++) {
       struct sl_test *t = single(upper, 6, 63, (upper ? 1 : -1) * cases[i].y, 0);
-      /* where y is large, tracks that do not come from the origin are not found at all: they have no hits near enough
-       */
+      /* at large y, tracks that do not point to the origin are not found: their hits are too far away */
       sl_test_set(t, "max_distance", 40);
       assert_int_equal(sl_test_run(t), 0);
       assert_int_equal(count_of(t, 0), cases[i].found);
@@ -162,7 +161,7 @@ static void y_has_limits(void **state) {
     }
 }
 
-/* y = 0.06 z, and the hit of layer 10, the third one that is searched, off by so much. */
+/* y = 0.06 z, and a residual of the hit of layer 10, the third searched layer. */
 static void hits_are_near_where_those_before_say(void **state) {
   (void)state;
   static const struct {
@@ -197,7 +196,7 @@ static struct confirm_found best_of(uint32_t event, uint32_t i, uint32_t *is_clo
   return confirm_best(&track, is_close);
 }
 
-/* Tracks with stereo hits, 0.1 mm off, and noise, in a strip of 400 mm, so that there is something to choose. */
+/* Tracks with stereo hits, smeared by 0.1 mm, and noise, in a strip of 400 mm, so that there are several candidates. */
 static void make_random_case(uint32_t count, uint32_t noise) {
   memset(&c, 0, sizeof c);
   memset(&tracks, 0, sizeof tracks);
@@ -222,8 +221,11 @@ static void hits_are_those_of_following_all_beginnings(void **state) {
   (void)state;
   static const struct {
     uint32_t tracks, noise;
-  } cases[] = {{10, 0}, {30, 100}, {200, 0}, {130, 100}, {10, 1050}}; /* more tracks than are taken at a time; then more
-                                                                       * hits than shared memory has room for */
+  } cases[] = {{10, 0},
+               {30, 100},
+               {200, 0},
+               {130, 100},
+               {10, 1050}}; /* more tracks than fit a round; then more hits than fit shared memory */
   uint32_t found = 0, close = 0, all = 0;
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
     for (uint32_t block = 32; block <= (shared ? 256 : 32); block *= 2) {
@@ -250,14 +252,15 @@ static void hits_are_those_of_following_all_beginnings(void **state) {
       sl_test_free(t);
     }
   if (close * 20 > all || found * 2 < all)
-    fail_msg("of %u tracks %u have hits, and %u nearly others", all, found, close);
+    fail_msg("%u tracks: %u have hits, %u have another candidate with equal chi2 except for rounding", all, found,
+             close);
 }
 
 static void events_off_the_list_have_no_tracks(void **state) {
   (void)state;
   const uint32_t listed = 1;
   make_random_case(10, 0);
-  tracks.offsets[1] = 0; /* as an input of this list has it */
+  tracks.offsets[1] = 0; /* layout of this input */
   struct sl_test *t = confirm_new();
   sl_test_list(t, &listed, 1);
   assert_int_equal(sl_test_run(t), 0);

@@ -1,5 +1,5 @@
-/* consolidate_test.c: seeding.consolidate: seeds and hits of three events, of which one has none, and states
- * and momenta against the formulas in double precision.
+/* consolidate_test.c: seeding.consolidate: seeds and hits of three events, one of them empty, and states and momenta
+ * against the formulas in double precision.
  */
 #include "seed_support.h"
 
@@ -68,7 +68,7 @@ static void seeds_have_the_hits_of_both_kinds_by_layer(void **state) {
   seeding_constant_close(&constant);
 }
 
-/* LHCb's: z = 9410 mm is d = 890 mm. */
+/* With LHCb's constants: z = 9410 mm is d = 890 mm. */
 static void states_and_momenta_are_those_of_the_formulas(void **state) {
   (void)state;
   struct seeding_constant constant;
@@ -94,8 +94,8 @@ static void states_and_momenta_are_those_of_the_formulas(void **state) {
   seeding_constant_close(&constant);
 }
 
-/* A seed that is bent to -x, and so would be at +x in the middle of the detector: x_0 = 100, along the axis, in a
- * magnet that points down: q/p = 100 / (-10^6 (-1) (-6.34025 + 4.25461e-8 10^4)) = -1.57733e-5, a negative charge. */
+/* A seed that is bent to -x, and would be at +x in the middle of the detector: x_0 = 100, along the axis, polarity
+ * down: q/p = 100 / (-10^6 (-1) (-6.34025 + 4.25461e-8 10^4)) = -1.57733e-5, a negative charge. */
 static void the_charge_of_a_seed_that_is_worked_out(void **state) {
   (void)state;
   struct seeding_constant constant;

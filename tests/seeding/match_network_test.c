@@ -1,5 +1,5 @@
-/* match_network_test.c: the network that judges matches: match_network.h against a plain sum in double precision, what
- * it is told of pairs, and files that seeding.matching_constants takes and refuses.
+/* match_network_test.c: the matching network: match_network.h against a plain sum in double precision, its inputs, and
+ * files that seeding.matching_constants accepts and refuses.
  */
 #include "seeding/match_network.h"
 
@@ -66,7 +66,7 @@ static void an_empty_path_is_the_file_that_is_built_in_and_none_is_no_network(vo
   sl_test_free(none);
 }
 
-/* A file of units of zeros. */
+/* A file with units of zeros. */
 static void zeros(char *text) {
   const double unit[MATCH_INPUT_COUNT + 2] = {0};
   strcpy(text, inputs_line);
@@ -77,13 +77,13 @@ static void zeros(char *text) {
 static void a_file_that_is_wrong_is_refused(void **state) {
   (void)state;
   static const struct {
-    const char *at, *by, *reason; /* the last place of `at` is changed into `by` */
+    const char *at, *by, *reason; /* the last occurrence of `at` is replaced by `by` */
   } cases[] = {
       {"inputs x y dtx", "inputs x dtx y", "x.network:1: expected \"y\", found \"dtx\""},
       {inputs_line, "", "ends without inputs"},
       {inputs_line, "inputs x y dtx dty log_chi2 hits seed_tx seed_x seed_y velo_tx velo_ty velo_z\n", "velo_z"},
       {"unit 0.000000 ", "unit ", "x.network:33: weight is missing"},
-      {"unit 0.000000", "unit 1,5", "bias is no number, or too long a one: 1,5"},
+      {"unit 0.000000", "unit 1,5", "bias is not a number of at most 15 digits: 1,5"},
       {"unit 0.000000", "unit 2000000", "bias is 2000000, expected"},
       {"unit", "# unit", "x.network:34: 31 units, expected 32"},
       {"output 0\n", "output 0\noutput 0\n", "x.network:35: output a second time"},

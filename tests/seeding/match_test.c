@@ -1,6 +1,5 @@
-/* match_test.c: seeding.match against plain loops over all pairs, by chi2 and by what the network says, with VELO
- * tracks and seeds that are the same, and more VELO tracks than are tried at a time; and seeding.match_consolidate by
- * hand.
+/* match_test.c: seeding.match against plain loops over all pairs, by chi2 and by the network, with equal VELO tracks
+ * and seeds, and more VELO tracks than one round; and constructed cases of seeding.match_consolidate.
  */
 #include "forward_support.h"
 #include "scratch.h"
@@ -8,7 +7,7 @@
 
 enum { EVENTS = 4, STATES = 1400, SELECTED = 800, SEEDS = 200 };
 
-/* Events: usual ones, one without seeds, one without VELO tracks, one of more tracks than are tried at a time. */
+/* Events: usual ones, one without seeds, one without VELO tracks, one with more tracks than one round. */
 static const uint32_t seed_offsets[] = {0, 80, 80, 100, 200};
 static const uint32_t selected_offsets[] = {0, 130, 150, 150, 800};
 static const uint32_t state_offsets[] = {0, 300, 400, 420, 1400};
@@ -34,7 +33,8 @@ static void copy_state(struct tracks *t, uint32_t to, uint32_t from) {
   t->ty[to] = t->ty[from];
 }
 
-/* A seed that a selected VELO track of its event may be, bent by up to 0.3, and off by what leaves some out. */
+/* A seed that can match a selected VELO track of its event: bent by up to 0.3, at distances that are partly too large.
+ */
 static void make_seed(uint32_t event, uint32_t i) {
   const uint32_t count = selected_offsets[event + 1] - selected_offsets[event];
   const uint32_t which = selected_offsets[event] + (count ? (uint32_t)random_between(0, (float)count - 0.5f) : 0);
@@ -50,7 +50,7 @@ static void make_seed(uint32_t event, uint32_t i) {
 static void make_case(void) {
   for (uint32_t i = 0; i < STATES; i++) {
     velo.tx[i] = random_between(-0.25f, 0.25f);
-    velo.ty[i] = random_between(-0.25f, 0.25f); /* also further out than the cells of y reach */
+    velo.ty[i] = random_between(-0.25f, 0.25f); /* also beyond the cells of y */
     velo.z[i] = 770;
     velo.x[i] = 770 * velo.tx[i] + random_between(-1, 1);
     velo.y[i] = 770 * velo.ty[i] + random_between(-1, 1);
@@ -61,7 +61,7 @@ static void make_case(void) {
     for (uint32_t i = seed_offsets[event]; i < seed_offsets[event + 1]; i++) make_seed(event, i);
   }
   for (uint32_t i = 0; i < SEEDS; i++) seed_hit_offsets[i + 1] = seed_hit_offsets[i] + 10 + i / 2 % 3;
-  /* Of the same VELO track twice the first one is the best, and of the same seed, whatever else there is. */
+  /* The first one of equal VELO tracks, or of equal seeds, is selected. */
   for (uint32_t i = 0; i < 40; i += 2) copy_state(&velo, selected[i + 1], selected[i]);
   for (uint32_t k = 150; k < 190; k++)
     copy_state(&velo, state_offsets[3] + selected[k + 520], state_offsets[3] + selected[k]);
@@ -93,7 +93,7 @@ static struct sl_test *match_new(uint32_t block) {
   return t;
 }
 
-/* LHCb's, and the network that is built in, or none. */
+/* LHCb's constants, and the built-in network or none. */
 static void open_constants(const char *network_path) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
@@ -112,13 +112,13 @@ struct expected {
   float chi2[SELECTED], qop[SELECTED];
 };
 
-/* What pairs are judged by, and the cuts. */
+/* Settings and requirements of the matching. */
 struct rules {
   struct match_settings settings;
   float max_chi2, max_ghost;
 };
 
-/* The less, the better; none where a cut is not passed. */
+/* Score of a pair, smaller is better; none if a requirement fails. */
 static float score_of(const struct rules *rules, uint32_t v, uint32_t i, float *chi2) {
   const struct forward_state seed = state_of(&seeds, i), track = state_of(&velo, v);
   const struct matched_pair pair = match_pair(constants, &rules->settings, &track, &seed);
@@ -160,7 +160,7 @@ static void match_plainly(const struct rules *rules, struct expected *e) {
   e->offsets[EVENTS] = count;
 }
 
-/* On blocks of all sizes, with cuts in other properties that should not matter. */
+/* With blocks of all sizes, and other values of properties that must not matter. */
 static void assert_matches(const struct rules *rules, const struct expected *e) {
   const uint32_t count = e->offsets[EVENTS];
   const int is_by_network = network[MATCH_NETWORK_IS_THERE] != 0;
@@ -190,7 +190,7 @@ static void matches_by_chi2_are_those_of_plain_loops(void **state) {
     const struct rules rules = {{turn == 1 ? 1.875f : 1.0f, turn == 2 ? 1.02f : 1.0f}, turn == 1 ? 1.0f : 2.0f, 1.0f};
     match_plainly(&rules, &e);
     const uint32_t count = e.offsets[EVENTS];
-    assert_true(count > 60 && count < SEEDS && e.offsets[1] < 80); /* some seeds are in no match */
+    assert_true(count > 60 && count < SEEDS && e.offsets[1] < 80); /* some seeds have no match */
     assert_true(e.offsets[1] > 20 && e.offsets[2] == e.offsets[1] && e.offsets[3] == e.offsets[1]);
     assert_matches(&rules, &e);
   }
@@ -216,7 +216,7 @@ static void of_the_same_chi2_the_first_is_taken(void **state) {
   (void)state;
   open_constants("none");
   make_case();
-  /* The first event: three VELO tracks are the same, and three seeds, which match nothing else. */
+  /* The first event: three VELO tracks are equal, and three seeds, which match nothing else. */
   for (uint32_t i = 0; i < 80; i++) {
     seeds.ty[i] = 2;
     if (i >= 1 && i <= 3) {
@@ -240,13 +240,13 @@ static void of_the_same_chi2_the_first_is_taken(void **state) {
 
 static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
   (void)state;
-  /* Two events; of the first one's three seeds the last and the first are matched. */
+  /* Two events; the last and the first of the three seeds of the first event are matched. */
   const uint32_t match_offsets[] = {0, 2, 3}, track[] = {4, 9, 1}, seed[] = {2, 0, 0}, offsets[] = {0, 3, 5};
   const uint32_t hit_offsets[] = {0, 2, 5, 6, 9, 11}, ids[] = {10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
   const uint16_t hits[] = {7, 8, 1, 2, 3, 5, 0, 1, 4, 6, 9};
   const float qop[] = {1e-4f, -2e-4f, 3e-4f}, x[] = {1, 2, 3, 4, 5}, y[] = {6, 7, 8, 9, 10};
   const float tx[] = {.1f, .2f, .3f, .4f, .5f}, ty[] = {.6f, .7f, .8f, .9f, 1};
-  /* Tracks in the UT, in another order; one VELO track has none. */
+  /* UT tracks in another order; one VELO track has none. */
   const uint32_t ut_offsets[] = {0, 3, 5}, ut_velo[] = {3, 9, 5, 0, 1}, ut_expected[] = {FORWARD_NO_TRACK, 1, 1};
   for (uint32_t turn = 0; turn < 8; turn++) {
     const uint32_t block = 32u << turn / 2, has_ut = turn % 2;

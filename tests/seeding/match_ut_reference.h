@@ -1,4 +1,4 @@
-/* match_ut_reference.h: the plain version of seeding.match_ut: for one match all hits of each layer, in a loop. */
+/* match_ut_reference.h: plain version of seeding.match_ut: for one match a loop over all hits of each layer. */
 #ifndef TEST_SEEDING_MATCH_UT_REFERENCE_H
 #define TEST_SEEDING_MATCH_UT_REFERENCE_H
 
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* A match, as its VELO track is at the end of the VELO, and the hits of its event. */
+/* A match with its state at the end of the VELO, and the hits of its event. */
 struct match_ut_input {
   float x, y, z, tx, ty, qop;
   const float *hit_x, *hit_y, *hit_y_end, *hit_z;
@@ -57,7 +57,7 @@ static struct match_ut_found match_ut_follow(const struct match_ut_input *m, uin
   return f;
 }
 
-/* The candidate with the most hits, of those that of the least score, of those that of the first hit. */
+/* The candidate with the most hits; ties: the smaller score, then the lower first hit. */
 static struct match_ut_found match_ut_find(const struct match_ut_input *m) {
   const float bend = m->constants[MATCH_UT_BEND] + m->constants[MATCH_UT_BEND + 1] * -m->qop;
   struct match_ut_found best = {0, {0}, bend, 0};

@@ -1,5 +1,5 @@
-/* match_ut_test.c: seeding.match_ut against plain loops over all hits of each layer, among them hits at the same place,
- * in events with more matches than a block has threads, without matches, and without hits.
+/* match_ut_test.c: seeding.match_ut against plain loops over all hits of each layer, including hits at equal positions,
+ * in events with more matches than threads of a block, without matches, and without hits.
  */
 #include "forward_support.h"
 #include "match_ut_reference.h"
@@ -22,7 +22,7 @@ static const float layer_z[] = {2327.5f, 2372.5f, 2597.5f, 2642.5f}, slopes[] = 
 static const float first_x = -750, step = 50, group_width = 60, layer_depth = 8;
 
 static float constants[MATCH_CONSTANTS];
-static float slope_most = 0.2f; /* of tracks: the less, the more of them side by side */
+static float slope_most = 0.2f; /* spread of tracks: smaller values give more neighbouring tracks */
 static struct { float x[STATES], y[STATES], z[STATES], tx[STATES], ty[STATES]; } velo;
 static struct {
   uint32_t velo_track[MATCHES], seed[MATCHES];
@@ -53,7 +53,7 @@ static int compare(const void *a_, const void *b_) {
   return a->y != b->y ? (a->y < b->y ? -1 : 1) : 0;
 }
 
-/* A hit of a layer at (x, y); the group that begins before it has it, or the one before, where they overlap. */
+/* A hit of a layer at (x, y), in the group that begins before it, or the one before that where they overlap. */
 static void add_hit(uint32_t layer, float x, float y) {
   const float at_0 = x - y * slopes[layer], length = random_between(0, 1) < 0.5f ? 97.28f : 48.45f;
   const uint32_t place = (uint32_t)((at_0 - first_x) / step), reaches_back = at_0 - first_x - step * (float)place < 9;
@@ -66,7 +66,7 @@ static void add_hit(uint32_t layer, float x, float y) {
   h->z = layer_z[layer] + random_between(-7, 7);
 }
 
-/* Those of a track are mostly there; some are there twice. */
+/* Hits of a track: most exist, some twice. */
 static void add_hits_of(uint32_t state, float qop) {
   const float bend = constants[MATCH_UT_BEND] - constants[MATCH_UT_BEND + 1] * qop;
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) {
@@ -128,7 +128,7 @@ static void make_case(void) {
   assert_true(hits.offsets[1] > 1000 && hits.offsets[1] == hits.offsets[3] && hits.offsets[4] < HITS_MAX);
 }
 
-static int shared; /* 1: the shared version, where there is one for the target besides */
+static int shared; /* 1: the shared version, where the target also has a tuned version */
 
 static struct sl_test *match_ut_new(uint32_t block) {
   static const float polarity = -1;
@@ -193,10 +193,10 @@ static struct match_ut_found find_plainly(uint32_t event, uint32_t match) {
 static void assert_track(const struct sl_test *t, uint32_t i, uint32_t to, uint32_t match, uint32_t state,
                          const struct match_ut_found *p) {
   const float d = UT_MIDDLE_Z - velo.z[state];
-  assert_int_equal(((const uint32_t *)sl_test_output(t, "kept", "velo_track"))[i], matches.velo_track[match]);
-  assert_int_equal(((const uint32_t *)sl_test_output(t, "kept", "seed"))[i], matches.seed[match]);
-  assert_true(((const float *)sl_test_output(t, "kept", "chi2"))[i] == matches.chi2[match]);
-  assert_true(((const float *)sl_test_output(t, "kept", "qop"))[i] == matches.qop[match]);
+  assert_int_equal(((const uint32_t *)sl_test_output(t, "accepted", "velo_track"))[i], matches.velo_track[match]);
+  assert_int_equal(((const uint32_t *)sl_test_output(t, "accepted", "seed"))[i], matches.seed[match]);
+  assert_true(((const float *)sl_test_output(t, "accepted", "chi2"))[i] == matches.chi2[match]);
+  assert_true(((const float *)sl_test_output(t, "accepted", "qop"))[i] == matches.qop[match]);
   assert_int_equal(((const uint32_t *)sl_test_output(t, "ut_tracks", "velo_track"))[i], matches.velo_track[match]);
   assert_true(((const float *)sl_test_output(t, "ut_tracks", "qop"))[i] == matches.qop[match]);
   assert_true(((const float *)sl_test_output(t, "ut_tracks", "x"))[i] ==
@@ -212,10 +212,10 @@ static void assert_track(const struct sl_test *t, uint32_t i, uint32_t to, uint3
   }
 }
 
-static uint32_t by_count[UT_LAYERS + 1]; /* matches, by their hits */
+static uint32_t by_count[UT_LAYERS + 1]; /* matches by number of hits */
 
 static void assert_plain(const struct sl_test *t, uint32_t min_hits) {
-  const uint32_t *offsets = sl_test_output(t, "kept", "offsets");
+  const uint32_t *offsets = sl_test_output(t, "accepted", "offsets");
   uint32_t i = 0, to = 0;
   memset(by_count, 0, sizeof by_count);
   for (uint32_t event = 0; event < EVENTS; event++) {
@@ -246,7 +246,7 @@ static void hits_are_those_of_plain_loops(void **state) {
     }
 }
 
-/* So that a match has hits of more groups, and more near ones and first ones, than there is room for in lists. */
+/* Density at which a match has hits of more groups, and more near hits and first hits, than fit the lists. */
 static void windows_may_be_as_wide_as_they_can(void **state) {
   (void)state;
   slope_most = 0.05f;
@@ -265,10 +265,10 @@ static void windows_may_be_as_wide_as_they_can(void **state) {
 static void without_hits_no_match_is_left(void **state) {
   (void)state;
   make_case();
-  struct sl_test *t = match_ut_new(64); /* as set */
+  struct sl_test *t = match_ut_new(64); /* default */
   assert_int_equal(sl_test_run(t), 0);
   assert_plain(t, 2);
-  const uint32_t *offsets = sl_test_output(t, "kept", "offsets");
+  const uint32_t *offsets = sl_test_output(t, "accepted", "offsets");
   assert_int_equal(offsets[3], offsets[2]);
   sl_test_free(t);
 }
@@ -276,7 +276,7 @@ static void without_hits_no_match_is_left(void **state) {
 int main(void) {
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
-  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "matching_constants"); /* LHCb's */
+  struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "matching_constants"); /* LHCb's settings */
   sl_test_set_text(t, "path", folder);
   if (sl_test_run(t) != 0) return 1;
   memcpy(constants, sl_test_output(t, "matching", "constants"), sizeof constants);

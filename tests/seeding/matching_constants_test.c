@@ -1,5 +1,5 @@
-/* matching_constants_test.c: seeding.matching_constants and match_math.h: against the calibrations they are from, in
- * double precision term by term, and chi2 of a pair that is worked out by hand.
+/* matching_constants_test.c: seeding.matching_constants and match_math.h: against the calibrations, in double precision
+ * term by term, and chi2 of a calculated pair.
  */
 #include "calibrations.h"
 #include "seeding/match_math.h"
@@ -84,17 +84,17 @@ static void a_term_that_no_formula_has_is_refused(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
 }
 
-/* match_ut would miss their hits. */
+/* match_ut would miss hits in wider windows. */
 static void a_window_wider_than_what_is_searched_is_refused(void **state) {
   (void)state;
   static const struct refused_term cases[] = {
-      {"value matching.ut_loose.0 ", "0 0 0 40.1 # ", "matching.ut_loose.0: 40.1 mm is more than 40"},
-      {"value matching.ut_loose.2 ", "0 0 0 1000 # ", "matching.ut_loose.2: 1000 mm is more than 40"},
-      {"value matching.ut_tight.3 ", "0 0 0 40.1 # ", "matching.ut_tight.3: 40.1 mm is more than 40"}};
+      {"value matching.ut_loose.0 ", "0 0 0 40.1 # ", "matching.ut_loose.0: 40.1 mm exceeds the search range of 40"},
+      {"value matching.ut_loose.2 ", "0 0 0 1000 # ", "matching.ut_loose.2: 1000 mm exceeds the search range of 40"},
+      {"value matching.ut_tight.3 ", "0 0 0 40.1 # ", "matching.ut_tight.3: 40.1 mm exceeds the search range of 40"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
 }
 
-/* A negative chi2 would not be the best one for match's order of bits. */
+/* A negative chi2 would break the order of match's keys. */
 static void a_negative_weight_is_refused(void **state) {
   (void)state;
   static const struct refused_term cases[] = {
@@ -126,9 +126,9 @@ static void polynomials_are_those_of_the_calibration(void **state) {
   }
 }
 
-/* With LHCb's constants a pair with dtx = -0.5 whose seed is at x = 2000 is compared at z = 5287.6 - 3.99439 + 79.42075
- * + 23.8758 = 5386.90216 mm. The seed is then at 2000 + 0.5 (5386.90216 - 9410) = -11.54892 mm, and the VELO track at
- * 0; in y they are 20 mm apart at 10 m, and 0.01 in slope. */
+/* With LHCb's constants, a pair with dtx = -0.5 and a seed at x = 2000 is compared at z = 5287.6 - 3.99439 + 79.42075 +
+ * 23.8758 = 5386.90216 mm. The seed is then at 2000 + 0.5 (5386.90216 - 9410) = -11.54892 mm, and the VELO track at 0;
+ * the distance in y is 20 mm at 10 m, the difference of slopes 0.01. */
 static void chi2_is_that_of_the_formula(void **state) {
   (void)state;
   struct sl_test *t = made_of_file(calibration_files[1]);
@@ -141,8 +141,8 @@ static void chi2_is_that_of_the_formula(void **state) {
   const float *m = constants_of(t);
   assert_near(match_pair(m, &plain, &velo, &seed).chi2, 0.8 * x_chi2 + 0.2 * y_chi2 + slopes, 1e-4);
   assert_near(match_pair(m, &scaled, &velo, &seed).chi2, 1.5 * x_chi2 + slopes, 1e-4);
-  /* Cuts, one after another: 20 mm in x, 150 mm in y, 0.02 in dy/dz, 1.5 in dx/dz. */
-  seed.x += 31.2f; /* 19.84 mm, with 0.19 from z */
+  /* Requirements, one after another: 20 mm in x, 150 mm in y, 0.02 in dy/dz, 1.5 in dx/dz. */
+  seed.x += 31.2f; /* 19.84 mm, 0.19 of it from z */
   assert_true(match_pair(m, &plain, &velo, &seed).chi2 != SEED_NO_MATCH);
   seed.x += 0.3f;
   assert_true(match_pair(m, &plain, &velo, &seed).chi2 == SEED_NO_MATCH);
@@ -158,7 +158,7 @@ static void chi2_is_that_of_the_formula(void **state) {
   seed.y = 1000 - 590 * seed.ty;
   assert_true(match_pair(m, &plain, &velo, &seed).chi2 == SEED_NO_MATCH);
   seed.ty = 0.1f;
-  /* The seed's x for which the lines meet depends on itself, by z. */
+  /* The x of the seed at which the lines meet depends on itself, through z. */
   for (int i = 0; i < 2; i++) {
     seed.tx = i == 0 ? 1.4999f : 1.5001f;
     seed.x = 0;

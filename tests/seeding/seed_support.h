@@ -1,4 +1,4 @@
-/* seed_support.h: what the tests of seeds share: the constant, and tracks in x layers. */
+/* seed_support.h: shared by the tests of seeds: the constant, and tracks in x layers. */
 #ifndef TEST_SEEDING_SEED_SUPPORT_H
 #define TEST_SEEDING_SEED_SUPPORT_H
 
@@ -18,10 +18,10 @@ void seeding_constant_close(struct seeding_constant *s);
 static inline uint32_t x_layer(uint32_t i) { return 4 * (i / 2) + 3 * (i % 2); }
 static inline uint32_t x_zone(uint32_t i, uint32_t upper) { return 2 * x_layer(i) + upper; }
 
-/* x = a + b d + c d^2 (1 - 0.00028 d) in the i-th x layer, with the places of LHCb's layers. */
+/* x = a + b d + c d^2 (1 - 0.00028 d) in the i-th x layer, with the positions of LHCb's layers. */
 double seed_x(double a, double b, double c, uint32_t i);
 
-/* A case for the shared version and for that shaped for the CPU; `start` gets which one as its state. */
+/* A case for the shared version and for the CPU version; `start` gets the version as its state. */
 extern int seed_is_shared, seed_is_tuned;
 #define BOTH(test) \
   {#test " (shared)", test, start, stop, &seed_is_shared}, { #test " (tuned)", test, start, stop, &seed_is_tuned }

@@ -1,7 +1,6 @@
-/* xz_reference.h: the plain version of seeding.xz: all triplets of hits, one after the other, fitted in double
- * precision.
- *
- * Which hits a track has is decided in floats, as in the algorithm, so that no decision depends on rounding. */
+/* xz_reference.h: plain version of seeding.xz: all triplets of hits, one after the other, fitted in double precision.
+ * Hits are selected in floats, as in the algorithm, so that no selection depends on rounding.
+ */
 #ifndef TEST_SEEDING_XZ_REFERENCE_H
 #define TEST_SEEDING_XZ_REFERENCE_H
 
@@ -12,18 +11,18 @@
 enum { XZ_TRACKS_MAX = 1 << 16, XZ_PARAMETERS = 3 };
 struct xz_track {
   uint16_t hits[SCIFI_X_LAYERS];
-  uint32_t count, kind; /* kind: half, and case << 1 */
+  uint32_t count, kind; /* half, and case << 1 */
   double a, b, c, score;
 };
 struct xz_reference {
   const struct seeding_constants_view *constants;
-  const float *x;             /* of the event's hits */
+  const float *x;             /* x of the event's hits */
   const uint16_t *zone_first; /* first hit of each zone */
   struct xz_track *tracks;    /* XZ_TRACKS_MAX */
   uint32_t count;
 };
 
-/* Least squares of x = a + b d + c bend(d) over the hits of a track: Gauss's elimination. */
+/* Least-squares fit of x = a + b d + c bend(d) to the hits of a track, by Gaussian elimination. */
 static void xz_fit(struct xz_track *t, const uint32_t *layers, const double *x) {
   double m[XZ_PARAMETERS][XZ_PARAMETERS + 1] = {{0}}, p[XZ_PARAMETERS];
   for (uint32_t n = 0; n < t->count; n++) {
@@ -43,7 +42,7 @@ static void xz_fit(struct xz_track *t, const uint32_t *layers, const double *x) 
   for (uint32_t n = 0; n < t->count; n++) t->score += pow(x[n] - seed_x(t->a, t->b, t->c, layers[n]), 2);
 }
 
-/* Adds a track with these hits, one in each layer or UINT32_MAX, if they are five or six. */
+/* Adds a track with these hits, one per layer or UINT32_MAX, if there are five or six. */
 static void xz_add(struct xz_reference *r, uint32_t half, uint32_t of_case, const uint32_t *by_layer) {
   struct xz_track *t = &r->tracks[r->count];
   uint32_t layers[SCIFI_X_LAYERS];
@@ -63,8 +62,7 @@ static void xz_add(struct xz_reference *r, uint32_t half, uint32_t of_case, cons
   r->count++;
 }
 
-/* The hit of an x layer that is nearest to `should`, at most 0.5 mm away; of two at one place the one nearer in the
- * order of x; or UINT32_MAX. */
+/* The hit of an x layer nearest to `should`, at most 0.5 mm away (ties: the lower index), or UINT32_MAX. */
 static uint32_t xz_nearest(const struct xz_reference *r, uint32_t zone, float should) {
   uint32_t found = UINT32_MAX;
   float nearest = 0.5f;
@@ -78,8 +76,8 @@ static uint32_t xz_nearest(const struct xz_reference *r, uint32_t zone, float sh
   return found;
 }
 
-/* The middle hit must be where the momentum says, which the line's x at z = 0 gives; then the curve through the three
- * hits says where the hits of the other three layers should be. */
+/* The middle hit must be in the window given by the momentum, which follows from x of the line at z = 0; the curve
+ * through the three hits then predicts the hits of the other three layers. */
 static void xz_try_triplet(struct xz_reference *r, uint32_t half, uint32_t of_case, uint32_t first, uint32_t middle,
                            uint32_t last) {
   const float *x = r->x, *d = r->constants->d, *p = r->constants->constants + SEED_INVERSE_P;

@@ -1,5 +1,5 @@
-/* xz_test.c: seeding.constants against numbers worked out, and seeding.xz: tracks by hand, and random
- * hits against all triplets that there are, fitted the plain way in double precision.
+/* xz_test.c: seeding.constants against calculated numbers, and seeding.xz: constructed tracks, and random hits against
+ * all triplets, fitted by the plain version in double precision.
  */
 #include "xz_reference.h"
 
@@ -43,7 +43,7 @@ static void assert_near(double found, double expected, double tolerance) {
 
 /* ------------------------------------------------------------------------------------------------ the constant */
 
-/* By the formulas of README.md from LHCb's numbers, for 3 GeV. */
+/* From the formulas of README.md with LHCb's numbers, for 3 GeV. */
 static void what_follows_from_the_calibration(void **state) {
   (void)state;
   static const struct {
@@ -65,7 +65,7 @@ static void what_follows_from_the_calibration(void **state) {
   assert_near(constant.view.constants[SEED_TOLERANCE], 0.5, 0);
 }
 
-/* x_0 of 3 GeV is 2189.7 mm: 1.6322e-7 x - 5.0217e-12 x^2 = 1 / 3000; its greatest value is that of 754 MeV. */
+/* x_0 for 3 GeV is 2189.7 mm: 1.6322e-7 x - 5.0217e-12 x^2 = 1 / 3000; the maximum of 1/p corresponds to 754 MeV. */
 static void a_momentum_that_no_track_can_have_is_refused(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "constants");
@@ -86,8 +86,8 @@ static void add_curve(uint32_t event, uint32_t upper, double x, double slope, do
     case_add_hit(&c, event, x_zone(i, upper), (float)seed_x(x, slope, curvature, i));
 }
 
-/* A track that begins with the first layers, and with the second ones: it is found twice. That of the upper half comes
- * later, and has its hits behind those of the lower one in each layer. */
+/* A track is found twice: from the first x layers and from the second x layers. The track of the upper half comes
+ * later, and in each layer its hits follow those of the lower half. */
 static void a_track_is_found_in_both_cases(void **state) {
   (void)state;
   add_curve(0, 1, 852, 0.1, 0);
@@ -112,8 +112,7 @@ static void a_track_is_found_in_both_cases(void **state) {
   sl_test_free(t);
 }
 
-/* How many tracks of case 0 there are of a triplet of hits, with the hits of two further layers where they should be.
- */
+/* Number of tracks of case 0 for a triplet of hits and two further hits at the predicted positions. */
 static uint32_t tracks_of(double first, double middle, double last) {
   const double z[] = {7826.106, 8508.1064, 9193.1064}, slope = (last - first) / (z[2] - z[0]);
   double bend[3];
@@ -136,9 +135,9 @@ static uint32_t tracks_of(double first, double middle, double last) {
   return count;
 }
 
-/* A line with x = +100 or -100 at z = 0 and slope 0.05: 1/p = 100 * (1.6322e-7 - 5.0217e-10) = 1.62718e-5, so that the
- * middle hit is up to 0.85803 + 11738.99 * 1.62718e-5 = 1.04905 mm from the line on the one side, and 1.71606 - 0.19101
- * = 1.52505 on the other. */
+/* A line with x = +100 or -100 at z = 0 and slope 0.05: 1/p = 100 * (1.6322e-7 - 5.0217e-10) = 1.62718e-5, so the
+ * middle hit is at most 0.85803 + 11738.99 * 1.62718e-5 = 1.04905 mm from the line on one side, and 1.71606 - 0.19101 =
+ * 1.52505 on the other. */
 static void the_middle_hit_is_where_the_momentum_says(void **state) {
   (void)state;
   static const struct {
@@ -152,9 +151,9 @@ static void the_middle_hit_is_where_the_momentum_says(void **state) {
     }
 }
 
-/* x_f = 1000: x_l from 1186.618 - 382.489 = 804.129 to 1569.107. There 1/p is 1/3000 for the lower limit, and the
- * middle hit is h1 / 3000 = 3.913 mm to the left of the line, give or take; the upper one is at x_0 = -2258.3, where
- * 1/p is 3.43e-4, and the middle hit 4.026 mm to the right. */
+/* x_f = 1000: x_l from 1186.618 - 382.489 = 804.129 to 1569.107. At the lower limit 1/p is 1/3000, and the middle hit
+ * is about h1 / 3000 = 3.913 mm to the left of the line; the upper limit has x_0 = -2258.3 and 1/p = 3.43e-4, and the
+ * middle hit is 4.026 mm to the right. */
 static void the_last_hit_is_where_the_least_momentum_says(void **state) {
   (void)state;
   const double share = (8508.1064 - 7826.106) / (9193.1064 - 7826.106);
@@ -168,7 +167,7 @@ static void the_last_hit_is_where_the_least_momentum_says(void **state) {
   }
 }
 
-/* Further hits of case 0 that are so far off; 9: none. */
+/* Residuals of the further hits of case 0; 9: none. */
 static uint32_t tracks_with(double off_1, double off_2, double off_3, float *score) {
   const double off[] = {off_1, off_2, off_3};
   memset(&c, 0, sizeof c);
@@ -177,7 +176,7 @@ static uint32_t tracks_with(double off_1, double off_2, double off_3, float *sco
       case_add_hit(&c, 0, x_zone(i, 1), (float)(seed_x(852, 0.1, 0, i) + (i % 2 ? off[i / 2] : 0)));
   struct sl_test *t = seed_new();
   assert_int_equal(sl_test_run(t), 0);
-  uint32_t count = 0; /* of this case */
+  uint32_t count = 0; /* tracks of this case */
   for (uint32_t i = 0; i < count_of(t, 0); i++) {
     if (bytes(t, "kind")[i] != 1) continue;
     count++;
@@ -198,7 +197,7 @@ static void two_further_hits_are_needed(void **state) {
   assert_int_equal(tracks_with(9, 0, 0, &score), 1);
   assert_int_equal(tracks_with(9, 9, 0, &score), 0);
   assert_int_equal(tracks_with(0, 9, 9, &score), 0);
-  /* one that is too far away is as good as none */
+  /* a hit that is too far away does not count */
   assert_int_equal(tracks_with(0.2, 9, 0, &alone), 1);
   assert_int_equal(tracks_with(0.2, 0.6, 0, &score), 1);
   assert_true(score == alone);
@@ -218,7 +217,7 @@ static void find_plainly(uint32_t event) {
   found_count = r.count;
 }
 
-/* Tracks from near the origin, 10 mm apart on average, with 0.1 mm of scatter, and as many hits besides. */
+/* Tracks from near the origin, 10 mm apart on average, smeared by 0.1 mm, and as many noise hits. */
 static void make_random_case(uint32_t tracks, float half_width) {
   memset(&c, 0, sizeof c);
   for (uint32_t event = 0; event < CASE_EVENTS; event++)
@@ -252,14 +251,14 @@ static void assert_event(const struct sl_test *t, uint32_t event) {
   }
 }
 
-/* With few hits and many: layers that have one stride of places in shared memory, or two; halves that do not fit in
- * there; and more tracks of a unit than are listed together. */
+/* Few and many hits: layers of one stride in shared memory, or two; halves that do not fit; and more tracks of a unit
+ * than the buffer. */
 static void tracks_are_those_of_all_triplets(void **state) {
   (void)state;
   static const struct {
     uint32_t tracks;
     float half_width;
-    uint32_t least, most; /* that an event may have */
+    uint32_t least, most; /* tracks per event, at most */
   } cases[] = {
       {20, 2500, 8, 200}, {60, 1000, 60, 1000}, {300, 1500, 1025, XZ_TRACKS_MAX}, {560, 5000, 60, XZ_TRACKS_MAX}};
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -277,7 +276,8 @@ static void tracks_are_those_of_all_triplets(void **state) {
   }
 }
 
-/* So many hits in first, middle, last and further layers, within 100 mm, give all tracks, of which there are some. */
+/* With these numbers of hits in first, middle, last and further layers, within 100 mm, all tracks are found, and there
+ * are some. */
 static void assert_dense(uint32_t first, uint32_t middle, uint32_t last, uint32_t further, uint32_t least) {
   const uint32_t hits[] = {first, middle, last};
   memset(&c, 0, sizeof c);
@@ -294,20 +294,20 @@ static void assert_dense(uint32_t first, uint32_t middle, uint32_t last, uint32_
   sl_test_free(t);
 }
 
-/* Some hundred middle hits for each eight last ones, with windows of ten. */
+/* Some hundred middle hits for each eight last hits, with windows of ten. */
 static void middle_hits_may_be_close_together(void **state) {
   (void)state;
   assert_dense(6, 700, 40, 40, 20);
 }
 
-/* A part has a few first hits with hundreds of pairs, and a warp's pairs of a turn one triplet each, or some: with
- * those that wait they fill its list, and a little more, again and again. */
+/* A part has few first hits with hundreds of pairs, and the pairs of a warp's round have one or several triplets each,
+ * which repeatedly fill its list and exceed it slightly. */
 static void triplets_of_a_turn_may_fill_the_list_and_more(void **state) {
   (void)state;
   for (uint32_t middle = 40; middle <= 240; middle += 100) assert_dense(8, middle, 200, 60, 100);
 }
 
-/* Both versions with as many hits as there are within another tolerance. */
+/* Both versions with the numbers of hits within another tolerance. */
 static void another_tolerance_gives_both_versions_the_same(void **state) {
   (void)state;
   static const float tolerances[] = {0, 0.1f, 3, 200};

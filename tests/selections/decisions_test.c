@@ -6,10 +6,10 @@
 enum { EVENTS_MAX = 300, LINES_MAX = 130, NAME_BYTES = 24, HEAD = DECISION_REPORT_HEAD_WORDS };
 enum { NONE = UINT32_MAX };
 
-/* What a line says of an event: nothing, both bits, or that the scale took it. */
-static uint8_t said(uint32_t line, uint32_t event) {
+/* Decision of a line for an event: rejected, passed, or rejected by the post scale. */
+static uint8_t decision(uint32_t line, uint32_t event) {
   const uint32_t value = (event * 2654435761u + line * 40503u) % 97;
-  if (event % 5 == 4 || value >= 3 + line % 7) return 0; /* no line has passed each fifth */
+  if (event % 5 == 4 || value >= 3 + line % 7) return 0; /* every fifth event passes no line */
   return value == 0 ? LINE_BEFORE_SCALE : LINE_BEFORE_SCALE | LINE_PASSED;
 }
 
@@ -19,24 +19,24 @@ static const char *name_of(uint32_t line) {
   return name;
 }
 
-typedef uint8_t said_by(uint32_t line, uint32_t event);
+typedef uint8_t decision_of(uint32_t line, uint32_t event);
 
-static struct sl_test *decide(uint32_t events, uint32_t lines, said_by *says) {
+static struct sl_test *decide(uint32_t events, uint32_t lines, decision_of *decision_at) {
   struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "decide");
   sl_test_events(t, events);
   for (uint32_t k = 0; k < lines; k++) {
     uint8_t passed[EVENTS_MAX];
-    for (uint32_t e = 0; e < events; e++) passed[e] = says(k, e);
+    for (uint32_t e = 0; e < events; e++) passed[e] = decision_at(k, e);
     sl_test_input_each(t, "lines", name_of(k), "passed", passed, events);
   }
   return t;
 }
 
-/* On the node's events, which are those of `numbers`, or all. Ends the test. */
-static void assert_decided(struct sl_test *t, uint32_t events, uint32_t lines, said_by *says, const uint32_t *numbers,
-                           uint32_t count) {
+/* Compares the outputs with a loop over the events of the node: `numbers`, or all events if it is NULL. Frees `t`. */
+static void assert_decided(struct sl_test *t, uint32_t events, uint32_t lines, decision_of *decision_at,
+                           const uint32_t *numbers, uint32_t count) {
   const uint32_t width = (lines + 31) / 32;
-  uint32_t before[LINES_MAX] = {0}, passed[LINES_MAX] = {0}, alone[LINES_MAX] = {0}, listed = 0;
+  uint32_t before[LINES_MAX] = {0}, passed[LINES_MAX] = {0}, alone[LINES_MAX] = {0}, listed_count = 0;
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *offsets = OUTPUT(t, "decisions", "offsets", uint32_t);
   const uint32_t *words = OUTPUT(t, "decisions", "passed", uint32_t);
@@ -47,8 +47,8 @@ static void assert_decided(struct sl_test *t, uint32_t events, uint32_t lines, s
     assert_int_equal(offsets[e], at * width);
     const uint32_t is_own = !numbers || (at < count && numbers[at] == e);
     for (uint32_t k = 0; is_own && k < lines; k++) {
-      before[k] += says(k, e) != 0;
-      if (!(says(k, e) & LINE_PASSED)) continue;
+      before[k] += decision_at(k, e) != 0;
+      if (!(decision_at(k, e) & LINE_PASSED)) continue;
       passed[k]++;
       found++;
       last = k;
@@ -58,9 +58,9 @@ static void assert_decided(struct sl_test *t, uint32_t events, uint32_t lines, s
     at += is_own;
     assert_int_equal(offsets[e + 1], at * width);
     if (is_own) assert_memory_equal(words + offsets[e], expected, width * sizeof *expected);
-    if (found) assert_int_equal(list[listed++], e);
+    if (found) assert_int_equal(list[listed_count++], e);
   }
-  assert_int_equal(*OUTPUT(t, "passed", "count", uint32_t), listed);
+  assert_int_equal(*OUTPUT(t, "passed", "count", uint32_t), listed_count);
   assert_memory_equal(OUTPUT(t, "totals", "before_scale", uint32_t), before, lines * sizeof *before);
   assert_memory_equal(OUTPUT(t, "totals", "passed", uint32_t), passed, lines * sizeof *passed);
   assert_memory_equal(OUTPUT(t, "totals", "alone", uint32_t), alone, lines * sizeof *alone);
@@ -76,43 +76,43 @@ static uint8_t all(uint32_t line, uint32_t event) {
   return LINE_BEFORE_SCALE | LINE_PASSED;
 }
 
-static void any_number_of_lines_and_events(void **state) {
+static void decisions_are_right_for_any_number_of_lines_and_events(void **state) {
   (void)state;
   const uint32_t lines[] = {0, 1, 32, 33, 66, LINES_MAX}, events[] = {1, 31, 32, 33, EVENTS_MAX};
   for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
     for (size_t e = 0; e < sizeof events / sizeof *events; e++)
-      assert_decided(decide(events[e], lines[k], said), events[e], lines[k], said, NULL, 0);
+      assert_decided(decide(events[e], lines[k], decision), events[e], lines[k], decision, NULL, 0);
 }
 
-static void no_line_or_all_lines_pass(void **state) {
+static void events_may_pass_no_line_or_all_lines(void **state) {
   (void)state;
   assert_decided(decide(100, 66, none), 100, 66, none, NULL, 0);
   assert_decided(decide(100, 66, all), 100, 66, all, NULL, 0);
 }
 
-static void of_its_own_events_alone(void **state) {
+static void only_events_of_the_list_are_decided_on(void **state) {
   (void)state;
   uint32_t numbers[EVENTS_MAX], count = 0;
   for (uint32_t e = 2; e < EVENTS_MAX; e += 1 + e % 7) numbers[count++] = e;
-  struct sl_test *t = decide(EVENTS_MAX, 40, said);
+  struct sl_test *t = decide(EVENTS_MAX, 40, decision);
   sl_test_list(t, numbers, count);
-  assert_decided(t, EVENTS_MAX, 40, said, numbers, count);
-  t = decide(EVENTS_MAX, 40, said);
+  assert_decided(t, EVENTS_MAX, 40, decision, numbers, count);
+  t = decide(EVENTS_MAX, 40, decision);
   sl_test_list(t, numbers, 0);
-  assert_decided(t, EVENTS_MAX, 40, said, numbers, 0);
+  assert_decided(t, EVENTS_MAX, 40, decision, numbers, 0);
 }
 
-static void blocks_of_any_size(void **state) {
+static void decisions_do_not_depend_on_the_block_size(void **state) {
   (void)state;
   const uint32_t threads[] = {32, 64, 96, 1024};
   for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-    struct sl_test *t = decide(70, 66, said);
+    struct sl_test *t = decide(70, 66, decision);
     sl_test_block(t, threads[i]);
-    assert_decided(t, 70, 66, said, NULL, 0);
+    assert_decided(t, 70, 66, decision, NULL, 0);
   }
 }
 
-/* FNV-1a of "1:Hlt1Line0\n" and "1:Hlt1Line0\n2:Hlt1Line1\n", worked out apart. */
+/* The expected hashes of "", "1:Hlt1Line0\n" and "1:Hlt1Line0\n2:Hlt1Line1\n" were computed independently. */
 static void the_key_is_the_hash_of_ids_and_names(void **state) {
   (void)state;
   const uint32_t expected[] = {0x811c9dc5, 0xa14d6cad, 0x449afea3};
@@ -130,7 +130,7 @@ struct decided {
   uint32_t offsets[EVENTS_MAX + 1], words[EVENTS_MAX * ((LINES_MAX + 31) / 32)], key, lines;
 };
 
-/* Event `undecided` was not decided on; NONE: all were. */
+/* Event `undecided` has no decisions; NONE: all events have decisions. */
 static void give_decisions_but(struct sl_test *t, uint32_t events, uint32_t lines, uint32_t key, uint32_t undecided) {
   static struct decided d;
   const uint32_t width = (lines + 31) / 32;
@@ -139,7 +139,7 @@ static void give_decisions_but(struct sl_test *t, uint32_t events, uint32_t line
   for (uint32_t e = 0; e < events; e++) {
     d.offsets[e + 1] = d.offsets[e] + (e == undecided ? 0 : width);
     for (uint32_t k = 0; e != undecided && k < lines; k++)
-      if (said(k, e) & LINE_PASSED) d.words[d.offsets[e] + k / 32] |= 1u << k % 32;
+      if (decision(k, e) & LINE_PASSED) d.words[d.offsets[e] + k / 32] |= 1u << k % 32;
   }
   sl_test_events(t, events);
   sl_test_input(t, "decisions", "offsets", d.offsets, events + 1);
@@ -152,7 +152,7 @@ static void give_decisions(struct sl_test *t, uint32_t events, uint32_t lines, u
   give_decisions_but(t, events, lines, key, NONE);
 }
 
-/* The words of the bank of item `item`, all of `words` words. */
+/* The words of bank `item`; all banks have `words` words. */
 static const uint32_t *bank_of(const struct sl_test *t, const char *port, uint32_t item, uint32_t words) {
   assert_int_equal(OUTPUT(t, port, "size_bytes", uint16_t)[item], 4 * words);
   const uint32_t *offsets = OUTPUT(t, port, "word_offsets", uint32_t);
@@ -161,7 +161,7 @@ static const uint32_t *bank_of(const struct sl_test *t, const char *port, uint32
   return OUTPUT(t, port, "word", uint32_t) + (size_t)item * words;
 }
 
-/* Each event of the list has one bank, the others none. */
+/* Each event of the list has one bank, all other events have none. */
 static void assert_offsets(const struct sl_test *t, const char *port, uint32_t events, const uint32_t *numbers,
                            uint32_t count) {
   const uint32_t *offsets = OUTPUT(t, port, "offsets", uint32_t);
@@ -172,7 +172,7 @@ static void assert_offsets(const struct sl_test *t, const char *port, uint32_t e
   }
 }
 
-static void a_decision_report_has_a_word_for_each_line(void **state) {
+static void a_decision_report_has_one_word_per_line(void **state) {
   (void)state;
   const uint32_t lines[] = {0, 1, 33, 66, LINES_MAX}, events = 40;
   const uint32_t numbers[] = {0, 3, 4, 17, 31, 32, 38}, count = sizeof numbers / sizeof *numbers;
@@ -190,13 +190,13 @@ static void a_decision_report_has_a_word_for_each_line(void **state) {
       assert_int_equal(bank[1], 0x10001234);
       assert_int_equal(bank[2], 3);
       for (uint32_t k = 0; k < lines[i]; k++)
-        assert_int_equal(bank[HEAD + k], (k + 1) * 65536 + 256 + 16 + (said(k, numbers[n]) & LINE_PASSED));
+        assert_int_equal(bank[HEAD + k], (k + 1) * 65536 + 256 + 16 + (decision(k, numbers[n]) & LINE_PASSED));
     }
     sl_test_free(t);
   }
 }
 
-static void without_a_list_all_events_have_banks_and_on_an_empty_one_none(void **state) {
+static void all_events_have_banks_without_a_list_and_none_with_an_empty_list(void **state) {
   (void)state;
   for (uint32_t is_empty = 0; is_empty < 2; is_empty++) {
     struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "dec_reports");
@@ -219,7 +219,7 @@ static void an_event_that_was_not_decided_on_passed_no_line(void **state) {
     for (uint32_t e = 0; e < 10; e++) {
       const uint32_t *bank = bank_of(t, "reports", e, HEAD + 40);
       for (uint32_t k = 0; k < 40; k++)
-        assert_int_equal(bank[HEAD + k] & 1, e != undecided[i] && (said(k, e) & LINE_PASSED));
+        assert_int_equal(bank[HEAD + k] & 1, e != undecided[i] && (decision(k, e) & LINE_PASSED));
     }
     sl_test_free(t);
   }
@@ -237,7 +237,7 @@ static struct sl_test *route(uint32_t key) {
   struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "routing_bits");
   uint32_t offsets[ROUTED + 2], words[ROUTED + 1] = {0}, lines = ROUTED;
   const uint64_t made_by = 0;
-  /* Of event e line e passed, of the last one all. */
+  /* Event e passed line e; the last event passed all lines. */
   for (uint32_t e = 0; e < ROUTED + 2; e++) offsets[e] = e;
   for (uint32_t e = 0; e < ROUTED; e++) words[e] = 1u << e;
   words[ROUTED] = (1u << ROUTED) - 1;
@@ -250,7 +250,7 @@ static struct sl_test *route(uint32_t key) {
   return t;
 }
 
-static void routing_bits_are_those_of_lines_whose_whole_name_matches(void **state) {
+static void routing_bits_match_whole_names_of_lines(void **state) {
   (void)state;
   struct sl_test *t = route(lines_key(routed, ROUTED));
   uint32_t together = 0;
@@ -268,7 +268,7 @@ static void an_event_that_was_not_decided_on_has_no_routing_bits(void **state) {
   (void)state;
   struct sl_test *t = route(lines_key(routed, ROUTED));
   uint32_t offsets[ROUTED + 2] = {0};
-  for (uint32_t e = 3; e < ROUTED + 2; e++) offsets[e] = e - 2; /* events 0, 1 were not, nor the last one */
+  for (uint32_t e = 3; e < ROUTED + 2; e++) offsets[e] = e - 2; /* events 0, 1 and the last one have no decisions */
   offsets[ROUTED + 1] = offsets[ROUTED];
   sl_test_input(t, "decisions", "offsets", offsets, ROUTED + 2);
   assert_int_equal(sl_test_run(t), 0);
@@ -278,7 +278,7 @@ static void an_event_that_was_not_decided_on_has_no_routing_bits(void **state) {
   sl_test_free(t);
 }
 
-static void patterns_can_be_set_and_leave_lines_out(void **state) {
+static void patterns_can_be_set_and_exclude_lines(void **state) {
   (void)state;
   struct sl_test *t = route(lines_key(routed, ROUTED));
   sl_test_set_text(t, "bit_14", "");
@@ -291,11 +291,11 @@ static void patterns_can_be_set_and_leave_lines_out(void **state) {
   sl_test_free(t);
 }
 
-static void a_wrong_pattern_is_refused_with_its_bit(void **state) {
+static void a_wrong_pattern_is_reported_with_its_bit(void **state) {
   (void)state;
-  const char *const wrong[][2] = {{"Hlt1(Track", "bit_7: `Hlt1(Track` is no regular expression: "},
-                                  {"Hlt1[", "bit_7: `Hlt1[` is no regular expression: "},
-                                  {"Hlt1.* !", "bit_7: after ! stands no pattern"}};
+  const char *const wrong[][2] = {{"Hlt1(Track", "bit_7: `Hlt1(Track` is not a regular expression: "},
+                                  {"Hlt1[", "bit_7: `Hlt1[` is not a regular expression: "},
+                                  {"Hlt1.* !", "bit_7: no pattern follows !"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     struct sl_test *t = route(1);
     sl_test_set_text(t, "bit_7", wrong[i][0]);
@@ -305,7 +305,7 @@ static void a_wrong_pattern_is_refused_with_its_bit(void **state) {
   }
 }
 
-static void decisions_of_other_lines_refuse_the_event(void **state) {
+static void an_event_with_decisions_of_other_lines_is_refused(void **state) {
   (void)state;
   struct sl_test *t = route(12345);
   assert_int_equal(sl_test_run(t), 0);
@@ -315,19 +315,19 @@ static void decisions_of_other_lines_refuse_the_event(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_number_of_lines_and_events),
-      cmocka_unit_test(no_line_or_all_lines_pass),
-      cmocka_unit_test(of_its_own_events_alone),
-      cmocka_unit_test(blocks_of_any_size),
+      cmocka_unit_test(decisions_are_right_for_any_number_of_lines_and_events),
+      cmocka_unit_test(events_may_pass_no_line_or_all_lines),
+      cmocka_unit_test(only_events_of_the_list_are_decided_on),
+      cmocka_unit_test(decisions_do_not_depend_on_the_block_size),
       cmocka_unit_test(the_key_is_the_hash_of_ids_and_names),
-      cmocka_unit_test(a_decision_report_has_a_word_for_each_line),
-      cmocka_unit_test(without_a_list_all_events_have_banks_and_on_an_empty_one_none),
+      cmocka_unit_test(a_decision_report_has_one_word_per_line),
+      cmocka_unit_test(all_events_have_banks_without_a_list_and_none_with_an_empty_list),
       cmocka_unit_test(an_event_that_was_not_decided_on_passed_no_line),
       cmocka_unit_test(an_event_that_was_not_decided_on_has_no_routing_bits),
-      cmocka_unit_test(routing_bits_are_those_of_lines_whose_whole_name_matches),
-      cmocka_unit_test(patterns_can_be_set_and_leave_lines_out),
-      cmocka_unit_test(a_wrong_pattern_is_refused_with_its_bit),
-      cmocka_unit_test(decisions_of_other_lines_refuse_the_event),
+      cmocka_unit_test(routing_bits_match_whole_names_of_lines),
+      cmocka_unit_test(patterns_can_be_set_and_exclude_lines),
+      cmocka_unit_test(a_wrong_pattern_is_reported_with_its_bit),
+      cmocka_unit_test(an_event_with_decisions_of_other_lines_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

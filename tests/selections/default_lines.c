@@ -1,5 +1,5 @@
-/* default_lines.c: see default_lines.h. Reads what these lines are: one row each, `NAME: { use: selections.ALGORITHM,
- * ..., set: { PROPERTY: VALUE, ... } }`. */
+/* default_lines.c: see default_lines.h. Each line is one row of the graph: `NAME: { use: selections.ALGORITHM, ...,
+ * set: { PROPERTY: VALUE, ... } }`. */
 #include "default_lines.h"
 
 #include "selections_support.h"
@@ -30,7 +30,7 @@ void line_set(struct sl_test *t, const char *property, const char *value) {
     sl_test_set_text(t, property, value);
 }
 
-/* `value`: the first of those up to a closing bracket. */
+/* `value`: the first entry; further entries follow up to a closing bracket. */
 static void set_array(struct sl_test *t, const char *property, const char *value, char **rest) {
   double values[ARRAY_MAX];
   uint32_t count = 0;

@@ -1,4 +1,4 @@
-/* event_lines_test.c: lines that judge events as a whole. */
+/* event_lines_test.c: lines that evaluate whole events. */
 #include "calo/event_model.h"
 #include "default_lines.h"
 #include "line_cases.h"
@@ -38,7 +38,7 @@ static const struct line_table events[] = {
      {{"beamline_states.offsets", "4", "3", "min_tracks 2"},
       {"beamline_states.x", "19,19,-17,0", "19,1,-16.9,1", "min_tracks 2"},
       {"beamline_states.x", "19.1,-17.1,0,19", "18.8", "min_distance 17.9"}}},
-    /* Lines that cross the z axis at right angles, 0.2 mm from each other, but for one near the beam. */
+    /* Tracks at right angles to the z axis, 0.2 mm from each other, and one track near the beam. */
     {"Hlt1NMaterialVertexSeeds",
      "beamline_states.offsets=4 beamline_states.x=20,1,20.2,20.4 beamline_states.tx=0,0.1,0 "
      "beamline_states.ty=0.1,0,0.2,0.3 geometry.beam=1,2",
@@ -67,7 +67,7 @@ static const struct line_table events[] = {
      "particles.offsets=2 particles.ip_chi2=8 particles.pt_corrected=1001 particles.leptons=2",
      of_particles,
      {{"particles.pt_corrected", "1000.1", "1000", "min_pt 999"}}},
-    /* Of two clusters at (x, y) and (-x, y) the mass is 2 E x / r, and pt 2 E y / r, with r^2 = x^2 + y^2 + z^2. */
+    /* Two clusters at (x, y) and (-x, y) have the mass 2 E x / r and pt 2 E y / r, with r^2 = x^2 + y^2 + z^2. */
     {"Hlt1Bs2GammaGamma",
      "clusters.offsets=2 clusters.x=1000,-1000 clusters.y=200 clusters.energy=32000 clusters.et=2600 "
      "clusters.highest_share=0.7 vertices.offsets=9",
@@ -96,17 +96,17 @@ static const struct line_table events[] = {
       {"clusters.x", "500,390", "150,40", "min_pt_by_eta 50"}}},
 };
 
-static void every_criterion_of_a_line_of_events_decides(void **state) {
+static void every_requirement_of_a_line_of_events_decides(void **state) {
   (void)state;
   for (uint32_t k = 0; k < sizeof events / sizeof events[0]; k++) check_line(&events[k]);
 }
 
 /* -------------------------------------------------------------------------------- events with many candidates */
 
-enum { EVENTS = 60, MOST = 100, ITEMS = EVENTS * MOST };
+enum { EVENTS = 60, CANDIDATES_MAX = 100, ITEMS = EVENTS * CANDIDATES_MAX };
 static const uint64_t zeros[ITEMS];
 
-/* Candidates of random numbers of events, `MOST` at most, of which the fields are from `low` to `high`. */
+/* A random number of candidates per event, at most CANDIDATES_MAX. Their fields are between `low` and `high`. */
 struct range {
   const char *field;
   float low, high;
@@ -122,7 +122,7 @@ static struct sl_test *with_candidates(const char *line, const char *port, const
   sl_test_events(t, EVENTS);
   made->offsets[0] = 0;
   for (uint32_t event = 0; event < EVENTS; event++)
-    made->offsets[event + 1] = made->offsets[event] + (uint32_t)random_between(0, MOST);
+    made->offsets[event + 1] = made->offsets[event] + (uint32_t)random_between(0, CANDIDATES_MAX);
   sl_test_input(t, port, "offsets", made->offsets, EVENTS + 1);
   for (uint32_t f = 0; f < count; f++) {
     for (uint32_t i = 0; i < made->offsets[EVENTS]; i++)
@@ -136,7 +136,7 @@ static struct sl_test *with_candidates(const char *line, const char *port, const
   return t;
 }
 
-/* Both answers must be there. */
+/* At least a tenth of the events must pass, and a tenth must not. */
 static void assert_as_expected(struct sl_test *t, const uint8_t *expected) {
   uint32_t passed = 0;
   assert_int_equal(sl_test_run(t), 0);
@@ -162,8 +162,8 @@ static double doca(const struct candidates *s, uint32_t i, uint32_t j) {
   return fabs(product) / sqrt(length);
 }
 
-/* Numbers of displaced tracks, or of pairs of them. */
-static uint32_t displaced(const struct candidates *s, uint32_t event, int wants_pairs) {
+/* Number of displaced tracks, or of near pairs of displaced tracks. */
+static uint32_t displaced(const struct candidates *s, uint32_t event, int counts_pairs) {
   uint32_t tracks = 0, pairs = 0;
   for (uint32_t i = s->offsets[event]; i < s->offsets[event + 1]; i++) {
     if (hypotf(s->values[X][i] - 1, s->values[Y][i] - 2) <= 18) continue;
@@ -171,31 +171,31 @@ static uint32_t displaced(const struct candidates *s, uint32_t event, int wants_
     for (uint32_t j = s->offsets[event]; j < i; j++)
       pairs += hypotf(s->values[X][j] - 1, s->values[Y][j] - 2) > 18 && doca(s, i, j) < 3;
   }
-  return wants_pairs ? pairs : tracks;
+  return counts_pairs ? pairs : tracks;
 }
 
-static void displaced_tracks_and_their_pairs_are_counted_in_all_of_an_event(void **state) {
+static void all_displaced_tracks_and_pairs_of_an_event_are_counted(void **state) {
   static const struct range ranges[] = {
       {"x", -16, 16}, {"y", -16, 16}, {"z", -100, 100}, {"tx", -0.3F, 0.3F}, {"ty", -0.3F, 0.3F}};
   static const float beam[] = {1, 2};
   static struct candidates s;
   (void)state;
   random_start(1);
-  for (uint32_t wants_pairs = 0; wants_pairs < 2; wants_pairs++) {
+  for (uint32_t counts_pairs = 0; counts_pairs < 2; counts_pairs++) {
     uint8_t expected[EVENTS];
-    struct sl_test *t = with_candidates(wants_pairs ? "Hlt1NMaterialVertexSeeds" : "Hlt1NVELODisplacedTrack",
+    struct sl_test *t = with_candidates(counts_pairs ? "Hlt1NMaterialVertexSeeds" : "Hlt1NVELODisplacedTrack",
                                         "beamline_states", ranges, 5, &s);
     sl_test_input(t, "geometry", "beam", beam, 2);
-    sl_test_set(t, wants_pairs ? "min_pairs" : "min_tracks", 4);
+    sl_test_set(t, counts_pairs ? "min_pairs" : "min_tracks", 4);
     sl_test_set(t, "max_doca", 3);
-    for (uint32_t event = 0; event < EVENTS; event++) expected[event] = displaced(&s, event, (int)wants_pairs) >= 4;
+    for (uint32_t event = 0; event < EVENTS; event++) expected[event] = displaced(&s, event, (int)counts_pairs) >= 4;
     assert_as_expected(t, expected);
   }
 }
 
 enum { ENERGY, ET, CLUSTER_X, CLUSTER_Y, SHARE };
 
-/* By energies and momenta, in double precision. */
+/* Computed from energies and momenta in double precision. */
 static int is_pi0(const struct candidates *s, uint32_t i, uint32_t j) {
   double sum[4] = {0};
   for (uint32_t k = 0; k < 2; k++) {
@@ -210,7 +210,7 @@ static int is_pi0(const struct candidates *s, uint32_t i, uint32_t j) {
   return mass > 50 && mass < 300 && pt > 200 * (10 - asinh(sum[2] / pt));
 }
 
-static void photons_are_paired_in_all_of_an_event(void **state) {
+static void all_photon_pairs_of_an_event_are_tested(void **state) {
   static const struct range ranges[] = {
       {"energy", 1000, 60000}, {"et", 0, 1000}, {"x", -3000, 3000}, {"y", -3000, 3000}, {"highest_share", 0.3F, 1}};
   static struct candidates s;
@@ -227,7 +227,7 @@ static void photons_are_paired_in_all_of_an_event(void **state) {
   assert_as_expected(t, expected);
 }
 
-static void crossings_are_told_apart(void **state) {
+static void crossing_types_are_distinguished(void **state) {
   static const uint8_t types[] = {ODIN_NO_BEAM, ODIN_BEAM_1, ODIN_BEAM_2, ODIN_BEAM_BEAM};
   (void)state;
   for (uint32_t type = 0; type < sizeof types; type++) {
@@ -248,7 +248,7 @@ static void crossings_are_told_apart(void **state) {
   }
 }
 
-static void cells_that_were_not_read_out_are_not_high(void **state) {
+static void cells_without_readout_do_not_pass(void **state) {
   static int16_t adc[EVENTS * CALO_CELLS];
   (void)state;
   for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++) adc[i] = i % 3 ? 99 : CALO_NO_ADC;
@@ -267,11 +267,11 @@ static void cells_that_were_not_read_out_are_not_high(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_criterion_of_a_line_of_events_decides),
-      cmocka_unit_test(displaced_tracks_and_their_pairs_are_counted_in_all_of_an_event),
-      cmocka_unit_test(photons_are_paired_in_all_of_an_event),
-      cmocka_unit_test(crossings_are_told_apart),
-      cmocka_unit_test(cells_that_were_not_read_out_are_not_high),
+      cmocka_unit_test(every_requirement_of_a_line_of_events_decides),
+      cmocka_unit_test(all_displaced_tracks_and_pairs_of_an_event_are_counted),
+      cmocka_unit_test(all_photon_pairs_of_an_event_are_tested),
+      cmocka_unit_test(crossing_types_are_distinguished),
+      cmocka_unit_test(cells_without_readout_do_not_pass),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

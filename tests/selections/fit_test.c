@@ -1,5 +1,5 @@
-/* fit_test.c: selections.fit against the textbook's filter in double precision; tracks of few hits, along the beam,
- * without momentum, and of numbers that are none. */
+/* fit_test.c: selections.fit against a textbook Kalman filter in double precision; tracks with few hits, along the
+ * beam, without momentum, and with values that are not finite. */
 #include "selections_support.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ struct state {
   double value[FIELDS];
 };
 
-/* Lines from near the beam, some of which go along the foil, with hits that are off by about what is expected. */
+/* Straight lines from near the beam, some along the foil, with hits smeared by about the expected error. */
 static void make_sample(struct sample *s) {
   memset(s, 0, sizeof *s);
   s->beam[0] = 0.1f, s->beam[1] = -0.2f;
@@ -27,8 +27,8 @@ static void make_sample(struct sample *s) {
   for (uint32_t track = 0; track < VELO_TRACKS; track++) {
     const uint32_t count = 3 + track % (HITS_MAX - 2);
     float z = random_between(100, 700);
-    const float reach = track % 3 ? 30.0f / z : 0.03f;
-    const float tx = random_between(-reach, reach), ty = track % 5 ? random_between(-reach, reach) : tx;
+    const float slope_max = track % 3 ? 30.0f / z : 0.03f;
+    const float tx = random_between(-slope_max, slope_max), ty = track % 5 ? random_between(-slope_max, slope_max) : tx;
     const float x0 = random_between(-0.5f, 0.5f), y0 = random_between(-0.5f, 0.5f);
     for (uint32_t i = 0; i < count; i++, hit++, z -= random_between(10, 50)) {
       s->x[hit] = x0 + tx * z + random_between(-0.02f, 0.02f);
@@ -65,14 +65,14 @@ static float field_of(const struct sl_test *t, uint32_t field, uint32_t track) {
   return OUTPUT(t, "states", field_names[field], float)[track];
 }
 
-/* ---------------------------------------------------------------------------------------------- the textbook */
+/* -------------------------------------------------------------------------------------------------- the textbook */
 
 static double with_energy(double k, double energy) {
   const double p = 1 / fabs(k) + energy;
   return fabs(k) > 1e-20 && p > 10 ? copysign(1 / p, k) : k;
 }
 
-/* Predicts v = (position, slope) and its covariance c, adds noise, and updates them by the hit m; `k` is q/p. */
+/* Predicts v = (position, slope) and its covariance c, adds noise, and updates them with the hit m; `k` is q/p. */
 static double textbook_step(double v[2], double c[3], double dz, double m, double scattering, double *k) {
   const double variance = 0.0125 * 0.0125, n2 = 1 + v[1] * v[1], s = n2 * pow(n2, 1.5) * *k * *k * scattering;
   const double uu = c[0] + 2 * dz * c[1] + dz * dz * c[2] + s * dz * dz * 0.643 * 0.643;
@@ -99,8 +99,8 @@ static void textbook_move(double v[2], double c[3], double dz, double noise) {
   c[2] += noise;
 }
 
-/* Counts hits around the foil in `foil`. */
-static struct state textbook(const struct sample *s, uint32_t velo_track, double k, uint32_t *foil) {
+/* Adds the number of hits near the foil to `foil_hits`. */
+static struct state textbook_fit(const struct sample *s, uint32_t velo_track, double k, uint32_t *foil_hits) {
   const uint32_t begin = s->hit_offsets[velo_track], last = s->hit_offsets[velo_track + 1] - 1;
   const double whole = (double)s->z[begin] - (double)s->z[last];
   double x[2] = {(double)s->x[begin], ((double)s->x[begin] - (double)s->x[last]) / whole};
@@ -111,7 +111,7 @@ static struct state textbook(const struct sample *s, uint32_t velo_track, double
     const double dz = (double)s->z[i] - (double)s->z[i - 1], scattering = 1.48 + (is_foil ? 0.6 : 0);
     chi2 += textbook_step(x, cx, dz, (double)s->x[i], scattering, &k);
     chi2 += textbook_step(y, cy, dz, (double)s->y[i], scattering, &k);
-    *foil += is_foil ? 1 : 0;
+    *foil_hits += is_foil ? 1 : 0;
   }
   const double slope2 = x[1] * x[1] + y[1] * y[1], n = sqrt(1 + slope2);
   const double dz = (((double)s->beam[0] - x[0]) * x[1] + ((double)s->beam[1] - y[0]) * y[1]) / slope2;
@@ -127,8 +127,7 @@ static struct state textbook(const struct sample *s, uint32_t velo_track, double
   return found;
 }
 
-/* Besides a part of the error: what slopes may be off by rounding, a few units in the last place of 0.2, and that over
- * 700 mm. */
+/* Tolerances: a part of the error plus rounding, a few units in the last place of a slope of 0.2, over 700 mm. */
 static void assert_is(const struct sl_test *t, uint32_t track, const struct state *expected) {
   const double *e = expected->value, slope = sqrt(e[TX] * e[TX] + e[TY] * e[TY]), part = 1e-3, ulps = 5e-5,
                slope_ulps = 6e-8;
@@ -149,21 +148,21 @@ static void assert_is(const struct sl_test *t, uint32_t track, const struct stat
     assert_near(field_names[f], track, (double)field_of(t, f, track), e[f], errors[f]);
 }
 
-static void states_are_those_of_the_textbook(void **state) {
+static void states_agree_with_the_textbook_filter(void **state) {
   static struct sample s;
-  uint32_t foil = 0, hits = 0;
+  uint32_t foil_hits = 0, hits = 0;
   (void)state;
   random_start(3);
-  for (uint32_t turn = 0; turn < 4; turn++) {
+  for (uint32_t pass = 0; pass < 4; pass++) {
     make_sample(&s);
     struct sl_test *t = fit_new(&s);
-    sl_test_block(t, 32u << turn);
+    sl_test_block(t, 32u << pass);
     assert_int_equal(sl_test_run(t), 0);
     for (uint32_t event = 0; event < EVENTS; event++)
       for (uint32_t i = event_tracks[event]; i < event_tracks[event + 1]; i++) {
         const uint32_t velo_track = event_velo_tracks[event] + s.velo_track[i];
         const uint32_t count = s.hit_offsets[velo_track + 1] - s.hit_offsets[velo_track];
-        const struct state expected = textbook(&s, velo_track, (double)s.qop[i], &foil);
+        const struct state expected = textbook_fit(&s, velo_track, (double)s.qop[i], &foil_hits);
         assert_is(t, i, &expected);
         assert_int_equal(OUTPUT(t, "states", "ndof", uint32_t)[i], 2 * count - 4);
         hits += count;
@@ -171,7 +170,7 @@ static void states_are_those_of_the_textbook(void **state) {
     assert_int_equal(OUTPUT(t, "states", "offsets", uint32_t)[EVENTS], TRACKS);
     sl_test_free(t);
   }
-  assert_true(foil > hits / 10 && foil < 9 * (hits / 10));
+  assert_true(foil_hits > hits / 10 && foil_hits < 9 * (hits / 10));
 }
 
 /* ------------------------------------------------------------------------------------------------ odd tracks */
@@ -181,7 +180,7 @@ static void assert_is_none(const struct sl_test *t, uint32_t track) {
   assert_int_equal(OUTPUT(t, "states", "ndof", uint32_t)[track], 0);
 }
 
-/* Makes the hits of a track what `x` and `dz` say. */
+/* Places all hits of a track at x and y = 1, with the distance `dz` between them. */
 static void set_hits(struct sample *s, uint32_t track, float x, float dz) {
   const uint32_t begin = s->hit_offsets[s->velo_track[track]], end = s->hit_offsets[s->velo_track[track] + 1];
   for (uint32_t i = begin; i < end; i++) {
@@ -190,7 +189,7 @@ static void set_hits(struct sample *s, uint32_t track, float x, float dz) {
   }
 }
 
-static void a_track_that_no_line_goes_through_has_zeros(void **state) {
+static void a_track_with_a_value_that_is_not_finite_has_zeros(void **state) {
   static struct sample s;
   (void)state;
   random_start(4);
@@ -207,7 +206,7 @@ static void a_track_that_no_line_goes_through_has_zeros(void **state) {
   sl_test_free(t);
 }
 
-static void tracks_of_less_than_two_hits_have_zeros(void **state) {
+static void tracks_with_less_than_two_hits_have_zeros(void **state) {
   static struct sample s;
   (void)state;
   random_start(5);
@@ -225,8 +224,9 @@ static void tracks_of_less_than_two_hits_have_zeros(void **state) {
   sl_test_free(t);
 }
 
-/* Without slope there is no nearest point, without momentum nothing to scatter; and of one plane there is no slope. */
-static void limits_have_states(void **state) {
+/* A track without slope has no closest approach, infinite momentum gives no scattering, hits in one plane give no
+ * slope. */
+static void tracks_at_the_limits_have_states(void **state) {
   static struct sample s;
   (void)state;
   random_start(6);
@@ -236,7 +236,7 @@ static void limits_have_states(void **state) {
   set_hits(&s, 0, 2, 25);
   set_hits(&s, 1, 2, 0);
   s.qop[2] = 0;
-  s.qop[3] = -1.0f / 5; /* less than min_p: as it is */
+  s.qop[3] = -1.0f / 5; /* p below min_p: no energy loss */
   struct sl_test *t = fit_new(&s);
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t last = s.hit_offsets[51] - 1;
@@ -248,7 +248,7 @@ static void limits_have_states(void **state) {
   sl_test_free(t);
 }
 
-static void properties_are_used(void **state) {
+static void every_property_changes_the_states(void **state) {
   static struct sample s;
   (void)state;
   random_start(7);
@@ -256,7 +256,7 @@ static void properties_are_used(void **state) {
   static const struct {
     const char *name;
     double value;
-    uint32_t field; /* that it changes */
+    uint32_t field; /* field that the property changes */
   } cases[] = {{"hit_error", 0.02, C00},
                {"slope_variance", 1e-5, CHI2},
                {"scattering", 3, C22},
@@ -276,11 +276,11 @@ static void properties_are_used(void **state) {
     struct sl_test *changed = fit_new(&s);
     sl_test_set(changed, cases[k].name, cases[k].value);
     assert_int_equal(sl_test_run(changed), 0);
-    uint32_t others = 0;
+    uint32_t changed_count = 0;
     for (uint32_t i = 0; i < TRACKS; i++)
-      others += field_of(t, cases[k].field, i) != field_of(changed, cases[k].field, i);
-    if (others < TRACKS / 20)
-      fail_msg("%s changes %s of %u tracks", cases[k].name, field_names[cases[k].field], others);
+      changed_count += field_of(t, cases[k].field, i) != field_of(changed, cases[k].field, i);
+    if (changed_count < TRACKS / 20)
+      fail_msg("%s changes %s of %u tracks", cases[k].name, field_names[cases[k].field], changed_count);
     sl_test_free(changed);
   }
   sl_test_free(t);
@@ -288,11 +288,11 @@ static void properties_are_used(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(states_are_those_of_the_textbook),
-      cmocka_unit_test(a_track_that_no_line_goes_through_has_zeros),
-      cmocka_unit_test(tracks_of_less_than_two_hits_have_zeros),
-      cmocka_unit_test(limits_have_states),
-      cmocka_unit_test(properties_are_used),
+      cmocka_unit_test(states_agree_with_the_textbook_filter),
+      cmocka_unit_test(a_track_with_a_value_that_is_not_finite_has_zeros),
+      cmocka_unit_test(tracks_with_less_than_two_hits_have_zeros),
+      cmocka_unit_test(tracks_at_the_limits_have_states),
+      cmocka_unit_test(every_property_changes_the_states),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

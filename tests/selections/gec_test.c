@@ -1,4 +1,4 @@
-/* gec_test.c: selections.count_hits on banks made by hand, sound and damaged, and selections.gec at its limits. */
+/* gec_test.c: selections.count_hits on valid and damaged banks, and selections.gec at its limits. */
 #include "banks_case.h"
 #include "selections/event_model.h"
 #include "selections_support.h"
@@ -17,13 +17,13 @@ static void begin_event(void) {
   banks_event(&scifi);
 }
 
-/* A SciFi bank of which only the size matters. */
+/* A SciFi bank; only its size matters. */
 static void add_scifi(uint32_t bytes) {
   static const unsigned char nothing[UINT16_MAX];
   banks_add(&scifi, 6, 0x4801, nothing, bytes);
 }
 
-/* UT banks with so many hits, all with the same strip, and room for these. */
+/* Adds a UT bank of version 3 with `hits` hits, all of strip 0. */
 static void add_ut_v3(uint16_t hits) {
   static uint16_t halfwords[2 + UINT16_MAX];
   halfwords[0] = hits;
@@ -65,7 +65,7 @@ static void counts_are_sums_over_the_banks_of_an_event(void **state) {
   begin_event();
   add_scifi(4);
   add_ut_v4(lanes);
-  begin_event(); /* halves of an odd number of bytes count once they are whole */
+  begin_event(); /* banks of an odd number of bytes: the total is rounded down */
   add_scifi(65535);
   add_scifi(65535);
   add_scifi(7);
@@ -74,7 +74,7 @@ static void counts_are_sums_over_the_banks_of_an_event(void **state) {
   assert_counts(scifi_counts, ut_counts);
 }
 
-/* What follows a bank in memory must not count for it, and there is nothing after the last one. */
+/* A bank must not be read beyond its end. */
 static void damaged_banks_have_no_hits(void **state) {
   (void)state;
   static const uint16_t announces_3[] = {3, 0, 0, 0}, many[] = {0xFFFF, 0};
@@ -82,15 +82,15 @@ static void damaged_banks_have_no_hits(void **state) {
   static const uint32_t none[] = {SELECTIONS_NO_BANKS, SELECTIONS_NO_BANKS, SELECTIONS_NO_BANKS, SELECTIONS_NO_BANKS};
   static const uint32_t ut_counts[] = {7, 8, 0, 0};
   begin_event();
-  banks_add(&ut, 3, 1, announces_3, 8); /* shorter than it says */
+  banks_add(&ut, 3, 1, announces_3, 8); /* announces more hits than it has */
   banks_add(&ut, 3, 1, announces_3, 2);
   banks_add(&ut, 3, 1, NULL, 0);
   banks_add(&ut, 3, 1, many, 4);
-  banks_add(&ut, 5, 1, announces_3, 8); /* of no version */
+  banks_add(&ut, 5, 1, announces_3, 8); /* unknown version */
   add_ut_v3(7);
   begin_event();
   add_ut_v4(marked);
-  banks_add(&ut, 4, 2, lanes, 8); /* too short to hold any */
+  banks_add(&ut, 4, 2, lanes, 8); /* too short for hits */
   banks_add(&ut, 4, 2, NULL, 0);
   add_ut_v3(8);
   begin_event();
@@ -100,7 +100,7 @@ static void damaged_banks_have_no_hits(void **state) {
   assert_counts(none, ut_counts);
 }
 
-static void scifi_banks_without_two_headers_are_none(void **state) {
+static void scifi_banks_without_two_half_words_do_not_count(void **state) {
   (void)state;
   static const uint32_t scifi_counts[] = {SELECTIONS_NO_BANKS, SELECTIONS_NO_BANKS, 0, 0};
   static const uint32_t ut_counts[] = {0, 0, 0, 0};
@@ -132,7 +132,7 @@ static void assert_passed(struct sl_test *t, const uint32_t *events, uint32_t co
   sl_test_free(t);
 }
 
-static void each_count_is_cut_alone_limits_included(void **state) {
+static void both_counts_must_be_within_their_limits(void **state) {
   (void)state;
   static const uint32_t by_default[] = {0, 1, 4, 5, 7, 8, 9}, others[] = {4, 8};
   assert_passed(gec_new(), by_default, 7);
@@ -148,7 +148,7 @@ static void each_count_is_cut_alone_limits_included(void **state) {
   assert_passed(t, others, 2);
 }
 
-static void an_event_without_scifi_banks_passes_at_no_limit(void **state) {
+static void an_event_without_scifi_banks_never_passes(void **state) {
   (void)state;
   static const uint32_t all_but_one[] = {0, 1, 2, 3, 4, 5, 7, 8, 9};
   struct sl_test *t = gec_new();
@@ -161,9 +161,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(counts_are_sums_over_the_banks_of_an_event, start),
       cmocka_unit_test_setup(damaged_banks_have_no_hits, start),
-      cmocka_unit_test_setup(scifi_banks_without_two_headers_are_none, start),
-      cmocka_unit_test(each_count_is_cut_alone_limits_included),
-      cmocka_unit_test(an_event_without_scifi_banks_passes_at_no_limit),
+      cmocka_unit_test_setup(scifi_banks_without_two_half_words_do_not_count, start),
+      cmocka_unit_test(both_counts_must_be_within_their_limits),
+      cmocka_unit_test(an_event_without_scifi_banks_never_passes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

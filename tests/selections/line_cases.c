@@ -8,10 +8,10 @@
 enum { EVENTS_MAX = 2 * LINE_CASES_MAX + 2, TEXT_MAX = 256, SUBITEMS = 64 };
 enum { PASSES = LINE_PASSED | LINE_BEFORE_SCALE };
 
-/* An event: what all have, but one thing. */
+/* An event: the values of `table->passes` with one change. */
 struct event {
   const char *what, *values;
-  const struct line_case *of; /* the case that it fails, or NULL */
+  const struct line_case *of; /* case that makes the event fail, or NULL */
 };
 struct events {
   const struct line_table *table;
@@ -31,7 +31,7 @@ static struct events events_of(const struct line_table *table) {
 
 /* ------------------------------------------------------------------------------------------------------ values */
 
-/* What an event says of a field, or NULL. */
+/* The values of a field in an event, as text, or NULL. */
 static const char *values_of(const struct events *events, uint32_t event, const char *name) {
   const size_t length = strlen(name);
   if (!strcmp(events->at[event].what, name)) return events->at[event].values;
@@ -42,7 +42,7 @@ static const char *values_of(const struct events *events, uint32_t event, const 
   return NULL;
 }
 
-/* The value of item i in a text; without a text `otherwise`. */
+/* The value of item i in `text`, or `otherwise` if there is no text. */
 static double value_of(const char *text, uint32_t i, double otherwise) {
   char *end;
   if (!text) return otherwise;
@@ -58,7 +58,7 @@ static uint32_t items_of(const struct events *events, uint32_t event, const char
   return (uint32_t)value_of(values_of(events, event, name), 0, 1);
 }
 
-/* Adds a value to an array of a type. */
+/* An array of values of one type. */
 struct values {
   uint32_t type;
   uint64_t count;
@@ -126,8 +126,8 @@ static int is_over_candidates(const struct line_table *table) {
   return table->ports->name && !strcmp(table->ports->name, "candidates");
 }
 
-/* Cases with the same event may loosen different things. */
-static int passes_loosened(const struct line_table *table, const struct line_case *failed, const char *loosened) {
+/* Several cases may have the same event and loosen different properties. */
+static int passes_when_loosened(const struct line_table *table, const struct line_case *failed, const char *loosened) {
   for (const struct line_case *c = table->cases; c < table->cases + LINE_CASES_MAX && c->what; c++)
     if (!strcmp(c->what, failed->what) && !strcmp(c->fails, failed->fails) && c->loosened &&
         !strcmp(c->loosened, loosened))
@@ -135,18 +135,18 @@ static int passes_loosened(const struct line_table *table, const struct line_cas
   return 0;
 }
 
-/* `loosened`: a property that is, with the value; or NULL. */
+/* `loosened`: the loosened property and its value, or NULL. */
 static void assert_passed(struct sl_test *t, const struct events *events, const char *loosened) {
   const uint32_t has_candidates = is_over_candidates(events->table) ? 1 : 0;
   const int status = sl_test_run(t);
   if (status) fail_msg("%s ends with %d: %s", events->table->name, status, sl_test_messages(t));
   for (uint32_t event = 0; event < events->count; event++) {
     const struct event *e = &events->at[event];
-    const int expected = !e->of || (loosened && passes_loosened(events->table, e->of, loosened));
+    const int expected = !e->of || (loosened && passes_when_loosened(events->table, e->of, loosened));
     const uint8_t passed = OUTPUT(t, "decisions", "passed", uint8_t)[event];
     if (passed != (expected ? PASSES : 0))
-      fail_msg("%s says %u of %s %s, with %s", events->table->name, passed, e->what, e->values,
-               loosened ? loosened : "its cuts");
+      fail_msg("%s: decision %u for %s %s, with %s", events->table->name, passed, e->what, e->values,
+               loosened ? loosened : "its requirements");
     assert_int_equal(OUTPUT(t, "decisions", "offsets", uint32_t)[event + 1], has_candidates * (event + 1));
     if (has_candidates) assert_int_equal(OUTPUT(t, "decisions", "accepted", uint8_t)[event], expected);
   }

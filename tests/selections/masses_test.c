@@ -1,10 +1,10 @@
-/* masses_test.c: the mass of two particles against double precision, down to angles and masses that a difference of
- * energies in single precision knows nothing of. */
+/* masses_test.c: the mass of two particles against double precision, at small angles and masses where the difference
+ * E^2 - p^2 in single precision has no correct digits. */
 #include "selections/masses.h"
 
 #include "selections_support.h"
 
-/* m1^2 + m2^2 + 2 (E1 E2 - p1 p2) + 2 p1 p2 opening, the second term as one fraction. */
+/* m^2 = m1^2 + m2^2 + 2 (E1 E2 - p1 p2) + 2 p1 p2 opening, with the second term as one fraction. */
 static double mass(const float *p, const float *m, float opening) {
   const double p1 = (double)p[0], p2 = (double)p[1], m1 = (double)m[0], m2 = (double)m[1];
   const double energies = sqrt(p1 * p1 + m1 * m1) * sqrt(p2 * p2 + m2 * m2);
@@ -12,7 +12,7 @@ static double mass(const float *p, const float *m, float opening) {
   return sqrt(m1 * m1 + m2 * m2 + 2 * excess + 2 * p1 * p2 * (double)opening);
 }
 
-static void masses_are_those_of_double_precision(void **state) {
+static void masses_agree_with_double_precision(void **state) {
   static const float masses[] = {0, ELECTRON_MASS, MUON_MASS, PION_MASS, KAON_MASS, PROTON_MASS, D0_MASS};
   enum { MASSES = sizeof masses / sizeof masses[0], TURNS = 200 };
   (void)state;
@@ -27,7 +27,7 @@ static void masses_are_those_of_double_precision(void **state) {
   }
 }
 
-static void particles_at_rest_or_side_by_side_weigh_what_they_are(void **state) {
+static void masses_of_particles_at_rest_or_parallel_are_exact(void **state) {
   (void)state;
   assert_near("at rest", 0, (double)selections_mass(0, PION_MASS, 0, KAON_MASS, 0), (double)(PION_MASS + KAON_MASS),
               1e-4);
@@ -38,8 +38,8 @@ static void particles_at_rest_or_side_by_side_weigh_what_they_are(void **state) 
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masses_are_those_of_double_precision),
-      cmocka_unit_test(particles_at_rest_or_side_by_side_weigh_what_they_are),
+      cmocka_unit_test(masses_agree_with_double_precision),
+      cmocka_unit_test(masses_of_particles_at_rest_or_parallel_are_exact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* pairs_test.c: selections.pairs against plain loops in double precision, which use the closed forms that the kernel
- * avoids; the same bits in any order of the particles; clones, parallel lines, events without vertices, and numbers
- * that are none. */
+/* pairs_test.c: selections.pairs against plain loops in double precision, with the textbook formulas that the kernel
+ * avoids; identical bits in any order of the particles; clones, parallel tracks, events without vertices, and values
+ * that are not finite. */
 #include "selections/event_model.h"
 #include "selections/masses.h"
 #include "selections_support.h"
@@ -24,7 +24,7 @@ enum { NUMBERS = sizeof number_names / sizeof number_names[0] };
 
 struct sample {
   float state[STATE_FIELDS][PARTICLES], particle[PARTICLE_FIELDS][PARTICLES], vertex[VERTEX_FIELDS][VERTICES];
-  uint32_t from[PARTICLES]; /* their primary vertices */
+  uint32_t from[PARTICLES]; /* primary vertices of the particles */
   int8_t charge[PARTICLES];
   uint8_t leptons[PARTICLES];
 };
@@ -99,15 +99,15 @@ static struct sl_test *pairs_new(const struct sample *s, const struct setting *s
   return t;
 }
 
-/* No longer asks for a fit of the tracks, or for a sum of pt. */
-static void open_wide(struct sl_test *t) {
+/* Removes the requirements on chi2 per degree of freedom and on the sum of pt. */
+static void loosen(struct sl_test *t) {
   sl_test_set(t, "max_chi2_ndof", 1e9);
   sl_test_set(t, "min_sum_pt", 0);
 }
 
 static const uint32_t *offsets_of(const struct sl_test *t) { return OUTPUT(t, "pairs", "offsets", uint32_t); }
 static uint32_t count_of(const struct sl_test *t) { return offsets_of(t)[EVENTS]; }
-static uint32_t whole(const struct sl_test *t, const char *field, uint32_t k) {
+static uint32_t integer(const struct sl_test *t, const char *field, uint32_t k) {
   return OUTPUT(t, "pairs", field, uint32_t)[k];
 }
 static float number(const struct sl_test *t, const char *field, uint32_t k) {
@@ -118,7 +118,7 @@ static void assert_finite(const struct sl_test *t) {
   for (uint32_t f = 0; f < NUMBERS; f++)
     for (uint32_t k = 0; k < count_of(t); k++)
       if (!isfinite(number(t, number_names[f], k)))
-        fail_msg("%s of pair %u, of %u and %u: %g", number_names[f], k, whole(t, "first", k), whole(t, "second", k),
+        fail_msg("%s of pair %u, of %u and %u: %g", number_names[f], k, integer(t, "first", k), integer(t, "second", k),
                  (double)number(t, number_names[f], k));
 }
 
@@ -128,7 +128,7 @@ struct pair {
   double at[3], c[3][3], doca, chi2, cosine;
 };
 
-/* Where two lines are nearest, and one step of Newton's from there, with the matrices written out. */
+/* Closest approach of two lines, and one Newton step from there with explicit matrices. */
 static struct pair fit(const struct sample *s, uint32_t i, uint32_t j) {
   const uint32_t both[] = {i, j};
   double r[2][3], d[2][3], products[2][2], h[3][3] = {{0}}, g[3] = {0, 0, 0};
@@ -180,7 +180,7 @@ static struct pair fit(const struct sample *s, uint32_t i, uint32_t j) {
   return found;
 }
 
-/* v^T m^-1 v, by the adjugate. */
+/* v^T m^-1 v, computed with the adjugate. */
 static double inverse_product(double m[3][3], const double v[3]) {
   double det = 0, sum = 0;
   for (uint32_t k = 0; k < 3; k++)
@@ -195,13 +195,13 @@ static double inverse_product(double m[3][3], const double v[3]) {
 
 static double of(const struct sample *s, uint32_t field, uint32_t i) { return (double)s->particle[field][i]; }
 
-static uint32_t is_kept(const struct sample *s, const struct setting *setting, uint32_t i) {
+static uint32_t is_selected(const struct sample *s, const struct setting *setting, uint32_t i) {
   return of(s, PT, i) > setting->min_pt && of(s, IP_CHI2, i) > setting->min_ip_chi2 && of(s, CHI2_NDOF, i) < 10 &&
          of(s, IP, i) > (double)(float)setting->min_ip && (strcmp(setting->leptons, "any") == 0 || s->leptons[i]);
 }
 
 static uint32_t is_pair(const struct sample *s, const struct setting *setting, uint32_t i, uint32_t j) {
-  if (!is_kept(s, setting, i) || !is_kept(s, setting, j)) return 0;
+  if (!is_selected(s, setting, i) || !is_selected(s, setting, j)) return 0;
   if (setting->opposite_charges && s->charge[i] * s->charge[j] > 0) return 0;
   if (setting->same_vertex && s->from[i] != s->from[j] && of(s, IP_CHI2, i) < 16 && of(s, IP_CHI2, j) < 16) return 0;
   if (of(s, PT, i) < setting->min_pt_either && of(s, PT, j) < setting->min_pt_either) return 0;
@@ -212,7 +212,7 @@ static uint32_t is_pair(const struct sample *s, const struct setting *setting, u
   return fit(s, i, j).doca <= setting->max_doca;
 }
 
-/* The momentum of both, and that of a pair of pions. */
+/* Momentum of a pair, and its mass as two pions. */
 struct momentum {
   double p[3], size, mass;
 };
@@ -243,19 +243,19 @@ static void check_flight(const struct sl_test *t, const struct sample *s, uint32
     if (best != PARTICLE_NO_VERTEX && !(own < ip)) continue;
     ip = own, best = v;
   }
-  const uint32_t place = best == PARTICLE_NO_VERTEX ? best : best - event_vertices[event];
-  assert_int_equal(whole(t, "vertex", k), place);
+  const uint32_t index = best == PARTICLE_NO_VERTEX ? best : best - event_vertices[event];
+  assert_int_equal(integer(t, "vertex", k), index);
   if (best == PARTICLE_NO_VERTEX) {
     static const char *const zeros[] = {"ip", "dz", "rho", "dira", "eta", "m_corrected"};
     for (uint32_t f = 0; f < 6; f++) assert_true(number(t, zeros[f], k) == 0);
     assert_true(number(t, "vertex_z", k) == SELECTIONS_NO_Z && number(t, "fd_chi2", k) == -1);
     return;
   }
-  static const uint32_t places[3][3] = {{C_XX, C_XY, C_XZ}, {C_XY, C_YY, C_YZ}, {C_XZ, C_YZ, C_ZZ}};
+  static const uint32_t elements[3][3] = {{C_XX, C_XY, C_XZ}, {C_XY, C_YY, C_YZ}, {C_XZ, C_YZ, C_ZZ}};
   for (uint32_t f = 0; f < 3; f++) {
     d[f] = pair->at[f] - (double)s->vertex[X + f][best];
     product += d[f] * m->p[f];
-    for (uint32_t g = 0; g < 3; g++) c[f][g] = pair->c[f][g] + (double)s->vertex[places[f][g]][best];
+    for (uint32_t g = 0; g < 3; g++) c[f][g] = pair->c[f][g] + (double)s->vertex[elements[f][g]][best];
   }
   const double rho = hypot(d[0], d[1]), distance = hypot(rho, d[2]), chi2 = inverse_product(c, d);
   for (uint32_t f = 0; f < 3; f++) {
@@ -297,7 +297,7 @@ static void check_pair(const struct sl_test *t, const struct sample *s, uint32_t
   check_flight(t, s, event, k, &pair, &m);
 }
 
-/* Returns how many pairs there are. */
+/* Compares the pairs of an event with the loops; returns their number. */
 static uint32_t check_event(const struct sl_test *t, const struct sample *s, const struct setting *setting,
                             uint32_t event) {
   const uint32_t begin = event_particles[event], end = event_particles[event + 1];
@@ -306,36 +306,36 @@ static uint32_t check_event(const struct sl_test *t, const struct sample *s, con
     for (uint32_t j = i + 1; j < end; j++) {
       if (!is_pair(s, setting, i, j)) continue;
       assert_true(k < offsets_of(t)[event + 1]);
-      assert_int_equal(whole(t, "first", k), i - begin);
-      assert_int_equal(whole(t, "second", k), j - begin);
+      assert_int_equal(integer(t, "first", k), i - begin);
+      assert_int_equal(integer(t, "second", k), j - begin);
       check_pair(t, s, event, k++, i, j);
     }
   assert_int_equal(k, offsets_of(t)[event + 1]);
   return k - offsets_of(t)[event];
 }
 
-static void pairs_are_those_of_plain_loops(void **state) {
+static void pairs_agree_with_plain_loops(void **state) {
   static struct sample s;
   (void)state;
   random_start(1);
-  for (uint32_t turn = 0; turn < 2 * SETTINGS; turn++) {
+  for (uint32_t pass = 0; pass < 2 * SETTINGS; pass++) {
     uint32_t found = 0;
-    const struct setting *setting = &settings[turn % SETTINGS];
+    const struct setting *setting = &settings[pass % SETTINGS];
     make_sample(&s);
     struct sl_test *t = pairs_new(&s, setting);
-    sl_test_block(t, 32u << turn % 3);
+    sl_test_block(t, 32u << pass % 3);
     assert_int_equal(sl_test_run(t), 0);
     for (uint32_t event = 0; event < EVENTS; event++) found += check_event(t, &s, setting, event);
     assert_true(found > 10 && found < 1000);
-    assert_int_equal(offsets_of(t)[1], offsets_of(t)[2]); /* nothing of an event without particles, or with one */
+    assert_int_equal(offsets_of(t)[1], offsets_of(t)[2]); /* no particles, or one particle: no pairs */
     assert_int_equal(offsets_of(t)[3], offsets_of(t)[4]);
-    assert_true((offsets_of(t)[3] > offsets_of(t)[2]) == (turn % SETTINGS == 1)); /* leptons need no vertex */
+    assert_true((offsets_of(t)[3] > offsets_of(t)[2]) == (pass % SETTINGS == 1)); /* `dilepton` needs no vertex */
     assert_finite(t);
     sl_test_free(t);
   }
 }
 
-static void pairs_say_which_node_made_them(void **state) {
+static void pairs_name_the_node_that_made_them(void **state) {
   static struct sample s;
   uint64_t made_by[2];
   (void)state;
@@ -376,34 +376,34 @@ static void events_that_are_not_listed_have_no_pairs(void **state) {
 
 /* ----------------------------------------------------------------------------------------- order of particles */
 
-/* Those of each event the other way round. */
-static void turn_round(const struct sample *s, struct sample *turned) {
-  *turned = *s;
+/* Reverses the order of the particles in each event. */
+static void reverse(const struct sample *s, struct sample *reversed) {
+  *reversed = *s;
   for (uint32_t event = 0; event < EVENTS; event++)
     for (uint32_t i = event_particles[event]; i < event_particles[event + 1]; i++) {
       const uint32_t to = event_particles[event] + event_particles[event + 1] - 1 - i;
-      for (uint32_t f = 0; f < STATE_FIELDS; f++) turned->state[f][to] = s->state[f][i];
-      for (uint32_t f = 0; f < PARTICLE_FIELDS; f++) turned->particle[f][to] = s->particle[f][i];
-      turned->from[to] = s->from[i];
-      turned->charge[to] = s->charge[i];
-      turned->leptons[to] = s->leptons[i];
+      for (uint32_t f = 0; f < STATE_FIELDS; f++) reversed->state[f][to] = s->state[f][i];
+      for (uint32_t f = 0; f < PARTICLE_FIELDS; f++) reversed->particle[f][to] = s->particle[f][i];
+      reversed->from[to] = s->from[i];
+      reversed->charge[to] = s->charge[i];
+      reversed->leptons[to] = s->leptons[i];
     }
 }
 
-static uint32_t place_of(const struct sl_test *t, uint32_t event, uint32_t first, uint32_t second) {
+static uint32_t index_of(const struct sl_test *t, uint32_t event, uint32_t first, uint32_t second) {
   for (uint32_t k = offsets_of(t)[event]; k < offsets_of(t)[event + 1]; k++)
-    if (whole(t, "first", k) == first && whole(t, "second", k) == second) return k;
+    if (integer(t, "first", k) == first && integer(t, "second", k) == second) return k;
   fail_msg("event %u: no pair of %u and %u", event, first, second);
   return 0;
 }
 
-static void a_pair_has_the_same_bits_in_either_order_of_its_particles(void **state) {
-  static struct sample s, turned;
+static void a_pair_has_identical_bits_in_either_order_of_its_particles(void **state) {
+  static struct sample s, reversed;
   (void)state;
   random_start(3);
   make_sample(&s);
-  turn_round(&s, &turned);
-  struct sl_test *t = pairs_new(&s, &settings[ALL]), *u = pairs_new(&turned, &settings[ALL]);
+  reverse(&s, &reversed);
+  struct sl_test *t = pairs_new(&s, &settings[ALL]), *u = pairs_new(&reversed, &settings[ALL]);
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(sl_test_run(u), 0);
   assert_int_equal(count_of(t), count_of(u));
@@ -411,13 +411,13 @@ static void a_pair_has_the_same_bits_in_either_order_of_its_particles(void **sta
   for (uint32_t event = 0; event < EVENTS; event++)
     for (uint32_t k = offsets_of(t)[event]; k < offsets_of(t)[event + 1]; k++) {
       const uint32_t last = event_particles[event + 1] - event_particles[event] - 1;
-      const uint32_t l = place_of(u, event, last - whole(t, "second", k), last - whole(t, "first", k));
+      const uint32_t l = index_of(u, event, last - integer(t, "second", k), last - integer(t, "first", k));
       for (uint32_t f = 0; f < NUMBERS; f++) {
         const float one = number(t, number_names[f], k), other = number(u, number_names[f], l);
         if (memcmp(&one, &other, sizeof one) != 0)
-          fail_msg("%s of pair %u: %.9g, and %.9g the other way round", number_names[f], k, (double)one, (double)other);
+          fail_msg("%s of pair %u: %.9g, and %.9g in reverse order", number_names[f], k, (double)one, (double)other);
       }
-      assert_int_equal(whole(t, "vertex", k), whole(u, "vertex", l));
+      assert_int_equal(integer(t, "vertex", k), integer(u, "vertex", l));
     }
   sl_test_free(t);
   sl_test_free(u);
@@ -430,7 +430,7 @@ static void copy_particle(struct sample *s, uint32_t from, uint32_t to) {
   for (uint32_t f = 0; f < PARTICLE_FIELDS; f++) s->particle[f][to] = s->particle[f][from];
 }
 
-static void lines_nearly_side_by_side_are_measured_as_others_are(void **state) {
+static void nearly_parallel_tracks_are_as_accurate_as_others(void **state) {
   static struct sample s;
   uint32_t found = 0;
   (void)state;
@@ -443,10 +443,10 @@ static void lines_nearly_side_by_side_are_measured_as_others_are(void **state) {
     s.state[TY][i] += powf(10, random_between(-6, -3));
   }
   struct sl_test *t = pairs_new(&s, &settings[ALL]);
-  open_wide(t);
+  loosen(t);
   assert_int_equal(sl_test_run(t), 0);
   for (uint32_t k = 0; k < offsets_of(t)[1]; k++) {
-    const uint32_t i = whole(t, "first", k), j = whole(t, "second", k);
+    const uint32_t i = integer(t, "first", k), j = integer(t, "second", k);
     const struct pair pair = fit(&s, i, j);
     const double angle = hypot((double)(s.state[TX][i] - s.state[TX][j]), (double)(s.state[TY][i] - s.state[TY][j]));
     if (angle < 1e-7) continue;
@@ -462,16 +462,16 @@ static void lines_nearly_side_by_side_are_measured_as_others_are(void **state) {
   sl_test_free(t);
 }
 
-static void lines_that_never_meet_are_no_pair(void **state) {
+static void parallel_tracks_and_tracks_that_meet_far_away_are_no_pair(void **state) {
   static struct sample s;
   (void)state;
   random_start(5);
   make_sample(&s);
   for (uint32_t i = 1; i < event_particles[1]; i++) {
     copy_particle(&s, 0, i);
-    if (i > 1) s.state[X][i] += (float)i; /* the first two are the same */
+    if (i > 1) s.state[X][i] += (float)i; /* the first two are equal */
   }
-  for (uint32_t i = 71; i < PARTICLES; i++) { /* nearest to the first behind 2 km, 1 km and before 1 km */
+  for (uint32_t i = 71; i < PARTICLES; i++) { /* closest to the first one at 2 km, at 0.9 km, and never */
     copy_particle(&s, 71, i);
     s.state[X][i] = s.state[X][71] + 1.0f;
     s.state[TX][71] = s.state[TY][71] = 0;
@@ -479,12 +479,12 @@ static void lines_that_never_meet_are_no_pair(void **state) {
     s.state[TX][i] = i == 72 ? -5e-7f : i == 73 ? -1.1e-6f : 0;
   }
   struct sl_test *t = pairs_new(&s, &settings[ALL]);
-  open_wide(t);
+  loosen(t);
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(offsets_of(t)[1], 0);
   for (uint32_t k = offsets_of(t)[4]; k < offsets_of(t)[5]; k++)
-    if (whole(t, "first", k) == 0) assert_int_equal(whole(t, "second", k), 2);
-  (void)place_of(t, 4, 0, 2);
+    if (integer(t, "first", k) == 0) assert_int_equal(integer(t, "second", k), 2);
+  (void)index_of(t, 4, 0, 2);
   assert_finite(t);
   sl_test_free(t);
 }
@@ -494,16 +494,16 @@ static void a_pair_at_its_primary_vertex_has_no_direction(void **state) {
   (void)state;
   random_start(6);
   make_sample(&s);
-  for (uint32_t i = 0; i < 2; i++) { /* cross at the origin */
+  for (uint32_t i = 0; i < 2; i++) { /* tracks that cross at the origin */
     for (uint32_t f = X; f <= TY; f++) s.state[f][i] = 0;
     s.state[TX][i] = i == 0 ? 0.125f : -0.125f;
   }
   for (uint32_t f = X; f <= Z; f++) s.vertex[f][0] = 0;
   struct sl_test *t = pairs_new(&s, &settings[ALL]);
-  open_wide(t);
+  loosen(t);
   assert_int_equal(sl_test_run(t), 0);
-  const uint32_t k = place_of(t, 0, 0, 1);
-  assert_int_equal(whole(t, "vertex", k), 0);
+  const uint32_t k = index_of(t, 0, 0, 1);
+  assert_int_equal(integer(t, "vertex", k), 0);
   assert_true(number(t, "rho", k) == 0 && number(t, "dz", k) == 0 && number(t, "fd_chi2", k) == 0);
   assert_true(number(t, "dira", k) == 0 && number(t, "eta", k) == 0);
   assert_near("m_corrected", k, (double)number(t, "m_corrected", k), momentum_of(&s, 0, 1).mass, 1e-2);
@@ -511,18 +511,18 @@ static void a_pair_at_its_primary_vertex_has_no_direction(void **state) {
   sl_test_free(t);
 }
 
-static void a_vertex_that_gives_no_numbers_is_none(void **state) {
+static void a_primary_vertex_that_gives_values_that_are_not_finite_is_ignored(void **state) {
   static struct sample s;
   (void)state;
   random_start(7);
   make_sample(&s);
   for (uint32_t v = 0; v < event_vertices[1]; v++) s.vertex[v % 2 ? Z : C_XY][v] = v % 2 ? NAN : INFINITY;
-  for (uint32_t v = event_vertices[4]; v < VERTICES; v++) s.vertex[v % 2 ? C_ZZ : C_XX][v] = -1; /* no covariances */
+  for (uint32_t v = event_vertices[4]; v < VERTICES; v++) s.vertex[v % 2 ? C_ZZ : C_XX][v] = -1; /* not positive */
   struct sl_test *t = pairs_new(&s, &settings[ALL]);
   assert_int_equal(sl_test_run(t), 0);
   assert_true(offsets_of(t)[1] > 100 && offsets_of(t)[5] > offsets_of(t)[4]);
   for (uint32_t k = 0; k < offsets_of(t)[1]; k++) {
-    assert_int_equal(whole(t, "vertex", k), PARTICLE_NO_VERTEX);
+    assert_int_equal(integer(t, "vertex", k), PARTICLE_NO_VERTEX);
     assert_true(number(t, "fd_chi2", k) == -1 && number(t, "vertex_z", k) == SELECTIONS_NO_Z);
   }
   for (uint32_t k = offsets_of(t)[4]; k < offsets_of(t)[5]; k++) assert_true(number(t, "fd_chi2", k) >= 0);
@@ -530,7 +530,7 @@ static void a_vertex_that_gives_no_numbers_is_none(void **state) {
   sl_test_free(t);
 }
 
-/* Of any size that single precision has, or no number. */
+/* A random number of any magnitude in single precision, 0, infinity or NaN. */
 static float odd_number(void) {
   const float kind = random_between(0, 20);
   if (kind < 1) return NAN;
@@ -539,21 +539,21 @@ static float odd_number(void) {
   return (random_between(-1, 1) < 0 ? -1.0f : 1.0f) * powf(10, random_between(-40, 38));
 }
 
-static void whatever_particles_are_pairs_have_numbers(void **state) {
+static void pairs_of_extreme_particles_have_finite_numbers(void **state) {
   static struct sample s;
   uint32_t found = 0;
   (void)state;
   random_start(8);
-  for (uint32_t turn = 0; turn < 16; turn++) {
+  for (uint32_t pass = 0; pass < 16; pass++) {
     make_sample(&s);
-    for (uint32_t n = 0; n < 20 + 50 * turn; n++) {
+    for (uint32_t n = 0; n < 20 + 50 * pass; n++) {
       const uint32_t i = (uint32_t)random_between(0, PARTICLES), v = (uint32_t)random_between(0, VERTICES);
       if (n % 2) s.state[(uint32_t)random_between(0, STATE_FIELDS)][i] = odd_number();
       if (n % 4 == 0) s.particle[(uint32_t)random_between(0, PARTICLE_FIELDS)][i] = odd_number();
       if (n % 16 == 2) s.vertex[(uint32_t)random_between(0, VERTEX_FIELDS)][v] = odd_number();
     }
     struct sl_test *t = pairs_new(&s, &settings[ALL]);
-    open_wide(t);
+    loosen(t);
     sl_test_set(t, "min_ip", -1e9);
     sl_test_set(t, "min_ip_chi2", -1e9);
     assert_int_equal(sl_test_run(t), 0);
@@ -564,7 +564,7 @@ static void whatever_particles_are_pairs_have_numbers(void **state) {
   assert_true(found > 2000);
 }
 
-static void pairs_that_do_not_fit_are_counted_and_left_out(void **state) {
+static void pairs_that_exceed_the_memory_are_counted_and_not_written(void **state) {
   static struct sample s;
   (void)state;
   random_start(9);
@@ -585,16 +585,16 @@ static void pairs_that_do_not_fit_are_counted_and_left_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pairs_are_those_of_plain_loops),
-      cmocka_unit_test(pairs_say_which_node_made_them),
+      cmocka_unit_test(pairs_agree_with_plain_loops),
+      cmocka_unit_test(pairs_name_the_node_that_made_them),
       cmocka_unit_test(events_that_are_not_listed_have_no_pairs),
-      cmocka_unit_test(a_pair_has_the_same_bits_in_either_order_of_its_particles),
-      cmocka_unit_test(lines_nearly_side_by_side_are_measured_as_others_are),
-      cmocka_unit_test(lines_that_never_meet_are_no_pair),
+      cmocka_unit_test(a_pair_has_identical_bits_in_either_order_of_its_particles),
+      cmocka_unit_test(nearly_parallel_tracks_are_as_accurate_as_others),
+      cmocka_unit_test(parallel_tracks_and_tracks_that_meet_far_away_are_no_pair),
       cmocka_unit_test(a_pair_at_its_primary_vertex_has_no_direction),
-      cmocka_unit_test(a_vertex_that_gives_no_numbers_is_none),
-      cmocka_unit_test(whatever_particles_are_pairs_have_numbers),
-      cmocka_unit_test(pairs_that_do_not_fit_are_counted_and_left_out),
+      cmocka_unit_test(a_primary_vertex_that_gives_values_that_are_not_finite_is_ignored),
+      cmocka_unit_test(pairs_of_extreme_particles_have_finite_numbers),
+      cmocka_unit_test(pairs_that_exceed_the_memory_are_counted_and_not_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* particles_test.c: selections.particles against plain loops in double precision; events without vertices, vertices
- * that are none, tracks without a state, and what is not connected. */
+ * that are not finite, tracks without a state, and inputs that are not connected. */
 #include "selections/event_model.h"
 #include "selections_support.h"
 
@@ -73,12 +73,13 @@ static uint32_t vertex_of(const struct sl_test *t, uint32_t i) { return OUTPUT(t
 
 /* ----------------------------------------------------------------------------------------------- plain loops */
 
-struct passing {
+struct association {
   double ip, chi2;
 };
 
-/* By the matrix of the distance's covariance, J C J^T with J of x, y and z of the vertex. */
-static struct passing pass_by(const struct sample *s, uint32_t i, uint32_t v) {
+/* IP and its chi2, with the full covariance matrix J C J^T of the distance; J is the Jacobian in x, y, z of the vertex.
+ */
+static struct association impact(const struct sample *s, uint32_t i, uint32_t v) {
   double at[STATE_FIELDS], pv[VERTEX_FIELDS];
   for (uint32_t f = 0; f < STATE_FIELDS; f++) at[f] = (double)s->state[f][i];
   for (uint32_t f = 0; f < VERTEX_FIELDS; f++) pv[f] = (double)s->vertex[f][v];
@@ -92,7 +93,7 @@ static struct passing pass_by(const struct sample *s, uint32_t i, uint32_t v) {
     for (uint32_t l = 0; l < 2; l++)
       for (uint32_t m = 0; m < 9; m++) sum[k][l] += jacobian[k][m / 3] * c[m / 3][m % 3] * jacobian[l][m % 3];
   const double determinant = sum[0][0] * sum[1][1] - sum[0][1] * sum[1][0];
-  const struct passing found = {
+  const struct association found = {
       sqrt((d[0] * d[0] + d[1] * d[1]) / (1 + at[TX] * at[TX] + at[TY] * at[TY])),
       (d[0] * d[0] * sum[1][1] - 2 * d[0] * d[1] * sum[0][1] + d[1] * d[1] * sum[0][0]) / determinant};
   return found;
@@ -116,24 +117,24 @@ static void assert_momentum(const struct sl_test *t, const struct sample *s, uin
   assert_true(number(t, "tx", i) == s->state[TX][i] && number(t, "ty", i) == s->state[TY][i]);
 }
 
-static void particles_are_those_of_plain_loops(void **state) {
+static void particles_agree_with_plain_loops(void **state) {
   static struct sample s;
   uint32_t by_distance = 0, checked = 0;
   (void)state;
   random_start(1);
-  for (uint32_t turn = 0; turn < 4; turn++) {
+  for (uint32_t pass = 0; pass < 4; pass++) {
     make_sample(&s);
     struct sl_test *t = particles_new(&s);
     give_leptons(t, &s);
-    sl_test_block(t, 32u << turn);
+    sl_test_block(t, 32u << pass);
     assert_int_equal(sl_test_run(t), 0);
     assert_int_equal(OUTPUT(t, "particles", "offsets", uint32_t)[EVENTS], TRACKS);
     for (uint32_t event = 0; event < EVENTS; event++)
       for (uint32_t i = event_tracks[event]; i < event_tracks[event + 1]; i++) {
         uint32_t best = PARTICLE_NO_VERTEX, nearest = PARTICLE_NO_VERTEX;
-        struct passing at_best = {-1, -1}, at_nearest = {-1, -1};
+        struct association at_best = {-1, -1}, at_nearest = {-1, -1};
         for (uint32_t v = event_vertices[event]; v < event_vertices[event + 1]; v++) {
-          const struct passing found = pass_by(&s, i, v);
+          const struct association found = impact(&s, i, v);
           if (best == PARTICLE_NO_VERTEX || found.chi2 < at_best.chi2)
             at_best = found, best = v - event_vertices[event];
           if (nearest == PARTICLE_NO_VERTEX || found.ip < at_nearest.ip)
@@ -150,11 +151,11 @@ static void particles_are_those_of_plain_loops(void **state) {
       }
     sl_test_free(t);
   }
-  assert_int_equal(checked, 4 * (TRACKS - 40)); /* all but those of the event without vertices */
+  assert_int_equal(checked, 4 * (TRACKS - 40)); /* without the event that has no vertices */
   assert_true(by_distance > 5 && by_distance < checked / 2);
 }
 
-static void particles_say_which_node_made_them(void **state) {
+static void particles_name_the_node_that_made_them(void **state) {
   static struct sample s;
   uint64_t made_by[2];
   (void)state;
@@ -172,7 +173,7 @@ static void particles_say_which_node_made_them(void **state) {
 
 /* ----------------------------------------------------------------------------------------------------- limits */
 
-static void what_is_not_connected_adds_nothing(void **state) {
+static void inputs_that_are_not_connected_add_nothing(void **state) {
   static struct sample s;
   (void)state;
   random_start(2);
@@ -186,7 +187,7 @@ static void what_is_not_connected_adds_nothing(void **state) {
   sl_test_free(t);
 }
 
-static void of_equal_vertices_the_first_is_taken_and_none_that_is_no_number(void **state) {
+static void the_first_of_equal_vertices_is_taken_and_vertices_that_are_not_finite_are_skipped(void **state) {
   static struct sample s;
   (void)state;
   random_start(3);
@@ -196,7 +197,7 @@ static void of_equal_vertices_the_first_is_taken_and_none_that_is_no_number(void
   s.vertex[X][0] = NAN;
   for (uint32_t f = C_XX; f < VERTEX_FIELDS; f++)
     for (uint32_t v = 7; v < VERTICES; v++) s.vertex[f][v] = 0;
-  const uint32_t exact = event_tracks[3]; /* neither it nor its vertices have an error */
+  const uint32_t exact = event_tracks[3]; /* neither the track nor its vertices have errors */
   for (uint32_t f = C00; f <= C33; f++) s.state[f][exact] = 0;
   s.state[C00][exact] = 1e-30f;
   struct sl_test *t = particles_new(&s);
@@ -207,7 +208,7 @@ static void of_equal_vertices_the_first_is_taken_and_none_that_is_no_number(void
   sl_test_free(t);
 }
 
-static void odd_tracks_have_numbers(void **state) {
+static void tracks_with_extreme_values_have_finite_numbers(void **state) {
   static struct sample s;
   static const char *const numbers[] = {"ip",          "ip_chi2",      "chi2_ndof", "p", "pt", "eta",
                                         "p_corrected", "pt_corrected", "vertex_z",  "z", "tx", "ty"};
@@ -245,11 +246,11 @@ static void odd_tracks_have_numbers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(particles_are_those_of_plain_loops),
-      cmocka_unit_test(particles_say_which_node_made_them),
-      cmocka_unit_test(what_is_not_connected_adds_nothing),
-      cmocka_unit_test(of_equal_vertices_the_first_is_taken_and_none_that_is_no_number),
-      cmocka_unit_test(odd_tracks_have_numbers),
+      cmocka_unit_test(particles_agree_with_plain_loops),
+      cmocka_unit_test(particles_name_the_node_that_made_them),
+      cmocka_unit_test(inputs_that_are_not_connected_add_nothing),
+      cmocka_unit_test(the_first_of_equal_vertices_is_taken_and_vertices_that_are_not_finite_are_skipped),
+      cmocka_unit_test(tracks_with_extreme_values_have_finite_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-"""The lines of graphs/common/lines_default.yaml, each alone with its settings there, on recorded candidates."""
+"""Runs lines of graphs/common/lines_default.yaml, each alone with its settings in the graph, on recorded candidates."""
 import ctypes
 import re
 
@@ -7,7 +7,7 @@ from common import ROOT
 
 UINT, USHORT, BYTE, CHAR, LONG = ctypes.c_uint32, ctypes.c_uint16, ctypes.c_uint8, ctypes.c_int8, ctypes.c_uint64
 PASSED, BEFORE_SCALE = 1, 2
-# Fields that are no floats.
+# Fields that are not floats.
 KINDS = {"offsets": UINT, "hit_offsets": UINT, "velo_track": UINT, "vertex": UINT, "first": UINT, "second": UINT, "hit": USHORT, "made_by": LONG,
          "charge": CHAR, "leptons": BYTE, "backward": BYTE, "orbit": UINT, "event_type": USHORT,
          "crossing_type": BYTE, "tae_index": BYTE}
@@ -29,13 +29,13 @@ def settings_of(text):
 
 
 def default_lines():
-    """Of each line, in their order: its algorithm, whose candidates it judges if the graph says so, and its settings."""
+    """{line: (algorithm, node of its candidates or None, settings)}, in the order of the graph."""
     rows = [ROW.match(row) for row in (ROOT / "graphs/common/lines_default.yaml").read_text().splitlines()]
     return {row[1]: (row[2], row[3], dict(settings_of(row[4]))) for row in rows if row}
 
 
 def default_line(name, events, **changed):
-    """A line with its settings, and what ODIN says of recorded events."""
+    """A line with its settings and the ODIN data of the recorded events."""
     algorithm, _, settings = default_lines()[name]
     line = Algorithm("selections", algorithm, len(events))
     testing.sl_test_node(line.test, name.encode())
@@ -53,7 +53,7 @@ def default_line(name, events, **changed):
 
 
 def bits_of(name, inputs, events, **changed):
-    """What a line says of each event, `inputs` being the columns of each port, by name."""
+    """Runs a line; returns its decision for each event. `inputs`: {port: {field: values}}."""
     line = default_line(name, events, **changed)
     for port, columns in inputs.items():
         for field, values in columns.items():
@@ -63,7 +63,8 @@ def bits_of(name, inputs, events, **changed):
 
 
 def compare_decisions(checks, name, events, inputs_of):
-    """Of each line of `inputs_of`, which events it passes, and which were recorded. How many would pass without their scales, by line."""
+    """Compares the decisions of each line of `inputs_of` with the record. Returns the lines that pass an event, and for each line
+    the number of events that pass only without its scale."""
     scaled, fired = {}, []
     for line, inputs in inputs_of.items():
         bits = bits_of(line, inputs, events)

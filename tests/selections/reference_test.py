@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The algorithms of selections, each alone, on what LHCb's first-level trigger had of six events in each of four
-sequences, against what it made of that: states of long tracks at the beam line, their primary vertices and impact
-parameters, pairs of them with the vertices that they come from, and what the network says of these."""
+"""The algorithms of selections, each alone, on input that LHCb's first-level trigger recorded for six events in four
+sequences. Compared with its recorded results: states of long tracks at the beam line, their primary vertices and impact
+parameters, pairs with their vertices, responses of the network, and decisions of lines over tracks and events."""
 import csv
 import ctypes
 import json
@@ -35,7 +35,7 @@ beam = constant.get("geometry", "beam")
 
 
 def places(graph):
-    """Of each event, by number: where each hit in the VELO is, by its LHCbID."""
+    """{event number: {LHCbID: position of the VELO hit}}"""
     with tempfile.TemporaryDirectory() as folder:
         hits, table = Path(folder) / "hits.yaml", Path(folder) / "hits.csv"
         hits.write_text(f"sluice: 1\ndescription: a table of hits\ninclude: [{ROOT / 'graphs' / graph}]\nnodes:\n"
@@ -52,7 +52,7 @@ def offsets_of(lists):
 
 
 def velo_of(name):
-    """Where a sequence's VELO tracks and vertices are: some have them recorded, the others have those of the default one."""
+    """The events with VELO tracks and vertices of a sequence: its own if they are recorded, otherwise those of the default one."""
     return sequences[name if "velo_tracks" in sequences[name][0] else "hlt1_pp_default"]
 
 
@@ -62,7 +62,7 @@ def long_tracks(name, k):
     found = [(velo["ut_tracks"][track["ut_index"]]["velo_index"], track["qop"]) for track in event.get("forward_tracks", [])]
     found += [(track["velo_index"], track["qop"]) for track in event.get("matched_tracks", [])]
     if [qop for _, qop in found] != [track["best_qop"] for track in event["long_tracks"]]:
-        sys.exit(f"{name}, event {event['event']}: these are not the long tracks")
+        sys.exit(f"{name}, event {event['event']}: the long tracks do not agree with the record")
     return found
 
 
@@ -92,22 +92,22 @@ def fitted(name, at):
 
 def compare_states(name, ours):
     theirs = [track["kalman_velo_only"] for event in sequences[name] for track in event["long_tracks"]]
-    checks.that([state["ndof"] for state in ours[:len(theirs)]] == [state["ndof"] for state in theirs], f"{name}: {len(theirs)} states, with as many degrees of freedom")
+    checks.that([state["ndof"] for state in ours[:len(theirs)]] == [state["ndof"] for state in theirs], f"{name}: {len(theirs)} states, degrees of freedom as recorded")
     errors = {"x": "c00", "tx": "c22", "y": "c11", "ty": "c33"}
     off = [abs(mine[field] - other[field]) / other[error] ** 0.5 for mine, other in zip(ours, theirs) for field, error in errors.items()]
-    checks.that(max(off) < 0.02 and statistics.median(off) < 2e-4, f"{name}: places and slopes are {max(off):.2g} of their error off at most, {statistics.median(off):.1g} in the median")
+    checks.that(max(off) < 0.02 and statistics.median(off) < 2e-4, f"{name}: positions and slopes differ by at most {max(off):.2g} of their errors, median {statistics.median(off):.1g}")
     z = max(abs(mine["z"] - other["z"]) for mine, other in zip(ours, theirs))
-    checks.that(z < 0.04, f"{name}: z is {z:.2g} mm off at most")
+    checks.that(z < 0.04, f"{name}: z differs by at most {z:.2g} mm")
     for field, limit in (("c00", 5e-3), ("c20", 5e-3), ("c22", 5e-3), ("c11", 5e-3), ("c31", 5e-3), ("c33", 5e-3), ("chi2", 0.07), ("qop", 1e-7)):
         off = max(abs(mine[field] / other[field] - 1) for mine, other in zip(ours, theirs))
-        checks.that(off < limit, f"{name}: {field} is {off:.2g} of it off at most")
+        checks.that(off < limit, f"{name}: {field} differs by at most {off:.2g} (relative)")
 
 
 VERTEX = {"x": "x", "y": "y", "z": "z", "c_xx": "cov00", "c_xy": "cov10", "c_yy": "cov11", "c_xz": "cov20", "c_yz": "cov21", "c_zz": "cov22"}
 
 
 def particles(name):
-    """Of their states, not ours."""
+    """Runs `particles` on the recorded states. Returns columns, recorded tracks, recorded vertices by event."""
     long = [event["long_tracks"] for event in sequences[name]]
     tracks, vertices = [track for of_event in long for track in of_event], [event["pvs"] for event in velo_of(name)]
     make = Algorithm("selections", "particles", EVENTS)
@@ -128,7 +128,7 @@ def particles(name):
 
 
 def ip_and_chi2(state, vertex):
-    """With respect to a vertex, in double precision."""
+    """Impact parameter and its chi2 with respect to a vertex, in double precision."""
     dz = vertex["z"] - state["z"]
     tx, ty = state["tx"], state["ty"]
     dx, dy = state["x"] + tx * dz - vertex["x"], state["y"] + ty * dz - vertex["y"]
@@ -138,9 +138,9 @@ def ip_and_chi2(state, vertex):
     return ((dx * dx + dy * dy) / (1 + tx * tx + ty * ty)) ** 0.5, (dx * dx * yy - 2 * dx * dy * xy + dy * dy * xx) / (xx * yy - xy * xy)
 
 
-# Which vertex was taken is not recorded: it is the one with the recorded impact parameter, which no other has.
+# The recorded vertex of a track is identified by the recorded impact parameter.
 def compare_particles(name):
-    """How many have another vertex by the least distance."""
+    """Compares the particles of a sequence; returns the number of tracks with a nearer vertex."""
     ours, tracks, vertices = particles(name)
     of_track = [vertices[k] for k, event in enumerate(sequences[name]) for _ in event["long_tracks"]]
     same = others = 0
@@ -149,13 +149,13 @@ def compare_particles(name):
         theirs = [i for i, (ip, chi2) in enumerate(by_vertex) if abs(ip - track["ip"]) < 1e-4 + 1e-4 * ip and abs(chi2 - track["ipChi2"]) < 1e-2 * (1 + chi2)]
         same += theirs == [vertex]
         others += min(range(len(found)), key=lambda i: by_vertex[i][0]) != vertex
-    checks.that(same == len(tracks), f"{name}: of {len(tracks)} tracks {same} have the same vertex")
+    checks.that(same == len(tracks), f"{name}: {same} of {len(tracks)} tracks have the recorded vertex")
     ip = max(abs(mine - track["ip"]) for mine, track in zip(ours["ip"], tracks))
     chi2 = [abs(mine / track["ipChi2"] - 1) for mine, track in zip(ours["ip_chi2"], tracks)]
-    checks.that(ip < 5e-6, f"{name}: impact parameters are {ip:.2g} mm off at most")
-    checks.that(max(chi2) < 1e-5 and statistics.median(chi2) < 5e-7, f"{name}: their chi2 {max(chi2):.2g} of it at most, {statistics.median(chi2):.1g} in the median")
+    checks.that(ip < 5e-6, f"{name}: impact parameters differ by at most {ip:.2g} mm")
+    checks.that(max(chi2) < 1e-5 and statistics.median(chi2) < 5e-7, f"{name}: chi2 of impact parameters differ by at most {max(chi2):.2g} (relative), median {statistics.median(chi2):.1g}")
     p = max(abs(mine * abs(track["kalman_velo_only"]["qop"]) - 1) for mine, track in zip(ours["p"], tracks))
-    checks.that(p < 3e-7, f"{name}: p is {p:.1g} of it off at most")
+    checks.that(p < 3e-7, f"{name}: p differs by at most {p:.1g} (relative)")
     checks.that(ours["leptons"] == [track["is_muon"] + 2 * track["is_electron"] for track in tracks], f"{name}: {sum(map(bool, ours['leptons']))} leptons")
     checks.that(ours["charge"] == [1 if track["best_qop"] > 0 else -1 for track in tracks], f"{name}: charges")
     return others
@@ -165,13 +165,13 @@ NETWORK_READS = {"fd_chi2": "fdchi2", "sum_pt": "sumpt", "chi2": "chi2", "min_ip
 
 
 def is_clone_like(event, vertex):
-    """So nearly parallel that the recorded numbers are those of rounding: sin^2 of the angle below 1e-6."""
+    """Whether the tracks are so nearly parallel (sin^2 of the angle below 1e-6) that the recorded numbers are rounding errors."""
     (ax, ay), (bx, by) = ((track["kalman_velo_only"]["tx"], track["kalman_velo_only"]["ty"]) for track in (event["long_tracks"][vertex[i]] for i in ("trk1", "trk2")))
     return ((ax - bx) ** 2 + (ay - by) ** 2 + (ax * by - ay * bx) ** 2) / ((1 + ax * ax + ay * ay) * (1 + bx * bx + by * by)) < 1e-6
 
 
 def compare_scores(name):
-    """Of the pairs that it asked the network about; how many are compared."""
+    """Compares the responses of the network to recorded pairs; returns the number of compared pairs."""
     found = [event["sv_dihadron"] for event in sequences[name]]
     pairs = [(event, vertex) for event, of_event in zip(sequences[name], found) for vertex in of_event]
     network = Algorithm("selections", "two_track_network")
@@ -184,12 +184,12 @@ def compare_scores(name):
     score.run()
     off = [abs(1 / (1 + math.exp(-max(logit, -700))) - vertex["two_track_mva_2021model"])
            for logit, (event, vertex) in zip(score.get("scores", "logit"), pairs) if not is_clone_like(event, vertex)]
-    checks.that(max(off) < 1e-5, f"{name}: of {len(off)} of {len(pairs)} pairs the network's response is {max(off):.2g} off at most")
+    checks.that(max(off) < 1e-5, f"{name}: responses of the network to {len(off)} of {len(pairs)} pairs differ by at most {max(off):.2g}")
     return len(off)
 
 
 def settings(node):
-    """Of a node of the graph that has them."""
+    """{property: value} of a node of graphs/common/pairs.yaml"""
     text = re.search(rf"\n  {node}:(.*?)(?=\n  \w|\n\w)", (ROOT / "graphs/common/pairs.yaml").read_text(), re.S)[1]
     found = re.search(r"set: \{(.*?)\}", text, re.S)
     return dict(re.findall(r"(\w+): ([-\w.]+)", found[1])) if found else {}
@@ -199,7 +199,7 @@ PAIR = "x y z chi2 doca opening p pt sum_pt ip dz fd_chi2 dira eta m_corrected m
 
 
 def pairs(name, node):
-    """Of their states, impact parameters and vertices: of each event, a dictionary a pair."""
+    """Runs `pairs` on recorded states, impact parameters and vertices; returns one dictionary per pair, by event."""
     ours, tracks, vertices = particles(name)
     make = Algorithm("selections", "pairs", EVENTS)
     make.give("particles", "offsets", offsets_of([event["long_tracks"] for event in sequences[name]]), UINT)
@@ -225,14 +225,14 @@ def pairs(name, node):
 
 
 def sine2(one, other):
-    """Of the angle between two states."""
+    """Squared sine of the angle between two states."""
     x, y = one["tx"] - other["tx"], one["ty"] - other["ty"]
     turn = one["tx"] * other["ty"] - one["ty"] * other["tx"]
     return (x * x + y * y + turn * turn) / ((1 + one["tx"]**2 + one["ty"]**2) * (1 + other["tx"]**2 + other["ty"]**2))
 
 
 def off_by(mine, theirs):
-    """By column: positions in units of their errors, DOCA in mm, angles as they are, everything else of itself."""
+    """Differences by column: positions in units of their errors, DOCA in mm, angles absolute, everything else relative."""
     pt = math.hypot(theirs["px"], theirs["py"])
     found = {axis: abs(mine[axis] - theirs[axis]) / theirs[error] ** 0.5 for axis, error in (("x", "cov00"), ("y", "cov11"), ("z", "cov22"))}
     found |= {"doca": abs(mine["doca"] - theirs["doca"]), "dira": abs(mine["dira"] - theirs["dira"]), "opening": abs(1 - mine["opening"] - theirs["cos"])}
@@ -242,21 +242,21 @@ def off_by(mine, theirs):
     return found | {field: abs(mine[field] / value - 1) for field, value in expected.items()}
 
 
-# What is exact there, but for the rounding of a few operations, and what is not. In single precision the trigger takes DOCA
-# from 1 - cos^2 of an angle, which is noise for a sin^2 below 1e-6: these pairs, of tracks of the same hits or nearly so, are
-# left out. The one pair whose vertex is further off has a chi2 of 1070: its lines are 1 mm apart.
+# Limits for values that the trigger computes less accurately; EXACT for all other values. The trigger computes DOCA from
+# 1 - cos^2 of an angle in single precision, which is noise for sin^2 below 1e-6: these pairs, of tracks with nearly the same
+# hits, are not compared. One pair has a less accurate vertex and a chi2 of 1070: its tracks are 1 mm apart.
 LIMITS = {"x": 2e-3, "y": 3e-3, "z": 1e-3, "chi2": 1e-2, "doca": 5e-3, "dira": 2e-6, "opening": 5e-7, "ip": 2e-3, "dz": 1e-4, "fd_chi2": 1e-2, "eta": 2e-3, "m_corrected": 2e-3}
 EXACT = 1e-6
 CLONES_SINE2, FAR_CHI2, FAR_X = 1e-6, 1000, 0.05
 
 
 def compare_pairs(name):
-    """How many pairs there are, how many of them nearly parallel, and how many with a vertex that is further off than others."""
+    """Compares pairs; returns the numbers of pairs, of nearly parallel pairs, and of pairs with a less accurate vertex."""
     found, clones, far = [], 0, 0
     for node in ("dihadron", "dilepton", "v0"):
         ours, theirs = pairs(name, node), [event[f"sv_{node}"] for event in sequences[name]]
         same = [[(pair["first"], pair["second"]) for pair in of_event] for of_event in ours] == [[(pair["trk1"], pair["trk2"]) for pair in of_event] for of_event in theirs]
-        checks.that(same, f"{name}: {node}: {sum(map(len, theirs))} pairs, the same in the same order")
+        checks.that(same, f"{name}: {node}: {sum(map(len, theirs))} pairs, as recorded and in the recorded order")
         if not same:
             continue
         for event, mine, recorded in zip(sequences[name], ours, theirs):
@@ -264,16 +264,16 @@ def compare_pairs(name):
                 states = [event["long_tracks"][one[which]]["kalman_velo_only"] for which in ("first", "second")]
                 if sine2(*states) < CLONES_SINE2:
                     clones += 1
-                    checks.that(one["doca"] < 0.01 and one["fd_chi2"] >= 0, f"{name}: {node}: nearly parallel, DOCA {one['doca']:.2g} mm, theirs {other['doca']:.2g}")
+                    checks.that(one["doca"] < 0.01 and one["fd_chi2"] >= 0, f"{name}: {node}: nearly parallel, DOCA {one['doca']:.2g} mm, recorded {other['doca']:.2g}")
                     continue
                 found.append(off_by(one, other))
                 if found[-1]["x"] > LIMITS["x"]:
                     far += 1
                     x = found[-1].pop("x")
-                    checks.that(x < FAR_X and other["chi2"] > FAR_CHI2, f"{name}: {node}: of a chi2 of {other['chi2']:.0f}, x is {x:.2g} of its error off")
+                    checks.that(x < FAR_X and other["chi2"] > FAR_CHI2, f"{name}: {node}: pair with chi2 {other['chi2']:.0f}: x differs by {x:.2g} of its error")
     for field in PAIR:
         values = [one[field] for one in found if field in one]
-        checks.that(max(values) < LIMITS.get(field, EXACT) and statistics.median(values) < 1e-5, f"{name}: {field} is {max(values):.2g} off at most, {statistics.median(values):.1g} in the median")
+        checks.that(max(values) < LIMITS.get(field, EXACT) and statistics.median(values) < 1e-5, f"{name}: {field} differs by at most {max(values):.2g}, median {statistics.median(values):.1g}")
     return len(found) + clones, clones, far
 
 
@@ -286,15 +286,15 @@ for name, events in sequences.items():
     checks.that(sum(len(event["long_tracks"]) for event in events) == counts[name], f"{name}: {counts[name]} long tracks")
     compare_states(name, fitted(name, positions.get(name, retina)))
 others = {name: compare_particles(name) for name in sequences}
-checks.that(sum(others.values()) > 0, f"the nearest vertex would be another one for {others}")
+checks.that(sum(others.values()) > 0, f"tracks with another vertex nearer than the one with the least chi2: {others}")
 scores = {name: compare_scores(name) for name in sequences}
-checks.that(sum(scores.values()) == 237, f"of 240 pairs all but three are compared: {scores}")
+checks.that(sum(scores.values()) == 237, f"237 of 240 pairs are compared: {scores}")
 expected = {"hlt1_pp_default": (57, 3, 1), "hlt1_pp_veloSP": (61, 3, 1), "hlt1_pp_matching": (99, 0, 1), "hlt1_pp_forward_then_matching_no_gec": (128, 4, 1)}
 for name in sequences:
     found = compare_pairs(name)
-    checks.that(found == expected[name], f"{name}: {found[0]} pairs, {found[1]} of them nearly parallel, {found[2]} with a vertex that is further off")
+    checks.that(found == expected[name], f"{name}: {found[0]} pairs, {found[1]} of them nearly parallel, {found[2]} with a less accurate vertex")
 lines, fired = TrackLines(beam), {}
 for name, events in sequences.items():
     fired[name] = lines.compare(checks, name, events, velo_of(name), particles(name)[0], [[velo for velo, _ in long_tracks(name, k)] for k in range(EVENTS)])
-checks.that(all(found == ["Hlt1TrackMVA"] * (name == "hlt1_pp_matching") + ["Hlt1LowPtMuon"] for name, found in fired.items()), f"these lines pass events: {fired}")
+checks.that(all(found == ["Hlt1TrackMVA"] * (name == "hlt1_pp_matching") + ["Hlt1LowPtMuon"] for name, found in fired.items()), f"lines that pass events: {fired}")
 checks.end()

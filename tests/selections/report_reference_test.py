@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Routing bits and reports of what LHCb's first-level trigger selected of six events in each of four sequences: decisions
-and routing bits are those that it recorded, and reports have the sizes that its own had. What lines accepted is made here
-of its recorded tracks and vertices, with the criteria of the lines that fired, and read back with scripts/decode_reports.
+"""Routing bits and selection reports for six events that LHCb's first-level trigger recorded in four sequences: decisions and
+routing bits equal the recorded ones, and reports have the recorded sizes. The accepted candidates are selected here from
+recorded tracks and vertices, with the requirements of the lines that passed, and read back with scripts/decode_reports.
 """
 import ctypes
 import importlib.machinery
@@ -28,12 +28,12 @@ sequences = json.load(lzma.open(path))["sequences"]
 EVENTS = 6
 BYTE, HALF, UINT, ULONG = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 NONE = 0xFFFFFFFF
-CONTAINERS = {"dihadron": 11, "dilepton": 12, "v0": 13}  # and what made them
+CONTAINERS = {"dihadron": 11, "dilepton": 12, "v0": 13}  # containers of vertices and their made_by
 PARTICLES = 10
 PION, KAON, D0 = 139.57039, 493.677, 1864.84
 
 
-# ------------------------------------------------------------------------------------------- what lines accept
+# ------------------------------------------------------------------------------------------- accepted candidates
 
 def momentum(track):
     state = track["kalman_velo_only"]
@@ -101,7 +101,7 @@ def velo_of(name):
 
 
 def long_tracks(event, velo):
-    """VELO track, hits in the UT, hits in the SciFi of each."""
+    """(VELO track, number of UT hits, number of SciFi hits) of each long track."""
     found = []
     for track in event.get("forward_tracks", []):
         upstream = velo["ut_tracks"][track["ut_index"]]
@@ -120,12 +120,12 @@ def flat(lists):
 
 
 def ids(detector, counts):
-    """Numbers in the place of LHCbIDs, of which not all are recorded: each is there once."""
+    """Unique numbers in place of LHCbIDs, which are not all recorded."""
     return [detector << 28 | i for i in range(sum(counts))]
 
 
 def give_hits(to, port, lists, detector):
-    """`lists`: of each event, the number of hits of each track."""
+    """`lists`: for each event, the numbers of hits of its tracks."""
     counts = flat(lists)
     to.give(port, "offsets", offsets_of(lists), UINT)
     to.give(port, "hit_offsets", [sum(counts[:i]) for i in range(len(counts) + 1)], UINT)
@@ -137,7 +137,7 @@ def give_tracks(to, name):
     long = [long_tracks(event, of) for event, of in zip(events, velo)]
     checks.that(list(map(len, long)) == [len(event["long_tracks"]) for event in events], f"{name}: {len(flat(long))} long tracks")
     give_hits(to, "velo_tracks", [[len(track["lhcbids"]) for track in event["velo_tracks"]] for event in velo], 2)
-    give_hits(to, "ut_tracks", [[ut for _, ut, _ in of] for of in long], 3)  # one for each long track
+    give_hits(to, "ut_tracks", [[ut for _, ut, _ in of] for of in long], 3)  # one UT track per long track
     give_hits(to, "tracks", [[scifi for _, _, scifi in of] for of in long], 5)
     to.give("tracks", "velo_track", [track for track, _, _ in flat(long)], UINT)
     to.give("tracks", "ut_track", [i if ut else NONE for of in long for i, (_, ut, _) in enumerate(of)], UINT)
@@ -154,7 +154,7 @@ def give_tracks(to, name):
 # --------------------------------------------------------------------------------------------- the algorithms
 
 def decide(name):
-    """Names of lines; per event the words of their decisions; the key."""
+    """Names of the lines, words of the decisions of all events, and the key."""
     lines, events = sequences[name]["lines"], sequences[name]["events"]
     node = Algorithm("selections", "decide", EVENTS)
     for line in lines:
@@ -162,7 +162,7 @@ def decide(name):
     node.run()
     count = node.get("passed", "count", UINT)[0]
     passed = node.get("passed", "numbers", UINT)[:count]
-    checks.that(passed == [k for k, event in enumerate(events) if event["global_decision"]], f"{name}: {count} of {len(lines)} lines' events pass")
+    checks.that(passed == [k for k, event in enumerate(events) if event["global_decision"]], f"{name}: {count} events pass one of {len(lines)} lines")
     width = (len(lines) + 31) // 32
     return lines, node.get("decisions", "passed", UINT)[:EVENTS * width], node.get("decisions", "key", UINT)[0]
 
@@ -226,7 +226,7 @@ def sel_reports(name, decided):
 
 
 def check_contents(name, event, found, lines):
-    """What a line's candidates are, by where they are and by their momenta."""
+    """Compares the candidates of each line in a report with the accepted ones, by type and momenta."""
     same = True
     for line, inside in found["lines"].items():
         kind, is_one = ACCEPTS[lines[line - 1]]

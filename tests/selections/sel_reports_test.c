@@ -1,5 +1,5 @@
-/* sel_reports_test.c: selections.sel_reports against a plain packer, which appends one object after the other: words
- * and offsets of all banks are the same. Lines of tracks, of vertices of several containers and of neither, that share
+/* sel_reports_test.c: words and offsets of the banks of selections.sel_reports against a plain packer, which appends
+ * one object after the other. Lines over tracks, over vertices of several containers and over neither, with common
  * candidates; events without lines, tracks or vertices; reports that are too large.
  */
 #include "selections/event_model.h"
@@ -15,7 +15,7 @@ struct container {
   float x[VERTICES_MAX], y[VERTICES_MAX], z[VERTICES_MAX], chi2[VERTICES_MAX];
 };
 
-/* A kind of hits: as a detector's tracks have them. */
+/* The hits of the tracks of one detector. */
 struct hits {
   uint32_t offsets[EVENTS + 1], hit_offsets[TRACKS_MAX + 1], ids[HITS_MAX], tracks, count;
 };
@@ -44,7 +44,7 @@ static void add_track_hits(struct hits *h, uint32_t hits, uint32_t detector) {
   h->hit_offsets[++h->tracks] = h->count;
 }
 
-/* Event e has e % 5 * 7 tracks, of which some have no hits in the UT; the VELO and the UT have some more. */
+/* Event e has e % 5 * 7 long tracks, some without UT hits; there are more tracks in the VELO and the UT. */
 static void make_tracks(struct sample *s) {
   for (uint32_t e = 0; e < EVENTS; e++) {
     const uint32_t tracks = e % 5 * 7, begin = s->scifi.tracks;
@@ -64,7 +64,7 @@ static void make_tracks(struct sample *s) {
   }
 }
 
-/* Container c has every third event, from c on, empty. */
+/* Container c is empty in every third event, from event c on. */
 static void make_vertices(struct sample *s) {
   for (uint32_t c = 0; c < CONTAINERS; c++) {
     struct container *of = &s->containers[c];
@@ -83,7 +83,7 @@ static void make_vertices(struct sample *s) {
   }
 }
 
-/* Line k judges tracks, one of the containers, or nothing; one in `share` candidates is accepted. */
+/* Line k is over tracks, over a container, or over nothing; it accepts one in `share` candidates. */
 static void make_lines(struct sample *s, uint32_t lines, uint32_t share) {
   const char *names[LINES_MAX];
   s->line_count = lines;
@@ -102,7 +102,7 @@ static void make_lines(struct sample *s, uint32_t lines, uint32_t share) {
   s->key = lines_key(names, lines);
 }
 
-/* One in `share` lines passes, none in each fourth event. */
+/* An event passes one in `share` lines; every fourth event passes no line. */
 static void make_decisions(struct sample *s, uint32_t share) {
   const uint32_t width = (s->line_count + 31) / 32;
   for (uint32_t e = 0; e < EVENTS; e++) {
@@ -112,8 +112,8 @@ static void make_decisions(struct sample *s, uint32_t share) {
   }
 }
 
-/* As if event `e` were not on the list of who decides. */
-static void take_decisions_away(struct sample *s, uint32_t e) {
+/* Removes the decisions of event `e`, as if `decide` had not run on it. */
+static void remove_decisions(struct sample *s, uint32_t e) {
   const uint32_t begin = s->passed_offsets[e], width = s->passed_offsets[e + 1] - begin;
   memmove(s->passed + begin, s->passed + begin + width,
           (s->passed_offsets[EVENTS] - begin - width) * sizeof *s->passed);
@@ -159,7 +159,7 @@ static void push_halves(struct bank *b, const struct halves *h) {
     push(b, (uint32_t)h->at[i] | (i + 1 < h->count ? (uint32_t)h->at[i + 1] << 16 : 0));
 }
 
-/* Numbers of the event's objects, or NONE. */
+/* Object numbers of vertices and tracks of an event; NONE: not in the report. */
 struct objects {
   uint32_t lines, vertices, tracks, of_vertex[CONTAINERS][VERTICES_MAX], of_track[TRACKS_MAX];
 };
@@ -200,9 +200,9 @@ static void pack_line(const struct sample *s, uint32_t e, uint32_t k, const stru
   const uint32_t head = to->count;
   push_half(to, 0);
   for (uint32_t i = l->offsets[e]; i < l->offsets[e + 1]; i++) {
-    const uint32_t place = i - l->offsets[e];
+    const uint32_t index = i - l->offsets[e];
     if (l->accepted[i])
-      push_half(to, l->made_by == BY_PARTICLES ? o->of_track[place] : o->of_vertex[l->made_by - BY_CONTAINER][place]);
+      push_half(to, l->made_by == BY_PARTICLES ? o->of_track[index] : o->of_vertex[l->made_by - BY_CONTAINER][index]);
   }
   to->at[head] = (uint16_t)((to->count - head - 1) * 2);
 }
@@ -211,7 +211,7 @@ static void pack_ids(const struct hits *h, uint32_t track, struct bank *to) {
   for (uint32_t i = h->hit_offsets[track]; i < h->hit_offsets[track + 1]; i++) push(to, h->ids[i]);
 }
 
-/* The parts of a bank as they come: structure, values, hits. */
+/* Parts of a bank while it is packed: structure, values, hits. */
 struct parts {
   struct halves structure, ends;
   struct bank values, ids;
@@ -280,7 +280,7 @@ static void pack(const struct sample *s, uint32_t e, int with_ut, struct bank *b
   p.structure.at[1] = (uint16_t)((p.structure.count + 1) / 2);
   push_halves(b, &p.structure);
   end_sub_bank(b, 1);
-  /* no extra information: a byte each, padded */
+  /* extra information: one zero byte per object, padded */
   push(b, (2 + objects / 4) << 16 | objects);
   for (uint32_t i = 0; i < 1 + objects / 4; i++) push(b, 0);
   end_sub_bank(b, 2);
@@ -358,7 +358,8 @@ static struct sl_test *report(const struct sample *s, int with_ut) {
   return t;
 }
 
-/* On the events of `numbers`, or all. Returns the largest bank; ends the test. */
+/* Compares the banks of the events `numbers` (NULL: all events) with the packer. Returns the size of the largest bank;
+ * frees `t`. */
 static uint32_t assert_reported(struct sl_test *t, const struct sample *s, int with_ut, const uint32_t *numbers,
                                 uint32_t count) {
   static struct bank b;
@@ -388,7 +389,7 @@ static uint32_t assert_reported(struct sl_test *t, const struct sample *s, int w
   return largest;
 }
 
-static void banks_are_those_of_a_plain_packer(void **state) {
+static void banks_equal_those_of_a_plain_packer(void **state) {
   (void)state;
   const uint32_t lines[] = {0, 1, 5, 33, LINES_MAX};
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -398,7 +399,7 @@ static void banks_are_those_of_a_plain_packer(void **state) {
   }
 }
 
-static void lists_and_hits_in_the_ut_may_be_there_or_not(void **state) {
+static void event_lists_and_ut_hits_are_optional(void **state) {
   (void)state;
   const uint32_t numbers[] = {1, 2, 3, 7, 14, 20, 23}, count = sizeof numbers / sizeof *numbers;
   const struct sample *s = make_sample(12, 3, 6);
@@ -407,13 +408,13 @@ static void lists_and_hits_in_the_ut_may_be_there_or_not(void **state) {
   assert_int_equal(assert_reported(report(s, 1), s, 1, numbers, 0), 0);
 }
 
-static void a_candidate_of_all_lines_is_there_once(void **state) {
+static void a_candidate_of_several_lines_is_one_object(void **state) {
   (void)state;
   const struct sample *s = make_sample(30, 1, 1);
   assert_true(assert_reported(report(s, 1), s, 1, NULL, 0) > 0);
 }
 
-static void no_line_passes(void **state) {
+static void events_that_pass_no_line_have_no_report(void **state) {
   (void)state;
   const struct sample *s = make_sample(10, 1u << 20, 2);
   assert_int_equal(assert_reported(report(s, 1), s, 1, NULL, 0), 0);
@@ -422,12 +423,12 @@ static void no_line_passes(void **state) {
 static void an_event_that_was_not_decided_on_has_no_report(void **state) {
   (void)state;
   struct sample *s = make_sample(12, 1, 2);
-  take_decisions_away(s, EVENTS - 2);
-  take_decisions_away(s, 4);
+  remove_decisions(s, EVENTS - 2);
+  remove_decisions(s, 4);
   assert_true(assert_reported(report(s, 1), s, 1, NULL, 0) > 0);
 }
 
-static void blocks_of_any_size(void **state) {
+static void reports_do_not_depend_on_the_block_size(void **state) {
   (void)state;
   const uint32_t threads[] = {32, 96, 256};
   const struct sample *s = make_sample(12, 2, 3);
@@ -438,8 +439,8 @@ static void blocks_of_any_size(void **state) {
   }
 }
 
-/* Each event's first track has more hits than a bank has words. */
-static void a_report_that_is_too_large_is_left_out_and_told_of(void **state) {
+/* The first track of event 1 has more hits than a bank has words. */
+static void a_report_that_is_too_large_is_left_out_and_reported(void **state) {
   (void)state;
   struct sample *s = make_sample(1, 1, 1);
   static struct hits large;
@@ -460,7 +461,7 @@ static void a_report_that_is_too_large_is_left_out_and_told_of(void **state) {
   sl_test_free(t);
 }
 
-static void words_that_do_not_fit_are_reported_and_not_written(void **state) {
+static void words_that_exceed_the_memory_are_counted_and_not_written(void **state) {
   (void)state;
   const struct sample *s = make_sample(12, 2, 3);
   struct sl_test *t = report(s, 1);
@@ -470,7 +471,7 @@ static void words_that_do_not_fit_are_reported_and_not_written(void **state) {
   sl_test_free(t);
 }
 
-static void candidates_of_a_container_that_is_not_there_are_told_of(void **state) {
+static void candidates_of_an_unknown_container_are_reported(void **state) {
   (void)state;
   struct sample *s = make_sample(4, 1, 2);
   s->lines[2].made_by = 12345;
@@ -478,12 +479,12 @@ static void candidates_of_a_container_that_is_not_there_are_told_of(void **state
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(sl_test_event_error(t, 0) >> 32 & 0xFF, 2);
   assert_int_equal(sl_test_event_error(t, 0) & 0xFFFF, 3);
-  assert_int_equal(sl_test_event_error(t, 3), 0); /* where no line passed */
+  assert_int_equal(sl_test_event_error(t, 3), 0); /* event 3 passed no line */
   assert_int_equal(OUTPUT(t, "reports", "offsets", uint32_t)[1], 1);
   sl_test_free(t);
 }
 
-static void decisions_of_other_lines_refuse_the_event(void **state) {
+static void an_event_with_decisions_of_other_lines_is_refused(void **state) {
   (void)state;
   struct sample *s = make_sample(4, 1, 2);
   s->key ^= 1;
@@ -503,8 +504,8 @@ static void assert_refused_for_other_tracks(struct sl_test *t, uint32_t event) {
   sl_test_free(t);
 }
 
-/* Of the last container, whose vertices no line of the one there is judges. */
-static void vertices_of_other_tracks_refuse_the_event(void **state) {
+/* The wrong vertex is in the last container, which the only line does not use. */
+static void an_event_with_vertices_of_other_tracks_is_refused(void **state) {
   (void)state;
   enum { EVENT = 4 };
   for (uint32_t second = 0; second < 2; second++) {
@@ -517,7 +518,7 @@ static void vertices_of_other_tracks_refuse_the_event(void **state) {
   }
 }
 
-static void states_and_tracks_are_as_many_as_particles(void **state) {
+static void an_event_with_other_numbers_of_states_or_tracks_is_refused(void **state) {
   (void)state;
   enum { EVENT = 8 };
   const char *const ports[] = {"states", "tracks"};
@@ -526,7 +527,7 @@ static void states_and_tracks_are_as_many_as_particles(void **state) {
     struct sl_test *t = report(s, 1);
     uint32_t offsets[EVENTS + 1];
     memcpy(offsets, s->scifi.offsets, sizeof offsets);
-    offsets[EVENT + 1]--; /* the next one, which has no tracks, gets one */
+    offsets[EVENT + 1]--; /* the next event, which has no tracks, gets one */
     sl_test_input(t, ports[p], "offsets", offsets, EVENTS + 1);
     assert_refused_for_other_tracks(t, EVENT);
   }
@@ -534,18 +535,18 @@ static void states_and_tracks_are_as_many_as_particles(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(banks_are_those_of_a_plain_packer),
-      cmocka_unit_test(lists_and_hits_in_the_ut_may_be_there_or_not),
-      cmocka_unit_test(a_candidate_of_all_lines_is_there_once),
-      cmocka_unit_test(no_line_passes),
+      cmocka_unit_test(banks_equal_those_of_a_plain_packer),
+      cmocka_unit_test(event_lists_and_ut_hits_are_optional),
+      cmocka_unit_test(a_candidate_of_several_lines_is_one_object),
+      cmocka_unit_test(events_that_pass_no_line_have_no_report),
       cmocka_unit_test(an_event_that_was_not_decided_on_has_no_report),
-      cmocka_unit_test(blocks_of_any_size),
-      cmocka_unit_test(a_report_that_is_too_large_is_left_out_and_told_of),
-      cmocka_unit_test(words_that_do_not_fit_are_reported_and_not_written),
-      cmocka_unit_test(candidates_of_a_container_that_is_not_there_are_told_of),
-      cmocka_unit_test(decisions_of_other_lines_refuse_the_event),
-      cmocka_unit_test(vertices_of_other_tracks_refuse_the_event),
-      cmocka_unit_test(states_and_tracks_are_as_many_as_particles),
+      cmocka_unit_test(reports_do_not_depend_on_the_block_size),
+      cmocka_unit_test(a_report_that_is_too_large_is_left_out_and_reported),
+      cmocka_unit_test(words_that_exceed_the_memory_are_counted_and_not_written),
+      cmocka_unit_test(candidates_of_an_unknown_container_are_reported),
+      cmocka_unit_test(an_event_with_decisions_of_other_lines_is_refused),
+      cmocka_unit_test(an_event_with_vertices_of_other_tracks_is_refused),
+      cmocka_unit_test(an_event_with_other_numbers_of_states_or_tracks_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* selections_support.h: what the tests of selections share. */
+/* selections_support.h: random numbers and comparisons for the tests of selections. */
 #ifndef TEST_SELECTIONS_SUPPORT_H
 #define TEST_SELECTIONS_SUPPORT_H
 
@@ -17,11 +17,11 @@
 /* A field of an output, as its type. */
 #define OUTPUT(test, port, field, type) ((const type *)sl_test_output(test, port, field))
 
-/* From `low` to below `high`, the same in each run; `start` begins anew. */
+/* Pseudo-random numbers from `low` to below `high`; random_start restarts the sequence with a seed. */
 void random_start(uint32_t seed);
 float random_between(float low, float high);
 
-/* Fails, with both values, if they are further apart than `tolerance`, or one is not a number. */
+/* Fails, with both values, if they differ by more than `tolerance` or one of them is NaN. */
 void assert_near(const char *what, uint32_t item, double value, double expected, double tolerance);
 
 #endif

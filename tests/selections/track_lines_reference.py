@@ -19,7 +19,7 @@ def offsets_of(counts):
 
 
 def velo_columns(events, beam):
-    """States of VELO tracks, how many hits they have, and what the calorimeter has straight ahead of them."""
+    """States of VELO tracks, their numbers of hits, and the calorimeter energy in their direction."""
     tracks = [track for event in events for track in event["velo_tracks"]]
     states = {"offsets": offsets_of(len(event["velo_tracks"]) for event in events), "backward": [track["backward"] for track in tracks]}
     states |= {field: [track["beamline_state"][field] for track in tracks] for field in STATES}
@@ -35,7 +35,7 @@ def velo_columns(events, beam):
 
 
 def stub_columns():
-    """Of ours, which are not recorded but for their number."""
+    """Muon stubs that our graph finds; only their number is recorded."""
     with tempfile.TemporaryDirectory() as folder:
         graph, table = Path(folder) / "stubs.yaml", Path(folder) / "stubs.csv"
         graph.write_text(f"sluice: 1\ndescription: a table of stubs\ninclude: [{ROOT / 'graphs/muon_hits.yaml'}]\nnodes:\n"
@@ -58,7 +58,7 @@ def cluster_columns():
 
 
 def particle_columns(particles, of_event, velo):
-    """Also with the energy of bremsstrahlung."""
+    """Columns of `particles`, with bremsstrahlung added."""
     first = velo["states"]["offsets"]
     places = [first[k] + track for k, tracks in enumerate(of_event) for track in tracks]
     columns = dict(particles)
@@ -69,13 +69,13 @@ def particle_columns(particles, of_event, velo):
 
 
 class TrackLines:
-    """What is the same in all sequences is made once."""
+    """Inputs that are common to all sequences are made once."""
 
     def __init__(self, beam):
         self.beam, self.stubs, self.clusters = beam, stub_columns(), cluster_columns()
 
     def inputs(self, events, velo_events, particles, velo_tracks):
-        """`velo_events`: with the sequence's VELO tracks and vertices; `velo_tracks`: of each long track, by event."""
+        """`velo_events`: events with VELO tracks and vertices; `velo_tracks`: VELO track of each long track, by event."""
         velo = velo_columns(velo_events, self.beam)
         stubs, self.stub_counts = stubs_of(events, self.stubs)
         long = {"candidates": particle_columns(particles, velo_tracks, velo)}
@@ -94,9 +94,9 @@ class TrackLines:
 
     def compare(self, checks, name, events, *columns):
         inputs = self.inputs(events, *columns)
-        checks.that(self.stub_counts == [event["n_muon_stubs"] for event in events], f"{name}: as many stubs")
+        checks.that(self.stub_counts == [event["n_muon_stubs"] for event in events], f"{name}: numbers of stubs as recorded")
         fired, scaled = compare_decisions(checks, name, events, inputs)
-        checks.that(scaled.get("Hlt1VeloMicroBias") == len(events), f"{name}: without scales pass also {scaled}")
+        checks.that(scaled.get("Hlt1VeloMicroBias") == len(events), f"{name}: events that pass only without scales: {scaled}")
         nearer = {line: sum(map(bool, bits_of(line, inputs[line], events, min_distance=3.5))) for line in ("Hlt1NVELODisplacedTrack", "Hlt1NMaterialVertexSeeds")}
-        checks.that(all(nearer.values()), f"{name}: with tracks displaced by 3.5 mm pass {nearer}")
+        checks.that(all(nearer.values()), f"{name}: events that pass with a minimum displacement of 3.5 mm: {nearer}")
         return fired

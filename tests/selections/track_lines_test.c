@@ -1,5 +1,5 @@
-/* track_lines_test.c: lines that judge long tracks, VELO tracks and muon stubs; fractions and lists of events, which
- * are the same for all lines. */
+/* track_lines_test.c: lines over long tracks, VELO tracks and muon stubs; scales and event lists, which work in the
+ * same way for all lines. */
 #include "calo/event_model.h"
 #include "line_cases.h"
 #include "muon/event_model.h"
@@ -16,8 +16,8 @@ static const struct line_port of_velo_tracks[] = {{"candidates", &track_states_c
 static const struct line_port of_bremsstrahlung[] = {
     {"candidates", &track_states_collection}, {"bremsstrahlung", &calo_bremsstrahlung_collection}, {NULL, NULL}};
 
-/* The curve asks for an ip_chi2 of 16.2015 at 10 GeV, of 1248.2 at 2.5 GeV, and of electrons for 6.5467 at 10 GeV.
- * Without a primary vertex ip_chi2 is -1. */
+/* The curve requires ip_chi2 above 16.2015 at 10 GeV, 1248.2 at 2.5 GeV, and for electrons 6.5467 at 10 GeV. Without a
+ * primary vertex ip_chi2 is -1. */
 static const struct line_table track_mva[] = {
     {"Hlt1TrackMVA",
      "candidates.pt=10296 candidates.ip_chi2=16.21 candidates.chi2_ndof=2.4 candidates.vertex_z=-100",
@@ -119,21 +119,20 @@ static const struct line_table single_tracks[] = {
      {{"candidates.chi2_x", "0.99", "1", "max_chi2_x 1.1"}, {"candidates.chi2_y", "0.29", "0.3", "max_chi2_y 0.4"}}},
 };
 
-static void every_criterion_of_track_mva_decides(void **state) {
+static void every_requirement_of_track_mva_decides(void **state) {
   (void)state;
   for (uint32_t k = 0; k < sizeof track_mva / sizeof track_mva[0]; k++) check_line(&track_mva[k]);
 }
 
-static void every_criterion_of_a_line_of_single_tracks_decides(void **state) {
+static void every_requirement_of_a_line_over_single_tracks_decides(void **state) {
   (void)state;
   for (uint32_t k = 0; k < sizeof single_tracks / sizeof single_tracks[0]; k++) check_line(&single_tracks[k]);
 }
 
 /* ------------------------------------------------------------------------------------------------------ RICH */
 
-/* ty is the tangent of phi where tx is 1, and where it is -1 that of pi - phi: of 0.5, 0.8, pi - 2.3, pi - 2.65 it is
- * 0.54630, 1.02964, 1.11921, 0.53540, and of 0.55, 0.65, pi - 2.49, pi - 2.59 it is 0.61310, 0.76020, 0.76272, 0.61530.
- */
+/* For tx = 1, ty is the tangent of phi; for tx = -1, of pi - phi. Tangents of 0.5, 0.8, pi - 2.3, pi - 2.65: 0.54630,
+ * 1.02964, 1.11921, 0.53540; of 0.55, 0.65, pi - 2.49, pi - 2.59: 0.61310, 0.76020, 0.76272, 0.61530. */
 static const struct line_table rich_alignment[] = {
     {"Hlt1RICH1Alignment",
      "candidates.p=40000 candidates.pt=1000 candidates.chi2_ndof=1 candidates.eta=1.8 candidates.tx=1 "
@@ -179,7 +178,7 @@ static const struct line_table rich_alignment[] = {
       {"candidates.ty", "-0.6154", "-0.6152", NULL}}},
 };
 
-static void every_edge_of_a_window_of_a_rich_decides(void **state) {
+static void every_requirement_of_rich_alignment_decides(void **state) {
   (void)state;
   for (uint32_t k = 0; k < sizeof rich_alignment / sizeof rich_alignment[0]; k++) check_line(&rich_alignment[k]);
 }
@@ -190,11 +189,11 @@ static void a_window_that_ends_before_it_begins_is_refused(void **state) {
   struct sl_test *t = line_of(&rich_alignment[0]);
   sl_test_set_array(t, "phi", phi, 4);
   assert_int_not_equal(sl_test_run(t), 0);
-  assert_non_null(strstr(sl_test_messages(t), "phi: a window ends before it begins"));
+  assert_non_null(strstr(sl_test_messages(t), "phi: a window must end after it begins"));
   sl_test_free(t);
 }
 
-/* ------------------------------------------------------------------------------------------- inputs of others */
+/* ------------------------------------------------------------------------------------------- further inputs */
 
 static const struct line_port of_pairs[] = {
     {"candidates", &secondary_vertices_collection}, {"scores", &vertex_scores_collection}, {NULL, NULL}};
@@ -202,11 +201,11 @@ static const struct line_port of_pairs_of_particles[] = {{"candidates", &seconda
                                                          {"scores", &vertex_scores_collection},
                                                          {"particles", &particles_collection},
                                                          {NULL, NULL}};
-/* Four events with a candidate each, of which the line accepts all but that of event 2. */
+/* Lines with a further input per candidate. Four events with one candidate each; the line rejects event 2. */
 static const struct {
   struct line_table table;
   const char *input;
-} beside[] = {
+} inputs[] = {
     {{"Hlt1SingleHighEt",
       "bremsstrahlung.et=15001",
       of_bremsstrahlung,
@@ -231,20 +230,20 @@ static const struct {
      "scores"},
 };
 
-/* Event 1 has no items in the input, as its node did not run on it; event 2 two, so that they are of others. */
-static void what_stands_beside_candidates_is_theirs(void **state) {
-  enum { BESIDE_EVENTS = 4 };
-  static const uint32_t offsets[BESIDE_EVENTS + 1] = {0, 1, 1, 3, 4};
+/* The input has no items in event 1, as if its node had not run there, and two items in event 2, which is an error. */
+static void inputs_that_do_not_match_the_candidates_are_refused(void **state) {
+  enum { INPUT_EVENTS = 4 };
+  static const uint32_t offsets[INPUT_EVENTS + 1] = {0, 1, 1, 3, 4};
   (void)state;
-  for (size_t k = 0; k < sizeof beside / sizeof beside[0]; k++) {
-    check_line(&beside[k].table);
-    struct sl_test *t = line_of(&beside[k].table);
-    sl_test_input(t, beside[k].input, "offsets", offsets, BESIDE_EVENTS + 1);
+  for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
+    check_line(&inputs[k].table);
+    struct sl_test *t = line_of(&inputs[k].table);
+    sl_test_input(t, inputs[k].input, "offsets", offsets, INPUT_EVENTS + 1);
     assert_int_equal(sl_test_run(t), 0);
     const uint8_t *passed = OUTPUT(t, "decisions", "passed", uint8_t);
     assert_true(passed[0] && passed[3]);
     assert_int_equal(passed[1], 0);
-    for (uint32_t event = 0; event < BESIDE_EVENTS; event++)
+    for (uint32_t event = 0; event < INPUT_EVENTS; event++)
       assert_int_equal(sl_test_event_error(t, event) >> 32 & 0xFF, event == 2);
     sl_test_free(t);
   }
@@ -255,13 +254,13 @@ static void what_stands_beside_candidates_is_theirs(void **state) {
 enum { EVENTS = 400, FIRST_EVENT = 6001, RUN = 289232 };
 static const uint64_t gps_time = 1712700000000000u;
 
-/* What ODIN says of the events. */
+/* ODIN data of the events. */
 struct numbers {
   uint32_t run[EVENTS];
   uint64_t number[EVENTS], gps_time[EVENTS];
 };
 
-/* A stub in every second event, and two in every fourth, of which one is accepted. */
+/* Every second event has a stub; every fourth event has two stubs, and the line accepts one. */
 static struct sl_test *stubs_new(struct numbers *odin) {
   static const char *const fields[] = {"x", "y", "tx", "ty", "chi2_x", "chi2_y"};
   static float zeros[EVENTS], chi2_x[EVENTS];
@@ -293,7 +292,7 @@ static uint32_t lets_through(const struct numbers *odin, const char *seed, float
   return odin_scaler_passes(&scaler, &view, event);
 }
 
-/* Of every event: whether the line looks at it, and whether it would pass. */
+/* Compares the decision for every event with the scales. `before`, `after`: seeds of pre_scale and post_scale. */
 static void assert_scaled(struct sl_test *t, const struct numbers *odin, const char *before, const char *after) {
   uint32_t passed = 0;
   assert_int_equal(sl_test_run(t), 0);
@@ -301,8 +300,8 @@ static void assert_scaled(struct sl_test *t, const struct numbers *odin, const c
   for (uint32_t event = 0; event < EVENTS; event++) {
     const uint32_t is_found = event % 2 == 0 && lets_through(odin, before, 0.5f, event);
     const uint32_t passes = is_found && lets_through(odin, after, 0.25f, event);
-    const uint8_t says = OUTPUT(t, "decisions", "passed", uint8_t)[event];
-    assert_int_equal(says, is_found * LINE_BEFORE_SCALE + passes * LINE_PASSED);
+    const uint8_t decision = OUTPUT(t, "decisions", "passed", uint8_t)[event];
+    assert_int_equal(decision, is_found * LINE_BEFORE_SCALE + passes * LINE_PASSED);
     for (uint32_t i = offsets[event]; i < offsets[event + 1]; i++)
       assert_int_equal(OUTPUT(t, "decisions", "accepted", uint8_t)[i], is_found && i + 1 == offsets[event + 1]);
     passed += passes;
@@ -312,7 +311,7 @@ static void assert_scaled(struct sl_test *t, const struct numbers *odin, const c
   assert_true(OUTPUT(t, "decisions", "post_scale", float)[0] == 0.25f);
 }
 
-static void a_line_looks_at_and_passes_the_fractions_that_its_name_and_seeds_say(void **state) {
+static void scales_select_events_by_name_and_seeds(void **state) {
   static struct numbers odin;
   (void)state;
   for (uint32_t has_seeds = 0; has_seeds < 2; has_seeds++) {
@@ -327,7 +326,7 @@ static void a_line_looks_at_and_passes_the_fractions_that_its_name_and_seeds_say
   }
 }
 
-static void fractions_of_nothing_and_of_all_are_exact(void **state) {
+static void scales_of_0_and_1_are_exact(void **state) {
   static struct numbers odin;
   (void)state;
   for (uint32_t k = 0; k < 4; k++) {
@@ -359,13 +358,13 @@ static void an_event_that_is_not_on_the_list_does_not_pass(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_criterion_of_track_mva_decides),
-      cmocka_unit_test(every_criterion_of_a_line_of_single_tracks_decides),
-      cmocka_unit_test(every_edge_of_a_window_of_a_rich_decides),
+      cmocka_unit_test(every_requirement_of_track_mva_decides),
+      cmocka_unit_test(every_requirement_of_a_line_over_single_tracks_decides),
+      cmocka_unit_test(every_requirement_of_rich_alignment_decides),
       cmocka_unit_test(a_window_that_ends_before_it_begins_is_refused),
-      cmocka_unit_test(what_stands_beside_candidates_is_theirs),
-      cmocka_unit_test(a_line_looks_at_and_passes_the_fractions_that_its_name_and_seeds_say),
-      cmocka_unit_test(fractions_of_nothing_and_of_all_are_exact),
+      cmocka_unit_test(inputs_that_do_not_match_the_candidates_are_refused),
+      cmocka_unit_test(scales_select_events_by_name_and_seeds),
+      cmocka_unit_test(scales_of_0_and_1_are_exact),
       cmocka_unit_test(an_event_that_is_not_on_the_list_does_not_pass),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

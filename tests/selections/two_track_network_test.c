@@ -1,4 +1,4 @@
-/* two_track_network_test.c: files that selections.two_track_network takes and refuses, and where it puts their numbers.
+/* two_track_network_test.c: files that selections.two_track_network accepts and refuses, and the order of the numbers.
  */
 #include "selections/two_track_network.h"
 
@@ -25,7 +25,7 @@ static struct sl_test *made_of_text(const char *text, int status) {
 
 static const float *numbers_of(const struct sl_test *t) { return OUTPUT(t, "network", "numbers", float); }
 
-static void an_empty_path_is_the_file_that_is_built_in(void **state) {
+static void an_empty_path_gives_the_built_in_network(void **state) {
   (void)state;
   struct sl_test *built_in = made_of("", 0), *by_name = made_of(NETWORK, 0);
   assert_memory_equal(numbers_of(built_in), numbers_of(by_name), TWO_TRACK_NUMBERS * sizeof(float));
@@ -34,7 +34,7 @@ static void an_empty_path_is_the_file_that_is_built_in(void **state) {
   sl_test_free(by_name);
 }
 
-/* A number of which each is another one: `first` for the layers' biases, and one more for each weight after it. */
+/* Appends a statement with different numbers: bias `first`, weights first + 1, first + 2, ... */
 static void add_unit(char *text, const char *keyword, uint32_t first, uint32_t weights) {
   strcat(text, keyword);
   for (uint32_t i = 0; i <= weights; i++) snprintf(text + strlen(text), TEXT_BYTES - strlen(text), " %u", first + i);
@@ -43,7 +43,7 @@ static void add_unit(char *text, const char *keyword, uint32_t first, uint32_t w
 
 enum { FIRST = 1000, SECOND = 2000, OUTPUT_UNIT = 3000 };
 
-/* 43 lines, of which 3 to 22 are the first layer. */
+/* 43 lines; lines 3 to 22 are the first layer. */
 static void write_network(char *text) {
   strcpy(text, "inputs log_fd_chi2 sum_pt chi2 log_min_ip_chi2\nlambda 1.5\n");
   for (uint32_t k = 0; k < UNITS; k++) add_unit(text, "first", FIRST + 10 * k, TWO_TRACK_INPUT_COUNT);
@@ -55,7 +55,7 @@ static void assert_number(const float *numbers, uint32_t at, uint32_t value) {
   assert_near("number", at, (double)numbers[at], value, 0);
 }
 
-static void numbers_stand_where_they_belong(void **state) {
+static void numbers_are_stored_at_their_offsets(void **state) {
   (void)state;
   static char text[TEXT_BYTES];
   write_network(text);
@@ -74,10 +74,10 @@ static void numbers_stand_where_they_belong(void **state) {
   sl_test_free(t);
 }
 
-static void a_file_that_is_wrong_is_refused(void **state) {
+static void a_wrong_file_is_refused_with_its_line(void **state) {
   (void)state;
   static const struct {
-    const char *at, *by, *reason; /* the first place of `at` is changed into `by` */
+    const char *at, *by, *reason; /* the first occurrence of `at` is replaced by `by` */
   } cases[] = {
       {"sum_pt chi2", "chi2 sum_pt", "x.network:1: expected \"sum_pt\", found \"chi2\""},
       {"log_min_ip_chi2\n", "log_min_ip_chi2 eta\n", "x.network:1: \"eta\" is one word too many"},
@@ -88,11 +88,11 @@ static void a_file_that_is_wrong_is_refused(void **state) {
       {"lambda", "# lambda", "x.network:43: the text ends without lambda"},
       {"first 1000", "first", "x.network:3: weight is missing"},
       {"first 1000", "first 0 1000", "x.network:3: \"1004\" is one word too many"},
-      {"first 1000", "first 1,5", "x.network:3: bias is no number, or too long a one: 1,5"},
-      {"first 1000", "first nan", "x.network:3: bias is no number, or too long a one: nan"},
+      {"first 1000", "first 1,5", "x.network:3: bias is not a number of at most 15 digits: 1,5"},
+      {"first 1000", "first nan", "x.network:3: bias is not a number of at most 15 digits: nan"},
       {"first 1000", "first 2000000", "x.network:3: bias is 2000000, expected"},
-      {"first 1000", "# 1000", "x.network:43: 19 and 20 units, expected 20 of each layer"},
-      {"second 2000", "# 2000", "x.network:43: 20 and 19 units, expected 20 of each layer"},
+      {"first 1000", "# 1000", "x.network:43: 19 units in the first layer and 20 in the second, expected 20 each"},
+      {"second 2000", "# 2000", "x.network:43: 20 units in the first layer and 19 in the second, expected 20 each"},
       {"second 2000", "first 0 0 0 0 0\nsecond 2000", "x.network:23: more than 20 units"},
       {"output 3000", "second 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\noutput 3000",
        "x.network:43: more than 20 units"},
@@ -117,9 +117,9 @@ static void a_file_that_is_wrong_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_path_is_the_file_that_is_built_in),
-      cmocka_unit_test(numbers_stand_where_they_belong),
-      cmocka_unit_test(a_file_that_is_wrong_is_refused),
+      cmocka_unit_test(an_empty_path_gives_the_built_in_network),
+      cmocka_unit_test(numbers_are_stored_at_their_offsets),
+      cmocka_unit_test(a_wrong_file_is_refused_with_its_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

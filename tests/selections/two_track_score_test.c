@@ -1,5 +1,5 @@
-/* two_track_score_test.c: selections.two_track_score, with the network that is built in, against known values and a
- * plain sum in double precision; vertices that have no logit, and lists of events. */
+/* two_track_score_test.c: selections.two_track_score with the built-in network, against known values and plain sums in
+ * double precision; vertices without a logit, and event lists. */
 #include "selections/two_track_network.h"
 #include "selections_support.h"
 
@@ -43,7 +43,7 @@ static const float *logits(struct sl_test *t) {
   return OUTPUT(t, "scores", "logit", float);
 }
 
-/* Worked out in double precision, with the numbers as they were published. */
+/* Expected values were computed in double precision with the published numbers. */
 static void known_vertices_have_known_logits(void **state) {
   (void)state;
   enum { KNOWN = 5 };
@@ -71,7 +71,7 @@ static void sort_pairs(double *units) {
   }
 }
 
-/* `scale`: sum of the sizes of what the last sum adds, which rounding goes with. */
+/* `scale`: sum of the magnitudes of all terms of the last sum, to which rounding is proportional. */
 static double plain_logit(const struct sample *s, uint32_t i, double *scale) {
   const double x[INPUTS] = {log((double)s->fd_chi2[i]), (double)s->sum_pt[i] / 1000, fmax((double)s->chi2[i], 1e-10),
                             log((double)s->min_ip_chi2[i])};
@@ -105,7 +105,7 @@ static void make_sample(struct sample *s) {
   }
 }
 
-static void logits_are_the_plain_sum(void **state) {
+static void logits_agree_with_plain_sums(void **state) {
   (void)state;
   static struct sample s;
   make_sample(&s);
@@ -121,7 +121,7 @@ static void logits_are_the_plain_sum(void **state) {
 
 /* ------------------------------------------------------------------------------------------------------- limits */
 
-static void what_has_no_logarithm_has_no_logit(void **state) {
+static void vertices_without_finite_inputs_have_no_logit(void **state) {
   (void)state;
   static const float none[] = {-1.0f, 0.0f, NAN, INFINITY, -INFINITY};
   enum { NONE = 5, CASES = 3 * NONE };
@@ -142,7 +142,7 @@ static void what_has_no_logarithm_has_no_logit(void **state) {
   sl_test_free(t);
 }
 
-static void events_of_a_list_are_judged_as_others_are(void **state) {
+static void an_event_list_does_not_change_logits(void **state) {
   (void)state;
   static struct sample s;
   const uint32_t list[] = {2}, first = event_vertices[2];
@@ -157,9 +157,9 @@ static void events_of_a_list_are_judged_as_others_are(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_vertices_have_known_logits),
-      cmocka_unit_test(logits_are_the_plain_sum),
-      cmocka_unit_test(what_has_no_logarithm_has_no_logit),
-      cmocka_unit_test(events_of_a_list_are_judged_as_others_are),
+      cmocka_unit_test(logits_agree_with_plain_sums),
+      cmocka_unit_test(vertices_without_finite_inputs_have_no_logit),
+      cmocka_unit_test(an_event_list_does_not_change_logits),
   };
   return cmocka_run_group_tests(tests, read_numbers, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The lines of graphs/common/lines_default.yaml over pairs of particles, each alone, on the pairs that LHCb's first-level
-trigger made of six events in each of four sequences, against what its lines decided."""
+trigger recorded for six events in four sequences: decisions are compared with the recorded decisions."""
 import ctypes
 import json
 import lzma
@@ -25,14 +25,14 @@ def offsets_of(lists):
 
 
 def direction(track):
-    """Of a track, in double precision, and its momentum."""
+    """Unit vector along a track, in double precision, and its momentum."""
     state = track["kalman_velo_only"]
     norm = math.sqrt(1 + state["tx"] ** 2 + state["ty"] ** 2)
     return [state["tx"] / norm, state["ty"] / norm, 1 / norm], 1 / abs(state["qop"])
 
 
 def opening(one, other):
-    """1 - cos of the angle, by its sine: small ones have no digits in the recorded cosine."""
+    """1 - cos of the angle, computed from the sine: for small angles the recorded cosine has no correct digits."""
     (ax, ay, az), (bx, by, bz) = direction(one)[0], direction(other)[0]
     sin2 = (ay * bz - az * by) ** 2 + (az * bx - ax * bz) ** 2 + (ax * by - ay * bx) ** 2
     return sin2 / (1 + math.sqrt(1 - sin2))
@@ -46,7 +46,7 @@ def particle(track):
 
 
 def pair(recorded, tracks):
-    """A recorded vertex as our columns have it: all of these events' have a primary vertex."""
+    """The columns of a recorded vertex. All recorded pairs have a primary vertex."""
     first, second = tracks[recorded["trk1"]], tracks[recorded["trk2"]]
     charges = [1 if track["best_qop"] > 0 else -1 for track in (first, second)]
     found = {field: recorded[field] for field in "x y z chi2 doca dz dira eta".split()}
@@ -70,7 +70,7 @@ KINDS = {"first": UINT, "second": UINT, "vertex": UINT, "charge": SIGNED, "lepto
 
 
 def give(to, port, lists, fields=None):
-    """Columns of what each event has."""
+    """Gives the columns of the items of each event to a port."""
     flat = [one for of_event in lists for one in of_event]
     to.give(port, "offsets", offsets_of(lists), UINT)
     for field in fields or (flat[0] if flat else ()):
@@ -78,7 +78,7 @@ def give(to, port, lists, fields=None):
 
 
 def run(name, events, algorithm, candidates):
-    """What a line says of each event."""
+    """Runs a line; returns its decision for each event."""
     line = default_line(name, events)
     recorded = [event[CONTAINERS[candidates]] for event in events]
     pairs = [[pair(one, event["long_tracks"]) for one in of_event] for event, of_event in zip(events, recorded)]
@@ -111,8 +111,8 @@ for sequence, found in json.load(lzma.open(path))["sequences"].items():
                 different.append(f"{name} of {event['event']}")
             if passed:
                 (fired if passed & PASSED else scaled).add(name)
-    checks.that(set(lines) <= set(found["lines"]), f"{sequence}: has these lines")
-    checks.that(not different, f"{sequence}: {count} decisions are the same{': not ' if different else ''}{', '.join(different)}")
+    checks.that(set(lines) <= set(found["lines"]), f"{sequence}: the record has these lines")
+    checks.that(not different, f"{sequence}: {count} decisions equal the recorded ones{'; different: ' if different else ''}{', '.join(different)}")
 checks.that(fired == {"Hlt1TwoTrackMVACharmXSec", "Hlt1TwoTrackMVA", "Hlt1KsToPiPi"}, f"lines that passed an event: {sorted(fired)}")
-checks.that(not scaled, f"lines that would have, but for their scale: {sorted(scaled)}")
+checks.that(not scaled, f"lines that would have passed without their scale: {sorted(scaled)}")
 checks.end()

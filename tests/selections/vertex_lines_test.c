@@ -1,5 +1,5 @@
-/* vertex_lines_test.c: the lines of graphs/common/lines_default.yaml over pairs of particles, and over pairs of Ks:
- * each criterion decides once, on both of its sides, and where it is loosened no longer. */
+/* vertex_lines_test.c: the lines of graphs/common/lines_default.yaml over pairs of particles and over pairs of Ks. Each
+ * requirement is tested on both sides of its limit, and does not decide if it is loosened. */
 #include "default_lines.h"
 #include "selections_support.h"
 #include "vertex_lines_cases.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 
 enum { CANDIDATES_MAX = 64, EVENTS = 4 };
-/* Beside numbers just beyond a limit: what follows from several columns is as near to it as this. */
+/* Relative distance from the limit, for quantities that are computed from several columns. */
 static const double near_limit = 1e-5;
 
 /* The candidates of a run. */
@@ -26,13 +26,13 @@ static double mass_of(const struct line *line, double p1, double p2, double open
   return sqrt(m1 * m1 + m2 * m2 + 2 * energies + 2 * p1 * p2 * opening);
 }
 
-/* Electrons weigh more with what they radiated. */
+/* Factor on the mass of electrons from bremsstrahlung. */
 static double gain_of(const struct line *line, const float *value) {
   if (line->masses[0] != ELECTRON_MASS) return 1;
   return sqrt((double)value[PT_CORRECTED1] / (double)value[PT1] * (double)value[PT_CORRECTED2] / (double)value[PT2]);
 }
 
-/* By the angle, or where that is what is tested by the momenta, so that the mass is `mass`. */
+/* Sets the opening angle, or the momenta if the angle is tested, so that the mass is `mass`. */
 static void give_mass(const struct line *line, float *value, double mass, int by_momenta) {
   double low = 0, high = by_momenta ? 1e7 : 2;
   mass /= gain_of(line, value);
@@ -51,7 +51,7 @@ static void give_mass(const struct line *line, float *value, double mass, int by
     value[OPENING] = (float)high;
 }
 
-/* Sets columns so that what a cut is on has this value. */
+/* Sets columns so that `field` has the value `wanted`. */
 static void give(const struct line *line, float *value, int field, double wanted) {
   if (field < FIELDS) {
     value[field] = (float)wanted;
@@ -101,7 +101,7 @@ static void add(struct sample *s, const float *value) {
   s->leptons[i] = (uint8_t)value[LEPTONS];
 }
 
-/* One that the line accepts, but for what is changed. */
+/* Adds a candidate that the line accepts, with `changes`. */
 static void add_changed(struct sample *s, const struct line *line, const struct change *changes) {
   float value[FIELDS];
   memcpy(value, good_candidate, sizeof value);
@@ -111,32 +111,33 @@ static void add_changed(struct sample *s, const struct line *line, const struct 
   add(s, value);
 }
 
-/* One that passes all other cuts, with this value of what the cut is on. */
-static void add_for(struct sample *s, const struct line *line, const struct cut *cut, double wanted) {
+/* Adds a candidate that passes all other requirements, with the value `wanted` of the field of `requirement`. */
+static void add_for(struct sample *s, const struct line *line, const struct requirement *requirement, double wanted) {
   float value[FIELDS];
   memcpy(value, good_candidate, sizeof value);
   change(line, value, line->changes);
-  change(line, value, cut->with);
-  if (cut->field != MASS) give(line, value, (int)cut->field, wanted);
-  give_mass(line, value, cut->field == MASS ? wanted : (double)line->mass, cut->field == OPENING || cut->field == SIN2);
+  change(line, value, requirement->with);
+  if (requirement->field != MASS) give(line, value, (int)requirement->field, wanted);
+  give_mass(line, value, requirement->field == MASS ? wanted : (double)line->mass,
+            requirement->field == OPENING || requirement->field == SIN2);
   add(s, value);
 }
 
-/* On the side of a limit where it passes, or on the other one. */
-static double beside(const struct cut *cut, int passes) {
-  const double limit = (double)cut->limit, step = fabs(limit) * near_limit;
-  const int up = (cut->kind == BELOW) != passes;
-  if (cut->field >= FIELDS) return up ? limit + step : limit - step;
-  if (cut->kind == ABOVE) return passes ? (double)nextafterf(cut->limit, INFINITY) : limit;
-  if (cut->kind == BELOW) return passes ? (double)nextafterf(cut->limit, -INFINITY) : limit;
-  return passes ? limit : (double)nextafterf(cut->limit, -INFINITY);
+/* A value next to the limit, on the passing or the failing side. */
+static double value_next_to(const struct requirement *requirement, int passes) {
+  const double limit = (double)requirement->limit, step = fabs(limit) * near_limit;
+  const int up = (requirement->kind == BELOW) != passes;
+  if (requirement->field >= FIELDS) return up ? limit + step : limit - step;
+  if (requirement->kind == ABOVE) return passes ? (double)nextafterf(requirement->limit, INFINITY) : limit;
+  if (requirement->kind == BELOW) return passes ? (double)nextafterf(requirement->limit, -INFINITY) : limit;
+  return passes ? limit : (double)nextafterf(requirement->limit, -INFINITY);
 }
 
 /* ------------------------------------------------------------------------------------------------------ runs */
 
 static uint32_t is_over_pairs_of_ks(const struct line *line) { return !strcmp(line->name, "Hlt1TwoKs"); }
 
-static const uint64_t maker = 4711; /* of the candidates */
+static const uint64_t maker = 4711; /* made_by of the candidates */
 
 static void give_numbers(struct sl_test *t, const char *port, const struct sample *s, const uint32_t *offsets) {
   sl_test_input(t, port, "offsets", offsets, EVENTS + 1);
@@ -150,8 +151,8 @@ static void give_numbers(struct sl_test *t, const char *port, const struct sampl
   sl_test_input(t, port, "second", s->second, s->count);
 }
 
-/* All candidates in the third of four events but the last, which is alone in the fourth. */
-static struct sl_test *line_with(const struct line *line, struct sample *s, uint32_t place_of_other) {
+/* All candidates are in the third of four events, except the last candidate, which is alone in the fourth. */
+static struct sl_test *line_with(const struct line *line, struct sample *s, uint32_t index_of_other) {
   static const uint32_t run[EVENTS] = {1, 1, 1, 1};
   static const uint64_t number[EVENTS] = {1, 2, 3, 4};
   const uint32_t offsets[EVENTS + 1] = {0, 0, 0, s->count - 1, s->count};
@@ -180,11 +181,11 @@ static struct sl_test *line_with(const struct line *line, struct sample *s, uint
     give_numbers(t, "candidates", s, offsets);
     return t;
   }
-  /* Each with the event's first one, which is good, before or after it. */
+  /* Each vertex is paired with the first vertex of the event, which passes, before or after it. */
   uint32_t which[2][CANDIDATES_MAX];
   for (uint32_t event = 0; event < EVENTS; event++)
     for (uint32_t i = offsets[event]; i < offsets[event + 1]; i++)
-      which[place_of_other][i] = 0, which[!place_of_other][i] = i - offsets[event];
+      which[index_of_other][i] = 0, which[!index_of_other][i] = i - offsets[event];
   give_numbers(t, "secondary_vertices", s, offsets);
   sl_test_input(t, "candidates", "offsets", offsets, EVENTS + 1);
   sl_test_input(t, "candidates", "first", which[0], s->count);
@@ -192,7 +193,7 @@ static struct sl_test *line_with(const struct line *line, struct sample *s, uint
   return t;
 }
 
-/* What the line says of the candidates, against what is expected. */
+/* Compares the decisions of the line with `expected`. */
 static void assert_accepted(struct sl_test *t, const struct line *line, const struct sample *s, const uint8_t *expected,
                             const char *const *what) {
   const int status = sl_test_run(t);
@@ -202,7 +203,8 @@ static void assert_accepted(struct sl_test *t, const struct line *line, const st
   uint32_t any = 0;
   assert_int_equal(*OUTPUT(t, "decisions", "made_by", uint64_t), is_over_pairs_of_ks(line) ? 0 : maker);
   for (uint32_t i = 0; i < s->count; i++) {
-    if (accepted[i] != expected[i]) fail_msg("%s says %u of candidate %u, by %s", line->name, accepted[i], i, what[i]);
+    if (accepted[i] != expected[i])
+      fail_msg("%s: decision %u for candidate %u, %s", line->name, accepted[i], i, what[i]);
     any |= i + 1 < s->count && expected[i];
   }
   assert_int_equal(passed[0] | passed[1], 0);
@@ -212,8 +214,8 @@ static void assert_accepted(struct sl_test *t, const struct line *line, const st
 
 /* ------------------------------------------------------------------------------------------------------ cases */
 
-/* What a cut on a small number of values lets pass. */
-static uint32_t is_wanted(int kind, uint32_t k, double *value) {
+/* Whether value `k` of charge or lepton flags passes a requirement of `kind`. */
+static uint32_t is_passing(int kind, uint32_t k, double *value) {
   static const double charges[] = {0, 2, -2}, leptons[] = {0, PARTICLE_IS_MUON, PARTICLE_IS_ELECTRON, 3};
   const int of_charge = kind == OPPOSITE || kind == SAME;
   *value = of_charge ? charges[k % 3] : leptons[k];
@@ -231,51 +233,52 @@ static uint32_t is_wanted(int kind, uint32_t k, double *value) {
   }
 }
 
-static void loosen(struct sl_test *t, const struct cut *cut) {
-  const double limit = (double)cut->limit, step = limit == 0 ? 1 : fabs(limit) / 2;
-  if (cut->kind == OPPOSITE || cut->kind == SAME)
+static void loosen(struct sl_test *t, const struct requirement *requirement) {
+  const double limit = (double)requirement->limit, step = limit == 0 ? 1 : fabs(limit) / 2;
+  if (requirement->kind == OPPOSITE || requirement->kind == SAME)
     sl_test_set_text(t, "sign", "any");
-  else if (cut->kind == MUONS || cut->kind == ELECTRONS)
-    sl_test_set(t, cut->property, 0);
+  else if (requirement->kind == MUONS || requirement->kind == ELECTRONS)
+    sl_test_set(t, requirement->property, 0);
   else
-    sl_test_set(t, cut->property, cut->kind == BELOW ? limit + step : limit - step);
+    sl_test_set(t, requirement->property, requirement->kind == BELOW ? limit + step : limit - step);
 }
 
-static int is_of_one_property(const struct cut *cut, const struct cut *other) {
-  if (!cut->property || !other->property) return 0;
-  /* Loosened, a veto begins where it ends. */
-  return !strcmp(cut->property, other->property) ||
-         (!strncmp(cut->property, "veto", 4) && !strncmp(other->property, "veto", 4));
+static int is_of_one_property(const struct requirement *requirement, const struct requirement *other) {
+  if (!requirement->property || !other->property) return 0;
+  /* A loosened veto is empty. */
+  return !strcmp(requirement->property, other->property) ||
+         (!strncmp(requirement->property, "veto", 4) && !strncmp(other->property, "veto", 4));
 }
 
 struct cases {
   struct sample sample;
   uint8_t expected[CANDIDATES_MAX];
   const char *what[CANDIDATES_MAX];
-  const struct cut *cuts[CANDIDATES_MAX]; /* that decides, or NULL */
+  const struct requirement *requirements[CANDIDATES_MAX]; /* the requirement that decides, or NULL */
 };
 
-static uint32_t next_case(struct cases *c, const struct cut *cut, const char *what, int expected) {
+static uint32_t next_case(struct cases *c, const struct requirement *requirement, const char *what, int expected) {
   const uint32_t i = c->sample.count;
   assert_true(i < CANDIDATES_MAX);
-  c->cuts[i] = cut, c->what[i] = what, c->expected[i] = (uint8_t)(expected != 0);
+  c->requirements[i] = requirement, c->what[i] = what, c->expected[i] = (uint8_t)(expected != 0);
   return i;
 }
 
-/* The good one first and last, and between them one without a vertex, and those on the two sides of each cut. */
+/* A passing candidate first and last; between them one without a primary vertex, and two next to the limit
+ * of each requirement. */
 static void make_cases(struct cases *c, const struct line *line) {
   memset(c, 0, sizeof *c);
   next_case(c, NULL, "nothing", 1);
   add_changed(&c->sample, line, no_changes);
   next_case(c, NULL, "no primary vertex", line->without_vertex);
   add_changed(&c->sample, line, without_vertex);
-  for (const struct cut *cut = line->cuts; cut->kind != NO_CUT; cut++)
-    for (uint32_t k = 0; k < (cut->kind > BELOW ? 4u : 2u); k++) {
+  for (const struct requirement *requirement = line->requirements; requirement->kind != NO_REQUIREMENT; requirement++)
+    for (uint32_t k = 0; k < (requirement->kind > BELOW ? 4u : 2u); k++) {
       double value = 0;
-      const uint32_t wanted = cut->kind > BELOW ? is_wanted((int)cut->kind, k, &value) : k;
-      if (cut->kind <= BELOW) value = beside(cut, k != 0);
-      next_case(c, cut, field_names[cut->field], wanted != 0);
-      add_for(&c->sample, line, cut, value);
+      const uint32_t passes = requirement->kind > BELOW ? is_passing((int)requirement->kind, k, &value) : k;
+      if (requirement->kind <= BELOW) value = value_next_to(requirement, k != 0);
+      next_case(c, requirement, field_names[requirement->field], passes != 0);
+      add_for(&c->sample, line, requirement, value);
     }
   next_case(c, NULL, "nothing", 1);
   add_changed(&c->sample, line, no_changes);
@@ -284,25 +287,25 @@ static void make_cases(struct cases *c, const struct line *line) {
 static void check_line(const struct line *line) {
   static struct cases c;
   make_cases(&c, line);
-  for (uint32_t place = 0; place < 1 + is_over_pairs_of_ks(line); place++) {
-    struct sl_test *t = line_with(line, &c.sample, place);
+  for (uint32_t index = 0; index < 1 + is_over_pairs_of_ks(line); index++) {
+    struct sl_test *t = line_with(line, &c.sample, index);
     assert_accepted(t, line, &c.sample, c.expected, c.what);
     sl_test_free(t);
   }
-  if (getenv("SLUICE_TEST_TARGET")) return; /* which property a cut has is the same on every target */
-  for (const struct cut *cut = line->cuts; cut->kind != NO_CUT; cut++) {
+  if (getenv("SLUICE_TEST_TARGET")) return; /* the names of properties are the same on every target */
+  for (const struct requirement *requirement = line->requirements; requirement->kind != NO_REQUIREMENT; requirement++) {
     uint8_t loosened[CANDIDATES_MAX];
-    if (!cut->property) continue;
+    if (!requirement->property) continue;
     struct sl_test *t = line_with(line, &c.sample, 0);
-    loosen(t, cut);
+    loosen(t, requirement);
     for (uint32_t i = 0; i < c.sample.count; i++)
-      loosened[i] = c.expected[i] || (c.cuts[i] && is_of_one_property(cut, c.cuts[i]));
+      loosened[i] = c.expected[i] || (c.requirements[i] && is_of_one_property(requirement, c.requirements[i]));
     assert_accepted(t, line, &c.sample, loosened, c.what);
     sl_test_free(t);
   }
 }
 
-static void each_criterion_decides(void **state) {
+static void each_requirement_decides(void **state) {
   (void)state;
   for (uint32_t i = 0; i < LINES; i++) check_line(&lines[i]);
 }
@@ -332,7 +335,7 @@ static void all_lines_over_pairs_are_tested(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_criterion_decides),
+      cmocka_unit_test(each_requirement_decides),
       cmocka_unit_test(all_lines_over_pairs_are_tested),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* vertex_pairs_test.c: selections.vertex_pairs against plain loops, with vertices on the limits; event lists, events
- * with no vertex or one, and more pairs than there is room for. */
+/* vertex_pairs_test.c: selections.vertex_pairs against plain loops, with vertices at the limits; event lists, events
+ * with no vertex or one, and more pairs than fit into the memory. */
 #include "selections/event_model.h"
 #include "selections_support.h"
 
@@ -40,7 +40,7 @@ static struct sl_test *vertex_pairs_new(const struct sample *s) {
   return t;
 }
 
-static uint32_t is_good(const struct sample *s, uint32_t i) {
+static uint32_t is_selected(const struct sample *s, uint32_t i) {
   float of[FIELDS];
   for (uint32_t f = 0; f < FIELDS; f++) of[f] = s->value[f][i];
   if (of[CHI2] <= 0 || of[CHI2] >= 30 || of[MIN_P] <= 1000 || of[ETA] <= 2 || of[ETA] >= 5 || of[DIRA] <= 0) return 0;
@@ -55,7 +55,7 @@ static uint32_t check_event(const struct sl_test *t, const struct sample *s, uin
   uint32_t k = offsets[event];
   for (uint32_t i = begin; i < end; i++)
     for (uint32_t j = i + 1; j < end; j++) {
-      if (!is_good(s, i) || !is_good(s, j)) continue;
+      if (!is_selected(s, i) || !is_selected(s, j)) continue;
       if (s->first[i] == s->first[j] || s->first[i] == s->second[j]) continue;
       if (s->second[i] == s->first[j] || s->second[i] == s->second[j]) continue;
       assert_true(k < offsets[event + 1]);
@@ -66,16 +66,16 @@ static uint32_t check_event(const struct sl_test *t, const struct sample *s, uin
   return k - offsets[event];
 }
 
-static void pairs_are_those_of_plain_loops(void **state) {
+static void pairs_agree_with_plain_loops(void **state) {
   static struct sample s;
   uint32_t found = 0;
   (void)state;
   random_start(1);
-  for (uint32_t turn = 0; turn < 6; turn++) {
+  for (uint32_t pass = 0; pass < 6; pass++) {
     make_sample(&s);
     struct sl_test *t = vertex_pairs_new(&s);
     sl_test_budget(t, "pairs", VERTICES * VERTICES);
-    sl_test_block(t, 32u << turn % 3);
+    sl_test_block(t, 32u << pass % 3);
     assert_int_equal(sl_test_run(t), 0);
     for (uint32_t event = 0; event < EVENTS; event++) found += check_event(t, &s, event);
     sl_test_free(t);
@@ -83,26 +83,26 @@ static void pairs_are_those_of_plain_loops(void **state) {
   assert_true(found > 1000);
 }
 
-static void numbers_on_a_limit_or_none_make_no_pair(void **state) {
+static void vertices_at_a_limit_or_with_nan_make_no_pair(void **state) {
   static struct sample s;
   (void)state;
   random_start(2);
   for (uint32_t f = 0; f < FIELDS; f++)
-    for (uint32_t turn = 0; turn < 2; turn++) {
+    for (uint32_t pass = 0; pass < 2; pass++) {
       static const float good[] = {1, 600, 3, 0.99f, 2000, 600, 0.1f, 10}, ends[] = {0, 500, 2, 0, 1000, 200, 0, 4};
       static const float other_ends[] = {30, 500, 5, 0, 1000, 200, 0, 4};
       for (uint32_t i = 0; i < VERTICES; i++) {
         for (uint32_t g = 0; g < FIELDS; g++) s.value[g][i] = good[g];
         s.first[i] = 2 * i;
         s.second[i] = 2 * i + 1;
-        s.value[MIN_IP][i] = 0; /* by the first way alone */
-        if (i == 61) s.value[f][i] = turn ? NAN : ends[f];
+        s.value[MIN_IP][i] = 0; /* only the first alternative can accept */
+        if (i == 61) s.value[f][i] = pass ? NAN : ends[f];
         if (i == 62 && f != MIN_IP) s.value[f][i] = other_ends[f];
       }
       struct sl_test *t = vertex_pairs_new(&s);
       assert_int_equal(sl_test_run(t), 0);
       const uint32_t *offsets = OUTPUT(t, "pairs", "offsets", uint32_t);
-      assert_int_equal(offsets[4] - offsets[3], f == MIN_IP && !turn); /* the only pair of the event */
+      assert_int_equal(offsets[4] - offsets[3], f == MIN_IP && !pass); /* the only possible pair of the event */
       assert_int_equal(offsets[1], 60 * 59 / 2);
       sl_test_free(t);
     }
@@ -122,7 +122,7 @@ static void events_that_are_not_listed_have_no_pairs(void **state) {
   sl_test_free(t);
 }
 
-static void pairs_that_do_not_fit_are_counted_and_left_out(void **state) {
+static void pairs_that_exceed_the_memory_are_counted_and_not_written(void **state) {
   static struct sample s;
   (void)state;
   random_start(4);
@@ -137,10 +137,10 @@ static void pairs_that_do_not_fit_are_counted_and_left_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pairs_are_those_of_plain_loops),
-      cmocka_unit_test(numbers_on_a_limit_or_none_make_no_pair),
+      cmocka_unit_test(pairs_agree_with_plain_loops),
+      cmocka_unit_test(vertices_at_a_limit_or_with_nan_make_no_pair),
       cmocka_unit_test(events_that_are_not_listed_have_no_pairs),
-      cmocka_unit_test(pairs_that_do_not_fit_are_counted_and_left_out),
+      cmocka_unit_test(pairs_that_exceed_the_memory_are_counted_and_not_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* where_compile_test.c: what is wrong with the text of a line without code, and where; how large programs may be; what
- * their instructions are. What they come to is in where_lines_test.c. */
+/* where_compile_test.c: the compiler of lines without code: errors and their positions, limits, and instructions.
+ * Results of programs are tested in where_lines_test.c. */
 #include "selections_support.h"
 #include "where_language.h"
 
@@ -10,21 +10,21 @@ static struct where_fault fault;
 
 static int compile(const char *text) { return where_compile(text, NULL, &where_test_language, &program, &fault); }
 
-static void expect_fault(const char *text, const char *mark, const char *said) {
+static void expect_fault(const char *text, const char *mark, const char *expected) {
   const size_t at = strcspn(mark, "^");
-  if (compile(text) != SL_EINVAL) fail_msg("`%s` is compiled", text);
-  if (fault.at != at || !strstr(fault.text, said))
-    fail_msg("`%s`: byte %u, not %zu: `%s`, not `%s`", text, fault.at, at, fault.text, said);
+  if (compile(text) != SL_EINVAL) fail_msg("`%s` compiles without an error", text);
+  if (fault.at != at || !strstr(fault.text, expected))
+    fail_msg("`%s`: byte %u, not %zu: `%s`, not `%s`", text, fault.at, at, fault.text, expected);
 }
 
-static void expect_warning(const char *text, const char *mark, const char *said) {
+static void expect_warning(const char *text, const char *mark, const char *expected) {
   const size_t at = strcspn(mark, "^");
   if (compile(text) != SL_OK) fail_msg("`%s`: %s", text, fault.text);
-  if (!fault.is_warning || fault.at != at || !strstr(fault.text, said))
-    fail_msg("`%s`: byte %u, not %zu: `%s`, not `%s`", text, fault.at, at, fault.text, said);
+  if (!fault.is_warning || fault.at != at || !strstr(fault.text, expected))
+    fail_msg("`%s`: byte %u, not %zu: `%s`, not `%s`", text, fault.at, at, fault.text, expected);
 }
 
-static void a_name_that_is_none_is_told_with_the_nearest(void **state) {
+static void unknown_names_are_reported_with_the_nearest_name(void **state) {
   (void)state;
   expect_fault("pt > 1 and chi > 2", /**/ "           ^", "there is no `chi`; did you mean chi2?");
   expect_fault("first.ptt > 1", /*     */ "^", "there is no `first.ptt`; did you mean first.pt?");
@@ -32,90 +32,90 @@ static void a_name_that_is_none_is_told_with_the_nearest(void **state) {
   expect_fault("event.vertice == 1", /**/ "^", "there is no `event.vertice`; did you mean event.vertices?");
   expect_fault("xyzzyplugh > 1", /*    */ "^", "there is no `xyzzyplugh`");
   assert_null(strstr(fault.text, "did you mean"));
-  expect_fault("offsets > 1", /*       */ "^", "there is no `offsets`"); /* not one for each candidate */
-  expect_fault("pt. > 1", /*           */ "  ^", "an operation is missing before `.`");
+  expect_fault("offsets > 1", /*       */ "^", "there is no `offsets`"); /* no value per candidate */
+  expect_fault("pt. > 1", /*           */ "  ^", "an operator is missing before `.`");
   expect_fault("mx(pt, p) > 1", /*     */ "^", "there is no function `mx`; did you mean max?");
   expect_fault("pt(1) > 1", /*         */ "^", "there is no function `pt`");
-  expect_fault("mass(pion, K) > 1", /* */ "     ^", "mass takes what the children are");
-  expect_fault("x > 1 mm^", /*         */ "        ^", "an operation is missing before `^`");
-  expect_fault("pt > 1 KeV", /*        */ "       ^", "`KeV` is no unit");
+  expect_fault("mass(pion, K) > 1", /* */ "     ^", "`mass` needs particles");
+  expect_fault("x > 1 mm^", /*         */ "        ^", "an operator is missing before `^`");
+  expect_fault("pt > 1 KeV", /*        */ "       ^", "`KeV` is not a unit");
 }
 
-static void truths_and_numbers_are_told_apart(void **state) {
+static void conditions_and_numbers_are_distinct_types(void **state) {
   (void)state;
-  expect_fault("pt", /*              */ "^", "a line takes a truth, such as pt > 500, and this is a number");
-  expect_fault("pt + (p > 2) > 1", /**/ "     ^", "+ takes a number, and this is a truth");
-  expect_fault("not pt", /*          */ "    ^", "not takes a truth");
-  expect_fault("pt > 1 and p", /*    */ "           ^", "and takes a truth");
-  expect_fault("p or pt > 1", /*     */ "^", "or takes a truth");
-  expect_fault("abs(pt > 1) > 1", /* */ "    ^", "abs takes a number");
-  expect_fault("-(pt > 1) > 1", /*   */ " ^", "- takes a number");
-  expect_fault("(pt > 1) == 1", /*   */ "^", "a comparison takes a number");
+  expect_fault("pt", /*              */ "^", "a line needs a condition, such as pt > 500, but this is a number");
+  expect_fault("pt + (p > 2) > 1", /**/ "     ^", "`+` needs a number, but this is a condition");
+  expect_fault("not pt", /*          */ "    ^", "`not` needs a condition");
+  expect_fault("pt > 1 and p", /*    */ "           ^", "`and` needs a condition");
+  expect_fault("p or pt > 1", /*     */ "^", "`or` needs a condition");
+  expect_fault("abs(pt > 1) > 1", /* */ "    ^", "`abs` needs a number");
+  expect_fault("-(pt > 1) > 1", /*   */ " ^", "`-` needs a number");
+  expect_fault("(pt > 1) == 1", /*   */ "^", "a comparison needs a number");
   expect_fault("2 < eta < 5", /*     */ "        ^", "write 2 < eta and eta < 5");
   expect_fault("2 < eta == 5 > 1", /**/ "        ^", "write 2 < eta and eta < 5");
-  expect_fault("has(leptons, 1) > 0", "^", "a comparison takes a number");
+  expect_fault("has(leptons, 1) > 0", "^", "a comparison needs a number");
 }
 
-static void numbers_of_arguments_are_told(void **state) {
+static void wrong_numbers_of_arguments_are_reported(void **state) {
   (void)state;
-  expect_fault("min(pt) > 1", /*       */ "^", "min takes 2 arguments, not 1");
-  expect_fault("abs() > 1", /*         */ "^", "abs takes 1 argument, not 0");
-  expect_fault("max(pt, p, 3) > 1", /* */ "           ^", "max takes 2 arguments, and this is one more");
-  expect_fault("mass(pi) > 1", /*      */ "^", "mass takes 2 arguments, not 1");
-  expect_fault("mass(pi, K, p) > 1", /**/ "            ^", "mass takes 2 arguments");
+  expect_fault("min(pt) > 1", /*       */ "^", "`min` takes 2 arguments, not 1");
+  expect_fault("abs() > 1", /*         */ "^", "`abs` takes 1 argument, not 0");
+  expect_fault("max(pt, p, 3) > 1", /* */ "           ^", "`max` takes 2 arguments, but there are more");
+  expect_fault("mass(pi) > 1", /*      */ "^", "`mass` takes 2 arguments, not 1");
+  expect_fault("mass(pi, K, p) > 1", /**/ "            ^", "`mass` takes 2 arguments");
 }
 
-static void what_is_missing_is_told(void **state) {
+static void missing_parts_are_reported(void **state) {
   (void)state;
-  expect_fault("(pt > 1", /*          */ "^", "this ( is never closed");
-  expect_fault("abs(pt > 1", /*       */ "    ^", "abs takes a number");
-  expect_fault("p > 1 and abs(pt", /* */ "             ^", "this ( is never closed");
-  expect_fault("pt > 1)", /*          */ "      ^", "this ) closes nothing");
+  expect_fault("(pt > 1", /*          */ "^", "this ( has no matching )");
+  expect_fault("abs(pt > 1", /*       */ "    ^", "`abs` needs a number");
+  expect_fault("p > 1 and abs(pt", /* */ "             ^", "this ( has no matching )");
+  expect_fault("pt > 1)", /*          */ "      ^", "this ) has no matching (");
   expect_fault("pt >", /*             */ "    ^", "a value is missing at the end");
   expect_fault("pt > 1 and", /*       */ "          ^", "a value is missing at the end");
   expect_fault("and pt > 1", /*       */ "^", "a value is missing before `and`");
   expect_fault("pt > * 2", /*         */ "     ^", "a value is missing before `*`");
-  expect_fault("pt > 1 p > 2", /*     */ "       ^", "`p` is no unit");
-  expect_fault("pt > p p > 2", /*     */ "       ^", "an operation is missing before `p`");
-  expect_fault("pt > 1, p > 2", /*    */ "      ^", "an operation is missing before `,`");
-  expect_fault("pt > 1 && p > 2", /*  */ "       ^", "`&` means nothing here; write and");
-  expect_fault("pt = 1", /*           */ "   ^", "`=` means nothing here; write ==");
+  expect_fault("pt > 1 p > 2", /*     */ "       ^", "`p` is not a unit");
+  expect_fault("pt > p p > 2", /*     */ "       ^", "an operator is missing before `p`");
+  expect_fault("pt > 1, p > 2", /*    */ "      ^", "an operator is missing before `,`");
+  expect_fault("pt > 1 && p > 2", /*  */ "       ^", "`&` is not an operator; write and");
+  expect_fault("pt = 1", /*           */ "   ^", "`=` is not an operator; write ==");
   expect_fault("!(pt > 1)", /*        */ "^", "write not");
   expect_fault("pt > \xc3\xa9", /*    */ "     ^", "a value is missing before `\xc3\xa9`"); /* the whole character */
   expect_fault("pt > 1234567890123456", "     ^", "at most 15 digits");
   expect_fault("pt > 1e23", /*        */ "     ^", "an exponent within 22");
 }
 
-static void a_unit_that_is_not_that_of_the_field_is_told(void **state) {
+static void wrong_units_are_reported(void **state) {
   (void)state;
-  expect_fault("pt > 2 mm", /*             */ "       ^", "`pt` is an energy in MeV, and `2 mm` a length in mm");
-  expect_fault("2 cm > pt", /*             */ "  ^", "`2 cm` is a length in mm, and `pt` an energy in MeV");
+  expect_fault("pt > 2 mm", /*             */ "       ^", "`pt` is an energy in MeV, but `2 mm` is a length in mm");
+  expect_fault("2 cm > pt", /*             */ "  ^", "`2 cm` is a length in mm, but `pt` is an energy in MeV");
   expect_fault("chi2 < 20 MeV", /*         */ "          ^",
-               "`chi2` is a number without a unit, and `20 MeV` an energy");
+               "`chi2` is a number without a unit, but `20 MeV` is an energy");
   expect_fault("charge == 1 um", /*        */ "            ^", "`charge` is a number without a unit");
   expect_fault("event.run > 5 s", /*       */ "              ^", "`event.run` is a number without a unit");
   expect_fault("event.vertices < 2 mm", /* */ "                   ^", "`event.vertices` is a number without a unit");
   expect_fault("event.gps_time > 5 GeV", /**/ "                   ^", "`event.gps_time` is a time in us");
-  expect_fault("x > 2 mm2", /*             */ "      ^", "`x` is a length in mm, and `2 mm2` in mm^2");
-  expect_fault("x * y > 2 mm", /*          */ "          ^", "`x * y` is in mm^2, and `2 mm` a length in mm");
+  expect_fault("x > 2 mm2", /*             */ "      ^", "`x` is a length in mm, but `2 mm2` is in mm^2");
+  expect_fault("x * y > 2 mm", /*          */ "          ^", "`x * y` is in mm^2, but `2 mm` is a length in mm");
   expect_fault("p / x > 2 MeV", /*         */ "          ^", "`p / x` is in MeV/mm");
   expect_fault("1 MeV / p > 1 mm", /*      */ "              ^", "`1 MeV / p` is a number without a unit");
-  expect_fault("1 mm / (p * p) > 1 mm", /* */ "                   ^", "is in mm/MeV^2, and");
+  expect_fault("1 mm / (p * p) > 1 mm", /* */ "                   ^", "is in mm/MeV^2, but");
   expect_fault("sqrt(x) > 2 mm", /*        */ "            ^", "`sqrt(x)` is in mm^0.5");
-  expect_fault("pt + 2 mm > 3", /*         */ "       ^", "`pt` is an energy in MeV, and `2 mm` a length");
+  expect_fault("pt + 2 mm > 3", /*         */ "       ^", "`pt` is an energy in MeV, but `2 mm` is a length");
   expect_fault("pt + 1 > 2 mm", /*         */ "           ^", "`pt + 1` is an energy in MeV");
   expect_fault("-abs(pt) > 2 mm", /*       */ "             ^", "`-abs(pt)` is an energy in MeV");
   expect_fault("min(pt, 2 mm) > 1", /*     */ "          ^", "`pt` is an energy in MeV");
   expect_fault("max(pt, p) > (2 mm)", /*   */ "                ^", "`max(pt, p)` is an energy in MeV");
-  expect_fault("pt > ip", /*               */ "     ^", "`pt` is an energy in MeV, and `ip` a length in mm");
+  expect_fault("pt > ip", /*               */ "     ^", "`pt` is an energy in MeV, but `ip` is a length in mm");
   expect_fault("mass(pi, K) > 2 mm", /*    */ "                ^", "`mass(pi, K)` is an energy in MeV");
-  expect_fault("mass(pi, 2 mm) > 2", /*    */ "           ^", "mass takes an energy, and `2 mm` is a length in mm");
-  expect_fault("log(pt) > 2", /*           */ "    ^", "log takes a number without a unit, and `pt` is an energy");
-  expect_fault("log(2 mm) > 2", /*         */ "      ^", "divide it by one, such as 1 GeV");
-  expect_fault("has(leptons, 1 mm)", /*    */ "               ^", "has takes a number without a unit");
+  expect_fault("mass(pi, 2 mm) > 2", /*    */ "           ^", "`mass` needs an energy, but `2 mm` is a length in mm");
+  expect_fault("log(pt) > 2", /*           */ "    ^", "`log` needs a number without a unit, but `pt` is an energy");
+  expect_fault("log(2 mm) > 2", /*         */ "      ^", "divide it by a unit, such as 1 GeV");
+  expect_fault("has(leptons, 1 mm)", /*    */ "               ^", "`has` needs a number without a unit");
 }
 
-static void units_that_agree_are_compiled(void **state) {
+static void matching_units_are_accepted(void **state) {
   (void)state;
   static const char *const texts[] = {
       "pt > 2 GeV and x < 2 cm and event.gps_time > 5 s",
@@ -128,19 +128,19 @@ static void units_that_agree_are_compiled(void **state) {
   }
 }
 
-/* Factors without a unit may have one. */
-static void a_unit_beside_bare_factors_is_a_warning(void **state) {
+/* A factor without a unit may stand for a quantity with a unit. */
+static void wrong_units_of_products_with_bare_factors_are_warnings(void **state) {
   (void)state;
   expect_warning("2 * pt > 2 mm", /*            */ "           ^",
-                 "`2 * pt` is an energy in MeV, and `2 mm` a length in mm, if");
+                 "`2 * pt` is an energy in MeV, but `2 mm` is a length in mm, if");
   expect_warning("(pt + p) / 2 > 1 mm", /*      */ "                 ^", "write their units");
   expect_warning("1864 * rho >= 60 um * p", /*  */ "                 ^", "`1864 * rho` is a length in mm");
-  expect_warning("log(2 * p / 1 mm) > 1", /*    */ "              ^", "log takes a number without a unit");
+  expect_warning("log(2 * p / 1 mm) > 1", /*    */ "              ^", "`log` needs a number without a unit");
   assert_int_equal(compile("ip > 0.0116 + 23.4 / pt and ip < 0.04 * dz and 2 * pt > x"), SL_OK);
   assert_string_equal(fault.text, "");
 }
 
-static void what_is_too_large_is_told(void **state) {
+static void exceeded_limits_are_reported(void **state) {
   (void)state;
   char text[8 * WHERE_WORDS_MAX] = "";
   for (int i = 0; i < WHERE_WORDS_MAX / 2; i++) strcat(text, i == 0 ? "pt > 1" : " and pt > 1"); /* two words each */
@@ -148,7 +148,7 @@ static void what_is_too_large_is_told(void **state) {
   assert_int_equal(program.count, WHERE_WORDS_MAX);
   strcat(text, " and pt > 1");
   assert_int_equal(compile(text), SL_EINVAL);
-  assert_non_null(strstr(fault.text, "512 instructions, and no room for more"));
+  assert_non_null(strstr(fault.text, "it has more than 512 instructions"));
 
   for (int depth = 63; depth < 65; depth++) {
     memset(text, '(', (size_t)depth);
@@ -158,16 +158,16 @@ static void what_is_too_large_is_told(void **state) {
     assert_int_equal(compile(text), depth < 64 ? SL_OK : SL_EINVAL);
   }
   assert_int_equal(fault.at, 64);
-  assert_non_null(strstr(fault.text, "more than 64 deep"));
+  assert_non_null(strstr(fault.text, "nested more than 64 deep"));
 
-  for (int aside = WHERE_ASIDE_MAX; aside <= WHERE_ASIDE_MAX + 1; aside++) {
+  for (int count = WHERE_STACK_MAX; count <= WHERE_STACK_MAX + 1; count++) {
     strcpy(text, "1 > ");
-    for (int i = 0; i < aside - 1; i++) strcat(text, "(pt / ");
+    for (int i = 0; i < count - 1; i++) strcat(text, "(pt / ");
     strcat(text, "-p");
-    for (int i = 0; i < aside - 1; i++) strcat(text, ")");
-    assert_int_equal(compile(text), aside <= WHERE_ASIDE_MAX ? SL_OK : SL_EINVAL);
+    for (int i = 0; i < count - 1; i++) strcat(text, ")");
+    assert_int_equal(compile(text), count <= WHERE_STACK_MAX ? SL_OK : SL_EINVAL);
   }
-  assert_non_null(strstr(fault.text, "more than 8 numbers must be kept"));
+  assert_non_null(strstr(fault.text, "more than 8 intermediate results"));
 }
 
 /* ---------------------------------------------------------------------------------------------- programs */
@@ -177,24 +177,24 @@ static uint32_t jump(uint32_t i) { return (uint32_t)program.words[i] >> WHERE_JU
 static uint32_t target(uint32_t i) { return (uint32_t)program.words[i] >> WHERE_TARGET_SHIFT; }
 static float constant(uint32_t i) { return sl_f32_from_bits((uint32_t)(program.words[i] >> WHERE_CONSTANT_SHIFT)); }
 
-static void a_cut_is_two_instructions_of_which_the_second_jumps(void **state) {
+static void a_requirement_is_two_instructions_and_the_second_jumps(void **state) {
   (void)state;
   assert_int_equal(compile(" pt > 2000 and chi2 < 20 or p >= 1 "), SL_OK);
   assert_int_equal(program.count, 7);
-  assert_int_equal(operation(0), WHERE_TAKE);
+  assert_int_equal(operation(0), WHERE_LOAD);
   assert_int_equal(operation(1), WHERE_GREATER);
   assert_int_equal(jump(1), WHERE_IF_FALSE);
-  assert_int_equal(target(1), 4); /* to the jump of `or`, which is an instruction of its own then */
+  assert_int_equal(target(1), 4); /* the separate jump instruction of `or` */
   assert_int_equal(operation(3), WHERE_LESS);
 }
 
-static void nothing_is_true(void **state) {
+static void an_empty_expression_is_an_empty_program(void **state) {
   (void)state;
   assert_int_equal(compile(" \n"), SL_OK);
   assert_int_equal(program.count, 0);
 }
 
-static void numbers_are_rounded_once(void **state) {
+static void literals_are_rounded_once(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -220,24 +220,24 @@ static void numbers_are_rounded_once(void **state) {
     if (constant(1) != cases[i].value) fail_msg("%s: %.9g, not %.9g", cases[i].text, constant(1), cases[i].value);
     snprintf(text, sizeof text, "%s > - %s", strchr(cases[i].text, 'm') ? "x" : "pt", cases[i].text);
     assert_int_equal(compile(text), SL_OK);
-    assert_int_equal(program.count, 2); /* the sign is the constant's */
+    assert_int_equal(program.count, 2); /* the sign is part of the constant */
     assert_true(constant(1) == -cases[i].value);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_name_that_is_none_is_told_with_the_nearest),
-      cmocka_unit_test(truths_and_numbers_are_told_apart),
-      cmocka_unit_test(numbers_of_arguments_are_told),
-      cmocka_unit_test(what_is_missing_is_told),
-      cmocka_unit_test(a_unit_that_is_not_that_of_the_field_is_told),
-      cmocka_unit_test(units_that_agree_are_compiled),
-      cmocka_unit_test(a_unit_beside_bare_factors_is_a_warning),
-      cmocka_unit_test(what_is_too_large_is_told),
-      cmocka_unit_test(a_cut_is_two_instructions_of_which_the_second_jumps),
-      cmocka_unit_test(nothing_is_true),
-      cmocka_unit_test(numbers_are_rounded_once),
+      cmocka_unit_test(unknown_names_are_reported_with_the_nearest_name),
+      cmocka_unit_test(conditions_and_numbers_are_distinct_types),
+      cmocka_unit_test(wrong_numbers_of_arguments_are_reported),
+      cmocka_unit_test(missing_parts_are_reported),
+      cmocka_unit_test(wrong_units_are_reported),
+      cmocka_unit_test(matching_units_are_accepted),
+      cmocka_unit_test(wrong_units_of_products_with_bare_factors_are_warnings),
+      cmocka_unit_test(exceeded_limits_are_reported),
+      cmocka_unit_test(a_requirement_is_two_instructions_and_the_second_jumps),
+      cmocka_unit_test(an_empty_expression_is_an_empty_program),
+      cmocka_unit_test(literals_are_rounded_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

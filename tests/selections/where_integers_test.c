@@ -1,24 +1,24 @@
-/* where_integers_test.c: comparisons of integers in lines without code are exact for all 64 bits, whatever the types of
- * the fields, and what cannot be exact is reported at its byte. Programs run here as on a processor. */
+/* where_integers_test.c: in lines without code, comparisons of integers of all types are exact for all 64 bits;
+ * operations that are not exact are reported with their position. The programs run in the interpreter for CPUs. */
 #define SL_TARGET_CPU 1
 #include "selections_support.h"
 #include "where_machine.h"
 
-#define ALL_TYPES_FIELDS(F)                     \
-  F(offsets, u32, OFFSETS, "", "first item")    \
-  F(a_u8, u8, PER_ITEM, "", "any")              \
-  F(a_u16, u16, PER_ITEM, "", "any")            \
-  F(a_u32, u32, PER_ITEM, "", "any")            \
-  F(a_u64, u64, PER_ITEM, "", "any")            \
-  F(a_i8, i8, PER_ITEM, "", "any")              \
-  F(a_i16, i16, PER_ITEM, "", "any")            \
-  F(a_i32, i32, PER_ITEM, "", "any")            \
-  F(a_i64, i64, PER_ITEM, "", "any")            \
-  F(b_u64, u64, PER_ITEM, "", "another of u64") \
-  F(b_i64, i64, PER_ITEM, "", "another of i64") \
-  F(f, f32, PER_ITEM, "", "a float")            \
+#define ALL_TYPES_FIELDS(F)                                           \
+  F(offsets, u32, OFFSETS, "", "index of the first item of an event") \
+  F(a_u8, u8, PER_ITEM, "", "any value")                              \
+  F(a_u16, u16, PER_ITEM, "", "any value")                            \
+  F(a_u32, u32, PER_ITEM, "", "any value")                            \
+  F(a_u64, u64, PER_ITEM, "", "any value")                            \
+  F(a_i8, i8, PER_ITEM, "", "any value")                              \
+  F(a_i16, i16, PER_ITEM, "", "any value")                            \
+  F(a_i32, i32, PER_ITEM, "", "any value")                            \
+  F(a_i64, i64, PER_ITEM, "", "any value")                            \
+  F(b_u64, u64, PER_ITEM, "", "second u64 value")                     \
+  F(b_i64, i64, PER_ITEM, "", "second i64 value")                     \
+  F(f, f32, PER_ITEM, "", "a float")                                  \
   F(t, u64, PER_ITEM, "us", "a time")
-SL_COLLECTION(all_types, ALL_TYPES_FIELDS, "a field of each type");
+SL_COLLECTION(all_types, ALL_TYPES_FIELDS, "one field per type");
 
 struct all_args {
   struct all_types_view items;
@@ -32,7 +32,7 @@ static struct where_program program;
 static struct where_fault fault;
 static int compile(const char *text) { return where_compile(text, NULL, &language, &program, &fault); }
 
-/* One item, whose values are these. */
+/* Values of the only item. */
 static uint64_t u64_a, u64_b, time_us;
 static int64_t i64_a, i64_b;
 static uint32_t holds(const char *text) {
@@ -84,11 +84,12 @@ static void expect_all(struct integer x, struct integer y) {
   for (size_t s = 0; s < SL_COUNT_(signs); s++) {
     snprintf(text, sizeof text, "%s %s %s", x.name, signs[s], y.name);
     if (holds(text) != (uint32_t)is_true(signs[s], x, y) || *fault.text)
-      fail_msg("%s, of bits %llx, %llx: %s", text, (unsigned long long)x.bits, (unsigned long long)y.bits, fault.text);
+      fail_msg("%s, with bits %llx, %llx: %s", text, (unsigned long long)x.bits, (unsigned long long)y.bits,
+               fault.text);
   }
   snprintf(text, sizeof text, "has(%s, %s)", x.name, y.name);
   if (holds(text) != ((x.bits & y.bits) != 0))
-    fail_msg("%s, of bits %llx, %llx", text, (unsigned long long)x.bits, (unsigned long long)y.bits);
+    fail_msg("%s, with bits %llx, %llx", text, (unsigned long long)x.bits, (unsigned long long)y.bits);
 }
 
 #define SIGNED(name, type) \
@@ -140,7 +141,7 @@ static void comparisons_are_exact_for_all_bits(void **state) {
     }
 }
 
-static void numbers_are_integers_however_they_are_written(void **state) {
+static void integer_literals_may_have_points_exponents_and_units(void **state) {
   (void)state;
   u64_a = 1234567890000;
   i64_a = -1234567890123;
@@ -153,7 +154,7 @@ static void numbers_are_integers_however_they_are_written(void **state) {
   assert_true(holds("t == 1700000000 s and t == 1700000000000 ms and t == 1700000000000000 us"));
 }
 
-static void fractions_divide_integers_where_they_stand(void **state) {
+static void comparisons_of_integers_with_fractions_are_exact(void **state) {
   (void)state;
   u64_a = UINT64_C(20000001);
   i64_a = -20000001;
@@ -167,7 +168,7 @@ static void fractions_divide_integers_where_they_stand(void **state) {
   assert_true(holds("a_u8 > 2.99999999 and a_u8 < 3.00000001"));
 }
 
-static void arithmetic_of_small_integers_is_exact_and_silent(void **state) {
+static void arithmetic_of_small_integers_is_exact_without_warnings(void **state) {
   (void)state;
   u64_a = 200;
   i64_a = -5;
@@ -183,13 +184,13 @@ static void small_integers_take_two_instructions(void **state) {
   (void)state;
   assert_int_equal(compile("a_u16 == 4 and a_i8 < 0"), SL_OK);
   assert_int_equal(program.count, 4);
-  assert_int_equal(compile("a_u64 < 16777215"), SL_OK); /* with it the rounding of others does not matter */
+  assert_int_equal(compile("a_u64 < 16777215"), SL_OK); /* rounding cannot change a comparison with a small integer */
   assert_int_equal(program.count, 2);
   assert_int_equal(compile("a_u64 < 16777216"), SL_OK);
   assert_int_equal(program.count, 4);
 }
 
-static void exact_comparisons_are_put_together_with_others(void **state) {
+static void exact_comparisons_combine_with_other_conditions(void **state) {
   (void)state;
   u64_a = 16777217;
   i64_a = 7;
@@ -201,17 +202,17 @@ static void exact_comparisons_are_put_together_with_others(void **state) {
 
 /* ---------------------------------------------------------------------------------------------------- faults */
 
-static void expect_fault(int status, const char *text, const char *mark, const char *said) {
+static void expect_fault(int status, const char *text, const char *mark, const char *expected) {
   const size_t at = strcspn(mark, "^");
   const int found = compile(text);
-  if (found != status || (*fault.text && fault.at != at) || !strstr(fault.text, said))
-    fail_msg("`%s`: %d, byte %u, not %zu: `%s`, not `%s`", text, found, fault.at, at, fault.text, said);
+  if (found != status || (*fault.text && fault.at != at) || !strstr(fault.text, expected))
+    fail_msg("`%s`: %d, byte %u, not %zu: `%s`, not `%s`", text, found, fault.at, at, fault.text, expected);
   assert_int_equal(fault.is_warning, status == SL_OK);
 }
 
-static void what_cannot_be_exact_is_reported(void **state) {
+static void inexact_operations_are_reported(void **state) {
   (void)state;
-  expect_fault(SL_OK, "f > 1 and a_u64 > f", /*      */ "          ^", "`a_u64` is rounded where it is above 2^24");
+  expect_fault(SL_OK, "f > 1 and a_u64 > f", /*      */ "          ^", "`a_u64` is rounded above 2^24");
   expect_fault(SL_OK, "a_u32 - 5 == 100", /*         */ "^", "`a_u32` is rounded");
   expect_fault(SL_OK, "1 + a_u8 + a_i32 > 2", /*     */ "           ^", "`a_i32` is rounded");
   expect_fault(SL_OK, "-a_u64 < 2", /*               */ " ^", "`a_u64` is rounded");
@@ -220,14 +221,14 @@ static void what_cannot_be_exact_is_reported(void **state) {
   expect_fault(SL_OK, "min(a_u64, 3) < 2", /*        */ "    ^", "`a_u64` is rounded");
   expect_fault(SL_OK, "f < a_u64 / 1e6", /*          */ "    ^", "`a_u64` is rounded");
   expect_fault(SL_OK, "has(a_u64, f)", /*            */ "    ^", "`a_u64` is rounded");
-  expect_fault(SL_OK, "a_u16 * a_u16 == 5", /*       */ "^", "the result can be above 2^24");
-  expect_fault(SL_OK, "f == 16777217", /*            */ "     ^", "`16777217` becomes 16777216");
-  expect_fault(SL_OK, "f * 123456789 > 1", /*        */ "    ^", "`123456789` becomes 123456792");
+  expect_fault(SL_OK, "a_u16 * a_u16 == 5", /*       */ "^", "the result can exceed 2^24");
+  expect_fault(SL_OK, "f == 16777217", /*            */ "     ^", "`16777217` is rounded to 16777216");
+  expect_fault(SL_OK, "f * 123456789 > 1", /*        */ "    ^", "`123456789` is rounded to 123456792");
   expect_fault(SL_EINVAL, "a_u64 == 2.5", /*         */ "         ^", "an integer is never equal to `2.5`");
   expect_fault(SL_EINVAL, "2.5 != a_i8", /*          */ "^", "an integer is never equal to `2.5`");
-  expect_fault(SL_EINVAL, "a_u64 < 1e22", /*         */ "        ^", "`1e22` is beyond all integers of 64 bits");
+  expect_fault(SL_EINVAL, "a_u64 < 1e22", /*         */ "        ^", "`1e22` is outside the range of 64-bit integers");
   expect_fault(SL_EINVAL, "a_u64 > 18446744073709551616", "        ^", "an integer has at most 64 bits");
-  expect_fault(SL_EINVAL, "a_i64 > -9223372036854775809", "        ^", "beyond all integers of 64 bits");
+  expect_fault(SL_EINVAL, "a_i64 > -9223372036854775809", "        ^", "outside the range of 64-bit integers");
   expect_fault(SL_EINVAL, "f > 18446744073709551615", /**/ "    ^", "at most 15 digits");
   assert_int_equal(compile("f > 1e19 and f > -1e19 and f < 1e12"), SL_OK);
   assert_string_equal(fault.text, "");
@@ -236,12 +237,12 @@ static void what_cannot_be_exact_is_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(comparisons_are_exact_for_all_bits),
-      cmocka_unit_test(numbers_are_integers_however_they_are_written),
-      cmocka_unit_test(fractions_divide_integers_where_they_stand),
-      cmocka_unit_test(arithmetic_of_small_integers_is_exact_and_silent),
+      cmocka_unit_test(integer_literals_may_have_points_exponents_and_units),
+      cmocka_unit_test(comparisons_of_integers_with_fractions_are_exact),
+      cmocka_unit_test(arithmetic_of_small_integers_is_exact_without_warnings),
       cmocka_unit_test(small_integers_take_two_instructions),
-      cmocka_unit_test(exact_comparisons_are_put_together_with_others),
-      cmocka_unit_test(what_cannot_be_exact_is_reported),
+      cmocka_unit_test(exact_comparisons_combine_with_other_conditions),
+      cmocka_unit_test(inexact_operations_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* where_language.h: the names of lines without code over secondary vertices, with arguments that nobody else has, for
- * tests of the compiler alone. */
+/* where_language.h: the names of lines without code over secondary vertices, with minimal arguments, for tests of the
+ * compiler. */
 #ifndef TEST_WHERE_LANGUAGE_H
 #define TEST_WHERE_LANGUAGE_H
 

@@ -1,5 +1,5 @@
-/* where_lines_test.c: lines without code against the same expressions in C, candidate by candidate, for each kind of
- * candidates; numbers among which are 0, infinities and what is none. */
+/* where_lines_test.c: lines without code against equal expressions in C, candidate by candidate, for each type of
+ * candidates; the values include 0, infinities and NaN. */
 #include "calo/event_model.h"
 #include "muon/event_model.h"
 #include "odin/event_model.h"
@@ -67,7 +67,7 @@ static const void *values_of(const struct port *port, const char *field) {
 #define FIELD(port, name, type) (((const type *)values_of(&(port), name))[i])
 #define F(name)                 FIELD(candidates, name, float)
 
-/* Items have up to four values an entry in the end; those fields are not for texts. */
+/* Fields with several values per item get zeros: expressions cannot use them. */
 static void give(struct sl_test *t, const char *name, struct port *port, const struct sl_collection *collection,
                  const uint32_t *offsets, uint32_t count) {
   port->collection = collection;
@@ -92,7 +92,7 @@ static void give_odin(struct sl_test *t) {
   sl_test_input(t, "tracks", "offsets", event_tracks, EVENTS + 1);
 }
 
-/* Children are particles of the event. */
+/* The children of each candidate are particles of its event. */
 static void give_children(struct sl_test *t) {
   uint32_t *first = (uint32_t *)values_of(&candidates, "first"), *second = (uint32_t *)values_of(&candidates, "second");
   for (uint32_t e = 0; e < EVENTS; e++)
@@ -128,7 +128,7 @@ static uint32_t event_of(uint32_t item) {
   return e;
 }
 
-/* That all accept all, or nothing, is no test. */
+/* Fails if the expression accepts all candidates or none, because that would test nothing. */
 static void expect(const char *line, const struct sl_collection *collection, const struct expression *expression) {
   struct sl_test *t = line_new(line, collection);
   uint32_t accepted = 0, passed[EVENTS] = {0};
@@ -151,7 +151,7 @@ static void expect(const char *line, const struct sl_collection *collection, con
   for (size_t k = 0; k < sizeof(expressions) / sizeof((expressions)[0]); k++) \
   expect(line, collection, &(expressions)[k])
 
-/* What an expression is in C, in a function `name` of `event` and candidate `i`. */
+/* Defines an expression in C as a function `name` of `event` and candidate `i`. */
 #define HOLDS(name, ...)                        \
   static int name(uint32_t event, uint32_t i) { \
     (void)event, (void)i;                       \
@@ -208,7 +208,7 @@ HOLDS(wide_pairs, FIELD(candidates, "vertex", uint32_t) != EVENT("event_number",
 HOLDS(wide_bits, (FIELD(candidates, "vertex", uint32_t) & UINT32_C(0x80000001)) != 0 && F("x") > 1.0f)
 HOLDS(of_event, ((const uint16_t *)values_of(&header, "bunch"))[event] > 1000)
 
-static void vertices_are_judged_as_in_c(void **state) {
+static void expressions_over_vertices_agree_with_c(void **state) {
   (void)state;
   static const struct expression expressions[] = {
       {"pt > 2", one_cut},
@@ -252,7 +252,7 @@ HOLDS(velo_track, F("z") > -300.0f && FIELD(candidates, "backward", uint8_t) == 
 HOLDS(stub, sl_max_f32(F("chi2_x"), F("chi2_y")) < 3.0f)
 HOLDS(cluster, F("et") > 2.0f && FIELD(candidates, "cell", uint16_t) > 500)
 
-static void other_candidates_are_judged_as_in_c(void **state) {
+static void expressions_over_other_candidates_agree_with_c(void **state) {
   (void)state;
   expect("where_particles", &particles_collection, &(struct expression){"pt > 1 GeV and ip_chi2 > 2", track});
   expect("where_velo_tracks", &track_states_collection,
@@ -261,7 +261,7 @@ static void other_candidates_are_judged_as_in_c(void **state) {
   expect("where_clusters", &calo_clusters_collection, &(struct expression){"et > 2 and cell > 500", cluster});
 }
 
-static void events_are_judged(void **state) {
+static void expressions_over_events_are_evaluated(void **state) {
   (void)state;
   struct sl_test *t = line_new("where_events", NULL);
   sl_test_set_text(t, "where", "event.vertices >= 3 or event.tracks == 5 and event.crossing_type < 4");
@@ -271,7 +271,7 @@ static void events_are_judged(void **state) {
   sl_test_free(t);
 }
 
-static void an_empty_text_accepts_all_and_a_scale_counts(void **state) {
+static void an_empty_expression_accepts_all_and_scales_apply(void **state) {
   (void)state;
   struct sl_test *t = line_new("where_particles", &particles_collection);
   assert_int_equal(sl_test_run(t), SL_OK);
@@ -283,16 +283,16 @@ static void an_empty_text_accepts_all_and_a_scale_counts(void **state) {
   sl_test_free(t);
 }
 
-static void what_is_wrong_is_said_with_its_place(void **state) {
+static void errors_are_reported_with_their_position(void **state) {
   (void)state;
   struct sl_test *t = line_new("where_particles", &particles_collection);
   sl_test_set_text(t, "where", "pt > 1 and mass(pi, K) > 2");
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "error: where+11: mass is of pairs of particles, and here are none"));
+  assert_non_null(strstr(sl_test_messages(t), "error: where+11: `mass` is only available for pairs of particles"));
   sl_test_free(t);
 }
 
-static void a_count_wants_its_input(void **state) {
+static void a_count_without_its_input_is_an_error(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(SELECTIONS_PLUGIN, "where_events");
   sl_test_events(t, EVENTS);
@@ -300,18 +300,18 @@ static void a_count_wants_its_input(void **state) {
   give(t, "header", &header, &odin_events_collection, NULL, EVENTS);
   sl_test_set_text(t, "where", "event.bunch > 2 and event.vertices > 1");
   assert_int_equal(sl_test_run(t), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(t), "where+20: `event.vertices` is asked for, and its input is not"));
+  assert_non_null(strstr(sl_test_messages(t), "where+20: `event.vertices` needs an input that is not connected"));
   sl_test_free(t);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vertices_are_judged_as_in_c),
-      cmocka_unit_test(other_candidates_are_judged_as_in_c),
-      cmocka_unit_test(events_are_judged),
-      cmocka_unit_test(an_empty_text_accepts_all_and_a_scale_counts),
-      cmocka_unit_test(what_is_wrong_is_said_with_its_place),
-      cmocka_unit_test(a_count_wants_its_input),
+      cmocka_unit_test(expressions_over_vertices_agree_with_c),
+      cmocka_unit_test(expressions_over_other_candidates_agree_with_c),
+      cmocka_unit_test(expressions_over_events_are_evaluated),
+      cmocka_unit_test(an_empty_expression_accepts_all_and_scales_apply),
+      cmocka_unit_test(errors_are_reported_with_their_position),
+      cmocka_unit_test(a_count_without_its_input_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Lines without code say the same of each candidate as compiled ones, on simulated events with several signals:
-where_twins_test.py EVENTS: so many of each signal"""
+"""Compiled lines and equal lines without code accept the same candidates of simulated events with several signals.
+where_twins_test.py EVENTS: number of events per signal"""
 import json
 import re
 import sys
@@ -17,8 +17,8 @@ checks = Checks(says_passed=False)
 
 
 def graph_of(folder):
-    """The twins, all events, and a file of what each line says."""
-    text = ["sluice: 1", "description: twins and what they say", f"include: [{TWINS}]", "nodes:"]
+    """A graph with all pairs of lines on all events; the decisions of each line are written to a file."""
+    text = ["sluice: 1", "description: decisions of compiled lines and of equal lines without code", f"include: [{TWINS}]", "nodes:"]
     for name in lines:
         text.append(f"  Hlt1{name}: {{ set: {{ pre_scale: 1, post_scale: 1 }} }}")
         for node in f"Hlt1{name}", f"Where{name}":
@@ -30,7 +30,7 @@ def graph_of(folder):
 
 
 def accepted_in(path):
-    """How many candidates, of whatever events."""
+    """Number of accepted candidates in all events."""
     return sum(line.endswith(",1") for line in path.read_text().splitlines()[1:])
 
 
@@ -39,12 +39,12 @@ def compare(signal, folder, accepted):
                 "--digest", "--json", "-", "--quiet")
     digests = {o["port"]: (o["items"], o["digest"]) for o in json.loads(done.stdout)["outputs"]}
     for name in lines:
-        checks.that(digests[f"Hlt1{name}"] == digests[f"Where{name}"], f"{signal}: {name}: the same bits as its twin")
+        checks.that(digests[f"Hlt1{name}"] == digests[f"Where{name}"], f"{signal}: {name}: decisions equal those of the line without code")
         compiled, twin = ((folder / f"{kind}{name}.csv") for kind in ("Hlt1", "Where"))
-        checks.that(compiled.read_bytes() == twin.read_bytes(), f"{signal}: {name}: the same candidates as its twin")
+        checks.that(compiled.read_bytes() == twin.read_bytes(), f"{signal}: {name}: candidates equal those of the line without code")
         accepted[name] += accepted_in(compiled)
     passing = [digests[f"Where{name}"] for name in ("Passthrough", "ODINLumi", "TAEPassthrough")]
-    checks.that(len(set(passing)) == 3, f"{signal}: all events pass, or some, or none")
+    checks.that(len(set(passing)) == 3, f"{signal}: Passthrough, ODINLumi and TAEPassthrough pass all, some and no events")
 
 
 of_events = re.findall(r"^  Where(\w+):\s+(?:{ )?use: selections.where_events", TWINS.read_text(), re.M)
@@ -52,11 +52,11 @@ accepted = dict.fromkeys(lines, 0)
 for signal in SIGNALS:
     with tempfile.TemporaryDirectory() as folder:
         compare(signal, Path(folder), accepted)
-print(f"{EVENTS} events of each of {', '.join(SIGNALS)}: candidates that each line accepts:")
+print(f"{EVENTS} events of each of {', '.join(SIGNALS)}: accepted candidates per line:")
 for name in lines:
     if name not in of_events:
         print(f"  {name:45s} {accepted[name]}")
 silent = [name for name in lines if not accepted[name] and name not in of_events]
-checks.that(len(lines) >= 53, f"there are {len(lines)} twins")
-checks.that(len(silent) <= len(lines) // 2, f"{len(silent)} of them accept nothing: {' '.join(silent)}")
+checks.that(len(lines) >= 53, f"{len(lines)} lines are compared")
+checks.that(len(silent) <= len(lines) // 2, f"{len(silent)} lines accept nothing: {' '.join(silent)}")
 checks.end()

@@ -1,4 +1,4 @@
-/* Decays: what signals decay into, their momenta and lifetimes, and phase space. */
+/* Decays: products of the signals, their momenta and lifetimes, and phase space. */
 #include "generator/crossing.h"
 #include "generator/phase_space.h"
 #include "support.h"
@@ -24,8 +24,7 @@ static int32_t pdg_of(const struct sim_particle *p) {
   return p->species->is_own_antiparticle ? p->species->pdg : p->sign * p->species->pdg;
 }
 
-/* What a particle of the signal decays into, first daughters first, then theirs; for daughters of antiparticles
- * with the signs turned. */
+/* Decay products of the signal particle: daughters, then their daughters; signs are reversed for antiparticles. */
 static const struct {
   enum sim_signal signal;
   int32_t pdg[8];
@@ -48,7 +47,7 @@ static int32_t other_sign(int32_t pdg) {
   return pdg == 333 || pdg == 443 || pdg == 23 || pdg == 22 || pdg == 310 ? pdg : -pdg;
 }
 
-static void signals_decay_as_their_names_say(void **state) {
+static void signals_decay_to_their_named_products(void **state) {
   (void)state;
   assert_int_equal(CHAINS, SIM_SIGNAL_COUNT - 1);
   for (int k = 0; k < CHAINS; k++) {
@@ -61,7 +60,7 @@ static void signals_decay_as_their_names_say(void **state) {
       const struct sim_particle *p = s->event.particles.at;
       opposite += p->sign < 0;
       for (uint32_t i = 0, at = 0; i < length; i++, at++) {
-        while (at < s->event.particles.count && !(p[at].flags & SIM_FROM_SIGNAL)) at++; /* others of the collision */
+        while (at < s->event.particles.count && !(p[at].flags & SIM_FROM_SIGNAL)) at++; /* others */
         assert_true(at < s->event.particles.count);
         const int32_t sign = i == 0 ? p->sign : p[p[at].mother].sign;
         assert_int_equal(pdg_of(&p[at]), sign < 0 ? other_sign(chains[k].pdg[i]) : chains[k].pdg[i]);
@@ -72,7 +71,7 @@ static void signals_decay_as_their_names_say(void **state) {
   }
 }
 
-/* Momentum, energy and charge of all daughters together are the mother's. */
+/* The sum of the daughters' momenta, energies and charges equals the mother's. */
 static void chains_conserve_momentum_energy_and_charge(void **state) {
   (void)state;
   for (int k = 0; k < CHAINS; k++) {
@@ -128,8 +127,8 @@ static void lifetimes_are_those_of_the_table(void **state) {
   }
 }
 
-/* Three bodies without mass fill their triangle evenly: the share x = 2 E / M of each has the density 2 x. */
-static void three_bodies_share_the_energy_as_phase_space_has_it(void **state) {
+/* Three massless bodies fill the Dalitz triangle uniformly: x = 2 E / M of each has the density 2 x. */
+static void three_body_decays_are_uniform_in_phase_space(void **state) {
   (void)state;
   enum { COUNT = 40000 };
   const float none[3] = {0, 0, 0};
@@ -148,7 +147,7 @@ static void three_bodies_share_the_energy_as_phase_space_has_it(void **state) {
     }
     assert_true(fabs(energy - 1000) < 0.01 && fabs(p[0]) < 0.01 && fabs(p[1]) < 0.01 && fabs(p[2]) < 0.01);
   }
-  /* Widths of the means: sqrt(1/18) and sqrt(1/12) over sqrt(COUNT). */
+  /* errors of the means: sqrt(1/18) and sqrt(1/12) over sqrt(COUNT) */
   for (int i = 0; i < 3; i++) {
     assert_true(fabs(mean[i] - 2.0 / 3) < 5 * sqrt(1.0 / 18 / COUNT));
     assert_true(fabs(square[i] - 0.5) < 5 * sqrt(1.0 / 12 / COUNT));
@@ -157,10 +156,10 @@ static void three_bodies_share_the_energy_as_phase_space_has_it(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(signals_decay_as_their_names_say),
+      cmocka_unit_test(signals_decay_to_their_named_products),
       cmocka_unit_test(chains_conserve_momentum_energy_and_charge),
       cmocka_unit_test(lifetimes_are_those_of_the_table),
-      cmocka_unit_test(three_bodies_share_the_energy_as_phase_space_has_it),
+      cmocka_unit_test(three_body_decays_are_uniform_in_phase_space),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Simulated events are the same whatever the slots and slices, and those of digests.txt for each seed.
+"""Simulated events do not depend on slots and slices, and have the digests of digests.txt for each seed.
 
-A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that
-is meant: digests_test.py --accept
+Builds with other options (-O0, another compiler) are compared with the same file. To accept an intended change:
+digests_test.py --accept
 """
 import json
 from pathlib import Path

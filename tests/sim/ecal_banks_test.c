@@ -1,11 +1,11 @@
-/* The calorimeter's banks: real events' values give the real events' banks, and what is written is what is read. */
+/* Calorimeter banks: values of real events give the real banks, and decoding the simulated banks gives their values. */
 #include "calo/bank_words.h"
 #include "sample.h"
 #include "support.h"
 
 enum { EVENTS = 6, PAYLOAD_MAX = 65536 };
 
-/* A real bank, without the trigger's words: as this simulation writes it. */
+/* A real bank without the trigger words, as the simulation writes it. */
 struct bank {
   uint16_t source_id, size_bytes;
   uint8_t payload[2048];
@@ -39,7 +39,7 @@ static void take_bank(void *context, uint32_t number, uint16_t source_id, uint8_
     for (uint32_t k = 0; k < CALO_CARD_CHANNELS; k++)
       e->digits.adc[d->channels[CALO_CARD_CHANNELS * (card.code - d->first_card) + k]] =
           (int16_t)calo_card_adc(words, &card, k);
-    words[card.first_value - 2] = words[at] & ~0x7fu; /* the head, beside the pattern */
+    words[card.first_value - 2] = words[at] & ~0x7fu; /* the head, next to the pattern */
     const uint32_t bytes = 4 * (next - card.first_value + 2);
     memcpy(bank->payload + bank->size_bytes, words + card.first_value - 2, bytes);
     bank->size_bytes = (uint16_t)(bank->size_bytes + bytes);
@@ -107,7 +107,7 @@ static void read_boards(const struct sim_simulation *s, const struct sim_bank *b
   }
 }
 
-static void what_is_written_is_read(void **state) {
+static void written_values_are_read_back(void **state) {
   (void)state;
   static const struct {
     uint32_t version, banks;
@@ -139,8 +139,8 @@ static void what_is_written_is_read(void **state) {
   simulation_free(s);
 }
 
-/* Both ends of the range of 12 bits, and of 4. */
-static void the_ends_of_the_range_survive(void **state) {
+/* Smallest and largest values with 12 bits and with 4 bits. */
+static void extreme_values_are_read_back(void **state) {
   (void)state;
   static const int16_t ends[] = {SIM_ECAL_ADC_MIN, -9, -8, 7, 8, SIM_ECAL_ADC_MAX};
   static const uint32_t versions[] = {2, 4, 5};
@@ -159,7 +159,7 @@ static void the_ends_of_the_range_survive(void **state) {
   simulation_free(s);
 }
 
-static void without_readers_there_are_no_banks(void **state) {
+static void banks_are_made_on_request_only(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   s->wanted = SIM_MAKE_ALL & ~(uint32_t)SIM_MAKE_ECAL;
@@ -172,9 +172,9 @@ static void without_readers_there_are_no_banks(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_of_real_events_give_their_banks_byte_for_byte),
-      cmocka_unit_test(what_is_written_is_read),
-      cmocka_unit_test(the_ends_of_the_range_survive),
-      cmocka_unit_test(without_readers_there_are_no_banks),
+      cmocka_unit_test(written_values_are_read_back),
+      cmocka_unit_test(extreme_values_are_read_back),
+      cmocka_unit_test(banks_are_made_on_request_only),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

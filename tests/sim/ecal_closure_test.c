@@ -1,5 +1,5 @@
-/* The calorimeter of simulated events is as full as that of full simulation: six minimum-bias events of LHCb's samples,
- * whose other detectors are as busy as simulated events are on average. */
+/* The calorimeter of simulated events is as full as in six minimum-bias events of LHCb's samples, which are as busy
+ * in the other detectors as simulated events on average. */
 #include "support.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 enum { EVENTS = 200, THRESHOLDS = 5, SEED_MIN = 50, SHORT_MAX = 7, SHORT_MIN = -8 };
 static const int32_t thresholds[THRESHOLDS] = {2, 5, 10, 20, 50};
 
-/* An event's mean in each area: cells over the thresholds, clusters, values of 12 bits, GeV. */
+/* Means per event in each area: cells over the thresholds, clusters, values with 12 bits, GeV. */
 struct fullness {
   double over[THRESHOLDS], clusters, long_values, energy;
 };
@@ -15,7 +15,7 @@ static const struct fullness expected[CALO_AREAS] = {{{491.33, 299.17, 221.50, 1
                                                      {{500.67, 289.33, 178.17, 96.00, 39.50}, 27.50, 228.00, 227.04},
                                                      {{688.83, 406.00, 229.33, 115.67, 41.67}, 26.33, 315.50, 608.26}};
 
-/* A cell of 50 counts or more, and more than each that touches it. */
+/* A cell of at least 50 counts that is higher than all cells that touch it. */
 static int is_seed(const struct sim_simulation *s, uint32_t cell) {
   const uint16_t *others = s->calo.neighbours + (size_t)CALO_NEIGHBOURS * cell;
   const int32_t adc = s->ecal_digits.adc[cell];

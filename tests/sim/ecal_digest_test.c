@@ -1,5 +1,5 @@
-/* The calorimeter's values of simulated events have the same bits in every build. By its name, the -O0 build runs this
- * too. A change that is meant is accepted by writing the digest that the test prints here. */
+/* Calorimeter values of simulated events have the same bits in every build; the -O0 build selects this test by its
+ * name. To accept an intended change, copy the printed digest to this file. */
 #include "support.h"
 
 enum { EVENTS = 20 };
@@ -11,7 +11,7 @@ static void values_have_the_same_bits(void **state) {
   s->wanted = SIM_MAKE_ECAL;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
-    /* Energies too, as noise may hide much. */
+    /* energies too, since noise may hide differences */
     digest = digest_bytes(s->ecal_digits.energy, sizeof s->ecal_digits.energy, digest);
     for (uint32_t cell = 0; cell < CALO_CELLS; cell++)
       digest = (digest ^ (uint16_t)s->ecal_digits.adc[cell]) * 0x100000001B3ull;

@@ -1,4 +1,4 @@
-/* The calorimeter's digits: showers of known particles, noise, and the ends of the detector. */
+/* Calorimeter digits: showers of known particles, noise, and the borders of the detector. */
 #include "support.h"
 
 #include <math.h>
@@ -6,14 +6,14 @@
 enum { TIMES = 400 };
 static const float z_front = 12602.9f;
 
-/* Without the energies that are made up. */
+/* Without the added background. */
 static struct sim_simulation *quiet_new(void) {
   struct sim_simulation *s = simulation_new();
   s->settings.calo_background = 0.0f;
   return s;
 }
 
-/* One particle at the calorimeter, in event number `number`; no other energy. */
+/* Simulates one particle at the calorimeter in event `number`, without other energy. */
 static void shoot(struct sim_simulation *s, enum sim_species_id id, float p, float x, float y, uint64_t number) {
   sim_event_clear(&s->event);
   s->event.seed = 11;
@@ -32,7 +32,7 @@ static double energy_of(const struct sim_simulation *s) {
   return sum;
 }
 
-/* Mean and width of the energy over shots across the cell of an area. */
+/* Mean and width of the energy of shots distributed over a cell of an area. */
 static void measure(struct sim_simulation *s, enum sim_species_id id, float p, uint32_t cell, double *mean,
                     double *width) {
   double sum = 0, squares = 0;
@@ -61,7 +61,7 @@ static void photons_and_electrons_have_their_energy_and_resolution(void **state)
         double mean, width;
         const double e = (double)energies[i], expected = sqrt(0.01 * 1000 / e + 0.0001);
         measure(s, kinds[kind], energies[i], inside[area], &mean, &width);
-        if (fabs(mean / e - 1) > 0.03) fail_msg("area %u, %.0f MeV: %.0f MeV are seen", area, e, mean);
+        if (fabs(mean / e - 1) > 0.03) fail_msg("area %u, %.0f MeV: %.0f MeV are measured", area, e, mean);
         if (width / e < 0.9 * expected || width / e > 1.2 * expected + 0.01)
           fail_msg("area %u, %.0f MeV: resolution %.4f, expected %.4f", area, e, width / e, expected);
       }
@@ -81,7 +81,7 @@ static void muons_are_minimum_ionising_at_any_momentum(void **state) {
   simulation_free(s);
 }
 
-static void hadrons_leave_less_than_their_energy_and_many_a_minimum(void **state) {
+static void hadrons_leave_less_than_their_energy(void **state) {
   (void)state;
   struct sim_simulation *s = quiet_new();
   uint32_t small = 0;
@@ -91,11 +91,11 @@ static void hadrons_leave_less_than_their_energy_and_many_a_minimum(void **state
     assert_true(energy > 0 && energy < 13000);
     small += energy < 500;
   }
-  assert_true(small > TIMES / 5 && small < TIMES / 2); /* exp(-1.1) pass */
+  assert_true(small > TIMES / 5 && small < TIMES / 2); /* exp(-1.1) do not interact */
   simulation_free(s);
 }
 
-/* At a corner of the inner area, of which an outer neighbour of the middle one has a share. */
+/* A corner of the inner area, where a neighbour in the middle area gets a share. */
 static void showers_are_shared_across_the_borders_of_areas(void **state) {
   (void)state;
   struct sim_simulation *s = quiet_new();
@@ -109,12 +109,12 @@ static void showers_are_shared_across_the_borders_of_areas(void **state) {
   simulation_free(s);
 }
 
-static void nothing_is_seen_beside_the_detector_and_in_its_hole(void **state) {
+static void nothing_is_measured_outside_the_detector_and_in_its_hole(void **state) {
   (void)state;
-  static const float places[][2] = {{0, 0}, {300, 200}, {-310, 230}, {3950, 0}, {0, 3250}, {-4000, -3300}};
+  static const float positions[][2] = {{0, 0}, {300, 200}, {-310, 230}, {3950, 0}, {0, 3250}, {-4000, -3300}};
   struct sim_simulation *s = quiet_new();
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-    shoot(s, SIM_PHOTON, 20000, places[i][0], places[i][1], i);
+  for (size_t i = 0; i < sizeof positions / sizeof positions[0]; i++) {
+    shoot(s, SIM_PHOTON, 20000, positions[i][0], positions[i][1], i);
     assert_true(energy_of(s) == 0);
   }
   simulation_free(s);
@@ -151,9 +151,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(photons_and_electrons_have_their_energy_and_resolution),
       cmocka_unit_test(muons_are_minimum_ionising_at_any_momentum),
-      cmocka_unit_test(hadrons_leave_less_than_their_energy_and_many_a_minimum),
+      cmocka_unit_test(hadrons_leave_less_than_their_energy),
       cmocka_unit_test(showers_are_shared_across_the_borders_of_areas),
-      cmocka_unit_test(nothing_is_seen_beside_the_detector_and_in_its_hole),
+      cmocka_unit_test(nothing_is_measured_outside_the_detector_and_in_its_hole),
       cmocka_unit_test(empty_cells_have_pedestal_and_noise),
       cmocka_unit_test(a_cell_with_too_much_energy_is_at_the_end_of_the_range),
   };

@@ -1,4 +1,4 @@
-/* Simulated events: the same whatever came before, as physics would have them, and with a truth that fits. */
+/* Simulated events do not depend on earlier events, obey conservation laws of decays, and have a consistent truth. */
 #include "association/mc_particles.h"
 #include "generator/crossing.h"
 #include "support.h"
@@ -62,8 +62,8 @@ static void crossings_are_of_all_kinds_and_their_times_ascend(void **state) {
   assert_in_range(types[SIM_BEAM_BEAM], COUNT * 0.77 - 350, COUNT * 0.77 + 350);
 }
 
-/* Places of the fields: plugins/odin/README.md. */
-static void odin_says_the_same_in_both_versions(void **state) {
+/* Field positions: plugins/odin/README.md. */
+static void odin_banks_of_both_versions_agree(void **state) {
   (void)state;
   const struct sim_crossing c = {.number = 0x123456789Aull,
                                  .run = 77,
@@ -89,7 +89,7 @@ static void odin_says_the_same_in_both_versions(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- collisions */
 
-static void events_without_two_beams_or_collisions_are_empty_and_sound(void **state) {
+static void events_without_two_beams_or_collisions_are_empty_and_valid(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   s->settings.mu = 0;
@@ -104,7 +104,7 @@ static void events_without_two_beams_or_collisions_are_empty_and_sound(void **st
   simulation_free(s);
 }
 
-static void beam_gas_goes_the_beams_way(void **state) {
+static void beam_gas_particles_follow_the_beam(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   s->settings.luminosity_fraction = 0;
@@ -119,13 +119,13 @@ static void beam_gas_goes_the_beams_way(void **state) {
   simulation_free(s);
 }
 
-/* Momentum and energy are those of the mother, and charge is kept. */
+/* The sum of the daughters equals momentum, energy and charge of the mother. */
 static void decays_conserve_momentum_energy_and_charge(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   uint32_t decays = 0;
   s->settings.signal = sim_signal_species[SIM_SIGNAL_Bs_phiphi];
-  s->wanted = 0; /* in flight behind the VELO neutrinos take a part */
+  s->wanted = 0; /* no decays in flight downstream of the VELO: neutrinos would take momentum */
   for (uint64_t event = 0; event < 5; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     const struct sim_particle *p = s->event.particles.at;
@@ -154,7 +154,7 @@ static void decays_conserve_momentum_energy_and_charge(void **state) {
   simulation_free(s);
 }
 
-static void signal_hadrons_live_as_long_as_they_do(void **state) {
+static void signal_hadrons_have_their_lifetime(void **state) {
   (void)state;
   static const struct {
     enum sim_signal signal;
@@ -182,8 +182,8 @@ static void signal_hadrons_live_as_long_as_they_do(void **state) {
   }
 }
 
-/* A particle that left the VELO forwards has a state at its end, for detectors behind it. */
-static void forward_tracks_have_a_state_behind_the_velo(void **state) {
+/* A particle that leaves the VELO forwards has a state at its end, for the detectors downstream. */
+static void forward_tracks_have_a_state_after_the_velo(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   uint32_t states = 0;
@@ -202,7 +202,7 @@ static void forward_tracks_have_a_state_behind_the_velo(void **state) {
 
 /* ------------------------------------------------------------------------------------------------------ truth */
 
-static void the_truth_is_what_the_reader_of_truth_reads(void **state) {
+static void the_truth_is_read_back(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   struct mc_event mc = {0};
@@ -244,7 +244,7 @@ static void the_truth_is_what_the_reader_of_truth_reads(void **state) {
       assert_true(fabsf(sinhf(p->eta) - of->pz / p->pt) <= 0.02f * (1 + fabsf(of->pz / p->pt)));
     }
   }
-  /* Of truth.c's own rules, truth_test.c has the test. */
+  /* truth_test.c tests the rules of truth.c */
   assert_true(in_ut > 800 && in_scifi > 800);
   mc_event_free(&mc);
   simulation_free(s);
@@ -282,13 +282,13 @@ int main(void) {
       cmocka_unit_test(an_event_does_not_depend_on_those_before_it),
       cmocka_unit_test(another_seed_makes_other_events),
       cmocka_unit_test(crossings_are_of_all_kinds_and_their_times_ascend),
-      cmocka_unit_test(odin_says_the_same_in_both_versions),
-      cmocka_unit_test(events_without_two_beams_or_collisions_are_empty_and_sound),
-      cmocka_unit_test(beam_gas_goes_the_beams_way),
+      cmocka_unit_test(odin_banks_of_both_versions_agree),
+      cmocka_unit_test(events_without_two_beams_or_collisions_are_empty_and_valid),
+      cmocka_unit_test(beam_gas_particles_follow_the_beam),
       cmocka_unit_test(decays_conserve_momentum_energy_and_charge),
-      cmocka_unit_test(signal_hadrons_live_as_long_as_they_do),
-      cmocka_unit_test(forward_tracks_have_a_state_behind_the_velo),
-      cmocka_unit_test(the_truth_is_what_the_reader_of_truth_reads),
+      cmocka_unit_test(signal_hadrons_have_their_lifetime),
+      cmocka_unit_test(forward_tracks_have_a_state_after_the_velo),
+      cmocka_unit_test(the_truth_is_read_back),
       cmocka_unit_test(vertices_are_listed_with_their_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

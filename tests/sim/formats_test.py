@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Simulated events written to a file and read back are those of the direct run, in every format and version of banks; a
-full disk and a killed run leave whole events and say so."""
+"""Simulated events written to a file and read back equal those of the direct run, in all formats and bank versions; on a
+full disk and after a killed run, the file has whole events and an error is reported."""
 import resource
 import signal
 import subprocess
@@ -17,25 +17,25 @@ COUNT = ("-n", 30)
 
 
 def outcome(graph, *arguments):
-    """Digests of all outputs, and what the check says: a change of one bit of the banks that are read shows."""
+    """Digests of all outputs, and results of the check: sensitive to each bit of the banks that are read."""
     done = run_simulated(graph, "--digest", *arguments)
     return [o["digest"] for o in done["outputs"]], done["results"], done["error_events"]
 
 
 def write(path, *arguments):
     call("run", COPY, "-o", path, "--quiet", *arguments)
-    checks.that(not Path(f"{path}.part").exists(), f"{path.name}: nothing is left of {path.name}.part")
+    checks.that(not Path(f"{path}.part").exists(), f"{path.name}: {path.name}.part does not remain")
 
 
 def whole_events(path):
-    """How many there are, if all are whole: a reader reports the rest of one as an error."""
+    """Number of events, all of them whole: a reader reports a partial one as an error."""
     done = run_simulated("copy.yaml", "-i", path, "-o", "/dev/null")
-    checks.that(done["error_events"] == 0, f"{path.name}: {done['events']} events, all of them whole")
+    checks.that(done["error_events"] == 0, f"{path.name}: {done['events']} events, all whole")
     return done["events"]
 
 
 def limited(bytes_max, **options):
-    """Options for a process whose files grow to so many bytes and no more, as on a full disk."""
+    """Options for a process with a limited size of files, as on a full disk."""
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_max, bytes_max)), **options}
 
 
@@ -48,7 +48,7 @@ with tempfile.TemporaryDirectory() as name:
                 ("velo_superpixels.yaml",
                  ("--set", "raw.superpixel_version=4", "--set", "raw.luminosity_fraction=0.5")),
                 ("velo_distributions.yaml", ()), ("velo_distributions.yaml", ("--set", "raw.scifi_version=8"))]
-    # Histograms of what the detectors' banks say, in every version of them.
+    # Histograms from the detectors' banks, in all versions.
     everything = "velo_distributions.yaml"
     for settings, reading in ((("ut_version=3", "scifi_version=5", "muon_version=2", "calo_version=2"), ()),
                               (("ut_version=4", "scifi_version=6", "muon_version=3", "calo_version=4"),
@@ -73,27 +73,27 @@ with tempfile.TemporaryDirectory() as name:
                     f"{text}: compressed MDF")
         write(mep, *COUNT, *settings, *MEP_SINK, "--set", "write.events=25")
         checks.that(outcome(graph, "-i", mep, *MEP_SOURCE, "--slots", 2) == direct, f"{text}: MEP")
-        checks.that(outcome(graph, "-i", mep, "--slice-events", 7) == direct, f"{text}: MEP, found by its first bytes")
+        checks.that(outcome(graph, "-i", mep, "--slice-events", 7) == direct, f"{text}: MEP, recognised by its first bytes")
     write(mdf, *COUNT)
     write(mep, *COUNT, *MEP_SINK)
     write(folder / "again.mdf", "-i", mep)
     checks.that((folder / "again.mdf").read_bytes() == mdf.read_bytes(), "MDF from MEP is the MDF, byte for byte")
 
-    # A full disk: files of at most 40 MB, some two hundred events.
+    # A full disk: files of at most 40 MB, about two hundred events.
     for name, arguments in (("full.mdf", ()), ("full.mep", (*MEP_SINK, "--set", "write.events=20"))):
         part = folder / f"{name}.part"
         done = subprocess.run([SLUICE, "run", COPY, "-n", "1000", "-o", folder / name, "--quiet", *arguments],
                               capture_output=True, text=True, **limited(40_000_000))
         checks.that(done.returncode == 1 and "File too large; it keeps the first" in done.stderr,
-                    f"{name}: a full disk is said: {done.stderr.splitlines()[:1]}")
-        checks.that(not (folder / name).exists(), f"{name}: what is incomplete does not get its name")
+                    f"{name}: a full disk is reported: {done.stderr.splitlines()[:1]}")
+        checks.that(not (folder / name).exists(), f"{name}: an incomplete file does not get this name")
         kept = int(done.stderr.split("it keeps the first ")[1].split()[0]) if "keeps the first " in done.stderr else 0
         checks.that(kept > 100 and whole_events(part) == kept, f"{name}.part keeps {kept} events")
     done = subprocess.run([SLUICE, "run", COPY, "-n", "50", "-o", "/dev/full", "--quiet"], capture_output=True,
                           text=True)
-    checks.that(done.returncode == 1 and "/dev/full: cannot write after 0 bytes: No space left on device" in done.stderr, "a full device is said")
+    checks.that(done.returncode == 1 and "/dev/full: cannot write after 0 bytes: No space left on device" in done.stderr, "a full device is reported")
 
-    # A run that is ended: by SIGTERM after its slices; by SIGKILL whole events are left, but for one at the end.
+    # A run that is ended by SIGTERM after its slices; after SIGKILL, at most one event at the end is incomplete.
     for sent, status in ((signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)):
         path = folder / f"{sent.name}.mdf"
         part = Path(f"{path}.part")

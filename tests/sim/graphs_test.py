@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Graphs over simulated events: tracks are found as in full simulation, and what the user may ask for is done or said.
+"""Graphs over simulated events: tracks are found as in full simulation, and settings have an effect or an error message.
 
 The expected figures are those of the 300 events of full simulation and of the samples' tables; the event sample here is larger, so that its own error is small.
 """
@@ -18,7 +18,7 @@ def category(result, name):
 
 
 def figures():
-    """1,000 events, as users get them, and versions of banks."""
+    """1,000 events, default settings, and bank versions."""
     default = run("velo.yaml")
     checks.that(default["events"] == 1000 and default["error_events"] == 0,
                 "a graph without input runs on 1000 simulated events")
@@ -30,7 +30,7 @@ def figures():
         checks.that(abs(c["efficiency"] - efficiency) < 0.02,
                     f"{name}: efficiency {c['efficiency']:.4f} within 0.02 of {efficiency:.4f}")
         each = c["reconstructible"] / 1000
-        share = 0.25 if name == "long from strange" else 0.15  # which the samples define differently: plugins/sim/README.md
+        share = 0.25 if name == "long from strange" else 0.15  # the samples define it differently: plugins/sim/README.md
         checks.that(abs(each / particles - 1) < share, f"{name}: {each:.2f} particles an event within {100 * share:.0f} % of {particles}")
     tracks = default["results"]["check"]["tracks"] / 1000
     checks.that(abs(tracks / 252.7 - 1) < 0.1, f"{tracks:.1f} tracks an event within 10 % of 252.7")
@@ -49,7 +49,7 @@ def figures():
     other = run("velo_superpixels.yaml", "-n", 300, "--set", "raw.superpixel_version=4")
     checks.that(other["results"] == pixels["results"], "super-pixel banks of version 4 give the tracks of version 2")
 
-    # primary vertices: what docs/physics.md has of 10,000 events, less three times what 500 may differ by
+    # primary vertices: figures of docs/physics.md for 10,000 events, with three standard errors of 500
     for finder, efficiency, false_rate in (("pv.beamline", 0.941, 0.0053), ("pv.annealing", 0.956, 0.0072)):
         vertices = run("pv.yaml", "-n", 500, "--use", f"pv={finder}")["results"]["pv_check"]
         n = vertices["reconstructible"]
@@ -69,8 +69,8 @@ if not BRIEF:
     figures()
 
 # the number of events
-checks.that(run("velo_counts.yaml", "--set", "raw.events=3")["events"] == 3, "the property events is heeded")
-checks.that(run("velo_counts.yaml", "-n", 5, "--set", "raw.events=0")["events"] == 5, "-n ends a source without end")
+checks.that(run("velo_counts.yaml", "--set", "raw.events=3")["events"] == 3, "the property events limits the run")
+checks.that(run("velo_counts.yaml", "-n", 5, "--set", "raw.events=0")["events"] == 5, "-n limits an endless source")
 
 # modes
 signal = run("velo.yaml", "-n", 200, "--set", "raw.signal=Bs_phiphi")
@@ -82,7 +82,7 @@ for name in ("Dst_D0pi", "Bs_mumu", "Z_mumu", "Lambdab_Lambdac", "Ks_pipi", "B_K
     checks.that(done["error_events"] == 0 and category(done, "velo")["efficiency"] > 0.97, f"{name} runs")
 empty = run("velo.yaml", "-n", 20, "--set", "raw.mu=0")
 checks.that(empty["error_events"] == 0 and empty["results"]["check"]["tracks"] <= 2,
-            "events without collisions have next to no tracks")
+            "events without collisions have almost no tracks")
 
 
 def says(text, status, *arguments):
@@ -94,7 +94,7 @@ def says(text, status, *arguments):
 says("`mu` is out of range: it must be from 0 to 60", 2, "--set", "raw.mu=-1")
 says("`signal` must be one of none, B0_Kpi,", 2, "--set", "raw.signal=B0_pipi")
 says("`polarity` must be one of down, up", 2, "--set", "raw.polarity=sideways")
-says("more than 1 together", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
+says("expected at most 1", 2, "--set", "raw.luminosity_fraction=0.7", "--set", "raw.beam_gas_fraction=0.7")
 with tempfile.TemporaryDirectory() as folder:
     description = Path(folder) / "wrong.velo"
     text = (ROOT / "plugins/velo/include/velo/nominal.velo").read_text()
@@ -104,11 +104,11 @@ with tempfile.TemporaryDirectory() as folder:
     says(f"wrong.velo:{line}: silicon is -0.2", 2, "--set", f"geometry={description}")
     says("there is no such file", 2, "--set", f"raw.velo={folder}/none.velo")
 
-    # A graph's values are refused at their place, whether the runtime refuses them or the simulation.
+    # Wrong values of a graph are reported with their location, by the runtime and by the simulation.
     graph = Path(folder) / "graph.yaml"
     for value, text in (("mu: -1", "`mu` is out of range: it must be from 0 to 60"), ("signal: B0_pipi", "`signal` must be one of none, B0_Kpi,"),
                         ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5",
-                         "luminosity_fraction: more than 1 together")):
+                         "luminosity_fraction + beam_gas_fraction + empty_fraction is")):
         line = f"  raw: {{ set: {{ {value} }} }}"
         graph.write_text(f"sluice: 1\ninclude: [{velo}]\nnodes:\n{line}\n")
         said = call("check", graph, expect=2).stderr
@@ -123,13 +123,13 @@ with tempfile.TemporaryDirectory() as folder:
                 f"a file that no source recognises is refused with the names of all: {said}")
     checks.that("--use raw=PLUGIN.ALGORITHM" in said and "raw.yaml:8:" in said, "and with what to name, and where")
     checks.that("sim.source" not in said.replace("use: sim.source", "") and said.count("error") == 1,
-                "nobody else is blamed for it")
+                "no other error is reported")
     says("sim.source does not read files, so it cannot read", 2, "-i", text_file, "--use", "raw=sim.source")
     empty_file = Path(folder) / "empty.mdf"
     empty_file.write_bytes(b"")
     says("`seed` is ignored: io.mdf_source has no such property", 1, "-i", empty_file, "--set", "seed=2")
     silent = call("run", velo, "-i", empty_file, expect=1).stderr
-    checks.that("is ignored" not in silent, "files replace the simulation without a word about its seed")
+    checks.that("is ignored" not in silent, "files replace the simulation without a warning about its seed")
     says("has no property `mu`", 2, "-i", empty_file, "--set", "raw.mu=2")
     says("is empty", 1, "-i", empty_file, "--use", "raw=io.mdf_source")
 says("no input file is given", 2, "--use", "raw=io.mdf_source")

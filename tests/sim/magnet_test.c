@@ -1,4 +1,4 @@
-/* The magnet's field and motion in it. */
+/* The magnetic field and motion in it. */
 #include "transport/magnet.h"
 
 #include "transport/lanes.h"
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Places, mm, and the field there at polarity down, T: the model, computed apart from this code. */
+/* Positions, mm, and the field of the model at polarity down, T, computed independently of this code. */
 static const double known[][6] = {
     {0, 0, -300, 0, -0.007592, 0},
     {0, 0, 0, 0, -0.011128, 0},
@@ -56,7 +56,7 @@ static void the_other_polarity_is_the_opposite_field(void **state) {
   }
 }
 
-static void the_field_ends_where_the_model_does(void **state) {
+static void the_field_is_zero_outside_the_model(void **state) {
   (void)state;
   static const double outside[][3] = {{100, 100, -500.1}, {100, 100, 13000.1}};
   for (int i = 0; i < 2; i++) {
@@ -66,7 +66,7 @@ static void the_field_ends_where_the_model_does(void **state) {
   }
 }
 
-/* The integrals of |By| on the axis, T m. */
+/* Integrals of |By| on the axis, T m. */
 static double integral(double from, double to) {
   enum { PARTS = 20000 };
   double sum = 0;
@@ -123,14 +123,14 @@ static struct sim_track along_the_axis(double p, double charge) {
   return (struct sim_track){.charge = charge, .p = (float)p, .mass = 139.57f};
 }
 
-static void ten_gev_go_where_they_should(void **state) {
+static void a_10_gev_track_ends_at_the_known_position(void **state) {
   (void)state;
   struct sim_track t = along_the_axis(10000, SIM_POLARITY_DOWN);
   sim_track_advance(&t, 9410, 100);
   assert_true(fabs(t.x - 517.96) < 0.01 && fabs(t.tx - 0.125628) < 1e-6 && fabs(t.y) < 1e-9);
 }
 
-static void polarity_and_charge_choose_the_side(void **state) {
+static void polarity_and_charge_determine_the_bend(void **state) {
   (void)state;
   for (int i = 0; i < 4; i++) {
     const double charge = i % 2 ? 1 : -1, polarity = i / 2 ? SIM_POLARITY_UP : SIM_POLARITY_DOWN;
@@ -140,7 +140,7 @@ static void polarity_and_charge_choose_the_side(void **state) {
   }
 }
 
-static void without_charge_lines_are_straight(void **state) {
+static void neutral_tracks_are_straight(void **state) {
   (void)state;
   struct sim_track t = {.x = 10, .y = -20, .z = 770, .tx = 0.1, .ty = -0.05, .p = 5000};
   sim_track_advance(&t, 9000, 100);
@@ -148,7 +148,7 @@ static void without_charge_lines_are_straight(void **state) {
   assert_true(t.tx == 0.1 && t.ty == -0.05);
 }
 
-static void back_from_the_end_a_track_is_where_it_began(void **state) {
+static void tracking_back_returns_to_the_start(void **state) {
   (void)state;
   srand(2);
   for (int n = 0; n < 200; n++) {
@@ -174,12 +174,12 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Half of what the central 68 % span. */
+/* Half width of the central 68 %. */
 static double width_of(const double *sorted, int count) {
   return 0.5 * (sorted[(int)(0.84 * count)] - sorted[(int)(0.16 * count)]);
 }
 
-/* Solves four equations, by elimination. */
+/* Solves four linear equations by elimination. */
 static void solve(double m[4][5]) {
   for (int c = 0; c < 4; c++) {
     int best = c;
@@ -196,7 +196,7 @@ static void solve(double m[4][5]) {
   }
 }
 
-/* Coefficients of the cubic in z - 8520 that fits a track's x at the layers of the SciFi best; in m. */
+/* Coefficients of the best cubic in z - 8520 through a track's x at the SciFi layers, in m. */
 static void fit_cubic(struct sim_track t, double coefficients[4]) {
   static const double layers[] = {7826.1, 7895.9, 7966.1, 8035.9, 8508.1, 8577.9,
                                   8648.1, 8717.9, 9193.1, 9262.9, 9333.1, 9402.9};
@@ -213,9 +213,9 @@ static void fit_cubic(struct sim_track t, double coefficients[4]) {
   for (int a = 0; a < 4; a++) coefficients[a] = m[a][4] / m[a][a];
 }
 
-/* Of tracks of 3 to 100 GeV: the curvature in the SciFi times momentum, and the ratio of its cubic and quadratic terms;
+/* For tracks of 3 to 100 GeV: curvature in the SciFi times momentum, and ratio of the cubic and quadratic terms;
  * README.md compares them with full simulation. */
-static void tracks_behind_the_magnet_bend_as_known(void **state) {
+static void curvature_after_the_magnet_is_as_known(void **state) {
   (void)state;
   enum { TRACKS = 2000 };
   static double ratio[TRACKS], curvature[TRACKS];
@@ -243,7 +243,7 @@ static void tracks_behind_the_magnet_bend_as_known(void **state) {
   assert_true(fabs(curvature[count / 2] - 0.0258) < 0.0006 && width_of(curvature, count) < 0.004);
 }
 
-/* Shift of a fast track along the axis at the UT's middle, times its momentum. */
+/* Shift of a fast track along the axis at the middle of the UT, times its momentum. */
 static void the_shift_in_the_ut_is_as_known(void **state) {
   (void)state;
   struct sim_track t = along_the_axis(1e5, SIM_POLARITY_DOWN);
@@ -254,21 +254,21 @@ static void the_shift_in_the_ut_is_as_known(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- blocks */
 
-/* A plane in which By is the same everywhere. */
+/* A plane with a uniform By. */
 static struct sim_field_plane uniform_plane(double z, float by) {
   return (struct sim_field_plane){.z = z, .scale_x = 1e-6, .scale_y = 1e-6, .by = {{by}}};
 }
 
-/* In a uniform By the way seen from above is a circle, of radius p / (SIM_BENDING B) for what has no slope in y. */
-static void in_a_uniform_field_the_way_is_a_circle(void **state) {
+/* In a uniform By a track without slope in y is a circle of radius p / (SIM_BENDING B) in the xz plane. */
+static void in_a_uniform_field_a_track_is_a_circle(void **state) {
   (void)state;
   const float by = 1.25f;
   const double step = 100;
-  struct sim_flock flock = {.count = 0};
+  struct sim_track_batch flock = {.count = 0};
   for (int l = 0; l < 11; l++) { /* in two blocks */
     const struct sim_field_plane begin = uniform_plane(0, by);
     const struct sim_track t = {.x = l, .ty = l == 0 ? 0 : 0.01 * l, .charge = -1, .p = (float)(3000 + 1000 * l)};
-    assert_int_equal(sim_flock_add(&flock, &begin, &t), 0);
+    assert_int_equal(sim_track_batch_add(&flock, &begin, &t), 0);
   }
   for (int i = 0; i < 40; i++) {
     const struct sim_field_plane middle = uniform_plane((i + 0.5) * step, by), end = uniform_plane((i + 1) * step, by);
@@ -277,7 +277,7 @@ static void in_a_uniform_field_the_way_is_a_circle(void **state) {
   assert_int_equal(flock.blocks.count, 2);
   for (uint32_t l = 0; l < flock.count; l++) {
     struct sim_track t;
-    sim_flock_get(&flock, l, 40 * step, &t);
+    sim_track_batch_get(&flock, l, 40 * step, &t);
     const double ty0 = l == 0 ? 0 : 0.01 * l, flat = 1 / sqrt(1 + ty0 * ty0); /* of p, in the plane of the circle */
     const double radius = (double)t.p * flat / (SIM_BENDING * (double)by), sine = t.z / radius;
     const double x = l + radius * (1 - sqrt(1 - sine * sine)), y = radius * asin(sine) * ty0;
@@ -298,10 +298,10 @@ static void polynomials_are_near_the_field(void **state) {
     for (int n = 0; n < 200; n++) {
       const double x = uniform_in(-1, 1) * 0.32 * z, y = uniform_in(-1, 1) * 0.26 * z, place[3] = {x, y, z};
       const struct sim_track t = {.x = x, .y = y, .z = z, .p = 1};
-      struct sim_flock flock = {.count = 0};
+      struct sim_track_batch flock = {.count = 0};
       double field[3];
       sim_magnet_field(SIM_POLARITY_UP, place, field);
-      assert_int_equal(sim_flock_add(&flock, &plane, &t), 0);
+      assert_int_equal(sim_track_batch_add(&flock, &plane, &t), 0);
       const struct sim_lanes *lanes = flock.blocks.at;
       const double found[3] = {lanes->field_x[0], lanes->field_y[0], lanes->field_z[0]};
       for (int k = 0; k < 3; k++) worst = fmax(worst, fabs(found[k] - field[k]));
@@ -312,21 +312,21 @@ static void polynomials_are_near_the_field(void **state) {
   assert_true(worst < 1e-3);
 }
 
-static void a_removed_lane_is_taken_by_the_last_one(void **state) {
+static void the_last_track_replaces_a_removed_one(void **state) {
   (void)state;
-  struct sim_flock flock = {.count = 0};
+  struct sim_track_batch flock = {.count = 0};
   const struct sim_field_plane plane = uniform_plane(0, 1);
   for (uint32_t l = 0; l < 10; l++) {
     const struct sim_track t = {.x = l, .p = 1000, .particle = 100 + l, .kind = l};
-    assert_int_equal(sim_flock_add(&flock, &plane, &t), 0);
+    assert_int_equal(sim_track_batch_add(&flock, &plane, &t), 0);
   }
-  sim_flock_remove(&flock, 3);
-  sim_flock_remove(&flock, 8);
+  sim_track_batch_remove(&flock, 3);
+  sim_track_batch_remove(&flock, 8);
   assert_int_equal(flock.count, 8);
   for (uint32_t l = 0; l < flock.count; l++) {
     struct sim_track t;
     const uint32_t expected = l == 3 ? 9 : l;
-    sim_flock_get(&flock, l, 0, &t);
+    sim_track_batch_get(&flock, l, 0, &t);
     assert_int_equal(t.particle, 100 + expected);
     assert_int_equal(t.kind, expected);
     assert_true(t.x == expected);
@@ -338,18 +338,18 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_field_is_as_known),
       cmocka_unit_test(the_other_polarity_is_the_opposite_field),
-      cmocka_unit_test(the_field_ends_where_the_model_does),
+      cmocka_unit_test(the_field_is_zero_outside_the_model),
       cmocka_unit_test(integrals_on_the_axis_are_as_known),
       cmocka_unit_test(divergence_and_curl_vanish),
-      cmocka_unit_test(ten_gev_go_where_they_should),
-      cmocka_unit_test(polarity_and_charge_choose_the_side),
-      cmocka_unit_test(without_charge_lines_are_straight),
-      cmocka_unit_test(back_from_the_end_a_track_is_where_it_began),
-      cmocka_unit_test(tracks_behind_the_magnet_bend_as_known),
+      cmocka_unit_test(a_10_gev_track_ends_at_the_known_position),
+      cmocka_unit_test(polarity_and_charge_determine_the_bend),
+      cmocka_unit_test(neutral_tracks_are_straight),
+      cmocka_unit_test(tracking_back_returns_to_the_start),
+      cmocka_unit_test(curvature_after_the_magnet_is_as_known),
       cmocka_unit_test(the_shift_in_the_ut_is_as_known),
-      cmocka_unit_test(in_a_uniform_field_the_way_is_a_circle),
+      cmocka_unit_test(in_a_uniform_field_a_track_is_a_circle),
       cmocka_unit_test(polynomials_are_near_the_field),
-      cmocka_unit_test(a_removed_lane_is_taken_by_the_last_one),
+      cmocka_unit_test(the_last_track_replaces_a_removed_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

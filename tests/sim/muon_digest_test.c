@@ -1,6 +1,5 @@
-/* The muon banks of simulated events, and the nominal positions of pads and strips, have the same bits in every build.
- * By its name, the -O0 build runs this too. A change that is meant is accepted by writing the digests that the test
- * prints here. */
+/* Muon banks of simulated events, and nominal positions of pads and strips, have the same bits in every build; the
+ * -O0 build selects this test by its name. To accept an intended change, copy the printed digests to this file. */
 #include "support.h"
 
 enum { EVENTS = 20 };
@@ -31,7 +30,7 @@ static void banks_of_version_3_have_the_same_bits(void **state) {
   expect_digest(3, 0x46857FE0A6C33765ull);
 }
 
-/* Every pad of M2 R3, in the quarter with the chambers that are turned. */
+/* All pads of M2 R3, in the quarter with the rotated chambers. */
 static void positions_have_the_same_bits(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();

@@ -1,5 +1,5 @@
-/* The muon chambers: digits where particles pass, the same ones again from banks of both versions, banks that are
- * refused, and digits of full simulation. */
+/* Muon chambers: digits at the positions of passages, equal digits from banks of both versions, refusal of malformed
+ * banks, and digits of full simulation. */
 #include "../velo/sample.h"
 #include "muon/bank_words.h"
 #include "support.h"
@@ -20,7 +20,7 @@ static struct muon_map map_of(const struct sim_simulation *s) {
   return (struct muon_map){s->versions.muon, g->channel_first, g->tiles, g->tell40_links};
 }
 
-/* Which tiles are among the digits of all banks, with their times. Returns their number. */
+/* Marks the tiles among the digits of all banks, with their times; returns their number. */
 static uint32_t decode(const struct sim_simulation *s, struct muon_digit digits[DIGITS_MAX]) {
   const struct muon_map map = map_of(s);
   uint32_t count = 0, banks = 0;
@@ -39,11 +39,11 @@ static uint32_t decode(const struct sim_simulation *s, struct muon_digit digits[
   return count;
 }
 
-static void banks_give_the_digits_again_in_both_versions(void **state) {
+static void banks_of_both_versions_give_the_digits(void **state) {
   (void)state;
   for (uint32_t version = 2; version <= 3; version++) {
     struct sim_simulation *s = muon_simulation(version);
-    uint32_t total = 0, late = 0; /* hits of version 3 behind the 19th of a link have no time */
+    uint32_t total = 0, late = 0; /* hits after the 19th of a link have no time in version 3 */
     for (uint64_t event = 0; event < EVENTS; event++) {
       static struct muon_digit decoded[DIGITS_MAX];
       assert_int_equal(sim_simulate(s, event), 0);
@@ -66,7 +66,7 @@ static void banks_give_the_digits_again_in_both_versions(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ passages */
 
-/* Where the tile's outline is from (x, y): 0 inside, else how far outside. */
+/* Distance of (x, y) from the tile's outline: 0 inside. */
 static float distance(const struct sim_simulation *s, uint32_t tile, float x, float y) {
   const struct muon_place at = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile),
                                 muon_tile_x(tile), muon_tile_y(tile)};
@@ -77,7 +77,7 @@ static float distance(const struct sim_simulation *s, uint32_t tile, float x, fl
   return (float)hypot(dx, dy);
 }
 
-/* A muon from the origin, one passage a station. */
+/* A muon from the origin, with one passage per station. */
 static void pass(struct sim_simulation *s, float tx, float ty) {
   sim_event_clear(&s->event);
   for (uint32_t k = 0; k < MUON_STATIONS; k++) {
@@ -96,7 +96,7 @@ static void pass(struct sim_simulation *s, float tx, float ty) {
   assert_int_equal(sim_muon_digitise(&s->muon, &s->settings, s->versions.muon, &s->event, &s->muon_digits), 0);
 }
 
-static void a_muon_is_seen_where_it_passes(void **state) {
+static void a_muon_hits_the_tiles_that_it_crosses(void **state) {
   (void)state;
   for (uint32_t version = 2; version <= 3; version++) {
     struct sim_simulation *s = muon_simulation(version);
@@ -105,7 +105,7 @@ static void a_muon_is_seen_where_it_passes(void **state) {
     for (int i = -9; i <= 9; i++) {
       for (int k = -9; k <= 9; k++) {
         const float tx = 0.028f * (float)i + 0.003f, ty = 0.022f * (float)k + 0.002f;
-        if (fabsf(tx) < 0.025f && fabsf(ty) < 0.02f) continue; /* the beam pipe */
+        if (fabsf(tx) < 0.025f && fabsf(ty) < 0.02f) continue; /* beam pipe */
         uint32_t stations = 0;
         s->event.crossing.number = tracks; /* other random numbers */
         pass(s, tx, ty);
@@ -129,7 +129,7 @@ static void a_muon_is_seen_where_it_passes(void **state) {
   }
 }
 
-static void chambers_without_efficiency_see_nothing(void **state) {
+static void chambers_without_efficiency_have_no_hits(void **state) {
   (void)state;
   struct sim_simulation *s = muon_simulation(2);
   s->settings.muon_efficiency = 0;
@@ -177,30 +177,30 @@ static void assert_read(const struct muon_map *map, struct payload p, uint32_t f
   assert_true(strlen(muon_fault_text(fault)) > 0);
 }
 
-static void payloads_that_are_wrong_are_refused_with_the_reason(void **state) {
+static void malformed_payloads_are_refused_with_the_reason(void **state) {
   (void)state;
   struct sim_simulation *two = muon_simulation(2), *three = muon_simulation(3);
   assert_int_equal(sim_simulate(two, 0), 0);
   assert_int_equal(sim_simulate(three, 0), 0);
   const struct muon_map m2 = map_of(two), m3 = map_of(three);
-  /* Version 2: no pads, a hit in the first batch, two in the last. */
+  /* Version 2: no pads, one hit in the first batch, two in the last. */
   const struct payload good = {2, 0, 16, {0, 0, 0, 0, 1, 0, 5, 0x70, 0, 0, 0, 0, 2, 0, 8, 0}};
   struct payload p = good;
-  assert_read(&m2, p, MUON_TOO_SHORT, 0); /* of the last two there is one */
+  assert_read(&m2, p, MUON_TOO_SHORT, 0); /* one of the last two is missing */
   p.bytes = 18;
   p.byte[16] = 9;
   assert_read(&m2, p, MUON_FINE, 3);
-  p.bytes = 20; /* a halfword more, then two */
+  p.bytes = 20; /* one more halfword, then two */
   assert_read(&m2, p, MUON_FINE, 3);
   p.bytes = 22;
   assert_read(&m2, p, MUON_TOO_LONG, 0);
   p.bytes = 18;
-  p.byte[7] = 0x76; /* address 0x605: there are 0x600 */
+  p.byte[7] = 0x76; /* address 0x605, of 0x600 */
   assert_read(&m2, p, MUON_UNKNOWN_ADDRESS, 0);
   p.byte[7] = 0x70;
   p.byte[6] = 7; /* not connected */
   assert_read(&m2, p, MUON_FINE, 2);
-  p.byte[0] = 2; /* two pads: the first batch is the third one */
+  p.byte[0] = 2; /* two pads: the first batch is at the third one */
   assert_read(&m2, p, MUON_TOO_SHORT, 0);
   p.source_id = 10;
   assert_read(&m2, p, MUON_UNKNOWN_SOURCE, 0);
@@ -210,7 +210,7 @@ static void payloads_that_are_wrong_are_refused_with_the_reason(void **state) {
   p.version = 4;
   assert_read(&m2, p, MUON_UNKNOWN_VERSION, 0);
   assert_read(&m3, good, MUON_OTHER_FORMAT, 0);
-  /* Version 3: a mask of the links 0 and 1; none in the first one, hits of channels 0 and 47 in the second. */
+  /* Version 3: mask of links 0 and 1; no hit in the first one, hits of channels 0 and 47 in the second. */
   struct payload q = {3, 13 << 11 | 1, 13, {0x20, 0, 0, 3, 0x00, 0x78, 0, 0, 0, 0, 0, 0x14, 0x50}};
   assert_read(&m3, q, MUON_FINE, 2);
   q.bytes = 12;
@@ -231,12 +231,12 @@ static void payloads_that_are_wrong_are_refused_with_the_reason(void **state) {
   simulation_free(three);
 }
 
-static void times_of_a_link_come_with_their_hits(void **state) {
+static void times_of_a_link_belong_to_their_hits(void **state) {
   (void)state;
   struct sim_simulation *s = muon_simulation(3);
   assert_int_equal(sim_simulate(s, 0), 0);
   const struct muon_map map = map_of(s);
-  /* Channels 1, 2, 4 and 47 with the times 4, 5, 6 and none. */
+  /* channels 1, 2, 4 and 47 with the times 4, 5, 6 and none */
   const uint8_t bytes[16] = {0x20, 0, 0, 1, 0x78, 0, 0, 0, 0, 0x01, 0x64, 0x56};
   uint32_t words[4];
   memcpy(words, bytes, sizeof words);
@@ -255,7 +255,7 @@ static void times_of_a_link_come_with_their_hits(void **state) {
   simulation_free(s);
 }
 
-/* Memory that is exactly as long as the payload, which sanitizers watch. */
+/* Payload memory of exact length, so that sanitizers detect reads beyond it. */
 static void any_payload_ends_with_digits_of_the_map_or_a_fault(void **state) {
   (void)state;
   uint32_t fine = 0, refused = 0;
@@ -268,7 +268,7 @@ static void any_payload_ends_with_digits_of_the_map_or_a_fault(void **state) {
       const uint32_t bytes = sim_random_u32(&random) % 60, words = (bytes + 3) / 4;
       uint32_t *payload = malloc(words * sizeof *payload + (words == 0));
       assert_non_null(payload);
-      for (uint32_t k = 0; k < words; k++) /* mostly small numbers, for lengths that fit */
+      for (uint32_t k = 0; k < words; k++) /* mostly small numbers, for valid lengths */
         payload[k] = sim_random_u32(&random) & (sim_random_u32(&random) % 3 ? 0x00030003u : UINT32_MAX);
       const struct muon_bank_words bank = {payload, bytes, version, i % 12};
       struct muon_reader r;
@@ -323,11 +323,11 @@ static void events_of_full_simulation_have_their_tiles(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(banks_give_the_digits_again_in_both_versions),
-                                     cmocka_unit_test(a_muon_is_seen_where_it_passes),
-                                     cmocka_unit_test(chambers_without_efficiency_see_nothing),
-                                     cmocka_unit_test(payloads_that_are_wrong_are_refused_with_the_reason),
-                                     cmocka_unit_test(times_of_a_link_come_with_their_hits),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(banks_of_both_versions_give_the_digits),
+                                     cmocka_unit_test(a_muon_hits_the_tiles_that_it_crosses),
+                                     cmocka_unit_test(chambers_without_efficiency_have_no_hits),
+                                     cmocka_unit_test(malformed_payloads_are_refused_with_the_reason),
+                                     cmocka_unit_test(times_of_a_link_belong_to_their_hits),
                                      cmocka_unit_test(any_payload_ends_with_digits_of_the_map_or_a_fault),
                                      cmocka_unit_test(events_of_full_simulation_have_their_tiles)};
   return cmocka_run_group_tests_name("muon", tests, NULL, NULL);

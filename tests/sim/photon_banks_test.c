@@ -1,4 +1,4 @@
-/* The truth about photons at the calorimeter: where they are, and which ones come from one pi0. */
+/* Truth of photons at the calorimeter: positions, and pairs from one pi0. */
 #include "support.h"
 #include "truth/photons.h"
 
@@ -23,7 +23,7 @@ static void make_photons(struct sim_simulation *s, uint64_t number, struct photo
   memcpy(photons->at, s->banks.words.at + banks.first_word[0], banks.size_bytes[0]);
 }
 
-/* With the directions of the places from the origin. */
+/* With directions from the origin through the positions. */
 static double mass_of(const struct truth_photon *a, const struct truth_photon *b) {
   const double z = (double)TRUTH_PHOTON_Z, dx = (double)(a->x - b->x), dy = (double)(a->y - b->y);
   const double r2 = (double)(a->x * a->x + a->y * a->y) + z * z;
@@ -43,7 +43,7 @@ static void photons_are_at_their_cells_and_pi0_have_their_mass(void **state) {
       const double r = sqrt((double)(p->x * p->x + p->y * p->y)), z = (double)TRUTH_PHOTON_Z;
       assert_true((double)p->energy * r / sqrt(r * r + z * z) > (double)TRUTH_PHOTON_ET_MIN * 0.999);
       if (p->cell < CALO_CELLS) {
-        /* The plane where showers are largest leans: it is up to 11 mm before or behind the places'. */
+        /* the plane of the shower maximum is tilted: up to 11 mm upstream or downstream of the positions */
         const double width = 121.9 / (calo_description_area_of(&s->calo, p->cell) + 1);
         assert_true(fabs((double)(s->calo.xy[2 * p->cell] - p->x)) < width / 2 + 5);
         assert_true(fabs((double)(s->calo.xy[2 * p->cell + 1] - p->y)) < width / 2 + 5);
@@ -62,7 +62,7 @@ static void photons_are_at_their_cells_and_pi0_have_their_mass(void **state) {
   simulation_free(s);
 }
 
-static void nobody_gets_them_unasked(void **state) {
+static void photon_banks_are_made_on_request_only(void **state) {
   (void)state;
   static struct bank_fields banks;
   struct sim_simulation *s = simulation_new();
@@ -76,7 +76,7 @@ static void nobody_gets_them_unasked(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(photons_are_at_their_cells_and_pi0_have_their_mass),
-      cmocka_unit_test(nobody_gets_them_unasked),
+      cmocka_unit_test(photon_banks_are_made_on_request_only),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

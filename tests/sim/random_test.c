@@ -1,4 +1,4 @@
-/* Random numbers: the published vectors of Philox, and moments of the distributions made from it. */
+/* Random numbers: published vectors of Philox, and moments of the distributions. */
 #include "support.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void streams_of_other_seeds_events_purposes_and_indices_differ(void **sta
   }
 }
 
-static void streams_begun_together_are_the_same_as_alone(void **state) {
+static void streams_started_together_equal_single_streams(void **state) {
   (void)state;
   enum { NUMBERS = 21 };
   const struct sim_random first = sim_random_begin(1ull << 40 | 9, 1ull << 33 | 5, SIM_FOR_FLIGHT, 16);
@@ -101,7 +101,7 @@ static void distributions_have_their_moments(void **state) {
   assert_moments(moments_of(draw_gamma, 6), (double)1.2f, (double)1.2f);
 }
 
-static void poisson_of_nothing_is_nothing(void **state) {
+static void poisson_of_mean_0_is_0(void **state) {
   (void)state;
   struct sim_random r = sim_random_begin(1, 1, SIM_FOR_CROSSING, 0);
   for (int i = 0; i < 100; i++) assert_int_equal(sim_poisson(&r, 0.0f), 0);
@@ -110,10 +110,10 @@ static void poisson_of_nothing_is_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(philox_gives_the_published_vectors),
-      cmocka_unit_test(streams_begun_together_are_the_same_as_alone),
+      cmocka_unit_test(streams_started_together_equal_single_streams),
       cmocka_unit_test(streams_of_other_seeds_events_purposes_and_indices_differ),
       cmocka_unit_test(distributions_have_their_moments),
-      cmocka_unit_test(poisson_of_nothing_is_nothing),
+      cmocka_unit_test(poisson_of_mean_0_is_0),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The fibre tracker's clusters, banks and links of simulated events have the same bits in every build. By its name, the
- * -O0 build runs this too. A change that is meant is accepted by writing the digest that the test prints here. */
+/* SciFi clusters, banks and links of simulated events have the same bits in every build; the -O0 build selects this
+ * test by its name. To accept an intended change, copy the printed digest to this file. */
 #include "support.h"
 
 enum { EVENTS = 12 };

@@ -1,5 +1,5 @@
-/* The fibre tracker of the simulation: what is written is what decoding gives, in every version of the banks; who has
- * which id; gaps, efficiency and noise. */
+/* The simulated SciFi: decoding gives the written clusters in every bank version; links to particles; gaps,
+ * efficiency and noise. */
 #include "scifi/bank_words.h"
 #include "support.h"
 
@@ -12,7 +12,7 @@ static struct sim_simulation *make(uint32_t version) {
   return s;
 }
 
-/* What the decoding of the event's banks gives: pseudo-size + 1 by channel. Returns how many clusters. */
+/* Decodes the event's banks: pseudo-size + 1 by channel. Returns the number of clusters. */
 static uint32_t decode(const struct sim_simulation *s, uint8_t *sizes) {
   static struct bank_fields banks;
   struct scifi_bank_words words;
@@ -30,7 +30,7 @@ static uint32_t decode(const struct sim_simulation *s, uint8_t *sizes) {
                      SCIFI_NO_ERROR);
     struct scifi_bank_cursor cursor = scifi_bank_begin();
     for (; scifi_bank_next(&words, &cursor, &cluster); found++) {
-      assert_int_equal(sizes[cluster.channel], 0); /* none twice */
+      assert_int_equal(sizes[cluster.channel], 0); /* no duplicates */
       sizes[cluster.channel] = (uint8_t)(cluster.pseudo_size + 1);
     }
     assert_int_equal(cursor.faults, 0);
@@ -38,7 +38,7 @@ static uint32_t decode(const struct sim_simulation *s, uint8_t *sizes) {
   return found;
 }
 
-static void every_cluster_is_decoded_as_the_pieces_that_it_has(void **state) {
+static void clusters_are_decoded_to_their_pieces(void **state) {
   (void)state;
   uint8_t *sizes = malloc(CHANNELS);
   assert_non_null(sizes);
@@ -71,7 +71,7 @@ static int compare_links(const void *a_, const void *b_) {
   return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void linked_ids_are_decoded_and_none_twice(void **state) {
+static void linked_ids_are_decoded_without_duplicates(void **state) {
   (void)state;
   uint8_t *sizes = malloc(CHANNELS);
   assert_non_null(sizes);
@@ -96,7 +96,7 @@ static void linked_ids_are_decoded_and_none_twice(void **state) {
   free(sizes);
 }
 
-/* One passage by hand, straight and of one particle. */
+/* Adds a straight passage of one particle. */
 static void pass(struct sim_simulation *s, uint32_t layer, float x, float y) {
   struct sim_event *event = &s->event;
   const float z = (float)(s->scifi.station[layer / 4].z + s->scifi.layer[layer % 4].z);
@@ -105,14 +105,14 @@ static void pass(struct sim_simulation *s, uint32_t layer, float x, float y) {
   *p = (struct sim_passage){.particle = 0, .layer = layer, .x = x, .y = y, .z = z, .p = 5000};
 }
 
-/* Clusters that the passages at hand make, with their links; noise is left out by them. */
+/* Clusters and links of the event's passages, without noise. */
 static uint32_t linked(struct sim_simulation *s) {
   s->event.links[SIM_IN_SCIFI].count = 0;
   assert_int_equal(sim_scifi_digitise(&s->scifi, &s->settings, 5, &s->event, &s->scifi_digits), SL_OK);
   return s->event.links[SIM_IN_SCIFI].count;
 }
 
-/* x and y at y = 0 of the place that the geometry gives for an id, at a height. */
+/* x, at height y, of the position that the geometry gives for an id. */
 static float x_of(const struct sim_simulation *s, uint32_t id, float y) {
   const struct scifi_mat_tables *t = &s->scifi.mats;
   const uint32_t mat = (id >> SCIFI_MAT_BIT & 0x7FF) - SCIFI_FIRST_MAT, sipm = id >> SCIFI_SIPM_BIT & 3;
@@ -123,13 +123,13 @@ static float x_of(const struct sim_simulation *s, uint32_t id, float y) {
   return end_x + t->dxdy[mat] * (y - end_y);
 }
 
-static void a_cluster_is_where_the_particle_was(void **state) {
+static void a_cluster_is_at_the_particles_position(void **state) {
   (void)state;
   struct sim_simulation *s = make(5);
   s->settings.scifi_efficiency = 1;
   uint32_t found = 0, tried = 0;
   for (uint32_t layer = 0; layer < SCIFI_LAYERS; layer++)
-    for (int i = 0; i < 850; i++) { /* 85 places in x, 10 in y */
+    for (int i = 0; i < 850; i++) { /* 85 positions in x, 10 in y */
       const int column = i / 10, row = i % 10;
       const float x = -2600.0f + 61.7f * (float)column, y = -2300.0f + 517.0f * (float)row;
       sim_event_clear(&s->event);
@@ -143,30 +143,30 @@ static void a_cluster_is_where_the_particle_was(void **state) {
       }
       found += ids > 0;
     }
-  assert_true(found > tried * 96 / 100 && found < tried); /* what is missing is between modules */
+  assert_true(found > tried * 96 / 100 && found < tried); /* the others are between modules */
   simulation_free(s);
 }
 
-static void there_is_nothing_beside_the_fibres(void **state) {
+static void there_are_no_clusters_outside_the_fibres(void **state) {
   (void)state;
   static const struct {
     uint32_t layer;
     float x, y;
     uint32_t is_seen;
-  } places[] = {{0, 100, 200, 1},  {0, 100, 50, 0},   {0, 400, 0.2f, 0}, {0, 400, 5, 1},     {0, 530, 500, 0},
-                {0, 2700, 100, 0}, {8, 2650, 100, 0}, {8, 2750, 100, 1}, {3, 300, 2500, 0},  {3, 300, 2400, 1},
-                {4, -1590, 50, 0}, {4, -1500, 50, 1}, {11, 3200, 10, 0}, {0, 0.5f, 1000, 0}, {1, 0, 0, 0}};
+  } positions[] = {{0, 100, 200, 1},  {0, 100, 50, 0},   {0, 400, 0.2f, 0}, {0, 400, 5, 1},     {0, 530, 500, 0},
+                   {0, 2700, 100, 0}, {8, 2650, 100, 0}, {8, 2750, 100, 1}, {3, 300, 2500, 0},  {3, 300, 2400, 1},
+                   {4, -1590, 50, 0}, {4, -1500, 50, 1}, {11, 3200, 10, 0}, {0, 0.5f, 1000, 0}, {1, 0, 0, 0}};
   struct sim_simulation *s = make(5);
   s->settings.scifi_efficiency = 1;
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+  for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
     sim_event_clear(&s->event);
-    pass(s, places[i].layer, places[i].x, places[i].y);
-    if ((linked(s) > 0) != places[i].is_seen) fail_msg("place %zu", i);
+    pass(s, positions[i].layer, positions[i].x, positions[i].y);
+    if ((linked(s) > 0) != positions[i].is_seen) fail_msg("position %zu", i);
   }
   simulation_free(s);
 }
 
-static void without_efficiency_there_is_noise_alone(void **state) {
+static void without_efficiency_there_is_only_noise(void **state) {
   (void)state;
   struct sim_simulation *s = make(5);
   uint32_t clusters = 0;
@@ -180,8 +180,8 @@ static void without_efficiency_there_is_noise_alone(void **state) {
   simulation_free(s);
 }
 
-/* Neither the banks that are read nor their version change what is seen. */
-static void digits_do_not_depend_on_who_reads_them(void **state) {
+/* The digits do not depend on the banks that are made or their version. */
+static void digits_do_not_depend_on_the_banks_read(void **state) {
   (void)state;
   struct sim_simulation *a = make(5), *b = make(7);
   b->wanted = SIM_MAKE_ALL;
@@ -198,12 +198,12 @@ static void digits_do_not_depend_on_who_reads_them(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_cluster_is_decoded_as_the_pieces_that_it_has),
-      cmocka_unit_test(linked_ids_are_decoded_and_none_twice),
-      cmocka_unit_test(a_cluster_is_where_the_particle_was),
-      cmocka_unit_test(there_is_nothing_beside_the_fibres),
-      cmocka_unit_test(without_efficiency_there_is_noise_alone),
-      cmocka_unit_test(digits_do_not_depend_on_who_reads_them),
+      cmocka_unit_test(clusters_are_decoded_to_their_pieces),
+      cmocka_unit_test(linked_ids_are_decoded_without_duplicates),
+      cmocka_unit_test(a_cluster_is_at_the_particles_position),
+      cmocka_unit_test(there_are_no_clusters_outside_the_fibres),
+      cmocka_unit_test(without_efficiency_there_is_only_noise),
+      cmocka_unit_test(digits_do_not_depend_on_the_banks_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""graphs/simulate.yaml writes a file that gives the same digests when it is read back as the simulation itself, and shows
-its progress on a terminal and nowhere else."""
+"""A file written by graphs/simulate.yaml gives the digests of the simulation when it is read back; progress is shown on a
+terminal only."""
 import fcntl
 import json
 import os
@@ -44,14 +44,14 @@ with tempfile.TemporaryDirectory() as folder:
     for seed, sink, name in ((1, "io.mdf_sink", "events.mdf"), (5, "io.mep_sink", "events.mep")):
         path = Path(folder) / name
         said = call("run", simulate, "-n", 50, "--set", f"seed={seed}", "-o", path, "--use", f"write={sink}")
-        checks.that(f"wrote 50 events, {path.stat().st_size} bytes, to {path}" in said.stdout, f"{name}: the table says what was written")
-        checks.that(said.stderr == "", f"{name}: nothing is written to standard error that is no terminal")
+        checks.that(f"wrote 50 events, {path.stat().st_size} bytes, to {path}" in said.stdout, f"{name}: the table has the events and bytes written")
+        checks.that(said.stderr == "", f"{name}: nothing is written to standard error if it is not a terminal")
         for graph in ("velo.yaml", "velo_superpixels.yaml"):
             direct = digests(graph, "-n", 50, "--set", f"seed={seed}")
             checks.that(digests(graph, "-i", path) == direct, f"{name}: {graph} gives the digests of the simulation")
     checks.that(digests("velo.yaml", "-n", 50, "--set", "seed=2") != digests("velo.yaml", "-n", 50), "another seed gives other digests")
     without = call("run", simulate, "-n", 1, expect=2)
-    checks.that("no output file is given: use -o" in without.stderr, "without -o it says what is missing")
+    checks.that("no output file is given: use -o" in without.stderr, "without -o, the missing option is reported")
 
     # Long enough for several lines: one every 0.2 s.
     short_run = ("run", simulate, "-n", 100, "-o", Path(folder) / "short.mdf")
@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(text.endswith("\r\x1b[K"), "in the end the bar is gone")
     status, text = on_terminal(*short_run, columns=40)
     checks.that(status == 0 and text and "#" not in text and all(len(x) < 40 for x in text.replace("\x1b[K", "").split("\r")),
-                "a narrow terminal shows the text alone")
+                "a narrow terminal shows the text only")
     status, text = on_terminal(*short_run, "--quiet")
     checks.that((status, text) == (0, ""), "--quiet shows nothing")
 checks.end()

@@ -1,5 +1,4 @@
-/* Soft particles behind the VELO: beside the others, of which they change nothing, and as many as in full simulation.
- */
+/* Soft particles downstream of the VELO: they change no other particle, and are as many as in full simulation. */
 #include "transport/soft.h"
 
 #include "support.h"
@@ -7,7 +6,7 @@
 
 #include <math.h>
 
-/* An event of protons in a layer of the SciFi, one beside the other. */
+/* An event of protons side by side in a layer of the SciFi. */
 static struct sim_event *event_new(uint32_t passages) {
   struct sim_event *event = calloc(1, sizeof *event);
   assert_non_null(event);
@@ -30,7 +29,7 @@ static void event_free(struct sim_event *event) {
   free(event);
 }
 
-static void nothing_comes_of_nothing(void **state) {
+static void without_passages_there_are_no_soft_particles(void **state) {
   (void)state;
   struct sim_event *event = event_new(0);
   assert_int_equal(sim_soft(event), 0);
@@ -39,7 +38,7 @@ static void nothing_comes_of_nothing(void **state) {
   event_free(event);
 }
 
-static void what_was_there_stays(void **state) {
+static void other_particles_do_not_change(void **state) {
   (void)state;
   struct sim_event *event = event_new(1000), *before = event_new(1000);
   assert_int_equal(sim_soft(event), 0);
@@ -53,8 +52,8 @@ static void what_was_there_stays(void **state) {
   event_free(before);
 }
 
-/* Each has a mother, begins before its first passage, and its passages lie in the layers' planes. */
-static void soft_particles_are_sound(void **state) {
+/* Each has a mother, starts before its first passage, and has passages in the planes of layers. */
+static void soft_particles_are_consistent(void **state) {
   (void)state;
   struct sim_event *event = event_new(1000);
   assert_int_equal(sim_soft(event), 0);
@@ -64,7 +63,7 @@ static void soft_particles_are_sound(void **state) {
     const struct sim_particle *of = &event->particles.at[p->particle];
     assert_true(p->particle >= 1000 && p->particle < event->particles.count && of->charge != 0);
     assert_true(of->mother >= 0 && of->mother < 1000 && (of->flags & SIM_IS_SECONDARY));
-    if (p->particle != last) { /* its first one */
+    if (p->particle != last) { /* its first passage */
       assert_true((of->pz > 0) == (of->z < p->z));
       assert_true(fabsf(of->z - p->z) < 800 && fabsf(of->px / of->pz - p->tx) < 1e-4f);
       assert_true(p->time_ns >= 29 && p->time_ns < 50);
@@ -86,7 +85,7 @@ static int is_seen(const struct sim_passage *p, enum sim_detector detector) {
   return x < (p->layer < 8 ? 2650 : 3180) && y < 2417 && (x > 120 || y > 110);
 }
 
-/* Six events of full simulation have so many passages an event, layer by layer; README.md has the table. */
+/* Passages per event and layer in six events of full simulation; README.md has the table. */
 static void layers_are_as_full_as_in_full_simulation(void **state) {
   (void)state;
   static const double expected[2][12] = {
@@ -120,9 +119,9 @@ static void layers_are_as_full_as_in_full_simulation(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_comes_of_nothing),
-      cmocka_unit_test(what_was_there_stays),
-      cmocka_unit_test(soft_particles_are_sound),
+      cmocka_unit_test(without_passages_there_are_no_soft_particles),
+      cmocka_unit_test(other_particles_do_not_change),
+      cmocka_unit_test(soft_particles_are_consistent),
       cmocka_unit_test(layers_are_as_full_as_in_full_simulation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
-/* The passages of simulated events have the same bits in every build. By its name, the -O0 build runs this too. A
- * change that is meant is accepted by writing the digests that the test prints here. */
+/* Passages of simulated events have the same bits in every build; the -O0 build selects this test by its name. To
+ * accept an intended change, copy the printed digests to this file. */
 #include "support.h"
 #include "transport/magnet.h"
 
 enum { EVENTS = 20 };
 
-/* The bytes of all passages, detector by detector. */
+/* Bytes of all passages, detector by detector. */
 static uint64_t digest_passages(const struct sim_event *event, uint64_t digest) {
   for (int d = 0; d < SIM_DETECTORS; d++) {
     digest = digest_bytes(event->passages[d].at, event->passages[d].count * sizeof *event->passages[d].at, digest);

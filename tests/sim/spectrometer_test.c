@@ -1,4 +1,4 @@
-/* The way from the VELO to the muon chambers: steps, material, decays, and what is left for detectors. */
+/* From the VELO to the muon chambers: steps, material, decays, and passages. */
 #include "generator/generator.h"
 #include "support.h"
 #include "transport/lanes.h"
@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-enum { GUN = 4000 }; /* particles of an event of the gun below */
+enum { GUN = 4000 }; /* particles in an event of the gun below */
 
-/* An event with `count` particles at the VELO's end, along z unless that is changed. */
+/* Makes an event with `count` particles at the end of the VELO, along z by default. */
 static struct sim_event *gun(enum sim_species_id id, float p, uint32_t count) {
   struct sim_event *event = calloc(1, sizeof *event);
   assert_non_null(event);
@@ -32,7 +32,7 @@ static void gun_free(struct sim_event *event) {
   free(event);
 }
 
-/* The slopes of all particles of the gun, to pass beside the beam pipe. */
+/* Sets the slopes of all particles of the gun, to avoid the beam pipe. */
 static void aim(struct sim_event *event, float tx, float ty) {
   for (uint32_t i = 0; i < event->particles.count; i++) {
     struct sim_particle *p = &event->particles.at[i];
@@ -49,7 +49,7 @@ static struct sim_spectrometer *spectrometer_new(double polarity) {
   return s;
 }
 
-/* Takes all material out of a spectrometer. */
+/* Removes all material from a spectrometer. */
 static void empty(struct sim_spectrometer *s, struct sim_plane *planes) {
   uint32_t k = 0;
   for (uint32_t i = 0; i < s->node_count; i++) {
@@ -90,9 +90,8 @@ static void planes_are_in_order_and_every_layer_has_its_node(void **state) {
   sim_spectrometer_free(s);
 }
 
-/* Against the field itself in steps of 10 mm, at all nodes up to the last layer of the SciFi; README.md has the table.
- */
-static void steps_are_good_to_a_hundredth_of_a_millimetre(void **state) {
+/* Compared with 10 mm steps in the exact field, at all nodes up to the last SciFi layer; README.md has the results. */
+static void steps_are_accurate_to_10_um(void **state) {
   (void)state;
   static const double edges[] = {1000, 1500, 2000, 3000, 5000, 10000, 100000};
   enum { BINS = 6, TRACKS = 100 };
@@ -102,7 +101,7 @@ static void steps_are_good_to_a_hundredth_of_a_millimetre(void **state) {
     double largest = 0, sum = 0, slope = 0;
     int count = 0;
     for (int n = 0; n < TRACKS; n++) {
-      struct sim_flock flock = {.count = 0};
+      struct sim_track_batch flock = {.count = 0};
       struct sim_track t = {.x = uniform_in(-20, 20),
                             .y = uniform_in(-20, 20),
                             .z = 770,
@@ -112,12 +111,12 @@ static void steps_are_good_to_a_hundredth_of_a_millimetre(void **state) {
                             .p = (float)(1 / uniform_in(1 / edges[bin + 1], 1 / edges[bin]))};
       double error = 0, of_slope = 0;
       int is_inside = 1;
-      assert_int_equal(sim_flock_add(&flock, &s->nodes[0].end, &t), 0);
+      assert_int_equal(sim_track_batch_add(&flock, &s->nodes[0].end, &t), 0);
       for (uint32_t i = 1; i < s->node_count && s->nodes[i].end.z < 9500 && is_inside; i++) {
         const double z = s->nodes[i].end.z;
         struct sim_track found;
         sim_lanes_step(flock.blocks.at, s->nodes[i - 1].end.z, &s->nodes[i].middle, &s->nodes[i].end);
-        sim_flock_get(&flock, 0, z, &found);
+        sim_track_batch_get(&flock, 0, z, &found);
         sim_track_advance(&t, z, 10);
         is_inside = fabs(t.x) < SIM_APERTURE_X_SLOPE * z + SIM_APERTURE_X_SHIFT && fabs(t.tx) < 2 &&
                     fabs(t.y) < SIM_APERTURE_Y_SLOPE * z + SIM_APERTURE_Y_SHIFT;
@@ -139,7 +138,7 @@ static void steps_are_good_to_a_hundredth_of_a_millimetre(void **state) {
   sim_spectrometer_free(s);
 }
 
-static void without_material_polarity_turns_the_picture_round(void **state) {
+static void without_material_polarity_mirrors_the_event(void **state) {
   (void)state;
   static struct sim_plane planes[SIM_NODES_MAX];
   struct sim_event *events[2];
@@ -160,7 +159,7 @@ static void without_material_polarity_turns_the_picture_round(void **state) {
   gun_free(events[1]);
 }
 
-/* A state of the model: 10 GeV from the VELO's end along z, in the field itself. */
+/* State from the model: 10 GeV from the end of the VELO along z, in the exact field. */
 static void passages_lie_on_the_track(void **state) {
   (void)state;
   static struct sim_plane planes[SIM_NODES_MAX];
@@ -194,8 +193,8 @@ static void passages_lie_on_the_track(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- material */
 
-/* Muons of 5 GeV, between the first and the second X layer of the UT's places: the width of the slope's change. */
-static void scattering_is_as_wide_as_highlands_formula(void **state) {
+/* Muons of 5 GeV between the first and the second x layer of the UT: width of the change of slope. */
+static void scattering_follows_highlands_formula(void **state) {
   (void)state;
   struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
   struct sim_event *event = gun(SIM_MUON, 5000, GUN);
@@ -227,8 +226,9 @@ static void scattering_is_as_wide_as_highlands_formula(void **state) {
   sim_spectrometer_free(s);
 }
 
-/* How many pions come to the last SciFi layer, and how many photons to the ECAL: exponentials of the material. */
-static void what_comes_through_is_what_the_lengths_say(void **state) {
+/* Fractions of hadrons that reach the last SciFi layer, and of photons that reach the ECAL: exponentials of the
+ * material. */
+static void transmission_follows_the_material_lengths(void **state) {
   (void)state;
   const float tx = 0.03f, ty = 0.05f;
   const double slant = sqrt(1 + (double)tx * (double)tx + (double)ty * (double)ty);
@@ -261,8 +261,8 @@ static void what_comes_through_is_what_the_lengths_say(void **state) {
   sim_spectrometer_free(s);
 }
 
-/* Of a photon that becomes a pair the energy goes on, but for what ends before the ECAL. */
-static void electrons_radiate_and_photons_go_on(void **state) {
+/* The energy of a converted photon is kept, except for particles that end before the ECAL. */
+static void electrons_radiate_and_photons_are_followed(void **state) {
   (void)state;
   struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
   struct sim_event *event = gun(SIM_ELECTRON, 30000, 500);
@@ -274,7 +274,7 @@ static void electrons_radiate_and_photons_go_on(void **state) {
     energy += (double)p->p;
     if (event->particles.at[p->particle].charge == 0) of_photons += (double)p->p;
   }
-  print_message("of the electrons' energy %.3f comes to the ECAL, %.3f with photons\n", energy / 500 / 30000,
+  print_message("fraction of the electrons' energy at the ECAL: %.3f, with photons %.3f\n", energy / 500 / 30000,
                 of_photons / 500 / 30000);
   assert_true(energy > 0.93 * 500 * 30000 && energy < 500 * 30000);
   assert_true(of_photons > 0.1 * 500 * 30000 && of_photons < 0.5 * 500 * 30000);
@@ -295,7 +295,7 @@ static void the_beam_pipe_is_empty_inside(void **state) {
 
 /* --------------------------------------------------------------------------------------------------- decays */
 
-/* Decays before the ECAL's face: 1 - exp(-way m / (p ctau)), after what interacts is taken out. */
+/* Fraction of decays before the face of the ECAL: 1 - exp(-path m / (p ctau)), after the loss by interactions. */
 static void expect_decays(enum sim_species_id id, float p, double ctau) {
   static struct sim_plane planes[SIM_NODES_MAX];
   struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
@@ -314,7 +314,7 @@ static void expect_decays(enum sim_species_id id, float p, double ctau) {
     daughters++;
     if (d->species == &sim_species[SIM_MUON] && d->mother < GUN) assert_int_equal(d->charge, 1);
   }
-  /* The path is a little longer than z. */
+  /* The path is slightly longer than z. */
   const double expected = 1 - exp(-1.004 * way * mass / ((double)p * ctau)), found = 1 - (double)survivors / GUN;
   print_message("%s of %.0f MeV: %.4f decay, expected %.4f; %.3f of them to a muon\n",
                 id == SIM_PION ? "pions" : "kaons", (double)p, found, expected, muons / (found * GUN));
@@ -326,13 +326,13 @@ static void expect_decays(enum sim_species_id id, float p, double ctau) {
   sim_spectrometer_free(s);
 }
 
-static void pions_and_kaons_decay_as_often_as_they_should(void **state) {
+static void pions_and_kaons_decay_at_the_expected_rate(void **state) {
   (void)state;
   expect_decays(SIM_PION, 5000, 7804.5);
   expect_decays(SIM_KAON, 10000, 3711.0);
 }
 
-/* In pi -> mu nu the muon has between (m_mu / m_pi)^2 of the energy and all of it, evenly. */
+/* In pi -> mu nu the muon has between (m_mu / m_pi)^2 and 1 of the energy, uniformly distributed. */
 static void muons_of_pions_share_the_energy_evenly(void **state) {
   (void)state;
   struct sim_event *event = gun(SIM_PION, 10000, GUN);
@@ -356,8 +356,8 @@ static void muons_of_pions_share_the_energy_evenly(void **state) {
   gun_free(event);
 }
 
-/* Tracks of a K_S or Lambda that decayed on the way have passages from there on. */
-static void what_begins_behind_the_velo_is_seen_from_there_on(void **state) {
+/* Tracks of a K_S or Lambda that decayed on the way have passages from the decay on. */
+static void particles_made_after_the_velo_are_tracked(void **state) {
   (void)state;
   struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
   struct sim_event *event = gun(SIM_PION, 20000, 1);
@@ -371,7 +371,7 @@ static void what_begins_behind_the_velo_is_seen_from_there_on(void **state) {
   sim_spectrometer_free(s);
 }
 
-static void neutral_hadrons_that_live_long_enough_come_to_the_ecal(void **state) {
+static void long_lived_neutral_hadrons_reach_the_ecal(void **state) {
   (void)state;
   struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
   struct sim_event *event = gun(SIM_KAON_SHORT, 40000, 2);
@@ -390,7 +390,7 @@ static void neutral_hadrons_that_live_long_enough_come_to_the_ecal(void **state)
   sim_spectrometer_free(s);
 }
 
-/* ----------------------------------------------------------------------------------------------- behind it */
+/* ------------------------------------------------------------------------------------- downstream of the ECAL */
 
 static uint32_t in_station(const struct sim_event *event, uint32_t station) {
   uint32_t count = 0;
@@ -402,7 +402,7 @@ static uint32_t in_station(const struct sim_event *event, uint32_t station) {
   return count;
 }
 
-static void muons_need_momentum_to_come_through(void **state) {
+static void slow_muons_stop_in_the_absorbers(void **state) {
   (void)state;
   static const struct {
     float p;
@@ -412,7 +412,7 @@ static void muons_need_momentum_to_come_through(void **state) {
     struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
     struct sim_event *event = gun(SIM_MUON, cases[k].p, 200);
     aim(event, 0.05f, 0.05f);
-    for (uint32_t i = 0; i < 200; i++) event->particles.at[i].end.z = 9450.0f; /* behind the magnet */
+    for (uint32_t i = 0; i < 200; i++) event->particles.at[i].end.z = 9450.0f; /* after the magnet */
     assert_int_equal(sim_spectrometer_run(s, event), 0);
     assert_true(event->passages[SIM_IN_ECAL].count >= 190);
     for (int station = 0; station < SIM_MUON_STATIONS; station++) {
@@ -424,7 +424,7 @@ static void muons_need_momentum_to_come_through(void **state) {
   }
 }
 
-/* Protons, since these do not decay: some come through, fewer to each station, and more of the faster ones. */
+/* Protons do not decay: some reach the muon stations, fewer at each station, and more at higher momentum. */
 static void few_hadrons_punch_through(void **state) {
   (void)state;
   double before = 0;
@@ -434,7 +434,7 @@ static void few_hadrons_punch_through(void **state) {
     aim(event, 0.0f, 0.05f);
     assert_int_equal(sim_spectrometer_run(s, event), 0);
     const uint32_t first = in_station(event, 0), second = in_station(event, 1), third = in_station(event, 2);
-    print_message("protons of %d GeV behind the calorimeters: %.4f, %.4f, %.4f\n", k ? 30 : 10, (double)first / GUN,
+    print_message("protons of %d GeV after the calorimeters: %.4f, %.4f, %.4f\n", k ? 30 : 10, (double)first / GUN,
                   (double)second / GUN, (double)third / GUN);
     assert_true(first > second && second >= third && first > 0.01 * GUN && first < 0.08 * GUN);
     assert_true(first > before);
@@ -446,7 +446,7 @@ static void few_hadrons_punch_through(void **state) {
 
 /* ---------------------------------------------------------------------------------------------- whole events */
 
-/* The next bank of super-pixels or clusters from `i` on; the end of the list if there is none. */
+/* Index of the next bank of super-pixels or clusters from `i` on, or the end of the list. */
 static uint32_t next_velo_bank(const struct sim_bank_list *list, uint32_t i) {
   while (i < list->banks.count && list->banks.at[i].type != SIM_BANK_VELO_SUPERPIXELS &&
          list->banks.at[i].type != SIM_BANK_VELO_CLUSTERS)
@@ -469,8 +469,8 @@ static void assert_same_velo_banks(const struct sim_bank_list *a, const struct s
   assert_int_equal(banks, 2 * VELO_SENSORS);
 }
 
-/* The VELO's banks and particles stay; passages depend on the event alone. */
-static void the_velo_does_not_notice(void **state) {
+/* VELO banks and particles do not change; passages depend on the event alone. */
+static void velo_banks_do_not_depend_on_the_spectrometer(void **state) {
   (void)state;
   struct sim_simulation *with = simulation_new(), *without = simulation_new();
   with->wanted = SIM_MAKE_ALL;
@@ -496,8 +496,8 @@ static void the_velo_does_not_notice(void **state) {
   simulation_free(without);
 }
 
-/* Passages of simulated events are finite, in the aperture, and of particles that there are. */
-static void passages_are_sound(void **state) {
+/* Passages of simulated events are finite, inside the aperture, and refer to existing particles. */
+static void passages_are_valid(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   uint32_t count[SIM_DETECTORS] = {0};
@@ -525,21 +525,21 @@ static void passages_are_sound(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(planes_are_in_order_and_every_layer_has_its_node),
-      cmocka_unit_test(steps_are_good_to_a_hundredth_of_a_millimetre),
-      cmocka_unit_test(without_material_polarity_turns_the_picture_round),
+      cmocka_unit_test(steps_are_accurate_to_10_um),
+      cmocka_unit_test(without_material_polarity_mirrors_the_event),
       cmocka_unit_test(passages_lie_on_the_track),
-      cmocka_unit_test(scattering_is_as_wide_as_highlands_formula),
-      cmocka_unit_test(what_comes_through_is_what_the_lengths_say),
-      cmocka_unit_test(electrons_radiate_and_photons_go_on),
+      cmocka_unit_test(scattering_follows_highlands_formula),
+      cmocka_unit_test(transmission_follows_the_material_lengths),
+      cmocka_unit_test(electrons_radiate_and_photons_are_followed),
       cmocka_unit_test(the_beam_pipe_is_empty_inside),
-      cmocka_unit_test(pions_and_kaons_decay_as_often_as_they_should),
+      cmocka_unit_test(pions_and_kaons_decay_at_the_expected_rate),
       cmocka_unit_test(muons_of_pions_share_the_energy_evenly),
-      cmocka_unit_test(what_begins_behind_the_velo_is_seen_from_there_on),
-      cmocka_unit_test(neutral_hadrons_that_live_long_enough_come_to_the_ecal),
-      cmocka_unit_test(muons_need_momentum_to_come_through),
+      cmocka_unit_test(particles_made_after_the_velo_are_tracked),
+      cmocka_unit_test(long_lived_neutral_hadrons_reach_the_ecal),
+      cmocka_unit_test(slow_muons_stop_in_the_absorbers),
       cmocka_unit_test(few_hadrons_punch_through),
-      cmocka_unit_test(the_velo_does_not_notice),
-      cmocka_unit_test(passages_are_sound),
+      cmocka_unit_test(velo_banks_do_not_depend_on_the_spectrometer),
+      cmocka_unit_test(passages_are_valid),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

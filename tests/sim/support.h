@@ -1,4 +1,4 @@
-/* support.h: what the tests of the simulation share. */
+/* support.h: common functions of the simulation's tests. */
 #ifndef TEST_SIM_SUPPORT_H
 #define TEST_SIM_SUPPORT_H
 
@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-/* The nominal detector and the source's defaults: mu 5.3, seed 1, ODIN 7, super-pixels 2, clusters 3, UT 3. */
+/* Nominal detector and defaults of the source: mu 5.3, seed 1, ODIN 7, super-pixels 2, clusters 3, UT 3. */
 struct sim_simulation *simulation_new(void);
 void simulation_free(struct sim_simulation *s);
 
-/* The event's banks of a type in the form of a collection's fields; the words are the simulation's. */
+/* Banks of a type of the event as fields of a collection; the words are those of the simulation. */
 enum { TEST_BANKS_MAX = 512 };
 struct bank_fields {
   uint32_t offsets[2];
@@ -29,10 +29,10 @@ struct bank_fields {
 };
 void bank_fields_of(const struct sim_simulation *s, uint8_t type, struct bank_fields *fields);
 
-/* FNV-1a over bytes, for what must have the same bits in every build. */
+/* FNV-1a over bytes, for tests of identical bits. */
 static const uint64_t digest_begin = 0xCBF29CE484222325ull;
 uint64_t digest_bytes(const void *from, size_t count, uint64_t digest);
-/* Prints the digest, too, for who accepts a change. */
+/* Compares the digest with the expected one, and prints it, so that a change can be accepted. */
 void assert_digest(uint64_t digest, uint64_t expected);
 
 #endif

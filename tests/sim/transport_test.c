@@ -1,4 +1,4 @@
-/* The way through the VELO: decays in flight, neutral hadrons, and how much charge a hit leaves. */
+/* Through the VELO: decays in flight, interactions of neutral hadrons, and charge of hits. */
 #include "generator/generator.h"
 #include "support.h"
 #include "transport/velo.h"
@@ -8,7 +8,7 @@
 
 enum { GUN = 4000 };
 
-/* A simulation whose event has so many particles at the origin, of this momentum. */
+/* A simulation with an event of many particles at the origin with this momentum. */
 static struct sim_simulation *gun(enum sim_species_id id, float px, float pz) {
   struct sim_simulation *s = simulation_new();
   s->event.seed = 11;
@@ -19,12 +19,12 @@ static struct sim_simulation *gun(enum sim_species_id id, float px, float pz) {
   return s;
 }
 
-/* Forwards up to the end of the VELO, backwards out of it: daughters stand on the mother's line, and are as many as
- * they should. */
+/* Forwards to the end of the VELO, and backwards out of it: the daughters start on the mother's line, in the
+ * expected number. */
 static void expect_decays(enum sim_species_id id, float px, float pz, double way) {
   struct sim_simulation *s = gun(id, px, pz);
   const struct sim_species *species = &sim_species[id];
-  assert_int_equal(sim_transport(&s->velo, &s->near, &s->event), 0);
+  assert_int_equal(sim_transport(&s->velo, &s->lookup, &s->event), 0);
   uint32_t decayed = 0;
   int32_t last = SIM_NO_PARTICLE;
   for (uint32_t i = GUN; i < s->event.particles.count; i++) {
@@ -47,10 +47,10 @@ static void pions_and_kaons_decay_before_the_end_of_the_velo(void **state) {
   (void)state;
   expect_decays(SIM_PION, 50, 2000, 770);
   expect_decays(SIM_KAON, 50, 4000, 770);
-  expect_decays(SIM_KAON, -50, -4000, 289); /* the last module backwards; nothing is followed from there on */
+  expect_decays(SIM_KAON, -50, -4000, 289); /* the last module backwards, where the transport ends */
 }
 
-/* With sensors of much material nearly all Lambdas interact that come so far: what they were to decay into is gone. */
+/* In sensors with much material nearly all Lambdas interact; their decay products are cancelled. */
 static void neutral_hadrons_interact_before_they_decay(void **state) {
   (void)state;
   struct sim_simulation *s = gun(SIM_LAMBDA, 600, 12000);
@@ -58,7 +58,7 @@ static void neutral_hadrons_interact_before_they_decay(void **state) {
   const uint32_t first = s->event.particles.count;
   s->velo.sensor_interaction = 0.9f;
   s->velo.foil_interaction_length = 1e9f;
-  assert_int_equal(sim_transport(&s->velo, &s->near, &s->event), 0);
+  assert_int_equal(sim_transport(&s->velo, &s->lookup, &s->event), 0);
   uint32_t interacted = 0, undone = 0, charged = 0;
   for (uint32_t i = 0; i < first; i++) {
     const struct sim_particle *p = &s->event.particles.at[i];
@@ -77,7 +77,8 @@ static void neutral_hadrons_interact_before_they_decay(void **state) {
     assert_true(p->charge != 0 && !(p->flags & SIM_IS_UNDONE));
   }
   for (uint32_t i = first; i < s->event.particles.count; i++) charged += s->event.particles.at[i].charge != 0;
-  print_message("%u of %d interact, %u daughters undone, %u charged hadrons made\n", interacted, GUN, undone, charged);
+  print_message("%u of %d interact, %u daughters cancelled, %u charged hadrons made\n", interacted, GUN, undone,
+                charged);
   assert_true(interacted > GUN / 2 && interacted < GUN);
   assert_true(undone > interacted && charged > interacted);
   simulation_free(s);
@@ -105,13 +106,13 @@ static void a_third_of_the_neutral_hadrons_decays_into_photons(void **state) {
     const double share = 1 - charged / 2.0 / GUN, of_photons = (double)photons / cases[k].photons / GUN;
     print_message("%d: %.3f neutral, %.3f by photons\n", sim_species[cases[k].id].pdg, share, of_photons);
     assert_true(fabs(share - cases[k].share) < 4 * sqrt(0.23 / GUN));
-    assert_true(of_photons > 0.95 * share && of_photons < share); /* 1.2 % of the pi0 make one */
+    assert_true(of_photons > 0.95 * share && of_photons < share); /* 1.2 % of the pi0 give one photon */
     assert_true(fabs(energy / hypot(hypot(100, 5000), (double)sim_species[cases[k].id].mass) - 1) < 1e-3);
     simulation_free(s);
   }
 }
 
-/* PDG: 1.17 %. Half of the pairs have less than sqrt(2 m(e) m(pi0)), 11.7 MeV. */
+/* PDG: 1.17 %. Half of the pairs have a mass below sqrt(2 m(e) m(pi0)), 11.7 MeV. */
 static void few_pions_make_a_photon_and_a_pair(void **state) {
   (void)state;
   struct sim_simulation *s = gun(SIM_PION_0, 300, 4000);
@@ -135,13 +136,13 @@ static void few_pions_make_a_photon_and_a_pair(void **state) {
     light += energy * energy - px * px - py * py - pz * pz < 2 * 0.511 * 134.977;
     pairs++;
   }
-  print_message("%.4f of the pi0, %.3f of the pairs light\n", (double)pairs / pions, (double)light / pairs);
+  print_message("%.4f of the pi0; %.3f of the pairs have a small mass\n", (double)pairs / pions, (double)light / pairs);
   assert_true(fabs((double)pairs / pions - 0.0117) < 0.002);
   assert_true(fabs((double)light / pairs - 0.5) < 0.1);
   simulation_free(s);
 }
 
-/* A crossing at a small angle to the sensor leaves all of its charge, in however many pixels. */
+/* A crossing at a small angle to the sensor leaves all of its charge, in any number of pixels. */
 static void no_charge_is_lost_in_long_clusters(void **state) {
   (void)state;
   struct sim_simulation *s = gun(SIM_PION, 0, 1000);
@@ -161,7 +162,7 @@ static void no_charge_is_lost_in_long_clusters(void **state) {
       electrons += s->velo_digits.charges.at[k].electrons;
       pixels++;
     }
-    const double slant = sqrt(1 + 36 + pow(6 + 0.01 * i, 2)), least = 11000 * slant; /* below nearly all of Gumbel's */
+    const double slant = sqrt(1 + 36 + pow(6 + 0.01 * i, 2)), least = 11000 * slant; /* below nearly all charges */
     assert_true(electrons > least);
     most = pixels > most ? pixels : most;
   }

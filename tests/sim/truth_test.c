@@ -1,5 +1,5 @@
-/* truth_test.c: the truth of events made by hand: lists of ids, and flags by the rules for hits, read back from the
- * banks. The rules are written here once more, from the lists. */
+/* truth_test.c: truth of hand-made events: lists of ids, and flags by the rules for hits, read back from the banks.
+ * The test has its own implementation of the rules. */
 #include "association/mc_particles.h"
 #include "support.h"
 
@@ -25,7 +25,7 @@ static uint32_t ut_id(uint32_t layer, uint32_t strip) { return 0x30400000u | lay
 /* Layers 0 to 11. */
 static uint32_t scifi_id(uint32_t layer, uint32_t channel) { return 0x50040000u + (layer << 16) + channel; }
 
-/* An event of one collision of so many pions without hits. */
+/* Makes an event with one collision and `pions` pions without hits. */
 static void begin_event(uint32_t pions) {
   sim_event_clear(&s->event);
   s->velo_digits.clusters.count = s->velo_digits.links.count = 0;
@@ -42,7 +42,7 @@ static void add_link(enum sim_detector detector, uint32_t particle, uint32_t id)
   *link = (struct sim_id_link){particle, id};
 }
 
-/* A cluster in each of the first modules; particles in ascending order. */
+/* Adds a cluster in each of the first modules; call it for particles in ascending order. */
 static void add_velo_hits(uint32_t particle, uint32_t modules) {
   for (uint32_t i = 0; i < modules; i++) {
     struct sim_cluster *cluster = SIM_APPEND(&s->velo_digits.clusters);
@@ -53,7 +53,7 @@ static void add_velo_hits(uint32_t particle, uint32_t modules) {
   }
 }
 
-/* Makes the truth and reads it. */
+/* Makes the truth and decodes it. */
 static void make_truth(void) {
   struct bank_fields f;
   const char *reason = "";
@@ -75,7 +75,7 @@ static void assert_ids(const struct mc_hits *hits, const uint32_t *expected, uin
   assert_memory_equal(mc.ids + hits->first, expected, count * sizeof *expected);
 }
 
-static void ids_are_those_of_the_links_in_order_and_none_twice(void **state) {
+static void ids_are_those_of_the_links_sorted_and_unique(void **state) {
   (void)state;
   const uint32_t ut_of_0[] = {ut_id(0, 3), ut_id(1, 2), ut_id(3, 1)}, ut_of_2[] = {ut_id(0, 3)};
   const uint32_t scifi_of_1[] = {scifi_id(0, 9), scifi_id(11, 1)}, scifi_of_2[] = {scifi_id(0, 9), scifi_id(0, 10)};
@@ -102,7 +102,7 @@ static void ids_are_those_of_the_links_in_order_and_none_twice(void **state) {
   }
 }
 
-static void whoever_has_a_hit_is_listed(void **state) {
+static void particles_with_hits_are_listed(void **state) {
   (void)state;
   begin_event(6);
   add_velo_hits(1, 1);
@@ -113,13 +113,13 @@ static void whoever_has_a_hit_is_listed(void **state) {
   assert_int_equal(mc.particles[0].key, 1);
   assert_int_equal(mc.particles[1].key, 3);
   assert_int_equal(mc.particles[2].key, 5);
-  begin_event(3); /* nothing is left of an event before */
+  begin_event(3); /* nothing remains of the event before */
   make_truth();
   assert_int_equal(mc.particle_count, 0);
 }
 
-/* A particle for each set of layers. */
-static void the_ut_is_seen_with_hits_in_both_halves(void **state) {
+/* One particle for each set of layers. */
+static void ut_flag_requires_hits_in_both_halves(void **state) {
   (void)state;
   begin_event(1 << LAYERS_OF_UT);
   for (uint32_t set = 0; set < 1 << LAYERS_OF_UT; set++)
@@ -134,7 +134,7 @@ static void the_ut_is_seen_with_hits_in_both_halves(void **state) {
   }
 }
 
-static void the_scifi_is_seen_with_x_and_stereo_hits_in_each_station(void **state) {
+static void scifi_flag_requires_x_and_stereo_hits_in_each_station(void **state) {
   (void)state;
   uint32_t seen = 0;
   begin_event(PION_COUNT_MAX);
@@ -157,7 +157,7 @@ static void the_scifi_is_seen_with_x_and_stereo_hits_in_each_station(void **stat
   assert_int_equal(seen, 9 * 9 * 9);
 }
 
-/* A particle for each set of detectors; in the VELO two modules are not enough. */
+/* One particle for each set of detectors; in the VELO two modules are not enough. */
 static void long_and_downstream_follow_from_the_detectors(void **state) {
   (void)state;
   begin_event(8);
@@ -182,10 +182,8 @@ static void long_and_downstream_follow_from_the_detectors(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      CASE(ids_are_those_of_the_links_in_order_and_none_twice),
-      CASE(whoever_has_a_hit_is_listed),
-      CASE(the_ut_is_seen_with_hits_in_both_halves),
-      CASE(the_scifi_is_seen_with_x_and_stereo_hits_in_each_station),
+      CASE(ids_are_those_of_the_links_sorted_and_unique),  CASE(particles_with_hits_are_listed),
+      CASE(ut_flag_requires_hits_in_both_halves),          CASE(scifi_flag_requires_x_and_stereo_hits_in_each_station),
       CASE(long_and_downstream_follow_from_the_detectors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

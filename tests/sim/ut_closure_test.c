@@ -1,4 +1,4 @@
-/* What the UT's banks say is what was simulated: both versions, decoded word by word (ut/bank_words.h). */
+/* UT banks of both versions contain what was simulated; decoded word by word (ut/bank_words.h). */
 #include "support.h"
 #include "ut/bank_words.h"
 
@@ -57,7 +57,7 @@ static int compare(const void *a, const void *b) {
   return left->id < right->id ? -1 : left->id > right->id;
 }
 
-/* The event's clusters, by id. */
+/* Clusters of the event, sorted by id. */
 static const struct decoded *decode(const struct sim_simulation *s, uint32_t version) {
   static struct decoded d;
   struct bank_fields f;
@@ -108,7 +108,7 @@ static void ids_in_the_truth_are_those_of_the_clusters(void **state) {
         assert_non_null(find_id(d, l[i].id));
         assert_true(l[i].particle < s->event.particles.count);
         assert_true(s->event.particles.at[l[i].particle].charge != 0);
-        assert_true(i == 0 || compare_links(&l[i - 1], &l[i]) != 0); /* none twice */
+        assert_true(i == 0 || compare_links(&l[i - 1], &l[i]) != 0); /* no duplicates */
       }
       for (uint32_t k = 0; k < d->count; k++) {
         uint32_t i = 0;
@@ -124,8 +124,9 @@ static void ids_in_the_truth_are_those_of_the_clusters(void **state) {
   }
 }
 
-/* Distance in strips from where a passage meets a sector's strips to its nearest cluster there; negative: none is met,
- * or it is within a strip of the border. Computed from the arrays of geometry, as reconstruction has them. */
+/* Distance in strips from the crossing of a passage with a sector to the nearest cluster there; negative if no
+ * sector is crossed or the crossing is within a strip of the border. Computed from the geometry arrays of the
+ * reconstruction. */
 static float nearest(const struct sim_simulation *s, const struct decoded *d, const struct sim_passage *p,
                      uint32_t sector) {
   const struct ut_description *ut = &s->ut;
@@ -142,7 +143,7 @@ static float nearest(const struct sim_simulation *s, const struct decoded *d, co
   return best;
 }
 
-static void passages_come_back_where_they_were(void **state) {
+static void clusters_are_at_the_passages(void **state) {
   (void)state;
   for (uint32_t version = 3; version <= 4; version++) {
     struct sim_simulation *s = new_with_ut(version);
@@ -164,12 +165,12 @@ static void passages_come_back_where_they_were(void **state) {
       }
     }
     simulation_free(s);
-    print_message("version %u: of %u crossings %u seen, %u within half a strip\n", version, met, seen, close);
+    print_message("version %u: %u crossings, %u detected, %u within half a strip\n", version, met, seen, close);
     assert_true(met > 2000 && seen > 0.985 * met && seen < met && close > 0.9 * met);
   }
 }
 
-/* 500 particles side by side in a sector, and one in the beam's hole. */
+/* 500 particles side by side in a sector, and one in the beam hole. */
 static void a_lane_sends_254_strips_at_most(void **state) {
   (void)state;
   struct sim_simulation *s = new_with_ut(4);
@@ -191,7 +192,7 @@ static void a_lane_sends_254_strips_at_most(void **state) {
   for (uint32_t i = 0; i < d->count; i++) longest += d->clusters[i].sector == 0;
   assert_int_equal(ut_v4_count(s->banks.words.at + s->banks.banks.at[0].first_word, s->banks.banks.at[0].size_bytes, 0),
                    UT_V4_LANE_HITS_MAX);
-  assert_int_equal(longest, 0); /* runs of more than 128 strips are no clusters */
+  assert_int_equal(longest, 0); /* runs of more than 128 strips are not clusters */
   for (uint32_t i = 0; i < s->event.links[SIM_IN_UT].count; i++)
     assert_non_null(find_id(d, s->event.links[SIM_IN_UT].at[i].id));
   assert_int_equal(s->event.links[SIM_IN_UT].count, 0);
@@ -201,7 +202,7 @@ static void a_lane_sends_254_strips_at_most(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ids_in_the_truth_are_those_of_the_clusters),
-      cmocka_unit_test(passages_come_back_where_they_were),
+      cmocka_unit_test(clusters_are_at_the_passages),
       cmocka_unit_test(a_lane_sends_254_strips_at_most),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* The UT's banks of simulated events, and the links to particles, have the same bits in every build. By its name, the
- * -O0 build runs this too. A change that is meant is accepted by writing the digests that the test prints here. */
+/* UT banks of simulated events, and links to particles, have the same bits in every build; the -O0 build selects
+ * this test by its name. To accept an intended change, copy the printed digests to this file. */
 #include "support.h"
 
 enum { EVENTS = 20 };

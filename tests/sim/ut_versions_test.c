@@ -1,6 +1,6 @@
-/* ut_versions_test.c: what the UT's banks of version 3 lose of those of version 4, and what not. Both are made of the
- * same simulated events. Version 3 has the ADC of each strip, so that the strips of version 4 can be read from it; but
- * its clusters end after four strips and at a chip's border, and lie at quarters of a strip. */
+/* ut_versions_test.c: information that UT banks of version 3 lose compared with version 4, for the same simulated
+ * events. Version 3 has the ADC of each strip, so that the strips of version 4 can be read from it; but its clusters
+ * end after four strips and at a chip's border, and their positions are quarters of a strip. */
 #include "support.h"
 #include "ut/bank_words.h"
 
@@ -12,9 +12,9 @@ struct strip {
   uint32_t sector, strip, adc;
 };
 
-/* A cluster: `count` strips from the event's `first` on. */
+/* A cluster: `count` strips of the event from `first` on. */
 struct cluster {
-  uint32_t first, count, strip; /* strip: that of the id */
+  uint32_t first, count, strip; /* strip: strip of the id */
   float place;
 };
 
@@ -23,7 +23,7 @@ struct decoded {
   struct cluster clusters[STRIPS_MAX];
   uint32_t strip_count, cluster_count;
 };
-static struct decoded versions[2]; /* 3 and 4 */
+static struct decoded versions[2]; /* versions 3 and 4 */
 
 static uint32_t sector_of(const struct sim_simulation *s, uint32_t board, uint32_t lane) {
   return s->ut.lane_index[UT_BOARD_LANES * board + lane];
@@ -38,7 +38,7 @@ static void add_cluster(struct decoded *d, uint32_t first, const struct ut_clust
   d->clusters[d->cluster_count++] = (struct cluster){first, d->strip_count - first, c->strip, c->place};
 }
 
-/* Its strips: the cluster lies in the strip at the ADC's mean, rounded down. */
+/* Strips of a cluster: the cluster is in the strip at the mean of the ADC, rounded down. */
 static void decode_v3(const struct sim_simulation *s, const uint32_t *words, uint32_t board, struct decoded *d) {
   uint32_t at = ut_v3_adc_begin(words);
   for (uint32_t i = 0; i < ut_v3_count(words); i++) {
@@ -107,7 +107,7 @@ static void both_versions_have_the_same_strips(void **state) {
   simulation_free(s);
 }
 
-/* Where version 3 has to begin a new cluster within a run of strips. */
+/* Does version 3 begin a new cluster within a run of strips here? */
 static uint32_t pieces_of(const struct decoded *d, const struct cluster *run) {
   uint32_t pieces = 1, length = 1;
   for (uint32_t i = run->first + 1; i < run->first + run->count; i++, length++) {
@@ -118,7 +118,7 @@ static uint32_t pieces_of(const struct decoded *d, const struct cluster *run) {
   return pieces;
 }
 
-static void only_long_runs_and_those_over_a_chips_border_are_cut(void **state) {
+static void only_long_runs_and_runs_over_a_chip_border_are_divided(void **state) {
   (void)state;
   struct sim_simulation *s = new_with_ut();
   uint32_t runs = 0, long_ones = 0, over_border = 0, cut = 0;
@@ -138,15 +138,15 @@ static void only_long_runs_and_those_over_a_chips_border_are_cut(void **state) {
     assert_int_equal(next, v3->cluster_count);
     runs += v4->cluster_count;
   }
-  print_message("%u clusters of version 4, of which version 3 cuts %u: %u of more than four strips, %u over a border\n",
-                runs, cut, long_ones, over_border);
+  print_message("%u clusters of version 4; version 3 divides %u: %u of more than four strips, %u over a border\n", runs,
+                cut, long_ones, over_border);
   assert_true(long_ones > 0 && over_border > 0 && cut < 0.02 * runs);
   simulation_free(s);
 }
 
-/* Version 3 rounds to quarters, but never up to the next strip; its id has the strip rounded down, that of version 4
- * the nearest one, a half upwards. */
-static void what_is_not_cut_is_less_than_a_quarter_off_and_has_the_nearest_strip(void **state) {
+/* Version 3 rounds to quarters, but never up to the next strip. Its id has the strip rounded down, the id of version
+ * 4 the nearest strip (a half is rounded up). */
+static void other_clusters_agree_within_a_quarter_strip(void **state) {
   (void)state;
   struct sim_simulation *s = new_with_ut();
   uint32_t same = 0, whole = 0, next_strip = 0;
@@ -168,7 +168,7 @@ static void what_is_not_cut_is_less_than_a_quarter_off_and_has_the_nearest_strip
     }
   }
   print_message(
-      "of %u clusters %u have another strip in their ids; %u are where they were, the others %.3f to %.3f "
+      "%u clusters; %u have another strip in their ids; %u have the same position, the others are %.3f to %.3f "
       "strips off\n",
       whole, next_strip, same, smallest, largest);
   assert_true(smallest >= -0.125 && largest < 0.25 && same > 0.5 * whole);
@@ -178,8 +178,8 @@ static void what_is_not_cut_is_less_than_a_quarter_off_and_has_the_nearest_strip
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_versions_have_the_same_strips),
-      cmocka_unit_test(only_long_runs_and_those_over_a_chips_border_are_cut),
-      cmocka_unit_test(what_is_not_cut_is_less_than_a_quarter_off_and_has_the_nearest_strip),
+      cmocka_unit_test(only_long_runs_and_runs_over_a_chip_border_are_divided),
+      cmocka_unit_test(other_clusters_agree_within_a_quarter_strip),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

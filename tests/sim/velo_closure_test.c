@@ -1,5 +1,4 @@
-/* What the VELO's banks say is what was simulated: every bank version, decoded by the reconstruction's own algorithms.
- */
+/* VELO banks of all versions contain what was simulated; decoded by the algorithms of the reconstruction. */
 #include "support.h"
 
 #include <sluice/testing.h>
@@ -8,7 +7,7 @@
 
 enum { EVENTS = 10 };
 
-struct places {
+struct positions {
   const float *x, *y, *z;
   const uint32_t *id, *first;
 };
@@ -32,18 +31,18 @@ static struct sl_test *decode(const struct sim_simulation *s, const char *algori
   return t;
 }
 
-static struct places places_of(const struct sl_test *t) {
-  return (struct places){.x = sl_test_output(t, "hits", "x"),
-                         .y = sl_test_output(t, "hits", "y"),
-                         .z = sl_test_output(t, "hits", "z"),
-                         .id = sl_test_output(t, "hits", "id"),
-                         .first = sl_test_output(t, "hits", "pair_first")};
+static struct positions positions_of(const struct sl_test *t) {
+  return (struct positions){.x = sl_test_output(t, "hits", "x"),
+                            .y = sl_test_output(t, "hits", "y"),
+                            .z = sl_test_output(t, "hits", "z"),
+                            .id = sl_test_output(t, "hits", "id"),
+                            .first = sl_test_output(t, "hits", "pair_first")};
 }
 
-static uint32_t total_of(const struct places *p) { return p->first[VELO_MODULE_PAIRS]; }
+static uint32_t total_of(const struct positions *p) { return p->first[VELO_MODULE_PAIRS]; }
 
-/* Distance in the sensor's plane to the nearest cluster of the sensor, mm. */
-static float nearest(const struct sim_simulation *s, const struct places *p, const struct sim_velo_hit *hit) {
+/* Distance in the sensor plane to the nearest cluster of the sensor, mm. */
+static float nearest(const struct sim_simulation *s, const struct positions *p, const struct sim_velo_hit *hit) {
   const float *t = s->velo.transform[hit->sensor];
   const float x = t[0] * hit->lx + t[1] * hit->ly + t[9], y = t[3] * hit->lx + t[4] * hit->ly + t[10];
   const uint32_t pair = hit->sensor / 8;
@@ -57,7 +56,7 @@ static float nearest(const struct sim_simulation *s, const struct places *p, con
   return best;
 }
 
-/* Nearly every hit of the events has a cluster within two pixels, and half of them within the resolution. */
+/* Nearly all hits of the events have a cluster within two pixels, and half of them within the resolution. */
 static void assert_hits_come_back(const char *algorithm, uint8_t type, uint32_t version) {
   struct sim_simulation *s = simulation_new();
   uint32_t hits = 0, seen = 0, close = 0;
@@ -66,7 +65,7 @@ static void assert_hits_come_back(const char *algorithm, uint8_t type, uint32_t 
   for (uint32_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     struct sl_test *t = decode(s, algorithm, type);
-    const struct places p = places_of(t);
+    const struct positions p = positions_of(t);
     assert_int_equal(total_of(&p), s->velo_digits.clusters.count);
     for (uint32_t i = 0; i < s->event.velo_hits.count; i++) {
       const struct sim_velo_hit *hit = &s->event.velo_hits.at[i];
@@ -79,17 +78,17 @@ static void assert_hits_come_back(const char *algorithm, uint8_t type, uint32_t 
     sl_test_free(t);
   }
   simulation_free(s);
-  print_message("%s, version %u: of %u hits %u seen, %u within 22 um\n", algorithm, version, hits, seen, close);
+  print_message("%s, version %u: %u hits, %u detected, %u within 22 um\n", algorithm, version, hits, seen, close);
   assert_true(hits > 3000 && seen > 0.975 * hits && seen < 0.998 * hits && close > 0.6 * hits);
 }
 
-static void hits_come_back_from_cluster_banks_of_every_version(void **state) {
+static void cluster_banks_of_every_version_give_the_hits(void **state) {
   (void)state;
   for (uint32_t version = 2; version <= 4; version++)
     assert_hits_come_back("decode_retina", SIM_BANK_VELO_CLUSTERS, version);
 }
 
-static void hits_come_back_from_superpixel_banks_of_every_version(void **state) {
+static void superpixel_banks_of_every_version_give_the_hits(void **state) {
   (void)state;
   for (uint32_t version = 2; version <= 4; version++)
     assert_hits_come_back("masked_clustering", SIM_BANK_VELO_SUPERPIXELS, version);
@@ -102,7 +101,7 @@ static int compare_ids(const void *a, const void *b) {
 
 /* Sorted ids of all clusters, without the bits in `without`. */
 static uint32_t ids_of(const struct sl_test *t, uint32_t without, uint32_t *ids) {
-  const struct places p = places_of(t);
+  const struct positions p = positions_of(t);
   const uint32_t count = total_of(&p);
   for (uint32_t i = 0; i < count; i++) ids[i] = p.id[i] & ~without;
   qsort(ids, count, sizeof *ids, compare_ids);
@@ -127,7 +126,7 @@ static void both_kinds_of_banks_give_the_same_clusters(void **state) {
   simulation_free(s);
 }
 
-/* Each true id is one of the decoded ones. */
+/* Each true id is among the decoded ones. */
 static void ids_in_the_truth_are_those_of_the_clusters(void **state) {
   (void)state;
   static uint32_t ids[20000];
@@ -145,8 +144,8 @@ static void ids_in_the_truth_are_those_of_the_clusters(void **state) {
   }
 }
 
-/* Bit 31: none of the eight neighbours is there. Compared with a search over all words of the sensor. */
-static void superpixels_say_whether_they_are_isolated(void **state) {
+/* Bit 31: none of the eight neighbours has a hit. Compared with a search over all words of the sensor. */
+static void superpixels_have_the_isolated_flag(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   struct bank_fields f;
@@ -176,11 +175,11 @@ static void superpixels_say_whether_they_are_isolated(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits_come_back_from_cluster_banks_of_every_version),
-      cmocka_unit_test(hits_come_back_from_superpixel_banks_of_every_version),
+      cmocka_unit_test(cluster_banks_of_every_version_give_the_hits),
+      cmocka_unit_test(superpixel_banks_of_every_version_give_the_hits),
       cmocka_unit_test(both_kinds_of_banks_give_the_same_clusters),
       cmocka_unit_test(ids_in_the_truth_are_those_of_the_clusters),
-      cmocka_unit_test(superpixels_say_whether_they_are_isolated),
+      cmocka_unit_test(superpixels_have_the_isolated_flag),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

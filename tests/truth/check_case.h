@@ -1,5 +1,5 @@
-/* check_case.h: for tests of checks: what a case begins with, its algorithm and banks of truth to fill; the banks given
- * to a port; and numbers read in the report. */
+/* check_case.h: for tests of checks: start of a case with its algorithm and truth banks to fill; banks of a port;
+ * and numbers read from the report. */
 #ifndef TEST_CHECK_CASE_H
 #define TEST_CHECK_CASE_H
 
@@ -41,7 +41,7 @@ static inline void set_banks(const char *port) {
   sl_test_input(test, port, "payload", banks->payload, banks->word_count);
 }
 
-/* What stands after the first "key": in the report, from `from` on; ends the program where there is none. */
+/* Number after the first "key" of the report, from `from` on; ends the program if there is none. */
 static inline const char *value_in(const char *from, const char *key) {
   char pattern[64];
   snprintf(pattern, sizeof pattern, "\"%s\":", key);
@@ -55,7 +55,7 @@ static inline const char *value_in(const char *from, const char *key) {
 
 static inline double number_in(const char *from, const char *key) { return strtod(value_in(from, key), NULL); }
 
-/* Where a name stands in the report. */
+/* Position of a name in the report. */
 static inline const char *named(const char *report, const char *name) {
   char pattern[64];
   snprintf(pattern, sizeof pattern, "\"%s\"", name);

@@ -1,4 +1,4 @@
-/* electron_check_test.c: what truth.electron_check counts and reports, on particles and tracks made by hand. */
+/* electron_check_test.c: counts and report of truth.electron_check for hand-made particles and tracks. */
 #include "calo/event_model.h"
 #include "check_case.h"
 
@@ -18,7 +18,7 @@ static int start(void **state) {
   return start_check("electron_check");
 }
 
-/* With ten hits from `first` on. VELO tracks stand in the opposite order. */
+/* Adds a track with ten hits from `first` on. VELO tracks are in the opposite order. */
 static void add_track(uint32_t first, float p, uint8_t is_electron, float photons) {
   const uint32_t i = tracks.count++;
   for (uint32_t k = 0; k < HITS; k++) tracks.hit_id[HITS * i + k] = SCIFI(first + k);
@@ -84,17 +84,17 @@ static void assert_counts(const char *report, const char *bin, const char *sort,
   assert_int_equal(number_in(of, "called_electrons"), called);
 }
 
-static void tracks_count_by_what_their_particle_is(void **state) {
+static void tracks_are_counted_by_kind_of_particle(void **state) {
   (void)state;
   add_event(banks, particles, 4);
   add_track(20, 7000, 1, 0);
   add_track(0, 12100, 0, 0);
   add_track(40, 8000, 0, 0);
-  add_track(500, 2000, 1, 0); /* a ghost */
+  add_track(500, 2000, 1, 0); /* ghost */
   end_tracks();
   add_event(banks, particles, 4);
   add_track(60, 4000, 0, 0);
-  add_track(0, 4000, 1, 0); /* the particle's momentum counts */
+  add_track(0, 4000, 1, 0); /* the momentum of the particle is used */
   add_track(0, 12000, 1, 0);
   tracks.in_acceptance[6] = 0;
   end_tracks();
@@ -110,10 +110,10 @@ static void tracks_count_by_what_their_particle_is(void **state) {
   assert_counts(report, "all", "hadrons", 2, 1);
 }
 
-static void what_an_electron_radiated_is_added_to_its_momentum(void **state) {
+static void bremsstrahlung_is_added_to_the_momentum_of_electrons(void **state) {
   (void)state;
   add_event(banks, particles, 4);
-  add_track(0, 12000, 0, 4000); /* no electron */
+  add_track(0, 12000, 0, 4000); /* not an electron */
   add_track(20, 6000, 1, 2000);
   end_tracks();
   const char *report = run();
@@ -126,8 +126,8 @@ static void what_an_electron_radiated_is_added_to_its_momentum(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      TEST(tracks_count_by_what_their_particle_is),
-      TEST(what_an_electron_radiated_is_added_to_its_momentum),
+      TEST(tracks_are_counted_by_kind_of_particle),
+      TEST(bremsstrahlung_is_added_to_the_momentum_of_electrons),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* event_picture_test.c: what truth.event_picture makes of events made by hand: the kinds of lines, reconstructed
- * vertices, numbers that are none, malformed truth. The file is looked at as text; event_picture_test.py parses it. */
+/* event_picture_test.c: truth.event_picture for hand-made events: kinds of lines, reconstructed vertices, NaN,
+ * malformed truth. The file is searched as text; event_picture_test.py parses it. */
 #include "check_case.h"
 #include "pv/event_model.h"
 #include "scratch.h"
@@ -17,14 +17,14 @@
 
 #include <cmocka.h>
 
-/* Three tracks of three hits in one event; the third goes backwards. */
+/* Three tracks of three hits in one event; the third one goes backwards. */
 enum { TRACKS = 3, HITS = 9 };
 static const uint32_t offsets[2] = {0, TRACKS}, hit_offsets[TRACKS + 1] = {0, 3, 6, 9};
 static const uint32_t ids[HITS] = {1, 2, 3, 11, 12, 13, 21, 22, 23};
 static const float hit_x[HITS] = {30, 20, 10, -30, -20, -10, 5, 10, 15}, hit_y[HITS] = {0};
 static const float hit_z[HITS] = {300, 200, 100, 300, 200, 100, -50, -100, -150};
 
-/* The first track's particle, one that no track matches, and one that is not reconstructible. */
+/* The particle of the first track, one without a track, and one that is not reconstructible. */
 static const struct true_particle particles[] = {
     {.pdg = 211, .p = 9000, .eta = 3, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {1, 2, 3}},
     {.pdg = -321, .p = 4200, .eta = 2.5f, .flags = {[HAS_VELO] = 1}, .hit_count = 4, .hits = {31, 32, 33, 34}},
@@ -93,12 +93,13 @@ static void found_tracks_ghosts_and_missed_particles_differ(void **state) {
   assert_shows("<title>missed: K⁻ 4.2 GeV, η 2.5, 4 hits</title>");
   assert_shows("missed particle: 1<");
   assert_shows("missed, others: 0<");
-  assert_null(strstr(text, "hits on no track")); /* all hits were not given */
+  assert_null(strstr(text, "hits on no track")); /* `hits` is not connected */
 }
 
 static void hits_of_missed_particles_are_found_by_their_ids(void **state) {
   (void)state;
-  /* Two of the missed particle's four, one with other fraction bits than in the truth, one on a track, one on none. */
+  /* Two of the missed particle's four hits, one with other fraction bits than in the truth, one on a track, one on
+   * none. */
   const uint32_t hit_offsets_all[2] = {0, 4}, hit_ids[4] = {1, 31, 32 | 1u << 26, 99};
   const float x[4] = {30, 7, 14, 1}, y[4] = {0, 0, 0, 2}, z[4] = {300, 100, 200, 3};
   for (int masked = 0; masked < 2; masked++) {
@@ -116,13 +117,13 @@ static void hits_of_missed_particles_are_found_by_their_ids(void **state) {
     sl_test_set(test, "mask_fraction_bits", masked);
     draw();
     assert_shows("hits on no track: 3<");
-    /* x and y from -55 to 55 mm on 460 pixels, the middle at 310, 880: a dot at each hit. */
+    /* x and y from -55 to 55 mm on 460 pixels, with the middle at 310, 880: a dot at each hit. */
     assert_shows(masked ? "<path class='missed-hits' d='m339.3,880h0m29.2,0h0'/>"
                         : "<path class='missed-hits' d='m339.3,880h0'/>");
   }
 }
 
-static void reconstructed_vertices_are_marked_apart_from_true_ones(void **state) {
+static void reconstructed_and_true_vertices_have_different_markers(void **state) {
   (void)state;
   const uint32_t vertex_offsets[2] = {0, 2}, tracks[2] = {7, 5};
   const float x[2] = {0}, z[2] = {-20, 0};
@@ -140,7 +141,7 @@ static void reconstructed_vertices_are_marked_apart_from_true_ones(void **state)
   assert_shows("<path class='reconstructed' d='M960,880h20m-10,-10v20'/>");
 }
 
-static void what_is_no_number_leaves_a_valid_file(void **state) {
+static void nan_leaves_a_valid_file(void **state) {
   (void)state;
   give_tracks(NAN);
   draw();
@@ -148,7 +149,7 @@ static void what_is_no_number_leaves_a_valid_file(void **state) {
   assert_shows("track: 3<");
 }
 
-static void malformed_truth_is_said_and_as_good_as_none(void **state) {
+static void malformed_truth_is_reported_and_ignored(void **state) {
   (void)state;
   give_tracks(0);
   add_event(banks, particles, 3);
@@ -165,7 +166,7 @@ static void banks_without_the_detectors_geometry_are_refused(void **state) {
   end_event(banks);
   set_banks("muon");
   assert_int_equal(sl_test_run(test), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(test), "`muon` is connected, but not `muon_geometry`"));
+  assert_non_null(strstr(sl_test_messages(test), "`muon` is connected without `muon_geometry`"));
 }
 
 int main(void) {
@@ -173,9 +174,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(found_tracks_ghosts_and_missed_particles_differ),
       CASE(hits_of_missed_particles_are_found_by_their_ids),
-      CASE(reconstructed_vertices_are_marked_apart_from_true_ones),
-      CASE(what_is_no_number_leaves_a_valid_file),
-      CASE(malformed_truth_is_said_and_as_good_as_none),
+      CASE(reconstructed_and_true_vertices_have_different_markers),
+      CASE(nan_leaves_a_valid_file),
+      CASE(malformed_truth_is_reported_and_ignored),
       CASE(banks_without_the_detectors_geometry_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

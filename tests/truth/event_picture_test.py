@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""truth.event_picture in graphs over simulated events: the file is valid, small, and shows what the report and the check
-count; the event is the one asked for; what cannot be done is said, and leaves no file."""
+"""truth.event_picture in graphs with simulated events: the file is valid, small, and agrees with the report and the
+check; the requested event is drawn; errors are reported, and leave no file."""
 import json
 import os
 import tempfile
@@ -17,14 +17,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def draw(path, *arguments, graph=GRAPH):
-    """The summary of a run that draws, and the root of the drawing."""
+    """Summary of a run with a drawing, and root of the drawing."""
     done = call("run", graph, "-o", path, "--json", "-", "--quiet", *arguments)
-    checks.that(not Path(f"{path}.part").exists(), f"{path.name}: nothing is left of the file it was written as")
+    checks.that(not Path(f"{path}.part").exists(), f"{path.name}: the partial file does not remain")
     return json.loads(done.stdout), ElementTree.parse(path).getroot()
 
 
 def lines(root, kind):
-    """Lines of that kind in the view of z and r."""
+    """Lines of a kind in the z-r view."""
     return sum(len(group.findall(f"{SVG}path")) for group in root.iter(f"{SVG}g") if group.get("class") == kind)
 
 
@@ -38,7 +38,7 @@ def shows(root, text):
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "event.svg"
-    # One event, so that the check's counts are those of the picture.
+    # One event, so that the counts of the check and of the picture agree.
     for seed in (1, 2, 3):
         summary, root = draw(path, "-n", 1, "--set", f"seed={seed}")
         picture, check = summary["results"]["picture"], summary["results"]["check"]
@@ -53,11 +53,11 @@ with tempfile.TemporaryDirectory() as folder:
         checks.that(shows(root, "VELO, run 1, event 0"), f"seed {seed}: the title says which event")
         checks.that(picture["true_vertices"] > 0 and shows(root, "true, 4 tracks or more: "), f"seed {seed}: true vertices")
 
-    # the choice
+    # selection of the event
     events = ("-n", 100)
     busiest, root = draw(path, *events, "--set", "picture.choose=busiest")
     most = busiest["results"]["picture"]
-    checks.that(path.stat().st_size < 300_000, f"the busiest event ({most['tracks']} tracks) takes {path.stat().st_size} bytes, below 300,000")
+    checks.that(path.stat().st_size < 300_000, f"the busiest event ({most['tracks']} tracks) has {path.stat().st_size} bytes, below 300,000")
     checks.that(shows(root, f"event {most['event']}"), "the title is that of the busiest event")
     again = Path(folder) / "again.svg"
     one, _ = draw(again, *events, "--set", f"picture.event={most['event']}", "--slots", 2, "--slice-events", 7)
@@ -66,25 +66,25 @@ with tempfile.TemporaryDirectory() as folder:
     counts = [draw(path, *events, "--set", f"picture.event={e}")[0]["results"]["picture"]["tracks"] for e in (1, 50, 99)]
     checks.that(max(counts) <= most["tracks"], f"others have {counts} tracks")
 
-    # with less to be seen
+    # with fewer inputs
     overlay = Path(folder) / "overlay.yaml"
     overlay.write_text(f"sluice: 1\ninclude: [{GRAPH}]\nnodes:\n  picture: {{ in: {{ hits: null, geometry: null, mc_particles: null, mc_vertices: null }} }}\n")
     summary, root = draw(path, "-n", 1, graph=overlay)
     checks.that(lines(root, "track") == summary["results"]["picture"]["tracks"] > 0 and lines(root, "found") == 0, "without truth all tracks are of one kind")
-    checks.that(shows(root, "no Monte-Carlo truth") and shows(root, "not judged: no truth"), "and the picture says why")
+    checks.that(shows(root, "no Monte-Carlo truth") and shows(root, "not judged: no truth"), "and the picture gives the reason")
     summary, root = draw(path, "-n", 1, "--use", "clusters=velo.masked_clustering", "--set", "picture.mask_fraction_bits=true",
                          "--set", "check.mask_fraction_bits=true", "--guard")
     check, picture = summary["results"]["check"], summary["results"]["picture"]
     checks.that((picture["tracks"], picture["ghosts"]) == (check["tracks"], check["ghosts"]), "super-pixels: tracks and ghosts of the check")
 
-    # what cannot be done
+    # errors
     def refuses(text, *arguments, status=1):
         nothing = Path(folder) / "nothing.svg"
         done = call("run", GRAPH, "-n", 5, *(arguments or ("-o", nothing)), expect=status)
         checks.that(text in done.stderr and not list(Path(folder).glob("nothing*")), f"'{text}', and no file" + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
 
     nothing = Path(folder) / "nothing.svg"
-    refuses("event 7 is not among the good events of this run", "-o", nothing, "--set", "picture.event=7")
+    refuses("event 7 is not among the events without error", "-o", nothing, "--set", "picture.event=7")
     refuses('`choose` must be one of first, busiest, not `last`', "-o", nothing, "--set", "picture.choose=last", status=2)
     refuses("no output file is given: use -o, or the property path", "--quiet", status=2)
     refuses("cannot be written: ", "-o", Path(folder) / "none" / "nothing.svg", status=2)
@@ -94,14 +94,14 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(kept.read_text() == "an older picture", "an older file stays where there is no new picture")
     by_property = json.loads(call("run", GRAPH, "-n", 1, "--json", "-", "--quiet", "--set", f"picture.path={nothing}").stdout)
     checks.that(by_property["results"]["picture"]["path"] == str(nothing) and nothing.exists(), "the property path goes before -o")
-# the whole spectrometer, in events of full simulation: hits of the x layers of UT and SciFi, pads and x strips of muon
-# chambers, the calorimeter's energy (GeV), as a decoder apart from this project counts them; tracks, as the truth does
+# the whole spectrometer, in events of full simulation: hits of x layers of UT and SciFi, pads and x strips of muon
+# chambers, and energy (GeV) of the calorimeter, from an independent decoder; tracks from the truth
 SAMPLE = {6001: (1047, 3227, 275, 2190.17, 121, 414), 6002: (388, 1100, 44, 544.37, 30, 104), 6003: (417, 1274, 135, 873.81, 49, 147),
           6004: (464, 1614, 197, 818.19, 69, 195), 6005: (579, 1848, 188, 1251.17, 105, 246), 6006: (227, 1118, 64, 335.42, 24, 89)}
 
 
 def dots(root, name):
-    """Dots in each path of that class."""
+    """Dots in each path of a class."""
     return [path.get("d").count("m") for path in root.iter(f"{SVG}path") if path.get("class") == name]
 
 

@@ -1,4 +1,4 @@
-/* long_check_test.c: what truth.long_check counts and reports, on particles and tracks made by hand. */
+/* long_check_test.c: counts and report of truth.long_check for hand-made particles and tracks. */
 #include "check_case.h"
 #include "forward/event_model.h"
 #include "ut/event_model.h"
@@ -23,7 +23,7 @@ struct hits {
   uint32_t offsets[TRACKS_MAX + 1], id[HITS_MAX];
 };
 
-/* Long tracks, each with a VELO and a VELO-UT track of its own. */
+/* Long tracks, each with its own VELO and VELO-UT track. */
 static struct {
   uint32_t offsets[WRITER_EVENTS + 1], event_count, track_count;
   struct hits velo, ut, scifi;
@@ -37,7 +37,7 @@ static int start(void **state) {
   return start_check("long_check");
 }
 
-/* `count` hits, of which `good` are those from `first` on, the others of nobody. */
+/* `count` hits: `good` ones from `first` on, and others of no particle. */
 struct part {
   uint32_t first, count, good;
 };
@@ -93,7 +93,7 @@ static const char *run(int with_ut) {
 #define B_VELO(n)  VELO(20 + (n))
 #define C_SCIFI(n) SCIFI(40 + (n))
 #define D_SCIFI(n) SCIFI(60 + (n))
-/* A: 12 GeV, through all detectors. B: 4 GeV, in the VELO alone, the mother of C, which is in the SciFi alone. D: an
+/* A: 12 GeV, in all detectors. B: 4 GeV, in the VELO only, the mother of C, which is in the SciFi only. D: an
  * electron with another mother, in UT and SciFi. */
 static const struct true_particle particles[] = {{.key = 1,
                                                   .pdg = 211,
@@ -137,9 +137,9 @@ static void tracks_need_most_hits_in_velo_and_scifi(void **state) {
   (void)state;
   add_event(banks, particles, A);
   add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10));
-  add_track(1e-4f, PART(VELO(0), 10, 7), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 7));  /* a clone, just so */
-  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 6)); /* a ghost */
-  add_track(1e-2f, PART(VELO(0), 10, 6), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10)); /* a ghost, of 100 MeV */
+  add_track(1e-4f, PART(VELO(0), 10, 7), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 7));  /* a clone, at the limit */
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 6)); /* ghost */
+  add_track(1e-2f, PART(VELO(0), 10, 6), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10)); /* ghost of 100 MeV */
   end_tracks();
   add_event(banks, particles, A); /* found in the other event only */
   end_tracks();
@@ -157,34 +157,34 @@ static void tracks_need_most_hits_in_velo_and_scifi(void **state) {
   assert_float_equal(number_in(long_tracks, "hit_efficiency"), (1 + 0.7) / 2, 1e-9);
 }
 
-static void few_hits_prove_nothing(void **state) {
+static void few_hits_are_no_requirement(void **state) {
   (void)state;
   add_event(banks, particles, A);
   add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 4), PART(SCIFI(0), 2, 0));
   add_track(1e-4f, PART(VELO(0), 2, 0), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10));
-  add_track(1e-4f, PART(VELO(0), 3, 0), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10)); /* a ghost */
+  add_track(1e-4f, PART(VELO(0), 3, 0), PART(UT(0), 4, 4), PART(SCIFI(0), 10, 10)); /* ghost */
   end_tracks();
   const char *report = run(1);
   assert_int_equal(number_in(report, "ghosts"), 1);
   assert_category(report, "long", 1, 1, 1);
 }
 
-/* Hits in the UT decide of tracks alone that have few in the VELO or the SciFi. */
-static void the_ut_counts_where_velo_and_scifi_do_not(void **state) {
+/* UT hits matter only for tracks with few hits in the VELO or the SciFi. */
+static void ut_hits_matter_if_velo_and_scifi_hits_do_not(void **state) {
   (void)state;
   add_event(banks, particles, A);
   add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 0), PART(SCIFI(0), 10, 10));
   add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 3), PART(SCIFI(0), 2, 2));
-  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 2), PART(SCIFI(0), 2, 2)); /* a ghost */
-  add_track(1e-4f, PART(VELO(0), 2, 2), PART(UT(0), 4, 2), PART(SCIFI(0), 10, 10)); /* a ghost */
+  add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 2), PART(SCIFI(0), 2, 2)); /* ghost */
+  add_track(1e-4f, PART(VELO(0), 2, 2), PART(UT(0), 4, 2), PART(SCIFI(0), 10, 10)); /* ghost */
   end_tracks();
   const char *report = run(1);
   assert_int_equal(number_in(report, "ghosts"), 2);
   assert_category(report, "long", 1, 1, 1);
 }
 
-/* Not where the graph does not name their tracks. */
-static void without_the_ut_its_hits_do_not_count(void **state) {
+/* UT hits are ignored if ut_tracks is not connected. */
+static void without_ut_tracks_ut_hits_are_ignored(void **state) {
   (void)state;
   add_event(banks, particles, A);
   add_track(1e-4f, PART(VELO(0), 10, 10), PART(UT(0), 4, 2), PART(SCIFI(0), 2, 2));
@@ -192,13 +192,13 @@ static void without_the_ut_its_hits_do_not_count(void **state) {
   assert_int_equal(number_in(run(0), "ghosts"), 0);
 }
 
-static void a_daughter_goes_on_where_its_mother_ends(void **state) {
+static void a_track_may_continue_as_the_daughter(void **state) {
   (void)state;
   add_event(banks, particles, ALL);
   add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10)); /* matches B and C */
-  add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(D_SCIFI(0), 10, 10)); /* a ghost: not B's daughter */
-  add_track(1e-4f, PART(A_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10)); /* a ghost: A is not C's mother */
-  add_track(1e-4f, PART(B_VELO(0), 10, 7), NONE, PART(C_SCIFI(0), 10, 6));   /* a ghost */
+  add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(D_SCIFI(0), 10, 10)); /* ghost: D is not B's daughter */
+  add_track(1e-4f, PART(A_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10)); /* ghost: A is not C's mother */
+  add_track(1e-4f, PART(B_VELO(0), 10, 7), NONE, PART(C_SCIFI(0), 10, 6));   /* ghost */
   end_tracks();
   const char *report = run(1);
   assert_int_equal(number_in(report, "ghosts"), 3);
@@ -207,12 +207,12 @@ static void a_daughter_goes_on_where_its_mother_ends(void **state) {
   assert_category(report, "long, p > 5 GeV", 0, 1, 0);
   const char *strange = named(strstr(report, "\"categories\""), "long from strange");
   assert_float_equal(number_in(strange, "purity"), 1, 1e-9);
-  const char *every = named(strstr(report, "\"categories\""), "long"); /* B's own hits in the SciFi: none */
+  const char *every = named(strstr(report, "\"categories\""), "long"); /* B has no hits in the SciFi */
   assert_float_equal(number_in(every, "purity"), 0.5, 1e-9);
 }
 
-/* With two hits in the SciFi these prove nothing, so B matches; C, without a hit in the VELO, does not. */
-static void short_tracks_are_of_one_particle(void **state) {
+/* Two SciFi hits are too few for a requirement, so that B matches; C, without a VELO hit, does not. */
+static void short_tracks_match_a_single_particle(void **state) {
   (void)state;
   add_event(banks, particles, ALL);
   add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 2, 2));
@@ -238,7 +238,7 @@ static void categories_are_by_momentum_and_kind(void **state) {
   assert_category(report, "electrons in UT, SciFi, not VELO", 1, 1, 0);
 }
 
-/* The true charge is 1. B, which the UT does not see, has no part. */
+/* The true charge is 1. B has no UT hits and is not counted. */
 static void momenta_are_those_of_particles_in_all_detectors(void **state) {
   (void)state;
   add_event(banks, particles, ALL);
@@ -258,39 +258,34 @@ static void momenta_are_those_of_particles_in_all_detectors(void **state) {
   assert_int_equal(number_in(named(momentum, "3 to 5 GeV"), "tracks"), 0);
 }
 
-static void truth_without_the_scifi_gives_no_rate_of_ghosts(void **state) {
+static void truth_without_the_scifi_gives_no_ghost_rate(void **state) {
   (void)state;
   add_event(banks, particles + 1, 1);
   add_track(1e-4f, PART(B_VELO(0), 10, 10), NONE, PART(C_SCIFI(0), 10, 10));
   end_tracks();
   const char *rate = value_in(run(1), "ghost_rate");
   assert_int_equal(strncmp(rate + strspn(rate, " "), "null", 4), 0);
-  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks is in the truth"));
 }
 
-static void a_hit_twice_on_a_track_is_told(void **state) {
+static void duplicate_hits_of_a_track_are_reported(void **state) {
   (void)state;
   add_event(banks, particles, A);
   add_track(1e-4f, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
   tracks.scifi.id[9] = tracks.scifi.id[2];
   end_tracks();
   assert_int_equal(number_in(run(1), "tracks_with_a_hit_twice"), 1);
-  assert_non_null(strstr(sl_test_messages(test), "1 tracks have a SciFi hit twice"));
+  assert_non_null(strstr(sl_test_messages(test), "1 track contains a SciFi hit twice"));
 }
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      TEST(tracks_need_most_hits_in_velo_and_scifi),
-      TEST(few_hits_prove_nothing),
-      TEST(the_ut_counts_where_velo_and_scifi_do_not),
-      TEST(without_the_ut_its_hits_do_not_count),
-      TEST(a_daughter_goes_on_where_its_mother_ends),
-      TEST(short_tracks_are_of_one_particle),
-      TEST(categories_are_by_momentum_and_kind),
-      TEST(momenta_are_those_of_particles_in_all_detectors),
-      TEST(truth_without_the_scifi_gives_no_rate_of_ghosts),
-      TEST(a_hit_twice_on_a_track_is_told),
+      TEST(tracks_need_most_hits_in_velo_and_scifi),      TEST(few_hits_are_no_requirement),
+      TEST(ut_hits_matter_if_velo_and_scifi_hits_do_not), TEST(without_ut_tracks_ut_hits_are_ignored),
+      TEST(a_track_may_continue_as_the_daughter),         TEST(short_tracks_match_a_single_particle),
+      TEST(categories_are_by_momentum_and_kind),          TEST(momenta_are_those_of_particles_in_all_detectors),
+      TEST(truth_without_the_scifi_gives_no_ghost_rate),  TEST(duplicate_hits_of_a_track_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* match_examples_test.c: what truth.match_examples writes of pairs made by hand. */
+/* match_examples_test.c: table of truth.match_examples for hand-made pairs. */
 #include "check_case.h"
 #include "scratch.h"
 #include "seeding/match_network.h"
@@ -25,9 +25,9 @@ static const struct true_particle particle = {.key = 1,
                                               .scifi_count = 10,
                                               .scifi_hits = TEN(SCIFI)};
 
-/* VELO tracks, the same in both events: those of the particle, of nobody, of the particle but not selected, and one
- * elsewhere. They bend at z = 5000 mm, where the seed, of the particle, misses them by 2 mm in x; at 10 m it is 3 mm
- * further out. The second event has no truth. */
+/* VELO tracks, equal in both events: of the particle, of no particle, of the particle but not selected, and one
+ * elsewhere. They bend at z = 5000 mm, where the particle's seed is 2 mm away in x; at 10 m it is another 3 mm away.
+ * The second event has no truth. */
 enum { EVENTS = 2, TRACKS = 4, SELECTED = 3, HITS = 10 };
 
 static void give_tracks(void) {
@@ -108,7 +108,7 @@ static void assert_row(FILE *file, double is_one) {
   assert_int_equal(fgetc(file), '\n');
 }
 
-static void pairs_that_are_near_are_written_with_what_they_are(void **state) {
+static void close_pairs_are_written_with_their_truth(void **state) {
   (void)state;
   char path[SCRATCH_PATH_MAX], line[256];
   scratch_file(path);
@@ -127,7 +127,7 @@ static void pairs_that_are_near_are_written_with_what_they_are(void **state) {
   fclose(file);
 }
 
-static void pairs_of_larger_chi2_are_not(void **state) {
+static void pairs_of_larger_chi2_are_not_written(void **state) {
   (void)state;
   char path[SCRATCH_PATH_MAX];
   scratch_file(path);
@@ -136,8 +136,8 @@ static void pairs_of_larger_chi2_are_not(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(pairs_that_are_near_are_written_with_what_they_are, start, stop_check),
-      cmocka_unit_test_setup_teardown(pairs_of_larger_chi2_are_not, start, stop_check),
+      cmocka_unit_test_setup_teardown(close_pairs_are_written_with_their_truth, start, stop_check),
+      cmocka_unit_test_setup_teardown(pairs_of_larger_chi2_are_not_written, start, stop_check),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

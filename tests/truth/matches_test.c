@@ -1,5 +1,5 @@
-/* matches_test.c: truth.particles against the decoder of the host, truth.match_velo and match_long against the
- * checks' association. */
+/* matches_test.c: truth.particles compared with the host decoder, truth.match_velo and match_long compared with the
+ * association of the checks. */
 #include "association/association.h"
 #include "mc_writer.h"
 #include "truth/event_model.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h requires the headers above */
 #include <sluice/testing.h>
 
 #include <cmocka.h>
@@ -88,7 +88,7 @@ static void assert_particle(const struct sl_test *t, uint32_t i, const struct mc
   assert_ptr_equal(id, OUT(uint32_t, hit_id) + OUT(uint32_t, hit_offsets)[i + 1]);
 }
 
-/* Every event is what the decoder makes of it. Returns how many are malformed, and ends the test. */
+/* Compares every event with the decoder. Returns the number of malformed ones, and ends the test. */
 static uint32_t assert_decoded(void) {
   struct sl_test *t = particles_of_banks();
   const struct mc_particle_banks_view view = VIEW_OF(mc_particle_banks_view, banks);
@@ -139,11 +139,11 @@ static void events_with_wrong_parts_are_malformed(void **state) {
   end_event(banks);
   add_part(banks, 2, 0, stream.bytes, 0);
   end_event(banks);
-  add_event(banks, three, THREE); /* and one that is right is read all the same */
+  add_event(banks, three, THREE); /* a valid event after malformed ones is read */
   assert_int_equal(assert_decoded(), 5);
 }
 
-static void every_cut_is_malformed(void **state) {
+static void every_truncation_is_malformed(void **state) {
   (void)state;
   write_particles(&stream, 2, three, THREE);
   for (uint32_t size = 1; size < stream.size;) {
@@ -182,7 +182,7 @@ static uint32_t next_random(void) {
   return x ^= x << 5;
 }
 
-/* Each two of them have many ids in common. */
+/* Neighbouring particles have many ids in common. */
 static void make_particles(struct true_particle *particles) {
   memset(particles, 0, MANY * sizeof *particles);
   for (uint32_t i = 0; i < MANY; i++) {
@@ -211,7 +211,7 @@ static uint32_t make_tracks(const struct true_particle *particles, uint32_t *hit
   return count;
 }
 
-/* To one of the matching algorithms: tracks of `events` events under `name`, with their hits. */
+/* Passes the tracks of `events` events under `name`, with their hits, to a matching algorithm. */
 static void give_tracks(struct sl_test *m, const char *name, uint32_t events, const uint32_t *offsets,
                         const uint32_t *hit_offsets, const uint32_t *hits) {
   sl_test_input(m, name, "offsets", offsets, events + 1);
@@ -242,7 +242,7 @@ static struct sl_test *matches_of(const struct sl_test *t, const uint32_t *offse
   return m;
 }
 
-/* Of the matches of the association, that with most hits; TRUTH_GHOST if there is none. */
+/* The match with most hits, or TRUTH_GHOST if there is none. */
 static int32_t best_match(const struct association *a, uint32_t *shared) {
   int32_t best = TRUTH_GHOST;
   *shared = 0;
@@ -296,7 +296,7 @@ static void matches_are_those_of_the_association(void **state) {
   for (int round = 0; round < 10; round++) assert_matches(round % 2);
 }
 
-static void without_truth_nothing_is_a_ghost(void **state) {
+static void without_truth_there_are_no_ghosts(void **state) {
   (void)state;
   const uint32_t offsets[] = {0, 1, 2}, hit_offsets[] = {0, 2, 3}, hits[] = {10, 20, 99};
   end_event(banks);
@@ -311,7 +311,7 @@ static void without_truth_nothing_is_a_ghost(void **state) {
 
 /* ------------------------------------------------------------------------------------------- of long tracks */
 
-/* A particle; every third of them decays to the next one, which has its last hits. */
+/* A particle; every third one decays to the next one, which has its last hits. */
 static void make_families(struct true_particle *particles) {
   memset(particles, 0, MANY * sizeof *particles);
   for (uint32_t i = 0; i < MANY; i++) {
@@ -323,21 +323,21 @@ static void make_families(struct true_particle *particles) {
     p->ut_count = next_random() % 5;
     p->scifi_count = is_mother ? 0 : 3 + next_random() % 9;
     for (uint32_t h = 0; h < p->hit_count; h++) p->hits[h] = 1u << 28 | (20 * i + h) | (next_random() % 4) << 26;
-    for (uint32_t h = 0; h < p->ut_count; h++) p->ut_hits[h] = 3u << 28 | (20 * (i / 2) + h); /* often of two */
+    for (uint32_t h = 0; h < p->ut_count; h++) p->ut_hits[h] = 3u << 28 | (20 * (i / 2) + h); /* mostly shared */
     for (uint32_t h = 0; h < p->scifi_count; h++) p->scifi_hits[h] = 5u << 28 | (20 * (i / 2) + h);
-    if (next_random() % 4 == 0 && p->scifi_count > 1) p->scifi_hits[1] = p->scifi_hits[0]; /* twice the same */
+    if (next_random() % 4 == 0 && p->scifi_count > 1) p->scifi_hits[1] = p->scifi_hits[0]; /* duplicate id */
   }
 }
 
-enum { LONG_EVENTS = 2, FIRST_TRACKS = 20 }; /* of the first event; the others are of the second */
+enum { LONG_EVENTS = 2, FIRST_TRACKS = 20 }; /* tracks of the first event; the others are in the second */
 static const uint32_t long_offsets[] = {0, FIRST_TRACKS, TRACKS};
 
-/* The parts of long tracks in one detector; the i-th is of the i-th track. */
+/* Parts of long tracks in one detector; part i belongs to track i. */
 struct parts {
   uint32_t hit_offsets[TRACKS + 1], hits[HITS];
 };
 
-/* Hits of a particle, and in place of some of them a foreign one. */
+/* Hits of a particle, some of them replaced by foreign ones. */
 static void make_part(struct parts *to, uint32_t i, const uint32_t *own, uint32_t count, uint32_t foreign) {
   uint32_t at = i == 0 ? 0 : to->hit_offsets[i];
   for (uint32_t h = 0; h < count; h++) to->hits[at++] = next_random() % 100 < 94 ? own[h] : foreign;
@@ -349,7 +349,7 @@ struct long_parts {
   uint32_t velo_track[TRACKS], ut_track[TRACKS];
 };
 
-/* A track begins as one particle and goes on as the same one, as its daughter, or as any other one. */
+/* A track starts as one particle and continues as this one, its daughter, or any other one. */
 static void make_long_tracks(const struct true_particle *particles, struct long_parts *to) {
   memset(to, 0, sizeof *to);
   for (uint32_t i = 0; i < TRACKS; i++) {
@@ -379,7 +379,7 @@ static struct sl_test *long_matches_of(const struct sl_test *t, const struct lon
   return m;
 }
 
-/* The hits of track i as the association takes them. */
+/* Hits of track i in the form of the association. */
 static struct track_hits hits_of(const struct long_parts *tracks, uint32_t i, int has_ut) {
   struct track_hits hits;
   for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) {
@@ -394,7 +394,7 @@ static uint32_t sum_of(const struct hit_counts *counts) {
   return counts->in[MC_VELO] + counts->in[MC_UT] + counts->in[MC_SCIFI];
 }
 
-/* Compares one round's tracks. Returns how many match a particle of which they have no hit in the SciFi. */
+/* Compares the tracks of a round. Returns the number that match a particle without any of their SciFi hits. */
 static uint32_t assert_long_matches(int has_ut) {
   static struct true_particle particles[MANY];
   static struct long_parts tracks;
@@ -414,7 +414,7 @@ static uint32_t assert_long_matches(int has_ut) {
     const struct track_hits hits = hits_of(&tracks, i, has_ut);
     const uint32_t count = hits.in[MC_VELO].count + hits.in[MC_UT].count + hits.in[MC_SCIFI].count;
     association_match(&a, &hits);
-    const struct match *best = a.matches; /* the one that it began as */
+    const struct match *best = a.matches; /* the particle of the first detector */
     for (uint32_t k = 1; k < a.match_count; k++)
       if (a.matches[k].shared.in[MC_VELO] > best->shared.in[MC_VELO]) best = &a.matches[k];
     const int32_t found = ((const int32_t *)sl_test_output(m, "matches", "particle"))[i];
@@ -445,10 +445,10 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {CASE(particles_are_those_of_the_decoder),
                                      CASE(events_with_wrong_parts_are_malformed),
-                                     CASE(every_cut_is_malformed),
+                                     CASE(every_truncation_is_malformed),
                                      CASE(numbers_that_are_not_finite_are_malformed),
                                      CASE(matches_are_those_of_the_association),
-                                     CASE(without_truth_nothing_is_a_ghost),
+                                     CASE(without_truth_there_are_no_ghosts),
                                      CASE(long_matches_are_those_of_the_association)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

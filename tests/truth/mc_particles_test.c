@@ -103,7 +103,7 @@ static void parts_are_joined_by_source_id(void **state) {
   (void)state;
   const char *reason;
   write_particles(&stream, 2, three, 3);
-  /* Cut at odd places, so that the parts' padding would show. */
+  /* Split at odd positions, so that padding between parts would have an effect. */
   add_part(banks, 2, 2, stream.bytes + 150, stream.size - 150);
   add_part(banks, 2, 0, stream.bytes, 33);
   add_part(banks, 2, 1, stream.bytes + 33, 117);
@@ -128,7 +128,7 @@ static int decode_exactly(const uint8_t *bytes, uint32_t size, uint8_t version, 
   return result;
 }
 
-static void every_cut_and_every_extra_byte_is_refused(void **state) {
+static void truncations_and_extra_bytes_are_refused(void **state) {
   (void)state;
   const char *reason;
   write_particles(&stream, 2, three, 3);
@@ -144,7 +144,7 @@ static void every_cut_and_every_extra_byte_is_refused(void **state) {
   assert_string_equal(reason, "the bank version is neither 1 nor 2");
 }
 
-static void changed_bytes_never_lead_outside(void **state) {
+static void changed_bytes_cause_no_read_outside(void **state) {
   (void)state;
   const char *reason;
   uint32_t random = 1, accepted = 0;
@@ -181,7 +181,7 @@ static void missing_or_mixed_parts_are_refused(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ real events */
 
-/* The particle banks of one MDF record with a header of 48 bytes; returns the record's length. */
+/* Reads the particle banks of an MDF record with a header of 48 bytes; returns the length of the record. */
 static uint32_t read_record(const uint8_t *record) {
   uint32_t length;
   memcpy(&length, record, 4);
@@ -197,10 +197,10 @@ static uint32_t read_record(const uint8_t *record) {
 
 struct totals {
   uint64_t events, particles, long_particles, velo_ids, ut_ids, scifi_ids;
-  uint64_t not_by_hits; /* particles whose flags do not follow from their hits */
+  uint64_t not_by_hits; /* particles with flags that do not follow from their hits */
 };
 
-/* The flags as the hits have them: README.md, "Banks of truth". */
+/* Flags by the rules for hits: README.md, "Banks of truth". */
 static uint32_t flags_of_hits(const struct mc_particle *p) {
   uint64_t modules = 0;
   uint32_t ut = 0, scifi = 0, flags = MC_HAS_SCIFI;
@@ -216,7 +216,7 @@ static uint32_t flags_of_hits(const struct mc_particle *p) {
   return flags;
 }
 
-/* 0 if there is no such file. */
+/* Returns 0 if there is no such file. */
 static int sum_file(const char *name, struct totals *totals) {
   const char *folder = getenv("SLUICE_DATA");
   char path[1024];
@@ -295,7 +295,7 @@ static void seven_hits_of_ten_match_and_six_do_not(void **state) {
   hits[0] = 103;
   association_match_velo(&association, hits, 10);
   assert_int_equal(association.match_count, 0);
-  association_match_velo(&association, hits + 1, 3); /* what was counted before is forgotten */
+  association_match_velo(&association, hits + 1, 3); /* earlier counts are reset */
   assert_int_equal(association.match_count, 1);
   assert_int_equal(association.matches[0].shared.in[MC_VELO], 3);
   /* The rule in integers, up to the longest track: ceil(0.7 n) hits are enough, one less is not. */
@@ -353,8 +353,8 @@ int main(void) {
       CASE(both_versions_are_decoded),
       CASE(parts_are_joined_by_source_id),
       CASE(event_without_banks_has_no_particles),
-      CASE(every_cut_and_every_extra_byte_is_refused),
-      CASE(changed_bytes_never_lead_outside),
+      CASE(truncations_and_extra_bytes_are_refused),
+      CASE(changed_bytes_cause_no_read_outside),
       CASE(missing_or_mixed_parts_are_refused),
       CASE(samples_have_the_published_particles),
       CASE(seven_hits_of_ten_match_and_six_do_not),

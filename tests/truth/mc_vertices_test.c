@@ -39,7 +39,7 @@ static void assert_is_three(void) {
   }
 }
 
-static void vertices_are_decoded_and_forgotten(void **state) {
+static void vertices_are_decoded_and_reset(void **state) {
   (void)state;
   const char *reason;
   write_vertices(&stream, three, 3);
@@ -70,7 +70,7 @@ static void parts_are_joined_by_source_id(void **state) {
   free(banks);
 }
 
-static void every_cut_and_every_extra_byte_is_refused(void **state) {
+static void truncations_and_extra_bytes_are_refused(void **state) {
   (void)state;
   const char *reason;
   write_vertices(&stream, three, 3);
@@ -109,9 +109,9 @@ static void impossible_values_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(vertices_are_decoded_and_forgotten, stop),
+      cmocka_unit_test_teardown(vertices_are_decoded_and_reset, stop),
       cmocka_unit_test_teardown(parts_are_joined_by_source_id, stop),
-      cmocka_unit_test_teardown(every_cut_and_every_extra_byte_is_refused, stop),
+      cmocka_unit_test_teardown(truncations_and_extra_bytes_are_refused, stop),
       cmocka_unit_test_teardown(impossible_values_are_refused, stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

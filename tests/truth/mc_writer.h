@@ -1,4 +1,4 @@
-/* mc_writer.h: writes Monte-Carlo particle banks for tests, and holds them as a plugin sees them. */
+/* mc_writer.h: writes Monte-Carlo particle banks for tests, and provides them as a plugin's input. */
 #ifndef TEST_MC_WRITER_H
 #define TEST_MC_WRITER_H
 
@@ -14,7 +14,7 @@ enum { LONG, DOWN, HAS_VELO, HAS_UT, HAS_SCIFI, BEAUTY, CHARM, STRANGE, SIGNAL, 
 
 struct true_particle {
   uint32_t key, mother;    /* 0: none */
-  int32_t pdg, mother_pdg; /* of the mother 0: the same */
+  int32_t pdg, mother_pdg; /* mother_pdg 0: equal to pdg */
   float p, eta;
   float phi; /* 0: 0.5 */
   uint8_t flags[FLAG_COUNT];
@@ -85,7 +85,7 @@ static inline void add_part(struct mc_banks *b, uint8_t version, uint16_t source
 
 static inline void end_event(struct mc_banks *b) { b->offsets[++b->event_count] = b->bank_count; }
 
-/* An event with all its particles in one bank of version 2. */
+/* Adds an event with all its particles in one bank of version 2. */
 static inline void add_event(struct mc_banks *b, const struct true_particle *particles, uint32_t count) {
   static struct mc_stream stream;
   write_particles(&stream, 2, particles, count);
@@ -107,7 +107,7 @@ static inline void write_vertices(struct mc_stream *s, const struct true_vertex 
   }
 }
 
-/* An event with its vertices in one bank. */
+/* Adds an event with its vertices in one bank. */
 static inline void add_vertices(struct mc_banks *b, const struct true_vertex *vertices, uint32_t count) {
   static struct mc_stream stream;
   write_vertices(&stream, vertices, count);
@@ -115,7 +115,7 @@ static inline void add_vertices(struct mc_banks *b, const struct true_vertex *ve
   end_event(b);
 }
 
-/* A slice of one event with one bank, in memory of exactly its size, so that a sanitizer sees a byte too many. */
+/* A slice of one event with one bank, in memory of exactly its size, so that a sanitizer detects a read beyond it. */
 struct lone_bank {
   uint32_t offsets[2], first_word[1];
   uint16_t source_id[1], size_bytes[1];
@@ -131,7 +131,7 @@ static inline struct lone_bank lone_bank_new(const uint8_t *bytes, uint32_t size
   return b;
 }
 
-/* Banks, or a lone one, as the view type of a kind of bank. */
+/* Banks, or a single bank, as the view type of a bank type. */
 #define VIEW_OF(type, b)                        \
   ((struct type){.offsets = (b)->offsets,       \
                  .source_id = (b)->source_id,   \

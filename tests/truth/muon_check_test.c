@@ -1,4 +1,4 @@
-/* muon_check_test.c: what truth.muon_check counts and reports, on particles, tracks and flags made by hand. */
+/* muon_check_test.c: counts and report of truth.muon_check for hand-made particles, tracks and flags. */
 #include "check_case.h"
 #include "forward/event_model.h"
 #include "velo/event_model.h"
@@ -16,7 +16,7 @@ enum { TRACKS_MAX = 16, TRACK_HITS = 10 };
 #define VELO(particle)  (0x10000000u + 100 * (particle))
 #define SCIFI(particle) (0x50000000u + 100 * (particle))
 
-/* Tracks of all events, each with a VELO track of its own, of so many hits in both detectors. */
+/* Tracks of all events, each with its own VELO track, with TRACK_HITS hits in both detectors. */
 static struct {
   uint32_t offsets[WRITER_EVENTS + 1], event_count, count;
   uint32_t track[TRACKS_MAX], ut_track[TRACKS_MAX], hit_offsets[TRACKS_MAX + 1];
@@ -31,7 +31,7 @@ static int start(void **state) {
   return start_check("muon_check");
 }
 
-/* With the hits of one particle in the VELO, and of one in the SciFi. */
+/* Adds a track with the VELO hits of one particle and the SciFi hits of another. */
 static void add_track(uint32_t velo, uint32_t scifi, float p, uint8_t is_muon) {
   const uint32_t i = tracks.count++;
   for (uint32_t k = 0; k < TRACK_HITS; k++) {
@@ -85,7 +85,7 @@ static void assert_bin(const char *report, const char *kind, const char *bin, ui
   if (of) assert_float_equal(number_in(found, "rate"), ((double)muons / of), 1e-6);
 }
 
-static void tracks_count_by_kind_and_true_momentum(void **state) {
+static void tracks_are_counted_by_kind_and_true_momentum(void **state) {
   static const struct {
     const char *kind;
     int32_t pdg;
@@ -112,8 +112,8 @@ static void tracks_count_by_kind_and_true_momentum(void **state) {
   assert_bin(report, "ghosts", "p > 3 GeV", 0, 0);
 }
 
-/* That of a damaged bank has no positive counterpart. */
-static void the_least_number_of_a_kind_is_of_no_kind(void **state) {
+/* INT32_MIN, from a damaged bank, has no positive counterpart. */
+static void pdg_int32_min_is_of_no_kind(void **state) {
   struct true_particle particle;
   (void)state;
   fill(&particle, 1, INT32_MIN, 5000);
@@ -123,14 +123,14 @@ static void the_least_number_of_a_kind_is_of_no_kind(void **state) {
   assert_bin(run(), "others", "3 to 6 GeV", 0, 1);
 }
 
-static void ghosts_count_by_their_own_momentum(void **state) {
+static void ghosts_are_counted_by_their_own_momentum(void **state) {
   struct true_particle particles[2];
   (void)state;
   fill(&particles[0], 1, 211, 7000);
   fill(&particles[1], 2, -211, 7000);
   add_event(banks, particles, 2);
-  add_track(1, 2, 12000, 1); /* of two that have nothing to do with each other */
-  add_track(1, 7, 1e6f, 0);  /* of nobody */
+  add_track(1, 2, 12000, 1); /* two unrelated particles */
+  add_track(1, 7, 1e6f, 0);  /* no particle */
   end_tracks();
   const char *report = run();
   assert_bin(report, "ghosts", "10 to 15 GeV", 1, 1);
@@ -139,8 +139,8 @@ static void ghosts_count_by_their_own_momentum(void **state) {
   assert_bin(report, "pions", "6 to 10 GeV", 0, 0);
 }
 
-/* Whichever of both comes first in the truth. */
-static void a_track_that_decays_counts_as_what_it_began_as(void **state) {
+/* In either order in the truth. */
+static void a_decay_in_flight_counts_as_the_first_particle(void **state) {
   (void)state;
   for (uint32_t turn = 0; turn < 2; turn++) {
     struct true_particle particles[2];
@@ -160,7 +160,7 @@ static void a_track_that_decays_counts_as_what_it_began_as(void **state) {
   assert_bin(report, "ghosts", "p > 3 GeV", 0, 0);
 }
 
-static void hits_of_other_events_are_told(void **state) {
+static void hits_of_other_events_are_reported(void **state) {
   struct true_particle particle;
   (void)state;
   fill(&particle, 1, 13, 20000);
@@ -168,16 +168,16 @@ static void hits_of_other_events_are_told(void **state) {
   add_track(5, 5, 20000, 1);
   end_tracks();
   run();
-  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit id of the tracks is in the truth"));
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(tracks_count_by_kind_and_true_momentum, start, stop_check),
-      cmocka_unit_test_setup_teardown(the_least_number_of_a_kind_is_of_no_kind, start, stop_check),
-      cmocka_unit_test_setup_teardown(ghosts_count_by_their_own_momentum, start, stop_check),
-      cmocka_unit_test_setup_teardown(a_track_that_decays_counts_as_what_it_began_as, start, stop_check),
-      cmocka_unit_test_setup_teardown(hits_of_other_events_are_told, start, stop_check),
+      cmocka_unit_test_setup_teardown(tracks_are_counted_by_kind_and_true_momentum, start, stop_check),
+      cmocka_unit_test_setup_teardown(pdg_int32_min_is_of_no_kind, start, stop_check),
+      cmocka_unit_test_setup_teardown(ghosts_are_counted_by_their_own_momentum, start, stop_check),
+      cmocka_unit_test_setup_teardown(a_decay_in_flight_counts_as_the_first_particle, start, stop_check),
+      cmocka_unit_test_setup_teardown(hits_of_other_events_are_reported, start, stop_check),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

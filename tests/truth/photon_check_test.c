@@ -1,4 +1,4 @@
-/* photon_check_test.c: what truth.photon_check counts and reports, on photons and clusters made by hand. */
+/* photon_check_test.c: counts and report of truth.photon_check for hand-made photons and clusters. */
 #include "calo/event_model.h"
 #include "check_case.h"
 #include "truth/photons.h"
@@ -13,7 +13,7 @@ static struct {
   float energy[CLUSTERS_MAX], et[CLUSTERS_MAX], x[CLUSTERS_MAX], y[CLUSTERS_MAX], share[CLUSTERS_MAX];
 } clusters;
 static struct truth_photon photons[PHOTONS_MAX];
-static uint32_t photon_count; /* of the event being made */
+static uint32_t photon_count; /* in the current event */
 
 static int start(void **state) {
   (void)state;
@@ -69,25 +69,25 @@ static const char *run(void) {
 static void a_photon_is_found_by_a_cluster_at_its_cell(void **state) {
   (void)state;
   add_photon(10000, 1265, 0, 100, TRUTH_NO_PI0);           /* in the next cell: 2 % more, 4 mm off */
-  add_photon(10000, 1265, 0, 200, TRUTH_NO_PI0);           /* too little energy there */
+  add_photon(10000, 1265, 0, 200, TRUTH_NO_PI0);           /* too little energy */
   add_photon(10000, 1265, 0, 300, TRUTH_NO_PI0);           /* two cells away */
-  add_photon(10000, 1265, 0, TRUTH_NO_CELL, TRUTH_NO_PI0); /* beside the calorimeter */
+  add_photon(10000, 1265, 0, TRUTH_NO_CELL, TRUTH_NO_PI0); /* outside the calorimeter */
   add_cluster(99, 300, 1265, 0, 1);
   add_cluster(101, 10200, 1269, 0, 1);
   add_cluster(200, 4900, 1265, 0, 1);
   add_cluster(302, 10000, 1265, 0, 1);
   end_photons(TRUTH_PHOTONS_VERSION, 0);
-  end_photons(TRUTH_PHOTONS_VERSION, 0); /* an event without any */
+  end_photons(TRUTH_PHOTONS_VERSION, 0); /* an event without photons */
   const char *report = run(), *bin = named(strstr(report, "\"photons\""), "0.5 to 1 GeV");
   assert_int_equal(number_in(report, "events"), 2);
   assert_int_equal(number_in(report, "photons_beside"), 1);
-  assert_int_equal(number_in(bin, "photons"), 3); /* of 995 MeV across the beam */
+  assert_int_equal(number_in(bin, "photons"), 3); /* 995 MeV of transverse energy */
   assert_int_equal(number_in(bin, "found"), 1);
   assert_float_equal(number_in(bin, "energy_median"), 0.02, 1e-3);
   assert_int_equal(number_in(named(bin, "all"), "found"), 1);
 }
 
-/* Of two photons from the origin, 10 and 20 GeV, their clusters at a small angle. */
+/* Two photons from the origin, 10 and 20 GeV; their clusters are separated by a small angle. */
 static void two_clusters_of_a_pi0_give_its_mass(void **state) {
   (void)state;
   const double angle2 = pow(134.977, 2) / (10000.0 * 20000.0); /* m^2 = E E angle^2 */
@@ -95,7 +95,7 @@ static void two_clusters_of_a_pi0_give_its_mass(void **state) {
   add_photon(10000, 600, 0, 100, 7);
   add_photon(3000, 0, 600, 500, TRUTH_NO_PI0);
   add_photon(20000, 600, apart, 300, 7);
-  add_photon(10000, -600, 0, 700, 8); /* whose second photon has no cluster */
+  add_photon(10000, -600, 0, 700, 8); /* without a cluster for its second photon */
   add_photon(9000, -600, 100, 800, 8);
   add_cluster(100, 10000, 600, 0, 0.9f);
   add_cluster(300, 20000, 600, apart, 0.9f);
@@ -112,8 +112,8 @@ static void two_clusters_of_a_pi0_give_its_mass(void **state) {
   assert_true(atoi(cell + 1) + atoi(strchr(cell + 1, ',') + 1) == 1); /* 130 to 140 MeV */
 }
 
-/* 0 / 0 is no number. */
-static void a_photon_without_energy_is_left_out_of_the_energies(void **state) {
+/* 0 / 0 is NaN. */
+static void a_photon_without_energy_is_ignored_in_energies(void **state) {
   (void)state;
   add_photon(0, 1265, 0, 100, TRUTH_NO_PI0);
   add_photon(10000, 1265, 0, 300, TRUTH_NO_PI0);
@@ -123,7 +123,7 @@ static void a_photon_without_energy_is_left_out_of_the_energies(void **state) {
   const char *bin = named(strstr(run(), "\"photons\""), "all");
   assert_int_equal(number_in(bin, "found"), 2);
   assert_float_equal(number_in(bin, "energy_median"), 0.02, 1e-3);
-  assert_non_null(strstr(sl_test_messages(test), "energies: 1 that are no numbers are left out"));
+  assert_non_null(strstr(sl_test_messages(test), "energies: 1 values that are not numbers were ignored"));
 }
 
 static void photons_of_another_version_or_size_are_malformed(void **state) {
@@ -145,7 +145,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_photon_is_found_by_a_cluster_at_its_cell),
       TEST(two_clusters_of_a_pi0_give_its_mass),
-      TEST(a_photon_without_energy_is_left_out_of_the_energies),
+      TEST(a_photon_without_energy_is_ignored_in_energies),
       TEST(photons_of_another_version_or_size_are_malformed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* pv_check_test.c: what truth.pv_check counts and reports, on true and found vertices made by hand. */
+/* pv_check_test.c: counts and report of truth.pv_check for hand-made true and reconstructed vertices. */
 #include "check_case.h"
 #include "pv/event_model.h"
 #include "sink_caller.h"
@@ -14,7 +14,7 @@
 
 enum { FOUND_MAX = 32 };
 
-/* Found vertices of a slice. */
+/* Reconstructed vertices of a slice. */
 struct found {
   uint32_t offsets[WRITER_EVENTS + 1], ignored[WRITER_EVENTS], event_count, count;
   float x[FOUND_MAX], y[FOUND_MAX], z[FOUND_MAX], c_xx[FOUND_MAX], c_yy[FOUND_MAX], c_zz[FOUND_MAX], weight[FOUND_MAX];
@@ -56,7 +56,7 @@ static const char *run(void) {
   return sl_test_report(test);
 }
 
-/* The first row of a table whose lower edge is `from`. */
+/* First row of a table with the lower edge `from`. */
 static const char *row(const char *report, const char *table, const char *key, double from) {
   for (const char *at = value_in(report, table);; at++) {
     at = value_in(at, key);
@@ -102,7 +102,7 @@ static void residuals_and_pulls_are_those_of_the_pair(void **state) {
   assert_float_equal(number_in(report, "pull_y_mean"), -1, 1e-9);
   assert_float_equal(number_in(report, "pull_z_mean"), 2, 1e-9);
   const char *messages = sl_test_messages(test);
-  assert_non_null(strstr(messages, "primary vertices of 1 events: 1, false 0 (0.00 %), clones 0 (0.00 %)"));
+  assert_non_null(strstr(messages, "primary vertices of 1 event: 1, false 0 (0.00 %), clones 0 (0.00 %)"));
   assert_null(strstr(messages, "warning"));
 }
 
@@ -118,7 +118,7 @@ static void spreads_are_over_all_pairs(void **state) {
   assert_float_equal(number_in(report, "resolution_x_mean_mm"), 0, 1e-9);
   assert_float_equal(number_in(report, "resolution_x_rms_mm"), 0.03125f * sqrtf(2), 1e-8f);
   assert_float_equal(number_in(report, "pull_z_rms"), sqrtf(2), 1e-6f);
-  /* The quantiles of 15.87 and 84.13 % lie in the cells of the first and the last of five values. */
+  /* The quantiles of 15.87 and 84.13 % are in the cells of the first and the last of five values. */
   assert_float_equal(number_in(report, "resolution_x_mm"), 2 * 0.03125, 0.00051);
   assert_float_equal(number_in(report, "pull_z"), 2, 0.0101);
 }
@@ -140,7 +140,7 @@ static void a_match_with_an_unreconstructible_vertex_is_not_false(void **state) 
   (void)state;
   TRUTH({4, 0, 0, 0}, {3, 0, 0, 60}, {30, 0, 0, 61});
   find(0, 0, 0, 5);
-  find(0, 0, 60.125f, 3); /* nearer to the one of three tracks, though 61 is within reach of five sigma too */
+  find(0, 0, 60.125f, 3); /* nearer to the vertex with three tracks, although 61 is within five sigma, too */
   end_found();
   found.c_zz[1] = 1;
   const char *report = run();
@@ -152,7 +152,7 @@ static void a_match_with_an_unreconstructible_vertex_is_not_false(void **state) 
   assert_counts(run(), (struct counts){3, 2, 2, 0});
 }
 
-static void of_clones_the_last_stands(void **state) {
+static void the_last_of_several_matches_is_accepted(void **state) {
   (void)state;
   TRUTH({10, 0, 0, 0});
   find(0.5f, 0, 0, 10);
@@ -184,12 +184,12 @@ static void isolation_is_the_distance_to_any_true_vertex(void **state) {
   assert_counts(value_in(report, "close"), (struct counts){3, 2, 2, 0});
 }
 
-static void true_and_found_vertices_have_bins_of_their_own(void **state) {
+static void true_and_reconstructed_vertices_are_binned_separately(void **state) {
   (void)state;
   TRUTH({5, 0, 0, 0}, {25, 0, 0, 0.75}, {200, 0, 0, 300});
   find(0, 0, 0, 3.9f);
   find(0, 0, 300, 180);
-  find(0, 0, 320, 7); /* false, 20 mm from the next found one */
+  find(0, 0, 320, 7); /* false, 20 mm from the next reconstructed one */
   end_found();
   const char *report = run();
   const char *four = row(report, "bins", "tracks_from", 4), *two = row(report, "bins", "tracks_from", 2);
@@ -213,9 +213,9 @@ static void true_and_found_vertices_have_bins_of_their_own(void **state) {
   assert_found(far, 1, 0);
 }
 
-static void nothing_found_and_nothing_true_is_all_right(void **state) {
+static void empty_events_are_valid(void **state) {
   (void)state;
-  end_event(banks); /* stands for an event without truth */
+  end_event(banks); /* an event without truth */
   end_found();
   add_vertices(banks, NULL, 0);
   end_found();
@@ -225,10 +225,10 @@ static void nothing_found_and_nothing_true_is_all_right(void **state) {
   assert_counts(report, (struct counts){0, 0, 0, 0});
   assert_found(report, 0, 0);
   assert_float_equal(number_in(report, "efficiency"), 0, 1e-9);
-  assert_null(strstr(sl_test_messages(test), " / ")); /* no line for what was not there */
+  assert_null(strstr(sl_test_messages(test), " / ")); /* no line for empty counts */
 }
 
-static void what_is_found_in_an_event_without_vertices_is_false(void **state) {
+static void vertices_in_an_event_without_true_ones_are_false(void **state) {
   (void)state;
   TRUTH({10, 0, 0, 0});
   find(0, 0, 0, 10);
@@ -249,12 +249,12 @@ static void without_any_true_vertex_there_is_no_false_rate(void **state) {
   const char *report = run();
   assert_found(report, 1, 1);
   assert_non_null(strstr(report, "\"false_rate\": null"));
-  assert_non_null(strstr(sl_test_messages(test), "the truth names no vertex in any event"));
-  assert_non_null(strstr(sl_test_messages(test), "primary vertices of 1 events: 1, none in the truth"));
-  assert_null(strstr(sl_test_messages(test), "%")); /* no rate of anything */
+  assert_non_null(strstr(sl_test_messages(test), "the truth has no vertex in any event"));
+  assert_non_null(strstr(sl_test_messages(test), "primary vertices of 1 event: 1, none in the truth"));
+  assert_null(strstr(sl_test_messages(test), "%")); /* no rates */
 }
 
-static void vertices_without_sound_numbers_match_nothing(void **state) {
+static void vertices_with_invalid_numbers_match_nothing(void **state) {
   (void)state;
   for (int i = 0; i < 5; i++) {
     TRUTH({10, 0, 0, 0});
@@ -280,10 +280,10 @@ static void ignored_tracks_are_reported(void **state) {
   found.ignored[0] = 2;
   found.ignored[1] = 5;
   assert_int_equal(number_in(run(), "ignored_tracks"), 7);
-  assert_non_null(strstr(sl_test_messages(test), "7 tracks with numbers that are not finite were left out"));
+  assert_non_null(strstr(sl_test_messages(test), "7 tracks with values that are not finite were ignored"));
 }
 
-static void events_without_usable_truth_count_in_nothing_else(void **state) {
+static void events_without_usable_truth_are_counted_separately(void **state) {
   (void)state;
   for (int i = 0; i < 3; i++) {
     TRUTH({10, 0, 0, 0});
@@ -305,7 +305,7 @@ static void events_without_usable_truth_count_in_nothing_else(void **state) {
 
 SL_DECLARE(pv_check);
 
-static void events_with_errors_are_no_losses(void **state) {
+static void events_with_errors_are_not_losses(void **state) {
   (void)state;
   struct {
     struct pv_vertices_view vertices;
@@ -335,16 +335,16 @@ int main(void) {
       CASE(spreads_are_over_all_pairs),
       CASE(five_sigma_in_z_is_the_limit),
       CASE(a_match_with_an_unreconstructible_vertex_is_not_false),
-      CASE(of_clones_the_last_stands),
+      CASE(the_last_of_several_matches_is_accepted),
       CASE(isolation_is_the_distance_to_any_true_vertex),
-      CASE(true_and_found_vertices_have_bins_of_their_own),
-      CASE(nothing_found_and_nothing_true_is_all_right),
-      CASE(what_is_found_in_an_event_without_vertices_is_false),
+      CASE(true_and_reconstructed_vertices_are_binned_separately),
+      CASE(empty_events_are_valid),
+      CASE(vertices_in_an_event_without_true_ones_are_false),
       CASE(without_any_true_vertex_there_is_no_false_rate),
-      CASE(vertices_without_sound_numbers_match_nothing),
+      CASE(vertices_with_invalid_numbers_match_nothing),
       CASE(ignored_tracks_are_reported),
-      CASE(events_without_usable_truth_count_in_nothing_else),
-      CASE(events_with_errors_are_no_losses),
+      CASE(events_without_usable_truth_are_counted_separately),
+      CASE(events_with_errors_are_not_losses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* scifi_check_test.c: what truth.scifi_check counts and reports, on particles and hits made by hand. */
+/* scifi_check_test.c: counts and report of truth.scifi_check for hand-made particles and hits. */
 #include "check_case.h"
 #include "scifi/event_model.h"
 
@@ -36,7 +36,7 @@ static const char *run(void) {
   return sl_test_report(test);
 }
 
-/* Two particles, with an id in common, and ids in other detectors. */
+/* Two particles with a common id, and ids in other detectors. */
 static const struct true_particle particles[] = {
     {.pdg = 211,
      .p = 12000,
@@ -55,7 +55,7 @@ static void hits_are_compared_by_event(void **state) {
   add_hits(SCIFI(0), 4);
   add_hits(SCIFI(10), 1); /* 11 is not found */
   add_hits(SCIFI(20), 3); /* of other detectors */
-  add_hits(SCIFI(0), 1);  /* again */
+  add_hits(SCIFI(0), 1);  /* duplicate */
   end_hits();
   add_event(banks, particles + 1, 1);
   add_hits(SCIFI(0), 2); /* true in the other event only */
@@ -69,7 +69,7 @@ static void hits_are_compared_by_event(void **state) {
   assert_int_equal(number_in(report, "true_hits_found"), 5);
   assert_float_equal(number_in(report, "hit_efficiency"), 5.0 / 9, 1e-9);
   assert_float_equal(number_in(report, "hit_purity"), 5.0 / 11, 1e-9);
-  assert_null(strstr(sl_test_messages(test), "no SciFi hit's id"));
+  assert_null(strstr(sl_test_messages(test), "no id of the SciFi hits"));
 }
 
 static void events_without_truth_are_not_compared(void **state) {
@@ -83,13 +83,13 @@ static void events_without_truth_are_not_compared(void **state) {
   assert_int_equal(number_in(report, "hits"), 0);
 }
 
-static void truth_of_other_events_is_told(void **state) {
+static void truth_of_other_events_is_reported(void **state) {
   (void)state;
   add_event(banks, particles, 2);
   add_hits(SCIFI(50), 4);
   end_hits();
   run();
-  assert_non_null(strstr(sl_test_messages(test), "no SciFi hit's id stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no id of the SciFi hits is in the truth"));
 }
 
 int main(void) {
@@ -97,7 +97,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(hits_are_compared_by_event),
       TEST(events_without_truth_are_not_compared),
-      TEST(truth_of_other_events_is_told),
+      TEST(truth_of_other_events_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

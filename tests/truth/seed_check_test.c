@@ -1,4 +1,4 @@
-/* seed_check_test.c: what truth.seed_check counts and reports, on particles and seeds made by hand. */
+/* seed_check_test.c: counts and report of truth.seed_check for hand-made particles and seeds. */
 #include "check_case.h"
 #include "seeding/event_model.h"
 
@@ -26,7 +26,7 @@ static int start(void **state) {
   return start_check("seed_check");
 }
 
-/* `count` hits from `first` on, of which the last ones from `good` on are of nobody. */
+/* Adds a seed of `count` hits from `first` on; those from index `good` on belong to no particle. */
 static void add_seed(float qop, uint32_t first, uint32_t count, uint32_t good) {
   const uint32_t from = seeds.hit_offsets[seeds.count], foreign = 1000;
   for (uint32_t i = 0; i < count; i++) seeds.hit_id[from + i] = first + i + (i < good ? 0 : foreign);
@@ -51,7 +51,7 @@ static const char *run(void) {
     SCIFI(first), SCIFI((first) + 1), SCIFI((first) + 2), SCIFI((first) + 3), SCIFI((first) + 4), SCIFI((first) + 5), \
         SCIFI((first) + 6), SCIFI((first) + 7), SCIFI((first) + 8), SCIFI((first) + 9)                                \
   }
-/* A long one of 12 GeV; a strange one of 4 GeV that begins behind the VELO; an electron; and one outside of the
+/* A long particle of 12 GeV; a strange one of 4 GeV that starts after the VELO; an electron; and one outside of the
  * acceptance. */
 static const struct true_particle particles[] = {{.key = 1,
                                                   .pdg = 211,
@@ -83,12 +83,12 @@ static const struct true_particle particles[] = {{.key = 1,
                                                   .scifi_hits = TEN(60)}};
 enum { ALL = 4 };
 
-static void seeds_match_with_seven_tenths_of_their_hits(void **state) {
+static void seeds_match_with_70_percent_of_their_hits(void **state) {
   (void)state;
   add_event(banks, particles, ALL);
   add_seed(1e-4f, SCIFI(0), 10, 10);
   add_seed(1e-4f, SCIFI(0), 10, 7);  /* a clone */
-  add_seed(1e-4f, SCIFI(20), 10, 6); /* a ghost */
+  add_seed(1e-4f, SCIFI(20), 10, 6); /* ghost */
   add_seed(1e-4f, SCIFI(60), 10, 10);
   end_seeds();
   add_event(banks, particles, ALL);
@@ -111,9 +111,9 @@ static void seeds_match_with_seven_tenths_of_their_hits(void **state) {
   assert_float_equal(number_in(of_long, "purity"), (1 + 0.7) / 2, 1e-9);
 }
 
-static void categories_are_by_where_particles_fly(void **state) {
+static void categories_depend_on_direction(void **state) {
   (void)state;
-  /* The last one's angle is counted from 0 to 2 pi. */
+  /* the last angle is in the range 0 to 2 pi */
   static const struct {
     float phi, eta;
     const char *quadrant, *side;
@@ -162,23 +162,23 @@ static void momenta_are_those_of_particles_in_the_scifi(void **state) {
   assert_int_equal(number_in(named(momentum, "all"), "tracks"), 2);
 }
 
-static void truth_of_other_hits_gives_no_rate_of_ghosts(void **state) {
+static void truth_of_other_hits_gives_no_ghost_rate(void **state) {
   (void)state;
   add_event(banks, particles, 1);
   add_seed(1e-4f, SCIFI(500), 10, 10);
   end_seeds();
   const char *rate = value_in(run(), "ghost_rate");
   assert_int_equal(strncmp(rate + strspn(rate, " "), "null", 4), 0);
-  assert_non_null(strstr(sl_test_messages(test), "no hit id of the seeds stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no hit id of the seeds is in the truth"));
 }
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      TEST(seeds_match_with_seven_tenths_of_their_hits),
-      TEST(categories_are_by_where_particles_fly),
+      TEST(seeds_match_with_70_percent_of_their_hits),
+      TEST(categories_depend_on_direction),
       TEST(momenta_are_those_of_particles_in_the_scifi),
-      TEST(truth_of_other_hits_gives_no_rate_of_ghosts),
+      TEST(truth_of_other_hits_gives_no_ghost_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
-/* selection_check_test.c: what truth.selection_check counts and reports, on decays, tracks and lines made by hand.
- *
- * A decay is a B0 to a kaon and a pion, keys 1 and 2 of its event; key 3 is of something else. Particle `key` has its
- * own hits, and the track of a key has these.
- */
+/* selection_check_test.c: counts and report of truth.selection_check for hand-made decays, tracks and lines.
+ * A decay is a B0 to a kaon and a pion with keys 1 and 2; key 3 is another particle. Particle `key` has its own
+ * hits, and the track of a key has the same hits. */
 #include "check_case.h"
 #include "forward/event_model.h"
 #include "selections/event_model.h"
@@ -29,7 +27,7 @@ static struct {
   uint32_t velo_id[TRACK_HITS * TRACKS_MAX], scifi_id[TRACK_HITS * TRACKS_MAX];
 } tracks;
 
-/* Lines over pairs, and what they say; they share the candidates. */
+/* Lines on pairs, and their decisions; they share the candidates. */
 static struct {
   const char *name;
   uint64_t made_by;
@@ -67,7 +65,7 @@ static void add_track(uint32_t key) {
   tracks.hit_offsets[i + 1] = TRACK_HITS * (i + 1);
 }
 
-/* Tracks by their places in the event; which lines accept it, bits. */
+/* Adds a pair of tracks by index in the event; bits of the lines that accept it. */
 static void add_pair(uint32_t first, uint32_t second, uint32_t accepted_by) {
   const uint32_t i = pairs.count++;
   pairs.first[i] = first;
@@ -100,7 +98,7 @@ static struct true_particle *a_decay(void) {
   return all;
 }
 
-/* With tracks of both daughters and of the other, in that order. */
+/* Adds an event with tracks of both daughters and the other particle, in this order. */
 static void add_found_decay(void) {
   add_event(banks, a_decay(), 3);
   add_track(KAON);
@@ -199,17 +197,17 @@ static void all_daughters_must_be_reconstructible_and_found(void **state) {
   add_track(KAON);
   add_track(OTHER);
   end_tracks();
-  all = a_decay(); /* it leaves no long track, though one is found */
+  all = a_decay(); /* not reconstructible as a long track, though a track is found */
   all[1].flags[LONG] = 0;
   add_event(banks, all, 3);
   add_track(KAON);
   add_track(PION);
   end_tracks();
-  all = a_decay(); /* it is beside the detector */
+  all = a_decay(); /* outside the detector */
   all[1].eta = 5.5f;
   add_event(banks, all, 3);
   end_tracks();
-  add_event(banks, a_decay(), 1); /* it has no hits, so that the truth does not know it */
+  add_event(banks, a_decay(), 1); /* a daughter without hits is not in the truth */
   add_track(KAON);
   end_tracks();
   memset(lines[0].passed, PASSED, 5);
@@ -217,10 +215,10 @@ static void all_daughters_must_be_reconstructible_and_found(void **state) {
   assert_signal(report, 5, 2, 1);
   assert_sets(line_in(report, "line"), 5, 2, 1, 0);
   assert_float_equal(number_in(line_in(report, "line"), "efficiency"), 1, 1e-9);
-  assert_non_null(strstr(line_in(report, "line"), "\"passed_by_signal\": null")); /* no candidates to look at */
+  assert_non_null(strstr(line_in(report, "line"), "\"passed_by_signal\": null")); /* no candidates connected */
 }
 
-static void a_daughter_of_a_daughter_is_none(void **state) {
+static void a_daughter_of_a_daughter_does_not_count(void **state) {
   struct true_particle all[4];
   (void)state;
   add_line("line");
@@ -237,7 +235,7 @@ static void a_daughter_of_a_daughter_is_none(void **state) {
   assert_null(strstr(sl_test_messages(test), "more charged daughters"));
 }
 
-static void more_daughters_than_the_property_says_are_told(void **state) {
+static void more_daughters_than_the_property_are_reported(void **state) {
   struct true_particle *all = a_decay();
   (void)state;
   add_line("line");
@@ -248,10 +246,10 @@ static void more_daughters_than_the_property_says_are_told(void **state) {
   const char *report = run_with(1);
   assert_signal(report, 1, 0, 0);
   assert_int_equal(number_in(report, "with_more_daughters"), 1);
-  assert_non_null(strstr(sl_test_messages(test), "1 events have more charged daughters of the signal than"));
+  assert_non_null(strstr(sl_test_messages(test), "1 event has more charged daughters of the signal than"));
 }
 
-static void lines_count_apart_and_together(void **state) {
+static void lines_are_counted_separately_and_together(void **state) {
   (void)state;
   add_line("first");
   add_line("second");
@@ -270,8 +268,8 @@ static void lines_count_apart_and_together(void **state) {
 
 /* --------------------------------------------------------------------------------------------------- candidates */
 
-/* First kaon and pion of one decay; then one of them with another track; then two tracks of the kaon; then both
- * daughters, which the line does not accept. */
+/* Accepted pairs: kaon and pion of one decay; one of them with another track; two tracks of the kaon. Then both
+ * daughters, not accepted. */
 static void a_pair_is_the_signal_if_both_tracks_are(void **state) {
   (void)state;
   add_line("line");
@@ -312,7 +310,7 @@ static void a_particle_is_the_signal_if_its_track_is(void **state) {
     end_tracks();
   }
   lines[0].accepted[1] = 1;     /* the pion of the first event */
-  lines[0].accepted[3 + 2] = 1; /* the other one of the second */
+  lines[0].accepted[3 + 2] = 1; /* the other particle of the second event */
   memset(lines[0].passed, PASSED, 2);
   set_tracks();
   set_line(0, tracks.offsets, tracks.count);
@@ -323,8 +321,8 @@ static void a_particle_is_the_signal_if_its_track_is(void **state) {
   assert_sets(line_in(sl_test_report(test), "line"), 2, 2, 2, 1);
 }
 
-/* A line that passes an event before it is scaled down only has not kept the signal. */
-static void what_does_not_pass_is_not_compared(void **state) {
+/* An event that passes only before the scale does not keep the signal. */
+static void events_that_do_not_pass_are_not_compared(void **state) {
   (void)state;
   add_line("line");
   add_found_decay();
@@ -347,12 +345,12 @@ static void candidates_of_other_tracks_are_an_error(void **state) {
   set_line(0, pairs.offsets, pairs.count);
   sl_test_set(test, "daughters", 2);
   assert_int_equal(sl_test_run(test), SL_EINVAL);
-  assert_non_null(strstr(sl_test_messages(test), "line: its candidates are of other long tracks"));
+  assert_non_null(strstr(sl_test_messages(test), "line: its candidates were made from other long tracks"));
 }
 
 /* ------------------------------------------------------------------------------------------------------- events */
 
-static void events_without_usable_truth_count_in_nothing_else(void **state) {
+static void events_without_usable_truth_are_counted_separately(void **state) {
   static const uint8_t wrong[] = {1, 2, 3};
   (void)state;
   add_line("line");
@@ -373,7 +371,7 @@ static void events_without_usable_truth_count_in_nothing_else(void **state) {
 
 extern const struct sl_algorithm sl_algorithm_selection_check;
 
-static void events_with_errors_have_no_part_in_rates(void **state) {
+static void events_with_errors_are_excluded_from_rates(void **state) {
   static const uint32_t offsets[3] = {0, 0, 0};
   static const uint8_t passed[2] = {PASSED, PASSED};
   static const uint64_t made_by = 0;
@@ -396,12 +394,12 @@ static void events_with_errors_have_no_part_in_rates(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      CASE(a_rate_is_the_share_of_events_that_pass),  CASE(all_daughters_must_be_reconstructible_and_found),
-      CASE(a_daughter_of_a_daughter_is_none),         CASE(more_daughters_than_the_property_says_are_told),
-      CASE(lines_count_apart_and_together),           CASE(a_pair_is_the_signal_if_both_tracks_are),
-      CASE(a_particle_is_the_signal_if_its_track_is), CASE(what_does_not_pass_is_not_compared),
-      CASE(candidates_of_other_tracks_are_an_error),  CASE(events_without_usable_truth_count_in_nothing_else),
-      CASE(events_with_errors_have_no_part_in_rates),
+      CASE(a_rate_is_the_share_of_events_that_pass),    CASE(all_daughters_must_be_reconstructible_and_found),
+      CASE(a_daughter_of_a_daughter_does_not_count),    CASE(more_daughters_than_the_property_are_reported),
+      CASE(lines_are_counted_separately_and_together),  CASE(a_pair_is_the_signal_if_both_tracks_are),
+      CASE(a_particle_is_the_signal_if_its_track_is),   CASE(events_that_do_not_pass_are_not_compared),
+      CASE(candidates_of_other_tracks_are_an_error),    CASE(events_without_usable_truth_are_counted_separately),
+      CASE(events_with_errors_are_excluded_from_rates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* sink_caller.h: calls a check as the runtime would, for events with errors, which sluice/testing.h does not know. */
+/* sink_caller.h: calls a check like the runtime, for events with errors, which sluice/testing.h does not support. */
 #ifndef TEST_SINK_CALLER_H
 #define TEST_SINK_CALLER_H
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the check reports: the only keys that are kept. */
+/* Report of the check: stores selected keys only. */
 struct reported {
   int64_t events, error_events;
 };
@@ -30,7 +30,7 @@ static inline void keep_integer(void *context, const char *key, int64_t value) {
   if (strcmp(key, "error_events") == 0) reported->error_events = value;
 }
 
-/* 0, or what a function of the sink returned. `args`: the argument struct, filled. */
+/* Returns 0, or the result of a failed function of the sink. `args`: the filled argument struct. */
 static inline int call_sink(const struct sl_algorithm *algorithm, const void *args, const struct sl_batch *batch,
                             struct reported *reported) {
   const struct sl_services services = {.size = sizeof services, .message = ignore_message};

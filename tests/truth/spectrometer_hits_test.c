@@ -1,5 +1,5 @@
-/* spectrometer_hits_test.c: raw banks that become hits of the spectrometer. Places and slopes are worked out here from
- * the formats once more. */
+/* spectrometer_hits_test.c: conversion of raw banks to hits of the spectrometer. Positions and slopes are computed
+ * independently from the formats. */
 #include "pictures/spectrometer_hits.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void scifi_hits_of_the_x_layers_are_taken(void **state) {
 }
 
 /* Bank 1: a pad, an x strip and a y strip of region 0 in station 1; a grid of 2 x 1, and strips of 2 x 2 and 1 x 1. */
-static void muon_banks_become_pads_and_x_strips(void **state) {
+static void muon_banks_give_pads_and_x_strips(void **state) {
   (void)state;
   enum { GRID = 4, QUARTER = 2 };
   static uint32_t format[2] = {2, 2}, channel_first[MUON_BANKS + 1], tiles[4], grid[2 * MUON_GRIDS * MUON_TABLES],
@@ -113,10 +113,10 @@ static void muon_banks_become_pads_and_x_strips(void **state) {
   }
   for (uint32_t bank = 2; bank <= MUON_BANKS; bank++) channel_first[bank] = 4;
   position_first[1] = 3;                   /* pads of station 1 */
-  position_first[MUON_STATIONS + 1] = 100; /* and its x strips */
+  position_first[MUON_STATIONS + 1] = 100; /* x strips of station 1 */
   width_first[1] = 200;
-  /* Quarters of 3 x 4 x 2 pads and 3 x 4 x 1 strips; (5, 0) is the second one. Half-widths: 6 times 2 or 1 a quarter;
-   * that of (5, 0) is number 2 (5 - 4) / 4 = 0. */
+  /* Quarters of 3 x 4 x 2 pads and 3 x 4 x 1 strips; (5, 0) is the second one. Half widths: 6 times 2 or 1 per
+   * quarter; that of (5, 0) is number 2 (5 - 4) / 4 = 0. */
   x[3 + 24 * QUARTER + 1] = -120;
   z[3 + 24 * QUARTER + 1] = 16400;
   half_x[12 * QUARTER] = 3.5f;
@@ -138,8 +138,8 @@ static void muon_banks_become_pads_and_x_strips(void **state) {
   assert_string_equal(faults.text, "it ends within its own lengths");
 }
 
-/* A card of 32 channels of which two are cells, in the third column and the last. */
-static void calorimeter_banks_become_energy_in_columns(void **state) {
+/* A card of 32 channels, two of them connected to cells, in the third and the last column. */
+static void calorimeter_banks_give_energy_in_columns(void **state) {
   (void)state;
   static uint32_t numbers[CALO_NUMBERS];
   static uint16_t channels[CALO_CARD_CHANNELS];
@@ -162,7 +162,7 @@ static void calorimeter_banks_become_energy_in_columns(void **state) {
   xy[2 * 9] = 3150;
   gain[7] = 10;
   gain[9] = 4;
-  /* Type 21: 4 bits each, 8 more than the value; 5 in channel 1, 7 in channel 30. */
+  /* type 21: 4 bits each, value + 8; 5 in channel 1, 7 in channel 30 */
   uint32_t card[6] = {129 << 14 | 20 << 7, 0, 0x88888888, 0x88888888, 0x88888888, 0x88888888};
   card[2] = 0x888888d8;
   card[5] = 0x8f888888;
@@ -173,8 +173,8 @@ static void calorimeter_banks_become_energy_in_columns(void **state) {
   assert_true(fabs(p.energy_mev[2] - 10 * 4.5) < 1e-4 && fabs(p.energy_mev[63] - 4 * 6.5) < 1e-4);
   for (uint32_t i = 0; i < SPECTROMETER_COLUMNS; i++) assert_true(i == 2 || i == 63 || p.energy_mev[i] == 0);
 
-  /* Type 77, version 5: 12 bits each from the highest on, 256 more than the value: 1.5 channels of 5 in channel 1. Then
-   * the same of another detector, and one that is cut. */
+  /* Type 77, version 5: 12 bits each, highest first, value + 256: 5 in channel 1. Then the same bank of another
+   * detector, and a truncated one. */
   uint32_t boards[39] = {0};
   for (int i = 3; i < 15; i++) boards[i] = (uint32_t[]){0x10010010, 0x01001001, 0x00100100}[i % 3];
   boards[3] = 0x10010510;
@@ -197,8 +197,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(ut_hits_of_the_x_layers_are_taken),
       CASE(scifi_hits_of_the_x_layers_are_taken),
-      CASE(muon_banks_become_pads_and_x_strips),
-      CASE(calorimeter_banks_become_energy_in_columns),
+      CASE(muon_banks_give_pads_and_x_strips),
+      CASE(calorimeter_banks_give_energy_in_columns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* spectrometer_test.c: true and found tracks through hits made by hand, and the page that shows them. */
+/* spectrometer_test.c: true and found tracks through hand-made hits, and the page with them. */
 #include "pictures/spectrometer_found.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static int count_of(const char *text) {
   return count;
 }
 
-/* How many panels have lines in a group that begins so. */
+/* Number of panels with lines in a group that begins with this text. */
 static int panels_with(const char *group) {
   static const char line[] = ">\n<path d='m";
   int count = 0;
@@ -54,7 +54,7 @@ static void add_hits(float (*x)(float z), uint32_t first, uint32_t end) {
   spectrometer_sort_hits(&p);
 }
 
-/* One particle with all of these ids, those after `end` in no detector. */
+/* Makes a particle with all these ids; those after `end` belong to no detector. */
 static void make_track(float (*x)(float z), struct mc_particle particle) {
   uint32_t all[IDS];
   memcpy(all, ids, sizeof all);
@@ -68,7 +68,7 @@ static void make_track(float (*x)(float z), struct mc_particle particle) {
 
 static float straight(float z) { return 0.1f * z + 3; }
 
-/* In the magnet, from 2640 to 7826 mm, a parabola that takes the slope from 0.05 to -0.15. */
+/* In the magnet, from 2640 to 7826 mm, a parabola that changes the slope from 0.05 to -0.15. */
 static float bent(float z) {
   const float begin = 2640, length = 7826 - begin;
   if (z < begin) return 0.05f * z;
@@ -95,7 +95,7 @@ static void a_track_goes_through_its_hits_and_bends_in_the_magnet(void **state) 
     assert_int_equal(p.track_count, 1);
     assert_int_equal(p.tracks[0].kind, SPECTROMETER_LONG);
     assert_true(p.muons == 1 && p.counts[SPECTROMETER_LONG] == 1);
-    /* The origin, the last hit in the VELO, two and six others; eleven in the magnet. */
+    /* Origin, last VELO hit, two UT and six SciFi hits; eleven points in the magnet. */
     assert_int_equal(p.tracks[0].point_count, 10 + 11);
     assert_true(p.points[0].z == 50 && p.points[1].z == 600 && p.points[20].z == 9403);
     assert_on(lines[i]);
@@ -103,8 +103,8 @@ static void a_track_goes_through_its_hits_and_bends_in_the_magnet(void **state) 
   }
 }
 
-/* From its true direction to a single hit behind the magnet: the parabola that meets both. */
-static void without_further_hits_the_true_direction_and_the_last_hit_make_a_parabola(void **state) {
+/* From the true direction to a single hit after the magnet: the parabola through both. */
+static void without_further_hits_the_curve_is_a_parabola(void **state) {
   (void)state;
   const float tx = 1 / sinhf(2.0f);
   add_hits(straight, 4, 5);
@@ -118,7 +118,7 @@ static void without_further_hits_the_true_direction_and_the_last_hit_make_a_para
   assert_true(middle->z == 826 + 3500 && fabsf(middle->x - (x0 + tx * 3500 + bend * 3500 * 3500)) < 0.1f);
 }
 
-static void a_way_without_hits_within_the_scifi_is_straight(void **state) {
+static void a_gap_within_the_scifi_is_straight(void **state) {
   (void)state;
   add_hits(bent, 0, 5);
   add_hits(bent, 8, IDS);
@@ -148,12 +148,12 @@ static void kinds_follow_from_the_flags(void **state) {
   }
 }
 
-static void a_particle_without_hits_or_of_which_only_one_is_there_has_no_line(void **state) {
+static void a_particle_with_fewer_than_two_points_has_no_line(void **state) {
   (void)state;
   make_track(straight, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3});
   assert_int_equal(p.track_count, 0);
   add_hits(straight, 2, 3);
-  make_track(straight, (struct mc_particle){.flags = MC_IS_LONG, .z = 5000, .eta = 3}); /* begins behind it */
+  make_track(straight, (struct mc_particle){.flags = MC_IS_LONG, .z = 5000, .eta = 3}); /* starts after it */
   assert_int_equal(p.track_count, 0);
   make_track(straight, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3});
   assert_int_equal(p.track_count, 1);
@@ -166,14 +166,14 @@ static void velo_ids_are_compared_in_the_bits_of_the_mask(void **state) {
   const struct mc_event mc = {.particles = &particle, .particle_count = 1, .ids = all, .id_count = 2};
   add_hits(straight, 0, 5);
   assert_true(spectrometer_add_tracks(&p, &mc, ~0u));
-  assert_int_equal(p.track_count, 0); /* the SciFi's hit alone */
+  assert_int_equal(p.track_count, 0); /* the SciFi hit only */
   assert_true(spectrometer_add_tracks(&p, &mc, ~(3u << 26)));
   assert_int_equal(p.track_count, 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ found tracks */
 
-/* Two VELO tracks of event 1, which is the second of two; the second one goes on in the UT. Hits by descending z. */
+/* Two VELO tracks of event 1 of two; the second one continues in the UT. Hits are sorted by descending z. */
 static const uint32_t track_offsets[3] = {0, 1, 3}, velo_hit_offsets[4] = {0, 3, 6, 9};
 static const uint32_t velo_ids[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 static const float velo_x[9] = {0, 0, 0, 0, 0, 0, 32, 22, 12}, velo_z[9] = {0, 0, 0, 0, 0, 0, 300, 200, 100};
@@ -196,7 +196,7 @@ static const struct spectrometer_inputs inputs = {
            .tx = ut_tx,
            .hit_id = ut_ids}};
 
-/* As found with a particle that has the track's VELO hits and that many of its hits in the UT. */
+/* Kind of the found track for a particle with the track's VELO hits and `ut_hits` of its UT hits. */
 static enum spectrometer_kind kind_with(uint32_t ut_hits) {
   uint32_t all[6] = {7, 8, 9};
   memcpy(all + 3, ut_ids, sizeof ut_ids);
@@ -235,7 +235,7 @@ static void a_found_track_that_matches_no_particle_is_a_ghost(void **state) {
   assert_true(p.true_tracks == 0 && p.counts[SPECTROMETER_GHOST] == 1);
 }
 
-/* One VELO track, bent, and two long tracks of it: one with the UT and hits in the SciFi, one with neither. */
+/* One VELO track, bent, with two long tracks: one with the UT and SciFi hits, one with neither. */
 struct long_case {
   uint32_t offsets[2], long_offsets[2], velo_hit_offsets[2], ut_hit_offsets[2], long_hit_offsets[3], velo_track[2],
       ut_track[2];
@@ -294,11 +294,11 @@ static void a_long_track_bends_in_the_magnet_and_goes_through_its_hits(void **st
   assert_true(p.found[SPECTROMETER_TO_UT].tracks == 1 && p.found[SPECTROMETER_TO_SCIFI].tracks == 2);
   for (uint32_t k = 0; k < 2; k++) {
     const struct spectrometer_track *t = &p.tracks[1 + k];
-    assert_true(t->reach == SPECTROMETER_TO_SCIFI && t->kind == SPECTROMETER_UNJUDGED);
+    assert_true(t->end == SPECTROMETER_TO_SCIFI && t->kind == SPECTROMETER_UNJUDGED);
     assert_int_equal(t->point_count, points[k]);
     for (uint32_t i = 0; i < t->point_count; i++) {
       const struct spectrometer_point *at = &p.points[t->first_point + i];
-      /* Without the UT the curve begins at the end of the VELO: it ends where the track does, too. */
+      /* Without the UT the curve starts at the end of the VELO, and ends at the end of the track. */
       const int is_on_line = k == 0 || at->z <= 600 || at->z >= 7826;
       assert_true(!is_on_line || fabsf(at->x - bent(at->z)) < 0.5f);
       assert_true(i == 0 || at->z > at[-1].z);
@@ -306,7 +306,7 @@ static void a_long_track_bends_in_the_magnet_and_goes_through_its_hits(void **st
   }
 }
 
-static void a_track_that_is_a_muon_goes_on_to_the_last_chambers(void **state) {
+static void a_muon_track_extends_to_the_last_chambers(void **state) {
   (void)state;
   static const uint8_t is_muon[2] = {0, 1};
   struct long_case c;
@@ -332,7 +332,7 @@ static void a_long_track_that_matches_no_particle_is_a_ghost(void **state) {
   c.long_offsets[1] = 1;
   memcpy(all, ids, sizeof all);
   for (uint32_t scifi = 4; scifi <= 5; scifi++) {
-    /* All of the VELO, and 4 or 5 of 6 in the SciFi: 7 of 10 are asked for. */
+    /* All VELO hits, and 4 or 5 of 6 SciFi hits: 7 of 10 are required. */
     struct mc_particle particle = {.velo = {0, 2}, .scifi = {4, scifi}};
     const struct mc_event mc = {.particles = &particle, .particle_count = 1, .ids = all, .id_count = IDS};
     struct association association = {.match_count = 0};
@@ -343,7 +343,7 @@ static void a_long_track_that_matches_no_particle_is_a_ghost(void **state) {
     assert_int_equal(p.track_count, 1);
     assert_int_equal(p.tracks[0].kind, scifi == 5 ? SPECTROMETER_MATCHED : SPECTROMETER_GHOST);
     assert_int_equal(p.found[SPECTROMETER_TO_SCIFI].ghosts, scifi != 5);
-    /* Its line: in all of the spectrometer, and where the SciFi is; no panel of the UT. */
+    /* Its line is in the whole spectrometer and in the SciFi panel, not in the UT panel. */
     p.has_truth = 1;
     svg.count = 0;
     spectrometer_draw(&p, &no_vertices, &svg);
@@ -356,7 +356,7 @@ static void a_long_track_that_matches_no_particle_is_a_ghost(void **state) {
 
 /* ------------------------------------------------------------------------------------------------ the page */
 
-static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state) {
+static void the_page_shows_the_inputs_and_no_nan(void **state) {
   (void)state;
   add_hits(bent, 0, IDS);
   make_track(bent, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3, .pdg = 13, .p = 5300});
@@ -370,7 +370,7 @@ static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state
   assert_int_equal(count_of("<title>μ⁻ 5.3 GeV, η 3, long: VELO and SciFi</title>"), 1);
   assert_int_equal(count_of("<path class='muon' d='m"), 3); /* in each panel */
   assert_int_equal(count_of("SciFi, x layers: 6<"), 1);
-  assert_int_equal(count_of("UT, x layers"), 0); /* nobody gave its banks */
+  assert_int_equal(count_of("UT, x layers"), 0); /* its banks are not connected */
   assert_int_equal(count_of("ECAL, longest"), 0);
   assert_int_equal(count_of("true tracks through their hits: 1."), 1);
   p.has_truth = 0;
@@ -382,7 +382,7 @@ static void the_page_shows_what_there_is_and_no_number_that_is_none(void **state
   svg_free(&svg);
 }
 
-/* In all of the spectrometer and in the way to the UT, which is there for them. */
+/* In the whole spectrometer and in the panel from the VELO to the UT, which is drawn for them. */
 static void vertices_are_marked_and_counted(void **state) {
   (void)state;
   struct picture vertices = {.has_true_vertices = 1, .has_found_vertices = 1};
@@ -400,8 +400,8 @@ static void vertices_are_marked_and_counted(void **state) {
   svg_free(&svg);
 }
 
-/* The least of all, of a damaged bank, has no positive counterpart. */
-static void a_particle_without_a_name_has_its_number(void **state) {
+/* INT32_MIN, from a damaged bank, has no positive counterpart. */
+static void an_unnamed_particle_has_its_pdg_id(void **state) {
   (void)state;
   add_hits(bent, 0, IDS);
   make_track(bent, (struct mc_particle){.flags = MC_IS_LONG, .z = 50, .eta = 3, .pdg = INT32_MIN, .p = 5300});
@@ -412,8 +412,8 @@ static void a_particle_without_a_name_has_its_number(void **state) {
   svg_free(&svg);
 }
 
-/* Bands under the true tracks and ghosts above them, where the way to the UT is seen, and where the UT is. */
-static void found_tracks_stand_out_and_are_counted(void **state) {
+/* Bands below the true tracks and ghosts above them, in the panels from the VELO to the UT and of the UT. */
+static void found_tracks_are_visible_and_counted(void **state) {
   (void)state;
   static const struct {
     uint32_t ut_hits;
@@ -445,20 +445,20 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_teardown(name, stop)
   const struct CMUnitTest tests[] = {
       CASE(a_track_goes_through_its_hits_and_bends_in_the_magnet),
-      CASE(without_further_hits_the_true_direction_and_the_last_hit_make_a_parabola),
-      CASE(a_way_without_hits_within_the_scifi_is_straight),
+      CASE(without_further_hits_the_curve_is_a_parabola),
+      CASE(a_gap_within_the_scifi_is_straight),
       CASE(kinds_follow_from_the_flags),
-      CASE(a_particle_without_hits_or_of_which_only_one_is_there_has_no_line),
+      CASE(a_particle_with_fewer_than_two_points_has_no_line),
       CASE(velo_ids_are_compared_in_the_bits_of_the_mask),
       CASE(a_velo_ut_track_goes_to_the_end_of_the_ut),
       CASE(a_found_track_that_matches_no_particle_is_a_ghost),
       CASE(a_long_track_bends_in_the_magnet_and_goes_through_its_hits),
-      CASE(a_track_that_is_a_muon_goes_on_to_the_last_chambers),
+      CASE(a_muon_track_extends_to_the_last_chambers),
       CASE(a_long_track_that_matches_no_particle_is_a_ghost),
-      CASE(the_page_shows_what_there_is_and_no_number_that_is_none),
+      CASE(the_page_shows_the_inputs_and_no_nan),
       CASE(vertices_are_marked_and_counted),
-      CASE(a_particle_without_a_name_has_its_number),
-      CASE(found_tracks_stand_out_and_are_counted),
+      CASE(an_unnamed_particle_has_its_pdg_id),
+      CASE(found_tracks_are_visible_and_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* spread_test.c: mean, rms and robust width of values whose spread is known. */
+/* spread_test.c: mean, rms and robust width of values with known spread. */
 #include "checks/spread.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static void width_of_a_gaussian_is_its_sigma(void **state) {
   }
 }
 
-static void tails_move_mean_and_rms_and_not_median_and_width(void **state) {
+static void tails_change_mean_and_rms_but_not_median_and_width(void **state) {
   (void)state;
   add_gaussian(2000, 1, 0, 0.05);
   const double width = spread_width(&s, 1);
@@ -77,13 +77,13 @@ static void tails_move_mean_and_rms_and_not_median_and_width(void **state) {
   assert_near(spread_median(&s, 1), 0, 0.01 * width);
 }
 
-static void what_is_no_number_is_left_out_and_counted(void **state) {
+static void nan_is_ignored_and_counted(void **state) {
   (void)state;
   add_gaussian(2000, 1, 0.03, 0.1);
   const struct spread without = s;
   spread_add(&s, 1, NAN);
   assert_int_equal(s.count, 2000);
-  assert_int_equal(s.left_out, 1);
+  assert_int_equal(s.ignored, 1);
   assert_true(spread_mean(&s) == spread_mean(&without) && spread_rms(&s) == spread_rms(&without));
   assert_memory_equal(s.cells, without.cells, sizeof s.cells);
   spread_add(&s, 1, INFINITY);
@@ -99,8 +99,8 @@ int main(void) {
       cmocka_unit_test_setup(no_values_have_no_spread, start),
       cmocka_unit_test_setup(one_value_is_narrower_than_a_cell, start),
       cmocka_unit_test_setup(width_of_a_gaussian_is_its_sigma, start),
-      cmocka_unit_test_setup(what_is_no_number_is_left_out_and_counted, start),
-      cmocka_unit_test_setup(tails_move_mean_and_rms_and_not_median_and_width, start),
+      cmocka_unit_test_setup(nan_is_ignored_and_counted, start),
+      cmocka_unit_test_setup(tails_change_mean_and_rms_but_not_median_and_width, start),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* ut_check_test.c: what truth.ut_check counts and reports, on particles, hits and tracks made by hand. */
+/* ut_check_test.c: counts and report of truth.ut_check for hand-made particles, hits and tracks. */
 #include "check_case.h"
 #include "ut/event_model.h"
 #include "velo/event_model.h"
@@ -15,7 +15,7 @@
 enum { TRACKS_MAX = 8, HITS_MAX = 64 };
 #define UT(n) (0x30000000u + 100 + (n))
 
-/* A VELO track each, and its hits in the UT. */
+/* Tracks: a VELO track each, and UT hits. */
 struct tracks {
   uint32_t offsets[WRITER_EVENTS + 1], velo_offsets[TRACKS_MAX + 1], velo_id[HITS_MAX], ut_offsets[TRACKS_MAX + 1],
       ut_id[HITS_MAX], velo_track[TRACKS_MAX];
@@ -79,7 +79,7 @@ static const char *run(void) {
   return sl_test_report(test);
 }
 
-/* 12 GeV, and 0.5 GeV that is not long. */
+/* 12 GeV; and 0.5 GeV, not long. */
 static const struct true_particle particles[] = {{.pdg = 211,
                                                   .p = 12000,
                                                   .eta = 3,
@@ -95,15 +95,15 @@ static const struct true_particle particles[] = {{.pdg = 211,
                                                   .hit_count = 4,
                                                   .hits = {11, 12, 13, 14},
                                                   .ut_count = 3,
-                                                  .ut_hits = {UT(3), UT(10), UT(11)}}}; /* one is of both */
+                                                  .ut_hits = {UT(3), UT(10), UT(11)}}}; /* one is common to both */
 
 static void hits_are_compared_by_event(void **state) {
   (void)state;
   add_event(banks, particles, 2);
   add_hits(UT(0), 4);
   add_hits(UT(10), 1); /* 11 is not found */
-  add_hits(UT(20), 2); /* of nothing */
-  add_hits(UT(0), 1);  /* again */
+  add_hits(UT(20), 2); /* of no particle */
+  add_hits(UT(0), 1);  /* duplicate */
   end_tracks();
   add_event(banks, particles + 1, 1);
   add_hits(UT(0), 2); /* true in the other event only */
@@ -116,15 +116,15 @@ static void hits_are_compared_by_event(void **state) {
   assert_int_equal(number_in(report, "true_hits_found"), 5);
 }
 
-static void tracks_need_the_velo_and_all_hits_but_one(void **state) {
+static void tracks_need_velo_hits_and_all_ut_hits_but_one(void **state) {
   (void)state;
   add_event(banks, particles, 2);
   add_hits(UT(0), 4);
   TRACK(1e-4f, 1, 4, UT(0), UT(1), UT(2), UT(3));
   TRACK(1e-4f, 1, 4, UT(0), UT(1), UT(2), UT(99));  /* a clone, with a foreign hit */
-  TRACK(1e-4f, 1, 4, UT(0), UT(1), UT(98), UT(99)); /* a ghost: two are foreign */
-  TRACK(1e-4f, 11, 4, UT(3), UT(10), UT(99));       /* the other one: two of three */
-  TRACK(1e-2f, 21, 4, UT(0), UT(1), UT(2), UT(3));  /* a ghost: no VELO hits; 100 MeV */
+  TRACK(1e-4f, 1, 4, UT(0), UT(1), UT(98), UT(99)); /* ghost: two foreign hits */
+  TRACK(1e-4f, 11, 4, UT(3), UT(10), UT(99));       /* the other particle: two of three */
+  TRACK(1e-2f, 21, 4, UT(0), UT(1), UT(2), UT(3));  /* ghost: no VELO hits; 100 MeV */
   end_tracks();
   const char *report = run();
   assert_int_equal(number_in(report, "tracks"), 5);
@@ -163,7 +163,7 @@ static void momenta_are_those_of_long_particles(void **state) {
   assert_int_equal(number_in(named(momentum, "p < 3 GeV"), "tracks"), 0);
 }
 
-static void truth_without_the_ut_gives_no_rate_of_ghosts(void **state) {
+static void truth_without_the_ut_gives_no_ghost_rate(void **state) {
   (void)state;
   add_event(banks, particles, 1);
   add_hits(UT(50), 3);
@@ -171,16 +171,16 @@ static void truth_without_the_ut_gives_no_rate_of_ghosts(void **state) {
   end_tracks();
   const char *rate = value_in(run(), "ghost_rate");
   assert_int_equal(strncmp(rate + strspn(rate, " "), "null", 4), 0);
-  assert_non_null(strstr(sl_test_messages(test), "no UT hit's id stands in the truth"));
+  assert_non_null(strstr(sl_test_messages(test), "no id of the UT hits is in the truth"));
 }
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
       TEST(hits_are_compared_by_event),
-      TEST(tracks_need_the_velo_and_all_hits_but_one),
+      TEST(tracks_need_velo_hits_and_all_ut_hits_but_one),
       TEST(momenta_are_those_of_long_particles),
-      TEST(truth_without_the_ut_gives_no_rate_of_ghosts),
+      TEST(truth_without_the_ut_gives_no_ghost_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* velo_check_test.c: what truth.velo_check counts and reports, on particles and tracks made by hand. */
+/* velo_check_test.c: counts and report of truth.velo_check for hand-made particles and tracks. */
 #include "check_case.h"
 #include "checks/tally.h"
 #include "sink_caller.h"
@@ -63,7 +63,7 @@ static const char *const all_categories[] = {"velo",
                                              "all eta, not e"};
 enum { CATEGORIES = sizeof all_categories / sizeof all_categories[0] };
 
-static void each_particle_counts_in_exactly_its_categories(void **state) {
+static void particles_are_counted_in_exactly_their_categories(void **state) {
   (void)state;
   static const struct {
     struct true_particle particle;
@@ -109,9 +109,9 @@ static void tracks_clones_and_ghosts_are_counted(void **state) {
   TRACK(&tracks, 1, 2, 3, 4, 99); /* 4 of 5: purity 0.8, hit efficiency 0.5 */
   TRACK(&tracks, 5, 6, 7, 8);     /* a clone: purity 1, hit efficiency 0.5 */
   TRACK(&tracks, 21, 22, 23);     /* 1 and 1 */
-  TRACK(&tracks, 31, 32, 98);     /* 2 of 3 are too few: a ghost */
+  TRACK(&tracks, 31, 32, 98);     /* 2 of 3 are too few: ghost */
   end_tracks(&tracks);
-  add_event(banks, particles, 1); /* a second event: its particle is not found, though its hits are in the first */
+  add_event(banks, particles, 1); /* a second event: its particle is not found, although its hits are in the first */
   TRACK(&tracks, 51, 52, 53);
   end_tracks(&tracks);
   const char *report = run();
@@ -129,7 +129,7 @@ static void tracks_clones_and_ghosts_are_counted(void **state) {
   assert_float_equal(number_in(velo, "hit_efficiency"), (0.5 + 0.5 + 1) / 3, 1e-9);
   const char *messages = sl_test_messages(test);
   assert_non_null(strstr(messages, "VELO tracks of 2 events: 5, ghosts 2 (40.00 +- 17.50 %)"));
-  assert_null(strstr(messages, "long from B")); /* no line for what was not there */
+  assert_null(strstr(messages, "long from B")); /* no line for an empty category */
   assert_null(strstr(messages, "warning"));
 }
 
@@ -146,8 +146,8 @@ static void without_a_common_hit_there_is_no_ghost_rate(void **state) {
   assert_int_equal(number_in(report, "hits_in_truth"), 0);
   assert_non_null(strstr(report, "\"ghost_rate\": null"));
   const char *messages = sl_test_messages(test);
-  assert_non_null(strstr(messages, "VELO tracks of 1 events: 1, of whose 3 hits none is in the truth"));
-  assert_non_null(strstr(messages, "no hit id of the tracks stands in the truth"));
+  assert_non_null(strstr(messages, "VELO tracks of 1 event: 1, none of their 3 hits is in the truth"));
+  assert_non_null(strstr(messages, "no hit id of the tracks is in the truth"));
   assert_null(strstr(messages, "ghosts"));
 }
 
@@ -167,7 +167,7 @@ static void fraction_bits_are_masked_on_request(void **state) {
   assert_category(run(), "velo", 1, 1, 0);
 }
 
-static void events_without_usable_truth_count_in_nothing_else(void **state) {
+static void events_without_usable_truth_are_counted_separately(void **state) {
   (void)state;
   static const struct true_particle particle = {
       .pdg = 211, .p = 1, .eta = 3, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {1, 2, 3}};
@@ -188,10 +188,10 @@ static void events_without_usable_truth_count_in_nothing_else(void **state) {
   assert_int_equal(number_in(report, "tracks"), 1);
   assert_category(report, "velo", 1, 1, 0);
   assert_non_null(strstr(sl_test_messages(test), "malformed MC particles: the particles are cut short"));
-  assert_non_null(strstr(sl_test_messages(test), "1 events with malformed MC particles were not checked"));
+  assert_non_null(strstr(sl_test_messages(test), "1 event with malformed MC particles was not checked"));
 }
 
-/* Of Beta distributions, whose standard deviations are known: of (1, 2), (2, 1) and (1, 1 + n). */
+/* Beta distributions (1, 2), (2, 1) and (1, 1 + n) have known standard deviations. */
 static void errors_are_binomial_and_never_zero(void **state) {
   (void)state;
   assert_true(isnan(rate_error(0, 0)));
@@ -220,7 +220,7 @@ static void efficiencies_and_ghosts_come_with_their_errors(void **state) {
 /* The harness knows no events with errors, so this one calls the sink itself. */
 SL_DECLARE(velo_check);
 
-static void events_with_errors_are_no_losses(void **state) {
+static void events_with_errors_are_not_losses(void **state) {
   (void)state;
   static const struct true_particle particle = {
       .pdg = 211, .p = 1, .eta = 3, .flags = {[HAS_VELO] = 1}, .hit_count = 3, .hits = {1, 2, 3}};
@@ -249,12 +249,12 @@ static void events_with_errors_are_no_losses(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop_check)
   const struct CMUnitTest tests[] = {
-      CASE(each_particle_counts_in_exactly_its_categories),
+      CASE(particles_are_counted_in_exactly_their_categories),
       CASE(tracks_clones_and_ghosts_are_counted),
       CASE(without_a_common_hit_there_is_no_ghost_rate),
       CASE(fraction_bits_are_masked_on_request),
-      CASE(events_without_usable_truth_count_in_nothing_else),
-      CASE(events_with_errors_are_no_losses),
+      CASE(events_without_usable_truth_are_counted_separately),
+      CASE(events_with_errors_are_not_losses),
       CASE(errors_are_binomial_and_never_zero),
       CASE(efficiencies_and_ghosts_come_with_their_errors),
   };

@@ -57,7 +57,8 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   assert_refused("foil radius 4.6", "foil radius", "no number");
   assert_refused("sensor 2 x_axis -135", "sensor 1 x_axis -135", "sensor 1 a second time");
   assert_refused("sensor 2 x_axis -135", "sensor 4 x_axis -135", "expected 0 to 3");
-  assert_refused("sensor 2 x_axis -135", "sensor 2.00000001 x_axis -135", "sensor is no integer"); /* as a float 2 */
+  assert_refused("sensor 2 x_axis -135", "sensor 2.00000001 x_axis -135",
+                 "sensor is not an integer"); /* as a float 2 */
   assert_refused("module  1 z -275   right", "module  1 z -275   left", "odd ones are right");
   assert_refused("module  1 z -275 ", "module  1 z -300 ", "not behind module 0");
   assert_refused("module  0 z -287.5 left", "module  0 z -287.5 left left", "one word too many");

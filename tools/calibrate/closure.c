@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A track, with what a seed in the SciFi says of its state behind, or the exact state where it is known. */
-struct look {
+/* A track, with the end state of its seed in the SciFi, or the exact end state for exact tracks. */
+struct subject {
   const struct calibration *c;
   const struct gun_track *t;
   struct gun_state end;
@@ -20,42 +20,43 @@ struct look {
 
 static double per_cent(double x) { return 100 * x; }
 
-static double forward_p(const struct look *l, uint32_t unused) {
+static double forward_p(const struct subject *l, uint32_t unused) {
   (void)unused;
   return per_cent(relative_p(l->t, forward_q_over_p(l->c, l->t)));
 }
-static double matching_p(const struct look *l, uint32_t unused) {
+static double matching_p(const struct subject *l, uint32_t unused) {
   (void)unused;
   return per_cent(relative_p(l->t, matching_q_over_p(l->c, l->t, &l->end)));
 }
-static double ut_p(const struct look *l, uint32_t unused) {
+static double ut_p(const struct subject *l, uint32_t unused) {
   (void)unused;
   return per_cent(relative_p(l->t, ut_q_over_p(l->c, l->t)));
 }
-static double seeding_p(const struct look *l, uint32_t unused) {
+static double seeding_p(const struct subject *l, uint32_t unused) {
   (void)unused;
   return per_cent(relative_p(l->t, seeding_q_over_p(l->c, &l->end)));
 }
-static double distance_x(const struct look *l, uint32_t unused) {
+static double distance_x(const struct subject *l, uint32_t unused) {
   (void)unused;
   return matching_distance_x(l->c, l->t, &l->end);
 }
-static double distance_y(const struct look *l, uint32_t unused) {
+static double distance_y(const struct subject *l, uint32_t unused) {
   (void)unused;
   return matching_distance_y(l->c, l->t, &l->end);
 }
-static double chi2(const struct look *l, uint32_t unused) {
+static double chi2(const struct subject *l, uint32_t unused) {
   (void)unused;
   return matching_chi2(l->c, l->t, &l->end) / 2;
 }
-static double z_magnet(const struct look *l, uint32_t unused) {
+static double z_magnet(const struct subject *l, uint32_t unused) {
   (void)unused;
   const struct line before = {l->t->velo.x, gun_z_velo, l->t->velo.tx}, behind = {l->end.x, gun_z_end, l->end.tx};
   return crossing(&before, &behind) - matching_z_magnet(l->c, l->t, &l->end);
 }
 
-/* Of the best cubic: 0: cubic over quadratic term; 1: the same, minus the formula's; 2: curvature times momentum. */
-static double cubic(const struct look *l, uint32_t which) {
+/* From the best cubic in x: 0: cubic over quadratic term; 1: its difference to the formula; 2: curvature times
+ * momentum. */
+static double cubic(const struct subject *l, uint32_t which) {
   struct calibration_polynomial p = {.count = 4,
                                      .terms = {{.power = {0}}, {.power = {1}}, {.power = {2}}, {.power = {3}}}};
   struct point at[SCIFI_LAYERS];
@@ -72,24 +73,24 @@ static double cubic(const struct look *l, uint32_t which) {
   return to_1e5 * (ratio + (which == 1 ? calibration_sum(l->c->forward_d_ratio, &radius) : 0));
 }
 
-static double sagitta(const struct look *l, uint32_t seed) {
+static double sagitta(const struct subject *l, uint32_t seed) {
   double over, scale;
   forward_sagitta(l->c, l->t, seed, &over, &scale);
   return over - l->c->forward_sagitta[seed] * scale;
 }
-static double x_magnet(const struct look *l, uint32_t seed) {
+static double x_magnet(const struct subject *l, uint32_t seed) {
   double slope, miss;
   forward_chord(l->c, l->t, seed, &slope, &miss);
   return miss - calibration_sum(l->c->forward_x_magnet, &slope);
 }
-static double y_layer(const struct look *l, uint32_t layer) {
+static double y_layer(const struct subject *l, uint32_t layer) {
   struct gun_state input;
   forward_input(l->c, l->t, &input);
   return l->t->scifi[layer].y - forward_y(l->c, &input, layer, l->t->scifi[layer].x);
 }
-/* At the first layer of a station, to the outside of the bend. `which`: the station; and 4 for the true state in the
- * UT, or 0 for what its hits say. */
-static double x_station(const struct look *l, uint32_t which) {
+/* At the first layer of a station, positive to the outside of the bend. `which`: the station, plus 4 to start from
+ * the true state in the UT instead of the measured one. */
+static double x_station(const struct subject *l, uint32_t which) {
   const uint32_t station = which % 4, last = UT_LAYERS - 1;
   const double z = l->c->forward_z_layer[4 * station];
   struct gun_state input = l->t->ut[last];
@@ -97,26 +98,26 @@ static double x_station(const struct look *l, uint32_t which) {
   if (which < 4) forward_input(l->c, l->t, &input);
   return l->t->charge * (l->t->scifi[4 * station].x - forward_x(l->c, &input, q_over_p(l->t), station, z));
 }
-static double deflection(const struct look *l, uint32_t layer) {
+static double deflection(const struct subject *l, uint32_t layer) {
   const double shift = fabs(l->t->ut[layer].x - velo_x(l->t, gun_ut_z[layer])) * l->t->p;
   const double values[CALIBRATION_AXES] = {layer, fabs(l->t->velo.ty), 0};
   return per_cent(shift * l->c->ut_dist_to_momentum * calibration_look_up(&l->c->ut_deflection, values) - 1);
 }
-static double bend_in_ut(const struct look *l, uint32_t layer) {
+static double bend_in_ut(const struct subject *l, uint32_t layer) {
   const double way = gun_ut_z[layer] - gun_z_velo;
   const double bend = l->c->matching_ut_bend[0] - l->c->matching_ut_bend[1] * q_over_p(l->t); /* polarity down */
   return l->t->ut[layer].x - velo_x(l->t, gun_ut_z[layer]) - bend * way * way;
 }
-static double inverse_p(const struct look *l, uint32_t seed) {
+static double inverse_p(const struct subject *l, uint32_t seed) {
   double x0, curvature;
   seeding_three_hits(l->c, l->t, seed, &x0, &curvature);
   const double x = fabs(x0);
   return per_cent(calibration_sum(l->c->seeding_inverse_p, &x) * l->t->p - 1);
 }
 
-/* --------------------------------------------------------------------- hits, in units of half a window */
+/* ---------------------------------------------------- distances of hits, in units of half a search window */
 
-static double in_forward_window(const struct look *l, uint32_t station) {
+static double in_forward_window(const struct subject *l, uint32_t station) {
   const double found = ut_q_over_p(l->c, l->t), *window = l->c->forward_x_window;
   const uint32_t layer = 4 * station;
   struct gun_state input;
@@ -126,26 +127,26 @@ static double in_forward_window(const struct look *l, uint32_t station) {
   const double outer = found > 0 ? miss : -miss, half = window[0] + window[1] * fabs(found);
   return outer > 0 ? outer / (half + window[2]) : outer / half;
 }
-static double in_x_range(const struct look *l, uint32_t seed) {
+static double in_x_range(const struct subject *l, uint32_t seed) {
   const double *range = l->c->forward_x_range, share = fmin(1, fabs(q_over_p(l->t)) / l->c->forward_x_range_qop);
   return x_magnet(l, seed) / (range[0] + (range[1] - range[0]) * share);
 }
-static double in_border(const struct look *l, uint32_t layer) {
+static double in_border(const struct subject *l, uint32_t layer) {
   const double shift = l->t->scifi_measured[layer] - velo_x(l->t, gun_scifi_z[layer]);
   return shift / forward_border(l->c, l->t, 1e3 / l->t->p);
 }
-static double last_hit(const struct look *l, uint32_t seed) { return seeding_last_hit(l->c, l->t, seed, 3000); }
-static double third_hit(const struct look *l, uint32_t seed) {
+static double last_hit(const struct subject *l, uint32_t seed) { return seeding_last_hit(l->c, l->t, seed, 3000); }
+static double third_hit(const struct subject *l, uint32_t seed) {
   double x0, curvature;
   seeding_three_hits(l->c, l->t, seed, &x0, &curvature);
   const double x = fabs(x0), *h = l->c->seeding_three_hit;
   const double left = curvature - h[1] * calibration_sum(l->c->seeding_inverse_p, &x);
   return left > 0 ? left / h[0] : left / (2 * h[0]);
 }
-static double other_hits(const struct look *l, uint32_t seed) {
+static double other_hits(const struct subject *l, uint32_t seed) {
   return seeding_other_hits(l->c, l->t, seed) / l->c->seeding_tolerance;
 }
-static double stereo_hits(const struct look *l, uint32_t unused) {
+static double stereo_hits(const struct subject *l, uint32_t unused) {
   (void)unused;
   return seeding_stereo_hits(l->c, l->t) / l->c->seeding_uv_tolerance;
 }
@@ -155,10 +156,10 @@ static double stereo_hits(const struct look *l, uint32_t unused) {
 enum selection { ALL, WIDE_TX, WIDE_TY, P_RANGE, TY_RANGE };
 struct quantity {
   const char *name, *unit;
-  double (*of)(const struct look *look, uint32_t which);
+  double (*of)(const struct subject *subject, uint32_t which);
   uint32_t which, is_window;
   enum selection selection;
-  double low, high; /* of a selection: GeV, or |ty| */
+  double low, high; /* limits of the selection: GeV, or |ty| */
 };
 #define MOMENTA(name, of)                                                                                             \
   {name, "%", of, 0, 0, ALL, 0, 0}, {name ", 3-5 GeV", "%", of, 0, 0, P_RANGE, 3, 5},                                 \
@@ -234,12 +235,12 @@ static int measure(const struct quantity *q, const struct calibration *c, const 
   uint32_t inside = 0;
   int status = SL_OK;
   for (uint32_t i = 0; i < sample->count && status == SL_OK; i++) {
-    struct look look = {c, &sample->tracks[i], sample->tracks[i].end};
+    struct subject subject = {c, &sample->tracks[i], sample->tracks[i].end};
     struct seed_curve curve;
-    if (!is_selected(q, look.t)) continue;
-    seeding_fit(c, look.t, &curve);
-    if (sample->is_simulated) seeding_end_state(c, &curve, &look.end);
-    const double value = q->of(&look, q->which);
+    if (!is_selected(q, subject.t)) continue;
+    seeding_fit(c, subject.t, &curve);
+    if (sample->is_simulated) seeding_end_state(c, &curve, &subject.end);
+    const double value = q->of(&subject, q->which);
     status = numbers_add(&values, value);
     inside += fabs(value) <= 1;
   }

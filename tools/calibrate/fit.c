@@ -11,7 +11,7 @@
 
 void fit_note(struct derivation *d, const char *name, const char *format, ...) {
   va_list arguments;
-  if (d->note_count == FIT_NOTES) abort(); /* there are fewer names */
+  if (d->note_count == FIT_NOTES) abort(); /* not reached: there are fewer names */
   struct fit_note *note = &d->notes[d->note_count++];
   snprintf(note->name, sizeof note->name, "%s", name);
   va_start(arguments, format);
@@ -25,7 +25,7 @@ static void set_terms(const struct fit_terms *terms, uint32_t count, struct cali
   for (uint32_t i = 0; i < count; i++) memcpy(p->terms[i].power, terms->powers[i], CALIBRATION_VARIABLES);
 }
 
-/* Half the width of what the fit leaves, in units of the points' errors. */
+/* Half width of the residuals in units of the points' errors. */
 static int residual(const struct points *points, const struct calibration_polynomial *p, double *result) {
   struct numbers left = {0};
   int status = SL_OK;

@@ -1,4 +1,4 @@
-/* fit.h: the constants, derived from tracks of known momentum. */
+/* fit.h: derives the constants from tracks of known momentum. */
 #ifndef CALIBRATE_FIT_H
 #define CALIBRATE_FIT_H
 
@@ -6,43 +6,43 @@
 #include "gun.h"
 #include "least_squares.h"
 
-/* What a fit leaves to say, beside the name in the file. */
+/* Result of a fit, written as a comment above the constant of this name. */
 struct fit_note {
   char name[CALIBRATION_NAME_BYTES], text[120];
 };
 enum { FIT_NOTES = 64 };
 
 struct derivation {
-  struct gun_sample ut;        /* exact, to the UT only, and steeper */
-  struct gun_sample exact;     /* through all layers */
-  struct gun_sample simulated; /* with material and errors */
+  struct gun_sample ut;        /* exact, up to the UT, with a wider range of slopes */
+  struct gun_sample exact;     /* exact, through all layers */
+  struct gun_sample simulated; /* with material and measurement errors */
   struct calibration *c;
   struct fit_note notes[FIT_NOTES];
   uint32_t note_count;
-  double worst_forbidden; /* the largest coefficient of a term that symmetry forbids, over its error */
+  double worst_forbidden; /* largest |coefficient| / error of the terms that symmetry forbids */
 };
 
-/* Each in this order, since later ones use earlier ones' constants; 0 or an error. */
+/* Call them in this order, since later ones use constants of earlier ones; 0 or an error. */
 int derive_ut(struct derivation *d);
 int derive_forward(struct derivation *d);
 int derive_seeding(struct derivation *d);
 int derive_matching(struct derivation *d);
 
-/* Sets what is given: planes, angles, and what no track of a gun can tell. */
+/* Sets the constants that are given: planes, angles, and others that tracks cannot determine. */
 void derive_begin(struct calibration *c);
 
-/* ------------------------------------------------------------------------------------ for the files of this stage */
+/* ------------------------------------------------------------------------------------- for the files fit_*.c */
 
-/* Terms: `count` rows of powers, of which the first `allowed` make the polynomial; the rest are those that symmetry
- * forbids, whose coefficients are found to be 0 within errors. */
+/* Terms of a fit: `count` rows of powers. The first `allowed` terms are the polynomial; symmetry forbids the others,
+ * and their coefficients must be 0 within errors. */
 struct fit_terms {
   const uint8_t (*powers)[CALIBRATION_VARIABLES];
   uint32_t allowed, count;
-  const char *unit; /* of what the fit leaves, in which the points have equal errors */
+  const char *unit; /* unit of the residuals, in which the points have equal errors */
 };
 int fit_polynomial(struct derivation *d, const char *name, const struct points *points, const struct fit_terms *terms,
                    struct calibration_polynomial *polynomial);
-/* The same if `status` is SL_OK, and frees the points in any case. */
+/* If `status` is SL_OK, fits as fit_polynomial does; frees the points in any case. */
 int fit_points(struct derivation *d, int status, const char *name, struct points *points, const struct fit_terms *terms,
                struct calibration_polynomial *polynomial);
 void fit_note(struct derivation *d, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -10,9 +10,9 @@
 static const uint32_t x_layers[] = {0, 3, 4, 7, 8, 11};
 enum { X_LAYERS = 6, STATIONS = 3, SEEDS = 2 };
 
-/* ------------------------------------------------------------------------------------ kick and y behind the UT */
+/* ------------------------------------------------------------------------------- kick and y downstream of the UT */
 
-/* Where the chord of a seed's first and last layer crosses the VELO's line. */
+/* z at which the chord of a seed's first and last layer crosses the VELO line. */
 static int derive_z_magnet(struct derivation *d) {
   struct numbers z = {0};
   int status = SL_OK;
@@ -143,7 +143,7 @@ static void derive_sagitta(struct derivation *d) {
   fit_note(d, "forward.sagitta", "%u tracks", d->exact.count);
 }
 
-/* Cubic and quadratic term of the cubic that fits a track's x best, 1/mm. */
+/* Cubic over quadratic term, and curvature, of the best cubic through a track's x, 1/mm. */
 static int fit_cubic(const struct gun_track *t, double *ratio, double *curvature) {
   struct calibration_polynomial cubic = {.count = 4,
                                          .terms = {{.power = {0}}, {.power = {1}}, {.power = {2}}, {.power = {3}}}};
@@ -185,7 +185,7 @@ static int derive_d_ratio(struct derivation *d) {
 
 /* ----------------------------------------------------------------------------------------------- momentum */
 
-/* The bend's power, then those of the VELO's slopes: mirrored in x, bend and tx change their signs together. */
+/* Powers of the bend, then of the VELO slopes. Under a reflection in x, bend and tx change their signs together. */
 #define EVEN_TERMS(n) \
   {n, 0, 0}, {n, 2, 0}, {n, 4, 0}, {n, 0, 2}, {n, 0, 4}, {n, 2, 2}, {n, 6, 0}, {n, 0, 6}, {n, 4, 2}, { n, 2, 4 }
 #define ODD_TERMS(n) \
@@ -212,8 +212,8 @@ static int derive_bend(struct derivation *d) {
 
 /* ------------------------------------------------------------------------------------------------- windows */
 
-/* How far a UT track's x hits are from where it should go on: the largest distances to the outside of its bend, and to
- * the inside, as its own q/p says. */
+/* Largest distances of a UT track's x hits from the position predicted with its measured q/p, to the outside of the
+ * bend and to the inside. */
 static void largest_misses(const struct calibration *c, const struct gun_track *t, double found, double miss[2]) {
   struct gun_state input;
   forward_input(c, t, &input);
@@ -227,9 +227,9 @@ static void largest_misses(const struct calibration *c, const struct gun_track *
   }
 }
 
-/* A window leaves out 2.5 % of the simulated tracks on the side that they bend from, and, with more room, 2.5 % on the
- * other. As many are outside of LHCb's: UT momenta are rough, and 99 % would be half of the detector. Tracks that seem
- * to be slower than the sample's slowest do not count: none of these is what it seems. */
+/* The window excludes 2.5 % of the simulated tracks on the inside of the bend and, with additional room, 2.5 % on
+ * the outside, about as LHCb's constants do: UT momenta are rough, and 99 % would be half of the detector. Tracks
+ * that appear slower than the slowest of the sample are ignored, since their measured q/p is wrong. */
 static int derive_x_window(struct derivation *d) {
   const double share = 0.975;
   struct pairs inner = {0};
@@ -261,7 +261,7 @@ static int derive_x_window(struct derivation *d) {
   return status;
 }
 
-/* The largest distance of a track's x hits from the VELO's line. */
+/* Largest distance of a track's x hits from the VELO line. */
 static double largest_shift(const struct gun_track *t) {
   double largest = 0;
   for (uint32_t k = 0; k < X_LAYERS; k++)
@@ -269,7 +269,7 @@ static double largest_shift(const struct gun_track *t) {
   return largest;
 }
 
-/* Without UT: the mean shape, times what has 99 % of the simulated tracks inside. */
+/* Border of the search without UT: the mean shape, scaled to contain 99 % of the simulated tracks. */
 static int derive_border(struct derivation *d) {
   static const uint8_t powers[][CALIBRATION_VARIABLES] = {{1, 0, 0}, {1, 2, 0}, {1, 0, 2}, {1, 2, 2},
                                                           {3, 0, 0}, {1, 1, 0}, {1, 0, 1}};

@@ -13,16 +13,16 @@ enum { SEEDS = 2 };
 
 /* ------------------------------------------------------------------------------------------------- seeding */
 
-/* |x| at z = 0 of the line through the first and the last hit, of momentum p. */
+/* |x| at z = 0 of the line through the first and the last hit, for momentum p. */
 static double shift_of(const struct calibration *c, double p) {
   const double p1 = calibration_coefficient(c->seeding_inverse_p, 1);
   const double p2 = calibration_coefficient(c->seeding_inverse_p, 2);
   return (-p1 + sqrt(p1 * p1 + 4 * p2 / p)) / (2 * p2);
 }
 
-/* The x of a last hit, over that of the first, is (z_last + (alpha_0 / k) / (p - alpha_1)) / z_first give or take the
- * shift of a bent track. Tracks that bend away from the axis shift more than those that bend towards it; alpha is what
- * makes both sides of the window equal. */
+/* The x of the last hit is expected at x_first (z_last + (alpha_0 / k) / (p - alpha_1)) / z_first, within the shift
+ * of a bent track. Tracks that bend away from the axis shift more than others; alpha makes both sides of the window
+ * equal. */
 static int derive_alpha(struct derivation *d) {
   enum { BINS = 12 };
   static const uint8_t powers[][CALIBRATION_VARIABLES] = {{0}, {1}};
@@ -73,7 +73,7 @@ static int derive_inverse_p(struct derivation *d) {
   return fit_points(d, status, "seeding.inverse_p", &points, &terms, d->c->seeding_inverse_p);
 }
 
-/* Curvature over 1/p; and its spread: 99 % within -2 and +1 of the unit. */
+/* Curvature over 1/p, and its spread: 99 % within -2 and +1 of the unit. */
 static int derive_three_hit(struct derivation *d) {
   struct calibration *c = d->c;
   double x0, curvature, sum = 0, squares = 0;
@@ -154,7 +154,7 @@ static int derive_match_z(struct derivation *d) {
     const struct point point = {.variables = {dtx, fabs(t->end.x), t->velo.tx},
                                 .factor = 1,
                                 .target = crossing(&before, &behind),
-                                .weight = dtx}; /* what counts is the distance in x */
+                                .weight = dtx}; /* the distance in x matters */
     status = points_add(&points, &point);
   }
   return fit_points(d, status, "matching.z_magnet", &points, &terms, d->c->matching_z_magnet);
@@ -180,7 +180,7 @@ static int derive_match_bend(struct derivation *d) {
 
 static double root_of(double square) { return square > 0 ? sqrt(square) : 0; }
 
-/* Squares of distances are straight lines of squares of slopes: 68 %, and limits: 99 %. */
+/* Squared distances as linear functions of squared slopes: 68 %. Limits: 99 %. */
 static int derive_distances(struct derivation *d) {
   struct calibration *c = d->c;
   struct pairs xs = {0}, ys = {0};
@@ -220,8 +220,8 @@ static int derive_distances(struct derivation *d) {
   return status;
 }
 
-/* Weights such that chi2 <= 2 holds for 98 % of the simulated tracks. Of the parts, x counts four times as much as y
- * and the slope in y; a kink costs 2 dtx^2, which prefers fast tracks. */
+/* Weights for which 98 % of the simulated tracks have chi2 <= 2. The weight of x is four times that of y and of the
+ * slope in y; a kink adds 2 dtx^2, which prefers fast tracks. */
 static int derive_weights(struct derivation *d) {
   struct calibration *c = d->c;
   struct numbers chi2 = {0};
@@ -249,7 +249,7 @@ static int derive_weights(struct derivation *d) {
 
 /* ------------------------------------------------------------------------------------- UT hits in matching */
 
-/* x between VELO and magnet: the VELO's line and bend q/p d^2, d from its end. */
+/* x between VELO and magnet: the VELO line plus bend q/p d^2, with d = z - z of the VELO's end. */
 static void derive_ut_bend(struct derivation *d) {
   double sum = 0, squares = 0;
   for (uint32_t i = 0; i < d->exact.count; i++) {
@@ -265,8 +265,8 @@ static void derive_ut_bend(struct derivation *d) {
   fit_note(d, "matching.ut_bend", "%u tracks", d->exact.count);
 }
 
-/* Distances of the hits from the curve: with the bend of q/p, and, from the second layer on, with that of the hits so
- * far. */
+/* Distances of the hits from the curve: with the bend from q/p, and, from the second layer on, with the bend from
+ * the hits before. */
 static int add_ut_misses(const struct calibration *c, const struct gun_track *t, struct pairs *loose,
                          struct pairs *tight) {
   struct seed_curve curve;
@@ -287,7 +287,7 @@ static int add_ut_misses(const struct calibration *c, const struct gun_track *t,
   return status;
 }
 
-/* 99 %: base, per q/p, and the window at the largest and smallest momentum. */
+/* Windows with 99 %: base, slope in q/p, and the width at the largest and smallest momentum. */
 static int derive_ut_windows(struct derivation *d) {
   struct calibration *c = d->c;
   double *windows[] = {c->matching_ut_loose_0, c->matching_ut_loose_1, c->matching_ut_loose_2,

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The straight line nearest to the true places in the four layers. */
+/* Straight line through the true positions in the four layers. */
 static struct line true_line(const struct calibration *c, const struct gun_track *t) {
   double sum_z = 0, sum_x = 0, sum_zz = 0, sum_zx = 0;
   for (uint32_t l = 0; l < UT_LAYERS; l++) {
@@ -41,7 +41,8 @@ static int fit_deflection(const struct derivation *d, uint32_t layer, struct cal
   return status;
 }
 
-/* Shift times momentum in each layer, by |ty|; its inverse in units of the mean at ty = 0. */
+/* Shift times momentum in each layer as a function of |ty|; the table has its inverse, relative to the mean at ty =
+ * 0. */
 static int derive_deflection(struct derivation *d) {
   struct calibration *c = d->c;
   struct calibration_polynomial shifts[UT_LAYERS];
@@ -63,8 +64,8 @@ static int derive_deflection(struct derivation *d) {
   return SL_OK;
 }
 
-/* A window is made for the least momentum that is searched for, and has to have the hits of the tracks that are kept,
- * with what they scatter and the VELO's errors: all four of 99 %. */
+/* The window is made for the smallest momentum of the search, and must contain all four hits of 99 % of the tracks
+ * that pass the selection, with scattering and the errors of the VELO. */
 static int derive_window(struct derivation *d) {
   const double share = 0.99, searched_p = 1250, searched_pt = 275; /* ut.search_windows */
   const double kept_pt = 400 / 1.3;                                /* ut.compass */
@@ -98,7 +99,7 @@ static int derive_kink(struct derivation *d) {
   for (uint32_t i = 0; i < d->ut.count && status == SL_OK; i++) {
     const struct gun_track *t = &d->ut.tracks[i];
     const struct line before = {t->velo.x, gun_z_velo, t->velo.tx}, behind = true_line(d->c, t);
-    const double kink = 1e-3 * fabs(before.slope - behind.slope) * t->p; /* GeV: lines nearly parallel cross anywhere */
+    const double kink = 1e-3 * fabs(before.slope - behind.slope) * t->p; /* GeV: parallel lines have no crossing */
     const struct point point = {
         .variables = {t->velo.ty}, .factor = 1, .target = crossing(&before, &behind), .weight = kink};
     status = points_add(&points, &point);
@@ -106,20 +107,20 @@ static int derive_kink(struct derivation *d) {
   return fit_points(d, status, "ut.z_kink_of_ty", &points, &terms, d->c->ut_z_kink_of_ty);
 }
 
-/* LHCb's, since they go with its discriminant: that is cut on a chi2 which counts in these errors. */
-static void take_kink_error(struct derivation *d) {
+/* LHCb's values, since its discriminants were trained with a chi2 that contains these errors. */
+static void set_kink_error(struct derivation *d) {
   static const double error[2] = {0.14, 0.12}, error_per_p[2] = {10000, 3000};
   memcpy(d->c->ut_kink_error, error, sizeof error);
   memcpy(d->c->ut_kink_error_per_p, error_per_p, sizeof error_per_p);
   fit_note(d, "ut.kink_error", "LHCb's, as the discriminants, which were trained with these errors");
 }
 
-/* Of the slope ty, and of the height in the UT over that of a track from z = 0: tracks from elsewhere are as much
- * higher or lower all the way. */
+/* Variables: slope ty, and height in the UT relative to that of a track from z = 0. Other origins shift the height
+ * along the whole track. */
 static const uint8_t integral_powers[][CALIBRATION_VARIABLES] = {{0, 0}, {0, 2}, {0, 4}, {0, 6}, {0, 8}, {2, 0},
                                                                  {2, 2}, {1, 0}, {0, 1}, {0, 3}, {1, 2}};
 static void integral_variables(const struct calibration *c, double ty, double z_origin, double variables[2]) {
-  const double edge = 0.265; /* beyond the UT there are no tracks: constant */
+  const double edge = 0.265; /* no tracks beyond the UT: constant */
   const double height = ty * (1 - z_origin / c->ut_z_mid);
   variables[0] = fmax(-edge, fmin(edge, ty));
   variables[1] = fmax(-edge, fmin(edge, height));
@@ -127,13 +128,13 @@ static void integral_variables(const struct calibration *c, double ty, double z_
 
 static const uint32_t last_round = 5;
 
-/* Of round 0: relative errors. Later a point counts the less the farther the round before missed it, which leads from
- * the mean to the median. The note is the first round's. */
+/* Fits the integral. Round 0 uses relative errors. Later rounds give a point less weight the farther it is from the
+ * result of the round before, which moves the result from the mean to the median. The note is from round 0. */
 static int fit_integral(struct derivation *d, struct calibration_polynomial *p, uint32_t round) {
   static const struct fit_terms terms = {integral_powers, 7, 11, "of 1"};
-  const double least = 0.003, smallest = 0.03; /* T m: near the poles next to nothing is left */
+  const double least = 0.003, smallest = 0.03; /* T m: near the poles the integral almost vanishes */
   struct points points = {0};
-  struct derivation other = {.c = d->c}; /* for notes of later rounds */
+  struct derivation other = {.c = d->c}; /* receives the notes of later rounds */
   int status = SL_OK;
   for (uint32_t i = 0; i < d->ut.count && status == SL_OK; i++) {
     const struct gun_track *t = &d->ut.tracks[i];
@@ -150,7 +151,7 @@ static int fit_integral(struct derivation *d, struct calibration_polynomial *p, 
   return fit_points(round == 0 ? d : &other, status, "ut.integral", &points, &terms, p);
 }
 
-/* The fits look the integral up, roughly: a first round takes a constant. */
+/* ut_second_fit needs an approximate integral: round 0 starts from a constant. */
 static int derive_integral(struct derivation *d) {
   struct calibration_table *table = &d->c->ut_integral;
   const struct calibration_axis axes[CALIBRATION_AXES] = {{-0.3, 0.3, 31, 0}, {-250, 250, 11, 0}, {0, 0, 1, 0}};
@@ -177,6 +178,6 @@ int derive_ut(struct derivation *d) {
   int status = derive_deflection(d);
   if (status == SL_OK) status = derive_kink(d);
   if (status == SL_OK) status = derive_window(d);
-  take_kink_error(d);
+  set_kink_error(d);
   return status == SL_OK ? derive_integral(d) : status;
 }

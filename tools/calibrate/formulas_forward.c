@@ -21,7 +21,7 @@ double forward_x(const struct calibration *c, const struct gun_state *input, dou
   const struct calibration_polynomial *p = &c->forward_kick[station];
   for (uint32_t i = 0; i < p->count; i++) {
     const struct calibration_term *term = &p->terms[i];
-    const double sign = term->power[1] % 2 ? -polarity : 1; /* odd terms change sides with the field */
+    const double sign = term->power[1] % 2 ? -polarity : 1; /* odd terms change sign with the field */
     kick += sign * term->coefficient * calibration_power(slopes[0], term->power[0]) *
             calibration_power(slopes[1], term->power[1]);
   }
@@ -53,7 +53,7 @@ double forward_radius(const struct calibration *c, const struct gun_track *t, ui
   return sqrt(25e-8 * x * x + 1e-6 * y * y);
 }
 
-/* Exactly through the three hits. */
+/* Curve through exactly three hits. */
 static void fit_curve(const struct calibration *c, const struct gun_track *t, uint32_t seed, struct curve *curve) {
   const double radius = forward_radius(c, t, seed);
   double d[3], e[3], x[3];
@@ -70,7 +70,7 @@ static void fit_curve(const struct calibration *c, const struct gun_track *t, ui
   curve->c = x[0] - curve->b * d[0] - curve->a * e[0];
 }
 
-/* y = base + slope z, of the six stereo layers, with x from the curve. */
+/* y = base + slope z from the six stereo layers, with x from the curve. */
 static void fit_y(const struct calibration *c, const struct gun_track *t, const struct curve *curve, double *base,
                   double *slope) {
   double n = 0, sum_z = 0, sum_y = 0, sum_zz = 0, sum_zy = 0;
@@ -114,7 +114,7 @@ double forward_q_over_p(const struct calibration *c, const struct gun_track *t) 
   return bend.bend / (bend.way * calibration_sum(c->forward_bend, variables));
 }
 
-/* ---------------------------------------------------------------------------------------------- seeds' search */
+/* -------------------------------------------------------------------------------------------- search for seeds */
 
 void forward_chord(const struct calibration *c, const struct gun_track *t, uint32_t seed, double *slope, double *miss) {
   const uint32_t first = seed_layers[seed][0], last = seed_layers[seed][2];

@@ -29,7 +29,7 @@ static void solve_three(double m[3][4]) {
 }
 
 static void fit_x(const struct calibration *c, const struct gun_track *t, struct seed_curve *s) {
-  const double unit = 1e-3; /* of z and x, so that the equations have entries of one size */
+  const double unit = 1e-3; /* unit of z and x, so that the entries have similar sizes */
   double m[3][4];
   memset(m, 0, sizeof m);
   for (uint32_t l = 0; l < SCIFI_LAYERS; l++) {

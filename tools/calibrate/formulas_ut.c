@@ -27,7 +27,7 @@ static void add_row(struct normal *n, const double row[UNKNOWNS], double value, 
   }
 }
 
-/* By elimination: the matrices are positive definite. */
+/* Elimination without pivoting, since the matrices are positive definite. */
 static void solve(struct normal *n, int count, double *c) {
   for (int k = 0; k < count; k++) {
     for (int i = k + 1; i < count; i++) {

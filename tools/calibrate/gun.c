@@ -16,27 +16,27 @@ const double gun_scifi_z[SCIFI_LAYERS] = {7826.1, 7895.9, 7966.1, 8035.9, 8508.1
 const double gun_scifi_dxdy[SCIFI_LAYERS] = {0,          0.0874892, -0.0874892, 0,         0,          0.0874892,
                                              -0.0874892, 0,         0,          0.0874892, -0.0874892, 0};
 
-static const double step = 100.0;      /* of Runge and Kutta, mm; errors are below 0.001 mm */
-static const double tangent_z = 570.0; /* where the line of a VELO track touches its curve, GUN_DETECTOR */
-static const double lost = 6.7;        /* MeV before the magnet, GUN_DETECTOR */
+static const double step = 100.0;      /* Runge-Kutta step, mm; errors are below 0.001 mm */
+static const double tangent_z = 570.0; /* mm: z at which the VELO line touches the curve of the track, GUN_DETECTOR */
+static const double lost = 6.7;        /* MeV lost before the magnet, GUN_DETECTOR */
 static const double ut_error = 0.19 / 3.4641016, scifi_error = 0.1; /* mm */
 
-/* Of the VELO's line at its end: of place, mm, and of slope, constant and times p, as hits of 12.5 um and a module's
- * material make them. */
-static const double velo_place_error = 0.02, velo_slope_error = 1e-4, velo_slope_error_p = 1.3;
+/* Errors of the VELO line at its end: position, mm; slope, a constant and a part proportional to 1/p, as from hits
+ * with 12.5 um and a module's material. */
+static const double velo_position_error = 0.02, velo_slope_error = 1e-4, velo_slope_error_p = 1.3;
 
-/* Sizes of the layers, mm; they have no hole here. */
+/* Half sizes of the layers, mm; they have no hole here. */
 static const double ut_size[2] = {867.0, 675.0}, wide_ut_size[2] = {1100.0, 675.0},
                     scifi_size[2][2] = {{2650.0, 2417.0}, {3180.0, 2417.0}};
 
-/* ------------------------------------------------------------------------------------------------ one shot */
+/* ------------------------------------------------------------------------------------------------ one track */
 
 static void draw_track(const struct gun_settings *g, uint32_t number, struct gun_track *t) {
   struct sim_random r = sim_random_begin(g->seed, number, SIM_FOR_COLLISION, 0);
   float sine, cosine;
   const double inverse_low = 1 / g->p_max, inverse_high = 1 / g->p_min;
   t->p = 1 / (inverse_low + (inverse_high - inverse_low) * (double)sim_uniform(&r));
-  t->p = (double)(float)t->p; /* the transport's */
+  t->p = (double)(float)t->p; /* single precision, as in the transport */
   t->charge = number % 2 ? 1 : -1;
   const double away = (double)sl_expf(sim_uniform_in(&r, (float)g->eta_min, (float)g->eta_max));
   sl_sincosf(6.28318531f * sim_uniform(&r), &sine, &cosine);
@@ -54,7 +54,7 @@ static int is_within(const struct gun_state *s, const double size[2]) {
   return fabs(s->x) < size[0] && fabs(s->y) < size[1];
 }
 
-/* The size of a layer of the SciFi; the third station is wider. */
+/* Half size of a SciFi layer; the third station is wider. */
 static const double *size_of(uint32_t layer) { return scifi_size[layer >= 8]; }
 
 static struct sim_track begin(const struct gun_settings *g, struct gun_track *t) {
@@ -76,7 +76,7 @@ static struct sim_track begin(const struct gun_settings *g, struct gun_track *t)
   return at;
 }
 
-/* Through the field alone; whether all layers are met. */
+/* Takes a track through the field without material; returns 1 if it crosses all layers. */
 static int fly(const struct gun_settings *g, struct gun_track *t) {
   struct sim_track at = begin(g, t);
   for (uint32_t l = 0; l < UT_LAYERS; l++) {
@@ -96,9 +96,9 @@ static int fly(const struct gun_settings *g, struct gun_track *t) {
 
 /* ----------------------------------------------------------------------------------------- simulated tracks */
 
-enum { BATCH = 256 }; /* tracks of an event */
+enum { BATCH = 256 }; /* tracks per event */
 
-/* A muon is what neither interacts nor radiates. */
+/* A muon neither interacts nor radiates. */
 static int add_to_event(struct sim_event *event, const struct gun_track *t) {
   const double pz = t->p / sqrt(1 + t->velo.tx * t->velo.tx + t->velo.ty * t->velo.ty);
   const int32_t sign = (int32_t)t->charge * sim_species[SIM_MUON].charge;
@@ -114,7 +114,7 @@ static int add_to_event(struct sim_event *event, const struct gun_track *t) {
   return SL_OK;
 }
 
-/* Hits of the batch's tracks; `met` counts the layers within their outlines. */
+/* Collects the hits of the batch's tracks; `met` counts the layers crossed within their outlines. */
 static void collect(const struct sim_event *event, struct gun_track *tracks, uint32_t *met) {
   for (uint32_t i = 0; i < event->passages[SIM_IN_UT].count; i++) {
     const struct sim_passage *p = &event->passages[SIM_IN_UT].at[i];
@@ -132,14 +132,14 @@ static void collect(const struct sim_event *event, struct gun_track *tracks, uin
   }
 }
 
-/* What the detectors see of it. */
+/* Sets the measured quantities. */
 static void measure(const struct gun_settings *g, uint32_t number, struct gun_track *t) {
   struct sim_random r = sim_random_begin(g->seed, number, SIM_FOR_VELO_HIT, 0);
   const double is_measured = g->kind == GUN_SIMULATED;
   const double slope_error =
       is_measured * sqrt(velo_slope_error * velo_slope_error + velo_slope_error_p * velo_slope_error_p / (t->p * t->p));
-  t->velo.x += is_measured * velo_place_error * (double)sim_normal(&r);
-  t->velo.y += is_measured * velo_place_error * (double)sim_normal(&r);
+  t->velo.x += is_measured * velo_position_error * (double)sim_normal(&r);
+  t->velo.y += is_measured * velo_position_error * (double)sim_normal(&r);
   t->velo.tx += slope_error * (double)sim_normal(&r);
   t->velo.ty += slope_error * (double)sim_normal(&r);
   for (uint32_t l = 0; l < UT_LAYERS; l++)

@@ -55,7 +55,7 @@ static void scale_columns(struct matrix *m, size_t columns, double *scale) {
   }
 }
 
-/* Mirrors the rows from k on, so that column k has zeros below its row k; 0 if it has nothing there already. */
+/* Reflects the rows from k on, so that column k is zero below row k; returns 0 if it is zero already. */
 static int reflect(struct matrix *m, size_t k) {
   const size_t width_ = m->width;
   double sum = 0, along[CALIBRATION_TERMS + 1] = {0};
@@ -63,7 +63,7 @@ static int reflect(struct matrix *m, size_t k) {
   double *first = m->at + k * width_;
   const double least = 1e-12, norm = first[k] > 0 ? -sqrt(sum) : sqrt(sum), head = first[k] - norm;
   if (sum < least * least) return 0;
-  first[k] = head; /* column k is the mirror's normal now */
+  first[k] = head; /* column k now holds the normal of the reflection */
   for (size_t i = k; i < m->rows; i++) {
     const double *row = m->at + i * width_;
     for (size_t j = k + 1; j < width_; j++) along[j] += row[k] * row[j];
@@ -77,7 +77,7 @@ static int reflect(struct matrix *m, size_t k) {
   return 1;
 }
 
-/* R c = the last column, from below. */
+/* Solves R c = last column by back substitution. */
 static void solve_triangle(const struct matrix *m, size_t columns, double *c) {
   for (size_t k = columns; k-- > 0;) {
     double sum = m->at[k * m->width + columns];
@@ -86,7 +86,7 @@ static void solve_triangle(const struct matrix *m, size_t columns, double *c) {
   }
 }
 
-/* The inverse of R, whose rows are the first ones of the matrix. */
+/* Inverts R, the first rows of the matrix. */
 static void invert_triangle(const struct matrix *m, size_t columns, double inverse[][CALIBRATION_TERMS]) {
   for (size_t column = 0; column < columns; column++) {
     for (size_t k = columns; k-- > 0;) {
@@ -97,9 +97,9 @@ static void invert_triangle(const struct matrix *m, size_t columns, double inver
   }
 }
 
-/* Errors of the scaled coefficients, from what each point alone misses by: right too where the scatter differs from
- * point to point. With X the matrix, as it was: the roots of the diagonal of R^-1 S R^-T, S the sum of the squares of
- * misses times the products of the rows of X R^-1. */
+/* Errors of the coefficients from the residuals of the points, valid also if the scatter differs from point to point:
+ * the roots of the diagonal of R^-1 S R^-T, where S is the sum over points of residual^2 times the outer product of the
+ * point's row of X R^-1, and X is the original matrix. */
 static void estimate_errors(const struct points *points, const struct calibration_polynomial *p, struct matrix *m,
                             const double *scale, double *errors) {
   static double inverse[CALIBRATION_TERMS][CALIBRATION_TERMS], sum[CALIBRATION_TERMS][CALIBRATION_TERMS];

@@ -1,4 +1,5 @@
-/* least_squares.h: linear regression, and quantiles. Sums are in the order of the points: the same bits everywhere. */
+/* least_squares.h: linear regression, and quantiles. Sums are in the order of the points: the same bits on all
+ * targets. */
 #ifndef CALIBRATE_LEAST_SQUARES_H
 #define CALIBRATE_LEAST_SQUARES_H
 
@@ -6,7 +7,7 @@
 
 #include <stddef.h>
 
-/* factor * polynomial(variables) = target, with this weight (1 / error). */
+/* An equation factor * polynomial(variables) = target with this weight (1 / error). */
 struct point {
   double variables[CALIBRATION_VARIABLES];
   double factor, target, weight;
@@ -20,9 +21,9 @@ struct points {
 int points_add(struct points *points, const struct point *point);
 void points_free(struct points *points);
 
-/* Sets the coefficients of the polynomial's terms, and gives their errors where `errors` is no NULL. Householder's
- * orthogonal transformation of the matrix of all points, whose columns are scaled to length 1. SL_EINVAL: fewer points
- * than terms, or terms that cannot be told apart. */
+/* Sets the coefficients of the polynomial's terms, and their errors if `errors` is not NULL. Uses Householder
+ * reflections of the matrix of all points, with columns scaled to length 1. SL_EINVAL: fewer points than terms, or
+ * linearly dependent terms. */
 int least_squares(const struct points *points, struct calibration_polynomial *polynomial, double *errors);
 
 /* A list of numbers. */
@@ -32,13 +33,13 @@ struct numbers {
 };
 int numbers_add(struct numbers *numbers, double value);
 void numbers_free(struct numbers *numbers);
-/* Sorts the numbers. Of none: 0. */
+/* Sorts the numbers and returns a quantile; 0 for an empty list. */
 double quantile(struct numbers *numbers, double share);
-/* The median, and half of what the central 68 % span. */
+/* Median, and half width of the central 68 %. */
 double median(struct numbers *numbers);
 double width(struct numbers *numbers);
 
-/* The straight line, base and slope, of `share`'s quantile of y against x: of each of 16 equally full ranges of x. */
+/* Straight line (base, slope) through a quantile of y as a function of x, from 16 equally populated ranges of x. */
 struct pair {
   double x, y;
 };

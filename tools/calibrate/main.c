@@ -1,10 +1,8 @@
 /* main.c: calibrate: derives the constants of the reconstruction from simulated tracks, and compares constants.
- *
- *     calibrate derive FILE [SHOTS]     derives them from SHOTS shots of each sample (50000) and writes FILE
- *     calibrate closure NOMINAL LHCB [SHOTS]     prints how well each describes tracks, as a table in Markdown
- *
- * The same SHOTS make the same bytes. scripts/calibrate calls both.
- */
+ *     calibrate derive FILE [SHOTS]                derives constants from SHOTS tracks of each sample (50000), writes
+ *     FILE
+ *     calibrate closure NOMINAL LHCB [SHOTS]       prints a Markdown table that compares both with tracks
+ * The same SHOTS give the same bytes. scripts/calibrate calls both. */
 #include "calibration/read.h"
 #include "closure.h"
 #include "fit.h"
@@ -19,8 +17,9 @@
 
 enum { SHOTS = 50000, SEED = 1, TEST_SEED = 2 };
 
-static void say(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void say(void *context, uint32_t severity, const char *format, ...) {
+static void print_message(void *context, uint32_t severity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void print_message(void *context, uint32_t severity, const char *format, ...) {
   va_list arguments;
   (void)context;
   (void)severity;
@@ -31,7 +30,7 @@ static void say(void *context, uint32_t severity, const char *format, ...) {
 }
 
 static int load(const char *path, struct calibration *c) {
-  const struct sl_services services = {.message = say};
+  const struct sl_services services = {.message = print_message};
   return calibration_load_path(&services, path, c);
 }
 
@@ -93,7 +92,7 @@ static int derive(const char *path, uint32_t shots) {
 
 /* --------------------------------------------------------------------------------------------------- closure */
 
-/* A column of the table: constants, on tracks of a kind. */
+/* A column of the table: constants, and the kind of tracks. */
 struct column {
   const char *title;
   uint32_t is_lhcb;
@@ -108,7 +107,7 @@ static const struct column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* A bar would end the cell. */
+/* Escapes bars, which would end the cell. */
 static void print_name(const struct closure_row *row) {
   printf("| ");
   for (const char *c = row->name; *c; c++) printf(*c == '|' ? "\\%c" : "%c", *c);
@@ -163,11 +162,11 @@ static uint32_t shots_of(int count, char **arguments, int index) {
 }
 
 int main(int count, char **arguments) {
-  const char *what = count > 1 ? arguments[1] : "";
+  const char *command = count > 1 ? arguments[1] : "";
   int status = SL_EINVAL;
-  if (strcmp(what, "derive") == 0 && count >= 3 && shots_of(count, arguments, 3) > 0)
+  if (strcmp(command, "derive") == 0 && count >= 3 && shots_of(count, arguments, 3) > 0)
     status = derive(arguments[2], shots_of(count, arguments, 3));
-  if (strcmp(what, "closure") == 0 && count >= 4 && shots_of(count, arguments, 4) > 0)
+  if (strcmp(command, "closure") == 0 && count >= 4 && shots_of(count, arguments, 4) > 0)
     status = closure(arguments[2], arguments[3], shots_of(count, arguments, 4));
   if (status < 0)
     fprintf(stderr, "calibrate derive FILE [SHOTS] | calibrate closure NOMINAL LHCB [SHOTS]: %s\n",

@@ -1,4 +1,4 @@
-/* write.h: a calibration as text. */
+/* write.h: writes a calibration as text. */
 #ifndef CALIBRATE_WRITE_H
 #define CALIBRATE_WRITE_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Writes what calibration/read.h reads, with the notes of the fits as comments. Numbers have ten digits. */
+/* Writes the format of calibration/read.h, with the notes of the fits as comments. Numbers have ten digits. */
 void calibration_write(FILE *file, const struct derivation *d);
 
 #endif

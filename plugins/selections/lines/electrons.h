@@ -2,18 +2,18 @@
 #include "lines/vertices.h"
 
 #define SL_ARGS dielectron_args
-#define DIELECTRON(M)                                                                              \
-  LINE_OVER(M, secondary_vertices)                                                                 \
-  M(IN, particles, particles, "offsets p pt pt_corrected", "whose pairs the candidates are")       \
-  M(F32, min_mass, 0.0, 0.0, 1e9, "MeV", "of the two electrons, with bremsstrahlung")              \
-  M(F32, max_mass, 1e9, 0.0, 1e9, "MeV", "likewise")                                               \
-  M(F32, min_sum_pt, 0.0, 0.0, 1e9, "MeV", "sum of both, with bremsstrahlung")                     \
-  M(F32, min_child_pt, 500.0, 0.0, 1e9, "MeV", "of each, with bremsstrahlung")                     \
-  M(F32, min_ip_chi2, -1.0, -1.0, 1e9, "", "the smaller one of both; -1 without a primary vertex") \
-  M(F32, max_ip_chi2, 1e9, -1.0, 1e9, "", "likewise")                                              \
-  M(F32, max_chi2, 7.4, 0.0, 1e9, "", "of the vertex fit")                                         \
-  M(F32, max_doca, 0.082, 0.0, 1e9, "mm", "how near they come to each other")                      \
-  VERTEX_SIGN(M, "opposite")                                                                       \
+#define DIELECTRON(M)                                                                                              \
+  LINE_OVER(M, secondary_vertices)                                                                                 \
+  M(IN, particles, particles, "offsets p pt pt_corrected", "particles of the candidate pairs")                     \
+  M(F32, min_mass, 0.0, 0.0, 1e9, "MeV", "minimum mass of the electron pair, with bremsstrahlung")                 \
+  M(F32, max_mass, 1e9, 0.0, 1e9, "MeV", "maximum mass of the electron pair, with bremsstrahlung")                 \
+  M(F32, min_sum_pt, 0.0, 0.0, 1e9, "MeV", "minimum sum of the pt of both electrons, with bremsstrahlung")         \
+  M(F32, min_child_pt, 500.0, 0.0, 1e9, "MeV", "minimum pt of both electrons, with bremsstrahlung")                \
+  M(F32, min_ip_chi2, -1.0, -1.0, 1e9, "", "minimum of the smaller ip_chi2, which is -1 without a primary vertex") \
+  M(F32, max_ip_chi2, 1e9, -1.0, 1e9, "", "maximum of the smaller ip_chi2, which is -1 without a primary vertex")  \
+  M(F32, max_chi2, 7.4, 0.0, 1e9, "", "maximum chi2 of the vertex fit")                                            \
+  M(F32, max_doca, 0.082, 0.0, 1e9, "mm", "maximum distance of closest approach")                                  \
+  VERTEX_SIGN(M, "opposite")                                                                                       \
   VERTICES_FROM_Z(M)
 SL_ARGUMENTS(dielectron, DIELECTRON);
 

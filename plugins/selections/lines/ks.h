@@ -1,26 +1,27 @@
-/* lines/ks.h: what is asked of a Ks of high pt, alone or one of two: its cuts, and the function that makes them. */
+/* lines/ks.h: requirements for a Ks of high pt, for lines over one Ks and over pairs of Ks. */
 #ifndef SELECTIONS_LINES_KS_H
 #define SELECTIONS_LINES_KS_H
 
 #include "lines/vertices.h"
 
-/* By defaults of those that differ. */
-#define KS_CUTS(M, pt, child_pt, child_p, ip_chi2, ip_product)                                                   \
-  M(F32, min_mass, 455.0, 0.0, 1e9, "MeV", "as two pions")                                                       \
-  M(F32, max_mass, 545.0, 0.0, 1e9, "MeV", "likewise")                                                           \
-  M(F32, min_pt, pt, 0.0, 1e9, "MeV", "of the pair")                                                             \
-  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "of the vertex fit")                                                      \
-  M(F32, max_opening, 0.01, 0.0, 2.0, "", "1 - cos of the angle between them")                                   \
-  M(F32, min_dira, 0.99, -1.0, 1.0, "", "cos of the angle between momentum and the way from the primary vertex") \
-  M(F32, min_eta, 2.0, -1e9, 1e9, "", "of this way")                                                             \
-  M(F32, max_eta, 4.2, -1e9, 1e9, "", "likewise")                                                                \
-  M(F32, min_child_pt, child_pt, 0.0, 1e9, "MeV", "of each")                                                     \
-  M(F32, min_child_p, child_p, 0.0, 1e9, "MeV", "of each")                                                       \
-  M(F32, min_ip_chi2, ip_chi2, -1e9, 1e9, "", "of each")                                                         \
-  M(F32, min_ip_product, ip_product, 0.0, 1e9, "mm", "both impact parameters multiplied, over that of the pair") \
+/* Properties of the requirements; the arguments are the defaults that differ between the lines. */
+#define KS_REQUIREMENTS(M, pt, child_pt, child_p, ip_chi2, ip_product)                                    \
+  M(F32, min_mass, 455.0, 0.0, 1e9, "MeV", "minimum mass as two pions")                                   \
+  M(F32, max_mass, 545.0, 0.0, 1e9, "MeV", "maximum mass as two pions")                                   \
+  M(F32, min_pt, pt, 0.0, 1e9, "MeV", "minimum pt of the pair")                                           \
+  M(F32, max_chi2, 20.0, 0.0, 1e9, "", "maximum chi2 of the vertex fit")                                  \
+  M(F32, max_opening, 0.01, 0.0, 2.0, "", "maximum 1 - cos of the angle between the two tracks")          \
+  M(F32, min_dira, 0.99, -1.0, 1.0, "", "minimum cosine of the angle between flight vector and momentum") \
+  M(F32, min_eta, 2.0, -1e9, 1e9, "", "minimum pseudorapidity of the flight vector")                      \
+  M(F32, max_eta, 4.2, -1e9, 1e9, "", "maximum pseudorapidity of the flight vector")                      \
+  M(F32, min_child_pt, child_pt, 0.0, 1e9, "MeV", "minimum pt of both particles")                         \
+  M(F32, min_child_p, child_p, 0.0, 1e9, "MeV", "minimum momentum of both particles")                     \
+  M(F32, min_ip_chi2, ip_chi2, -1e9, 1e9, "", "minimum ip_chi2 of both particles")                        \
+  M(F32, min_ip_product, ip_product, 0.0, 1e9, "mm",                                                      \
+    "minimum product of the two impact parameters, over the ip of the pair")                              \
   VERTEX_SIGN(M, "opposite")
 
-/* `name(a, pairs, event, i)`, of a struct with these cuts and with particles. */
+/* Defines `name(a, pairs, event, i)` for arguments of `type`, which have KS_REQUIREMENTS and the input `particles`. */
 #define KS_FUNCTION(name, type)                                                                                        \
   static SL_DEVICE uint32_t name(const type *a, const struct secondary_vertices_view *pairs, uint32_t event,           \
                                  uint32_t i) {                                                                         \

@@ -8,20 +8,20 @@ static SL_DEVICE uint32_t are_muons(const struct secondary_vertices_view *pairs,
 /* ---------------------------------------------------------------------------------------------------- dimuon */
 
 #define SL_ARGS dimuon_args
-#define DIMUON(M)                                                            \
-  LINE_OVER(M, secondary_vertices)                                           \
-  M(IN, particles, particles, "offsets p", "whose pairs the candidates are") \
-  M(F32, min_mass, 2700.0, 0.0, 1e9, "MeV", "of the two muons")              \
-  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit: more than this")  \
-  M(F32, max_chi2, 25.0, 0.0, 1e9, "", "likewise")                           \
-  M(F32, max_doca, 0.2, 0.0, 1e9, "mm", "how near they come to each other")  \
-  M(F32, min_eta, -1e9, -1e9, 1e9, "", "of the way from the primary vertex") \
-  M(F32, max_eta, 1e9, -1e9, 1e9, "", "likewise")                            \
-  M(F32, min_child_pt, 300.0, 0.0, 1e9, "MeV", "of each")                    \
-  M(F32, min_child_p, 6000.0, 0.0, 1e9, "MeV", "of each")                    \
-  M(F32, min_ip, -1.0, -1.0, 1e9, "mm", "of each")                           \
-  M(F32, min_ip_chi2, 0.0, -1e9, 1e9, "", "of each")                         \
-  VERTEX_SIGN(M, "opposite")                                                 \
+#define DIMUON(M)                                                                     \
+  LINE_OVER(M, secondary_vertices)                                                    \
+  M(IN, particles, particles, "offsets p", "particles of the candidate pairs")        \
+  M(F32, min_mass, 2700.0, 0.0, 1e9, "MeV", "minimum mass of the muon pair")          \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "chi2 of the vertex fit must be above this")   \
+  M(F32, max_chi2, 25.0, 0.0, 1e9, "", "maximum chi2 of the vertex fit")              \
+  M(F32, max_doca, 0.2, 0.0, 1e9, "mm", "maximum distance of closest approach")       \
+  M(F32, min_eta, -1e9, -1e9, 1e9, "", "minimum pseudorapidity of the flight vector") \
+  M(F32, max_eta, 1e9, -1e9, 1e9, "", "maximum pseudorapidity of the flight vector")  \
+  M(F32, min_child_pt, 300.0, 0.0, 1e9, "MeV", "minimum pt of both muons")            \
+  M(F32, min_child_p, 6000.0, 0.0, 1e9, "MeV", "minimum momentum of both muons")      \
+  M(F32, min_ip, -1.0, -1.0, 1e9, "mm", "minimum impact parameter of both muons")     \
+  M(F32, min_ip_chi2, 0.0, -1e9, 1e9, "", "minimum ip_chi2 of both muons")            \
+  VERTEX_SIGN(M, "opposite")                                                          \
   VERTICES_FROM_Z(M)
 SL_ARGUMENTS(dimuon, DIMUON);
 
@@ -38,22 +38,22 @@ LINE(dimuon, "pairs of muons", secondary_vertices) {
 
 #undef SL_ARGS
 #define SL_ARGS dimuon_soft_args
-#define DIMUON_SOFT(M)                                                                                          \
-  LINE_OVER(M, secondary_vertices)                                                                              \
-  M(IN, particles, particles, "offsets p", "whose pairs the candidates are")                                    \
-  M(F32, max_mass, 600.0, 0.0, 1e9, "MeV", "of the two muons")                                                  \
-  M(F32, veto_begin, 400.0, 0.0, 1e9, "MeV", "masses from this on are no candidates, as those of Ks")           \
-  M(F32, veto_end, 475.0, 0.0, 1e9, "MeV", "those below this")                                                  \
-  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit: more than this")                                     \
-  M(F32, max_doca, 0.1, 0.0, 1e9, "mm", "how near they come to each other")                                     \
-  M(F32, min_sin2, 4e-6, 0.0, 1.0, "", "squared sine of the angle between them: less is one track found twice") \
-  M(F32, min_radius, 3.0, 0.0, 1e9, "mm", "of the pair from the z axis")                                        \
-  M(F32, min_z, -375.0, -1e9, 1e9, "mm", "of the pair")                                                         \
-  M(F32, max_z, 635.0, -1e9, 1e9, "mm", "likewise")                                                             \
-  M(F32, max_ip_over_dz, 0.04, 0.0, 1e9, "",                                                                    \
-    "how far the pair's line passes by its primary vertex, over how far this is along z")                       \
-  M(F32, min_eta, 0.0, -1e9, 1e9, "", "of the way from the primary vertex")                                     \
-  M(F32, min_ip_chi2, 100.0, -1e9, 1e9, "", "of each")                                                          \
+#define DIMUON_SOFT(M)                                                                                              \
+  LINE_OVER(M, secondary_vertices)                                                                                  \
+  M(IN, particles, particles, "offsets p", "particles of the candidate pairs")                                      \
+  M(F32, max_mass, 600.0, 0.0, 1e9, "MeV", "maximum mass of the muon pair")                                         \
+  M(F32, veto_begin, 400.0, 0.0, 1e9, "MeV", "lower end of the vetoed mass range, which contains misidentified Ks") \
+  M(F32, veto_end, 475.0, 0.0, 1e9, "MeV", "upper end of the vetoed mass range")                                    \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "chi2 of the vertex fit must be above this")                                 \
+  M(F32, max_doca, 0.1, 0.0, 1e9, "mm", "maximum distance of closest approach")                                     \
+  M(F32, min_sin2, 4e-6, 0.0, 1.0, "",                                                                              \
+    "minimum squared sine of the angle between the tracks; rejects one track found twice")                          \
+  M(F32, min_radius, 3.0, 0.0, 1e9, "mm", "minimum distance of the pair from the z axis")                           \
+  M(F32, min_z, -375.0, -1e9, 1e9, "mm", "minimum z of the pair")                                                   \
+  M(F32, max_z, 635.0, -1e9, 1e9, "mm", "maximum z of the pair")                                                    \
+  M(F32, max_ip_over_dz, 0.04, 0.0, 1e9, "", "maximum impact parameter of the pair over dz of the flight vector")   \
+  M(F32, min_eta, 0.0, -1e9, 1e9, "", "minimum pseudorapidity of the flight vector")                                \
+  M(F32, min_ip_chi2, 100.0, -1e9, 1e9, "", "minimum ip_chi2 of both muons")                                        \
   VERTEX_SIGN(M, "opposite")
 SL_ARGUMENTS(dimuon_soft, DIMUON_SOFT);
 
@@ -74,22 +74,22 @@ LINE(dimuon_soft, "pairs of muons of low mass, far from the beam", secondary_ver
 
 #undef SL_ARGS
 #define SL_ARGS dimuon_no_ip_args
-#define DIMUON_NO_IP(M)                                                                 \
-  LINE_OVER(M, secondary_vertices)                                                      \
-  M(IN, particles, particles, "offsets pt chi2_ndof", "whose pairs the candidates are") \
-  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "of the pair")                                \
-  M(F32, min_pt_product, 1e6, 0.0, 1e18, "MeV2", "of both, multiplied")                 \
-  M(F32, min_child_p, 5000.0, 0.0, 1e9, "MeV", "of each")                               \
-  M(F32, min_chi2_ndof, 0.0, -1e9, 1e9, "", "of each track's fit: more than this")      \
-  M(F32, max_chi2_ndof, 3.0, 0.0, 1e9, "", "likewise")                                  \
-  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit: more than this")             \
-  M(F32, max_chi2, 9.0, 0.0, 1e9, "", "likewise")                                       \
-  M(F32, max_doca, 0.3, 0.0, 1e9, "mm", "how near they come to each other")             \
-  VERTEX_SIGN(M, "opposite")                                                            \
-  M(F32, min_z, -341.0, -1e9, 1e9, "mm", "of the pair")
+#define DIMUON_NO_IP(M)                                                                                         \
+  LINE_OVER(M, secondary_vertices)                                                                              \
+  M(IN, particles, particles, "offsets pt chi2_ndof", "particles of the candidate pairs")                       \
+  M(F32, min_pt, 1000.0, 0.0, 1e9, "MeV", "minimum pt of the pair")                                             \
+  M(F32, min_pt_product, 1e6, 0.0, 1e18, "MeV2", "minimum product of the pt of both muons")                     \
+  M(F32, min_child_p, 5000.0, 0.0, 1e9, "MeV", "minimum momentum of both muons")                                \
+  M(F32, min_chi2_ndof, 0.0, -1e9, 1e9, "", "chi2 per degree of freedom of both track fits must be above this") \
+  M(F32, max_chi2_ndof, 3.0, 0.0, 1e9, "", "maximum chi2 per degree of freedom of both track fits")             \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "chi2 of the vertex fit must be above this")                             \
+  M(F32, max_chi2, 9.0, 0.0, 1e9, "", "maximum chi2 of the vertex fit")                                         \
+  M(F32, max_doca, 0.3, 0.0, 1e9, "mm", "maximum distance of closest approach")                                 \
+  VERTEX_SIGN(M, "opposite")                                                                                    \
+  M(F32, min_z, -341.0, -1e9, 1e9, "mm", "minimum z of the pair")
 SL_ARGUMENTS(dimuon_no_ip, DIMUON_NO_IP);
 
-LINE(dimuon_no_ip, "pairs of muons, wherever they come from", secondary_vertices) {
+LINE(dimuon_no_ip, "pairs of muons without requirements on impact parameters", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
   if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_p[i] >= a->min_child_p &&
         pairs->pt[i] >= a->min_pt && pairs->doca[i] < a->max_doca && pairs->chi2[i] > a->min_chi2 &&
@@ -105,21 +105,21 @@ LINE(dimuon_no_ip, "pairs of muons, wherever they come from", secondary_vertices
 
 #undef SL_ARGS
 #define SL_ARGS drell_yan_args
-#define DRELL_YAN(M)                                                             \
-  LINE_OVER(M, secondary_vertices)                                               \
-  M(IN, particles, particles, "offsets p eta", "whose pairs the candidates are") \
-  M(F32, min_mass, 5000.0, 0.0, 1e9, "MeV", "of the two muons")                  \
-  M(F32, max_mass, 250000.0, 0.0, 1e9, "MeV", "likewise")                        \
-  M(F32, max_chi2, 16.0, 0.0, 1e9, "", "of the vertex fit")                      \
-  M(F32, max_doca, 0.15, 0.0, 1e9, "mm", "how near they come to each other")     \
-  M(F32, min_child_pt, 1200.0, 0.0, 1e9, "MeV", "of each")                       \
-  M(F32, min_child_p, 15000.0, 0.0, 1e9, "MeV", "of each")                       \
-  M(F32, max_child_eta, 4.9, -1e9, 1e9, "", "of each")                           \
-  VERTEX_SIGN(M, "opposite")                                                     \
-  M(F32, min_vertex_z, -341.0, -1e9, 1e9, "mm", "of the primary vertex; -1e9: there need not be one")
+#define DRELL_YAN(M)                                                                \
+  LINE_OVER(M, secondary_vertices)                                                  \
+  M(IN, particles, particles, "offsets p eta", "particles of the candidate pairs")  \
+  M(F32, min_mass, 5000.0, 0.0, 1e9, "MeV", "minimum mass of the muon pair")        \
+  M(F32, max_mass, 250000.0, 0.0, 1e9, "MeV", "maximum mass of the muon pair")      \
+  M(F32, max_chi2, 16.0, 0.0, 1e9, "", "maximum chi2 of the vertex fit")            \
+  M(F32, max_doca, 0.15, 0.0, 1e9, "mm", "maximum distance of closest approach")    \
+  M(F32, min_child_pt, 1200.0, 0.0, 1e9, "MeV", "minimum pt of both muons")         \
+  M(F32, min_child_p, 15000.0, 0.0, 1e9, "MeV", "minimum momentum of both muons")   \
+  M(F32, max_child_eta, 4.9, -1e9, 1e9, "", "maximum pseudorapidity of both muons") \
+  VERTEX_SIGN(M, "opposite")                                                        \
+  M(F32, min_vertex_z, -341.0, -1e9, 1e9, "mm", "minimum z of the primary vertex; -1e9: no primary vertex needed")
 SL_ARGUMENTS(drell_yan, DRELL_YAN);
 
-LINE(drell_yan, "pairs of muons of high mass, from a quark and an antiquark", secondary_vertices) {
+LINE(drell_yan, "pairs of muons of high mass, from the Drell-Yan process", secondary_vertices) {
   const struct secondary_vertices_view *pairs = &a->candidates;
   if (!(are_muons(pairs, i) && sign_is(a->sign, pairs->charge[i]) && pairs->min_pt[i] >= a->min_child_pt &&
         pairs->min_p[i] >= a->min_child_p && pairs->doca[i] < a->max_doca && pairs->chi2[i] < a->max_chi2 &&

@@ -1,20 +1,20 @@
-/* lines/strange.h: lines over pairs of hadrons far from primary vertices: decays of strange particles. */
+/* lines/strange.h: lines over displaced pairs of hadrons: decays of strange particles. */
 #include "lines/ks.h"
 
 /* ------------------------------------------------------------------------------------------------ ks_to_pipi */
 
 #define SL_ARGS ks_to_pipi_args
-#define KS_TO_PIPI(M)                                                                         \
-  LINE_OVER(M, secondary_vertices)                                                            \
-  M(IN, particles, particles, "offsets p", "whose pairs the candidates are")                  \
-  M(F32, min_mass, 400.0, 0.0, 1e9, "MeV", "as two pions")                                    \
-  M(F32, max_mass, 600.0, 0.0, 1e9, "MeV", "likewise")                                        \
-  M(F32, max_chi2, 10.0, 0.0, 1e9, "", "of the vertex fit")                                   \
-  M(F32, max_ip, 0.3, 0.0, 1e9, "mm", "how far the pair's line passes by its primary vertex") \
-  M(F32, min_ip_chi2, 100.0, -1e9, 1e9, "", "of each")                                        \
-  M(F32, min_child_p, 0.0, 0.0, 1e9, "MeV", "of each")                                        \
-  M(BOOL, muons, 0, "both look like muons")                                                   \
-  VERTEX_SIGN(M, "opposite")                                                                  \
+#define KS_TO_PIPI(M)                                                             \
+  LINE_OVER(M, secondary_vertices)                                                \
+  M(IN, particles, particles, "offsets p", "particles of the candidate pairs")    \
+  M(F32, min_mass, 400.0, 0.0, 1e9, "MeV", "minimum mass as two pions")           \
+  M(F32, max_mass, 600.0, 0.0, 1e9, "MeV", "maximum mass as two pions")           \
+  M(F32, max_chi2, 10.0, 0.0, 1e9, "", "maximum chi2 of the vertex fit")          \
+  M(F32, max_ip, 0.3, 0.0, 1e9, "mm", "maximum impact parameter of the pair")     \
+  M(F32, min_ip_chi2, 100.0, -1e9, 1e9, "", "minimum ip_chi2 of both particles")  \
+  M(F32, min_child_p, 0.0, 0.0, 1e9, "MeV", "minimum momentum of both particles") \
+  M(BOOL, muons, 0, "require both particles to be identified as muons")           \
+  VERTEX_SIGN(M, "opposite")                                                      \
   VERTICES_FROM_Z(M)
 SL_ARGUMENTS(ks_to_pipi, KS_TO_PIPI);
 
@@ -32,11 +32,11 @@ LINE(ks_to_pipi, "Ks that decay into two pions", secondary_vertices) {
 
 #undef SL_ARGS
 #define SL_ARGS two_track_ks_args
-#define TWO_TRACK_KS(M)                                                         \
-  LINE_OVER(M, secondary_vertices)                                              \
-  M(IN, particles, particles, "offsets p ip", "whose pairs the candidates are") \
-  KS_CUTS(M, 2500.0, 470.0, 5000.0, 50.0, 0.72)                                 \
-  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "of the vertex fit")                     \
+#define TWO_TRACK_KS(M)                                                           \
+  LINE_OVER(M, secondary_vertices)                                                \
+  M(IN, particles, particles, "offsets p ip", "particles of the candidate pairs") \
+  KS_REQUIREMENTS(M, 2500.0, 470.0, 5000.0, 50.0, 0.72)                           \
+  M(F32, min_chi2, 0.0, -1e9, 1e9, "", "minimum chi2 of the vertex fit")          \
   VERTICES_FROM_Z(M)
 SL_ARGUMENTS(two_track_ks, TWO_TRACK_KS);
 
@@ -51,29 +51,31 @@ LINE(two_track_ks, "Ks of high pt that decay into two pions", secondary_vertices
 
 #undef SL_ARGS
 #define SL_ARGS lambda_to_ppi_args
-#define LAMBDA_TO_PPI(M)                                                                           \
-  LINE_OVER(M, secondary_vertices)                                                                 \
-  M(IN, particles, particles, "offsets p pt ip ip_chi2", "whose pairs the candidates are")         \
-  M(F32, max_mass, 1140.0, 0.0, 1e9, "MeV", "as a proton, the one of higher momentum, and a pion") \
-  M(F32, min_proton_pt, 450.0, 0.0, 1e9, "MeV", "of the proton")                                   \
-  M(F32, min_proton_ip_chi2, 12.0, -1e9, 1e9, "", "of the proton, to its primary vertex")          \
-  M(F32, min_proton_ip, 0.08, -1e9, 1e9, "mm", "likewise")                                         \
-  M(F32, min_pion_pt, 80.0, 0.0, 1e9, "MeV", "of the pion")                                        \
-  M(F32, min_pion_ip_chi2, 32.0, -1e9, 1e9, "", "of the pion, to its primary vertex")              \
-  M(F32, min_pion_ip, 0.2, -1e9, 1e9, "mm", "likewise")                                            \
-  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "of the pair")                                            \
-  M(F32, max_chi2, 16.0, 0.0, 1e9, "", "of the vertex fit")                                        \
-  M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "how near they come to each other")                        \
-  M(F32, min_z, -80.0, -1e9, 1e9, "mm", "of the pair")                                             \
-  M(F32, max_z, 650.0, -1e9, 1e9, "mm", "likewise")                                                \
-  M(F32, min_dz, 12.0, -1e9, 1e9, "mm", "from the primary vertex, along z")                        \
-  M(F32, min_rho, 2.0, 0.0, 1e9, "mm", "from the primary vertex, across it")                       \
-  M(F32, min_fd_chi2, 180.0, -1e9, 1e9, "", "chi2 of the way from the primary vertex")             \
-  M(F32, min_dira, 0.9997, -1.0, 1.0, "", "cos of the angle between this and the momentum")        \
+#define LAMBDA_TO_PPI(M)                                                                                    \
+  LINE_OVER(M, secondary_vertices)                                                                          \
+  M(IN, particles, particles, "offsets p pt ip ip_chi2", "particles of the candidate pairs")                \
+  M(F32, max_mass, 1140.0, 0.0, 1e9, "MeV",                                                                 \
+    "maximum mass as proton and pion; the proton is the particle of higher momentum")                       \
+  M(F32, min_proton_pt, 450.0, 0.0, 1e9, "MeV", "minimum pt of the proton")                                 \
+  M(F32, min_proton_ip_chi2, 12.0, -1e9, 1e9, "", "minimum ip_chi2 of the proton")                          \
+  M(F32, min_proton_ip, 0.08, -1e9, 1e9, "mm", "minimum impact parameter of the proton")                    \
+  M(F32, min_pion_pt, 80.0, 0.0, 1e9, "MeV", "minimum pt of the pion")                                      \
+  M(F32, min_pion_ip_chi2, 32.0, -1e9, 1e9, "", "minimum ip_chi2 of the pion")                              \
+  M(F32, min_pion_ip, 0.2, -1e9, 1e9, "mm", "minimum impact parameter of the pion")                         \
+  M(F32, min_pt, 500.0, 0.0, 1e9, "MeV", "minimum pt of the pair")                                          \
+  M(F32, max_chi2, 16.0, 0.0, 1e9, "", "maximum chi2 of the vertex fit")                                    \
+  M(F32, max_doca, 0.5, 0.0, 1e9, "mm", "maximum distance of closest approach")                             \
+  M(F32, min_z, -80.0, -1e9, 1e9, "mm", "minimum z of the pair")                                            \
+  M(F32, max_z, 650.0, -1e9, 1e9, "mm", "maximum z of the pair")                                            \
+  M(F32, min_dz, 12.0, -1e9, 1e9, "mm", "minimum z component of the flight vector")                         \
+  M(F32, min_rho, 2.0, 0.0, 1e9, "mm", "minimum transverse length of the flight vector")                    \
+  M(F32, min_fd_chi2, 180.0, -1e9, 1e9, "", "minimum chi2 of the flight distance")                          \
+  M(F32, min_dira, 0.9997, -1.0, 1.0, "", "minimum cosine of the angle between flight vector and momentum") \
   VERTEX_SIGN(M, "opposite")
 SL_ARGUMENTS(lambda_to_ppi, LAMBDA_TO_PPI);
 
-static SL_DEVICE uint32_t lambda_flies(const struct lambda_to_ppi_args *a, uint32_t i) {
+/* Requirements for the pair; those for proton and pion follow in the line. */
+static SL_DEVICE uint32_t is_lambda_vertex(const struct lambda_to_ppi_args *a, uint32_t i) {
   const struct secondary_vertices_view *pairs = &a->candidates;
   return pairs->dira[i] >= a->min_dira && pairs->fd_chi2[i] >= a->min_fd_chi2 && pairs->rho[i] >= a->min_rho &&
          pairs->dz[i] >= a->min_dz && pairs->z[i] >= a->min_z && pairs->z[i] < a->max_z &&
@@ -83,7 +85,7 @@ static SL_DEVICE uint32_t lambda_flies(const struct lambda_to_ppi_args *a, uint3
 
 LINE(lambda_to_ppi, "Lambdas that decay into a proton and a pion", secondary_vertices) {
   const struct particles_view *particles = &a->particles;
-  if (!lambda_flies(a, i)) return 0;
+  if (!is_lambda_vertex(a, i)) return 0;
   const struct vertex_children of = children_of(&a->candidates, particles, event, i);
   const uint32_t first_is_proton = particles->p[of.first] >= particles->p[of.second];
   const uint32_t proton = first_is_proton ? of.first : of.second, pion = first_is_proton ? of.second : of.first;

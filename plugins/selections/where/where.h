@@ -1,29 +1,24 @@
-/* where.h: lines without code. The cuts stand in the graph, as a text, where: "pt > 2 GeV and chi2 < 20"; before the
- * first event they become a program for a small machine (where_compile.c), which the kernels run on each candidate.
- * README.md, "Lines without code", has the language.
- *
- * The machine has one number, the result so far, and a few numbers put aside. An instruction is a word of 64 bits:
- *
- *   bits 0..7    what to do with the result, and mostly an operand
- *   bits 8..11   where the operand is: a constant, a number put aside, or a value of which collection
- *   bits 12..15  jump then, if the result is false, or true
- *   bits 16..31  where to, an instruction further on
- *   bits 32..63  the constant, or where the pointer to the values is in the arguments, and their type
- *
- * A truth is 1 or 0. Each instruction rounds once, to float32, so that nothing is contracted and all targets agree.
- *
- * Integers that a float32 may not hold are compared by one instruction of 3 to 5 words. Each of its two operands is a
- * word as of WHERE_TAKE; after one for a constant, which has only its type, u64 or i64, the constant follows. */
+/* where.h: lines without code. The requirements are an expression in the graph, where: "pt > 2 GeV and chi2 < 20". It
+ * is compiled once (where_compile.c); the kernels interpret the program for each candidate. README.md has the language.
+ * The machine has one result register and a small stack. An instruction is a 64-bit word:
+ *   bits 0..7    operation
+ *   bits 8..11   kind of the operand: constant, top of the stack, or field of a collection
+ *   bits 12..15  jump after the operation: never, if the result is false, or if it is true
+ *   bits 16..31  target of the jump, a later instruction
+ *   bits 32..63  the constant, or offset of the pointer to the values in the arguments and type of the values
+ * A condition is 1 or 0. Each instruction rounds once to float32, so that all targets have identical results.
+ * Large integers are compared by one instruction of 3 to 5 words. Each of its two operands is a word as for WHERE_LOAD.
+ * The word of a constant has only its type, u64 or i64, and the constant is the next word. */
 #ifndef SELECTIONS_WHERE_H
 #define SELECTIONS_WHERE_H
 
 #include <sluice/math.h>
 #include <sluice/plugin.h>
 
-/* Bounds, and what the first word of bits 0..7 says. */
-enum { WHERE_WORDS_MAX = 512, WHERE_ASIDE_MAX = 8 };
+/* Limits, and the operations in bits 0..7. */
+enum { WHERE_WORDS_MAX = 512, WHERE_STACK_MAX = 8 };
 enum {
-  WHERE_TAKE, /* the operand becomes the result */
+  WHERE_LOAD, /* result = operand */
   WHERE_ADD,
   WHERE_SUBTRACT,
   WHERE_MULTIPLY,
@@ -42,30 +37,30 @@ enum {
   WHERE_SQRT,
   WHERE_LOG,
   WHERE_NOT,
-  WHERE_JUMP, /* nothing else */
-  WHERE_PUT_ASIDE,
-  WHERE_MASS,     /* of the children; the masses are the constants of this word and of the next one */
-  WHERE_INTEGERS, /* compares two operands exactly, which are in the next words; bits 32.. have the comparison */
+  WHERE_JUMP,     /* no operation */
+  WHERE_PUSH,     /* push the result */
+  WHERE_MASS,     /* mass of the pair; the masses of the children are the constants of this and the next word */
+  WHERE_INTEGERS, /* exact comparison of the operands in the next words; the comparison is in bits 32..63 */
   WHERE_OPERATIONS
 };
 enum {
-  WHERE_NOTHING,
+  WHERE_NO_OPERAND,
   WHERE_CONSTANT,
-  WHERE_ASIDE, /* the left operand, if there are two: the result is the right one */
+  WHERE_STACK, /* pop the stack: left operand; the result is the right operand */
   WHERE_OF_CANDIDATE,
   WHERE_OF_FIRST,
   WHERE_OF_SECOND,
   WHERE_OF_EVENT,
-  WHERE_COUNT, /* of items in the event; the pointer is that of the offsets */
+  WHERE_COUNT, /* number of items in the event; the pointer is that of the offsets */
   WHERE_OPERANDS
 };
-enum { WHERE_STAY, WHERE_IF_FALSE, WHERE_IF_TRUE };
+enum { WHERE_NO_JUMP, WHERE_IF_FALSE, WHERE_IF_TRUE };
 enum {
   WHERE_OPERAND_SHIFT = 8,
   WHERE_JUMP_SHIFT = 12,
   WHERE_TARGET_SHIFT = 16,
   WHERE_CONSTANT_SHIFT = 32,
-  WHERE_TYPE_SHIFT = 48, /* of a value; below it the pointer's place in the arguments */
+  WHERE_TYPE_SHIFT = 48, /* type of a value; the 16 bits below are the offset of the pointer in the arguments */
   WHERE_4_BITS = 0xF,
   WHERE_8_BITS = 0xFF,
   WHERE_16_BITS = 0xFFFF
@@ -78,15 +73,15 @@ struct where_program {
   uint32_t count;
 };
 
-/* Names that a text can have: `prefix` and then a field of the collection, as far as it has one value for each item or,
- * of events, for each event; without a collection `prefix` alone, a count. */
+/* Names that an expression may use: `prefix` followed by a field of the collection with one value per item (or per
+ * event, for WHERE_OF_EVENT). Without a collection: the name `prefix`, a count. */
 struct where_scope {
   const char *prefix;
   const struct sl_collection *collection;
-  uint32_t args_offset; /* of the port in the arguments */
-  uint32_t operand;     /* WHERE_OF_..., WHERE_COUNT */
-  const char *port;     /* of a count: an optional input, whose bound is at `bound_offset`; NULL: it is there */
-  uint32_t bound_offset;
+  uint32_t args_offset;  /* offset of the port in the arguments */
+  uint32_t operand;      /* WHERE_OF_..., WHERE_COUNT */
+  const char *port;      /* count: name of the optional input; NULL: always available */
+  uint32_t bound_offset; /* count: offset of the bound of the optional input */
 };
 struct where_language {
   const struct where_scope *scopes;
@@ -94,7 +89,7 @@ struct where_language {
   uint32_t has_masses; /* candidates have children */
 };
 
-/* What is wrong with a text, or probably is, and with which byte of it. */
+/* An error or a warning, with the offset of the byte of the expression that it refers to. */
 enum { WHERE_FAULT_BYTES = 320 };
 struct where_fault {
   uint32_t at, is_warning;
@@ -104,17 +99,18 @@ struct where_fault {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* `args`: as a check gets them, to see which inputs are connected; NULL: all that are asked for. SL_OK, or SL_EINVAL
- * with the error in `fault`, which is empty otherwise, or has a warning. Of a text without anything the program is
- * empty, and true. */
+/* Compiles an expression. Returns SL_OK, possibly with a warning in `fault`, or SL_EINVAL with the error in `fault`.
+ * `args`: arguments of a check, which show the connected inputs; NULL: all inputs count as connected. An empty
+ * expression gives an empty program, which is true. */
 int where_compile(const char *text, const void *args, const struct where_language *language,
                   struct where_program *program, struct where_fault *fault);
-/* An SL_CHECK: says what is wrong with the property `where`. */
+/* An SL_CHECK: reports errors and warnings of the property `where`. */
 int where_check(const struct sl_services *s, const char *text, const void *args, const struct where_language *language);
-/* An SL_PREPARE: the table `program`, and how many words it has. */
+/* An SL_PREPARE: fills the table `program`; *count: its number of words. */
 int where_prepare(const struct sl_services *s, const char *text, const struct where_language *language,
                   uint32_t *count);
-/* The candidate nearest to `word`, of `length` bytes, in edit distance, or NULL: offer one after another. */
+/* Finds the name nearest to `word` (`length` bytes) in edit distance among the names that are offered one by one. The
+ * result is NULL if no name is near enough. */
 struct where_nearest {
   const char *word;
   uint32_t length, distance;

@@ -1,4 +1,4 @@
-/* where_clusters.cu: lines without code (where.h) over clusters in the calorimeter. */
+/* where_clusters.cu: lines without code (where.h) over calorimeter clusters. */
 #include "calo/event_model.h"
 #include "where_line.h"
 
@@ -9,7 +9,7 @@ SL_ARGUMENTS(where_clusters, WHERE_CLUSTERS);
 static const struct where_scope where_clusters_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_clusters_args, calo_clusters)};
 
-WHERE_LINE(where_clusters, "clusters in the calorimeter that a text in the graph describes", calo_clusters, 0) {
+WHERE_LINE(where_clusters, "calorimeter clusters that satisfy an expression in the graph", calo_clusters, 0) {
   return WHERE_HOLDS(NULL);
 }
 

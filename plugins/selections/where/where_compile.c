@@ -1,21 +1,25 @@
-/* where_compile.c: the text of a line without code to a program (where.h). Recursive descent writes the instructions as
- * it reads; README.md has the grammar. What is read leaves its value as the result. */
+/* where_compile.c: compiles the expression of a line without code to a program (where.h). A recursive-descent parser
+ * that emits instructions while it reads; README.md has the grammar. Each part leaves its value in the result register.
+ */
 #include "selections/masses.h"
 #include "where_compiler.h"
+
+#include <sluice/text.h>
 
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, ARGUMENTS_MAX = 2, COUNT_MAX = 1 << 23 /* far more items than memory for an event holds */ };
+enum { DEPTH_MAX = 64, ARGUMENTS_MAX = 2, COUNT_MAX = 1 << 23 /* above any number of items in an event */ };
 
 static struct where_value read_expression(struct where_compiler *c);
 
-static void want(struct where_compiler *c, const struct where_value *value, uint32_t type, const char *taker) {
+static void require_type(struct where_compiler *c, const struct where_value *value, uint32_t type,
+                         const char *consumer) {
   if (c->failed || value->type == type) return;
-  if (type == WHERE_TRUTH)
-    where_fail(c, value->at, "%s a truth, such as pt > 500, and this is a number", taker);
+  if (type == WHERE_CONDITION)
+    where_fail(c, value->at, "%s a condition, such as pt > 500, but this is a number", consumer);
   else
-    where_fail(c, value->at, "%s a number, and this is a truth", taker);
+    where_fail(c, value->at, "%s a number, but this is a condition", consumer);
 }
 
 static struct where_value value_from(const struct where_compiler *c, uint32_t type, uint32_t at) {
@@ -25,20 +29,21 @@ static struct where_value value_from(const struct where_compiler *c, uint32_t ty
 static struct where_value read_literal(struct where_compiler *c) {
   struct where_value value = value_from(c, WHERE_NUMBER, c->token.at);
   const float number = where_read_literal(c, &value.number);
-  where_emit(c, where_instruction(WHERE_TAKE, WHERE_CONSTANT, sl_bits_from_f32(number)));
+  where_emit(c, where_instruction(WHERE_LOAD, WHERE_CONSTANT, sl_bits_from_f32(number)));
   value.end = c->end;
   return value;
 }
 
 /* ---------------------------------------------------------------------------------------------------- names */
 
-/* Is that field one that a text can name? */
+/* Whether an expression may use the field. */
 static int is_readable(const struct where_scope *scope, const struct sl_field *field) {
   const uint32_t shape = scope->operand == WHERE_OF_EVENT ? SL_SHAPE_CODE_PER_EVENT : SL_SHAPE_CODE_PER_ITEM;
   return field->shape == shape && field->width == 1;
 }
 
-/* The rest of the word for a name, and its number without a range. Returns 0 if the scope has no such name. */
+/* Looks a name up in a scope. Returns 1 with bits 32..63 of the instruction in `rest`, and unit and range in `number`;
+ * 0 if the scope has no such name. */
 static int find_in_scope(const struct where_compiler *c, const struct where_scope *scope,
                          const struct where_token *name, struct where_nearest *nearest, uint32_t *rest,
                          struct where_number *number) {
@@ -65,7 +70,8 @@ static int find_in_scope(const struct where_compiler *c, const struct where_scop
   return 0;
 }
 
-/* A check sees no pointers, but which inputs are connected; the test harness has both. */
+/* Reports a count without a connected input. In a check a connected input has a bound, but its pointer is not set.
+ */
 static void check_input(struct where_compiler *c, const struct where_scope *scope, const struct where_token *name) {
   const uint32_t *offsets;
   struct sl_bound bound;
@@ -73,7 +79,8 @@ static void check_input(struct where_compiler *c, const struct where_scope *scop
   memcpy(&offsets, (const unsigned char *)c->args + scope->args_offset, sizeof offsets);
   memcpy(&bound, (const unsigned char *)c->args + scope->bound_offset, sizeof bound);
   if (!offsets && bound.capacity == 0)
-    where_fail(c, name->at, "`%s` is asked for, and its input is not: in: { %s: NODE }", scope->prefix, scope->port);
+    where_fail(c, name->at, "`%s` needs an input that is not connected; add in: { %s: NODE }", scope->prefix,
+               scope->port);
 }
 
 static struct where_value read_field(struct where_compiler *c, const struct where_token *name) {
@@ -85,11 +92,11 @@ static struct where_value read_field(struct where_compiler *c, const struct wher
     uint32_t rest;
     if (!find_in_scope(c, scope, name, &nearest, &rest, &value.number)) continue;
     check_input(c, scope, name);
-    where_emit(c, where_instruction(WHERE_TAKE, scope->operand, rest));
+    where_emit(c, where_instruction(WHERE_LOAD, scope->operand, rest));
     return value;
   }
   const char *best = where_nearest_result(&nearest);
-  where_fail(c, name->at, "there is no `%.*s`%s%s%s", where_shown(name->length), c->text + name->at,
+  where_fail(c, name->at, "there is no `%.*s`%s%s%s", where_shown_length(name->length), c->text + name->at,
              best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
   return value;
 }
@@ -102,7 +109,7 @@ static const struct function {
 } functions[] = {{"abs", WHERE_ABS, 1}, {"sqrt", WHERE_SQRT, 1}, {"log", WHERE_LOG, 1},  {"min", WHERE_MIN, 2},
                  {"max", WHERE_MAX, 2}, {"has", WHERE_HAS, 2},   {"mass", WHERE_MASS, 2}};
 
-/* Of a child: a particle, or MeV. */
+/* An argument of `mass`: the name of a particle, or a mass in MeV. */
 static struct where_value read_hypothesis(struct where_compiler *c) {
   static const struct {
     const char *name;
@@ -111,20 +118,20 @@ static struct where_value read_hypothesis(struct where_compiler *c) {
   struct where_value value = value_from(c, WHERE_NUMBER, c->token.at);
   if (c->token.kind == WHERE_LITERAL) {
     value = read_literal(c);
-    where_want_unit(c, &value, 1, "mass takes");
+    where_require_unit(c, &value, 1, "`mass` needs");
     where_use_as_float(c, &value);
     return value;
   }
   for (size_t i = 0; c->token.kind == WHERE_NAME && i < SL_COUNT_(particles); i++)
-    if (where_take(c, particles[i].name)) {
-      where_emit(c, where_instruction(WHERE_TAKE, WHERE_CONSTANT, sl_bits_from_f32(particles[i].mass)));
+    if (where_accept(c, particles[i].name)) {
+      where_emit(c, where_instruction(WHERE_LOAD, WHERE_CONSTANT, sl_bits_from_f32(particles[i].mass)));
       return value;
     }
-  where_fail(c, c->token.at, "mass takes what the children are: e, mu, pi, K, p, or a mass in MeV");
+  where_fail(c, c->token.at, "`mass` needs particles (e, mu, pi, K, p) or masses in MeV");
   return value;
 }
 
-/* Those of `mass` stay where they are, as the two words of one instruction. */
+/* Emits the operation of a function. The two arguments of `mass` become the two words of one instruction. */
 static struct where_value call(struct where_compiler *c, const struct function *function, struct where_value first,
                                struct where_value second) {
   if (c->failed) return first;
@@ -133,38 +140,38 @@ static struct where_value call(struct where_compiler *c, const struct function *
     words[0] = (words[0] & ~(uint64_t)(WHERE_8_BITS | WHERE_4_BITS << WHERE_OPERAND_SHIFT)) | WHERE_MASS;
     first.number = (struct where_number){.unit.power[WHERE_ENERGY] = 1};
   } else if (function->arguments == 1) {
-    first = where_change(c, first, function->operation);
+    first = where_unary(c, first, function->operation);
   } else {
-    first = where_join(c, first, second, function->operation);
+    first = where_binary(c, first, second, function->operation);
   }
   first.end = c->end;
   return first;
 }
 
-/* Beyond its name and the parenthesis after it. */
+/* Compiles the arguments of a function; its name and the opening parenthesis have been read. */
 static struct where_value read_call(struct where_compiler *c, const struct function *function,
                                     const struct where_token *name, uint32_t open) {
   struct where_value values[ARGUMENTS_MAX] = {{.type = WHERE_NUMBER}};
   uint32_t count = 0;
-  char taker[WHERE_SHOWN_MAX];
-  snprintf(taker, sizeof taker, "%s takes", function->name);
+  char consumer[WHERE_SHOWN_MAX];
+  snprintf(consumer, sizeof consumer, "`%s` needs", function->name);
   if (function->operation == WHERE_MASS && !c->language->has_masses)
-    where_fail(c, name->at, "mass is of pairs of particles, and here are none");
-  if (!where_take(c, ")")) {
+    where_fail(c, name->at, "`mass` is only available for pairs of particles");
+  if (!where_accept(c, ")")) {
     do {
       const struct where_value value = function->operation == WHERE_MASS ? read_hypothesis(c) : read_expression(c);
-      want(c, &value, WHERE_NUMBER, taker);
+      require_type(c, &value, WHERE_NUMBER, consumer);
       if (count == function->arguments)
-        where_fail(c, value.at, "%s takes %u argument%s, and this is one more", function->name, count,
-                   count == 1 ? "" : "s");
+        where_fail(c, value.at, "`%s` takes %u %s, but there are more", function->name, count,
+                   sl_plural(count, "argument", "arguments"));
       else
         values[count++] = value;
-    } while (where_take(c, ","));
-    if (!where_take(c, ")")) where_fail(c, open, "this ( is never closed");
+    } while (where_accept(c, ","));
+    if (!where_accept(c, ")")) where_fail(c, open, "this ( has no matching )");
   }
   if (count < function->arguments)
-    where_fail(c, name->at, "%s takes %u argument%s, not %u", function->name, function->arguments,
-               function->arguments == 1 ? "" : "s", count);
+    where_fail(c, name->at, "`%s` takes %u %s, not %u", function->name, function->arguments,
+               sl_plural(function->arguments, "argument", "arguments"), count);
   struct where_value value = call(c, function, values[0], values[1]);
   value.at = name->at;
   return value;
@@ -174,14 +181,14 @@ static struct where_value read_name(struct where_compiler *c) {
   const struct where_token name = c->token;
   where_next(c);
   const uint32_t open = c->token.at;
-  if (!where_take(c, "(")) return read_field(c, &name);
+  if (!where_accept(c, "(")) return read_field(c, &name);
   struct where_nearest nearest = {c->text + name.at, name.length, UINT32_MAX, ""};
   for (size_t i = 0; i < SL_COUNT_(functions); i++) {
     if (where_is_token(c, &name, functions[i].name)) return read_call(c, &functions[i], &name, open);
     where_nearest_offer(&nearest, functions[i].name, "");
   }
   const char *best = where_nearest_result(&nearest);
-  where_fail(c, name.at, "there is no function `%.*s`%s%s%s", where_shown(name.length), c->text + name.at,
+  where_fail(c, name.at, "there is no function `%.*s`%s%s%s", where_shown_length(name.length), c->text + name.at,
              best ? "; did you mean " : "", best ? best : "", best ? "?" : "");
   return value_from(c, WHERE_NUMBER, name.at);
 }
@@ -197,9 +204,9 @@ static struct where_value read_primary(struct where_compiler *c) {
   const uint32_t at = c->token.at;
   if (c->token.kind == WHERE_LITERAL) return read_literal(c);
   if (c->token.kind == WHERE_NAME && !is_keyword(c)) return read_name(c);
-  if (where_take(c, "(")) {
+  if (where_accept(c, "(")) {
     struct where_value value = read_expression(c);
-    if (!where_take(c, ")")) where_fail(c, at, "this ( is never closed");
+    if (!where_accept(c, ")")) where_fail(c, at, "this ( has no matching )");
     value.at = at;
     value.end = c->end;
     return value;
@@ -208,10 +215,10 @@ static struct where_value read_primary(struct where_compiler *c) {
   return value_from(c, WHERE_NUMBER, at);
 }
 
-/* Parentheses, signs and `not` go deeper; so does nothing else. */
+/* Parentheses, signs and `not` are the only constructs that nest. */
 static int too_deep(struct where_compiler *c) {
   if (c->depth < DEPTH_MAX) return 0;
-  where_fail(c, c->token.at, "parentheses and signs are more than %d deep", DEPTH_MAX);
+  where_fail(c, c->token.at, "parentheses and signs are nested more than %d deep", DEPTH_MAX);
   return 1;
 }
 
@@ -220,10 +227,10 @@ static struct where_value read_signed(struct where_compiler *c) {
   if (too_deep(c)) return value_from(c, WHERE_NUMBER, at);
   c->depth++;
   struct where_value value;
-  if (where_take(c, "-")) {
+  if (where_accept(c, "-")) {
     value = read_signed(c);
-    want(c, &value, WHERE_NUMBER, "- takes");
-    value = where_change(c, value, WHERE_NEGATE);
+    require_type(c, &value, WHERE_NUMBER, "`-` needs");
+    value = where_unary(c, value, WHERE_NEGATE);
     value.at = at;
   } else {
     value = read_primary(c);
@@ -235,81 +242,84 @@ static struct where_value read_signed(struct where_compiler *c) {
 static struct where_value read_product(struct where_compiler *c) {
   struct where_value left = read_signed(c);
   for (;;) {
-    const uint32_t operation = where_take(c, "*")   ? WHERE_MULTIPLY
-                               : where_take(c, "/") ? WHERE_DIVIDE
-                                                    : WHERE_OPERATIONS;
+    const uint32_t operation = where_accept(c, "*")   ? WHERE_MULTIPLY
+                               : where_accept(c, "/") ? WHERE_DIVIDE
+                                                      : WHERE_OPERATIONS;
     if (operation == WHERE_OPERATIONS) return left;
-    const char *taker = operation == WHERE_MULTIPLY ? "* takes" : "/ takes";
-    want(c, &left, WHERE_NUMBER, taker);
+    const char *consumer = operation == WHERE_MULTIPLY ? "`*` needs" : "`/` needs";
+    require_type(c, &left, WHERE_NUMBER, consumer);
     const struct where_value right = read_signed(c);
-    want(c, &right, WHERE_NUMBER, taker);
-    left = where_join(c, left, right, operation);
+    require_type(c, &right, WHERE_NUMBER, consumer);
+    left = where_binary(c, left, right, operation);
   }
 }
 
 static struct where_value read_sum(struct where_compiler *c) {
   struct where_value left = read_product(c);
   for (;;) {
-    const uint32_t operation = where_take(c, "+") ? WHERE_ADD : where_take(c, "-") ? WHERE_SUBTRACT : WHERE_OPERATIONS;
+    const uint32_t operation = where_accept(c, "+")   ? WHERE_ADD
+                               : where_accept(c, "-") ? WHERE_SUBTRACT
+                                                      : WHERE_OPERATIONS;
     if (operation == WHERE_OPERATIONS) return left;
-    const char *taker = operation == WHERE_ADD ? "+ takes" : "- takes";
-    want(c, &left, WHERE_NUMBER, taker);
+    const char *consumer = operation == WHERE_ADD ? "`+` needs" : "`-` needs";
+    require_type(c, &left, WHERE_NUMBER, consumer);
     const struct where_value right = read_product(c);
-    want(c, &right, WHERE_NUMBER, taker);
-    left = where_join(c, left, right, operation);
+    require_type(c, &right, WHERE_NUMBER, consumer);
+    left = where_binary(c, left, right, operation);
   }
 }
 
-/* The operation of the next token, if it compares; else WHERE_OPERATIONS. */
-static uint32_t take_comparison(struct where_compiler *c) {
+/* Skips a comparison operator and returns its operation; WHERE_OPERATIONS if the next token is none. */
+static uint32_t accept_comparison(struct where_compiler *c) {
   static const char *const signs[] = {"<", "<=", ">", ">=", "==", "!="};
   for (uint32_t i = 0; i < SL_COUNT_(signs); i++)
-    if (where_take(c, signs[i])) return WHERE_LESS + i;
+    if (where_accept(c, signs[i])) return WHERE_LESS + i;
   return WHERE_OPERATIONS;
 }
 
 static struct where_value read_comparison(struct where_compiler *c) {
   struct where_value left = read_sum(c);
-  const uint32_t operation = take_comparison(c);
+  const uint32_t operation = accept_comparison(c);
   if (operation == WHERE_OPERATIONS) return left;
-  want(c, &left, WHERE_NUMBER, "a comparison takes");
+  require_type(c, &left, WHERE_NUMBER, "a comparison needs");
   const struct where_value right = read_sum(c);
-  want(c, &right, WHERE_NUMBER, "a comparison takes");
-  left = where_join(c, left, right, operation);
+  require_type(c, &right, WHERE_NUMBER, "a comparison needs");
+  left = where_binary(c, left, right, operation);
   const uint32_t at = c->token.at;
-  if (take_comparison(c) != WHERE_OPERATIONS) where_fail(c, at, "write 2 < eta and eta < 5 for 2 < eta < 5");
+  if (accept_comparison(c) != WHERE_OPERATIONS)
+    where_fail(c, at, "comparisons cannot be chained; write 2 < eta and eta < 5 for 2 < eta < 5");
   return left;
 }
 
 static struct where_value read_negation(struct where_compiler *c) {
   const uint32_t at = c->token.at;
-  if (!where_take(c, "not")) return read_comparison(c);
-  if (too_deep(c)) return value_from(c, WHERE_TRUTH, at);
+  if (!where_accept(c, "not")) return read_comparison(c);
+  if (too_deep(c)) return value_from(c, WHERE_CONDITION, at);
   c->depth++;
   struct where_value value = read_negation(c);
   c->depth--;
-  want(c, &value, WHERE_TRUTH, "not takes");
-  where_emit(c, where_instruction(WHERE_NOT, WHERE_NOTHING, 0));
+  require_type(c, &value, WHERE_CONDITION, "`not` needs");
+  where_emit(c, where_instruction(WHERE_NOT, WHERE_NO_OPERAND, 0));
   value.at = at;
   value.end = c->end;
   return value;
 }
 
-/* Truths with `word` between them; after one that is `condition` the others do not count. */
+/* Conditions joined by `word`. The rest is skipped after a condition with the value of `condition`. */
 static struct where_value read_joined(struct where_compiler *c, const char *word, uint32_t condition,
                                       struct where_value (*read)(struct where_compiler *)) {
   struct where_value left = read(c);
-  uint32_t waiting = 0;
-  char taker[WHERE_SHOWN_MAX];
-  snprintf(taker, sizeof taker, "%s takes", word);
-  while (where_take(c, word)) {
-    want(c, &left, WHERE_TRUTH, taker);
-    waiting = where_add_jump(c, condition, waiting);
+  uint32_t pending = 0;
+  char consumer[WHERE_SHOWN_MAX];
+  snprintf(consumer, sizeof consumer, "`%s` needs", word);
+  while (where_accept(c, word)) {
+    require_type(c, &left, WHERE_CONDITION, consumer);
+    pending = where_add_jump(c, condition, pending);
     const struct where_value right = read(c);
-    want(c, &right, WHERE_TRUTH, taker);
-    if (right.aside > left.aside) left.aside = right.aside;
+    require_type(c, &right, WHERE_CONDITION, consumer);
+    if (right.depth > left.depth) left.depth = right.depth;
   }
-  where_end_jumps(c, waiting);
+  where_end_jumps(c, pending);
   return left;
 }
 
@@ -332,11 +342,11 @@ int where_compile(const char *text, const void *args, const struct where_languag
   const struct where_value value = read_expression(&c);
   if (!c.failed && c.token.kind != WHERE_END) {
     if (where_is_token(&c, &c.token, ")"))
-      where_fail(&c, c.token.at, "this ) closes nothing");
+      where_fail(&c, c.token.at, "this ) has no matching (");
     else
-      where_fail_here(&c, "an operation");
+      where_fail_here(&c, "an operator");
   }
-  want(&c, &value, WHERE_TRUTH, "a line takes");
+  require_type(&c, &value, WHERE_CONDITION, "a line needs");
   return c.failed ? SL_EINVAL : SL_OK;
 }
 
@@ -356,7 +366,7 @@ int where_prepare(const struct sl_services *s, const char *text, const struct wh
   struct where_fault fault;
   const int status = where_compile(text, NULL, language, &program, &fault);
   *count = program.count;
-  if (status < 0) return status; /* where_check said why */
+  if (status < 0) return status; /* where_check has reported the error */
   uint64_t *words = (uint64_t *)s->make_table(s->context, "program", program.count);
   if (!words) return SL_ENOMEM;
   memcpy(words, program.words, program.count * sizeof *words);

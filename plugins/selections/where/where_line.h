@@ -1,5 +1,5 @@
-/* where_line.h: what lines without code (where.h) have in common. The file of a kind of candidates has the names that
- * its texts can have. */
+/* where_line.h: common part of the lines without code (where.h). The file for a type of candidates lists the names that
+ * its expressions may use. */
 #ifndef SELECTIONS_WHERE_LINE_H
 #define SELECTIONS_WHERE_LINE_H
 
@@ -9,17 +9,17 @@
 #include "velo/event_model.h"
 #include "where_machine.h"
 
-/* What follows LINE_OVER or LINE_OF_EVENTS. */
-#define WHERE_COMMON(M)                                                                               \
-  M(IN, header, odin_events, "", "what event.NAME is of")                                             \
-  M(OPTIONAL_IN, vertices, pv_vertices, "offsets", "event.vertices: how many there are")              \
-  M(OPTIONAL_IN, tracks, track_states, "offsets", "event.tracks: how many the VELO has")              \
-  M(STRING, where, "", "what a candidate must be, such as pt > 2 GeV and chi2 < 20; empty: anything") \
-  M(TABLE, program, u64, "what this is compiled to")                                                  \
-  M(COMPUTED, words, uint32_t, "how many words it has")
+/* Arguments after LINE_OVER. */
+#define WHERE_COMMON(M)                                                                                              \
+  M(IN, header, odin_events, "", "ODIN data of the events, for names event.NAME")                                    \
+  M(OPTIONAL_IN, vertices, pv_vertices, "offsets", "primary vertices, for their number event.vertices")              \
+  M(OPTIONAL_IN, tracks, track_states, "offsets", "VELO tracks, for their number event.tracks")                      \
+  M(STRING, where, "", "condition for accepted candidates, such as pt > 2 GeV and chi2 < 20; empty: all candidates") \
+  M(TABLE, program, u64, "compiled program of `where`")                                                              \
+  M(COMPUTED, words, uint32_t, "number of words of the program")
 
-/* Lists of scopes, in which `port` is a member of the arguments `type`: fields, a count that can be asked for where an
- * optional input is connected, and all that lines have in common. */
+/* Entries of a list of scopes; `port` is a member of the arguments `type`. WHERE_FIELDS: the fields of a collection.
+ * WHERE_COUNTED: the number of items of an optional input. WHERE_SCOPES_OF_...: the names that all lines have. */
 #define WHERE_FIELDS(prefix, type, port, collection, operand) \
   { prefix, &collection##_collection, (uint32_t)offsetof(type, port), operand, NULL, 0 }
 #define WHERE_COUNTED(name, type, port) \
@@ -32,7 +32,7 @@
     "event.candidates", NULL, (uint32_t)offsetof(type, candidates), WHERE_COUNT, NULL, 0              \
   }
 
-/* The algorithm of `struct NAME_args` and its scopes, NAME_scopes; what stands in braces after it is as for LINE, and
+/* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. The body follows as for LINE and
  * returns WHERE_HOLDS. */
 #define WHERE_LINE(name, doc, over, has_masses)                                                               \
   static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), has_masses}; \

@@ -1,4 +1,4 @@
-/* where_machine.h: runs the program of a line without code (where.h) on a candidate. */
+/* where_machine.h: interprets the program of a line without code (where.h) for a candidate. */
 #ifndef SELECTIONS_WHERE_MACHINE_H
 #define SELECTIONS_WHERE_MACHINE_H
 
@@ -7,13 +7,13 @@
 
 #include <sluice/kernel.h>
 
-/* Of vertices: the places of the children, and what their mass needs. */
+/* For vertices: the indices of the children, and the values that the mass is computed from. */
 struct where_children {
-  const uint32_t *offsets, *first, *second; /* of particles; of vertices */
-  const float *p, *opening;                 /* likewise */
+  const uint32_t *offsets, *first, *second; /* offsets of particles; children of vertices */
+  const float *p, *opening;                 /* of particles; of vertices */
 };
 
-/* What a program is run on. */
+/* The candidate that a program runs on. */
 struct where_subject {
   const void *args;
   const struct where_children *children; /* NULL: there are none */
@@ -24,7 +24,7 @@ static SL_DEVICE uint32_t where_child(const struct where_subject *s, const uint3
   return s->children->offsets[s->event] + child[s->item];
 }
 
-static SL_DEVICE uint32_t where_place(const struct where_subject *s, uint32_t operand) {
+static SL_DEVICE uint32_t where_index(const struct where_subject *s, uint32_t operand) {
   if (operand == WHERE_OF_FIRST) return where_child(s, s->children->first);
   if (operand == WHERE_OF_SECOND) return where_child(s, s->children->second);
   return operand == WHERE_OF_EVENT ? s->event : s->item;
@@ -32,8 +32,8 @@ static SL_DEVICE uint32_t where_place(const struct where_subject *s, uint32_t op
 
 #define WHERE_NUMBER_(name, c_type, bytes) \
   case SL_TYPE_##name:                     \
-    return (float)((const c_type *)values)[place];
-static SL_DEVICE float where_number(const void *values, uint32_t type, uint32_t place) {
+    return (float)((const c_type *)values)[index];
+static SL_DEVICE float where_number(const void *values, uint32_t type, uint32_t index) {
   switch (type) {
     SL_TYPES(WHERE_NUMBER_)
     default:
@@ -42,22 +42,22 @@ static SL_DEVICE float where_number(const void *values, uint32_t type, uint32_t 
 }
 
 static SL_DEVICE const void *where_values(const struct where_subject *s, uint64_t word) {
-  const size_t place = word >> WHERE_CONSTANT_SHIFT & WHERE_16_BITS;
+  const size_t offset = word >> WHERE_CONSTANT_SHIFT & WHERE_16_BITS;
   const void *values;
-  memcpy(&values, (const unsigned char *)s->args + place, sizeof values);
+  memcpy(&values, (const unsigned char *)s->args + offset, sizeof values);
   return values;
 }
 
-/* Any operand but those put aside. */
+/* Value of an operand that is not on the stack. */
 static SL_DEVICE float where_operand(const struct where_subject *s, uint32_t operand, uint64_t word) {
   if (operand == WHERE_CONSTANT) return sl_f32_from_bits((uint32_t)(word >> WHERE_CONSTANT_SHIFT));
   const void *values = where_values(s, word);
-  if (operand < WHERE_COUNT) return where_number(values, (uint32_t)(word >> WHERE_TYPE_SHIFT), where_place(s, operand));
+  if (operand < WHERE_COUNT) return where_number(values, (uint32_t)(word >> WHERE_TYPE_SHIFT), where_index(s, operand));
   const uint32_t *offsets = (const uint32_t *)values;
   return (float)(offsets[s->event + 1] - offsets[s->event]);
 }
 
-/* An integer of 64 bits, signed or not. */
+/* A 64-bit integer, signed or unsigned. */
 struct where_integer {
   uint64_t bits; /* two's complement */
   uint32_t is_negative;
@@ -65,18 +65,18 @@ struct where_integer {
 
 #define WHERE_UNSIGNED_(type, c_type)         \
   case SL_TYPE_##type:                        \
-    v.bits = ((const c_type *)values)[place]; \
+    v.bits = ((const c_type *)values)[index]; \
     break;
 #define WHERE_SIGNED_(type, c_type)                               \
   case SL_TYPE_##type:                                            \
-    v.bits = (uint64_t)(int64_t)((const c_type *)values)[place];  \
-    v.is_negative = ((const c_type *)values)[place] < 0 ? 1u : 0; \
+    v.bits = (uint64_t)(int64_t)((const c_type *)values)[index];  \
+    v.is_negative = ((const c_type *)values)[index] < 0 ? 1u : 0; \
     break;
 static SL_DEVICE uint32_t where_integer_words(uint64_t word) {
   return ((uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS) == WHERE_CONSTANT ? 2 : 1;
 }
 
-/* The operand that `words` are of. */
+/* Value of an integer operand, which takes one or two words. */
 static SL_DEVICE struct where_integer where_integer(const struct where_subject *s, const uint64_t *words) {
   const uint64_t word = words[0];
   const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
@@ -93,7 +93,7 @@ static SL_DEVICE struct where_integer where_integer(const struct where_subject *
     v.bits = offsets[s->event + 1] - offsets[s->event];
     return v;
   }
-  const uint32_t place = where_place(s, operand);
+  const uint32_t index = where_index(s, operand);
   switch (type) {
     WHERE_UNSIGNED_(u8, uint8_t)
     WHERE_UNSIGNED_(u16, uint16_t)
@@ -140,10 +140,10 @@ static SL_DEVICE float where_mass(const struct where_subject *s, uint64_t word, 
   return selections_mass(p1, m1, p2, m2, s->children->opening[s->item]);
 }
 
-/* Comparisons with what is no number are false, also !=. */
+/* Result of an operation. All comparisons with NaN are false, including !=. */
 static SL_DEVICE float where_result(uint32_t operation, float left, float right) {
   switch (operation) {
-    case WHERE_TAKE:
+    case WHERE_LOAD:
       return right;
     case WHERE_ADD:
       return left + right;
@@ -186,32 +186,33 @@ static SL_DEVICE float where_result(uint32_t operation, float left, float right)
   }
 }
 
-/* 1 or 0. A program's jumps go forward, and it puts no more aside than there is room for (where_compile.c). */
+/* Runs a program; returns 1 or 0. The compiler guarantees that jumps go forward and that the stack does not overflow.
+ */
 static SL_DEVICE uint32_t where_holds(const uint64_t *program, uint32_t words, const void *args,
                                       const struct where_children *children, uint32_t event, uint32_t item) {
   const struct where_subject subject = {args, children, event, item}, *s = &subject;
-  float result = 1.0f, aside[WHERE_ASIDE_MAX];
-  uint32_t put_aside = 0, at = 0;
+  float result = 1.0f, stack[WHERE_STACK_MAX];
+  uint32_t depth = 0, at = 0;
   while (at < words) {
     const uint64_t word = program[at++];
     const uint32_t operation = (uint32_t)word & WHERE_8_BITS;
     const uint32_t operand = (uint32_t)word >> WHERE_OPERAND_SHIFT & WHERE_4_BITS;
     const uint32_t jump = (uint32_t)word >> WHERE_JUMP_SHIFT & WHERE_4_BITS;
-    if (operation == WHERE_PUT_ASIDE) {
-      aside[put_aside++] = result;
+    if (operation == WHERE_PUSH) {
+      stack[depth++] = result;
     } else if (operation == WHERE_MASS) {
       result = where_mass(s, word, program[at++]);
-    } else if (operand == WHERE_ASIDE) {
-      result = where_result(operation, aside[--put_aside], result);
+    } else if (operand == WHERE_STACK) {
+      result = where_result(operation, stack[--depth], result);
     } else if (operation == WHERE_INTEGERS) {
       const uint32_t right = at + where_integer_words(program[at]);
       result = where_integers(s, (uint32_t)(word >> WHERE_CONSTANT_SHIFT), program + at, program + right);
       at = right + where_integer_words(program[right]);
     } else {
-      const float right = operand == WHERE_NOTHING ? 0.0f : where_operand(s, operand, word);
+      const float right = operand == WHERE_NO_OPERAND ? 0.0f : where_operand(s, operand, word);
       result = where_result(operation, result, right);
     }
-    if (jump != WHERE_STAY && (jump == WHERE_IF_TRUE) == (result != 0.0f)) at = (uint32_t)word >> WHERE_TARGET_SHIFT;
+    if (jump != WHERE_NO_JUMP && (jump == WHERE_IF_TRUE) == (result != 0.0f)) at = (uint32_t)word >> WHERE_TARGET_SHIFT;
   }
   return result != 0.0f ? 1u : 0u;
 }

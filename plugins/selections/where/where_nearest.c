@@ -1,4 +1,4 @@
-/* where_nearest.c: which name was meant. */
+/* where_nearest.c: finds the most similar name for a misspelled one. */
 #include "where.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Letters put in, left out or replaced. One row of the table of all beginnings is enough, and what it had before. */
+/* Levenshtein distance, with one row of the table of prefix distances. */
 static uint32_t distance_between(const char *a, uint32_t a_length, const char *b, uint32_t b_length) {
   uint32_t row[sizeof(((struct where_nearest *)NULL)->best) + 1];
   for (uint32_t j = 0; j <= b_length; j++) row[j] = j;
@@ -32,7 +32,7 @@ void where_nearest_offer(struct where_nearest *nearest, const char *prefix, cons
   memcpy(nearest->best, whole, sizeof whole);
 }
 
-/* Near enough: a third of the word mistyped, rounded up; a word of one letter resembles nothing. */
+/* The nearest name if at most a third of the word, rounded up, differs; NULL otherwise and for one-letter words. */
 const char *where_nearest_result(const struct where_nearest *nearest) {
   const uint32_t bound = (nearest->length + 2) / 3;
   return nearest->distance < nearest->length && nearest->distance <= bound ? nearest->best : NULL;

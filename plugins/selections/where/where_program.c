@@ -1,12 +1,13 @@
-/* where_program.c: writes the instructions of a line without code, and decides which numbers are compared as integers.
+/* where_program.c: emits the instructions of a line without code, and decides which numbers are compared as integers.
  *
- * The right number of an operation is usually a single value, which becomes the operand of the operation. If it is
- * computed, the left number is put aside before. `a and b` jumps behind b where a is false, `a or
- * b` where it is true: the instruction that makes a has the jump, unless another jump ends behind it. Jumps that wait
- * for their target are a list, each with the one before it in the place of its target.
+ * A right operand that is a single value becomes the operand of the operation. If the right operand is computed, the
+ * left one is pushed on the stack before. `a and b` jumps past b if a is false, `a or b` if a is true. The last
+ * instruction of a has the jump, unless it is itself the target of a jump. Pending jumps form a linked list in their
+ * target bits.
  *
- * An integer below 2^24 in size is a float without rounding, and a comparison of any integer with it as floats is
- * exact. Two larger fields or literals are compared as integers. Everything else that a float cannot hold is a warning.
+ * Integers of magnitude below 2^24 are exact as floats, and so is the comparison of any integer with such an integer.
+ * Two larger fields or literals are compared as integers. Every other use of a number that a float cannot represent
+ * gives a warning.
  */
 #include "where_compiler.h"
 
@@ -23,7 +24,7 @@ uint64_t where_instruction(uint32_t operation, uint32_t operand, uint32_t rest) 
 
 void where_emit(struct where_compiler *c, uint64_t word) {
   if (c->program->count == WHERE_WORDS_MAX)
-    where_fail(c, c->token.at, "up to here there are %d instructions, and no room for more", WHERE_WORDS_MAX);
+    where_fail(c, c->token.at, "the expression is too long: it has more than %d instructions", WHERE_WORDS_MAX);
   if (c->failed) return;
   c->last = c->program->count;
   c->program->words[c->program->count++] = word;
@@ -31,14 +32,15 @@ void where_emit(struct where_compiler *c, uint64_t word) {
 
 uint64_t *where_last_word(struct where_compiler *c) { return &c->program->words[c->last]; }
 
-static int is_value(uint64_t word) { return ((uint32_t)word & WHERE_8_BITS) == WHERE_TAKE; }
+static int is_value(uint64_t word) { return ((uint32_t)word & WHERE_8_BITS) == WHERE_LOAD; }
 
-static void put_aside_before(struct where_compiler *c, uint32_t begin) {
+/* Inserts a push before the word `begin`. */
+static void push_before(struct where_compiler *c, uint32_t begin) {
   uint64_t *words = c->program->words;
   where_emit(c, 0);
   if (c->failed) return;
   memmove(words + begin + 1, words + begin, (c->program->count - 1 - begin) * sizeof *words);
-  words[begin] = where_instruction(WHERE_PUT_ASIDE, WHERE_NOTHING, 0);
+  words[begin] = where_instruction(WHERE_PUSH, WHERE_NO_OPERAND, 0);
 }
 
 static void emit_operation(struct where_compiler *c, struct where_value *left, const struct where_value *right,
@@ -47,27 +49,27 @@ static void emit_operation(struct where_compiler *c, struct where_value *left, c
     *where_last_word(c) = (*where_last_word(c) & ~(uint64_t)WHERE_8_BITS) | operation;
     return;
   }
-  put_aside_before(c, right->begin);
-  where_emit(c, where_instruction(operation, WHERE_ASIDE, 0));
-  if (right->aside + 1 > left->aside) left->aside = right->aside + 1;
-  if (left->aside > WHERE_ASIDE_MAX)
+  push_before(c, right->begin);
+  where_emit(c, where_instruction(operation, WHERE_STACK, 0));
+  if (right->depth + 1 > left->depth) left->depth = right->depth + 1;
+  if (left->depth > WHERE_STACK_MAX)
     where_fail(c, right->at,
-               "more than %d numbers must be kept for what follows; put this before what it is combined with",
-               WHERE_ASIDE_MAX);
+               "more than %d intermediate results must be stored; write this operand before the other one",
+               WHERE_STACK_MAX);
 }
 
-uint32_t where_add_jump(struct where_compiler *c, uint32_t condition, uint32_t waiting) {
-  if (c->label == c->program->count) where_emit(c, where_instruction(WHERE_JUMP, WHERE_NOTHING, 0));
+uint32_t where_add_jump(struct where_compiler *c, uint32_t condition, uint32_t pending) {
+  if (c->label == c->program->count) where_emit(c, where_instruction(WHERE_JUMP, WHERE_NO_OPERAND, 0));
   if (c->failed) return 0;
-  *where_last_word(c) |= (uint64_t)condition << WHERE_JUMP_SHIFT | (uint64_t)waiting << WHERE_TARGET_SHIFT;
+  *where_last_word(c) |= (uint64_t)condition << WHERE_JUMP_SHIFT | (uint64_t)pending << WHERE_TARGET_SHIFT;
   return c->last + 1;
 }
 
-void where_end_jumps(struct where_compiler *c, uint32_t waiting) {
+void where_end_jumps(struct where_compiler *c, uint32_t pending) {
   const uint64_t target = (uint64_t)WHERE_16_BITS << WHERE_TARGET_SHIFT;
-  while (!c->failed && waiting > 0) {
-    uint64_t *word = &c->program->words[waiting - 1];
-    waiting = (uint32_t)((*word & target) >> WHERE_TARGET_SHIFT);
+  while (!c->failed && pending > 0) {
+    uint64_t *word = &c->program->words[pending - 1];
+    pending = (uint32_t)((*word & target) >> WHERE_TARGET_SHIFT);
     *word = (*word & ~target) | (uint64_t)c->program->count << WHERE_TARGET_SHIFT;
     c->label = c->program->count;
   }
@@ -93,24 +95,23 @@ static int is_small(const struct where_number *n) { return n->is_integer && is_i
 
 void where_use_as_float(struct where_compiler *c, const struct where_value *value) {
   const struct where_number *n = &value->number;
-  const int length = where_shown(value->end - value->at);
+  const int length = where_shown_length(value->end - value->at);
   const char *text = c->text + value->at;
   if (n->is_literal && n->digits == WHERE_TOO_MANY_DIGITS)
     where_fail(c, value->at,
-               "a number has at most 15 digits, and an exponent within 22, but where an integer is compared");
+               "a number has at most 15 digits and an exponent within 22, except in a comparison of integers");
   else if (n->is_literal && n->digits == WHERE_ONLY_DIGITS && (double)(float)n->low != n->low)
-    where_warn(c, value->at, "`%.*s` becomes %.0f: numbers that are no integers are floats of 32 bits", length, text,
+    where_warn(c, value->at, "`%.*s` is rounded to %.0f, because it is used as a 32-bit float", length, text,
                (double)(float)n->low);
   else if (n->is_integer && !n->is_literal && !is_small(n))
-    where_warn(c, value->at, "`%.*s` is rounded where it is above 2^24: only comparisons with integers are exact",
-               length, text);
+    where_warn(c, value->at, "`%.*s` is rounded above 2^24; only comparisons with integers are exact", length, text);
 }
 
 static double least(double a, double b) { return a < b ? a : b; }
 static double most(double a, double b) { return a > b ? a : b; }
 
-/* The range of the operation's result for integer operands. Returns 0 if the result is no integer. The bounds `low` and
- * `high` are exact if they are within 2^53. */
+/* Range of the result of an operation on integers. Returns 0 if the result is not an integer. `low` and `high` are
+ * exact within 2^53. */
 static int combine_ranges(uint32_t operation, const struct where_number *a, const struct where_number *b,
                           struct where_number *result) {
   const double p = a->low * b->low, q = a->low * b->high, r = a->high * b->low, s = a->high * b->high;
@@ -137,7 +138,7 @@ static int combine_ranges(uint32_t operation, const struct where_number *a, cons
   }
 }
 
-/* The number that arithmetic makes, without its unit. */
+/* Properties of the result of an arithmetic operation, without its unit. */
 static struct where_number arithmetic(struct where_compiler *c, const struct where_value *left,
                                       const struct where_value *right, uint32_t operation) {
   const struct where_number *l = &left->number, *r = &right->number;
@@ -145,7 +146,7 @@ static struct where_number arithmetic(struct where_compiler *c, const struct whe
   result.is_integer = result.is_integer && combine_ranges(operation, l, r, &result);
   const int is_known = l->is_literal && r->is_literal && (double)(float)result.low == result.low;
   if (is_small(l) && is_small(r) && result.is_integer && !is_small(&result) && !is_known)
-    where_warn(c, left->at, "the result can be above 2^24, where floats of 32 bits round integers");
+    where_warn(c, left->at, "the result can exceed 2^24, above which 32-bit floats round integers");
   if (is_small(l) && is_small(r) && is_small(&result)) return result;
   where_use_as_float(c, left);
   where_use_as_float(c, right);
@@ -155,14 +156,14 @@ static struct where_number arithmetic(struct where_compiler *c, const struct whe
 
 /* ---------------------------------------------------------------------------------------------- comparisons */
 
-/* An integer compares with a fraction as with the next integer below. Returns the comparison that does. */
+/* Replaces a fraction that is compared with an integer by the next lower integer; returns the comparison to use. */
 static uint32_t compare_with_floor(struct where_compiler *c, struct where_value *literal, int is_right,
                                    uint32_t operation) {
   struct where_number *n = &literal->number;
-  const int length = where_shown(literal->end - literal->at);
+  const int length = where_shown_length(literal->end - literal->at);
   const char *text = c->text + literal->at;
   if (n->low >= DOUBLE_INTEGERS || n->low <= -DOUBLE_INTEGERS) { /* no fraction: it has 15 digits */
-    where_fail(c, literal->at, "`%.*s` is beyond all integers of 64 bits", length, text);
+    where_fail(c, literal->at, "`%.*s` is outside the range of 64-bit integers", length, text);
     return operation;
   }
   if (operation == WHERE_EQUAL || operation == WHERE_UNEQUAL)
@@ -171,7 +172,7 @@ static uint32_t compare_with_floor(struct where_compiler *c, struct where_value 
   n->is_integer = 1;
   n->low = n->high = (double)below;
   n->bits = (uint64_t)below;
-  c->program->words[literal->begin] = where_instruction(WHERE_TAKE, WHERE_CONSTANT, sl_bits_from_f32((float)below));
+  c->program->words[literal->begin] = where_instruction(WHERE_LOAD, WHERE_CONSTANT, sl_bits_from_f32((float)below));
   if (operation == WHERE_LESS || operation == WHERE_LESS_EQUAL) return is_right ? WHERE_LESS_EQUAL : WHERE_LESS;
   return is_right ? WHERE_GREATER : WHERE_GREATER_EQUAL;
 }
@@ -182,16 +183,16 @@ static void emit_integer(struct where_compiler *c, const struct where_number *n,
     where_emit(c, word);
     return;
   }
-  where_emit(c, where_instruction(WHERE_TAKE, WHERE_CONSTANT, type << (WHERE_TYPE_SHIFT - WHERE_CONSTANT_SHIFT)));
+  where_emit(c, where_instruction(WHERE_LOAD, WHERE_CONSTANT, type << (WHERE_TYPE_SHIFT - WHERE_CONSTANT_SHIFT)));
   where_emit(c, n->bits);
 }
 
-/* Emits the comparison of two fields or literals as integers; their words are the last ones. */
+/* Emits the exact comparison of two fields or literals. Their words are the last words of the program. */
 static void emit_integers(struct where_compiler *c, const struct where_value *left, const struct where_value *right,
                           uint32_t operation) {
   const uint64_t left_word = c->program->words[left->begin], right_word = c->program->words[right->begin];
   c->program->count = left->begin;
-  where_emit(c, where_instruction(WHERE_INTEGERS, WHERE_NOTHING, operation));
+  where_emit(c, where_instruction(WHERE_INTEGERS, WHERE_NO_OPERAND, operation));
   emit_integer(c, &left->number, left_word);
   emit_integer(c, &right->number, right_word);
   c->last = left->begin;
@@ -222,20 +223,20 @@ static void compare(struct where_compiler *c, struct where_value *left, struct w
 
 /* ---------------------------------------------------------------------------------------------- operations */
 
-struct where_value where_join(struct where_compiler *c, struct where_value left, struct where_value right,
-                              uint32_t operation) {
+struct where_value where_binary(struct where_compiler *c, struct where_value left, struct where_value right,
+                                uint32_t operation) {
   struct where_number result = {.is_integer = 0};
   if (c->failed) return left;
   if (operation == WHERE_HAS) {
-    where_want_unit(c, &left, 0, "has takes");
-    where_want_unit(c, &right, 0, "has takes");
+    where_require_unit(c, &left, 0, "`has` needs");
+    where_require_unit(c, &right, 0, "`has` needs");
   } else if (operation == WHERE_MULTIPLY || operation == WHERE_DIVIDE) {
     result.unit = where_unit_of_product(&left.number.unit, &right.number.unit, operation == WHERE_DIVIDE ? -1 : 1);
   } else {
     result.unit = where_unit_of_both(c, &left, &right);
   }
   if (operation >= WHERE_LESS && operation <= WHERE_HAS) {
-    left.type = WHERE_TRUTH;
+    left.type = WHERE_CONDITION;
     compare(c, &left, &right, operation);
   } else {
     const struct where_unit unit = result.unit;
@@ -248,7 +249,7 @@ struct where_value where_join(struct where_compiler *c, struct where_value left,
   return left;
 }
 
-/* A literal with the other sign. */
+/* Changes the sign of a literal. */
 static struct where_value negate_literal(struct where_compiler *c, struct where_value value) {
   struct where_number *n = &value.number;
   if (n->low > 0 && n->bits > UINT64_C(1) << 63) n->is_integer = 0;
@@ -258,13 +259,13 @@ static struct where_value negate_literal(struct where_compiler *c, struct where_
   return value;
 }
 
-struct where_value where_change(struct where_compiler *c, struct where_value value, uint32_t operation) {
+struct where_value where_unary(struct where_compiler *c, struct where_value value, uint32_t operation) {
   struct where_number *n = &value.number;
   if (c->failed) return value;
   if (operation == WHERE_NEGATE && n->is_literal) return negate_literal(c, value);
   if (operation == WHERE_SQRT) n->unit = where_unit_of_root(&n->unit);
   if (operation == WHERE_LOG) {
-    where_want_unit(c, &value, 0, "log takes");
+    where_require_unit(c, &value, 0, "`log` needs");
     n->unit = (struct where_unit){.is_bare = n->unit.is_bare};
   }
   if (!is_small(n)) where_use_as_float(c, &value);
@@ -273,6 +274,6 @@ struct where_value where_change(struct where_compiler *c, struct where_value val
   const double low = n->low, high = n->high;
   n->low = operation == WHERE_NEGATE ? -high : 0;
   n->high = operation == WHERE_NEGATE ? -low : most(-low, high);
-  where_emit(c, where_instruction(operation, WHERE_NOTHING, 0));
+  where_emit(c, where_instruction(operation, WHERE_NO_OPERAND, 0));
   return value;
 }

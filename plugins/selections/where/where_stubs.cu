@@ -1,4 +1,4 @@
-/* where_stubs.cu: lines without code (where.h) over muons of the muon chambers alone. */
+/* where_stubs.cu: lines without code (where.h) over muon stubs, which are found in the muon chambers alone. */
 #include "muon/event_model.h"
 #include "where_line.h"
 
@@ -9,7 +9,7 @@ SL_ARGUMENTS(where_stubs, WHERE_STUBS);
 static const struct where_scope where_stubs_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_stubs_args, muon_stubs)};
 
-WHERE_LINE(where_stubs, "muons of the muon chambers alone that a text in the graph describes", muon_stubs, 0) {
+WHERE_LINE(where_stubs, "muon stubs that satisfy an expression in the graph", muon_stubs, 0) {
   return WHERE_HOLDS(NULL);
 }
 

@@ -1,4 +1,4 @@
-/* where_tokens.c: the text of a line without code as tokens; what is wrong, and where. */
+/* where_tokens.c: splits the expression of a line without code into tokens; errors and warnings with positions. */
 #include "where_compiler.h"
 
 #include <stdarg.h>
@@ -30,22 +30,24 @@ void where_warn(struct where_compiler *c, uint32_t at, const char *format, ...) 
   va_end(arguments);
 }
 
-int where_shown(uint32_t length) { return (int)(length < WHERE_SHOWN_MAX ? length : WHERE_SHOWN_MAX); }
+int where_shown_length(uint32_t length) { return (int)(length < WHERE_SHOWN_MAX ? length : WHERE_SHOWN_MAX); }
 
 void where_fail_here(struct where_compiler *c, const char *wanted) {
-  static const struct { const char *wrong, *right; } habits[] = {{"&", "and"}, {"|", "or"}, {"!", "not"}, {"=", "=="}};
+  static const struct {
+    const char *wrong, *right;
+  } replacements[] = {{"&", "and"}, {"|", "or"}, {"!", "not"}, {"=", "=="}};
   const char *text = c->text + c->token.at;
-  for (size_t i = 0; c->token.kind == WHERE_WRONG && i < SL_COUNT_(habits); i++)
-    if (*text == *habits[i].wrong) {
-      where_fail(c, c->token.at, "`%c` means nothing here; write %s", *text, habits[i].right);
+  for (size_t i = 0; c->token.kind == WHERE_INVALID && i < SL_COUNT_(replacements); i++)
+    if (*text == *replacements[i].wrong) {
+      where_fail(c, c->token.at, "`%c` is not an operator; write %s", *text, replacements[i].right);
       return;
     }
   uint32_t length = c->token.length;
-  while (c->token.kind == WHERE_WRONG && ((unsigned char)text[length] & 0xC0) == 0x80) length++;
+  while (c->token.kind == WHERE_INVALID && ((unsigned char)text[length] & 0xC0) == 0x80) length++;
   if (c->token.kind == WHERE_END)
     where_fail(c, c->token.at, "%s is missing at the end", wanted);
   else
-    where_fail(c, c->token.at, "%s is missing before `%.*s`", wanted, where_shown(length), text);
+    where_fail(c, c->token.at, "%s is missing before `%.*s`", wanted, where_shown_length(length), text);
 }
 
 /* -------------------------------------------------------------------------------------------------- tokens */
@@ -90,14 +92,14 @@ void where_next(struct where_compiler *c) {
   else if (sign_length(text) > 0)
     c->token = (struct where_token){WHERE_SIGN, at, sign_length(text)};
   else
-    c->token = (struct where_token){WHERE_WRONG, at, 1};
+    c->token = (struct where_token){WHERE_INVALID, at, 1};
 }
 
 int where_is_token(const struct where_compiler *c, const struct where_token *token, const char *text) {
   return strlen(text) == token->length && strncmp(c->text + token->at, text, token->length) == 0;
 }
 
-int where_take(struct where_compiler *c, const char *text) {
+int where_accept(struct where_compiler *c, const char *text) {
   if (c->failed || c->token.kind == WHERE_END || !where_is_token(c, &c->token, text)) return 0;
   where_next(c);
   return 1;

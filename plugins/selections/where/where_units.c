@@ -1,9 +1,8 @@
-/* where_units.c: literals, and the dimensions of the numbers in a line without code. A number is in MeV, mm and us, and
- * powers of these; README.md, "Units", has the rules.
+/* where_units.c: literals and dimensions of numbers in a line without code. Numbers are in MeV, mm, us and their
+ * powers; README.md, "Units", has the rules.
  *
- * A literal without a unit may stand for a number of any unit. Where it is a factor, the unit of the product is not
- * known: such a product counts as scaled, and what is wrong with its unit is a warning, and only where another unit is
- * written. */
+ * A literal without a unit fits any unit. A product with such a literal has an unknown unit and counts as scaled: a
+ * unit that does not fit is then a warning instead of an error, and only if a unit is written. */
 #include "where_compiler.h"
 
 #include <stdio.h>
@@ -19,8 +18,7 @@ static const struct {
 static const char *const base_names[WHERE_DIMENSIONS] = {"MeV", "mm", "us", "the unit of the field"};
 static const char *const dimension_names[WHERE_DIMENSIONS] = {"an energy", "a length", "a time", "a number"};
 
-/* The unit at the begin of a text of `length` bytes, a name and perhaps a digit as its power; SL_COUNT_(units) if it is
- * none. */
+/* Index of a unit, written in `length` bytes as a name and an optional power; SL_COUNT_(units) if it is unknown. */
 static size_t find_unit(const char *text, uint32_t length, uint32_t *power) {
   *power = 1;
   if (length > 1 && text[length - 1] >= '2' && text[length - 1] <= '9') *power = (uint32_t)(text[--length] - '0');
@@ -30,8 +28,7 @@ static size_t find_unit(const char *text, uint32_t length, uint32_t *power) {
   return i;
 }
 
-/* Reads the unit of a literal, if there is one, and returns by which power of ten it is larger than that of the
- * numbers. */
+/* Reads the unit of a literal, if there is one. Returns its power of ten relative to MeV, mm and us. */
 static int32_t read_unit(struct where_compiler *c, struct where_unit *unit) {
   const struct where_token token = c->token;
   *unit = (struct where_unit){.is_bare = 1};
@@ -41,8 +38,9 @@ static int32_t read_unit(struct where_compiler *c, struct where_unit *unit) {
   if (text[length] == '^' && text[length + 1] >= '2' && text[length + 1] <= '9') length += 2;
   const size_t i = find_unit(text, length, &power);
   if (i == SL_COUNT_(units)) {
-    where_fail(c, token.at, "`%.*s` is no unit; there are MeV, GeV, TeV, um, mm, cm, m, ns, us, ms, s and powers, mm2",
-               where_shown(length), text);
+    where_fail(c, token.at,
+               "`%.*s` is not a unit; units are MeV, GeV, TeV, um, mm, cm, m, ns, us, ms, s and powers, mm2",
+               where_shown_length(length), text);
     return 0;
   }
   c->token.length = length;
@@ -55,15 +53,15 @@ static int32_t read_unit(struct where_compiler *c, struct where_unit *unit) {
 
 /* ------------------------------------------------------------------------------------------------ literals */
 
-enum { DIGITS_MAX = 15, POWERS = 23 }; /* so that a double holds the digits and the power of ten exactly */
+enum { DIGITS_MAX = 15, POWERS = 23 }; /* limits within which a double represents digits and powers of ten exactly */
 
 /* digits * 10^power. */
 struct decimal {
   uint64_t digits;
   int32_t power;
-  uint32_t count;        /* of digits without leading zeros */
+  uint32_t count;        /* number of digits without leading zeros */
   uint32_t is_too_long;  /* the digits need more than 64 bits */
-  uint32_t has_exponent; /* or a point */
+  uint32_t has_exponent; /* there is an exponent or a point */
 };
 
 static struct decimal read_decimal(const char *text, uint32_t length) {
@@ -90,7 +88,7 @@ static struct decimal read_decimal(const char *text, uint32_t length) {
   return d;
 }
 
-/* Is it an integer of 64 bits? */
+/* Whether `d` is an integer of at most 64 bits. */
 static int is_integer(struct decimal d, uint64_t *value) {
   for (; d.digits > 0 && d.power < 0 && d.digits % 10 == 0; d.power++) d.digits /= 10;
   for (; d.digits > 0 && d.power > 0 && d.digits <= UINT64_MAX / 10; d.power--) d.digits *= 10;
@@ -98,7 +96,7 @@ static int is_integer(struct decimal d, uint64_t *value) {
   return !d.is_too_long && (d.digits == 0 || d.power == 0);
 }
 
-/* Rounded once to double, then to float as properties are. */
+/* The value is rounded once to double, then to float, as for properties. */
 float where_read_literal(struct where_compiler *c, struct where_number *number) {
   static const double powers[POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -112,7 +110,7 @@ float where_read_literal(struct where_compiler *c, struct where_number *number) 
   number->is_integer = (uint32_t)is_integer(d, &number->bits);
   number->digits = is_long ? WHERE_TOO_MANY_DIGITS : !d.has_exponent && unit_power == 0 ? WHERE_ONLY_DIGITS : 0;
   if (is_long && !number->is_integer)
-    where_fail(c, token.at, "a number has at most %d digits, and an exponent within %d; an integer has at most 64 bits",
+    where_fail(c, token.at, "a number has at most %d digits and an exponent within %d; an integer has at most 64 bits",
                DIGITS_MAX, POWERS - 1);
   else if (is_long)
     number->low = (double)number->bits;
@@ -124,7 +122,7 @@ float where_read_literal(struct where_compiler *c, struct where_number *number) 
 
 /* -------------------------------------------------------------------------------------------------- dimensions */
 
-/* Such as "MeV", "mm2" and "1/MeV". Others are of a dimension of their own. */
+/* Reads the unit of a field, such as "MeV", "mm2" and "1/MeV". Unknown units have a separate dimension. */
 void where_field_unit(const char *text, struct where_unit *unit) {
   float sign = 1;
   *unit = (struct where_unit){.is_bare = 0};
@@ -162,7 +160,7 @@ static void append_powers(char text[UNIT_TEXT_BYTES], const struct where_unit *u
   }
 }
 
-/* "an energy in MeV", "in mm^2/MeV", "a number without a unit" */
+/* Describes a unit: "an energy in MeV", "in mm^2/MeV", "a number without a unit". */
 static const char *describe(const struct where_unit *unit, char text[UNIT_TEXT_BYTES]) {
   uint32_t negative = 0, positive = 0, single = WHERE_DIMENSIONS;
   for (uint32_t d = 0; d < WHERE_DIMENSIONS; d++) {
@@ -185,12 +183,12 @@ static int is_equal(const struct where_unit *a, const struct where_unit *b) {
   return 1;
 }
 
-/* `text` says what is wrong; with a scaled number this is not certain, and of interest only if a unit is written. */
+/* Reports `text` as an error; for a scaled number as a warning, if a unit is written. */
 static void report(struct where_compiler *c, uint32_t at, uint32_t is_scaled, uint32_t is_written, const char *text) {
   if (!is_scaled)
     where_fail(c, at, "%s", text);
   else if (is_written)
-    where_warn(c, at, "%s, if its factors without a unit have none; write their units", text);
+    where_warn(c, at, "%s, if the factors without a unit are pure numbers; write their units", text);
 }
 
 /* --------------------------------------------------------------------------------------------- combinations */
@@ -202,8 +200,9 @@ struct where_unit where_unit_of_both(struct where_compiler *c, const struct wher
   result.written = l->written ? l->written : r->written;
   if (c->failed || l->is_bare || r->is_bare || is_equal(l, r)) return result;
   char text[WHERE_FAULT_BYTES], l_text[UNIT_TEXT_BYTES], r_text[UNIT_TEXT_BYTES];
-  snprintf(text, sizeof text, "`%.*s` is %s, and `%.*s` %s", where_shown(left->end - left->at), c->text + left->at,
-           describe(l, l_text), where_shown(right->end - right->at), c->text + right->at, describe(r, r_text));
+  snprintf(text, sizeof text, "`%.*s` is %s, but `%.*s` is %s", where_shown_length(left->end - left->at),
+           c->text + left->at, describe(l, l_text), where_shown_length(right->end - right->at), c->text + right->at,
+           describe(r, r_text));
   const uint32_t written = r->written ? r->written : l->written;
   report(c, written ? written - 1 : right->at, l->is_scaled || r->is_scaled, written, text);
   return result;
@@ -224,13 +223,14 @@ struct where_unit where_unit_of_root(const struct where_unit *unit) {
   return result;
 }
 
-void where_want_unit(struct where_compiler *c, const struct where_value *value, int is_energy, const char *taker) {
+void where_require_unit(struct where_compiler *c, const struct where_value *value, int is_energy,
+                        const char *consumer) {
   const struct where_unit *unit = &value->number.unit;
   const struct where_unit wanted = {.power[WHERE_ENERGY] = is_energy ? 1 : 0};
   if (c->failed || value->type != WHERE_NUMBER || unit->is_bare || is_equal(unit, &wanted)) return;
   char text[WHERE_FAULT_BYTES], unit_text[UNIT_TEXT_BYTES];
-  snprintf(text, sizeof text, "%s %s, and `%.*s` is %s%s", taker, is_energy ? "an energy" : "a number without a unit",
-           where_shown(value->end - value->at), c->text + value->at, describe(unit, unit_text),
-           is_energy ? "" : "; divide it by one, such as 1 GeV");
+  snprintf(text, sizeof text, "%s %s, but `%.*s` is %s%s", consumer,
+           is_energy ? "an energy" : "a number without a unit", where_shown_length(value->end - value->at),
+           c->text + value->at, describe(unit, unit_text), is_energy ? "" : "; divide it by a unit, such as 1 GeV");
   report(c, unit->written ? unit->written - 1 : value->at, unit->is_scaled, unit->written, text);
 }

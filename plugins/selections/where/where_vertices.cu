@@ -1,10 +1,10 @@
-/* where_vertices.cu: lines without code (where.h) over secondary vertices, with their children and masses. */
+/* where_vertices.cu: lines without code (where.h) over secondary vertices; fields of the children and masses. */
 #include "where_line.h"
 
 #define SL_ARGS where_vertices_args
-#define WHERE_VERTICES(M)                                                             \
-  LINE_OVER(M, secondary_vertices)                                                    \
-  M(IN, particles, particles, "", "those that the candidates are pairs of, in order") \
+#define WHERE_VERTICES(M)                                                       \
+  LINE_OVER(M, secondary_vertices)                                              \
+  M(IN, particles, particles, "", "particles that the candidates are pairs of") \
   WHERE_COMMON(M)
 SL_ARGUMENTS(where_vertices, WHERE_VERTICES);
 
@@ -13,7 +13,7 @@ static const struct where_scope where_vertices_scopes[] = {
     WHERE_FIELDS("first.", struct where_vertices_args, particles, particles, WHERE_OF_FIRST),
     WHERE_FIELDS("second.", struct where_vertices_args, particles, particles, WHERE_OF_SECOND)};
 
-WHERE_LINE(where_vertices, "pairs of long tracks that a text in the graph describes", secondary_vertices, 1) {
+WHERE_LINE(where_vertices, "pairs of long tracks that satisfy an expression in the graph", secondary_vertices, 1) {
   const struct where_children children = {a->particles.offsets, a->candidates.first, a->candidates.second,
                                           a->particles.p, a->candidates.opening};
   return WHERE_HOLDS(&children);

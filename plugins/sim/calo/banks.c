@@ -1,7 +1,6 @@
-/* banks.c: the cells' values as the calorimeter's readout sends them (calo's README.md, "Banks"): in type 21 a
- * bank has some cards, with values in 4 or 12 bits; in type 77 three, with values in 12 bits. Parts for the trigger are
- * empty.
- */
+/* banks.c: calorimeter banks of cell values (plugins/calo/README.md, "Banks").
+ * Type 21: a bank has several cards, with values of 4 or 12 bits. Type 77: a bank has three cards, with values of 12
+ * bits. The trigger parts are empty. */
 #include "calo/bank_words.h"
 #include "digits.h"
 #include "truth/photons.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t off[CALO_GROUP_WORDS] = {0xfff000ffu, 0xf000fff0u, 0x00fff000u}; /* a fibre without a card */
+static const uint32_t off[CALO_GROUP_WORDS] = {0xfff000ffu, 0xf000fff0u, 0x00fff000u}; /* a link without a card */
 static const uint32_t group_count = CALO_CARD_CHANNELS / CALO_GROUP_CHANNELS;
 
 enum { CARD_WORDS_MAX = 2 + CALO_LONG_BITS, PAYLOAD_WORDS = CALO_CARDS_MAX * CARD_WORDS_MAX };
@@ -24,7 +23,7 @@ static int32_t adc_of(const struct calo_description *d, const struct sim_ecal_di
 
 static int is_long(int32_t adc) { return adc < -CALO_SHORT_ZERO || adc >= CALO_SHORT_ZERO; }
 
-/* A card's head, pattern and values; returns how many words. */
+/* Packs a card: head, pattern and values; returns the number of words. */
 static uint32_t pack_card(const struct calo_description *d, const struct sim_ecal_digits *digits, uint32_t code,
                           uint32_t words[CARD_WORDS_MAX]) {
   uint32_t pattern = 0, count = 2, filled = 0;
@@ -62,7 +61,7 @@ static int packed_banks(struct sim_bank_list *list, const struct calo_descriptio
 
 /* ------------------------------------------------------------------------------------------------- type 77 */
 
-/* 32 values of 12 bits, most bits first. */
+/* Packs 32 values of 12 bits, most significant bits first. */
 static void pack_board(const struct calo_description *d, const struct sim_ecal_digits *digits, int32_t card,
                        uint32_t words[CALO_BOARD_WORDS]) {
   uint32_t count = 0, filled = 0;
@@ -86,7 +85,7 @@ static int board_banks(struct sim_bank_list *list, const struct calo_description
   for (uint32_t source = 0; source < d->source_count && status == SL_OK; source++) {
     const int32_t *cards = d->card_index + (size_t)CALO_BANK_CARDS * source;
     uint32_t words[CALO_BANK_WORDS] = {0};
-    if (cards[0] == CALO_NO_CARD) break; /* cards come first */
+    if (cards[0] == CALO_NO_CARD) break; /* connected cards come first */
     for (uint32_t board = 0; board < CALO_BANK_CARDS; board++)
       pack_board(d, digits, cards[board], words + CALO_BOARD_SKIPPED + CALO_BOARD_WORDS * board);
     for (uint32_t i = 0; version == CALO_BOARDS_BIG_ENDIAN && i < CALO_BANK_WORDS; i++)
@@ -105,12 +104,12 @@ int sim_ecal_banks(struct sim_bank_list *list, const struct calo_description *ec
 
 /* ------------------------------------------------------------------------------------------------- true photons */
 
-/* Where the shower is largest, in the plane of that name. */
+/* Cell at the crossing of the CALO_SHOWER_MAX plane. */
 static uint32_t cell_of(const struct calo_description *d, const struct sim_passage *p) {
   const float *plane = d->planes + CALO_PLANE_VALUES * CALO_SHOWER_MAX;
-  const float way = -(plane[0] * p->x + plane[1] * p->y + plane[2] * p->z + plane[3]) /
-                    (plane[0] * p->tx + plane[1] * p->ty + plane[2]);
-  const float x = p->x + p->tx * way, y = p->y + p->ty * way, z = p->z + way;
+  const float dz = -(plane[0] * p->x + plane[1] * p->y + plane[2] * p->z + plane[3]) /
+                   (plane[0] * p->tx + plane[1] * p->ty + plane[2]);
+  const float x = p->x + p->tx * dz, y = p->y + p->ty * dz, z = p->z + dz;
   struct calo_place at;
   return calo_description_cell_at(d, x, d->to_local[5] * y + d->to_local[6] * z + d->to_local[7], &at);
 }
@@ -126,8 +125,7 @@ static struct truth_photon photon_of(const struct sim_event *event, const struct
                                .pi0 = is_of_pi0 ? mother : TRUTH_NO_PI0};
 }
 
-/* Photons of collisions and decays. Those that were made in material, and those that replace particles that are not
- * simulated, are left out. */
+/* Photons of collisions and decays, without those made in material. */
 int sim_photon_banks(struct sim_bank_list *list, const struct calo_description *ecal, const struct sim_event *event) {
   const uint32_t most = event->passages[SIM_IN_ECAL].count;
   struct truth_photon *photons = (struct truth_photon *)malloc((most + 1) * sizeof *photons);

@@ -1,22 +1,18 @@
-/* digits.c: see digits.h.
- *
- * A photon or electron showers: its energy, with the calorimeter's resolution, is shared among the cell that it hits
- * and those that touch it, by a lateral profile at the depth of the shower's maximum. A muon leaves the energy of a
- * minimum ionising particle in the cells along its way. So does a hadron until it interacts, if it does; its shower is
- * wider, and a random part of it is seen.
- *
- * What is missing is made up (README.md): some hadrons come a second time as neutral ones, since collisions here have
- * no neutrons and K_L; particles come again at another place, since too few are made behind the VELO; and each brings
- * soft energies, more of them close to the beam.
- *
- * Then each cell gets noise, the pedestal and its gain. All sums are in the order of the passages.
- */
+/* digits.c: see digits.h. For each passage at the ECAL:
+ * - photon, electron: the energy, smeared by the resolution, is shared by the cell at the shower maximum and the cells
+ *   around it, with a lateral profile;
+ * - muon: energy of a minimum ionising particle in the cells along its path;
+ * - hadron: minimum ionising until it interacts, if at all; its shower is wider, with a random visible fraction.
+ * Background is added for what the simulation lacks (README.md): neutral hadrons, since collisions have no neutrons and
+ * K_L; repeated particles at mirrored positions, since too few are made downstream of the VELO; and soft energy near
+ * the beam.
+ * Each cell then gets noise, pedestal and gain. Sums are in the order of passages. */
 #include "digits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of a profile b / (2 pi (r^2 + b^2)^1.5) over rectangles from its centre, in steps of 1 mm. */
+/* Integrals of a profile b / (2 pi (r^2 + b^2)^1.5) over rectangles from its centre, in steps of 1 mm. */
 enum { PROFILE_MM = 192 };
 struct profile {
   float sum[PROFILE_MM + 1][PROFILE_MM + 1];
@@ -24,30 +20,30 @@ struct profile {
 enum { NORMAL_VALUES = 4096 };
 struct sim_ecal_tables {
   struct profile electromagnetic, hadronic;
-  float normal[NORMAL_VALUES];   /* quantiles of a normal distribution */
-  float whole[CALO_AREAS];       /* over what a photon's cell and the eight around it collect */
-  uint8_t is_inside[CALO_CELLS]; /* the eight around a cell are of its area */
+  float normal[NORMAL_VALUES];          /* quantiles of the normal distribution */
+  float leakage_correction[CALO_AREAS]; /* 1 / fraction of a photon in its cell and the eight around it */
+  uint8_t is_inside[CALO_CELLS];        /* all eight cells around are in the same area */
 };
 
 /* The tower of lead and scintillator. */
 static const float depth_mm = 430.0f, radiation_length = 17.2f, interaction_lengths = 1.1f, critical_energy = 10.0f;
 static const float stochastic = 0.10f, constant = 0.01f;   /* of the resolution: 10 % / sqrt(E / GeV), 1 % */
-static const float mip_energy = 290.0f, mip_width = 25.0f; /* MeV of a photon's, Moyal's distribution */
-static const float mip_loss = 220.0f;                      /* MeV that it really loses */
+static const float mip_energy = 290.0f, mip_width = 25.0f; /* MeV of photon energy, Moyal distribution */
+static const float mip_loss = 220.0f;                      /* MeV of energy loss */
 static const float hadron_seen_min = 0.10f, hadron_seen_max = 0.90f;
 static const float hadron_core = 0.5f, hadron_core_mm = 9.0f, hadron_halo_mm = 45.0f; /* of the profiles */
 static const float photon_core = 0.88f, photon_core_mm = 5.0f, photon_halo_mm = 22.0f;
 static const float noise_adc = 1.17f;
 
-/* What is made up, a charged hadron; a photon or electron, a hadron; a passage of any, around the beam. */
+/* Added background: per charged hadron; per photon or electron, and per hadron; per passage, around the beam. */
 static const float neutral_share = 0.16f;
-static const float photon_again = 0.9f, hadron_again = 0.20f, again_min = 0.1f, again_max = 1.3f;
+static const float photon_repeated = 0.9f, hadron_repeated = 0.20f, repeated_min = 0.1f, repeated_max = 1.3f;
 static const float soft_count = 1.2f, soft_energy = 180.0f, soft_width = 650.0f, soft_height = 450.0f;
 static const float gev = 1000.0f;
 
 /* ------------------------------------------------------------------------------------------------ the tables */
 
-/* The integral of the profile over [0, x] x [0, y], which has a closed form. */
+/* Integral of the profile over [0, x] x [0, y], in closed form. */
 static float quadrant(float x, float y, float b) {
   return sl_atan2f(x * y, b * sqrtf(b * b + x * x + y * y)) * 0.159154943f;
 }
@@ -59,7 +55,7 @@ static void make_profile(struct profile *p, float core, float core_width, float 
           core * quadrant((float)i, (float)j, core_width) + (1.0f - core) * quadrant((float)i, (float)j, halo_width);
 }
 
-/* A distance from the centre as an index of the sums, and the sign of its side. */
+/* A distance from the centre as index of the integrals, and its sign. */
 struct edge {
   uint32_t index;
   float sign;
@@ -70,13 +66,12 @@ static struct edge edge_at(float distance) {
   return (struct edge){(uint32_t)(size + 0.5f), distance < 0.0f ? -1.0f : 1.0f};
 }
 
-/* Integral from the centre to a corner; negative where that is on one side of the centre only. */
+/* Integral from the centre to a corner; negative if one coordinate of the corner is negative. */
 static float corner(const struct profile *p, struct edge x, struct edge y) {
   return x.sign * y.sign * p->sum[x.index][y.index];
 }
 
-/* The share of a normal distribution above x >= 0: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17.
- */
+/* Tail of the normal distribution above x >= 0: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17. */
 static float normal_tail(float x) {
   const float t = 1.0f / (1.0f + 0.2316419f * x);
   const float sum =
@@ -100,8 +95,8 @@ static void make_normal(float normal[NORMAL_VALUES]) {
   }
 }
 
-/* On average over the cell. */
-static float whole_over_collected(const struct profile *p, float cell) {
+/* Mean over the positions in a cell of 1 / fraction collected. */
+static float leakage_correction_of(const struct profile *p, float cell) {
   enum { STEPS = 8 };
   float sum = 0.0f;
   for (int i = 0; i < STEPS; i++) {
@@ -127,7 +122,7 @@ static void find_inside(const struct calo_description *d, uint8_t *is_inside) {
   }
 }
 
-/* By the 12 lowest bits of a random number. */
+/* A normal number from the 12 lowest bits of a random number. */
 static float normal(const struct sim_ecal_tables *t, uint32_t bits) { return t->normal[bits & (NORMAL_VALUES - 1)]; }
 
 static struct sim_ecal_tables *make_tables(const struct calo_description *d) {
@@ -136,7 +131,8 @@ static struct sim_ecal_tables *make_tables(const struct calo_description *d) {
   make_profile(&t->electromagnetic, photon_core, photon_core_mm, photon_halo_mm);
   make_profile(&t->hadronic, hadron_core, hadron_core_mm, hadron_halo_mm);
   make_normal(t->normal);
-  for (uint32_t i = 0; i < CALO_AREAS; i++) t->whole[i] = whole_over_collected(&t->electromagnetic, d->areas[i].cell);
+  for (uint32_t i = 0; i < CALO_AREAS; i++)
+    t->leakage_correction[i] = leakage_correction_of(&t->electromagnetic, d->areas[i].cell);
   find_inside(d, t->is_inside);
   return t;
 }
@@ -149,7 +145,7 @@ struct shower {
   struct sim_ecal_digits *digits;
   struct sim_random random;
   float background;
-  float x, y, tx, ty; /* local, at the front */
+  float x, y, tx, ty; /* local position at the front, and slopes */
 };
 
 static void add(const struct shower *s, float x, float y, float energy) {
@@ -158,7 +154,7 @@ static void add(const struct shower *s, float x, float y, float energy) {
   if (cell != CALO_CELLS) s->digits->energy[cell] += energy;
 }
 
-/* Inside of an area: the cell and the eight around it. */
+/* Shares energy among the cell and the eight around it, in the inside of an area. */
 static void share_grid(const struct shower *s, const struct profile *p, const struct calo_place *at, float x, float y,
                        float energy) {
   const struct calo_area *a = &s->ecal->areas[at->area];
@@ -174,7 +170,7 @@ static void share_grid(const struct shower *s, const struct profile *p, const st
           energy * (corners[i + 1][j + 1] - corners[i][j + 1] - corners[i + 1][j] + corners[i][j]);
 }
 
-/* The share of one cell, of any area. */
+/* Adds the share of one cell of any area. */
 static void share_cell(const struct shower *s, const struct profile *p, uint32_t cell, float x, float y, float energy) {
   const struct calo_description *d = s->ecal;
   const float half = 0.5f * d->areas[calo_description_area_of(d, cell)].cell;
@@ -196,7 +192,7 @@ static void share(struct shower *s, const struct profile *p, float depth, float 
   struct calo_place at;
   const uint32_t cell = calo_description_cell_at(d, x, y, &at);
   if (cell == CALO_CELLS) return;
-  const float seen = smeared(s, energy) * s->tables->whole[at.area];
+  const float seen = smeared(s, energy) * s->tables->leakage_correction[at.area];
   if (s->tables->is_inside[cell]) {
     share_grid(s, p, &at, x, y, seen);
     return;
@@ -209,13 +205,13 @@ static void share(struct shower *s, const struct profile *p, float depth, float 
 
 /* ----------------------------------------------------------------------------------------------- one particle */
 
-/* `later`: a photon's shower begins after a pair. */
+/* `later`: shift of the shower maximum, in radiation lengths; a photon converts first. */
 static void add_electromagnetic(struct shower *s, float energy, float later) {
   const float maximum = sl_max_f32(sl_logf(energy / critical_energy), 0.0f) + later;
   share(s, &s->tables->electromagnetic, maximum * radiation_length, energy);
 }
 
-/* Minimum ionising, over a part of the depth. */
+/* Adds the energy of a minimum ionising particle over a part of the depth. */
 static void add_track(struct shower *s, float part, float energy) {
   enum { PIECES = 4 };
   for (int i = 0; i < PIECES; i++) {
@@ -234,20 +230,20 @@ static void add_hadron(struct shower *s, float kinetic, int is_charged) {
   const float part = sl_min_f32(to_interaction, 1.0f), range = sl_min_f32(kinetic / mip_loss, 1.0f);
   if (is_charged) add_track(s, sl_min_f32(part, range), ionisation(&s->random));
   if (to_interaction >= 1.0f || kinetic < mip_loss) return;
-  const float left = 1.0f - to_interaction; /* of the depth, for the shower */
+  const float left = 1.0f - to_interaction; /* remaining depth for the shower */
   const float energy = kinetic * (hadron_seen_min + (hadron_seen_max - hadron_seen_min) * seen) * sqrtf(left);
   share(s, &s->tables->hadronic, (to_interaction + 0.3f * left) * depth_mm, energy);
 }
 
-/* To the local frame, at the front: places and slopes. The tilt is so small that slopes stay. */
-static void place(struct shower *s, float x, float y, float z) {
+/* Transforms to the local frame at the front. The tilt is so small that slopes do not change. */
+static void to_local_frame(struct shower *s, float x, float y, float z) {
   const float *m = s->ecal->to_local;
   const float local_z = m[9] * y + m[10] * z + m[11], to_front = s->ecal->front_z - local_z;
   s->x = x + s->tx * to_front;
   s->y = m[5] * y + m[6] * z + m[7] + s->ty * to_front;
 }
 
-/* A neutral hadron instead of a charged one: with the momentum at its origin, turned around z. */
+/* Adds a neutral hadron for a charged one: with its momentum at the origin, rotated around z. */
 static void add_neutral(struct shower *s, const struct sim_particle *p, const struct sim_passage *passage) {
   if (p->pz <= 0.0f || sim_uniform(&s->random) > neutral_share * s->background) return;
   float sine, cosine;
@@ -255,7 +251,7 @@ static void add_neutral(struct shower *s, const struct sim_particle *p, const st
   const float tx = p->px / p->pz, ty = p->py / p->pz;
   s->tx = cosine * tx - sine * ty;
   s->ty = sine * tx + cosine * ty;
-  place(s, s->tx * (passage->z - p->z), s->ty * (passage->z - p->z), passage->z);
+  to_local_frame(s, s->tx * (passage->z - p->z), s->ty * (passage->z - p->z), passage->z);
   const float mass = p->species->mass;
   add_hadron(s, sqrtf(passage->p * passage->p + mass * mass) - mass, 0);
 }
@@ -272,12 +268,12 @@ static void add_particle(struct shower *s, const struct sim_particle *p, float m
     add_hadron(s, kinetic, p->charge != 0);
 }
 
-/* A whole number with this mean, next to it. */
-static uint32_t times(struct sim_random *r, float mean) { return sl_to_u32(mean + sim_uniform(r)); }
+/* Rounds `mean` randomly to one of its neighbouring integers. */
+static uint32_t random_round(struct sim_random *r, float mean) { return sl_to_u32(mean + sim_uniform(r)); }
 
-/* Soft particles, more of them close to the beam. */
+/* Adds soft energy, concentrated near the beam. */
 static void add_soft(struct shower *s) {
-  const uint32_t count = times(&s->random, soft_count * s->background);
+  const uint32_t count = random_round(&s->random, soft_count * s->background);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t bits = sim_random_u32(&s->random);
     const float x = soft_width * normal(s->tables, bits), y = soft_height * normal(s->tables, bits >> 16);
@@ -285,14 +281,14 @@ static void add_soft(struct shower *s) {
   }
 }
 
-/* Comes again, mirrored in x or y or both, at any energy around its own. */
-static void add_again(struct shower *s, const struct sim_particle *p, const struct sim_passage *passage) {
+/* Repeats a particle, mirrored in x, y or both, with a random multiple of its momentum. */
+static void add_repeated(struct shower *s, const struct sim_particle *p, const struct sim_passage *passage) {
   const uint32_t mirror = 1 + sim_random_u32(&s->random) % 3;
   const float sign_x = mirror & 1 ? -1.0f : 1.0f, sign_y = mirror & 2 ? -1.0f : 1.0f;
   s->tx = sign_x * passage->tx;
   s->ty = sign_y * passage->ty;
-  place(s, sign_x * passage->x, sign_y * passage->y, passage->z);
-  add_particle(s, p, passage->p * sim_uniform_in(&s->random, again_min, again_max));
+  to_local_frame(s, sign_x * passage->x, sign_y * passage->y, passage->z);
+  add_particle(s, p, passage->p * sim_uniform_in(&s->random, repeated_min, repeated_max));
 }
 
 static void add_passage(struct shower *s, const struct sim_event *event, const struct sim_passage *passage) {
@@ -300,20 +296,21 @@ static void add_passage(struct shower *s, const struct sim_event *event, const s
   s->random = sim_event_random(event, SIM_FOR_ECAL, passage->particle);
   s->tx = passage->tx;
   s->ty = passage->ty;
-  place(s, passage->x, passage->y, passage->z);
+  to_local_frame(s, passage->x, passage->y, passage->z);
   add_particle(s, p, passage->p);
   if (p->flags & SIM_FROM_SIGNAL || p->species == &sim_species[SIM_MUON]) return;
   if (p->species->is_hadron && p->charge != 0) add_neutral(s, p, passage);
   add_soft(s);
-  const uint32_t again = times(&s->random, s->background * (p->species->is_hadron ? hadron_again : photon_again));
-  for (uint32_t i = 0; i < again; i++) add_again(s, p, passage);
+  const uint32_t repeated =
+      random_round(&s->random, s->background * (p->species->is_hadron ? hadron_repeated : photon_repeated));
+  for (uint32_t i = 0; i < repeated; i++) add_repeated(s, p, passage);
 }
 
 /* ------------------------------------------------------------------------------------------------ the readout */
 
 enum { WORD_CELLS = 2, BLOCK_CELLS = 4 * WORD_CELLS, BLOCKS = (CALO_CELLS + BLOCK_CELLS - 1) / BLOCK_CELLS };
 
-/* Of cells from block `first` on, as many as lanes have; two cells a word, from the last word of a block. */
+/* Noise of the cells from block `first` on, eight blocks; two cells per word, from the last word of a block. */
 static void draw_noise(const struct sim_ecal_tables *t, const struct sim_random *begin, uint32_t first,
                        float noise[SIM_RANDOM_LANES * BLOCK_CELLS]) {
   uint32_t words[4][SIM_RANDOM_LANES];

@@ -1,10 +1,10 @@
-/* bank_list.h: the raw banks of one event, made in memory: begin a bank, append to its payload, end it. */
+/* bank_list.h: raw banks of one event, in memory. */
 #ifndef SIM_BANK_LIST_H
 #define SIM_BANK_LIST_H
 
 #include "event.h"
 
-/* Bank types, and the largest payload of a part of what is split over several banks. */
+/* Bank types, and the largest payload of one part of a list that is split over several banks. */
 enum {
   SIM_BANK_MUON = 13,
   SIM_BANK_ODIN = 16,
@@ -16,7 +16,7 @@ enum {
   SIM_BANK_UT = 66,
   SIM_BANK_VELO_CLUSTERS = 73,
   SIM_BANK_CALO = 77,
-  SIM_BANK_MC_PHOTONS = 240 /* of truth's own (truth/photons.h) */
+  SIM_BANK_MC_PHOTONS = 240 /* defined by the truth plugin (truth/photons.h) */
 };
 enum { SIM_BANK_PART_BYTES = 64512, SIM_BANK_BYTES_MAX = 65527 };
 
@@ -34,11 +34,11 @@ struct sim_bank_list {
 static inline void sim_banks_clear(struct sim_bank_list *list) { list->banks.count = list->words.count = 0; }
 void sim_banks_free(struct sim_bank_list *list);
 
-/* Adds a bank with this payload: 0, SL_ENOMEM, or SL_EINVAL where it is too large for a bank. */
+/* Adds a bank with this payload: 0, SL_ENOMEM, or SL_EINVAL if the payload is too large for a bank. */
 int sim_banks_add(struct sim_bank_list *list, uint8_t type, uint8_t version, uint16_t source_id, const void *payload,
                   uint64_t bytes);
 
-/* The same for a payload of any size, in parts with source ids 0, 1, 2... */
+/* Adds a payload of any size as several banks with source ids 0, 1, 2... */
 int sim_banks_add_parts(struct sim_bank_list *list, uint8_t type, uint8_t version, const void *payload, uint64_t bytes);
 
 #endif

@@ -1,9 +1,7 @@
 /* random.c: see random.h.
- *
- * Eight blocks of Philox are made together, a word of them in four 64-bit parts of two vectors: a product of two words
- * then needs no moves between parts, and what is above the lower 32 bits of a part is of no account until the end. The
- * plain version is philox_4x32_10 (random.h).
- */
+ * Computes eight Philox blocks at once. Each word of the blocks is in the 64-bit parts of two vectors, so that a 32 x
+ * 32 bit product needs no shuffle; the upper half of a part is ignored until the end.
+ * Plain version: philox_4x32_10 (random.h). */
 #include "random.h"
 
 #include <string.h>
@@ -15,7 +13,7 @@ enum { HALVES = 2 };
 
 typedef uint64_t u64x4 __attribute__((vector_size(32)));
 
-/* Products of the lower 32 bits of each part. What gcc makes of the second line is three times as long. */
+/* Products of the lower 32 bits of each part. gcc needs three times as many instructions for the generic line. */
 static inline __attribute__((always_inline)) u64x4 multiply(u64x4 a, uint64_t factor) {
   const u64x4 factors = {factor, factor, factor, factor};
 #if defined(__AVX2__)

@@ -1,12 +1,9 @@
 /* random.h: counter-based random numbers.
- *
- * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11): a bijection of a
- * 128-bit counter, chosen by a 64-bit key. The key is the seed; the counter is made of the event's number, a stream in
- * the event (what the numbers are for, and for which particle) and the place in the stream. So every number is a
- * function of these four, whatever was drawn before for something else.
- *
- * Numbers that follow a distribution are made with sluice/math.h, for the same bits everywhere.
- */
+ * Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11) is a bijection of a
+ * 128-bit counter, selected by a 64-bit key. The key is the seed. The counter consists of the event number, a stream
+ * (purpose and index, for example of a particle) and the position in the stream. Every number is a function of these,
+ * independent of other draws.
+ * Distributions are computed with sluice/math.h, so that they have the same bits on all targets. */
 #ifndef SIM_RANDOM_H
 #define SIM_RANDOM_H
 
@@ -14,34 +11,34 @@
 
 #include <stdint.h>
 
-/* What numbers are for; a stream is one of these and an index below 2^24. */
+/* Purpose of random numbers; a stream is a purpose and an index below 2^24. */
 enum sim_purpose {
   SIM_FOR_CROSSING, /* kind of crossing, bunch, number of collisions */
   SIM_FOR_COLLISION,
   SIM_FOR_SIGNAL,
-  SIM_FOR_DECAY,                            /* of a particle */
-  SIM_FOR_TRANSPORT,                        /* of a particle */
-  SIM_FOR_VELO_HIT = SIM_FOR_TRANSPORT + 2, /* of a hit; numbers depend on the value */
+  SIM_FOR_DECAY,                            /* index: particle */
+  SIM_FOR_TRANSPORT,                        /* index: particle */
+  SIM_FOR_VELO_HIT = SIM_FOR_TRANSPORT + 2, /* index: hit */
   SIM_FOR_VELO_NOISE,
-  SIM_FOR_SCATTER,  /* of a particle behind the VELO: in each plane of material */
-  SIM_FOR_FLIGHT,   /* likewise: decays, pairs, radiation, hadrons */
-  SIM_FOR_ABSORBER, /* likewise: behind the ECAL's face */
-  SIM_FOR_UT_HIT,   /* of a passage */
+  SIM_FOR_SCATTER,  /* index: particle downstream of the VELO; one block per plane of material */
+  SIM_FOR_FLIGHT,   /* index: particle downstream of the VELO: decays, pairs, radiation, hadrons */
+  SIM_FOR_ABSORBER, /* index: particle beyond the face of the ECAL */
+  SIM_FOR_UT_HIT,   /* index: passage */
   SIM_FOR_UT_NOISE,
-  SIM_FOR_SCIFI_HIT, /* of a passage */
+  SIM_FOR_SCIFI_HIT, /* index: passage */
   SIM_FOR_SCIFI_NOISE,
-  SIM_FOR_SOFT, /* of a kind of soft particles behind the VELO */
-  SIM_FOR_ECAL, /* of a particle: its shower */
+  SIM_FOR_SOFT, /* index: kind of soft particles downstream of the VELO */
+  SIM_FOR_ECAL, /* index: particle with a shower */
   SIM_FOR_ECAL_NOISE,
-  SIM_FOR_MUON_HIT, /* of a particle in a station */
+  SIM_FOR_MUON_HIT, /* index: particle and station */
   SIM_FOR_MUON_NOISE
 };
 
 struct sim_random {
   uint32_t key[2], counter[4];
   uint32_t numbers[8];
-  uint32_t left;       /* of `numbers` */
-  uint32_t has_normal; /* the second of a pair is kept */
+  uint32_t left;       /* unused entries of `numbers` */
+  uint32_t has_normal; /* `normal` holds the second number of a pair */
   float normal;
 };
 
@@ -96,14 +93,14 @@ static inline uint32_t sim_random_u32(struct sim_random *r) {
 
 enum { SIM_RANDOM_LANES = 8 };
 
-/* Words i of each lane's counter become those of its block: in vector instructions. */
+/* Replaces the counters of eight lanes, word i of all lanes in words[i], by their Philox blocks. */
 void sim_philox_lanes(const uint32_t key[2], uint32_t words[4][SIM_RANDOM_LANES]);
 
-/* The first words of a stream that was just begun, and of those whose indices follow: as sim_random_u32 gives them,
- * from words[3] to words[0]. */
+/* First four words of the stream that starts with `first` and of the next seven stream indices. sim_random_u32
+ * returns them in the order words[3] to words[0]. */
 void sim_random_lanes(const struct sim_random *first, uint32_t words[4][SIM_RANDOM_LANES]);
 
-/* Begins these streams. */
+/* Starts these eight streams. */
 void sim_random_begin_lanes(const struct sim_random *first, struct sim_random streams[SIM_RANDOM_LANES]);
 
 /* ------------------------------------------------------------------------------------------------ distributions */
@@ -134,7 +131,7 @@ static inline float sim_normal(struct sim_random *r) {
   return size * cosine;
 }
 
-/* Poisson, in portions of at most 8, whose product of uniforms does not underflow. */
+/* Poisson, in portions of a mean of at most 8, so that the product of uniforms does not underflow. */
 static inline uint32_t sim_poisson(struct sim_random *r, float mean) {
   uint32_t count = 0;
   while (mean > 0.0f) {

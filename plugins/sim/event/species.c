@@ -1,6 +1,7 @@
-/* species.c: see species.h. Fields: pdg, charge, own antiparticle, how many daughters, mass, ctau, share, daughters,
- * their signs, hadron. The sign of a daughter is that of particle or antiparticle, where e-, mu-, pi+, K+, p, D0, ...
- * are particles and the charge of e- and mu- is -1. A hadron with two decays stands here twice. */
+/* species.c: see species.h. Columns: pdg, charge, own antiparticle, number of daughters, mass, ctau, share, daughters,
+ * signs of daughters, hadron, ctau in flight.
+ * The sign of a daughter is 1 for a particle, -1 for an antiparticle; e-, mu-, pi+, K+, p, D0, ... are particles. A
+ * hadron with two decay modes has two entries. */
 #include "species.h"
 
 const struct sim_species sim_species[SIM_SPECIES_COUNT] = {

@@ -33,17 +33,17 @@ enum sim_species_id {
 };
 
 struct sim_species {
-  int32_t pdg;    /* of the particle; the antiparticle has the negative one, unless it is the same */
+  int32_t pdg;    /* of the particle; the antiparticle has the negative code, unless it is its own antiparticle */
   int32_t charge; /* of the particle, in e */
   uint32_t is_own_antiparticle;
-  uint32_t daughter_count;          /* 0: is stable, or decays in flight only */
+  uint32_t daughter_count;          /* 0: stable, or decays only in flight */
   float mass;                       /* MeV */
-  float ctau;                       /* mm; 0: decays where it was made */
-  float decay_share;                /* how often it decays as below; else as decay.c knows */
+  float ctau;                       /* mm; 0: decays at its origin */
+  float decay_share;                /* fraction of decays with the daughters below; for the others see decay.c */
   enum sim_species_id daughters[3]; /* isotropic */
-  int32_t daughter_signs[3];        /* of a particle's; an antiparticle has the opposite ones */
+  int32_t daughter_signs[3];        /* for the particle; opposite for the antiparticle */
   uint32_t is_hadron;
-  float ctau_in_flight; /* mm, of those that decay on their way, if at all (decay.c); else 0 */
+  float ctau_in_flight; /* mm, of particles that are tracked and may decay on the way (decay.c); else 0 */
 };
 
 extern const struct sim_species sim_species[SIM_SPECIES_COUNT];

@@ -1,14 +1,12 @@
 /* crossing.c: see crossing.h.
- *
- * The two beams are filled in batches of 80 slots, 72 of them with a bunch, up to the abort gap; every twelfth batch is
- * in beam 1 alone, every twelfth in beam 2 alone, so that all four kinds of crossings exist. Luminosity events are
- * taken at all kinds, as the experiment does to subtract the background; others are what their fraction says. An event
- * an orbit: its number is the orbit's, from 1.
- */
+ * Both beams are filled in batches of 80 slots, 72 of them with a bunch, up to the abort gap. Every twelfth batch is
+ * in beam 1 only and every twelfth in beam 2 only, so that all four crossing types exist. Luminosity events are
+ * taken at all types, as in the experiment, for the subtraction of background; the other types follow the fractions
+ * of the settings. There is one event per orbit; the orbit number is the event number plus 1. */
 #include "crossing.h"
 
 enum {
-  SLOTS = 3564,            /* of an orbit */
+  SLOTS = 3564,            /* per orbit */
   FIRST_EMPTY_SLOT = 3444, /* the abort gap, 3 us */
   BATCH = 80,
   BUNCHES = 72,
@@ -24,7 +22,7 @@ static enum sim_crossing_type type_of_slot(uint32_t slot) {
   return batch == 3 ? SIM_BEAM_1 : batch == 9 ? SIM_BEAM_2 : SIM_BEAM_BEAM;
 }
 
-/* Of the luminosity events, this share is taken where both beams are; the others are split among the rest. */
+/* Fractions of luminosity events: both beams; beam 1, beam 2 and no beam. */
 static const float luminosity_both = 0.7f, luminosity_each = 0.1f;
 
 static enum sim_crossing_type luminosity_type(float u) {
@@ -51,11 +49,11 @@ void sim_crossing_make(const struct sim_settings *s, uint64_t number, struct sim
   do {
     crossing->bunch_id = sim_random_u32(&r) % SLOTS;
   } while (type_of_slot(crossing->bunch_id) != crossing->type);
-  /* 25 ns a slot. */
+  /* A slot is 25 ns. */
   crossing->gps_time_us = first_orbit_us + ((number + 1) * SLOTS + crossing->bunch_id) / 40;
 }
 
-/* --------------------------------------------------------------------------------------------- ODIN's bank */
+/* --------------------------------------------------------------------------------------------- ODIN bank */
 
 enum { WORDS = 10, TRIGGER_PHYSICS = 0, TRIGGER_BEAM_GAS = 1, TRIGGER_LUMINOSITY = 2 };
 enum { TYPE_PHYSICS = 0x0002, TYPE_LUMINOSITY = 0x0008, TYPE_BEAM_1_GAS = 0x0010, TYPE_BEAM_2_GAS = 0x0020 };

@@ -1,12 +1,12 @@
-/* decay.c: decays, isotropic in the rest frame, after a flight of the particle's lifetime, or where a pion or kaon is.
- * Of the decays that species.c does not have, those of K_S and Lambda into neutral particles are here, and pi0 to a
- * photon and an e+e- pair, which come as from a photon with mass m, of density 1 / m between twice the electron's mass
- * and the pi0's (Kroll and Wada, Phys. Rev. 98 (1955) 1355, in first order).
- */
+/* decay.c: decays after the flight of the particle's lifetime, or of a pion or kaon at a given point; isotropic in the
+ * rest frame.
+ * Decay modes that are not in species.c: K_S and Lambda to neutral particles, and pi0 to a photon and an e+e- pair.
+ * The pair has the mass distribution 1 / m between twice the electron mass and the pi0 mass (Kroll and Wada, Phys.
+ * Rev. 98 (1955) 1355, leading order). */
 #include "generator.h"
 #include "phase_space.h"
 
-/* What a particle decays into. */
+/* A decay mode. */
 struct mode {
   uint32_t count;
   const enum sim_species_id *daughters;
@@ -25,7 +25,7 @@ static struct mode choose(const struct sim_particle *mother, struct sim_random *
   return s == &sim_species[SIM_PION_0] ? (struct mode){3, of_pions, pair} : nothing;
 }
 
-/* A photon, an electron and a positron, of a mass in all. */
+/* A photon, an electron and a positron of invariant mass `mass`. */
 static void make_pair(struct sim_random *r, float mass, struct sim_body bodies[3]) {
   const float m = sim_species[SIM_ELECTRON].mass, least = 2.0f * m;
   const float of_pair = least * sl_expf(sim_uniform(r) * sl_logf(mass / least));
@@ -42,7 +42,7 @@ static void make_pair(struct sim_random *r, float mass, struct sim_body bodies[3
 }
 
 static int add_daughter(struct sim_event *event, uint32_t mother_index, enum sim_species_id id, int32_t sign,
-                        const float p[3], const float place[3]) {
+                        const float p[3], const float position[3]) {
   const struct sim_particle mother = event->particles.at[mother_index];
   const struct sim_species *species = &sim_species[id];
   struct sim_particle *daughter =
@@ -51,9 +51,9 @@ static int add_daughter(struct sim_event *event, uint32_t mother_index, enum sim
   daughter->mother = (int32_t)mother_index;
   daughter->vertex = mother.vertex;
   daughter->flags = (mother.flags & SIM_FROM_SIGNAL) | SIM_IS_DECAY;
-  daughter->x = place[0];
-  daughter->y = place[1];
-  daughter->z = place[2];
+  daughter->x = position[0];
+  daughter->y = position[1];
+  daughter->z = position[2];
   return SL_OK;
 }
 
@@ -66,7 +66,7 @@ int sim_decay(struct sim_event *event, uint32_t index) {
   mother->lifetime_ns = flight / 299.792458f;
   const struct mode mode = choose(mother, &r);
   const float px = mother->px, py = mother->py, pz = mother->pz;
-  const float place[3] = {mother->x + px / m * flight, mother->y + py / m * flight, mother->z + pz / m * flight};
+  const float position[3] = {mother->x + px / m * flight, mother->y + py / m * flight, mother->z + pz / m * flight};
   const struct sim_body frame = {sqrtf(px * px + py * py + pz * pz + m * m), {px, py, pz}};
   float masses[SIM_BODIES_MAX];
   struct sim_body bodies[SIM_BODIES_MAX];
@@ -77,7 +77,7 @@ int sim_decay(struct sim_event *event, uint32_t index) {
     sim_phase_space(&r, m, mode.count, masses, bodies);
   for (uint32_t i = 0; i < mode.count; i++) {
     sim_boost(&frame, m, &bodies[i]);
-    const int status = add_daughter(event, index, mode.daughters[i], mode.signs[i], bodies[i].p, place);
+    const int status = add_daughter(event, index, mode.daughters[i], mode.signs[i], bodies[i].p, position);
     if (status < 0) return status; /* `mother` may have moved */
   }
   return SL_OK;
@@ -85,12 +85,12 @@ int sim_decay(struct sim_event *event, uint32_t index) {
 
 /* ---------------------------------------------------------------------------------------- pions and kaons in flight */
 
-/* Branching fractions: Particle Data Group, Review of Particle Physics 2022. Neutrinos take their share and are not
+/* Branching fractions: Particle Data Group, Review of Particle Physics 2022. Neutrinos take momentum but are not
  * listed. */
 static const float nothing_mass = 0.0f;
 enum { NEUTRINO = SIM_SPECIES_COUNT };
 
-/* Of a positive mother; signs as in species.c. The last one takes the rest. */
+/* Modes of a positive mother; signs as in species.c. The last mode gets the remainder. */
 struct flight_mode {
   float share;
   uint32_t count;
@@ -122,7 +122,7 @@ int sim_flight_decay(struct sim_event *event, uint32_t index, const struct sim_s
   const struct flight_mode *mode = choose_flight_mode(species, &r);
   const float m = species->mass, pz = at->direction * p / sqrtf(1.0f + at->tx * at->tx + at->ty * at->ty);
   const struct sim_body frame = {sqrtf(p * p + m * m), {at->tx * pz, at->ty * pz, pz}};
-  const float place[3] = {at->x, at->y, at->z};
+  const float position[3] = {at->x, at->y, at->z};
   float masses[SIM_BODIES_MAX];
   struct sim_body bodies[SIM_BODIES_MAX];
   for (uint32_t i = 0; i < mode->count; i++)
@@ -132,7 +132,7 @@ int sim_flight_decay(struct sim_event *event, uint32_t index, const struct sim_s
     if (mode->daughters[i] == NEUTRINO) continue;
     sim_boost(&frame, m, &bodies[i]);
     const enum sim_species_id id = (enum sim_species_id)mode->daughters[i];
-    int status = add_daughter(event, index, id, mode->signs[i], bodies[i].p, place);
+    int status = add_daughter(event, index, id, mode->signs[i], bodies[i].p, position);
     if (status == SL_OK) status = sim_decay(event, event->particles.count - 1);
     if (status < 0) return status;
   }

@@ -1,15 +1,13 @@
-/* generator.c: proton-proton collisions as in minimum bias at 14 TeV, without conservation laws.
- *
- * A collision makes a number of hadrons, each of a species, with a rapidity and a transverse momentum of its own:
+/* generator.c: proton-proton collisions, like minimum bias at 14 TeV, without conservation laws.
+ * Each collision makes independent hadrons:
  * - number: gamma distribution of shape 1.2, the continuous limit of the negative binomial that describes charged
  *   multiplicities from 0.2 to 13 TeV (UA5, Phys. Lett. B 160 (1985) 193; ALICE, Eur. Phys. J. C 77 (2017) 33);
- * - rapidity: a plateau with soft edges, 1 / (1 + exp((|y| - y0) / w)); y0 and w give the fall of dN/deta beyond
- *   |eta| = 3 that TOTEM and LHCb measured (EPJ C 74 (2014) 3053; EPJ C 74 (2014) 2888), and its mean at 14 TeV;
- * - transverse momentum: Tsallis, (1 + (mT - m) / (nT))^-n with n = 6.6 (CMS, Phys. Rev. Lett. 105 (2010) 022002), T by
- *   species, since heavier ones have harder spectra;
+ * - rapidity: plateau with soft edges, 1 / (1 + exp((|y| - y0) / w)), with y0 and w from dN/deta beyond |eta| = 3
+ *   (TOTEM, EPJ C 74 (2014) 3053; LHCb, EPJ C 74 (2014) 2888);
+ * - transverse momentum: Tsallis, (1 + (mT - m) / (nT))^-n with n = 6.6 (CMS, Phys. Rev. Lett. 105 (2010) 022002), T
+ *   per species;
  * - species: ratios to pions of ALICE at 7 and 13 TeV (EPJ C 75 (2015) 226, EPJ C 81 (2021) 256).
- * Collisions lie in the beam spot, a Gaussian of the luminous region.
- */
+ * Collisions are distributed as a Gaussian luminous region. */
 #include "generator.h"
 
 #include <string.h>
@@ -17,11 +15,11 @@
 static const float beam_sigma_xy = 0.027f, beam_sigma_z = 63.0f; /* mm */
 static const float multiplicity_mean = 122.0f, multiplicity_shape = 1.2f;
 static const float rapidity_edge = 5.3f, rapidity_width = 0.75f, rapidity_max = 7.5f;
-static const float rapidity_seen = 6.2f; /* nothing beyond comes near a sensor */
+static const float rapidity_seen = 6.2f; /* hadrons of larger |y| do not reach a sensor */
 static const float tsallis_n = 6.6f;
 
-/* How often a hadron is of a species, and its T in MeV. The rest are neutrals that nothing here sees. Some of the
- * Lambdas stand for Sigma and Xi. */
+/* Share of each species, and its T in MeV. The remainder are neutral particles that no detector here sees. Some
+ * Lambdas represent Sigma and Xi. */
 static const struct {
   enum sim_species_id species;
   float share, temperature;
@@ -31,10 +29,11 @@ static const struct {
 };
 enum { MIXTURE = sizeof mixture / sizeof mixture[0] };
 
-/* Heavy flavour: a hadron within LHCb's acceptance, of a spectrum as hard as FONLL's (JHEP 05 (1998) 007): T in MeV. */
+/* Heavy flavour: a hadron in the acceptance of LHCb, with a spectrum as hard as FONLL (JHEP 05 (1998) 007): T in
+ * MeV. */
 static const float signal_rapidity_min = 2.0f, signal_rapidity_max = 4.5f, signal_temperature = 1400.0f;
 
-/* Beam-gas: the same hadrons, fewer, around the rapidity of the centre of mass of a 7 TeV proton and one at rest. */
+/* Beam-gas: the same species, fewer, around the centre-of-mass rapidity of a 7 TeV proton and a proton at rest. */
 static const float gas_rapidity = 4.8f, gas_rapidity_edge = 2.6f, gas_multiplicity = 24.0f, gas_z = 500.0f;
 
 #define SPECIES_(name, species) species,
@@ -42,7 +41,8 @@ const int32_t sim_signal_species[] = {SIM_SIGNALS(SPECIES_)};
 
 /* ------------------------------------------------------------------------------------------- kinematics */
 
-/* mT - m of density (x + m) (1 + x / (nT))^-n, a mixture of two beta primes; powers of uniforms give both. */
+/* Draws mT - m of density (x + m) (1 + x / (nT))^-n, a mixture of two beta prime distributions; each is a power of
+ * uniform numbers. */
 static float transverse_energy(struct sim_random *r, float mass, float temperature) {
   const float n = tsallis_n, scale = n * temperature;
   const float weight_x = scale / (n - 2.0f);
@@ -52,7 +52,7 @@ static float transverse_energy(struct sim_random *r, float mass, float temperatu
   return scale * (first * second - 1.0f);
 }
 
-/* Plateau around 0 with soft edges. */
+/* Draws a rapidity from a plateau around 0 with soft edges. */
 static float plateau(struct sim_random *r, float edge, float width) {
   for (;;) {
     const float y = sim_uniform_in(r, -rapidity_max, rapidity_max);
@@ -97,8 +97,8 @@ static int add_signal(struct sim_event *event, enum sim_species_id id) {
   return SL_OK;
 }
 
-/* Gives the particles that were added since `first` the vertex as their origin. */
-static void place(struct sim_event *event, uint32_t first, uint32_t vertex) {
+/* Sets the vertex as origin of the particles from `first` on. */
+static void set_origin(struct sim_event *event, uint32_t first, uint32_t vertex) {
   struct sim_vertex *v = &event->vertices.at[vertex];
   for (uint32_t i = first; i < event->particles.count; i++) {
     struct sim_particle *p = &event->particles.at[i];
@@ -122,7 +122,7 @@ static int add_collision(struct sim_event *event, uint32_t index, int32_t signal
   const uint32_t first = event->particles.count;
   if (signal >= 0 && add_signal(event, (enum sim_species_id)signal) < 0) return SL_ENOMEM;
   if (add_hadrons(event, &r, multiplicity_mean, 0.0f, rapidity_edge) < 0) return SL_ENOMEM;
-  place(event, first, event->vertices.count - 1);
+  set_origin(event, first, event->vertices.count - 1);
   return SL_OK;
 }
 
@@ -136,7 +136,7 @@ static int add_beam_gas(struct sim_event *event) {
   const uint32_t first = event->particles.count;
   const float centre = event->crossing.type == SIM_BEAM_2 ? -gas_rapidity : gas_rapidity;
   if (add_hadrons(event, &r, gas_multiplicity, centre, gas_rapidity_edge) < 0) return SL_ENOMEM;
-  place(event, first, event->vertices.count - 1);
+  set_origin(event, first, event->vertices.count - 1);
   return SL_OK;
 }
 

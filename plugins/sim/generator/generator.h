@@ -1,4 +1,4 @@
-/* generator.h: what a crossing makes: collisions and their particles, decays included. */
+/* generator.h: collisions of a crossing, their particles and decays. */
 #ifndef SIM_GENERATOR_H
 #define SIM_GENERATOR_H
 
@@ -7,19 +7,19 @@
 struct sim_settings {
   uint64_t seed;
   float mu;                  /* mean number of collisions in a crossing of two bunches */
-  float luminosity_fraction; /* of the events */
+  float luminosity_fraction; /* fraction of events */
   float beam_gas_fraction, empty_fraction;
   int32_t signal; /* species of the heavy hadron in each event, or SIM_NO_SPECIES */
   uint32_t run;
-  float efficiency;       /* of the VELO's pixels, a track and sensor */
+  float efficiency;       /* of a VELO sensor, per track */
   int32_t polarity;       /* of the magnet: SIM_POLARITY_... */
-  float ut_efficiency;    /* a track and sensor of the UT */
-  float scifi_efficiency; /* a track and layer of the fibre tracker */
-  float muon_efficiency;  /* a track and chamber */
-  float calo_background;  /* share of the energy that is made up in the calorimeter: 1, as full simulation has it */
+  float ut_efficiency;    /* of a UT sensor, per track */
+  float scifi_efficiency; /* of a SciFi layer, per track */
+  float muon_efficiency;  /* of a muon chamber, per track */
+  float calo_background;  /* scale of the background added in the calorimeter; 1: as in full simulation */
 };
 
-/* The signals that can be asked for: S(name, species). */
+/* Signals: S(name, species). */
 enum { SIM_NO_SPECIES = -1 };
 #define SIM_SIGNALS(S)             \
   S(none, SIM_NO_SPECIES)          \
@@ -40,13 +40,13 @@ enum sim_signal { SIM_SIGNALS(SIM_SIGNAL_ENUM_) SIM_SIGNAL_COUNT };
 #define SIM_SIGNAL_NAMES                SIM_SIGNALS(SIM_SIGNAL_NAME_)
 extern const int32_t sim_signal_species[SIM_SIGNAL_COUNT];
 
-/* Collisions, their particles, and the decays of these; 0 or SL_ENOMEM. */
+/* Makes collisions, their particles, and decays. 0 or SL_ENOMEM. */
 int sim_generate(const struct sim_settings *settings, struct sim_event *event);
 
-/* decay.c: lets particle `index` decay, and its daughters. Stable ones stay. */
+/* decay.c: decays particle `index` and its daughters; stable particles do not change. 0 or SL_ENOMEM. */
 int sim_decay(struct sim_event *event, uint32_t index);
 
-/* A pion or kaon of momentum p, MeV, decays there. */
+/* Decays pion or kaon `index` of momentum p, MeV, at `at`. 0 or SL_ENOMEM. */
 int sim_flight_decay(struct sim_event *event, uint32_t index, const struct sim_state *at, float p);
 
 #endif

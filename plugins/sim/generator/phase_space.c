@@ -1,5 +1,6 @@
-/* phase_space.c: see phase_space.h. Three bodies are two: the first, and the other two together, whose mass is drawn
- * with the density p(first) p(in the pair), by rejection below the product of the two largest values. */
+/* phase_space.c: see phase_space.h. A three-body decay is made as two two-body decays: the first body and the pair
+ * of the others. The mass of the pair is drawn with the density p(first) p(in the pair), by rejection below the
+ * product of both maxima. */
 #include "phase_space.h"
 
 /* Momentum of either of two bodies in their rest frame. */

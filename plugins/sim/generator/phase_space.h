@@ -1,4 +1,4 @@
-/* phase_space.h: momenta of what something decays into: isotropic, with every state equally likely. */
+/* phase_space.h: momenta of decay products, uniform in phase space. */
 #ifndef SIM_PHASE_SPACE_H
 #define SIM_PHASE_SPACE_H
 
@@ -10,11 +10,11 @@ struct sim_body {
   float energy, p[3]; /* MeV */
 };
 
-/* Two or three bodies of these masses, in the rest frame of what had `mass`. */
+/* Decays a particle of mass `mass` at rest into two or three bodies. */
 void sim_phase_space(struct sim_random *random, float mass, uint32_t count, const float *masses,
                      struct sim_body *bodies);
 
-/* Gives the momentum of a body, known in the rest frame of `frame`, which has `mass`; its energy is left as it was. */
+/* Boosts a body's momentum from the rest frame of `frame`, of mass `mass`. The body's energy is not updated. */
 void sim_boost(const struct sim_body *frame, float mass, struct sim_body *body);
 
 #endif

@@ -1,20 +1,20 @@
-/* banks.c: digits of the muon chambers as their readout sends them (muon's README.md, "Banks"): version 2 from ten
- * boards, version 3 from both halves of 22 Tell40s. Empty ones, too. Pads, which version 2 may send before the digits,
- * are left out: crossings give them. */
+/* banks.c: muon banks (plugins/muon/README.md, "Banks"): version 2 from ten boards, version 3 from both halves of 22
+ * Tell40s, empty ones included. Pads, which version 2 may send before the digits, are left out: decoding derives
+ * them from crossings of strips. */
 #include "digits.h"
 
 #include <string.h>
 
 enum {
   HALVES = MUON_TELL40S * MUON_HALVES,
-  SOURCE_A = 13 << 11, /* the muon chambers' subsystems: A side (x > 0), C side */
+  SOURCE_A = 13 << 11, /* subsystems of the muon chambers: A side (x > 0), C side */
   SOURCE_C = 14 << 11,
-  HEAD_HALFWORDS = 2, /* number of pads, and one to make it even */
+  HEAD_HALFWORDS = 2, /* number of pads, and padding */
   LINK_BYTES_MIN = 7,
   LINK_BYTES_MAX = 16
 };
 
-/* The digits of the channels from `first` to `end`, in their order; `next` moves on. */
+/* Digits of the channels up to `end`, in order; `next` moves on. */
 struct digits {
   const struct sim_muon_digit *at;
   uint32_t count;
@@ -44,8 +44,8 @@ static int add_board(struct sim_bank_list *list, const struct muon_bank *bank, u
 
 /* ------------------------------------------------------------------------------------------------ version 3 */
 
-/* A link with hits: its length less one, 48 bits of channels, the highest first, and times of 4 bits; those that do not
- * fit into the longest link are left out. Returns its bytes. */
+/* Writes a link: length minus one, 48 bits of channels, highest first, and times of 4 bits; times beyond the longest
+ * link are left out. Returns the number of bytes. */
 static uint32_t put_link(uint8_t *to, const struct digits *digits, uint32_t first) {
   const uint32_t times = digits->count < 19 ? digits->count : 19;
   const uint32_t bytes = digits->count == 0 ? 1 : LINK_BYTES_MIN + times / 2;
@@ -64,7 +64,7 @@ static uint32_t put_link(uint8_t *to, const struct digits *digits, uint32_t firs
 }
 
 static int add_half(struct sim_bank_list *list, uint32_t half, const struct sim_muon_digits *d, uint32_t *next) {
-  uint8_t payload[1 + MUON_LINKS * LINK_BYTES_MAX] = {0}; /* byte 0: links without a mask */
+  uint8_t payload[1 + MUON_LINKS * LINK_BYTES_MAX] = {0}; /* byte 0: mask of missing links */
   const struct muon_geometry *map = &d->readout->map;
   uint32_t bytes = 1, first = map->channel_first[half];
   for (uint32_t link = 0; link < map->tell40_links[half]; link++, first += MUON_LINK_CHANNELS) {

@@ -1,8 +1,5 @@
-/* digits.c: see digits.h.
- *
- * A passage is extrapolated as a straight line to the layers of its station, and leaves a trace in each chamber that it
- * crosses. A digit is a channel that traces hit, at the time of its first hit.
- */
+/* digits.c: see digits.h. A passage is extrapolated as a straight line to the layers of its station and leaves a
+ * trace in each chamber that it crosses. A digit is a channel hit by traces, with the earliest time. */
 #include "digits.h"
 
 #include "transport/planes.h"
@@ -10,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const float gap_depth = 14.0f;    /* mm: half of the way from the first gas gap to the last one */
-static const float middle_time = 7.0f;   /* of what flies at the speed of light, in units */
-static const float unit_ns = 25.0f / 16; /* of time */
-static const float mm_a_ns = 299.792458f;
+static const float gap_depth = 14.0f;    /* mm: half of the distance from the first to the last gas gap */
+static const float middle_time = 7.0f;   /* time units; particle at the speed of light */
+static const float unit_ns = 25.0f / 16; /* length of a time unit */
+static const float mm_per_ns = 299.792458f;
 
 /* -------------------------------------------------------------------------------------------------- passages */
 
-/* How much later than light from the origin. */
+/* Delay relative to light from the origin. */
 static float lateness(const struct sim_passage *p) {
-  return p->time_ns - sqrtf(p->x * p->x + p->y * p->y + p->z * p->z) / mm_a_ns;
+  return p->time_ns - sqrtf(p->x * p->x + p->y * p->y + p->z * p->z) / mm_per_ns;
 }
 
 static void add_passage(const struct sim_settings *settings, const struct muon_description *muon,
@@ -39,27 +36,25 @@ static void add_passage(const struct sim_settings *settings, const struct muon_d
 
 /* ---------------------------------------------------------------------------------------------- background */
 
-/* Nine tenths of the digits in full simulation come from what is not simulated here: the tails of showers in the
- * calorimeters, neutrons that are captured and the electrons that their photons knock out, secondary particles of the
- * beam pipe and of the collimators behind it. It is added as short traces: each hadron that comes to the ECAL's face
- * brings some into each station, as many as its momentum says, around the place that it points to; a table, which is
- * tuned to full simulation, has how many in each region. They come later than particles from the collision, some of
- * them after a crossing before this one.
- */
+/* Nine tenths of the digits of full simulation are background that is not simulated here: tails of calorimeter
+ * showers, electrons from the capture of neutrons, secondary particles of the beam pipe and the collimators. It is
+ * added as short traces. For each hadron at the face of the ECAL and each station, the number is proportional to its
+ * momentum, with a rate per region that is tuned to full simulation; positions are around the hadron's line. The
+ * traces are later than particles of the collision; a few are from earlier crossings. */
 static const float momentum_min = 500.0f; /* MeV */
 static const float gev = 1000.0f;
 static const float spread = 350.0f; /* mm, mean distance from the hadron's line, exponential */
 static const float length_x[MUON_STATIONS] = {9.0f, 6.5f, 6.0f, 6.0f}; /* mm, mean, exponential */
 static const float length_y[MUON_STATIONS] = {14.0f, 5.0f, 5.0f, 5.0f};
-static const float shower_share = 0.06f, shower_factor = 7.0f; /* some are several times as wide and high */
-static const float delay = 3.5f;                               /* in units of digits */
-static const float early_share = 0.08f, times = 16.0f;         /* of crossings before: at any time */
+static const float shower_share = 0.06f, shower_factor = 7.0f; /* fraction of larger traces, and their scale */
+static const float delay = 3.5f;                               /* time units */
+static const float early_share = 0.08f, times = 16.0f;         /* fraction from earlier crossings, at a uniform time */
 
-/* Traces for each GeV of a hadron that points into the region. */
-static const float traces_a_gev[MUON_STATIONS][MUON_REGIONS] = {{0.0279f, 0.0301f, 0.0357f, 0.0423f},
-                                                                {0.0143f, 0.0096f, 0.0183f, 0.0438f},
-                                                                {0.0108f, 0.0045f, 0.0018f, 0.0072f},
-                                                                {0.0043f, 0.0044f, 0.0034f, 0.0123f}};
+/* Traces per GeV of a hadron that points into the region. */
+static const float traces_per_gev[MUON_STATIONS][MUON_REGIONS] = {{0.0279f, 0.0301f, 0.0357f, 0.0423f},
+                                                                  {0.0143f, 0.0096f, 0.0183f, 0.0438f},
+                                                                  {0.0108f, 0.0045f, 0.0018f, 0.0072f},
+                                                                  {0.0043f, 0.0044f, 0.0034f, 0.0123f}};
 
 static float largest_of(const float rates[MUON_REGIONS]) {
   float largest = 0.0f;
@@ -77,13 +72,13 @@ static void add_trace(const struct muon_description *muon, float efficiency, uin
   const float x = hadron->x + hadron->tx * way + distance * cosine;
   const float y = hadron->y + hadron->ty * way + distance * sine;
   const struct sim_muon_line line = {x, y, z, 0.0f, 0.0f};
-  const float is_kept = largest * sim_uniform(r), is_early = sim_uniform(r);
+  const float choice = largest * sim_uniform(r), early_choice = sim_uniform(r);
   const float half = sim_uniform(r) < shower_share ? 0.5f * shower_factor : 0.5f;
   const float half_u = half * length_x[station] * sim_exponential(r),
               half_v = half * length_y[station] * sim_exponential(r);
-  const float time = is_early < early_share ? times * sim_uniform(r) : middle_time + delay * sim_exponential(r);
+  const float time = early_choice < early_share ? times * sim_uniform(r) : middle_time + delay * sim_exponential(r);
   const uint32_t count = sim_muon_cross(muon, readout, station, &line, crossings);
-  if (count == 0 || is_kept >= traces_a_gev[station][crossings[0].chamber->region]) return;
+  if (count == 0 || choice >= traces_per_gev[station][crossings[0].chamber->region]) return;
   const struct sim_muon_crossing *c = &crossings[0];
   const struct sim_muon_trace trace = {station, c->u - half_u, c->u + half_u, c->v - half_v, c->v + half_v, time};
   sim_muon_fire(muon, efficiency, c->chamber, &trace, r, readout);
@@ -96,7 +91,7 @@ static int is_hadron(const struct sim_event *event, const struct sim_passage *p)
 static void add_background(const struct muon_description *muon, float efficiency, const struct sim_event *event,
                            struct sim_muon_readout *readout) {
   float largest[MUON_STATIONS];
-  for (uint32_t k = 0; k < MUON_STATIONS; k++) largest[k] = largest_of(traces_a_gev[k]);
+  for (uint32_t k = 0; k < MUON_STATIONS; k++) largest[k] = largest_of(traces_per_gev[k]);
   for (uint32_t i = 0; i < event->passages[SIM_IN_ECAL].count; i++) {
     const struct sim_passage *p = &event->passages[SIM_IN_ECAL].at[i];
     if (!is_hadron(event, p)) continue;
@@ -109,8 +104,7 @@ static void add_background(const struct muon_description *muon, float efficiency
 
 /* -------------------------------------------------------------------------------------------------- the event */
 
-/* Most channels are not hit: eight at a time are passed over. Behind the last channel there are as many that are none.
- */
+/* Reads the hit channels in groups of eight, since most are not hit. The array has eight more entries than channels. */
 static int collect(struct sim_muon_digits *d) {
   d->digits.count = 0;
   for (uint32_t i = 0; i < d->readout->channel_count; i += 8) {

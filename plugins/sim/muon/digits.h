@@ -1,4 +1,4 @@
-/* digits.h: what the muon chambers read out: channels that are hit, with their times; and their banks. */
+/* digits.h: readout of the muon chambers: hit channels with times, and banks. */
 #ifndef SIM_MUON_DIGITS_H
 #define SIM_MUON_DIGITS_H
 
@@ -16,12 +16,12 @@ struct sim_muon_digits {
   SIM_LIST(struct sim_muon_digit) digits; /* by ascending channel */
 };
 
-/* 0 or an error. */
+/* Fills `digits` from the event's passages. 0 or an error. */
 int sim_muon_digitise(const struct muon_description *muon, const struct sim_settings *settings, uint32_t version,
                       struct sim_event *event, struct sim_muon_digits *digits);
 void sim_muon_digits_free(struct sim_muon_digits *digits);
 
-/* banks.c: versions 2 and 3, which is that of the digits; ten or 44 banks, empty ones too. */
+/* banks.c: versions 2 and 3, which must be that of the digits; 10 or 44 banks, empty ones included. */
 int sim_muon_banks(struct sim_bank_list *list, const struct muon_description *muon,
                    const struct sim_muon_digits *digits, uint32_t version);
 

@@ -1,5 +1,5 @@
-/* readout.c: see readout.h. All pads along a trace are hit, and the pads next to them where the trace comes near. Hit
- * pads are read out as strips. */
+/* readout.c: see readout.h. A trace hits all pads along it, and adjacent pads if it is near their edge. Hit pads are
+ * read out as strips. */
 #include "readout.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 enum { HALVES = MUON_TELL40S * MUON_HALVES };
 
-/* Arrays of the map one after the other. The pointers stay NULL with `values` NULL; returns their number. */
-static size_t share_out(uint32_t *values, uint32_t version, struct muon_geometry *g) {
+/* Sets the array pointers of the map into `values`, unless that is NULL; returns the total number of values. */
+static size_t assign_arrays(uint32_t *values, uint32_t version, struct muon_geometry *g) {
   const size_t links = version == 3 ? (size_t)HALVES * MUON_LINKS : 0;
   const struct {
     uint32_t **at;
@@ -54,9 +54,9 @@ static void number_channels(struct sim_muon_readout *r) {
 
 static int make_channels(const struct muon_description *d, struct sim_muon_readout *r) {
   struct muon_geometry *g = &r->map;
-  r->values = (uint32_t *)calloc(share_out(NULL, r->version, g), sizeof *r->values);
+  r->values = (uint32_t *)calloc(assign_arrays(NULL, r->version, g), sizeof *r->values);
   if (!r->values) return SL_ENOMEM;
-  share_out(r->values, r->version, g);
+  assign_arrays(r->values, r->version, g);
   muon_tables_sizes(d, r->version, g);
   if (r->version == 2) {
     muon_channels_sizes(d, g);
@@ -109,17 +109,17 @@ static void make_chambers(const struct muon_description *d, struct sim_muon_read
               add_chamber(d, &at, column, row, r);
 }
 
-/* The row of chambers in a layer whose middle is nearest to `y`. */
+/* Row of chambers of a layer nearest to `y`, or NULL. */
 static const struct sim_muon_row *nearest_row(const struct muon_station *station, const struct sim_muon_row *rows,
                                               uint32_t layer, float y) {
   const float *at = station->row_y[layer];
   const float step = (at[MUON_LAYER_ROWS - 1] - at[0]) / (float)(MUON_LAYER_ROWS - 1);
-  const float place = (y - at[0]) / step + 0.5f;
-  if (!(place >= 0.0f) || place >= (float)MUON_LAYER_ROWS) return NULL;
-  return &rows[(uint32_t)place];
+  const float position = (y - at[0]) / step + 0.5f;
+  if (!(position >= 0.0f) || position >= (float)MUON_LAYER_ROWS) return NULL;
+  return &rows[(uint32_t)position];
 }
 
-/* The plane of a layer, tilted around the x axis, is met at height `along` in it:
+/* Crosses the plane of a layer, tilted around the x axis, at height `along` in it:
  * y + ty (z' - z) = along cos - depth sin, at z' = station + along sin + depth cos. */
 static void meet_layer(const struct muon_station *station, float depth, const struct sim_muon_line *line, float *x,
                        float *along) {
@@ -154,21 +154,21 @@ uint32_t sim_muon_cross(const struct muon_description *d, const struct sim_muon_
 
 /* ---------------------------------------------------------------------------------------------------- traces */
 
-static const float shared = 1.5f;       /* mm beyond a pad's edge that still induce a signal in it, at most */
-static const float strip_share = 0.95f; /* R1, R2: strips of both kinds are read out from wires and cathodes apart */
-static const float time_width = 2.4f;   /* of a digit */
+static const float shared = 1.5f;       /* mm: largest distance beyond a pad's edge that induces a signal in the pad */
+static const float strip_share = 0.95f; /* R1, R2: efficiency of x strips, and of y strips */
+static const float time_width = 2.4f;   /* time resolution, in time units */
 enum { TIMES = 16 };
 
 static void hit_channel(struct sim_muon_readout *readout, uint32_t table, const struct muon_place *at, float time) {
   const int32_t t = sl_to_i32(time);
-  if (time < 0.0f || t >= TIMES) return; /* of another crossing */
+  if (time < 0.0f || t >= TIMES) return; /* another crossing */
   const uint32_t channel = sim_muon_channel(readout, table, at);
   if (channel == SIM_MUON_NO_CHANNEL) return;
   uint8_t *hit = &readout->hit[channel];
   if (*hit == 0 || t + 1 < *hit) *hit = (uint8_t)(t + 1);
 }
 
-/* All strips of a table over the pads from (low_x, low_y) to (high_x, high_y). */
+/* Hits all strips of a table over the pads from (low_x, low_y) to (high_x, high_y). */
 struct pads {
   uint32_t low_x, high_x, low_y, high_y;
 };
@@ -184,9 +184,9 @@ static void hit_strips(const struct muon_region *region, uint32_t table, const s
       hit_channel(readout, table, &at, time + time_width * sim_normal(r));
 }
 
-static uint32_t pad_of(float place, float pitch, uint32_t count) {
-  const int32_t i = sl_to_i32(place / pitch);
-  return place <= 0.0f ? 0 : i >= (int32_t)count ? count - 1 : (uint32_t)i;
+static uint32_t pad_of(float position, float pitch, uint32_t count) {
+  const int32_t i = sl_to_i32(position / pitch);
+  return position <= 0.0f ? 0 : i >= (int32_t)count ? count - 1 : (uint32_t)i;
 }
 
 void sim_muon_fire(const struct muon_description *muon, float efficiency, const struct sim_muon_chamber *c,

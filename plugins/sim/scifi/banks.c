@@ -1,16 +1,14 @@
-/* banks.c: clusters as the fibre tracker's readout sends them (scifi's README.md, "Banks").
- *
- * Banks stand in the order of their channels, and so do the clusters: each bank takes those of its links. From version
- * 7 on a bank has the source id of the experiment.
- */
+/* banks.c: cluster banks of the SciFi (plugins/scifi/README.md, "Banks").
+ * Banks and clusters are in the order of channels: each bank takes the clusters of its links. From version 7 on a
+ * bank has the source id of the experiment. */
 #include "digits.h"
 
 enum { FLAG = 1, FRACTION_BIT = 1, CHANNEL_BIT = 2, LINK_BIT = 9 };
 
-/* Halfwords of one bank, two in a word of the list. */
+/* Halfwords of a bank, two in a word of the list. */
 struct payload {
   struct sim_bank_list *list;
-  uint32_t first, halfwords; /* word where it begins */
+  uint32_t first, halfwords; /* index of its first word */
 };
 
 static int put(struct payload *p, uint32_t halfword) {
@@ -24,36 +22,36 @@ static int put(struct payload *p, uint32_t halfword) {
   return SL_OK;
 }
 
-/* `half` counts half channels in the link's SiPM. */
-static int put_place(struct payload *p, uint32_t link, uint32_t half, uint32_t flag) {
+/* `half` is a position in the link's SiPM in half channels. */
+static int put_position(struct payload *p, uint32_t link, uint32_t half, uint32_t flag) {
   return put(p, link << LINK_BIT | half / 2 << CHANNEL_BIT | (half & 1) << FRACTION_BIT | flag);
 }
 
-/* The middle of `width` channels, in half channels. */
+/* Middle of `width` channels, in half channels. */
 static uint32_t middle_of(uint32_t channel, uint32_t width) { return 2 * channel + width - 1; }
 
-/* A cluster of more than four channels: version 4 has a halfword for each piece, version 5 the middles of the first and
- * the last piece, later ones the second and the last channel. */
+/* A cluster of more than four channels: version 4 has a halfword per piece of four, version 5 the middles of the
+ * first and last piece, later versions the second and the last channel. */
 static int put_wide(struct payload *p, uint32_t link, uint32_t channel, uint32_t width, uint32_t version) {
   const uint32_t before = (width - 1) / SIM_SCIFI_CLUSTER_MAX * SIM_SCIFI_CLUSTER_MAX;
   const uint32_t last = middle_of(channel + before, width - before);
   int status = SL_OK;
   if (version >= 6) {
-    status = put_place(p, link, 2 * (channel + 1) + (version != 7), FLAG);
-    return status == SL_OK ? put_place(p, link, 2 * (channel + width - 1), FLAG) : status;
+    status = put_position(p, link, 2 * (channel + 1) + (version != 7), FLAG);
+    return status == SL_OK ? put_position(p, link, 2 * (channel + width - 1), FLAG) : status;
   }
   for (uint32_t done = 0; done < (version == 4 ? before : 1) && status == SL_OK; done += SIM_SCIFI_CLUSTER_MAX)
-    status = put_place(p, link, middle_of(channel + done, SIM_SCIFI_CLUSTER_MAX), FLAG);
-  return status == SL_OK ? put_place(p, link, last, FLAG) : status;
+    status = put_position(p, link, middle_of(channel + done, SIM_SCIFI_CLUSTER_MAX), FLAG);
+  return status == SL_OK ? put_position(p, link, last, FLAG) : status;
 }
 
 static int put_cluster(struct payload *p, uint32_t link, const struct sim_scifi_cluster *cluster, uint32_t version) {
   const uint32_t channel = cluster->channel % SCIFI_SIPM_CHANNELS;
   if (cluster->width > SIM_SCIFI_CLUSTER_MAX) return put_wide(p, link, channel, cluster->width, version);
-  return put_place(p, link, middle_of(channel, cluster->width), 0);
+  return put_position(p, link, middle_of(channel, cluster->width), 0);
 }
 
-/* The bank of these links, from cluster `next` on. */
+/* Appends the bank of these links, from cluster `next` on. */
 static int put_bank(struct payload *p, const uint32_t *links, const struct sim_scifi_digits *d, uint32_t version,
                     uint32_t *next) {
   int status = put(p, 0);

@@ -1,16 +1,14 @@
 /* digits.c: see digits.h.
- *
- * The light is sorted by SiPM, without moving that of the same one, and added up in its channels, in whole parts of a
- * photoelectron, so that no order matters. As in the readout boards' firmware there are three thresholds. Neighbouring
- * channels over the first are a cluster where one of them is over the second, or, for one that is alone, over the
- * third. A particle has a part in what it left light in.
- */
+ *   1. Sort the light by SiPM with a stable sort and add it up per channel; integer sums do not depend on order.
+ *   2. Clusters, with the three thresholds of the readout firmware: neighbouring channels over LOW are a cluster if one
+ *      of them is over SEED, or, for a single channel, over HIGH.
+ *   3. Link the particles that left light in a cluster. */
 #include "digits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Thresholds, and what makes a link. */
+/* Thresholds, and the light of a particle that makes a link. */
 enum {
   LOW = SIM_SCIFI_PHOTON * 3 / 2,
   SEED = SIM_SCIFI_PHOTON * 5 / 2,
@@ -18,24 +16,24 @@ enum {
   TRACE = SIM_SCIFI_PHOTON
 };
 
-/* By SiPM, keeping the order of equal ones. */
+/* Stable counting sort by SiPM. */
 static int sort_lights(struct sim_scifi_digits *d) {
-  uint32_t place[SIM_SCIFI_SIPMS + 1] = {0};
+  uint32_t offset[SIM_SCIFI_SIPMS + 1] = {0};
   const uint32_t n = d->light.list.count;
   if (!sim_reserve((void **)&d->sorted.at, &d->sorted.capacity, n, sizeof *d->sorted.at)) return SL_ENOMEM;
-  for (uint32_t i = 0; i < n; i++) place[d->light.list.at[i].sipm + 1]++;
-  for (uint32_t k = 0; k < SIM_SCIFI_SIPMS; k++) place[k + 1] += place[k];
-  for (uint32_t i = 0; i < n; i++) d->sorted.at[place[d->light.list.at[i].sipm]++] = d->light.list.at[i];
+  for (uint32_t i = 0; i < n; i++) offset[d->light.list.at[i].sipm + 1]++;
+  for (uint32_t k = 0; k < SIM_SCIFI_SIPMS; k++) offset[k + 1] += offset[k];
+  for (uint32_t i = 0; i < n; i++) d->sorted.at[offset[d->light.list.at[i].sipm]++] = d->light.list.at[i];
   d->sorted.count = n;
   return SL_OK;
 }
 
-/* Of a SiPM: its light, [first, end) in `sorted`, the sums in its channels, and a bit for each that is over LOW. */
+/* A SiPM: its light [first, end) in `sorted`, the sum per channel, and a bit for each channel over LOW. */
 enum { MASK_BITS = 64, MASKS = SCIFI_SIPM_CHANNELS / MASK_BITS };
 struct sipm {
   const struct sim_scifi_digits *digits;
   uint32_t first, end;
-  uint32_t sums[SCIFI_SIPM_CHANNELS + 1]; /* the last one is 0 */
+  uint32_t sums[SCIFI_SIPM_CHANNELS + 1]; /* the last one stays 0 */
   uint64_t over[MASKS];
 };
 
@@ -53,7 +51,7 @@ static void add_up(struct sipm *s) {
   }
 }
 
-/* Whether a particle left enough in so many channels; most that lie in the same SiPM are elsewhere. */
+/* Did the particle leave enough light in these channels? Most lights of the SiPM are in other channels. */
 static int has_trace(const struct sipm *s, const struct sim_scifi_light *light, uint32_t channel, uint32_t width) {
   const uint32_t *shares = s->digits->light.shares.at + light->first_share;
   const uint32_t first = light->first_channel, end = first + light->count;
@@ -63,7 +61,7 @@ static int has_trace(const struct sipm *s, const struct sim_scifi_light *light, 
   return sum >= TRACE;
 }
 
-/* Of the links from the `first`th on. */
+/* Is the particle linked in the links from `first` on? */
 static int has_link(const struct sim_event *event, uint32_t first, uint32_t particle) {
   const uint32_t count = event->links[SIM_IN_SCIFI].count;
   uint32_t i = first;
@@ -86,7 +84,7 @@ static int link_piece(const struct sipm *s, const struct sim_scifi_piece *piece,
   return SL_OK;
 }
 
-/* The first channel over LOW from `from` on, or SCIFI_SIPM_CHANNELS. */
+/* First channel over LOW from `from` on, or SCIFI_SIPM_CHANNELS. */
 static uint32_t next_over(const uint64_t over[MASKS], uint32_t from) {
   for (uint32_t i = from / MASK_BITS; i < MASKS; i++) {
     const uint64_t rest = i == from / MASK_BITS ? over[i] & ~0ull << from % MASK_BITS : over[i];

@@ -1,5 +1,4 @@
-/* digits.h: what the readout of the fibre tracker makes of passages: light in channels, clusters of these, and their
- * banks. */
+/* digits.h: readout of the SciFi: light in channels, clusters, links to particles, and banks. */
 #ifndef SIM_SCIFI_DIGITS_H
 #define SIM_SCIFI_DIGITS_H
 
@@ -7,7 +6,7 @@
 #include "generator/generator.h"
 #include "light.h"
 
-/* Neighbouring channels of a SiPM: as many as `width` from `channel` on. */
+/* `width` neighbouring channels of a SiPM, from `channel` on. */
 struct sim_scifi_cluster {
   uint32_t channel, width;
 };
@@ -20,25 +19,25 @@ struct sim_scifi_digits {
   SIM_LIST(struct sim_scifi_cluster) clusters; /* by ascending channel */
 };
 
-/* Light and clusters of the event's passages, and `event->links` with the ids that banks of that version give. 0 or
+/* Fills `digits` from the event's passages, and `event->links` with the ids of banks of this version. 0 or
  * SL_ENOMEM. */
 int sim_scifi_digitise(const struct scifi_description *scifi, const struct sim_settings *settings, uint32_t version,
                        struct sim_event *event, struct sim_scifi_digits *digits);
 void sim_scifi_digits_free(struct sim_scifi_digits *digits);
 
-/* banks.c: versions 4 to 8, 240 banks, empty ones too. */
+/* banks.c: versions 4 to 8, 240 banks, empty ones included. */
 int sim_scifi_banks(struct sim_bank_list *list, const struct scifi_description *scifi,
                     const struct sim_scifi_digits *digits, uint32_t version);
 
-/* ------------------------------------------------------------------------------------ what is read of a cluster */
+/* ---------------------------------------------------------------------------------- hits decoded from a cluster */
 
-/* Channels of a cluster that are read as one hit: from `channel` on, as many as `width`; `id` is the LHCbID. */
+/* `width` channels of a cluster, from `channel` on, that are decoded as one hit; `id` is its LHCbID. */
 struct sim_scifi_piece {
   uint32_t channel, width, id;
 };
 
-/* Number `k` of the pieces that the decoding of banks of that version makes of a cluster: 0 if there are not so many.
- * Version 4 cuts clusters of more than 4 channels, later ones those of more than 8; version 5 then loses the first
+/* Piece `k` of a cluster as decoded from banks of this version; returns 0 if there are fewer pieces. Version 4
+ * divides clusters of more than 4 channels, later versions those of more than 8; version 5 then loses the first
  * piece. */
 static inline int sim_scifi_piece(const struct sim_scifi_cluster *cluster, uint32_t version, uint32_t k,
                                   struct sim_scifi_piece *piece) {

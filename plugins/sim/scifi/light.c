@@ -1,62 +1,59 @@
-/* light.c: the light that passages leave in the channels of the fibre tracker.
- *
- * A passage is met where it crosses its layer's plane, which leans, and turned into the layer's own coordinates: U
- * across the fibres, V along them. They tell module, mat and SiPM. The light is spread evenly over the way through the
- * mat and, around it, over what fibres, glue and cross-talk make of a point; each channel gets its share of the
- * photoelectrons, which fluctuates. Numbers: 16 photoelectrons a crossing are the aim of the LHCb tracker upgrade TDR,
- * CERN-LHCC-2014-001; the rest is tuned to the sizes of clusters of full simulation.
- *
- * Passages are taken in portions, whose places, random numbers and logarithms are made in loops without branches, which
- * the compiler turns into vector instructions.
- */
+/* light.c: light of passages in the SciFi channels. For each passage:
+ *   1. Cross the tilted plane of its layer, and convert to the layer's coordinates: U across the fibres, V along them.
+ *      They determine module, mat and SiPM.
+ *   2. Spread the light evenly over the path in the mat, smeared by fibres, glue and cross-talk.
+ *   3. Divide the photoelectrons among channels, each with its own fluctuation.
+ * Passages are processed in portions, in loops without branches, which the compiler vectorises. Numbers: 16
+ * photoelectrons per crossing (LHCb tracker upgrade TDR, CERN-LHCC-2014-001); the others are tuned to the cluster
+ * sizes of full simulation. */
 #include "light.h"
 
-static const float photons = 16.0f;      /* of a straight crossing: the most probable number */
-static const float photons_width = 2.5f; /* of its distribution */
+static const float photons = 16.0f;      /* most probable number at normal incidence */
+static const float photons_width = 2.5f; /* width of the distribution */
 static const float photons_max = 400.0f;
-static const float spread = 0.205f;        /* mm: how far light gets from its place */
-static const float knock_on = 0.04f;       /* of the crossings: an electron takes light farther */
-static const float knock_on_length = 0.3f; /* mm, on either side, on average */
-static const float slow = 1000.0f;         /* MeV: below, particles bend and scatter in a mat, some along it */
-static const float flat = 0.15f;           /* of the crossings by such a particle, likewise */
+static const float spread = 0.205f;     /* mm: half width of the light of a point */
+static const float delta_share = 0.04f; /* fraction of crossings with a delta electron */
+static const float delta_length = 0.3f; /* mm, mean extra length on either side */
+static const float slow = 1000.0f;      /* MeV: slower particles bend and scatter in a mat, some along it */
+static const float flat = 0.15f;        /* fraction of their crossings with extra light */
 static const float flat_length = 0.8f;
-static const float noise_clusters = 449;  /* an event */
-static const float noise_singles = 0.23f; /* of them: a channel; else two */
+static const float noise_clusters = 449;  /* per event */
+static const float noise_singles = 0.23f; /* fraction of one channel; the others have two */
 
-/* A layer, in float. */
+/* A layer, in single precision. */
 struct layer {
-  float z, sine, cosine, tangent; /* z on the axis; of the stereo angle */
+  float z, sine, cosine, tangent; /* z on the axis; stereo angle */
   float lean_y;                   /* y of the layer's middle line */
   int32_t station, number, modules;
 };
 
-/* Passages from `first` on: what chance gives each of them, where it crosses its layer, and its light. */
+/* Passages from `first` on: random numbers, positions in the layers, and light. */
 enum { PORTION = 64 };
 struct portion {
   uint32_t first, count;
-  int32_t is_seen[PORTION];   /* and where there are fibres */
-  float photons[PORTION];     /* of a straight crossing */
-  float farther[PORTION];     /* how far light gets besides, mm */
-  uint32_t bytes[2][PORTION]; /* for the channels */
+  int32_t is_seen[PORTION];   /* detected, and inside the fibres */
+  float photons[PORTION];     /* at normal incidence */
+  float extra[PORTION];       /* mm: extra spread of the light */
+  uint32_t bytes[2][PORTION]; /* random bytes of the first channels */
   int32_t quarter[PORTION], module[PORTION];
-  float u[PORTION], v[PORTION]; /* from where the module's mats begin, from its middle */
+  float u[PORTION], v[PORTION]; /* from the begin of the module's mats; from the module's middle */
   float electrons[PORTION];
-  float outer[PORTION], inner[PORTION], height[PORTION], fall[PORTION]; /* of its shape */
+  float outer[PORTION], inner[PORTION], height[PORTION], fall[PORTION]; /* see struct shape */
 };
 
-struct light_maker {
+struct light_context {
   const struct scifi_description *scifi;
   const struct sim_event *event;
   struct sim_scifi_lights *lights;
   struct layer layers[SCIFI_LAYERS];
-  float lean, cosine; /* of the tilt: tangent, cosine */
+  float lean, cosine; /* tangent and cosine of the tilt */
   float first_module, module_pitch, mat_pitch, half_mats, half_thickness;
-  float begin, clear, end; /* of fibres: where they begin, everywhere at last, and end */
+  float begin, clear, end; /* |v| where fibres begin, where they begin at the latest, and where they end */
   float u_begin, sipm_pitch, die, die_gap, channel;
   float per_module, per_mat, per_sipm, per_channel; /* 1 / pitch */
 };
 
-static void describe(const struct scifi_description *d, struct light_maker *m) {
+static void describe(const struct scifi_description *d, struct light_context *m) {
   for (uint32_t i = 0; i < SCIFI_LAYERS; i++) {
     const struct scifi_station *station = &d->station[i / SCIFI_STATION_LAYERS];
     const struct scifi_layer *layer = &d->layer[i % SCIFI_STATION_LAYERS];
@@ -92,24 +89,24 @@ static void describe(const struct scifi_description *d, struct light_maker *m) {
 
 /* ----------------------------------------------------------------------------------------------- the light */
 
-/* How light is spread: evenly over two intervals, one smeared by the other. */
+/* Distribution of light: the convolution of two uniform distributions. */
 struct shape {
-  float middle, outer, inner; /* half widths: of all of it, and of where it is even */
-  float height, fall;         /* there; half of how it falls beside that */
+  float middle, outer, inner; /* middle; half widths of the whole and of the flat part */
+  float height, fall;         /* density of the flat part; half of its decrease per mm outside */
 };
 
-/* The part of it below u, less one half. */
+/* Integral of the distribution up to u, minus one half. */
 static inline float part_below(const struct shape *s, float u) {
   const float from = u - s->middle, distance = sl_min_f32(sl_abs_f32(from), s->outer);
   const float beyond = sl_max_f32(distance - s->inner, 0.0f);
   return sl_copysign_f32(s->height * distance - s->fall * beyond * beyond, from);
 }
 
-/* Random numbers for the channels of a passage, a byte each: those for the first eight are in the portion. */
+/* Random bytes, one per channel of a passage; the first eight are in the portion. */
 enum { BLOCK = 8 };
 struct channel_bytes {
   uint32_t words[2];
-  uint32_t passage, blocks; /* so many have been used */
+  uint32_t passage, blocks; /* number of blocks used */
 };
 
 static inline void next_block(const struct sim_event *event, struct channel_bytes *b) {
@@ -124,15 +121,14 @@ static inline void next_block(const struct sim_event *event, struct channel_byte
   b->blocks++;
 }
 
-/* The channel at a place in a SiPM. */
-static inline int32_t channel_at(const struct light_maker *m, float q) {
+/* Channel at position q in a SiPM. */
+static inline int32_t channel_at(const struct light_context *m, float q) {
   const float in_dies = sl_min_f32(q, sl_max_f32(q - m->die_gap, m->die)) * m->per_channel;
   return (int32_t)sl_clamp_f32(in_dies, 0.0f, SCIFI_SIPM_CHANNELS - 1);
 }
 
-/* Shares of so many channels as are in a block, from `first` on: a mean, and its fluctuation by an even distribution.
- */
-static inline void share_block(const struct light_maker *m, const struct shape *shape, float electrons, int32_t first,
+/* Light in the channels of a block, from `first` on: mean, plus a fluctuation with a uniform distribution. */
+static inline void share_block(const struct light_context *m, const struct shape *shape, float electrons, int32_t first,
                                const uint32_t words[2], uint32_t share[BLOCK]) {
   const float channel = m->channel, die_gap = m->die_gap, scale = SIM_SCIFI_PHOTON;
   const uint32_t low = words[0], high = words[1];
@@ -142,13 +138,13 @@ static inline void share_block(const struct light_maker *m, const struct shape *
     const float part = part_below(shape, begin + channel) - part_below(shape, begin);
     const float mean = sl_max_f32(electrons * part, 0.0f);
     const uint32_t byte = (k < 4 ? low : high) >> 8 * (k & 3) & 0xFF;
-    const float wobble = ((float)(int32_t)byte - 127.5f) * (1.0f / 73.9f); /* of variance 1 */
-    share[k] = (uint32_t)(int32_t)(sl_max_f32(mean + sqrtf(mean) * wobble, 0.0f) * scale);
+    const float fluctuation = ((float)(int32_t)byte - 127.5f) * (1.0f / 73.9f); /* variance 1 */
+    share[k] = (uint32_t)(int32_t)(sl_max_f32(mean + sqrtf(mean) * fluctuation, 0.0f) * scale);
   }
 }
 
-/* What comes to a SiPM that begins at u = 0. `electrons` are those of the whole shape. There is room. */
-static void add_light(struct light_maker *m, const struct shape *shape, float electrons, struct channel_bytes *bytes,
+/* Adds the light in a SiPM that begins at u = 0. `electrons` is the total of the shape. The caller has made room. */
+static void add_light(struct light_context *m, const struct shape *shape, float electrons, struct channel_bytes *bytes,
                       struct sim_scifi_light light) {
   struct sim_scifi_lights *lights = m->lights;
   const int32_t first = channel_at(m, shape->middle - shape->outer), last = channel_at(m, shape->middle + shape->outer);
@@ -165,15 +161,15 @@ static void add_light(struct light_maker *m, const struct shape *shape, float el
 
 /* ------------------------------------------------------------------------------------------------ passages */
 
-/* Passages and their layers, as vector instructions take them. */
+/* Passages and their layers, in vector layout. */
 struct lines {
   float x[PORTION], y[PORTION], tx[PORTION], ty[PORTION];
-  float dz[PORTION]; /* from a passage to its layer's plane, along z */
+  float dz[PORTION]; /* along z, from the passage to the plane of its layer */
   float sine[PORTION], cosine[PORTION], tangent[PORTION], lean_y[PORTION];
   int32_t number[PORTION], modules[PORTION];
 };
 
-static void load_lines(const struct light_maker *m, const struct portion *of, struct lines *to) {
+static void load_lines(const struct light_context *m, const struct portion *of, struct lines *to) {
   const struct sim_passage *passages = m->event->passages[SIM_IN_SCIFI].at + of->first;
   for (uint32_t k = 0; k < of->count; k++) {
     const struct sim_passage *p = &passages[k];
@@ -192,16 +188,16 @@ static void load_lines(const struct light_maker *m, const struct portion *of, st
   }
 }
 
-/* Where passages are in their layers, and the shape of their light. What is bounded by a constant isn't divided in the
- * same loop, which the compiler would then split into branches. */
-static void place(const struct light_maker *m, struct portion *to) {
-  enum { MODULES_MAX = 15 }; /* none has so many */
+/* Computes positions in the layers and shapes. The second loop has the divisions by values that are limited to a
+ * constant; in the first loop the compiler would split them into branches. */
+static void locate(const struct light_context *m, struct portion *to) {
+  enum { MODULES_MAX = 15 }; /* more than any station has */
   struct lines l;
   float wide[PORTION], narrow[PORTION];
   load_lines(m, to, &l);
   for (uint32_t k = 0; k < to->count; k++) {
-    const float way = l.dz[k] / (1.0f - m->lean * l.ty[k]);
-    const float x = l.x[k] + l.tx[k] * way, y = (l.y[k] + l.ty[k] * way - l.lean_y[k]) / m->cosine;
+    const float dz = l.dz[k] / (1.0f - m->lean * l.ty[k]);
+    const float x = l.x[k] + l.tx[k] * dz, y = (l.y[k] + l.ty[k] * dz - l.lean_y[k]) / m->cosine;
     const float across = x * l.cosine[k] - y * l.sine[k], along = x * l.sine[k] + y * l.cosine[k];
     const float beside = (sl_abs_f32(across) - m->first_module) * m->per_module + 0.5f;
     const int32_t number = (int32_t)beside, outside = number > 0 ? number : 0;
@@ -216,9 +212,9 @@ static void place(const struct light_maker *m, struct portion *to) {
     to->module[k] = module;
     to->u[k] = sign * (across - middle) + m->half_mats;
     to->v[k] = sl_abs_f32(v);
-    const float length = slant + to->farther[k] / m->half_thickness;
+    const float length = slant + to->extra[k] / m->half_thickness;
     to->electrons[k] = sl_min_f32(length * to->photons[k], photons_max);
-    const float half_way = m->half_thickness * sl_abs_f32(slope) + to->farther[k];
+    const float half_way = m->half_thickness * sl_abs_f32(slope) + to->extra[k];
     wide[k] = sl_max_f32(half_way, spread);
     narrow[k] = sl_max_f32(sl_min_f32(half_way, spread), 1e-3f);
     to->is_seen[k] &= (module < l.modules[k]) & (sl_abs_f32(v) < m->end);
@@ -231,7 +227,7 @@ static void place(const struct light_maker *m, struct portion *to) {
   }
 }
 
-static void light_mat(struct light_maker *m, const struct portion *portion, uint32_t k, int32_t mat,
+static void light_mat(struct light_context *m, const struct portion *portion, uint32_t k, int32_t mat,
                       struct channel_bytes *bytes) {
   const struct sim_passage *p = &m->event->passages[SIM_IN_SCIFI].at[portion->first + k];
   const struct layer *layer = &m->layers[p->layer];
@@ -250,7 +246,7 @@ static void light_mat(struct light_maker *m, const struct portion *portion, uint
   }
 }
 
-static int light_passage(struct light_maker *m, const struct portion *p, uint32_t k) {
+static int light_passage(struct light_context *m, const struct portion *p, uint32_t k) {
   enum { LIGHTS = SCIFI_MODULE_MATS * SCIFI_MAT_SIPMS, SHARES = LIGHTS * SCIFI_SIPM_CHANNELS + BLOCK }; /* at most */
   struct sim_scifi_lights *lights = m->lights;
   if (!sim_reserve((void **)&lights->list.at, &lights->list.capacity, lights->list.count + LIGHTS,
@@ -266,14 +262,15 @@ static int light_passage(struct light_maker *m, const struct portion *p, uint32_
   return SL_OK;
 }
 
-/* One uniform number says whether a passage is seen and, the smallest ones, how far light gets besides. */
+/* Draws random numbers. One uniform number decides about detection and, at its smallest values, gives the extra
+ * spread. */
 static void draw(const struct sim_event *event, float efficiency, struct portion *p) {
   const struct sim_passage *passages = event->passages[SIM_IN_SCIFI].at + p->first;
-  float seen[PORTION], amount[PORTION], farther_below[PORTION], length[PORTION];
+  float seen[PORTION], amount[PORTION], extra_below[PORTION], length[PORTION];
   for (uint32_t k = 0; k < PORTION; k++) {
     const int is_slow = k < p->count && passages[k].p < slow;
-    farther_below[k] = sl_max_f32(efficiency * (is_slow ? flat : knock_on), 1e-9f);
-    length[k] = is_slow ? flat_length : knock_on_length;
+    extra_below[k] = sl_max_f32(efficiency * (is_slow ? flat : delta_share), 1e-9f);
+    length[k] = is_slow ? flat_length : delta_length;
   }
   for (uint32_t k = 0; k < PORTION; k += SIM_RANDOM_LANES) {
     const struct sim_random r = sim_event_random(event, SIM_FOR_SCIFI_HIT, p->first + k);
@@ -287,23 +284,23 @@ static void draw(const struct sim_event *event, float efficiency, struct portion
     }
   }
   for (uint32_t k = 0; k < PORTION; k++) {
-    const float more = -sl_logf(-sl_logf(amount[k])); /* Gumbel's distribution: mode 0, width 1 */
-    p->photons[k] = sl_max_f32(photons + photons_width * more, 1.0f);
-    p->farther[k] = -length[k] * sl_logf(sl_min_f32(seen[k] / farther_below[k], 1.0f));
+    const float deviation = -sl_logf(-sl_logf(amount[k])); /* Gumbel distribution: mode 0, width 1 */
+    p->photons[k] = sl_max_f32(photons + photons_width * deviation, 1.0f);
+    p->extra[k] = -length[k] * sl_logf(sl_min_f32(seen[k] / extra_below[k], 1.0f));
     p->is_seen[k] = seen[k] < efficiency;
   }
 }
 
 /* --------------------------------------------------------------------------------------------------- noise */
 
-/* Of the SiPMs themselves: cells that fire alone, and with a neighbour; over the thresholds, anywhere. */
-static int add_noise(const struct light_maker *m) {
+/* Noise of the SiPMs, in random channels: single cells, or two neighbouring ones, over the thresholds. */
+static int add_noise(const struct light_context *m) {
   struct sim_scifi_lights *lights = m->lights;
   struct sim_random r = sim_event_random(m->event, SIM_FOR_SCIFI_NOISE, 0);
   for (uint32_t left = sim_poisson(&r, noise_clusters); left > 0;) {
     const uint32_t bits = sim_random_u32(&r), sipm = bits % SIM_SCIFI_SIPMS;
     const uint32_t quarter = sipm / (SCIFI_MAT_SIPMS << (SCIFI_QUARTER_BIT - SCIFI_MAT_BIT)), module = sipm >> 4 & 7;
-    if (module >= (uint32_t)m->layers[quarter / SCIFI_LAYER_QUARTERS].modules) continue; /* there is no such SiPM */
+    if (module >= (uint32_t)m->layers[quarter / SCIFI_LAYER_QUARTERS].modules) continue; /* no such SiPM */
     const uint32_t width = sim_uniform(&r) < noise_singles ? 1 : 2;
     const uint32_t first = sim_random_u32(&r) % (SCIFI_SIPM_CHANNELS + 1 - width);
     const struct sim_scifi_light light = {sipm, SIM_SCIFI_NOISE, first, lights->shares.count, width};
@@ -322,7 +319,7 @@ static int add_noise(const struct light_maker *m) {
 
 int sim_scifi_light(const struct scifi_description *scifi, float efficiency, const struct sim_event *event,
                     struct sim_scifi_lights *lights) {
-  struct light_maker m = {.scifi = scifi, .event = event, .lights = lights};
+  struct light_context m = {.scifi = scifi, .event = event, .lights = lights};
   struct portion p;
   const uint32_t count = event->passages[SIM_IN_SCIFI].count;
   int status = SL_OK;
@@ -331,7 +328,7 @@ int sim_scifi_light(const struct scifi_description *scifi, float efficiency, con
     p.first = first;
     p.count = count - first < PORTION ? count - first : PORTION;
     draw(event, efficiency, &p);
-    place(&m, &p);
+    locate(&m, &p);
     for (uint32_t k = 0; k < p.count && status == SL_OK; k++)
       if (p.is_seen[k]) status = light_passage(&m, &p, k);
   }

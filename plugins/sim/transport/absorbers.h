@@ -1,10 +1,10 @@
-/* absorbers.h: calorimeters and iron behind the ECAL's face, and the muon stations between them. */
+/* absorbers.h: particles through the calorimeters, the iron filters and the muon stations. */
 #ifndef SIM_ABSORBERS_H
 #define SIM_ABSORBERS_H
 
 #include "spectrometer.h"
 
-/* The flock goes on from the ECAL's face to the muon stations, where it leaves passages. 0 or SL_ENOMEM. */
+/* Follows the tracks from the face of the ECAL to the muon stations and adds their passages. 0 or SL_ENOMEM. */
 int sim_absorb(const struct sim_spectrometer *spectrometer, struct sim_event *event);
 
 #endif

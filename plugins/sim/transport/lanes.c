@@ -1,13 +1,11 @@
 /* lanes.c: see lanes.h.
- *
- * With t = (tx, ty) = d(x, y) / dz and n = bend sqrt(1 + tx^2 + ty^2), motion in the field B is
+ * With t = (tx, ty) = d(x, y) / dz and n = bend sqrt(1 + tx^2 + ty^2), the equations of motion in the field B are
  *     dtx / dz = n ( ty (tx Bx + Bz) - (1 + tx^2) By)
  *     dty / dz = n (-tx (ty By + Bz) + (1 + ty^2) Bx).
- * Nystroem's step of fourth order takes the field in three places: where it begins, in one place in the middle, and at
- * the end. The last one is kept for the begin of the next step: it lies where the track ends but for terms of third
- * order, which the step's error already has (README.md has the figures). So a step costs two evaluations. What a step
- * changes is computed in single precision, place and slopes are kept in double.
- */
+ * A step is a fourth-order Runge-Kutta-Nystroem step with the field at its begin, middle and end. The field at the end
+ * is reused at the begin of the next step: its position differs from the track's by third-order terms, which are within
+ * the error of the step (README.md). A step thus costs two field evaluations.
+ * Changes within a step are in single precision, positions and slopes in double precision. */
 #include "lanes.h"
 
 #include "magnet.h"
@@ -16,11 +14,11 @@
 #include <string.h>
 
 enum { LANES = SIM_LANES, TERMS = SIM_FIELD_TERMS };
-static const float mm_a_ns = 299.792458f;
+static const float mm_per_ns = 299.792458f;
 
 /* ------------------------------------------------------------------------------------------------ the step */
 
-/* A polynomial with these coefficients; unrolled, so that loops over lanes around it become vector instructions. */
+/* Evaluates a polynomial; unrolled, so that the loops over lanes around it become vector instructions. */
 static inline float polynomial(const float (*coefficients)[TERMS], float u, float v) {
   float sum = 0;
 #pragma GCC unroll 6
@@ -33,7 +31,7 @@ static inline float polynomial(const float (*coefficients)[TERMS], float u, floa
   return sum;
 }
 
-/* The field of each lane, at (x, y) of the plane. */
+/* Field at each lane's (x, y) in the plane. */
 struct lane_fields {
   float x[LANES], y[LANES], z[LANES];
 };
@@ -58,7 +56,8 @@ static inline void bend(float k, const float slope[2], const float field[3], flo
   change[1] = n * ((1.0f + ty * ty) * field[0] - tx * (ty * field[1] + field[2]));
 }
 
-/* Slopes at the begin, and their changes: there, at the middle (twice), and where the field is taken. */
+/* Slopes at the begin of the step, their derivatives at the begin, in the middle (twice), and the next field
+ * position. */
 struct stages {
   float tx[LANES], ty[LANES];
   float first_x[LANES], first_y[LANES], second_x[LANES], second_y[LANES], third_x[LANES], third_y[LANES];
@@ -97,8 +96,8 @@ static void middle_of_step(const struct sim_lanes *a, float h, const struct lane
   }
 }
 
-static void end_step(struct sim_lanes *a, double way, const struct lane_fields *there, const struct stages *s) {
-  const float h = (float)way, sixth = h * (1.0f / 6.0f);
+static void end_step(struct sim_lanes *a, double dz, const struct lane_fields *there, const struct stages *s) {
+  const float h = (float)dz, sixth = h * (1.0f / 6.0f);
   for (int l = 0; l < LANES; l++) {
     const float field[3] = {there->x[l], there->y[l], there->z[l]};
     const float slope[2] = {s->tx[l] + h * s->third_x[l], s->ty[l] + h * s->third_y[l]};
@@ -109,8 +108,8 @@ static void end_step(struct sim_lanes *a, double way, const struct lane_fields *
     const float turn_x = sixth * (s->first_x[l] + 2.0f * s->second_x[l] + 2.0f * s->third_x[l] + fourth[0]);
     const float turn_y = sixth * (s->first_y[l] + 2.0f * s->second_y[l] + 2.0f * s->third_y[l] + fourth[1]);
     const float dx = h * s->tx[l] + shift_x, dy = h * s->ty[l] + shift_y;
-    a->x[l] = a->x[l] + (way * a->tx[l] + (double)shift_x);
-    a->y[l] = a->y[l] + (way * a->ty[l] + (double)shift_y);
+    a->x[l] = a->x[l] + (dz * a->tx[l] + (double)shift_x);
+    a->y[l] = a->y[l] + (dz * a->ty[l] + (double)shift_y);
     a->tx[l] = a->tx[l] + (double)turn_x;
     a->ty[l] = a->ty[l] + (double)turn_y;
     a->path[l] = sqrtf(h * h + dx * dx + dy * dy);
@@ -120,7 +119,7 @@ static void end_step(struct sim_lanes *a, double way, const struct lane_fields *
   }
 }
 
-/* Proper time and time go on by the last step's length. */
+/* Updates time and remaining proper time after a step. */
 static void age(struct sim_lanes *a) {
   for (int l = 0; l < LANES; l++) {
     a->time_ns[l] = a->time_ns[l] + a->path[l] * a->slowness[l];
@@ -141,25 +140,25 @@ void sim_lanes_step(struct sim_lanes *a, double z, const struct sim_field_plane 
   age(a);
 }
 
-/* --------------------------------------------------------------------------------------------- the flock */
+/* ---------------------------------------------------------------------------------------- the tracks */
 
-/* What follows from the momentum of lane l. */
+/* Updates what depends on the momentum of lane l. */
 static inline void fit_momentum(struct sim_lanes *a, int l) {
   const float per_p = 1.0f / a->p[l];
   a->bend[l] = (float)SIM_BENDING * (float)a->charge[l] * per_p;
-  a->slowness[l] = sqrtf(1.0f + a->mass[l] * a->mass[l] * (per_p * per_p)) * (1.0f / mm_a_ns);
+  a->slowness[l] = sqrtf(1.0f + a->mass[l] * a->mass[l] * (per_p * per_p)) * (1.0f / mm_per_ns);
   a->aging[l] = a->unstable[l] * per_p;
 }
 
 static int is_unstable(uint32_t kind) { return (kind & SIM_LANE_UNSTABLE) != 0; }
 
-int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, const struct sim_track *t) {
+int sim_track_batch_add(struct sim_track_batch *flock, const struct sim_field_plane *plane, const struct sim_track *t) {
   const uint32_t l = flock->count % LANES;
   if (l == 0 && flock->count / LANES == flock->blocks.count) {
     struct sim_lanes *added = SIM_APPEND(&flock->blocks);
     if (!added) return SL_ENOMEM;
     memset(added, 0, sizeof *added);
-    for (int i = 0; i < LANES; i++) added->p[i] = 1.0f; /* lanes without a track fly too */
+    for (int i = 0; i < LANES; i++) added->p[i] = 1.0f; /* unused lanes are stepped, too */
   }
   struct sim_lanes *a = &flock->blocks.at[flock->count++ / LANES];
   const float u = (float)(plane->scale_x * (t->x * t->x)), v = (float)(plane->scale_y * (t->y * t->y));
@@ -183,7 +182,7 @@ int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, 
   return SL_OK;
 }
 
-void sim_flock_get(const struct sim_flock *flock, uint32_t index, double z, struct sim_track *t) {
+void sim_track_batch_get(const struct sim_track_batch *flock, uint32_t index, double z, struct sim_track *t) {
   const struct sim_lanes *a = &flock->blocks.at[index / LANES];
   const uint32_t l = index % LANES;
   *t = (struct sim_track){.x = a->x[l],
@@ -200,13 +199,13 @@ void sim_flock_get(const struct sim_flock *flock, uint32_t index, double z, stru
                           .kind = a->kind[l]};
 }
 
-void sim_flock_remove(struct sim_flock *flock, uint32_t index) {
+void sim_track_batch_remove(struct sim_track_batch *flock, uint32_t index) {
   const uint32_t last = --flock->count, i = index % LANES, k = last % LANES;
   struct sim_lanes *to = &flock->blocks.at[index / LANES], *from = &flock->blocks.at[last / LANES];
 #define MOVE(type, field) to->field[i] = from->field[k];
   SIM_LANE_FIELDS(MOVE)
 #undef MOVE
-  from->bend[k] = 0; /* to fly on without going far */
+  from->bend[k] = 0; /* an unused lane stays near the beam */
   from->tx[k] = from->ty[k] = 0;
 }
 
@@ -216,7 +215,7 @@ void sim_lanes_slow(struct sim_lanes *a) {
 
 /* --------------------------------------------------------------------------------------------- one track */
 
-/* In double: d(tx, ty) / dz. */
+/* In double precision: d(tx, ty) / dz. */
 static void bend_exactly(double k, const double slope[2], const double field[3], double change[2]) {
   const double tx = slope[0], ty = slope[1], n = k * sqrt(1 + tx * tx + ty * ty);
   change[0] = n * (ty * (tx * field[0] + field[2]) - (1 + tx * tx) * field[1]);
@@ -248,8 +247,8 @@ static void step_alone(struct sim_track *t, double h) {
 }
 
 void sim_track_advance(struct sim_track *t, double z, double step) {
-  const double way = z - t->z;
-  const int steps = (int)(fabs(way) / step) + 1;
-  for (int i = 0; i < steps; i++) step_alone(t, way / steps);
+  const double dz = z - t->z;
+  const int steps = (int)(fabs(dz) / step) + 1;
+  for (int i = 0; i < steps; i++) step_alone(t, dz / steps);
   t->z = z;
 }

@@ -1,9 +1,7 @@
-/* lanes.h: charged particles on their way through the field, several at a time.
- *
- * Eight tracks make a block; a step takes a block from one plane of constant z to the next, in loops over its lanes
- * that the compiler turns into vector instructions. No lane looks at another one, so that the bits do not depend on who
- * flies beside whom.
- */
+/* lanes.h: charged particles in the magnetic field, eight per block.
+ * A step takes a block from one plane of constant z to the next, in loops over its lanes that the compiler
+ * vectorises. Lanes are independent of each other, so that results do not depend on the assignment of tracks to
+ * lanes. */
 #ifndef SIM_LANES_H
 #define SIM_LANES_H
 
@@ -12,17 +10,18 @@
 
 enum { SIM_LANES = 8 };
 
-/* The fields of a block: F(type, name), an entry a lane.
- *   x, y, tx, ty               at the plane reached, mm
+/* Fields of a block: F(type, name), one value per lane.
+ *   x, y, tx, ty               position and slopes at the current plane, mm
  *   charge                     in e, times polarity
  *   bend                       SIM_BENDING charge / p, 1 / (T mm)
- *   field_x, field_y, field_z  near (x, y), for polarity up, T
+ *   field_x, field_y, field_z  field near (x, y) for polarity up, T
  *   path                       length of the last step, mm
  *   p, mass                    MeV
- *   slowness, aging            how much time, and time times c / gamma, go by in a mm
+ *   slowness                   time per path length, ns / mm
+ *   aging                      c times proper time, per path length
  *   time_ns                    since the collision
- *   to_decay                   what is left of the proper time times c, mm, of those that are SIM_LANE_UNSTABLE
- *   unstable                   their mass, and 0 for others
+ *   to_decay                   c times remaining proper time, mm; SIM_LANE_UNSTABLE only
+ *   unstable                   mass if SIM_LANE_UNSTABLE, else 0
  *   kind                       SIM_LANE_... */
 #define SIM_LANE_FIELDS(F) \
   F(double, x)             \
@@ -45,13 +44,13 @@ struct sim_lanes {
 };
 enum { SIM_LANE_HADRON = 1, SIM_LANE_ELECTRON = 2, SIM_LANE_MUON = 4, SIM_LANE_UNSTABLE = 8, SIM_LANE_IN_PIPE = 16 };
 
-/* The tracks under way: a list of blocks, the last one partly filled. */
-struct sim_flock {
+/* Tracks in flight: a list of blocks, the last one partly filled. */
+struct sim_track_batch {
   SIM_LIST(struct sim_lanes) blocks;
   uint32_t count;
 };
 
-/* One track, out of its lane or before it gets one. */
+/* A single track, outside of a lane. */
 struct sim_track {
   double x, y, z, tx, ty;
   double charge; /* times polarity */
@@ -59,21 +58,22 @@ struct sim_track {
   uint32_t particle, kind;
 };
 
-/* Adds a track at the plane, whose z it must have; 0 or SL_ENOMEM. */
-int sim_flock_add(struct sim_flock *flock, const struct sim_field_plane *plane, const struct sim_track *track);
-/* The track in place `index`, of a flock that is at z. */
-void sim_flock_get(const struct sim_flock *flock, uint32_t index, double z, struct sim_track *track);
-/* Ends the track in place `index`; the last one takes its place. */
-void sim_flock_remove(struct sim_flock *flock, uint32_t index);
+/* Adds a track at the z of the plane. 0 or SL_ENOMEM. */
+int sim_track_batch_add(struct sim_track_batch *flock, const struct sim_field_plane *plane,
+                        const struct sim_track *track);
+/* Copies the track at `index`; z is the current plane. */
+void sim_track_batch_get(const struct sim_track_batch *flock, uint32_t index, double z, struct sim_track *track);
+/* Removes the track at `index`; the last track moves to this index. */
+void sim_track_batch_remove(struct sim_track_batch *flock, uint32_t index);
 
-/* Takes a block from z to the plane `end`: a step of Runge, Kutta and Nystroem (lanes.c). `middle` is half way. */
+/* Steps a block from z to the plane `end`; `middle` is the plane half way (lanes.c). */
 void sim_lanes_step(struct sim_lanes *lanes, double z, const struct sim_field_plane *middle,
                     const struct sim_field_plane *end);
-/* Makes `bend`, `slowness` and `aging` fit `p`. */
+/* Updates `bend`, `slowness` and `aging` after changes of `p`. */
 void sim_lanes_slow(struct sim_lanes *lanes);
 
-/* Takes one track to z, forwards or backwards, in steps of at most that many mm and with the field itself instead of
- * its polynomials. Neither time nor decay are looked at. */
+/* Takes one track to z, forwards or backwards, in steps of at most `step` mm, with the exact field. Time and
+ * remaining proper time do not change. */
 void sim_track_advance(struct sim_track *track, double z, double step);
 
 #endif

@@ -1,10 +1,8 @@
 /* material.c: see material.h.
- *
- * First, for a block of lanes at once, in loops that the compiler turns into vector instructions: multiple scattering
- * (Highland, PDG review "Passage of particles through matter") and the loss of a minimum-ionising particle's energy
- * over beta squared. Then, particle by particle, what is rare: electrons radiate photons, hadrons interact, slow
- * particles end.
- */
+ * 1. For all lanes of a block, in vectorised loops: multiple scattering (Highland, PDG review "Passage of particles
+ *    through matter") and the energy loss of a minimum ionising particle over beta squared.
+ * 2. For single particles, the rare processes: bremsstrahlung of electrons, interactions of hadrons, delta
+ *    electrons, and the end of slow particles. */
 #include "material.h"
 
 #include "secondary.h"
@@ -14,24 +12,24 @@
 enum { LANES = SIM_LANES };
 _Static_assert((int)LANES == (int)SIM_RANDOM_LANES, "lanes draw together");
 
-/* MeV a radiation length: the most probable loss of minimum ionising particles, 0.6 of the mean one in silicon; and
- * carbon's 0.1535 Z/A times its 43 g/cm2, for electrons that are knocked out, of which those above knock_min are
+/* ionisation: most probable loss of minimum ionising particles in MeV per radiation length, 0.6 of the mean loss in
+ * silicon. delta_rate: carbon's 0.1535 Z/A times 43 g/cm2, for delta electrons; those above delta_energy_min are
  * followed. */
-static const float ionisation = 23.0f, knock_rate = 3.3f, knock_min = 2.0f;
-static const uint32_t secondaries = 2; /* as many hadrons as in the VELO's thin sensors, to the samples */
+static const float ionisation = 23.0f, delta_rate = 3.3f, delta_energy_min = 2.0f;
+static const uint32_t secondaries = 2; /* multiple of the hadrons made in thin VELO sensors; tuned to full simulation */
 static const float momentum_min = 2.0f, interaction_p_min = 200.0f, photon_min = 10.0f; /* MeV */
 
-/* Quanta of more than this share of an electron's energy: 4/3 ln (1 / least) a radiation length. */
+/* Photons above this fraction of an electron's energy: 4/3 ln (1 / least) per radiation length. */
 static const float least_quantum = 0.01f, log_of_quanta = 4.60517f, quanta = 6.14023f;
 
 /* ----------------------------------------------------------------------------------------------- every lane */
 
-/* What is drawn for each lane: two numbers with the normal distribution, and two uniform in (0, 1). */
+/* Random numbers per lane: two with normal distribution, two uniform in (0, 1). */
 struct chances {
   float a[LANES], b[LANES], choice[LANES], quanta[LANES];
 };
 
-/* Philox's first four words of each lane, from the counter that its number in the event and the node make. */
+/* Draws four Philox words per lane; the counter is made of particle index and node. */
 static void draw_words(const struct sim_event *event, const struct sim_lanes *lanes, uint32_t node,
                        uint32_t words[4][LANES]) {
   const struct sim_random r = sim_event_random(event, SIM_FOR_SCATTER, 0);
@@ -58,12 +56,12 @@ static void draw(const struct sim_event *event, const struct sim_lanes *lanes, u
   }
 }
 
-/* What each lane crosses: along its flight, and of which the scattering and hadrons know. */
+/* Material that each lane crosses, along its path: radiation lengths, those for scattering, and interaction lengths. */
 struct crossed {
   float radiation[LANES], scattering[LANES], interaction[LANES];
 };
 
-/* Which lanes in the beam pipe have left it, in the last step; returns whether any has. */
+/* Marks the lanes that have left the beam pipe in the last step; returns whether any has. */
 static int find_left(const struct sim_lanes *lanes, double z, int32_t has_left[LANES]) {
   const double radius2 = SIM_PIPE_SLOPE * z * (SIM_PIPE_SLOPE * z);
   int32_t any = 0;
@@ -75,14 +73,14 @@ static int find_left(const struct sim_lanes *lanes, double z, int32_t has_left[L
   return any;
 }
 
-/* How much of the pipe's wall a lane has crossed that has left it, mm. */
-static float way_through_wall(const struct sim_lanes *lanes, uint32_t l) {
+/* Length of the path of lane l through the wall of the beam pipe, mm. */
+static float path_in_wall(const struct sim_lanes *lanes, uint32_t l) {
   const double x = lanes->x[l], y = lanes->y[l], tx = lanes->tx[l], ty = lanes->ty[l];
   const float slope = (float)((x * tx + y * ty) / sqrt(x * x + y * y) - SIM_PIPE_SLOPE), least = 0.005f;
   return SIM_PIPE_WALL * (float)sqrt(1 + tx * tx + ty * ty) / (slope > least ? slope : least);
 }
 
-/* 0 if no lane crosses anything. */
+/* Fills `c`; returns 0 if no lane crosses material. */
 static int measure(struct sim_lanes *lanes, const struct sim_node *node, struct crossed *c) {
   static const struct sim_plane nothing = {.name = ""};
   const struct sim_plane *plane = node->plane ? node->plane : &nothing;
@@ -104,17 +102,17 @@ static int measure(struct sim_lanes *lanes, const struct sim_node *node, struct 
   }
   for (uint32_t l = 0; any_left && l < LANES; l++) {
     if (!has_left[l]) continue;
-    const float way = way_through_wall(lanes, l);
+    const float path = path_in_wall(lanes, l);
     lanes->kind[l] &= ~(uint32_t)SIM_LANE_IN_PIPE;
-    c->radiation[l] = c->scattering[l] = way / SIM_PIPE_RADIATION;
-    c->interaction[l] = way / SIM_PIPE_INTERACTION;
+    c->radiation[l] = c->scattering[l] = path / SIM_PIPE_RADIATION;
+    c->interaction[l] = path / SIM_PIPE_INTERACTION;
   }
   return any;
 }
 
-/* Highland's width, and the covariance of slopes under scattering, for small angles. */
+/* Scatters with Highland's width and the covariance of slopes for small angles. */
 static void scatter(struct sim_lanes *lanes, const struct crossed *c, const struct chances *chances) {
-  const float thin = 1e-4f; /* where the logarithm ends */
+  const float thin = 1e-4f; /* lower limit of the logarithm's argument */
   for (int l = 0; l < LANES; l++) {
     const float per_p = 1.0f / lanes->p[l], mass = lanes->mass[l], t = c->scattering[l];
     const float slowness = sqrtf(1.0f + mass * mass * (per_p * per_p)); /* 1 / beta */
@@ -126,8 +124,8 @@ static void scatter(struct sim_lanes *lanes, const struct crossed *c, const stru
   }
 }
 
-/* Momentum 1: all energy is lost. Where there is no material it is exactly what it was, so that it does not matter
- * whether others in the block meet some. */
+/* A momentum of 1 marks a track without energy left. Without material the momentum keeps its exact bits, so that it
+ * does not depend on the other lanes of the block. */
 static void lose_energy(struct sim_lanes *lanes, const struct crossed *c) {
   for (int l = 0; l < LANES; l++) {
     const float p = lanes->p[l], mass = lanes->mass[l], energy = sqrtf(p * p + mass * mass), slowness = energy / p;
@@ -139,7 +137,7 @@ static void lose_energy(struct sim_lanes *lanes, const struct crossed *c) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------- what is rare */
+/* ---------------------------------------------------------------------------------------- rare processes */
 
 static struct sim_random rare_random(const struct sim_event *event, uint32_t particle, uint32_t node) {
   struct sim_random r = sim_event_random(event, SIM_FOR_FLIGHT, particle);
@@ -147,26 +145,26 @@ static struct sim_random rare_random(const struct sim_event *event, uint32_t par
   return r;
 }
 
-static struct sim_maker maker_of(struct sim_event *event, const struct sim_track *t, struct sim_random *r) {
+static struct sim_interaction interaction_of(struct sim_event *event, const struct sim_track *t, struct sim_random *r) {
   const struct sim_state state = {.tx = (float)t->tx, .ty = (float)t->ty, .direction = 1.0f};
-  struct sim_maker m = {.event = event,
-                        .random = r,
-                        .index = t->particle,
-                        .x = (float)t->x,
-                        .y = (float)t->y,
-                        .z = (float)t->z,
-                        .p = t->p,
-                        .mass = t->mass};
+  struct sim_interaction m = {.event = event,
+                              .random = r,
+                              .index = t->particle,
+                              .x = (float)t->x,
+                              .y = (float)t->y,
+                              .z = (float)t->z,
+                              .p = t->p,
+                              .mass = t->mass};
   sim_direction_of(&state, m.flight);
   return m;
 }
 
-/* Photons along the flight, with Bethe and Heitler's spectrum (1 - x + 3/4 x^2) / x of their share x of the energy;
- * their number has Poisson's distribution, from products of uniforms, the first of which is `chance`. Returns the
- * electron's momentum after it, or an error. */
+/* Makes photons along the flight with the Bethe-Heitler spectrum (1 - x + 3/4 x^2) / x of their fraction x of the
+ * energy. Their number has a Poisson distribution, from a product of uniform numbers that starts with `chance`. Sets
+ * the electron's momentum p afterwards; 0 or SL_ENOMEM. */
 static int radiate(struct sim_event *event, const struct sim_track *t, float crossed, float chance,
                    struct sim_random *r, float *p) {
-  const struct sim_maker maker = maker_of(event, t, r);
+  const struct sim_interaction interaction = interaction_of(event, t, r);
   const float none = sl_expf(-quanta * crossed);
   *p = t->p;
   while (chance > none) {
@@ -174,7 +172,7 @@ static int radiate(struct sim_event *event, const struct sim_track *t, float cro
     if (sim_uniform(r) < 1.0f - share + 0.75f * share * share) {
       const float energy = share * *p;
       *p = *p - energy;
-      if (energy > photon_min && sim_make(&maker, &sim_species[SIM_PHOTON], 1, maker.flight, energy) < 0)
+      if (energy > photon_min && sim_make(&interaction, &sim_species[SIM_PHOTON], 1, interaction.flight, energy) < 0)
         return SL_ENOMEM;
     }
     chance = chance * sim_uniform(r);
@@ -182,21 +180,21 @@ static int radiate(struct sim_event *event, const struct sim_track *t, float cro
   return SL_OK;
 }
 
-/* A lane interacts if its `choice` is below the first, or knocks out an electron if below the second. */
-struct chance_of {
+/* A lane interacts if `choice` is below `interaction`, and makes a delta electron if it is below `any`. */
+struct rare_chances {
   float interaction[LANES], any[LANES];
-  uint32_t is_rare[LANES]; /* this, or it ends, or may radiate: exp(-x) > 1 - x */
+  uint32_t is_rare[LANES]; /* interacts, makes an electron, ends, or may radiate: exp(-x) > 1 - x */
 };
 
-/* How many lanes that is. */
+/* Fills `of`; returns the number of lanes with a rare process. */
 static uint32_t find_rare(const struct sim_lanes *a, const struct crossed *c, const struct chances *chances,
-                          struct chance_of *of) {
+                          struct rare_chances *of) {
   uint32_t count = 0;
   for (int l = 0; l < LANES; l++) {
     const float m = a->mass[l] / a->p[l];
     const int interacts = ((a->kind[l] & SIM_LANE_HADRON) != 0) & (a->p[l] > interaction_p_min);
     of->interaction[l] = interacts ? c->interaction[l] : 0.0f;
-    of->any[l] = of->interaction[l] + knock_rate / knock_min * c->radiation[l] * (1.0f + m * m);
+    of->any[l] = of->interaction[l] + delta_rate / delta_energy_min * c->radiation[l] * (1.0f + m * m);
   }
   for (int l = 0; l < LANES; l++) {
     const int radiates =
@@ -207,25 +205,25 @@ static uint32_t find_rare(const struct sim_lanes *a, const struct crossed *c, co
   return count;
 }
 
-/* What the track at `lane` does beside scattering: 1 if it ends, 0 if not, or an error. */
-static int do_rare(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node,
-                   const struct crossed *c, const struct chances *chances, const struct chance_of *of) {
+/* Applies the rare processes of the track at `lane`: 1 if the track ends, 0 if not, or an error. */
+static int apply_rare(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node,
+                      const struct crossed *c, const struct chances *chances, const struct rare_chances *of) {
   struct sim_lanes *a = &s->flock.blocks.at[lane / LANES];
   const uint32_t l = lane % LANES;
   if (a->p[l] < momentum_min) return 1;
   const float choice = chances->choice[l], interacts = of->interaction[l];
   const int is_electron = (a->kind[l] & SIM_LANE_ELECTRON) != 0;
   struct sim_track t;
-  sim_flock_get(&s->flock, lane, s->nodes[node].end.z, &t);
+  sim_track_batch_get(&s->flock, lane, s->nodes[node].end.z, &t);
   struct sim_random r = rare_random(event, t.particle, node);
-  const struct sim_maker maker = maker_of(event, &t, &r);
+  const struct sim_interaction interaction = interaction_of(event, &t, &r);
   const struct sim_birth birth = {event->particles.count, node, 1, t.time_ns};
   float p = t.p;
   int status = SL_OK;
   if (choice < interacts)
-    status = sim_make_hadrons(&maker, secondaries);
+    status = sim_make_hadrons(&interaction, secondaries);
   else if (choice < of->any[l])
-    status = sim_make_knocked(&maker, knock_min);
+    status = sim_make_delta_electron(&interaction, delta_energy_min);
   if (status == SL_OK && is_electron) status = radiate(event, &t, c->radiation[l], chances->quanta[l], &r, &p);
   if (status == SL_OK) status = sim_spectrometer_add(s, event, &birth);
   a->p[l] = p;
@@ -239,22 +237,22 @@ static int cross_block(struct sim_spectrometer *s, struct sim_event *event, uint
   const uint32_t first = block * LANES, rest = s->flock.count - first, count = rest < LANES ? rest : LANES;
   struct crossed crossed;
   struct chances chances;
-  struct chance_of of;
+  struct rare_chances of;
   if (!measure(lanes, &s->nodes[node], &crossed)) return SL_OK;
   draw(event, lanes, node, &chances);
   scatter(lanes, &crossed, &chances);
   lose_energy(lanes, &crossed);
   const uint32_t rare = find_rare(lanes, &crossed, &chances, &of);
   for (uint32_t l = rare > 0 ? count : 0; l-- > 0;) {
-    const int ends = of.is_rare[l] ? do_rare(s, event, first + l, node, &crossed, &chances, &of) : 0;
+    const int ends = of.is_rare[l] ? apply_rare(s, event, first + l, node, &crossed, &chances, &of) : 0;
     if (ends < 0) return ends;
-    if (ends) sim_flock_remove(&s->flock, first + l);
+    if (ends) sim_track_batch_remove(&s->flock, first + l);
   }
   sim_lanes_slow(&s->flock.blocks.at[block]);
   return SL_OK;
 }
 
-/* The last block first, so that what takes the place of an ended track is done already. */
+/* Blocks in descending order: the track that replaces an ended one has been processed before. */
 int sim_material_cross(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
   const uint32_t blocks = (s->flock.count + LANES - 1) / LANES;
   int status = SL_OK;

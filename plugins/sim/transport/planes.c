@@ -1,15 +1,15 @@
-/* planes.c: see planes.h. Where the numbers are from is in README.md, "Material". */
+/* planes.c: see planes.h. README.md, "Material", has the sources of the numbers. */
 #include "planes.h"
 
-/* Steps of equal length through the magnet, 189.86 mm, are far better than others, since the errors of one cancel those
- * of the next: so what stands there, and may as well stand some cm from there, stands at the ends of steps. */
+/* Steps of equal length through the magnet, 189.86 mm, are much more accurate than others, since the errors of
+ * neighbouring steps cancel. Material in the magnet is therefore moved by some cm to the ends of steps. */
 
-/* Name, z; radiation lengths, of which scattering knows, and interaction lengths. */
+/* Name and z; radiation lengths, radiation lengths for scattering, and interaction lengths. */
 #define PLANE(name, z, radiation, scattering, interaction)                \
   {                                                                       \
     name, z, radiation, interaction, scattering, SIM_IN_NONE, 0, { 0, 0 } \
   }
-/* The same between two slopes of the beam pipe. */
+/* A ring around the beam pipe, between two values of r / z. */
 #define RING(name, z, radiation, interaction, from, to)                      \
   {                                                                          \
     name, z, radiation, interaction, radiation, SIM_IN_NONE, 0, { from, to } \

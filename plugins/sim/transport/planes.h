@@ -1,38 +1,38 @@
-/* planes.h: where tracks behind the VELO are scattered and seen, along z. */
+/* planes.h: planes of material and detector layers downstream of the VELO, along z. */
 #ifndef SIM_PLANES_H
 #define SIM_PLANES_H
 
 #include "event/event.h"
 
-/* Material, put together in a plane; and what sees particles there, before the material. */
+/* Material, concentrated in a plane. A detector layer records particles before the material. */
 struct sim_plane {
   const char *name;
   double z;
-  float radiation_lengths, interaction_lengths; /* of a line along z */
-  float scattering_lengths;                     /* the radiation lengths that multiple scattering sees */
+  float radiation_lengths, interaction_lengths; /* along z */
+  float scattering_lengths;                     /* radiation lengths for multiple scattering */
   enum sim_detector detector;
   uint32_t layer;
-  float ring[2]; /* of a support of the beam pipe: radius over z, from and to; both 0: a whole plane */
+  float ring[2]; /* ring around the beam pipe: inner and outer radius over z; both 0: a whole plane */
 };
 
 /* From the VELO to the face of the ECAL, by ascending z. */
 extern const struct sim_plane sim_planes[];
 extern const uint32_t sim_plane_count;
 
-/* The beam pipe: a cone of this slope, and a wall of beryllium, mm. Inside there is no material. */
+/* Beam pipe: a cone of slope SIM_PIPE_SLOPE with a wall of beryllium, lengths in mm. There is no material inside. */
 #define SIM_PIPE_SLOPE       0.010
 #define SIM_PIPE_WALL        1.5f
 #define SIM_PIPE_RADIATION   353.0f
 #define SIM_PIPE_INTERACTION 421.0f
 
-/* What stands before each muon station, and the stations. Behind the ECAL's face there is no field. */
+/* Absorbers upstream of the muon stations, and the stations. Beyond the face of the ECAL there is no field. */
 struct sim_absorber {
   const char *name;
-  float z;     /* where its middle is */
-  float depth; /* how long it is, mm */
+  float z;     /* of the middle */
+  float depth; /* length along z, mm */
   float radiation_lengths, interaction_lengths;
-  float loss;              /* MeV, of a minimum ionising particle */
-  uint32_t station_behind; /* the layer of SIM_IN_MUON that follows, or SIM_NO_STATION */
+  float loss;            /* MeV, minimum ionising particle */
+  uint32_t next_station; /* layer of SIM_IN_MUON after the absorber, or SIM_NO_STATION */
 };
 enum { SIM_MUON_STATIONS = 4, SIM_NO_STATION = SIM_MUON_STATIONS };
 extern const float sim_muon_station_z[SIM_MUON_STATIONS];

@@ -24,7 +24,7 @@ int sim_set_direction(struct sim_state *s, const float u[3]) {
 void sim_turn(float u[3], float a, float b) {
   const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]);
   if (flat < 1e-3f) return;
-  const float v0 = u[2] / flat, v2 = -u[0] / flat; /* in the xz plane */
+  const float v0 = u[2] / flat, v2 = -u[0] / flat; /* orthogonal to u, in the xz plane */
   const float w0 = u[1] * v2, w1 = u[2] * v0 - u[0] * v2, w2 = -u[1] * v0;
   const float x = u[0] + a * v0 + b * w0, y = u[1] + b * w1, z = u[2] + a * v2 + b * w2;
   const float scale = 1.0f / sqrtf(x * x + y * y + z * z);
@@ -33,7 +33,8 @@ void sim_turn(float u[3], float a, float b) {
   u[2] = z * scale;
 }
 
-int sim_make(const struct sim_maker *m, const struct sim_species *species, int32_t sign, const float u[3], float p) {
+int sim_make(const struct sim_interaction *m, const struct sim_species *species, int32_t sign, const float u[3],
+             float p) {
   struct sim_particle *new = sim_event_add(m->event, species, sign, u[0] * p, u[1] * p, u[2] * p);
   if (!new) return SL_ENOMEM;
   const struct sim_particle *mother = &m->event->particles.at[m->index];
@@ -46,7 +47,7 @@ int sim_make(const struct sim_maker *m, const struct sim_species *species, int32
   return SL_OK;
 }
 
-int sim_make_pair(const struct sim_maker *m) {
+int sim_make_pair(const struct sim_interaction *m) {
   const float share = sim_uniform_in(m->random, 0.02f, 0.98f);
   for (int i = 0; i < 2; i++) {
     const float p = m->p * (i == 0 ? share : 1.0f - share), angle = electron_mass / m->p;
@@ -58,7 +59,7 @@ int sim_make_pair(const struct sim_maker *m) {
   return SL_OK;
 }
 
-int sim_make_hadrons(const struct sim_maker *m, uint32_t richness) {
+int sim_make_hadrons(const struct sim_interaction *m, uint32_t richness) {
   static const enum sim_species_id kinds[] = {SIM_PION, SIM_PION, SIM_PION_0, SIM_PROTON};
   const float p = m->p, more = sl_clamp_f32(0.7f * sl_logf(p / 300.0f), 0.3f, 4.0f);
   uint32_t count = 1 + sim_poisson(m->random, (float)(int32_t)richness * more);
@@ -72,7 +73,7 @@ int sim_make_hadrons(const struct sim_maker *m, uint32_t richness) {
     const float *u = m->flight;
     const float size = sqrtf(along * along + a * a + b * b);
     if (size < 30.0f) continue;
-    /* The direction by components: forward, and the two that `sim_turn` would use at angles of 1. */
+    /* The direction by components: forward, and the two orthogonal directions of sim_turn. */
     const float flat = sqrtf(u[0] * u[0] + u[2] * u[2]) + 1e-6f;
     const float v[3] = {u[2] / flat, 0, -u[0] / flat};
     const float w[3] = {u[1] * v[2], u[2] * v[0] - u[0] * v[2], -u[1] * v[0]};
@@ -86,7 +87,7 @@ int sim_make_hadrons(const struct sim_maker *m, uint32_t richness) {
   return SL_OK;
 }
 
-int sim_make_knocked(const struct sim_maker *m, float energy_min) {
+int sim_make_delta_electron(const struct sim_interaction *m, float energy_min) {
   const float energy = energy_min / sim_uniform(m->random);
   const float gamma = sqrtf(m->p * m->p + m->mass * m->mass) / m->mass;
   const float most = 2.0f * electron_mass * (gamma * gamma - 1.0f);

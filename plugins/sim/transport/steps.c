@@ -8,11 +8,11 @@
 
 #include <math.h>
 
-static int insert(struct sim_spectrometer *s, uint32_t node, uint32_t is_behind) {
+static int insert(struct sim_spectrometer *s, uint32_t node, uint32_t is_after_material) {
   int status = SL_OK;
-  uint32_t i = s->first_start[is_behind][node];
+  uint32_t i = s->first_start[is_after_material][node];
   for (; i != SIM_NO_START && status == SL_OK; i = s->starts.at[i].next)
-    status = sim_flock_add(&s->flock, &s->nodes[node].end, &s->starts.at[i].track);
+    status = sim_track_batch_add(&s->flock, &s->nodes[node].end, &s->starts.at[i].track);
   return status;
 }
 
@@ -22,12 +22,12 @@ static void step_all(struct sim_spectrometer *s, uint32_t node) {
     sim_lanes_step(&s->flock.blocks.at[i], s->nodes[node - 1].end.z, &s->nodes[node].middle, &s->nodes[node].end);
 }
 
-/* It decays where its time was over, a part of the last step back. */
+/* Decays the track where its proper time ended, within the last step. */
 static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t lane, uint32_t node) {
   const double z = s->nodes[node].end.z, before = s->nodes[node - 1].end.z;
   const double path = (double)s->flock.blocks.at[lane / SIM_LANES].path[lane % SIM_LANES];
   struct sim_track t;
-  sim_flock_get(&s->flock, lane, z, &t);
+  sim_track_batch_get(&s->flock, lane, z, &t);
   const double back = (double)(-t.to_decay * t.p / t.mass) / path * (z - before);
   sim_track_advance(&t, back < z - before ? z - back : before, SIM_STEP_ALONE_MAX);
   const struct sim_birth birth = {event->particles.count, node, 0, t.time_ns};
@@ -36,12 +36,12 @@ static int decay(struct sim_spectrometer *s, struct sim_event *event, uint32_t l
   return status < 0 ? status : sim_spectrometer_add(s, event, &birth);
 }
 
-/* Which lanes of a block end: those that hit the magnet, and those that decay. */
+/* Lanes that end: outside of the aperture, or by a decay. */
 struct ends {
   int32_t is_gone[SIM_LANES], decays[SIM_LANES];
 };
 
-/* How many; lanes without a track count too. */
+/* Fills `e`; returns the number of lanes that end, unused lanes included. */
 static int32_t find_ends(const struct sim_lanes *a, double z, struct ends *e) {
   const double x_max = SIM_APERTURE_X_SLOPE * z + SIM_APERTURE_X_SHIFT;
   const double y_max = SIM_APERTURE_Y_SLOPE * z + SIM_APERTURE_Y_SHIFT;
@@ -55,7 +55,7 @@ static int32_t find_ends(const struct sim_lanes *a, double z, struct ends *e) {
   return count;
 }
 
-/* Ends tracks; the last one first, so that what takes its place is done already. */
+/* Ends tracks in descending order: the track that replaces an ended one has been processed before. */
 static int end_tracks(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
   const double z = s->nodes[node].end.z;
   for (uint32_t block = (s->flock.count + SIM_LANES - 1) / SIM_LANES; block-- > 0;) {
@@ -66,14 +66,14 @@ static int end_tracks(struct sim_spectrometer *s, struct sim_event *event, uint3
       if (i >= s->flock.count || !(ends.is_gone[l] | ends.decays[l])) continue;
       const int status = ends.is_gone[l] ? SL_OK : decay(s, event, i, node);
       if (status < 0) return status;
-      sim_flock_remove(&s->flock, i);
+      sim_track_batch_remove(&s->flock, i);
     }
   }
   return SL_OK;
 }
 
-/* As sim_pass, of the whole flock. */
-static int pass_all(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
+/* Adds a passage of each track, like sim_add_passage. */
+static int add_passages(struct sim_spectrometer *s, struct sim_event *event, uint32_t node) {
   const struct sim_plane *plane = s->nodes[node].plane;
   const float z = (float)plane->z;
   if (plane->detector == SIM_IN_NONE) return SL_OK;
@@ -95,7 +95,7 @@ static int visit(struct sim_spectrometer *s, struct sim_event *event, uint32_t n
     status = end_tracks(s, event, node);
   }
   if (status == SL_OK) status = insert(s, node, 0);
-  if (status == SL_OK && s->nodes[node].plane) status = pass_all(s, event, node);
+  if (status == SL_OK && s->nodes[node].plane) status = add_passages(s, event, node);
   if (status == SL_OK) status = sim_material_cross(s, event, node);
   return status == SL_OK ? insert(s, node, 1) : status;
 }

@@ -1,47 +1,45 @@
-/* velo.c: straight lines from material to material; there is no field in the VELO.
- *
- * A particle crosses the foil (a cylinder) once, and then sensors, module by module in its direction of flight. At each
- * crossing it scatters (Highland, PDG review "Passage of particles through matter"), loses energy (ionisation as a
- * minimum-ionising particle's over beta squared; electrons radiate too, with Bethe and Heitler's spectrum roughly 1/k),
- * knocks out fast electrons (above knock_min, with the 1/T^2 spectrum), and may end: photons become pairs (probability
- * 7/9 of the radiation lengths crossed), hadrons interact and make a few charged hadrons and neutral pions. Pions and
- * kaons decay in flight, where their momentum at the origin says. The new particles are at the list's end and followed
- * in their turn.
- *
- * K_S and Lambda have their daughters already. Where one interacts first, these are undone.
- */
+/* velo.c: particles through the VELO, on straight lines from material to material; the VELO has no field.
+ * A particle crosses the RF foil (a cylinder) once, then sensors, module by module in its direction of flight. Per
+ * crossing:
+ * - multiple scattering (Highland, PDG review "Passage of particles through matter");
+ * - energy loss: minimum ionising over beta squared; electrons also radiate, with a spectrum of roughly 1/k;
+ * - delta electrons above delta_energy_min, with the 1/T^2 spectrum;
+ * - photon conversion (7/9 per radiation length), and interactions of hadrons to charged hadrons and neutral pions.
+ * Pions and kaons decay in flight; the decay point is drawn from the momentum at the origin. New particles are
+ * appended and followed later. The daughters of K_S and Lambda exist before; they are cancelled if the mother
+ * interacts first. */
 #include "velo.h"
 
 #include "generator/generator.h"
 #include "secondary.h"
 
 static const float end_of_velo = 770.0f;
-static const float radius_max = 72.0f;         /* of anything active, mm */
+static const float radius_max = 72.0f;         /* mm, outer radius of the active area */
 static const float material_max = 0.6f;        /* radiation lengths on any path out with a slope below 0.5 */
-static const float ionisation = 38.0f;         /* MeV a radiation length of silicon, for minimum ionising particles */
-static const float momentum_min = 2.0f;        /* MeV; slower ones end */
-static const float photon_min = 5.0f;          /* MeV; no pairs below */
-static const float knock_min = 2.0f;           /* MeV: slower electrons stay in their pixels */
-static const float knock_rate = 1.7f;          /* MeV a radiation length of silicon: 0.1535 Z/A times its 22 g/cm2 */
+static const float ionisation = 38.0f;         /* MeV per radiation length of silicon, minimum ionising particle */
+static const float momentum_min = 2.0f;        /* MeV; slower particles end */
+static const float photon_min = 5.0f;          /* MeV; softer photons are not followed */
+static const float delta_energy_min = 2.0f;    /* MeV; slower electrons stay in their pixels */
+static const float delta_rate = 1.7f;          /* MeV per radiation length of silicon: 0.1535 Z/A times its 22 g/cm2 */
 static const float interaction_p_min = 200.0f; /* MeV */
-static const float neutral_ctau_min = 1.0f;    /* mm: shorter-lived ones come to no material */
-static const float mm_a_ns = 299.792458f;
+static const float neutral_ctau_min = 1.0f;    /* mm: shorter-lived particles reach no material */
+static const float mm_per_ns = 299.792458f;
 
-/* A particle under way. */
+/* A particle in flight. */
 struct flight {
   const struct velo_description *velo;
-  const struct sim_near *near;
+  const struct sim_sensor_lookup *lookup;
   struct sim_event *event;
   struct sim_random random;
   uint32_t index;
   struct sim_state at;
   float p, mass; /* MeV */
-  float decay_z; /* where its time is over */
+  float decay_z; /* z of the decay */
   int32_t charge;
   uint32_t is_hadron, is_electron, is_photon;
-  float to_pair;      /* radiation lengths until a photon becomes a pair */
-  float crossed;      /* radiation lengths, of the material at hand */
-  uint32_t is_inside; /* the foil, as long as it is in the VELO */
+  float to_pair;      /* radiation lengths until conversion */
+  float crossed;      /* radiation lengths of the current material */
+  uint32_t is_inside; /* inside the foil until it leaves the VELO */
   uint32_t has_ended;
 };
 
@@ -52,7 +50,7 @@ static void advance(struct flight *f, float z) {
   f->at.z = z;
 }
 
-/* To z, or to where it decays on the way. */
+/* Moves to z, or decays before. */
 static int fly(struct flight *f, float z) {
   const float ahead = (f->decay_z - f->at.z) * f->at.direction, rest = (z - f->decay_z) * f->at.direction;
   if (ahead <= 0.0f || rest <= 0.0f) {
@@ -64,32 +62,32 @@ static int fly(struct flight *f, float z) {
   return f->charge != 0 ? sim_flight_decay(f->event, f->index, &f->at, f->p) : SL_OK;
 }
 
-/* What the particle would make here. */
-static struct sim_maker maker_of(struct flight *f) {
-  struct sim_maker m = {.event = f->event,
-                        .random = &f->random,
-                        .index = f->index,
-                        .x = f->at.x,
-                        .y = f->at.y,
-                        .z = f->at.z,
-                        .p = f->p,
-                        .mass = f->mass};
+/* Start of a production at the current state. */
+static struct sim_interaction interaction_of(struct flight *f) {
+  struct sim_interaction m = {.event = f->event,
+                              .random = &f->random,
+                              .index = f->index,
+                              .x = f->at.x,
+                              .y = f->at.y,
+                              .z = f->at.z,
+                              .p = f->p,
+                              .mass = f->mass};
   sim_direction_of(&f->at, m.flight);
   return m;
 }
 
 /* ------------------------------------------------------------------------------------------- in the material */
 
-/* sqrt(t) (1 + 0.038 ln t), the logarithm by its tangent at 2 %: better than a percent from 1 % to 4 %. */
+/* sqrt(t) (1 + 0.038 ln t) with the tangent of the logarithm at t = 2 %: better than 1 % from 1 % to 4 %. */
 static float highland(float t) { return sqrtf(t) * (0.8134f + 1.9f * t); }
 
-/* Of an electron's energy, radiated: 4/3 ln(1/0.01) quanta a radiation length have more than 1 % of it. */
+/* Radiated fraction of an electron's energy. Per radiation length, 4/3 ln(1/0.01) photons have more than 1 % of it. */
 static float radiated_share(struct flight *f) {
   if (sim_uniform(&f->random) >= 6.1f * f->crossed) return 0.0f;
   return 0.01f * sl_expf(4.605f * sim_uniform(&f->random));
 }
 
-/* Small angles, by the covariance of slopes under scattering; others by turning the direction. */
+/* Small angles: covariance of slopes under scattering; larger angles: rotation of the direction. */
 static void scatter_slopes(struct flight *f, float width) {
   const float a = width * sim_normal(&f->random), b = width * sim_normal(&f->random);
   struct sim_state *s = &f->at;
@@ -115,7 +113,7 @@ static void lose_energy(struct flight *f, float energy, float loss) {
   f->has_ended = f->p < momentum_min;
 }
 
-/* The particle has no daughters after all, nor these any. */
+/* Cancels the particle's decay and all its descendants. */
 static void undo_decay(struct flight *f) {
   struct sim_particle *particles = f->event->particles.at;
   particles[f->index].lifetime_ns = 0.0f;
@@ -130,18 +128,18 @@ static int cross_as_neutral(struct flight *f, float interaction_lengths) {
   f->has_ended = f->p > interaction_p_min && sim_uniform(&f->random) < interaction_lengths;
   if (!f->has_ended) return SL_OK;
   undo_decay(f);
-  const struct sim_maker maker = maker_of(f);
-  return sim_make_hadrons(&maker, 1);
+  const struct sim_interaction interaction = interaction_of(f);
+  return sim_make_hadrons(&interaction, 1);
 }
 
-/* Crosses material, so many radiation and interaction lengths thick. */
+/* Crosses material of this thickness. */
 static int cross(struct flight *f, float radiation_lengths, float interaction_lengths) {
   if (f->is_photon) {
     f->to_pair = f->to_pair - radiation_lengths;
     f->has_ended = f->to_pair < 0.0f;
     if (!f->has_ended) return SL_OK;
-    const struct sim_maker maker = maker_of(f);
-    return sim_make_pair(&maker);
+    const struct sim_interaction interaction = interaction_of(f);
+    return sim_make_pair(&interaction);
   }
   if (f->charge == 0) return cross_as_neutral(f, interaction_lengths);
   f->crossed = radiation_lengths;
@@ -150,15 +148,15 @@ static int cross(struct flight *f, float radiation_lengths, float interaction_le
   if (!f->has_ended) lose_energy(f, energy, ionisation * radiation_lengths * slowness * slowness);
   if (f->has_ended) return SL_OK;
   const float choice = sim_uniform(&f->random);
-  const float knocks = knock_rate / knock_min * radiation_lengths * slowness * slowness;
+  const float delta_chance = delta_rate / delta_energy_min * radiation_lengths * slowness * slowness;
   const float interacts = f->is_hadron && f->p > interaction_p_min ? interaction_lengths : 0.0f;
-  if (choice >= interacts + knocks) return SL_OK;
-  const struct sim_maker maker = maker_of(f);
+  if (choice >= interacts + delta_chance) return SL_OK;
+  const struct sim_interaction interaction = interaction_of(f);
   f->has_ended = choice < interacts;
-  return f->has_ended ? sim_make_hadrons(&maker, 1) : sim_make_knocked(&maker, knock_min);
+  return f->has_ended ? sim_make_hadrons(&interaction, 1) : sim_make_delta_electron(&interaction, delta_energy_min);
 }
 
-/* Flies to the foil and through it, if it is still ahead. */
+/* Flies to the foil and through it, if it is ahead. */
 static int cross_foil(struct flight *f) {
   const struct velo_description *v = f->velo;
   const struct sim_state *s = &f->at;
@@ -182,16 +180,16 @@ static int cross_foil(struct flight *f) {
 /* ------------------------------------------------------------------------------------------------ sensors */
 
 enum { ALL_SENSORS = (1 << VELO_MODULE_SENSORS) - 1 };
-static const uint8_t order[VELO_MODULE_SENSORS] = SIM_NEAR_ORDER;
+static const uint8_t order[VELO_MODULE_SENSORS] = SIM_LOOKUP_ORDER;
 
-/* Where the line meets the planes of a module's sensors. */
+/* Intersections of the line with the planes of a module's sensors. */
 struct meeting {
   float lx[VELO_MODULE_SENSORS], ly[VELO_MODULE_SENSORS];
 };
 
-/* The sensors, as a set, within whose active area the line meets their planes, farther than `ahead` on. */
+/* Returns the set of sensors with an intersection in the active area, more than `ahead` in flight direction. */
 static uint32_t meet(const struct flight *f, uint32_t module, float ahead, struct meeting *m) {
-  const struct sim_near_planes *p = &f->near->planes[module];
+  const struct sim_module_planes *p = &f->lookup->planes[module];
   const float width = f->velo->column_edge[VELO_SENSOR_COLUMNS], height = VELO_SENSOR_ROWS * f->velo->pixel;
   uint32_t is_met[VELO_MODULE_SENSORS], set = 0;
   for (int k = 0; k < VELO_MODULE_SENSORS; k++) {
@@ -206,9 +204,9 @@ static uint32_t meet(const struct flight *f, uint32_t module, float ahead, struc
   return set;
 }
 
-/* Crosses the sensor in place `k` of the order. */
+/* Crosses the sensor at index `k` of the order. */
 static int cross_sensor(struct flight *f, uint32_t module, uint32_t k, const struct meeting *m) {
-  const struct sim_near_planes *p = &f->near->planes[module];
+  const struct sim_module_planes *p = &f->lookup->planes[module];
   const struct sim_velo_hit hit = {.sensor = VELO_MODULE_SENSORS * module + order[k],
                                    .particle = f->index,
                                    .lx = m->lx[k],
@@ -218,28 +216,28 @@ static int cross_sensor(struct flight *f, uint32_t module, uint32_t k, const str
   const int status = fly(f, p->corner[2][k]);
   if (status < 0 || f->has_ended) return status;
   if (f->charge != 0) {
-    struct sim_velo_hit *kept = SIM_APPEND(&f->event->velo_hits);
-    if (!kept) return SL_ENOMEM;
-    *kept = hit;
+    struct sim_velo_hit *added = SIM_APPEND(&f->event->velo_hits);
+    if (!added) return SL_ENOMEM;
+    *added = hit;
   }
   const float slant = sqrtf(1.0f + f->at.tx * f->at.tx + f->at.ty * f->at.ty);
   return cross(f, f->velo->sensor_radiation * slant, f->velo->sensor_interaction * slant);
 }
 
-/* Which of a module's sensors a line may meet that crosses the module's middle at (x, y), less than
- * radius_max from the beam. */
+/* Sensors of a module that a line may cross, as a set. The line crosses the middle of the module at (x, y), less
+ * than radius_max from the beam. */
 static uint32_t sensors_near(const struct flight *f, uint32_t module, float x, float y) {
   const float turn = 1.0f - 2.0f * (float)(int32_t)(module % 2);
-  if (sl_abs_f32(f->at.tx) + sl_abs_f32(f->at.ty) > SIM_NEAR_SLOPE) return 15;
-  const int32_t i = (int32_t)((turn * x + SIM_NEAR_EXTENT) / SIM_NEAR_CELL);
-  const int32_t j = (int32_t)((turn * y + SIM_NEAR_EXTENT) / SIM_NEAR_CELL);
-  if (i < 0 || j < 0 || i >= SIM_NEAR_CELLS || j >= SIM_NEAR_CELLS) return 0;
-  return f->near->sensors[j][i];
+  if (sl_abs_f32(f->at.tx) + sl_abs_f32(f->at.ty) > SIM_LOOKUP_SLOPE) return 15;
+  const int32_t i = (int32_t)((turn * x + SIM_LOOKUP_EXTENT) / SIM_LOOKUP_CELL);
+  const int32_t j = (int32_t)((turn * y + SIM_LOOKUP_EXTENT) / SIM_LOOKUP_CELL);
+  if (i < 0 || j < 0 || i >= SIM_LOOKUP_CELLS || j >= SIM_LOOKUP_CELLS) return 0;
+  return f->lookup->sensors[j][i];
 }
 
-static void find_planes(const struct velo_description *v, struct sim_near *near) {
+static void find_planes(const struct velo_description *v, struct sim_sensor_lookup *lookup) {
   for (uint32_t module = 0; module < VELO_MODULES; module++) {
-    struct sim_near_planes *p = &near->planes[module];
+    struct sim_module_planes *p = &lookup->planes[module];
     for (uint32_t k = 0; k < VELO_MODULE_SENSORS; k++) {
       const float *t = v->transform[VELO_MODULE_SENSORS * module + order[k]];
       for (int i = 0; i < 2; i++) {
@@ -251,26 +249,26 @@ static void find_planes(const struct velo_description *v, struct sim_near *near)
   }
 }
 
-void sim_near_make(const struct velo_description *v, struct sim_near *near) {
-  find_planes(v, near);
-  const float margin = SIM_NEAR_CELL * 0.75f + 0.6f * SIM_NEAR_SLOPE; /* half a cell's diagonal, and the way in z */
+void sim_sensor_lookup_make(const struct velo_description *v, struct sim_sensor_lookup *lookup) {
+  find_planes(v, lookup);
+  const float margin = SIM_LOOKUP_CELL * 0.75f + 0.6f * SIM_LOOKUP_SLOPE; /* half a diagonal, and the change along z */
   const float width = v->column_edge[VELO_SENSOR_COLUMNS], height = VELO_SENSOR_ROWS * v->pixel;
-  for (uint32_t j = 0; j < SIM_NEAR_CELLS; j++) {
-    for (uint32_t i = 0; i < SIM_NEAR_CELLS; i++) {
-      near->sensors[j][i] = 0;
+  for (uint32_t j = 0; j < SIM_LOOKUP_CELLS; j++) {
+    for (uint32_t i = 0; i < SIM_LOOKUP_CELLS; i++) {
+      lookup->sensors[j][i] = 0;
       for (uint32_t k = 0; k < VELO_MODULE_SENSORS; k++) {
         const float *t = v->transform[order[k]];
-        const float x = ((float)i + 0.5f) * SIM_NEAR_CELL - SIM_NEAR_EXTENT - t[9];
-        const float y = ((float)j + 0.5f) * SIM_NEAR_CELL - SIM_NEAR_EXTENT - t[10];
+        const float x = ((float)i + 0.5f) * SIM_LOOKUP_CELL - SIM_LOOKUP_EXTENT - t[9];
+        const float y = ((float)j + 0.5f) * SIM_LOOKUP_CELL - SIM_LOOKUP_EXTENT - t[10];
         const float lx = t[0] * x + t[3] * y, ly = t[1] * x + t[4] * y;
         if (lx > -margin && lx < width + margin && ly > -margin && ly < height + margin)
-          near->sensors[j][i] |= (uint8_t)(1u << k);
+          lookup->sensors[j][i] |= (uint8_t)(1u << k);
       }
     }
   }
 }
 
-/* The sensors of the set that lie farther than `ahead` on, in the order in which they are met. */
+/* Crosses the sensors of the set more than `ahead` in flight direction, in the order of their planes. */
 static int cross_module(struct flight *f, uint32_t module, uint32_t set, float ahead) {
   const uint32_t first = f->at.direction > 0.0f ? 0 : 2;
   struct meeting m;
@@ -286,24 +284,24 @@ static int cross_module(struct flight *f, uint32_t module, uint32_t set, float a
   return SL_OK;
 }
 
-/* Modules from where the particle is, behind the foil, to where it leaves the detector. */
+/* Crosses the modules from the current position to the end of the detector. */
 static int cross_modules(struct flight *f) {
   const float *z = f->velo->module_z;
   const int step = f->at.direction > 0.0f ? 1 : -1;
   const float from = f->at.z, margin = 1.0f, everywhere = 1e6f;
-  int behind = 0;
-  for (int k = 0; k < VELO_MODULES; k++) behind += (float)step * (z[k] - from) < -margin;
-  int m = step > 0 ? behind : VELO_MODULES - 1 - behind;
+  int passed = 0;
+  for (int k = 0; k < VELO_MODULES; k++) passed += (float)step * (z[k] - from) < -margin;
+  int m = step > 0 ? passed : VELO_MODULES - 1 - passed;
   for (; m >= 0 && m < VELO_MODULES && !f->has_ended; m += step) {
     const float dz = z[m] - f->at.z, x = f->at.x + f->at.tx * dz, y = f->at.y + f->at.ty * dz;
     if (x * x + y * y > radius_max * radius_max) break;
-    const uint32_t near = sensors_near(f, (uint32_t)m, x, y);
-    if (near == 0) continue;
-    const float margin_z = 0.7f; /* sensors stand this far from their module's middle, at most */
+    const uint32_t lookup = sensors_near(f, (uint32_t)m, x, y);
+    if (lookup == 0) continue;
+    const float margin_z = 0.7f; /* largest distance of a sensor from its module's middle */
     if ((float)step * dz < -margin_z) continue;
-    const int is_inside = (float)step * dz < margin_z; /* made inside the module: only what lies ahead */
-    const int status =
-        is_inside ? cross_module(f, (uint32_t)m, ALL_SENSORS, 1e-3f) : cross_module(f, (uint32_t)m, near, -everywhere);
+    const int is_inside = (float)step * dz < margin_z; /* made inside the module: only sensors ahead */
+    const int status = is_inside ? cross_module(f, (uint32_t)m, ALL_SENSORS, 1e-3f)
+                                 : cross_module(f, (uint32_t)m, lookup, -everywhere);
     if (status < 0) return status;
     if (!is_inside && f->at.direction * (float)step < 0.0f) break; /* scattered back */
   }
@@ -319,20 +317,20 @@ static int is_followed(const struct sim_particle *p) {
   return s->daughter_count == 0;
 }
 
-/* Of a neutral one it is where its daughters begin. */
+/* z of the decay; for neutral particles the origin of the daughters. */
 static float decay_z_of(const struct sim_particle *p, struct sim_random *r) {
   const struct sim_species *s = p->species;
   const float never = 1e9f;
   if (s->ctau_in_flight > 0.0f) return p->z + p->pz / s->mass * (s->ctau_in_flight * sim_exponential(r));
-  if (s->ctau > 0.0f) return p->z + p->pz / s->mass * (p->lifetime_ns * mm_a_ns);
+  if (s->ctau > 0.0f) return p->z + p->pz / s->mass * (p->lifetime_ns * mm_per_ns);
   return p->pz > 0.0f ? never : -never;
 }
 
-static int follow(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event,
+static int follow(const struct velo_description *velo, const struct sim_sensor_lookup *lookup, struct sim_event *event,
                   uint32_t index, const struct sim_random *random) {
   const struct sim_particle *p = &event->particles.at[index];
   struct flight f = {
-      .velo = velo, .near = near, .event = event, .index = index, .mass = p->species->mass, .charge = p->charge};
+      .velo = velo, .lookup = lookup, .event = event, .index = index, .mass = p->species->mass, .charge = p->charge};
   f.random = *random;
   f.is_hadron = p->species->is_hadron;
   f.is_electron = p->species == &sim_species[SIM_ELECTRON];
@@ -343,24 +341,25 @@ static int follow(const struct velo_description *velo, const struct sim_near *ne
   if (f.p < momentum_min) return SL_OK;
   const float u[3] = {p->px / f.p, p->py / f.p, p->pz / f.p};
   if (!sim_set_direction(&f.at, u)) return SL_OK;
-  int comes_through = 0, status = SL_OK;
-  if (f.is_photon) { /* most come through all that there is; they need not be followed */
+  int skips_material = 0, status = SL_OK;
+  if (f.is_photon) { /* most photons cross all material without conversion and need not be followed */
     f.to_pair = 9.0f / 7.0f * sim_exponential(&f.random);
     if (f.p < photon_min) return SL_OK;
-    comes_through = f.to_pair > material_max && f.at.tx * f.at.tx + f.at.ty * f.at.ty < 0.25f;
+    skips_material = f.to_pair > material_max && f.at.tx * f.at.tx + f.at.ty * f.at.ty < 0.25f;
   }
-  if (!comes_through) status = cross_foil(&f);
-  if (!comes_through && status == SL_OK && !f.has_ended && !f.is_inside) status = cross_modules(&f);
+  if (!skips_material) status = cross_foil(&f);
+  if (!skips_material && status == SL_OK && !f.has_ended && !f.is_inside) status = cross_modules(&f);
   if (status == SL_OK && !f.has_ended && f.at.direction > 0.0f && f.at.z < end_of_velo) status = fly(&f, end_of_velo);
   if (status < 0 || f.has_ended || f.at.direction < 0.0f) return status;
-  struct sim_particle *kept = &event->particles.at[index]; /* may have moved */
-  kept->reached_end = 1;
-  kept->end = f.at;
-  kept->end_p = f.p;
+  struct sim_particle *added = &event->particles.at[index]; /* may have moved */
+  added->reached_end = 1;
+  added->end = f.at;
+  added->end_p = f.p;
   return SL_OK;
 }
 
-int sim_transport(const struct velo_description *velo, const struct sim_near *near, struct sim_event *event) {
+int sim_transport(const struct velo_description *velo, const struct sim_sensor_lookup *lookup,
+                  struct sim_event *event) {
   struct sim_random streams[SIM_RANDOM_LANES];
   event->velo_hits.count = 0;
   for (uint32_t i = 0; i < event->particles.count; i++) {
@@ -368,7 +367,7 @@ int sim_transport(const struct velo_description *velo, const struct sim_near *ne
     const struct sim_random first = sim_event_random(event, SIM_FOR_TRANSPORT, i);
     if (lane == 0) sim_random_begin_lanes(&first, streams);
     if (!is_followed(&event->particles.at[i])) continue;
-    const int status = follow(velo, near, event, i, &streams[lane]);
+    const int status = follow(velo, lookup, event, i, &streams[lane]);
     if (status < 0) return status;
   }
   return SL_OK;

@@ -1,16 +1,14 @@
-/* banks.c: clusters, or strips, as the UT's readout sends them (ut's README.md, "Banks"): a bank a board that
- * exists, empty ones too. Banks of version 4 have the experiment's source ids: subsystem 5 or 6, side A (x > 0) or C,
- * by the board's first lane.
- *
- * Digits stand in the order of boards and lanes, so that a bank takes those that come next.
- */
+/* banks.c: UT banks of clusters (version 3) or strips (version 4) (plugins/ut/README.md, "Banks").
+ * There is one bank per existing board, empty ones included. Banks of version 4 have the source ids of the
+ * experiment: subsystem 5 or 6 for side A (x > 0) or C of the board's first lane. Digits are sorted by board and
+ * lane, so that each bank takes the next ones. */
 #include "digits.h"
 #include "ut/bank_words.h"
 
 #include <string.h>
 
 enum {
-  HEADER_UPPER = 0x80 << 16, /* of version 3, as full simulation has it */
+  HEADER_UPPER = 0x80 << 16, /* of version 3, as in full simulation */
   SEVERAL_STRIPS = 1 << 14,  /* flags of a cluster of version 3 */
   MUCH_CHARGE = 1 << 15,
   MUCH_CHARGE_ADC = 16,
@@ -23,7 +21,7 @@ enum {
   ROW_BYTES = 2 * UT_V4_ROW_HALFWORDS,
   HEADER_BYTES = 8,
   STRIPS_MAX = UT_BOARD_LANES * UT_SECTOR_STRIPS,
-  /* Version 3: a halfword, a byte of neighbours and a byte for each strip. Version 4 is smaller. */
+  /* Version 3: a halfword, a byte for the neighbours and a byte per strip. Version 4 is smaller. */
   PAYLOAD_BYTES_MAX = 8 + 4 * STRIPS_MAX
 };
 
@@ -48,7 +46,7 @@ static int board_exists(const struct ut_description *ut, uint32_t board) {
 
 /* -------------------------------------------------------------------------------------------------- version 3 */
 
-/* The board's clusters stand from *next to before the returned one. */
+/* End of the board's clusters, which begin at `next`. */
 static uint32_t end_of_clusters(const struct ut_description *ut, const struct sim_ut_digits *d, uint32_t board,
                                 uint32_t next) {
   for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++)
@@ -95,7 +93,7 @@ static uint16_t source_of(const struct ut_description *ut, uint32_t board) {
   return (uint16_t)((first->side == UT_UP ? SOURCE_A : SOURCE_C) | (board % 2 ? SOURCE_ODD : 0) | (board / 2 + 1));
 }
 
-/* A lane's hit strips from *next on: appended to the payload, rows being added; how many. */
+/* Appends the lane's hit strips from *next on, and rows as needed; returns their number. */
 static uint32_t put_lane(struct payload *p, const struct sim_ut_digits *d, uint32_t sector, uint32_t lane,
                          uint32_t *next) {
   uint32_t count = 0;
@@ -118,7 +116,7 @@ static int put_strips(struct sim_bank_list *list, const struct ut_description *u
   clear(&p, 0);
   for (uint32_t lane = 0; lane < UT_BOARD_LANES; lane++)
     counts[lane] = (uint8_t)put_lane(&p, d, ut->lane_index[UT_BOARD_LANES * board + lane], lane, next);
-  if (p.size == 0) clear(&p, HEADER_BYTES); /* no hits, which is shorter than a row */
+  if (p.size == 0) clear(&p, HEADER_BYTES); /* without hits the bank is a header, shorter than a row */
   p.bytes[0] = counts[4];
   p.bytes[1] = counts[5];
   memcpy(p.bytes + 4, counts, 4);

@@ -1,27 +1,25 @@
-/* charge.c: the charge that particles leave in the UT's strips.
- *
- * A passage is looked for in the sectors that its straight line may meet; staves and sensors overlap, so that one may
- * be in two. Its charge has Landau's distribution, for 0.25 mm of silicon and the path in it, over beta^2. It is spread
- * evenly along the path, and by diffusion; where the charge is so large that an electron must have been knocked out,
- * what is more goes to the side, as far as such an electron comes. Each strip then couples a share to the ones beside
- * it. There is no drift to the side: the field there is some 0.1 T and the holes' or electrons' angle a few um over the
- * thickness. Numbers: README.md, "The UT".
- */
+/* charge.c: charge of particles in the UT strips. For each passage:
+ *   1. Find the sectors that its straight line crosses. Staves and sensors overlap, so that there may be two.
+ *   2. Draw the charge: Landau distribution for 0.25 mm of silicon and the path in it, over beta^2.
+ *   3. Spread it evenly along the path, smeared by diffusion. A charge so large that it implies a delta electron: the
+ *      excess is spread to the side, up to the range of such an electron.
+ *   4. Couple a fraction of each strip's charge to both neighbours.
+ * Lorentz drift is neglected: at some 0.1 T it is a few um over the thickness. Numbers: README.md, "The UT". */
 #include "charge.h"
 
 enum { SECTORS_MAX = 6, SPREAD_STRIPS = 24 };
 
-static const float mode = 20.9f;          /* ADC counts, the most probable charge of a straight crossing */
-static const float landau_width = 1.55f;  /* ADC counts, a unit of Landau's distribution */
-static const float diffusion = 0.005f;    /* mm: how far charge comes at most, with a triangle's distribution */
-static const float coupled = 0.045f;      /* of a strip's charge, to each side */
-static const float beta2_min = 0.05f;     /* what is slower stops there */
-static const float electron_from = 15.0f; /* ADC counts above the mode, for a knocked-out electron's track to matter */
-static const float electron_range = 0.009f; /* mm to the side, of one with so many: some 50 keV */
+static const float mode = 20.9f;            /* ADC counts, most probable charge at normal incidence */
+static const float landau_width = 1.55f;    /* ADC counts per unit of the Landau distribution */
+static const float diffusion = 0.005f;      /* mm: largest diffusion, with a triangular distribution */
+static const float coupled = 0.045f;        /* fraction of a strip's charge, to each side */
+static const float beta2_min = 0.05f;       /* lower limit: slower particles stop in the sensor */
+static const float electron_from = 15.0f;   /* ADC counts above the mode for a track of a delta electron */
+static const float electron_range = 0.009f; /* mm to the side for electron_from counts, some 50 keV */
 static const float electron_range_max = 0.3f;
-static const float charge_kept = 0.15f;    /* ADC counts; smaller shares are dropped */
-static const float noise_clusters = 66.8f; /* an event, in the whole detector */
-static const float noise_higher = 0.078f;  /* of them: one count more than the threshold */
+static const float charge_min = 0.15f;     /* ADC counts; smaller shares are dropped */
+static const float noise_clusters = 66.8f; /* per event, in the whole detector */
+static const float noise_higher = 0.078f;  /* fraction with one count more than the threshold */
 
 /* ------------------------------------------------------------------------------------------------ the sectors */
 
@@ -33,7 +31,7 @@ struct line {
 
 struct crossing {
   uint32_t sector;
-  float across; /* from the sector's middle */
+  float across; /* distance from the middle of the sector */
 };
 
 struct crossings {
@@ -58,7 +56,7 @@ static void try_sectors(const struct ut_description *ut, const struct line *l, u
   }
 }
 
-/* Rows whose sensors the line may meet on a stave. */
+/* Tests the sectors of the rows on a stave that the line may cross. */
 static void try_stave(const struct ut_description *ut, const struct line *l, uint32_t side, uint32_t stave,
                       struct crossings *found) {
   const uint32_t layer = l->p->layer;
@@ -94,8 +92,7 @@ static void find_sectors(const struct ut_description *ut, const struct sim_passa
 
 /* -------------------------------------------------------------------------------------------------- the charge */
 
-/* Uniform numbers in (0, 1) of a crossing, all of one block: what a sensor sees, its charge, and where a knocked-out
- * electron goes. */
+/* Uniform numbers in (0, 1) of a crossing, from one block: detection, charge, and direction of a delta electron. */
 struct chances {
   float seen, charge, side;
 };
@@ -110,8 +107,8 @@ static struct chances chances_of(const struct sim_event *event, uint32_t passage
   return (struct chances){uniform[0], uniform[1], uniform[2]};
 }
 
-/* Landau's distribution: its variable at quantiles of n / 32 (the first at 1/256), from an integral of the density;
- * beyond the last one it grows as the reciprocal of what is left. */
+/* Quantile of the Landau distribution at u, from a table at n / 32 (the first entry at 1/256) that was integrated
+ * from the density; beyond the last entry it grows as 1 / (1 - u). */
 static float landau(float u) {
   enum { PARTS = 32 };
   static const float quantiles[PARTS] = {-2.35f,  -1.711f, -1.382f, -1.136f, -0.926f, -0.735f, -0.553f, -0.378f,
@@ -125,20 +122,19 @@ static float landau(float u) {
   return quantiles[k] + (place - (float)k) * (quantiles[k + 1] - quantiles[k]) + at_mode;
 }
 
-/* Charge of a particle by strip, those from `first` on; a strip before and after what it crossed is for coupling.
- */
+/* Charge of a particle per strip, from `first` on; one strip before and after those crossed, for coupling. */
 struct spread {
   int32_t first, count;
   float own[SPREAD_STRIPS];
 };
 
-/* A straight crossing's distribution is a triangle's by diffusion; this is the integral of its integral. */
+/* Diffusion has a triangular distribution; this is the second integral of it. */
 static float smooth_step_integral(float s) {
   const float below = sl_max_f32(1.0f + s, 0.0f), above = sl_max_f32(1.0f - s, 0.0f);
   return s < 0.0f ? below * below * below * (1.0f / 6.0f) : s + above * above * above * (1.0f / 6.0f);
 }
 
-/* Adds `charge`, spread evenly from a to b, and by diffusion; all in strips. */
+/* Adds `charge`, spread evenly from a to b and smeared by `blur`; lengths in strips. */
 static void spread_charge(struct spread *to, float a, float b, float blur, float charge) {
   const float shortest = 0.25f * blur, middle = 0.5f * (a + b) - (float)to->first, widths = 1.0f / blur;
   const float half = sl_max_f32(0.5f * sl_abs_f32(b - a), shortest);
@@ -152,7 +148,7 @@ static void spread_charge(struct spread *to, float a, float b, float blur, float
   }
 }
 
-/* Strips from `low` to `high`, with room for what is coupled; as many as there is room for. */
+/* Covers the strips from `low` to `high` and one more on both sides, up to SPREAD_STRIPS. */
 static void begin_spread(struct spread *to, float low, float high) {
   to->first = (int32_t)(low + 1000.0f) - 1000 - 1; /* rounded down */
   to->count = (int32_t)(high + 1000.0f) - 1000 + 2 - to->first;
@@ -160,15 +156,14 @@ static void begin_spread(struct spread *to, float low, float high) {
   for (int32_t k = 0; k < to->count; k++) to->own[k] = 0;
 }
 
-/* Appends the strips' charges; there is room. */
-static void keep_charges(const struct spread *from, uint32_t sector, uint32_t particle,
-                         struct sim_ut_charges *charges) {
+/* Appends the charges of the strips; the caller has made room. */
+static void add_charges(const struct spread *from, uint32_t sector, uint32_t particle, struct sim_ut_charges *charges) {
   const float unit = (float)SIM_UT_CHARGE_UNIT;
   for (int32_t k = 0; k < from->count; k++) {
     const int32_t strip = from->first + k;
     const float before = k > 0 ? from->own[k - 1] : 0.0f, after = k + 1 < from->count ? from->own[k + 1] : 0.0f;
     const float charge = (1.0f - 2.0f * coupled) * from->own[k] + coupled * (before + after);
-    if (strip < 0 || strip >= UT_SECTOR_STRIPS || charge < charge_kept) continue;
+    if (strip < 0 || strip >= UT_SECTOR_STRIPS || charge < charge_min) continue;
     charges->at[charges->count++] =
         (struct sim_ut_charge){sector << SIM_UT_STRIP_BITS | (uint32_t)strip, sl_to_i32(charge * unit + 0.5f),
                                sl_to_i32(from->own[k] * unit + 0.5f), (int32_t)particle};
@@ -182,22 +177,23 @@ static void charge_sector(const struct ut_description *ut, const struct sim_even
   const float mass = event->particles.at[p->particle].species->mass, p2 = p->p * p->p;
   const float beta2 = sl_max_f32(p2 / (p2 + mass * mass), beta2_min);
   const float path = sqrtf(1.0f + p->tx * p->tx + p->ty * p->ty) / beta2;
-  const float more = landau_width * landau(r->charge), knocked = more > electron_from ? more : 0.0f;
+  const float deviation = landau_width * landau(r->charge), delta_charge = deviation > electron_from ? deviation : 0.0f;
   const float strips = 1.0f / s->pitch, slope = p->tx * layer->across[0] + p->ty * layer->across[1];
   const float middle = (c->across + s->half_width) * strips, half = 0.5f * ut->thickness * slope * strips;
   const float blur = diffusion * strips;
-  const float range =
-      sl_min_f32(electron_range * (knocked / electron_from) * sqrtf(knocked / electron_from), electron_range_max);
-  const float end = knocked > 0.0f ? middle + (2.0f * r->side - 1.0f) * range * strips : middle;
+  const float range = sl_min_f32(electron_range * (delta_charge / electron_from) * sqrtf(delta_charge / electron_from),
+                                 electron_range_max);
+  const float end = delta_charge > 0.0f ? middle + (2.0f * r->side - 1.0f) * range * strips : middle;
   const float low = sl_min_f32(middle - sl_abs_f32(half), end), high = sl_max_f32(middle + sl_abs_f32(half), end);
   struct spread spread;
   begin_spread(&spread, low - blur, high + blur);
-  spread_charge(&spread, middle - half, middle + half, blur, sl_max_f32(path * (mode + more - knocked), 0.0f));
-  if (knocked > 0.0f) spread_charge(&spread, middle, end, blur, path * knocked);
-  keep_charges(&spread, c->sector, p->particle, charges);
+  spread_charge(&spread, middle - half, middle + half, blur,
+                sl_max_f32(path * (mode + deviation - delta_charge), 0.0f));
+  if (delta_charge > 0.0f) spread_charge(&spread, middle, end, blur, path * delta_charge);
+  add_charges(&spread, c->sector, p->particle, charges);
 }
 
-/* Noise that alone exceeds the threshold. */
+/* Noise that exceeds the threshold on its own. */
 static int add_noise(const struct sim_event *event, struct sim_ut_charges *charges) {
   struct sim_random r = sim_event_random(event, SIM_FOR_UT_NOISE, 0);
   const uint32_t count = sim_poisson(&r, noise_clusters);
@@ -207,7 +203,7 @@ static int add_noise(const struct sim_event *event, struct sim_ut_charges *charg
     const uint32_t sector = sim_random_u32(&r) % UT_SECTORS, strip = sim_random_u32(&r) % UT_SECTOR_STRIPS;
     const int32_t adc = SIM_UT_THRESHOLD + (sim_uniform(&r) < noise_higher);
     charges->at[charges->count++] =
-        (struct sim_ut_charge){sector << SIM_UT_STRIP_BITS | strip, adc * SIM_UT_CHARGE_UNIT, 0, SIM_UT_NOBODY};
+        (struct sim_ut_charge){sector << SIM_UT_STRIP_BITS | strip, adc * SIM_UT_CHARGE_UNIT, 0, SIM_UT_NO_PARTICLE};
   }
   return SL_OK;
 }

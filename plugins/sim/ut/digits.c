@@ -1,10 +1,10 @@
 /* digits.c: see digits.h.
- *
- * The charges of particles (charge.c) are sorted by strip, without moving those of equal strips, and added up; since
- * they are whole numbers, no order matters. Then come noise, which depends on event and strip alone, and ADC counts.
- * Version 3's clusters are what the readout sends; of version 4, it is what decoding makes of its strips
- * (ut/bank_words.h), needed here for the truth alone.
- */
+ *   1. Sort the charges of particles (charge.c) by strip with a stable sort and add them up; integer sums do not depend
+ *      on order.
+ *   2. Add noise, which depends on event and strip alone, and convert to ADC counts.
+ *   3. Make clusters of version 3, which the readout sends.
+ *   4. Link particles to the clusters of version 3, or to the clusters decoded from strips of version 4
+ *      (ut/bank_words.h). */
 #include "digits.h"
 
 #include "ut/bank_words.h"
@@ -14,38 +14,37 @@
 enum { DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, PASSES = 2, CHIP_STRIPS = 128, NOISE_STRIPS = 4 };
 
 static const float noise = 1.45f;         /* ADC counts */
-static const int32_t trace = 77;          /* what leaves a trace of a particle: a fifth of the threshold */
-static const int32_t neighbours_max = 15; /* as version 3 has them */
+static const int32_t trace = 77;          /* charge of a particle that makes a link: a fifth of the threshold */
+static const int32_t neighbours_max = 15; /* largest value in version 3 */
 
 /* --------------------------------------------------------------------------------------------------- strips */
 
-/* By address, keeping the order of equal ones: a radix sort, least digit first; of two passes, so that it ends where it
- * began. */
+/* Stable radix sort by address, least significant digit first; two passes, so that the result is in `charges` again. */
 static int sort_charges(struct sim_ut_digits *d) {
-  uint32_t place[PASSES][DIGITS + 1] = {{0}};
+  uint32_t offset[PASSES][DIGITS + 1] = {{0}};
   const uint32_t n = d->charges.count;
   if (!sim_reserve((void **)&d->sorted.at, &d->sorted.capacity, n, sizeof *d->sorted.at)) return SL_ENOMEM;
   for (uint32_t i = 0; i < n; i++)
     for (int pass = 0; pass < PASSES; pass++)
-      place[pass][(d->charges.at[i].address >> DIGIT_BITS * pass & (DIGITS - 1)) + 1]++;
+      offset[pass][(d->charges.at[i].address >> DIGIT_BITS * pass & (DIGITS - 1)) + 1]++;
   for (int pass = 0; pass < PASSES; pass++) {
     const struct sim_ut_charge *from = pass % 2 ? d->sorted.at : d->charges.at;
     struct sim_ut_charge *to = pass % 2 ? d->charges.at : d->sorted.at;
-    for (uint32_t k = 0; k < DIGITS; k++) place[pass][k + 1] += place[pass][k];
-    for (uint32_t i = 0; i < n; i++) to[place[pass][from[i].address >> DIGIT_BITS * pass & (DIGITS - 1)]++] = from[i];
+    for (uint32_t k = 0; k < DIGITS; k++) offset[pass][k + 1] += offset[pass][k];
+    for (uint32_t i = 0; i < n; i++) to[offset[pass][from[i].address >> DIGIT_BITS * pass & (DIGITS - 1)]++] = from[i];
   }
   return SL_OK;
 }
 
-/* Noise of four strips side by side, made together. */
+/* Noise of four adjacent strips, from one block. */
 struct noise {
   const struct sim_event *event;
-  uint32_t group; /* of the strips at hand, or UINT32_MAX */
+  uint32_t group; /* current group of strips, or UINT32_MAX */
   uint32_t words[NOISE_STRIPS];
 };
 
-/* A strip's noise: a normal number, as the sum of four even ones, which ends at 3.4 times its width. What is farther
- * out is noise that makes clusters of its own. */
+/* Noise of a strip: an approximately normal number, the sum of four uniform ones, limited to 3.4 standard
+ * deviations. Larger noise makes clusters of its own (charge.c). */
 static int32_t noise_of(struct noise *n, uint32_t address) {
   const float width_of_sum = 147.8f;
   if (address / NOISE_STRIPS != n->group) {
@@ -58,15 +57,14 @@ static int32_t noise_of(struct noise *n, uint32_t address) {
   return sl_to_i32((float)sum * (noise / width_of_sum * (float)SIM_UT_CHARGE_UNIT));
 }
 
-/* To the nearest count. */
+/* Rounds to the nearest count. */
 static int32_t adc_of(int32_t charge) {
-  const int32_t half = SIM_UT_CHARGE_UNIT / 2, far_up = 1 << 20; /* so that what is divided is positive */
+  const int32_t half = SIM_UT_CHARGE_UNIT / 2, far_up = 1 << 20; /* makes the dividend positive */
   const int32_t adc = (charge + half + far_up) / SIM_UT_CHARGE_UNIT - far_up / SIM_UT_CHARGE_UNIT;
   return adc < SIM_UT_ADC_MAX ? adc : SIM_UT_ADC_MAX;
 }
 
-/* Hit strips of a sector beyond those that version 4 has room for are lost: they show what is just below the threshold.
- */
+/* Hit strips of a sector beyond the capacity of version 4 are lost: their value is set just below the threshold. */
 static int32_t adc_in_sector(const struct sim_ut_digits *d, uint32_t address, int32_t adc, uint32_t *hits) {
   const int is_first =
       d->strips.count == 0 || sim_ut_sector(d->strips.at[d->strips.count - 1].address) != sim_ut_sector(address);
@@ -76,7 +74,7 @@ static int32_t adc_in_sector(const struct sim_ut_digits *d, uint32_t address, in
 }
 
 static int make_strips(const struct sim_event *event, struct sim_ut_digits *d) {
-  const int32_t charge_max = 2 * SIM_UT_ADC_MAX * SIM_UT_CHARGE_UNIT; /* far beyond what is counted */
+  const int32_t charge_max = 2 * SIM_UT_ADC_MAX * SIM_UT_CHARGE_UNIT; /* far beyond the range of the ADC */
   uint32_t hits = 0;
   struct noise n = {.event = event, .group = UINT32_MAX};
   if (!sim_reserve((void **)&d->strips.at, &d->strips.capacity, d->charges.count, sizeof *d->strips.at))
@@ -86,7 +84,7 @@ static int make_strips(const struct sim_event *event, struct sim_ut_digits *d) {
     int32_t charge = noise_of(&n, address), least = -charge_max;
     for (next = i; next < d->charges.count && d->charges.at[next].address == address; next++) {
       const struct sim_ut_charge *c = &d->charges.at[next];
-      if (c->particle == SIM_UT_NOBODY)
+      if (c->particle == SIM_UT_NO_PARTICLE)
         least = c->charge > least ? c->charge : least;
       else
         charge += c->charge < charge_max ? c->charge : charge_max;
@@ -102,7 +100,7 @@ static int make_strips(const struct sim_event *event, struct sim_ut_digits *d) {
 
 static int is_hit(const struct sim_ut_strip *s) { return s->adc >= SIM_UT_THRESHOLD; }
 
-/* Where the run of hit strips from `first` on ends: at most `longest`, all within a block of so many strips. */
+/* End of the run of hit strips from `first` on: at most `longest` strips in one block of `block` strips. */
 static uint32_t end_of_run(const struct sim_ut_digits *d, uint32_t first, uint32_t longest, uint32_t block) {
   const struct sim_ut_strip *s = d->strips.at;
   uint32_t i = first + 1;
@@ -112,17 +110,17 @@ static uint32_t end_of_run(const struct sim_ut_digits *d, uint32_t first, uint32
   return i;
 }
 
-/* ADC counts of the strip `step` beside strip `i`, if it is in the same sector. */
-static int32_t adc_beside(const struct sim_ut_digits *d, struct noise *n, uint32_t i, int32_t step) {
+/* ADC counts of the strip next to strip `i` in direction `step`, if it is in the same sector. */
+static int32_t neighbour_adc(const struct sim_ut_digits *d, struct noise *n, uint32_t i, int32_t step) {
   const struct sim_ut_strip *s = &d->strips.at[i];
   const uint32_t address = s->address + (uint32_t)step;
   if (sim_ut_sector(address) != sim_ut_sector(s->address)) return 0;
-  const uint32_t beside = i + (uint32_t)step; /* wraps before the first one */
-  if (beside < d->strips.count && d->strips.at[beside].address == address) return d->strips.at[beside].adc;
+  const uint32_t neighbour = i + (uint32_t)step; /* wraps before the first strip */
+  if (neighbour < d->strips.count && d->strips.at[neighbour].address == address) return d->strips.at[neighbour].adc;
   return adc_of(noise_of(n, address));
 }
 
-/* The ADC's weighted mean in quarters of a strip, rounded, but never up to the next strip. */
+/* Centre: mean strip, weighted by ADC counts, rounded to quarters of a strip but never up to the next strip. */
 static struct sim_ut_cluster make_cluster(const struct sim_ut_digits *d, struct noise *n, uint32_t first,
                                           uint32_t end) {
   struct sim_ut_cluster c = {.first = first, .count = end - first, .sum = d->strips.at[first].adc};
@@ -134,7 +132,7 @@ static struct sim_ut_cluster make_cluster(const struct sim_ut_digits *d, struct 
   const int32_t whole = moment / c.sum, quarters = (8 * (moment - whole * c.sum) + c.sum) / (2 * c.sum);
   c.address = d->strips.at[first].address + (uint32_t)whole;
   c.quarters = quarters < 4 ? (uint32_t)quarters : 3;
-  c.neighbours = adc_beside(d, n, first, -1) + adc_beside(d, n, end - 1, 1);
+  c.neighbours = neighbour_adc(d, n, first, -1) + neighbour_adc(d, n, end - 1, 1);
   if (c.neighbours > neighbours_max) c.neighbours = neighbours_max;
   return c;
 }
@@ -160,7 +158,7 @@ static int is_linked(const struct sim_event *event, uint32_t from, uint32_t part
   return 0;
 }
 
-/* Whoever left a trace in a strip from `first` to before `end` has the id. */
+/* Links the particles with enough charge in the strips [first, end) to the id. */
 static int link_strips(struct sim_event *event, const struct sim_ut_digits *d, uint32_t first, uint32_t end,
                        uint32_t id) {
   const uint32_t from = event->links[SIM_IN_UT].count;
@@ -185,7 +183,7 @@ static int link_clusters(const struct ut_description *ut, struct sim_event *even
   return status;
 }
 
-/* The clusters that decoding makes of version 4. */
+/* Links the clusters that the decoding of version 4 makes. */
 static int link_runs(const struct ut_description *ut, struct sim_event *event, const struct sim_ut_digits *d) {
   int status = SL_OK;
   for (uint32_t i = 0, end; i < d->strips.count && status == SL_OK; i = end) {

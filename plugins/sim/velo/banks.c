@@ -1,9 +1,8 @@
-/* banks.c: super-pixels and clusters as the VELO's readout sends them (velo's README.md, "Banks").
- *
- * A cluster's centre is the mean of its pixels' columns and rows, in quarters of a pixel (version 2: eighths), rounded,
- * but never up to the next pixel, so that the pixel is the one that the super-pixels' clustering finds. Banks of
- * version 4 are for pairs of sensors, with the VELO's subsystems in their source ids: A side (x > 0) 2, C side 3.
- */
+/* banks.c: super-pixel and cluster banks of the VELO (plugins/velo/README.md, "Banks").
+ * The centre of a cluster is the mean column and row of its pixels, rounded to quarters of a pixel (version 2:
+ * eighths), but never up to the next pixel, so that the pixel is that of the super-pixel clustering. Banks of
+ * version 4 are for pairs of sensors, with the subsystem of the VELO in their source ids: A side (x > 0) 2, C side
+ * 3. */
 #include "digits.h"
 
 #include <string.h>
@@ -16,19 +15,19 @@ enum {
   SOURCE_C = 3 << 11
 };
 enum { ID_VELO = 2 << 28, ID_COLUMN_FRACTION = 1 << 27, ID_ROW_FRACTION = 1 << 26, ID_SENSOR = 18, ID_COLUMN = 8 };
-/* A flag bit, set where the word would be zero otherwise, which means no cluster. */
+/* A flag bit, set where the word would be zero, since a zero word means no cluster. */
 enum { NOT_ZERO = 1 << 29 };
 
 /* ------------------------------------------------------------------------------------------------ the banks */
 
-/* Words of one bank: room for all of a sensor's, twice. */
+/* A bank in the making; `unit` is its sensor, or pair of sensors. */
 struct payload {
   struct sim_bank_list *list;
   uint8_t type, version;
-  uint32_t first, unit; /* word of the payload's begin; the sensor, or pair, at hand */
+  uint32_t first, unit; /* index of the payload's first word */
 };
 
-/* Words are appended after the list's; the bank is added around them at the end. */
+/* Words are appended to the list; end_bank adds the bank that contains them. */
 static int put(struct payload *p, uint32_t word) {
   uint32_t *to = SIM_APPEND(&p->list->words);
   if (!to) return SL_ENOMEM;
@@ -38,7 +37,7 @@ static int put(struct payload *p, uint32_t word) {
 
 static int begin_bank(struct payload *p) {
   p->first = p->list->words.count;
-  return p->version < 4 ? put(p, 0) : SL_OK; /* the count, filled at the end */
+  return p->version < 4 ? put(p, 0) : SL_OK; /* number of words, filled by end_bank */
 }
 
 static uint16_t source_of(const struct payload *p) {
@@ -56,7 +55,7 @@ static int end_bank(struct payload *p) {
   return SL_OK;
 }
 
-/* Ends and begins banks until that of `sensor` is open. `sensor` VELO_SENSORS: the end. */
+/* Ends and begins banks until the bank of `sensor` is open. VELO_SENSORS ends the last bank. */
 static int go_to(struct payload *p, uint32_t sensor) {
   const uint32_t unit = p->version < 4 ? sensor : sensor / 2;
   while (p->unit < unit) {
@@ -70,7 +69,7 @@ static int go_to(struct payload *p, uint32_t sensor) {
 
 /* ---------------------------------------------------------------------------------------------- super-pixels */
 
-/* The super-pixels of a sensor as a bit map, with an empty column on both sides, and an empty row by shifting. */
+/* `map` has a bit per row for each super-pixel column of the sensor, with an empty column at both ends. */
 static int is_isolated(const uint64_t *map, uint32_t column, uint32_t row) {
   const uint64_t mask = row == 0 ? 3 : 7ull << (row - 1);
   const uint64_t own = (map[column + 1] & mask) & ~(1ull << row);
@@ -114,7 +113,7 @@ int sim_velo_superpixel_banks(struct sim_bank_list *list, const struct sim_velo_
 /* --------------------------------------------------------------------------------------------------- clusters */
 
 struct centre {
-  uint32_t column, column_part, row, row_part; /* parts in 1 / `parts` of a pixel */
+  uint32_t column, column_part, row, row_part; /* in units of 1 / `parts` of a pixel */
 };
 
 static void round_mean(uint32_t sum, uint32_t count, uint32_t parts, uint32_t *whole, uint32_t *part) {

@@ -1,35 +1,31 @@
-/* charge.c: the charge that hits leave in pixels.
- *
- * A track's path in the silicon is cut into steps, mostly one; each step's share of the charge is spread by diffusion
- * over at most two columns and two rows. The charge of a track has Gumbel's distribution, which is near Landau's and
- * takes two logarithms. Numbers: 200 um of silicon, 1000 electrons of threshold, some 100 of noise (VeloPix;
- * LHCb-TDR-013).
- *
- * Hits are taken in portions, and a portion goes from stage to stage in loops without branches, which the compiler
- * turns into vector instructions: charge and steps of each hit, then the four pixels of each step. The last stage adds
- * up what the steps of a hit leave in the same pixel.
- */
+/* charge.c: charge of hits in the VELO pixels.
+ * Hits are processed in portions, stage by stage, in loops without branches, which the compiler vectorises:
+ *   1. Charge of a hit: Gumbel distribution, which is close to Landau's and needs two logarithms.
+ *   2. Steps: the path in the silicon is divided into steps of equal charge, mostly one.
+ *   3. Sharing: diffusion spreads the charge of a step over at most two columns and two rows.
+ *   4. Sum of the charges of a hit per pixel.
+ * Numbers: 200 um of silicon, threshold of 1000 electrons, noise of 100 electrons (VeloPix; LHCb-TDR-013). */
 #include "charge.h"
 
 enum { PORTION = 64, STEPS_MAX = 24, PIXELS_MAX = 4 * STEPS_MAX };
 
-static const float step_length = 0.036f;   /* mm, in the pixels' plane */
-static const float diffusion = 0.012f;     /* mm: how far from a border charge is still shared */
-static const float charge_mode = 14600.0f; /* electrons, a straight crossing's most probable charge */
-static const float charge_width = 1700.0f; /* of its distribution */
-static const int32_t charge_kept = 25;     /* electrons; smaller shares are dropped */
-static const float noise_pixels = 1.5f;    /* an event, in the whole detector */
+static const float step_length = 0.036f;   /* mm, in the sensor plane */
+static const float diffusion = 0.012f;     /* mm: distance from a border within which charge is shared */
+static const float charge_mode = 14600.0f; /* electrons, most probable charge at normal incidence */
+static const float charge_width = 1700.0f; /* width of the distribution */
+static const int32_t charge_min = 25;      /* electrons; smaller shares are dropped */
+static const float noise_pixels = 1.5f;    /* per event, in the whole detector */
 
 struct portion {
   uint32_t hit_count, step_count;
   uint32_t hits[PORTION]; /* index in the event */
   float chance[PORTION];  /* uniform in (0, 1) */
   float dx[PORTION], dy[PORTION];
-  float electrons[PORTION]; /* of each of its steps */
+  float electrons[PORTION]; /* charge of each step */
   float part[PORTION];      /* 1 / steps */
   uint32_t steps[PORTION];
 
-  /* Step by step: its middle, its charge, and what comes to the pixel there (0), the next one in x (1), in y (2), and
+  /* Per step: its middle, its charge, and the charge in the pixel there (0), the next pixel in x (1), in y (2), and
    * in both (3). */
   float lx[PORTION * STEPS_MAX], ly[PORTION * STEPS_MAX], charge[PORTION * STEPS_MAX];
   uint32_t sensor[PORTION * STEPS_MAX];
@@ -39,7 +35,7 @@ struct portion {
 
 /* ------------------------------------------------------------------------------------------------ the stages */
 
-/* The hits from `first` on that their sensor sees; returns where the next portion begins. */
+/* Draws the hits from `first` on that are detected; returns the first hit of the next portion. */
 static uint32_t take_hits(const struct sim_event *event, float efficiency, uint32_t first, struct portion *p) {
   const uint32_t end = event->velo_hits.count;
   uint32_t i = first, count = 0;
@@ -64,8 +60,8 @@ static void charge_hits(const struct velo_description *v, struct portion *p) {
   for (uint32_t k = 0; k < p->hit_count; k++) {
     const float slope_x = p->dx[k], slope_y = p->dy[k];
     const float slant = sqrtf(1.0f + slope_x * slope_x + slope_y * slope_y);
-    const float more = -sl_logf(-sl_logf(p->chance[k])); /* Gumbel's distribution: mode 0, width 1 */
-    const float electrons = slant * (charge_mode + charge_width * more);
+    const float deviation = -sl_logf(-sl_logf(p->chance[k])); /* Gumbel's distribution: mode 0, width 1 */
+    const float electrons = slant * (charge_mode + charge_width * deviation);
     const float dx = silicon * slope_x, dy = silicon * slope_y;
     const float steps = sl_min_f32(sqrtf(dx * dx + dy * dy) / step_length, (float)(STEPS_MAX - 1));
     p->steps[k] = (uint32_t)(1 + (int32_t)steps);
@@ -91,7 +87,7 @@ static void make_steps(const struct sim_event *event, struct portion *p) {
   p->step_count = count;
 }
 
-/* Of a place within the sensor, whose second and third chip begin at these local x. */
+/* Column at `lx` inside the sensor; the second and third chip begin at `second` and `third`. */
 static inline uint32_t column_at(float lx, float second, float third, float wider, float per_pixel) {
   const int32_t chip = (lx >= second) + (lx >= third);
   const float begin = lx >= third ? third : lx >= second ? second : 0.0f, u = lx - begin - (chip > 0 ? wider : 0.0f);
@@ -99,13 +95,13 @@ static inline uint32_t column_at(float lx, float second, float third, float wide
   return (uint32_t)(chip * VELO_CHIP_COLUMNS + (in_chip < last ? in_chip : last));
 }
 
-/* How much of a charge is collected beyond a border at this distance. */
+/* Fraction of a charge that is collected beyond a border at this distance. */
 static inline float share_beyond(float distance) {
   const float rest = sl_max_f32(1.0f - sl_max_f32(distance, 0.0f) * (1.0f / diffusion), 0.0f);
   return 0.5f * rest * rest;
 }
 
-/* The pixels around each step and their shares; none beyond the sensor's borders. */
+/* Pixels around each step and their charges; no charge outside of the sensor. */
 static void share_steps(const struct velo_description *v, struct portion *p) {
   const float pixel = v->pixel, per_pixel = 1.0f / pixel, wider = v->wide_pixel - v->pixel;
   const float width = v->column_edge[VELO_SENSOR_COLUMNS], height = VELO_SENSOR_ROWS * pixel;
@@ -139,16 +135,16 @@ static void share_steps(const struct velo_description *v, struct portion *p) {
 
 /* -------------------------------------------------------------------------------------------------- charges */
 
-/* Appends a charge, if it is large enough to keep; there is room. */
-static inline void keep(struct sim_charges *charges, uint32_t address, float electrons, uint32_t particle) {
+/* Appends a charge if it is not too small; the caller has made room. */
+static inline void add_charge(struct sim_charges *charges, uint32_t address, float electrons, uint32_t particle) {
   const int32_t whole = sl_to_i32(electrons + 0.5f);
   charges->at[charges->count] = (struct sim_charge){address, whole, particle};
-  charges->count += whole >= charge_kept;
+  charges->count += whole >= charge_min;
 }
 
-/* The charges of `count` steps from `first` on, pixel by pixel; few enough for a search. */
-static void keep_steps(const struct portion *p, uint32_t first, uint32_t count, uint32_t particle,
-                       struct sim_charges *charges) {
+/* Adds up the charges of `count` steps per pixel, with a linear search over few pixels. */
+static void add_steps(const struct portion *p, uint32_t first, uint32_t count, uint32_t particle,
+                      struct sim_charges *charges) {
   uint32_t address[PIXELS_MAX], shares = 0, pixels = 0;
   float electrons[PIXELS_MAX];
   for (uint32_t k = first; k < first + count; k++) {
@@ -158,7 +154,7 @@ static void keep_steps(const struct portion *p, uint32_t first, uint32_t count, 
       shares += p->share[i][k] > 0.0f;
     }
   }
-  for (uint32_t k = 0; k < shares; k++) { /* the first so many are those of different pixels */
+  for (uint32_t k = 0; k < shares; k++) { /* entries before `pixels` are of different pixels */
     uint32_t i = pixels;
     while (i > 0 && address[i - 1] != address[k]) i--;
     if (i > 0) {
@@ -168,19 +164,19 @@ static void keep_steps(const struct portion *p, uint32_t first, uint32_t count, 
       electrons[pixels++] = electrons[k];
     }
   }
-  for (uint32_t i = 0; i < pixels; i++) keep(charges, address[i], electrons[i], particle);
+  for (uint32_t i = 0; i < pixels; i++) add_charge(charges, address[i], electrons[i], particle);
 }
 
-static int keep_portion(const struct sim_event *event, const struct portion *p, struct sim_charges *charges) {
+static int add_portion(const struct sim_event *event, const struct portion *p, struct sim_charges *charges) {
   const uint32_t room = PORTION * PIXELS_MAX;
   if (!sim_reserve((void **)&charges->at, &charges->capacity, charges->count + room, sizeof *charges->at))
     return SL_ENOMEM;
   for (uint32_t k = 0, step = 0; k < p->hit_count; step += p->steps[k++]) {
     const uint32_t particle = event->velo_hits.at[p->hits[k]].particle;
     if (p->steps[k] == 1)
-      for (int i = 0; i < 4; i++) keep(charges, p->address[i][step], p->share[i][step], particle);
+      for (int i = 0; i < 4; i++) add_charge(charges, p->address[i][step], p->share[i][step], particle);
     else
-      keep_steps(p, step, p->steps[k], particle, charges);
+      add_steps(p, step, p->steps[k], particle, charges);
   }
   return SL_OK;
 }
@@ -193,7 +189,7 @@ static int add_noise(const struct sim_event *event, struct sim_charges *charges)
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t sensor = sim_random_u32(&r) % VELO_SENSORS, column = sim_random_u32(&r) % VELO_SENSOR_COLUMNS;
     const uint32_t address = sim_pixel_address(sensor, column, sim_random_u32(&r) % VELO_SENSOR_ROWS);
-    keep(charges, address, 2.0f * (float)SIM_VELO_THRESHOLD, UINT32_MAX);
+    add_charge(charges, address, 2.0f * (float)SIM_VELO_THRESHOLD, UINT32_MAX);
   }
   return SL_OK;
 }
@@ -207,7 +203,7 @@ int sim_velo_charge(const struct velo_description *v, float efficiency, const st
     charge_hits(v, &p);
     make_steps(event, &p);
     share_steps(v, &p);
-    status = keep_portion(event, &p, charges);
+    status = add_portion(event, &p, charges);
   }
   return status == SL_OK ? add_noise(event, charges) : status;
 }

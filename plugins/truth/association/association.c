@@ -1,5 +1,5 @@
-/* association.c: see association.h. The map from ids to particles is a hash table with chains; an id may belong to
- * several particles. */
+/* association.c: see association.h. The map from ids to particles is a hash table with chains, since an id may
+ * belong to several particles. */
 #include "association.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static uint32_t *bucket_of(const struct association *a, uint32_t id) {
   return &a->buckets[id * 2654435761u >> (32 - a->bucket_bits)];
 }
 
-/* Adds an id of a particle, unless it has that id already. */
+/* Adds an id to a particle unless the particle has it. */
 static void add_id(struct association *a, uint32_t id, uint32_t particle) {
   uint32_t *bucket = bucket_of(a, id);
   for (uint32_t at = *bucket; at; at = a->ids[at - 1].next)
@@ -82,7 +82,7 @@ static int is_candidate(const struct hit_counts *shared) {
   return shared->in[MC_VELO] + shared->in[MC_UT] + shared->in[MC_SCIFI] > 0;
 }
 
-/* Counts the hits that the track has in common with each particle, and lists these. */
+/* Counts the hits that the track shares with each particle, and lists these particles as candidates. */
 static void count_shared(struct association *a, const struct hit_ids *hits, uint32_t detector) {
   for (uint32_t i = 0; i < hits->count; i++) {
     const uint32_t id = hits->ids[i] & a->id_mask;
@@ -99,20 +99,20 @@ static void count_shared(struct association *a, const struct hit_ids *hits, uint
   }
 }
 
-/* Whether the track goes on with hits in the SciFi of a daughter of the particle whose hits it has in the VELO. */
-static int goes_on(const struct association *a, uint32_t mother, uint32_t daughter) {
+/* Does the track continue a particle's VELO hits with SciFi hits of its daughter? */
+static int continues(const struct association *a, uint32_t mother, uint32_t daughter) {
   const struct mc_particle *m = &a->mc->particles[mother], *d = &a->mc->particles[daughter];
   return mother != daughter && d->mother_key == m->key && a->shared[mother].in[MC_VELO] > 0 &&
          a->shared[daughter].in[MC_SCIFI] > 0;
 }
 
-/* Hits of a particle on the track, with those of its daughters and mother, in which it goes on. */
+/* Hits of the track that belong to the particle, or to its mother or daughters that the track continues. */
 static struct hit_counts shared_with_family(const struct association *a, uint32_t particle,
                                             const struct track_hits *t) {
   struct hit_counts sums = a->shared[particle];
   for (uint32_t i = 0; i < a->candidate_count; i++) {
     const uint32_t relative = a->candidates[i];
-    if (!goes_on(a, particle, relative) && !goes_on(a, relative, particle)) continue;
+    if (!continues(a, particle, relative) && !continues(a, relative, particle)) continue;
     for (uint32_t detector = 0; detector < MC_DETECTORS; detector++)
       sums.in[detector] += a->shared[relative].in[detector];
   }
@@ -121,10 +121,12 @@ static struct hit_counts shared_with_family(const struct association *a, uint32_
   return sums;
 }
 
-enum { FEW_HITS = 2, FOREIGN_UT_HITS = 1 }; /* that prove nothing; that a track may have */
+enum { FEW_HITS = 2, FOREIGN_UT_HITS = 1 }; /* no requirement up to this number; UT hits that may belong to others */
 
-/* 70 %, compared in integers: as a ratio of floats, 7 of 10 hits can fall below. */
-static int is_most(uint32_t shared, uint32_t count) { return count <= FEW_HITS || 10ull * shared >= 7ull * count; }
+/* At least 70 %, in integers: as a ratio of floats, 7 of 10 hits may fall below. */
+static int has_most_hits(uint32_t shared, uint32_t count) {
+  return count <= FEW_HITS || 10ull * shared >= 7ull * count;
+}
 
 void association_match(struct association *a, const struct track_hits *t) {
   const uint32_t velo = t->in[MC_VELO].count, ut = t->in[MC_UT].count, scifi = t->in[MC_SCIFI].count;
@@ -135,7 +137,7 @@ void association_match(struct association *a, const struct track_hits *t) {
   for (uint32_t i = 0; i < a->candidate_count; i++) {
     const uint32_t particle = a->candidates[i];
     const struct hit_counts sums = is_long ? shared_with_family(a, particle, t) : a->shared[particle];
-    if (!is_most(sums.in[MC_VELO], velo) || !is_most(sums.in[MC_SCIFI], scifi)) continue;
+    if (!has_most_hits(sums.in[MC_VELO], velo) || !has_most_hits(sums.in[MC_SCIFI], scifi)) continue;
     if (!is_long && sums.in[MC_UT] + FOREIGN_UT_HITS < ut) continue;
     a->matches[a->match_count++] = (struct match){particle, a->shared[particle]};
     a->tracks[particle]++;

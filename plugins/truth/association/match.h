@@ -1,16 +1,11 @@
-/* match.h: for tracks of any kind, the true particle that each matches (README.md, "What matches"): what the kernels
- * match_*.cu have in common.
- *
- * A block does an event. A table of the particles' hits, by a hash of their ids, is made in three steps: counts by
- * hash, a scan, entries in their places. Then a thread a track goes through the particles that have one of its hits,
- * and counts how many of them each has. The order of entries of one hash is left to chance; what is counted does not
- * depend on it. association.c does the same on the host, track by track.
- *
- * Of several particles that a track matches the one stands that it began as: the one with most of its hits in the first
- * detector that it has hits in, and of those with as many the first.
- *
- * Work: the hits of particles twice; for each track its hits squared times the length of a hash's list, few.
- */
+/* match.h: common part of the kernels match_*.cu: finds the true particle that each track matches (README.md,
+ * "Matching"). One block per event:
+ *   1. Build a hash table of the particles' hit ids: count per hash, exclusive scan, insert the entries.
+ *   2. One thread per track: count the shared hits of each particle that has a hit of the track.
+ *   3. If several particles match, select the one with the most hits in the track's first detector; ties: lower index.
+ * Determinism: the order of entries in a hash list is arbitrary, but the counts do not depend on it.
+ * Cost: two passes over the hits of particles; per track, (number of hits)^2 times the length of a hash list.
+ * association.c is the host version, track by track. */
 #ifndef TRUTH_MATCH_H
 #define TRUTH_MATCH_H
 
@@ -22,30 +17,30 @@
 enum {
   MATCH_HASH_BITS = 11,
   MATCH_HASHES = 1 << MATCH_HASH_BITS,
-  MATCH_FEW_HITS = 2, /* that prove nothing */
+  MATCH_FEW_HITS = 2, /* no requirement up to this number of hits */
   MATCH_FOREIGN_UT_HITS = 1
 };
 
-/* What every algorithm of these has besides its tracks. */
-#define MATCH_PORTS(M)                                                                                     \
-  M(IN, particles, truth_particles,                                                                        \
-    "state offsets key pdg p pt eta phi x y z flags mother_key hit_count hit_offsets hit_id", "any order") \
-  M(OUT, matches, truth_matches, "one per track", SL_SHARES_OFFSETS(tracks))                               \
-  M(SCRATCH, entry_ids, u32, "ids of the particles' hits, by hash", SL_ONE(SL_SUBITEMS_TERM(particles)))   \
-  M(SCRATCH, entry_particles, u32, "whose they are", SL_ONE(SL_SUBITEMS_TERM(particles)))
+/* Ports of each algorithm in addition to its tracks. */
+#define MATCH_PORTS(M)                                                                                          \
+  M(IN, particles, truth_particles,                                                                             \
+    "state offsets key pdg p pt eta phi x y z flags mother_key hit_count hit_offsets hit_id", "true particles") \
+  M(OUT, matches, truth_matches, "match per track", SL_SHARES_OFFSETS(tracks))                                  \
+  M(SCRATCH, entry_ids, u32, "hit ids of the particles, grouped by hash", SL_ONE(SL_SUBITEMS_TERM(particles)))  \
+  M(SCRATCH, entry_particles, u32, "particle per entry of entry_ids", SL_ONE(SL_SUBITEMS_TERM(particles)))
 #define MATCH_MASK(M) M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 
-/* The hits of an event's particles: entries of hash h are from ends[h - 1] on, or 0, to ends[h]. */
+/* Hits of an event's particles: entries of hash h are in [ends[h - 1], ends[h]), where ends[-1] is 0. */
 struct match_table {
   const struct truth_particles_view *particles;
-  uint32_t *ids, *of;                  /* entries: an id, and the particle, by its number in the event */
-  uint32_t *ends;                      /* of MATCH_HASHES */
-  uint32_t event, first;               /* the event's first particle in the slice */
-  uint32_t from_detector, to_detector; /* whose hits are compared */
-  uint32_t id_mask;                    /* in these bits */
+  uint32_t *ids, *particle_of;         /* entries: id, and index of the particle in the event */
+  uint32_t *ends;                      /* MATCH_HASHES values */
+  uint32_t event, first;               /* first particle of the event in the slice */
+  uint32_t from_detector, to_detector; /* range of detectors that are compared */
+  uint32_t id_mask;                    /* bits of the ids that are compared */
 };
 
-/* The hits of a track in each detector, and how many of them a particle has. */
+/* Hits of a track per detector, and numbers of hits per detector. */
 struct match_hits {
   const uint32_t *ids[TRUTH_DETECTORS];
   uint32_t count[TRUTH_DETECTORS];
@@ -61,7 +56,7 @@ static SL_DEVICE uint32_t match_begin(const struct match_table *t, uint32_t hash
   return hash ? t->ends[hash - 1] : 0;
 }
 
-/* The hits of a particle of the slice that are compared. */
+/* Range of hits of a particle that are compared. */
 static SL_DEVICE void match_range(const struct match_table *t, uint32_t particle, uint32_t *begin, uint32_t *end) {
   *begin = t->particles->hit_offsets[particle];
   for (uint32_t d = 0; d < t->from_detector; d++) *begin += t->particles->hit_count[TRUTH_DETECTORS * particle + d];
@@ -85,16 +80,16 @@ static SL_DEVICE void match_add_hits(const struct match_table *t, uint32_t end) 
   for (uint32_t p = t->first + threadIdx.x; p < end; p += blockDim.x) {
     uint32_t i, last;
     for (match_range(t, p, &i, &last); i < last; i++) {
-      const uint32_t id = t->particles->hit_id[i] & t->id_mask, place = atomicAdd(&t->ends[match_hash(id)], 1u);
-      t->ids[place] = id;
-      t->of[place] = p - t->first;
+      const uint32_t id = t->particles->hit_id[i] & t->id_mask, index = atomicAdd(&t->ends[match_hash(id)], 1u);
+      t->ids[index] = id;
+      t->particle_of[index] = p - t->first;
     }
   }
   __syncthreads();
 }
 
-/* Makes the table of an event, with hits from one detector to another. All threads of the block come here. The entries
- * are for the whole slice; `ends` is the block's. */
+/* Builds the table of an event, with the hits of a range of detectors. Must be called by all threads of the block.
+ * The entry arrays are those of the slice; `ends` is in the block's shared memory. */
 static SL_DEVICE struct match_table match_table(const struct truth_particles_view *particles, uint32_t event,
                                                 uint32_t from_detector, uint32_t to_detector, uint32_t mask_fraction,
                                                 uint32_t *entry_ids, uint32_t *entry_particles, uint32_t *ends) {
@@ -103,7 +98,7 @@ static SL_DEVICE struct match_table match_table(const struct truth_particles_vie
   t.event = event;
   t.first = particles->offsets[event];
   t.ids = entry_ids + particles->hit_offsets[t.first];
-  t.of = entry_particles + particles->hit_offsets[t.first];
+  t.particle_of = entry_particles + particles->hit_offsets[t.first];
   t.ends = ends;
   t.from_detector = from_detector;
   t.to_detector = to_detector;
@@ -113,8 +108,8 @@ static SL_DEVICE struct match_table match_table(const struct truth_particles_vie
   SL_FOR_BLOCK (h, MATCH_HASHES) {
     const uint32_t count = h < MATCH_HASHES ? ends[h] : 0;
     uint32_t total;
-    const uint32_t place = before + sl_block_exclusive_scan(count, &total);
-    if (h < MATCH_HASHES) ends[h] = place;
+    const uint32_t index = before + sl_block_exclusive_scan(count, &total);
+    if (h < MATCH_HASHES) ends[h] = index;
     before += total;
   }
   __syncthreads();
@@ -125,7 +120,7 @@ static SL_DEVICE struct match_table match_table(const struct truth_particles_vie
 static SL_DEVICE uint32_t match_has_hit(const struct match_table *t, uint32_t particle, uint32_t id) {
   const uint32_t hash = match_hash(id);
   for (uint32_t at = match_begin(t, hash); at < t->ends[hash]; at++)
-    if (t->ids[at] == id && t->of[at] == particle) return 1;
+    if (t->ids[at] == id && t->particle_of[at] == particle) return 1;
   return 0;
 }
 
@@ -142,26 +137,26 @@ static SL_DEVICE struct match_counts match_shared(const struct match_table *t, u
   return shared;
 }
 
-/* Goes through the particles that have a hit of a track, each once. */
+/* Iterates over the particles that have a hit of a track, without repetitions. */
 struct match_cursor {
-  uint32_t detector, hit, entry; /* where to go on; zeros: at the beginning */
+  uint32_t detector, hit, entry; /* next position; zeros: begin */
 };
 #define MATCH_END UINT32_MAX
 
-/* Whether the entry is of a hit or a particle's list that was passed before: of an earlier hit of the track, or, where
- * a particle has an id twice, an earlier entry of the same one. */
-static SL_DEVICE uint32_t match_is_again(const struct match_table *t, const struct match_hits *hits,
-                                         const struct match_cursor *c, uint32_t at) {
-  const uint32_t particle = t->of[at];
+/* Was the particle of entry `at` returned before? It was if it has an earlier hit of the track, or an earlier entry
+ * with this id. */
+static SL_DEVICE uint32_t match_is_repeated(const struct match_table *t, const struct match_hits *hits,
+                                            const struct match_cursor *c, uint32_t at) {
+  const uint32_t particle = t->particle_of[at];
   for (uint32_t d = 0; d <= c->detector; d++)
     for (uint32_t i = 0; i < (d < c->detector ? hits->count[d] : c->hit); i++)
       if (match_has_hit(t, particle, hits->ids[d][i] & t->id_mask)) return 1;
   for (uint32_t k = match_begin(t, match_hash(t->ids[at])); k < at; k++)
-    if (t->ids[k] == t->ids[at] && t->of[k] == particle) return 1;
+    if (t->ids[k] == t->ids[at] && t->particle_of[k] == particle) return 1;
   return 0;
 }
 
-/* The next one, by its number in the event, or MATCH_END. */
+/* Returns the next particle (index in the event), or MATCH_END. */
 static SL_DEVICE uint32_t match_next(const struct match_table *t, const struct match_hits *hits,
                                      struct match_cursor *c) {
   for (; c->detector < TRUTH_DETECTORS; c->detector++, c->hit = 0)
@@ -169,53 +164,55 @@ static SL_DEVICE uint32_t match_next(const struct match_table *t, const struct m
       const uint32_t id = hits->ids[c->detector][c->hit] & t->id_mask, hash = match_hash(id);
       for (uint32_t at = match_begin(t, hash) + c->entry; at < t->ends[hash]; at++) {
         c->entry++;
-        if (t->ids[at] == id && !match_is_again(t, hits, c, at)) return t->of[at];
+        if (t->ids[at] == id && !match_is_repeated(t, hits, c, at)) return t->particle_of[at];
       }
     }
   return MATCH_END;
 }
 
-/* Whether the track goes on with hits in the SciFi of a daughter of the particle whose hits it has in the VELO. */
-static SL_DEVICE uint32_t match_goes_on(const struct match_table *t, uint32_t mother,
-                                        const struct match_counts *of_mother, uint32_t daughter,
-                                        const struct match_counts *of_daughter) {
+/* Does the track continue a particle's VELO hits with SciFi hits of its daughter? */
+static SL_DEVICE uint32_t match_continues(const struct match_table *t, uint32_t mother,
+                                          const struct match_counts *of_mother, uint32_t daughter,
+                                          const struct match_counts *of_daughter) {
   const struct truth_particles_view *p = t->particles;
   return (uint32_t)(p->mother_key[t->first + daughter] == p->key[t->first + mother] && of_mother->in[TRUTH_VELO] > 0 &&
                     of_daughter->in[TRUTH_SCIFI] > 0);
 }
 
-/* The hits of a particle on the track with those of its daughters and its mother, in which it goes on. */
+/* Hits of the track that belong to the particle, or to its mother or daughters that the track continues. */
 static SL_DEVICE struct match_counts match_with_family(const struct match_table *t, uint32_t particle,
                                                        const struct match_counts *own, const struct match_hits *hits) {
   struct match_counts sums = *own;
   struct match_cursor c = {0, 0, 0};
-  for (uint32_t kin = match_next(t, hits, &c); kin != MATCH_END; kin = match_next(t, hits, &c)) {
-    if (kin == particle) continue;
-    const struct match_counts theirs = match_shared(t, kin, hits);
-    if (!match_goes_on(t, particle, own, kin, &theirs) && !match_goes_on(t, kin, &theirs, particle, own)) continue;
-    for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) sums.in[d] += theirs.in[d];
+  for (uint32_t relative = match_next(t, hits, &c); relative != MATCH_END; relative = match_next(t, hits, &c)) {
+    if (relative == particle) continue;
+    const struct match_counts relative_counts = match_shared(t, relative, hits);
+    if (!match_continues(t, particle, own, relative, &relative_counts) &&
+        !match_continues(t, relative, &relative_counts, particle, own))
+      continue;
+    for (uint32_t d = 0; d < TRUTH_DETECTORS; d++) sums.in[d] += relative_counts.in[d];
   }
   for (uint32_t d = 0; d < TRUTH_DETECTORS; d++)
     if (sums.in[d] > hits->count[d]) sums.in[d] = hits->count[d];
   return sums;
 }
 
-static SL_DEVICE uint32_t match_is_most(uint32_t shared, uint32_t count) {
+static SL_DEVICE uint32_t match_has_most_hits(uint32_t shared, uint32_t count) {
   return (uint32_t)(count <= MATCH_FEW_HITS || 10ull * shared >= 7ull * count);
 }
 
-static SL_DEVICE uint32_t match_is_one(const struct match_table *t, uint32_t particle, const struct match_counts *own,
-                                       const struct match_hits *hits) {
+static SL_DEVICE uint32_t match_accepts(const struct match_table *t, uint32_t particle, const struct match_counts *own,
+                                        const struct match_hits *hits) {
   const uint32_t velo = hits->count[TRUTH_VELO], scifi = hits->count[TRUTH_SCIFI];
   const uint32_t is_long = (uint32_t)(velo > MATCH_FEW_HITS && scifi > MATCH_FEW_HITS);
   const struct match_counts sums = is_long ? match_with_family(t, particle, own, hits) : *own;
-  if (!match_is_most(sums.in[TRUTH_VELO], velo) || !match_is_most(sums.in[TRUTH_SCIFI], scifi)) return 0;
+  if (!match_has_most_hits(sums.in[TRUTH_VELO], velo) || !match_has_most_hits(sums.in[TRUTH_SCIFI], scifi)) return 0;
   return (uint32_t)(is_long || sums.in[TRUTH_UT] + MATCH_FOREIGN_UT_HITS >= hits->count[TRUTH_UT]);
 }
 
 /* ------------------------------------------------------------------------------------------------- all of a track */
 
-/* What is said of a track with no particle: zeros, but for its hits. */
+/* Writes zeros for a track without a particle, except for its numbers of hits. */
 static SL_DEVICE void match_write_none(const struct truth_matches *to, uint32_t track, int32_t why) {
   to->particle[track] = why;
   to->pdg[track] = 0;
@@ -224,7 +221,7 @@ static SL_DEVICE void match_write_none(const struct truth_matches *to, uint32_t 
   to->x[track] = to->y[track] = to->z[track] = 0;
 }
 
-/* `i`: the particle in the slice, `index` in the event. */
+/* `i`: index of the particle in the slice; `index`: in the event. */
 static SL_DEVICE void match_write_particle(const struct truth_matches *to, uint32_t track,
                                            const struct truth_particles_view *from, uint32_t i, uint32_t index) {
   float tx, ty;
@@ -249,21 +246,24 @@ static SL_DEVICE uint32_t match_first_detector(const struct match_hits *hits) {
   return d;
 }
 
-/* Finds the particle of a track of the slice, and writes all that is said of the track. */
+/* Finds the particle of a track of the slice and writes the match. */
 static SL_DEVICE void match_track(const struct match_table *t, const struct match_hits *hits,
                                   const struct truth_matches *to, uint32_t track) {
   const uint32_t count = hits->count[TRUTH_VELO] + hits->count[TRUTH_UT] + hits->count[TRUTH_SCIFI];
-  const uint32_t begins = match_first_detector(hits);
-  uint32_t best = MATCH_END, best_begun = 0, best_shared = 0, most_shared = 0;
+  const uint32_t first_detector = match_first_detector(hits);
+  uint32_t best = MATCH_END, best_first_shared = 0, best_shared = 0, most_shared = 0;
   struct match_cursor c = {0, 0, 0};
   for (uint32_t particle = match_next(t, hits, &c); particle != MATCH_END; particle = match_next(t, hits, &c)) {
     const struct match_counts own = match_shared(t, particle, hits);
-    const uint32_t begun = own.in[begins], shared = own.in[TRUTH_VELO] + own.in[TRUTH_UT] + own.in[TRUTH_SCIFI];
+    const uint32_t first_shared = own.in[first_detector],
+                   shared = own.in[TRUTH_VELO] + own.in[TRUTH_UT] + own.in[TRUTH_SCIFI];
     if (shared > most_shared) most_shared = shared;
-    if (!match_is_one(t, particle, &own, hits)) continue;
-    if (best != MATCH_END && (begun < best_begun || (begun == best_begun && particle > best))) continue;
+    if (!match_accepts(t, particle, &own, hits)) continue;
+    if (best != MATCH_END &&
+        (first_shared < best_first_shared || (first_shared == best_first_shared && particle > best)))
+      continue;
     best = particle;
-    best_begun = begun;
+    best_first_shared = first_shared;
     best_shared = shared;
   }
   const uint32_t shared = best == MATCH_END ? most_shared : best_shared;
@@ -276,9 +276,9 @@ static SL_DEVICE void match_track(const struct match_table *t, const struct matc
     match_write_none(to, track, t->particles->state[t->event] == TRUTH_READ ? TRUTH_GHOST : TRUTH_UNKNOWN);
 }
 
-/* The ids of an item's hits. */
-static SL_DEVICE void match_take_hits(struct match_hits *to, uint32_t detector, const uint32_t *hit_offsets,
-                                      const uint32_t *hit_id, uint32_t item) {
+/* Sets the ids of an item's hits. */
+static SL_DEVICE void match_set_hits(struct match_hits *to, uint32_t detector, const uint32_t *hit_offsets,
+                                     const uint32_t *hit_id, uint32_t item) {
   to->ids[detector] = hit_id + hit_offsets[item];
   to->count[detector] = hit_offsets[item + 1] - hit_offsets[item];
 }
@@ -291,8 +291,8 @@ static SL_DEVICE struct match_hits match_no_hits(void) {
   return none;
 }
 
-/* The kernel, `run` and registration of an algorithm whose file defines hits_of(), a track's hits. Those of detectors
- * from FIRST to LAST are compared; MASK: the setting of MATCH_MASK, or 0. */
+/* Defines the kernel, `run` and the algorithm for a file that defines hits_of(), the hits of a track. Compares the
+ * detectors from FIRST to LAST; MASK is the property of MATCH_MASK, or 0. */
 #define MATCH_ALGORITHM(NAME, FIRST, LAST, MASK, DOC)                                                              \
   SL_KERNEL(NAME##_tracks, struct NAME##_args) {                                                                   \
     __shared__ uint32_t ends[MATCH_HASHES];                                                                        \
@@ -303,7 +303,7 @@ static SL_DEVICE struct match_hits match_no_hits(void) {
         const struct match_hits hits = hits_of(&a, event, i);                                                      \
         match_track(&t, &hits, &a.matches, i);                                                                     \
       }                                                                                                            \
-      __syncthreads(); /* before the next event's table */                                                         \
+      __syncthreads(); /* before `ends` is reused */                                                               \
     }                                                                                                              \
   }                                                                                                                \
   static int run(const struct sl_launch *l, const struct NAME##_args *a) {                                         \

@@ -19,14 +19,14 @@ void mc_joined_free(struct mc_joined *joined) {
   *joined = (struct mc_joined){0};
 }
 
-/* The bank with source id `id` among the event's, or `end`. Few banks, so a search for each. */
+/* Index of the event's bank with source id `id`, or `end`. Linear search, since banks are few. */
 static uint32_t find_bank(const struct mc_banks_view *banks, uint32_t begin, uint32_t end, uint32_t id) {
   for (uint32_t bank = begin; bank < end; bank++)
     if (banks->source_id[bank] == id) return bank;
   return end;
 }
 
-/* Source ids must be 0, 1, 2, ...: a missing part would shift all that follows. */
+/* Source ids must be 0, 1, 2, ...: a missing part would shift all data after it. */
 int mc_join_banks(struct mc_joined *joined, const struct mc_banks_view *banks, uint32_t event, const char **reason) {
   const uint32_t begin = banks->offsets[event], end = banks->offsets[event + 1];
   joined->size_bytes = 0;

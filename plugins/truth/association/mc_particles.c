@@ -1,12 +1,12 @@
-/* mc_particles.c: see mc_particles.h. The joined banks are read as one packed stream. */
+/* mc_particles.c: see mc_particles.h. Reads the joined banks as one packed stream. */
 #include "mc_particles.h"
 
 #include "truth/slopes.h"
 
 #include <stdlib.h>
 
-/* Fixed bytes of a particle: key, PDG id, 7 floats, 9 flags, 4 ints, 3 floats, the number of vertices, and three
- * lengths of lists. Version 1 has one flag less. */
+/* Bytes of a particle without its ids: key, PDG id, 7 floats, 9 flags, 4 ints, 3 floats, number of vertices, and
+ * three lengths of lists. Version 1 has 8 flags. */
 enum { PARTICLE_BYTES_V2 = 4 + 4 + 28 + 9 + 16 + 12 + 4 + 12, FLAGS_V2 = 9, FLAGS_V1 = 8 };
 
 void mc_event_free(struct mc_event *mc) {
@@ -31,7 +31,7 @@ static uint32_t take_flags(struct mc_cursor *c, uint32_t flag_count) {
   return flags;
 }
 
-/* The next list of ids: 0, or an error. */
+/* Reads a list of ids: 0 or an error. */
 static int take_hits(struct mc_event *mc, struct mc_cursor *c, struct mc_hits *hits) {
   if (c->left < sizeof(uint32_t)) return SL_EFORMAT;
   const uint64_t count = mc_take_u32(c);
@@ -59,7 +59,7 @@ static int read_particle(struct mc_event *mc, struct mc_cursor *c, uint32_t flag
   particle->flags = take_flags(c, flag_count);
   particle->mother_key = mc_take_u32(c);
   particle->mother_pdg = (int32_t)mc_take_u32(c);
-  uint8_t decay_origin[16]; /* key, PDG id, pT and lifetime: not used yet */
+  uint8_t decay_origin[16]; /* key, PDG id, pT and lifetime of an ancestor: not used */
   mc_take(c, decay_origin, sizeof decay_origin);
   particle->charge = mc_take_f32(c);
   particle->visible_vertex_count = mc_take_u32(c);

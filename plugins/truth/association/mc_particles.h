@@ -1,8 +1,6 @@
-/* mc_particles.h: the true particles of an event, from its raw banks of type 32 (README.md).
- *
- * A struct mc_event is used again for event after event; its memory only grows. Zero-initialise it. The banks may hold
- * anything: what does not fit the format exactly is refused, and nothing outside the payloads is read.
- */
+/* mc_particles.h: true particles of an event, from its raw banks of type 32 (README.md).
+ * A struct mc_event is reused for all events; its memory only grows. Initialise it with zeros. Banks are not
+ * trusted: data that do not fit the format exactly are refused, and nothing outside the payloads is read. */
 #ifndef TRUTH_MC_PARTICLES_H
 #define TRUTH_MC_PARTICLES_H
 
@@ -23,7 +21,7 @@ enum {
   MC_FROM_SIGNAL = 256
 };
 
-/* The ids of a particle's hits in one detector: ids[first] to ids[first + count - 1] of the event. */
+/* Ids of a particle's hits in one detector: ids[first] to ids[first + count - 1] of the event. */
 struct mc_hits {
   uint32_t first, count;
 };
@@ -39,7 +37,7 @@ struct mc_particle {
   struct mc_hits velo, ut, scifi;
 };
 
-/* Detectors, in the order in which tracks pass them. */
+/* Detectors, in the order in which tracks cross them. */
 enum { MC_VELO, MC_UT, MC_SCIFI, MC_DETECTORS };
 static inline const struct mc_hits *mc_hits_in(const struct mc_particle *p, uint32_t detector) {
   return detector == MC_VELO ? &p->velo : detector == MC_UT ? &p->ut : &p->scifi;
@@ -49,10 +47,10 @@ enum { MC_PDG_ELECTRON = 11 };
 static inline int mc_is_electron(const struct mc_particle *p) {
   return p->pdg == MC_PDG_ELECTRON || p->pdg == -MC_PDG_ELECTRON;
 }
-/* Where the detectors behind the VELO are. */
+/* Acceptance of the detectors downstream of the VELO. */
 static inline int mc_in_acceptance(const struct mc_particle *p) { return p->eta > 2 && p->eta < 5; }
 
-/* dx/dz and dy/dz of its true momentum; those of particles across the beam are cut off at 1000. */
+/* True slopes dx/dz and dy/dz; near the transverse plane they are limited to 1000. */
 void mc_slopes(const struct mc_particle *particle, float *tx, float *ty);
 
 struct mc_event {

@@ -16,7 +16,7 @@ static int read_vertices(struct mc_vertices *mc, const char **reason) {
   struct mc_cursor c = {mc->joined.bytes, mc->joined.size_bytes};
   *reason = "the vertices are cut short";
   if (c.left < sizeof(uint32_t)) return SL_EFORMAT;
-  const uint64_t count = mc_take_u32(&c); /* signed in the format: a negative number is one too large */
+  const uint64_t count = mc_take_u32(&c); /* signed in the format: a negative number is too large here */
   if (count > c.left / VERTEX_BYTES) return SL_EFORMAT;
   *reason = "bytes are left after the vertices";
   if (c.left != count * VERTEX_BYTES) return SL_EFORMAT;

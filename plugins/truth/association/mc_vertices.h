@@ -1,8 +1,6 @@
-/* mc_vertices.h: the true proton-proton collisions of an event, from its raw banks of type 33 (README.md).
- *
- * A struct mc_vertices is used again for event after event; its memory only grows. Zero-initialise it. The banks may
- * hold anything: what does not fit the format exactly is refused, and nothing outside the payloads is read.
- */
+/* mc_vertices.h: true proton-proton collisions of an event, from its raw banks of type 33 (README.md).
+ * A struct mc_vertices is reused for all events; its memory only grows. Initialise it with zeros. Banks are not
+ * trusted: data that do not fit the format exactly are refused, and nothing outside the payloads is read. */
 #ifndef TRUTH_MC_VERTICES_H
 #define TRUTH_MC_VERTICES_H
 
@@ -11,7 +9,7 @@
 
 struct mc_vertex {
   double x, y, z;  /* mm */
-  uint32_t tracks; /* charged particles of the collision that the VELO can reconstruct */
+  uint32_t tracks; /* charged particles of the collision that are reconstructible in the VELO */
 };
 
 struct mc_vertices {

@@ -1,29 +1,28 @@
-/* truth.particles: the true particles of raw banks of type 32 (README.md, "Banks of truth") as a collection.
- *
- * The payloads of an event's banks, by source id from 0, are one packed stream.
- *
- *   1. check_events     a thread an event goes through the stream, and counts particles if all of it is right
- *   2. a scan makes offsets
- *   3. write_particles  likewise: writes particles, and counts the hits of each
- *   4. a scan makes offsets of the hits
- *   5. write_hits       likewise: writes the hits
- *
- * Work and reads: the stream, three times. The mc_event_decode of mc_particles.c does the same on the host, and takes
- * numbers that are not finite; here an event with such a number is malformed, so that none reaches an output.
- */
+/* truth.particles: decodes raw banks of type 32 (README.md, "Banks of truth") to a collection of true particles.
+ * The payloads of an event's banks, in the order of their source ids from 0, are one packed stream.
+ *   1. check_events: one thread per event reads the stream and counts the particles; a malformed event has none.
+ *   2. A scan of the counts gives offsets.
+ *   3. write_particles: one thread per event writes the particles, and counts the hits of each.
+ *   4. A scan of these counts gives offsets of hits.
+ *   5. write_hits: one thread per event writes the hits.
+ * Cost: three passes over the stream.
+ * mc_event_decode (mc_particles.c) is the host version. It accepts numbers that are not finite; here they make an
+ * event malformed, so that none reaches an output. */
 #include "truth/event_model.h"
 #include "truth/raw_banks.h"
 
 #include <sluice/kernel.h>
 
-/* Of a particle before its lists: key, PDG id, 7 floats, flags, 4 ints, 3 floats, vertices; three lengths of lists. */
+/* Bytes of a particle without flags and ids: key, PDG id, 7 floats, 4 ints, 3 floats, vertices; three lengths of
+ * lists. */
 enum { FLAGS_V1 = 8, FLAGS_V2 = 9, FLOATS = 7, BYTES_WITHOUT_FLAGS = 4 + 4 + 28 + 16 + 12 + 4 + 12 };
 
 #define SL_ARGS particles_args
-#define PARTICLES(M)                                                                                             \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(OUT, particles, truth_particles, "in the order of the banks",                                                \
-    SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(mc_particles, 1, 22, 0))), /* of 88 bytes or more */                      \
+#define PARTICLES(M)                                                                                \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", \
+    "banks with true particles")                                                                    \
+  M(OUT, particles, truth_particles, "true particles, in the order of the banks",                   \
+    SL_ITEMS(SL_ONE(SL_SUBITEMS_SCALED(mc_particles, 1, 22, 0))), /* at least 88 bytes each */      \
     SL_SUBITEMS(SL_ONE(SL_SUBITEMS_TERM(mc_particles))))
 SL_ARGUMENTS(particles, PARTICLES);
 
@@ -31,21 +30,21 @@ SL_ARGUMENTS(particles, PARTICLES);
 
 struct stream {
   const struct mc_particle_banks_view *banks;
-  uint32_t begin, end; /* the event's banks */
-  uint32_t id, bank;   /* the one at hand */
-  uint32_t at;         /* bytes of it that are read */
+  uint32_t begin, end; /* banks of the event */
+  uint32_t id, bank;   /* current source id and bank */
+  uint32_t at;         /* bytes read in the current bank */
   uint32_t flag_count;
-  uint64_t left; /* bytes of all */
+  uint64_t left; /* unread bytes of all banks */
 };
 
-/* The bank with source id `id` among the event's, or `end`. Few banks, so a search for each. */
+/* Index of the event's bank with source id `id`, or `end`. Linear search, since banks are few. */
 static SL_DEVICE uint32_t find_bank(const struct stream *s, uint32_t id) {
   for (uint32_t bank = s->begin; bank < s->end; bank++)
     if (s->banks->source_id[bank] == id) return bank;
   return s->end;
 }
 
-/* 0 if a part is missing, or the version is not known. */
+/* Opens the stream; 0 if a part is missing, or the version is not supported. */
 static SL_DEVICE uint32_t stream_open(struct stream *s, const struct mc_particle_banks_view *banks, uint32_t event) {
   s->banks = banks;
   s->begin = banks->offsets[event];
@@ -63,7 +62,7 @@ static SL_DEVICE uint32_t stream_open(struct stream *s, const struct mc_particle
   return version == 1 || version == 2;
 }
 
-/* Of what is left, which the caller has made sure of. */
+/* Moves to the bank of the next byte, which must exist. */
 static SL_DEVICE void go_to_bytes(struct stream *s) {
   while (s->at >= s->banks->size_bytes[s->bank]) {
     s->at -= s->banks->size_bytes[s->bank];
@@ -91,7 +90,7 @@ static SL_DEVICE uint32_t take_u8(struct stream *s) {
   return byte;
 }
 
-/* Of four bytes, in one word or two where they are of one bank. */
+/* Reads four bytes; from one or two words if they are in one bank. */
 static SL_DEVICE uint32_t take_u32(struct stream *s) {
   uint32_t value = 0;
   go_to_bytes(s);
@@ -113,7 +112,7 @@ struct particle {
   float charge;
 };
 
-/* Up to its hits: 0 if it is cut short. */
+/* Reads a particle up to its hits; 0 if the stream ends before. */
 static SL_DEVICE uint32_t take_particle(struct stream *s, struct particle *p) {
   if (s->left < BYTES_WITHOUT_FLAGS + s->flag_count) return 0;
   p->key = take_u32(s);
@@ -123,13 +122,13 @@ static SL_DEVICE uint32_t take_particle(struct stream *s, struct particle *p) {
   for (uint32_t i = 0; i < s->flag_count; i++) p->flags |= take_u8(s) ? 1u << i : 0u;
   p->mother_key = take_u32(s);
   p->mother_pdg = take_u32(s);
-  skip(s, 16); /* the ancestor with a lifetime: key, PDG id, pT, lifetime */
+  skip(s, 16); /* ancestor with a lifetime: key, PDG id, pT, lifetime */
   p->charge = sl_f32_from_bits(take_u32(s));
-  skip(s, 4); /* visible collisions */
+  skip(s, 4); /* number of visible collisions */
   return 1;
 }
 
-/* Counts its hits in each detector, and goes beyond them: 0 if they are cut short. */
+/* Counts the hits per detector and skips them; 0 if the stream ends before. */
 static SL_DEVICE uint32_t count_hits(struct stream *s, uint32_t *counts) {
   for (uint32_t detector = 0; detector < TRUTH_DETECTORS; detector++) {
     if (s->left < 4) return 0;
@@ -146,7 +145,7 @@ static SL_DEVICE uint32_t is_finite(const struct particle *p) {
   return finite;
 }
 
-/* How many particles; `*state` says whether all of the stream is right. */
+/* Returns the number of particles, and the state of the event's truth. */
 static SL_DEVICE uint32_t check_event(const struct mc_particle_banks_view *banks, uint32_t event, uint8_t *state) {
   struct stream s;
   *state = TRUTH_NONE;
@@ -188,7 +187,7 @@ static SL_DEVICE void write_particle(const struct truth_particles *to, uint32_t 
   to->mother_pdg[i] = (int32_t)p->mother_pdg;
 }
 
-/* The stream at the first of the event's particles; 0 where it has none. */
+/* Opens the stream at the first particle; 0 if the event has none. */
 static SL_DEVICE uint32_t begin_particles(struct stream *s, const struct particles_args *a, uint32_t event) {
   if (a->particles.offsets[event] == a->particles.offsets[event + 1]) return 0;
   if (!stream_open(s, &a->mc_particles, event)) return 0;
@@ -203,7 +202,7 @@ SL_KERNEL(write_particles, struct particles_args) {
     for (uint32_t i = a.particles.offsets[event]; i < a.particles.offsets[event + 1]; i++) {
       struct particle p;
       uint32_t *counts = a.particles.hit_count + TRUTH_DETECTORS * i;
-      if (!take_particle(&s, &p) || !count_hits(&s, counts)) break; /* all was there */
+      if (!take_particle(&s, &p) || !count_hits(&s, counts)) break; /* not reached: check_events has read it */
       write_particle(&a.particles, i, &p);
       a.particles.hit_offsets[i] = counts[TRUTH_VELO] + counts[TRUTH_UT] + counts[TRUTH_SCIFI];
     }
@@ -216,7 +215,7 @@ SL_KERNEL(write_hits, struct particles_args) {
     if (!begin_particles(&s, &a, event)) continue;
     for (uint32_t i = a.particles.offsets[event]; i < a.particles.offsets[event + 1]; i++) {
       struct particle p;
-      if (!take_particle(&s, &p)) break; /* it was there */
+      if (!take_particle(&s, &p)) break; /* not reached */
       uint32_t *to = a.particles.hit_id + a.particles.hit_offsets[i];
       for (uint32_t detector = 0; detector < TRUTH_DETECTORS; detector++)
         for (uint32_t left = take_u32(&s); left > 0; left--) *to++ = take_u32(&s);
@@ -234,4 +233,4 @@ static int run(const struct sl_launch *l, const struct particles_args *a) {
   return status;
 }
 
-SL_ALGORITHM(particles, "the true particles of simulated events, as a collection", 64, run);
+SL_ALGORITHM(particles, "decodes the true particles of an event", 64, run);

@@ -1,42 +1,43 @@
-/* electron_check.c: truth.electron_check, which true particles are found to be electrons by the calorimeter
+/* electron_check.c: truth.electron_check, electron identification by the calorimeter compared with the true particles
  * (README.md).
- *
- * Of long tracks that go through a cell where showers are largest, by the momentum of the particle that they match: how
- * many of each sort are called electrons. And how far the momentum of those of electrons is off, with the energy that
- * the calorimeter has straight ahead of their VELO track, and without.
- */
+ * Counts long tracks that cross a cell at the shower maximum, in bins of the true momentum, by kind of the matched
+ * particle, and how many of them are identified as electrons. For electrons it also compares the momentum with the
+ * true one, with and without the energy found in the calorimeter straight ahead of the VELO track. */
 #include "calo/event_model.h"
 #include "forward/event_model.h"
 #include "spread.h"
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
 
 #define SL_ARGS electron_check_args
-#define ELECTRON_CHECK(M)                                                                                \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "any order")          \
-  M(IN, electrons, calo_electrons, "offsets in_acceptance is_electron", "what these are called")         \
-  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy", "of the VELO tracks")                     \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                      \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits") \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")
+#define ELECTRON_CHECK(M)                                                                                         \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check")        \
+  M(IN, electrons, calo_electrons, "offsets in_acceptance is_electron", "electron identification per long track") \
+  M(IN, bremsstrahlung, calo_bremsstrahlung, "offsets energy", "bremsstrahlung energy per VELO track")            \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")         \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                              \
+    "UT tracks to which ut_track refers; adds their hits")                                                        \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",               \
+    "banks with true particles")
 SL_HOST_ARGUMENTS(electron_check, ELECTRON_CHECK);
 
-/* Sorts of particles; tracks that match none are the last one. */
-enum { SORT_ELECTRON, SORT_MUON, SORT_HADRON, SORT_GHOST, SORTS };
-static const char *const sort_names[SORTS] = {"electrons", "muons", "hadrons", "ghosts"};
+/* Kinds of particles; the last one is tracks without a match. */
+enum { KIND_ELECTRON, KIND_MUON, KIND_HADRON, KIND_GHOST, KINDS };
+static const char *const kind_names[KINDS] = {"electrons", "muons", "hadrons", "ghosts"};
 
-/* By the true momentum; of ghosts, by that of the track. */
+/* Bins of the true momentum; for ghosts, of the track's momentum. */
 enum { BINS = 6, ALL = BINS, PDG_MUON = 13 };
 static const struct {
   const char *name;
   double end; /* MeV */
 } bins[BINS + 1] = {{"p < 3 GeV", 3e3},    {"3 to 5 GeV", 5e3},      {"5 to 10 GeV", 1e4}, {"10 to 20 GeV", 2e4},
                     {"20 to 50 GeV", 5e4}, {"p > 50 GeV", INFINITY}, {"all", INFINITY}};
-static const double momentum_range = 1.0; /* of the spreads */
+static const double momentum_range = 1.0; /* range of the spreads */
 
 struct counts {
   uint64_t tracks, called_electrons;
@@ -44,8 +45,8 @@ struct counts {
 
 struct electron_check {
   struct track_check tracks; /* the first member */
-  struct counts counts[BINS + 1][SORTS];
-  uint64_t beside;                   /* tracks that go by the calorimeter */
+  struct counts counts[BINS + 1][KINDS];
+  uint64_t outside;                  /* tracks outside the calorimeter */
   struct spread alone, with_photons; /* p / true p - 1 of electrons */
 };
 
@@ -59,19 +60,19 @@ static void electron_check_close(void *state) { track_check_close(&((struct elec
 
 /* ---------------------------------------------------------------------------------------------------- one event */
 
-static void count(struct electron_check *c, uint32_t sort, double p, uint32_t is_electron) {
+static void count(struct electron_check *c, uint32_t kind, double p, uint32_t is_electron) {
   uint32_t bin = 0;
   while (bin + 1 < BINS && p >= bins[bin].end) bin++;
   const uint32_t of[2] = {bin, ALL};
   for (int i = 0; i < 2; i++) {
-    c->counts[of[i]][sort].tracks++;
-    c->counts[of[i]][sort].called_electrons += is_electron;
+    c->counts[of[i]][kind].tracks++;
+    c->counts[of[i]][kind].called_electrons += is_electron;
   }
 }
 
-static uint32_t sort_of(const struct mc_particle *p) {
-  if (mc_is_electron(p)) return SORT_ELECTRON;
-  return p->pdg == PDG_MUON || p->pdg == -PDG_MUON ? SORT_MUON : SORT_HADRON;
+static uint32_t kind_of(const struct mc_particle *p) {
+  if (mc_is_electron(p)) return KIND_ELECTRON;
+  return p->pdg == PDG_MUON || p->pdg == -PDG_MUON ? KIND_MUON : KIND_HADRON;
 }
 
 static void add_momenta(struct electron_check *c, const struct mc_particle *particle, double p, double photons) {
@@ -80,24 +81,24 @@ static void add_momenta(struct electron_check *c, const struct mc_particle *part
   spread_add(&c->with_photons, momentum_range, (p + photons) / truth - 1);
 }
 
-/* A track of the event: of the particle that it matches first. */
+/* Counts a track of the event for the first particle that it matches. */
 static void add_track(struct electron_check *c, const struct electron_check_args *args, uint32_t event, uint32_t i) {
   const struct association *a = &c->tracks.association;
   const uint32_t velo_track = args->bremsstrahlung.offsets[event] + args->tracks.velo_track[i];
   const uint32_t is_electron = args->electrons.is_electron[i];
   const double p = 1 / fabs((double)args->tracks.qop[i]);
   if (!args->electrons.in_acceptance[i]) {
-    c->beside++;
+    c->outside++;
     return;
   }
   if (a->match_count == 0) {
-    count(c, SORT_GHOST, p, is_electron);
+    count(c, KIND_GHOST, p, is_electron);
     return;
   }
   const struct mc_particle *particle = &c->tracks.mc.particles[a->matches[0].particle];
-  const uint32_t sort = sort_of(particle);
-  count(c, sort, (double)particle->p, is_electron);
-  if (sort == SORT_ELECTRON) add_momenta(c, particle, p, (double)args->bremsstrahlung.energy[velo_track]);
+  const uint32_t kind = kind_of(particle);
+  count(c, kind, (double)particle->p, is_electron);
+  if (kind == KIND_ELECTRON) add_momenta(c, particle, p, (double)args->bremsstrahlung.energy[velo_track]);
 }
 
 static int check_event(struct track_check *tracks_check, const void *args_, uint32_t event) {
@@ -114,18 +115,18 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
 
 /* --------------------------------------------------------------------------------------------------- the report */
 
-static void report_counts(const struct counts *n, const char *sort, const char *bin, const struct sl_report *r) {
+static void report_counts(const struct counts *n, const char *kind, const char *bin, const struct sl_report *r) {
   const double share = ratio((double)n->called_electrons, (double)n->tracks);
   const double error = rate_error(n->called_electrons, n->tracks);
-  r->begin_object(r->context, sort);
+  r->begin_object(r->context, kind);
   r->integer(r->context, "tracks", (int64_t)n->tracks);
   r->integer(r->context, "called_electrons", (int64_t)n->called_electrons);
   r->number(r->context, "share", share);
   r->number(r->context, "error", error);
   r->end_object(r->context);
   if (n->tracks > 0)
-    r->line(r->context, "%-9s %-14s %7" PRIu64 " tracks, called electrons %6" PRIu64 "  %6.2f +- %5.2f %%", sort, bin,
-            n->tracks, n->called_electrons, 100 * share, 100 * error);
+    r->line(r->context, "%-9s %-14s %7" PRIu64 " tracks, identified as electrons %6" PRIu64 "   %6.2f +- %5.2f %%",
+            kind, bin, n->tracks, n->called_electrons, 100 * share, 100 * error);
 }
 
 static void report_momenta(const struct electron_check *c, const struct sl_report *r) {
@@ -133,7 +134,7 @@ static void report_momenta(const struct electron_check *c, const struct sl_repor
     const char *key, *text;
     const struct spread *of;
   } both[] = {{"momentum", "of the track", &c->alone},
-              {"momentum_with_photons", "and of what it radiated", &c->with_photons}};
+              {"momentum_with_photons", "with radiated energy", &c->with_photons}};
   for (int i = 0; i < 2; i++) {
     const double median = spread_median(both[i].of, momentum_range), width = spread_width(both[i].of, momentum_range);
     r->begin_object(r->context, both[i].key);
@@ -144,7 +145,7 @@ static void report_momenta(const struct electron_check *c, const struct sl_repor
     if (both[i].of->count > 0)
       r->line(r->context, "electrons, p %-24s median %6.2f %%  width %6.2f %%", both[i].text, 100 * median,
               100 * width);
-    spread_report_left_out(both[i].of, both[i].key, r);
+    spread_report_ignored(both[i].of, both[i].key, r);
   }
 }
 
@@ -152,15 +153,15 @@ static int electron_check_finish(void *state, const struct sl_services *s, const
   const struct electron_check *c = (const struct electron_check *)state;
   tally_report(&c->tracks.tally, r);
   r->integer(r->context, "tracks", (int64_t)c->tracks.tracks);
-  r->integer(r->context, "tracks_beside", (int64_t)c->beside);
-  r->line(r->context, "long tracks of %" PRIu64 " events: %" PRIu64 ", %" PRIu64 " of them beside the calorimeter",
-          c->tracks.tally.events, c->tracks.tracks, c->beside);
+  r->integer(r->context, "tracks_beside", (int64_t)c->outside);
+  r->line(r->context, "long tracks of %" PRIu64 " %s: %" PRIu64 ", %" PRIu64 " of them outside the calorimeter",
+          c->tracks.tally.events, sl_plural(c->tracks.tally.events, "event", "events"), c->tracks.tracks, c->outside);
   r->begin_array(r->context, "momentum_bins");
   for (uint32_t bin = 0; bin <= BINS; bin++) {
     r->begin_object(r->context, NULL);
     r->text(r->context, "name", bins[bin].name);
-    for (uint32_t sort = 0; sort < SORTS; sort++)
-      report_counts(&c->counts[bin][sort], sort_names[sort], bins[bin].name, r);
+    for (uint32_t kind = 0; kind < KINDS; kind++)
+      report_counts(&c->counts[bin][kind], kind_names[kind], bins[bin].name, r);
     r->end_object(r->context);
   }
   r->end_array(r->context);
@@ -170,4 +171,4 @@ static int electron_check_finish(void *state, const struct sl_services *s, const
 }
 
 TRACK_CHECK_SINK(electron_check, electron_check, check_event,
-                 "electrons found by the calorimeter compared with the true particles");
+                 "electron identification by the calorimeter compared with the true particles");

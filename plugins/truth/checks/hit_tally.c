@@ -3,6 +3,8 @@
 
 #include "tally.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -23,15 +25,15 @@ static int append_ids(struct id_list *list, const uint32_t *ids, uint32_t count)
   return SL_OK;
 }
 
-/* Sorts, and takes out what is there twice; returns how many that were. */
+/* Sorts the ids and removes duplicates; returns the number of duplicates. */
 static uint32_t make_unique(struct id_list *list) {
-  uint32_t kept = 0;
+  uint32_t unique_count = 0;
   if (list->count > 0) qsort(list->ids, list->count, sizeof *list->ids, compare_ids);
   for (uint32_t i = 0; i < list->count; i++)
-    if (kept == 0 || list->ids[i] != list->ids[kept - 1]) list->ids[kept++] = list->ids[i];
-  const uint32_t twice = list->count - kept;
-  list->count = kept;
-  return twice;
+    if (unique_count == 0 || list->ids[i] != list->ids[unique_count - 1]) list->ids[unique_count++] = list->ids[i];
+  const uint32_t duplicate_count = list->count - unique_count;
+  list->count = unique_count;
+  return duplicate_count;
 }
 
 int hit_tally_add(struct hit_tally *t, const struct mc_event *mc, uint32_t detector, const uint32_t *ids,
@@ -44,7 +46,7 @@ int hit_tally_add(struct hit_tally *t, const struct mc_event *mc, uint32_t detec
   }
   if (status < 0) return status;
   t->hits += count;
-  t->hits_twice += make_unique(&t->found);
+  t->duplicate_hits += make_unique(&t->found);
   make_unique(&t->true_ids);
   t->true_hits += t->true_ids.count;
   for (uint32_t i = 0, k = 0; i < t->found.count && k < t->true_ids.count;) {
@@ -65,7 +67,7 @@ static double purity_of(const struct hit_tally *t) { return ratio((double)t->hit
 void hit_tally_report(const struct hit_tally *t, const struct sl_report *r) {
   r->integer(r->context, "hits", (int64_t)t->hits);
   r->integer(r->context, "hits_in_truth", (int64_t)t->hits_in_truth);
-  r->integer(r->context, "hits_twice", (int64_t)t->hits_twice);
+  r->integer(r->context, "hits_twice", (int64_t)t->duplicate_hits);
   r->integer(r->context, "true_hits", (int64_t)t->true_hits);
   r->integer(r->context, "true_hits_found", (int64_t)t->hits_in_truth);
   r->number(r->context, "hit_efficiency", efficiency_of(t));
@@ -74,15 +76,17 @@ void hit_tally_report(const struct hit_tally *t, const struct sl_report *r) {
 
 void hit_tally_line(const struct hit_tally *t, const struct sl_report *r, const char *detector, uint64_t events) {
   r->line(r->context,
-          "%s hits of %" PRIu64 " events: %" PRIu64 ", %.2f %% of them true, %.2f %% of %" PRIu64
-          " true ones found, %" PRIu64 " found twice",
-          detector, events, t->hits, 100 * purity_of(t), 100 * efficiency_of(t), t->true_hits, t->hits_twice);
+          "%s hits of %" PRIu64 " %s: %" PRIu64 ", %.2f %% true, %.2f %% of %" PRIu64 " true hits found, %" PRIu64
+          " duplicates",
+          detector, events, sl_plural(events, "event", "events"), t->hits, 100 * purity_of(t), 100 * efficiency_of(t),
+          t->true_hits, t->duplicate_hits);
 }
 
 void hit_tally_warn(const struct hit_tally *t, const struct sl_services *s, const char *detector) {
   if (!hit_tally_is_comparable(t))
-    s->message(s->context, SL_WARNING, "no %s hit's id stands in the truth: truth without the %s, or of other events",
-               detector, detector);
+    s->message(s->context, SL_WARNING,
+               "no id of the %s hits is in the truth: the truth has no %s hits or belongs to other events", detector,
+               detector);
 }
 
 void hit_tally_free(struct hit_tally *t) {

@@ -1,26 +1,26 @@
-/* long_check.c: truth.long_check, how well tracks from the VELO through the fibre tracker agree with the true particles
- * (README.md).
- *
- * What is counted is in track_check.h. Hits in the UT take part where the graph names ut_tracks. Momentum: of tracks of
- * particles with hits in VELO, UT and SciFi, whether or not the UT was looked at, so that figures with and without it
- * are of the same particles. Where no hit of any track stands in the truth, there is no rate of ghosts.
- */
+/* long_check.c: truth.long_check, long tracks (VELO to SciFi) compared with the true particles (README.md).
+ * Counts: see track_check.h. UT hits are used if ut_tracks is connected. Momenta are compared for particles with
+ * hits in VELO, UT and SciFi, with or without ut_tracks, so that both results are for the same particles. If no hit
+ * of a track is in the truth, the ghost rate is undefined. */
 #include "forward/event_model.h"
 #include "momenta.h"
 #include "track_check.h"
 #include "ut/event_model.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 
 #define SL_ARGS long_check_args
-#define LONG_CHECK(M)                                                                                            \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "any order")                  \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
-  M(IN, end_states, track_states, "offsets tx ty", "of these")                                                   \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits")         \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+#define LONG_CHECK(M)                                                                                      \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check") \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")  \
+  M(IN, end_states, track_states, "offsets tx ty", "states of velo_tracks at the end of the VELO")         \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                       \
+    "UT tracks to which ut_track refers; adds their hits")                                                 \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",        \
+    "banks with true particles")                                                                           \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(long_check, LONG_CHECK);
 
@@ -51,13 +51,13 @@ static const struct category categories[] = {
 };
 
 enum { WITH_MOMENTUM = MC_HAS_VELO | MC_HAS_UT | MC_HAS_SCIFI };
-static const double momentum_range = 0.5; /* of the spreads */
+static const double momentum_range = 0.5; /* range of the spreads */
 
 /* ----------------------------------------------------------------------------------------------- the check */
 
 struct long_check {
   struct track_check tracks; /* the first member */
-  uint64_t tracks_with_a_hit_twice;
+  uint64_t tracks_with_duplicates;
   struct momenta momenta;
 };
 
@@ -71,7 +71,7 @@ static int long_check_open(void *state, const struct sl_services *s, const void 
 
 static void long_check_close(void *state) { track_check_close(&((struct long_check *)state)->tracks); }
 
-static int has_a_hit_twice(const struct hit_ids *hits) {
+static int has_duplicate_hit(const struct hit_ids *hits) {
   for (uint32_t i = 0; i < hits->count; i++)
     for (uint32_t k = 0; k < i; k++)
       if (hits->ids[i] == hits->ids[k]) return 1;
@@ -88,7 +88,7 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
     const double qop = (double)tracks->qop[i];
     const struct track_hits track = long_track_hits(tracks, i, &args->velo_tracks, &args->ut_tracks, event);
     track_check_add_momentum(&c->tracks, &track, &args->end_states, args->end_states.offsets[event] + velo_track, qop);
-    if (has_a_hit_twice(&track.in[MC_SCIFI])) c->tracks_with_a_hit_twice++;
+    if (has_duplicate_hit(&track.in[MC_SCIFI])) c->tracks_with_duplicates++;
     for (uint32_t k = 0; k < a->match_count; k++)
       momenta_add(&c->momenta, momentum_range, &c->tracks.mc.particles[a->matches[k].particle], WITH_MOMENTUM, qop);
   }
@@ -103,18 +103,20 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
   tally_report(&c->tracks.tally, r);
   r->integer(r->context, "hits", (int64_t)c->tracks.hits);
   r->integer(r->context, "hits_in_truth", (int64_t)c->tracks.known_hits);
-  r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_a_hit_twice);
-  r->line(r->context, "long tracks of %" PRIu64 " events, SciFi hits on them %" PRIu64 ", %.2f %% of these true",
-          c->tracks.tally.events, c->tracks.hits, 100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));
+  r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_duplicates);
+  r->line(r->context, "long tracks of %" PRIu64 " %s, SciFi hits on them %" PRIu64 ", %.2f %% of them true",
+          c->tracks.tally.events, sl_plural(c->tracks.tally.events, "event", "events"), c->tracks.hits,
+          100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));
   track_check_report_ghosts(&c->tracks, r, "long tracks", is_comparable);
   track_check_report_categories(&c->tracks, r);
   momenta_report(&c->momenta, momentum_range, r);
   tally_warn(&c->tracks.tally, s);
   if (!is_comparable)
     s->message(s->context, SL_WARNING,
-               "no SciFi hit id of the tracks stands in the truth: truth without the SciFi, or of other events");
-  if (c->tracks_with_a_hit_twice > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks have a SciFi hit twice", c->tracks_with_a_hit_twice);
+               "no SciFi hit id of the tracks is in the truth: the truth has no SciFi hits or belongs to other events");
+  if (c->tracks_with_duplicates > 0)
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s a SciFi hit twice", c->tracks_with_duplicates,
+               sl_plural(c->tracks_with_duplicates, "track contains", "tracks contain"));
   return SL_OK;
 }
 

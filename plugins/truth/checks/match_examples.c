@@ -1,31 +1,31 @@
-/* match_examples.c: truth.match_examples, a table of pairs of VELO tracks and seeds, with what seeding.match's network
- * is told of them and whether they are one, for scripts/train_matching (README.md).
- *
- * A row is a pair whose chi2 is not too large: 1 if hits of both are of one particle by the rules of association.h,
- * else 0, and the inputs of match_network.h.
- */
+/* match_examples.c: truth.match_examples, writes a table of pairs of VELO tracks and seeds to train the network of
+ * seeding.match with scripts/train_matching (README.md).
+ * A row is a pair with a small chi2: 1 if both tracks match one particle by the rules of association.h, else 0, and
+ * the inputs of match_network.h. */
 #include "seeding/match_network.h"
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #define SL_ARGS match_examples_args
-#define MATCH_EXAMPLES(M)                                                                                        \
-  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit_id", "tracks in the fibre tracker")                     \
-  M(IN, selected, ut_selected_tracks, "", "VELO tracks that they may be")                                        \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "all of them")                                   \
-  M(IN, end_states, track_states, "offsets x y z tx ty", "of these")                                             \
-  M(IN, matching, matching_constants, "constants", "how they are matched")                                       \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                                  \
-  M(F32, max_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of pairs")
+#define MATCH_EXAMPLES(M)                                                                                \
+  M(IN, seeds, seeds, "offsets hit_offsets x y tx ty hit_id", "SciFi seeds")                             \
+  M(IN, selected, ut_selected_tracks, "", "VELO tracks that may be paired with seeds")                   \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks of the event")              \
+  M(IN, end_states, track_states, "offsets x y z tx ty", "states of velo_tracks at the end of the VELO") \
+  M(IN, matching, matching_constants, "constants", "constants of the matching")                          \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",      \
+    "banks with true particles")                                                                         \
+  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                        \
+  M(F32, max_chi2, 4.0, 0.0, 1e9, "", "largest chi2 of a pair")
 SL_HOST_ARGUMENTS(match_examples, MATCH_EXAMPLES);
 
 struct match_examples {
-  struct track_check tracks; /* the first member; for the truth alone */
+  struct track_check tracks; /* the first member; reads the truth */
   const struct sl_output_calls *to;
   struct sl_output *file;
   uint64_t pairs, good_pairs;
@@ -62,7 +62,7 @@ static int write_pair(struct match_examples *m, const float *inputs) {
   return m->to->add(m->file, row, (uint64_t)used);
 }
 
-/* Pairs of a seed, whose place is that in the slice. */
+/* Writes the pairs of seed `i` of the slice. */
 static int write_pairs(struct match_examples *m, const struct match_examples_args *args, uint32_t event, uint32_t i) {
   const struct match_settings settings = {1, 1};
   const struct seeds_view *seeds = &args->seeds;
@@ -102,11 +102,12 @@ static int match_examples_finish(void *state, const struct sl_services *s, const
   tally_report(&m->tracks.tally, r);
   r->integer(r->context, "pairs", (int64_t)m->pairs);
   r->integer(r->context, "good_pairs", (int64_t)m->good_pairs);
-  r->line(r->context, "%" PRIu64 " pairs of %" PRIu64 " events, %" PRIu64 " of them one track: %s", m->pairs,
-          m->tracks.tally.events, m->good_pairs, m->to->place(m->file));
+  r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them from one particle: %s", m->pairs,
+          sl_plural(m->pairs, "pair", "pairs"), m->tracks.tally.events,
+          sl_plural(m->tracks.tally.events, "event", "events"), m->good_pairs, m->to->place(m->file));
   tally_warn(&m->tracks.tally, s);
   return SL_OK;
 }
 
 TRACK_CHECK_SINK(match_examples, match_examples, write_event,
-                 "pairs of tracks that are one or not, for the network that judges matches");
+                 "writes pairs of tracks, with truth, to train the matching network");

@@ -46,7 +46,7 @@ static void report_bin(const struct momenta *m, uint32_t bin, double range, cons
   r->line(r->context,
           "q/p, %-29s %7" PRIu64
           " tracks  width %6.2f %%  median %6.2f %%  p: width %6.2f %%  median %6.2f %%  "
-          "charge right %6.2f %%",
+          "right charge %6.2f %%",
           bins[bin].name, qop->count, 100 * spread_width(qop, range), 100 * spread_median(qop, range),
           100 * spread_width(p, range), 100 * spread_median(p, range), 100 * charge);
 }
@@ -55,6 +55,6 @@ void momenta_report(const struct momenta *m, double range, const struct sl_repor
   r->begin_array(r->context, "momentum");
   for (uint32_t bin = 0; bin <= MOMENTUM_BINS; bin++) report_bin(m, bin, range, r);
   r->end_array(r->context);
-  spread_report_left_out(&m->qop[ALL_MOMENTA], "q/p", r);
-  spread_report_left_out(&m->p[ALL_MOMENTA], "p", r);
+  spread_report_ignored(&m->qop[ALL_MOMENTA], "q/p", r);
+  spread_report_ignored(&m->p[ALL_MOMENTA], "p", r);
 }

@@ -1,4 +1,4 @@
-/* momenta.h: how far the momenta of found tracks are from the true ones, in bins of the true one. */
+/* momenta.h: momenta of tracks compared with the true ones, in bins of the true momentum. */
 #ifndef TRUTH_MOMENTA_H
 #define TRUTH_MOMENTA_H
 
@@ -15,11 +15,11 @@ struct momenta {
   uint64_t right_charges[MOMENTUM_BINS + 1];
 };
 
-/* A track of a particle: counted if this is charged, no electron, and has all these flags. `range` is that of the
- * spreads, the same in every call. */
+/* Adds a track of a particle; counted if the particle is charged, not an electron, and has all these flags. `range`
+ * is the range of the spreads; it must be the same in all calls. */
 void momenta_add(struct momenta *m, double range, const struct mc_particle *particle, uint32_t flags, double qop);
 
-/* The array `momentum` of a report, and a line for each bin that has tracks. */
+/* Writes the array `momentum` of a report, and a line for each bin with tracks. */
 void momenta_report(const struct momenta *m, double range, const struct sl_report *r);
 
 #endif

@@ -1,9 +1,7 @@
-/* muon_check.c: truth.muon_check, how often long tracks of each kind of true particle are said to be muons (README.md).
- *
- * Each track counts once: as the particle that it matches, in the bin of that one's momentum; of several, and so of
- * one that decays on its way, as the one with most hits of it in the VELO; a ghost in the bin of its own momentum. Hits
- * in the UT take part where the graph names ut_tracks.
- */
+/* muon_check.c: truth.muon_check, muon identification of long tracks by kind of true particle (README.md).
+ * Each track counts once, for the particle that it matches, in the bin of the particle's momentum. After a decay
+ * in flight a track may match several particles: the one with the most hits of the track in the VELO is used. Ghosts
+ * are in the bin of the track's momentum. UT hits are used if ut_tracks is connected. */
 #include "forward/event_model.h"
 #include "muon/event_model.h"
 #include "track_check.h"
@@ -15,12 +13,14 @@
 #include <math.h>
 
 #define SL_ARGS muon_check_args
-#define MUON_CHECK(M)                                                                                            \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "any order")                  \
-  M(IN, flags, muon_flags, "is_muon", "of the same tracks")                                                      \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits")         \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+#define MUON_CHECK(M)                                                                                      \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track qop hit_id", "long tracks to check") \
+  M(IN, flags, muon_flags, "is_muon", "muon identification per long track")                                \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")  \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                       \
+    "UT tracks to which ut_track refers; adds their hits")                                                 \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",        \
+    "banks with true particles")                                                                           \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(muon_check, MUON_CHECK);
 
@@ -29,7 +29,7 @@ SL_HOST_ARGUMENTS(muon_check, MUON_CHECK);
 enum { KIND_MUON, KIND_PION, KIND_KAON, KIND_PROTON, KIND_ELECTRON, KIND_OTHER, KIND_GHOST, KINDS };
 static const struct {
   const char *name;
-  int32_t pdg; /* without sign; 0: of no particle */
+  int32_t pdg; /* without sign; 0: no single species */
 } kinds[KINDS] = {{"muons", 13},     {"pions", 211}, {"kaons", 321}, {"protons", 2212},
                   {"electrons", 11}, {"others", 0},  {"ghosts", 0}};
 
@@ -77,7 +77,7 @@ static int muon_check_open(void *state, const struct sl_services *s, const void 
 
 static void muon_check_close(void *state) { track_check_close(&((struct muon_check *)state)->tracks); }
 
-/* Of the particles that a track matches the one that it began as; the first of several. */
+/* Returns the matched particle with the most shared VELO hits; ties: the first. */
 static const struct match *match_of(const struct association *a) {
   const struct match *best = a->matches;
   for (uint32_t k = 1; k < a->match_count; k++)
@@ -125,7 +125,7 @@ static void report_kind(const struct muon_check *c, uint32_t kind, const struct 
   r->end_array(r->context);
   r->end_object(r->context);
   if (fast->tracks == 0) return;
-  r->line(r->context, "%-10s %6" PRIu64 " of %6" PRIu64 " with p > 3 GeV are muons  %6.2f +- %5.2f %%",
+  r->line(r->context, "%-10s %6" PRIu64 " of %6" PRIu64 " with p > 3 GeV identified as muons  %6.2f +- %5.2f %%",
           kinds[kind].name, fast->muons, fast->tracks, 100 * ratio((double)fast->muons, (double)fast->tracks),
           100 * rate_error(fast->muons, fast->tracks));
 }
@@ -143,8 +143,8 @@ static int muon_check_finish(void *state, const struct sl_services *s, const str
   tally_warn(&t->tally, s);
   if (t->hits > 0 && t->known_hits == 0)
     s->message(s->context, SL_WARNING,
-               "no SciFi hit id of the tracks stands in the truth: truth without the SciFi, or of other events");
+               "no SciFi hit id of the tracks is in the truth: the truth has no SciFi hits or belongs to other events");
   return SL_OK;
 }
 
-TRACK_CHECK_SINK(muon_check, muon_check, check_event, "how often true particles of each kind are said to be muons");
+TRACK_CHECK_SINK(muon_check, muon_check, check_event, "muon identification compared with the true particles");

@@ -1,11 +1,7 @@
-/* photon_check.c: truth.photon_check, which true photons have a cluster in the calorimeter, and which pi0 two
- * (README.md).
- *
- * A photon has the cluster whose highest cell is the one where the photon's shower is largest, or touches it; of
- * several that of the largest energy. It is found if the cluster has half its energy or more. Two photons of one pi0
- * that are found, in different clusters of enough transverse energy, give a mass, as all other pairs of such clusters
- * do.
- */
+/* photon_check.c: truth.photon_check, true photons and pi0 compared with clusters in the calorimeter (README.md).
+ * A photon is matched to the cluster of largest energy with a highest cell that is, or touches, the photon's cell. It
+ * is found if the cluster has at least half of its energy. Two photons of a pi0 that are found in different clusters
+ * with enough transverse energy give a mass, as do all other pairs of such clusters. */
 #include "association/mc_banks.h"
 #include "calo/event_model.h"
 #include "spread.h"
@@ -21,12 +17,13 @@
 #include <string.h>
 
 #define SL_ARGS photon_check_args
-#define PHOTON_CHECK(M)                                                                                      \
-  M(IN, clusters, calo_clusters, "offsets cell energy et x y highest_share", "any order")                    \
-  M(IN, geometry, calo_geometry, "neighbours", "which cells touch each other")                               \
-  M(IN, mc_photons, mc_photon_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(F32, pair_et_min, 400, 0, 100000, "MeV", "transverse energy of both clusters of a pair")                 \
-  M(F32, pair_share_min, 0.6, 0, 1, "", "share of the highest cell in both")
+#define PHOTON_CHECK(M)                                                                                       \
+  M(IN, clusters, calo_clusters, "offsets cell energy et x y highest_share", "calorimeter clusters to check") \
+  M(IN, geometry, calo_geometry, "neighbours", "neighbours per cell")                                         \
+  M(IN, mc_photons, mc_photon_banks, "offsets source_id version size_bytes first_word payload",               \
+    "banks with true photons")                                                                                \
+  M(F32, pair_et_min, 400, 0, 100000, "MeV", "smallest transverse energy of both clusters of a pair")         \
+  M(F32, pair_share_min, 0.6, 0, 1, "", "smallest share of the highest cell in both clusters of a pair")
 SL_HOST_ARGUMENTS(photon_check, PHOTON_CHECK);
 
 enum { BINS = 6, ALL = BINS, NO_CLUSTER = -1 };
@@ -35,26 +32,26 @@ static const struct {
   double end; /* MeV */
 } bins[BINS + 1] = {{"ET < 0.2 GeV", 200}, {"0.2 to 0.5 GeV", 500},  {"0.5 to 1 GeV", 1e3}, {"1 to 2 GeV", 2e3},
                     {"2 to 4 GeV", 4e3},   {"ET > 4 GeV", INFINITY}, {"all", INFINITY}};
-static const double energy_range = 1.0, place_range_mm = 60.0, mass_range = 1.0; /* of the spreads */
+static const double energy_range = 1.0, x_range_mm = 60.0, mass_range = 1.0; /* ranges of the spreads */
 static const double pi0_mass = 134.977;
-static const double found_min = 0.5; /* of the energy */
+static const double found_min = 0.5; /* fraction of the true energy */
 
 /* Histograms of masses, in steps of 5 MeV. */
 enum { MASS_CELLS = 100, MASS_STEP = 5 };
 
 struct photons {
   uint64_t count, found;
-  struct spread energy, place; /* cluster's over true energy, less 1; cluster's x less the true one, mm */
+  struct spread energy, x; /* cluster energy / true energy - 1; cluster x - true x, mm */
 };
 
 struct photon_check {
   struct tally tally;
   struct mc_joined joined;
   struct photons photons[BINS + 1];
-  uint64_t beside; /* that come to no cell */
+  uint64_t outside; /* photons that cross no cell */
   uint64_t pi0, pi0_found;
-  struct spread mass;                                /* of found pi0, over the true one, less 1 */
-  uint64_t pairs[MASS_CELLS], pi0_pairs[MASS_CELLS]; /* by mass: all; those of a pi0 that is found */
+  struct spread mass;                                /* of found pi0: mass / true mass - 1 */
+  uint64_t pairs[MASS_CELLS], pi0_pairs[MASS_CELLS]; /* by mass: all pairs; pairs from a found pi0 */
   int32_t *cluster;                                  /* of each photon of the event */
   uint64_t capacity;
 };
@@ -91,7 +88,7 @@ static int touches(const struct photon_check_args *args, uint32_t cell, uint32_t
   return found;
 }
 
-/* The photon's cluster, if it is found. */
+/* The photon's cluster, or NO_CLUSTER if the photon is not found. */
 static int32_t cluster_of(const struct photon_check_args *args, uint32_t event, const struct truth_photon *p) {
   const struct calo_clusters_view *clusters = &args->clusters;
   int32_t best = NO_CLUSTER;
@@ -113,7 +110,7 @@ static void add_photon(struct photon_check *c, const struct photon_check_args *a
     if (cluster < 0) continue;
     n->found++;
     spread_add(&n->energy, energy_range, (double)args->clusters.energy[cluster] / (double)p->energy - 1);
-    spread_add(&n->place, place_range_mm, (double)args->clusters.x[cluster] - (double)p->x);
+    spread_add(&n->x, x_range_mm, (double)args->clusters.x[cluster] - (double)p->x);
   }
 }
 
@@ -125,7 +122,7 @@ static double mass_of(const struct calo_clusters_view *clusters, uint32_t i, uin
   const double length2 = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
   const double cross[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
   const double sine2 = (cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / length2;
-  /* 1 - cos without cancellation. */
+  /* 1 - cos without cancellation */
   return sqrt(2 * (double)clusters->energy[i] * (double)clusters->energy[k] * sine2 / (1 + sqrt(1 - sine2)));
 }
 
@@ -133,22 +130,22 @@ static void add_mass(uint64_t cells[MASS_CELLS], double mass) {
   if (mass < MASS_CELLS * MASS_STEP) cells[(uint32_t)(mass / MASS_STEP)]++;
 }
 
-static int is_of_pairs(const struct photon_check_args *args, uint32_t i) {
+static int is_pair_cluster(const struct photon_check_args *args, uint32_t i) {
   return args->clusters.et[i] > args->pair_et_min && args->clusters.highest_share[i] > args->pair_share_min;
 }
 
 static void add_pairs(struct photon_check *c, const struct photon_check_args *args, uint32_t event) {
   const uint32_t end = args->clusters.offsets[event + 1];
   for (uint32_t i = args->clusters.offsets[event]; i < end; i++) {
-    if (!is_of_pairs(args, i)) continue;
+    if (!is_pair_cluster(args, i)) continue;
     for (uint32_t k = i + 1; k < end; k++) {
-      if (!is_of_pairs(args, k)) continue;
+      if (!is_pair_cluster(args, k)) continue;
       add_mass(c->pairs, mass_of(&args->clusters, i, k));
     }
   }
 }
 
-/* The photons of a pi0 whose first one is number `i`: both in cells. */
+/* Adds the pi0 with the first photon `i`, if both photons cross a cell. */
 static void add_pi0(struct photon_check *c, const struct photon_check_args *args, uint32_t i, uint32_t count) {
   const struct truth_photon p = photon_at(c, i);
   if (p.pi0 == TRUTH_NO_PI0 || p.cell >= CALO_CELLS) return;
@@ -158,7 +155,7 @@ static void add_pi0(struct photon_check *c, const struct photon_check_args *args
     if (!(et_of(&p) > (double)args->pair_et_min && et_of(&other) > (double)args->pair_et_min)) return;
     const int32_t a = c->cluster[i], b = c->cluster[k];
     c->pi0++;
-    if (a < 0 || b < 0 || a == b || !is_of_pairs(args, (uint32_t)a) || !is_of_pairs(args, (uint32_t)b)) return;
+    if (a < 0 || b < 0 || a == b || !is_pair_cluster(args, (uint32_t)a) || !is_pair_cluster(args, (uint32_t)b)) return;
     const double mass = mass_of(&args->clusters, (uint32_t)a, (uint32_t)b);
     c->pi0_found++;
     spread_add(&c->mass, mass_range, mass / pi0_mass - 1);
@@ -176,7 +173,7 @@ static int check_event(struct photon_check *c, const struct photon_check_args *a
     const struct truth_photon p = photon_at(c, i);
     c->cluster[i] = NO_CLUSTER;
     if (p.cell >= CALO_CELLS) {
-      c->beside++;
+      c->outside++;
       continue;
     }
     c->cluster[i] = cluster_of(args, event, &p);
@@ -194,7 +191,7 @@ static int decode(struct photon_check *c, const struct mc_photon_banks_view *pho
   if (photons->offsets[event] == photons->offsets[event + 1]) return SL_OK;
   const int status = mc_join_banks(&c->joined, &banks, event, reason);
   if (status < 0) return status;
-  *reason = "they are of another version, or no whole number of photons";
+  *reason = "unsupported version, or a fraction of a photon at the end";
   return c->joined.version == TRUTH_PHOTONS_VERSION && c->joined.size_bytes % sizeof(struct truth_photon) == 0
              ? SL_OK
              : SL_EFORMAT;
@@ -225,7 +222,7 @@ static int photon_check_consume(void *state, const struct sl_services *s, const 
 static void report_photons(const struct photons *n, const char *name, const struct sl_report *r) {
   const double share = ratio((double)n->found, (double)n->count), error = rate_error(n->found, n->count);
   const double median = spread_median(&n->energy, energy_range), width = spread_width(&n->energy, energy_range);
-  const double place = spread_width(&n->place, place_range_mm);
+  const double x = spread_width(&n->x, x_range_mm);
   r->begin_object(r->context, NULL);
   r->text(r->context, "name", name);
   r->integer(r->context, "photons", (int64_t)n->count);
@@ -234,13 +231,13 @@ static void report_photons(const struct photons *n, const char *name, const stru
   r->number(r->context, "error", error);
   r->number(r->context, "energy_median", median);
   r->number(r->context, "energy_width", width);
-  r->number(r->context, "x_width", place);
+  r->number(r->context, "x_width", x);
   r->end_object(r->context);
   if (n->count > 0)
     r->line(r->context,
             "photons, %-16s %7" PRIu64 " / %-7" PRIu64
             " %6.2f +- %5.2f %%  energy: median %6.2f %%  width %6.2f %%  x: width %5.1f mm",
-            name, n->found, n->count, 100 * share, 100 * error, 100 * median, 100 * width, place);
+            name, n->found, n->count, 100 * share, 100 * error, 100 * median, 100 * width, x);
 }
 
 static void report_masses(const uint64_t cells[MASS_CELLS], const char *key, const struct sl_report *r) {
@@ -262,21 +259,20 @@ static void report_pi0(const struct photon_check *c, const struct sl_report *r) 
   report_masses(c->pi0_pairs, "pi0_by_mass", r);
   if (c->pi0 > 0)
     r->line(r->context,
-            "pi0, both photons of more than the least ET: %" PRIu64 " / %" PRIu64
-            "  mass: median %.1f MeV  width %.1f MeV",
+            "pi0 with both photons above pair_et_min: %" PRIu64 " / %" PRIu64 "  mass: median %.1f MeV  width %.1f MeV",
             c->pi0_found, c->pi0, median, width);
-  spread_report_left_out(&c->mass, "masses", r);
+  spread_report_ignored(&c->mass, "masses", r);
 }
 
 static int photon_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   const struct photon_check *c = (const struct photon_check *)state;
   tally_report(&c->tally, r);
-  r->integer(r->context, "photons_beside", (int64_t)c->beside);
+  r->integer(r->context, "photons_beside", (int64_t)c->outside);
   r->begin_array(r->context, "photons");
   for (uint32_t bin = 0; bin <= BINS; bin++) report_photons(&c->photons[bin], bins[bin].name, r);
   r->end_array(r->context);
-  spread_report_left_out(&c->photons[ALL].energy, "energies", r);
-  spread_report_left_out(&c->photons[ALL].place, "places", r);
+  spread_report_ignored(&c->photons[ALL].energy, "energies", r);
+  spread_report_ignored(&c->photons[ALL].x, "positions", r);
   report_pi0(c, r);
   tally_warn(&c->tally, s);
   return SL_OK;

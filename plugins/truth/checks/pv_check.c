@@ -1,24 +1,24 @@
-/* pv_check.c: truth.pv_check, how well found primary vertices agree with the true collisions (README.md).
- *
- * vertex_score.h has the rules and what is counted. Here the truth is decoded, and the counts become a report: totals,
- * a table by number of tracks (`bins`) and one by distance to the next vertex (`distance_bins`). Events with an error,
- * without banks of vertices or with malformed ones count in none of these. An event whose banks name no vertex is
- * checked like any other: what is found in it is false. Where no event names any, there is no rate of false ones.
- */
+/* pv_check.c: truth.pv_check, primary vertices compared with the true collisions (README.md).
+ * vertex_score.h has the rules and counts. This file decodes the truth and reports totals, a table by number of
+ * tracks (`bins`) and a table by distance to the next vertex (`distance_bins`). Events with an error, without banks
+ * of vertices or with malformed ones are not counted. If the banks of an event have no vertex, all reconstructed
+ * vertices are false; if no event has one, the false rate is undefined. */
 #include "tally.h"
 #include "vertex_score.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
 
 #define SL_ARGS pv_check_args
-#define PV_CHECK(M)                                                                                           \
-  M(IN, vertices, pv_vertices, "offsets ignored x y z c_xx c_yy c_zz weight", "any order")                    \
-  M(IN, mc_vertices, mc_vertex_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(U32, tracks_min, 4, 1, 1000, "", "tracks of a true vertex that should be found")                          \
-  M(F32, isolation, 10, 0, 1000, "mm", "a true vertex that has no other within it is isolated")
+#define PV_CHECK(M)                                                                                             \
+  M(IN, vertices, pv_vertices, "offsets ignored x y z c_xx c_yy c_zz weight", "reconstructed primary vertices") \
+  M(IN, mc_vertices, mc_vertex_banks, "offsets source_id version size_bytes first_word payload",                \
+    "banks with true vertices")                                                                                 \
+  M(U32, tracks_min, 4, 1, 1000, "", "smallest number of tracks of a reconstructible true vertex")              \
+  M(F32, isolation, 10, 0, 1000, "mm", "a true vertex without another one in this distance is isolated")
 SL_HOST_ARGUMENTS(pv_check, PV_CHECK);
 
 struct pv_check {
@@ -77,7 +77,7 @@ static double efficiency_all_of(const struct score_truth *t) {
   return ratio((double)t->matched, (double)t->reconstructible);
 }
 
-/* NaN, which is null in JSON, where no truth says what is false. */
+/* NaN (null in JSON) if the truth has no vertices. */
 static double false_rate_of(const struct pv_check *c, const struct score_row *row) {
   if (c->true_vertices == 0) return (double)NAN;
   const double pairs = (double)row->spreads[SCORE_X].count;
@@ -140,13 +140,13 @@ static void report_isolation(const struct sl_report *r, const char *name, const 
 
 static void print_truth(const struct sl_report *r, const char *name, const struct score_truth *t) {
   if (t->reconstructible == 0) return;
-  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  with unreconstructible ones %6.2f %%", name,
+  r->line(r->context, "%-34s %7" PRIu64 " / %-7" PRIu64 " %6.2f %%  with unreconstructible vertices %6.2f %%", name,
           t->reconstructed, t->reconstructible, 100 * efficiency_of(t), 100 * efficiency_all_of(t));
 }
 
 static void print_spreads(const struct sl_report *r, const struct score_row *row) {
   static const char *const names[3] = {"x", "y", "z"};
-  for (uint32_t k = 0; k < 3; k++) spread_report_left_out(&row->spreads[SCORE_X + k], names[k], r);
+  for (uint32_t k = 0; k < 3; k++) spread_report_ignored(&row->spreads[SCORE_X + k], names[k], r);
   if (row->spreads[SCORE_X].count == 0) return;
   for (uint32_t k = 0; k < 3; k++) {
     const struct spread *residual = &row->spreads[SCORE_X + k], *pull = &row->spreads[SCORE_PULL_X + k];
@@ -159,13 +159,14 @@ static void print_spreads(const struct sl_report *r, const struct score_row *row
 static void print_found(const struct sl_report *r, const struct pv_check *c) {
   const struct score_row *all = &c->score.all;
   if (c->true_vertices == 0)
-    r->line(r->context, "primary vertices of %" PRIu64 " events: %" PRIu64 ", none in the truth", c->tally.events,
-            all->vertices);
+    r->line(r->context, "primary vertices of %" PRIu64 " %s: %" PRIu64 ", none in the truth", c->tally.events,
+            sl_plural(c->tally.events, "event", "events"), all->vertices);
   else
     r->line(r->context,
-            "primary vertices of %" PRIu64 " events: %" PRIu64 ", false %" PRIu64 " (%.2f %%), clones %" PRIu64
+            "primary vertices of %" PRIu64 " %s: %" PRIu64 ", false %" PRIu64 " (%.2f %%), clones %" PRIu64
             " (%.2f %%)",
-            c->tally.events, all->vertices, all->false_vertices, 100 * false_rate_of(c, all), all->truth.clones,
+            c->tally.events, sl_plural(c->tally.events, "event", "events"), all->vertices, all->false_vertices,
+            100 * false_rate_of(c, all), all->truth.clones,
             100 * ratio((double)all->truth.clones, (double)all->truth.matched));
 }
 
@@ -189,10 +190,10 @@ static int pv_check_finish(void *state, const struct sl_services *s, const struc
   print_spreads(r, all);
   tally_warn(&c->tally, s);
   if (c->ignored_tracks > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " tracks with numbers that are not finite were left out",
-               c->ignored_tracks);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s with values that are not finite %s ignored", c->ignored_tracks,
+               sl_plural(c->ignored_tracks, "track", "tracks"), sl_plural(c->ignored_tracks, "was", "were"));
   if (c->tally.events > 0 && c->true_vertices == 0)
-    s->message(s->context, SL_WARNING, "the truth names no vertex in any event: there is no rate of false ones");
+    s->message(s->context, SL_WARNING, "the truth has no vertex in any event: the rate of false vertices is undefined");
   return SL_OK;
 }
 

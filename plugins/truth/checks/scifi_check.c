@@ -1,16 +1,17 @@
-/* scifi_check.c: truth.scifi_check, how well hits of the fibre tracker agree with the true particles (README.md). */
+/* scifi_check.c: truth.scifi_check, SciFi hits compared with the true particles (README.md). */
 #include "hit_tally.h"
 #include "scifi/event_model.h"
 #include "track_check.h"
 
 #define SL_ARGS scifi_check_args
-#define SCIFI_CHECK(M)                               \
-  M(IN, hits, scifi_hits, "offsets id", "any order") \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")
+#define SCIFI_CHECK(M)                                                                              \
+  M(IN, hits, scifi_hits, "offsets id", "SciFi hits to check")                                      \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", \
+    "banks with true particles")
 SL_HOST_ARGUMENTS(scifi_check, SCIFI_CHECK);
 
 struct scifi_check {
-  struct track_check tracks; /* the first member; there are no tracks */
+  struct track_check tracks; /* the first member; without tracks */
   struct hit_tally hits;
 };
 

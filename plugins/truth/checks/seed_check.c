@@ -1,20 +1,20 @@
-/* seed_check.c: truth.seed_check, how well tracks in the fibre tracker agree with the true particles (README.md).
- *
- * What is counted is in track_check.h. Momentum: of tracks of particles with hits in the SciFi.
- */
+/* seed_check.c: truth.seed_check, SciFi seeds compared with the true particles (README.md). Counts: see
+ * track_check.h. Momenta are compared for particles with SciFi hits. */
 #include "momenta.h"
 #include "seeding/event_model.h"
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
 
 #define SL_ARGS seed_check_args
-#define SEED_CHECK(M)                                                 \
-  M(IN, tracks, seeds, "offsets hit_offsets qop hit_id", "any order") \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")
+#define SEED_CHECK(M)                                                                               \
+  M(IN, tracks, seeds, "offsets hit_offsets qop hit_id", "SciFi seeds to check")                    \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", \
+    "banks with true particles")
 SL_HOST_ARGUMENTS(seed_check, SEED_CHECK);
 
 enum {
@@ -54,7 +54,7 @@ static const struct category categories[] = {
     {"electrons in UT, SciFi, not VELO", DOWN, MC_HAS_VELO, CATEGORY_ELECTRONS, -1, -1},
 };
 
-static const double momentum_range = 0.5; /* of the spreads */
+static const double momentum_range = 0.5; /* range of the spreads */
 
 struct seed_check {
   struct track_check tracks; /* the first member */
@@ -97,17 +97,18 @@ static int seed_check_finish(void *state, const struct sl_services *s, const str
   r->integer(r->context, "hits", (int64_t)t->hits);
   r->integer(r->context, "hits_in_truth", (int64_t)t->known_hits);
   if (is_comparable)
-    r->line(r->context, "seeds of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", t->tally.events,
-            t->tracks, t->ghosts, 100 * ghost_rate);
+    r->line(r->context, "seeds of %" PRIu64 " %s: %" PRIu64 ", ghosts %" PRIu64 " (%.2f %%)", t->tally.events,
+            sl_plural(t->tally.events, "event", "events"), t->tracks, t->ghosts, 100 * ghost_rate);
   else
-    r->line(r->context, "seeds of %" PRIu64 " events: %" PRIu64, t->tally.events, t->tracks);
+    r->line(r->context, "seeds of %" PRIu64 " %s: %" PRIu64, t->tally.events,
+            sl_plural(t->tally.events, "event", "events"), t->tracks);
   track_check_report_categories(t, r);
   momenta_report(&c->momenta, momentum_range, r);
   tally_warn(&t->tally, s);
   if (!is_comparable)
     s->message(s->context, SL_WARNING,
-               "no hit id of the seeds stands in the truth: truth without the SciFi, or of other events");
+               "no hit id of the seeds is in the truth: the truth has no SciFi hits or belongs to other events");
   return SL_OK;
 }
 
-TRACK_CHECK_SINK(seed_check, seed_check, check_event, "tracks in the fibre tracker compared with the true particles");
+TRACK_CHECK_SINK(seed_check, seed_check, check_event, "SciFi seeds compared with the true particles");

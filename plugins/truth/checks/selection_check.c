@@ -1,11 +1,8 @@
-/* selection_check.c: truth.selection_check, how often lines pass events, and how many decays of a simulated signal
- * they keep (README.md).
- *
- * An event counts as one of all; of those whose signal's daughters can all be found as long tracks; and of those where
- * they are. For each of these sets a line has how many it passes. It has passed the last ones by the signal itself if a
- * candidate that it accepts has no track but the signal's: that is known where the graph names the collection that the
- * candidates are of, which is the one with the same `made_by`.
- */
+/* selection_check.c: truth.selection_check, rates of lines and their efficiency for a simulated signal (README.md).
+ * Counts three sets of events per line: all events; reconstructible events, in which all daughters of the signal are
+ * reconstructible as long tracks; and found events, in which all of them are found. In found events the line passes
+ * by the signal if it accepts a candidate made of tracks of the signal only. This requires the collection of the
+ * candidates, which is identified by `made_by`. */
 #include "association/mc_banks.h"
 #include "forward/event_model.h"
 #include "selections/event_model.h"
@@ -13,6 +10,7 @@
 #include "ut/event_model.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,33 +21,39 @@
 enum { SIGNAL_DAUGHTERS_MAX = 16 };
 
 #define SL_ARGS selection_check_args
-#define SELECTION_CHECK(M)                                                                                       \
-  M(IN_EACH, lines, line_decisions, "offsets made_by passed accepted", "named as they are to be reported")       \
-  M(IN_EACH, vertices, secondary_vertices, "offsets made_by first second", "candidates to compare with truth")   \
-  M(IN_EACH, particles, particles, "offsets made_by", "likewise")                                                \
-  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track hit_id", "of which candidates are made")   \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
-  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id", "those that go on, for their hits")         \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
-  M(U32, daughters, 0, 0, SIGNAL_DAUGHTERS_MAX, "", "charged ones of the signal; 0: no signal, rates alone")     \
-  M(F64, input_rate, 30e6, 0, 1e12, "Hz", "of what the events are a sample of")                                  \
+#define SELECTION_CHECK(M)                                                                                        \
+  M(IN_EACH, lines, line_decisions, "offsets made_by passed accepted",                                            \
+    "decisions of the lines; the report uses the names of the connections")                                       \
+  M(IN_EACH, vertices, secondary_vertices, "offsets made_by first second",                                        \
+    "candidates with two tracks, for comparison with the truth")                                                  \
+  M(IN_EACH, particles, particles, "offsets made_by", "candidates with one track, for comparison with the truth") \
+  M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track hit_id",                                    \
+    "long tracks that candidates are made of")                                                                    \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")         \
+  M(OPTIONAL_IN, ut_tracks, ut_tracks, "offsets hit_offsets hit_id",                                              \
+    "UT tracks to which ut_track refers; adds their hits")                                                        \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",               \
+    "banks with true particles")                                                                                  \
+  M(U32, daughters, 0, 0, SIGNAL_DAUGHTERS_MAX, "",                                                               \
+    "number of charged daughters of the signal; 0: no signal, rates only")                                        \
+  M(F64, input_rate, 30e6, 0, 1e12, "Hz", "rate of events before the selections")                                 \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(selection_check, SELECTION_CHECK);
 
 /* ------------------------------------------------------------------------------------------------- the signal */
 
-/* The charged daughters of an event's simulated signal, and the long tracks that match them. Charged particles that
- * come from the decay in flight of a daughter are none. Reused for event after event; the memory only grows. */
+/* Charged daughters of an event's signal, and the long tracks that match them. Charged particles from a decay in
+ * flight of a daughter are not daughters. Reused for all events; the memory only grows. */
 struct signal_decay {
-  uint32_t listed;           /* daughters that the truth lists: those with hits */
-  uint32_t long_ones;        /* of the first 16 of them, bits: is to be found as a long track */
-  uint32_t found;            /* likewise: a long track matches it */
-  uint32_t *track_daughters; /* of each long track, such bits: the daughters that it matches */
-  uint64_t track_capacity;   /* of these */
+  uint32_t listed;           /* daughters in the truth, which lists particles with hits */
+  uint32_t reconstructible;  /* bits of the first 16 daughters: reconstructible as a long track */
+  uint32_t found;            /* bits of the first 16 daughters: matched by a long track */
+  uint32_t *track_daughters; /* per long track: bits of the daughters that it matches */
+  uint64_t track_capacity;   /* of track_daughters */
   uint32_t particles[SIGNAL_DAUGHTERS_MAX];
 };
 
-/* e, mu, pi, K, p: what trackers see. */
+/* Is it an e, mu, pi, K or p? */
 static int is_tracked(int32_t pdg) {
   static const int32_t kinds[] = {11, 13, 211, 321, 2212};
   for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -66,9 +70,9 @@ static void signal_decay_free(struct signal_decay *decay) {
   *decay = (struct signal_decay){.listed = 0};
 }
 
-/* Finds the daughters among the particles of an event with so many long tracks: 0 or SL_ENOMEM. */
+/* Finds the daughters among the particles of an event with `track_count` long tracks: 0 or SL_ENOMEM. */
 static int signal_decay_begin(struct signal_decay *decay, const struct mc_event *mc, uint32_t track_count) {
-  decay->listed = decay->long_ones = decay->found = 0;
+  decay->listed = decay->reconstructible = decay->found = 0;
   if (!mc_reserve((void **)&decay->track_daughters, &decay->track_capacity, track_count, sizeof(uint32_t)))
     return SL_ENOMEM;
   if (track_count) memset(decay->track_daughters, 0, track_count * sizeof(uint32_t));
@@ -78,12 +82,12 @@ static int signal_decay_begin(struct signal_decay *decay, const struct mc_event 
     const uint32_t k = decay->listed++;
     if (k >= SIGNAL_DAUGHTERS_MAX) continue;
     decay->particles[k] = i;
-    if ((p->flags & MC_IS_LONG) && mc_in_acceptance(p)) decay->long_ones |= 1u << k;
+    if ((p->flags & MC_IS_LONG) && mc_in_acceptance(p)) decay->reconstructible |= 1u << k;
   }
   return SL_OK;
 }
 
-/* After association_match of long track number `track` of the event. */
+/* Adds long track number `track` of the event, after association_match. */
 static void signal_decay_add_track(struct signal_decay *decay, const struct association *a, uint32_t track) {
   const uint32_t count = decay->listed < SIGNAL_DAUGHTERS_MAX ? decay->listed : SIGNAL_DAUGHTERS_MAX;
   for (uint32_t m = 0; m < a->match_count; m++)
@@ -92,14 +96,14 @@ static void signal_decay_add_track(struct signal_decay *decay, const struct asso
   decay->found |= decay->track_daughters[track];
 }
 
-/* Whether all of `count` daughters are to be found, and whether all of them are. */
+/* Are all `count` daughters reconstructible? Are all of them found? */
 static int signal_is_reconstructible(const struct signal_decay *decay, uint32_t count) {
-  return decay->listed == count && decay->long_ones == (1u << count) - 1;
+  return decay->listed == count && decay->reconstructible == (1u << count) - 1;
 }
 static int signal_is_found(const struct signal_decay *decay, uint32_t count) {
-  return signal_is_reconstructible(decay, count) && decay->found == decay->long_ones;
+  return signal_is_reconstructible(decay, count) && decay->found == decay->reconstructible;
 }
-/* Whether two tracks of the event match two of the daughters, not both the same one alone. */
+/* Do two tracks of the event match two different daughters? */
 static int signal_has_pair(const struct signal_decay *decay, uint32_t first, uint32_t second) {
   const uint32_t a = decay->track_daughters[first], b = decay->track_daughters[second], both = a | b;
   return a && b && (both & (both - 1)) != 0;
@@ -111,13 +115,13 @@ enum { ALL, RECONSTRUCTIBLE, FOUND, SETS };
 
 struct line_counts {
   char *name;
-  uint64_t before_scale, alone, candidates; /* events; events that no other line passes; what is accepted */
+  uint64_t before_scale, alone, candidates; /* events; events that pass no other line; accepted candidates */
   uint64_t passed[SETS];
-  uint64_t by_signal;             /* of those found */
-  uint32_t is_compared, reserved; /* candidates are given */
+  uint64_t by_signal;             /* found events */
+  uint32_t is_compared, reserved; /* has a collection of candidates */
 };
 
-/* Where a line's candidates are in this slice: one of the two, or none. */
+/* Candidates of a line in this slice: one of the two collections, or none. */
 struct candidates {
   const struct secondary_vertices_view *vertices;
   const struct particles_view *particles;
@@ -130,10 +134,10 @@ struct selection_check {
   uint64_t with_more_daughters;
   struct line_counts any;
   struct line_counts *lines;
-  struct candidates *candidates; /* of each line */
+  struct candidates *candidates; /* per line */
   uint32_t line_count, daughters;
   double input_rate;                  /* Hz */
-  const struct sl_services *services; /* while a slice is consumed */
+  const struct sl_services *services; /* set while a slice is consumed */
 };
 
 static void selection_check_close(void *state) {
@@ -184,7 +188,7 @@ static void find_candidates(struct selection_check *c, const struct selection_ch
   }
 }
 
-/* Whether candidate `i` of the slice has no track but the signal's; -1 if it is of other tracks. */
+/* Is candidate `i` of the slice made of tracks of the signal only? -1 if it refers to tracks that do not exist. */
 static int is_of_signal(const struct signal_decay *decay, const struct candidates *of, uint32_t event, uint32_t i,
                         uint32_t track_count) {
   const struct secondary_vertices_view *v = of->vertices;
@@ -194,7 +198,7 @@ static int is_of_signal(const struct signal_decay *decay, const struct candidate
   return track < track_count ? decay->track_daughters[track] != 0 : -1;
 }
 
-/* Whether the line accepts such a candidate, or an error. */
+/* Does the line accept a candidate of the signal? 1, 0 or an error. */
 static int is_by_signal(const struct selection_check *c, const struct selection_check_args *args, uint32_t k,
                         uint32_t event) {
   const struct line_decisions_view *line = &args->lines.at[k];
@@ -204,7 +208,8 @@ static int is_by_signal(const struct selection_check *c, const struct selection_
   for (uint32_t i = line->offsets[event]; i < line->offsets[event + 1] && !found; i++)
     if (line->accepted[i]) found = is_of_signal(&c->decay, &c->candidates[k], event, i, track_count);
   if (found >= 0) return found;
-  c->services->message(c->services->context, SL_ERROR, "%s: its candidates are of other long tracks", c->lines[k].name);
+  c->services->message(c->services->context, SL_ERROR,
+                       "%s: its candidates were made from other long tracks than `tracks`", c->lines[k].name);
   return SL_EINVAL;
 }
 
@@ -215,7 +220,7 @@ static void count_passed(struct line_counts *n, const int is_in[SETS], int by_si
   n->by_signal += (uint64_t)by_signal;
 }
 
-/* One event, whose sets are given. */
+/* Counts a line in one event, which is in the sets `is_in`. */
 static int count_line(struct selection_check *c, const struct selection_check_args *args, uint32_t k, uint32_t event,
                       const int is_in[SETS], int *is_by) {
   const struct line_decisions_view *line = &args->lines.at[k];
@@ -266,7 +271,7 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
   return count_lines(c, args, event, is_in);
 }
 
-/* Without a signal all events count, whether they have truth or not. */
+/* Without a signal all events count, with or without truth. */
 static int consume_rates(struct selection_check *c, const struct selection_check_args *args,
                          const struct sl_batch *batch) {
   static const int is_in[SETS] = {1, 0, 0};
@@ -291,7 +296,7 @@ static int selection_check_consume(void *state, const struct sl_services *s, con
 
 /* ------------------------------------------------------------------------------------------------------- report */
 
-/* k of n as a fraction with its error, null where there is nothing to divide by. */
+/* Reports k / n and its error, null if n is 0. */
 static void report_share(const struct sl_report *r, const char *key, const char *error_key, uint64_t k, uint64_t n) {
   r->number(r->context, key, n > 0 ? (double)k / (double)n : (double)NAN);
   r->number(r->context, error_key, rate_error(k, n));
@@ -340,7 +345,6 @@ static void report_line(const struct selection_check *c, const struct line_count
   report_share(r, "efficiency_found", "error_found", n->passed[FOUND], c->events[FOUND]);
   r->number(r->context, "passed_by_signal", n->is_compared ? (double)n->by_signal : none);
   report_share(r, "efficiency_by_signal", "error_by_signal", n->by_signal, n->is_compared ? c->events[FOUND] : 0);
-  print_line(c, n, r);
 }
 
 static void report_signal(const struct selection_check *c, const struct sl_report *r) {
@@ -355,10 +359,10 @@ static void report_signal(const struct selection_check *c, const struct sl_repor
   r->end_object(r->context);
   if (c->daughters > 0)
     r->line(r->context,
-            "all %" PRIu32 " daughters reconstructible in %" PRIu64 " of %" PRIu64 " events, found in %" PRIu64
+            "all %" PRIu32 " daughters reconstructible in %" PRIu64 " of %" PRIu64 " %s, found in %" PRIu64
             " (%.2f +- %.2f %%)",
-            c->daughters, reconstructible, all, found, 100 * ratio((double)found, (double)reconstructible),
-            100 * rate_error(found, reconstructible));
+            c->daughters, reconstructible, all, sl_plural(all, "event", "events"), found,
+            100 * ratio((double)found, (double)reconstructible), 100 * rate_error(found, reconstructible));
 }
 
 static int selection_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
@@ -373,6 +377,8 @@ static int selection_check_finish(void *state, const struct sl_services *s, cons
   tally_report(&t->tally, r);
   r->number(r->context, "input_rate_hz", c->input_rate);
   report_signal(c, r);
+  print_line(c, &c->any, r);
+  for (uint32_t k = 0; k < c->line_count; k++) print_line(c, &c->lines[k], r);
   r->begin_array(r->context, "lines");
   for (uint32_t k = 0; k < c->line_count; k++) {
     r->begin_object(r->context, NULL);
@@ -385,13 +391,12 @@ static int selection_check_finish(void *state, const struct sl_services *s, cons
   r->end_object(r->context);
   tally_warn(&t->tally, s);
   if (c->with_more_daughters > 0)
-    s->message(s->context, SL_WARNING,
-               "%" PRIu64 " events have more charged daughters of the signal than `daughters` says",
-               c->with_more_daughters);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s more charged daughters of the signal than `daughters`",
+               c->with_more_daughters, sl_plural(c->with_more_daughters, "event has", "events have"));
   if (t->hits > 0 && t->known_hits == 0)
     s->message(s->context, SL_WARNING,
-               "no SciFi hit id of the tracks stands in the truth: truth without the SciFi, or of other events");
+               "no SciFi hit id of the tracks is in the truth: the truth has no SciFi hits or belongs to other events");
   return SL_OK;
 }
 
-CHECK_SINK(selection_check, selection_check, "rates of lines, and how much of a simulated signal they keep");
+CHECK_SINK(selection_check, selection_check, "rates of lines, and their efficiency for a simulated signal");

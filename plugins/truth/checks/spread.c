@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const double below_minus_sigma = 0.158655; /* share of a Gaussian */
+static const double below_minus_sigma = 0.158655; /* fraction of a Gaussian below -1 sigma */
 
 void spread_add(struct spread *s, double range, double value) {
   const double cell = (value + range) / (2 * range) * SPREAD_CELLS;
   if (isnan(value)) {
-    s->left_out++;
+    s->ignored++;
     return;
   }
   s->count++;
@@ -42,6 +42,6 @@ double spread_width(const struct spread *s, double range) {
 
 double spread_median(const struct spread *s, double range) { return s->count ? quantile(s, range, 0.5) : 0; }
 
-void spread_report_left_out(const struct spread *s, const char *name, const struct sl_report *r) {
-  if (s->left_out > 0) r->line(r->context, "%s: %" PRIu64 " that are no numbers are left out", name, s->left_out);
+void spread_report_ignored(const struct spread *s, const char *name, const struct sl_report *r) {
+  if (s->ignored > 0) r->line(r->context, "%s: %" PRIu64 " values that are not numbers were ignored", name, s->ignored);
 }

@@ -1,6 +1,8 @@
 /* tally.c: see tally.h. */
 #include "tally.h"
 
+#include <sluice/text.h>
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -12,7 +14,8 @@ int tally_has_error(struct tally *t, const struct sl_event *event) {
   return 1;
 }
 
-static void complain(struct tally *t, const struct sl_services *s, const struct sl_event *event, const char *reason) {
+static void warn_malformed(struct tally *t, const struct sl_services *s, const struct sl_event *event,
+                           const char *reason) {
   if (t->malformed_events++ < MESSAGES_MAX)
     s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed %s: %s", event->run, event->number,
                t->truth, reason);
@@ -22,7 +25,7 @@ int tally_decoded(struct tally *t, const struct sl_services *s, const struct sl_
                   const char *reason) {
   if (result == SL_ENOMEM) return SL_ENOMEM;
   if (result != SL_OK)
-    complain(t, s, event, reason);
+    warn_malformed(t, s, event, reason);
   else if (!has_truth)
     t->events_without_truth++;
   else
@@ -39,11 +42,13 @@ void tally_report(const struct tally *t, const struct sl_report *r) {
 
 void tally_warn(const struct tally *t, const struct sl_services *s) {
   if (t->malformed_events > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events with malformed %s were not checked", t->malformed_events,
-               t->truth);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s with malformed %s %s not checked", t->malformed_events,
+               sl_plural(t->malformed_events, "event", "events"), t->truth,
+               sl_plural(t->malformed_events, "was", "were"));
   if (t->events_without_truth > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events without %s were not checked", t->events_without_truth,
-               t->truth);
+    s->message(s->context, SL_WARNING, "%" PRIu64 " %s without %s %s not checked", t->events_without_truth,
+               sl_plural(t->events_without_truth, "event", "events"), t->truth,
+               sl_plural(t->events_without_truth, "was", "were"));
 }
 
 double rate_error(uint64_t k, uint64_t n) {

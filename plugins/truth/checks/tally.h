@@ -1,4 +1,4 @@
-/* tally.h: what every check against truth does alike: which events it can use, counted and reported, and ratios. */
+/* tally.h: common part of all checks against truth: counts of usable events, their report, and ratios. */
 #ifndef TRUTH_TALLY_H
 #define TRUTH_TALLY_H
 
@@ -10,37 +10,37 @@ struct tally {
   uint64_t error_events, malformed_events, events_without_truth;
 };
 
-/* Whether the runtime or the source gave the event up; such events have nothing to check. */
+/* Does the event have an error? Counts it; it has nothing to check. */
 int tally_has_error(struct tally *t, const struct sl_event *event);
 
-/* After decoding the truth of an event, with that result and reason: 1 if it is to be checked, 0 if not, SL_ENOMEM.
- * Says what is malformed, up to a number of events. `has_truth`: there are banks. */
+/* Counts an event after the decoding of its truth with `result` and `reason`: returns 1 if it can be checked, 0 if not,
+ * or SL_ENOMEM. Warns of malformed truth, for a limited number of events. `has_truth`: the event has banks. */
 int tally_decoded(struct tally *t, const struct sl_services *s, const struct sl_event *event, int result, int has_truth,
                   const char *reason);
 
-/* The counts, as keys of the report. */
+/* Writes the counts as keys of the report. */
 void tally_report(const struct tally *t, const struct sl_report *r);
-/* A warning for each kind of event that was not checked. */
+/* Warns of each kind of event that was not checked. */
 void tally_warn(const struct tally *t, const struct sl_services *s);
 
-/* Particles of a category of them, and their tracks. */
+/* Counts of the particles of a category, and of their tracks. */
 struct category_counts {
   uint64_t reconstructible, reconstructed, clones, matches;
   double purity_sum, hit_efficiency_sum; /* over matches */
 };
 
-/* A particle of the category, with so many tracks. */
+/* Adds a particle of the category with its number of tracks. */
 void category_add(struct category_counts *n, uint32_t tracks);
-/* An object of the report's array, and a line if there are any. */
+/* Writes an object of the report's array, and a line if the category has particles. */
 void category_report(const struct category_counts *n, const char *name, const struct sl_report *r);
 
-/* 0 where there is nothing to divide by. */
+/* Returns 0 if the denominator is 0. */
 static inline double ratio(double numerator, double denominator) {
   return denominator > 0 ? numerator / denominator : 0;
 }
 
-/* Statistical error of a rate found as k of n: the standard deviation of what it may be, if before any was as likely as
- * any other. That is the binomial error for large k and n - k, and never 0. NaN where n is 0. */
+/* Statistical error of a rate k / n: the standard deviation of the posterior with a uniform prior. It is the
+ * binomial error for large k and n - k, and never 0. NaN if n is 0. */
 double rate_error(uint64_t k, uint64_t n);
 
 /* Registers the sink NAME with the functions NAME_open, NAME_consume, NAME_finish and NAME_close. */

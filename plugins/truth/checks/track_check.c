@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Of what the bits say, each is so. */
-static int is_there(uint32_t choice, const struct mc_particle *p) {
+/* Does the particle fulfil all regions of `choice`? */
+static int is_in_regions(uint32_t choice, const struct mc_particle *p) {
   const float small = 0.5f, eta_middle = 2.5f, eta_high = 4.0f; /* |cos phi| at 30 degrees from the y axis */
   float y, x;
   sl_sincosf(p->phi, &y, &x);
@@ -23,7 +23,7 @@ static int belongs(const struct category *c, const struct mc_particle *p) {
   return (p->flags & c->flags) == c->flags && (p->flags & c->without) == 0 &&
          mc_is_electron(p) == ((c->choice & CATEGORY_ELECTRONS) != 0) && p->p > c->p_min && p->pt > c->pt_min &&
          ((c->choice & CATEGORY_ANY_ETA) || mc_in_acceptance(p)) &&
-         (c->choice < CATEGORY_X_POSITIVE || is_there(c->choice, p));
+         (c->choice < CATEGORY_X_POSITIVE || is_in_regions(c->choice, p));
 }
 
 void track_check_open(struct track_check *c, uint32_t detector, uint32_t mask_fraction_bits,

@@ -1,10 +1,8 @@
-/* track_check.h: what every check of tracks against true particles does: it goes through events, matches their tracks,
- * and counts particles of each category, those found, clones, and ghosts.
- *
- * Purity is the mean, over matched tracks, of shared hits / hits of the track; hit efficiency that of shared hits /
- * hits of the particle, both in the last detector that the tracks have hits in. Events with an error, without particles
- * or with malformed ones count in nothing.
- */
+/* track_check.h: common part of all checks of tracks against true particles: iterates over events, matches tracks, and
+ * counts particles of each category, those found, clones, and ghosts.
+ * Purity is the mean over matched tracks of shared hits / hits of the track; hit efficiency is the mean of shared
+ * hits / hits of the particle. Both use the last detector of the tracks. Events with an error, without particles or
+ * with malformed ones are not counted. */
 #ifndef TRUTH_TRACK_CHECK_H
 #define TRUTH_TRACK_CHECK_H
 
@@ -14,8 +12,8 @@
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
-/* Particles of a kind: with 2 < eta < 5, that are no electrons, unless chosen otherwise; and that fly into some part of
- * the detector. */
+/* Conditions of a category. Without CATEGORY_ANY_ETA and CATEGORY_ELECTRONS, particles with 2 < eta < 5 that are not
+ * electrons. The others select regions of the detector. */
 enum {
   CATEGORY_ANY_ETA = 1,
   CATEGORY_ELECTRONS = 2,
@@ -31,7 +29,7 @@ enum {
 };
 struct category {
   const char *name;
-  uint32_t flags, without; /* MC_...: all are needed; none is allowed */
+  uint32_t flags, without; /* MC_...: required flags, forbidden flags */
   uint32_t choice;         /* CATEGORY_... */
   float p_min, pt_min;     /* MeV; p and pT must be larger */
 };
@@ -40,50 +38,50 @@ enum { CATEGORIES_MAX = 28 };
 struct track_check {
   struct mc_event mc;
   struct association association;
-  uint32_t id_mask, detector; /* the last one */
+  uint32_t id_mask, detector; /* the last detector */
   struct tally tally;
   const struct category *categories;
   uint32_t category_count;
   struct category_counts counts[CATEGORIES_MAX];
   uint64_t tracks, ghosts;
-  uint64_t fast_tracks, fast_ghosts; /* of tracks with momentum: p > 3 GeV and pT > 0.5 GeV as found */
-  uint64_t hits, known_hits;         /* of all tracks in the last detector; those whose ids stand in the truth */
+  uint64_t fast_tracks, fast_ghosts; /* tracks with a momentum estimate: p > 3 GeV and pT > 0.5 GeV */
+  uint64_t hits, known_hits;         /* hits of all tracks in the last detector; those with ids in the truth */
 };
 
 void track_check_open(struct track_check *c, uint32_t detector, uint32_t mask_fraction_bits,
                       const struct category *categories, uint32_t category_count);
 void track_check_close(struct track_check *c);
 
-/* Compares the tracks of an event with the particles in c->mc: calls track_check_add for each. 0, or an error. */
+/* Compares the tracks of an event with the particles in c->mc: calls track_check_add for each track. 0, or an error. */
 typedef int track_check_event(struct track_check *c, const void *args, uint32_t event);
 
-/* Calls it for all events with truth: 0, or an error, which it says. */
+/* Calls `check_event` for all events with truth: 0, or an error, with a message. */
 int track_check_consume(struct track_check *c, const struct sl_services *s, const struct sl_batch *batch,
                         const struct mc_particle_banks_view *banks, track_check_event *check_event, const void *args);
 
 /* Matches a track and counts it; the matches are in c->association. */
 void track_check_add(struct track_check *c, const struct track_hits *track);
-/* The same for a track with q/p and a state at the end of the VELO. */
+/* Also counts fast tracks and ghosts, from q/p and the state at the end of the VELO. */
 void track_check_add_momentum(struct track_check *c, const struct track_hits *track,
                               const struct track_states_view *states, uint32_t state, double qop);
 
-/* The hits of VELO track number `track` of an event; of a VELO-UT track, none if there are no such tracks or the number
- * is FORWARD_NO_TRACK. */
+/* Hits of VELO track number `track` of an event; hits of a VELO-UT track, none if ut_tracks is not connected or the
+ * number is FORWARD_NO_TRACK. */
 struct hit_ids velo_hits_of(const struct velo_tracks_view *tracks, uint32_t event, uint32_t track);
 struct hit_ids ut_hits_of(const struct ut_tracks_view *tracks, uint32_t event, uint32_t track);
-/* The hits in all three detectors of long track `i` of the slice, which belongs to the event. */
+/* Hits of long track `i` of the slice in all three detectors. */
 struct track_hits long_track_hits(const struct long_tracks_view *tracks, uint32_t i,
                                   const struct velo_tracks_view *velo_tracks, const struct ut_tracks_view *ut_tracks,
                                   uint32_t event);
 
 void track_check_report_categories(const struct track_check *c, const struct sl_report *r);
-/* Of tracks with momentum: `ghosts`, `fast_ghosts` and so on, null where ids and truth are not comparable; and a line,
- * which begins with what tracks these are. */
+/* Reports `ghosts`, `fast_ghosts` and their rates, null if ids and truth are not comparable, and a line that begins
+ * with `tracks`, the name of the tracks. */
 void track_check_report_ghosts(const struct track_check *c, const struct sl_report *r, const char *tracks,
                                int is_comparable);
 
-/* Registers the sink NAME, whose state, struct STATE, begins with a struct track_check: CHECK_EVENT is called for all
- * events with truth. */
+/* Defines the sink NAME with the state struct STATE, which begins with a struct track_check. CHECK_EVENT is called
+ * for all events with truth. */
 #define TRACK_CHECK_SINK(NAME, STATE, CHECK_EVENT, DOC)                                               \
   static int NAME##_consume(void *state, const struct sl_services *s, const void *args,               \
                             const struct sl_batch *batch) {                                           \

@@ -1,10 +1,6 @@
-/* ut_check.c: truth.ut_check, how well hits of the UT, and VELO tracks that go on there, agree with the true particles
- * (README.md).
- *
- * Hits: how many of the truth's ids are found, how many of those found stand in the truth, and how many ids were found
- * twice; where none stands in the truth, there are no ghosts to count. Tracks: as track_check.h has it. Momentum: of
- * tracks of long particles with hits in the UT.
- */
+/* ut_check.c: truth.ut_check, UT hits and VELO-UT tracks compared with the true particles (README.md).
+ * Hits: hit_tally.h; if no hit is in the truth, the ghost rate is undefined. Tracks: track_check.h. Momenta are
+ * compared for long particles with UT hits. */
 #include "hit_tally.h"
 #include "momenta.h"
 #include "track_check.h"
@@ -13,12 +9,13 @@
 #include <sluice/plugin.h>
 
 #define SL_ARGS ut_check_args
-#define UT_CHECK(M)                                                                                              \
-  M(IN, hits, ut_hits, "offsets id", "any order")                                                                \
-  M(IN, tracks, ut_tracks, "offsets hit_offsets velo_track qop hit_id", "any order")                             \
-  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "those that go on")                              \
-  M(IN, end_states, track_states, "offsets tx ty", "of these")                                                   \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+#define UT_CHECK(M)                                                                                       \
+  M(IN, hits, ut_hits, "offsets id", "UT hits to check")                                                  \
+  M(IN, tracks, ut_tracks, "offsets hit_offsets velo_track qop hit_id", "VELO-UT tracks to check")        \
+  M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers") \
+  M(IN, end_states, track_states, "offsets tx ty", "states of velo_tracks at the end of the VELO")        \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",       \
+    "banks with true particles")                                                                          \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(ut_check, UT_CHECK);
 
@@ -42,7 +39,7 @@ static const struct category categories[] = {
     {"long electrons from B, p > 5 GeV", MC_IS_LONG | MC_FROM_BEAUTY, 0, CATEGORY_ELECTRONS, 5000, -1},
 };
 
-static const double momentum_range = 3; /* of the spreads */
+static const double momentum_range = 3; /* range of the spreads */
 
 /* ----------------------------------------------------------------------------------------------- the check */
 

@@ -1,19 +1,19 @@
-/* velo_check.c: truth.velo_check, how well VELO tracks agree with the true particles (README.md).
- *
- * What is counted is in track_check.h. Where no hit of any track stands in the truth, tracks and truth speak of
- * different things, and there is no rate of ghosts.
- */
+/* velo_check.c: truth.velo_check, VELO tracks compared with the true particles (README.md).
+ * Counts: see track_check.h. If no hit of a track is in the truth, tracks and truth do not belong together, and the
+ * ghost rate is undefined. */
 #include "track_check.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <math.h>
 
 #define SL_ARGS velo_check_args
-#define VELO_CHECK(M)                                                                                            \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id", "any order")                                          \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order") \
+#define VELO_CHECK(M)                                                                               \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to check")                  \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", \
+    "banks with true particles")                                                                    \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(velo_check, VELO_CHECK);
 
@@ -66,18 +66,18 @@ static int velo_check_finish(void *state, const struct sl_services *s, const str
   r->number(r->context, "ghost_rate", ghost_rate);
   r->number(r->context, "ghost_error", error);
   if (is_comparable)
-    r->line(r->context, "VELO tracks of %" PRIu64 " events: %" PRIu64 ", ghosts %" PRIu64 " (%.2f +- %.2f %%)",
-            c->tally.events, c->tracks, c->ghosts, 100 * ghost_rate, 100 * error);
+    r->line(r->context, "VELO tracks of %" PRIu64 " %s: %" PRIu64 ", ghosts %" PRIu64 " (%.2f +- %.2f %%)",
+            c->tally.events, sl_plural(c->tally.events, "event", "events"), c->tracks, c->ghosts, 100 * ghost_rate,
+            100 * error);
   else
-    r->line(r->context,
-            "VELO tracks of %" PRIu64 " events: %" PRIu64 ", of whose %" PRIu64 " hits none is in the truth",
-            c->tally.events, c->tracks, c->hits);
+    r->line(r->context, "VELO tracks of %" PRIu64 " %s: %" PRIu64 ", none of their %" PRIu64 " hits is in the truth",
+            c->tally.events, sl_plural(c->tally.events, "event", "events"), c->tracks, c->hits);
   track_check_report_categories(c, r);
   tally_warn(&c->tally, s);
   if (!is_comparable)
     s->message(s->context, SL_WARNING,
-               "no hit id of the tracks stands in the truth: ids of another format, or truth of other events%s",
-               c->id_mask == ~0u ? "; tracks from super-pixels need mask_fraction_bits" : "");
+               "no hit id of the tracks is in the truth: ids of another format, or truth of other events%s",
+               c->id_mask == ~0u ? "; tracks from super-pixels require mask_fraction_bits" : "");
   return SL_OK;
 }
 

@@ -1,4 +1,4 @@
-/* vertex_score.c: see vertex_score.h. Events have few vertices, so the nearest is looked for among all. */
+/* vertex_score.c: see vertex_score.h. Events have few vertices, so that the nearest one is found by a linear search. */
 #include "vertex_score.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static const double match_sigmas = 5;
 const double score_track_edges[SCORE_TRACK_BINS] = {0, 2, 4, 6, 8, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100};
 const double score_distance_edges[SCORE_DISTANCE_BINS] = {0, 0.5, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 100};
 
-/* Some twenty times the width that vertices of few tracks have. */
+/* About twenty times the resolution for vertices with few tracks. */
 static const double ranges[SCORE_QUANTITIES] = {0.5, 0.5, 2.5, 10, 10, 10};
 double score_range(uint32_t quantity) { return ranges[quantity]; }
 
@@ -26,7 +26,7 @@ static uint32_t bin_of(const double *edges, uint32_t bins, double value) {
   return bin;
 }
 
-/* A position and three variances that can be used; anything else matches nothing. */
+/* A vertex with a finite position and positive, finite variances; others match nothing. */
 static int is_sound(const struct pv_vertices_view *f, uint32_t v) {
   return isfinite(f->x[v]) && isfinite(f->y[v]) && isfinite(f->z[v]) && isfinite(f->c_xx[v]) && isfinite(f->c_yy[v]) &&
          isfinite(f->c_zz[v]) && f->c_xx[v] > 0 && f->c_yy[v] > 0 && f->c_zz[v] > 0;
@@ -34,7 +34,7 @@ static int is_sound(const struct pv_vertices_view *f, uint32_t v) {
 
 static double distance_of(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
 
-/* To the nearest other vertex; infinite for the only one. */
+/* Distance to the nearest other vertex; infinite if there is none. */
 static double true_distance(const struct mc_vertices *mc, uint32_t vertex) {
   double nearest = INFINITY;
   const struct mc_vertex *v = &mc->at[vertex];
@@ -55,7 +55,7 @@ static double found_distance(const struct pv_vertices_view *f, uint32_t begin, u
   return nearest;
 }
 
-/* The true vertex that a found one matches, or NONE. Of two equally near, the earlier of the bank. */
+/* Index of the true vertex that a reconstructed one matches, or NONE. Ties: the first of the bank. */
 static uint32_t find_match(const struct mc_vertices *mc, const struct pv_vertices_view *f, uint32_t vertex) {
   uint32_t nearest = NONE;
   double smallest = INFINITY;
@@ -77,7 +77,7 @@ static void count_truth(struct score_truth *t, int is_reconstructible, uint32_t 
   t->clones += matches > 1 ? matches - 1 : 0;
 }
 
-/* A found vertex in a row; `truth` is the true one if its match stands. */
+/* Counts a reconstructed vertex in a row; `truth` is the true vertex of an accepted match, or NULL. */
 static void count_found(struct score_row *row, const struct pv_vertices_view *f, uint32_t v, int is_false,
                         const struct mc_vertex *truth) {
   row->vertices++;

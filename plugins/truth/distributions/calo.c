@@ -1,15 +1,14 @@
-/* calo.c: how full the electromagnetic calorimeter is: cells, clusters, energy.
- *
- * A cluster is a cell of 50 counts or more, and more than each cell that touches it, with those of the latter that have
- * more than 10. Its transverse energy is taken at the place of the highest cell, in a plane 12,650 mm from the origin.
- */
+/* calo.c: histograms of cells, clusters and energy in the electromagnetic calorimeter.
+ * A cluster is a cell of at least 50 counts that is higher than all cells that touch it, plus those of them with
+ * more than 10 counts. Its transverse energy is computed from the position of the highest cell in the plane z =
+ * 12,650 mm. */
 #include "calo/bank_words.h"
 #include "distributions.h"
 
 #include <math.h>
 
 enum { SEED_MIN = 50, SHARE_MIN = 11, CELL_MIN = 6, NO_VALUE = INT16_MIN };
-enum { SHORT_MIN = -CALO_SHORT_ZERO, SHORT_END = CALO_SHORT_ZERO }; /* in 4 bits */
+enum { SHORT_MIN = -CALO_SHORT_ZERO, SHORT_END = CALO_SHORT_ZERO }; /* range of values with 4 bits */
 static const double plane_z = 12650.0, mev_a_tev = 1e6;
 
 /* ------------------------------------------------------------------------------------------- the values of cells */
@@ -60,7 +59,7 @@ static double energy_of(const struct distributions *d, const struct calo_geometr
   return (double)calo_energy(g->gain[cell], g->pedestal[0], d->calo_adc[cell]);
 }
 
-/* Returns whether the cell is the highest of a cluster. */
+/* Fills the histograms of a cluster; returns 1 if the cell is the highest of a cluster. */
 static int add_cluster(struct distributions *d, const struct calo_geometry_view *g, uint32_t cell) {
   const uint16_t *others = g->neighbours + (size_t)CALO_NEIGHBOURS * cell;
   const double x = (double)g->xy[2 * cell], y = (double)g->xy[2 * cell + 1], r2 = x * x + y * y;
@@ -89,7 +88,7 @@ static void add_cells(struct distributions *d, const struct calo_geometry_view *
     long_values += adc < SHORT_MIN || adc >= SHORT_END;
     energy += energy_of(d, g, cell);
   }
-  for (uint32_t area = 0; area < CALO_AREAS; area++) { /* two histograms an area, in the order of areas */
+  for (uint32_t area = 0; area < CALO_AREAS; area++) { /* two histograms per area, in the order of areas */
     distributions_fill(d, H_ecal_cells_outer + 2 * area, cells[area]);
     distributions_fill(d, H_ecal_clusters_outer + 2 * area, clusters[area]);
   }

@@ -1,10 +1,8 @@
-/* distributions.c: truth.distributions, how much there is in events: clusters, tracks, true particles, vertices, as
- * histograms in the report, so that two samples can be laid side by side (scripts/distributions).
- *
- * The histograms are one table, which says for each what an entry is; bins are of equal width. What lies outside counts
- * in the mean, and as `below` or `above`. Events with an error are left out. Pixels are those of the super-pixel banks:
- * an event without such banks makes no entry there.
- */
+/* distributions.c: truth.distributions, histograms of clusters, tracks, true particles and vertices, to compare two
+ * samples (scripts/distributions).
+ * The histograms are one table (distributions.h) with bins of equal width. Values outside the range count in the
+ * mean, and as `below` or `above`. Events with an error are ignored. Pixels come from super-pixel banks: an event
+ * without them makes no entry. */
 #include "distributions.h"
 
 #include "velo/event_model.h"
@@ -19,22 +17,25 @@
 
 #define SL_ARGS distributions_args
 #define BANKS   "offsets source_id type version size_bytes first_word payload"
-#define DISTRIBUTIONS(M)                                                                                           \
-  M(IN, hits, velo_hits, "offsets id x y", "clusters of the VELO")                                                 \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets", "any order")                                                   \
-  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload", "may be none")   \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload", "any order")   \
-  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload", "may be none")                      \
-  M(OPTIONAL_IN, ut, ut_banks, BANKS, "with ut_geometry")                                                          \
-  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "where strips are")        \
-  M(OPTIONAL_IN, scifi, scifi_banks, BANKS, "with scifi_geometry")                                                 \
-  M(WANTED_IN, scifi_geometry, scifi_geometry,                                                                     \
-    "source_id link_channel mirror_x mirror_y direction_x direction_y u_begin half_pitch die_gap sipm_pitch dxdy", \
-    "where channels are")                                                                                          \
-  M(OPTIONAL_IN, muon, muon_banks, BANKS, "with muon_geometry")                                                    \
-  M(WANTED_IN, muon_geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of channels")    \
-  M(OPTIONAL_IN, calo, calo_banks, BANKS, "with calo_geometry")                                                    \
-  M(WANTED_IN, calo_geometry, calo_geometry, "", "whose value is which cell's, and what it means")
+#define DISTRIBUTIONS(M)                                                                                             \
+  M(IN, hits, velo_hits, "offsets id x y", "VELO clusters")                                                          \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "VELO tracks")                                                   \
+  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload",                    \
+    "VELO super-pixel banks; may be empty")                                                                          \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                  \
+    "banks with true particles")                                                                                     \
+  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload",                                       \
+    "banks with true vertices; may be empty")                                                                        \
+  M(OPTIONAL_IN, ut, ut_banks, BANKS, "UT banks; require ut_geometry")                                               \
+  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "positions of UT strips")    \
+  M(OPTIONAL_IN, scifi, scifi_banks, BANKS, "SciFi banks; require scifi_geometry")                                   \
+  M(WANTED_IN, scifi_geometry, scifi_geometry,                                                                       \
+    "source_id link_channel mirror_x mirror_y direction_x direction_y u_begin half_pitch die_gap sipm_pitch dxdy",   \
+    "positions of SciFi channels")                                                                                   \
+  M(OPTIONAL_IN, muon, muon_banks, BANKS, "muon banks; require muon_geometry")                                       \
+  M(WANTED_IN, muon_geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of muon channels") \
+  M(OPTIONAL_IN, calo, calo_banks, BANKS, "calorimeter banks; require calo_geometry")                                \
+  M(WANTED_IN, calo_geometry, calo_geometry, "", "map of calorimeter channels to cells, and their calibration")
 SL_HOST_ARGUMENTS(distributions, DISTRIBUTIONS);
 
 enum { MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };
@@ -52,16 +53,16 @@ HISTOGRAMS(CHECK_)
 void distributions_fill(struct distributions *d, uint32_t which, double value) {
   const struct description *of = &descriptions[which];
   struct histogram *h = &d->histograms[which];
-  const double place = (value - of->low) / (of->high - of->low) * of->bins;
+  const double bin = (value - of->low) / (of->high - of->low) * of->bins;
   h->entries++;
   h->sum += value;
   h->square_sum += value * value;
-  if (!(place >= 0))
+  if (!(bin >= 0))
     h->below++;
-  else if (place >= of->bins)
+  else if (bin >= of->bins)
     h->above++;
   else
-    h->counts[(uint32_t)place]++;
+    h->counts[(uint32_t)bin]++;
 }
 
 /* ---------------------------------------------------------------------------------------------- true clusters */
@@ -119,7 +120,7 @@ static void fill_clusters(struct distributions *d, const struct velo_hits_view *
   distributions_fill(d, H_clusters, hits->offsets[event + 1] - hits->offsets[event]);
 }
 
-/* Words after the count of each bank (version 4: all of them); the low byte has the pixels. */
+/* Counts pixels: the low byte of each word after the count (version 4: of all words). */
 static void fill_pixels(struct distributions *d, const struct velo_superpixel_banks_view *b, uint32_t event) {
   uint32_t superpixels = 0, pixels = 0;
   if (b->offsets[event] == b->offsets[event + 1]) return;
@@ -166,7 +167,8 @@ static void fill_particles(struct distributions *d) {
   distributions_fill(d, H_particles, count);
 }
 
-/* i32 number of vertices; each i32 tracks, f64 x, y, z, packed (README.md). 0 where that does not fit. */
+/* Format: i32 number of vertices; for each i32 tracks, f64 x, y, z, packed (README.md). Returns 0 if the bank does
+ * not fit the format. */
 static int fill_vertices(struct distributions *d, const struct mc_vertex_banks_view *b, uint32_t event) {
   const uint32_t bank = b->offsets[event];
   if (bank == b->offsets[event + 1]) return 1;
@@ -190,7 +192,7 @@ static int distributions_open(void *state, const struct sl_services *s, const vo
   return SL_OK;
 }
 
-/* Detectors whose banks may be connected: D(name, a field of their geometry). */
+/* Detectors with optional banks: D(name, a field of their geometry). */
 #define DETECTORS(D) D(ut, x0) D(scifi, source_id) D(muon, format) D(calo, xy)
 
 static int has_geometries(const struct sl_services *s, const struct distributions_args *args) {
@@ -204,7 +206,7 @@ static int has_geometries(const struct sl_services *s, const struct distribution
   return has;
 }
 
-/* What the detectors behind the VELO sent: how many banks are malformed, or SL_ENOMEM. */
+/* Fills the histograms of the other detectors: number of malformed banks, or SL_ENOMEM. */
 static int fill_detectors(struct distributions *d, const struct distributions_args *args, uint32_t event) {
   int malformed = 0;
 #define FILL_DETECTOR(detector, field)                                                                      \
@@ -284,7 +286,7 @@ static int distributions_finish(void *state, const struct sl_services *s, const 
   for (uint32_t k = 0; k < HISTOGRAM_COUNT; k++) report_histogram(r, &descriptions[k], &d->histograms[k]);
   r->end_array(r->context);
   if (d->malformed_events > 0)
-    s->message(s->context, SL_WARNING, "%" PRIu64 " events have malformed MC, UT or muon banks, which are left out",
+    s->message(s->context, SL_WARNING, "%" PRIu64 " events have malformed MC or detector banks, which were ignored",
                d->malformed_events);
   return SL_OK;
 }
@@ -300,4 +302,5 @@ static const struct sl_sink distributions_functions = {.open = distributions_ope
                                                        .finish = distributions_finish,
                                                        .close = distributions_close};
 
-SL_SINK(distributions, "how much there is in events, as histograms", struct distributions, distributions_functions);
+SL_SINK(distributions, "histograms of clusters, tracks, true particles and vertices", struct distributions,
+        distributions_functions);

@@ -1,30 +1,31 @@
-/* muon.c: the muon chambers' part of truth.distributions: tiles as the banks have them, of either version
- * (muon/bank_words.h), where they are and when, and how often x and y strips cross.
- */
+/* muon.c: muon part of truth.distributions: tiles of the banks of either version (muon/bank_words.h), their regions
+ * and times, and the number of crossings of x and y strips. */
 #include "distributions.h"
 #include "muon/bank_words.h"
 
 enum { TILES_MAX = 16384 };
 
-/* The event's tiles, by grid and quarter. */
+/* Tiles of the event. */
 struct tiles {
   uint32_t count, tile[TILES_MAX];
 };
 
-static uint32_t place_of(uint32_t tile) { return MUON_QUARTERS * muon_tile_grid(tile) + muon_tile_quarter(tile); }
+static uint32_t quarter_index_of(uint32_t tile) {
+  return MUON_QUARTERS * muon_tile_grid(tile) + muon_tile_quarter(tile);
+}
 
 static int is_in(const struct muon_geometry_view *g, uint32_t tile, uint32_t table) {
   const uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table + muon_tile_grid(tile)];
   return muon_tile_grid_x(tile) == *grid_x && muon_tile_grid_y(tile) == grid_x[MUON_GRIDS];
 }
 
-/* Both of one grid and quarter, the first one an x strip, the second one a y strip. */
+/* Do an x strip and a y strip of one grid and quarter cross? */
 static int do_cross(uint32_t x, uint32_t y) {
   return muon_tile_x(x) * muon_tile_grid_x(y) / muon_tile_grid_x(x) == muon_tile_x(y) &&
          muon_tile_y(y) * muon_tile_grid_y(x) / muon_tile_grid_y(y) == muon_tile_y(x);
 }
 
-/* Pads, and crossings of strips. */
+/* Number of pads and crossings of strips. */
 static uint32_t count_hits(const struct muon_geometry_view *g, const struct tiles *t) {
   uint32_t hits = 0;
   for (uint32_t i = 0; i < t->count; i++) {
@@ -35,7 +36,8 @@ static uint32_t count_hits(const struct muon_geometry_view *g, const struct tile
       continue;
     }
     for (uint32_t k = 0; k < t->count; k++)
-      hits += place_of(t->tile[k]) == place_of(x) && is_in(g, t->tile[k], MUON_Y_STRIPS) && do_cross(x, t->tile[k]);
+      hits += quarter_index_of(t->tile[k]) == quarter_index_of(x) && is_in(g, t->tile[k], MUON_Y_STRIPS) &&
+              do_cross(x, t->tile[k]);
   }
   return hits;
 }

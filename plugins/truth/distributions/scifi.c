@@ -1,6 +1,5 @@
-/* scifi.c: the fibre tracker's part of truth.distributions: clusters as its banks have them, of any
- * version (scifi/bank_words.h), and which of them are in the truth.
- */
+/* scifi.c: SciFi part of truth.distributions: clusters of the banks of any version (scifi/bank_words.h), and their
+ * true particles. */
 #include "distributions.h"
 #include "scifi/bank_words.h"
 
@@ -9,7 +8,7 @@
 static const struct distributions_lists scifi_lists = {offsetof(struct mc_particle, scifi), H_scifi_particles,
                                                        H_scifi_particle_hits};
 
-/* At y = 0. */
+/* x of a cluster at y = 0. */
 static float x_of(const struct scifi_geometry_view *g, const struct scifi_cluster *c) {
   const uint32_t mat = (c->channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT, channel = c->channel % SCIFI_SIPM_CHANNELS;
   const uint32_t sipm = c->channel >> SCIFI_SIPM_BIT & (SCIFI_MAT_SIPMS - 1);

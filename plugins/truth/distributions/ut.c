@@ -1,6 +1,5 @@
-/* ut.c: the UT's part of truth.distributions: clusters as its banks have them, of either version
- * (ut/bank_words.h), and which of them are in the truth.
- */
+/* ut.c: UT part of truth.distributions: clusters of the banks of either version (ut/bank_words.h), and their true
+ * particles. */
 #include "distributions.h"
 #include "ut/bank_words.h"
 
@@ -15,7 +14,7 @@ struct bank {
   uint32_t bytes, version, board;
 };
 
-/* 0 where the cluster's lane is connected to nothing. */
+/* Returns 0 if the cluster's lane is not connected to a sector. */
 static int fill_cluster(struct distributions *d, const struct bank *b, const struct ut_cluster *c, uint32_t adc,
                         uint64_t true_ids) {
   const uint32_t lane = UT_BOARD_LANES * b->board + c->lane, sector = b->geometry->lane_index[lane];
@@ -30,7 +29,7 @@ static int fill_cluster(struct distributions *d, const struct bank *b, const str
   return 1;
 }
 
-/* Returns the bank's clusters; what is wrong with it adds to *malformed. */
+/* Fills the clusters of a bank; returns their number, and increments *malformed on an error. */
 static uint32_t fill_v3(struct distributions *d, const struct bank *b, uint64_t true_ids, int *malformed) {
   const uint32_t count = ut_v3_count(b->words);
   uint32_t at = ut_v3_adc_begin(b->words);

@@ -1,12 +1,10 @@
-/* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks and vertices in the VELO, and which
- * particles were missed; or hits, true tracks and found ones in the whole spectrometer.
- *
- * The event is the first one, the one with most tracks, or one asked for by its number. Each event that is chosen, or
- * has more tracks than the best so far, is drawn at once, since its data are gone afterwards; the last drawing is
- * written at the end. A particle is reconstructible if truth says that it
- * crosses enough of the VELO; it is missed if no track matches it (association.h). The places of its hits are those of
- * the decoded hits with the same ids.
- */
+/* event_picture.c: truth.event_picture, draws one event as SVG: hits, tracks, vertices and missed particles in the
+ * VELO; or hits, true tracks and found tracks in the whole spectrometer.
+ * The event is the first one, the one with most tracks, or the one with a given number. Each event that is selected, or
+ * has more tracks than the best so far, is drawn at once, since its data are not available later; the last drawing is
+ * written at the end.
+ * A particle is reconstructible if the truth flags it so for the VELO; it is missed if no track matches it
+ * (association.h). Its hits are drawn at the positions of the decoded hits with the same ids. */
 #include "association/association.h"
 #include "association/mc_particles.h"
 #include "association/mc_vertices.h"
@@ -17,6 +15,7 @@
 #include "velo/event_model.h"
 
 #include <sluice/plugin.h>
+#include <sluice/text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,35 +29,36 @@
 #define CALO_FIELDS       "numbers pedestal channels xy gain cell_size card_index"
 
 #define SL_ARGS event_picture_args
-#define EVENT_PICTURE(M)                                                                                      \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "to be drawn")                   \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "of the tracks, in their order")       \
-  M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all hits; without, those on tracks are drawn")           \
-  M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "for the outline of the sensors")       \
-  M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS, "to judge the tracks, and for missed particles") \
-  M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "true collisions")                                  \
-  M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                       \
-  M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: all hits of the UT")                        \
-  M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: found tracks through VELO and UT")       \
-  M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: all hits of the SciFi")               \
-  M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: found tracks through the SciFi")   \
-  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: which of these are muons")                        \
-  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon hits, with muon_geometry")                \
-  M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "where pads and strips are")                        \
-  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: energy, with calo_geometry")           \
-  M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "where cells are")                                  \
-  M(ENUM, show, "velo", "the VELO, or the whole spectrometer", "velo spectrometer")                           \
-  M(FILE_OUT, path, "", "", "file to write; empty: that of -o")                                               \
-  M(ENUM, choose, "first", "which event; busiest is the one with most tracks", "first busiest")               \
-  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event; -1: the one that `choose` says")        \
+#define EVENT_PICTURE(M)                                                                                              \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "VELO tracks to draw")                   \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state per track at the beam line")            \
+  M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all VELO hits; if not connected, only hits on tracks are drawn") \
+  M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "outlines of the VELO sensors")                 \
+  M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS,                                                          \
+    "banks with true particles, for ghosts and missed particles")                                                     \
+  M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "banks with true vertices")                                 \
+  M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                               \
+  M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: UT hits")                                           \
+  M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: VELO-UT tracks")                                 \
+  M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: SciFi hits")                                  \
+  M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: long tracks")                              \
+  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification per long track")                      \
+  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon banks; require muon_geometry")                    \
+  M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "positions of muon pads and strips")                        \
+  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: calorimeter banks; require calo_geometry")     \
+  M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "positions of calorimeter cells")                           \
+  M(ENUM, show, "velo", "part to draw: the VELO or the whole spectrometer", "velo spectrometer")                      \
+  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                     \
+  M(ENUM, choose, "first", "event to draw: the first one, or the one with most tracks", "first busiest")              \
+  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event to draw; -1: according to `choose`")             \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(event_picture, EVENT_PICTURE);
 
 enum { CHOOSE_FIRST, CHOOSE_BUSIEST };
 enum { SHOW_VELO, SHOW_SPECTROMETER };
 
-/* A hit of the event by its id. */
-struct hit_place {
+/* A hit of the event; sorted by id. */
+struct indexed_hit {
   uint32_t id, hit, is_used, reserved;
 };
 
@@ -66,8 +66,8 @@ struct event_picture {
   struct mc_event mc;
   struct mc_vertices true_vertices;
   struct association association;
-  struct hit_place *places; /* by id */
-  uint64_t place_count, place_capacity;
+  struct indexed_hit *indexed_hits; /* sorted by id */
+  uint64_t indexed_hit_count, indexed_hit_capacity;
   struct picture_point *scratch;
   uint64_t scratch_capacity;
   struct picture picture;
@@ -75,54 +75,55 @@ struct event_picture {
   uint64_t events_seen;
   struct svg svg;
   uint32_t id_mask, is_drawn, is_busiest, show;
-  uint64_t tracks_drawn, wanted; /* wanted: UINT64_MAX if not by number */
+  uint64_t tracks_drawn, selected_event; /* selected: UINT64_MAX if not by number */
   const struct sl_output_calls *to;
   struct sl_output *file;
 };
 
 /* ------------------------------------------------------------------------------------------------ the hits */
 
-static int compare_places(const void *left, const void *right) {
-  const struct hit_place *a = (const struct hit_place *)left, *b = (const struct hit_place *)right;
+static int compare_indexed_hits(const void *left, const void *right) {
+  const struct indexed_hit *a = (const struct indexed_hit *)left, *b = (const struct indexed_hit *)right;
   return a->id != b->id ? (a->id < b->id ? -1 : 1) : (a->hit < b->hit ? -1 : a->hit > b->hit);
 }
 
 static int index_hits(struct event_picture *c, const struct velo_hits_view *hits, uint32_t event) {
-  c->place_count = 0;
+  c->indexed_hit_count = 0;
   if (!hits->offsets) return SL_OK;
   const uint32_t first = hits->offsets[event], count = hits->offsets[event + 1] - first;
-  if (!mc_reserve((void **)&c->places, &c->place_capacity, count, sizeof *c->places)) return SL_ENOMEM;
+  if (!mc_reserve((void **)&c->indexed_hits, &c->indexed_hit_capacity, count, sizeof *c->indexed_hits))
+    return SL_ENOMEM;
   for (uint32_t i = 0; i < count; i++)
-    c->places[i] = (struct hit_place){.id = hits->id[first + i] & c->id_mask, .hit = first + i};
-  c->place_count = count;
-  if (count > 1) qsort(c->places, count, sizeof *c->places, compare_places);
+    c->indexed_hits[i] = (struct indexed_hit){.id = hits->id[first + i] & c->id_mask, .hit = first + i};
+  c->indexed_hit_count = count;
+  if (count > 1) qsort(c->indexed_hits, count, sizeof *c->indexed_hits, compare_indexed_hits);
   return SL_OK;
 }
 
-/* The first hit with that id, or NULL. */
-static struct hit_place *find_hit(struct event_picture *c, uint32_t id) {
-  const uint32_t wanted = id & c->id_mask;
-  uint64_t low = 0, high = c->place_count;
+/* The first hit with this id, or NULL. */
+static struct indexed_hit *find_hit(struct event_picture *c, uint32_t id) {
+  const uint32_t masked_id = id & c->id_mask;
+  uint64_t low = 0, high = c->indexed_hit_count;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    if (c->places[middle].id < wanted)
+    if (c->indexed_hits[middle].id < masked_id)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < c->place_count && c->places[low].id == wanted ? &c->places[low] : NULL;
+  return low < c->indexed_hit_count && c->indexed_hits[low].id == masked_id ? &c->indexed_hits[low] : NULL;
 }
 
 static void mark_used(struct event_picture *c, uint32_t id) {
-  struct hit_place *place = find_hit(c, id);
-  const struct hit_place *end = c->places + c->place_count;
-  for (; place && place < end && place->id == (id & c->id_mask); place++) place->is_used = 1;
+  struct indexed_hit *indexed = find_hit(c, id);
+  const struct indexed_hit *end = c->indexed_hits + c->indexed_hit_count;
+  for (; indexed && indexed < end && indexed->id == (id & c->id_mask); indexed++) indexed->is_used = 1;
 }
 
 static int add_unused_hits(struct event_picture *c, const struct velo_hits_view *hits) {
-  for (uint64_t i = 0; i < c->place_count; i++) {
-    const uint32_t hit = c->places[i].hit;
-    if (c->places[i].is_used) continue;
+  for (uint64_t i = 0; i < c->indexed_hit_count; i++) {
+    const uint32_t hit = c->indexed_hits[i].hit;
+    if (c->indexed_hits[i].is_used) continue;
     if (!picture_add_hit(&c->picture, (struct picture_point){hits->x[hit], hits->y[hit], hits->z[hit]}))
       return SL_ENOMEM;
   }
@@ -172,7 +173,7 @@ static int compare_z(const void *left, const void *right) {
 
 static int add_missed(struct event_picture *c, const struct velo_hits_view *hits, const struct mc_particle *particle,
                       uint32_t kind) {
-  /* Samples whose origins are not known have zeros there. */
+  /* Samples without origins have zeros there. */
   struct picture_line line = {.origin = {particle->x, particle->y, particle->z},
                               .has_origin = particle->x != 0 || particle->y != 0 || particle->z != 0,
                               .kind = kind,
@@ -187,9 +188,9 @@ static int add_missed(struct event_picture *c, const struct velo_hits_view *hits
     return SL_ENOMEM;
   uint32_t seen = 0;
   for (uint32_t i = 0; i < particle->velo.count; i++) {
-    const struct hit_place *place = find_hit(c, c->mc.ids[particle->velo.first + i]);
-    if (place)
-      c->scratch[seen++] = (struct picture_point){hits->x[place->hit], hits->y[place->hit], hits->z[place->hit]};
+    const struct indexed_hit *indexed = find_hit(c, c->mc.ids[particle->velo.first + i]);
+    if (indexed)
+      c->scratch[seen++] = (struct picture_point){hits->x[indexed->hit], hits->y[indexed->hit], hits->z[indexed->hit]};
   }
   if (seen > 1) qsort(c->scratch, seen, sizeof *c->scratch, compare_z);
   for (uint32_t i = 0; i < seen; i++)
@@ -234,10 +235,10 @@ static int add_vertices(struct event_picture *c, const struct pv_vertices_view *
 
 /* ------------------------------------------------------------------------------------------------ one event */
 
-/* After decoding one kind of truth: SL_OK or SL_ENOMEM. What is malformed is reported, and as good as absent. */
-static int judge(const struct sl_services *s, const struct sl_event *event, int result, const char *what,
-                 const char *reason, uint32_t *is_there) {
-  *is_there = result == SL_OK;
+/* Result of decoding one kind of truth: SL_OK or SL_ENOMEM. Malformed truth is reported and treated as absent. */
+static int check_decoded(const struct sl_services *s, const struct sl_event *event, int result, const char *what,
+                         const char *reason, uint32_t *is_valid) {
+  *is_valid = result == SL_OK;
   if (result == SL_EFORMAT)
     s->message(s->context, SL_WARNING, "run %" PRIu32 " event %" PRIu64 ": malformed %s: %s", event->run, event->number,
                what, reason);
@@ -251,11 +252,11 @@ static int read_truth(struct event_picture *c, const struct sl_services *s, cons
   c->mc.particle_count = c->mc.id_count = c->true_vertices.count = 0;
   if (particles && particles[e] < particles[e + 1]) {
     const int result = mc_event_decode(&c->mc, &args->mc_particles, e, &reason);
-    if (judge(s, event, result, "MC particles", reason, &c->picture.has_truth)) return SL_ENOMEM;
+    if (check_decoded(s, event, result, "MC particles", reason, &c->picture.has_truth)) return SL_ENOMEM;
   }
   if (vertices && vertices[e] < vertices[e + 1]) {
     const int result = mc_vertices_decode(&c->true_vertices, &args->mc_vertices, e, &reason);
-    if (judge(s, event, result, "MC vertices", reason, &c->picture.has_true_vertices)) return SL_ENOMEM;
+    if (check_decoded(s, event, result, "MC vertices", reason, &c->picture.has_true_vertices)) return SL_ENOMEM;
     if (c->true_vertices.count == 0) c->picture.has_true_vertices = 0;
   }
   return SL_OK;
@@ -288,16 +289,15 @@ static void warn_of_faults(const struct sl_services *s, const struct sl_event *e
                            const struct spectrometer_faults *faults) {
   if (faults->count > 0)
     s->message(s->context, SL_WARNING,
-               "run %" PRIu32 " event %" PRIu64 ": malformed %s banks are left out, %" PRIu32
-               " of them; of the last one, source %" PRIu32 ": %s",
-               event->run, event->number, detector, faults->count, faults->source_id, faults->text);
+               "run %" PRIu32 " event %" PRIu64 ": %" PRIu32
+               " malformed %s banks were ignored; the last one has source %" PRIu32 ": %s",
+               event->run, event->number, faults->count, detector, faults->source_id, faults->text);
 }
 
-/* Banks tell nothing without the geometry. */
+/* Banks cannot be drawn without the geometry. */
 static int has_geometry(const struct sl_services *s, const char *detector, const void *banks, const void *geometry) {
   if (banks && !geometry)
-    s->message(s->context, SL_ERROR, "`%s` is connected, but not `%s_geometry`, which says where its hits are",
-               detector, detector);
+    s->message(s->context, SL_ERROR, "`%s` is connected without `%s_geometry`", detector, detector);
   return !banks || geometry;
 }
 
@@ -358,15 +358,15 @@ static int event_picture_open(void *state, const struct sl_services *s, const vo
   *c = (struct event_picture){.id_mask = association_velo_mask(args->mask_fraction_bits),
                               .is_busiest = args->choose == CHOOSE_BUSIEST,
                               .show = (uint32_t)args->show,
-                              .wanted = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
+                              .selected_event = args->event < 0 ? UINT64_MAX : (uint64_t)args->event,
                               .to = s->output};
-  /* At once, so that a path that cannot be written costs no run. */
+  /* Opens the file at once, so that a path that cannot be written is reported before the run. */
   return c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
 }
 
 static int is_chosen(const struct event_picture *c, const struct sl_event *event, uint32_t tracks) {
   if (event->error != SL_EVENT_OK) return 0;
-  if (c->wanted != UINT64_MAX) return !c->is_drawn && event->number == c->wanted;
+  if (c->selected_event != UINT64_MAX) return !c->is_drawn && event->number == c->selected_event;
   return !c->is_drawn || (c->is_busiest && tracks > c->tracks_drawn);
 }
 
@@ -409,20 +409,20 @@ static void report_spectrometer(const struct spectrometer *p, const struct sl_re
 static int event_picture_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   struct event_picture *c = (struct event_picture *)state;
   const struct picture *p = &c->picture;
-  if (!c->is_drawn && c->wanted != UINT64_MAX) {
-    s->message(s->context, SL_ERROR, "event %" PRIu64 " is not among the good events of this run: there is no picture",
-               c->wanted);
+  if (!c->is_drawn && c->selected_event != UINT64_MAX) {
+    s->message(s->context, SL_ERROR, "event %" PRIu64 " is not among the events without error: no picture was drawn",
+               c->selected_event);
     return SL_EINVAL;
   }
   if (!c->is_drawn) {
-    s->message(s->context, SL_WARNING, "there is no good event in this run, and no picture");
+    s->message(s->context, SL_WARNING, "there is no event without error: no picture was drawn");
     return SL_OK;
   }
   int error = c->to->add(c->file, c->svg.text, c->svg.count);
   if (!error) error = c->to->finish(c->file);
   if (error) return error;
-  const char *place = c->to->place(c->file);
-  r->text(r->context, "path", place);
+  const char *path = c->to->place(c->file);
+  r->text(r->context, "path", path);
   r->integer(r->context, "bytes", (int64_t)c->svg.count);
   r->integer(r->context, "events", (int64_t)c->events_seen);
   r->integer(r->context, "run", p->run);
@@ -435,8 +435,9 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   r->integer(r->context, "true_vertices", p->vertex_counts[PICTURE_VERTEX_TRUE] + p->vertex_counts[PICTURE_VERTEX_FEW]);
   r->integer(r->context, "vertices", p->vertex_counts[PICTURE_VERTEX_FOUND]);
   if (c->show == SHOW_SPECTROMETER) report_spectrometer(&c->spectrometer, r);
-  r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " events, %" PRIu64 " tracks, to %s", p->run,
-          p->number, c->events_seen, c->tracks_drawn, place);
+  r->line(r->context, "drew run %" PRIu32 " event %" PRIu64 " of %" PRIu64 " %s, %" PRIu64 " %s, to %s", p->run,
+          p->number, c->events_seen, sl_plural(c->events_seen, "event", "events"), c->tracks_drawn,
+          sl_plural(c->tracks_drawn, "track", "tracks"), path);
   return SL_OK;
 }
 
@@ -446,7 +447,7 @@ static void event_picture_close(void *state) {
   mc_event_free(&c->mc);
   mc_vertices_free(&c->true_vertices);
   association_free(&c->association);
-  free(c->places);
+  free(c->indexed_hits);
   free(c->scratch);
   picture_free(&c->picture);
   spectrometer_free(&c->spectrometer);
@@ -458,5 +459,5 @@ static const struct sl_sink event_picture_functions = {.open = event_picture_ope
                                                        .finish = event_picture_finish,
                                                        .close = event_picture_close};
 
-SL_SINK(event_picture, "one event as SVG: VELO hits, tracks, vertices, and missed particles", struct event_picture,
-        event_picture_functions);
+SL_SINK(event_picture, "draws one event as SVG: VELO hits, tracks, vertices, and missed particles, or the spectrometer",
+        struct event_picture, event_picture_functions);

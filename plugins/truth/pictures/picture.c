@@ -1,4 +1,4 @@
-/* picture.c: see picture.h. The lists, which picture_draw.c draws, and the marks of vertices in any panel. */
+/* picture.c: see picture.h. The lists for picture_draw.c, and markers of vertices for all panels. */
 #include "picture.h"
 
 #include "association/mc_banks.h"
@@ -49,16 +49,16 @@ int picture_add_hit(struct picture *p, struct picture_point point) {
 
 int picture_add_vertex(struct picture *p, const struct picture_vertex *vertex) {
   if (!mc_reserve((void **)&p->vertices, &p->vertex_capacity, p->vertex_count + 1, sizeof *p->vertices)) return 0;
-  uint64_t place = p->vertex_count++;
-  for (; place > 0 && p->vertices[place - 1].at.z > vertex->at.z; place--) p->vertices[place] = p->vertices[place - 1];
-  p->vertices[place] = *vertex;
+  uint64_t i = p->vertex_count++;
+  for (; i > 0 && p->vertices[i - 1].at.z > vertex->at.z; i--) p->vertices[i] = p->vertices[i - 1];
+  p->vertices[i] = *vertex;
   p->vertex_counts[vertex->kind]++;
   return 1;
 }
 
 /* ------------------------------------------------------------------------------------------------- vertices */
 
-/* True ones are diamonds, reconstructed ones crosses. */
+/* True vertices are diamonds, reconstructed ones crosses. */
 const char picture_vertex_style[] =
     ".vertex,.few{stroke:#000;stroke-width:1.2;fill:#f0e442}.few{fill:#fff}\n"
     ".reconstructed{stroke:#009e73;stroke-width:3}\n";
@@ -77,13 +77,13 @@ static void add_mark(struct svg *s, struct svg_point at, uint32_t kind, int size
   }
 }
 
-/* What was reconstructed comes last, so that it is seen on what is true. */
+/* Draws reconstructed vertices last, on top of true ones. */
 void picture_draw_vertices(const struct picture *p, struct svg *s, int size,
-                           struct svg_point (*place)(const void *panel, struct picture_point at), const void *panel) {
+                           struct svg_point (*to_page)(const void *panel, struct picture_point at), const void *panel) {
   for (int found = 0; found <= 1; found++)
     for (uint64_t i = 0; i < p->vertex_count; i++)
       if ((p->vertices[i].kind == PICTURE_VERTEX_FOUND) == found)
-        add_mark(s, place(panel, p->vertices[i].at), p->vertices[i].kind, size + 2 * found);
+        add_mark(s, to_page(panel, p->vertices[i].at), p->vertices[i].kind, size + 2 * found);
 }
 
 static void add_entry(struct legend *l, const struct picture *p, uint32_t kind, const char *text) {

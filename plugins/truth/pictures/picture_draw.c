@@ -1,16 +1,15 @@
-/* picture_draw.c: the drawing of a struct picture: three panels and a legend on a page of 1600 by 1180.
- *
- * Above, the whole VELO in z and r, the distance from the z axis. Below, the x-y plane along the beam, and the region
- * of the collisions in z and x, with x enlarged, where tracks are straight lines through their vertices. Colours are
- * those of Okabe and Ito, which people with any colour vision tell apart; what was missed is dashed as well.
- */
+/* picture_draw.c: draws a struct picture: three panels and a legend on a page of 1600 by 1180.
+ * Top: the whole VELO in z and r, the distance from the z axis. Bottom: the x-y plane, seen along the beam, and the
+ * region of the collisions in z and x, with x enlarged, where tracks are straight lines through their vertices.
+ * Colours are those of Okabe and Ito, which can be distinguished with any colour vision; missed particles are also
+ * dashed. */
 #include "page.h"
 #include "picture.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1180, TITLES_MAX = 1000 /* lines; beyond, none has a tooltip */ };
+enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1180, TITLES_MAX = 1000 /* lines; if there are more, none has a tooltip */ };
 enum { SENSOR_CORNERS = 4, SENSOR_ROWS = 256 };
 
 static const float z_low = -310, z_high = 800, r_low = -1.5f, r_high = 56; /* of the panel in z and r */
@@ -41,7 +40,7 @@ static const char style[] =
     ".other{stroke:#555;stroke-width:.9;stroke-dasharray:3 3}\n"
     ".other-hits{stroke:#555;stroke-width:4.6}.other-inner{stroke:#fff;stroke-width:2.8}\n";
 
-/* Marks of hits on the lines in z and r. */
+/* Adds the style, with markers for hits on lines in z and r. */
 static void add_style(struct svg *s) {
   svg_add(s, "%s%s", style, picture_vertex_style);
   for (uint32_t kind = 0; kind < PICTURE_KINDS; kind++)
@@ -63,7 +62,7 @@ static void add_style(struct svg *s) {
 
 enum view { VIEW_ZR, VIEW_XY, VIEW_ZX };
 
-static struct svg_point look(enum view view, struct picture_point p) {
+static struct svg_point project(enum view view, struct picture_point p) {
   switch (view) {
     case VIEW_ZR:
       return (struct svg_point){(double)p.z, (double)sqrtf(p.x * p.x + p.y * p.y)};
@@ -77,16 +76,16 @@ static struct svg_point look(enum view view, struct picture_point p) {
 struct panel {
   struct svg_panel frame;
   enum view view;
-  const char *name; /* of the clip path */
+  const char *name; /* name of the clip path */
 };
 
-static struct svg_point place(const struct panel *panel, struct picture_point p) {
-  return svg_on_page(&panel->frame, look(panel->view, p));
+static struct svg_point to_page(const struct panel *panel, struct picture_point p) {
+  return svg_on_page(&panel->frame, project(panel->view, p));
 }
 
 /* ------------------------------------------------------------------------------------------------ sensors */
 
-/* A corner of the active area, or a place between: along local x and y, from 0 to 1. */
+/* A point of the active area, at fractions 0 to 1 along local x and y. */
 static struct picture_point on_sensor(const struct velo_geometry_view *g, uint32_t sensor, float along_x,
                                       float along_y) {
   const float *t = g->transform + 12 * sensor;
@@ -96,20 +95,20 @@ static struct picture_point on_sensor(const struct velo_geometry_view *g, uint32
   return (struct picture_point){t[0] * x + t[1] * y + t[9], t[3] * x + t[4] * y + t[10], t[6] * x + t[7] * y + t[11]};
 }
 
-/* The sensors of the first module pair; the others lie behind them. */
+/* Draws the sensors of the first module pair; the other modules have the same outline. */
 static void draw_sensors_xy(const struct picture *p, struct svg *s, const struct panel *panel) {
   static const float corners[SENSOR_CORNERS][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
   svg_add(s, "<path class='sensor' d='");
   for (uint32_t sensor = 0; sensor < VELO_SENSORS / VELO_MODULE_PAIRS; sensor++)
     for (uint32_t k = 0; k < SENSOR_CORNERS; k++) {
       svg_add(s, k == 0 ? "M" : "L");
-      svg_add_point(s, place(panel, on_sensor(&p->geometry, sensor, corners[k][0], corners[k][1])));
+      svg_add_point(s, to_page(panel, on_sensor(&p->geometry, sensor, corners[k][0], corners[k][1])));
       if (k == SENSOR_CORNERS - 1) svg_add(s, "z");
     }
   svg_add(s, "'/>\n");
 }
 
-/* A module as a line from its least distance from the beam to its largest. */
+/* Draws a module as a line from its smallest to its largest distance from the beam. */
 static void draw_modules_zr(const struct picture *p, struct svg *s, const struct panel *panel) {
   enum { STEPS = 20 };
   svg_add(s, "<path class='sensor' d='");
@@ -117,7 +116,7 @@ static void draw_modules_zr(const struct picture *p, struct svg *s, const struct
     double low = 1e9, high = 0;
     for (uint32_t k = 0; k < 4 * (STEPS + 1) * (STEPS + 1); k++) {
       const uint32_t sensor = 4 * module + k % 4, i = k / 4 % (STEPS + 1), j = k / 4 / (STEPS + 1);
-      const double r = look(VIEW_ZR, on_sensor(&p->geometry, sensor, (float)i / STEPS, (float)j / STEPS)).v;
+      const double r = project(VIEW_ZR, on_sensor(&p->geometry, sensor, (float)i / STEPS, (float)j / STEPS)).v;
       low = r < low ? r : low;
       high = r > high ? r : high;
     }
@@ -146,7 +145,7 @@ static void draw_detector(const struct picture *p, struct svg *s, const struct p
 static void draw_unused_hits(const struct picture *p, struct svg *s, const struct panel *panel) {
   struct svg_pen pen = svg_pen_start(s);
   svg_add(s, "<path class='hits' d='");
-  for (uint64_t i = 0; i < p->hit_count; i++) svg_pen_dot(&pen, place(panel, p->hits[i]));
+  for (uint64_t i = 0; i < p->hit_count; i++) svg_pen_dot(&pen, to_page(panel, p->hits[i]));
   svg_add(s, "'/>\n");
 }
 
@@ -156,12 +155,11 @@ static void draw_dots_of(const struct picture *p, struct svg *s, const struct pa
   svg_add(s, "<path class='%s-%s' d='", kinds[kind].class_name, suffix);
   for (uint64_t l = 0; l < p->line_count; l++)
     for (uint32_t i = 0; p->lines[l].kind == kind && i < p->lines[l].point_count; i++)
-      svg_pen_dot(&pen, place(panel, p->points[p->lines[l].first_point + i]));
+      svg_pen_dot(&pen, to_page(panel, p->points[p->lines[l].first_point + i]));
   svg_add(s, "'/>\n");
 }
 
-/* Hits on lines of one kind: dots on tracks; on what was missed rings, which are dots with smaller white ones inside.
- */
+/* Draws hits on lines of one kind: dots on tracks, rings on missed particles (dots with smaller white dots inside). */
 static void draw_hits_of(const struct picture *p, struct svg *s, const struct panel *panel, uint32_t kind) {
   draw_dots_of(p, s, panel, kind, "hits");
   if (is_missed(kind)) draw_dots_of(p, s, panel, kind, "inner");
@@ -169,51 +167,52 @@ static void draw_hits_of(const struct picture *p, struct svg *s, const struct pa
 
 /* ------------------------------------------------------------------------------------------------ lines */
 
-/* How far in z along the line, from its origin, until it leaves a box: |x| and |y| below `side`, z within limits. */
-static float reach(const struct picture_line *line, float side, float low, float high) {
+/* Distance in z along the line from its origin to the border of a box: |x| and |y| below `side`, z within limits. */
+static float distance_to_box(const struct picture_line *line, float side, float low, float high) {
   const float *origin[2] = {&line->origin.x, &line->origin.y};
   const float slopes[2] = {line->tx, line->ty}, sign = line->is_backward ? -1 : 1;
-  float far = line->is_backward ? line->origin.z - low : high - line->origin.z;
+  float distance = line->is_backward ? line->origin.z - low : high - line->origin.z;
   for (int k = 0; k < 2; k++) {
     const float slope = sign * slopes[k];
     if (slope == 0) continue;
     const float left = ((slope > 0 ? side : -side) - *origin[k]) / slope;
-    if (left < far) far = left;
+    if (left < distance) distance = left;
   }
-  return sign * (far > 0 ? far : 0);
+  return sign * (distance > 0 ? distance : 0);
 }
 
 static struct picture_point along(const struct picture_line *line, float dz) {
   return (struct picture_point){line->origin.x + line->tx * dz, line->origin.y + line->ty * dz, line->origin.z + dz};
 }
 
-/* Through the hits, which in z and r lie on no straight line; in x and y straight to the last hit. */
+/* Adds the path of a line: in z and r through all hits, since it is curved there; in x and y straight to the last
+ * hit. */
 static void add_line_path(const struct picture *p, struct svg_pen *pen, const struct panel *panel,
                           const struct picture_line *line) {
   const struct picture_point *points = p->points + line->first_point;
   const float outside = 60, edge = 40;
   const int has_start = line->has_origin || line->point_count > 0;
   if (!has_start || (panel->view == VIEW_ZX && !line->has_origin)) return;
-  svg_pen_move(pen, place(panel, line->has_origin ? line->origin : points[0]));
+  svg_pen_move(pen, to_page(panel, line->has_origin ? line->origin : points[0]));
   if (panel->view == VIEW_ZX) {
-    const float dz = reach(line, outside, (float)panel->frame.u_min, (float)panel->frame.u_max);
-    svg_pen_line(pen, place(panel, along(line, dz)));
+    const float dz = distance_to_box(line, outside, (float)panel->frame.u_min, (float)panel->frame.u_max);
+    svg_pen_line(pen, to_page(panel, along(line, dz)));
   } else if (line->point_count == 0) {
-    svg_pen_line(pen, place(panel, along(line, reach(line, edge, z_low, z_high))));
+    svg_pen_line(pen, to_page(panel, along(line, distance_to_box(line, edge, z_low, z_high))));
   } else {
     const uint32_t first = panel->view == VIEW_XY ? line->point_count - 1 : 0;
-    for (uint32_t i = first; i < line->point_count; i++) svg_pen_line(pen, place(panel, points[i]));
+    for (uint32_t i = first; i < line->point_count; i++) svg_pen_line(pen, to_page(panel, points[i]));
   }
 }
 
-/* What a browser shows when the pointer is on the line. */
+/* Text that a browser shows when the pointer is on the line. */
 static void add_tooltip(struct svg *s, const struct picture_line *line) {
   svg_add(s, "<title>%s%s", line->kind == PICTURE_GHOST ? "ghost, " : "", is_missed(line->kind) ? "missed: " : "");
   page_add_particle(s, line->pdg, line->p_mev, line->eta);
   svg_add(s, "%" PRIu32 " hits</title>", line->hit_count);
 }
 
-/* In z and r each line is an element of its own, with its tooltip, and the style marks its hits. */
+/* In z and r each line is an element with its own tooltip; the style adds markers of its hits. */
 static void draw_lines_apart(const struct picture *p, struct svg *s, const struct panel *panel, uint32_t kind) {
   svg_add(s, "<g class='%s'>\n", kinds[kind].class_name);
   for (uint64_t l = 0; l < p->line_count; l++) {
@@ -255,17 +254,17 @@ static void draw_kind(const struct picture *p, struct svg *s, const struct panel
 
 /* ------------------------------------------------------------------------------------------------ vertices */
 
-static struct svg_point place_of_vertex(const void *panel, struct picture_point at) {
-  return place((const struct panel *)panel, at);
+static struct svg_point vertex_to_page(const void *panel, struct picture_point at) {
+  return to_page((const struct panel *)panel, at);
 }
 
-/* Numbers of tracks above the vertices that have them, outside the panel, in as many rows as keep them apart; what
- * fits into none is left out. Vertices are in order of z. */
+/* Writes the number of tracks above true vertices, outside the panel, in up to three rows without overlaps; others
+ * are omitted. Vertices are sorted by z. */
 static void draw_vertex_numbers(const struct picture *p, struct svg *s, const struct panel *panel) {
   enum { ROWS = 3, ROW_HEIGHT = 14, APART = 26 };
   double row_ends[ROWS] = {-1e6, -1e6, -1e6};
   for (uint64_t i = 0; i < p->vertex_count; i++) {
-    const struct svg_point at = place(panel, p->vertices[i].at);
+    const struct svg_point at = to_page(panel, p->vertices[i].at);
     int row = 0;
     while (row < ROWS && at.u < row_ends[row] + APART) row++;
     if (p->vertices[i].kind == PICTURE_VERTEX_FOUND || row == ROWS) continue;
@@ -285,7 +284,7 @@ static void draw_panel(const struct picture *p, struct svg *s, const struct pane
   if (panel->view != VIEW_ZX) draw_unused_hits(p, s, panel);
   for (uint32_t kind = 0; kind < PICTURE_KINDS; kind++) draw_kind(p, s, panel, kind);
   const int size = panel->view == VIEW_ZX ? 8 : panel->view == VIEW_ZR ? 6 : 4;
-  picture_draw_vertices(p, s, size, place_of_vertex, panel);
+  picture_draw_vertices(p, s, size, vertex_to_page, panel);
   page_end_clip(s);
   svg_add_axes(s, &panel->frame, u_step, v_step, u_label, v_label);
 }
@@ -345,7 +344,7 @@ static void draw_legend(const struct picture *p, struct svg *s, double left, dou
   picture_draw_vertex_legend(p, &l, "their tracks: above the panel");
 }
 
-/* The least range in z, in steps of 50 mm, that shows all vertices and at least 150 mm on both sides of 0. */
+/* Smallest range in z, in steps of 50 mm, that shows all vertices and at least 150 mm on both sides of 0. */
 static void set_z_range(const struct picture *p, struct svg_panel *frame) {
   const double step = 50, margin = 10, widest = 400;
   frame->u_min = -3 * step;

@@ -1,4 +1,4 @@
-/* spectrometer.c: see spectrometer.h. The lists. */
+/* spectrometer.c: see spectrometer.h. The lists of hits and tracks. */
 #include "spectrometer.h"
 
 #include "association/mc_banks.h"
@@ -75,8 +75,8 @@ int spectrometer_add_track(struct spectrometer *p, const struct spectrometer_tra
   if (spectrometer_is_true(track->kind)) {
     p->true_tracks++;
   } else {
-    p->found[track->reach].tracks++;
-    p->found[track->reach].ghosts += track->kind == SPECTROMETER_GHOST;
+    p->found[track->end].tracks++;
+    p->found[track->end].ghosts += track->kind == SPECTROMETER_GHOST;
   }
   return 1;
 }

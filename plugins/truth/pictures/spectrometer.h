@@ -1,11 +1,9 @@
-/* spectrometer.h: what is seen of one event in the whole spectrometer, from above: in z and x, the plane in which the
- * magnet bends. Lengths in mm.
- *
- * Of the UT and the SciFi these are hits of the x layers: a strip or fibre of the other layers is at no x, but at one
- * for each y. A struct spectrometer is used again for another event; its memory only grows. Zero-initialise it. Hits
- * come first (spectrometer_hits.c), then the true tracks through them (spectrometer_tracks.c), and tracks that were
- * found (spectrometer_found.c).
- */
+/* spectrometer.h: contents of a picture of one event in the whole spectrometer, seen from above: in z and x, the
+ * bending plane of the magnet. Lengths in mm.
+ * Hits of the UT and the SciFi are those of x layers, since x of a strip or fibre in a stereo layer depends on y. A
+ * struct spectrometer is reused for other events; its memory only grows. Initialise it with zeros.
+ * Fill it in this order: hits (spectrometer_hits.c), true tracks (spectrometer_tracks.c), found tracks
+ * (spectrometer_found.c). */
 #ifndef TRUTH_SPECTROMETER_H
 #define TRUTH_SPECTROMETER_H
 
@@ -25,56 +23,56 @@ enum spectrometer_detector {
 
 struct spectrometer_hit {
   float z, x;
-  float half_x; /* of a pad or strip of a muon chamber: half its width; else 0 */
+  float half_x; /* half width of a muon pad or strip; else 0 */
   uint32_t id;
 };
 
 struct spectrometer_hits {
-  struct spectrometer_hit *at; /* by id, once they are sorted */
+  struct spectrometer_hit *at; /* by id, after spectrometer_sort_hits */
   uint64_t count, capacity;
-  uint32_t is_read; /* somebody gave its hits or banks */
+  uint32_t is_read; /* hits or banks are connected */
   uint32_t reserved;
 };
 
-/* The kinds of tracks, in the order in which they are drawn: those that are matched lie under the true ones. */
+/* Kinds of tracks, in the order in which they are drawn: matched tracks are below the true ones. */
 enum spectrometer_kind {
-  SPECTROMETER_MATCHED, /* found, and matches a particle */
+  SPECTROMETER_MATCHED, /* found track that matches a particle */
   SPECTROMETER_SCIFI_ALONE,
   SPECTROMETER_UPSTREAM,   /* VELO and UT */
   SPECTROMETER_LONG,       /* VELO and SciFi */
   SPECTROMETER_DOWNSTREAM, /* UT and SciFi */
-  SPECTROMETER_UNJUDGED,   /* found, where there is no truth */
-  SPECTROMETER_GHOST,      /* found, and matches none */
+  SPECTROMETER_UNJUDGED,   /* found track, without truth */
+  SPECTROMETER_GHOST,      /* found track that matches no particle */
   SPECTROMETER_KINDS
 };
 static inline int spectrometer_is_true(enum spectrometer_kind kind) {
   return kind >= SPECTROMETER_SCIFI_ALONE && kind <= SPECTROMETER_DOWNSTREAM;
 }
 
-/* Found tracks, by where they go. */
-enum spectrometer_reach { SPECTROMETER_TO_UT, SPECTROMETER_TO_SCIFI, SPECTROMETER_REACHES };
+/* Found tracks by their last detector. */
+enum spectrometer_end { SPECTROMETER_TO_UT, SPECTROMETER_TO_SCIFI, SPECTROMETER_ENDS };
 struct spectrometer_found {
-  uint32_t is_read; /* somebody gave such tracks */
+  uint32_t is_read; /* such tracks are connected */
   uint32_t tracks, ghosts;
-  uint32_t muons; /* said to be, among them */
+  uint32_t muons; /* identified muons */
 };
 
 struct spectrometer_point {
   float z, x;
 };
 
-/* A particle: from its origin through its hits; or a track that was found, with what it matches. */
+/* A particle, from its origin through its hits; or a found track. */
 struct spectrometer_track {
   enum spectrometer_kind kind;
-  enum spectrometer_reach reach; /* of a found one */
+  enum spectrometer_end end; /* of a found track */
   uint32_t is_muon, has_exit;
   uint32_t first_point, point_count;
-  float exit_slope; /* behind its last hit, if has_exit */
+  float exit_slope; /* slope after its last hit, if has_exit */
   int32_t pdg;
   float p_mev, eta;
 };
 
-/* The calorimeter's energy in columns, one as wide as a cell of the outer area; the first is at the lowest x. */
+/* Energy of the calorimeter in columns as wide as a cell of the outer area, by ascending x. */
 enum { SPECTROMETER_COLUMNS = 64 };
 
 struct spectrometer {
@@ -85,8 +83,8 @@ struct spectrometer {
   struct spectrometer_point *points;
   uint64_t track_count, track_capacity, point_count, point_capacity;
   uint32_t counts[SPECTROMETER_KINDS]; /* of tracks */
-  uint32_t true_tracks, muons;         /* among them */
-  struct spectrometer_found found[SPECTROMETER_REACHES];
+  uint32_t true_tracks, muons;         /* among the tracks */
+  struct spectrometer_found found[SPECTROMETER_ENDS];
   uint32_t has_truth, has_energy;
   float column_width;
   double energy_mev[SPECTROMETER_COLUMNS];
@@ -95,26 +93,26 @@ struct spectrometer {
 void spectrometer_clear(struct spectrometer *p);
 void spectrometer_free(struct spectrometer *p);
 
-/* 0 if there is no memory. */
+/* Returns 0 when out of memory. */
 int spectrometer_add_hit(struct spectrometer *p, enum spectrometer_detector detector,
                          const struct spectrometer_hit *hit);
-/* Once all hits are there. */
+/* Call it after the last hit. */
 void spectrometer_sort_hits(struct spectrometer *p);
-/* The first hit with that id, or NULL. */
+/* Returns the first hit with this id, or NULL. */
 const struct spectrometer_hit *spectrometer_find_hit(const struct spectrometer_hits *hits, uint32_t id);
-/* 0 if there is no memory. A track's points are those added after it. */
+/* Return 0 when out of memory. Points belong to the track that was added last. */
 int spectrometer_add_track(struct spectrometer *p, const struct spectrometer_track *track);
 int spectrometer_add_point(struct spectrometer *p, float z, float x);
 
-/* The tracks of an event's particles; 0 if there is no memory. Ids of VELO hits are compared in the bits of the mask.
- */
+/* Adds the tracks of an event's particles; returns 0 when out of memory. Ids of VELO hits are compared in the bits
+ * of the mask. */
 int spectrometer_add_tracks(struct spectrometer *p, const struct mc_event *mc, uint32_t velo_mask);
-/* A found track through points, the one with the least z its origin, with its slope there; 0 if there is no memory. Its
- * way through the magnet is made as that of true tracks. */
+/* Adds a found track through points; the point with the smallest z is its origin, with slope `origin_slope`. Returns
+ * 0 when out of memory. The curve in the magnet is that of true tracks. */
 int spectrometer_add_found(struct spectrometer *p, const struct spectrometer_track *track,
                            const struct spectrometer_point *points, uint32_t count, float origin_slope);
 
-/* The whole SVG file, with the vertices of a picture of the same event. */
+/* Draws the whole SVG file, with the vertices of a picture of the same event. */
 void spectrometer_draw(const struct spectrometer *p, const struct picture *vertices, struct svg *svg);
 
 #endif

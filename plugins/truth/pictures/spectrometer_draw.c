@@ -1,24 +1,26 @@
-/* spectrometer_draw.c: the drawing of a struct spectrometer: panels and a legend on a page of 1600 by 1600, or longer.
- *
- * Above, all of the spectrometer in z and x; below, the UT and the SciFi enlarged; between them, if tracks were looked
- * for in the UT or vertices are known, the way there. Kinds of true tracks differ in colour (Okabe's and Ito's) and in
- * how their lines are broken, detectors in the shape of their hits. A found track that matches is a band under the true
- * one, so that a line on a band is found, one without is missed, and a ghost is a line of a colour of its own.
- */
+/* spectrometer_draw.c: draws a struct spectrometer: panels and a legend on a page of 1600 by 1600, or longer.
+ * Top: the whole spectrometer in z and x. Bottom: the UT and the SciFi, enlarged. Middle, if VELO-UT tracks or
+ * vertices are connected: VELO and UT. Kinds of true tracks differ in colour (Okabe and Ito) and dash pattern,
+ * detectors in the shape of hits. A found track that matches is a band below the true track: a line on a band is
+ * found, a line without one is missed, and a ghost is a line of its own colour. */
 #include "page.h"
 #include "spectrometer.h"
 
 #include <inttypes.h>
 
-enum { PAGE_WIDTH = 1600, PAGE_HEIGHT = 1600, WAY_HEIGHT = 800, TITLES_MAX = 1000 /* tracks; beyond, no tooltips */ };
+enum {
+  PAGE_WIDTH = 1600,
+  PAGE_HEIGHT = 1600,
+  UPSTREAM_HEIGHT = 800,
+  TITLES_MAX = 1000 /* tracks; beyond, no tooltips */
+};
 
 static const double metre = 1000;
 static const double ecal_z = 12.603, bar_longest = 1.9;          /* m */
-static const double muons_end = 19.1, other_tracks_end = 12.603; /* where lines behind the SciFi end, m */
+static const double muons_end = 19.1, other_tracks_end = 12.603; /* z where extrapolations beyond the SciFi end, m */
 
 static const struct {
-  const char *class_name, *width_enlarged,
-      *text; /* width: of lines in the panels that enlarge; elsewhere, the style's */
+  const char *class_name, *width_enlarged, *text; /* width: of lines in enlarged panels; the style has the others */
 } kinds[SPECTROMETER_KINDS] = {
     [SPECTROMETER_MATCHED] = {"matched", "4.5", "found"},
     [SPECTROMETER_SCIFI_ALONE] = {"alone", ".7", "in the SciFi alone"},
@@ -53,13 +55,13 @@ enum view { VIEW_WHOLE, VIEW_TO_UT, VIEW_UT, VIEW_SCIFI };
 struct panel {
   struct svg_panel frame; /* m */
   const char *name;
-  int tick; /* length of a mark of a hit */
+  int tick; /* length of the marker of a hit */
   enum view view;
 };
 
 static int has_scifi(const struct panel *panel) { return panel->view == VIEW_WHOLE || panel->view == VIEW_SCIFI; }
 
-static struct svg_point place(const struct panel *panel, float z, float x) {
+static struct svg_point to_page(const struct panel *panel, float z, float x) {
   return svg_on_page(&panel->frame, (struct svg_point){(double)z / metre, (double)x / metre});
 }
 
@@ -74,7 +76,7 @@ static void add_box(struct svg *s, const struct panel *panel, const char *class_
   svg_add(s, "/>\n");
 }
 
-/* Where what is, for orientation: m. A height of 0 is all of the panel's. */
+/* Outlines of the detectors, m. A half height of 0 is the panel's. */
 static const struct {
   const char *name;
   double begin, end, half;
@@ -103,31 +105,31 @@ static void draw_parts(struct svg *s, const struct panel *panel) {
 static void draw_dots(struct svg *s, const struct panel *panel, const struct spectrometer_hits *hits) {
   struct svg_pen pen = svg_pen_start(s);
   svg_add(s, "<path class='dots' d='");
-  for (uint64_t i = 0; i < hits->count; i++) svg_pen_dot(&pen, place(panel, hits->at[i].z, hits->at[i].x));
+  for (uint64_t i = 0; i < hits->count; i++) svg_pen_dot(&pen, to_page(panel, hits->at[i].z, hits->at[i].x));
   svg_add(s, "'/>\n");
 }
 
-/* Marks along z: layers stand across. */
+/* Hits as short lines along z, since layers are perpendicular to z. */
 static void draw_ticks(struct svg *s, const struct panel *panel, const struct spectrometer_hits *hits) {
   struct svg_pen pen = svg_pen_start(s);
   svg_add(s, "<path class='ticks' d='");
   for (uint64_t i = 0; i < hits->count; i++) {
-    const struct svg_point at = place(panel, hits->at[i].z, hits->at[i].x);
+    const struct svg_point at = to_page(panel, hits->at[i].z, hits->at[i].x);
     svg_pen_move(&pen, (struct svg_point){at.u - 0.5 * panel->tick, at.v});
     svg_pen_line(&pen, (struct svg_point){at.u + 0.5 * panel->tick, at.v});
   }
   svg_add(s, "'/>\n");
 }
 
-/* As wide in x as they are, but never too narrow to be seen. */
+/* Pads and strips with their width in x, but at least a visible one. */
 static void draw_pads(struct svg *s, const struct panel *panel, const struct spectrometer_hits *hits) {
   const double half_min = 1.2;
   struct svg_pen pen = svg_pen_start(s);
   svg_add(s, "<path class='pads' d='");
   for (uint64_t i = 0; i < hits->count; i++) {
     const struct spectrometer_hit *hit = &hits->at[i];
-    const struct svg_point at = place(panel, hit->z, hit->x);
-    const double half = at.v - place(panel, hit->z, hit->x + hit->half_x).v;
+    const struct svg_point at = to_page(panel, hit->z, hit->x);
+    const double half = at.v - to_page(panel, hit->z, hit->x + hit->half_x).v;
     const double shown = half > half_min ? half : half_min;
     svg_pen_move(&pen, (struct svg_point){at.u, at.v - shown});
     svg_pen_line(&pen, (struct svg_point){at.u, at.v + shown});
@@ -163,7 +165,7 @@ static void draw_hits(const struct spectrometer *p, struct svg *s, const struct 
 
 /* ------------------------------------------------------------------------------------------------ tracks */
 
-/* Of a track's points, those that the panel shows, and one before and behind them; 0 if no line is in it. */
+/* Range of a track's points in the panel, with one point before and after it; 0 if no line is in the panel. */
 static int find_seen(const struct spectrometer *p, const struct panel *panel, const struct spectrometer_track *track,
                      const struct spectrometer_point **first, const struct spectrometer_point **end) {
   const struct spectrometer_point *a = p->points + track->first_point, *b = a + track->point_count;
@@ -177,25 +179,26 @@ static int find_seen(const struct spectrometer *p, const struct panel *panel, co
 static void add_path(struct svg *s, const struct panel *panel, const struct spectrometer_point *first,
                      const struct spectrometer_point *end) {
   struct svg_pen pen = svg_pen_start(s);
-  svg_pen_move(&pen, place(panel, first->z, first->x));
-  for (const struct spectrometer_point *at = first + 1; at < end; at++) svg_pen_line(&pen, place(panel, at->z, at->x));
+  svg_pen_move(&pen, to_page(panel, first->z, first->x));
+  for (const struct spectrometer_point *at = first + 1; at < end; at++)
+    svg_pen_line(&pen, to_page(panel, at->z, at->x));
 }
 
-/* Each where it can be seen, and was looked for. */
+/* Is the track drawn in this view? */
 static int is_in_view(const struct spectrometer_track *track, enum view view) {
   const int is_before_magnet = view == VIEW_TO_UT || view == VIEW_UT;
   if (spectrometer_is_true(track->kind)) return track->kind != SPECTROMETER_SCIFI_ALONE || !is_before_magnet;
-  return (track->reach == SPECTROMETER_TO_UT) == is_before_magnet;
+  return (track->end == SPECTROMETER_TO_UT) == is_before_magnet;
 }
 
 static void add_tooltip(struct svg *s, const struct spectrometer_track *track) {
-  static const char *const reaches[SPECTROMETER_REACHES] = {"VELO-UT track", "long track"};
+  static const char *const ends[SPECTROMETER_ENDS] = {"VELO-UT track", "long track"};
   svg_add(s, "><title>");
   if (spectrometer_is_true(track->kind)) {
     page_add_particle(s, track->pdg, track->p_mev, track->eta);
     svg_add(s, "%s", kinds[track->kind].text);
   } else {
-    svg_add(s, "%s: %s, ", reaches[track->reach], kinds[track->kind].text);
+    svg_add(s, "%s: %s, ", ends[track->end], kinds[track->kind].text);
     svg_add_number(s, (double)track->p_mev / 1000);
     svg_add(s, " GeV");
   }
@@ -222,7 +225,7 @@ static void draw_tracks_of(const struct spectrometer *p, struct svg *s, const st
   svg_add(s, "</g>\n");
 }
 
-/* Straight on from the last hit, to the calorimeter, and those of muons to the last chambers. */
+/* Draws extrapolations from the last hit to the calorimeter, and of muons to the last muon chamber. */
 static void draw_exits(const struct spectrometer *p, struct svg *s, const struct panel *panel, uint32_t of_muons) {
   struct svg_pen pen = svg_pen_start(s);
   const double end = of_muons ? muons_end : other_tracks_end;
@@ -232,16 +235,16 @@ static void draw_exits(const struct spectrometer *p, struct svg *s, const struct
     if (!track->has_exit || track->is_muon != of_muons) continue;
     const struct spectrometer_point *last = &p->points[track->first_point + track->point_count - 1];
     const double dz = end * metre - (double)last->z;
-    svg_pen_move(&pen, place(panel, last->z, last->x));
-    svg_pen_line(&pen, place(panel, (float)(end * metre), (float)((double)last->x + dz * (double)track->exit_slope)));
+    svg_pen_move(&pen, to_page(panel, last->z, last->x));
+    svg_pen_line(&pen, to_page(panel, (float)(end * metre), (float)((double)last->x + dz * (double)track->exit_slope)));
   }
   svg_add(s, "'/>\n");
 }
 
 /* ------------------------------------------------------------------------------------------------ the page */
 
-static struct svg_point place_of_vertex(const void *panel, struct picture_point at) {
-  return place((const struct panel *)panel, at.z, at.x);
+static struct svg_point vertex_to_page(const void *panel, struct picture_point at) {
+  return to_page((const struct panel *)panel, at.z, at.x);
 }
 
 static void draw_panel(const struct spectrometer *p, const struct picture *vertices, struct svg *s,
@@ -252,7 +255,7 @@ static void draw_panel(const struct spectrometer *p, const struct picture *verti
   for (uint32_t kind = 0; kind < SPECTROMETER_KINDS; kind++) draw_tracks_of(p, s, panel, kind);
   draw_hits(p, s, panel);
   if (panel->view == VIEW_WHOLE || panel->view == VIEW_TO_UT)
-    picture_draw_vertices(vertices, s, panel->view == VIEW_WHOLE ? 4 : 8, place_of_vertex, panel);
+    picture_draw_vertices(vertices, s, panel->view == VIEW_WHOLE ? 4 : 8, vertex_to_page, panel);
   page_end_clip(s);
   svg_add_axes(s, &panel->frame, u_step, v_step, u_label, "x (m)");
 }
@@ -327,36 +330,36 @@ static void draw_energy_legend(const struct spectrometer *p, struct legend *l) {
 }
 
 static void draw_found_legend(const struct spectrometer *p, struct legend *l) {
-  static const char *const matched[SPECTROMETER_REACHES] = {"VELO-UT, matched", "long, matched"};
-  static const char *const ghosts[SPECTROMETER_REACHES] = {"VELO-UT, ghosts", "long, ghosts"};
-  static const char *const unjudged[SPECTROMETER_REACHES] = {"VELO-UT", "long"};
+  static const char *const matched[SPECTROMETER_ENDS] = {"VELO-UT, matched", "long, matched"};
+  static const char *const ghosts[SPECTROMETER_ENDS] = {"VELO-UT, ghosts", "long, ghosts"};
+  static const char *const unjudged[SPECTROMETER_ENDS] = {"VELO-UT", "long"};
   if (!p->found[SPECTROMETER_TO_UT].is_read && !p->found[SPECTROMETER_TO_SCIFI].is_read) return;
   legend_add_head(l, "Found tracks");
-  for (uint32_t reach = 0; reach < SPECTROMETER_REACHES; reach++) {
-    const struct spectrometer_found *found = &p->found[reach];
+  for (uint32_t end = 0; end < SPECTROMETER_ENDS; end++) {
+    const struct spectrometer_found *found = &p->found[end];
     if (!found->is_read) continue;
     if (!p->has_truth) {
-      add_track_entry(l, "", "unjudged", unjudged[reach], found->tracks);
+      add_track_entry(l, "", "unjudged", unjudged[end], found->tracks);
       continue;
     }
-    add_track_entry(l, "", "matched", matched[reach], found->tracks - found->ghosts);
-    add_track_entry(l, "", "ghost", ghosts[reach], found->ghosts);
+    add_track_entry(l, "", "matched", matched[end], found->tracks - found->ghosts);
+    add_track_entry(l, "", "ghost", ghosts[end], found->ghosts);
   }
   if (p->has_truth) legend_add_note(l, "lines on a band are found");
   l->baseline += 0.5 * LEGEND_STEP;
 }
 
 void spectrometer_draw(const struct spectrometer *p, const struct picture *vertices, struct svg *s) {
-  const int has_way = p->found[SPECTROMETER_TO_UT].is_read || vertices->vertex_count > 0;
-  const double lower = has_way ? WAY_HEIGHT : 0;
+  const int has_upstream = p->found[SPECTROMETER_TO_UT].is_read || vertices->vertex_count > 0;
+  const double lower = has_upstream ? UPSTREAM_HEIGHT : 0;
   const struct page page = {"Spectrometer", p->run, p->number, PAGE_WIDTH, PAGE_HEIGHT + (int32_t)lower};
   page_begin(s, &page);
   svg_add(s, "%s%s</style>\n", style, picture_vertex_style);
   draw_subtitle(p, s);
   const struct panel whole = {{80, 92, 1490, 620, -0.4, 19.4, -6.1, 6.1}, "whole", 3, VIEW_WHOLE};
   draw_panel(p, vertices, s, &whole, 2, 2, "z (m)");
-  const struct panel way = {{80, 800, 1490, 700, -0.3, 2.72, -0.32, 0.32}, "way", 8, VIEW_TO_UT};
-  if (has_way) draw_panel(p, vertices, s, &way, 0.2, 0.1, "z (m), VELO and UT");
+  const struct panel upstream = {{80, 800, 1490, 700, -0.3, 2.72, -0.32, 0.32}, "way", 8, VIEW_TO_UT};
+  if (has_upstream) draw_panel(p, vertices, s, &upstream, 0.2, 0.1, "z (m), VELO and UT");
   const struct panel ut = {{80, lower + 800, 440, 730, 2.28, 2.69, -0.88, 0.88}, "ut", 8, VIEW_UT};
   draw_panel(p, vertices, s, &ut, 0.1, 0.2, "z (m), UT");
   const struct panel scifi = {{600, lower + 800, 680, 730, 7.78, 9.46, -3.25, 3.25}, "scifi", 7, VIEW_SCIFI};

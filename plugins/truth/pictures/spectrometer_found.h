@@ -1,6 +1,4 @@
-/* spectrometer_found.h: tracks that were found become tracks of a struct spectrometer, judged by truth if there is
- * some.
- */
+/* spectrometer_found.h: adds found tracks to a struct spectrometer, with their matches if there is truth. */
 #ifndef TRUTH_SPECTROMETER_FOUND_H
 #define TRUTH_SPECTROMETER_FOUND_H
 
@@ -10,17 +8,17 @@
 #include "ut/event_model.h"
 #include "velo/event_model.h"
 
-/* What a graph gives. Those without offsets are not there. */
+/* Tracks of the graph; views without offsets are not connected. */
 struct spectrometer_inputs {
   struct velo_tracks_view velo;
   struct track_states_view states;
   struct ut_tracks_view ut;
   struct long_tracks_view longs;
-  const uint8_t *is_muon; /* of each long track, or NULL */
+  const uint8_t *is_muon; /* per long track, or NULL */
 };
 
-/* Once hits are there, and sorted. SL_OK or SL_ENOMEM. `association` has begun with the event's particles; NULL where
- * there is no truth. */
+/* Adds the tracks of an event: SL_OK or SL_ENOMEM. Call it after spectrometer_sort_hits. `association` is
+ * initialised with the event's particles; NULL without truth. */
 int spectrometer_take_tracks(struct spectrometer *p, const struct spectrometer_inputs *inputs, uint32_t event,
                              struct association *association);
 

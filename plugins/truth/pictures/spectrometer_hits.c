@@ -1,5 +1,4 @@
-/* spectrometer_hits.c: see spectrometer_hits.h. What the words mean is in the bank_words.h of each detector's plugin.
- */
+/* spectrometer_hits.c: see spectrometer_hits.h. The formats are in the bank_words.h of each detector's plugin. */
 #include "spectrometer_hits.h"
 
 #include "calo/bank_words.h"
@@ -13,7 +12,7 @@ static void note_fault(struct spectrometer_faults *faults, uint32_t source_id, c
 
 /* ------------------------------------------------------------------------------------------------ UT, SciFi */
 
-/* Hits as decoded, and where the layer stands in their ids. */
+/* Decoded hits, and the position of the layer in their ids. */
 struct tracker_hits {
   enum spectrometer_detector detector;
   uint32_t layer_bit;
@@ -21,7 +20,7 @@ struct tracker_hits {
   const float *x, *z;
 };
 
-/* Of the four layers of the UT, and of a station of the SciFi, the first and the last one are x layers. */
+/* In the UT, and in a station of the SciFi, the first and the last of four layers are x layers. */
 static int is_in_x_layer(uint32_t id, uint32_t layer_bit) {
   const uint32_t last = 3, layer = id >> layer_bit & last;
   return layer == 0 || layer == last;
@@ -48,7 +47,7 @@ int spectrometer_take_scifi(struct spectrometer *p, const struct scifi_hits_view
 
 /* ------------------------------------------------------------------------------------------------ muon chambers */
 
-/* The first table whose grid is the tile's: pads that are read as such are strips of both kinds, too. */
+/* First table with the tile's grid; pads are in the tables of pads and of both kinds of strips. */
 static uint32_t find_muon_table(const struct muon_geometry_view *g, uint32_t tile) {
   for (uint32_t table = 0; table < MUON_TABLES; table++) {
     const uint32_t *grid = g->grid + 2 * MUON_GRIDS * table + muon_tile_grid(tile);
@@ -57,19 +56,19 @@ static uint32_t find_muon_table(const struct muon_geometry_view *g, uint32_t til
   return MUON_TABLES;
 }
 
-/* Of pads and strips that are fine in x. */
+/* Adds a pad or an x strip; y strips are ignored. */
 static int add_muon_tile(struct spectrometer *p, const struct muon_geometry_view *g, uint32_t tile) {
   const uint32_t x = muon_tile_x(tile), y = muon_tile_y(tile), grid = muon_tile_grid(tile);
   const uint32_t grid_x = muon_tile_grid_x(tile), grid_y = muon_tile_grid_y(tile), table = find_muon_table(g, tile);
   const int is_inside = x < 2 * grid_x && y < 2 * grid_y && (x >= grid_x || y >= grid_y);
   if (table >= MUON_Y_STRIPS || !is_inside) return 1;
-  const uint32_t place =
+  const uint32_t index =
       g->position_first[MUON_STATIONS * table + muon_tile_station(tile)] + g->offset[MUON_GRIDS * table + grid] +
       muon_tile_quarter(tile) * muon_quarter_size(grid_x, grid_y) + muon_running_number(x, y, grid_x, grid_y);
   uint32_t width = g->width_first[table] + 6 * grid_y * muon_tile_quarter(tile);
   for (uint32_t i = 0; i < grid; i++) width += 24 * g->grid[MUON_GRIDS * (2 * table + 1) + i];
-  const struct spectrometer_hit hit = {.z = g->z[place],
-                                       .x = g->x[place],
+  const struct spectrometer_hit hit = {.z = g->z[index],
+                                       .x = g->x[index],
                                        .half_x = g->half_x[width + muon_width_number(x, y, grid_x, grid_y)],
                                        .id = tile};
   return spectrometer_add_hit(p, SPECTROMETER_MUON, &hit);
@@ -97,14 +96,14 @@ int spectrometer_read_muon(struct spectrometer *p, const struct muon_geometry_vi
 
 /* ------------------------------------------------------------------------------------------------ calorimeter */
 
-/* `card`: its place in the geometry's channels. */
+/* `card`: index in the geometry's channels. */
 static void add_energy(struct spectrometer *p, const struct calo_geometry_view *g, uint32_t card, uint32_t channel,
                        int32_t adc) {
   const uint32_t cell = g->channels[CALO_CARD_CHANNELS * card + channel];
   if (cell >= CALO_CELLS) return;
-  const float place = g->xy[2 * cell] / g->cell_size[0] + (float)SPECTROMETER_COLUMNS / 2;
-  if (place >= 0 && place < SPECTROMETER_COLUMNS)
-    p->energy_mev[(uint32_t)place] += (double)calo_energy(g->gain[cell], g->pedestal[0], adc);
+  const float index = g->xy[2 * cell] / g->cell_size[0] + (float)SPECTROMETER_COLUMNS / 2;
+  if (index >= 0 && index < SPECTROMETER_COLUMNS)
+    p->energy_mev[(uint32_t)index] += (double)calo_energy(g->gain[cell], g->pedestal[0], adc);
 }
 
 static void add_packed_bank(struct spectrometer *p, const struct calo_geometry_view *g, const uint32_t *words,

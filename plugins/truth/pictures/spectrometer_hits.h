@@ -1,4 +1,4 @@
-/* spectrometer_hits.h: hits as decoded, or raw banks, of an event become hits of a struct spectrometer. One function a
+/* spectrometer_hits.h: adds decoded hits or raw banks of an event to a struct spectrometer, one function per
  * detector. */
 #ifndef TRUTH_SPECTROMETER_HITS_H
 #define TRUTH_SPECTROMETER_HITS_H
@@ -11,16 +11,16 @@
 #include "spectrometer.h"
 #include "ut/event_model.h"
 
-/* Banks that were left out. */
+/* Banks that were ignored. */
 struct spectrometer_faults {
-  uint32_t count, source_id; /* of the last one */
-  const char *text;          /* what is wrong with it */
+  uint32_t count, source_id; /* source_id: of the last one */
+  const char *text;          /* error in the last one */
 };
 
-/* 0 or SL_ENOMEM. */
+/* Return 0 or SL_ENOMEM. */
 int spectrometer_take_ut(struct spectrometer *p, const struct ut_hits_view *hits, uint32_t event);
 int spectrometer_take_scifi(struct spectrometer *p, const struct scifi_hits_view *hits, uint32_t event);
-/* 0 or SL_ENOMEM. Faults are added to what is there. */
+/* Return 0 or SL_ENOMEM. Malformed banks are added to `faults`. */
 int spectrometer_read_muon(struct spectrometer *p, const struct muon_geometry_view *geometry,
                            const struct muon_banks_view *banks, uint32_t event, struct spectrometer_faults *faults);
 void spectrometer_read_calo(struct spectrometer *p, const struct calo_geometry_view *geometry,

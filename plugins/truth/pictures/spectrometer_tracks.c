@@ -1,10 +1,7 @@
-/* spectrometer_tracks.c: the ways of tracks, and the true ones through the hits of a struct spectrometer.
- *
- * A track is a line through the particle's points, by ascending z: its origin, its last hit in the VELO, those in the x
- * layers of UT and SciFi. On its way through the magnet it is bent: a polynomial of third order from the point before
- * to the point behind, with the slopes that the track has there. Slopes are those of the hits; a track whose first
- * point is its origin has that of its true momentum there.
- */
+/* spectrometer_tracks.c: lines of tracks, and true tracks through the hits of a struct spectrometer.
+ * A track is a line through points by ascending z: its origin, its last hit in the VELO, and its hits in x layers of
+ * UT and SciFi. In the magnet it is a cubic polynomial between the points before and after it, with the track's
+ * slopes there. Slopes are those of the hits; at its origin, a track has the slope of its true momentum. */
 #include "spectrometer.h"
 
 #include <sluice/math.h>
@@ -12,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const float scifi_begin = 7800, bent_min = 1000; /* shorter ways into the SciFi are straight lines */
+static const float scifi_begin = 7800, bent_min = 1000; /* shorter gaps before the SciFi are straight lines */
 static const float last_station = 9100;                 /* of the SciFi */
-static const float lever_min = 100;                     /* between hits that have a slope; more than a layer is deep */
+static const float lever_min = 100;                     /* between hits that give a slope; more than a layer's depth */
 static const float slope_max = 2;
 enum { CURVE_STEPS = 12, NODES_MAX = 64, PDG_MUON = 13 };
 
-/* A particle's points before the magnet's curve is put in. */
+/* Points of a track without those of the curve in the magnet. */
 struct nodes {
   struct spectrometer_point at[NODES_MAX];
   uint32_t count;
@@ -35,7 +32,7 @@ static void add_node(struct nodes *n, float z, float x) {
   if (n->count < NODES_MAX) n->at[n->count++] = (struct spectrometer_point){z, x};
 }
 
-/* The last hit in the VELO: before it all lines are straight. */
+/* Adds the last hit in the VELO; lines are straight up to it. */
 static void add_velo_node(struct nodes *n, const struct spectrometer_hits *hits, const uint32_t *ids, uint32_t count,
                           uint32_t mask) {
   const struct spectrometer_hit *last = NULL;
@@ -53,7 +50,7 @@ static void add_nodes(struct nodes *n, const struct spectrometer_hits *hits, con
   }
 }
 
-/* By ascending z, with the origin in front if it is known and lies there. */
+/* Sorts the nodes by z and inserts the origin in front, if it is known and upstream of them. */
 static void find_nodes(const struct spectrometer *p, const struct mc_event *mc, const struct mc_particle *particle,
                        uint32_t velo_mask, struct nodes *n) {
   const uint32_t *ids = mc->ids;
@@ -71,8 +68,8 @@ static void find_nodes(const struct spectrometer *p, const struct mc_event *mc, 
 
 static float limited(float slope) { return slope > slope_max ? slope_max : slope < -slope_max ? -slope_max : slope; }
 
-/* The slope at a node, from it to the first node that is far enough from it, at lower or higher z (step -1 or 1). 0 if
- * there is none. */
+/* Slope between a node and the next one at a distance of at least lever_min, towards lower or higher z (step -1 or
+ * 1). Returns 0 if there is none. */
 static int find_slope(const struct nodes *n, uint32_t node, int step, float *slope) {
   const struct spectrometer_point *a = &n->at[node];
   for (int64_t i = (int64_t)node + step; i >= 0 && i < (int64_t)n->count; i += step) {
@@ -84,7 +81,7 @@ static int find_slope(const struct nodes *n, uint32_t node, int step, float *slo
   return 0;
 }
 
-/* Hermite's polynomial between two nodes, which the caller adds. */
+/* Adds the cubic Hermite polynomial between two nodes; the caller adds the nodes. */
 static int add_curve(struct spectrometer *p, const struct spectrometer_point ends[2], const float slopes[2]) {
   const float length = ends[1].z - ends[0].z;
   for (int i = 1; i < CURVE_STEPS; i++) {
@@ -106,7 +103,7 @@ static int add_line(struct spectrometer *p, const struct nodes *n, float origin_
     if (i + 1 == n->count || !is_bent(&n->at[i], &n->at[i + 1])) continue;
     float slopes[2] = {limited(origin_slope), 0};
     find_slope(n, i, -1, &slopes[0]);
-    /* That of a parabola, where no further hits tell. */
+    /* without further hits: slope of a parabola */
     if (!find_slope(n, i + 1, 1, &slopes[1]))
       slopes[1] = limited(2 * (n->at[i + 1].x - n->at[i].x) / (n->at[i + 1].z - n->at[i].z) - slopes[0]);
     if (!add_curve(p, &n->at[i], slopes)) return 0;
@@ -114,7 +111,7 @@ static int add_line(struct spectrometer *p, const struct nodes *n, float origin_
   return 1;
 }
 
-/* How it is seen; 0 if in no detector behind the VELO. */
+/* Kind of a true track; 0 if it has no hits downstream of the VELO. */
 static int find_kind(const struct mc_particle *particle, enum spectrometer_kind *kind) {
   const uint32_t flags = particle->flags;
   if (flags & MC_IS_LONG)

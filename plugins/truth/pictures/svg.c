@@ -11,7 +11,7 @@ void svg_free(struct svg *s) {
   *s = (struct svg){0};
 }
 
-/* Room for so many more bytes: 1, or 0 with the failure noted. */
+/* Makes room for `bytes` more bytes; on failure returns 0 and sets `failed`. */
 static int reserve(struct svg *s, size_t bytes) {
   if (s->failed) return 0;
   if (s->count + bytes <= s->capacity) return 1;
@@ -44,7 +44,7 @@ static int64_t tenths_of(double value) {
   return (int64_t)(shown * 10 + (shown < 0 ? -0.5 : 0.5));
 }
 
-/* `before`: what parts it from a number in front of it, where that takes more than its sign. */
+/* `before`: separator from the preceding number; a sign needs none. */
 static void add_tenths(struct svg *s, int64_t tenths, const char *before) {
   const uint64_t size = (uint64_t)(tenths < 0 ? -tenths : tenths);
   svg_add(s, "%s", tenths < 0 ? "-" : before);
@@ -79,10 +79,10 @@ static void step_to(struct svg_pen *pen, const char *command, struct svg_point t
   pen->v_tenths = v;
 }
 
-/* A path begins at 0,0, so its first step may be relative as well. */
+/* A path begins at 0,0, so that its first step can be relative, too. */
 void svg_pen_move(struct svg_pen *pen, struct svg_point on_page) { step_to(pen, "m", on_page); }
 
-/* Steps that follow another are lines unless they say otherwise. */
+/* Coordinates after a move or line without a command are a line. */
 void svg_pen_line(struct svg_pen *pen, struct svg_point on_page) { step_to(pen, "", on_page); }
 
 void svg_pen_dot(struct svg_pen *pen, struct svg_point on_page) {

@@ -1,5 +1,5 @@
-"""Graphs on many machines, by Dask: files are split at event boundaries, tasks run on any dask.distributed cluster, and
-their results are put together in input order.
+"""Graphs on many machines, by Dask: files are cut at event boundaries, tasks run on a dask.distributed cluster, and
+their results are combined in input order.
 
     import distributed
     import sluice.distributed

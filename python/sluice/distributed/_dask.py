@@ -1,11 +1,11 @@
-"""Dask, where it is needed: tasks themselves do without it."""
+"""Imports Dask on demand; tasks themselves do not need it."""
 from __future__ import annotations
 
 from typing import Any
 
 
 def distributed() -> Any:
-    """The package. ImportError that says where it comes from."""
+    """The package distributed. ImportError with installation instructions if it is missing."""
     try:
         import distributed
     except ImportError:

@@ -1,17 +1,16 @@
-"""The folder of a run: what is to be done, and what is done.
+"""The folder of a run: its input, its finished tasks and its report.
 
-    manifest.json           what is run, over which files, with the digest of index.jsonl: written once, before all else
-    index.jsonl             the parts of the files, a line each, in input order
-    tasks/000012/           task 12 is done: result.json, and the files that sinks wrote
-    tasks/.000012.HOST.ID/  an attempt at it
-    report.json             of the whole, at the end
+    manifest.json           graph, files, options, and the digest of index.jsonl; written once, first
+    index.jsonl             the parts of the files, one per line, in input order
+    tasks/000012/           finished task 12: result.json, and the files of sinks
+    tasks/.000012.HOST.ID/  an attempt at task 12
+    report.json             the combined result, written at the end
 
-A task is done when the folder of an attempt gets the task's name: one rename, which fails where there is one already.
-So whoever runs a task, however often and even at the same time, its files and its result are there whole, once, and are
-of one attempt.
+A task is finished when the folder of an attempt gets the task's name, by one rename that fails if the name exists. So
+the files and result of a task are complete and of one attempt, however often the task runs, even concurrently.
 
-If several clients begin a run at the same time, one of them writes the manifest. The other clients go on with that run,
-or are refused if their run is a different one. The index follows from the files, so that each client may write it.
+If several clients start a run at the same time, one of them writes the manifest. The others continue that run, or are
+refused if their run differs. The index follows from the files, so each client may write it.
 """
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ RESULT = "result.json"
 
 @dataclasses.dataclass(frozen=True)
 class InputFile:
-    """As it was when the run began; a file that changes makes the tasks that read it fail."""
+    """An input file as it was when the run began. Tasks that read it fail if it has changed."""
 
     path: str
     bytes: int
@@ -61,12 +60,12 @@ class InputFile:
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """Everything that determines the results. A run with another manifest needs a folder of its own.
+    """Everything that determines the results. A run with another manifest needs another folder.
 
-    graph: the whole graph as text, with all defaults and the source for these files. names: the file of each sink
-    that writes one. has_one_sink: whether the graph has one sink that can write a file. files: the input files, each
-    once. input: files or parts of files that are read, in this order. part_count, index_digest: number of parts and
-    SHA-256 of index.jsonl; they follow from the other members, and are not known before the files are indexed.
+    graph: text of the whole graph, with all defaults and the source for these files. names: the file name of each sink
+    that writes one. has_one_sink: whether exactly one sink can write a file. files: the input files, each once. input:
+    files or parts of files, in the order in which they are read. part_count, index_digest: number of parts and SHA-256
+    of index.jsonl, known after the files are indexed.
     """
 
     version: str
@@ -88,7 +87,7 @@ class Manifest:
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
     def differences(self, now: Manifest) -> list[str]:
-        """What this one, of before, has otherwise than `now`, each in words."""
+        """Texts that describe how the manifest `now` differs from this earlier one."""
         found = []
         if self.version != now.version:
             found.append(f"Sluice was {self.version}, and is {now.version}")
@@ -130,7 +129,7 @@ def _listed(versions: dict[str, str]) -> str:
 
 
 def _sync_folder(path: pathlib.Path) -> None:
-    """What was named in it is on the disk."""
+    """Flushes the folder, so that the names in it are on the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -139,13 +138,13 @@ def _sync_folder(path: pathlib.Path) -> None:
 
 
 def _unused(prefix: str) -> str:
-    """A name for a file or folder beside others, which the umask gives its mode, unlike those of tempfile."""
+    """A new name with a random suffix. Unlike with tempfile, the umask determines the mode of the file or folder."""
     return f"{prefix}.{secrets.token_hex(8)}"
 
 
 def _keep_access(replaced: pathlib.Path, descriptor: int) -> None:
-    """Gives the new file the mode and the group of the one that it replaces, if there is one. Where the group cannot be
-    set, it gets no permissions.
+    """Gives a new file the mode and group of the file that it replaces, if there is one. If the group cannot be set,
+    the group gets no permissions.
     """
     try:
         before = replaced.stat()
@@ -160,8 +159,8 @@ def _keep_access(replaced: pathlib.Path, descriptor: int) -> None:
 
 
 def write_whole(path: pathlib.Path, text: str, replace: bool = True) -> None:
-    """Writes beside `path`, to the disk, and then gives it the name. FileExistsError where that is taken, unless it is
-    to be replaced: then the new file has the mode and the group of the old one.
+    """Writes a temporary file next to `path`, flushes it to the disk, and renames it. If `path` exists: FileExistsError
+    without `replace`; otherwise it is replaced, and the new file has its mode and group.
     """
     temporary = path.with_name(_unused(f".{path.name}"))
     try:
@@ -194,23 +193,23 @@ def _digest_of(text: str) -> str:
 
 
 class Folder:
-    """A run's folder, which the client and all workers see under the same name."""
+    """The folder of a run, which the client and all workers see under the same name."""
 
     def __init__(self, path: str) -> None:
         self.path = pathlib.Path(path)
         self.tasks = self.path / "tasks"
         self.index = self.path / "index.jsonl"
 
-    # --------------------------------------------------------------------------------------------- what is to be done
+    # ----------------------------------------------------------------------------------------------------- input
 
     def check(self) -> None:
-        """Error where it cannot be the folder of a run: it, or its folder of tasks, is no folder."""
+        """Error if the path, or its `tasks`, exists and is not a folder."""
         for path in (self.path, self.tasks):
             if os.path.lexists(path) and not path.is_dir():
                 raise Error(f"{path}: is no folder; `out` is a folder, which is made if it is not there")
 
     def read_manifest(self) -> Manifest | None:
-        """None where there is none. Error where it is no manifest, or of another format."""
+        """The manifest; None if there is none. Error if the file is not a manifest, or of another format."""
         path = self.path / "manifest.json"
         try:
             read: dict[str, Any] = json.loads(_read_text(path))
@@ -226,7 +225,9 @@ class Folder:
             raise Error(f"{path}: is no manifest of a run ({error}): give another folder") from None
 
     def begin(self, manifest: Manifest, parts: Sequence[Part]) -> Manifest:
-        """Claims the folder, unless another client was first; then its manifest is taken, which must be the same."""
+        """Claims the folder and returns the manifest. If another client was first, returns its manifest; Error if that
+        differs.
+        """
         self.tasks.mkdir(parents=True, exist_ok=True)
         index = _index_text(parts)
         manifest = dataclasses.replace(manifest, part_count=len(parts), index_digest=_digest_of(index))
@@ -238,7 +239,7 @@ class Folder:
         return manifest
 
     def resume(self, manifest: Manifest) -> Manifest:
-        """The manifest of a run that was begun. Error with all that differs, where it is another one."""
+        """The manifest of the run in this folder. Error with all differences if it is another run."""
         before = self.read_manifest()
         differences = before.differences(manifest) if before else ["its manifest is gone"]
         if before is None or differences:
@@ -254,7 +255,7 @@ class Folder:
         return before
 
     def read_index(self, manifest: Manifest) -> list[Part] | None:
-        """The parts of the run; None where the file is not there. Error where it is not the one of the manifest."""
+        """The parts of the run; None if the file does not exist. Error if it does not have the manifest's digest."""
         try:
             text = _read_text(self.index)
         except FileNotFoundError:
@@ -267,7 +268,7 @@ class Folder:
         return [Part(**json.loads(line)) for line in text.splitlines()]
 
     def write_index(self, manifest: Manifest, parts: Sequence[Part]) -> None:
-        """Error where the parts are not those of the manifest."""
+        """Writes the index. Error if the parts do not have the manifest's digest."""
         text = _index_text(parts)
         if _digest_of(text) != manifest.index_digest:
             raise Error(
@@ -276,13 +277,13 @@ class Folder:
             )
         write_whole(self.index, text)
 
-    # -------------------------------------------------------------------------------------------------- what is done
+    # ----------------------------------------------------------------------------------------------------- tasks
 
     def task(self, number: int) -> pathlib.Path:
         return self.tasks / f"{number:06}"
 
     def check_tasks(self, count: int) -> None:
-        """Error where there is anything besides the folders of `count` tasks. Hidden names, as of attempts, may be."""
+        """Error if `tasks` has entries other than the folders of `count` tasks. Hidden names (attempts) are ignored."""
         tasks = {self.task(number) for number in range(count)}
         others = [
             entry.name
@@ -297,12 +298,12 @@ class Folder:
             )
 
     def done(self, number: int, key: str, parts: Sequence[Part]) -> dict[str, Any] | None:
-        """The result of task `number` of the manifest `key`, which runs `parts`, or None where it is not done. Error
-        where the result is not whole, or of another task.
+        """The result of task `number`, which runs `parts`, of the run `key`; None if the task is not finished. Error if
+        the result is incomplete, or of another task or run.
         """
         path = self.task(number) / RESULT
         again = f"without {path.parent} the task is run again"
-        was_there = path.parent.exists()  # asked first: another attempt may give it the name meanwhile
+        was_there = path.parent.exists()  # before reading: another attempt may be renamed meanwhile
         try:
             result: dict[str, Any] = json.loads(_read_text(path))
             if result["run"] != key:
@@ -325,18 +326,20 @@ class Folder:
 
     @contextlib.contextmanager
     def attempt(self, number: int) -> Iterator[pathlib.Path]:
-        """A folder of its own for one attempt, which is gone afterwards unless commit() gave it the task's name."""
-        place = self.tasks / _unused(f".{number:06}.{socket.gethostname()}")
-        place.mkdir()
+        """A folder for one attempt, removed at the end unless commit() has renamed it."""
+        attempt = self.tasks / _unused(f".{number:06}.{socket.gethostname()}")
+        attempt.mkdir()
         try:
-            yield place
+            yield attempt
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(attempt, ignore_errors=True)
 
     def commit(
         self, number: int, key: str, parts: Sequence[Part], attempt: pathlib.Path, result: dict[str, Any]
     ) -> dict[str, Any]:
-        """The attempt's files and its result become the task's. Where another attempt was first, its result is taken."""
+        """Makes the attempt's files and result those of the task, and returns the result; that of another attempt if it
+        was first.
+        """
         result.update(run=key, task=number, parts=[dataclasses.asdict(part) for part in parts])
         result["files"] = {
             node: {"name": name, "bytes": (attempt / name).stat().st_size} for node, name in result["files"].items()
@@ -353,6 +356,8 @@ class Folder:
         return result
 
     def clean(self) -> None:
-        """Removes what attempts left that were killed. Only when all tasks are done: who still runs one finds it so."""
+        """Removes folders of killed attempts. To be called when all tasks are finished; an attempt that still runs then
+        finds its task finished.
+        """
         for left in self.tasks.glob(".[0-9]*"):
             shutil.rmtree(left, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The results of tasks, put together in input order."""
+"""Combines the results of tasks in input order."""
 from __future__ import annotations
 
 import dataclasses
@@ -20,13 +20,13 @@ MESSAGES_MAX = 1000
 
 @dataclasses.dataclass
 class Result:
-    """Of a run over all its files.
+    """The result of a run over all its files.
 
-    events, error_events: counts. items, digests: of each output; digests are those of one run over the same files.
-    totals, histograms: sums over the run, as of sluice.Run. errors: events with an error, by the node and the reason,
-    with their count and the first one's run, event, file and byte; cuts: in the same form, those of which a node left
-    out something. messages: what was said, up to 1,000. files: those that each sink wrote, in input order. tasks: of
-    each the result that its folder holds, without totals and histograms; "results" is what its sinks and checks report.
+    events, error_events: counts. items, digests: by output; digests are those of one run over the same files. totals,
+    histograms: sums over the run, as of sluice.Run. errors: events with an error, by node and reason, with their count
+    and run, event, file and byte of the first one; truncations: events that a node truncated, in the same form. messages: at
+    most 1,000 messages. files: files by sink, in input order. tasks: the result of each task, without totals and
+    histograms; "results" are the reports of its sinks and checks.
     """
 
     folder: pathlib.Path
@@ -38,13 +38,13 @@ class Result:
     totals: Totals
     histograms: dict[str, Histogram]
     errors: list[dict[str, Any]]
-    cuts: list[dict[str, Any]]
+    truncations: list[dict[str, Any]]
     messages: list[str]
     files: dict[str, list[pathlib.Path]]
     tasks: list[dict[str, Any]]
 
     def report(self) -> dict[str, Any]:
-        """As JSON has it, without the tasks: what report.json holds."""
+        """The content of report.json: the result without the tasks."""
         return {
             "graph_digest": self.graph_digest,
             "events": self.events,
@@ -57,15 +57,15 @@ class Result:
                 port: {name: values.tolist() for name, values in fields.items()} for port, fields in self.totals.items()
             },
             "errors": self.errors,
-            "cuts": self.cuts,
+            "truncations": self.truncations,
             "messages": self.messages,
             "files": {node: [str(path) for path in paths] for node, paths in self.files.items()},
         }
 
     def __str__(self) -> str:
-        lines = [f"{self.events} events, of which {self.error_events} with errors, in {len(self.tasks)} tasks"]
+        lines = [f"{self.events} events, {self.error_events} with errors, in {len(self.tasks)} tasks"]
         lines += [f"error: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.errors]
-        lines += [f"cut: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.cuts]
+        lines += [f"truncated: {e['node']}: {e['reason']}: {e['count']} events, {_first(e)}" for e in self.truncations]
         lines += [f"output {name}: {self.items[name]} items, digest {digest}" for name, digest in self.digests.items()]
         return "\n".join(lines)
 
@@ -76,7 +76,7 @@ def _first(counted: dict[str, Any]) -> str:
 
 
 def _counted(lists: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Counts by node and reason added up; of each the first event stays."""
+    """Adds up counts by node and reason; keeps the first event of each."""
     by_reason: dict[tuple[str, str], dict[str, Any]] = {}
     for counts in lists:
         for entry in counts:
@@ -86,14 +86,16 @@ def _counted(lists: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 class Sums:
-    """What is added up over tasks, in any order: integers. It would take much memory to keep those of each task."""
+    """Totals and histograms, added up over tasks in any order. They are integers. Keeping them per task would take much
+    memory.
+    """
 
     def __init__(self) -> None:
         self.totals: Totals = {}
         self.histograms: dict[str, Histogram] = {}
 
     def take(self, task: dict[str, Any]) -> None:
-        """Adds those of a task's result, and takes them out of it."""
+        """Moves the totals and histograms of a task's result into the sums."""
         for port, fields in task.pop("totals").items():
             theirs = self.totals.setdefault(port, {})
             for name, field in fields.items():
@@ -107,7 +109,7 @@ class Sums:
 
 
 def digest_of_totals(fields: dict[str, Array]) -> int:
-    """That of an output of sums, which is of the sums themselves, field after field."""
+    """The digest of an output of totals: of its sums, field after field."""
     values = np.concatenate([field.reshape(-1).view(np.uint64) for field in fields.values()])
     return int(library().sl_digest_totals(values.ctypes.data, len(values)))
 
@@ -125,7 +127,7 @@ def _digests(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, str]:
 
 
 def _items(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, int]:
-    """Of outputs that are sums over the run, how many there are, in each of the tasks."""
+    """Items by output: sums over the tasks; of outputs of totals, the number in any task."""
     items: dict[str, int] = {}
     for task in tasks:
         for output in task["outputs"]:
@@ -135,7 +137,8 @@ def _items(tasks: list[dict[str, Any]], totals: Totals) -> dict[str, int]:
 
 
 def join(folder: Folder, manifest: Manifest, tasks: list[dict[str, Any]], sums: Sums) -> Result:
-    """`tasks`: the results of all tasks, in their order; `sums`: what was taken out of them."""
+    """The result of the run. tasks: results of all tasks, in order; sums: the totals and histograms moved out of them.
+    """
     totals = sums.totals
     return Result(
         folder=folder.path,
@@ -147,7 +150,7 @@ def join(folder: Folder, manifest: Manifest, tasks: list[dict[str, Any]], sums: 
         totals=totals,
         histograms=sums.histograms,
         errors=_counted(task["errors"] for task in tasks),
-        cuts=_counted(task["cuts"] for task in tasks),
+        truncations=_counted(task["truncations"] for task in tasks),
         messages=[message for task in tasks for message in task["messages"]][:MESSAGES_MAX],
         files={
             node: [folder.task(task["task"]) / task["files"][node]["name"] for task in tasks] for node in manifest.names

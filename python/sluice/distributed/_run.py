@@ -1,4 +1,4 @@
-"""Tasks made, given to Dask, and their results collected."""
+"""Makes tasks, submits them to Dask, and collects their results."""
 from __future__ import annotations
 
 import concurrent.futures
@@ -21,16 +21,16 @@ from ..parts import Files, Part, files_of
 from ._dask import distributed
 from ._folder import RESULT, Folder, InputFile, Manifest
 from ._result import Result, Sums, join, write_report
-from ._task import How, index_input, run_task
+from ._task import TaskSettings, index_input, run_task
 
 Names = str | Mapping[str, str] | None
-SHOWN_MAX = 10  # failed tasks, and files that cannot be read, in a message
+SHOWN_MAX = 10  # most failed tasks, or unreadable files, in a message
 
 
 class TasksFailedError(Error):
-    """Tasks failed, after all their retries; the others are done, and are not run again by the same call.
+    """Tasks failed after all retries. The other tasks are finished, and are not run again by the same call.
 
-    failures: what each raised, by the number of the task.
+    failures: the exception of each failed task, by task number.
     """
 
     def __init__(self, message: str, failures: dict[int, BaseException] | None = None) -> None:
@@ -38,13 +38,13 @@ class TasksFailedError(Error):
         self.failures = failures or {}
 
 
-# In the graph as text: a node's name, what it uses, and the rest of its lines.
+# A node in the text of a graph: its name, its algorithm, and the rest of its lines.
 _NODE = re.compile(r"^  (\w+):\n    use: ([\w.]+)\n((?:    .*\n)*)", re.MULTILINE)
 _PATH = re.compile(r"^    set:\n(?:      .*\n)*?      path: (.*)$", re.MULTILINE)
 
 
 def _sinks(graph: str, plugin_paths: Paths | None) -> dict[str, str]:
-    """The graph's nodes that may write a file, and the path that each has in the graph, as YAML."""
+    """The sinks that can write a file, and the path of each in the graph, as YAML."""
 
     @functools.cache
     def is_sink(algorithm: str) -> bool:
@@ -55,7 +55,7 @@ def _sinks(graph: str, plugin_paths: Paths | None) -> dict[str, str]:
 
 
 def _names(sinks: dict[str, str], given: Names) -> dict[str, str]:
-    """The file of each sink that writes one, in the folder of a task."""
+    """The file name of each sink that writes one, in the folder of a task. ValueError for wrong or missing names."""
     if isinstance(given, str):
         if len(sinks) != 1:
             raise ValueError(f"names={given!r} is for a graph with one sink that writes a file, and not {list(sinks)}")
@@ -79,9 +79,9 @@ def _names(sinks: dict[str, str], given: Names) -> dict[str, str]:
 
 
 def _manifest(graph: Graph, given: list[Part], names: Names, events_per_task: int) -> Manifest:
-    """Opens the graph over the files, to look at it: GraphError with all that is wrong."""
+    """The manifest, without the index. Opens the graph over the files; GraphError with all errors of the graph."""
     def look(sets: Sequence[str]) -> tuple[Session, Settings]:
-        settings = Settings(look_only=True, input_paths=given)
+        settings = Settings(inspect_only=True, input_paths=given)
 
         def open_(given: Settings) -> Session:
             given.sets = [*given.sets, *sets]
@@ -92,7 +92,7 @@ def _manifest(graph: Graph, given: list[Part], names: Names, events_per_task: in
     session, settings = look([])
     sinks = _sinks(session.graph(False), settings.plugin_paths)
     chosen = _names(sinks, names)
-    if chosen:  # what the graph says of paths is nothing of the results
+    if chosen:  # paths in the graph do not affect results: leave them out of its digest
         session, settings = look([f'{node}.path=""' for node in chosen])
     summary = json.loads(session.json())
     return Manifest(
@@ -110,7 +110,7 @@ def _manifest(graph: Graph, given: list[Part], names: Names, events_per_task: in
 
 
 def tasks_of(parts: Sequence[Part], events: int) -> list[list[Part]]:
-    """Neighbouring parts together, as long as they have no more events: small files make no small tasks."""
+    """Groups neighbouring parts into tasks of at most `events` events, so that small files share a task."""
     tasks: list[list[Part]] = []
     inside = 0
     for part in parts:
@@ -132,7 +132,7 @@ def _first_lines(texts: list[str], more: str) -> str:
 
 
 def _given(files: Files) -> list[Part]:
-    """What is to be read, with whole paths: whole files, and parts with no more than their range."""
+    """The input with absolute paths: whole files, and parts with their ranges only."""
 
     def whole(item: str | Part) -> Part:
         path = os.path.abspath(item)
@@ -142,7 +142,7 @@ def _given(files: Files) -> list[Part]:
 
 
 def _index(manifest: Manifest, client: Any, name: str, retries: int) -> list[Part]:
-    """The parts of all that is read, found by a task a file, or part that was given."""
+    """The parts of the whole input, found by one task per file or given part. Error with all files that failed."""
     keys = [f"{name}_index-{uuid.uuid4().hex}-{i}" for i in range(len(manifest.input))]
     look = functools.partial(index_input, events=manifest.events_per_task, plugin_paths=manifest.plugin_paths)
     futures = client.map(look, manifest.input, key=keys, retries=retries, pure=False)
@@ -158,14 +158,14 @@ def _index(manifest: Manifest, client: Any, name: str, retries: int) -> list[Par
     return found
 
 
-def _place(parts: list[Part]) -> str:
+def _location(parts: list[Part]) -> str:
     first, last = parts[0], parts[-1]
     text = f"{first.path} from byte {first.first_byte} on"
     return text if first is last else f"{text} to {last.path}"
 
 
 def _begin(folder: Folder, manifest: Manifest, index: Callable[[], list[Part]]) -> tuple[Manifest, list[Part]]:
-    """Begins the run, or goes on with it: its manifest, and the parts of all that is read."""
+    """Starts the run or continues it; returns its manifest and the parts of its input."""
     parts = None
     if folder.read_manifest() is None:
         parts = index()
@@ -173,14 +173,14 @@ def _begin(folder: Folder, manifest: Manifest, index: Callable[[], list[Part]]) 
     else:
         manifest = folder.resume(manifest)
     written = folder.read_index(manifest)
-    if written is None:  # here, or where a client died, or is, between the manifest and the index
+    if written is None:  # a new run, or a client died, or still is, between the manifest and the index
         written = index() if parts is None else parts
         folder.write_index(manifest, written)
     return manifest, written
 
 
 class Job:
-    """A run that Dask is at. futures: of the tasks that are not done, for distributed.progress and the like."""
+    """A run in progress. futures: futures of the unfinished tasks, for distributed.progress and the like."""
 
     def __init__(
         self,
@@ -199,11 +199,13 @@ class Job:
             self._take(number, result)
         self._numbers = {future.key: number for number, future in futures.items()}
         self.futures: list[Any] = list(futures.values())
-        self.resumed = len(done)  # tasks that were done before
+        self.resumed = len(done)  # number of tasks that were finished before
         self._result: Result | None = None
 
     def result(self) -> Result:
-        """Waits for all tasks. TasksFailedError if some failed, once the others are done."""
+        """Waits for all tasks and returns the result. TasksFailedError if tasks failed, after the others are finished;
+        Error if every event has an error.
+        """
         if self._result is None:
             failures = self._collect()
             if failures:
@@ -218,7 +220,7 @@ class Job:
         return self._result
 
     def cancel(self) -> None:
-        """Takes back the tasks that no worker has begun. The same call goes on from those that are done."""
+        """Cancels tasks that no worker has started. The same call of submit() continues from the finished tasks."""
         self._client.cancel(self.futures)
 
     def _take(self, number: int, result: dict[str, Any]) -> None:
@@ -230,7 +232,7 @@ class Job:
         try:
             for future in distributed().as_completed(self.futures):
                 number = self._numbers[future.key]
-                if number in self._done:  # of an earlier call, which failed
+                if number in self._done:  # by an earlier call of result(), which failed
                     continue
                 try:
                     self._take(number, future.result())
@@ -243,7 +245,7 @@ class Job:
 
     def _why(self, failures: dict[int, BaseException]) -> str:
         texts = [
-            f"task {number}, {_place(self._tasks[number])}: {type(error).__name__}: {error}"
+            f"task {number}, {_location(self._tasks[number])}: {type(error).__name__}: {error}"
             for number, error in sorted(failures.items())
         ]
         return (
@@ -267,7 +269,7 @@ def submit(
     retries: int = 2,
     resources: Mapping[str, float] | None = None,
 ) -> Job:
-    """As run(), without waiting for the tasks: Job.result() does."""
+    """Starts a run with the arguments of run(), and returns without waiting for the tasks; Job.result() waits."""
     if getattr(client, "asynchronous", False):
         raise ValueError("the client is asynchronous: give one that is not")
     if events_per_task < 1:
@@ -275,7 +277,7 @@ def submit(
     given = _given(files)
     if not given:
         raise ValueError("there are no files")
-    how = How(device, slots or 0, slice_events or 0, source_threads or 0)
+    settings = TaskSettings(device, slots or 0, slice_events or 0, source_threads or 0)
     folder = Folder(os.path.abspath(out))
     folder.check()
     manifest = _manifest(graph, given, names, events_per_task)
@@ -289,9 +291,9 @@ def submit(
         if (result := folder.done(number, manifest.key, of_task)) is not None
     }
     wanted = [number for number in range(len(tasks)) if number not in done]
-    # Another call's tasks are no business of this one, even of the same run.
+    # Unique keys: Dask must not share tasks with another call, even of the same run.
     keys = [f"{name}-{uuid.uuid4().hex}-{number}" for number in wanted]
-    run_one = functools.partial(_run_numbered, str(folder.path), manifest.key, how=how)
+    run_one = functools.partial(_run_numbered, str(folder.path), manifest.key, settings=settings)
     futures = client.map(
         run_one,
         wanted,
@@ -304,20 +306,20 @@ def submit(
     return Job(folder, manifest, tasks, done, dict(zip(wanted, futures)), client)
 
 
-def _run_numbered(path: str, key: str, number: int, parts: list[Part], how: How) -> dict[str, Any]:
-    return run_task(path, key, number, parts, how)
+def _run_numbered(path: str, key: str, number: int, parts: list[Part], settings: TaskSettings) -> dict[str, Any]:
+    return run_task(path, key, number, parts, settings)
 
 
 def run(graph: Graph, files: Files, client: Any, **options: Any) -> Result:
     """Runs a graph over files on the workers of a Dask cluster.
 
-    files: files, patterns and parts of files, as of Graph.run; events_per_task: how many events a task gets, at most where files allow it.
-    out: the run's folder, which the client and all workers share under one name. A run that ended early goes on from
-    there: the same call runs what is not done. names: the file of each sink that writes one, {"write": "tracks.h5"},
-    or one name for the only sink; each task writes such a file, OUT/tasks/000012/tracks.h5.
-    device, slots, slice_events, source_threads: of each task, as of Graph.run. retries: how often a task that failed
-    is run again. resources: what a task takes of those that workers were started with, {"GPU": 1}.
+    files: files, patterns and parts of files, as of Graph.run. events_per_task: at most so many events per task, except
+    where one part has more. out: the run's folder, shared by the client and all workers under one name; the same call
+    continues a run that ended early. names: the file name of each sink that writes one, {"write": "tracks.h5"}, or one
+    name for the only sink; each task writes such a file, OUT/tasks/000012/tracks.h5. device, slots, slice_events,
+    source_threads: of each task, as of Graph.run. retries: how often a failed task is run again. resources: the worker
+    resources that a task needs, {"GPU": 1}.
 
-    The digests, counts, totals and histograms are those of one run over all files. TasksFailedError if tasks failed.
+    Digests, counts, totals and histograms are those of one run over all files. TasksFailedError if tasks failed.
     """
     return submit(graph, files, client, **options).result()

@@ -1,4 +1,4 @@
-"""What a worker does; nothing here knows Dask. A task is the same wherever and however often it is run."""
+"""Tasks, as workers run them, without Dask. A task has the same result wherever and however often it runs."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,12 +18,12 @@ from ..histogram import Histogram, read_histogram, read_totals
 from ..parts import Part, index
 from ._folder import Folder, InputFile, Manifest
 
-MESSAGES_MAX = 100  # of a task, that its result keeps
+MESSAGES_MAX = 100  # messages that the result of a task keeps
 
 
 @dataclasses.dataclass(frozen=True)
-class How:
-    """How a task is run, which changes no result: Settings of the same names."""
+class TaskSettings:
+    """Settings of a task that do not change its result; see Settings."""
 
     device: str | None = None
     slots: int = 0
@@ -33,7 +33,9 @@ class How:
 
 @functools.lru_cache(maxsize=4)
 def _manifest(path: str, key: str) -> Manifest:
-    """As the client wrote it: read once in each process."""
+    """The manifest that the client wrote, read once per process. Error if it is missing, of another run, or of another
+    version of Sluice.
+    """
     host = socket.gethostname()
     manifest = Folder(path).read_manifest()
     if manifest is None:
@@ -46,7 +48,7 @@ def _manifest(path: str, key: str) -> Manifest:
 
 
 def index_input(given: Part, events: int, plugin_paths: list[str]) -> list[Part]:
-    """The parts of a file, or of a part of it. What is wrong with its headers is said when they are run."""
+    """The parts of a file or of a part of one. Bad headers are reported when the parts run, not here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SluiceWarning)
         return index(given, events, plugin_paths=plugin_paths)
@@ -71,11 +73,11 @@ def _totals_as_json(output: _abi.RunOutput) -> dict[str, Any]:
 
 
 def _outcome(session: Session) -> dict[str, Any]:
-    """What is kept of a run that is over."""
+    """The part of a finished run's summary that its result keeps, with messages, totals and histograms."""
     summary = json.loads(session.json())
-    kept = ("status", "events", "error_events", "retries", "outputs", "errors", "cuts", "results", "device", "seconds")
+    kept = ("status", "events", "error_events", "retries", "outputs", "errors", "truncations", "results", "device", "seconds")
     outcome = {name: summary[name] for name in kept}
-    outcome["messages"] = [message.text for message in session.said()[:MESSAGES_MAX]]
+    outcome["messages"] = [message.text for message in session.messages()[:MESSAGES_MAX]]
     outcome["totals"], outcome["histograms"] = {}, []
     for output in session.outputs():
         name = _abi.decode(output.name)
@@ -87,10 +89,10 @@ def _outcome(session: Session) -> dict[str, Any]:
     return outcome
 
 
-def _session(manifest: Manifest, parts: list[Part], how: How, place: str) -> Session:
-    """The graph over the parts, with its sinks' files in the folder `place`."""
-    written = {node: f"{place}/{name}" for node, name in manifest.names.items()}
-    # The only sink's file is that of `-o`, so that its path is not in the graph that the file may have in it.
+def _session(manifest: Manifest, parts: list[Part], settings: TaskSettings, attempt: str) -> Session:
+    """Opens the graph over the parts, with the files of its sinks in the folder `attempt`."""
+    written = {node: f"{attempt}/{name}" for node, name in manifest.names.items()}
+    # The only sink gets its file as by `-o`, so that the path is not in the graph that an HDF5 file stores.
     output = next(iter(written.values())) if written and manifest.has_one_sink else None
     return Session(
         Settings(
@@ -101,42 +103,42 @@ def _session(manifest: Manifest, parts: list[Part], how: How, place: str) -> Ses
             output_path=output,
             input_paths=parts,
             digest=True,
-            **dataclasses.asdict(how),
+            **dataclasses.asdict(settings),
         )
     )
 
 
-def _run(manifest: Manifest, parts: list[Part], how: How, place: str) -> dict[str, Any]:
-    session = _session(manifest, parts, how, place)
+def _run(manifest: Manifest, parts: list[Part], settings: TaskSettings, attempt: str) -> dict[str, Any]:
+    session = _session(manifest, parts, settings, attempt)
     status = session.run()
     outcome = _outcome(session)
-    # A part may have nothing but bad events; whether the whole has is seen when all parts are done.
+    # A part may have bad events only; Job.result() checks the whole run.
     if outcome["status"] not in ("ok", "all events in error"):
-        said = session.said()
+        messages = session.messages()
         name = _abi.ERRORS.get(status, str(status))
-        raise RunError(f"{socket.gethostname()}: {failure('the run failed', said)}", said, name)
+        raise RunError(f"{socket.gethostname()}: {failure('the run failed', messages)}", messages, name)
     return outcome
 
 
-def run_task(path: str, key: str, number: int, parts: list[Part], how: How) -> dict[str, Any]:
-    """Task `number` of the run in folder `path`: its result, which is that of an earlier attempt if one was done."""
+def run_task(path: str, key: str, number: int, parts: list[Part], settings: TaskSettings) -> dict[str, Any]:
+    """Runs task `number` of the run in folder `path` and returns its result, or the result of an earlier attempt."""
     folder, manifest = Folder(path), _manifest(path, key)
     done = folder.done(number, key, parts)
     if done is not None:
         return done
     begin = time.time()
     try:
-        with folder.attempt(number) as place:
+        with folder.attempt(number) as attempt:
             _must_be_as_before(manifest, parts)
-            result = _run(manifest, parts, how, str(place))
+            result = _run(manifest, parts, settings, str(attempt))
             _must_be_as_before(manifest, parts)
             for node, name in manifest.names.items():
                 if "path" in result["results"].get(node, {}):
                     result["results"][node]["path"] = str(folder.task(number) / name)
             result.update(host=socket.gethostname(), begin=begin, end=time.time(), files=manifest.names)
-            return folder.commit(number, key, parts, place, result)
+            return folder.commit(number, key, parts, attempt, result)
     except Exception:
-        # Another attempt may have been first, and the client have cleaned up, this one's folder too.
+        # Another attempt may have finished first, and the client may have removed this attempt's folder.
         done = folder.done(number, key, parts)
         if done is not None:
             return done

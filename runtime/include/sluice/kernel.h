@@ -30,7 +30,7 @@
  *   sl_warp_any(predicate)               1 if `predicate` is nonzero in any thread, else 0
  *   sl_warp_exclusive_scan(value)        sum of the values of the threads before this one
  *   sl_warp_append(wanted, &length)      sl_block_append for a list of the warp's own
- *   sl_warp_begun(start, &begun)         number of contiguous, non-empty lists that begin at or before this thread's
+ *   sl_warp_list_index(start, &begun)    number of contiguous, non-empty lists that begin at or before this thread's
  *                                        position. Each thread knows one list: `start` is its first position, relative
  *                                        to the warp's first thread; values that are no thread of the warp are ignored.
  *                                        `begun`: lists that began before the warp's first position; it is updated
@@ -206,8 +206,8 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
       const uint32_t sl_is_one = sl_i < *(a)->events.count;                       \
       const uint32_t sl_listed = sl_is_one ? sl_event_at(&(a)->events, sl_i) : 0; \
       const uint32_t sl_is_wanted = sl_is_one && is_wanted(a, sl_listed);         \
-      const uint32_t sl_place = sl_block_append(sl_is_wanted, &sl_length);        \
-      if (sl_is_wanted) (list).numbers[sl_place] = sl_listed;                     \
+      const uint32_t sl_location = sl_block_append(sl_is_wanted, &sl_length);     \
+      if (sl_is_wanted) (list).numbers[sl_location] = sl_listed;                  \
     }                                                                             \
     if (threadIdx.x == 0) *(list).count = sl_length;                              \
   } while (0)
@@ -251,8 +251,8 @@ static SL_DEVICE SL_UNUSED void sl_event_exceeds(const struct sl_events *list, u
  * is counted, and reported with the text of the algorithm's error table for `code` and with `detail`, up to 65535. If
  * an event has several truncations, the report has the one with the largest code, then of the earliest node, then with
  * the largest detail. */
-static SL_DEVICE SL_UNUSED void sl_event_cut(const struct sl_events *list, uint32_t event, uint32_t code,
-                                             uint32_t detail) {
+static SL_DEVICE SL_UNUSED void sl_event_truncated(const struct sl_events *list, uint32_t event, uint32_t code,
+                                                   uint32_t detail) {
   const uint32_t node = (uint32_t)(list->error_base >> 48) << 16;
   const uint32_t low = detail < 0xFFFFu ? detail : 0xFFFFu;
   atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)((uint64_t)code << 32 | node | low));
@@ -291,7 +291,7 @@ static SL_DEVICE SL_UNUSED double sl_field_f64(const struct sl_field_ref *field,
 }
 
 /* Returns the exact rounding error of sl_field_f64: the value minus `nearest`, the result of sl_field_f64 for it. */
-static SL_DEVICE SL_UNUSED double sl_field_rest(const struct sl_field_ref *field, uint64_t index, double nearest) {
+static SL_DEVICE SL_UNUSED double sl_field_remainder(const struct sl_field_ref *field, uint64_t index, double nearest) {
   if (field->type == SL_TYPE_u64) {
     const uint64_t whole = nearest < 0x1p64 ? (uint64_t)nearest : 0; /* 2^64 modulo 2^64 */
     return (double)(int64_t)(((const uint64_t *)field->values)[index] - whole);

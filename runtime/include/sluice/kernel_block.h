@@ -130,7 +130,7 @@ static SL_DEVICE uint64_t sl_warp_named_(uint32_t lane) {
 /* Returns the number of contiguous lists that begin at or before this lane's position. *begun: lists that began before
  * the warp's first position; the lists that begin within the warp are added. `start`: first position of this lane's
  * list. */
-static SL_DEVICE uint32_t sl_warp_begun(uint32_t start, uint32_t *begun) {
+static SL_DEVICE uint32_t sl_warp_list_index(uint32_t start, uint32_t *begun) {
   const uint64_t named = sl_warp_named_(start);
   const uint32_t count = *begun + sl_count_bits(named & (((uint64_t)2 << sl_warp_lane()) - 1));
   *begun += sl_count_bits(named);

@@ -79,7 +79,7 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
 static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) { return sl_block_append(wanted, length); }
 
 /* Returns the number of contiguous lists that begin at or before this thread's position. */
-static SL_DEVICE uint32_t sl_warp_begun(uint32_t start, uint32_t *begun) {
+static SL_DEVICE uint32_t sl_warp_list_index(uint32_t start, uint32_t *begun) {
   *begun += start == 0 ? 1u : 0u;
   return *begun;
 }

@@ -26,7 +26,7 @@
  * Order: that of the input; for a merge, the items of `first`, then those of `second`. It does not depend on block
  * size, lanes or target. Events that are not on the node's list have no items.
  * Errors: if items or subitems exceed the output's capacity, or an event its limit, the scans report it and nothing is
- * written (docs/memory.md). NAME_run returns 0 or the error of a launch or scan.
+ * written (docs/plan.md). NAME_run returns 0 or the error of a launch or scan.
  * Cost in addition to the functions: two launches and one scan; with subitems, three launches and two scans, and 8
  * bytes of scratch for each selected item, written once and read once.
  */
@@ -116,35 +116,35 @@ static SL_DEVICE uint32_t sl_listed_items_(const struct sl_events *list, const u
 
 /* `subitems`: expression in sl_item, SL_NOT_SELECTED for an item that is not selected. `keep`: further statements of
  * NAME_items for a selected item and its sl_subitems. */
-#define SL_SELECT_KERNELS_(name, first, second, out, subitems, keep, write_item)               \
-  SL_KERNEL(name##_count, struct name##_args) {                                                \
-    SL_FOR_EVENTS (sl_event, a.events) {                                                       \
-      const struct sl_sources_ sl_sources = sl_sources_of_(sl_event, first, second);           \
-      uint32_t sl_count = 0;                                                                   \
-      for (uint32_t sl_i = threadIdx.x; sl_i < sl_sources.count; sl_i += blockDim.x) {         \
-        const struct sl_item sl_item = sl_source_(&sl_sources, sl_i);                          \
-        sl_count += (subitems) == SL_NOT_SELECTED ? 0u : 1u;                                   \
-      }                                                                                        \
-      sl_count = sl_block_sum_u32(sl_count);                                                   \
-      if (threadIdx.x == 0) a.out.offsets[sl_event] = sl_count;                                \
-    }                                                                                          \
-  }                                                                                            \
-  SL_KERNEL(name##_items, struct name##_args) {                                                \
-    SL_FOR_EVENTS (sl_event, a.events) {                                                       \
-      const struct sl_sources_ sl_sources = sl_sources_of_(sl_event, first, second);           \
-      const uint32_t sl_first = a.out.offsets[sl_event];                                       \
-      const uint32_t sl_count = a.out.offsets[sl_event + 1] > sl_first ? sl_sources.count : 0; \
-      uint32_t sl_length = 0;                                                                  \
-      SL_FOR_BLOCK (sl_i, sl_count) {                                                          \
-        struct sl_item sl_item = sl_source_(&sl_sources, sl_i);                                \
-        const uint32_t sl_subitems = sl_i < sl_count ? (subitems) : SL_NOT_SELECTED;           \
-        const uint32_t sl_place = sl_block_append(sl_subitems != SL_NOT_SELECTED, &sl_length); \
-        sl_item.to = sl_first + sl_place;                                                      \
-        if (sl_subitems == SL_NOT_SELECTED) continue;                                          \
-        keep;                                                                                  \
-        write_item(&a, sl_item);                                                               \
-      }                                                                                        \
-    }                                                                                          \
+#define SL_SELECT_KERNELS_(name, first, second, out, subitems, keep, write_item)                  \
+  SL_KERNEL(name##_count, struct name##_args) {                                                   \
+    SL_FOR_EVENTS (sl_event, a.events) {                                                          \
+      const struct sl_sources_ sl_sources = sl_sources_of_(sl_event, first, second);              \
+      uint32_t sl_count = 0;                                                                      \
+      for (uint32_t sl_i = threadIdx.x; sl_i < sl_sources.count; sl_i += blockDim.x) {            \
+        const struct sl_item sl_item = sl_source_(&sl_sources, sl_i);                             \
+        sl_count += (subitems) == SL_NOT_SELECTED ? 0u : 1u;                                      \
+      }                                                                                           \
+      sl_count = sl_block_sum_u32(sl_count);                                                      \
+      if (threadIdx.x == 0) a.out.offsets[sl_event] = sl_count;                                   \
+    }                                                                                             \
+  }                                                                                               \
+  SL_KERNEL(name##_items, struct name##_args) {                                                   \
+    SL_FOR_EVENTS (sl_event, a.events) {                                                          \
+      const struct sl_sources_ sl_sources = sl_sources_of_(sl_event, first, second);              \
+      const uint32_t sl_first = a.out.offsets[sl_event];                                          \
+      const uint32_t sl_count = a.out.offsets[sl_event + 1] > sl_first ? sl_sources.count : 0;    \
+      uint32_t sl_length = 0;                                                                     \
+      SL_FOR_BLOCK (sl_i, sl_count) {                                                             \
+        struct sl_item sl_item = sl_source_(&sl_sources, sl_i);                                   \
+        const uint32_t sl_subitems = sl_i < sl_count ? (subitems) : SL_NOT_SELECTED;              \
+        const uint32_t sl_location = sl_block_append(sl_subitems != SL_NOT_SELECTED, &sl_length); \
+        sl_item.to = sl_first + sl_location;                                                      \
+        if (sl_subitems == SL_NOT_SELECTED) continue;                                             \
+        keep;                                                                                     \
+        write_item(&a, sl_item);                                                                  \
+      }                                                                                           \
+    }                                                                                             \
   }
 
 #define SL_SELECT_SUBITEM_KERNELS_(name, first, second, out, sub, lanes, subitem_count, write_item, write_subitem)    \

@@ -1,4 +1,4 @@
-/* kernel_simt.h: kernels for the emulator of a GPU (docs/simt.md). Included by kernel.h only.
+/* kernel_simt.h: kernels for the emulator of a GPU (docs/testing.md). Included by kernel.h only.
  *
  * A kernel is compiled as C. Each thread of a block is a fiber of the host: it runs until a barrier, a warp operation
  * or, occasionally, an atomic; then the emulator switches to another fiber, chosen by a seeded random generator. Thread
@@ -216,7 +216,7 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_block_append(...)            SL_SIMT_COLLECTIVE_(uint32_t, sl_block_append, __VA_ARGS__)
 #define sl_warp_exclusive_scan(...)     SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_exclusive_scan, __VA_ARGS__)
 #define sl_warp_append(...)             SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
-#define sl_warp_begun(...)              SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_begun, __VA_ARGS__)
+#define sl_warp_list_index(...)         SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_list_index, __VA_ARGS__)
 #define sl_warp_sort_u32(...)           SL_SIMT_COLLECTIVE_VOID_(sl_warp_sort_u32, __VA_ARGS__)
 #define sl_warp_must_join(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_must_join, __VA_ARGS__)
 #define sl_group_any(...)               SL_SIMT_COLLECTIVE_(uint32_t, sl_group_any, __VA_ARGS__)

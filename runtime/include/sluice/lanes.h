@@ -233,7 +233,7 @@ SL_LANES_FUNCTION void sl_bisect(const float *values, const struct sl_bisection 
 
 /* Index of the first value of [begin, end) that is not below the limit, or `end`. The range is the same for all lanes,
  * and short: on cpu each value is compared with all limits; elsewhere bisection. */
-SL_LANES_FUNCTION sl_i32s sl_first_from(const float *values, uint32_t begin, uint32_t end, sl_f32s limit) {
+SL_LANES_FUNCTION sl_i32s sl_lower_bound(const float *values, uint32_t begin, uint32_t end, sl_f32s limit) {
 #if defined(SL_TARGET_CPU)
   sl_i32s found = sl_i32s_of(begin);
   for (uint32_t i = begin; i < end; i++) found -= SL_MASK(values[i] < limit);

@@ -1,5 +1,5 @@
-/* simt_race.h: how a plugin built for race detection (`--device simt --race`, docs/simt.md) reports each memory access
- * to the emulator.
+/* simt_race.h: how a plugin built for race detection (`--device simt --race`, docs/testing.md) reports each memory
+ * access to the emulator.
  *
  * The kernels are compiled with -fsanitize=thread, so that the compiler calls a function before each access. These
  * functions are defined here instead of in the sanitizer's library: with SL_RACE_HOOKS defined, this header is a source

@@ -153,9 +153,9 @@ struct sl_options {
   uint32_t guard;                  /* 1: every field has its own allocation, with canaries and poison */
   uint32_t try_plugins;            /* 1: first open plugins of other folders in a child process, including the plugins
                                     * that the graph names */
-  uint32_t look_only;              /* 1: the session is only inspected and never runs: no memory is allocated for
+  uint32_t inspect_only;           /* 1: the session is only inspected and never runs: no memory is allocated for
                                     * slices */
-  uint32_t output_is_offered;      /* 1: output_path is ignored, not an error, if no sink writes a file */
+  uint32_t output_is_optional;     /* 1: output_path is ignored, not an error, if no sink writes a file */
   uint32_t source_threads;         /* threads that read and simulate; 0: the number of processors, at most 8 */
   uint32_t race;                   /* 1: on device "simt", detect races, reads of unwritten memory and accesses out of
                                     * bounds */
@@ -235,15 +235,15 @@ struct sl_budget_summary {
 };
 /* Where time was spent. */
 enum {
-  SL_TIME_IN_THREADS, /* in the threads of the slots: these rows add up to slots x seconds */
-  SL_TIME_ON_DEVICE,  /* kernels on a device with its own memory, concurrent with the threads */
-  SL_TIME_BEFORE,     /* in sl_session_open */
-  SL_TIME_BESIDE      /* in a thread other than those of the slots */
+  SL_TIME_IN_THREADS,   /* in the threads of the slots: these rows add up to slots x seconds */
+  SL_TIME_ON_DEVICE,    /* kernels on a device with its own memory, concurrent with the threads */
+  SL_TIME_BEFORE,       /* in sl_session_open */
+  SL_TIME_OTHER_THREADS /* in a thread other than those of the slots */
 };
 struct sl_time_summary {
   const char *what;             /* "source", "kernels", "sink" or another activity */
   const char *node, *algorithm; /* of a source, kernel or sink row; else NULL */
-  double seconds, share;        /* share of slots x seconds; 0 for SL_TIME_BEFORE and SL_TIME_BESIDE */
+  double seconds, share;        /* share of slots x seconds; 0 for SL_TIME_BEFORE and SL_TIME_OTHER_THREADS */
   uint64_t calls, events;       /* of nodes only */
   uint64_t bytes_in, bytes_out; /* see struct sl_node_summary */
   uint32_t where, together;
@@ -276,7 +276,8 @@ struct sl_summary {
   uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
   uint64_t graph_digest;
   uint32_t slots, source_threads, slice_events, repeat, host_syncs_per_slice, device_count;
-  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count, cut_count;
+  uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count,
+      truncation_count;
   uint32_t exit_status; /* for a program that only runs it: 0: ok; 1: failed; 2: refused; 128 + signal: stopped by it */
   uint32_t stop_signal; /* signal that stopped the run, or 0 */
   uint32_t interrupted; /* 1: stopped before the end of the input */
@@ -288,7 +289,7 @@ struct sl_summary {
   const struct sl_budget_summary *budgets;
   const struct sl_total_summary *totals;
   const struct sl_error_summary *errors;
-  const struct sl_error_summary *cuts; /* events without an error, but truncated by a node */
+  const struct sl_error_summary *truncations; /* events without an error, but truncated by a node */
   const struct sl_time_summary *times;
   const struct sl_device_summary *devices;
 };
@@ -308,22 +309,38 @@ SL_API const struct sl_summary *sl_session_summary(const struct sl_session *sess
  * closed. */
 SL_API const struct sl_run *sl_session_identity(const struct sl_session *session);
 
-/* The result as text. `profile`: with the time of each node. */
-SL_API void sl_session_write_table(const struct sl_session *session, int profile, FILE *file);
+/* The run as a table, and as JSON for programs. `details`: SL_TABLE_PROFILE adds the time of each node; SL_TABLE_SHORT
+ * leaves out constants, totals, and outputs without a digest if the graph has sinks, and has one line per sink. */
+enum { SL_TABLE_PROFILE = 1, SL_TABLE_SHORT = 2 };
+SL_API void sl_session_write_table(const struct sl_session *session, uint32_t details, FILE *file);
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 /* Writes the JSON of sl_session_write_json to options.report_path; once, after sl_session_run, whatever it returned. */
 SL_API int sl_session_write_report(struct sl_session *session);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 /* Writes the whole graph as YAML: includes, with_paths, uses and sets are merged, all defaults and connections are
  * explicit. The summary's graph_digest is the digest of this text, and reading the text as a graph gives the same
- * digest. `origins`: with a comment at each value that names its origin; only for a session with look_only, else
+ * digest. `origins`: with a comment at each value that names its origin; only for a session with inspect_only, else
  * SL_EINVAL. */
 SL_API int sl_session_write_graph(const struct sl_session *session, int origins, FILE *file);
 SL_API void sl_session_write_plan(const struct sl_session *session, FILE *file);
 SL_API int sl_session_write_plan_svg(const struct sl_session *session, FILE *file);
-/* The graph as boxes and arrows with the planned bytes per event, for Graphviz and for Mermaid. */
-SL_API int sl_session_write_dot(const struct sl_session *session, FILE *file);
-SL_API int sl_session_write_mermaid(const struct sl_session *session, FILE *file);
+/* The graph as boxes and arrows. Long lists of similar nodes, and nodes of a family, are one box. Pictures of few boxes
+ * have ports, collections and planned bytes per event. */
+enum { SL_DRAWING_DOT, SL_DRAWING_MERMAID };
+struct sl_drawing_options {
+  uint32_t size;           /* sizeof(struct sl_drawing_options) */
+  uint32_t format;         /* SL_DRAWING_DOT for Graphviz, SL_DRAWING_MERMAID */
+  uint32_t constants;      /* draw constants too */
+  uint32_t ports;          /* ports in a picture of any size */
+  uint32_t depth;          /* most arrows from the nodes of `from`, else of `to`, else the source; 0: any number */
+  uint32_t ungrouped;      /* each node is a box */
+  const char *const *from; /* only these nodes and the nodes after them; NULL-terminated, or NULL */
+  const char *const *to;   /* only these nodes and the nodes before them */
+};
+SL_API struct sl_drawing_options sl_drawing_options_default(void);
+/* `options` NULL: the default. SL_EINVAL with a message if a node does not exist or no node is left. */
+SL_API int sl_session_write_drawing(const struct sl_session *session, const struct sl_drawing_options *options,
+                                    struct sl_diagnostics *d, FILE *file);
 
 /* ------------------------------------------------------------------------------------------- parts of files */
 
@@ -379,9 +396,15 @@ SL_API void sl_allocation_close(struct sl_allocation *allocation);
 
 /* ------------------------------------------------------------------------------------------------- plugins */
 
-/* Lists the plugins and algorithms found, with their folders, and the hidden and refused plugins, with the reason. */
+/* Plugins found, one line each; files of plugins that are hidden or refused, with the reason; the folders searched. */
 SL_API int sl_write_plugin_list(const char *const *plugin_paths, FILE *file);
-/* Lists the graphs that are found by name: in the folders of SLUICE_GRAPH_PATH, then in the library's folder. */
+/* Algorithms found, one line each: name, kind, targets, description. `plugin`: those of this plugin, after its files;
+ * SL_EINVAL if there is no such plugin. NULL: those of all plugins. */
+SL_API int sl_write_algorithm_list(const char *const *plugin_paths, const char *plugin, struct sl_diagnostics *d,
+                                   FILE *file);
+/* Collections of all plugins found, one line each: name, description. */
+SL_API int sl_write_collection_list(const char *const *plugin_paths, FILE *file);
+/* Graphs that are found by name: in the folders of SLUICE_GRAPH_PATH, then in that of the library. */
 SL_API int sl_write_graph_list(FILE *file);
 /* Describes an algorithm ("velo.decode_retina"), a plugin ("velo") or a collection ("velo_hits"). SL_EINVAL if there is
  * none of that name. */

@@ -69,6 +69,11 @@ static inline uint32_t sl_text_json(const char *text, char written[SL_TEXT_BYTES
   return bytes;
 }
 
+/* The word for a count: `one` for 1, else `many`. "1 event has", "0 events have". */
+static inline const char *sl_plural(uint64_t count, const char *one, const char *many) {
+  return count == 1 ? one : many;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -41,7 +41,7 @@ static SL_DEVICE void own_row(const struct warps_args *a, uint32_t event, uint32
   SL_FOR_WARP (i, count) {
     const uint32_t list = begun + sl_warp_lane();
     const uint32_t start = list < lists ? a->results.kept[first + list] - sl_base_i : UINT32_MAX;
-    const uint32_t mine = sl_warp_begun(start, &begun);
+    const uint32_t mine = sl_warp_list_index(start, &begun);
     if (i < count) a->results.begun[first + i] = mine;
   }
 }

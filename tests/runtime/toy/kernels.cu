@@ -261,7 +261,7 @@ SL_KERNEL(sum_values, struct sum_args) {
     }
     sum = sl_block_sum_u32(sum);
     cut = sl_block_sum_u32(cut);
-    if (threadIdx.x == 0 && cut > 0) sl_event_cut(&a.events, event, 7, cut);
+    if (threadIdx.x == 0 && cut > 0) sl_event_truncated(&a.events, event, 7, cut);
     if (threadIdx.x == 0) {
       a.sums.count[event] = a.numbers.offsets[event + 1] - a.numbers.offsets[event];
       a.sums.sum[event] = sum + (a.block_sized ? blockDim.x : 0);

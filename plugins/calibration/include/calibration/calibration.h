@@ -1,7 +1,7 @@
-/* calibration.h: the constants that tracks behind the VELO are found and measured with, as one plain struct.
+/* calibration.h: constants of the reconstruction of tracks downstream of the VELO, as a plain struct.
  *
- * README.md says what each one is for, and where nominal.calibration and lhcb.calibration are from. The lists below are
- * what a file must hold; read.h reads one. Lengths are mm, momenta MeV, slopes have no unit, q/p is e / MeV.
+ * README.md describes each constant, and the origin of nominal.calibration and lhcb.calibration. The lists below are
+ * the content of a file; read.h reads one. Lengths are mm, momenta MeV, slopes have no unit, q/p is e / MeV.
  */
 #ifndef CALIBRATION_CALIBRATION_H
 #define CALIBRATION_CALIBRATION_H
@@ -33,7 +33,7 @@
   V(matching_distance_y_max, "matching.distance_y_max") \
   V(matching_ut_y_tolerance, "matching.ut_y_tolerance")
 
-/* Rows of numbers: L(member, name, how many). */
+/* Lists of numbers: L(member, name, count). */
 #define CALIBRATION_LISTS(L)                         \
   L(ut_z_layer, "ut.z_layer", 4)                     \
   L(ut_dxdy, "ut.dxdy", 4)                           \
@@ -60,7 +60,7 @@
   L(matching_ut_tight_2, "matching.ut_tight.2", 4)   \
   L(matching_ut_tight_3, "matching.ut_tight.3", 4)
 
-/* Polynomials: P(member, name, how many of it, variables). Of several, the file has name.0, name.1, ... */
+/* Polynomials: P(member, name, count, variables). If count > 1, the file has name.0, name.1, ... */
 #define CALIBRATION_POLYNOMIALS(P)                                      \
   P(ut_z_kink_of_ty, "ut.z_kink_of_ty", 1, "ty")                        \
   P(forward_kick, "forward.kick", 3, "tx ty")                           \
@@ -88,23 +88,23 @@ enum {
   CALIBRATION_NAME_BYTES = 32
 };
 
-/* The sum, in this order, of coefficient times product of powers. */
+/* A polynomial is the sum, in this order, of coefficients times products of powers. */
 struct calibration_term {
   double coefficient;
-  uint8_t power[8]; /* of each variable */
+  uint8_t power[8]; /* by variable */
 };
 struct calibration_polynomial {
   uint32_t count, reserved;
   struct calibration_term terms[CALIBRATION_TERMS];
 };
 
-/* Entries at equal distances along each axis, from `low` to `high`; those of the first axis stand side by side. */
+/* Entries at equal distances along each axis, from `low` to `high`; the first axis varies fastest. */
 struct calibration_axis {
   double low, high;
   uint32_t count, reserved;
 };
 struct calibration_table {
-  struct calibration_axis axes[CALIBRATION_AXES]; /* an axis that is not there has one entry */
+  struct calibration_axis axes[CALIBRATION_AXES]; /* an unused axis has one entry */
   double at[CALIBRATION_ENTRIES];
 };
 
@@ -130,7 +130,7 @@ static inline double calibration_power(double x, uint32_t power) {
   return product;
 }
 
-/* The product of powers of a term. */
+/* Product of the powers of a term. */
 static inline double calibration_monomial(const struct calibration_term *term, const double *variables) {
   double product = 1;
   for (uint32_t k = 0; k < CALIBRATION_VARIABLES; k++)
@@ -145,7 +145,7 @@ static inline double calibration_sum(const struct calibration_polynomial *p, con
   return sum;
 }
 
-/* The coefficient of the term in which the first variable has this power and the others none; 0 if there is none. */
+/* Coefficient of the term with this power of the first variable alone; 0 if there is none. */
 static inline double calibration_coefficient(const struct calibration_polynomial *p, uint32_t power) {
   double found = 0;
   for (uint32_t i = 0; i < p->count; i++) {
@@ -159,7 +159,7 @@ static inline double calibration_step(const struct calibration_axis *axis) {
   return axis->count > 1 ? (axis->high - axis->low) / (axis->count - 1) : 0;
 }
 
-/* The entry at or below `value`, the first or last one for what is beyond. */
+/* Index of the entry at or below `value`, limited to the range of the axis. */
 static inline uint32_t calibration_bin(const struct calibration_axis *axis, double value) {
   if (axis->count < 2 || !(value > axis->low)) return 0;
   if (value >= axis->high) return axis->count - 1;
@@ -167,7 +167,7 @@ static inline uint32_t calibration_bin(const struct calibration_axis *axis, doub
   return bin < axis->count ? bin : axis->count - 1;
 }
 
-/* Between entries linear along each axis, by the difference to the next entry; constant beyond the ends. */
+/* Value of the table, interpolated along each axis with the difference to the next entry; constant beyond the ends. */
 static inline double calibration_look_up(const struct calibration_table *t, const double *values) {
   uint32_t index = 0, stride = 1, strides[CALIBRATION_AXES], bins[CALIBRATION_AXES];
   for (uint32_t k = 0; k < CALIBRATION_AXES; k++) {

@@ -1,5 +1,6 @@
-/* formula.h: polynomials of a calibration as coefficients in the fixed order of a formula's terms, for host code:
- * static functions, no library. */
+/* formula.h: converts polynomials of a calibration to coefficients in the fixed order of a formula's terms. Static
+ * functions for host code.
+ */
 #ifndef CALIBRATION_FORMULA_H
 #define CALIBRATION_FORMULA_H
 
@@ -10,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Polynomials of the same terms, and where their coefficients go. A term is the powers of its variables, a digit each:
- * of three variables, 120 is the first one times the square of the second one. */
+/* Polynomials with the same terms, and the destination of their coefficients. A term is the powers of its variables,
+ * one digit each: with three variables, 120 is the first variable times the square of the second. */
 struct calibration_formula {
   const char *name;
   const struct calibration_polynomial *polynomials;

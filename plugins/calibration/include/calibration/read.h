@@ -1,4 +1,4 @@
-/* read.h: reads a calibration, a text as nominal.calibration is one (README.md, "The file"), for host code.
+/* read.h: reads a calibration, a text like nominal.calibration (README.md, "The file"), for host code.
  *
  * A calibration is complete or refused: each name of calibration.h must appear once, and nothing else. Link
  * Sluice::geometry.
@@ -12,12 +12,12 @@
 
 #include <stddef.h>
 
-/* What a file must hold. */
+/* The entries that a file must have. */
 enum { CALIBRATION_VALUE, CALIBRATION_POLYNOMIAL, CALIBRATION_TABLE };
 struct calibration_entry {
   const char *name, *variables;
   size_t offset;        /* in struct calibration */
-  uint32_t kind, count; /* of numbers, or polynomials */
+  uint32_t kind, count; /* number of values or polynomials */
 };
 #define CALIBRATION_COUNT_(...) +1
 enum {
@@ -26,11 +26,11 @@ enum {
 };
 extern const struct calibration_entry calibration_entries[CALIBRATION_ENTRY_COUNT];
 
-/* Returns 0, or the number of the line that is wrong (the last one, if something is missing), with the reason. */
+/* Returns 0, or the number of the wrong line (the last line if something is missing) with the reason. */
 uint32_t calibration_read(const char *text, size_t bytes, struct calibration *c, char *reason, size_t reason_size);
 
-/* Fills `c` for a property `path`: from LHCb's calibration if it is a folder, from the nominal one if it is empty, else
- * from the file. Returns SL_OK or an error after a message. */
+/* Fills `c` for a property `path`: LHCb's calibration for a folder, the nominal one for an empty path, else the file.
+ * Returns SL_OK or an error after a message. */
 int calibration_load_path(const struct sl_services *s, const char *path, struct calibration *c);
 
 #endif

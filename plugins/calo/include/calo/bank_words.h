@@ -1,9 +1,8 @@
-/* bank_words.h: takes the words of calorimeter banks apart (README.md, "Banks"), for host and kernels.
+/* bank_words.h: decodes the words of calorimeter banks (README.md, "Banks"), for host code and kernels.
  *
- * Type 21, versions up to 3: a bank is cards one after the other; calo_card_read finds one, with what is wrong, and
- * calo_card_adc gives any of its 32 values. Type 77, versions 4 and 5: three boards of fixed size; calo_board_adc.
- * Which cell a value belongs to is in calo_geometry: channels[32 * card + channel], where the card is code - first
- * card, or card_index[3 * source + board].
+ * Type 21, versions up to 3: a sequence of cards. calo_card_read finds a card or a fault, calo_card_adc returns any of
+ * its 32 values. Type 77, versions 4 and 5: three boards of fixed size, calo_board_adc. The cell of a value is
+ * calo_geometry.channels[32 * card + channel], where card is code - first card, or card_index[3 * source + board].
  */
 #ifndef CALO_BANK_WORDS_H
 #define CALO_BANK_WORDS_H
@@ -16,31 +15,35 @@ enum {
   CALO_TYPE_PACKED = 21,
   CALO_TYPE_BOARDS = 77,
   CALO_PACKED_VERSION_MAX = 3,
-  CALO_BOARDS_BIG_ENDIAN = 4, /* versions of type 77: order of a word's bytes */
+  CALO_BOARDS_BIG_ENDIAN = 4, /* versions of type 77: byte order of words */
   CALO_BOARDS_LITTLE_ENDIAN = 5
 };
 
-/* What may be wrong with a bank: F(name, text). */
+/* Faults of a bank: F(name, text). */
 #define CALO_BANK_FAULTS(F)                              \
-  F(SIZE, "its size is no multiple of 4 bytes")          \
+  F(SIZE, "its size is not a multiple of 4 bytes")       \
   F(CUT, "it ends within a card")                        \
   F(LENGTH, "a card's length is not that of its values") \
   F(CODE, "a card's code is not in the geometry")        \
-  F(VERSION, "the version is not known")                 \
-  F(BOARDS, "it has not 39 words")                       \
-  F(SOURCE, "the source is not in the geometry")
+  F(VERSION, "its version is unknown")                   \
+  F(BOARDS, "it does not have 39 words")                 \
+  F(SOURCE, "its source is not in the geometry")
 #define CALO_BANK_FAULT_ENUM_(name, text) CALO_BANK_##name,
 enum { CALO_BANK_FINE, CALO_BANK_FAULTS(CALO_BANK_FAULT_ENUM_) CALO_BANK_FAULT_COUNT };
 
 /* --------------------------------------------------------------------------------------------- type 21 */
 
 enum { CALO_SHORT_BITS = 4, CALO_LONG_BITS = 12, CALO_SHORT_ZERO = 8, CALO_LONG_ZERO = 256 };
-enum { CALO_CARD_ADC_BYTES = 7, CALO_CARD_CODE = 14, CALO_CARD_CONTROL = 23 }; /* first bits of the head's fields */
+enum {
+  CALO_CARD_ADC_BYTES = 7,
+  CALO_CARD_CODE = 14,
+  CALO_CARD_CONTROL = 23
+}; /* first bits of the fields of the head */
 
 struct calo_card {
   uint32_t code, trigger_bytes;
   uint32_t pattern;     /* bit k: value k has 12 bits */
-  uint32_t first_value; /* word in the bank */
+  uint32_t first_value; /* index of a word of the bank */
 };
 
 SL_MATH_FUNCTION uint32_t calo_bit_count(uint32_t mask) {
@@ -51,14 +54,14 @@ SL_MATH_FUNCTION uint32_t calo_bit_count(uint32_t mask) {
 #endif
 }
 
-/* Words of 32 values. */
+/* Number of words of 32 values. */
 SL_MATH_FUNCTION uint32_t calo_value_words(uint32_t pattern) {
   return (CALO_SHORT_BITS * (uint32_t)CALO_CARD_CHANNELS +
           (CALO_LONG_BITS - CALO_SHORT_BITS) * calo_bit_count(pattern) + 31) /
          32;
 }
 
-/* The card that begins at word `at` of a bank's `count` words. Returns the word behind it, or 0 with a fault. */
+/* Reads the card at word `at` of a bank of `count` words. Returns the index of the next word, or 0 and a fault. */
 SL_MATH_FUNCTION uint32_t calo_card_read(const uint32_t *words, uint32_t count, uint32_t at, struct calo_card *card,
                                          uint32_t *fault) {
   const uint32_t head = words[at], trigger_bytes = head & 0x7f, adc_bytes = head >> CALO_CARD_ADC_BYTES & 0x7f;
@@ -79,14 +82,14 @@ SL_MATH_FUNCTION uint32_t calo_card_read(const uint32_t *words, uint32_t count, 
   return card->first_value + values;
 }
 
-/* Is there such a card, and where are its channels? Codes of no card have zeros there. */
+/* 1 if there is a card with this code that has channels; codes without a card have only zeros. */
 SL_MATH_FUNCTION int calo_card_is_known(const uint16_t *channels, uint32_t first_card, uint32_t cards, uint32_t code) {
   if (code - first_card >= cards) return 0;
   const uint16_t *own = channels + CALO_CARD_CHANNELS * (code - first_card);
   return own[0] != own[1] || own[0] >= CALO_CELLS;
 }
 
-/* Values come one after the other, least bits first. */
+/* Values are contiguous, least bits first. */
 SL_MATH_FUNCTION int32_t calo_card_adc(const uint32_t *words, const struct calo_card *card, uint32_t channel) {
   const uint32_t before = card->pattern & ((1u << channel) - 1u);
   const uint32_t bit = CALO_SHORT_BITS * channel + (CALO_LONG_BITS - CALO_SHORT_BITS) * calo_bit_count(before);
@@ -98,7 +101,7 @@ SL_MATH_FUNCTION int32_t calo_card_adc(const uint32_t *words, const struct calo_
   return (int32_t)value - (is_long ? CALO_LONG_ZERO : CALO_SHORT_ZERO);
 }
 
-/* A whole bank of type 21; words are those of its payload. */
+/* Checks a bank of type 21; `words`: its payload. Returns CALO_BANK_FINE or a fault. */
 SL_MATH_FUNCTION uint32_t calo_packed_fault(const uint32_t *words, uint32_t size_bytes, const uint16_t *channels,
                                             uint32_t first_card, uint32_t cards) {
   const uint32_t count = size_bytes / 4;
@@ -114,12 +117,12 @@ SL_MATH_FUNCTION uint32_t calo_packed_fault(const uint32_t *words, uint32_t size
 /* --------------------------------------------------------------------------------------------- type 77 */
 
 enum {
-  CALO_SUBSYSTEM = 11, /* in the source id's upper 5 bits; the hadronic calorimeter has 12 */
+  CALO_SUBSYSTEM = 11, /* upper 5 bits of the source id; the hadronic calorimeter has 12 */
   CALO_SUBSYSTEM_SHIFT = 11,
-  CALO_BOARD_SKIPPED = 3, /* words in front, of the trigger */
+  CALO_BOARD_SKIPPED = 3, /* words of the trigger at the beginning */
   CALO_BOARD_WORDS = 12,
   CALO_BANK_WORDS = CALO_BOARD_SKIPPED + CALO_BANK_CARDS * CALO_BOARD_WORDS,
-  CALO_GROUP_CHANNELS = 8, /* of a fibre */
+  CALO_GROUP_CHANNELS = 8, /* channels per fibre */
   CALO_GROUP_WORDS = 3
 };
 
@@ -127,7 +130,7 @@ SL_MATH_FUNCTION int calo_source_is_ecal(uint32_t source_id) {
   return source_id >> CALO_SUBSYSTEM_SHIFT == CALO_SUBSYSTEM;
 }
 
-/* The number of its source in the geometry. */
+/* Index of the source in the geometry. */
 SL_MATH_FUNCTION uint32_t calo_source_number(uint32_t source_id) { return source_id & (CALO_SOURCES_MAX - 1); }
 
 SL_MATH_FUNCTION uint32_t calo_swap_bytes(uint32_t word) {
@@ -139,7 +142,7 @@ SL_MATH_FUNCTION uint32_t calo_board_word(const uint32_t *words, uint32_t versio
   return version == CALO_BOARDS_BIG_ENDIAN ? calo_swap_bytes(word) : word;
 }
 
-/* Values of 12 bits come one after the other, most bits first. */
+/* 12-bit values are contiguous, most bits first. */
 SL_MATH_FUNCTION int32_t calo_board_adc(const uint32_t *words, uint32_t version, uint32_t board, uint32_t channel) {
   const uint32_t bit = CALO_LONG_BITS * channel, index = bit / 32, shift = bit % 32;
   uint64_t both = (uint64_t)calo_board_word(words, version, board, index) << 32;
@@ -147,7 +150,7 @@ SL_MATH_FUNCTION int32_t calo_board_adc(const uint32_t *words, uint32_t version,
   return (int32_t)(both >> (64 - CALO_LONG_BITS - shift) & 0xfff) - CALO_LONG_ZERO;
 }
 
-/* A fibre that is switched off: 8 channels that read 0xfff and 0 in turns. They are to be ignored. */
+/* 1 if the fibre is switched off: its 8 channels alternate between 0xfff and 0, and must be ignored. */
 SL_MATH_FUNCTION int calo_group_is_off(const uint32_t *words, uint32_t version, uint32_t board, uint32_t group) {
   const uint32_t first = CALO_GROUP_WORDS * group;
   return calo_board_word(words, version, board, first) == 0xfff000ffu &&
@@ -155,7 +158,7 @@ SL_MATH_FUNCTION int calo_group_is_off(const uint32_t *words, uint32_t version, 
          calo_board_word(words, version, board, first + 2) == 0x00fff000u;
 }
 
-/* A whole bank of type 77, of this calorimeter. */
+/* Checks a bank of type 77 of this calorimeter. Returns CALO_BANK_FINE or a fault. */
 SL_MATH_FUNCTION uint32_t calo_boards_fault(uint32_t version, uint32_t source_id, uint32_t size_bytes,
                                             uint32_t sources) {
   if (version != CALO_BOARDS_BIG_ENDIAN && version != CALO_BOARDS_LITTLE_ENDIAN) return CALO_BANK_VERSION;
@@ -163,7 +166,7 @@ SL_MATH_FUNCTION uint32_t calo_boards_fault(uint32_t version, uint32_t source_id
   return calo_source_number(source_id) < sources ? CALO_BANK_FINE : CALO_BANK_SOURCE;
 }
 
-/* The energy of a value, MeV. */
+/* Energy of a value, MeV. */
 SL_MATH_FUNCTION float calo_energy(float gain, float pedestal, int32_t adc) { return gain * ((float)adc - pedestal); }
 
 #endif

@@ -1,5 +1,6 @@
-/* event_model.h: what the calorimeter plugin offers to others. Lengths in mm, energies in MeV. The plugin's README.md
- * has the detector and the formats. */
+/* event_model.h: the collections of the calorimeter. Lengths in mm, energies in MeV. README.md describes the detector
+ * and the formats.
+ */
 #ifndef CALO_EVENT_MODEL_H
 #define CALO_EVENT_MODEL_H
 
@@ -8,79 +9,83 @@
 enum {
   CALO_CELLS = 6016,
   CALO_AREAS = 3,          /* outer, middle, inner */
-  CALO_NEIGHBOURS = 9,     /* of a cell, at most */
-  CALO_CARD_CHANNELS = 32, /* a front-end card */
+  CALO_NEIGHBOURS = 9,     /* per cell, at most */
+  CALO_CARD_CHANNELS = 32, /* per front-end card */
   CALO_CARDS_MAX = 512,    /* codes of cards have 9 bits */
-  CALO_BANK_CARDS = 3,     /* in banks of type 77 */
-  CALO_SOURCES_MAX = 2048, /* numbers of these banks have 11 bits */
+  CALO_BANK_CARDS = 3,     /* cards per bank of type 77 */
+  CALO_SOURCES_MAX = 2048, /* sources of these banks have 11 bits */
   CALO_NO_NEIGHBOUR = 0xffff,
-  CALO_NO_CARD = 9999 /* of card_index: nothing is plugged in there */
+  CALO_NO_CARD = 9999 /* value of card_index without a card */
 };
 
-/* What `numbers` has. */
+/* Indices of `numbers`. */
 enum { CALO_FORMAT, CALO_FIRST_CARD, CALO_CARDS, CALO_SOURCES, CALO_NUMBERS };
 
 /* Constants. Byte layout of the file: README.md, "The file". */
-#define CALO_GEOMETRY_FIELDS(F)                                                                             \
-  F(numbers, u32, ARRAY, "", "the file's format, 3 or 4; code of the first card, number of codes; sources") \
-  F(pedestal, f32, ARRAY, "ADC", "what a cell without energy reads")                                        \
-  F(channels, u16, ARRAY, "",                                                                               \
-    "cell of each channel, 32 a card, from the first code on; 6016: no cell; a card of zeros is none")      \
-  F(neighbours, u16, ARRAY, "", "cells that touch a cell, 9 a cell; 65535: no more")                        \
-  F(xy, f32, ARRAY, "mm", "x and y of each cell's centre")                                                  \
-  F(gain, f32, ARRAY, "MeV/ADC", "of each cell")                                                            \
-  F(to_local, f32, ARRAY, "", "global to local: 3 rows of a matrix, each followed by its translation")      \
-  F(planes, f32, ARRAY, "", "front, shower maximum, back: a, b, c, d of a x + b y + c z + d = 0, global")   \
-  F(cell_size, f32, ARRAY, "mm", "of the outer area; 1/2 and 1/3 of it in the middle and inner ones")       \
-  F(area_first, u32, ARRAY, "", "first cell of the outer, middle and inner area; number of cells")          \
-  F(card_number, i32, ARRAY, "", "of each source of banks of type 77, 3 cards: their numbers; 0: none")     \
-  F(card_index, i32, ARRAY, "", "likewise: their place in `channels`, in cards; 9999: none")
+#define CALO_GEOMETRY_FIELDS(F)                                                                           \
+  F(numbers, u32, ARRAY, "",                                                                              \
+    "format of the file (3 or 4); code of the first card; number of codes; number of sources")            \
+  F(pedestal, f32, ARRAY, "ADC", "value of a cell without energy")                                        \
+  F(channels, u16, ARRAY, "",                                                                             \
+    "cell of each channel, 32 per card, from the first code on; 6016: no cell; all 0: no card")           \
+  F(neighbours, u16, ARRAY, "", "neighbours of a cell, 9 entries per cell; 65535: none")                  \
+  F(xy, f32, ARRAY, "mm", "x and y of each cell's centre")                                                \
+  F(gain, f32, ARRAY, "MeV/ADC", "energy per count of a cell")                                            \
+  F(to_local, f32, ARRAY, "", "global to local: 3 rows of a matrix, each followed by its translation")    \
+  F(planes, f32, ARRAY, "", "front, shower maximum, back: a, b, c, d of a x + b y + c z + d = 0, global") \
+  F(cell_size, f32, ARRAY, "mm",                                                                          \
+    "width of the cells of the outer area; 1/2 and 1/3 of it in the middle and inner area")               \
+  F(area_first, u32, ARRAY, "", "first cell of the outer, middle and inner area; number of cells")        \
+  F(card_number, i32, ARRAY, "", "numbers of the 3 cards of each source of banks of type 77; 0: none")    \
+  F(card_index, i32, ARRAY, "",                                                                           \
+    "indices in `channels`, in cards, of the 3 cards of each source of banks of type 77; 9999: none")
 SL_COLLECTION(calo_geometry, CALO_GEOMETRY_FIELDS, "geometry, gains and channels of the electromagnetic calorimeter");
 
-/* What cells read. */
+/* Values of cells. */
 enum { CALO_NO_ADC = -32768 };
-#define CALO_CELLS_FIELDS(F) F(adc, i16, PER_EVENT_OF(6016), "ADC", "value of each cell; -32768: it was not read out")
+#define CALO_CELLS_FIELDS(F) F(adc, i16, PER_EVENT_OF(6016), "ADC", "value of each cell; -32768: not read out")
 SL_COLLECTION(calo_cells, CALO_CELLS_FIELDS, "values of the calorimeter's cells");
 
-/* Sums over the cells that were read out, in whole units, so that their order does not matter. Parts: outer, middle and
- * inner area with y > 0, then the same three below. */
+/* Sums over the cells that were read out, as integers, so that the order does not matter. Parts: outer, middle and
+ * inner area with y > 0, then with y <= 0. */
 enum { CALO_PARTS = 2 * CALO_AREAS, CALO_UNITS_A_MEV = 100000000 };
-#define CALO_SUMS_FIELDS(F)                                                                       \
-  F(cells, u32, PER_EVENT, "", "how many were read out")                                          \
-  F(adc, i32, PER_EVENT, "ADC", "sum of their values")                                            \
-  F(energy, i64, PER_EVENT, "1e-8 MeV", "sum of their energies")                                  \
-  F(positive_energy, i64, PER_EVENT, "1e-8 MeV", "the same, without cells that read less than 0") \
-  F(et, i64, PER_EVENT, "1e-8 MeV", "sum of their transverse energies")                           \
-  F(part_et, i64, PER_EVENT_OF(6), "1e-8 MeV", "the same of outer, middle, inner area above y = 0, then below")
-SL_COLLECTION(calo_sums, CALO_SUMS_FIELDS, "energy in the calorimeter");
+#define CALO_SUMS_FIELDS(F)                                                                          \
+  F(cells, u32, PER_EVENT, "", "number of cells that were read out")                                 \
+  F(adc, i32, PER_EVENT, "ADC", "sum of the values of cells")                                        \
+  F(energy, i64, PER_EVENT, "1e-8 MeV", "sum of the energies of cells")                              \
+  F(positive_energy, i64, PER_EVENT, "1e-8 MeV", "sum of the energies of cells that read 0 or more") \
+  F(et, i64, PER_EVENT, "1e-8 MeV", "sum of the transverse energies of cells")                       \
+  F(part_et, i64, PER_EVENT_OF(6), "1e-8 MeV",                                                       \
+    "sums of transverse energies in the outer, middle and inner area for y > 0, then for y <= 0")
+SL_COLLECTION(calo_sums, CALO_SUMS_FIELDS, "sums of energy in the calorimeter");
 
-/* Cells that read more than all around them, with what is around them; by cell. No two of four cells that touch each
- * other can do so, which bounds how many there are. */
+/* Clusters around cells that read more than all their neighbours, by cell. At most one of four cells that touch each
+ * other can do so, which limits the number of clusters. */
 enum { CALO_CLUSTERS_MAX = CALO_CELLS / 4 };
-#define CALO_CLUSTERS_FIELDS(F)                                                  \
-  F(offsets, u32, OFFSETS, "", "first cluster of each event")                    \
-  F(cell, u16, PER_ITEM, "", "the highest one")                                  \
-  F(energy, f32, PER_ITEM, "MeV", "of the cluster")                              \
-  F(et, f32, PER_ITEM, "MeV", "energy across the beam, as seen from the origin") \
-  F(x, f32, PER_ITEM, "mm", "mean of the cells' places, by energy")              \
-  F(y, f32, PER_ITEM, "mm", "likewise")                                          \
-  F(highest_share, f32, PER_ITEM, "", "of the highest cell in the energy")
+#define CALO_CLUSTERS_FIELDS(F)                                                            \
+  F(offsets, u32, OFFSETS, "", "first cluster of each event")                              \
+  F(cell, u16, PER_ITEM, "", "highest cell of the cluster")                                \
+  F(energy, f32, PER_ITEM, "MeV", "energy of the cluster")                                 \
+  F(et, f32, PER_ITEM, "MeV", "transverse energy of the cluster, as seen from the origin") \
+  F(x, f32, PER_ITEM, "mm", "x of the cluster: mean over its cells, weighted by energy")   \
+  F(y, f32, PER_ITEM, "mm", "y of the cluster: mean over its cells, weighted by energy")   \
+  F(highest_share, f32, PER_ITEM, "", "share of the highest cell in the energy of the cluster")
 SL_COLLECTION(calo_clusters, CALO_CLUSTERS_FIELDS, "clusters in the calorimeter");
 
-/* What the calorimeter has along long tracks. */
-#define CALO_ELECTRONS_FIELDS(F)                                                                     \
-  F(offsets, u32, OFFSETS, "", "first track of each event")                                          \
-  F(energy, f32, PER_ITEM, "MeV", "of the cells that the track goes through")                        \
-  F(e_over_p, f32, PER_ITEM, "", "this over the track's momentum")                                   \
-  F(in_acceptance, u8, PER_ITEM, "", "1 if the track goes through a cell where showers are largest") \
-  F(is_electron, u8, PER_ITEM, "", "1 if e_over_p says so")
+/* Energy along long tracks. */
+#define CALO_ELECTRONS_FIELDS(F)                                                                    \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                                         \
+  F(energy, f32, PER_ITEM, "MeV", "energy of the cells on the track")                               \
+  F(e_over_p, f32, PER_ITEM, "", "energy of the cells on the track divided by its momentum")        \
+  F(in_acceptance, u8, PER_ITEM, "", "1 if the track passes a cell in the plane of shower maximum") \
+  F(is_electron, u8, PER_ITEM, "", "1 if e_over_p is above the limit for electrons")
 SL_COLLECTION(calo_electrons, CALO_ELECTRONS_FIELDS, "long tracks in the calorimeter");
 
-/* What it has where VELO tracks would come to without the magnet, which is where photons come to that they left. */
-#define CALO_BREMSSTRAHLUNG_FIELDS(F)                                  \
-  F(offsets, u32, OFFSETS, "", "first track of each event")            \
-  F(energy, f32, PER_ITEM, "MeV", "of the cells on the straight line") \
-  F(et, f32, PER_ITEM, "MeV", "this across the beam, with the track's slopes")
+/* Energy straight ahead of VELO tracks, where photons radiated before the magnet arrive. */
+#define CALO_BREMSSTRAHLUNG_FIELDS(F)                                         \
+  F(offsets, u32, OFFSETS, "", "first track of each event")                   \
+  F(energy, f32, PER_ITEM, "MeV", "energy of the cells on the straight line") \
+  F(et, f32, PER_ITEM, "MeV", "transverse energy, with the slopes of the track")
 SL_COLLECTION(calo_bremsstrahlung, CALO_BREMSSTRAHLUNG_FIELDS, "energy straight ahead of VELO tracks");
 
 #endif

@@ -1,5 +1,6 @@
-/* raw_banks.h: the raw banks of the calorimeters. A minimum-bias event has on average (at most) 28 banks and 1,940
- * (2,500) words of type 21, or 63 banks of 39 words of type 77. Of type 77 are the hadronic calorimeter's too. */
+/* raw_banks.h: raw banks of the calorimeters. A minimum-bias event has on average (at most) 28 banks and 1,940 (2,500)
+ * words of type 21, or 63 banks of 39 words of type 77. Banks of the hadronic calorimeter also have type 77.
+ */
 #ifndef CALO_RAW_BANKS_H
 #define CALO_RAW_BANKS_H
 

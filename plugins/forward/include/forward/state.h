@@ -1,4 +1,4 @@
-/* state.h: where a track is and where it goes, for kernels and host code. */
+/* state.h: track state, for kernels and host code. */
 #ifndef FORWARD_STATE_H
 #define FORWARD_STATE_H
 
@@ -6,12 +6,12 @@
 
 #include <sluice/math.h>
 
-/* A place, and the slopes there. */
+/* Position and slopes. */
 struct forward_state {
   float x, y, z, tx, ty;
 };
 
-/* Those of VELO track `i` of the slice. */
+/* State of VELO track `i` of the slice. */
 SL_MATH_FUNCTION struct forward_state forward_velo_state(const struct track_states_view *states, uint32_t i) {
   struct forward_state s;
   s.x = states->x[i];

@@ -14,13 +14,13 @@
 
 enum { GEOMETRY_PATH_MAX = 4096 };
 
-/* A file while it is read or written. */
+/* A file that is being read or written. */
 struct geometry_file {
   const struct sl_services *services;
-  const char *port; /* of the arrays that are made */
+  const char *port; /* port of the arrays that are made */
   char path[GEOMETRY_PATH_MAX];
-  unsigned char *bytes;     /* of a file that is read, all of it */
-  struct sl_output *output; /* of a file that is written, else NULL */
+  unsigned char *bytes;     /* content of a file that is read */
+  struct sl_output *output; /* output of a file that is written, else NULL */
   size_t size, position;
   int status; /* SL_OK, or the first error, after which nothing is read or written */
 };
@@ -49,20 +49,20 @@ struct geometry_field {
   GEOMETRY_ARRAY(collection_, field_, f32, count_, -GEOMETRY_LENGTH_MAX, GEOMETRY_LENGTH_MAX, what_, __VA_ARGS__)
 #define GEOMETRY_FIELDS(table_) .fields = table_, .field_count = sizeof(table_) / sizeof(table_[0])
 
-/* A list of layouts ends with one that has no name. */
+/* A list of layouts ends with a layout without a name. */
 struct geometry_layout {
   const char *name; /* of the file */
   const struct geometry_field *fields;
   uint32_t field_count;
   /* Optional: passes what follows the fields. It may rewind `position` and pass the file again. */
   void (*rest)(struct geometry_file *f, void *collection);
-  const char *if_absent; /* what a note says if there is no such file; NULL: that is an error */
+  const char *if_absent; /* note for a missing file; NULL: a missing file is an error */
 };
 
-/* A folder is such files, anything else a description. A path that leads nowhere is no folder. */
+/* 1 if the path is a folder, which then has such files; anything else is a description. */
 int geometry_is_folder(const char *path);
 
-/* Makes the arrays of all fields, where the collection has none yet. Returns SL_OK or SL_ENOMEM. */
+/* Makes the arrays of all fields that the collection does not have yet. Returns SL_OK or SL_ENOMEM. */
 int geometry_make(const struct geometry_layout *layouts, const struct sl_services *s, const char *port,
                   void *collection);
 
@@ -74,7 +74,7 @@ int geometry_read(const struct geometry_layout *layouts, const struct sl_service
 int geometry_write(const struct geometry_layout *layout, const struct sl_services *s, struct sl_output *output,
                    void *collection);
 
-/* Parts of a layout, for `rest`. While reading, values without a place (NULL) are skipped. */
+/* Parts of a layout, for `rest`. While reading, values without a destination (NULL) are skipped. */
 void geometry_fields(struct geometry_file *f, const struct geometry_field *fields, size_t count, void *collection);
 void geometry_number(struct geometry_file *f, uint32_t type, uint64_t expected, const char *what);
 void geometry_values(struct geometry_file *f, uint32_t type, void *values, size_t count, double low, double high,

@@ -29,15 +29,15 @@ struct geometry_files {
 /* `path` is the property, `output` the value of -o. */
 int geometry_files_open(void *sink, const struct sl_services *s, const struct geometry_layout *layouts,
                         const char *path, const char *output);
-/* Writes a view of the collection, unless one was written. */
+/* Writes a view of the collection once. */
 int geometry_files_write(void *sink, const struct sl_services *s, const void *view);
 int geometry_files_finish(void *sink, const struct sl_services *s, const struct sl_report *report);
 void geometry_files_close(void *sink);
 
 #define GEOMETRY_SINK_ARGUMENTS(M, port_, collection_, files_) \
-  M(IN, port_, collection_, "", "what is written")             \
-  M(FILE_OUT, path, "", files_, "folder to write to, made if there is none; empty: that of -o")
-/* The usual `consume`: the collection is written as it is. */
+  M(IN, port_, collection_, "", "geometry to write")           \
+  M(FILE_OUT, path, "", files_, "output folder, created if missing; empty: the folder of -o")
+/* The usual `consume`: writes the collection unchanged. */
 #define GEOMETRY_SINK_CONSUME(name_, port_)                                              \
   static int name_##_consume(void *state, const struct sl_services *s, const void *args, \
                              const struct sl_batch *batch) {                             \

@@ -21,18 +21,18 @@
 
 enum { STATEMENT_WORD_BYTES = 32, STATEMENT_FIELDS_MAX = 7, STATEMENT_INDICES_MAX = 3, STATEMENT_KINDS_MAX = 16 };
 
-/* The line that is read. */
+/* The line that is being read. */
 struct statement {
   const char *next, *end; /* rest of the line */
   char keyword[STATEMENT_WORD_BYTES];
-  uint64_t seen; /* indices of the statement's kind so far, a bit each, with this one's */
+  uint64_t seen; /* bit mask of the indices of this kind so far, including this one */
   char *reason;  /* why the text is refused */
   size_t reason_size;
 };
 
 /* A value of a statement: SL_TYPE_f32, SL_TYPE_f64 or SL_TYPE_u32 at `offset` in the struct. */
 struct statement_field {
-  const char *word; /* stands before the value; NULL: none */
+  const char *word; /* word before the value; NULL: none */
   const char *what; /* name of the value in messages; NULL: `word` */
   double low, high; /* inclusive */
   uint32_t type, offset;
@@ -40,7 +40,7 @@ struct statement_field {
 #define STATEMENT_FIELD(word_, what_, type_, low_, high_, struct_, member_) \
   { word_, what_, low_, high_, SL_TYPE_##type_, offsetof(struct_, member_) }
 
-/* A number from `first` on, or one of some names, that tells statements of a kind apart. */
+/* A number from `first` on, or a name, that distinguishes statements of a kind. */
 struct statement_index {
   uint32_t count, first;
   const char *const *names; /* or NULL */
@@ -49,21 +49,21 @@ struct statement_index {
 
 struct statement_kind {
   const char *keyword;
-  uint32_t repeats;                                    /* 1: any number of times; 0: once for each index */
+  uint32_t repeats;                                    /* 1: may occur any number of times; 0: once for each index */
   struct statement_index index[STATEMENT_INDICES_MAX]; /* after the keyword; the combined index has 64 values at most */
-  /* Optional: reads what follows the fields, or checks these. Returns 1, or what statement_refuse returns. */
+  /* Optional: reads further words or checks the fields. Returns 1, or the result of statement_refuse. */
   int (*read)(struct statement *s, void *into, uint32_t index);
-  uint32_t offset, stride; /* of the struct of the fields: the element `index` of an array */
+  uint32_t offset, stride; /* location of the struct of the fields: element `index` of an array */
   struct statement_field fields[STATEMENT_FIELDS_MAX];
 };
 #define STATEMENT_ELEMENTS(struct_, array_) \
   .offset = offsetof(struct_, array_), .stride = sizeof(((struct_ *)0)->array_[0])
 
 struct statement_format {
-  const char *name, *text; /* the text that is read if no file is given, and its name in messages */
+  const char *name, *text; /* text that is used without a file, and its name in messages */
   const struct statement_kind *kinds;
   uint32_t kind_count, size; /* bytes of the struct that is filled */
-  /* Optional: after the last line, computes what follows of the statements. Returns as `read` does. */
+  /* Optional: computes derived data after the last line. Returns as `read` does. */
   int (*complete)(struct statement *s, void *into);
 };
 
@@ -76,19 +76,19 @@ struct statement_format {
                                                               sizeof(struct name_##_description), \
                                                               complete_}
 
-/* Zeroes `into` and fills it from a text, the format's own if `text` is NULL. Returns 0, or the number of the
- * line that is wrong (the last one, if something is missing), with the reason. */
+/* Zeroes `into` and fills it from a text, or from the format's own text if `text` is NULL. Returns 0, or the number of
+ * the wrong line (the last line if something is missing) with the reason. */
 uint32_t statements_read(const struct statement_format *format, const char *text, size_t bytes, void *into,
                          char *reason, size_t reason_size);
 
-/* The same for the file `path`, or the format's own text if the path is NULL or empty. Returns SL_OK or an error after
- * a message. */
+/* Fills `into` from the file `path`, or from the format's own text if the path is NULL or empty. Returns SL_OK or an
+ * error after a message. */
 int statements_load(const struct statement_format *format, const struct sl_services *s, const char *path, void *into);
 
-/* The text of a file. Returns SL_OK or an error after a message. The caller frees the text. */
+/* Reads the text of a file. Returns SL_OK or an error after a message. The caller frees the text. */
 int statements_text(const struct sl_services *s, const char *path, char **text, size_t *bytes);
 
-/* The next word of the line, cut to the buffer. Returns 0 at the line's end. */
+/* Reads the next word of the line, truncated to the buffer. Returns 0 at the end of the line. */
 int statement_word(struct statement *s, char *word, size_t size);
 /* For functions `read` and `complete`. They return 1, or 0 after the reason. */
 int statement_refuse(struct statement *s, const char *format, ...) __attribute__((format(printf, 2, 3)));

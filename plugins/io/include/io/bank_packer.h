@@ -16,7 +16,7 @@
  *                io_packer_drop      it has no banks in the slice, only its record
  *                io_packer_cancel    the slice is full; the event comes again in the next one
  *              io_packer_finish(&packer)
- *   in close:  io_packer_tell_absent(&packer, services), with those that `open` got; io_packer_close(&packer)
+ *   in close:  io_packer_report_absent(&packer, services), with those that `open` got; io_packer_close(&packer)
  *
  * An event's banks are counted on when they no longer fit, so that io_packer_fit can tell a full slice from an event
  * that fits no slice.
@@ -420,7 +420,7 @@ static inline void io_packer_list_types_(char *text, size_t text_size, uint32_t 
 }
 
 /* Kinds of banks that somebody reads, and that no event had: a graph for another detector, or another file. */
-static inline void io_packer_tell_absent(const struct io_packer *p, const struct sl_services *s) {
+static inline void io_packer_report_absent(const struct io_packer *p, const struct sl_services *s) {
   char present[5 * IO_BANK_TYPES] = "", wanted[6 * IO_BANK_TYPES_MAX];
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++)
     if (p->seen[type]) io_packer_list_types_(present, sizeof present, type, ", ");

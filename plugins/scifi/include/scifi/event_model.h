@@ -80,10 +80,10 @@ enum { SCIFI_ZONES = 2 * SCIFI_LAYERS, SCIFI_HITS_MAX = 65535 };
 SL_COLLECTION(scifi_hits, SCIFI_HITS_FIELDS, "SciFi hits by event and zone, sorted by x");
 
 /* Where hits of a shorter list are in the whole one. */
-#define SCIFI_HIT_PLACES_FIELDS(F)                        \
+#define SCIFI_HIT_INDICES_FIELDS(F)                       \
   F(offsets, u32, OFFSETS, "", "first hit of each event") \
-  F(place, u16, PER_ITEM, "", "relative to the event's first hit in the whole list")
-SL_COLLECTION(scifi_hit_places, SCIFI_HIT_PLACES_FIELDS, "which SciFi hits these are");
+  F(index, u16, PER_ITEM, "", "relative to the event's first hit in the whole list")
+SL_COLLECTION(scifi_hit_indices, SCIFI_HIT_INDICES_FIELDS, "which SciFi hits these are");
 
 /* The state of tracks behind the fibre tracker, and their hits in it. */
 #define SCIFI_TRACK_FIELDS(F)                                          \

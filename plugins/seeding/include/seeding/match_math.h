@@ -1,8 +1,8 @@
-/* match_math.h: how well a VELO track and a track in the fibre tracker go together, and the momentum of both
- * (README.md, "Matching").
+/* match_math.h: chi2 of a pair of a VELO track and a seed, and the momentum of the combined track (README.md,
+ * "Matching").
  *
- * For kernels and host code. `m` is the array of seeding.matching_constants; `polarity` is -1 or +1, as magnet_polarity
- * has it. Sums are written in one fixed order.
+ * For kernels and host code. `m` is the array of seeding.matching_constants; `polarity` is -1 or +1, as in
+ * magnet_polarity. The order of all sums is fixed.
  */
 #ifndef SEEDING_MATCH_MATH_H
 #define SEEDING_MATCH_MATH_H
@@ -10,27 +10,27 @@
 #include "forward/state.h"
 #include "seeding/event_model.h"
 
-/* What a pair is judged by that is not in the constants. */
+/* Properties of the matching that are not in the constants. */
 struct match_settings {
-  float x_weight; /* what the weight of the distance in x is multiplied by */
-  float y_scale;  /* what the VELO track's y is multiplied by */
+  float x_weight; /* factor of the weight of the distance in x */
+  float y_scale;  /* factor of the y of the VELO track */
 };
 
-/* The z at which the magnet bends a track by dtx from the VELO's slope tx to the seed's place x. */
+/* The z at which the magnet bends a track by dtx; tx: slope in the VELO, x: position of the seed. */
 SL_MATH_FUNCTION float match_z(const float *m, float dtx, float x, float tx) {
   const float *c = m + MATCH_Z_MAGNET;
   return c[0] + c[1] * dtx + c[2] * (dtx * dtx) + c[3] * x + c[4] * (tx * tx);
 }
 
-/* How a VELO track and a seed miss each other, and chi2 of that; what passes no cut is further apart than any other. */
+/* Distances between a VELO track and a seed, and their chi2, which is SEED_NO_MATCH if a requirement fails. */
 struct matched_pair {
-  float z, x, y;  /* where the lines should meet; how far apart they are there in x, and at MATCH_Z_Y in y */
-  float dtx, dty; /* slopes of the VELO track less those of the seed */
+  float z, x, y;  /* z of the bend; distance in x there, and in y at MATCH_Z_Y */
+  float dtx, dty; /* slopes of the VELO track minus slopes of the seed */
   float chi2;
 };
 static const float SEED_NO_MATCH SL_UNUSED = 3e38f;
 
-/* At MATCH_Z_Y: the VELO track's y, scaled, and the seed's. */
+/* y of the VELO track (scaled) and of the seed at MATCH_Z_Y. */
 SL_MATH_FUNCTION float match_velo_y(const float *m, float y_scale, const struct forward_state *velo) {
   return y_scale * (velo->y + velo->ty * (m[MATCH_Z_Y] - velo->z));
 }
@@ -38,7 +38,7 @@ SL_MATH_FUNCTION float match_seed_y(const float *m, const struct forward_state *
   return seed->y + seed->ty * (m[MATCH_Z_Y] - seed->z);
 }
 
-/* How they miss each other, without chi2; whether that passes the cuts. `velo_y` is match_velo_y. */
+/* Fills the distances of a pair, but not chi2; returns 1 if they pass the requirements. `velo_y` is match_velo_y. */
 SL_MATH_FUNCTION uint32_t match_meet(const float *m, float velo_y, const struct forward_state *velo,
                                      const struct forward_state *seed, struct matched_pair *p) {
   p->dtx = velo->tx - seed->tx;
@@ -59,7 +59,7 @@ SL_MATH_FUNCTION float match_chi2(const float *m, float x_weight, const struct f
   const float dtx2 = p->dtx * p->dtx, slope2 = velo->tx * velo->tx + velo->ty * velo->ty;
   const float x_error2 = x_tolerance[0] * x_tolerance[0] + x_tolerance[1] * x_tolerance[1] * dtx2;
   const float y_error2 = y_tolerance[0] * y_tolerance[0] + y_tolerance[1] * y_tolerance[1] * slope2;
-  /* Tolerances may be 0; then only what is not off at all is no further off than they say. */
+  /* A tolerance may be 0. A distance of 0 contributes nothing then, any other distance infinity. */
   const float x_chi2 = p->x == 0.0f ? 0.0f : p->x * p->x / x_error2;
   const float y_chi2 = p->y == 0.0f ? 0.0f : p->y * p->y / y_error2;
   return x_weight * weights[0] * x_chi2 + weights[1] * y_chi2 + weights[2] * (p->dty * p->dty) + weights[3] * dtx2;
@@ -74,7 +74,7 @@ SL_MATH_FUNCTION struct matched_pair match_pair(const float *m, const struct mat
   return p;
 }
 
-/* q/p of a track that the magnet bends from the VELO's slopes tx_velo, ty_velo to the seed's slope tx. */
+/* q/p of a track with the slopes tx_velo, ty_velo in the VELO and tx in the seed. */
 SL_MATH_FUNCTION float match_qop(const float *m, float tx, float tx_velo, float ty_velo, float polarity) {
   const float *c = m + MATCH_BEND;
   const float turn = tx - tx_velo, tx2 = tx * tx, ty2 = ty_velo * ty_velo;

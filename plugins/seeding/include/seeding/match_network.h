@@ -1,30 +1,30 @@
-/* match_network.h: how likely a pair of a VELO track and a seed is none, as a small neural network says (README.md,
- * "The network").
+/* match_network.h: probability that a pair of a VELO track and a seed is a wrong match, from a small neural network
+ * (README.md, "The network").
  *
- * For kernels and host code. `n` is the array `network` of seeding.matching_constants, or is to be filled like it. Sums
- * are written in one fixed order, eight hidden units at a time, which a cpu adds up side by side.
+ * For kernels and host code. `n` is the array `network` of seeding.matching_constants, or an array of the same layout.
+ * The order of all sums is fixed: eight partial sums, which a CPU adds in one vector.
  */
 #ifndef SEEDING_MATCH_NETWORK_H
 #define SEEDING_MATCH_NETWORK_H
 
 #include "seeding/match_math.h"
 
-/* Mirrored so that pairs which differ by a reflection in x or y alone, as charges do, are the same. */
-#define MATCH_INPUTS(I)                                                              \
-  I(x) /* mm: by what the lines miss each other in the magnet; > 0: bent too much */ \
-  I(y) /* mm: in y; > 0: the seed is further out */                                  \
-  I(dtx)                                                                             \
-  I(dty)                                                                             \
-  I(log_chi2)                                                                        \
-  I(hits) /* of the seed */                                                          \
-  I(seed_tx)                                                                         \
-  I(seed_x)                                                                          \
-  I(seed_y)                                                                          \
-  I(velo_tx)                                                                         \
+/* Mirrored in x and y, so that pairs that differ only by a reflection (opposite charges) have equal inputs. */
+#define MATCH_INPUTS(I)                                        \
+  I(x) /* mm: distance in x at the bend; > 0: bent too much */ \
+  I(y) /* mm: distance in y; > 0: the seed is further out */   \
+  I(dtx)                                                       \
+  I(dty)                                                       \
+  I(log_chi2)                                                  \
+  I(hits) /* number of hits of the seed */                     \
+  I(seed_tx)                                                   \
+  I(seed_x)                                                    \
+  I(seed_y)                                                    \
+  I(velo_tx)                                                   \
   I(velo_ty)
 #define MATCH_INPUT_(name) MATCH_INPUT_##name,
 enum { MATCH_INPUTS(MATCH_INPUT_) MATCH_INPUT_NAMES };
-SL_STATIC_ASSERT((int)MATCH_INPUT_NAMES == (int)MATCH_INPUT_COUNT, "as event_model.h has it");
+SL_STATIC_ASSERT((int)MATCH_INPUT_NAMES == (int)MATCH_INPUT_COUNT, "the inputs agree with MATCH_INPUT_COUNT");
 
 SL_MATH_FUNCTION void match_inputs(const struct matched_pair *pair, const struct forward_state *velo,
                                    const struct forward_state *seed, uint32_t hits, float *inputs) {
@@ -43,8 +43,8 @@ SL_MATH_FUNCTION void match_inputs(const struct matched_pair *pair, const struct
   inputs[MATCH_INPUT_velo_ty] = height * velo->ty;
 }
 
-/* Hidden units that are worked out side by side: on a cpu all, on a GPU what leaves registers to others. Each is added
- * to one of the sums in the same order. */
+/* Hidden units computed at a time: all on a CPU, fewer on a GPU to save registers. The order of the sums is the same.
+ */
 enum {
   MATCH_SUMS = 8,
 #if defined(SL_TARGET_CUDA) || defined(SL_TARGET_HIP)
@@ -54,7 +54,7 @@ enum {
 #endif
 };
 
-/* Probability that a pair with these inputs is none, from 0 to 1. */
+/* Probability, from 0 to 1, that a pair with these inputs is a wrong match. */
 SL_MATH_FUNCTION float match_ghost(const float *n, const float *inputs) {
   const float *biases = n + MATCH_NETWORK_BIASES, *weights = n + MATCH_NETWORK_WEIGHTS;
   const float *outputs = n + MATCH_NETWORK_OUTPUTS;

@@ -1,5 +1,5 @@
-/* event_model.h: what the plugin of selections offers to others. Lengths in mm, momenta in MeV. README.md has the
- * formulas. */
+/* event_model.h: collections of the selections plugin that other plugins may use. Lengths in mm, momenta in MeV.
+ * README.md has the formulas. */
 #ifndef SELECTIONS_EVENT_MODEL_H
 #define SELECTIONS_EVENT_MODEL_H
 
@@ -7,108 +7,110 @@
 
 #include <sluice/plugin.h>
 
-/* Straight lines with covariances where long tracks are nearest to the beam line. x and y are fitted apart, so that
- * there are no covariances of these. A track that no line can be fitted to has zeros. */
-#define LONG_STATES_FIELDS(F)                                                    \
-  F(offsets, u32, OFFSETS, "", "first track of each event")                      \
-  TRACK_LINE_FIELDS(F)                                                           \
-  F(qop, f32, PER_ITEM, "1/MeV", "charge over momentum, before energy was lost") \
-  TRACK_COVARIANCE_FIELDS(F)                                                     \
-  F(chi2, f32, PER_ITEM, "", "of the hits in the VELO")                          \
-  F(ndof, u32, PER_ITEM, "", "degrees of freedom: twice the number of hits, less four")
+/* States of long tracks at the point of closest approach to the beam line. x and y are fitted independently, so that
+ * their covariance is 0. A track without a fit has zeros. */
+#define LONG_STATES_FIELDS(F)                                                            \
+  F(offsets, u32, OFFSETS, "", "index of the first track of an event")                   \
+  TRACK_LINE_FIELDS(F)                                                                   \
+  F(qop, f32, PER_ITEM, "1/MeV", "q/p at the beam line, before energy loss in the VELO") \
+  TRACK_COVARIANCE_FIELDS(F)                                                             \
+  F(chi2, f32, PER_ITEM, "", "chi2 of the fit to the VELO hits")                         \
+  F(ndof, u32, PER_ITEM, "", "degrees of freedom: 2 * number of VELO hits - 4; 0: no fit")
 SL_COLLECTION(long_states, LONG_STATES_FIELDS, "states of long tracks at the beam line");
 
 #define PARTICLE_NO_VERTEX UINT32_MAX
-#define SELECTIONS_NO_Z    -1e9f /* z of the primary vertex where there is none, which no cut lets pass */
+#define SELECTIONS_NO_Z    -1e9f /* z of the primary vertex if there is none; fails every requirement */
 enum { PARTICLE_IS_MUON = 1, PARTICLE_IS_ELECTRON = 2 }; /* bits of `leptons` */
 
-/* What is asked of single tracks. One without a fit has zeros and no vertex. */
-#define PARTICLES_FIELDS(F)                                                                           \
-  F(offsets, u32, OFFSETS, "", "first particle of each event")                                        \
-  F(made_by, u64, PER_SLICE, "", "hash of the name of the node that made them")                       \
-  F(velo_track, u32, PER_ITEM, "", "the VELO track, by its place in the event")                       \
-  F(vertex, u32, PER_ITEM, "", "the primary vertex of least ip_chi2, by its place; UINT32_MAX: none") \
-  F(vertex_z, f32, PER_ITEM, "mm", "where it is; -1e9: none")                                         \
-  F(z, f32, PER_ITEM, "mm", "where the track is nearest to the beam line")                            \
-  F(tx, f32, PER_ITEM, "", "slope dx/dz")                                                             \
-  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                                             \
-  F(ip, f32, PER_ITEM, "mm", "impact parameter with respect to it; -1: none")                         \
-  F(ip_chi2, f32, PER_ITEM, "", "chi2 of the impact parameter; -1: none")                             \
-  F(chi2_ndof, f32, PER_ITEM, "", "chi2 of the fit over its degrees of freedom; of 0 degrees 0")      \
-  F(p, f32, PER_ITEM, "MeV", "momentum")                                                              \
-  F(pt, f32, PER_ITEM, "MeV", "momentum across the z axis")                                           \
-  F(eta, f32, PER_ITEM, "", "pseudorapidity")                                                         \
-  F(p_corrected, f32, PER_ITEM, "MeV", "momentum with the energy of bremsstrahlung")                  \
-  F(pt_corrected, f32, PER_ITEM, "MeV", "momentum across the z axis, likewise")                       \
-  F(charge, i8, PER_ITEM, "e", "1 or -1")                                                             \
+/* A particle without a fit has zeros and no primary vertex. */
+#define PARTICLES_FIELDS(F)                                                                                         \
+  F(offsets, u32, OFFSETS, "", "index of the first particle of an event")                                           \
+  F(made_by, u64, PER_SLICE, "", "hash of the name of the node that made the particles")                            \
+  F(velo_track, u32, PER_ITEM, "", "index of the VELO track in the event")                                          \
+  F(vertex, u32, PER_ITEM, "", "index in the event of the primary vertex with the least ip_chi2; UINT32_MAX: none") \
+  F(vertex_z, f32, PER_ITEM, "mm", "z of the primary vertex; -1e9: none")                                           \
+  F(z, f32, PER_ITEM, "mm", "z of the point of closest approach to the beam line")                                  \
+  F(tx, f32, PER_ITEM, "", "slope dx/dz")                                                                           \
+  F(ty, f32, PER_ITEM, "", "slope dy/dz")                                                                           \
+  F(ip, f32, PER_ITEM, "mm", "impact parameter with respect to the primary vertex; -1: none")                       \
+  F(ip_chi2, f32, PER_ITEM, "", "chi2 of the impact parameter; -1: none")                                           \
+  F(chi2_ndof, f32, PER_ITEM, "", "chi2 per degree of freedom of the track fit; 0 if there are none")               \
+  F(p, f32, PER_ITEM, "MeV", "momentum")                                                                            \
+  F(pt, f32, PER_ITEM, "MeV", "transverse momentum")                                                                \
+  F(eta, f32, PER_ITEM, "", "pseudorapidity")                                                                       \
+  F(p_corrected, f32, PER_ITEM, "MeV", "momentum plus the energy of bremsstrahlung")                                \
+  F(pt_corrected, f32, PER_ITEM, "MeV", "transverse momentum plus the transverse energy of bremsstrahlung")         \
+  F(charge, i8, PER_ITEM, "e", "1 or -1")                                                                           \
   F(leptons, u8, PER_ITEM, "", "1: a muon, 2: an electron, 3: both")
-SL_COLLECTION(particles, PARTICLES_FIELDS, "long tracks as lines read them");
+SL_COLLECTION(particles, PARTICLES_FIELDS, "long tracks with the quantities that selection lines use");
 
-/* Pairs of particles with the point where they come from, by ascending `first`, then `second`. d is the way from the
- * primary vertex to it. A pair for which a number would not be finite is not there. Without a primary vertex what
- * refers to it is 0, but for vertex_z, and fd_chi2, which is -1. */
-#define SECONDARY_VERTICES_FIELDS(F)                                                                             \
-  F(offsets, u32, OFFSETS, "", "first pair of each event")                                                       \
-  F(made_by, u64, PER_SLICE, "", "hash of the name of the node that made them")                                  \
-  F(first, u32, PER_ITEM, "", "one particle, by its place in the event")                                         \
-  F(second, u32, PER_ITEM, "", "the other one, which comes after it")                                            \
-  F(x, f32, PER_ITEM, "mm", "position")                                                                          \
-  F(y, f32, PER_ITEM, "mm", "position")                                                                          \
-  F(z, f32, PER_ITEM, "mm", "position")                                                                          \
-  F(chi2, f32, PER_ITEM, "", "of the fit")                                                                       \
-  F(doca, f32, PER_ITEM, "mm", "how near the two lines come to each other")                                      \
-  F(opening, f32, PER_ITEM, "", "1 - cos of the angle between them")                                             \
-  F(p, f32, PER_ITEM, "MeV", "momentum, the sum of both")                                                        \
-  F(pt, f32, PER_ITEM, "MeV", "of this across the z axis")                                                       \
-  F(sum_pt, f32, PER_ITEM, "MeV", "sum of what each has across it")                                              \
-  F(vertex, u32, PER_ITEM, "", "the primary vertex of least ip, by its place in the event; UINT32_MAX: none")    \
-  F(vertex_z, f32, PER_ITEM, "mm", "where it is; -1e9: none")                                                    \
-  F(ip, f32, PER_ITEM, "mm", "how far the line along the momentum passes by it")                                 \
-  F(dz, f32, PER_ITEM, "mm", "d along the z axis")                                                               \
-  F(rho, f32, PER_ITEM, "mm", "d across it")                                                                     \
-  F(fd_chi2, f32, PER_ITEM, "", "chi2 of d; -1: no primary vertex")                                              \
-  F(dira, f32, PER_ITEM, "", "cos of the angle between d and the momentum")                                      \
-  F(eta, f32, PER_ITEM, "", "pseudorapidity of d")                                                               \
-  F(m_corrected, f32, PER_ITEM, "MeV", "mass as two pions, with what is missing across d")                       \
-  F(min_p, f32, PER_ITEM, "MeV", "the smaller of the particles' p")                                              \
-  F(min_pt, f32, PER_ITEM, "MeV", "likewise")                                                                    \
-  F(min_ip, f32, PER_ITEM, "mm", "likewise, each with respect to its own primary vertex; one without it has -1") \
-  F(min_ip_chi2, f32, PER_ITEM, "", "likewise")                                                                  \
-  F(charge, i8, PER_ITEM, "e", "sum of both: 2, 0 or -2")                                                        \
-  F(leptons, u8, PER_ITEM, "", "1: both are muons, 2: both are electrons, 3: both are both")
-SL_COLLECTION(secondary_vertices, SECONDARY_VERTICES_FIELDS, "pairs of particles with the point where they come from");
+/* Pairs of particles and their vertex, by ascending `first`, then `second`. The flight vector points from the primary
+ * vertex to the secondary vertex. A pair with a value that is not finite is left out. Without a primary vertex vertex_z
+ * is -1e9, fd_chi2 is -1, and ip, dz, rho, dira, eta and m_corrected are 0. */
+#define SECONDARY_VERTICES_FIELDS(F)                                                                              \
+  F(offsets, u32, OFFSETS, "", "index of the first pair of an event")                                             \
+  F(made_by, u64, PER_SLICE, "", "hash of the name of the node that made the pairs")                              \
+  F(first, u32, PER_ITEM, "", "index in the event of the first particle")                                         \
+  F(second, u32, PER_ITEM, "", "index in the event of the second particle, larger than `first`")                  \
+  F(x, f32, PER_ITEM, "mm", "x of the vertex")                                                                    \
+  F(y, f32, PER_ITEM, "mm", "y of the vertex")                                                                    \
+  F(z, f32, PER_ITEM, "mm", "z of the vertex")                                                                    \
+  F(chi2, f32, PER_ITEM, "", "chi2 of the vertex fit")                                                            \
+  F(doca, f32, PER_ITEM, "mm", "distance of closest approach of the two tracks")                                  \
+  F(opening, f32, PER_ITEM, "", "1 - cos of the angle between the two tracks")                                    \
+  F(p, f32, PER_ITEM, "MeV", "momentum of the pair")                                                              \
+  F(pt, f32, PER_ITEM, "MeV", "transverse momentum of the pair")                                                  \
+  F(sum_pt, f32, PER_ITEM, "MeV", "sum of the transverse momenta of the two particles")                           \
+  F(vertex, u32, PER_ITEM, "", "index in the event of the primary vertex with the least ip; UINT32_MAX: none")    \
+  F(vertex_z, f32, PER_ITEM, "mm", "z of the primary vertex; -1e9: none")                                         \
+  F(ip, f32, PER_ITEM, "mm", "impact parameter of the pair with respect to the primary vertex")                   \
+  F(dz, f32, PER_ITEM, "mm", "z component of the flight vector, from the primary vertex to the pair")             \
+  F(rho, f32, PER_ITEM, "mm", "transverse length of the flight vector")                                           \
+  F(fd_chi2, f32, PER_ITEM, "", "chi2 of the flight distance; -1: no primary vertex")                             \
+  F(dira, f32, PER_ITEM, "", "cosine of the angle between flight vector and momentum")                            \
+  F(eta, f32, PER_ITEM, "", "pseudorapidity of the flight vector")                                                \
+  F(m_corrected, f32, PER_ITEM, "MeV", "corrected mass: as two pions, with the missing transverse momentum")      \
+  F(min_p, f32, PER_ITEM, "MeV", "smaller momentum of the two particles")                                         \
+  F(min_pt, f32, PER_ITEM, "MeV", "smaller transverse momentum of the two particles")                             \
+  F(min_ip, f32, PER_ITEM, "mm", "smaller ip of the two particles; -1: a particle has no primary vertex")         \
+  F(min_ip_chi2, f32, PER_ITEM, "", "smaller ip_chi2 of the two particles; -1: a particle has no primary vertex") \
+  F(charge, i8, PER_ITEM, "e", "charge of the pair: 2, 0 or -2")                                                  \
+  F(leptons, u8, PER_ITEM, "", "bits: 1 both particles are muons, 2 both are electrons")
+SL_COLLECTION(secondary_vertices, SECONDARY_VERTICES_FIELDS, "pairs of particles with their common vertex");
 
 /* Pairs of secondary vertices that share no particle, by ascending `first`, then `second`. */
-#define VERTEX_PAIRS_FIELDS(F)                                                   \
-  F(offsets, u32, OFFSETS, "", "first pair of each event")                       \
-  F(first, u32, PER_ITEM, "", "one secondary vertex, by its place in the event") \
-  F(second, u32, PER_ITEM, "", "the other one, which comes after it")
+#define VERTEX_PAIRS_FIELDS(F)                                                    \
+  F(offsets, u32, OFFSETS, "", "index of the first pair of an event")             \
+  F(first, u32, PER_ITEM, "", "index in the event of the first secondary vertex") \
+  F(second, u32, PER_ITEM, "", "index in the event of the second secondary vertex, larger than `first`")
 SL_COLLECTION(vertex_pairs, VERTEX_PAIRS_FIELDS, "pairs of secondary vertices");
 
-#define SELECTIONS_NO_LOGIT -1e9f /* where there is none, which no cut lets pass */
+#define SELECTIONS_NO_LOGIT -1e9f /* no response of the network; fails every requirement */
 
-/* Beside secondary vertices, sharing their offsets. */
-#define VERTEX_SCORES_FIELDS(F)                            \
-  F(offsets, u32, OFFSETS, "", "first pair of each event") \
-  F(logit, f32, PER_ITEM, "", "log of the odds of a signal, by the network; -1e9: none")
-SL_COLLECTION(vertex_scores, VERTEX_SCORES_FIELDS, "what a network says of secondary vertices");
+/* One item per secondary vertex; the offsets are shared. */
+#define VERTEX_SCORES_FIELDS(F)                                       \
+  F(offsets, u32, OFFSETS, "", "index of the first pair of an event") \
+  F(logit, f32, PER_ITEM, "", "response of the network: log of the odds of a signal; -1e9: none")
+SL_COLLECTION(vertex_scores, VERTEX_SCORES_FIELDS, "response of the two-track network to secondary vertices");
 
-/* What a line says (line.h). */
+/* Decisions of a line (line.h). */
 enum { LINE_PASSED = 1, LINE_BEFORE_SCALE = 2 }; /* bits of `passed` */
-#define LINE_DECISIONS_FIELDS(F)                                                                                     \
-  F(offsets, u32, OFFSETS, "", "first candidate of each event")                                                      \
-  F(made_by, u64, PER_SLICE, "", "whose candidates they are, as the candidates say; 0: of nobody who is in reports") \
-  F(pre_scale, f32, PER_SLICE, "", "fraction of the events that the line looks at")                                  \
-  F(post_scale, f32, PER_SLICE, "", "fraction of those with an accepted candidate that pass")                        \
-  F(passed, u8, PER_EVENT, "", "bits: 1 the event passed, 2 it would have if post_scale were 1")                     \
-  F(accepted, u8, PER_ITEM, "", "1 if the line accepts the candidate, whatever post_scale says")
-SL_COLLECTION(line_decisions, LINE_DECISIONS_FIELDS, "which events and which candidates a line accepts");
+#define LINE_DECISIONS_FIELDS(F)                                                                          \
+  F(offsets, u32, OFFSETS, "", "index of the first candidate of an event")                                \
+  F(made_by, u64, PER_SLICE, "",                                                                          \
+    "hash of the name of the node that made the candidates; 0: neither particles nor secondary vertices") \
+  F(pre_scale, f32, PER_SLICE, "", "fraction of the events that the line evaluates")                      \
+  F(post_scale, f32, PER_SLICE, "", "fraction of the events with an accepted candidate that pass")        \
+  F(passed, u8, PER_EVENT, "", "bits: 1 the event passed, 2 it would have passed with post_scale 1")      \
+  F(accepted, u8, PER_ITEM, "", "1 if the line accepts the candidate, independent of post_scale")
+SL_COLLECTION(line_decisions, LINE_DECISIONS_FIELDS, "events and candidates that a line accepts");
 
-/* How busy an event is, by its banks alone. */
+/* Size of an event, from its bank headers alone. */
 #define SELECTIONS_NO_BANKS UINT32_MAX
-#define GEC_COUNTS_FIELDS(F)                                                                                    \
-  F(scifi, u32, PER_EVENT, "", "halfwords of SciFi banks, less two: clusters and most headers; 2^32 - 1: none") \
-  F(ut, u32, PER_EVENT, "", "hits in the UT, as its banks' headers say")
-SL_COLLECTION(gec_counts, GEC_COUNTS_FIELDS, "how many hits banks say that events have");
+#define GEC_COUNTS_FIELDS(F)                                                                              \
+  F(scifi, u32, PER_EVENT, "",                                                                            \
+    "half-words of all SciFi banks, less two: clusters plus most bank headers; 2^32 - 1: no SciFi banks") \
+  F(ut, u32, PER_EVENT, "", "UT hits, as given in the bank headers")
+SL_COLLECTION(gec_counts, GEC_COUNTS_FIELDS, "approximate number of hits per event, from raw banks");
 
 #endif

@@ -1,33 +1,10 @@
-/* line.h: how a selection line is written. A line judges candidates, the items of a collection, one by one, or an
- * event as a whole; it passes an event of which it accepts a candidate. It can look at a fraction of the events only
- * (pre_scale), and pass a fraction of those that it would (post_scale). Its name is its node's.
+/* line.h: macros to write selection lines. A line evaluates candidates (the items of a collection) one by one, or whole
+ * events. An event passes if at least one candidate is accepted. `pre_scale` is the fraction of the events that are
+ * evaluated, `post_scale` the fraction of the accepted events that pass. A line has the name of its node.
  *
- * A file has any number of lines over one kind of candidates, which run in one launch:
- *
- *   #include <selections/line.h>
- *
- *   #define SL_ARGS heavy_pair_args
- *   #define HEAVY_PAIR(M)                      \
- *     LINE_OVER(M, secondary_vertices)         \
- *     M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "of the pair")
- *   SL_ARGUMENTS(heavy_pair, HEAVY_PAIR);
- *
- *   LINE(heavy_pair, "pairs of high pt", secondary_vertices) {
- *     return a->candidates.pt[i] > a->min_pt;
- *   }
- *
- *   #define LINES(L) L(heavy_pair)
- *   LINES_OVER(secondary_vertices, LINES);
- *
- * The line after the first begins with #undef SL_ARGS. What stands in braces is the predicate, a function of `a`, the
- * line's arguments, `event`, and `i`, the number of the candidate in the slice; it holds no collective, and returns 1
- * or 0. A line may have inputs and properties of its own after LINE_OVER. Candidates are the items of any collection.
- *
- * Lines over `events`, LINE_OVER(M, events) and so on, judge events: they have no candidates, and `i` is 0. All threads
- * of a warp reach the predicate together, which may call the collectives of warps, and returns the same in all of them.
- *
- * How it runs: a warp an event and line; its threads share out the candidates, and its first one writes what becomes of
- * the event. On a CPU one line after the other.
+ * Parallelism: one warp per event and line; the lanes share the candidates, lane 0 writes the decision for the event.
+ * On a CPU the lines of an event run one after the other. All lines of a file have one type of candidates and run in
+ * one launch. The comment of LINE has an example.
  */
 #ifndef SELECTIONS_LINE_H
 #define SELECTIONS_LINE_H
@@ -40,42 +17,42 @@
 
 #include <stdio.h>
 
-/* Lines of a file that defines it, before it includes this one, run in launches of their own: those of other files
- * over the same candidates need not share a kernel with what takes many registers. */
+/* A file that defines LINE_FAMILY before it includes this header gets its own launches. Lines that need many registers
+ * then do not slow down the other lines over the same candidates. */
 #ifndef LINE_FAMILY
 #define LINE_FAMILY ""
 #endif
 
-/* What the struct of arguments of every line takes, of a file's largest one or not. */
+/* Stride of the argument structs of the lines in one launch. */
 enum { LINE_ARGS_BYTES = 2048 };
 
-/* What follows from a line's properties and its name. */
+/* Scalers and index of a line, computed from its properties and its name. */
 struct line_scale {
   struct odin_scaler before, after;
-  uint32_t number, reserved; /* among the lines of its file */
+  uint32_t number, reserved; /* index of the line in its file */
 };
 
-#define LINE_COMMON_(M)                                                                                        \
-  M(IN, odin, odin_events, "run event_number gps_time", "who the events are")                                  \
-  M(F32, pre_scale, 1.0, 0.0, 1.0, "", "fraction of the events that the line looks at")                        \
-  M(F32, post_scale, 1.0, 0.0, 1.0, "", "fraction of the events with an accepted candidate that pass")         \
-  M(STRING, pre_seed, "", "lines with the same text look at the same events; empty: the node's name and _pre") \
-  M(STRING, post_seed, "", "likewise, of events that pass; empty: the node's name and _post")                  \
-  M(COMPUTED, scale, struct line_scale, "of these four")
-/* Whether a collection is something special: `~, this` for LINE_PICK_(~, this, that), else an unknown word, for that.
- */
+#define LINE_COMMON_(M)                                                                                                \
+  M(IN, odin, odin_events, "run event_number gps_time", "run and event numbers")                                       \
+  M(F32, pre_scale, 1.0, 0.0, 1.0, "", "fraction of the events that the line evaluates")                               \
+  M(F32, post_scale, 1.0, 0.0, 1.0, "", "fraction of the events with an accepted candidate that pass")                 \
+  M(STRING, pre_seed, "",                                                                                              \
+    "seed of pre_scale: lines with equal seeds evaluate equal events; empty: node name and _pre")                      \
+  M(STRING, post_seed, "", "seed of post_scale: lines with equal seeds pass equal events; empty: node name and _post") \
+  M(COMPUTED, scale, struct line_scale, "scalers made from the scales and seeds")
+/* Compile-time choice: LINE_PICK_(LINE_IS_EVENTS_##over(x), y, ~) is x if `over` is `events`, otherwise y. */
 #define LINE_PICK_(...)                    LINE_SECOND_(__VA_ARGS__)
 #define LINE_SECOND_(first_, second_, ...) second_
 #define LINE_IS_EVENTS_events(yes)         ~, yes
 
-/* The first arguments of a line, after which come its own. */
+/* The arguments that all lines have; the further arguments of a line follow. */
 #define LINE_OVER(M, over) LINE_PICK_(LINE_IS_EVENTS_##over(LINE_EVENTS_), LINE_CANDIDATES_, ~)(M, over)
-#define LINE_CANDIDATES_(M, collection)                                                    \
-  M(IN, candidates, collection, "", "what the line judges")                                \
-  M(OUT, decisions, line_decisions, "what it says of them", SL_SHARES_OFFSETS(candidates)) \
+#define LINE_CANDIDATES_(M, collection)                                                                   \
+  M(IN, candidates, collection, "", "candidates that the line evaluates")                                 \
+  M(OUT, decisions, line_decisions, "decisions for events and candidates", SL_SHARES_OFFSETS(candidates)) \
   LINE_COMMON_(M)
-#define LINE_EVENTS_(M, over)                                                                                  \
-  M(OUT, decisions, line_decisions, "what it says of events; no items", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))) \
+#define LINE_EVENTS_(M, over)                                                                                \
+  M(OUT, decisions, line_decisions, "decisions for events; no items", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))) \
   LINE_COMMON_(M)
 
 /* ------------------------------------------------------------------------------------------------- scales */
@@ -89,30 +66,30 @@ static inline SL_UNUSED struct odin_scaler line_scaler(const struct sl_services 
   return odin_scaler_of(odin_seed_of(*text ? text : own), fraction);
 }
 
-/* Most lines let all events through, whose numbers need not be read then. */
+/* Most lines have a scale of 1; the event numbers are not read then. */
 static SL_DEVICE SL_UNUSED uint32_t line_lets_through(const struct odin_scaler *scaler,
                                                       const struct odin_events_view *odin, uint32_t event) {
   return scaler->threshold >> 32 != 0 || odin_scaler_passes(scaler, odin, event);
 }
 
-/* Why a line refuses an event. */
+/* Event errors of a line. */
 enum { LINE_OTHER_ITEMS = 1 };
 static const struct sl_event_error line_errors[] SL_UNUSED = {
-    {LINE_OTHER_ITEMS, 0, "an input has not as many items as there are candidates: it is of others"}};
+    {LINE_OTHER_ITEMS, 0, "an input and `candidates` have different numbers of items: they do not belong together"}};
 
-/* Where candidate `i` is in an input that has an item for each candidate; LINE_NO_PLACE where the event has no items
- * there, as its node did not run on it. If they are more or fewer the input is of others: the event is refused. */
-#define LINE_NO_PLACE UINT32_MAX
-static SL_DEVICE SL_UNUSED uint32_t line_place(const struct sl_events *events, const uint32_t *candidate_offsets,
-                                               const uint32_t *input_offsets, uint32_t event, uint32_t i) {
+/* Index of the item for candidate `i` in an input with one item per candidate. Returns LINE_NO_ITEM if the input has
+ * no items in the event, because its node did not run on it. Refuses the event if the number of items differs. */
+#define LINE_NO_ITEM UINT32_MAX
+static SL_DEVICE SL_UNUSED uint32_t line_item_index(const struct sl_events *events, const uint32_t *candidate_offsets,
+                                                    const uint32_t *input_offsets, uint32_t event, uint32_t i) {
   const uint32_t candidates = candidate_offsets[event + 1] - candidate_offsets[event];
   const uint32_t items = input_offsets[event + 1] - input_offsets[event];
   if (items == candidates) return input_offsets[event] + (i - candidate_offsets[event]);
   if (items > 0) sl_event_fail(events, event, LINE_OTHER_ITEMS, 0);
-  return LINE_NO_PLACE;
+  return LINE_NO_ITEM;
 }
 
-/* What a line prepares of its own, if it does. */
+/* Calls the SL_PREPARE of a line, if it has one. */
 static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_services *, void *),
                                               const struct sl_services *s, void *args) {
   return prepare ? prepare(s, args) : SL_OK;
@@ -120,21 +97,21 @@ static inline SL_UNUSED int line_prepare_more(int (*prepare)(const struct sl_ser
 
 /* ------------------------------------------------------------------------------------------------- a line */
 
-/* By the threads of a warp, one candidate each. */
+/* Called by a warp: one candidate per lane. */
 #define LINE_JUDGE_CANDIDATES_(function, type, accepts_)                                                   \
   static SL_DEVICE void function(const type *a, uint32_t event) {                                          \
     const uint32_t begin = a->candidates.offsets[event], end = a->candidates.offsets[event + 1];           \
-    const uint32_t looks = line_lets_through(&a->scale.before, &a->odin, event);                           \
+    const uint32_t is_evaluated = line_lets_through(&a->scale.before, &a->odin, event);                    \
     uint32_t found = 0;                                                                                    \
     for (uint32_t i = begin + sl_warp_lane(); i < end; i += sl_warp_lanes()) {                             \
-      const uint32_t is_one = looks && accepts_(a, event, i) ? 1u : 0u;                                    \
+      const uint32_t is_one = is_evaluated && accepts_(a, event, i) ? 1u : 0u;                             \
       a->decisions.accepted[i] = (uint8_t)is_one;                                                          \
       found |= is_one;                                                                                     \
     }                                                                                                      \
     found = sl_warp_any(found);                                                                            \
     if (sl_warp_lane() == 0) a->decisions.passed[event] = line_verdict(found, &a->scale, &a->odin, event); \
   }
-/* By all of them together. */
+/* Called by a warp: all lanes evaluate the event together. */
 #define LINE_JUDGE_EVENT_(function, type, accepts_)                                 \
   static SL_DEVICE void function(const type *a, uint32_t event) {                   \
     uint32_t found = line_lets_through(&a->scale.before, &a->odin, event);          \
@@ -151,7 +128,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
   return (uint8_t)(LINE_BEFORE_SCALE | (line_lets_through(&scale->after, odin, event) ? LINE_PASSED : 0));
 }
 
-/* One thread, once a slice. */
+/* Called by one thread per slice. */
 #define LINE_DESCRIBE_(a, over)                                                   \
   do {                                                                            \
     *(a)->decisions.made_by = LINE_PICK_(LINE_MAKER_##over(a), 0, ~);             \
@@ -159,13 +136,36 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
     *(a)->decisions.post_scale = (a)->post_scale;                                 \
     LINE_PICK_(LINE_IS_EVENTS_##over((a)->decisions.offsets[0] = 0), (void)0, ~); \
   } while (0)
-/* Of candidates that are in reports. */
+/* Candidates that selection reports contain. */
 #define LINE_MAKER_particles(a)          ~, *(a)->candidates.made_by
 #define LINE_MAKER_secondary_vertices(a) ~, *(a)->candidates.made_by
 
-/* The algorithm NAME, of struct NAME_args; its predicate's body follows. `over`: a collection or `events`. */
+/* Defines the algorithm NAME with arguments struct NAME_args; the body of its predicate follows. `over`: a collection
+ * or `events`. An example:
+ *
+ *   #include <selections/line.h>
+ *
+ *   #define SL_ARGS heavy_pair_args
+ *   #define HEAVY_PAIR(M)                      \
+ *     LINE_OVER(M, secondary_vertices)         \
+ *     M(F32, min_pt, 2000.0, 0.0, 1e9, "MeV", "minimum pt of the pair")
+ *   SL_ARGUMENTS(heavy_pair, HEAVY_PAIR);
+ *
+ *   LINE(heavy_pair, "pairs of high pt", secondary_vertices) {
+ *     return a->candidates.pt[i] > a->min_pt;
+ *   }
+ *
+ *   #define LINES(L) L(heavy_pair)
+ *   LINES_OVER(secondary_vertices, LINES);
+ *
+ * Each further line begins with #undef SL_ARGS. The predicate is a function of `a`, the arguments of the line, `event`,
+ * and `i`, the index of the candidate in the slice. It returns 1 or 0 and calls no collectives. Further inputs and
+ * properties of the line follow LINE_OVER.
+ *
+ * Lines over `events`, LINE_OVER(M, events) and so on, evaluate whole events: `i` is 0. All threads of a warp call the
+ * predicate together; it may call warp collectives and returns the same value in all threads. */
 #define LINE(name, doc, over) LINE_WITH(name, doc, over, NULL, NULL)
-/* The same with an SL_CHECK and an SL_PREPARE of its own; NULL: none. */
+/* As LINE, with the line's SL_CHECK and SL_PREPARE; NULL: none. */
 #define LINE_WITH(name, doc_, over, check_, prepare_)                                                                  \
   LINE_PREDICATE_(name);                                                                                               \
   LINE_PICK_(LINE_IS_EVENTS_##over(LINE_JUDGE_EVENT_), LINE_JUDGE_CANDIDATES_, ~)                                      \
@@ -209,7 +209,7 @@ static SL_DEVICE SL_UNUSED uint8_t line_verdict(uint32_t found, const struct lin
     LINES(LINE_IS_)                                                                                              \
     return over##_numbers_;                                                                                      \
   }                                                                                                              \
-  /* As the arguments of every line begin. */                                                                    \
+  /* Common first members of the arguments of every line. */                                                     \
   struct over##_line_ {                                                                                          \
     struct sl_events events;                                                                                     \
     LINE_OVER(SL_ARGUMENT, over)                                                                                 \

@@ -1,9 +1,8 @@
-/* two_track_network.h: whether two tracks come from a heavy particle's decay, as a small neural network says
- * (README.md, "Two-track network").
+/* two_track_network.h: evaluates the network that separates two-track vertices of heavy-hadron decays from background
+ * (README.md, "Two-track network"). For kernels and host code.
  *
- * For kernels and host code. `n` is the array `numbers` of selections.two_track_network, or is filled like it. Sums are
- * written in one fixed order; the first layer is worked out two units at a time, so that a thread keeps the second one
- * in registers.
+ * `n` is the array `numbers` of selections.two_track_network. All sums have one fixed order, so that results are equal
+ * on all devices. The first layer is computed two units at a time, so that the second layer stays in registers.
  */
 #ifndef SELECTIONS_TWO_TRACK_NETWORK_H
 #define SELECTIONS_TWO_TRACK_NETWORK_H
@@ -21,33 +20,33 @@
 #define TWO_TRACK_INPUT_(name) TWO_TRACK_INPUT_##name,
 enum { TWO_TRACK_INPUTS(TWO_TRACK_INPUT_) TWO_TRACK_INPUT_COUNT };
 
-/* Where numbers stand. Weights of the second layer lie by unit of the first one, so that a cpu adds to several units of
- * the second one at a time. */
+/* Offsets in `numbers`. The weights of the second layer are ordered by unit of the first layer, so that a CPU updates
+ * several units of the second layer with one vector operation. */
 enum {
-  TWO_TRACK_UNITS = 20, /* of each of two layers */
+  TWO_TRACK_UNITS = 20, /* units per layer */
   TWO_TRACK_FIRST = 0,  /* weights of the first layer: by unit, then input */
   TWO_TRACK_FIRST_BIAS = TWO_TRACK_FIRST + TWO_TRACK_UNITS * TWO_TRACK_INPUT_COUNT,
-  TWO_TRACK_SECOND = TWO_TRACK_FIRST_BIAS + TWO_TRACK_UNITS, /* of the second: by unit of the first, then unit */
+  TWO_TRACK_SECOND = TWO_TRACK_FIRST_BIAS + TWO_TRACK_UNITS, /* second layer: by unit of the first, then unit */
   TWO_TRACK_SECOND_BIAS = TWO_TRACK_SECOND + TWO_TRACK_UNITS * TWO_TRACK_UNITS,
-  TWO_TRACK_OUTPUT = TWO_TRACK_SECOND_BIAS + TWO_TRACK_UNITS, /* of the output: by unit of the second */
+  TWO_TRACK_OUTPUT = TWO_TRACK_SECOND_BIAS + TWO_TRACK_UNITS, /* output: by unit of the second layer */
   TWO_TRACK_OUTPUT_BIAS = TWO_TRACK_OUTPUT + TWO_TRACK_UNITS,
   TWO_TRACK_LAMBDA,
   TWO_TRACK_NUMBERS
 };
 #define TWO_TRACK_NETWORK_FIELDS(F) F(numbers, f32, ARRAY, "", "weights, biases and lambda, 542 values")
-SL_COLLECTION(two_track_network, TWO_TRACK_NETWORK_FIELDS, "how vertices of two tracks are judged");
+SL_COLLECTION(two_track_network, TWO_TRACK_NETWORK_FIELDS, "weights of the two-track network");
 
-/* Of the output, each of every fourth unit. */
+/* Partial sums of the output; sum s takes units s, s + 4, ... */
 enum { TWO_TRACK_SUMS = 4 };
 
-/* Two units in ascending order. */
+/* Sorts two units in ascending order. */
 SL_MATH_FUNCTION void two_track_sort(float *unit) {
   const float low = sl_min_f32(unit[0], unit[1]), high = sl_max_f32(unit[1], unit[0]);
   unit[0] = low;
   unit[1] = high;
 }
 
-/* A unit of the first layer. */
+/* Value of one unit of the first layer. */
 SL_MATH_FUNCTION float two_track_first(const float *n, uint32_t unit, const float *inputs) {
   const float *weights = n + TWO_TRACK_FIRST + TWO_TRACK_INPUT_COUNT * unit;
   float sum = n[TWO_TRACK_FIRST_BIAS + unit];
@@ -55,7 +54,7 @@ SL_MATH_FUNCTION float two_track_first(const float *n, uint32_t unit, const floa
   return sum;
 }
 
-/* What the layers make of the inputs. */
+/* Output of the layers, without the term lambda * inputs. */
 SL_MATH_FUNCTION float two_track_layers(const float *n, const float *inputs) {
   float second[TWO_TRACK_UNITS], sums[TWO_TRACK_SUMS] = {0.0f, 0.0f, 0.0f, 0.0f};
   for (uint32_t k = 0; k < TWO_TRACK_UNITS; k++) second[k] = n[TWO_TRACK_SECOND_BIAS + k];
@@ -72,16 +71,17 @@ SL_MATH_FUNCTION float two_track_layers(const float *n, const float *inputs) {
   return n[TWO_TRACK_OUTPUT_BIAS] + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
-/* What is asked of a secondary vertex. */
+/* Quantities of a secondary vertex that the network uses. */
 struct two_track_vertex {
   float fd_chi2, sum_pt, chi2, min_ip_chi2; /* MeV */
 };
 
-/* Log of the odds; SELECTIONS_NO_LOGIT where that is no number, as without a primary vertex, whose chi2 are -1. */
+/* Response of the network (log of the odds). SELECTIONS_NO_LOGIT if it is not finite, for example without a primary
+ * vertex, where the chi2 values are -1. */
 SL_MATH_FUNCTION float two_track_logit(const float *n, const struct two_track_vertex *v) {
   const float least_chi2 = 1e-10f, mev_per_gev = 1000.0f;
   float inputs[TWO_TRACK_INPUT_COUNT];
-  inputs[TWO_TRACK_INPUT_log_fd_chi2] = sl_logf(v->fd_chi2); /* NaN below 0, minus infinity at it */
+  inputs[TWO_TRACK_INPUT_log_fd_chi2] = sl_logf(v->fd_chi2); /* NaN below 0, minus infinity at 0 */
   inputs[TWO_TRACK_INPUT_sum_pt] = v->sum_pt / mev_per_gev;
   inputs[TWO_TRACK_INPUT_chi2] = sl_max_f32(v->chi2, least_chi2);
   inputs[TWO_TRACK_INPUT_log_min_ip_chi2] = sl_logf(v->min_ip_chi2);

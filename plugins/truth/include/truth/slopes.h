@@ -1,4 +1,4 @@
-/* slopes.h: dx/dz and dy/dz of a direction; those across the beam are cut off at 1000. */
+/* slopes.h: slopes dx/dz and dy/dz of a direction; near the transverse plane they are limited to 1000. */
 #ifndef TRUTH_SLOPES_H
 #define TRUTH_SLOPES_H
 

@@ -1,6 +1,6 @@
-/* place.c: see place.h. The loader names a program as it was called; /proc has its real path. */
+/* library_folder.c: see library_folder.h. The loader names a program as it was called; /proc has its real path. */
 #define _GNU_SOURCE
-#include "base/place.h"
+#include "base/library_folder.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -15,10 +15,10 @@ static int path_cut(char *path) {
   return 1;
 }
 
-size_t sl_own_places(char places[SL_PLACES_MAX][PATH_MAX]) {
+size_t sl_library_folders(char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX]) {
   Dl_info about;
   void *extra = NULL;
-  if (!dladdr1((const void *)&sl_own_places, &about, &extra, RTLD_DL_LINKMAP) || !extra) return 0;
+  if (!dladdr1((const void *)&sl_library_folders, &about, &extra, RTLD_DL_LINKMAP) || !extra) return 0;
   const struct link_map *file = extra;
   const int is_program = !*file->l_name;
   if (!realpath(is_program ? "/proc/self/exe" : file->l_name, places[0]) || !path_cut(places[0])) return 0;
