@@ -1,20 +1,20 @@
 # declare.cmake: functions that declare tests.
 #
-# Labels select what scripts/test runs. A test has the label `push` where scripts/test runs it, the label `nightly` where
-# only scripts/test --full runs it, and neither in a kind of build that does not run it. Kinds of builds:
+# Labels select the tests that scripts/test runs. In each kind of build a test has the label `push` if scripts/test runs it,
+# `nightly` if only scripts/test --full runs it, and neither if it is not run. Kinds of builds:
 #   release  gcc or another compiler, optimized        asan   clang, AddressSanitizer and UndefinedBehaviorSanitizer
 #   debug    gcc, -O0                                   tsan   gcc, ThreadSanitizer
 #   clang    clang, optimized
 # PUSH kind...     kinds in which the test is `push`. Default: release and asan for programs, release for scripts.
-# NIGHTLY kind...  kinds in which the test is `nightly`, beside release, asan and clang, where each test is at least that.
-# LABELS label...  PLUGIN or PLUGIN.ALGORITHM, which scripts/test takes as a name, and others.
+# NIGHTLY kind...  kinds in which the test is `nightly`. In release, asan and clang every test is at least `nightly`.
+# LABELS label...  PLUGIN or PLUGIN.ALGORITHM, the names that scripts/test accepts, and others.
 #
-# scripts/test configures with -D SLUICE_TEST_LEVEL=push, or =nightly for --full: `all` then has no program that none of
-# these tests needs. At the level push, scripts of builds other than release, and those declared as BRIEF, see
+# scripts/test configures with -D SLUICE_TEST_LEVEL=push, or =nightly for --full: `all` then contains only programs that
+# these tests need. At the level push, scripts of builds other than release, and those declared as BRIEF, see
 # SLUICE_TEST_BRIEF (tests/graphs/common.py).
 set(SLUICE_TEST_LEVEL all CACHE STRING "build the programs of these tests: push, nightly (includes push) or all")
 
-if(SLUICE_BUILD_KIND) # scripts/coverage.py
+if(SLUICE_BUILD_KIND) # for scripts/coverage.py
 elseif(SLUICE_SANITIZE)
   set(SLUICE_BUILD_KIND asan)
 elseif(SLUICE_SANITIZE_THREADS)
@@ -27,7 +27,7 @@ else()
   set(SLUICE_BUILD_KIND release)
 endif()
 find_package(Python3 COMPONENTS Interpreter)
-# Debian's Python, which sees Debian's packages; another on the PATH does not.
+# Debian's Python, because another Python on the PATH does not find Debian's packages.
 find_program(SLUICE_DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 file(GLOB sluice_event_models ${PROJECT_SOURCE_DIR}/plugins/*/include)
 
@@ -42,8 +42,8 @@ foreach(folder ${folders})
 endforeach()
 get_filename_component(sluice_shared_data ${PROJECT_SOURCE_DIR}/../shared/data ABSOLUTE)
 
-# sluice_label_test(TEST [PUSH kind...] [NIGHTLY kind...] [LABELS label...] [PROGRAMS target...]): sets the labels of a test;
-# programs that it runs are built where it runs. For what add_test declares; the functions below call it.
+# sluice_label_test(TEST [PUSH kind...] [NIGHTLY kind...] [LABELS label...] [PROGRAMS target...]): sets the labels of a test
+# of add_test; its programs are built where it runs. The functions below call it.
 function(sluice_label_test test)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PUSH;NIGHTLY;LABELS;PROGRAMS")
   set(level)
@@ -114,7 +114,7 @@ function(sluice_test_on_devices name plugin)
   endif()
 endfunction()
 
-# For a target of sluice_add_plugin_test: what it sees of PLUGIN and OTHERS.
+# Include folders, definitions and dependencies of a target of sluice_add_plugin_test, for PLUGIN and OTHERS.
 function(sluice_see_plugin target plugin)
   target_include_directories(${target} PRIVATE ${sluice_event_models})
   target_compile_definitions(${target} PRIVATE SLUICE_DATA_DEFAULT="${sluice_shared_data}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Capacities are 64 bits: capacities_test.py SLUICE. A plan has room for all values of a scratch, however many; what the
-offsets of a port cannot count is an error, which names the largest slice that works."""
+"""Capacities are 64 bits: capacities_test.py SLUICE. A plan has room for any number of scratch values. More items than the
+offsets of a port can count are an error, which names the largest possible slice."""
 import re
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def field_bytes(plan, name):
 
 
 plan = sluice("plan", 80000).stdout
-hits = field_bytes(plan, "search.used.flag")  # a byte each
+hits = field_bytes(plan, "search.used.flag")  # one byte each
 assert field_bytes(plan, "search.track_hits (scratch)") == 2 * 26 * hits > 2 * 2**32, plan
 
 wide = ("--set", "raw.velo_clusters_words=65536")
@@ -29,4 +29,4 @@ assert "raw.yaml:" in refused and "100000 events" in refused and "4294967294" in
 largest = int(re.search(r"the largest slice size that works is --slice-events (\d+)", refused)[1])
 sluice("check", largest, *wide)
 assert f"{largest + 1} events" in sluice("plan", largest + 1, *wide, expect=2).stderr
-print(f"the largest slice is one of {largest} events")
+print(f"the largest slice has {largest} events")

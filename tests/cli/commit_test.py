@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a build says that it was built from: commit_test.py CMAKE SOURCE. cmake/Commit.cmake in clones, archives, and none."""
+"""The commit that a build reports: commit_test.py CMAKE SOURCE. Runs cmake/Commit.cmake in clones, archives and plain folders."""
 import pathlib
 import re
 import shutil
@@ -28,28 +28,28 @@ def main(top):
     (clone / "cmake").mkdir(parents=True)
     for name in ("cmake/Commit.cmake", "cmake/commit.txt", ".gitattributes"):
         shutil.copy(SOURCE / name, clone / name)
-    checks.that(commit_of(clone, output) == "unknown", "of files alone nobody knows the commit")
+    checks.that(commit_of(clone, output) == "unknown", "the commit of a plain folder is unknown")
 
     git(clone, "init", "--quiet")
     git(clone, "add", ".")
     git(clone, "commit", "--quiet", "-m", "one")
     commit = git(clone, "rev-parse", "HEAD").decode()[:12]
-    checks.that(commit_of(clone, output) == commit, "a clone is of its commit")
+    checks.that(commit_of(clone, output) == commit, "a clone has its commit")
     before = output.stat().st_mtime_ns
-    checks.that(commit_of(clone, output) == commit and output.stat().st_mtime_ns == before, "the source changes with the commit only")
+    checks.that(commit_of(clone, output) == commit and output.stat().st_mtime_ns == before, "the source file changes only with the commit")
     git(clone, "tag", "v1")
-    checks.that(commit_of(clone, output) == commit, "whatever its tags are")
+    checks.that(commit_of(clone, output) == commit, "tags do not change the commit")
 
     inside = clone / "build/archive"
     inside.mkdir(parents=True)
     subprocess.run(["tar", "-x", "-C", inside], input=git(clone, "archive", "HEAD"), check=True)
-    checks.that(commit_of(inside, output) == commit, "an archive is of the commit that it was made of")
+    checks.that(commit_of(inside, output) == commit, "an archive has the commit that it was made of")
     (inside / "cmake/commit.txt").unlink()
-    checks.that(commit_of(inside, output) == "unknown", "and not of the clone that it lies in")
+    checks.that(commit_of(inside, output) == "unknown", "an archive without commit does not get that of an enclosing clone")
 
     with open(clone / "cmake/Commit.cmake", "a") as file:
         file.write("# changed\n")
-    checks.that(commit_of(clone, output) == f"{commit}-dirty", "files that differ are told")
+    checks.that(commit_of(clone, output) == f"{commit}-dirty", "a clone with changed files is reported as dirty")
     checks.end()
 
 

@@ -1,6 +1,6 @@
-# complete.zsh FOLDER TYPED...: types each text and a tab into an interactive zsh whose fpath begins with FOLDER; prints
-# the line that zsh made of it. What is typed last, a control-G, is bound to a widget that shows the line; the marker is
-# written in two halves, so that the echo of its definition is not taken for it.
+# complete.zsh FOLDER TYPED...: types each text and a tab into an interactive zsh with FOLDER first in its fpath, and
+# prints the completed line. The final control-G is bound to a widget that shows the line. The marker is written in two
+# halves, so that the echo of its definition is not taken for it.
 zmodload zsh/zpty
 zpty shell "zsh -f -i"
 zpty -w shell "PROMPT=; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; zstyle ':completion:*' menu no

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`sluice completion` and `--help`: completion_test.py SLUICE. Commands and options that the shells offer are those of the
-help; values are completed by their kind. bash is asked through its variables, zsh in a pseudo-terminal."""
+"""`sluice completion` and `--help`: completion_test.py SLUICE. The shells offer the commands and options of the
+help, and complete values by their kind. bash is tested through its variables, zsh in a pseudo-terminal."""
 import os
 import re
 import shutil
@@ -37,7 +37,7 @@ def installed_graphs(prefix=""):
 
 
 def bash(folder, *words):
-    """What bash offers for the last word."""
+    """Completions of the last word by bash."""
     script = 'source "$1"; shift; COMP_WORDS=(sluice "$@"); COMP_CWORD=$#; _sluice; printf "%s\\n" "${COMPREPLY[@]}"'
     environment = {**os.environ, "PATH": f"{SLUICE.parent}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", script, "bash", folder / "sluice.bash", *words], cwd=folder, env=environment, check=True,
@@ -94,9 +94,9 @@ def check_bash(folder):
 
 
 def check_zsh(folder):
-    """The options, through a stub that prints what _arguments gets; then some lines for real."""
+    """Tests the options by a stub that prints the arguments of _arguments, then some lines in a real zsh."""
     for command in commands():
-        # The file defines functions, among them _sluice, and calls it in its last line.
+        # The file defines functions, and calls one of them, _sluice, in its last line.
         text = (folder / "_sluice").read_text().rsplit("\n_sluice", 1)[0]
         script = f'{text}\n_arguments() {{ print -rl -- "$@"; }}; words=(sluice {command} x); CURRENT=3; _sluice'
         printed = subprocess.run(["zsh", "-f", "-c", script], check=True, capture_output=True, text=True).stdout

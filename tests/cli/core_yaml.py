@@ -1,4 +1,4 @@
-"""Reads YAML as the graph reader does: scalars of YAML 1.2's core schema, no merge keys, no key twice in a map."""
+"""Reads YAML like the graph reader: scalars of the core schema of YAML 1.2, no merge keys, no repeated keys."""
 import re
 
 import yaml
@@ -10,13 +10,13 @@ class CoreLoader(yaml.SafeLoader):
     def compose_node(self, parent, index):
         event = self.peek_event()
         if not isinstance(event, yaml.AliasEvent):
-            self.anchors.pop(event.anchor, None)  # an anchor may be used again
+            self.anchors.pop(event.anchor, None)  # an anchor may be redefined
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node, deep=False):
         keys = [key.value for key, _ in node.value]
         if len(keys) != len(set(keys)):
-            raise yaml.constructor.ConstructorError(None, None, "a key stands twice", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, "a key is repeated", node.start_mark)
         return {self.construct_object(key, deep): self.construct_object(value, deep) for key, value in node.value}
 
     def core_integer(self, node):

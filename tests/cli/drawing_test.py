@@ -23,8 +23,8 @@ def sluice(*arguments, **options):
 
 
 def wiring(path, *arguments):
-    """{(from node, from port, to node, to input or None for an event list)} of `check`, without nodes left out; of a field,
-    its port."""
+    """{(from node, from port, to node, to input or None for an event list)} of `check`, without nodes that are left out. A
+    field counts as its port."""
     arrows, node = set(), None
     for line in sluice("check", path, *arguments).splitlines():
         if line.startswith("outputs:"):
@@ -162,7 +162,7 @@ def without_dot():
 
 
 def any_text_is_drawn():
-    """Titles, docs and names of files hold any bytes; pictures are XML and results JSON all the same."""
+    """With any bytes in titles, docs and file names, pictures are valid XML and results valid JSON."""
     titles = [rb'"\ufffe\uffff\x01\x85 <&>\U0001fffe"', b"cut \xc3 \xed\xa0\x80 \xff\x07 ]]> &"]
     with tempfile.TemporaryDirectory() as folder:
         graph = os.path.join(os.fsencode(folder), b"any \xff\x01<\xef\xbf\xbe.yaml")

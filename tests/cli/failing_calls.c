@@ -1,6 +1,5 @@
-/* failing_calls.c: loaded before libc (LD_PRELOAD), makes the FAIL_AT-th of those calls to the system fail that touch a
- * file in the folder FAIL_UNDER, and says so on standard error. With FAIL_ON set, those after it fail too.
- */
+/* failing_calls.c: loaded before libc (LD_PRELOAD); makes call number FAIL_AT of the system calls on files in the
+ * folder FAIL_UNDER fail, and reports it on standard error. With FAIL_ON set, later calls fail too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 static atomic_int calls;
 
-/* The libc's function of that name. */
+/* Function `name` of libc. */
 #define REAL_(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static int fails(const char *name, const char *path, int error) {
@@ -61,7 +60,7 @@ int ftruncate(int file, off_t bytes) {
 int fsync(int file) { return fails_on_file("fsync", file, EIO) ? -1 : REAL_(fsync)(file); }
 
 int close(int file) {
-  const int failed = fails_on_file("close", file, EIO); /* but it is closed */
+  const int failed = fails_on_file("close", file, EIO); /* the file must be closed */
   const int result = REAL_(close)(file);
   if (failed) errno = EIO;
   return failed ? -1 : result;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every call to the system on the files of a run fails once, and from there on: no crash, no silence, no file under its
-name that is not whole, and as many events kept as the message says: failing_calls_test.py SLUICE LIBRARY"""
+"""Each system call on files of a run fails, alone and with all later calls: the run must not crash, must report the error,
+must not leave an incomplete file under the final name, and keeps as many events as it reports:
+failing_calls_test.py SLUICE LIBRARY"""
 import os
 import pathlib
 import re
@@ -16,7 +17,7 @@ except ImportError:
     h5py = None
 
 SLUICE = sys.argv[1]
-links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a blank
+links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a space
 LIBRARY = os.path.join(links.name, "library.so")
 os.symlink(os.path.abspath(sys.argv[2]), LIBRARY)
 CSV = "sluice: 1\ninclude: [%s]\nnodes:\n  check: null\n  write: { use: output.csv_sink }\noutputs: [tracks]\n"
@@ -39,7 +40,7 @@ def hdf5_is_complete(path):
 
 
 def hdf5_events(path):
-    """How many events can be read, of a file that was closed or of one that was not; or why none."""
+    """(number of events that can be read, or -1; reason), for a file that was closed or not."""
     reasons = []
     for options in ({}, {"swmr": True}):
         try:
@@ -58,7 +59,7 @@ def run(arguments, at, on, folder):
 
 
 def try_all(name, arguments, target, is_whole):
-    """Runs until no call is left that could fail."""
+    """Makes each call fail in turn, until a run makes fewer calls."""
     seen, at = set(), 0
     folder = target.parent
     for on in (False, True):
@@ -69,26 +70,26 @@ def try_all(name, arguments, target, is_whole):
             done = run(arguments, at, on, folder)
             failing = re.search(r"failing call: (\w+) (\S+)", done.stderr)
             if not failing:
-                check(done.returncode == 0 and is_whole(target), f"{name}: the run is whole where nothing fails\n{done.stderr}")
+                check(done.returncode == 0 and is_whole(target), f"{name}: a run without a failing call is complete\n{done.stderr}")
                 break
             seen.add(failing[1])
             where = f"{name}, call {at} ({failing[1]} {pathlib.Path(failing[2]).name}{', and all after it' if on else ''})"
             said = done.stderr.replace(failing[0], "")
             check(done.returncode in (0, 1, 2), f"{where}: status {done.returncode}\n{said}")
             whole = target.exists() and is_whole(target)
-            check(whole or target.read_text() == "old", f"{where}: the file is whole or the old one")
-            check(whole if done.returncode == 0 else "error: " in said, f"{where}: nobody said anything\n{said}")
+            check(whole or target.read_text() == "old", f"{where}: the file is complete or the old one")
+            check(whole if done.returncode == 0 else "error: " in said, f"{where}: the error is reported\n{said}")
             kept = re.search(r"it keeps the first (\d+) events", said)
             parts = list(folder.glob(f"{target.name}.part*"))
             if kept and name == "csv":
                 check(csv_events(parts[0]) <= int(kept[1]) <= csv_events(parts[0]) + 1, f"{where}: {kept[0]}")
             if kept and name == "hdf5" and h5py:
                 there, reason = hdf5_events(parts[0])
-                check(there >= int(kept[1]), f"{where}: {kept[0]}, and {there} are there: {reason}")
+                check(there >= int(kept[1]), f"{where}: {kept[0]}, and {there} can be read: {reason}")
             if "the file was removed" in said and not on:
-                check(not parts, f"{where}: but {parts} is there")
+                check(not parts, f"{where}: the file was removed: {parts}")
         else:
-            check(False, f"{name}: too many calls")
+            check(False, f"{name}: fewer than 500 calls")
     print(f"        {name}: {at} calls: {' '.join(sorted(seen))}")
     return seen
 

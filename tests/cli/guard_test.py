@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What --guard finds: guard_test.py SLUICE FOLDER_OF_TEST_PLUGINS
+"""Errors that --guard detects: guard_test.py SLUICE FOLDER_OF_TEST_PLUGINS
 
-The algorithms of tests/plugins_wrong, each in a run of its own: what a single run can show is found, and named as
-`sluice test` names it. What is as it should be is not.
+Runs the algorithms of tests/plugins_wrong. Errors that are visible in a single run are reported like in `sluice test`;
+correct algorithms are not reported.
 """
 import pathlib
 import subprocess
@@ -46,17 +46,17 @@ def main(sluice, plugins):
             digests = [line for line in said.splitlines() if "digest" in line]
             guarded = run(*on, "--digest", "--guard")
             check(status == 0 and guarded[0] == 0 and digests and digests == [line for line in guarded[1].splitlines() if "digest" in line],
-                  f"{device}: nothing is wrong with what is as it should be, and results are the same")
+                  f"{device}: a correct algorithm is not reported, and --guard does not change results")
             status, said = run(*on, "--guard", *TIGHT)
-            check(status == 0 and "too large" not in said and "error:" not in said, f"{device}: an overflow is no mistake: {said[:80]!r}")
+            check(status == 0 and "too large" not in said and "error:" not in said, f"{device}: an overflow is not an error: {said[:80]!r}")
             for algorithm, more, text in FOUND:
                 status, said = run(*on, "--guard", "--use", f"node={algorithm}", *more)
                 check(status == 1 and text in said, f"{device}: {text}" + ("" if text in said else f", not {status}: {said[:200]}"))
             status, said = run(*on, "--guard", "--use", "some=wrong.off_list")
-            check(status == 1 and "wrong.off_list: kept has" in said and "which is not on the list" in said, f"{device}: events off the list stay empty")
+            check(status == 1 and "wrong.off_list: kept has" in said and "which is not on the list" in said, f"{device}: items of events off the list are reported")
             status, said = run(*on, "--guard", "--use", "raw=wrong.greedy_source", "--set", "raw.numbers_per_event=1")
             check(status == 1 and "wrong.greedy_source: raw.numbers.value was written 0 bytes past its end" in said,
-                  f"{device}: the source has canaries too: {'' if status == 1 else said[:200]}")
+                  f"{device}: outputs of the source are guarded, too:  {'' if status == 1 else said[:200]}")
     checks.end()
 
 

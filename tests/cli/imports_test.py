@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`sluice test` and the functions that a plugin takes from elsewhere: imports_test.py SLUICE COMPILER. In one with kernels
-those of the math library that are not exactly rounded, and those that write output, are refused by their symbols."""
+"""`sluice test` and the functions that a plugin imports: imports_test.py SLUICE COMPILER. In a plugin with kernels, functions
+of the math library that are not exactly rounded and functions that write output are refused by their symbols."""
 import re
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from common import ROOT, Checks
 checks = Checks()
 check = checks.that
 
-# What stands in the message: the function to call instead, or the services.
+# The function that the message recommends instead; None: none.
 INEXACT = {
     "expf": "sl_expf", "exp": "sl_expf", "exp2l": "sl_expf", "coshf": "sl_expf", "logf": "sl_logf", "log10": "sl_logf",
     "log1pf": "sl_logf", "sinhf": "sl_sinhf", "sinf": "sl_sincosf", "sincosf": "sl_sincosf", "tanf32": "sl_sincosf",
@@ -40,12 +40,12 @@ def build(compiler, folder, symbols, *options):
 
 
 def test(sluice, *files):
-    """With a graph that has none of their algorithms, so that no other is looked through."""
+    """With a graph without algorithms of these files, so that only their tables are tested."""
     return subprocess.run([sluice, "test", *files, "--graph", ROOT / "graphs/simulate.yaml"], capture_output=True, text=True, timeout=100)
 
 
 def verdicts(sluice, files):
-    """What is said of the file of each plugin."""
+    """(verdict, text) for the file of each plugin, and the exit status."""
     done = test(sluice, *files)
     found = re.findall(r"^imports (.*)\n  \(tables\) +cpu +(\w+) *(.*)$", done.stdout, re.MULTILINE)
     check([name for name, _, _ in found] == [str(file) for file in files], f"each plugin has its line: {done.stdout}{done.stderr}")
@@ -56,7 +56,7 @@ def main(sluice, compiler, folder):
     symbols = [*INEXACT, *OUTPUTS]
     files = [build(compiler, folder / f"{i}", [*ALLOWED[:3], symbol], "-DWITH_KERNEL") for i, symbol in enumerate(symbols)]
     said, status = verdicts(sluice, files)
-    check(status == 1, "they are refused")
+    check(status == 1, "inexact functions and output are refused")
     for symbol, (verdict, text) in zip(symbols, said):
         if symbol in OUTPUTS:
             wanted = f"it uses {symbol}: a plugin with kernels prints and writes nothing by itself; host code reports by `message`"
@@ -69,9 +69,9 @@ def main(sluice, compiler, folder):
     allowed = build(compiler, folder / "allowed", ALLOWED, "-DWITH_KERNEL")
     host = build(compiler, folder / "host", symbols)
     said, status = verdicts(sluice, [allowed, host])
-    check(said == [("ok", "")] * 2 and status == 0, f"what is exact, formats and reads is allowed, and all without kernels: {said}")
+    check(said == [("ok", "")] * 2 and status == 0, f"exact functions, formatting and reading are allowed, and all functions in a plugin without kernels: {said}")
 
-    # Of the two files for cpu, both are looked at, whichever is named.
+    # If a plugin has two files for cpu, both are tested, whichever is named.
     level = allowed.parent / "x86-64-v4/imports.cpu.so"
     build(compiler, level.parent, ["expf"], "-DWITH_KERNEL")
     said, _ = verdicts(sluice, [allowed])
@@ -79,19 +79,19 @@ def main(sluice, compiler, folder):
                              "host code that needs it goes into a plugin without kernels")], f"the file of another level: {said}")
     level.write_bytes(level.read_bytes()[:1000])
     said, _ = verdicts(sluice, [allowed])
-    check(said[0][0] == "wrong" and said[0][1].startswith(f"{level}: truncated"), f"a file of another level that is no plugin: {said}")
+    check(said[0][0] == "wrong" and said[0][1].startswith(f"{level}: truncated"), f"a damaged file of another level is reported: {said}")
     other = folder / "other/imports.cpu.so"
     build(compiler, other.parent, ["puts"], "-DWITH_KERNEL")
     build(compiler, other.parent / "x86-64-v4", ALLOWED, "-DWITH_KERNEL")
     said, _ = verdicts(sluice, [other.parent / "x86-64-v4/imports.cpu.so"])
-    check(said[0][1].startswith(f"{other}: it uses puts"), f"the shared file beside that of a level: {said}")
+    check(said[0][1].startswith(f"{other}: it uses puts"), f"the file for all levels next to the file of a level: {said}")
 
     damaged(sluice, allowed, folder)
     checks.end()
 
 
 def damaged(sluice, plugin, folder):
-    """Sections that lie outside of the file, and names outside of their section, end nothing."""
+    """Sections outside of the file, and names outside of their section, do not crash the test."""
     raw = plugin.read_bytes()
     at, size, count = int.from_bytes(raw[0x28:0x30], "little"), 64, int.from_bytes(raw[0x3C:0x3E], "little")
     for i, (member, value) in enumerate(((24, 2**63), (32, 2**64 - 1), (32, 2**40), (40, 0xFFFF), (40, 0), (24, len(raw)))):

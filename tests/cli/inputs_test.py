@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""What stands under the name of an input and is no regular file, and names and texts that mean something elsewhere:
-inputs_test.py SLUICE
+"""Inputs that are not regular files, and names with special characters: inputs_test.py SLUICE
 
-A command that hangs is ended after a while, and is a failure.
+A command that hangs is ended after a while, and counts as a failure.
 """
 import os
 import pathlib
@@ -36,54 +35,54 @@ def pipes_and_devices(sluice, folder):
     events = pipe(folder, "events.mdf")
     says(call(sluice, "run", VELO, "-i", events), 1, "is a pipe without a writer", "a pipe without a writer as input is refused")
     pipe(folder, "velo_geometry.bin")
-    says(call(sluice, "run", VELO, "-i", "/dev/zero"), 1, "is neither a regular file nor a pipe", "so is a device")
-    says(call(sluice, "run", VELO, "-n", "5", "--set", f"geometry={folder}"), 2, "it is no regular file", "so is a pipe as geometry")
+    says(call(sluice, "run", VELO, "-i", "/dev/zero"), 1, "is neither a regular file nor a pipe", "a device as input is refused")
+    says(call(sluice, "run", VELO, "-n", "5", "--set", f"geometry={folder}"), 2, "it is no regular file", "a pipe as geometry is refused")
     graph = pipe(folder, "graph.yaml")
     says(call(sluice, "check", graph), 2, "is a pipe without a writer", "a graph from a pipe without a writer is refused")
-    says(call(sluice, "plan", "--csv", graph, "--capacity", "10"), 2, "is a pipe without a writer", "so is a plan's table")
+    says(call(sluice, "plan", "--csv", graph, "--capacity", "10"), 2, "is a pipe without a writer", "a table of buffers from a pipe without a writer is refused")
     writer = threading.Thread(target=lambda: graph.write_text(f"sluice: 1\ninclude: [{VELO}]\n"))
     writer.start()
-    says(call(sluice, "check", graph), 0, "velo.search_by_triplet", "one with a writer is read")
+    says(call(sluice, "check", graph), 0, "velo.search_by_triplet", "a graph from a pipe with a writer is read")
     writer.join()
     read_end, write_end = os.pipe()
     late = threading.Timer(2, lambda: (os.write(write_end, f"sluice: 1\ninclude: [{VELO}]\n".encode()), os.close(write_end)))
     late.start()
-    says(call(sluice, "check", f"/dev/fd/{read_end}", pass_fds=[read_end]), 0, "velo.search_by_triplet", "also a slow one")
+    says(call(sluice, "check", f"/dev/fd/{read_end}", pass_fds=[read_end]), 0, "velo.search_by_triplet", "a graph from a pipe with a slow writer is read")
     late.join()
     os.close(read_end)
-    says(call(sluice, "check", "/dev/zero"), 2, "larger than 1 MiB", "an endless device is no graph")
-    says(call(sluice, "check", "/dev/null"), 2, "error", "nor is an empty one")
+    says(call(sluice, "check", "/dev/zero"), 2, "larger than 1 MiB", "an endless device as graph is refused")
+    says(call(sluice, "check", "/dev/null"), 2, "error", "an empty device as graph is refused")
     says(call(sluice, "compare", graph, graph), 2, "is a pipe without a writer", "a summary from a pipe without a writer is refused")
     summary = folder / "summary.json"
     subprocess.run([sluice, "run", VELO, "-n", "5", "--json", summary, "--quiet", "--digest"], check=True)
     writer = threading.Thread(target=lambda: graph.write_bytes(summary.read_bytes()))
     writer.start()
-    says(call(sluice, "compare", summary, graph), 0, "same", "one with a writer is compared")
+    says(call(sluice, "compare", summary, graph), 0, "same", "a summary from a pipe with a writer is compared")
     writer.join()
-    says(call(sluice, "compare", summary, folder / "none.json"), 2, "none.json: No such file", "one that is not there is told")
+    says(call(sluice, "compare", summary, folder / "none.json"), 2, "none.json: No such file", "a missing summary is reported")
     says(call(sluice, "run", VELO, "-n", "5", "--set", f"raw.velo={graph}"), 2, "is no regular file", "a pipe as a detector's description is refused")
-    says(call(sluice, "test", "velo.decode_retina", "--graph", graph), 2, "is a pipe without a writer", "so is the graph of a test")
-    says(call(sluice, "tune", graph, "--slots", "1,2"), 2, "not a regular file", "of a search")
-    says(call(sluice, "graph", graph), 2, "is a pipe without a writer", "and of a drawing")
+    says(call(sluice, "test", "velo.decode_retina", "--graph", graph), 2, "is a pipe without a writer", "a pipe without a writer as graph of a test is refused")
+    says(call(sluice, "tune", graph, "--slots", "1,2"), 2, "not a regular file", "a pipe as graph of `tune` is refused")
+    says(call(sluice, "graph", graph), 2, "is a pipe without a writer", "a pipe without a writer as graph of a drawing is refused")
     mine = folder / "mine"
     mine.mkdir()
     pipe(mine, "plugin.c")
     (mine / "CMakeLists.txt").write_text("sluice_add_plugin(mine)")
-    says(call(sluice, "new", "algorithm", "mine.more", cwd=folder), 1, "a pipe, not a regular file", "so is one in the place of a source")
+    says(call(sluice, "new", "algorithm", "mine.more", cwd=folder), 1, "a pipe, not a regular file", "a pipe in place of a source file is refused")
 
 
 def plugins(sluice, folder):
     plugin_folder = folder / "plugins"
     plugin_folder.mkdir()
     pipe(plugin_folder, "x.cpu.so")
-    says(call(sluice, "list", "--plugin-path", plugin_folder), 0, "cannot be opened: a pipe, not a regular file", "a pipe as plugin is refused in the list")
-    says(call(sluice, "run", VELO, "-n", "5", "--plugin-path", plugin_folder), 0, "5 events", "and is nothing to a run")
-    says(call(sluice, "describe", "x", "--plugin-path", plugin_folder), 2, "error", "it cannot be described")
-    says(call(sluice, "test", plugin_folder / "x.cpu.so"), 1, "cannot be opened: a pipe, not a regular file", "nor tested")
+    says(call(sluice, "list", "--plugin-path", plugin_folder), 0, "cannot be opened: a pipe, not a regular file", "the list reports that a pipe is no plugin")
+    says(call(sluice, "run", VELO, "-n", "5", "--plugin-path", plugin_folder), 0, "5 events", "a run ignores a pipe in a plugin folder")
+    says(call(sluice, "describe", "x", "--plugin-path", plugin_folder), 2, "error", "a pipe as plugin cannot be described")
+    says(call(sluice, "test", plugin_folder / "x.cpu.so"), 1, "cannot be opened: a pipe, not a regular file", "a pipe as plugin cannot be tested")
 
 
 def damaged_beginnings(sluice, folder):
-    """The first record is damaged in all places that recognition might look at."""
+    """Damages each part of the first record that may be used to recognise the format."""
     whole = folder / "whole.mdf"
     damaged = folder / "damaged.mdf"
     subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "40", "-o", whole, "--quiet"], check=True)
@@ -102,7 +101,7 @@ def damaged_beginnings(sluice, folder):
 
 
 def packets_in_records(sluice, folder):
-    """One packet, larger than what sources are shown of a file, in one MDF record."""
+    """One MDF record with a packet that is larger than the part of a file that sources get to recognise it."""
     plain, packet, record = folder / "many.mdf", folder / "many.mep", folder / "many_in_record.mdf"
     subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "60", "-o", plain, "--quiet"], check=True)
     subprocess.run([sluice, "run", COPY, "-i", plain, "-o", packet, "--use", "write=io.mep_sink", "--quiet"], check=True)
@@ -128,12 +127,12 @@ def names_and_texts(sluice, folder):
                            (f"{folder}/day1*//*", ["day1-b/a.mdf", "day1/a.mdf"]), (".d*/?.mdf", [".day3/a.mdf"])):
         result = call(sluice, "run", COPY, "-i", pattern, "-o", "joined.mdf")
         joined = b"".join(pathlib.Path(file).read_bytes() for file in files)
-        check(result[0] == 0 and pathlib.Path("joined.mdf").read_bytes() == joined, f"{pattern} stands for {files}: {result[1][:100]}")
+        check(result[0] == 0 and pathlib.Path("joined.mdf").read_bytes() == joined, f"{pattern} matches {files}:  {result[1][:100]}")
     says(call(sluice, "run", VELO, "-i", "day?/b.mdf"), 1, "day?/b.mdf", "a pattern without a match is an error")
-    says(call(sluice, "run", VELO, "-i", "run1.mdf/*"), 1, "run1.mdf/*", "a file is no folder to one")
-    says(call(sluice, "run", VELO, "-i", f"{'x' * 200}/" * 30 + "*"), 2, "File name too long", "nor is a path too long")
+    says(call(sluice, "run", VELO, "-i", "run1.mdf/*"), 1, "run1.mdf/*", "a pattern below a file is an error")
+    says(call(sluice, "run", VELO, "-i", f"{'x' * 200}/" * 30 + "*"), 2, "File name too long", "a pattern with a path that is too long is an error")
     pathlib.Path("bom.yaml").write_text(f"\ufeffsluice: 1\ninclude: [{VELO}]\n", encoding="utf-8")
-    says(call(sluice, "check", "bom.yaml"), 0, "velo.search_by_triplet", "a byte order mark begins a graph")
+    says(call(sluice, "check", "bom.yaml"), 0, "velo.search_by_triplet", "a graph may begin with a byte order mark")
     red, shown = "\x1b[31m", "\\x1b[31m"
     os.mkdir(f"p{red}")
     pathlib.Path(f"g{red}.yaml").write_text(f"sluice: 1\ninclude: [{VELO}]\nnodes: {{ {red}: 1 }}\n")
@@ -143,24 +142,24 @@ def names_and_texts(sluice, folder):
         "a graph": ("run", f"g{red}.yaml"),
         "a node": ("check", "name.yaml"),
         "a folder of plugins": ("list", "--plugin-path", f"p{red}"),
-        "one that is not there": ("list", "--plugin-path", f"q{red}"),
+        "a missing folder": ("list", "--plugin-path", f"q{red}"),
         "a setting": ("check", VELO, "--set", f"clusters.x{red}=1"),
         "a command": (f"list{red}",),
         "an option": ("list", f"--{red}"),
-        "what is described": ("describe", f"velo.{red}"),
-        "what is tested": ("test", f"x{red}"),
+        "a described algorithm": ("describe", f"velo.{red}"),
+        "a tested algorithm": ("test", f"x{red}"),
         "a table of buffers": ("plan", "--csv", f"p{red}.csv", "--capacity", "1"),
-        "what is compared": ("compare", f"a{red}.json", "b.json"),
+        "a compared summary": ("compare", f"a{red}.json", "b.json"),
     }
     for what, arguments in calls.items():
         _, said = call(sluice, *arguments)
         check(shown in said and "\x1b" not in said, f"an escape code in the name of {what} is shown: {said.strip()[:80]!r}")
     _, said = call(sluice, "check", "name.yaml")
-    check("b\\x85c\\x7f" in said, "so are control characters of Latin 1, and DEL")
+    check("b\\x85c\\x7f" in said, "control characters of Latin 1 and DEL are shown as escape codes")
     german = "schön.yaml"
-    says(call(sluice, "check", german), 2, f"{german}: error: No such file", "letters of all kinds stay as they are")
+    says(call(sluice, "check", german), 2, f"{german}: error: No such file", "letters of any alphabet are printed unchanged")
     raw = call(sluice, "check", b"\x9b31m.yaml".decode(errors="surrogateescape"))
-    says(raw, 2, "\\x9b31m.yaml: error", "bytes that are no UTF-8 do not")
+    says(raw, 2, "\\x9b31m.yaml: error", "bytes that are not UTF-8 are shown as escape codes")
 
 
 def main(sluice):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A run opens the plugins that its graph needs, and no others: loading_test.py SLUICE FOLDER_OF_PLUGINS_OPEN
 
-The dynamic loader tells which files it opens (LD_DEBUG=files).
+The dynamic loader reports the files that it opens (LD_DEBUG=files).
 """
 import os
 import pathlib
@@ -23,7 +23,7 @@ def call(sluice, *arguments, **environment):
 
 
 def opened(sluice, *arguments):
-    """The file names of all objects that are initialised, and the finished process."""
+    """Names of all objects that the loader initialises, and the finished process."""
     done = call(sluice, *arguments, LD_DEBUG="files")
     return {pathlib.Path(path).name for path in re.findall(r"calling init: (.+)", done.stderr)}, done
 
@@ -33,12 +33,12 @@ def plugins(files):
 
 
 def opens(files, wanted):
-    """Are these plugins opened, and not those that nothing in the graph needs? Open ports may bring further ones."""
+    """True if the wanted plugins were opened, and none that the graph does not need. Open ports may need more plugins."""
     return wanted <= set(plugins(files)) and not {"hdf5.cpu.so", "pv.cpu.so"} & files and not any("libhdf5" in name for name in files)
 
 
 def without_plugins(sluice, folder):
-    """The command and its library alone."""
+    """Tests a folder with only the command and its library."""
     folder.mkdir()
     for path in (sluice, *pathlib.Path(sluice).resolve().parent.glob("libsluice.so*")):
         shutil.copy(path, folder)
@@ -46,9 +46,9 @@ def without_plugins(sluice, folder):
     errors = [line for line in wrong.stderr.splitlines() if "error: " in line]
     check(wrong.returncode == 2 and len(errors) == 1 and "no plugins were found" in errors[0], f"without plugins there is one error: {errors}")
     for place in ("no/such/folder (no such folder)", f"{folder.resolve()}/plugins (no such folder)"):
-        check(place in wrong.stderr, f"which says that they were looked for in {place}")
+        check(place in wrong.stderr, f"the error names the folder {place}")
     listed = call(folder / "sluice", "list", LD_LIBRARY_PATH=str(folder)).stdout
-    check(f"no plugins found; looked for in {folder.resolve()}/plugins (no such folder)" in listed, "so does the list")
+    check(f"no plugins found; looked for in {folder.resolve()}/plugins (no such folder)" in listed, "the list names the folders that were searched")
 
 
 def main(sluice, open_folder):
@@ -64,12 +64,12 @@ def main(sluice, open_folder):
         text = pathlib.Path(folder) / "events.txt"
         text.write_text("no events\n")
         files, done = opened(sluice, "run", VELO, "-i", text)
-        check(opens(files, {"io.cpu.so"}), f"-i of a text asks those that have sources of files: {plugins(files)}")
+        check(opens(files, {"io.cpu.so"}), f"-i of a text opens plugins with sources of files: {plugins(files)}")
 
         files, done = opened(sluice, "check", VELO, "--device", "simt")
         check(opens(files, {"velo.cpu.so", "velo.simt.so"}), f"--device simt opens {plugins(files)}")
         files, done = opened(sluice, "check", VELO, "--use", "check=pv.no_such_finder")
-        check("hdf5.cpu.so" in files or not (plugin_folder / "hdf5.cpu.so").exists(), "an error opens all, for its hint")
+        check("hdf5.cpu.so" in files or not (plugin_folder / "hdf5.cpu.so").exists(), "after an error all plugins are opened, to suggest a name")
         done = call(sluice, "check", VELO, "--use", "check=lumi.sumarize")
         check("did you mean lumi.summarize?" in done.stderr, "a hint names an algorithm of a plugin that the graph does not use")
         graph = pathlib.Path(folder) / "parameter.yaml"
@@ -88,14 +88,14 @@ def main(sluice, open_folder):
         (broken / "truth.cpu.so").write_text("no plugin\n")
         (broken / "hidden.cpu.so").write_text("no plugin\n")
         files, done = opened(sluice, "check", VELO, "--plugin-path", broken)
-        check(done.returncode == 0 and "truth.cpu.so" in files, "where the first file of a plugin is refused, the second is taken")
+        check(done.returncode == 0 and "truth.cpu.so" in files, "if the first file of a plugin is refused, the second one is used")
         done = call(sluice, "check", VELO, "--plugin-path", broken, "--use", "check=hidden.check")
-        check("there is no algorithm `hidden.check`: the plugin was refused: not a shared object" in done.stderr, "a refused plugin that the graph names says why")
+        check("there is no algorithm `hidden.check`: the plugin was refused: not a shared object" in done.stderr, "the message has the reason why a plugin of the graph was refused")
         listed = call(sluice, "list", "--plugin-path", broken).stdout
-        check(listed.count("refused: ") == 2 and "hidden: " not in listed, "list shows what is refused")
+        check(listed.count("refused: ") == 2 and "hidden: " not in listed, "list shows refused plugins")
         shutil.copy(plugin_folder / "sim.cpu.so", broken)
         listed = call(sluice, "list", "--plugin-path", broken).stdout
-        check(f"hidden: {plugin_folder}/sim.cpu.so\n    by {broken.resolve()}/sim.cpu.so" in listed, "list shows what is hidden")
+        check(f"hidden: {plugin_folder}/sim.cpu.so\n    by {broken.resolve()}/sim.cpu.so" in listed, "list shows hidden plugins")
         without_plugins(sluice, pathlib.Path(folder) / "alone")
     checks.end()
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The man pages, as groff sets them: man_test.py SLUICE FOLDER_OF_PAGES
+"""The man pages, formatted by groff: man_test.py SLUICE FOLDER_OF_PAGES
 
-They come from the command's own help through help2man, which takes what it does not understand for plain text. Each
-command stands by itself in sluice(1) and has a page, each option a paragraph in it, and groff has nothing to warn of.
+help2man makes the pages from the help of the command, and takes text that it does not understand for plain text. Each
+command must have an entry in sluice(1) and a page, each option a paragraph in that page, and groff must print no warning.
 """
 import pathlib
 import re
@@ -17,13 +17,13 @@ check = checks.that
 
 
 def typeset(page):
-    """Lines of the page, wide enough that none is broken; and what groff warns of."""
+    """Lines of the page, wide enough that none is broken, and the warnings of groff."""
     done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", "-rLL=400n", page], capture_output=True, text=True)
     return [re.sub(r" +", " ", line).strip() for line in done.stdout.splitlines()], done.stderr
 
 
 def paragraph(lines, head):
-    """What follows a line of its own, or stands beside a short one."""
+    """The text after `head`, on the next line or, if `head` is short, on the same line; None without one."""
     for at, line in enumerate(lines):
         if line == head and at + 1 < len(lines):
             return lines[at + 1]
@@ -37,7 +37,7 @@ def help_of(sluice, *command):
 
 
 def plain(text):
-    """Quotes are set as groff has them."""
+    """The text with plain quotes and hyphens."""
     return re.sub(r"[`'‘’]", "'", re.sub(r"[‐−–]", "-", text))
 
 
@@ -51,14 +51,14 @@ def main(sluice, folder):
         print(f"skipped: no man pages in {folder}, or no groff to set them")
         sys.exit(77)
     commands = re.findall(r"^  sluice ([a-z]+)", help_of(sluice), re.MULTILINE)
-    check(len(commands) > 10, f"help names the commands: {' '.join(commands)}")
-    check(sorted(pages) == sorted(["sluice", *(f"sluice-{name}" for name in commands)]), "each has a page")
+    check(len(commands) > 10, f"the help lists the commands: {' '.join(commands)}")
+    check(sorted(pages) == sorted(["sluice", *(f"sluice-{name}" for name in commands)]), "each command has a page")
     whole, _ = typeset(pages["sluice"])
     for name, page in sorted(pages.items()):
         lines, warnings = typeset(page)
-        check(not warnings, f"{name}: groff has nothing to say: {warnings.strip()[:200]}")
+        check(not warnings, f"{name}: groff prints no warning: {warnings.strip()[:200]}")
         named = set(re.findall(r"sluice-([a-z]+)\(1\)", plain(" ".join(lines[lines.index("SEE ALSO"):]))))
-        check(set(commands) <= named, f"{name}: names all others")
+        check(set(commands) <= named, f"{name}: refers to all commands")
     for command in commands:
         text = help_of(sluice, command)
         usage = re.search(r"^Usage: (.*?)(?: \[OPTION\]\.\.\.)?$", text, re.MULTILINE).group(1)

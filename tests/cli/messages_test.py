@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a run says on standard error: as it happens, above the progress bar, and the same for any number of slots:
+"""Messages of a run on standard error: when they are printed, above the progress bar, and for any number of slots:
 messages_test.py SLUICE"""
 import fcntl
 import json
@@ -27,7 +27,7 @@ check = checks.that
 
 
 def make_damaged(sluice, folder):
-    """A file of which every DAMAGED_EVERYth record has another checksum than it says, and the last one is cut."""
+    """A file in which every DAMAGED_EVERYth record has a wrong checksum, and the last record is truncated."""
     path = folder / "damaged.mdf"
     subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(EVENTS), "-o", path, "--quiet"], check=True)
     records = list(mdf.records(path))
@@ -38,22 +38,22 @@ def make_damaged(sluice, folder):
 
 
 def as_they_occur(sluice, damaged):
-    """Read while the run goes on; then it is killed."""
+    """Reads messages while the run continues, then kills it."""
     process = subprocess.Popen([sluice, "run", VELO, "-i", damaged, "--set", "raw.passes=100000", "--slots", "2"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     late = threading.Timer(60, process.kill)
     late.start()
     lines = [process.stderr.readline() for _ in range(20)]
     late.cancel()
-    check(process.poll() is None, "messages come while the run goes on")
+    check(process.poll() is None, "messages are printed during the run")
     process.kill()
     process.wait()
-    check(all(FAULT.fullmatch(line.rstrip()) for line in lines), f"they name the events: {lines[0].rstrip()}")
-    check("only counted" in lines[-1], "and the twentieth says that it is the last")
+    check(all(FAULT.fullmatch(line.rstrip()) for line in lines), f"messages name the events: {lines[0].rstrip()}")
+    check("only counted" in lines[-1], "the twentieth message of a kind reports that others are only counted")
 
 
 def on_screen(text):
-    """The lines that a terminal shows in the end, if it is wide enough."""
+    """The final lines on a terminal that is wide enough."""
     lines, column = [""], 0
     for part in re.findall(r"\r|\n|\033\[K|[^\r\n\033]+|\033", text):
         if part == "\r":
@@ -70,7 +70,7 @@ def on_screen(text):
 
 
 def on_terminal(command, also_stdout=False, **environment):
-    """What a command writes to a terminal of COLUMNS columns, by default one without colours."""
+    """Output of a command on a terminal with COLUMNS columns, by default without colours."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     process = subprocess.Popen(command, stdout=slave if also_stdout else subprocess.DEVNULL, stderr=slave,
@@ -80,7 +80,7 @@ def on_terminal(command, also_stdout=False, **environment):
     try:
         while block := os.read(master, 65536):
             content += block
-    except OSError:  # how a terminal ends
+    except OSError:  # end of the terminal
         pass
     process.wait()
     os.close(master)
@@ -96,15 +96,15 @@ def above_the_bar(sluice, damaged):
     check(len(bars) >= 2, f"the bar is drawn: {len(bars)} times")
     lines = [line for line in on_screen(text) if line.strip()]
     wrong = [line for line in lines if not FAULT.fullmatch(line) and " more like " not in line]
-    check(len(lines) >= 21 and not wrong, f"{len(lines)} messages stand alone on their lines: {wrong[:2]}")
-    check(re.search(r"\]  ? ?\d+ %.*\r\033\[Kwarning", text) is not None, "some came while the bar was there")
+    check(len(lines) >= 21 and not wrong, f"each of {len(lines)} messages has its own line: {wrong[:2]}")
+    check(re.search(r"\]  ? ?\d+ %.*\r\033\[Kwarning", text) is not None, "some messages are printed while the bar is shown")
 
 
 def no_bar_among_results(sluice, damaged):
     command = [sluice, "run", VELO, "-i", damaged, "--slice-events", "4"]
-    check("\033[K" in on_terminal(command, also_stdout=True), "a terminal of both gets a bar")
+    check("\033[K" in on_terminal(command, also_stdout=True), "a bar is drawn if both outputs are a terminal")
     text = on_terminal([*command, "--digest=events"], also_stdout=True)
-    check("\033" not in text and text.count("digest ") >= EVENTS, "but not among digests of events")
+    check("\033" not in text and text.count("digest ") >= EVENTS, "no bar is drawn between digests of events")
 
 
 def colours(sluice):
@@ -112,42 +112,42 @@ def colours(sluice):
     plain = "--set sed=1: error: the graph has no parameter `sed`"
     text = on_terminal(command, TERM="xterm")
     check("--set sed=1: \033[1;31merror:\033[0m the graph" in text, "a terminal gets colours")
-    check(text.count("\033") == 2, "and nothing else")
-    check("\033[1;31merror:\033[0m there is no command" in on_terminal([sluice, "rnu"], TERM="xterm"), "also for the command line")
+    check(text.count("\033") == 2, "only the severity has a colour")
+    check("\033[1;31merror:\033[0m there is no command" in on_terminal([sluice, "rnu"], TERM="xterm"), "errors of the command line have colours")
     forged = on_terminal([sluice, "check", VELO, "--set", "\033[31m=1"], TERM="xterm")
-    check("\\x1b[31m=1: \033[1;31merror:\033[0m" in forged, "those from outside are shown as text")
+    check("\\x1b[31m=1: \033[1;31merror:\033[0m" in forged, "escape codes in arguments are shown as text")
     for why, environment in (("NO_COLOR", {"TERM": "xterm", "NO_COLOR": "1"}), ("a dumb terminal", {"TERM": "dumb"})):
         text = on_terminal(command, **environment)
-        check("\033" not in text and plain in text, f"{why} gets none")
+        check("\033" not in text and plain in text, f"{why}: no colours")
     text = on_terminal([*command, "--diagnostics", "json"], TERM="xterm")
-    check("\033" not in text and json.loads(text)["hint"] == "did you mean seed?", "JSON has none")
+    check("\033" not in text and json.loads(text)["hint"] == "did you mean seed?", "JSON has no colours")
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TERM": "xterm"})
-    check("\033" not in done.stderr and plain in done.stderr, "and a pipe gets none")
+    check("\033" not in done.stderr and plain in done.stderr, "a pipe gets no colours")
 
 
 LOG_LINE = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|note|warning|error) (.*)")
 
 
 def kept_in_a_log(sluice, damaged, folder):
-    """Two runs at once, of several threads, write whole lines, as they occur."""
+    """Two concurrent runs with several threads write complete lines to one log, when they occur."""
     log = folder / "runs.log"
     command = [sluice, "run", VELO, "-i", damaged, "--slots", "3", "--slice-events", "4", "--quiet", "--log", log]
     runs = [subprocess.Popen(command) for _ in range(2)]
     check([run.wait() for run in runs] == [0, 0], "two runs share a log")
     lines = [LOG_LINE.fullmatch(line) for line in log.read_text().splitlines()]
-    check(all(lines), f"of {len(lines)} whole lines")
+    check(all(lines), f"all {len(lines)} lines of the log are complete")
     check(sum(line[1] == "warning" and FAULT.fullmatch(f"warning: {line[2]}") is not None for line in lines) == 42,
-          "what --quiet keeps back is there")
+          "the log has messages that --quiet suppresses")
     ends = [line[2] for line in lines if line[2].startswith("ends: ok, exit status 0, 400 events, 81 with errors, ")]
-    check(len(ends) == 2, "and how they ended")
+    check(len(ends) == 2, "the log has the end of both runs")
     log.unlink()
     process = subprocess.Popen([*command, "--set", "raw.passes=100000"], stderr=subprocess.DEVNULL)
     late = time.monotonic() + 60
     while time.monotonic() < late and (not log.exists() or log.read_text().count("warning") < 20):
         time.sleep(0.01)
-    check(process.poll() is None, "lines are there while the run goes on")
+    check(process.poll() is None, "the log is written during the run")
     process.send_signal(signal.SIGTERM)
-    check(process.wait() == 143 and ": interrupted, exit status 143," in log.read_text(), "a signal is in the log")
+    check(process.wait() == 143 and ": interrupted, exit status 143," in log.read_text(), "the log reports a signal")
 
 
 def the_same_for_all_slots(sluice, damaged):
@@ -158,7 +158,7 @@ def the_same_for_all_slots(sluice, damaged):
                               capture_output=True, text=True)
         check(done.returncode == 0, f"{slots} slots, {slice_events} events a slice, {threads} source threads")
         outputs.add("\n".join(sorted(done.stderr.splitlines())))
-    check(len(outputs) == 1, "say the same")
+    check(len(outputs) == 1, "all runs print the same messages")
 
 
 def counted_by_reason(sluice, damaged, folder):
@@ -166,26 +166,26 @@ def counted_by_reason(sluice, damaged, folder):
     command = [sluice, "run", VELO, "-i", damaged, "--json", folder / "s.json", "--metrics", folder / "m.prom"]
     done = subprocess.run(command, capture_output=True, text=True)
     check(f"error        node raw: corrupt: {corrupt} events\n" in done.stdout, "the table has the reason")
-    check("error        node raw: truncated: 1 event\n" in done.stdout, "each of them")
-    check(f"{corrupt - 20} more like" in done.stderr, "what was only counted is said at the end")
+    check("error        node raw: truncated: 1 event\n" in done.stdout, "the table has the second reason")
+    check(f"{corrupt - 20} more like" in done.stderr, "the number of messages that were only counted is printed at the end")
     summary = json.loads((folder / "s.json").read_text())
     first = [error.pop("first") for error in summary["errors"]]
     check(summary["errors"] == [{"node": "raw", "reason": "corrupt", "count": corrupt},
                                 {"node": "raw", "reason": "truncated", "count": 1}], f"JSON: {summary['errors']}")
-    check([(e["event"], e["file"]) for e in first] == [(2, str(damaged)), (EVENTS - 1, str(damaged))], f"and the first of each: {first}")
+    check([(e["event"], e["file"]) for e in first] == [(2, str(damaged)), (EVENTS - 1, str(damaged))], f"JSON has the first event of each reason: {first}")
     said = [m["message"] for m in summary["messages"]]
-    check(len(said) == 22 and said[-1].startswith(f"{corrupt - 20} more like"), f"and what was said: {len(said)} messages")
-    check(done.stdout.endswith(f"\n{corrupt + 1} of {EVENTS} events have an error.\n"), "the last line of the table says how many")
-    check(sum(e["count"] for e in summary["errors"]) == summary["error_events"], "they add up")
+    check(len(said) == 22 and said[-1].startswith(f"{corrupt - 20} more like"), f"JSON has the messages: {len(said)}")
+    check(done.stdout.endswith(f"\n{corrupt + 1} of {EVENTS} events have an error.\n"), "the last line of the table has the number of errors")
+    check(sum(e["count"] for e in summary["errors"]) == summary["error_events"], "counts of reasons add up")
     metrics = (folder / "m.prom").read_text()
-    check(f'sluice_errors_total{{node="raw",reason="corrupt"}} {corrupt}\n' in metrics, "metrics")
+    check(f'sluice_errors_total{{node="raw",reason="corrupt"}} {corrupt}\n' in metrics, "the metrics have the reason")
 
 
 def quiet(sluice, damaged):
     done = subprocess.run([sluice, "run", VELO, "-i", damaged, "--quiet"], capture_output=True, text=True)
-    check(done.stderr == done.stdout == "", "--quiet: warnings are not said")
+    check(done.stderr == done.stdout == "", "--quiet suppresses warnings")
     done = subprocess.run([sluice, "run", VELO, "-i", damaged, "--quiet", "--set", "raw.strict=true"], capture_output=True, text=True)
-    check("error: node raw: " in done.stderr and "warning" not in done.stderr, f"errors are: {done.stderr}")
+    check("error: node raw: " in done.stderr and "warning" not in done.stderr, f"--quiet does not suppress errors: {done.stderr}")
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--trace and --metrics: what ran when, and how it goes: observe_test.py SLUICE"""
+"""--trace and --metrics: observe_test.py SLUICE"""
 import json
 import pathlib
 import re
@@ -22,7 +22,7 @@ def run(sluice, *arguments, expect=0):
 
 
 def spans_by_track(path):
-    """Complete events of each track, which must nest."""
+    """Spans of each track, sorted so that enclosing spans come first."""
     tracks = {}
     for entry in json.loads(path.read_text()):
         if entry["ph"] == "X":
@@ -33,7 +33,7 @@ def spans_by_track(path):
 
 
 def parents_of(spans):
-    """(span, names of those around it), by time alone; a span that overlaps another's end is an error."""
+    """(span, names of the enclosing spans), computed from times. A span that overlaps the end of another is an error."""
     open_spans, result = [], []
     for span in spans:
         while open_spans and span["ts"] >= open_spans[-1]["ts"] + open_spans[-1]["dur"] - 0.0015:
@@ -51,10 +51,10 @@ def trace_of_slots(sluice, folder):
     tracks = spans_by_track(path)
     check(len(tracks) == 2, "each slot has a track")
     spans = [entry for spans in tracks.values() for entry in parents_of(spans)]
-    check(sum(s["args"]["events"] for s, _ in spans if s["name"] == "fill") == 60, "the source's spans hold all events")
-    check(sum(s["args"]["events"] for s, around in spans if s["name"] == "search") == 60, "so do a node's")
-    check(all(around == ["slice", "run"] for s, around in spans if s["name"] in ("clusters", "search", "fit")), "nodes stand inside their slice")
-    check(all(around == ["slice", "deliver"] for s, around in spans if s["name"] == "check"), "sinks inside the delivery")
+    check(sum(s["args"]["events"] for s, _ in spans if s["name"] == "fill") == 60, "spans of the source have all events")
+    check(sum(s["args"]["events"] for s, around in spans if s["name"] == "search") == 60, "spans of a node have all events")
+    check(all(around == ["slice", "run"] for s, around in spans if s["name"] in ("clusters", "search", "fit")), "spans of nodes are inside their slice")
+    check(all(around == ["slice", "deliver"] for s, around in spans if s["name"] == "check"), "spans of sinks are inside the delivery")
     check(sum(s["name"] == "slice" for s, _ in spans) == 8, "each slice has a span")
 
 
@@ -63,12 +63,12 @@ def trace_of_retries(sluice, folder):
     run(sluice, VELO, "-n", 40, "--slice-events", 40, "--set", "search.candidates_per_event=100", "--set", "raw.mu=20", "--trace", path, "--quiet")
     spans = [entry for spans in spans_by_track(path).values() for entry in parents_of(spans)]
     retries = [around for s, around in spans if s["name"] == "retry in parts"]
-    check(retries and all(around[0] == "slice" for around in retries), f"{len(retries)} retries stand inside their slice")
-    check(any(s["name"] == "search" and "retry in parts" in around for s, around in spans), "with the nodes that run again")
+    check(retries and all(around[0] == "slice" for around in retries), f"spans of {len(retries)} retries are inside their slice")
+    check(any(s["name"] == "search" and "retry in parts" in around for s, around in spans), "retries contain the nodes that run again")
 
 
 def times_add_up(sluice, folder):
-    """Table, JSON, metrics and trace of the same run tell of the same time, and of all of it."""
+    """Table, JSON, metrics and trace of a run report the same times, which add up to the total."""
     for slots in (1, 2):
         paths = {name: folder / f"times.{name}" for name in ("json", "prom", "trace")}
         done = run(sluice, ROOT / "graphs/velo_pv.yaml", "-n", 100, "--slots", slots, "--profile", "--digest",
@@ -78,30 +78,30 @@ def times_add_up(sluice, folder):
         rows = [t for t in summary["times"] if t["where"] == "threads"]
         near = lambda seconds: abs(seconds / whole - 1) < 0.05
         check(near(sum(t["seconds"] for t in rows)), f"{slots} slots: rows of JSON add up to slots x wall")
-        check(abs(sum(t["share"] for t in rows) - 1) < 0.05, "their shares to 1")
+        check(abs(sum(t["share"] for t in rows) - 1) < 0.05, "shares of the rows add up to 1")
         nodes = {t["node"]: t for t in rows if "node" in t}
         kernels = {n["name"] for n in summary["nodes"]}
         check(set(nodes) == kernels | {"raw", "check", "pv_check", "table"}, "the source, all kernels and all sinks have a row")
         check(nodes["check"]["seconds"] > 0 and nodes["check"]["events"] == 100, "a check has its time and events")
         check({t["what"] for t in summary["times"] if t["where"] == "before"} == {"plugins and graph", "plan", "constants", "memory"},
-              "the opening stands apart")
+              "times before the run have separate rows")
         table = done.stdout.split("us/event", 1)[1].split("before the run", 1)[0].splitlines()[1:]
         table = [line.replace("~", " ").split() for line in table if "%" in line]
         shown = [float(next(w for i, w in enumerate(words) if words[i + 1].endswith("%"))) / 1000 for words in table]
-        check(near(sum(shown[:-1])) and near(shown[-1]), "rows of the table add up, and so says its last line")
+        check(near(sum(shown[:-1])) and near(shown[-1]), "rows of the table add up to the total in its last line")
         text = paths["prom"].read_text()
         seconds = [float(s) for s in re.findall(r"^sluice_thread_seconds_total\{.*\} (\S+)$", text, re.MULTILINE)]
         check(near(sum(seconds)), "rows of the metrics add up")
         for name in ("check", "raw"):
             found = float(re.search(rf'^sluice_thread_seconds_total{{what="\w+",node="{name}"}} (\S+)$', text, re.MULTILINE).group(1))
-            check(abs(found - nodes[name]["seconds"]) < 2e-6, f"{name}: time in the metrics as in the summary")
+            check(abs(found - nodes[name]["seconds"]) < 2e-6, f"{name}: metrics and summary have the same time")
         spans = [s for track in spans_by_track(paths["trace"]).values() for s in track]
         for name, node in (("check", "check"), ("fill", "raw"), ("search", "search")):
             traced = sum(s["dur"] for s in spans if s["name"] == name) * 1e-6
-            check(abs(traced - nodes[node]["seconds"]) < 1e-4, f"{name}: time in the trace as in the summary")
+            check(abs(traced - nodes[node]["seconds"]) < 1e-4, f"{name}: trace and summary have the same time")
         names = {s["name"] for s in spans}
         check({"plugins and graph", "plan", "constants", "memory", "open inputs and sinks", "wait to read", "digests", "finish sinks"} <= names,
-              "what is no node's is in the trace too")
+              "the trace has activities that belong to no node")
 
 
 def metric(text, name):
@@ -113,27 +113,27 @@ def metrics_at_the_end(sluice, folder):
     run(sluice, VELO, "-n", 100, "--slots", 2, "--metrics", path, "--json", summary, "--quiet")
     text, summary = path.read_text(), json.loads(summary.read_text())
     check(metric(text, "sluice_events_total") == summary["events"] == 100, "all events are counted")
-    check(metric(text, "sluice_slice_seconds_count") == summary["slices"], "and all slices")
-    check(metric(text, 'sluice_slice_seconds_bucket{le="+Inf"}') == summary["slices"], "the histogram holds them")
-    check(f'graph_digest="{summary["graph_digest"]}"' in text, "the graph is named by its digest")
-    check(f'version="{summary["sluice_version"]}",commit="{summary["commit"]}"' in text, "and the program by its commit")
+    check(metric(text, "sluice_slice_seconds_count") == summary["slices"], "all slices are counted")
+    check(metric(text, 'sluice_slice_seconds_bucket{le="+Inf"}') == summary["slices"], "the histogram has all slices")
+    check(f'graph_digest="{summary["graph_digest"]}"' in text, "the metrics have the digest of the graph")
+    check(f'version="{summary["sluice_version"]}",commit="{summary["commit"]}"' in text, "the metrics have version and commit of the program")
     for node in summary["nodes"]:
         labels = f'{{node="{node["name"]}",algorithm="{node["algorithm"]}"}}'
-        check(metric(text, f"sluice_node_events_total{labels}") == node["events"], f"{node['name']}: events as in the summary")
-        check(abs(metric(text, f"sluice_node_seconds_total{labels}") * 1e6 - node["microseconds"]) < 2, f"{node['name']}: time as in the summary")
+        check(metric(text, f"sluice_node_events_total{labels}") == node["events"], f"{node['name']}: metrics and summary have the same events")
+        check(abs(metric(text, f"sluice_node_seconds_total{labels}") * 1e6 - node["microseconds"]) < 2, f"{node['name']}: metrics and summary have the same time")
     for budget in summary["budgets"]:
-        check(metric(text, f'sluice_buffer_used_max{{buffer="{budget["port"]}"}}') == budget["used_max"], f"{budget['port']}: fill as in the summary")
+        check(metric(text, f'sluice_buffer_used_max{{buffer="{budget["port"]}"}}') == budget["used_max"], f"{budget['port']}: metrics and summary have the same maximum")
     for name, bytes_ in (("sluice_arena_bytes", summary["arena"]["bytes"]), ("sluice_arena_live_bytes_max", summary["arena"]["live_bytes_max"]),
                          ("sluice_slots", summary["slots"])):
         found = re.search(rf"^{name} (\S+)$", text, re.MULTILINE)[1]
         check(found == str(bytes_), f"{name} is exact: {found}")
-    check(not pathlib.Path(f"{path}.new").exists(), "no other file is left")
+    check(not pathlib.Path(f"{path}.new").exists(), "no temporary file is left")
     for line in text.splitlines():
         if not re.fullmatch(r'# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [0-9.e+-]+', line):
-            check(False, f"a line of the format: {line}")
+            check(False, f"each line has the format of metrics: {line}")
 
 
-def metrics_on_the_way(sluice, folder):
+def metrics_during_the_run(sluice, folder):
     path = folder / "way.prom"
     command = [sluice, "run", VELO, "-n", "1000000", "--metrics", path, "--quiet"]
     process, seen = subprocess.Popen(list(map(str, command))), set()
@@ -141,12 +141,12 @@ def metrics_on_the_way(sluice, folder):
     while len(seen) < 4 and time.monotonic() - begin < 60:
         if path.exists():
             text = path.read_text()
-            check(text.endswith("\n") and "sluice_buffer_used_max" in text, "the file is whole") if not seen else None
+            check(text.endswith("\n") and "sluice_buffer_used_max" in text, "the file is complete") if not seen else None
             seen.add(metric(text, "sluice_events_total"))
         time.sleep(0.1)
     process.terminate()
-    check(process.wait() == 143, "SIGTERM ends the run as it should")
-    check(len(seen) == 4, f"the file is made anew as the run goes on: {sorted(seen)}")
+    check(process.wait() == 143, "SIGTERM ends the run with status 143")
+    check(len(seen) == 4, f"the file is updated during the run: {sorted(seen)}")
 
 
 def memory_of_the_run_alone(sluice, folder):
@@ -158,19 +158,19 @@ def memory_of_the_run_alone(sluice, folder):
 
 def mistakes(sluice, folder):
     done = run(sluice, VELO, "-n", 1, "--trace", folder / "no/trace.json", expect=2)
-    check("--trace" in done.stderr and "No such file or directory" in done.stderr, "a trace that cannot be written is an error of the start")
+    check("--trace" in done.stderr and "No such file or directory" in done.stderr, "a trace that cannot be written is an error at the start")
     done = run(sluice, VELO, "-n", 1, "--metrics", folder / "no/m.prom", expect=2)
-    check("--metrics" in done.stderr and "No such file or directory" in done.stderr, "and so are metrics")
+    check("--metrics" in done.stderr and "No such file or directory" in done.stderr, "metrics that cannot be written are an error at the start")
     done = run(sluice, VELO, "-n", 1, "--metrics", "/dev/full")
-    check("warning: --metrics: /dev/full: cannot write" in done.stderr, "metrics that cannot be written any more are a warning")
+    check("warning: --metrics: /dev/full: cannot write" in done.stderr, "metrics that can no longer be written are a warning")
     done = run(sluice, VELO, "-n", 20, "--trace", "/dev/full", expect=1)
-    check("No space left on device" in done.stderr, "a full disk is told")
+    check("No space left on device" in done.stderr, "a full disk is reported")
 
 
 def main():
     sluice = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
-        for case in (trace_of_slots, trace_of_retries, times_add_up, metrics_at_the_end, metrics_on_the_way, memory_of_the_run_alone, mistakes):
+        for case in (trace_of_slots, trace_of_retries, times_add_up, metrics_at_the_end, metrics_during_the_run, memory_of_the_run_alone, mistakes):
             case(sluice, pathlib.Path(name))
     checks.end()
 

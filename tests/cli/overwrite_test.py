@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""No command replaces a file that it reads, or writes one file twice: overwrite_test.py SLUICE. What is refused has status 2
-and a message with both names, and leaves every file as it was."""
+"""No command replaces a file that it reads, or writes one file twice: overwrite_test.py SLUICE. A refused command has status 2
+and a message with both names, and changes no file."""
 import os
 import pathlib
 import shutil
@@ -23,13 +23,13 @@ def sluice(*arguments, folder, **options):
 
 
 def contents(folder):
-    """Of all files, and where links lead."""
+    """Content of all files, and targets of links."""
     return {str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else path.read_bytes()
             for path in folder.rglob("*") if path.is_symlink() or path.is_file()}
 
 
 def refused(folder, both, *arguments, **options):
-    """`both`: what the message must hold."""
+    """The message must contain the texts in `both`."""
     before = contents(folder)
     done = sluice(*arguments, folder=folder, **options)
     said, after = done.stderr.decode(), contents(folder)
@@ -40,7 +40,7 @@ def refused(folder, both, *arguments, **options):
 
 
 def graph_files(folder):
-    """The graph, what it includes, what is merged after it; by each option that writes a file."""
+    """The graph, included files and merged files, for each option that writes a file."""
     shutil.copytree(ROOT / "graphs", folder / "g")
     (folder / "with.yaml").write_text("sluice: 1\n")
     (folder / "write.yaml").write_text(WRITE % "")
@@ -59,7 +59,7 @@ def graph_files(folder):
         refused(folder, [f"--json {target}: the same file as {name}"], "run", "g/velo.yaml", "--with", "with.yaml", "--json", target)
         refused(folder, [f"--svg {target}: the same file as {name}"], "plan", "g/velo.yaml", "--with", "with.yaml", "--svg", target)
         refused(folder, [f"-o {target}: the same file as"], "tune", "g/velo.yaml", "--with", "with.yaml", "--slots", 1, "-o", target)
-    # A graph that is refused before its files are known: what may be one of them is not appended to.
+    # A graph that is refused before its files are known: the log may be one of them, and is not appended to.
     refused(folder, ["`nosuch`"], "run", "g/velo.yaml", "--set", "nosuch=1", "--log", included)
 
 
@@ -76,7 +76,7 @@ def inputs(folder):
         refused(folder, ["-o a.mdf: the same file as /dev/stdin"], "run", copy, "-i", "-", "-o", "a.mdf", stdin=stream)
     with open(folder / "a.mdf", "rb") as stream:
         done = sluice("run", copy, "-i", "-", "-o", "-", folder=folder, stdin=stream)
-    check(done.returncode == 0 and done.stdout == (folder / "a.mdf").read_bytes(), "from standard input to standard output is well")
+    check(done.returncode == 0 and done.stdout == (folder / "a.mdf").read_bytes(), "standard input can be copied to standard output")
 
 
 def problems(folder):
@@ -89,11 +89,11 @@ def problems(folder):
 
 
 def constants(folder):
-    """Files of constants in a folder, a description, those of a source, and the plugins."""
+    """Files of constants in a folder, detector descriptions of a constant and of a source, and plugins."""
     done = sluice("run", ROOT / "graphs/geometry.yaml", "-o", "geo", folder=folder)
-    check(done.returncode == 0, "geometry is written")
+    check(done.returncode == 0, "files of constants are written")
     names = sorted(path.name for path in (folder / "geo").iterdir())
-    check(len(names) == 10, f"in 10 files: {names}")
+    check(len(names) == 10, f"there are 10 files of constants: {names}")
     graph = ROOT / "graphs/geometry.yaml"
     for name in names:
         refused(folder, [f"--json geo/{name}: the same file as geo/{name}, which the node"], "run", graph, "--set", "geometry=geo",
@@ -137,11 +137,11 @@ def two_outputs(folder):
     check(done.returncode == 2 and b"the same file as new.mdf, " in done.stderr and not (folder / "new.mdf").exists(),
           f"-o and the path of another sink: {done.stderr.decode()}")
     done = sluice("run", copy, "-n", 1, "-o", "new.mdf", "--set", "write.path=new.mdf", "--quiet", folder=folder)
-    check(done.returncode == 0, "-o and the path of the same sink are well")
+    check(done.returncode == 0, "-o and the path of the same sink are accepted")
 
 
 def log(folder):
-    """Standard error, and files that are no logs."""
+    """Standard error as log, and files that are not logs."""
     velo = ROOT / "graphs/velo_counts.yaml"
     done = sluice("run", velo, "-n", 1, "--quiet", "--log", "-", folder=folder)
     lines = done.stderr.decode().splitlines()
@@ -149,9 +149,9 @@ def log(folder):
           and not (folder / "-").exists(), f"--log - is standard error: {lines}")
     (folder / "notes").write_text("notes\n")
     sluice("run", velo, "-n", 1, "--quiet", "--log", "notes", folder=folder)
-    check((folder / "notes").read_text().count("\n") == 3, "a log may be appended to any file that is no other of the run")
+    check((folder / "notes").read_text().count("\n") == 3, "a log may be appended to any file that the run does not use")
     done = sluice("run", velo, "--set", "nosuch=1", "--log", "new.log", folder=folder)
-    check("ends: refused" in (folder / "new.log").read_text(), "of a run that is refused there is a new log")
+    check("ends: refused" in (folder / "new.log").read_text(), "a refused run writes a new log")
     sluice("run", velo, "--set", "nosuch=1", "--log", "new.log", folder=folder)
     check((folder / "new.log").read_text().count("ends: refused") == 2, "and an old one goes on")
     (folder / "notes").write_text("notes\n")

@@ -1,11 +1,11 @@
-"""Calls of commands that may hang: they are ended after a while."""
+"""Runs commands that may hang, and ends them after a while."""
 import subprocess
 
 SECONDS = 60
 
 
 def call(*arguments, **options):
-    """The exit status (None: it hung), and what was said."""
+    """The exit status (None: the command hung), and its output."""
     try:
         done = subprocess.run([*map(str, arguments)], capture_output=True, timeout=SECONDS, **options)
     except subprocess.TimeoutExpired:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What `sluice plan` writes for programs: plan_files_test.py SLUICE. Offsets are checked here once more, pair by pair; in
-drawings each buffer has its bar, to scale. Problems cut from a rectangle (bench/planner.py) must be put together. The six problems of SLUICE_DATA/minimalloc must fit their capacity."""
+"""Files written by `sluice plan`: plan_files_test.py SLUICE. Offsets are checked independently, pair by pair; in drawings each
+buffer has a bar, to scale. Problems cut from a rectangle (bench/planner.py) must be solved exactly. The six problems of
+SLUICE_DATA/minimalloc must fit their capacity."""
 import csv
 import importlib.util
 import io
@@ -82,7 +83,7 @@ def problem_maker():
 
 
 def check_cut(pieces, height):
-    """Buffers that lie in the rectangle without overlap, and fill it at some step: no plan is lower, and one is as low."""
+    """The buffers fit into the rectangle without overlap and fill it at some step, so that its height is the optimum."""
     for i, (lower, upper, bottom, top) in enumerate(pieces):
         assert 0 <= lower < upper and 0 <= bottom < top <= height, pieces[i]
         for other in pieces[:i]:
@@ -102,7 +103,7 @@ def cut_problems(folder):
 
 
 def twice():
-    """Steps, not seconds, end the search: so it goes the same way each time."""
+    """The search is limited by steps, not seconds, so that two runs give equal plans."""
     maker = problem_maker()
     text = io.StringIO()
     maker.write("jitter", 100, 10, text)

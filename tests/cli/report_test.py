@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a run says of itself: what it was made of, how it ended, and that it did nothing in vain: report_test.py SLUICE"""
+"""The reports of a run: its inputs, how it ended, and options without effect: report_test.py SLUICE"""
 import json
 import pathlib
 import re
@@ -32,9 +32,9 @@ def origin(sluice, folder):
     done = run(sluice, VELO, "-n", 5, "--set", "seed=18446744073709551615", "--json", report, "--verbose")
     summary = json.loads(report.read_text())
     check("\ninput        no file: made by sim.source, seed 18446744073709551615\n" in done.stdout, "the table has the seed")
-    check(summary["source"]["properties"]["seed"] == 2**64 - 1 and summary["source"]["properties"]["mu"] == 5.3, "so has JSON")
+    check(summary["source"]["properties"]["seed"] == 2**64 - 1 and summary["source"]["properties"]["mu"] == 5.3, "JSON has the properties of the source")
     check(done.stdout.startswith(f"graph        {VELO}, digest {summary['graph_digest']}\n"), "the table has the graph and its digest")
-    check("\ndevice       cpu\n" in done.stdout, "and the device")
+    check("\ndevice       cpu\n" in done.stdout, "the table has the device")
     built_in = summary["constants"][0]
     check((built_in["node"], built_in["algorithm"], built_in["built_in"]) == ("geometry", "velo.geometry", True), f"constants: {built_in}")
     check(f"\nconstants    geometry: built in, checksum {built_in['checksum']}\n" in done.stdout, "the table has the constants")
@@ -47,15 +47,15 @@ def origin(sluice, folder):
     summary = json.loads(report.read_text())
     written = summary["constants"][0]
     check(summary["inputs"] == [{"path": str(events), "bytes": events.stat().st_size}] * 2, "JSON has the inputs")
-    check(f"\ninput        {events} and 1 more, read by io.mdf_source\n" in done.stdout, "and the table")
-    check(f"\nconstants    geometry: {geometry}, checksum {written['checksum']}\n" in done.stdout, "and where constants come from")
-    check(written["built_in"] is False and written["properties"] == {"path": str(geometry)}, "so has JSON")
-    check(written["checksum"] == built_in["checksum"], "the same constants have the same checksum, wherever they come from")
+    check(f"\ninput        {events} and 1 more, read by io.mdf_source\n" in done.stdout, "the table has the inputs")
+    check(f"\nconstants    geometry: {geometry}, checksum {written['checksum']}\n" in done.stdout, "the table has the path of constants")
+    check(written["built_in"] is False and written["properties"] == {"path": str(geometry)}, "JSON has the path of constants")
+    check(written["checksum"] == built_in["checksum"], "equal constants have equal checksums, from any file")
     whole = bytearray((geometry / "velo_geometry.bin").read_bytes())
     struct.pack_into("<f", whole, 8, struct.unpack_from("<f", whole, 8)[0] - 0.5)
     (geometry / "velo_geometry.bin").write_bytes(whole)
     run(sluice, VELO, "-i", events, "--set", f"geometry={geometry}", "--json", report, "--quiet")
-    check(json.loads(report.read_text())["constants"][0]["checksum"] != built_in["checksum"], "others have another")
+    check(json.loads(report.read_text())["constants"][0]["checksum"] != built_in["checksum"], "changed constants have another checksum")
 
 
 def break_checksum(path, numbers):
@@ -71,21 +71,21 @@ def ends(sluice, folder):
     break_checksum(events, {3, 7})
     done = run(sluice, VELO, "-i", events, "--json", report)
     summary = json.loads(report.read_text())
-    check((summary["status"], summary["exit"]) == ("ok", 0), "some events in error: the run is good")
-    check(done.stdout.endswith(f"\n2 of {EVENTS} events have an error.\n"), "the last line says how many")
+    check((summary["status"], summary["exit"]) == ("ok", 0), "a run with some good events succeeds")
+    check(done.stdout.endswith(f"\n2 of {EVENTS} events have an error.\n"), "the last line counts events with an error")
     check([m["severity"] for m in summary["messages"]] == ["warning"] * 2, "JSON has the messages")
     break_checksum(events, set(range(EVENTS)) - {3, 7})
     for arguments in ((), ("--slots", 3, "--slice-events", 2), ("--repeat", 3)):
         done = run(sluice, VELO, "-i", events, "--json", report, *arguments, expect=1)
         summary = json.loads(report.read_text())
-        check((summary["status"], summary["exit"], summary["failed"]) == ("all events in error", 1, False), "all of them: it is not")
-        check(f"\nerror: all {EVENTS} events have an error\n" in done.stderr, "and says so")
-        check(summary["messages"][-1]["message"] == f"all {EVENTS} events have an error", "also in JSON")
-        check(done.stdout.endswith(f"\n{EVENTS} of {EVENTS} events have an error.\n"), "and in the table")
-    check("all" in run(sluice, VELO, "-i", events, "--quiet", expect=1).stderr, "--quiet or not")
+        check((summary["status"], summary["exit"], summary["failed"]) == ("all events in error", 1, False), "a run without a good event has status 1")
+        check(f"\nerror: all {EVENTS} events have an error\n" in done.stderr, "a run without a good event reports it")
+        check(summary["messages"][-1]["message"] == f"all {EVENTS} events have an error", "JSON reports that all events have an error")
+        check(done.stdout.endswith(f"\n{EVENTS} of {EVENTS} events have an error.\n"), "the table reports that all events have an error")
+    check("all" in run(sluice, VELO, "-i", events, "--quiet", expect=1).stderr, "--quiet prints that all events have an error")
     done = run(sluice, VELO, "-i", events, "--json", report, "--set", "raw.strict=true", expect=1)
     summary = json.loads(report.read_text())
-    check((summary["status"], summary["exit"], summary["failed"]) == ("failed", 1, True), "a run that failed says so")
+    check((summary["status"], summary["exit"], summary["failed"]) == ("failed", 1, True), "the status of a failed run is `failed`")
 
 
 def interrupted(sluice, folder):
@@ -106,9 +106,9 @@ def interrupted(sluice, folder):
         check(process.returncode == status == summary["exit"] and summary["status"] == "interrupted", f"{sent.name}: JSON has the end")
         text = f"stopped by {sent.name} before its end, after {summary['events']} events"
         check(text in warned and text in summary["messages"][-1]["message"], f"{sent.name}: {text}")
-        check(said.endswith(f"\nThe run was stopped before its end, after {summary['events']} events.\n"), f"{sent.name}: so does the table")
+        check(said.endswith(f"\nThe run was stopped before its end, after {summary['events']} events.\n"), f"{sent.name}: the table has the end")
     done = run(sluice, VELO, "-n", 5, "--json", "/dev/full", "--quiet", expect=1)
-    check("--json: /dev/full: cannot write" in done.stderr, "JSON that has no room is an error")
+    check("--json: /dev/full: cannot write" in done.stderr, "JSON on a full disk is an error")
 
 
 LEFT_OUT = """sluice: 1
@@ -120,7 +120,7 @@ nodes:
 
 
 def without_effect(sluice, folder):
-    """What would do nothing is refused, or, where scripts put one option after another, told."""
+    """Options without effect are refused, or, if scripts may repeat them, reported by a warning."""
     graph, empty, csv, target = folder / "left_out.yaml", folder / "empty", folder / "b.csv", folder / "t"
     graph.write_text(LEFT_OUT % VELO)
     csv.write_text("id,lower,upper,size\n0,0,1,64\n")
@@ -152,28 +152,28 @@ def without_effect(sluice, folder):
             done = subprocess.run([sluice, *map(str, command)], capture_output=True, text=True, timeout=100)
             check(done.returncode == 2 and text in done.stderr and not done.stdout,
                   f"sluice {' '.join(map(str, command))}: {done.returncode}: {done.stderr.strip()[:200]}")
-    check(sorted(path.name for path in folder.iterdir()) == ["b.csv", "empty", "left_out.yaml"], "and nothing is written")
+    check(sorted(path.name for path in folder.iterdir()) == ["b.csv", "empty", "left_out.yaml"], "refused commands write no file")
     report = folder / "refused.json"
     run(sluice, VELO, *few, "-o", target, "--json", report, expect=2)
     summary = json.loads(report.read_text())
-    check((summary["status"], summary["exit"], summary["events"]) == ("refused", 2, 0), "JSON has a run that was refused at its start")
-    told = {
+    check((summary["status"], summary["exit"], summary["events"]) == ("refused", 2, 0), "JSON reports a run that was refused at its start")
+    warned = {
         "warning: -n is given twice; the last one counts": (*velo, "-n", 3),
         f"warning: --plugin-path {empty}: there is no plugin in it": (*velo, "--plugin-path", empty),
         "--set raw.mu=2: warning: has no effect: a later option replaces it": (*velo, "--set", "raw.mu=2", "--set", "raw.mu=3"),
         "warning: --digest has no effect: the graph has no outputs": ("run", SIMULATE, *few, "-o", target, "--digest"),
     }
-    for text, command in told.items():
+    for text, command in warned.items():
         done = subprocess.run([sluice, *map(str, command)], capture_output=True, text=True, timeout=100)
         check(done.returncode == 0 and text in done.stderr, f"sluice {' '.join(map(str, command))}: {done.stderr.strip()[:200]}")
     geometry = folder / "geometry"
     run(sluice, ROOT / "graphs/geometry.yaml", "-n", 1, "-o", geometry)
     files = {path.name for path in geometry.iterdir()}
-    check({"beamline.bin", "velo_geometry.bin", "scifi_geometry.bin"} <= files, f"a folder is taken, too: {files}")
+    check({"beamline.bin", "velo_geometry.bin", "scifi_geometry.bin"} <= files, f"-o accepts a folder, too: {files}")
 
 
 def absent_banks(sluice, folder):
-    """A graph for banks that no event has says so; also where the run ends before the file."""
+    """A graph for banks that no event has gets a warning, even if the run ends before the file."""
     whole, without, packets, report = (folder / name for name in ("whole.mdf", "without.mdf", "without.mep", "report.json"))
     copy = ROOT / "graphs/copy.yaml"
     run(sluice, copy, "-n", EVENTS, "-o", whole, "--quiet")
@@ -182,14 +182,14 @@ def absent_banks(sluice, folder):
     text = "no event had a bank of type 73 (velo_clusters); types present: 13, 16, 21, 32, 33, 63, 64, 66"
     for arguments in ((without,), (packets,), (without, "-n", 3), (without, "--repeat", 3), (without, "--slots", 3, "--slice-events", 2)):
         done = run(sluice, VELO, "-i", *arguments, "--json", report)
-        check(f"warning: node raw: {text}\n" in done.stderr, f"said: {done.stderr.strip()}")
-        check(sum(text in m["message"] for m in json.loads(report.read_text())["messages"]) == 1, "also in JSON, once")
+        check(f"warning: node raw: {text}\n" in done.stderr, f"missing banks are reported: {done.stderr.strip()}")
+        check(sum(text in m["message"] for m in json.loads(report.read_text())["messages"]) == 1, "JSON reports missing banks once")
     for arguments in ((VELO, "-i", whole), (copy, "-i", without, "-o", folder / "again.mdf"), (VELO, "-n", EVENTS)):
-        check(run(sluice, *arguments).stderr == "", "not where they are there, or nobody asks for them")
+        check(run(sluice, *arguments).stderr == "", "no warning if the banks are present or not needed")
     done = run(sluice, ROOT / "graphs/velo_superpixels.yaml", "-i", without)
-    check("no event had" not in done.stderr, "nor for banks of other types")
+    check("no event had" not in done.stderr, "no warning if the graph reads banks of another type")
     break_checksum(without, range(EVENTS))
-    check("no event had" not in run(sluice, VELO, "-i", without, expect=1).stderr, "nor where no event could be read")
+    check("no event had" not in run(sluice, VELO, "-i", without, expect=1).stderr, "no warning if no event could be read")
 
 
 def main():

@@ -1,5 +1,5 @@
 /* schema_of_fakes.c: prints the JSON Schema of graphs for the fake registry of the graph reader's tests, so that
- * schema_test.py can compare what the schema says of tests/runtime/graph_cases with what the reader says. */
+ * schema_test.py can compare the schema with the reader on tests/runtime/graph_cases. */
 #include "../runtime/graph_fake.h"
 #include "report/describe.h"
 

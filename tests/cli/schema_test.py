@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """`sluice schema` and `sluice describe --json`: schema_test.py SLUICE SCHEMA_OF_FAKES
 
-Every graph of ours passes the schema, and wrong ones do not. Over the text cases of the graph reader, with the schema of
-their fake plugins: what the reader takes the schema takes too, and what it refuses is refused but for the cases below.
+Graphs of this repository pass the schema, and wrong graphs do not. On the text cases of the graph reader, with the schema of
+their fake plugins, the schema and the reader accept and refuse the same graphs, except for the cases below.
 """
 import json
 import re
@@ -23,14 +23,14 @@ from common import BRIEF, ROOT
 
 CASES = ROOT / "tests/runtime/graph_cases"
 
-# What no schema of a single file can tell.
+# Errors that no schema of a single file can find.
 NEEDS_WIRING = """list_port_cycle ambiguous_input ambiguous_node constant_takes_events cycle cycle_inferred cycle_self cycle_through_list empty_graph
     events events_differ field_reference_cycle field_reference_events events_follow_no_unknown_list layout list_is_not_chosen missing_input no_source only_dependents_offer required_null
     target two_cycles two_sources types wanted_several""".split()
 NEEDS_OTHER_TEXT = """bad_block_by_kernel bad_parameter_text_is_no_number bad_set_overrides bad_set_overrides_more bad_use_override bad_use_override_set
     include_broken include_changes_kernel_drops_events include_changes_kernel_to_constant include_loop include_missing include_self
     include_too_many include_with_parameter include_wrong_shows_places bad_with_missing""".split()
-PYTHON_TAKES = ["bad_zero_in_string"]  # "\0" in a string; no matter of the schema
+PYTHON_TAKES = ["bad_zero_in_string"]  # "\0" in a string, which a schema cannot find
 UNSEEN = {f"bad_{name}" for name in NEEDS_WIRING} | set(NEEDS_OTHER_TEXT) | set(PYTHON_TAKES)
 
 WRONG = {
@@ -54,7 +54,7 @@ def sluice(*arguments):
 
 
 def places(validator, text):
-    """Where a text is wrong; "yaml" if it cannot be read."""
+    """Paths of the errors in a text; "yaml" if it cannot be parsed."""
     try:
         return [".".join(map(str, error.absolute_path)) for error in validator.iter_errors(core_yaml.load(text))]
     except (yaml.YAMLError, ValueError):
@@ -78,7 +78,7 @@ def wrong_graphs_are_refused(validator):
             found = places(validator, graph.read_text())
             assert any(p.startswith(place) for p in found), f"{what}: the schema says {found}, not {place}"
             checked = subprocess.run([sys.argv[1], "check", graph], capture_output=True, text=True)
-            assert checked.returncode == 2, f"{what}: sluice check takes it"
+            assert checked.returncode == 2, f"{what}: sluice check accepts it"
 
 
 def reader_and_schema_agree(validator):
@@ -87,7 +87,7 @@ def reader_and_schema_agree(validator):
         cases += 1
         is_good = "error:" not in path.with_suffix(".expected").read_text()
         wrong = places(validator, path.read_text())
-        assert not (is_good and wrong), f"{path.name}: the reader takes it, the schema refuses {wrong}"
+        assert not (is_good and wrong), f"{path.name}: the reader accepts it, the schema refuses {wrong}"
         if not is_good and not wrong:
             unseen.add(path.stem)
     assert cases >= 90
@@ -96,7 +96,7 @@ def reader_and_schema_agree(validator):
 
 
 def descriptions_agree(schema):
-    """What describe --json says of each algorithm is what the schema asks of its nodes."""
+    """describe --json and the schema have the same properties and ports for each algorithm."""
     rules = {rule["if"]["properties"]["use"]["const"]: rule["then"] for rule in schema["definitions"]["node"]["allOf"]}
     collections = set()
     for use, rule in list(rules.items())[::10 if BRIEF else 1]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Signals that end a command: signals_test.py SLUICE
 
-Each stops a run as SIGTERM does: slices in flight delivered, a whole JSON, status 128 + signal.
+Each signal stops a run like SIGTERM: slices in flight are delivered, the JSON is complete, the status is 128 + signal.
 """
 import json
 import os
@@ -21,7 +21,7 @@ check = checks.that
 
 
 def start(*arguments, ignored=()):
-    """Signals have their default action, whatever this process ignores, but for those of `ignored`."""
+    """Starts a command with default actions of all signals except those in `ignored`."""
     def prepare():
         for number in STOPPING:
             signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
@@ -37,7 +37,7 @@ def until(condition, process):
 
 
 def start_run(folder, name, ignored=()):
-    """A run without an end, which has written events."""
+    """Starts an endless run, and waits until it has written events."""
     out, summary = folder / f"{name}.mdf", folder / f"{name}.json"
     part = Path(f"{out}.part")
     process = start("run", ROOT / "graphs/simulate.yaml", "-n", 100000000, "--slots", 2, "-o", out, "--json", summary, ignored=ignored)
@@ -68,22 +68,22 @@ def each_signal_stops_a_run(folder):
         status, said = end(process)
         check(status == 128 + number, f"{number.name}: status {status}")
         summary = summary_of(path)
-        check(summary.get("interrupted") is True and summary.get("exit") == 128 + number, f"{number.name}: the JSON is whole: {summary.get('error')}")
-        check(f"the run was stopped by {number.name} before its end, after {summary.get('events')} events" in said, f"{number.name} is named: {said}")
+        check(summary.get("interrupted") is True and summary.get("exit") == 128 + number, f"{number.name}: the JSON is complete:  {summary.get('error')}")
+        check(f"the run was stopped by {number.name} before its end, after {summary.get('events')} events" in said, f"{number.name} is reported: {said}")
         check(part.stat().st_size > 0 and not part.with_suffix("").exists(), f"{number.name}: the file keeps its name .part")
 
 
-def what_the_system_repeats_ends_no_run_at_once(folder):
+def repeated_signals_of_the_system_do_not_kill_a_run(folder):
     process, _, path = start_run(folder, "repeated")
     for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGXCPU, signal.SIGHUP, signal.SIGXCPU):
         process.send_signal(number)
         time.sleep(0.002)
     status, said = end(process)
-    check(status == 129 and summary_of(path).get("interrupted") is True, f"SIGHUP again and SIGXCPU change nothing: {status} {said}")
+    check(status == 129 and summary_of(path).get("interrupted") is True, f"repeated SIGHUP and SIGXCPU change nothing: {status} {said}")
 
 
 def a_second_signal_ends_at_once(folder):
-    """The run waits for a reader that does not read."""
+    """Stops a run that waits for a reader that does not read."""
     fifo = folder / "fifo"
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -91,7 +91,7 @@ def a_second_signal_ends_at_once(folder):
         process = start("run", ROOT / "graphs/simulate.yaml", "-n", 100000000, "-o", fifo)
         time.sleep(0.7)
         for number in numbers:
-            check(process.poll() is None, f"{numbers}: it waits for the reader before signal {number.name}")
+            check(process.poll() is None, f"{numbers}: the run waits for the reader before signal {number.name}")
             process.send_signal(number)
             time.sleep(0.1)
         status, said = end(process)
@@ -99,7 +99,7 @@ def a_second_signal_ends_at_once(folder):
     os.close(reader)
 
 
-def what_is_ignored_stays_ignored(folder):
+def ignored_signals_stay_ignored(folder):
     ignored = (signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
     process, part, path = start_run(folder, "ignored", ignored)
     for number in ignored:
@@ -119,17 +119,17 @@ def tune_prints_what_it_measured(folder):
         process.send_signal(number)
         out, said = process.communicate(timeout=SECONDS)
         check(process.returncode == 128 + number, f"tune: {number.name}: status {process.returncode}")
-        check(f"warning: stopped by signal {int(number)} " in said and f"nothing is written to {overlay}" in said, f"tune says so: {said}")
+        check(f"warning: stopped by signal {int(number)} " in said and f"nothing is written to {overlay}" in said, f"tune reports the signal: {said}")
         whole = int(said.split(" whole rounds")[0].split()[-1]) if "whole rounds" in said else None
-        check((f"median of {whole} rounds" in out) if whole else out == "", f"tune: what {whole} rounds have measured is printed: {out}")
+        check((f"median of {whole} rounds" in out) if whole else out == "", f"tune: the times of {whole} rounds are printed: {out}")
         check(not overlay.exists(), "tune: there is no overlay")
-    check(whole == 0, "tune: the first run of a variant is stopped, too")
+    check(whole == 0, "tune: even the first run of a variant is stopped")
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for case in (each_signal_stops_a_run, what_the_system_repeats_ends_no_run_at_once, a_second_signal_ends_at_once,
-                     what_is_ignored_stays_ignored, tune_prints_what_it_measured):
+        for case in (each_signal_stops_a_run, repeated_signals_of_the_system_do_not_kill_a_run, a_second_signal_ends_at_once,
+                     ignored_signals_stay_ignored, tune_prints_what_it_measured):
             case(Path(name))
     checks.end()
 

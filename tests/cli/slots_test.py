@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Each graph of graphs/ with all that a run can write, in several slots: the results of one slot: slots_test.py SLUICE
+"""Each graph of graphs/, with all output files, gives the same results in several slots as in one: slots_test.py SLUICE
 
-Small, so that it can also run under ThreadSanitizer."""
+The runs are small, so that they can also run under ThreadSanitizer."""
 import pathlib
 import shutil
 import subprocess
@@ -12,13 +12,13 @@ from common import BRIEF, ROOT, Checks
 
 EVENTS = 12 if BRIEF else 24
 WRITE = {"copy", "geometry", "long_matches", "lumi", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
-         "velo_picture", "velo_sample"}  # what -o names
+         "velo_picture", "velo_sample"}  # graphs that write the file or folder of -o
 checks = Checks()
 check = checks.that
 
 
 def run(sluice, graph, folder, slots, *arguments):
-    """Digests, and the bytes of what a sink wrote: a file or a folder."""
+    """Digests, and the bytes of the file or folder that a sink wrote."""
     output = folder / "out" / "output"
     output.parent.mkdir()
     to_file = ["-o", output] if graph.stem in WRITE else []
@@ -41,7 +41,7 @@ def main():
         subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(EVENTS), "-o", events, "--quiet"], check=True)
         for graph in sorted((ROOT / "graphs").glob("*.yaml")):
             if graph.stem.startswith("hlt1_pp_") and (graph.stem.endswith("_validation") or BRIEF and graph.stem != "hlt1_pp_default"):
-                continue  # the same, with the checks of other graphs; other finders of tracks, which have graphs of their own
+                continue  # repeats the checks of other graphs, or uses track finders that have their own graphs
             inputs = ["-i", events] if graph.stem == "copy" else []
             together = run(sluice, graph, folder, 4, *inputs)
             if not BRIEF:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which source reads the input, with a plugin from elsewhere beside this repository's: sources_test.py SLUICE FOLDER
+"""The choice of the source that reads the input, with a plugin of another project: sources_test.py SLUICE FOLDER
 
 FOLDER has the plugin `afar` (tests/plugins_foreign).
 """
@@ -37,17 +37,17 @@ def choice(sluice, folder, plugins, events):
     b.write_text("b text\n")
     silent, fed = graph_of(folder, "afar.silent"), graph_of(folder, "afar.feed")
     says(call(sluice, "run", silent, "-i", events, *path), 0, ["events       3,", "read by afar.silent"],
-         "a source of files that the graph names reads the file, whatever it is")
-    says(call(sluice, "run", silent, "-i", "-", *path, input=events.read_bytes()), 0, ["read by afar.silent"], "so it does standard input")
+         "a source of files that the graph names reads any file")
+    says(call(sluice, "run", silent, "-i", "-", *path, input=events.read_bytes()), 0, ["read by afar.silent"], "a source that the graph names reads standard input")
     says(call(sluice, "run", COUNTS, "-i", events, *path), 0, ["events       20,", "read by io.mdf_source"],
-         "of two that recognise it, the one with the ports that nodes read")
-    says(call(sluice, "run", fed, "-i", events, *path), 0, ["events       3,", "read by afar.records"], "and here the other one")
-    says(call(sluice, "run", fed, "-i", a, *path), 0, ["read by afar.letter"], "the one that recognises it")
+         "of two sources that recognise a file, the one with the ports of the graph reads it")
+    says(call(sluice, "run", fed, "-i", events, *path), 0, ["events       3,", "read by afar.records"], "with other ports in the graph, the other source reads it")
+    says(call(sluice, "run", fed, "-i", a, *path), 0, ["read by afar.letter"], "a source that recognises the file reads it")
     result = call(sluice, "run", fed, "-i", b, *path)
-    says(result, 2, ["several sources recognise", "afar.letter, afar.twin", "--use raw="], "several with the same ports are an error")
-    check(result[1].count("error:") == 1, "which is one error")
-    says(call(sluice, "run", fed, "-i", b, "--use", "raw=afar.twin", *path), 0, ["read by afar.twin"], "that --use settles")
-    says(call(sluice, "index", b, *path), 1, ["several sources recognise it: afar.letter, afar.twin"], "an index, too, takes none of several")
+    says(result, 2, ["several sources recognise", "afar.letter, afar.twin", "--use raw="], "several sources with the same ports are an error")
+    check(result[1].count("error:") == 1, "several sources give one error")
+    says(call(sluice, "run", fed, "-i", b, "--use", "raw=afar.twin", *path), 0, ["read by afar.twin"], "--use selects one of several sources")
+    says(call(sluice, "index", b, *path), 1, ["several sources recognise it: afar.letter, afar.twin"], "an index of a file with several sources is refused")
 
 
 def without_input(sluice, folder, plugins):
@@ -56,8 +56,8 @@ def without_input(sluice, folder, plugins):
         text = "takes its events from the memory" if "feed" in source else "reads files, but no input file is given"
         result = call(sluice, "run", COUNTS if source.startswith("io") else graph_of(folder, source), "--use", f"raw={source}", *path)
         says(result, 2, [f"{source} {text}"], f"{source} without its input is an error")
-        check(result[1].count("error:") == 1, "which is one error")
-    says(call(sluice, "check", graph_of(folder, "afar.letter"), *path), 0, [], "but is checked")
+        check(result[1].count("error:") == 1, f"{source} without its input gives one error")
+    says(call(sluice, "check", graph_of(folder, "afar.letter"), *path), 0, [], "a graph without input can be checked")
 
 
 def write(path, data, result):
@@ -72,7 +72,7 @@ def write(path, data, result):
 
 
 def fifos(sluice, folder, events, packets):
-    """Opened once: no writer is killed, and no byte is lost."""
+    """A FIFO is opened once: no writer gets SIGPIPE, and no byte is lost."""
     one, two, link = (folder / name for name in ("one", "two", "link"))
     os.mkfifo(one)
     os.mkfifo(two)
@@ -90,14 +90,14 @@ def fifos(sluice, folder, events, packets):
         for writer in writers:
             writer.join(10)
         says(said, 0, [f"events       {count}, 0 with errors"], f"{[path.name for path in inputs]}")
-        check(result == ["written"] * len(written), f"its writers: {result}")
+        check(result == ["written"] * len(written), f"all bytes of the writers are read: {result}")
     for what in ("index", "check"):
         arguments = (one,) if what == "index" else (COUNTS, "-i", one)
         writer = threading.Thread(target=write, args=(one, b"x" * 100, result := []))
         writer.start()
         call(sluice, what, *arguments)
         time.sleep(0.1)
-        check(not result, f"{what} does not open a pipe, whose writer still waits: {result}")
+        check(not result, f"{what} does not open a pipe, so that its writer still waits: {result}")
         with open(one, "rb") as file:
             file.read()
         writer.join(10)
@@ -107,7 +107,7 @@ def fifos(sluice, folder, events, packets):
     writer = threading.Thread(target=lambda: (os.write(write_end, data[:3000]), time.sleep(0.7), os.write(write_end, data[3000:60000]),
                                               os.write(write_end, data[60000:]), os.close(write_end)))
     writer.start()
-    says(call(sluice, "run", COUNTS, "-i", f"/dev/fd/{read_end}", pass_fds=[read_end]), 0, ["events       20,"], "so is a slow /dev/fd/N")
+    says(call(sluice, "run", COUNTS, "-i", f"/dev/fd/{read_end}", pass_fds=[read_end]), 0, ["events       20,"], "a slow /dev/fd/N is recognised")
     writer.join()
     os.close(read_end)
 

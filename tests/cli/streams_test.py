@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Events from pipes: what is read is the same as from a file, however it comes: streams_test.py SLUICE"""
+"""Events from pipes are the same as from a file, in pieces of any size: streams_test.py SLUICE"""
 import json
 import os
 import pathlib
@@ -26,7 +26,7 @@ def run(sluice, *arguments, expect=0, **options):
 
 
 def read(sluice, pieces, *arguments, pause=0.0, expect=0):
-    """Summary and messages of a run whose standard input gets these pieces."""
+    """Summary and messages of a run with these pieces on standard input."""
     process = subprocess.Popen([sluice, "run", str(COUNTS), "--digest", "--json", "-", "--quiet", "-i", *map(str, arguments)],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
@@ -43,7 +43,7 @@ def read(sluice, pieces, *arguments, pause=0.0, expect=0):
 
 
 def facts(summary, name):
-    """What does not depend on where events came from."""
+    """The parts of a summary that do not depend on the kind of input."""
     messages = [m["message"].replace(name, "INPUT") for m in summary["messages"]]
     errors = [{**e, "first": {**e["first"], "file": ""}} for e in summary["errors"]]
     return summary["events"], summary["error_events"], summary["outputs"], messages, errors
@@ -67,7 +67,7 @@ def same_as_a_file(sluice, folder, draw):
     run(sluice, SIMULATE, "-n", EVENTS, "-o", path, "--quiet")
     run(sluice, COPY, "-i", path, "-o", packets, "--use", "write=io.mep_sink", "--set", "write.events=20", "--quiet")
     data, whole = path.read_bytes(), of_file(sluice, path)
-    check(whole[:2] == (EVENTS, 0), "the file has no error")
+    check(whole[:2] == (EVENTS, 0), "a file with all events and no error")
     for what, sizes in (("at once", iter([len(data)])), ("in small pieces", iter(lambda: draw.randrange(1, 5000), None)),
                         ("in large ones", iter(lambda: draw.randrange(50000, 500000), None))):
         for arguments in (("-",), ("/dev/stdin", "--slots", 3, "--slice-events", 7), ("-", "--repeat", 3)):
@@ -80,23 +80,23 @@ def same_as_a_file(sluice, folder, draw):
     check(facts(json.loads(done.stdout), "/dev/stdin") == whole, "standard input may be a file")
     with_mep = ("--use", "raw=io.mep_source")
     check(facts(read(sluice, cut(packets.read_bytes(), iter(lambda: 30000, None)), "-", *with_mep)[0], "/dev/stdin")[:3]
-          == of_file(sluice, packets)[:3], "packets, too, where --use names their source")
+          == of_file(sluice, packets)[:3], "packets from a pipe are read if --use names their source")
     check(facts(read(sluice, [packets.read_bytes()], "-")[0], "/dev/stdin")[:3] == of_file(sluice, packets)[:3],
-          "and where its first bytes are recognised")
+          "packets from a pipe are recognised by their first bytes")
     _, said = read(sluice, [b"no events are in here\n" * 100], "-", expect=1)
-    check("no record header in the first 2200 bytes of this pipe" in said, "what is not recognised is said to be no record")
+    check("no record header in the first 2200 bytes of this pipe" in said, "a pipe without records is reported")
     two = subprocess.run(["bash", "-c", f"'{sluice}' run '{COUNTS}' -i <(cat '{path}') '{path}' <(cat '{path}') --digest --json - --quiet"],
                          capture_output=True, timeout=100)
-    check(json.loads(two.stdout)["events"] == 3 * EVENTS, "several pipes and files, one after the other")
+    check(json.loads(two.stdout)["events"] == 3 * EVENTS, "several pipes and files are read in sequence")
     copy = folder / "copy.mdf"
     with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as cat:
         run(sluice, COPY, "-i", "-", "-o", copy, "--quiet", stdin=cat.stdout)
-    check(copy.read_bytes() == data, "a copy is the same byte for byte")
+    check(copy.read_bytes() == data, "a copy has the same bytes")
     return data
 
 
 def damaged(sluice, folder, data, draw):
-    """Bytes changed, missing and added, and an end in the middle."""
+    """Changed, missing and added bytes, and a truncated end."""
     path = folder / "damaged.mdf"
     for round_ in range(4 if BRIEF else 12):
         broken = bytearray(data)
@@ -124,14 +124,14 @@ def refused(sluice, folder, data):
     begin = time.monotonic()
     said = run(sluice, COUNTS, "-i", fifo, expect=1).stderr.decode()
     check(f"{fifo}: is a pipe without a writer" in said and time.monotonic() - begin < 5, "a pipe without a writer is refused")
-    check("can be read only once" in read(sluice, [data], "-", "-", expect=1)[1], "standard input twice")
-    check("can be read only once" in read(sluice, [data], "-", "--set", "raw.passes=2", expect=1)[1], "or in two passes")
+    check("can be read only once" in read(sluice, [data], "-", "-", expect=1)[1], "standard input cannot be read twice")
+    check("can be read only once" in read(sluice, [data], "-", "--set", "raw.passes=2", expect=1)[1], "standard input cannot be read in two passes")
     summary, said = read(sluice, [], "-", expect=1)
-    check("all input files are empty" in said, "nothing at all")
+    check("all input files are empty" in said, "an empty pipe is an error")
 
 
 def stopped(sluice, folder, data):
-    """While nothing comes, a signal ends the run."""
+    """A signal ends a run that waits for input."""
     report = folder / "stopped.json"
     for slots in (1, 3):
         process = subprocess.Popen([sluice, "run", str(COUNTS), "-i", "-", "--json", report, "--quiet", "--slots", str(slots)],
@@ -144,7 +144,7 @@ def stopped(sluice, folder, data):
         status = process.wait(30)
         summary = json.loads(report.read_text())
         check(status == 130 and time.monotonic() - begin < 5 and summary["status"] == "interrupted", f"{slots} slots: stopped while it waits: {status}")
-        check(summary["events"] > EVENTS // 4 and summary["error_events"] == 0, f"with the {summary['events']} whole events that came")
+        check(summary["events"] > EVENTS // 4 and summary["error_events"] == 0, f"a stopped run has the {summary['events']} events that were complete")
         process.stdin.close()
 
 

@@ -1,13 +1,13 @@
-"""Transcripts of a terminal, run again: commands with what they print, for tests and for the examples of docs/.
+"""Runs transcripts of a terminal, for tests and for the examples of docs/: commands with their expected output.
 
     $ sluice plan --csv no.csv
     no.csv: error: No such file or directory
     [2]
 
-A line that begins with `$ ` is a command for bash; lines after it that begin with `> ` go on. What follows is its standard
-output, then its standard error, then the exit status in brackets if that is not 0. `...` in a line stands for any text,
-a line of `...` alone for any lines, none among them. Before the first command, and on lines that begin with `#`, stands
-what is not run. All commands of a text run one after the other in one folder, where `sluice` is the command under test.
+A line that begins with `$ ` is a command for bash; lines that begin with `> ` continue it. The following lines are its
+standard output, then its standard error, then the exit status in brackets if it is not 0. `...` in a line matches any text;
+a line with only `...` matches any number of lines. Text before the first command and lines that begin with `#` are comments.
+All commands of a text run in sequence in one folder, where `sluice` is the command under test.
 """
 import os
 import pathlib
@@ -49,7 +49,7 @@ def pattern(lines):
 
 
 def output_of(command, folder, sluice, seconds=120):
-    """What a transcript shows of a command, as lines."""
+    """Lines of a transcript that show the output of a command."""
     bin_folder = pathlib.Path(folder) / ".bin"
     bin_folder.mkdir(exist_ok=True)
     link = bin_folder / "sluice"
@@ -64,7 +64,7 @@ def output_of(command, folder, sluice, seconds=120):
 
 
 def wrong(steps, folder, sluice):
-    """Runs the steps; yields (step, lines that it printed) for each that prints something else than expected."""
+    """Runs the steps; yields (step, its output lines) if the output differs from the expected lines."""
     for step in steps:
         lines = output_of(step.command, folder, sluice)
         if not pattern(step.expected).fullmatch("".join(line + "\n" for line in lines)):

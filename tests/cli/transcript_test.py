@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs transcripts (transcript.py): transcript_test.py SLUICE [--update] CASE.txt...
 
-Each runs in a copy of tests/cli/files, with the folder graphs/ beside. --update puts what the commands print into the
-cases instead of judging it: look at the difference before you believe it.
+Each case runs in a copy of tests/cli/files that also contains the folder graphs/. --update writes the output of the commands
+into the cases instead of comparing it: check the difference before committing it.
 """
 import pathlib
 import shutil
@@ -16,7 +16,7 @@ GRAPHS = HERE.parents[1] / "graphs"
 
 
 def update(case, text, folder, sluice):
-    """Keeps comments and commands; a command that prints what is expected keeps its wildcards."""
+    """Writes new output into a case. Keeps comments and commands, and the wildcards of commands with matching output."""
     lines, kept, at = text.splitlines(), [], 0
     steps = {step.line: step for step in transcript.read(text)}
     while at < len(lines):

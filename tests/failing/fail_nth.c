@@ -45,13 +45,13 @@ static const char *const kinds[KINDS] = {"allocation", "thread", "open",   "read
 struct counters {
   atomic_uint_fast64_t calls[KINDS];
 };
-static struct counters *counters; /* NULL: nothing is counted yet */
+static struct counters *counters; /* NULL: calls are not counted yet */
 static int failing = KINDS, for_ever;
 static uint64_t failing_call;
 static const char *files_folder;
 static pid_t first_process;
 
-/* Counts a call; is it one that fails? */
+/* Counts a call; returns 1 if it must fail. */
 static int fails(int kind) {
   if (!counters) return 0;
   const uint64_t call = atomic_fetch_add(&counters->calls[kind], 1) + 1;
@@ -101,7 +101,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 #pragma GCC visibility pop
 
-/* ---------------------------------------------------------------------------------------- calls of the system */
+/* ----------------------------------------------------------------------------------------------- system calls */
 
 long let_through(long number, long a, long b, long c, long d, long e, long f);
 extern const char let_through_from[];
@@ -130,7 +130,7 @@ static const struct call {
 };
 enum { CALL_COUNT = sizeof calls / sizeof *calls };
 
-/* /proc/meminfo in FOLDER/proc/meminfo, where that exists. */
+/* Opens /proc/... and /sys/... below the folder instead, if the file exists there. */
 static long open_elsewhere(long number, const greg_t *r) {
   const char *path = (const char *)r[number == SYS_openat ? REG_RSI : REG_RDI];
   char other[512];
@@ -150,7 +150,8 @@ static void on_call(int signal_number, siginfo_t *about, void *context) {
   long result = -ENOSYS;
   if (call->kind == OPEN) result = open_elsewhere(call->number, r);
   if (!is_told && fails(call->kind)) {
-    if (call->kind == CLOSE) let_through(SYS_close, r[REG_RDI], 0, 0, 0, 0, 0); /* it is closed all the same */
+    if (call->kind == CLOSE)
+      let_through(SYS_close, r[REG_RDI], 0, 0, 0, 0, 0); /* a failed close still closes the file */
     result = -call->error;
   } else if (result == -ENOSYS) {
     result = let_through(about->si_syscall, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
@@ -181,7 +182,7 @@ static int catch_calls(void) {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* ------------------------------------------------------------------------------------------- begin and end */
+/* ------------------------------------------------------------------------------------------- start and end */
 
 static void read_wish(const char *text) {
   const char *colon = text ? strchr(text, ':') : NULL;

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Every allocation and every call of the system may fail: commands run again and again, and the Nth call of a kind fails
-for each N. Whatever fails: no crash and no endless wait; a status other than 0 comes with a line that says why; with
-status 0 all that was promised is there, byte for byte, or a line says what is not; and no file looks complete that is
-not.
+"""Each allocation and each system call may fail: commands run repeatedly, and the Nth call of a kind fails, for each N. No
+failure may cause a crash or an endless wait. With a status other than 0 a message has the reason. With status 0 all
+output is there, byte for byte, or a message names what is missing. No incomplete file has the final name.
 
     failing_commands_test.py SLUICE FAIL_NTH.so [--stride N] [--only COMMAND] [--kind KIND] [--first N --last N]
 
-With a stride of S, every Sth call of a kind fails, more seldom of slow commands, and each of the first and last 6. Exits with 77 where calls of
-the system cannot be caught.
+With a stride of S, every Sth call of a kind fails (fewer for slow commands), and each of the first and last 6. Exits with 77
+if system calls cannot be caught.
 """
 import argparse
 import concurrent.futures
@@ -21,15 +20,15 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ALWAYS = 6  # calls at the start and at the end that are never left out
+ALWAYS = 6  # calls at the start and at the end that always fail in turn
 SECONDS = 60
-# Figures that no two runs share.
-VARYING = re.compile(r"^(rate|memory|as it is|slots \d)\b.*$|events of \S+, node|each of \d+ pass", re.M)  # and a graph that gave a trial its events
+# Lines that differ from run to run.
+VARYING = re.compile(r"^(rate|memory|as it is|slots \d)\b.*$|events of \S+, node|each of \d+ pass", re.M)  # the last one: a graph that a trial took its events from
 
 
 class Command:
-    """A command line; {out} is a folder of its own, {in} what the preparation left. `files`: what it
-    promises to write, byte by byte; `streams`: files that differ from run to run; `slow`: strides are longer by that."""
+    """A command line; {out} is a new folder, {in} the folder of prepared inputs. `files`: output files with fixed content;
+    `streams`: output files that differ from run to run; `slow`: factor of the stride."""
 
     def __init__(self, name, words, files=(), streams=(), slow=1):
         self.name, self.words, self.files, self.streams, self.slow = name, words, files, streams, slow
@@ -83,7 +82,7 @@ class Reference:
             count = Path(folder) / "count"
             done = call(arguments, command.words, folder, SLUICE_FAIL_COUNT=str(count))
             if done.returncode == 77 and not count.exists():
-                print("skipped: calls of the system cannot be caught here (seccomp)")
+                print("skipped: system calls cannot be caught here (seccomp)")
                 sys.exit(77)
             if done.returncode != 0:
                 sys.exit(f"{command.name}: fails without a failure: {done.stderr.decode()}")
@@ -93,7 +92,7 @@ class Reference:
 
 
 def has_told(command, done):
-    """Does a line say what is not there? `list` has refused plugins in its list, and `test` what is wrong."""
+    """True if a message reports the failure. `list` reports refused plugins in its output, and `test` its wrong results."""
     in_output = {"list": rb"^refused: ", "test": rb"[1-9]\d* (wrong|not run)"}.get(command.name)
     return bool(done.stderr.strip()) or bool(in_output and re.search(in_output, done.stdout, re.M))
 
@@ -102,22 +101,22 @@ def wrong_with(command, reference, folder, done):
     """Describes a wrong reaction to a failed call in one line; None if the reaction is right."""
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode == 127 and "cannot allocate memory for thread-local data" in said:
-        return None  # the C library ends the process: it has no other way
+        return None  # the C library ends the process, which cannot be avoided
     if done.returncode < 0 or done.returncode > 125:
         return f"dies with {done.returncode}: {said[-300:]}"
     if done.returncode != 0 and "error: " not in said and not (command.name == "test" and has_told(command, done)):
-        return f"ends with {done.returncode} and says nothing of it: '{said[-200:]}'"
+        return f"ends with {done.returncode} without an error message: '{said[-200:]}'"
     for name in command.files:
         path = Path(folder) / name
         if done.returncode == 0 and (not path.exists() or (path.read_bytes() != reference.files[name] and not has_told(command, done))):
-            return f"ends with 0, and {name} is {'not what it should be' if path.exists() else 'missing'}; says '{said[-200:]}'"
+            return f"ends with 0, and {name} is {'wrong' if path.exists() else 'missing'}; prints '{said[-200:]}'"
         if done.returncode != 0 and path.exists() and path.read_bytes() != reference.files[name]:
-            return f"ends with {done.returncode}, and leaves a part as {name}; says '{said[-200:]}'"
+            return f"ends with {done.returncode}, and leaves an incomplete {name}; prints '{said[-200:]}'"
     for name in command.streams:
         if done.returncode == 0 and not said and not (Path(folder) / name).exists():
-            return f"ends with 0, says nothing, and {name} is missing"
+            return f"ends with 0 without a message, and {name} is missing"
     if done.returncode == 0 and not has_told(command, done) and steady(done.stdout, folder) != reference.output:
-        return f"ends with 0, says nothing, and prints something else: {difference(reference.output, steady(done.stdout, folder))}"
+        return f"ends with 0 without a message, and prints something else:  {difference(reference.output, steady(done.stdout, folder))}"
     return None
 
 
@@ -153,7 +152,7 @@ def main():
     parser.add_argument("--first", type=int)
     parser.add_argument("--last", type=int)
     arguments = parser.parse_args()
-    links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a blank
+    links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a space
     arguments.sluice, library = os.path.abspath(arguments.sluice), os.path.abspath(arguments.library)
     arguments.library = os.path.join(links.name, "library.so")
     os.symlink(library, arguments.library)
@@ -176,7 +175,7 @@ def main():
                     if result.result():
                         faults += 1
                         print(f"{command.name}, {kind} {number} of {total}: {result.result()}", flush=True)
-    print(f"{attempts} calls failed, {faults} badly taken, {time.monotonic() - begin:.0f} s")
+    print(f"{attempts} calls failed, {faults} with a wrong reaction,  {time.monotonic() - begin:.0f} s")
     return 1 if faults or attempts == 0 else 0
 
 

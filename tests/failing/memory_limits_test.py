@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sluice = os.path.abspath(sys.argv[1])
-links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a blank
+links = tempfile.TemporaryDirectory()  # a path in LD_PRELOAD ends at a space
 library = os.path.join(links.name, "library.so")
 os.symlink(os.path.abspath(sys.argv[2]), library)
 faults = 0
@@ -45,7 +45,7 @@ def digests(done):
 
 pv = ROOT / "graphs/pv.yaml"
 usual = call("run", pv, "-n", 40, "--digest")
-that(usual.returncode == 0 and len(digests(usual)) > 0 and usual.stderr == "", "with no limit nothing is said", usual)
+that(usual.returncode == 0 and len(digests(usual)) > 0 and usual.stderr == "", "without a limit nothing is reported", usual)
 
 for limit, name in ((resource.RLIMIT_AS, "RLIMIT_AS"), (resource.RLIMIT_DATA, "RLIMIT_DATA")):
     asked = call("run", pv, "-n", 40, "--slice-events", 1000, "--slots", 2, limit=limit, value=300 << 20)
@@ -53,14 +53,14 @@ for limit, name in ((resource.RLIMIT_AS, "RLIMIT_AS"), (resource.RLIMIT_DATA, "R
     events = re.search(r"--slice-events (\d+) fits", asked.stderr)
     if events:
         hinted = call("run", pv, "-n", 40, "--digest", "--slice-events", events[1], "--slots", 2, limit=limit, value=300 << 20)
-        that(hinted.returncode == 0 and digests(hinted) == digests(usual), f"{name}: what the hint says runs", hinted)
+        that(hinted.returncode == 0 and digests(hinted) == digests(usual), f"{name}: the slice size of the hint fits", hinted)
 
 huge = call("run", pv, "-n", 40, "--slice-events", 100000, "--slots", 200)
 refused(huge, r"error: 200 slots of 100000 events need \d+\.\d+ TB of memory", "MemAvailable|control group", "hint: ")
 
-# A look takes no memory: the plan of another machine's run can be seen here.
+# `plan` allocates no buffers, so that it shows plans for larger machines.
 planned = call("plan", pv, "--slice-events", 100000, limit=resource.RLIMIT_AS, value=300 << 20)
-that(planned.returncode == 0, "a plan is shown whatever its size", planned)
+that(planned.returncode == 0, "a plan of any size is shown", planned)
 
 with tempfile.TemporaryDirectory() as folder:
     group = Path(folder) / "sys/fs/cgroup/job"
@@ -71,12 +71,12 @@ with tempfile.TemporaryDirectory() as folder:
     (group / "memory.current").write_text(f"{3 << 20}\n")
     small = call("run", pv, "-n", 40, "--digest", "--device", "cpu", "--set", "raw.seed=0", files=folder)
     if small.returncode == 77:
-        print("skipped: calls of the system cannot be caught here (seccomp)")
+        print("skipped: system calls cannot be caught here (seccomp)")
         sys.exit(77)
     asked = call("run", pv, "-n", 40, "--slice-events", 60, files=folder)
     refused(asked, "the limit of the control group", r"hint: --slice-events \d+ fits")
     kept = call("run", pv, "-n", 100000, "--repeat", 2, limit=resource.RLIMIT_DATA, value=100 << 20)
-    that(kept.returncode == 1 and re.search(r"--repeat keeps all slices, and after \d+ events there is memory for", kept.stderr), "slices that are kept are refused in time", kept)
+    that(kept.returncode == 1 and re.search(r"--repeat keeps all slices, and after \d+ events there is memory for", kept.stderr), "slices kept for --repeat are refused before memory runs out", kept)
 
 print("ok" if not faults else f"{faults} failed")
 sys.exit(1 if faults else 0)

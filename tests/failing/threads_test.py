@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 GRAPHS = Path(__file__).resolve().parents[2] / "graphs"
-REASON = os.strerror(11)  # EAGAIN, which the library lets pthread_create return; errno stays as it is
+REASON = os.strerror(11)  # EAGAIN, which the preloaded library makes pthread_create return; errno is not set
 faults = 0
 
 
@@ -14,12 +14,12 @@ def run(number, *words):
     environment = {**os.environ, "LD_PRELOAD": sys.argv[2], "SLUICE_FAIL": f"thread:{number}", "LC_ALL": "C"}
     done = subprocess.run([sys.argv[1], "run", *map(str, words), "--quiet"], env=environment, capture_output=True, text=True)
     if done.returncode == 77:
-        print("skipped: calls of the system cannot be caught here (seccomp)")
+        print("skipped: system calls cannot be caught here (seccomp)")
         sys.exit(77)
     return done
 
 
-# The first thread flushes files where there are any, the next ones are slots.
+# The first thread flushes files, if there are any; the next threads are slots.
 for number, expected, words in (
     (2, f"error: slot 1: no thread could be started: {REASON}", (GRAPHS / "velo.yaml", "-n", 4, "--slots", 3, "--slice-events", 1, "--source-threads", 1)),
     (1, f"error: no thread could be started: {REASON}", (GRAPHS / "velo_counts.yaml", "-n", 4, "--metrics", os.devnull, "--source-threads", 1)),

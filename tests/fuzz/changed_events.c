@@ -56,11 +56,11 @@ enum what {
   FLIP_BIT,
   SET_BYTE,
   SET_WORD,
-  SET_ODD_WORD, /* one that numbers often end at */
+  SET_ODD_WORD, /* a value at which number ranges often end */
   ADD_TO_WORD,
   CUT,
   LENGTHEN,
-  REPEAT, /* the words after the first, which then says how many there are */
+  REPEAT, /* repeats the words after the first, which becomes their count */
   FILL,
   SET_VERSION,
   SET_SOURCE,
@@ -69,10 +69,10 @@ enum what {
   DOUBLE,
   SWAP_SOURCES,
   SWAP_PLACES,
-  OTHER_PAYLOAD, /* of any bank of any event */
-  ALL_VERSIONS,  /* of the kind */
+  OTHER_PAYLOAD, /* payload of any bank of any event */
+  ALL_VERSIONS,  /* of all banks of the kind */
   DROP_KIND,
-  SWAP_HALVES, /* of each word */
+  SWAP_HALVES, /* swaps the halves of each word */
   BANK_HEAD,
   RECORD_HEAD,
   BODY_BYTE,
@@ -87,22 +87,23 @@ static struct change change_at(const uint8_t *p) {
   return (struct change){p[0], p[1] % (uint32_t)WHATS, p[2], p[3], u16_at(p + 4), u32_at(p + 6)};
 }
 
-static uint8_t room[CHANGES_MAX][PAYLOAD_MAX]; /* of payloads, one a change */
+static uint8_t room[CHANGES_MAX][PAYLOAD_MAX]; /* one payload per change */
 
-/* The bank that a change is about: of the `kind`th of the kinds that there are, the `which`th. NULL without any. */
+/* The bank that a change is applied to: number `which` of the banks of one kind, number `kind` of the kinds in the
+ * event. NULL if there is no bank. */
 static struct raw_bank *find_bank(struct raw_event *event, uint32_t kind, uint32_t which) {
   uint32_t seen[256] = {0}, kinds[256], kind_count = 0;
   for (uint32_t i = 0; i < event->bank_count; i++)
     if (seen[event->banks[i].kind]++ == 0) kinds[kind_count++] = event->banks[i].kind;
   if (kind_count == 0) return NULL;
   const uint32_t wanted = kinds[kind % kind_count];
-  uint32_t left = which == UINT8_MAX ? seen[wanted] - 1 : which % seen[wanted]; /* 255: the last */
+  uint32_t left = which == UINT8_MAX ? seen[wanted] - 1 : which % seen[wanted]; /* 255: the last one */
   for (uint32_t i = 0; i < event->bank_count; i++)
     if (event->banks[i].kind == wanted && left-- == 0) return &event->banks[i];
   return NULL;
 }
 
-/* The bank's payload, in a room of its own. */
+/* Moves the payload of the bank to `place`, so that it can be changed. */
 static uint8_t *own(struct raw_bank *bank, uint8_t *place) {
   const uint32_t size = bank->size < PAYLOAD_MAX ? bank->size : PAYLOAD_MAX;
   memmove(place, bank->payload, size);
@@ -190,7 +191,7 @@ static void change_kind(struct raw_event *event, uint32_t kind, const struct cha
   event->bank_count = kept;
 }
 
-/* What is done with whole banks. */
+/* Changes of whole banks. */
 static void change_banks(struct raw_events *events, struct raw_event *event, struct raw_bank *bank,
                          const struct change *c) {
   struct raw_bank *other = &event->banks[c->value % event->bank_count];
@@ -252,7 +253,7 @@ static size_t record_bytes(const struct raw_event *event) {
   return bytes;
 }
 
-/* Without a checksum, which nobody could keep right. */
+/* Writes no checksum, because no change could keep it right. */
 static void write_record(const struct raw_event *event, uint8_t *at) {
   const uint32_t bytes = (uint32_t)record_bytes(event);
   memcpy(at, event->head, RECORD_HEAD_BYTES);
@@ -271,7 +272,7 @@ static void write_record(const struct raw_event *event, uint8_t *at) {
   }
 }
 
-/* A change of the file's own bytes, in the record of the event. */
+/* Changes bytes of the file itself, in the record of the event. */
 static void change_file(const struct raw_events *events, uint8_t *file, const struct change *c) {
   const uint32_t index = c->event % events->count;
   const struct raw_event *event = &events->events[index];
@@ -284,7 +285,7 @@ static void change_file(const struct raw_events *events, uint8_t *file, const st
     file += RECORD_HEAD_BYTES;
     for (uint32_t i = 0; i < c->at % event->bank_count; i++)
       file += BANK_HEAD_BYTES + ((event->banks[i].size + 3u) & ~3u);
-    file[c->which % 4] = (uint8_t)c->value; /* its magic number or length */
+    file[c->which % 4] = (uint8_t)c->value; /* magic number or length of the bank */
   }
 }
 

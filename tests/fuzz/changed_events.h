@@ -1,6 +1,6 @@
-/* changed_events.h: good events, and how the bytes of a fuzzer change their raw banks. CHANGE_BYTES say one change: of
- * which event, what, on which kind of bank and which of that kind, where in it, and a value. Any bytes are a list of
- * changes, so that a fuzzer that alters one byte alters one thing. */
+/* changed_events.h: good events, and changes of their raw banks by the bytes of a fuzzer. CHANGE_BYTES encode one
+ * change: event, operation, kind of bank, index in that kind, position, value. Any bytes are a list of changes, so that
+ * one altered byte alters one change. */
 #ifndef CHANGED_EVENTS_H
 #define CHANGED_EVENTS_H
 
@@ -13,7 +13,7 @@ enum {
   CHANGES_MAX = 16,
   CHANGE_BYTES = 10,
   RECORD_HEAD_BYTES = 48,
-  PAYLOAD_MAX = 0xFFF4 /* that a bank's length can say, in whole words */
+  PAYLOAD_MAX = 0xFFF4 /* the largest payload that the length of a bank can express, in whole words */
 };
 
 struct raw_bank {
@@ -31,15 +31,15 @@ struct raw_event {
 struct raw_events {
   struct raw_event events[EVENTS_MAX];
   uint32_t count;
-  uint32_t is_file_changed; /* bytes beside those of banks' payloads: of headers, of which a reader may find others */
+  uint32_t is_file_changed; /* bytes outside of payloads were changed, e.g. headers: a reader may find other banks */
 };
 
-/* Those of an MDF file without compression, at most EVENTS_MAX, without true particles and vertices, which no trigger
- * reads. Payloads stay in `data`. Returns 0 if it is another kind of file. */
+/* Reads the events of an MDF file without compression, at most EVENTS_MAX, without simulated particles and vertices,
+ * which no trigger reads. Payloads stay in `data`. Returns 0 for other files. */
 int raw_events_read(struct raw_events *events, const uint8_t *data, size_t size);
 
-/* A file of `sound` after the changes that `data` says; `changed` then has its events, whose payloads stand in `sound`
- * or in memory that the next call uses again. The bytes are the caller's to free. */
+/* Returns a file of `sound` with the changes in `data`, which the caller frees. `changed` gets its events; their
+ * payloads are in `sound` or in memory that the next call reuses. */
 uint8_t *raw_events_changed(const struct raw_events *sound, const uint8_t *data, size_t size,
                             struct raw_events *changed, size_t *file_bytes);
 

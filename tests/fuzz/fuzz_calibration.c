@@ -1,5 +1,5 @@
-/* fuzz_calibration.c: the reader of calibrations on any text. What it takes can be looked up anywhere, and with one
- * statement more than it needs it is refused. */
+/* fuzz_calibration.c: the reader of calibrations on any text. Accepted text can be looked up everywhere, and is refused
+ * if one more statement is added. */
 #define _GNU_SOURCE
 #include "calibration/read.h"
 #include "fuzz_file.h"
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char more[] = "\nvalue ut.z_mid 1";
   static struct calibration c;
   char reason[256] = "";
-  char *text = malloc(size + sizeof more); /* the second reading has it whole */
+  char *text = malloc(size + sizeof more); /* contains the whole text for the second reading */
   char *exact = malloc(size > 0 ? size : 1);
   require(text != NULL && exact != NULL);
   memcpy(exact, data, size);

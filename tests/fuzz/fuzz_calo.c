@@ -1,9 +1,6 @@
-/* fuzz_calo.c: calo.decode on banks of any bytes. Nothing is read outside of the payloads, and no cell is written twice
- * or outside; a refused event has no cells, and one that is not refused has those that calo/bank_words.h finds, value
- * by value.
- *
- * The input is banks one after another: a byte of type and version, two of source id, two of size, the payload.
- */
+/* fuzz_calo.c: calo.decode on banks with any bytes. No read leaves the payloads, and no cell is written twice or
+ * outside of the output. A refused event has no cells; other events have the cells and values of calo/bank_words.h.
+ * The input is a sequence of banks: a byte with type and version, two of source id, two of size, the payload. */
 #define _GNU_SOURCE
 #define SL_TARGET_CPU 1
 #include "../../plugins/calo/decode.cu"
@@ -18,7 +15,7 @@ struct banks {
   uint32_t offsets[2], first_word[BANKS_MAX], word_count;
   uint16_t source_id[BANKS_MAX], size_bytes[BANKS_MAX];
   uint8_t type[BANKS_MAX], version[BANKS_MAX];
-  uint32_t *payload; /* exactly as long as it has to be */
+  uint32_t *payload; /* of the exact size, so that any read beyond the end is detected */
 };
 
 static void read_banks(const uint8_t *data, size_t size, struct banks *b) {
@@ -54,7 +51,7 @@ static void expect_value(int16_t *adc, const struct calo_geometry_view *g, uint3
   adc[cell] = (int16_t)value;
 }
 
-/* What an event that is not refused reads. */
+/* Expected values of an event that is not refused. */
 static void expect(const struct banks *b, const struct calo_geometry_view *g, int16_t *adc) {
   for (uint32_t i = 0; i < b->offsets[1]; i++) {
     const uint32_t *words = b->payload + b->first_word[i], count = b->size_bytes[i] / 4, version = b->version[i];

@@ -1,5 +1,5 @@
-/* fuzz_compare.c: `sluice compare` on any two files; the input has them one after the other, with a zero byte between,
- * or is both. What it prints goes nowhere. */
+/* fuzz_compare.c: `sluice compare` on any two files. The input contains both, separated by a zero byte, or one file for
+ * both. Output is discarded. */
 #define _GNU_SOURCE
 #include "../../runtime/cli/compare.c"
 #include "../../runtime/cli/compare_results.c"
@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *count, char ***arguments) {
   (void)count;
   (void)arguments;
-  stdout = stderr = fopen("/dev/null", "w"); /* of this program's code alone: libFuzzer keeps what it had */
+  stdout = stderr = fopen("/dev/null", "w"); /* only for the code compiled into this program: libFuzzer has its own
+                                              * streams */
   require(stdout != NULL);
   return 0;
 }

@@ -1,5 +1,5 @@
-/* fuzz_description.c: the reader of detector descriptions on any text. What it takes is finite and in order, and with
- * one statement more than it needs it is refused. */
+/* fuzz_description.c: the reader of detector descriptions on any text. Accepted text has finite numbers in the right
+ * order, and is refused if one more statement is added. */
 #define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "velo/description.h"
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char more[] = "\nmodule 0 z 0 left";
   static struct velo_description d;
   char reason[256] = "";
-  char *text = malloc(size + sizeof more); /* the second reading has it whole */
+  char *text = malloc(size + sizeof more); /* contains the whole text for the second reading */
   char *exact = malloc(size > 0 ? size : 1);
   require(text != NULL && exact != NULL);
   memcpy(exact, data, size);

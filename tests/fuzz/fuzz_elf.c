@@ -1,4 +1,5 @@
-/* fuzz_elf.c: what is looked at in a plugin before it is loaded, on any file: is it whole, what do its tables have. */
+/* fuzz_elf.c: the checks of a plugin file before it is loaded, on any file: is it complete, and what do its tables
+ * contain? */
 #define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "plugin/elf.h"

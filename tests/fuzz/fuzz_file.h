@@ -1,4 +1,4 @@
-/* fuzz_file.h: what fuzzers share: a check, and a file in memory for readers that take a path. */
+/* fuzz_file.h: a check for all fuzzers, and a file in memory for readers that need a path. */
 #ifndef FUZZ_FILE_H
 #define FUZZ_FILE_H
 
@@ -13,11 +13,11 @@ static inline void require(int condition) {
 }
 
 struct fuzz_file {
-  char path[40]; /* empty: not made yet */
+  char path[40]; /* empty: not opened yet */
   int descriptor;
 };
 
-/* The path of a file that holds these bytes until the next call. */
+/* Returns the path of a file that contains these bytes until the next call. */
 static inline const char *fuzz_file_of(struct fuzz_file *f, const uint8_t *data, size_t size) {
   if (!f->path[0]) {
     f->descriptor = memfd_create("fuzz", MFD_CLOEXEC);

@@ -1,10 +1,8 @@
-/* fuzz_geometry.c: velo.geometry on hostile files. Those are 16 kB, nearly all of them numbers, so the input says how
- * they differ from good ones:
- *
- *   i8 bytes that velo_geometry.bin has too many, u8 bytes of beamline.bin (255: there is no such file), then changes:
- *   u16 place (beamline.bin follows velo_geometry.bin), u8 count, bytes
- *
- * What is taken is finite and in order; what is refused is refused with a message. */
+/* fuzz_geometry.c: velo.geometry on damaged files. The files are 16 kB, nearly all of them numbers, so the input
+ * describes the differences from good files:
+ *   i8 extra bytes of velo_geometry.bin, u8 bytes of beamline.bin (255: no such file), then changes:
+ *   u16 position (beamline.bin follows velo_geometry.bin), u8 count, bytes
+ * Accepted files have finite numbers in the right order; other files are refused with a message. */
 #define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "scratch.h"
@@ -30,7 +28,7 @@ struct files {
   uint8_t beam[BEAM_BYTES_MAX];
 };
 
-/* What the constant made. */
+/* Output of the constant. */
 static struct {
   struct {
     const char *field;

@@ -1,8 +1,6 @@
-/* fuzz_graph.c: the graph reader on any text, with the fake registry of tests/runtime. Includes are looked for in a
- * folder that does not exist. A graph that is good must have a canonical text that reads as itself.
- *
- * A text may begin with a line `#set KEY=VALUE` or `#use NODE=ALGORITHM`: an option of the command line.
- */
+/* fuzz_graph.c: the graph reader on any text, with the fake registry of tests/runtime. Includes are searched in a
+ * folder that does not exist. A valid graph must have a canonical text that is read as the same graph.
+ * A text may begin with a line `#set KEY=VALUE` or `#use NODE=ALGORITHM`: an option of the command line. */
 #include "../runtime/graph_fake.c"
 #include "graph/graph.h"
 
@@ -53,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
   struct sl_override set, use;
   char copy[256];
   struct sl_graph *graph, *again;
-  char *text = malloc(bytes > 0 ? bytes : 1); /* of its exact size, so that a read beyond it is seen */
+  char *text = malloc(bytes > 0 ? bytes : 1); /* of the exact size, so that any read beyond the end is detected */
   if (text == NULL) return 0;
   memcpy(text, data, bytes);
   const struct sl_override *first_set = first_line(text, bytes, "#set ", copy, sizeof copy, &set);
@@ -66,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
       sl_graph_fill_properties(&graph->nodes[i], args);
       free(args);
     }
-    /* bytes that are no UTF-8 come from the option alone, and cannot stand in a text */
+    /* bytes that are not UTF-8 can come from the option, and cannot be part of a text */
     const char *const texts[] = {graph->text, graph->text_with_origins};
     for (int i = 0; first_set == NULL && i < 2; i++) {
       if (read_text(texts[i], strlen(texts[i]), NULL, NULL, &again) != SL_OK) abort();

@@ -1,5 +1,5 @@
-/* fuzz_mdf.c: io.mdf_source on hostile bytes: first the reader of records and banks on memory, whose promises are
- * checked, then the source itself on a file that holds them. */
+/* fuzz_mdf.c: io.mdf_source on damaged input: first the reader of records and banks in memory, with checks of what it
+ * guarantees, then the source itself on a file with the input. */
 #define _GNU_SOURCE
 #include "format/mdf.h"
 #include "format/mdf_decompress.h"

@@ -1,5 +1,5 @@
-/* fuzz_mep.c: io.mep_source on hostile bytes: first the reader of packets on memory, whose promises are checked, then
- * the source itself on a file that holds them. */
+/* fuzz_mep.c: io.mep_source on damaged input: first the reader of packets in memory, with checks of what it guarantees,
+ * then the source itself on a file with the input. */
 #define _GNU_SOURCE
 #include "format/mep.h"
 #include "format/mep_file.h"
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct mep_packet packet;
   struct mdf_fault fault;
   read_packets(data, size);
-  if (mep_packet_open(data, size, &packet, &fault) == 0) touch_fragments(&packet); /* the prototype too */
+  if (mep_packet_open(data, size, &packet, &fault) == 0) touch_fragments(&packet); /* the prototype format too */
   run_source_on(&sl_algorithm_mep_source, data, size);
   return 0;
 }

@@ -1,6 +1,6 @@
-/* fuzz_muon_banks.c: the reader of the muon chambers' raw banks on any payload. Two bytes choose version and source. It
- * reads nothing outside of the payload, ends, and gives tiles of the map, with times of 4 bits; and the lists of hits
- * that muon.decode takes apart are those that it reads one by one. */
+/* fuzz_muon_banks.c: the reader of the muon chambers' raw banks on any payload. Two bytes select version and source.
+ * The reader stays inside of the payload, ends, and returns tiles of the map with times of 4 bits. The hit lists that
+ * muon.decode uses must have the hits that are read one by one. */
 #define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "muon/bank_words.h"
@@ -38,7 +38,7 @@ static void make_maps(void) {
   }
 }
 
-/* Digits of the lists, as muon.decode takes them: 1, or 0 where an address is unknown. */
+/* Counts the digits of the hit lists that muon.decode uses; returns 0 if an address is unknown, else 1. */
 static int count_lists(struct muon_reader *r, uint32_t *digits) {
   *digits = 0;
   if (r->fault) return 1;
@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < HEAD_BYTES || size - HEAD_BYTES > UINT16_MAX) return 0;
   const size_t bytes = size - HEAD_BYTES;
   const uint32_t format = 2 + (data[0] >> 4 & 1), version = data[0] & 0xFu;
-  uint32_t *payload = calloc(bytes > 0 ? (bytes + 3) / 4 : 1, sizeof *payload); /* whole words, as of events */
+  uint32_t *payload =
+      calloc(bytes > 0 ? (bytes + 3) / 4 : 1, sizeof *payload); /* whole words, like payloads of events */
   require(payload != NULL);
   memcpy(payload, data + HEAD_BYTES, bytes);
   const struct channel_map *m = &maps[format - 2];

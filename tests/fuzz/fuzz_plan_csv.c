@@ -1,5 +1,5 @@
-/* fuzz_plan_csv.c: the reader of problems for the planner on any text. What it takes reads the same after it was
- * written, and a small problem is solved, as the planner's checker sees it too. */
+/* fuzz_plan_csv.c: the reader of planning problems on any text. An accepted problem is unchanged after writing and
+ * reading; a small one is solved, and the checker of plans accepts the solution. */
 #define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "plan/csv.h"
@@ -22,7 +22,7 @@ static int read_csv(const char *path, struct sl_plan_csv *csv) {
   return status;
 }
 
-/* Takes the column `offset`, the fifth one, out of a text, since it would be a constraint. */
+/* Removes the fifth column, `offset`, from a text, because it would be a constraint. */
 static size_t without_offsets(char *text) {
   uint32_t column = 0;
   char *to = text;

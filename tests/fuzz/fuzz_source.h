@@ -1,5 +1,5 @@
-/* fuzz_source.h: what the fuzzers of sources share: running a source on a file that holds the bytes given, with small
- * budgets. */
+/* fuzz_source.h: common part of the fuzzers of sources: runs a source with small budgets on a file with the given
+ * bytes. */
 #ifndef FUZZ_SOURCE_H
 #define FUZZ_SOURCE_H
 
@@ -47,7 +47,7 @@ static inline void prepare_member(const struct sl_member *m, char *args) {
   }
 }
 
-/* In an order and by workers that nothing may depend on. */
+/* Runs the steps in reverse order on alternating workers; no result may depend on it. */
 enum { FUZZ_WORKERS = 2 };
 static inline void run_steps(void *context, uint32_t count, void (*body)(void *work, uint32_t index, uint32_t worker),
                              void *work) {
@@ -68,17 +68,17 @@ static inline void run_source(const struct sl_algorithm *a, const char *args, co
     struct sl_fill fill = {.events_max = EVENTS_MAX, .events = events};
     result = a->source->fill(state, &services, args, &fill);
     require(fill.event_count <= EVENTS_MAX && (result != 1 || fill.event_count > 0));
-    /* A range that ends within a record is told when that is reached. */
+    /* the end of a range inside a record is reported when it is reached */
     require(result == 0 || result == 1 || (range && result == SL_EFORMAT));
   }
   a->source->close(state);
   free(state);
 }
 
-/* What an index has of a file. */
+/* Content of a file according to its index. */
 struct found_parts {
   uint64_t bytes, records, half;
-  struct sl_input_range second; /* from the first record that a part may begin with behind the middle on */
+  struct sl_input_range second; /* from the first record in the second half that can begin a part */
 };
 
 static inline int add_found(void *context, const struct sl_index_record *record) {
@@ -91,7 +91,7 @@ static inline int add_found(void *context, const struct sl_index_record *record)
   return 0;
 }
 
-/* The index covers the file; a range that it knows is read, and one that nobody knows does no harm. */
+/* The index must cover the file. A range of records of the index and an arbitrary range are read without damage. */
 static inline void run_ranges(const struct sl_algorithm *a, const char *args, const char *path, size_t size) {
   struct found_parts found = {.half = size / 2};
   const struct sl_index_calls calls = {sizeof calls, 0, &found, add_found, ignore_message};
@@ -101,7 +101,7 @@ static inline void run_ranges(const struct sl_algorithm *a, const char *args, co
   run_source(a, args, path, &any);
 }
 
-/* The algorithm with ports for all kinds of bank of this tree. */
+/* The algorithm with ports for all kinds of banks. */
 static inline const struct sl_algorithm *with_ports(const struct sl_algorithm *a) {
   const struct sl_plugin alone = {.algorithms = &a, .algorithm_count = 1};
   const struct sl_plugin *expanded = with_bank_ports(&alone);

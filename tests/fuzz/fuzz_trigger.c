@@ -1,13 +1,11 @@
 /* fuzz_trigger.c: the whole trigger on changed raw events, from the bytes of a file to reports and summaries, on the
- * cpu, with every field in guarded memory. The input says how a few simulated events are changed (changed_events.h);
- * without any change they are the reference. The highest bit of its first byte says in which of two graphs they run.
- *
- * What must hold: the run goes on; each event that was read is delivered, in order; one with an error is counted with a
- * node and a reason in words; an event that nobody changed gives the bits that it gives among sound ones.
- *
- * A session takes longer to open than tens of events to run, and runs once. So one of each graph runs for ever in a
- * thread of its own: its source is the reader of MDF files, opened anew for each input, between which it waits. One has
- * an input at a time. */
+ * cpu, with every field in guarded memory. The input describes changes of a few simulated events (changed_events.h);
+ * the unchanged events are the reference. The highest bit of its first byte selects one of two graphs.
+ * Requirements: the run continues; each event that was read is delivered, in order; an event with an error is counted
+ * with its node and a reason; an unchanged event gives the same bits as in the reference.
+ * Opening a session takes longer than running tens of events, and a session runs once. Therefore the session of each
+ * graph runs forever in its own thread: its source is the reader of MDF files, reopened for each input, and waits
+ * between inputs. One session has an input at a time. */
 #define _GNU_SOURCE
 #include "changed_events.h"
 #include "fuzz_file.h"
@@ -32,34 +30,34 @@ enum { FOUND_MAX = 1024, SLICE_EVENTS = 3, GRAPHS = 2 };
   "  write: { use: io.mdf_sink, events: decide.passed, set: { path: /dev/null } }\n"
 static const char *const graph_texts[GRAPHS] = {GRAPH("hlt1_pp_default"), GRAPH("hlt1_pp_forward_then_matching")};
 
-/* An event as the source made it, and what came of it. */
+/* An event of the source, and the digest of its outputs. */
 struct found {
   struct sl_event event;
   uint64_t digest;
 };
 
-/* A graph. */
+/* One of the graphs. */
 struct trigger {
   struct sl_session *session;
-  const struct sl_source *reader; /* of files */
+  const struct sl_source *reader; /* reader of MDF files */
   struct found found[FOUND_MAX];
-  struct found expected[EVENTS_MAX]; /* of sound events */
+  struct found expected[EVENTS_MAX]; /* results of the unchanged events */
   uint32_t filled, delivered;
 };
 
 static struct trigger triggers[GRAPHS];
 
 static struct {
-  const struct sl_inputs *inputs; /* the file of this input */
+  const struct sl_inputs *inputs; /* file of the present input */
   struct fuzz_file file;
-  pthread_mutex_t lock; /* of what follows */
+  pthread_mutex_t lock; /* protects the following members */
   pthread_cond_t changed;
-  struct trigger *at; /* which has an input, or is under way to wait for one; NULL: none */
+  struct trigger *at; /* has an input, or is about to wait for one; NULL: none */
 } turn = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* ------------------------------------------------------------------------------------------------------- source */
 
-/* The state of the source: that of the reader, after a head. */
+/* State of the source: followed by that of the reader. */
 struct stream {
   struct trigger *trigger;
   int is_open;
@@ -74,7 +72,7 @@ static int open_stream(void *state, const struct sl_services *s, const void *arg
   return SL_OK;
 }
 
-/* The input is done; waits for the next. */
+/* Ends the present input and waits for the next. */
 static void await_input(const struct trigger *t) {
   pthread_mutex_lock(&turn.lock);
   turn.at = NULL;
@@ -88,7 +86,7 @@ static void close_reader(struct stream *stream) {
   stream->is_open = 0;
 }
 
-/* A file whose beginning nobody would take for one of records is refused as a whole. */
+/* A file without a valid first record is refused as a whole. */
 static void open_next(struct stream *stream, const struct sl_services *s, const void *args, size_t state_bytes) {
   await_input(stream->trigger);
   memset(stream->reader, 0, state_bytes);
@@ -142,7 +140,7 @@ static int take_batch(void *context, const struct sl_batch *batch) {
   return 0;
 }
 
-/* Only a failure ends it. */
+/* Returns only if the run fails. */
 static void *run_session(void *session) {
   struct sl_session *s = session;
   fprintf(stderr, "the run ended: %s\n", sl_error_text(sl_session_run(s)));
@@ -150,7 +148,7 @@ static void *run_session(void *session) {
   abort();
 }
 
-/* The reader's algorithm, with the functions above. */
+/* Replaces the source of the graph by the functions above. */
 static void take_over_source(struct trigger *t) {
   static const struct sl_source source = {.open = open_stream, .fill = fill_stream, .close = close_stream};
   static struct sl_algorithm algorithms[GRAPHS];
@@ -187,7 +185,7 @@ static struct sl_session *open_session(struct trigger *t, const char *first_file
   return s;
 }
 
-/* Its thread takes no signals: libFuzzer wants its alarm itself. */
+/* The thread takes no signals, because libFuzzer needs its alarm. */
 static void start_session(struct trigger *t, const char *first_file) {
   pthread_t thread;
   sigset_t all, before;
@@ -209,7 +207,7 @@ static void run_file(struct trigger *t, const uint8_t *bytes, size_t size) {
   if (!t->session) start_session(t, paths[0]);
   pthread_mutex_lock(&turn.lock);
   while (turn.at) pthread_cond_wait(&turn.changed, &turn.lock);
-  t->session->history.parts = 0; /* so that an input does the same whatever came before it */
+  t->session->history.parts = 0; /* so that a run does not depend on earlier inputs */
   turn.inputs = &inputs;
   t->filled = t->delivered = 0;
   turn.at = t;
@@ -218,7 +216,7 @@ static void run_file(struct trigger *t, const uint8_t *bytes, size_t size) {
   pthread_mutex_unlock(&turn.lock);
 }
 
-/* Each event with an error has been counted, with a reason that is not what is said where there is none. */
+/* Each event with an error must have been counted, with a reason other than the default text. */
 static void check_errors(const struct sl_session *s) {
   uint64_t counted = 0;
   for (uint32_t i = 0; i < s->delivery.errors.count; i++) {
@@ -234,7 +232,7 @@ static void check_errors(const struct sl_session *s) {
 
 static struct raw_events sound, changed;
 
-/* One of them is for luminosity as well: the type of the event stands in the second word of ODIN's bank. */
+/* Makes the event a luminosity event too: the second word of ODIN's bank has the event type. */
 static void make_luminosity(struct raw_event *event, uint8_t *bytes) {
   for (uint32_t i = 0; i < event->bank_count; i++)
     if (event->banks[i].kind == 16) bytes[event->banks[i].payload + 4 - bytes] |= 8;
@@ -249,7 +247,7 @@ static void read_sound(void) {
   make_luminosity(&sound.events[0], bytes);
 }
 
-/* Runs the events changed as `data` says. */
+/* Runs the events with the changes in `data`. */
 static void run_changed(struct trigger *t, const uint8_t *data, size_t size) {
   size_t file_bytes;
   uint8_t *file = raw_events_changed(&sound, data, size, &changed, &file_bytes);
@@ -257,7 +255,7 @@ static void run_changed(struct trigger *t, const uint8_t *data, size_t size) {
   free(file);
 }
 
-/* The reference; and libFuzzer sees plugins that are there when it starts. */
+/* Makes the reference. The plugins are loaded here, because libFuzzer must see their code at the start. */
 int LLVMFuzzerInitialize(int *argument_count, char ***arguments) {
   (void)argument_count;
   (void)arguments;

@@ -1,6 +1,6 @@
-/* fuzz_where.c: any text as the cuts of a line. What is refused is so with a place in the text; what is compiled jumps
- * forward only, to instructions, puts no more aside than there is room for and takes it all back, and reads values that
- * there are; and it runs. */
+/* fuzz_where.c: any text as the selection of a line. A refused text has an error with its position in the text. A
+ * compiled program jumps only forward, to instructions; its stack does not overflow and is empty at the end; it reads
+ * only existing values; and it runs. */
 #define _GNU_SOURCE
 #define SL_TARGET_CPU 1
 #include "fuzz_file.h"
@@ -20,7 +20,7 @@ static void check_operand(uint64_t word) {
   require(rest >> (WHERE_TYPE_SHIFT - WHERE_CONSTANT_SHIFT) <= SL_TYPE_f64);
 }
 
-/* Marks the words of an instruction but its first one. */
+/* Marks the words of an instruction except the first as data. */
 static void mark_data(const struct where_program *program, uint32_t i, uint8_t *is_data) {
   const uint32_t operation = (uint32_t)program->words[i] & WHERE_8_BITS;
   if (operation == WHERE_MASS) is_data[i + 1] = 1;
@@ -58,7 +58,7 @@ static void check_program(const struct where_program *program) {
   require(aside == 0);
 }
 
-/* All fields are the same zeros, of which each is a place. */
+/* All fields point to the same zeros. */
 static void run_program(const struct where_program *program) {
   static const uint64_t zeros[ITEMS];
   static struct where_test_args args;

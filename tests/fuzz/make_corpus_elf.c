@@ -30,7 +30,7 @@ struct object {
 
 enum style { WITH_RELOCATIONS = 1, WITH_PROBE = 2, WITH_TRAIT = 4, BY_SYMBOL = 8 };
 
-/* Has the pointer at `place` point to `target`. */
+/* Sets the pointer at `place` to `target`. */
 static void point(struct object *o, unsigned style, size_t place, size_t target) {
   Elf64_Shdr *section = &o->sections[RELOCATIONS];
   const uint64_t address = target;

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Lists gathered by a list port are the same whatever the slots, slices and targets, however the graph names them, and with
-a thousand of them; so are lists of events selected by a field of any collection, and histograms of fields. All are the
-same as in digests.txt.
+"""Digests of list ports, of event lists selected by fields, and of histograms: equal for any slots, slices and targets, for any
+way of naming the lists in the graph, with a thousand lists, and equal to digests.txt.
 
-A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that is
-meant: digests_test.py --accept
+Builds with other options (-O0, another compiler) are compared with the same file. To accept an intended change:
+digests_test.py --accept
 """
 import csv
 import json
@@ -60,28 +59,28 @@ for variation in host + simt:
     checks.that(decisions(DECISIONS, *variation) == reference, f"decisions {' '.join(map(str, variation))}")
 
 with tempfile.TemporaryDirectory() as folder:
-    checks.that(decisions(lists(folder, "list.yaml", f"[{', '.join(NAMES)}]")) == reference, "a list instead of a map")
-    checks.that(decisions(lists(folder, "all.yaml", "all")) == reference, "all, in the order of the document")
+    checks.that(decisions(lists(folder, "list.yaml", f"[{', '.join(NAMES)}]")) == reference, "a list in the graph has the results of a map")
+    checks.that(decisions(lists(folder, "all.yaml", "all")) == reference, "`all` takes the lists in the order of the document")
     other = decisions(lists(folder, "other.yaml", f"[{', '.join(reversed(NAMES))}]"))
-    checks.that(other != reference and other[1] == reference[1], "in another order, as many items with other places")
+    checks.that(other != reference and other[1] == reference[1], "in another order there are as many items, with other indices")
     checks.that(decisions(lists(folder, "none.yaml", "[]"))[1] == 0, "no list, no items")
 
-    # An overlay adds a list, and takes one away.
+    # An overlay adds a list, and removes one.
     error = "  error: { use: odin.filter, set: { error_states: 3 } }\n"
     more = decisions(lists(folder, "more.yaml", "{ every: error }", error))
-    checks.that(more[1] == reference[1] + EVENTS, "one more list, which holds all events")
+    checks.that(more[1] == reference[1] + EVENTS, "an added list with all events adds an item per event")
     fewer = decisions(lists(folder, "fewer.yaml", "{ every: error, colliding: null }", error))
     ends = decisions(lists(folder, "ends.yaml", "[luminosity, no_beam, one_beam, error]", error))
-    checks.that(fewer == ends and fewer[1] < more[1], "and one taken away")
+    checks.that(fewer == ends and fewer[1] < more[1], "a removed list has no items")
 
-    # On a list of its own, it speaks of the events on that.
+    # If the node runs on an event list, only events on that list have decisions.
     some = overlay(folder, "some.yaml", "nodes: { decisions: { events: luminosity } }\noutputs: [decisions.decisions, decisions.totals, luminosity]\n")
     on_list = outputs(some)
-    checks.that(0 < on_list["decisions.decisions"][1] < reference[1] and on_list["luminosity"][1] > 0, "on an event list")
+    checks.that(0 < on_list["decisions.decisions"][1] < reference[1] and on_list["luminosity"][1] > 0, "on an event list there are fewer items")
     for variation in [] if BRIEF else [("--slice-events", 7)] + simt[:2]:
         checks.that(outputs(some, *variation) == on_list, f"on an event list {' '.join(map(str, variation))}")
 
-    # A thousand filters, by their names and as all there are.
+    # A thousand filters, by their names and by `all`.
     filters = "".join(f"  line_{i}: {{ use: odin.filter, set: {{ orbit_period: {i % 97 + 1}, orbit_phase: {i // 97} }} }}\n"
                       for i in range(1000))
     removed = "".join(f"  {name}: null\n" for name in NAMES)
@@ -97,7 +96,7 @@ with tempfile.TemporaryDirectory() as folder:
         few = ("-n", 20)
         checks.that(decisions(thousand, "--device", "simt", *few) == decisions(thousand, *few), "a thousand: simt")
 
-# A field that the graph names: of items, of subitems, by event.
+# Fields selected in the graph: of items, of subitems, by event.
 GAS = ROOT / "graphs/gas_vertices.yaml"
 WITH_GAS = ("--set", "raw.beam_gas_fraction=0.5")
 FIELDS = {"vertices in the gas cell": (),
@@ -111,7 +110,7 @@ for what, options in FIELDS.items():
         variation = tuple(str(option).replace("decisions.", "gas.") for option in variation)
         checks.that(outputs(GAS, *WITH_GAS, *options, *variation, events=150)["gas"] == reference, f"{what} {' '.join(variation)}")
 
-# Histograms, against what a table of the same field has.
+# Histograms, compared with a table of the same field.
 HISTOGRAMS = ROOT / "graphs/velo_histograms.yaml"
 
 
@@ -121,7 +120,7 @@ def table(path):
 
 
 def histograms(path, *arguments, events=60):
-    """The digests of all of them, and the rows of the table that the sink writes."""
+    """Digests of all histograms, and the rows of the table that the sink writes."""
     done = call("run", HISTOGRAMS, "-n", events, "-o", path, "--digest", "--json", "-", "--quiet", *arguments)
     return {o["port"]: o["digest"] for o in json.loads(done.stdout)["outputs"]}, table(path)
 
@@ -141,18 +140,18 @@ with tempfile.TemporaryDirectory() as folder:
     z = [row for row in reference[1] if row["histogram"] == "vertex_z"]
     checks.that(len(vertices) > 100 and sum(int(row["count"]) for row in z) == len(vertices), f"{len(vertices)} vertices are counted")
     checks.that(all(int(row["count"]) == sum(float(row["x_lower"]) <= float(vertex["z"]) < float(row["x_upper"]) for vertex in vertices)
-                    for row in z), "each where it belongs")
+                    for row in z), "each vertex is counted in the right bin")
     across = [row for row in reference[1] if row["histogram"] == "vertex_xy"]
     checks.that(all(int(row["count"]) == sum(float(row["x_lower"]) <= float(vertex["x"]) < float(row["x_upper"]) and
                                              float(row["y_lower"]) <= float(vertex["y"]) < float(row["y_upper"]) for vertex in vertices)
-                    for row in across if row["count"] != "0"), "and each pair of coordinates")
-    checks.that(sum(int(row["count"]) for row in across) == len(vertices), "once")
+                    for row in across if row["count"] != "0"), "each pair of coordinates is counted in the right bin")
+    checks.that(sum(int(row["count"]) for row in across) == len(vertices), "each pair of coordinates is counted once")
     drawn = Path(folder) / "histograms.json"
     call("run", HISTOGRAMS, "-n", 60, "-o", drawn, "--quiet")
     first = json.loads(drawn.read_text())["histograms"][0]
     mean = sum(float(vertex["z"]) for vertex in vertices) / len(vertices)
     checks.that(first["x"]["field"] == "pv.z" and first["x"]["unit"] == "mm" and math.isclose(first["x"]["mean"], mean, abs_tol=2.5),
-                f"the mean is that of the values, but for half a bin: {first['x']['mean']:.1f}, {mean:.1f} mm")
+                f"the mean is that of the values within half a bin:  {first['x']['mean']:.1f}, {mean:.1f} mm")
 
 checks.golden(Path(__file__).with_name("digests.txt"), found)
 checks.end()

@@ -1,10 +1,10 @@
-/* filter_test.c: generic.filter on fields of all shapes and types, against the same question asked value by value. */
+/* filter_test.c: generic.filter on fields of all shapes and types, compared with a test of each value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include <sluice/testing.h>
 
 #include <cmocka.h>
@@ -30,7 +30,7 @@ static uint32_t mixed(uint32_t i) {
   return (i ^ i >> 15) * 2246822519u >> 7;
 }
 
-/* Value i of any field, from -50 to 50, but for unsigned ones. */
+/* Value i of any field, from -50 to 50, or from 0 if unsigned. */
 static double value_of(uint32_t i, int is_signed) { return (double)(mixed(i) % 101) - (is_signed ? 50 : 0); }
 
 static void make_offsets(void) {
@@ -94,7 +94,7 @@ static struct sl_test *filter(const struct field_case *c) {
   return t;
 }
 
-/* `every`: on a list of every so many events. Ends the test. */
+/* Filters on a list of every `every`-th event. Frees the test. */
 static void assert_filtered(struct sl_test *t, const struct field_case *c, double minimum, double maximum,
                             uint32_t count, uint32_t every) {
   uint32_t list[EVENTS], length = 0, at = 0;
@@ -129,7 +129,7 @@ static void fields_of_all_shapes(void **state) {
     }
 }
 
-static void what_is_not_a_number_is_never_within(void **state) {
+static void nan_is_never_within(void **state) {
   (void)state;
   const double means[] = {1, __builtin_nan(""), __builtin_inf(), -3};
   struct sl_test *t = sl_test_new(GENERIC_PLUGIN, "filter");
@@ -172,8 +172,7 @@ static void large_integers_are_compared_exactly(void **state) {
 
 int main(void) {
   make_offsets();
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fields_of_all_shapes),
-                                     cmocka_unit_test(what_is_not_a_number_is_never_within),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fields_of_all_shapes), cmocka_unit_test(nan_is_never_within),
                                      cmocka_unit_test(large_integers_are_compared_exactly)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

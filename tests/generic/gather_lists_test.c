@@ -1,18 +1,18 @@
-/* gather_lists_test.c: generic.gather_lists against the same question asked event by event and list by list. */
+/* gather_lists_test.c: generic.gather_lists, compared with a test of each event and list. */
 #include "generic/event_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include <sluice/testing.h>
 
 #include <cmocka.h>
 
 enum { EVENTS = 150, EVENTS_MAX = 1000, LISTS_MAX = 1000 };
 
-/* List 0 is empty, list 1 full; each of the others has a fraction of its own. */
+/* List 0 is empty, list 1 has all events, and the others have different fractions of them. */
 static int is_on(uint32_t list, uint32_t event) {
   if (list < 2) return (int)list;
   return (event * 2654435761u + list * 40503u) % 97 < list % 60;
@@ -33,7 +33,7 @@ static struct sl_test *gather(uint32_t events, uint32_t lists) {
   return t;
 }
 
-/* Events that are not `wanted` (NULL: all are) have no lists. Ends the test. */
+/* Events that are not in `wanted` (NULL: all are) have no lists. Frees the test. */
 static void assert_gathered(struct sl_test *t, uint32_t events, uint32_t lists, const uint8_t *wanted) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *offsets = sl_test_output(t, "decisions", "offsets"), *list = sl_test_output(t, "decisions", "list");
@@ -71,7 +71,7 @@ static void one_list_or_three(void **state) {
   assert_gathered(gather(EVENTS, 3), EVENTS, 3, NULL);
 }
 
-static void as_many_as_a_word_has_bits_and_one_more(void **state) {
+static void the_lists_of_a_full_word_and_one_more(void **state) {
   (void)state;
   assert_gathered(gather(EVENTS, 32), EVENTS, 32, NULL);
   assert_gathered(gather(EVENTS, 33), EVENTS, 33, NULL);
@@ -82,7 +82,7 @@ static void a_thousand_lists(void **state) {
   assert_gathered(gather(EVENTS, LISTS_MAX), EVENTS, LISTS_MAX, NULL);
 }
 
-static void on_a_list_of_its_own_it_says_nothing_of_other_events(void **state) {
+static void events_off_the_list_of_the_node_get_no_decisions(void **state) {
   (void)state;
   uint32_t numbers[EVENTS], count = 0;
   uint8_t wanted[EVENTS] = {0};
@@ -95,7 +95,7 @@ static void on_a_list_of_its_own_it_says_nothing_of_other_events(void **state) {
   assert_gathered(t, EVENTS, 40, wanted);
 }
 
-static void on_an_empty_list_of_its_own_it_says_nothing(void **state) {
+static void with_an_empty_list_there_are_no_decisions(void **state) {
   (void)state;
   const uint8_t wanted[EVENTS] = {0};
   struct sl_test *t = gather(EVENTS, 5);
@@ -103,7 +103,7 @@ static void on_an_empty_list_of_its_own_it_says_nothing(void **state) {
   assert_gathered(t, EVENTS, 5, wanted);
 }
 
-/* The kernels take 32 events at a time. */
+/* The kernels process 32 events at a time. */
 static void slices_of_any_length(void **state) {
   (void)state;
   const uint32_t lengths[] = {1, 2, 31, 32, 33, 63, 64, 65, 500, EVENTS_MAX};
@@ -127,10 +127,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_lists_there_are_no_decisions),
       cmocka_unit_test(one_list_or_three),
-      cmocka_unit_test(as_many_as_a_word_has_bits_and_one_more),
+      cmocka_unit_test(the_lists_of_a_full_word_and_one_more),
       cmocka_unit_test(a_thousand_lists),
-      cmocka_unit_test(on_a_list_of_its_own_it_says_nothing_of_other_events),
-      cmocka_unit_test(on_an_empty_list_of_its_own_it_says_nothing),
+      cmocka_unit_test(events_off_the_list_of_the_node_get_no_decisions),
+      cmocka_unit_test(with_an_empty_list_there_are_no_decisions),
       cmocka_unit_test(slices_of_any_length),
       cmocka_unit_test(blocks_of_any_size),
   };

@@ -1,11 +1,12 @@
-/* histogram_test.c: generic.histogram and generic.histogram_2d against counts made here, by a search among edges. */
+/* histogram_test.c: generic.histogram and generic.histogram_2d, compared with counts by a binary search of the edges.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "generic/event_model.h"
 
 #include <sluice/testing.h>
@@ -35,7 +36,7 @@ static double edge_of(const struct axis *a, uint32_t i) {
   return i == a->bins ? a->upper : a->lower + (a->upper - a->lower) / a->bins * i;
 }
 
-/* How many edges are not above the value: so many bins lie below it. */
+/* Index of the counter of a value: the number of edges that are not above it. */
 static uint32_t entry_of(const struct axis *a, double value) {
   if (!isfinite(value)) return GENERIC_NOT_FINITE(a->bins);
   uint32_t begin = 0, end = a->bins + 1;
@@ -67,7 +68,7 @@ static struct sl_test *histogram(const char *field, const void *values, uint32_t
   return t;
 }
 
-/* Ends the test. */
+/* Frees the test. */
 static void assert_counts(struct sl_test *t, const uint32_t *expected, uint32_t count) {
   assert_int_equal(sl_test_run(t), 0);
   assert_int_equal(sl_test_output_count(t, "histogram", "counts"), count);
@@ -91,7 +92,7 @@ static void make_many(void) {
   offsets[EVENTS] = MANY;
 }
 
-/* `every`: on a list of every so many events. */
+/* Runs on a list of every `every`-th event. */
 static void assert_many(const struct axis *a, uint32_t every) {
   uint32_t *expected = calloc(a->bins + GENERIC_BESIDE, sizeof *expected);
   uint32_t list[EVENTS], length = 0;
@@ -113,7 +114,7 @@ static void a_million_values_are_counted(void **state) {
   assert_many(&(struct axis){100, 0, 100}, 1);
 }
 
-static void more_bins_than_a_block_has_room_for(void **state) {
+static void more_bins_than_a_block_can_hold(void **state) {
   (void)state;
   assert_many(&(struct axis){5000, -0.1, 77.7}, 5);
 }
@@ -147,7 +148,7 @@ static void edges_belong_to_the_bin_above(void **state) {
   assert_counts(t, expected, a.bins + GENERIC_BESIDE);
 }
 
-static void values_that_are_not_finite_are_counted_apart(void **state) {
+static void values_that_are_not_finite_are_counted_separately(void **state) {
   (void)state;
   const double values[] = {NAN, INFINITY, -INFINITY, -NAN, 0.5, 5};
   const uint32_t expected[] = {0, 1, 1, 4};
@@ -168,9 +169,9 @@ static void integers_are_counted(void **state) {
   t = histogram("word", words, 4, &(struct axis){2, 0, 18446744073709551616.0});
   sl_test_events(t, 1);
   sl_test_input(t, "of", "offsets", ends, 2);
-  assert_counts(t, (uint32_t[]){0, 2, 2, 0, 0}, 5); /* the largest is, as a float, 2^64 */
+  assert_counts(t, (uint32_t[]){0, 2, 2, 0, 0}, 5); /* as a float, the largest one is 2^64 */
 
-  /* As floats, 2^53 + 1 is 2^53, and 2^53 + 3 is 2^53 + 4; edges 2^53, + 2, + 4. */
+  /* As floats, 2^53 + 1 is 2^53, and 2^53 + 3 is 2^53 + 4; the edges are 2^53, 2^53 + 2 and 2^53 + 4. */
   const uint64_t middle = UINT64_C(1) << 53,
                  large[] = {middle - 1, middle, middle + 1, middle + 2, middle + 3, middle + 4};
   t = histogram("word", large, 6, &(struct axis){2, 0x1p53, 0x1p53 + 4});
@@ -179,7 +180,7 @@ static void integers_are_counted(void **state) {
   assert_counts(t, (uint32_t[]){1, 2, 2, 1, 0}, 5);
 }
 
-static void nothing_is_nothing(void **state) {
+static void no_values_give_zero_counts(void **state) {
   (void)state;
   const uint32_t none[4] = {0};
   struct sl_test *t = histogram("x", x, 0, &(struct axis){2, 0, 1});
@@ -224,7 +225,7 @@ static void pairs_are_counted(void **state) {
   assert_pairs(&(struct axis){90, 0, 100}, &(struct axis){60, -5, 60});
 }
 
-static void events_with_other_numbers_of_values_are_refused(void **state) {
+static void events_with_different_numbers_of_values_are_refused(void **state) {
   (void)state;
   const uint32_t three[] = {0, 1, 2, 3}, other[] = {0, 1, 1, 3};
   const float values[] = {0.5f, 0.5f, 0.5f};
@@ -250,7 +251,7 @@ static void assert_refused(const struct axis *a, const char *what) {
   sl_test_free(t);
 }
 
-static void axes_that_are_none_are_refused(void **state) {
+static void invalid_axes_are_refused(void **state) {
   (void)state;
   assert_refused(&(struct axis){10, 1, 1}, "upper: 1 is not above lower, 1");
   assert_refused(&(struct axis){10, 2, -2}, "upper: -2 is not above lower, 2");
@@ -264,15 +265,15 @@ int main(void) {
   make_many();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_million_values_are_counted),
-      cmocka_unit_test(more_bins_than_a_block_has_room_for),
+      cmocka_unit_test(more_bins_than_a_block_can_hold),
       cmocka_unit_test(events_that_are_not_on_the_list_do_not_count),
       cmocka_unit_test(edges_belong_to_the_bin_above),
-      cmocka_unit_test(values_that_are_not_finite_are_counted_apart),
+      cmocka_unit_test(values_that_are_not_finite_are_counted_separately),
       cmocka_unit_test(integers_are_counted),
-      cmocka_unit_test(nothing_is_nothing),
+      cmocka_unit_test(no_values_give_zero_counts),
       cmocka_unit_test(pairs_are_counted),
-      cmocka_unit_test(events_with_other_numbers_of_values_are_refused),
-      cmocka_unit_test(axes_that_are_none_are_refused),
+      cmocka_unit_test(events_with_different_numbers_of_values_are_refused),
+      cmocka_unit_test(invalid_axes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hdf5.sink on whole graphs: what is read from the file is what the run made, to the bit; killed and failing runs."""
+"""hdf5.sink on whole graphs: the file has the same bits as the outputs of the run; killed and failing runs."""
 import os
 import re
 import resource
@@ -42,11 +42,11 @@ def fields(group):
 
 
 def event_digest(members, offsets, event):
-    """The digest of one event, as docs/testing.md defines it, from the file alone."""
+    """The digest of one event, as defined in docs/testing.md, computed from the file alone."""
     first, last = (int(offsets[event]), int(offsets[event + 1])) if offsets is not None else (0, 0)
     state = xxhash.xxh3_64()
     state.update(numpy.uint32(last - first).tobytes())
-    boundaries = None  # of the group that a field belongs to
+    boundaries = None  # boundaries of the group that a field belongs to
     for name, per, values in members:
         if per == "boundary" and name != "offsets":
             boundaries = values
@@ -86,26 +86,26 @@ def whole_file(checks, folder):
         summary = json.loads(done.stdout)
         with h5py.File(target) as file:
             checks.that(file.attrs["complete"] == 1, f"the file is complete {options}")
-            checks.that(file.attrs["graph_digest"] == summary["graph_digest"], "it names the run's graph digest")
-            checks.that("velo 0.2.0 cpu" in file.attrs["plugins"].splitlines(), "it names the plugins and their versions")
-            checks.that("use: velo.kalman_filter" in file.attrs["graph"], "it holds the graph")
-            checks.that(file.attrs["graph"] == summary["graph_text"], "as the summary does")
+            checks.that(file.attrs["graph_digest"] == summary["graph_digest"], "the file has the graph digest of the run")
+            checks.that("velo 0.2.0 cpu" in file.attrs["plugins"].splitlines(), "the file has the plugins and their versions")
+            checks.that("use: velo.kalman_filter" in file.attrs["graph"], "the file has the graph")
+            checks.that(file.attrs["graph"] == summary["graph_text"], "file and summary have the same graph")
             program = f"{summary['sluice_version']}, commit {summary['commit']}"
-            checks.that(file.attrs["sluice_version"] == program, "it names the program and its commit")
+            checks.that(file.attrs["sluice_version"] == program, "the file has the program and its commit")
             for output in summary["outputs"]:
                 name = output["port"]
-                checks.that(file[name].attrs["items"] == output["items"], f"{name}: items as in the summary")
-                checks.that(file[name].attrs["digest"] == output["digest"], f"{name}: digest as in the summary")
-                checks.that(output_digest(file, name) == output["digest"], f"{name}: the file's values give that digest")
-        checks.that(not Path(f"{target}.part").exists(), "nothing else is left")
+                checks.that(file[name].attrs["items"] == output["items"], f"{name}: file and summary have the same items")
+                checks.that(file[name].attrs["digest"] == output["digest"], f"{name}: file and summary have the same digest")
+                checks.that(output_digest(file, name) == output["digest"], f"{name}: the values in the file give that digest")
+        checks.that(not Path(f"{target}.part").exists(), "no .part file is left")
     with h5py.File(target) as file:
         checks.that(file["tracks/hit_x"].attrs["unit"] == "mm", "a field has its unit")
         checks.that(file["tracks"].attrs["collection"] == "velo_tracks", "a group has its collection")
-        checks.that(list(file["tracks"])[:2] == ["offsets", "hit_offsets"], "fields are in the collection's order")
+        checks.that(list(file["tracks"])[:2] == ["offsets", "hit_offsets"], "fields are in the order of the collection")
 
 
 def groups_and_totals(checks, folder):
-    """Several groups of subitems in a collection, each with boundaries of its own; and sums over the run."""
+    """Several groups of subitems in a collection, each with its own boundaries, and sums over the run."""
     path, target = folder / "toy.yaml", folder / "toy.h5"
     path.write_text("""sluice: 1
 nodes:
@@ -119,18 +119,18 @@ outputs: [split, tally]
                 "--json", "-", "--quiet", "--digest", "--slice-events", 7, "--slots", 2)
     summary = json.loads(done.stdout)
     with h5py.File(target) as file:
-        checks.that(file["split/digit"].attrs["group"] == "digit_offsets", "a subitem's field names its group")
-        checks.that(file["split/copy_half"].attrs["group"] == "copy_offsets", "and so does one of the other group")
+        checks.that(file["split/digit"].attrs["group"] == "digit_offsets", "a field of subitems has its group")
+        checks.that(file["split/copy_half"].attrs["group"] == "copy_offsets", "a field of another group has that group")
         values = file["split/value"][:]
         copies = numpy.repeat(values, values % 3)
         checks.that(numpy.array_equal(file["split/copy"][:], copies), f"{len(copies)} copies of {len(values)} values")
-        checks.that(numpy.array_equal(numpy.diff(file["split/copy_offsets"][:]), values % 3), "their boundaries are the file's")
-        checks.that(len(file["split/digit"]) == file["split/digit_offsets"][-1] != len(copies), "digits are counted apart")
+        checks.that(numpy.array_equal(numpy.diff(file["split/copy_offsets"][:]), values % 3), "the copies have the boundaries of the file")
+        checks.that(len(file["split/digit"]) == file["split/digit_offsets"][-1] != len(copies), "digits have their own boundaries")
         for name in ("values", "sums", "balance"):
             checks.that(file["tally"][name][:].tolist() == summary["totals"]["tally"][name], f"total {name}")
         checks.that(file["tally/values"][:].sum() == len(values), "each value counts once")
-        checks.that(file["tally/sums"][:, 0].sum() == values.sum(), "and so in their sum")
-        checks.that(file["tally"].attrs["digest"] == summary["outputs"][1]["digest"], "the digest of the totals")
+        checks.that(file["tally/sums"][:, 0].sum() == values.sum(), "each value is summed once")
+        checks.that(file["tally"].attrs["digest"] == summary["outputs"][1]["digest"], "file and summary have the same digest of the totals")
 
 
 def killed_run(checks, folder):
@@ -152,18 +152,18 @@ def killed_run(checks, folder):
     run.send_signal(signal.SIGKILL)
     run.wait()
     checks.that(seen >= 120, f"a file can be read while it is written ({seen} events)")
-    checks.that(not target.exists(), "a killed run gives the file no name")
+    checks.that(not target.exists(), "a killed run leaves only the .part file")
     call("run", path, "-n", seen, "-o", folder / "same.h5", "--quiet")
     with h5py.File(part, "r", swmr=True) as file, h5py.File(folder / "same.h5") as same:
-        checks.that(file.attrs["complete"] == 0, "it does not claim to be complete")
+        checks.that(file.attrs["complete"] == 0, "the file of a killed run is marked as incomplete")
         checks.that(len(file["events/number"]) >= seen, f"{len(file['events/number'])} events are left")
-        checks.that(len(file["tracks/offsets"]) > seen, "and their boundaries")
+        checks.that(len(file["tracks/offsets"]) > seen, "the boundaries of these events are left")
         for name, _, values in fields(same["tracks"]):
-            checks.that(numpy.array_equal(file["tracks"][name][: len(values)], values), f"{name} is whole up to there")
+            checks.that(numpy.array_equal(file["tracks"][name][: len(values)], values), f"{name} is complete up to there")
 
 
 def full_disk(checks, folder):
-    """As many events as the message says are in the file, wherever the disk ends."""
+    """The file has as many events as the message reports, for disks of several sizes."""
     path, target = graph(folder, "velo.yaml", "[tracks]"), folder / "full.h5"
     part = Path(f"{target}.part")
     call("run", path, "-n", 200, "-o", folder / "same.h5", "--quiet")
@@ -174,25 +174,25 @@ def full_disk(checks, folder):
 
         command = [SLUICE, "run", path, "-n", "200", "-o", target, "--quiet", "--set", "write.flush_events=10"]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, preexec_fn=limit)
-        checks.that(done.returncode == 1 and f"{part}: cannot" in done.stderr, f"a full disk ends the run with a word: {done.stderr.splitlines()[:1]}")
-        checks.that(not target.exists(), "and gives the file no name")
+        checks.that(done.returncode == 1 and f"{part}: cannot" in done.stderr, f"a full disk ends the run with an error:  {done.stderr.splitlines()[:1]}")
+        checks.that(not target.exists(), "a full disk leaves only the .part file")
         if "the file was removed" in done.stderr:
-            checks.that(size < 300000 and not part.exists(), f"{size} bytes: nothing is kept")
+            checks.that(size < 300000 and not part.exists(), f"{size} bytes: no file is kept")
             continue
         safe = int(re.search(r"it keeps the first (\d+) events", done.stderr)[1])
         with h5py.File(part, "r", swmr=True) as file, h5py.File(folder / "same.h5") as same:
             there = len(file["events/number"])
-            checks.that(file.attrs["complete"] == 0 and there >= safe > 0, f"{size} bytes: {safe} events are safe, {there} are there")
+            checks.that(file.attrs["complete"] == 0 and there >= safe > 0, f"{size} bytes: {safe} events are safe, {there} can be read")
             items = same["tracks/offsets"][safe]
-            checks.that(numpy.array_equal(file["tracks/offsets"][: safe + 1], same["tracks/offsets"][: safe + 1]), "with their boundaries")
-            checks.that(numpy.array_equal(file["tracks/hit_offsets"][: items + 1], same["tracks/hit_offsets"][: items + 1]), "and those of their hits")
+            checks.that(numpy.array_equal(file["tracks/offsets"][: safe + 1], same["tracks/offsets"][: safe + 1]), "these events have their boundaries")
+            checks.that(numpy.array_equal(file["tracks/hit_offsets"][: items + 1], same["tracks/hit_offsets"][: items + 1]), "their hits have boundaries")
             hits = same["tracks/hit_offsets"][items]
-            checks.that(numpy.array_equal(file["tracks/hit_x"][:hits], same["tracks/hit_x"][:hits]), "and their hits")
+            checks.that(numpy.array_equal(file["tracks/hit_x"][:hits], same["tracks/hit_x"][:hits]), "their hits are in the file")
         part.unlink()
 
 
 def stopped_run(checks, folder):
-    """SIGINT and SIGTERM leave a file that says that it is not complete."""
+    """SIGINT and SIGTERM leave a file that is marked as incomplete."""
     path = graph(folder, "velo.yaml", "[tracks]")
     for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         target, summary = folder / f"{sent.name}.h5", folder / f"{sent.name}.json"
@@ -206,12 +206,12 @@ def stopped_run(checks, folder):
         run.send_signal(sent)
         said = run.communicate()[1]
         events = json.loads(summary.read_text())["events"]
-        checks.that(run.returncode == status and not target.exists(), f"{sent.name}: the file has not got its name")
-        checks.that(f"it has the first {events} events" in said, f"{sent.name}: the message says that it has {events} events")
-        checks.that(json.loads(summary.read_text())["interrupted"] is True, f"{sent.name}: the JSON says so")
+        checks.that(run.returncode == status and not target.exists(), f"{sent.name}: only the .part file is left")
+        checks.that(f"it has the first {events} events" in said, f"{sent.name}: the message reports {events} events")
+        checks.that(json.loads(summary.read_text())["interrupted"] is True, f"{sent.name}: the JSON reports the interruption")
         with h5py.File(part) as file:
             checks.that(file.attrs["complete"] == 0, f"{sent.name}: complete is 0")
-            checks.that(len(file["events/number"]) == events > 0, f"{sent.name}: all of the {events} events are there")
+            checks.that(len(file["events/number"]) == events > 0, f"{sent.name}: the file has all {events} events")
 
 
 def mistakes(checks, folder):

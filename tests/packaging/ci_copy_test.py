@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`.ci/run` in a small repository whose scripts/test only says where it is: it runs in a copy below a folder `sluice`, with
---full also below a path with a blank, an umlaut and 120 characters; the copy has the files as they are, and is removed."""
+"""`.ci/run` in a small repository with a scripts/test that only prints its folder: it runs in a copy named `sluice`, with --full
+also in a path with a space, an umlaut and 120 characters. The copy has the uncommitted files, and is removed."""
 import os
 import pathlib
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What configuring says where libraries are missing: libraries_test.py CMAKE GENERATOR C_COMPILER
+"""Messages of configuring without some libraries: libraries_test.py CMAKE GENERATOR C_COMPILER
 
-pkg-config is shown a folder of its own, with the modules that are to be found.
+pkg-config gets a folder with only the modules that it may find.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ check = checks.that
 
 
 def modules():
-    """The files of all modules that pkg-config finds here, by name."""
+    """{name: file} of all modules that pkg-config finds."""
     folders = os.environ.get("PKG_CONFIG_LIBDIR") or subprocess.run(
         ["pkg-config", "--variable", "pc_path", "pkg-config"], capture_output=True, text=True, check=True).stdout.strip()
     found = {}
@@ -28,7 +28,7 @@ def modules():
 
 
 def configure(command, without):
-    """Configures with all modules but those that the pattern names; returns the finished process, and whether there are tests."""
+    """Configures without the modules that match the pattern; returns the finished process, its messages and whether there are tests."""
     with tempfile.TemporaryDirectory() as folder:
         shown = pathlib.Path(folder) / "modules"
         shown.mkdir()
@@ -45,13 +45,13 @@ def main(cmake, generator, compiler):
     command = [cmake, "-G", generator, "-D", f"CMAKE_C_COMPILER={compiler}"]
     done, said, _ = configure(command, ".*")
     wanted = "apt-get install libyaml-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev libzstd-dev"
-    check(done.returncode != 0 and wanted in said, f"without any library: {said}")
+    check(done.returncode != 0 and wanted in said, f"without any library, all packages are named: {said}")
     done, said, _ = configure(command, "libzstd")
-    check(done.returncode != 0 and "apt-get install libzstd-dev " in said, f"without one: {said}")
+    check(done.returncode != 0 and "apt-get install libzstd-dev " in said, f"without one library, only that one is named: {said}")
     done, said, has_tests = configure(command, "cmocka|hdf5.*")
-    check(done.returncode == 0 and not has_tests, f"without cmocka and HDF5 it configures, and there are no tests: {said}")
-    check("cmocka was not found (Debian: libcmocka-dev): tests are not built" in said, "which it says")
-    check("HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built" in said, "of hdf5.sink too")
+    check(done.returncode == 0 and not has_tests, f"without cmocka and HDF5 configuring succeeds, without tests: {said}")
+    check("cmocka was not found (Debian: libcmocka-dev): tests are not built" in said, "missing tests are reported")
+    check("HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built" in said, "a missing hdf5.sink is reported")
     checks.end()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh BUILD: installs BUILD into a folder of its own, moves it (an installation must not know where it was made), and
-# uses it as an outsider would: the command, a plugin with its test by find_package, a program by pkg-config. Then makes a
-# Debian package, which must have the same files, and installs and removes it in a root of its own.
+# run.sh BUILD: installs BUILD into a new folder, moves it (an installation must not depend on its path), and uses it
+# like an external project: the command, a plugin with its test by find_package, a program by pkg-config. Then makes a
+# Debian package, which must have the same files, and installs and removes it in a separate root.
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -25,7 +25,7 @@ expect() {
 }
 
 cmake --install "$build" --prefix "$work/made-here" >"$work/install.log" || fail "$(cat "$work/install.log")"
-prefix="$work/used here" # with a blank
+prefix="$work/used here" # with a space
 mv "$work/made-here" "$prefix"
 sluice="$prefix/bin/sluice"
 
@@ -55,20 +55,20 @@ grep -q '^#compdef sluice' "$prefix/share/zsh/site-functions/_sluice" || fail "n
 
 echo "public headers compile alone, as C11 and C++17"
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-eval "cflags=($(pkg-config --cflags sluice))" # quoted for a shell, because of the blank
+eval "cflags=($(pkg-config --cflags sluice))" # quoted for a shell, because of the space
 eval "libs=($(pkg-config --libs sluice))"
 for header in "$prefix"/include/sluice/*.h "$prefix"/include/sluice-plugins/*/*.h; do
   name=${header#"$prefix"/include/}
   name=${name#sluice-plugins/}
   case $name in
-    sluice/kernel_*.h) continue ;; # parts of kernel.h
+    sluice/kernel_*.h) continue ;; # included by kernel.h
   esac
   printf '#include <%s>\n' "$name" >"$work/header.c"
   cp "$work/header.c" "$work/header.cpp"
   flags=("${cflags[@]}" -Wall -Wextra -Werror -fsyntax-only -D SL_TARGET_CPU=1)
   gcc -std=c11 -pedantic -Wno-unused-function "${flags[@]}" "$work/header.c" || fail "$name as C11"
   case $name in
-    sluice/kernel.h) continue ;; # C on this target, CUDA C++ on another
+    sluice/kernel.h) continue ;; # C for this target, CUDA C++ for others
   esac
   g++ -std=c++17 "${flags[@]}" "$work/header.cpp" || fail "$name as C++17"
 done
@@ -136,10 +136,10 @@ make_package() {
   else
     echo "skipped: no lintian to look at the package; the rest goes on"
   fi
-  ((EUID == 0)) || return 0 # dpkg installs for root only
+  ((EUID == 0)) || return 0 # dpkg installs only as root
   mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info" "$work/stubs"
   touch "$root/var/lib/dpkg/status"
-  # Its scripts call ldconfig, which is to leave this machine's cache alone.
+  # Scripts of the package call ldconfig, which must not change the cache of this machine.
   printf '#!/bin/sh\n' >"$work/stubs/ldconfig" && chmod +x "$work/stubs/ldconfig"
   dpkg_there() {
     PATH="$work/stubs:$PATH" dpkg --root="$root" --force-script-chrootless --force-depends "$@" >"$work/dpkg.log" 2>&1 ||

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Where the loader looks for the libraries of what was built: search_paths_test.py SLUICE
+"""Search paths of built files for libraries: search_paths_test.py SLUICE
 
-Every RPATH and RUNPATH of the build tree is read from the files themselves: each entry must begin with $ORIGIN. An empty
-entry, or another that is not absolute, would be the current folder. Then the command is called in a folder with
-libraries of the names that it needs, and must not take them.
+Reads each RPATH and RUNPATH in the build tree: each entry must begin with $ORIGIN. An empty or relative entry would be the
+current folder. Then the command runs in a folder with libraries of the names that it needs, and must not load them.
 """
 import os
 import pathlib
@@ -56,13 +55,13 @@ def main(sluice):
         texts = dynamic_texts(path)
         seen += texts is not None
         for entry in [e for tag in (DT_RPATH, DT_RUNPATH) for text in (texts or {}).get(tag, []) for e in text.split(":")]:
-            check(entry == "$ORIGIN" or entry.startswith("$ORIGIN/"), f"{path} looks for libraries in '{entry}'")
-    check(seen > 20, f"only {seen} artefacts were found")
+            check(entry == "$ORIGIN" or entry.startswith("$ORIGIN/"), f"{path} searches libraries only next to itself: '{entry}'")
+    check(seen > 20, f"more than 20 artefacts are found: {seen}")
     with tempfile.TemporaryDirectory() as folder:
         for needed in dynamic_texts(sluice)[DT_NEEDED]:
             (pathlib.Path(folder) / needed).write_text("no library\n")
         done = subprocess.run([sluice, "--version"], cwd=folder, capture_output=True, text=True)
-        check(done.returncode == 0 and done.stdout.startswith("sluice "), f"libraries of the current folder are not taken: {done.stderr}")
+        check(done.returncode == 0 and done.stdout.startswith("sluice "), f"libraries of the current folder are not loaded: {done.stderr}")
     print(f"{seen} artefacts")
     checks.end()
 

@@ -1,3 +1,3 @@
-/* Two algorithms of one name. */
+/* Two algorithms with the same name. */
 #define BAD_ALGORITHMS &copy, &copy
 #include "template.h"

@@ -1,4 +1,4 @@
-/* A capacity that does not say which of two groups it means. */
+/* A capacity that does not name one of the two groups. */
 #define BAD_VALUE(F)    F(first, u32, ITEM_OFFSETS, "", "") F(second, u32, ITEM_OFFSETS, "", "")
 #define BAD_FIELDS_READ ""
 #define BAD_CAPACITY \

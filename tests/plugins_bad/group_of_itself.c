@@ -1,4 +1,4 @@
-/* A capacity that follows from itself. */
+/* A capacity that depends on itself. */
 #define BAD_VALUE(F)    F(first, u32, ITEM_OFFSETS, "", "") F(second, u32, ITEM_OFFSETS, "", "")
 #define BAD_FIELDS_READ ""
 #define BAD_CAPACITY                   \

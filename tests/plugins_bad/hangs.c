@@ -1,4 +1,4 @@
-/* Waits for ever as soon as it is loaded. */
+/* Never returns from its constructor. */
 #include "template.h"
 
 #include <unistd.h>

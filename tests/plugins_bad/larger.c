@@ -1,3 +1,3 @@
-/* The descriptor says it is larger than this runtime's. */
+/* The size in the descriptor is larger than that of this runtime. */
 #define BAD_SIZE (sizeof(struct sl_plugin) + 8)
 #include "template.h"

@@ -1,3 +1,3 @@
-/* The first of two plugins with a collection bad_values; this one is sound. */
+/* First of two plugins with a collection bad_values; this one is correct. */
 #define BAD_NAME "layout_first"
 #include "template.h"

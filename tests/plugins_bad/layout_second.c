@@ -1,4 +1,4 @@
-/* The second of two plugins with a collection bad_values, whose values have another type. */
+/* Second of two plugins with a collection bad_values; here its values have another type. */
 #define BAD_NAME     "layout_second"
 #define BAD_VALUE(F) F(value, f64, PER_ITEM, "", "a value")
 #include "template.h"

@@ -1,3 +1,3 @@
-/* The file is called bad.cpu.so, the plugin is not. */
+/* The file is named bad.cpu.so, but the plugin is not named bad. */
 #define BAD_NAME "good"
 #include "template.h"

@@ -1,3 +1,3 @@
-/* The file is called bad.cpu.so, the plugin says it is for cuda. */
+/* The file is named bad.cpu.so, but the plugin is for cuda. */
 #define BAD_TARGET "cuda"
 #include "template.h"

@@ -1,4 +1,4 @@
-/* The first of two plugins whose collections want the same port; this one is sound. */
+/* First of two plugins with collections for the same port; this one is correct. */
 #define BAD_NAME  "ports_first"
 #define BAD_TRAIT &shared_trait
 #include <sluice/plugin.h>

@@ -1,4 +1,4 @@
-/* The second of two plugins whose collections want the same port. */
+/* Second of two plugins with collections for the same port. */
 #define bad_values            other_values
 #define bad_values_view       other_values_view
 #define bad_values_collection other_values_collection

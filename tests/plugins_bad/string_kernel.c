@@ -1,4 +1,4 @@
-/* A kernel has a property that is a string: a pointer into the host's memory. */
+/* A kernel with a string property, which is a pointer into host memory. */
 #define BAD_MORE_ARGS    const char *label;
 #define BAD_MORE_MEMBERS , SL_STRING(label, "", "a text")
 #include "template.h"

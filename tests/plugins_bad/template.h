@@ -1,5 +1,5 @@
-/* template.h: a well-formed plugin with one kernel, of which each file of this folder breaks one thing by defining one
- * of the names below before including it. */
+/* template.h: a correct plugin with one kernel. Each file of this folder breaks one part of it by defining one of the
+ * names below before including it. */
 #include <sluice/plugin.h>
 
 #ifndef BAD_MAGIC

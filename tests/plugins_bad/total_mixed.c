@@ -1,3 +1,3 @@
-/* A TOTAL field beside another. */
+/* A collection with a TOTAL field and a field of another shape. */
 #define BAD_VALUE(F) F(value, u32, TOTAL, "", "a count")
 #include "template.h"

@@ -1,4 +1,4 @@
-/* An input of totals, which are of the run. */
+/* A kernel that reads TOTAL fields, which belong to the run. */
 #define BAD_FIELDS(F)   F(value, u32, TOTAL, "", "a count")
 #define BAD_FIELDS_READ ""
 #include "template.h"

@@ -1,11 +1,11 @@
-/* afar.c: sources of a plugin that knows no other one. Each source of files makes three events, whatever the file; what
- * it recognises is told by the file's first byte. */
+/* afar.c: sources of a plugin that depends on no other plugin. Each source of files makes three events of any file, and
+ * recognises files by their first byte. */
 #include <sluice/plugin.h>
 
 #include <string.h>
 
-#define NUMBERS_FIELDS(F)                             \
-  F(offsets, u32, OFFSETS, "", "first of each event") \
+#define NUMBERS_FIELDS(F)                                    \
+  F(offsets, u32, OFFSETS, "", "first number of each event") \
   F(value, f32, PER_ITEM, "", "a number")
 SL_COLLECTION(afar_numbers, NUMBERS_FIELDS, "numbers");
 
@@ -48,7 +48,7 @@ static int begins_with(const unsigned char *bytes, size_t count, char letter) {
   return count > 0 && (char)bytes[0] == letter;
 }
 
-/* Takes what it is fed without looking whether there is a feed. */
+/* Uses the feed without a check that there is one. */
 static int fill_from_feed(void *state, const struct sl_services *s, const void *args, struct sl_fill *fill) {
   struct sl_feed_entry entry;
   uint32_t taken = 0;
@@ -62,7 +62,7 @@ static int fill_from_feed(void *state, const struct sl_services *s, const void *
   return more;
 }
 static const struct sl_source feed_functions = {.fill = fill_from_feed};
-SL_SOURCE(feed, "what is fed", struct state, feed_functions, SL_TAKES_FEED);
+SL_SOURCE(feed, "events from a feed", struct state, feed_functions, SL_TAKES_FEED);
 
 static int probe_letter(const unsigned char *bytes, size_t count) {
   return begins_with(bytes, count, 'a') || begins_with(bytes, count, 'b');
@@ -76,13 +76,13 @@ SL_SOURCE(twin, "files that begin with b", struct state, twin_functions);
 
 static int probe_nothing(const unsigned char *bytes, size_t count) { return (void)bytes, (void)count, 0; }
 static const struct sl_source silent_functions = {.fill = fill, .probe = probe_nothing};
-SL_SOURCE(silent, "files that nothing tells apart", struct state, silent_functions);
+SL_SOURCE(silent, "files of unknown content", struct state, silent_functions);
 
 static int probe_records(const unsigned char *bytes, size_t count) {
   return count >= 12 && memcmp(bytes, bytes + 4, 4) == 0 && memcmp(bytes, bytes + 8, 4) == 0;
 }
 static const struct sl_source records_functions = {.fill = fill, .probe = probe_records};
-SL_SOURCE(records, "files of MDF records, too", struct state, records_functions);
+SL_SOURCE(records, "files of MDF records", struct state, records_functions);
 #undef SL_ARGS
 
 struct tally_args {

@@ -7,7 +7,7 @@
 #define EXAMPLE_NUMBERS_FIELDS(F)                            \
   F(offsets, u32, OFFSETS, "", "first number of each event") \
   F(value, f32, PER_ITEM, "mm", "the number")                \
-  F(tag, u8, PER_ITEM, "", "anything")
+  F(tag, u8, PER_ITEM, "", "tag of the number")
 SL_COLLECTION(example_numbers, EXAMPLE_NUMBERS_FIELDS, "numbers, by event");
 
 #define EXAMPLE_SCALED_FIELDS(F)                             \
@@ -16,11 +16,11 @@ SL_COLLECTION(example_numbers, EXAMPLE_NUMBERS_FIELDS, "numbers, by event");
   F(largest, f32, PER_EVENT, "mm", "largest of the event, 0 if there is none")
 SL_COLLECTION(example_scaled, EXAMPLE_SCALED_FIELDS, "scaled numbers, by event");
 
-#define EXAMPLE_MERGED_FIELDS(F)                                      \
-  F(offsets, u32, OFFSETS, "", "first number of each event")          \
-  F(value, f32, PER_ITEM, "mm", "the number")                         \
-  F(part, u32, PER_ITEM, "", "the place of the part that it is from") \
-  F(lists, u32, PER_EVENT, "", "on how many lists the event is")
+#define EXAMPLE_MERGED_FIELDS(F)                             \
+  F(offsets, u32, OFFSETS, "", "first number of each event") \
+  F(value, f32, PER_ITEM, "mm", "the number")                \
+  F(part, u32, PER_ITEM, "", "index of the part")            \
+  F(lists, u32, PER_EVENT, "", "number of lists with the event")
 SL_COLLECTION(example_merged, EXAMPLE_MERGED_FIELDS, "numbers of several parts, by event");
 
 #define EXAMPLE_RUNS_FIELDS(F)                                         \

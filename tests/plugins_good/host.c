@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* weights: `count` weights, each `step` more than the one before. */
+/* weights: `count` weights, in steps of `step`. */
 struct weights_args {
   struct example_weights weights;
   uint64_t count;
@@ -13,9 +13,9 @@ struct weights_args {
 #define SL_ARGS weights_args
 static const struct sl_member weights_members[] = {
     SL_OUT(weights, example_weights, "0, step, 2 step, ..."),
-    SL_U64(count, 4, 0, 1000, "", "how many"),
+    SL_U64(count, 4, 0, 1000, "", "number of weights"),
     SL_F64(step, 0.5, 0.0, 10.0, "", "difference of neighbours"),
-    SL_STRING(label, "none", "goes into a message"),
+    SL_STRING(label, "none", "text of a message"),
 };
 
 static int weights_make(const struct sl_services *s, const struct weights_args *a) {
@@ -31,7 +31,7 @@ static int weights_make(const struct sl_services *s, const struct weights_args *
 }
 SL_CONSTANT(weights, "evenly spaced weights", weights_make);
 
-/* chosen: three weights as they are given, in this or the other order. */
+/* chosen: three given weights, in forward or backward order. */
 struct chosen_args {
   struct example_weights weights;
   double given[3];
@@ -40,9 +40,9 @@ struct chosen_args {
 #undef SL_ARGS
 #define SL_ARGS chosen_args
 static const struct sl_member chosen_members[] = {
-    SL_OUT(weights, example_weights, "those given"),
+    SL_OUT(weights, example_weights, "the property `given`"),
     SL_F64_ARRAY(given, 3, "[1, 2.5, -3]", -10, 10, "", "the weights"),
-    SL_ENUM(order, "forward", "in which they come", "forward backward"),
+    SL_ENUM(order, "forward", "order of the weights", "forward backward"),
 };
 
 static int chosen_make(const struct sl_services *s, const struct chosen_args *a) {
@@ -51,9 +51,9 @@ static int chosen_make(const struct sl_services *s, const struct chosen_args *a)
   for (uint32_t i = 0; i < 3; i++) weight[i] = a->given[a->order ? 2 - i : i];
   return SL_OK;
 }
-SL_CONSTANT(chosen, "weights as they are given", chosen_make);
+SL_CONSTANT(chosen, "given weights", chosen_make);
 
-/* doubled: made from another constant. */
+/* doubled: made of another constant. */
 struct doubled_args {
   struct example_weights_view weights;
   struct example_weights doubled;
@@ -62,7 +62,7 @@ struct doubled_args {
 #define SL_ARGS doubled_args
 static const struct sl_member doubled_members[] = {
     SL_IN(weights, example_weights, "", "any"),
-    SL_OUT(doubled, example_weights, "twice those"),
+    SL_OUT(doubled, example_weights, "weights times two"),
 };
 
 static int doubled_make(const struct sl_services *s, const struct doubled_args *a) {
@@ -82,8 +82,8 @@ struct counter_args {
 #undef SL_ARGS
 #define SL_ARGS counter_args
 static const struct sl_member counter_members[] = {
-    SL_OUT(numbers, example_numbers, "e % 4 in event e", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 3)))),
-    SL_U32(total, 100, 0, 1000000, "", "events in all"),
+    SL_OUT(numbers, example_numbers, "e % 4 numbers in event e", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 3)))),
+    SL_U32(total, 100, 0, 1000000, "", "number of events"),
     SL_BUDGET(per_event, 3, 1, 100, "numbers"),
 };
 struct counter_state {
@@ -126,7 +126,7 @@ static void counter_close(void *state) { (void)state; }
 static const struct sl_source counter_source = {counter_open, counter_fill, counter_close, NULL, NULL};
 SL_SOURCE(counter, "counts", struct counter_state, counter_source);
 
-/* tally: a sink that counts and adds up. */
+/* tally: a sink that counts and sums. */
 struct tally_args {
   struct example_numbers_view numbers;
   double scale;
@@ -135,7 +135,7 @@ struct tally_args {
 #define SL_ARGS tally_args
 static const struct sl_member tally_members[] = {
     SL_IN(numbers, example_numbers, "offsets value", "any"),
-    SL_F64(scale, 1.0, -10.0, 10.0, "", "multiplies the sum"),
+    SL_F64(scale, 1.0, -10.0, 10.0, "", "factor of the sum"),
 };
 struct tally_state {
   uint64_t events, items;
@@ -179,4 +179,4 @@ static int tally_finish(void *state, const struct sl_services *s, const struct s
 static void tally_close(void *state) { (void)state; }
 static const struct sl_sink tally_sink = {
     .open = tally_open, .consume = tally_consume, .finish = tally_finish, .close = tally_close};
-SL_SINK(tally, "counts and adds up", struct tally_state, tally_sink);
+SL_SINK(tally, "counts and sums numbers", struct tally_state, tally_sink);

@@ -1,11 +1,11 @@
-/* kernels.c: kernels of the example plugin that do as they should. */
+/* kernels.c: correct kernels of the example plugin. */
 #include "example.h"
 
 #include <sluice/kernel.h>
 
 #include <string.h>
 
-/* positive: keeps the numbers above 0; a NaN refuses its event. Two kernels with a scan between them. */
+/* positive: selects numbers above 0; NaN refuses the event. Two kernels with a scan between them. */
 struct positive_args {
   struct sl_events events;
   struct example_numbers_view numbers;
@@ -17,10 +17,10 @@ struct positive_args {
 static const struct sl_member positive_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, example_numbers, "offsets value", "any order"),
-    SL_OUT(kept, example_numbers, "those above 0, in order",
+    SL_OUT(kept, example_numbers, "numbers above 0, in input order",
            SL_ITEMS(SL_MIN(SL_ITEMS_TERM(numbers), SL_BUDGET_TERM(kept_per_event, 4)))),
-    SL_OUT(passed, sl_event_list, "events with any"),
-    SL_BUDGET(kept_per_event, 8, 0, 1000, "numbers kept"),
+    SL_OUT(passed, sl_event_list, "events with a number above 0"),
+    SL_BUDGET(kept_per_event, 8, 0, 1000, "selected numbers"),
 };
 static const struct sl_event_error positive_errors[] = {{1, 0, "a number is NaN"}};
 
@@ -60,9 +60,9 @@ static int positive_run(const struct sl_launch *l, const struct positive_args *a
   if (status == SL_OK) status = SL_LAUNCH(l, positive_fill, SL_PER_EVENT, *a);
   return status;
 }
-SL_ALGORITHM(positive, "keeps the numbers above 0", 64, positive_run, SL_ERRORS_OF(positive_errors));
+SL_ALGORITHM(positive, "selects numbers above 0", 64, positive_run, SL_ERRORS_OF(positive_errors));
 
-/* scale: multiplies, by weights where there are some. Shares the offsets of its input. */
+/* scale: multiplies numbers by a factor, and by weights if connected. Shares the offsets of its input. */
 struct scale_args {
   struct sl_events events;
   struct example_numbers_view numbers;
@@ -77,9 +77,9 @@ static const struct sl_member scale_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, example_numbers, "offsets value tag", "any order"),
     SL_OPTIONAL_IN(weights, example_weights, "", "a weight for each tag"),
-    SL_OUT(scaled, example_scaled, "one per number", SL_SHARES_OFFSETS(numbers), SL_IN_PLACE(numbers)),
-    SL_F32(factor, 2.0, -100.0, 100.0, "", "multiplies"),
-    SL_BOOL(negate, 0, "turns the sign"),
+    SL_OUT(scaled, example_scaled, "one scaled number per number", SL_SHARES_OFFSETS(numbers), SL_IN_PLACE(numbers)),
+    SL_F32(factor, 2.0, -100.0, 100.0, "", "factor of the numbers"),
+    SL_BOOL(negate, 0, "changes the sign"),
 };
 
 SL_KERNEL(scale, struct scale_args) {
@@ -105,7 +105,7 @@ static int scale_tuned(const struct sl_launch *l, const void *args) {
 }
 SL_ALGORITHM(scale, "multiplies numbers", 128, scale_run, SL_TUNED(scale_tuned));
 
-/* runs: groups neighbours of one sign; the members are items of items. `first` is scratch. */
+/* runs: groups consecutive numbers of one sign; the members are subitems. `first` is scratch. */
 struct runs_args {
   struct sl_events events;
   struct example_numbers_view numbers;
@@ -117,7 +117,7 @@ struct runs_args {
 static const struct sl_member runs_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, example_numbers, "offsets value", "any order"),
-    SL_OUT(runs, example_runs, "in order of the numbers", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(numbers))),
+    SL_OUT(runs, example_runs, "runs in input order", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(numbers))),
            SL_SUBITEMS(SL_ONE(SL_ITEMS_TERM(runs)))),
     SL_SCRATCH(first, u32, "1 where a run begins, by number", SL_ONE(SL_ITEMS_TERM(numbers))),
 };
@@ -134,7 +134,7 @@ SL_KERNEL(runs_count, struct runs_args) {
   }
 }
 
-/* Members lie as the numbers do, so a run's first member is its first number. */
+/* Members have the order of the numbers, so the first member of a run is its first number. */
 SL_KERNEL(runs_fill, struct runs_args) {
   uint32_t members = 0;
   a.runs.member_offsets[0] = 0;
@@ -160,7 +160,7 @@ static int runs_run(const struct sl_launch *l, const struct runs_args *a) {
 }
 SL_ALGORITHM(runs, "runs of numbers of one sign", 32, runs_run);
 
-/* spell: a letter of a word for each number, by its tag; the letters are a table made once. */
+/* spell: selects a letter of a word for each number, by its tag; the table of letters is made once. */
 struct spell_args {
   struct sl_events events;
   struct example_numbers_view numbers;
@@ -177,10 +177,10 @@ static const struct sl_member spell_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, example_numbers, "offsets tag", "any order"),
     SL_OPTIONAL_IN(weights, example_weights, "", "of the letters, in their order"),
-    SL_OUT(scaled, example_scaled, "letters; largest: of the hash of the node's name", SL_SHARES_OFFSETS(numbers)),
-    SL_STRING(word, "abc", "whose letters are taken"),
-    SL_TABLE(letters, f32, "of the word, weighted"),
-    SL_COMPUTED(letter_count, uint32_t, "how many"),
+    SL_OUT(scaled, example_scaled, "letters; largest: hash of the node's name", SL_SHARES_OFFSETS(numbers)),
+    SL_STRING(word, "abc", "letters to select from"),
+    SL_TABLE(letters, f32, "weighted letters of the word"),
+    SL_COMPUTED(letter_count, uint32_t, "number of letters"),
     SL_NODE_HASH(hash),
 };
 
@@ -194,7 +194,7 @@ static int spell_prepare(const struct sl_services *s, void *args) {
   float *letters = s->make_table(s->context, "letters", a->letter_count);
   for (uint32_t i = 0; i < a->letter_count; i++)
     letters[i] = (float)a->word[i] * (a->weights.weight ? (float)a->weights.weight[i] : 1.0f);
-  return a->numbers.offsets ? SL_EPLUGIN : SL_OK; /* there are no events yet */
+  return a->numbers.offsets ? SL_EPLUGIN : SL_OK; /* the arguments have no events yet */
 }
 
 SL_KERNEL(spell, struct spell_args) {

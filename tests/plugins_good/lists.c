@@ -3,7 +3,7 @@
 
 #include <sluice/kernel.h>
 
-/* merge: the numbers of all parts, and how many lists hold an event. */
+/* merge: the numbers of all parts, and the number of lists with the event. */
 struct merge_args {
   struct sl_events events;
   struct example_numbers_each parts;
@@ -14,8 +14,9 @@ struct merge_args {
 static const struct sl_member merge_members[] = {
     SL_EVENTS(),
     SL_IN_EACH(parts, example_numbers, "offsets value", "any order"),
-    SL_IN_EACH(lists, sl_event_list, "count numbers", "to be counted"),
-    SL_OUT(merged, example_merged, "part by part", SL_ITEMS(SL_SUM(SL_ITEMS_TERM(parts), SL_ENTRIES_TERM(parts)))),
+    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists to count"),
+    SL_OUT(merged, example_merged, "numbers of all parts, in the order of parts",
+           SL_ITEMS(SL_SUM(SL_ITEMS_TERM(parts), SL_ENTRIES_TERM(parts)))),
 };
 
 static uint32_t is_on(const struct sl_event_list_view *list, uint32_t event) {

@@ -1,4 +1,4 @@
-/* misbehave.c: a kernel that breaks its contract on request, so that tests can see who notices. */
+/* misbehave.c: a kernel that breaks its contract on request, to test that the violation is detected. */
 #include "example.h"
 
 #include <sluice/kernel.h>
@@ -14,8 +14,8 @@ struct misbehave_args {
 static const struct sl_member misbehave_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, example_numbers, "offsets value", "any order"),
-    SL_OUT(scaled, example_scaled, "nothing sensible", SL_SHARES_OFFSETS(numbers)),
-    SL_SCRATCH(scratch, u16, "three an event", SL_ONE(SL_EVENTS_TERM(3, 0))),
+    SL_OUT(scaled, example_scaled, "invalid values", SL_SHARES_OFFSETS(numbers)),
+    SL_SCRATCH(scratch, u16, "three values per event", SL_ONE(SL_EVENTS_TERM(3, 0))),
     SL_U32(how, 0, 0, 5, "", "0 nothing, 1 past an output, 2 before it, 3 an input, 4 past the scratch, 5 fails"),
 };
 

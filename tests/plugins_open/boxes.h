@@ -1,4 +1,4 @@
-/* boxes.h: what a plugin with open ports offers to others: the trait of collections that it can fill and read. */
+/* boxes.h: header of a plugin with open ports: the trait of collections that it can write and read. */
 #ifndef BOXES_H
 #define BOXES_H
 
@@ -6,11 +6,11 @@
 
 #define BOX_FIELDS(F)                                     \
   F(offsets, u32, OFFSETS, "", "first box of each event") \
-  F(weight, f32, PER_ITEM, "kg", "of each box")
+  F(weight, f32, PER_ITEM, "kg", "weight of the box")
 SL_COLLECTION(boxes, BOX_FIELDS, "boxes of one colour");
 SL_OPEN_PORTS(boxes);
 
-/* Declares the collection of the boxes of a colour, which is also the port's name. */
+/* Declares the collection of boxes of a colour, which is also the name of the port. */
 #define BOXES_OF_COLOUR(colour, name)                                                                         \
   static const struct sl_member name##_members[] SL_UNUSED = {                                                \
       SL_TRAIT_OUT(colour, SL_ITEMS(SL_ONE(SL_BUDGET_TERM(colour##_count, 8)))),                              \

@@ -1,4 +1,4 @@
-/* paint.c: brings a colour of boxes that the plugin store does not know. */
+/* paint.c: defines a colour of boxes that the plugin store does not know. */
 #include "boxes.h"
 
 BOXES_OF_COLOUR(red, red_boxes);
@@ -12,14 +12,14 @@ struct look_args {
 static const struct sl_member look_members[] = {
     SL_EVENTS(),
     SL_IN(boxes, red_boxes, "", "any order"),
-    SL_OUT(seen, red_boxes, "the same", SL_SHARES_OFFSETS(boxes)),
+    SL_OUT(seen, red_boxes, "copy of the boxes", SL_SHARES_OFFSETS(boxes)),
 };
 
 static int run(const struct sl_launch *l, const struct look_args *a) {
   (void)l, (void)a;
   return SL_OK;
 }
-SL_ALGORITHM(look, "looks at red boxes", 32, run);
+SL_ALGORITHM(look, "copies red boxes", 32, run);
 #undef SL_ARGS
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(look)};

@@ -1,4 +1,4 @@
-/* store.c: a source and a sink with open ports, which know no colour of boxes by name. */
+/* store.c: a source and a sink with open ports, independent of the colours of boxes. */
 #include "boxes.h"
 
 struct fetch_args {
@@ -28,7 +28,7 @@ struct keep_args {
 };
 #define SL_ARGS keep_args
 static const struct sl_member keep_members[] = {
-    SL_OPEN_IN(boxes, boxes, "store.boxes", "offsets weight", "what is kept")};
+    SL_OPEN_IN(boxes, boxes, "store.boxes", "offsets weight", "boxes to store")};
 
 struct keep_state {
   uint32_t unused;
@@ -48,7 +48,7 @@ static int keep_finish(void *state, const struct sl_services *s, const struct sl
 static void keep_close(void *state) { (void)state; }
 static const struct sl_sink keep_functions = {
     .open = keep_open, .consume = keep_consume, .finish = keep_finish, .close = keep_close};
-SL_SINK(keep, "keeps boxes", struct keep_state, keep_functions);
+SL_SINK(keep, "stores boxes", struct keep_state, keep_functions);
 #undef SL_ARGS
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(fetch), SL_ENTRY(keep)};

@@ -1,6 +1,5 @@
-/* family.cu: algorithms of families, each with a run_family of its own: one that is as good as `run`, and three that
- * take something from one node for all. Each lists the events with enough numbers.
- */
+/* family.cu: algorithms of families with their own run_family: one is correct, and three use arguments of one node for
+ * all nodes. Each lists events with enough numbers. */
 #include "wrong.h"
 
 struct listing_args {
@@ -10,14 +9,14 @@ struct listing_args {
   uint32_t at_least;
 };
 #define SL_ARGS listing_args
-#define LISTING_MEMBERS                                                        \
-  {                                                                            \
-    SL_EVENTS(), SL_IN(numbers, wrong_numbers, "offsets", "any"),              \
-        SL_OUT(passed, sl_event_list, "events with so many numbers, or more"), \
-        SL_U32(at_least, 2, 0, 1000, "", "numbers"),                           \
+#define LISTING_MEMBERS                                                         \
+  {                                                                             \
+    SL_EVENTS(), SL_IN(numbers, wrong_numbers, "offsets", "any"),               \
+        SL_OUT(passed, sl_event_list, "events with at least at_least numbers"), \
+        SL_U32(at_least, 2, 0, 1000, "", "numbers"),                            \
   }
 
-/* One block makes the list of a node. */
+/* One block writes the list of a node. */
 static SL_DEVICE void list_events(const struct listing_args *a, const struct sl_events *events, uint32_t at_least) {
   uint32_t length = 0;
   SL_FOR_BLOCK (i, *events->count) {
@@ -47,28 +46,28 @@ static int listing_run(const struct sl_launch *l, const struct listing_args *a) 
     struct listing_args all;                                                                                        \
   };                                                                                                                \
   static int name##_run(const struct sl_launch *l, const struct name##_args *a) { return listing_run(l, &a->all); } \
-  SL_ALGORITHM(name, "see the comment on it", 64, name##_run, SL_FAMILY(#name, name##_together))
+  SL_ALGORITHM(name, "breaks a rule (see its comment)", 64, name##_run, SL_FAMILY(#name, name##_together))
 
 SL_KERNEL(good_family_nodes, struct sl_nodes) {
   SL_FOR_NODES (struct listing_args, node, a) list_events(node, &node->events, node->at_least);
 }
 FAMILY(good_family);
 
-/* Of all nodes the first only runs. */
+/* Only the first node runs. */
 SL_KERNEL(first_node_nodes, struct sl_nodes) {
   const struct listing_args *first = (const struct listing_args *)a.args;
   if (blockIdx.x == 0) list_events(first, &first->events, first->at_least);
 }
 FAMILY(first_node);
 
-/* All nodes on the first one's list. */
+/* All nodes use the list of the first one. */
 SL_KERNEL(first_list_nodes, struct sl_nodes) {
   const struct listing_args *first = (const struct listing_args *)a.args;
   SL_FOR_NODES (struct listing_args, node, a) list_events(node, &first->events, node->at_least);
 }
 FAMILY(first_list);
 
-/* All nodes with the first one's properties. */
+/* All nodes use the properties of the first one. */
 SL_KERNEL(first_property_nodes, struct sl_nodes) {
   const struct listing_args *first = (const struct listing_args *)a.args;
   SL_FOR_NODES (struct listing_args, node, a) list_events(node, &node->events, first->at_least);

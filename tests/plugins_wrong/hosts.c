@@ -1,4 +1,4 @@
-/* hosts.c: the source of the numbers, which is as it should be; sources, a sink and a constant that are not. */
+/* hosts.c: a correct source of numbers; faulty sources, a faulty sink and a faulty constant. */
 #include "wrong.h"
 
 #define EVENTS 100u
@@ -8,10 +8,11 @@ struct numbers_args {
   uint32_t numbers_per_event;
 };
 #define SL_ARGS numbers_args
-#define SOURCE_MEMBERS(name)                                                                                          \
-  static const struct sl_member name##_members[] = {                                                                  \
-      SL_OUT(numbers, wrong_numbers, "up to seven an event", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(numbers_per_event, 8)))), \
-      SL_BUDGET(numbers_per_event, 8, 1, 100, "numbers"),                                                             \
+#define SOURCE_MEMBERS(name)                                          \
+  static const struct sl_member name##_members[] = {                  \
+      SL_OUT(numbers, wrong_numbers, "up to seven numbers per event", \
+             SL_ITEMS(SL_ONE(SL_BUDGET_TERM(numbers_per_event, 8)))), \
+      SL_BUDGET(numbers_per_event, 8, 1, 100, "numbers"),             \
   };
 #define numbers_source_args  numbers_args
 #define drifting_source_args numbers_args
@@ -58,9 +59,9 @@ static int fill_numbers(void *state, const struct sl_services *s, const void *ar
 static const struct sl_source numbers_source_functions = {
     .open = open_numbers, .fill = fill_numbers, .close = close_numbers};
 SOURCE_MEMBERS(numbers_source)
-SL_SOURCE(numbers_source, "numbers, as it should be", struct state, numbers_source_functions);
+SL_SOURCE(numbers_source, "correct source of numbers", struct state, numbers_source_functions);
 
-/* Other numbers each time that it is opened. */
+/* Makes different numbers each time that it is opened. */
 static int fill_drifting(void *state, const struct sl_services *s, const void *args, struct sl_fill *f) {
   const struct numbers_args *a = args;
   (void)s;
@@ -69,9 +70,9 @@ static int fill_drifting(void *state, const struct sl_services *s, const void *a
 static const struct sl_source drifting_source_functions = {
     .open = open_numbers, .fill = fill_drifting, .close = close_numbers};
 SOURCE_MEMBERS(drifting_source)
-SL_SOURCE(drifting_source, "other numbers each time", struct state, drifting_source_functions);
+SL_SOURCE(drifting_source, "makes different numbers each time", struct state, drifting_source_functions);
 
-/* Does not look at the capacity. */
+/* Ignores the capacity. */
 static int fill_greedy(void *state, const struct sl_services *s, const void *args, struct sl_fill *f) {
   (void)s;
   return fill(state, args, f, UINT32_MAX, 0);
@@ -79,9 +80,9 @@ static int fill_greedy(void *state, const struct sl_services *s, const void *arg
 static const struct sl_source greedy_source_functions = {
     .open = open_numbers, .fill = fill_greedy, .close = close_numbers};
 SOURCE_MEMBERS(greedy_source)
-SL_SOURCE(greedy_source, "more numbers than there is room for", struct state, greedy_source_functions);
+SL_SOURCE(greedy_source, "makes more numbers than the capacity", struct state, greedy_source_functions);
 
-/* Reports into how many slices its events were cut. */
+/* Reports the number of slices. */
 struct slice_sink_args {
   struct wrong_kept_view kept;
 };
@@ -107,7 +108,7 @@ static int finish(void *state, const struct sl_services *s, const struct sl_repo
 static const struct sl_sink slice_sink_functions = {.open = open_sink, .consume = consume, .finish = finish};
 SL_SINK(slice_sink, "counts slices", struct state, slice_sink_functions);
 
-/* Counts how often it was made. */
+/* Counts how often it is made. */
 struct counted_args {
   struct wrong_table table;
 };
@@ -122,4 +123,4 @@ static int make(const struct sl_services *s, const struct counted_args *a) {
   *entry = made++;
   return SL_OK;
 }
-SL_CONSTANT(counted, "how often it was made", make);
+SL_CONSTANT(counted, "counts how often it is made", make);

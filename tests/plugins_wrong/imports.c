@@ -1,9 +1,8 @@
-/* imports.c: a plugin that takes the symbols of IMPORTS(M) from elsewhere, into a table. With
- * WITH_KERNEL it has a kernel besides its constant. tests/cli/imports_test.py builds it for many symbols.
- */
+/* imports.c: a plugin with a table of the symbols IMPORTS(M), which it imports. With WITH_KERNEL it has a kernel in
+ * addition to its constant. tests/cli/imports_test.py builds it for many symbols. */
 #include "wrong.h"
 
-/* Weak: some symbols are those of libraries that are not there. */
+/* Weak, because the libraries of some symbols are not available. */
 #define DECLARE(i, symbol) extern void import_##i(void) __asm__(symbol) __attribute__((weak));
 #define ENTRY(i, symbol)   import_##i,
 IMPORTS(DECLARE)

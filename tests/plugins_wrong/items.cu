@@ -1,13 +1,12 @@
-/* items.cu: a kernel that writes items of items, and forgets the first offset of all where there is nothing to write;
- * one whose version for this target has other results.
- */
+/* items.cu: a kernel with subitems that does not write the first offset if there are no items, and a kernel that has
+ * other results on this target. */
 #include "wrong.h"
 
 #define GROUPS_FIELDS(F)                                                 \
   F(offsets, u32, OFFSETS, "", "first group of each event")              \
   F(number_offsets, u32, ITEM_OFFSETS, "", "first number of each group") \
   F(number, f32, PER_SUBITEM, "mm", "a number")
-SL_COLLECTION(wrong_groups, GROUPS_FIELDS, "groups of numbers: one an event");
+SL_COLLECTION(wrong_groups, GROUPS_FIELDS, "groups of numbers, one per event");
 
 struct first_offset_args {
   struct sl_events events;
@@ -27,7 +26,7 @@ SL_KERNEL(first_offset_count, struct first_offset_args) {
     if (threadIdx.x == 0) a.groups.offsets[event] = 1;
 }
 
-/* By one thread, event by event. */
+/* One thread writes the events in order. */
 SL_KERNEL(first_offset_fill, struct first_offset_args) {
   uint32_t to = 0;
   if (blockIdx.x > 0 || threadIdx.x > 0) return;
@@ -46,10 +45,10 @@ static int first_offset_run(const struct sl_launch *l, const struct first_offset
   if (status == SL_OK) status = SL_LAUNCH(l, first_offset_fill, SL_PER_EVENT, *a);
   return status;
 }
-SL_ALGORITHM(first_offset, "see the comment on the file", 32, first_offset_run);
+SL_ALGORITHM(first_offset, "breaks a rule (see the head of the file)", 32, first_offset_run);
 
-/* Counts slices, where only what is counted by event has a sum that is the run's. */
-#define SLICES_FIELDS(F) F(slices, u32, TOTAL, "", "how many slices there were")
+/* Counts slices, but only sums over events are independent of the division into slices. */
+#define SLICES_FIELDS(F) F(slices, u32, TOTAL, "", "number of slices")
 SL_COLLECTION(wrong_slices, SLICES_FIELDS, "a count");
 struct counts_slices_args {
   struct sl_events events;
@@ -69,7 +68,7 @@ SL_KERNEL(counts_slices_kernel, struct counts_slices_args) {
 static int counts_slices_run(const struct sl_launch *l, const struct counts_slices_args *a) {
   return SL_LAUNCH(l, counts_slices_kernel, SL_PER_EVENT, *a);
 }
-SL_ALGORITHM(counts_slices, "see the comment on it", 32, counts_slices_run);
+SL_ALGORITHM(counts_slices, "breaks a rule (see its comment)", 32, counts_slices_run);
 
 WRONG_ARGS(other_version)
 #undef SL_ARGS
@@ -101,4 +100,5 @@ static int other_version_tuned(const struct sl_launch *l, const void *args) {
 #else
 #define other_version_tuned NULL
 #endif
-SL_ALGORITHM(other_version, "see the comment on the file", 64, other_version_run, SL_TUNED(other_version_tuned));
+SL_ALGORITHM(other_version, "breaks a rule (see the head of the file)", 64, other_version_run,
+             SL_TUNED(other_version_tuned));

@@ -1,4 +1,4 @@
-/* memory.cu: kernels that touch what is not theirs, or write what cannot be read. */
+/* memory.cu: kernels that access memory outside of their fields, or write invalid outputs. */
 #include "wrong.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
       WRONG_FOR_NUMBERS (event, i, k, to) a.kept.value[to] = a.numbers.value[i]; \
   }
 
-/* Makes offsets without a look at the capacity. */
+/* Writes offsets without a check of the capacity. */
 #define UNBOUNDED_RUN(name)                                                       \
   static int name##_run(const struct sl_launch *l, const struct name##_args *a) { \
     int status = SL_LAUNCH(l, name##_count, SL_PER_EVENT, *a);                    \
@@ -17,9 +17,9 @@
     if (status == SL_OK) status = SL_LAUNCH(l, name##_fill, SL_PER_EVENT, *a);    \
     return status;                                                                \
   }                                                                               \
-  SL_ALGORITHM(name, "see the comment on it", 64, name##_run)
+  SL_ALGORITHM(name, "breaks a rule (see its comment)", 64, name##_run)
 
-/* Writes whatever the capacity is. */
+/* Writes all items, regardless of the capacity. */
 WRONG_ARGS(beyond)
 #define SL_ARGS beyond_args
 WRONG_MEMBERS(beyond, "offsets value");
@@ -27,7 +27,7 @@ WRONG_COUNT(beyond)
 COPY(beyond)
 UNBOUNDED_RUN(beyond);
 
-/* Stops at the capacity, and tells nobody. */
+/* Stops at the capacity without an error. */
 WRONG_ARGS(silent)
 #undef SL_ARGS
 #define SL_ARGS silent_args
@@ -40,7 +40,7 @@ SL_KERNEL(silent_fill, struct silent_args) {
 }
 UNBOUNDED_RUN(silent);
 
-/* Its offsets go down. */
+/* Its offsets decrease. */
 WRONG_ARGS(descending)
 #undef SL_ARGS
 #define SL_ARGS descending_args
@@ -55,9 +55,9 @@ SL_KERNEL(descending_fill, struct descending_args) {
 static int descending_run(const struct sl_launch *l, const struct descending_args *a) {
   return SL_LAUNCH(l, descending_fill, SL_PER_EVENT, *a);
 }
-SL_ALGORITHM(descending, "see the comment on it", 64, descending_run);
+SL_ALGORITHM(descending, "breaks a rule (see its comment)", 64, descending_run);
 
-/* Reads `number`, and says that it reads offsets and values. */
+/* Reads `number`, but lists only offsets and values. */
 WRONG_ARGS(undeclared)
 #undef SL_ARGS
 #define SL_ARGS undeclared_args
@@ -70,7 +70,7 @@ SL_KERNEL(undeclared_fill, struct undeclared_args) {
 }
 WRONG_RUN(undeclared);
 
-/* Sets an input to 0 when it has read it. */
+/* Sets an input to 0 after reading it. */
 WRONG_ARGS(changes_input)
 #undef SL_ARGS
 #define SL_ARGS changes_input_args
@@ -85,7 +85,7 @@ SL_KERNEL(changes_input_fill, struct changes_input_args) {
 }
 WRONG_RUN(changes_input);
 
-/* Runs on all events, whatever the list. */
+/* Runs on all events, regardless of the list. */
 WRONG_ARGS(off_list)
 #undef SL_ARGS
 #define SL_ARGS off_list_args
@@ -101,7 +101,7 @@ SL_KERNEL(off_list_count, struct off_list_args) {
 COPY(off_list)
 WRONG_RUN(off_list);
 
-/* Refuses events for a reason that its table of errors does not have. */
+/* Refuses events with an error code that is not in its table of errors. */
 WRONG_ARGS(no_such_error)
 #undef SL_ARGS
 #define SL_ARGS no_such_error_args
@@ -116,7 +116,7 @@ SL_KERNEL(no_such_error_count, struct no_such_error_args) {
 COPY(no_such_error)
 WRONG_RUN(no_such_error);
 
-/* Follows a null pointer. */
+/* Dereferences a null pointer. */
 WRONG_ARGS(crashes)
 #undef SL_ARGS
 #define SL_ARGS crashes_args

@@ -1,4 +1,4 @@
-/* plugin.c: algorithms that break the contract, one rule each, for the tests of `sluice test`. */
+/* plugin.c: algorithms that each break one rule of the contract, for the tests of `sluice test`. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(fine);

@@ -1,6 +1,5 @@
-/* results.cu: kernels whose results are not a function of the event: of memory, slice, order or the run before. And one
- * that is as it should be.
- */
+/* results.cu: kernels with results that depend not only on the event, but on memory, slice, order or earlier runs; and
+ * a correct one. */
 #include "wrong.h"
 
 #define FILL(name, expression)                 \
@@ -12,7 +11,7 @@
       }                                        \
   }
 
-/* Nothing is wrong. */
+/* Correct. */
 WRONG_ARGS(fine)
 #define SL_ARGS fine_args
 WRONG_MEMBERS(fine, "offsets value");
@@ -29,7 +28,7 @@ WRONG_COUNT(unwritten)
 FILL(unwritten, k % 3 == 2 ? a.kept.value[to] : a.numbers.value[i])
 WRONG_RUN(unwritten);
 
-/* Takes the next number, which is not there after the last event. */
+/* Reads the next number, which does not exist after the last event. */
 WRONG_ARGS(next_number)
 #undef SL_ARGS
 #define SL_ARGS next_number_args
@@ -38,7 +37,7 @@ WRONG_COUNT(next_number)
 FILL(next_number, (float)((const unsigned char *)(a.numbers.value + i + 1))[0])
 WRONG_RUN(next_number);
 
-/* Uses the place of the event in the slice. */
+/* Uses the index of the event in the slice. */
 WRONG_ARGS(by_place)
 #undef SL_ARGS
 #define SL_ARGS by_place_args
@@ -56,7 +55,7 @@ WRONG_COUNT(by_slice)
 FILL(by_slice, a.numbers.value[i] + (float)(a.kept.bound.capacity / 8))
 WRONG_RUN(by_slice);
 
-/* Takes for granted that the first number of the slice is number 0. */
+/* Assumes that the first number of the slice has index 0. */
 WRONG_ARGS(from_zero)
 #undef SL_ARGS
 #define SL_ARGS from_zero_args
@@ -65,7 +64,7 @@ WRONG_COUNT(from_zero)
 FILL(from_zero, a.numbers.value[to])
 WRONG_RUN(from_zero);
 
-/* Keeps numbers in the order in which threads come. */
+/* Writes numbers in the order in which threads run. */
 WRONG_ARGS(first_come)
 #undef SL_ARGS
 #define SL_ARGS first_come_args
@@ -91,7 +90,7 @@ WRONG_COUNT(not_a_number)
 FILL(not_a_number, (a.numbers.value[i] - a.numbers.value[i]) / (float)k)
 WRONG_RUN(not_a_number);
 
-/* Adds how often it ran. */
+/* Adds the number of its runs. */
 static uint32_t runs_so_far;
 WRONG_ARGS(remembers)
 #undef SL_ARGS
@@ -106,4 +105,4 @@ static int remembers_run(const struct sl_launch *l, const struct remembers_args 
   if (status == SL_OK) status = SL_LAUNCH(l, remembers_fill, SL_PER_EVENT, *a);
   return status;
 }
-SL_ALGORITHM(remembers, "see the comment on it", 64, remembers_run);
+SL_ALGORITHM(remembers, "breaks a rule (see its comment)", 64, remembers_run);

@@ -1,4 +1,4 @@
-/* showy.c: a plugin that exports more than its descriptor. */
+/* showy.c: a plugin that exports symbols other than its descriptor. */
 #include "wrong.h"
 
 __attribute__((visibility("default"))) int showy_counter = 1;

@@ -1,4 +1,4 @@
-/* twins.cu: a plugin whose table for one target says something else than for another. */
+/* twins.cu: a plugin with different tables for two targets. */
 #include "wrong.h"
 
 struct twin_args {

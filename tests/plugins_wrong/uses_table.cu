@@ -1,4 +1,4 @@
-/* uses_table.cu: reads the table, so that it is made. Nothing is wrong. */
+/* uses_table.cu: reads the table, so that it is made. Correct. */
 #include "wrong.h"
 
 struct uses_table_args {

@@ -1,4 +1,4 @@
-/* bounds.cu: kernels that touch what is not theirs. */
+/* bounds.cu: kernels that access memory outside of their fields. */
 #include "zoo.h"
 
 #define BOUNDS_KERNELS(F) \
@@ -14,12 +14,12 @@
 ZOO_MEMBERS(bounds, BOUNDS_KERNELS);
 
 #if !defined(SL_TARGET_CPU)
-/* One item too many at the end of the slice's room. */
+/* Writes one item past the capacity of the slice. */
 ZOO_KERNEL(past_the_end) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.copies.value[a.copies.bound.capacity] = 1; /* RACE */
 }
 
-/* The item before the first. */
+/* Reads the item before the first. */
 ZOO_KERNEL(before_the_begin) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t *before = a.numbers.value + ZOO_BEGIN(event) - 1;
@@ -35,20 +35,20 @@ ZOO_KERNEL(writes_input) {
   }
 }
 
-/* The offsets are those of the input. */
+/* Writes offsets that are shared with the input. */
 ZOO_KERNEL(writes_offsets) {
   SL_FOR_EVENTS (event, a.events)
     if (threadIdx.x == 0) a.copies.offsets[event] = 0; /* RACE */
 }
 
-/* Far before its own field, where another node has one. */
+/* Reads far before its own field, in the field of another node. */
 ZOO_KERNEL(other_node) {
   const uint32_t *elsewhere = a.sums.total - 1200;
   SL_FOR_EVENTS (event, a.events)
     if (threadIdx.x == 0) a.sums.total[event] = elsewhere[event]; /* RACE */
 }
 
-/* A difference of offsets below 0: of 32 bits, and so far away. */
+/* A negative difference of offsets wraps to a large 32-bit index. */
 ZOO_KERNEL(wrapped_offset) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t back = ZOO_BEGIN(event) - 500;
@@ -56,9 +56,9 @@ ZOO_KERNEL(wrapped_offset) {
   }
 }
 
-/* A field that nobody connected. */
+/* Reads a field that is not connected. */
 ZOO_KERNEL(null_field) {
-  const uint32_t *nowhere = a.events.numbers; /* all events: there is no list */
+  const uint32_t *nowhere = a.events.numbers; /* NULL: the node runs on all events */
   SL_FOR_EVENTS (event, a.events)
     if (threadIdx.x == 0) a.sums.total[event] = nowhere[event]; /* RACE */
 }

@@ -1,4 +1,4 @@
-/* global.cu: kernels that are wrong with fields: threads and blocks in each other's way. */
+/* global.cu: kernels with races of threads or blocks in fields. */
 #include "zoo.h"
 
 #define GLOBAL_KERNELS(F) \
@@ -16,7 +16,7 @@
 ZOO_MEMBERS(global, GLOBAL_KERNELS);
 
 #if !defined(SL_TARGET_CPU)
-/* Each thread adds, and not by an atomic. */
+/* Each thread adds without an atomic. */
 ZOO_KERNEL(field_increment) {
   SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) a.sums.total[event] = 0;
@@ -31,7 +31,7 @@ ZOO_KERNEL(blocks_one_item) {
   if (threadIdx.x == 0) a.sums.total[0] = blockIdx.x + 1; /* RACE */
 }
 
-/* Reads the copy that another thread makes. */
+/* Reads the copy that another thread writes. */
 ZOO_KERNEL(neighbour_item) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = ZOO_BEGIN(event), i = begin + threadIdx.x % 40;
@@ -43,7 +43,7 @@ ZOO_KERNEL(neighbour_item) {
   }
 }
 
-/* Two threads write an item, each another number. */
+/* Two threads write different values to one item. */
 ZOO_KERNEL(written_twice) {
   SL_FOR_EVENTS (event, a.events) a.copies.value[ZOO_BEGIN(event) + threadIdx.x / 2] = threadIdx.x; /* RACE */
 }
@@ -56,7 +56,7 @@ ZOO_KERNEL(neighbour_event) {
   }
 }
 
-/* The last block reads what the others wrote. The atomic tells that it is the last, and orders nothing else. */
+/* The last block reads values of other blocks. The atomic finds the last block, but orders no other memory access. */
 ZOO_KERNEL(last_block) {
   if (threadIdx.x != 0) return;
   SL_FOR_EVENTS (event, a.events) a.sums.total[event] = ZOO_COUNT(event); /* RACE */
@@ -67,7 +67,7 @@ ZOO_KERNEL(last_block) {
   if (sum == 12345678) a.copies.value[0] = sum;
 }
 
-/* Scratch is there once, and not once a block. */
+/* Scratch exists once per launch, not once per block. */
 ZOO_KERNEL(common_scratch) {
   SL_FOR_EVENTS (event, a.events) {
     a.scratch[threadIdx.x] = event; /* RACE */
@@ -77,7 +77,7 @@ ZOO_KERNEL(common_scratch) {
   }
 }
 
-/* One thread is in a hurry and leaves the atomic out. */
+/* One thread adds without an atomic, the others with one. */
 ZOO_KERNEL(atomic_and_plain) {
   SL_FOR_EVENTS (event, a.events) {
     if (threadIdx.x == 0) a.sums.total[event] = 0;
@@ -90,7 +90,7 @@ ZOO_KERNEL(atomic_and_plain) {
   }
 }
 
-/* Each event's block writes one item too many: the next event's first. */
+/* The block of each event also writes the first item of the next event. */
 ZOO_KERNEL(overlapping_events) {
   SL_FOR_EVENTS (event, a.events)
     for (uint32_t k = threadIdx.x; k <= ZOO_COUNT(event) && event + 1 < *a.events.count; k += blockDim.x)

@@ -1,9 +1,9 @@
-"""What --race and the tools of NVIDIA's compute-sanitizer find of the zoo, as a table in Markdown. Needs a GPU.
+"""Compares --race and the tools of NVIDIA's compute-sanitizer on the kernels of the zoo, as a Markdown table. Needs a GPU.
 
     gpu_table.py SLUICE PLUGINS [JOBS]
 
-Each kernel runs alone under each tool, with every field in an allocation of its own. `yes`: found, on a line that says
-RACE; `no line`: found, without such a line; `no`: not found. Of right kernels, `no` is right.
+Each kernel runs alone under each tool, with a separate allocation for each field. `yes`: a fault was found on a line marked
+RACE; `no line`: a fault was found elsewhere; `no`: none was found, which is right for the kernels of right.cu.
 """
 import concurrent.futures
 import os
@@ -63,8 +63,8 @@ def main():
             (alarms if algorithm == "right" else totals)[tool] += text in ("yes", "no line")
         print(f"| {algorithm}.{kernel} | {' | '.join(row.values())} |")
     wrong = sum(1 for a, _, _ in wanted if a != "right")
-    print(f"| {wrong} wrong ones | {' | '.join(str(totals[t]) for t in tools)} |")
-    print(f"| {len(wanted) - wrong} right ones | {' | '.join(str(alarms[t]) for t in tools)} |")
+    print(f"| {wrong} faulty kernels | {' | '.join(str(totals[t]) for t in tools)} |")
+    print(f"| {len(wanted) - wrong} correct kernels | {' | '.join(str(alarms[t]) for t in tools)} |")
 
 
 main()

@@ -1,8 +1,8 @@
-"""No race in the kernels of our plugins: every graph of graphs/ under --race, and with what can stand in for its nodes.
+"""No kernel of the plugins has a race: runs each graph of graphs/ with --race, and some with other algorithms.
 
     graphs_test.py SLUICE [--full]
 
-A run must say nothing, and print the digests of `cpu`. --full: more events, seeds and real ones from SLUICE_DATA.
+A run must print no message and the digests of `cpu`. --full: more events and seeds, and recorded events of SLUICE_DATA.
 """
 import concurrent.futures
 import os
@@ -18,7 +18,7 @@ DATA = pathlib.Path(os.environ.get("SLUICE_DATA", GRAPHS.parents[1] / "shared" /
 EVENTS = "60" if FULL else "8"
 SETTINGS = [(seed, warp) for seed in range(1, 5 if FULL else 3) for warp in ((32, 64) if FULL else (32 * seed,))]
 WRITES = {"copy", "geometry", "long_matches", "lumi_banks", "match_examples", "simulate", "spectrometer_picture", "velo_histograms", "velo_matches",
-          "velo_picture", "velo_sample"}  # want -o
+          "velo_picture", "velo_sample"}  # graphs that need -o
 VARIANTS = [("velo_pv", ["--use", "pv=pv.annealing"]), ("pv", ["--use", "pv=pv.annealing"]),
             ("velo", ["--set", "seed=7", "--slice-events", "3"])]
 
@@ -36,7 +36,7 @@ def digests(done):
     return [line for line in done.stdout.splitlines() if "digest" in line]
 
 
-def judge(job):
+def check_graph(job):
     graph, more = job
     expected = run(graph, more, ["cpu"])
     wrong = [] if expected.returncode == 0 else [f"{graph} {more} on cpu: {expected.stderr}"]
@@ -46,27 +46,27 @@ def judge(job):
         if done.returncode != 0 or done.stderr != expected.stderr:
             wrong.append(f"{graph} {more} {settings}: status {done.returncode}: {done.stderr}")
         elif digests(done) != digests(expected):
-            wrong.append(f"{graph} {more} {settings}: other digests than cpu")
+            wrong.append(f"{graph} {more} {settings}: digests differ from cpu")
     return wrong
 
 
-def is_looked_at(graph):
-    """The sequences of the trigger have kernels that other graphs have, and with checks no others: one stands for all."""
+def is_tested(graph):
+    """One sequence of the trigger is enough, because the sequences share their kernels; validation adds no kernels."""
     return not graph.startswith("hlt1_pp_") or graph == "hlt1_pp_forward_then_matching" or (FULL and not graph.endswith("_validation"))
 
 
 def main():
-    jobs = [(path.stem, []) for path in sorted(GRAPHS.glob("*.yaml")) if is_looked_at(path.stem)] + VARIANTS
+    jobs = [(path.stem, []) for path in sorted(GRAPHS.glob("*.yaml")) if is_tested(path.stem)] + VARIANTS
     if FULL and (DATA / "minbias.mdf").exists():
         real = ["-i", str(DATA / "minbias.mdf"), "--set", f"geometry={DATA / 'geometry'}"]
         jobs += [("velo_pv", real), ("velo_superpixels", real), ("velo_pv", [*real, "--use", "pv=pv.annealing"])]
     elif FULL:
-        print(f"skipped: real events, since {DATA} is not there")
+        print(f"skipped: recorded events, because {DATA} does not exist")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        wrong = [w for found in pool.map(judge, jobs) for w in found]
+        wrong = [w for found in pool.map(check_graph, jobs) for w in found]
     for w in wrong:
         print(w)
-    print(f"{len(jobs)} graphs, {len(SETTINGS)} settings each, {len(wrong)} not as they should be")
+    print(f"{len(jobs)} graphs, {len(SETTINGS)} settings each, {len(wrong)} wrong results")
     return 1 if wrong or not jobs else 0
 
 

@@ -1,6 +1,6 @@
-"""The kernels of the zoo, as their sources have them: which there are, and on which lines the wrong ones are wrong.
+"""The kernels of the zoo and the lines of their faults, read from the sources.
 
-A line that says RACE belongs to the kernel in which it stands, or to the choice that it names: RACE unwritten_half.
+A line marked RACE belongs to the enclosing kernel, or to the named value of `kernel`: RACE unwritten_half.
 """
 import pathlib
 import re
@@ -10,12 +10,12 @@ WRONG = ("shared", "global", "unwritten", "bounds")
 
 
 def choices(text):
-    """What the property `kernel` can be: names in the lists F(name) at the file's head."""
+    """Values of the property `kernel`: names in the lists F(name) at the head of the file."""
     return re.findall(r"\bF\((\w+)\)", text[: text.index("ZOO_MEMBERS")])
 
 
 def kernels(algorithm):
-    """{kernel: the numbers of its lines that say RACE}, of tests/race/ALGORITHM.cu."""
+    """{kernel: numbers of its lines marked RACE} of tests/race/ALGORITHM.cu."""
     text = (FOLDER / f"{algorithm}.cu").read_text()
     found = {name: set() for name in choices(text)}
     current = None

@@ -1,4 +1,4 @@
-/* numbers.c: the events of the zoo: 16 of 40 to 89 numbers each. */
+/* numbers.c: the events of the zoo: 16 events with 40 to 89 numbers each. */
 #include "zoo.h"
 
 #include <sluice/plugin.h>

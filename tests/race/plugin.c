@@ -1,4 +1,4 @@
-/* plugin.c: kernels that are wrong, and their neighbours that are right, for the tests of --race. */
+/* plugin.c: faulty kernels and similar correct ones, for the tests of --race. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(shared);
@@ -15,4 +15,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(numbers_source),
 #endif
     SL_ENTRY(shared),         SL_ENTRY(global), SL_ENTRY(unwritten), SL_ENTRY(bounds), SL_ENTRY(right)};
-SL_PLUGIN("zoo", "1.0.0", "kernels with races, and without");
+SL_PLUGIN("zoo", "1.0.0", "kernels with and without races");

@@ -1,4 +1,4 @@
-/* right.cu: kernels that come near to what is wrong, and are right. */
+/* right.cu: correct kernels that are similar to the faulty ones. */
 #include "zoo.h"
 
 #define RIGHT_KERNELS(F) \
@@ -69,7 +69,7 @@ ZOO_KERNEL(warp_sync) {
   }
 }
 
-/* Each thread has a byte of its own, four of them in a word. */
+/* Each thread has its own byte; four of them share a word. */
 ZOO_KERNEL(bytes_of_a_word) {
   __shared__ uint8_t staged[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -82,7 +82,7 @@ ZOO_KERNEL(bytes_of_a_word) {
   }
 }
 
-/* Many threads write one number to one place. */
+/* Many threads write the same value to one item. */
 ZOO_KERNEL(same_value) {
   __shared__ uint32_t found;
   SL_FOR_EVENTS (event, a.events) {
@@ -123,7 +123,7 @@ ZOO_KERNEL(two_buffers) {
   }
 }
 
-/* All blocks, one word: each event's, which has been zeroed before; the errors, by atomics that change nothing. */
+/* Atomics of all blocks on one word do not change it; the sum of each event has been zeroed before. */
 ZOO_KERNEL(atomics_of_blocks) {
   SL_FOR_EVENTS (event, a.events) {
     atomicMax((sl_atomic_u64 *)&a.events.errors[0], (sl_atomic_u64)0);
@@ -136,7 +136,7 @@ struct zoo_padded {
   uint8_t tag;
 };
 
-/* Copied whole, with bytes that nobody wrote. */
+/* Structs are copied with their padding, which is never written. */
 ZOO_KERNEL(struct_with_padding) {
   __shared__ struct zoo_padded staged[ZOO_THREADS], copies[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -154,7 +154,7 @@ struct zoo_large {
   uint32_t numbers[12], count;
 };
 
-/* Of a list the copy takes the part along that holds nothing. */
+/* Structs are copied with array elements that are never written. */
 ZOO_KERNEL(copied_struct) {
   __shared__ struct zoo_large staged[2], copies[2];
   SL_FOR_EVENTS (event, a.events) {
@@ -179,7 +179,7 @@ ZOO_KERNEL(own_scratch) {
   }
 }
 
-/* What a thread writes and reads itself needs no barrier. */
+/* A thread that reads only its own values needs no barrier. */
 ZOO_KERNEL(own_value) {
   __shared__ uint32_t values[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -189,7 +189,7 @@ ZOO_KERNEL(own_value) {
   }
 }
 
-/* Each warp has its own part, with barriers of its own. */
+/* Each warp has its own part of the memory and its own barriers. */
 ZOO_KERNEL(warps_apart) {
   __shared__ uint32_t rows[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -205,7 +205,7 @@ ZOO_KERNEL(warps_apart) {
   }
 }
 
-/* One after the other, and each over shared memory of its own. */
+/* Collectives directly after each other, each on its own shared memory. */
 ZOO_KERNEL(collectives) {
   SL_FOR_EVENTS (event, a.events) {
     uint32_t length = 0, total;
@@ -221,7 +221,7 @@ ZOO_KERNEL(collectives) {
   }
 }
 
-/* Many read what one wrote, then another one writes. */
+/* One thread writes and all read, then another one writes. */
 ZOO_KERNEL(read_by_all) {
   __shared__ uint32_t value;
   SL_FOR_EVENTS (event, a.events) {
@@ -235,12 +235,12 @@ ZOO_KERNEL(read_by_all) {
   }
 }
 
-/* The last item that there is room for. */
+/* Writes the last item of the capacity. */
 ZOO_KERNEL(last_item) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.copies.value[a.copies.bound.capacity - 1] = 1;
 }
 
-/* Threads that have nothing to do leave, and the others need no barrier. */
+/* Threads without work return, and the others need no barrier. */
 ZOO_KERNEL(returned_threads) {
   if (threadIdx.x >= 32) return;
   SL_FOR_EVENTS (event, a.events) {
@@ -249,7 +249,7 @@ ZOO_KERNEL(returned_threads) {
   }
 }
 
-/* What one kernel wrote, another thread reads in the next. */
+/* One kernel writes, and another thread reads in the next kernel. */
 ZOO_KERNEL(first_of_two) {
   SL_FOR_EVENTS (event, a.events)
     if (threadIdx.x == 0) a.scratch[event] = ZOO_COUNT(event);

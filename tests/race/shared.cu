@@ -1,4 +1,4 @@
-/* shared.cu: kernels that are wrong with shared memory. */
+/* shared.cu: kernels with races in shared memory. */
 #include "zoo.h"
 
 #define SHARED_KERNELS(F)  \
@@ -22,7 +22,7 @@
 ZOO_MEMBERS(shared, SHARED_KERNELS);
 
 #if !defined(SL_TARGET_CPU)
-/* A thread reads what its neighbour may not have written yet. */
+/* A thread reads a value that its neighbour may not have written yet. */
 ZOO_KERNEL(missing_barrier) {
   __shared__ uint32_t staged[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -45,7 +45,7 @@ ZOO_KERNEL(missing_barrier_after) {
   }
 }
 
-/* Each thread adds, and not by an atomic. */
+/* Each thread adds without an atomic. */
 ZOO_KERNEL(plain_increment) {
   __shared__ uint32_t count;
   SL_FOR_EVENTS (event, a.events) {
@@ -58,7 +58,7 @@ ZOO_KERNEL(plain_increment) {
   }
 }
 
-/* The lanes of a warp do not run in step. */
+/* The lanes of a warp need not run in lockstep. */
 ZOO_KERNEL(missing_warp_sync) {
   __shared__ uint32_t staged[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -70,7 +70,7 @@ ZOO_KERNEL(missing_warp_sync) {
   }
 }
 
-/* All lanes come to a vote, but a vote does not order memory. */
+/* All lanes take part in a vote, but a vote does not order memory accesses. */
 ZOO_KERNEL(vote_as_sync) {
   __shared__ uint32_t staged[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -83,7 +83,7 @@ ZOO_KERNEL(vote_as_sync) {
   }
 }
 
-/* Waits for its own warp, and reads what another one writes. */
+/* Synchronises its own warp only, and reads values of another warp. */
 ZOO_KERNEL(warp_sync_for_block) {
   __shared__ uint32_t staged[2 * ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -96,7 +96,7 @@ ZOO_KERNEL(warp_sync_for_block) {
   }
 }
 
-/* A barrier in each turn of the loop but the third. */
+/* A barrier in each iteration of the loop except the third. */
 ZOO_KERNEL(barrier_missed_once) {
   __shared__ uint32_t staged[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -112,7 +112,7 @@ ZOO_KERNEL(barrier_missed_once) {
   }
 }
 
-/* A tree of sums, whose steps do not wait for each other. */
+/* A tree of sums without barriers between the steps. */
 ZOO_KERNEL(reduction_unsynced) {
   __shared__ uint32_t sums[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -130,7 +130,7 @@ ZOO_KERNEL(reduction_unsynced) {
   }
 }
 
-/* Reads the count while others still add to it. */
+/* Reads the count while other threads still add to it. */
 ZOO_KERNEL(atomic_then_read) {
   __shared__ uint32_t count;
   SL_FOR_EVENTS (event, a.events) {
@@ -142,7 +142,7 @@ ZOO_KERNEL(atomic_then_read) {
   }
 }
 
-/* Sets the count to 0 when others may have added to it. */
+/* Sets the count to 0 after other threads may have added to it. */
 ZOO_KERNEL(reset_among_atomics) {
   __shared__ uint32_t count;
   SL_FOR_EVENTS (event, a.events) {
@@ -154,7 +154,7 @@ ZOO_KERNEL(reset_among_atomics) {
   }
 }
 
-/* Every thread leaves its own number in one place. */
+/* Each thread writes its own number to one variable. */
 ZOO_KERNEL(two_values) {
   __shared__ uint32_t last;
   SL_FOR_EVENTS (event, a.events) {
@@ -165,7 +165,7 @@ ZOO_KERNEL(two_values) {
   }
 }
 
-/* Reads and writes the same buffer in one turn, where there should be two. */
+/* Reads and writes the same buffer in one iteration; two buffers are needed. */
 ZOO_KERNEL(one_buffer) {
   __shared__ uint32_t row[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {
@@ -181,7 +181,7 @@ ZOO_KERNEL(one_buffer) {
   }
 }
 
-/* One thread decides, and the others do not wait for it. */
+/* One thread decides, and the others do not wait for the decision. */
 ZOO_KERNEL(early_flag) {
   __shared__ uint32_t is_long;
   SL_FOR_EVENTS (event, a.events) {
@@ -192,7 +192,7 @@ ZOO_KERNEL(early_flag) {
   }
 }
 
-/* Three threads write a byte each of a word, and a fourth the whole word. */
+/* Three threads write one byte of a word each, and a fourth writes the whole word. */
 ZOO_KERNEL(word_over_bytes) {
   __shared__ uint32_t word[1];
   SL_FOR_EVENTS (event, a.events) {
@@ -205,7 +205,7 @@ ZOO_KERNEL(word_over_bytes) {
   }
 }
 
-/* The last turns of the reduction count on a warp that runs in step. */
+/* The last steps of the reduction assume that a warp runs in lockstep. */
 ZOO_KERNEL(half_reduction) {
   __shared__ uint32_t sums[ZOO_THREADS];
   SL_FOR_EVENTS (event, a.events) {

@@ -1,4 +1,4 @@
-/* unwritten.cu: kernels that read what nobody wrote. */
+/* unwritten.cu: kernels that read memory that was not written. */
 #include "zoo.h"
 
 #define UNWRITTEN_KERNELS(F) \
@@ -13,7 +13,7 @@
 ZOO_MEMBERS(unwritten, UNWRITTEN_CHOICES);
 
 #if !defined(SL_TARGET_CPU)
-/* Nobody sets the bins to 0. */
+/* The bins are never set to 0. */
 ZOO_KERNEL(unwritten_shared) {
   __shared__ uint32_t bins[16];
   SL_FOR_EVENTS (event, a.events) {
@@ -29,13 +29,13 @@ ZOO_KERNEL(unwritten_scratch) {
     if (threadIdx.x == 0) a.sums.total[event] = a.scratch[event * ZOO_SCRATCH]; /* RACE */
 }
 
-/* Adds to an output that does not begin at 0. */
+/* Adds to an output that was not set to 0. */
 ZOO_KERNEL(unwritten_output) {
   SL_FOR_EVENTS (event, a.events)
     if (threadIdx.x == 0) a.sums.total[event] += ZOO_COUNT(event); /* RACE */
 }
 
-/* Reads the numbers after those of the last event: there is room for them, and no number. */
+/* Reads past the numbers of the last event: the capacity includes these items, but they are not written. */
 ZOO_KERNEL(unwritten_tail) {
   SL_FOR_EVENTS (event, a.events) {
     uint32_t sum = 0;
@@ -45,7 +45,7 @@ ZOO_KERNEL(unwritten_tail) {
   }
 }
 
-/* Writes every second item, and reads them all. */
+/* Writes every second item, and reads all of them. */
 ZOO_KERNEL(unwritten_item) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t i = ZOO_BEGIN(event) + threadIdx.x / 2;
@@ -56,7 +56,7 @@ ZOO_KERNEL(unwritten_item) {
   }
 }
 
-/* Half of the counts: what reads them is another kernel, or the scan. */
+/* Writes half of the counts; another kernel, or the scan, reads all of them. */
 ZOO_KERNEL(write_half) {
   SL_FOR_EVENTS (event, a.events)
     if (threadIdx.x == 0 && event % 2 == 0) a.scratch[event] = ZOO_COUNT(event);

@@ -1,7 +1,6 @@
-/* zoo.h: what the kernels of this folder have in common: numbers by event in, a sum an event and a copy of each number
- * out. Those in shared.cu, global.cu, unwritten.cu and bounds.cu each do one thing wrong, on the lines that say RACE;
- * those in right.cu come near to it and are right.
- */
+/* zoo.h: common part of the kernels in this folder. Input: numbers by event; output: a sum per event and a copy of each
+ * number. Each kernel in shared.cu, global.cu, unwritten.cu and bounds.cu has one fault, on the lines marked RACE;
+ * kernels in right.cu are similar and correct. */
 #ifndef ZOO_H
 #define ZOO_H
 
@@ -12,7 +11,7 @@ enum { ZOO_THREADS = 64, ZOO_SCRATCH = 128, ZOO_ITEMS_MAX = 100 };
 #define ZOO_NUMBERS_FIELDS(F)                                \
   F(offsets, u32, OFFSETS, "", "first number of each event") \
   F(value, u32, PER_ITEM, "", "the number")                  \
-  F(tag, u8, PER_ITEM, "", "its place in the event")
+  F(tag, u8, PER_ITEM, "", "index in the event")
 SL_COLLECTION(zoo_numbers, ZOO_NUMBERS_FIELDS, "numbers, by event");
 
 #define ZOO_SUMS_FIELDS(F) F(total, u32, PER_EVENT, "", "something of the event")
@@ -21,7 +20,7 @@ SL_COLLECTION(zoo_sums, ZOO_SUMS_FIELDS, "a number by event");
 #define ZOO_COPIES_FIELDS(F)                                 \
   F(offsets, u32, OFFSETS, "", "first number of each event") \
   F(value, u32, PER_ITEM, "", "the number")                  \
-  F(tag, u8, PER_ITEM, "", "its place in the event")
+  F(tag, u8, PER_ITEM, "", "index in the event")
 SL_COLLECTION(zoo_copies, ZOO_COPIES_FIELDS, "copies of numbers");
 
 struct zoo_args {
@@ -29,12 +28,12 @@ struct zoo_args {
   struct zoo_numbers_view numbers;
   struct zoo_sums sums;
   struct zoo_copies copies;
-  uint32_t *scratch; /* ZOO_SCRATCH an event */
+  uint32_t *scratch; /* ZOO_SCRATCH values per event */
   uint32_t kernel;
 };
 #define SL_ARGS zoo_args
 
-/* An algorithm that runs the one of its kernels that the property `kernel` names. */
+/* An algorithm that runs the kernel named by the property `kernel`. */
 #define ZOO_CHOICE_(name) " " #name
 #define ZOO_NUMBER_(name) ZOO_##name,
 #define ZOO_MEMBERS(algorithm, KERNELS)                                                \
@@ -45,10 +44,10 @@ struct zoo_args {
       SL_OUT(sums, zoo_sums, "sums"),                                                  \
       SL_OUT(copies, zoo_copies, "copies", SL_SHARES_OFFSETS(numbers)),                \
       SL_SCRATCH(scratch, u32, "for any use", SL_ONE(SL_EVENTS_TERM(ZOO_SCRATCH, 0))), \
-      SL_ENUM(kernel, "none", "which one runs", "none" KERNELS(ZOO_CHOICE_)),          \
+      SL_ENUM(kernel, "none", "kernel to run", "none" KERNELS(ZOO_CHOICE_)),           \
   }
 
-/* On cpu a block is one thread: nothing there to look for. ZOO_RUN_THEN: what runs for none of these kernels. */
+/* On cpu a block is one thread, so that nothing can be found. ZOO_RUN_THEN: `then` runs other kernels. */
 #if defined(SL_TARGET_CPU)
 #define ZOO_RUN_THEN(algorithm, KERNELS, then)                                      \
   static int algorithm##_run(const struct sl_launch *l, const struct zoo_args *a) { \

@@ -1,4 +1,4 @@
-/* bind_test.c: lengths, places and capacities follow from the tables. */
+/* bind_test.c: lengths, pointers and capacities are computed from the tables of members and fields. */
 #include "layout/bind.h"
 
 #include "../plugins_good/example.h"
@@ -19,7 +19,7 @@ static const struct sl_member members[] = {
 };
 static const struct sl_algorithm algorithm = {.name = "a", .member_count = 4, .members = members};
 
-static void types_have_the_bytes_of_their_c_types(void **state) {
+static void types_have_the_size_of_their_c_types(void **state) {
   (void)state;
 #define CHECK(name, c, bytes) assert_int_equal(sl_type_bytes(SL_TYPE_##name), sizeof(c));
   SL_TYPES(CHECK)
@@ -56,10 +56,10 @@ static void pointers_and_bounds_are_found_in_the_arguments(void **state) {
   assert_ptr_equal(sl_args_bound(&a, &members[1], 1), &a.in.member_offsets_bound);
 }
 
-static void fields_read_are_those_named_or_all(void **state) {
+static void fields_are_read_if_named_or_if_none_is_named(void **state) {
   (void)state;
   assert_true(sl_field_is_read(&members[1], 0));
-  assert_false(sl_field_is_read(&members[1], 1)); /* member_offsets: `offsets` is not it */
+  assert_false(sl_field_is_read(&members[1], 1)); /* member_offsets: only `offsets` is listed */
   assert_true(sl_field_is_read(&members[1], 2));
   assert_false(sl_field_is_read(&members[1], 3));
   struct sl_member all = members[1];
@@ -67,7 +67,7 @@ static void fields_read_are_those_named_or_all(void **state) {
   for (uint32_t f = 0; f < 4; f++) assert_true(sl_field_is_read(&all, f));
   all.fields = "member_offsets";
   assert_false(sl_field_is_read(&all, 0));
-  assert_false(sl_field_is_read(&all, 3)); /* `member` is only its beginning */
+  assert_false(sl_field_is_read(&all, 3)); /* `member` is only a prefix of the listed name */
 }
 
 static void names_and_special_fields_are_found(void **state) {
@@ -88,7 +88,7 @@ static void names_and_special_fields_are_found(void **state) {
   assert_false(sl_has_items(&sl_event_list_collection));
 }
 
-/* Tracks with hits of two detectors and a pool; what belongs to which group follows from the order of the fields. */
+/* Tracks with hits of two detectors and a pool. The order of the fields determines the group of each field. */
 #define BIND_TRACKS_FIELDS(F)                    \
   F(first_hits, u32, ITEM_OFFSETS, "", "")       \
   F(first_hit, u32, PER_SUBITEM, "", "")         \
@@ -134,7 +134,7 @@ static void groups_of_subitems_have_bounds_of_their_own(void **state) {
   assert_string_equal(name, "tracks.second_hits");
 }
 
-/* A table with parameters, of which each collection makes its own. */
+/* A table with parameters; each collection has its own values of them. */
 #define BIND_VALUES_FIELDS(F, name, type, unit, of)          \
   F(offsets, u32, OFFSETS, "", "first " of " of each event") \
   F(name, type, PER_ITEM_OF(3), unit, "of a " of)            \
@@ -142,7 +142,7 @@ static void groups_of_subitems_have_bounds_of_their_own(void **state) {
 SL_COLLECTION_OF(bind_lengths, BIND_VALUES_FIELDS, "lengths", length, f32, "mm", "rod");
 SL_COLLECTION_OF(bind_counts, BIND_VALUES_FIELDS, "counts", count, u64, "", "box");
 
-static void collections_of_a_table_with_parameters_differ_in_those(void **state) {
+static void collections_of_a_table_differ_in_its_parameters(void **state) {
   (void)state;
   const struct sl_field *lengths = bind_lengths_collection.fields, *counts = bind_counts_collection.fields;
   assert_string_equal(bind_lengths_collection.name, "bind_lengths");
@@ -189,7 +189,7 @@ static void terms_name_a_group_by_its_field(void **state) {
   }
 }
 
-/* A lookup that knows: items of p 100, subitems of p 1000, entries of p 3, property b 7, property huge 2^32 - 1. */
+/* Values of terms: items of p 100, subitems of p 1000, entries of p 3, property b 7, property huge 2^32 - 1. */
 static uint64_t look_up(void *context, const struct sl_term *term) {
   ++*(int *)context;
   if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY)
@@ -214,13 +214,13 @@ static void capacities_are_evaluated(void **state) {
   assert_int_equal(VALUE(SL_ONE(SL_SUBITEMS_TERM(p))), 1000);
   assert_int_equal(VALUE(SL_ONE(SL_SUBITEMS_SCALED(p, 1, 4, 0))), 250);
   assert_int_equal(VALUE(SL_ONE(SL_BUDGET_TERM(b, 0))), 70);
-  assert_int_equal(VALUE(SL_ONE(SL_BUDGET_TERM(b, 71))), 71); /* at least */
+  assert_int_equal(VALUE(SL_ONE(SL_BUDGET_TERM(b, 71))), 71); /* at least 71 */
   assert_int_equal(VALUE(SL_MIN(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 70);
   assert_int_equal(VALUE(SL_MAX(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 100);
   assert_int_equal(VALUE(SL_MIN(SL_CONSTANT_TERM(0), SL_ITEMS_TERM(p))), 0);
   assert_int_equal(VALUE(SL_ONE(SL_ENTRIES_TERM(p))), 3);
   assert_int_equal(VALUE(SL_ONE(SL_EVENT_ENTRIES_TERM(p))), 30);
-  assert_int_equal(VALUE(SL_ONE(SL_PROPERTY_TERM(b, 3))), 10); /* whatever the events */
+  assert_int_equal(VALUE(SL_ONE(SL_PROPERTY_TERM(b, 3))), 10); /* independent of the events */
   assert_int_equal(VALUE(SL_PRODUCT(SL_PROPERTY_TERM(b, 3), SL_PROPERTY_TERM(b, 2), SL_CONSTANT_TERM(2))), 180);
   assert_int_equal(VALUE(SL_PRODUCT(SL_CONSTANT_TERM(0), SL_PROPERTY_TERM(b, 2))), 0);
   assert_int_equal(VALUE(SL_SUM(SL_ITEMS_TERM(p), SL_BUDGET_TERM(b, 0))), 170);
@@ -244,13 +244,13 @@ static void capacities_are_64_bits_and_saturate(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types_have_the_bytes_of_their_c_types),
+      cmocka_unit_test(types_have_the_size_of_their_c_types),
       cmocka_unit_test(every_shape_has_its_length),
       cmocka_unit_test(pointers_and_bounds_are_found_in_the_arguments),
-      cmocka_unit_test(fields_read_are_those_named_or_all),
+      cmocka_unit_test(fields_are_read_if_named_or_if_none_is_named),
       cmocka_unit_test(names_and_special_fields_are_found),
       cmocka_unit_test(groups_of_subitems_have_bounds_of_their_own),
-      cmocka_unit_test(collections_of_a_table_with_parameters_differ_in_those),
+      cmocka_unit_test(collections_of_a_table_differ_in_its_parameters),
       cmocka_unit_test(terms_name_a_group_by_its_field),
       cmocka_unit_test(capacities_are_evaluated),
       cmocka_unit_test(capacities_are_64_bits_and_saturate),

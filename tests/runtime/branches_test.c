@@ -1,13 +1,12 @@
-/* branches_test.c: steps that run side by side, on the toy plugin: the results of one branch, whatever the graph, the
- * number of branches and the order in which the mock device takes what branches allow; memory that is kept apart; and a
- * checker that finds each wait that is missing.
- */
+/* branches_test.c: steps that run concurrently, on the toy plugin. Results equal those of one branch for any graph, any
+ * number of branches and any order in which the mock device runs them; concurrent branches do not share memory; the
+ * checker finds each missing wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "scratch.h"
 #include "session.h"
 #include "session/inspect.h"
@@ -25,25 +24,25 @@ struct outcome {
   uint64_t digests[OUTPUTS_MAX], retries;
 };
 
-struct way {
+struct mode {
   const char *device, *order;
   uint32_t branches, slots, slice_events, profile, guard;
-  const char *more; /* a setting, or NULL */
+  const char *more; /* one more setting, or NULL */
 };
 
-static struct outcome run(const char *graph, const struct way *way) {
+static struct outcome run(const char *graph, const struct mode *mode) {
   struct outcome r = {0};
   char branches[32];
-  const char *sets[] = {"raw.events=120", way->more ? way->more : branches, branches, NULL};
-  snprintf(branches, sizeof branches, "runtime.branches=%u", way->branches);
-  struct sl_options o = toy_options(graph, way->device);
+  const char *sets[] = {"raw.events=120", mode->more ? mode->more : branches, branches, NULL};
+  snprintf(branches, sizeof branches, "runtime.branches=%u", mode->branches);
+  struct sl_options o = toy_options(graph, mode->device);
   o.sets = sets;
-  o.slots = way->slots;
-  o.slice_events = way->slice_events;
-  o.profile = way->profile;
-  o.guard = way->guard;
+  o.slots = mode->slots;
+  o.slice_events = mode->slice_events;
+  o.profile = mode->profile;
+  o.guard = mode->guard;
   o.digest = 1;
-  if (way->order) setenv("SLUICE_MOCK_ORDER", way->order, 1);
+  if (mode->order) setenv("SLUICE_MOCK_ORDER", mode->order, 1);
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_session *session = NULL;
   int status = sl_session_open(&o, d, &session);
@@ -64,12 +63,12 @@ static struct outcome run(const char *graph, const struct way *way) {
   return r;
 }
 
-static void expect_same(const char *graph, const struct way *way, const struct outcome *reference) {
-  const struct outcome r = run(graph, way);
+static void expect_same(const char *graph, const struct mode *mode, const struct outcome *reference) {
+  const struct outcome r = run(graph, mode);
   assert_int_equal(r.output_count, reference->output_count);
   if (memcmp(r.digests, reference->digests, sizeof r.digests) != 0)
-    fail_msg("other results with %u branches, order %s, profile %u, of\n%s", way->branches,
-             way->order ? way->order : "last", way->profile, graph);
+    fail_msg("other results with %u branches, order %s, profile %u, of\n%s", mode->branches,
+             mode->order ? mode->order : "last", mode->profile, graph);
 }
 
 /* ------------------------------------------------------------------------------------------- random graphs */
@@ -79,7 +78,7 @@ static uint32_t next(uint64_t *random, uint32_t below) {
   return (uint32_t)(*random >> 33) % below;
 }
 
-/* The node's name, or the port's, of an earlier node of that kind; `raw` is the first of numbers. */
+/* Names of earlier nodes of one kind, or of their ports; `raw` is the first of `numbers`. */
 struct names {
   char at[NODES + 1][24];
   uint32_t count;
@@ -96,7 +95,7 @@ struct pool {
   uint64_t random;
 };
 
-/* All events, or those of a list or two. */
+/* All events, or the events of one or two lists. */
 static void write_list(struct pool *p, FILE *f) {
   const uint32_t lists = p->lists.count > 0 ? next(&p->random, 3) : 0;
   if (lists == 0) fprintf(f, ", events: [] }\n");
@@ -178,40 +177,40 @@ static void any_number_of_branches_gives_the_results_of_one(void **state) {
   static const char *const orders[] = {"last", "first", "7", "12345"};
   for (uint64_t seed = 1; seed <= 8; seed++) {
     char *graph = random_graph(seed);
-    const struct way host = {.device = "cpu", .branches = 1, .slots = 1, .slice_events = 40};
+    const struct mode host = {.device = "cpu", .branches = 1, .slots = 1, .slice_events = 40};
     const struct outcome reference = run(graph, &host);
-    struct way way = {.device = device, .slots = 1, .slice_events = 40, .branches = 1};
+    struct mode mode = {.device = device, .slots = 1, .slice_events = 40, .branches = 1};
     uint32_t most = 0;
-    for (; way.branches <= 8; way.branches *= 2)
-      for (way.profile = 0; way.profile < 2; way.profile++) {
-        way.order = orders[(seed + way.branches + way.profile) % 4];
-        way.slots = 1 + seed % 2;
-        way.guard = seed % 4 == 3;
-        expect_same(graph, &way, &reference);
+    for (; mode.branches <= 8; mode.branches *= 2)
+      for (mode.profile = 0; mode.profile < 2; mode.profile++) {
+        mode.order = orders[(seed + mode.branches + mode.profile) % 4];
+        mode.slots = 1 + seed % 2;
+        mode.guard = seed % 4 == 3;
+        expect_same(graph, &mode, &reference);
       }
-    way = (struct way){.device = device, .slots = 1, .slice_events = 40, .branches = 8};
-    most = run(graph, &way).branches;
+    mode = (struct mode){.device = device, .slots = 1, .slice_events = 40, .branches = 8};
+    most = run(graph, &mode).branches;
     assert_true(most > 1);
     free(graph);
   }
 }
 
-/* ---------------------------------------------------------------------------------------- what is found */
+/* ------------------------------------------------------------------------------------- memory and waits */
 
-/* `added` and `mixed` need `joined` and nothing of each other. One after the other the last of them may write where
- * `joined` is; side by side it may not. */
-static void a_place_is_not_taken_while_another_branch_may_read_it(void **state) {
+/* `added` and `mixed` need `joined` but not each other. If they run one after the other, the second may write over
+ * `joined`; if they run concurrently, neither may. */
+static void memory_is_not_reused_while_another_branch_may_read_it(void **state) {
   (void)state;
   static const char graph[] =
       "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  joined: { use: toy.join, in: { parts: [raw] } }\n"
       "  added: { use: toy.sum, in: { numbers: joined } }\n  other: { use: toy.sum, in: { numbers: raw } }\n"
       "  mixed: { use: toy.mix, in: { numbers: joined, before: other } }\noutputs: [added, mixed.mixed]\n";
-  const struct way host = {.device = "cpu", .branches = 1, .slots = 1, .slice_events = 40};
+  const struct mode host = {.device = "cpu", .branches = 1, .slots = 1, .slice_events = 40};
   const struct outcome reference = run(graph, &host);
   for (uint32_t branches = 1; branches <= 4; branches++)
     for (uint32_t order = 0; order < 2; order++) {
-      const struct way way = {device, order ? "first" : "last", branches, 1, 40, 0, 0, NULL};
-      expect_same(graph, &way, &reference);
+      const struct mode mode = {device, order ? "first" : "last", branches, 1, 40, 0, 0, NULL};
+      expect_same(graph, &mode, &reference);
     }
 }
 
@@ -224,15 +223,15 @@ static void parts_of_slices_run_in_branches(void **state) {
       "  again: { use: toy.scale, in: { numbers: raw }, events: even }\n"
       "  added: { use: toy.sum, in: { numbers: raw }, events: even }\n"
       "  split: { use: toy.split, in: { numbers: raw } }\noutputs: [expanded, again, added, split]\n";
-  const struct way host = {.device = "cpu", .branches = 1, .slots = 1, .slice_events = 40};
+  const struct mode host = {.device = "cpu", .branches = 1, .slots = 1, .slice_events = 40};
   const struct outcome reference = run(graph, &host);
-  const struct way tight = {device, NULL, 4, 2, 40, 0, 0, "expanded.per_event=1"};
+  const struct mode tight = {device, NULL, 4, 2, 40, 0, 0, "expanded.per_event=1"};
   const struct outcome r = run(graph, &tight);
   assert_true(r.retries > 0 && r.branches == 4);
   assert_memory_equal(r.digests, reference.digests, sizeof r.digests);
 }
 
-/* Opens a session of a graph, and a layout to be spoilt. */
+/* Opens a session, and makes a layout that the test may damage. */
 static struct sl_session *open_layout(const char *graph, struct sl_diagnostics *d, struct sl_layout **layout) {
   struct sl_options o = toy_options(graph, device);
   o.sets = (const char *const[]){"runtime.branches=4", NULL};
@@ -242,7 +241,7 @@ static struct sl_session *open_layout(const char *graph, struct sl_diagnostics *
   return session;
 }
 
-static void each_wait_that_is_left_out_is_found(void **state) {
+static void each_missing_wait_is_found(void **state) {
   (void)state;
   uint32_t waits = 0;
   for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -274,7 +273,7 @@ static void each_wait_that_is_left_out_is_found(void **state) {
   assert_true(waits > 20);
 }
 
-/* Two chains that need nothing of each other: the first of each has its own memory. */
+/* Two independent chains: the first node of each has its own memory. */
 #define CHAINS                                                                                              \
   "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  left: { use: toy.join, in: { parts: [raw] } }\n"        \
   "  right: { use: toy.join, in: { parts: [raw] } }\n  left_sum: { use: toy.sum, in: { numbers: left } }\n" \
@@ -290,7 +289,7 @@ static int32_t storage_named(const struct sl_layout *l, const char *name) {
   return SL_NONE;
 }
 
-static void memory_that_two_branches_use_at_a_time_is_found(void **state) {
+static void memory_used_by_two_branches_at_once_is_found(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_layout *l;
@@ -310,8 +309,8 @@ static void memory_that_two_branches_use_at_a_time_is_found(void **state) {
   sl_diagnostics_free(d);
 }
 
-/* Steps of chains that need nothing of each other stay apart, as far as there are branches for them. */
-static void chains_go_side_by_side(void **state) {
+/* Independent chains run on separate branches, as long as there are enough branches. */
+static void independent_chains_run_on_separate_branches(void **state) {
   (void)state;
   for (uint32_t most = 1; most <= 6; most++) {
     char graph[2048] = "sluice: 1\nnodes:\n  raw: { use: toy.source }\n", outputs[256] = "";
@@ -324,12 +323,12 @@ static void chains_go_side_by_side(void **state) {
       snprintf(outputs + strlen(outputs), sizeof outputs - strlen(outputs), "%sc%u", c ? ", " : "", c);
     }
     snprintf(graph + strlen(graph), sizeof graph - strlen(graph), "outputs: [%s]\n", outputs);
-    const struct way way = {device, NULL, most, 1, 40, 0, 0, NULL};
-    assert_int_equal(run(graph, &way).branches, most < 4 ? most : 4);
+    const struct mode mode = {device, NULL, most, 1, 40, 0, 0, NULL};
+    assert_int_equal(run(graph, &mode).branches, most < 4 ? most : 4);
   }
 }
 
-/* Steps of each branch stand on a track of its own, and a node's time is from its own marks. */
+/* Each branch has its own track for its steps, and the time of a node is computed from its own timestamps. */
 static void a_trace_has_a_track_for_each_branch(void **state) {
   (void)state;
   char path[SCRATCH_PATH_MAX], *text = NULL, line[512];
@@ -359,7 +358,7 @@ static void a_trace_has_a_track_for_each_branch(void **state) {
   free(text);
 }
 
-/* The plan says which branch a step has, what it waits for, and what that costs. */
+/* The plan shows the branch of each step, its waits, and the memory cost of branches. */
 static void the_plan_shows_branches_and_their_cost(void **state) {
   (void)state;
   struct sl_options o = toy_options(CHAINS, device);
@@ -383,10 +382,10 @@ static void the_plan_shows_branches_and_their_cost(void **state) {
   sl_diagnostics_free(d);
 }
 
-/* ------------------------------------------------------------------------------------------ unless somebody said */
+/* ------------------------------------------------------------------------------------ default number of branches */
 
-/* How many branches CHAINS has, with `said` as their number (0: none) and so much memory (0: all that it wants); 0 if
- * that does not fit. */
+/* Returns the number of branches of CHAINS, with `said` as the setting (0: none) and `memory` bytes on the device (0:
+ * unlimited); 0 if that does not fit. */
 static uint32_t branches_of(uint32_t said, uint32_t slots, uint32_t slice_events, uint64_t memory) {
   char set[32], bytes[32];
   struct sl_options o = toy_options(CHAINS, "mock");
@@ -416,7 +415,7 @@ static void slices_that_fill_the_device_have_one_branch(void **state) {
   assert_int_equal(branches_of(2, 4, 2000, 0), 2);
 }
 
-static void branches_that_nobody_asked_for_go_where_memory_is_short(void **state) {
+static void default_branches_are_dropped_if_memory_is_short(void **state) {
   (void)state;
   uint64_t memory = 1024;
   while (branches_of(1, 2, 1000, memory) == 0) memory += memory / 64;
@@ -426,7 +425,7 @@ static void branches_that_nobody_asked_for_go_where_memory_is_short(void **state
   assert_int_equal(branches_of(0, 2, 1000, memory), 2);
 }
 
-static void settings_that_are_no_number_of_branches_are_refused(void **state) {
+static void invalid_numbers_of_branches_are_refused(void **state) {
   (void)state;
   static const char *const wrong[] = {"0", "17", "-1", "two", "4x", "", "99999999999999999999"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -450,16 +449,16 @@ int main(void) {
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_number_of_branches_gives_the_results_of_one),
-      cmocka_unit_test(a_place_is_not_taken_while_another_branch_may_read_it),
+      cmocka_unit_test(memory_is_not_reused_while_another_branch_may_read_it),
       cmocka_unit_test(parts_of_slices_run_in_branches),
-      cmocka_unit_test(each_wait_that_is_left_out_is_found),
-      cmocka_unit_test(memory_that_two_branches_use_at_a_time_is_found),
-      cmocka_unit_test(chains_go_side_by_side),
+      cmocka_unit_test(each_missing_wait_is_found),
+      cmocka_unit_test(memory_used_by_two_branches_at_once_is_found),
+      cmocka_unit_test(independent_chains_run_on_separate_branches),
       cmocka_unit_test(a_trace_has_a_track_for_each_branch),
       cmocka_unit_test(the_plan_shows_branches_and_their_cost),
       cmocka_unit_test(slices_that_fill_the_device_have_one_branch),
-      cmocka_unit_test(branches_that_nobody_asked_for_go_where_memory_is_short),
-      cmocka_unit_test(settings_that_are_no_number_of_branches_are_refused),
+      cmocka_unit_test(default_branches_are_dropped_if_memory_is_short),
+      cmocka_unit_test(invalid_numbers_of_branches_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

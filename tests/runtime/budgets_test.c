@@ -1,12 +1,11 @@
-/* budgets_test.c: an overflow is learned from: later slices are closed earlier, kept ones run in parts at once, and
- * what the run advises avoids it. Results are the same in any case.
- */
+/* budgets_test.c: the runtime learns from overflows: later slices get fewer events, slices kept for repeats run in
+ * parts at once, and the advised budget avoids overflows. Results never change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -54,7 +53,7 @@ static struct outcome run(uint32_t slots, uint32_t repeat, const char *set) {
   return r;
 }
 
-static void later_slices_are_closed_earlier(void **state) {
+static void later_slices_get_fewer_events(void **state) {
   (void)state;
   const struct outcome roomy = run(1, 1, "expanded.per_event=1000");
   assert_int_equal(roomy.overflows, 0);
@@ -62,7 +61,7 @@ static void later_slices_are_closed_earlier(void **state) {
   assert_string_equal(roomy.advice, "");
   for (uint32_t slots = 1; slots <= 3; slots++) {
     const struct outcome r = run(slots, 1, NULL);
-    assert_in_range(r.overflows, 1, 2 * slots + 2); /* those under way, and one more where an estimate was short */
+    assert_in_range(r.overflows, 1, 2 * slots + 2); /* the slices in flight, and one more if an estimate was too low */
     assert_true(r.slices > SLICES);
     assert_true(r.digest == roomy.digest);
     assert_int_equal(r.wanted_max, roomy.wanted_max);
@@ -70,7 +69,7 @@ static void later_slices_are_closed_earlier(void **state) {
   }
 }
 
-static void what_is_advised_avoids_it_and_one_less_does_not(void **state) {
+static void the_advised_budget_is_the_smallest_without_overflow(void **state) {
   (void)state;
   const struct outcome r = run(1, 1, NULL);
   char set[280];
@@ -87,10 +86,10 @@ static void what_is_advised_avoids_it_and_one_less_does_not(void **state) {
   }
 }
 
-static void kept_slices_overflow_in_the_first_pass_alone(void **state) {
+static void slices_kept_for_repeats_overflow_only_in_the_first_pass(void **state) {
   (void)state;
   const struct outcome once = run(1, 1, "expanded.per_event=1000"), two = run(1, 2, NULL), many = run(1, 9, NULL);
-  assert_in_range(two.overflows, SLICES, SLICES + 4); /* they were read before any ran */
+  assert_in_range(two.overflows, SLICES, SLICES + 4); /* all slices were read before the first one ran */
   assert_int_equal(many.overflows, two.overflows);
   assert_int_equal(many.retries, two.retries);
   assert_true(many.digest == once.digest);
@@ -100,9 +99,9 @@ int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(later_slices_are_closed_earlier),
-      cmocka_unit_test(what_is_advised_avoids_it_and_one_less_does_not),
-      cmocka_unit_test(kept_slices_overflow_in_the_first_pass_alone),
+      cmocka_unit_test(later_slices_get_fewer_events),
+      cmocka_unit_test(the_advised_budget_is_the_smallest_without_overflow),
+      cmocka_unit_test(slices_kept_for_repeats_overflow_only_in_the_first_pass),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* check_test.c: each rule of a descriptor, broken one at a time in a copy of the example plugin's tables. */
+/* check_test.c: breaks each rule for a plugin's tables once, in a copy of the tables of the example plugin. */
 #include "plugin/registry.h"
 #include "plugin/tables.h"
 #include "support.h"
@@ -7,7 +7,7 @@
 
 enum { COPY_MAX = 64 };
 
-/* The example plugin, and a copy of its tables that a case changes. */
+/* The example plugin, and the copy of its tables that each case changes. */
 static const struct sl_plugin *original;
 static struct sl_plugin plugin;
 static const struct sl_algorithm *algorithms[COPY_MAX];
@@ -18,7 +18,7 @@ static struct sl_field fields[COPY_MAX];
 static struct sl_event_error errors[2];
 static char reason[512];
 
-/* Copies plugin, the algorithm of that name, its members. */
+/* Copies the plugin, the algorithm `name` and its members. */
 static void begin(const char *name) {
   plugin = *original;
   const int index = sl_algorithm_index(original, name);
@@ -35,7 +35,7 @@ static void begin(const char *name) {
 
 static struct sl_member *member(const char *name) { return &members[sl_member_index(&algorithm, name)]; }
 
-/* Copies the collection of a member, and gives the copy to it. */
+/* Replaces the collection of a member by a copy and returns the fields of the copy. */
 static struct sl_field *copy_fields(const char *name) {
   collection = *member(name)->collection;
   memcpy(fields, collection.fields, collection.field_count * sizeof(*fields));
@@ -57,7 +57,7 @@ static int index_nothing(const char *path, const struct sl_index_calls *calls) {
   return SL_OK;
 }
 
-static void the_example_itself_is_sound(void **state) {
+static void the_example_itself_is_accepted(void **state) {
   (void)state;
   assert_int_equal(sl_plugin_check(original, reason, sizeof(reason)), 0);
   begin("scale");
@@ -89,7 +89,7 @@ static void names(void **state) {
   REFUSED("scale", members[2].doc = NULL, "algorithm scale: member weights: doc is NULL");
 }
 
-static void members_lie_where_they_can(void **state) {
+static void members_have_valid_offsets(void **state) {
   (void)state;
   REFUSED("scale", member("numbers")->args_size = 56,
           "algorithm scale: member numbers: has 56 bytes, 48 are expected for its type");
@@ -278,7 +278,7 @@ static int prepare_nothing(const struct sl_services *s, void *args) {
   return SL_OK;
 }
 
-static void what_is_prepared(void **state) {
+static void prepared_values(void **state) {
   (void)state;
   REFUSED("scale", (member("factor")->kind = SL_MEMBER_COMPUTED),
           FACTOR "is written by the function prepare, but the algorithm has none");
@@ -463,17 +463,17 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_example_itself_is_sound),
+      cmocka_unit_test(the_example_itself_is_accepted),
       cmocka_unit_test(texts_of_the_plugin),
       cmocka_unit_test(names),
-      cmocka_unit_test(members_lie_where_they_can),
+      cmocka_unit_test(members_have_valid_offsets),
       cmocka_unit_test(fields_and_collections),
       cmocka_unit_test(ports_and_partners),
       cmocka_unit_test(capacities),
       cmocka_unit_test(list_ports),
       cmocka_unit_test(properties),
       cmocka_unit_test(choices_and_arrays),
-      cmocka_unit_test(what_is_prepared),
+      cmocka_unit_test(prepared_values),
       cmocka_unit_test(references),
       cmocka_unit_test(kinds_and_functions),
       cmocka_unit_test(families),

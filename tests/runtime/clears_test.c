@@ -1,12 +1,11 @@
-/* clears_test.c: what a captured slice holds beside the nodes' kernels, on the mock device, which writes it down:
- * memory is cleared in as few launches as can be, never before its last reader; and nothing tells where the device is.
- */
+/* clears_test.c: operations of a captured slice other than kernels, as logged by the mock device. Memory is cleared in
+ * as few launches as possible, never before its last reader; a capture writes no progress notes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "scratch.h"
 #include "session.h"
 
@@ -17,7 +16,7 @@
 #define KERNEL "kernel\n"
 
 struct outcome {
-  char log[8192]; /* of the first flight's capture */
+  char log[8192]; /* log of the first flight's capture */
   uint64_t digests[8];
 };
 
@@ -28,8 +27,9 @@ static struct outcome run(const char *graph, const char *device) {
   setenv("SLUICE_MOCK_LOG", path, 1);
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options o = toy_options(graph, device);
-  o.sets = (const char *const[]){"raw.events=60", "runtime.branches=1", NULL}; /* places are shared most */
-  o.slice_events = 60;                                                         /* one slice: one capture */
+  o.sets = (const char *const[]){"raw.events=60", "runtime.branches=1", NULL}; /* one branch: outputs share the most
+                                                                                * memory */
+  o.slice_events = 60;                                                         /* one slice, hence one capture */
   o.digest = 1;
   struct sl_session *session = NULL;
   int status = sl_session_open(&o, d, &session);
@@ -42,7 +42,7 @@ static struct outcome run(const char *graph, const char *device) {
   sl_diagnostics_free(d);
   free(messages);
   unsetenv("SLUICE_MOCK_LOG");
-  FILE *file = fopen(path, "r"); /* there is none where nothing was captured */
+  FILE *file = fopen(path, "r"); /* no file if nothing was captured */
   if (!file) return r;
   assert_true(fread(r.log, 1, sizeof r.log - 1, file) > 0);
   fclose(file);
@@ -56,8 +56,8 @@ static struct outcome run_as_on_the_host(const char *graph) {
   return r;
 }
 
-/* Sums have three fields by event, totals three: with the counters ten ranges. */
-static void what_nobody_used_before_is_cleared_with_the_counters(void **state) {
+/* Ten ranges: the counters, and three fields each of `first`, `second` and `totals`. */
+static void unused_memory_is_cleared_with_the_counters(void **state) {
   (void)state;
   const struct outcome r = run_as_on_the_host(
       "sluice: 1\nnodes:\n  raw: { use: toy.source }\n  even: { use: toy.select }\n"
@@ -67,8 +67,8 @@ static void what_nobody_used_before_is_cleared_with_the_counters(void **state) {
   assert_string_equal(r.log, "clear 10\n" KERNEL KERNEL KERNEL KERNEL KERNEL "pack\n");
 }
 
-/* Nobody needs the scaled numbers when they are expanded: the sums have their place, and are cleared after that, the
- * first ones with the others. */
+/* The memory of `scaled` is free after `expanded`; `sums` reuses it and is cleared only then. The same launch clears
+ * `more`. */
 static void memory_is_not_cleared_before_its_last_reader(void **state) {
   (void)state;
   const struct outcome r = run_as_on_the_host(
@@ -87,9 +87,9 @@ static void memory_is_not_cleared_before_its_last_reader(void **state) {
   "  mixed: { use: toy.mix, in: { numbers: joined, before: added }, events: even }\n"                  \
   "outputs: [mixed.mixed, mixed.sums]\n"
 
-/* Beside the counters and three fields of sums: the values of `mixed`, where `joined` counts items of other events too;
- * or the offsets of `joined`, where it runs on the same list. */
-static void items_of_the_same_events_are_not_cleared(void **state) {
+/* Besides the counters and three fields of `sums`, one range is cleared: the values of `mixed` if `joined` has items of
+ * other events too, or the offsets of `joined` if it runs on the same list. */
+static void items_on_the_same_list_are_not_cleared(void **state) {
   (void)state;
   const struct outcome all = run_as_on_the_host(MIXED("[]")), same = run_as_on_the_host(MIXED("even"));
   assert_string_equal(all.log, "clear 5\n" KERNEL KERNEL KERNEL KERNEL KERNEL "pack\n");
@@ -105,9 +105,9 @@ static void a_graph_without_kernels_clears_the_counters(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_nobody_used_before_is_cleared_with_the_counters),
+      cmocka_unit_test(unused_memory_is_cleared_with_the_counters),
       cmocka_unit_test(memory_is_not_cleared_before_its_last_reader),
-      cmocka_unit_test(items_of_the_same_events_are_not_cleared),
+      cmocka_unit_test(items_on_the_same_list_are_not_cleared),
       cmocka_unit_test(a_graph_without_kernels_clears_the_counters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,11 @@
-/* devices_test.c: which devices --device names, how slots and slices are spread over them, and what is said of it. On
- * mock devices, of which there are three. What becomes of devices that fail: lost_devices_test.c.
- */
+/* devices_test.c: devices selected by --device, the distribution of slots and slices over them, and the reports, with
+ * three mock devices. For failing devices see lost_devices_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "base/numa.h"
 #include "scratch.h"
 #include "session.h"
@@ -50,7 +49,7 @@ static struct result run(const char *devices, uint32_t slots, uint32_t repeat, c
     r.digest = sum->outputs[0].digest;
     r.devices = sum->device_count;
     for (uint32_t i = 0; i < sum->device_count; i++) r.of[i] = sum->devices[i];
-    for (uint32_t i = 0; i < sum->device_count; i++) r.of[i].name = NULL; /* of the session */
+    for (uint32_t i = 0; i < sum->device_count; i++) r.of[i].name = NULL; /* owned by the session */
     assert_int_equal(toy_reports(session, &r.table, &r.json), SL_OK);
   }
   sl_session_close(session);
@@ -76,7 +75,7 @@ static void expect_refused(const char *devices, uint32_t slots, const char *mess
   free_result(&r);
 }
 
-static void what_names_no_device_or_one_twice_is_refused(void **state) {
+static void invalid_and_repeated_devices_are_refused(void **state) {
   (void)state;
   static const char *const senseless[] = {"mock:",   "mock:x",     "mock:1,",  "mock:,1", "mock:1x",
                                           "mock:-1", "mock:all,1", "mock:1 2", ":1",      ""};
@@ -92,7 +91,7 @@ static void what_names_no_device_or_one_twice_is_refused(void **state) {
   expect_refused(many, 0, "is more than 32 devices");
 }
 
-static void each_device_has_a_slot_at_least(void **state) {
+static void each_device_has_at_least_one_slot(void **state) {
   (void)state;
   expect_refused("mock:all", 2, "'mock:all' is 3 devices, for 2 slots\n  hint: use --slots 3 or more");
   static const struct {
@@ -113,7 +112,7 @@ static void each_device_has_a_slot_at_least(void **state) {
   free_result(&reference);
 }
 
-static void repeats_run_each_slice_as_often_on_any_number_of_devices(void **state) {
+static void repeats_run_each_slice_equally_often_on_any_number_of_devices(void **state) {
   (void)state;
   struct result reference = run("mock", 1, 8, NULL), r = run("mock:all", 4, 8, NULL);
   assert_int_equal(r.status, SL_OK);
@@ -154,7 +153,7 @@ static void table_summary_and_trace_name_the_devices(void **state) {
 
 /* ------------------------------------------------------------------------------------------- memory and cores */
 
-static void the_device_with_the_least_memory_decides(void **state) {
+static void the_device_with_the_least_memory_is_the_limit(void **state) {
   (void)state;
   setenv("SLUICE_MOCK_MEMORY", "10000000,100000000,2000", 1);
   expect_refused("mock:0,1,2", 0, "slots of 7 events need ");
@@ -165,7 +164,7 @@ static void the_device_with_the_least_memory_decides(void **state) {
   free_result(&r);
 }
 
-static void cores_are_read_as_the_system_lists_them(void **state) {
+static void lists_of_cores_are_read(void **state) {
   (void)state;
   struct sl_numa_cores cores;
   assert_true(sl_numa_read_cores("0-2,8,70-71\n", &cores));
@@ -176,7 +175,7 @@ static void cores_are_read_as_the_system_lists_them(void **state) {
     if (sl_numa_read_cores(wrong[i], &cores)) fail_msg("'%s' was read", wrong[i]);
 }
 
-static void without_a_choice_of_nodes_nothing_changes(void **state) {
+static void without_several_memory_nodes_nothing_changes(void **state) {
   (void)state;
   struct sl_numa_policy policy;
   struct sl_numa_cores cores;
@@ -184,20 +183,20 @@ static void without_a_choice_of_nodes_nothing_changes(void **state) {
   assert_false(sl_numa_prefer(1023, &policy));
   assert_false(sl_numa_run_on(-1, &cores));
   assert_false(sl_numa_run_on(SL_NUMA_NODES_MAX, &cores));
-  if (sl_numa_prefer(0, &policy)) sl_numa_restore(&policy); /* a machine with several */
+  if (sl_numa_prefer(0, &policy)) sl_numa_restore(&policy); /* on a machine with several nodes */
   if (sl_numa_run_on(0, &cores)) sl_numa_restore_cores(&cores);
 }
 
 int main(void) {
   setenv("SLUICE_MOCK_DEVICES", "3", 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_names_no_device_or_one_twice_is_refused),
-      cmocka_unit_test(each_device_has_a_slot_at_least),
-      cmocka_unit_test(repeats_run_each_slice_as_often_on_any_number_of_devices),
+      cmocka_unit_test(invalid_and_repeated_devices_are_refused),
+      cmocka_unit_test(each_device_has_at_least_one_slot),
+      cmocka_unit_test(repeats_run_each_slice_equally_often_on_any_number_of_devices),
       cmocka_unit_test(table_summary_and_trace_name_the_devices),
-      cmocka_unit_test(the_device_with_the_least_memory_decides),
-      cmocka_unit_test(cores_are_read_as_the_system_lists_them),
-      cmocka_unit_test(without_a_choice_of_nodes_nothing_changes),
+      cmocka_unit_test(the_device_with_the_least_memory_is_the_limit),
+      cmocka_unit_test(lists_of_cores_are_read),
+      cmocka_unit_test(without_several_memory_nodes_nothing_changes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,7 +184,7 @@ static void the_first_messages_of_a_kind_are_added_and_the_others_counted(void *
   sl_diagnose_counted(d);
   assert_int_equal(f.count, 0);
   sl_diagnose_often(d, SL_WARNING, NULL, "raw", NULL, "cut", "cut again");
-  assert_int_equal(f.count, 1); /* counted anew */
+  assert_int_equal(f.count, 1); /* counted from the start */
   sl_diagnostics_free(d);
 }
 

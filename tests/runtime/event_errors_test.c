@@ -27,7 +27,7 @@ static const char *device = "cpu";
 
 struct outcome {
   struct sl_diagnostics *diagnostics;
-  uint64_t seen, untold; /* events with an error; events with an error that was not reported before their delivery */
+  uint64_t seen, unreported; /* events with an error; of these, events without a report before their delivery */
   char *messages, *table, *json;
   uint64_t counts[3], error_events;
   uint32_t error_count;
@@ -38,7 +38,7 @@ static int on_batch(void *context, const struct sl_batch *batch) {
   for (uint32_t e = 0; e < batch->event_count; e++) {
     if (batch->events[e].error < SL_EVENT_OVERFLOW) continue; /* the toy source reports nothing */
     r->seen++;
-    r->untold += r->seen <= 20 && sl_diagnostics_count(r->diagnostics) < r->seen;
+    r->unreported += r->seen <= 20 && sl_diagnostics_count(r->diagnostics) < r->seen;
   }
   return 0;
 }
@@ -95,7 +95,7 @@ static void write_unwanted(char *text, size_t size) {
   snprintf(text, size, "all.refuse_value=%u", toy_value(event, 0));
 }
 
-static void errors_are_counted_by_node_and_reason_whatever_the_slots_and_slices(void **state) {
+static void errors_are_counted_by_node_and_reason_for_any_slots_and_slices(void **state) {
   (void)state;
   char unwanted[64];
   write_unwanted(unwanted, sizeof unwanted);
@@ -111,14 +111,14 @@ static void errors_are_counted_by_node_and_reason_whatever_the_slots_and_slices(
       struct outcome r = run(sets, slots, slices[i]);
       assert_memory_equal(r.counts, reference.counts, sizeof r.counts);
       assert_string_equal(r.messages, reference.messages);
-      assert_int_equal(r.untold, 0);
+      assert_int_equal(r.unreported, 0);
       free_outcome(&r);
     }
   free_outcome(&reference);
 }
 
 /* A truncated event has no error; one that is also refused is reported as refused only. */
-static void cuts_are_counted_and_told_whatever_the_slots_and_slices(void **state) {
+static void truncations_are_counted_and_reported_for_any_slots_and_slices(void **state) {
   (void)state;
   const char *const sets[] = {"raw.events=500", "expanded.times=6", "all.cut_above=970", NULL};
   uint64_t cut = 0;
@@ -149,7 +149,7 @@ static void cuts_are_counted_and_told_whatever_the_slots_and_slices(void **state
   free_outcome(&reference);
 }
 
-static void of_a_reason_the_first_events_are_named_and_the_others_counted(void **state) {
+static void the_first_events_of_a_reason_are_named_and_the_others_counted(void **state) {
   (void)state;
   struct outcome r = run((const char *const[]){"raw.events=3000", "expanded.times=6", NULL}, 3, 50);
   char text[160];
@@ -160,7 +160,7 @@ static void of_a_reason_the_first_events_are_named_and_the_others_counted(void *
   free_outcome(&r);
 }
 
-static void table_and_json_have_them(void **state) {
+static void table_and_json_report_errors(void **state) {
   (void)state;
   struct outcome r = run((const char *const[]){"raw.events=200", "raw.bad_every=150", "expanded.times=6", NULL}, 2, 8);
   char text[160];
@@ -210,10 +210,10 @@ int main(void) {
   if (getenv("SLUICE_TEST_DEVICE")) device = getenv("SLUICE_TEST_DEVICE");
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(errors_are_counted_by_node_and_reason_whatever_the_slots_and_slices),
-      cmocka_unit_test(cuts_are_counted_and_told_whatever_the_slots_and_slices),
-      cmocka_unit_test(of_a_reason_the_first_events_are_named_and_the_others_counted),
-      cmocka_unit_test(table_and_json_have_them),
+      cmocka_unit_test(errors_are_counted_by_node_and_reason_for_any_slots_and_slices),
+      cmocka_unit_test(truncations_are_counted_and_reported_for_any_slots_and_slices),
+      cmocka_unit_test(the_first_events_of_a_reason_are_named_and_the_others_counted),
+      cmocka_unit_test(table_and_json_report_errors),
       cmocka_unit_test(a_run_without_a_good_event_has_failed),
       cmocka_unit_test(a_good_run_has_none),
   };

@@ -3,7 +3,7 @@ sluice_add_plugin(toy SOURCES toy/plugin.c toy/kernels.cu toy/choices.cu toy/lis
                   TEST_ONLY
                   INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/toy)
 
-# The mock device's kernels are the cpu's, but for how they are launched.
+# The mock device has the kernels of cpu; only launches differ.
 sluice_wrap_sources(mock_sources mock c toy/plugin.c toy/kernels.cu toy/choices.cu toy/lists.cu toy/places.cu toy/host.c toy/lists.c)
 add_library(toy.mock MODULE ${mock_sources})
 target_include_directories(toy.mock PRIVATE toy)
@@ -12,7 +12,7 @@ add_library(mock_backend MODULE toy/mock_backend.c toy/mock_queue.c)
 target_include_directories(mock_backend PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(mock_backend PRIVATE sluice_core)
 set_target_properties(mock_backend PROPERTIES PREFIX "" OUTPUT_NAME mock
-                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/backends) # where backends are looked for
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/backends) # searched for backends
 
 set(devices mock)
 set(parts toy.cpu toy.mock mock_backend)
@@ -76,4 +76,4 @@ foreach(test devices_test lost_devices_test)
   target_include_directories(${test} PRIVATE toy)
   add_dependencies(${test} ${parts})
 endforeach()
-set_tests_properties(lost_devices_test PROPERTIES TIMEOUT 120) # one that hangs ends
+set_tests_properties(lost_devices_test PROPERTIES TIMEOUT 120) # ends a test that hangs

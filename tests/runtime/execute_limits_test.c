@@ -1,10 +1,10 @@
-/* execute_limits_test.c: graphs of any size run like small ones, and no call of the device fails without a word. */
+/* execute_limits_test.c: graphs of any size run like small ones, and each failing call of the device is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -19,14 +19,14 @@ struct request {
   uint32_t profile, guard, repeat, slots;
   const char *const *sets;                                      /* NULL: 40 events */
   int (*on_batch)(void *context, const struct sl_batch *batch); /* NULL: events are counted */
-  uint64_t number;                                              /* what it gets */
+  uint64_t number;                                              /* context of on_batch */
 };
 
 struct outcome {
-  int status; /* of opening, or of the run */
+  int status; /* of opening the session, or of the run */
   uint64_t digest;
   size_t errors;
-  uint32_t timed; /* nodes with a time */
+  uint32_t timed; /* number of nodes with a time */
   char *messages, *table;
 };
 
@@ -40,7 +40,7 @@ static int count_batches(void *context, const struct sl_batch *batch) {
   return 0;
 }
 
-/* The digests of all outputs, together. */
+/* One digest of all outputs. */
 static uint64_t digest_of(const struct sl_summary *s) {
   uint64_t digest = 0;
   for (uint32_t o = 0; o < s->output_count; o++) digest = 1000003 * digest + s->outputs[o].digest;
@@ -98,7 +98,7 @@ static void expect_run(const struct outcome *r) {
   "nodes:\n"    \
   "  raw: { use: toy.source }\n"
 
-/* `count` sums, all of them outputs: three fields each. */
+/* `count` sums with three fields each, all of them outputs. */
 static char *graph_of_sums(uint32_t count) {
   char *text = NULL;
   size_t size = 0;
@@ -119,7 +119,7 @@ static void three_hundred_steps_and_nine_hundred_fields_run_and_are_timed(void *
   expect_run(&all);
   assert_int_equal(all.timed, 300);
   free((char *)request.graph);
-  /* The same numbers as of one alone, 300 times. */
+  /* The digest of one sum, repeated 300 times. */
   request.graph = graph_of_sums(1);
   struct outcome one = run(&request);
   expect_run(&one);
@@ -159,7 +159,7 @@ static char *graph_of_lists(uint32_t count) {
   return text;
 }
 
-/* How many numbers there are where the sums ran, by event. */
+/* The sums count the numbers of an event on their list, and 0 of other events. */
 static int check_lists(void *context, const struct sl_batch *batch) {
   const uint32_t lists = *(uint64_t *)context >= MODULI ? MODULI : (uint32_t) * (uint64_t *)context;
   for (uint32_t e = 0; e < batch->event_count; e++) {
@@ -172,7 +172,7 @@ static int check_lists(void *context, const struct sl_batch *batch) {
   return 0;
 }
 
-static void unions_and_intersections_are_of_any_number_of_lists(void **state) {
+static void any_number_of_lists_can_be_joined_or_intersected(void **state) {
   (void)state;
   static const uint32_t counts[] = {1, 2, 64, 65, 100, 1000};
   for (uint32_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
@@ -199,7 +199,7 @@ static uint64_t count_of(uint32_t all, uint32_t divisor, uint32_t bad_every) {
   return count;
 }
 
-/* In the final table, the line of the sink `name`. */
+/* The final table must have this line for the sink `name`. */
 static void expect_line(const char *table, const char *name, uint64_t events, uint64_t errors) {
   char text[200];
   snprintf(text, sizeof text, "%s:\nevents %llu wrong 0 errors %llu\n", name, (unsigned long long)events,
@@ -207,7 +207,7 @@ static void expect_line(const char *table, const char *name, uint64_t events, ui
   if (!strstr(table, text)) fail_msg("'%s' is not in:\n%s", text, table);
 }
 
-/* Sinks see the events of their lists; of a list that only a sink wants, and of the union and the intersection. */
+/* Sinks see the events of their lists: a list that only a sink uses, a union and an intersection. */
 static void sinks_see_the_events_of_their_lists(void **state) {
   (void)state;
   static const uint32_t bad[] = {0, 9};
@@ -277,7 +277,7 @@ static uint32_t fail_each_call(const struct request *request) {
   }
 }
 
-static void no_call_of_the_device_fails_without_a_word(void **state) {
+static void each_failed_call_of_the_device_is_reported(void **state) {
   (void)state;
   static const char *const one_branch[] = {"raw.events=40", "runtime.branches=1", NULL};
   struct request request = {.graph = SMALL, .sets = one_branch};
@@ -302,7 +302,7 @@ static void no_call_of_the_device_fails_without_a_word(void **state) {
   assert_true(captured > 60 && branched > captured && branched_steps > plain);
 }
 
-static void a_failure_of_the_device_names_its_step_also_behind_the_256th(void **state) {
+static void a_failure_of_the_device_names_its_step_even_after_the_256th(void **state) {
   (void)state;
   struct request request = {.graph = graph_of_sums(300),
                             .profile = 1,
@@ -328,8 +328,9 @@ static void expect_failure(const struct request *request, const char *message) {
   free(r.table);
 }
 
-/* Step by step it is known where each branch was; of a captured graph, that nothing is known, and what to do. */
-static void a_failure_of_the_device_says_where_it_may_have_been(void **state) {
+/* Step by step, the message names the node of each branch; for a captured graph it gives a hint how to find the node.
+ */
+static void a_failure_of_the_device_names_the_nodes_that_may_have_failed(void **state) {
   (void)state;
   struct request request = {
       .graph = HEAD
@@ -349,12 +350,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(three_hundred_steps_and_nine_hundred_fields_run_and_are_timed),
       cmocka_unit_test(sinks_see_the_events_of_their_lists),
-      cmocka_unit_test(unions_and_intersections_are_of_any_number_of_lists),
+      cmocka_unit_test(any_number_of_lists_can_be_joined_or_intersected),
   };
   const struct CMUnitTest faults[] = {
-      cmocka_unit_test(no_call_of_the_device_fails_without_a_word),
-      cmocka_unit_test(a_failure_of_the_device_names_its_step_also_behind_the_256th),
-      cmocka_unit_test(a_failure_of_the_device_says_where_it_may_have_been),
+      cmocka_unit_test(each_failed_call_of_the_device_is_reported),
+      cmocka_unit_test(a_failure_of_the_device_names_its_step_even_after_the_256th),
+      cmocka_unit_test(a_failure_of_the_device_names_the_nodes_that_may_have_failed),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (strcmp(device, "mock") == 0) failed += cmocka_run_group_tests(faults, NULL, NULL);

@@ -1,12 +1,11 @@
-/* execute_test.c: the executor on the toy plugin: whatever the slots, slices, budgets and guards, each event gets the
- * results that follow from its number, in order, and what goes wrong is said and loses nothing before it.
- */
+/* execute_test.c: the executor on the toy plugin. For any slots, slices, budgets and guards, each event gets the
+ * results computed from its number, in order. Errors are reported, and earlier results are kept. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -32,7 +31,7 @@
   "  order: { use: toy.order }\n"                                             \
   "outputs: [expanded, all, some, few, even, partial, split, tally, tally_some]\n"
 
-/* What toy.totals counts, field by field: values, sums, balance. */
+/* Sums of toy.totals, field by field: values, sums, balance. */
 struct tally {
   uint64_t sums[4 * TOY_TOTALS_ENTRIES];
 };
@@ -132,7 +131,7 @@ static int on_batch(void *context, const struct sl_batch *batch) {
   return 0;
 }
 
-/* The target to run on. */
+/* Target of the runs. */
 static const char *device = "cpu";
 
 struct outcome {
@@ -143,7 +142,7 @@ struct outcome {
   char *messages;
 };
 
-/* Six fields: of all events, then of those on a list; the values of each stand one after the other. */
+/* Six fields: first those on all events, then those on a list. The values of a field are contiguous. */
 static uint64_t check_totals(const struct sl_summary *sum, const struct seen *seen) {
   uint64_t wrong = sum->total_count != 6;
   for (uint32_t k = 0; k < sum->total_count && !wrong; k++) {
@@ -157,7 +156,7 @@ static uint64_t check_totals(const struct sl_summary *sum, const struct seen *se
   return wrong;
 }
 
-/* What sinks are told of the outputs is what the summary has, also without a sink. */
+/* Sinks get the same outputs as the summary. Checked without a sink, too. */
 static uint64_t check_identity(const struct sl_run *run, const struct sl_summary *sum) {
   uint64_t wrong = run->size != sizeof *run || run->output_count != sum->output_count;
   for (uint32_t o = 0, k = 0; o < sum->output_count && !wrong; o++) {
@@ -236,7 +235,7 @@ static void a_tight_budget_costs_retries_and_changes_nothing(void **state) {
   free(reference.messages);
 }
 
-/* The messages in ascending order, since slots come to events in any. */
+/* Sorts the messages, because their order depends on the timing of slots. */
 static int compare_lines(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 static char *sorted(char *messages) {
   char *lines[1000], *copy = malloc(strlen(messages) + 2), *end = copy;
@@ -249,7 +248,7 @@ static char *sorted(char *messages) {
   return copy;
 }
 
-/* Of a limit that some events exceed: the same ones, with the same words, whatever the slices, slots and budgets. */
+/* A limit that some events exceed refuses the same events with equal messages for any slices, slots and budgets. */
 static void expect_same_refused(const char *set, const char *budget, const char *text) {
   char *reference = NULL;
   uint64_t digests[9], errors = 0;
@@ -280,14 +279,14 @@ static void expect_same_refused(const char *set, const char *budget, const char 
   free(reference);
 }
 
-static void which_events_are_refused_depends_on_the_event_alone(void **state) {
+static void refusal_depends_on_the_event_alone(void **state) {
   (void)state;
   expect_same_refused("expanded.times=6", "expanded.per_event=1", "items of expanded, an event may have 40");
   expect_same_refused("split.times=6", "split.copies_per_event=1",
                       "subitems of parts.copy_offsets, an event may have 40");
 }
 
-static void each_group_of_subitems_has_a_budget_of_its_own(void **state) {
+static void each_group_of_subitems_has_its_own_budget(void **state) {
   (void)state;
   const struct outcome reference = run((const char *const[]){"raw.events=300", NULL}, 1, 50, 0, 0, 1);
   const char *const tight[] = {"raw.events=300", "split.copies_per_event=3", NULL};
@@ -299,7 +298,7 @@ static void each_group_of_subitems_has_a_budget_of_its_own(void **state) {
   free(reference.messages);
 }
 
-static void corrupt_events_come_out_empty_in_their_place(void **state) {
+static void corrupt_events_are_delivered_empty_and_in_order(void **state) {
   (void)state;
   struct outcome reference = {0};
   for (uint32_t slice = 1; slice <= 64; slice *= 4) {
@@ -313,7 +312,7 @@ static void corrupt_events_come_out_empty_in_their_place(void **state) {
   }
 }
 
-static void a_refused_event_is_named_and_its_neighbours_are_kept(void **state) {
+static void a_refused_event_is_named_and_other_events_are_unchanged(void **state) {
   (void)state;
   char value[64];
   uint64_t refused = 17;
@@ -333,7 +332,7 @@ static void a_refused_event_is_named_and_its_neighbours_are_kept(void **state) {
   }
 }
 
-static void a_failing_source_delivers_what_came_before(void **state) {
+static void events_before_a_failure_of_the_source_are_delivered(void **state) {
   (void)state;
   for (uint32_t slots = 1; slots <= 3; slots++) {
     struct outcome r = run((const char *const[]){"raw.events=100", "raw.fail_after=61", NULL}, slots, 8, 0, 0, 1);
@@ -361,8 +360,8 @@ static void a_source_without_events_yet_is_called_again(void **state) {
   }
 }
 
-/* As an event builder may do, or a program that feeds a few events and waits for them. */
-static void what_is_under_way_is_delivered_while_the_source_waits(void **state) {
+/* The source waits for delivery, like an event builder or a program that feeds a few events at a time. */
+static void slices_in_flight_are_delivered_while_the_source_waits(void **state) {
   (void)state;
   for (uint32_t slots = 1; slots <= 3; slots++) {
     const struct outcome r = run((const char *const[]){"raw.events=40", "raw.in_step=1", NULL}, slots, 8, 0, 0, 1);
@@ -416,7 +415,7 @@ static void repeats_deliver_once(void **state) {
   free(r.messages);
 }
 
-static void no_event_is_a_good_run(void **state) {
+static void a_run_without_events_succeeds(void **state) {
   (void)state;
   for (uint32_t repeat = 1; repeat <= 2; repeat++) {
     struct outcome r = run((const char *const[]){"raw.events=0", NULL}, 2, 8, 0, 0, repeat);
@@ -425,7 +424,7 @@ static void no_event_is_a_good_run(void **state) {
   }
 }
 
-static void the_arena_is_as_small_as_it_can_be(void **state) {
+static void the_arena_has_the_minimum_size(void **state) {
   (void)state;
   struct outcome r = run((const char *const[]){"raw.events=10", NULL}, 1, 64, 0, 0, 1);
   assert_int_equal(r.summary.arena_bytes, r.summary.live_bytes_max);
@@ -455,7 +454,7 @@ static void wrong_options_are_refused_with_a_reason(void **state) {
   sl_diagnostics_free(d);
 }
 
-/* 4,000,000 copies an event: their offsets are u32, so that 1073 events are the most that a slice can have. */
+/* 4,000,000 copies per event with u32 offsets: a slice can have at most 1073 events. */
 static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_slice(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
@@ -474,12 +473,12 @@ static void a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_sli
   sl_diagnostics_free(d);
 }
 
-/* A node that writes past its output is named by --guard, and one that makes a NaN. */
-static void guard_finds_what_an_arena_hides(void **state) {
+/* --guard names a node that writes past its output, and a node that computes NaN. */
+static void guard_detects_writes_past_outputs_and_nan(void **state) {
   (void)state;
   if (strcmp(device, "cpu") != 0 && strcmp(device, "simt") != 0) skip();
   struct outcome r;
-#if !defined(__SANITIZE_ADDRESS__) /* which speaks first */
+#if !defined(__SANITIZE_ADDRESS__) /* AddressSanitizer would report it first */
   r = run((const char *const[]){"raw.events=20", "all.overrun=true", NULL}, 1, 8, 1, 0, 1);
   assert_int_equal(r.status, SL_EPLUGIN);
   if (!strstr(r.messages, "node all: toy.sum: all.sums.sum was written 0 bytes past its end"))
@@ -493,8 +492,8 @@ static void guard_finds_what_an_arena_hides(void **state) {
   free(r.messages);
 }
 
-/* On a GPU the run ends cleanly and, step by step, names the node; nothing more can run on it, so that this comes last.
- */
+/* On a GPU the run ends cleanly and, step by step, names the node. Nothing can run on the GPU afterwards, so this case
+ * is the last one. */
 static void a_kernel_that_crashes_is_named(void **state) {
   (void)state;
   if (strncmp(device, "cuda", 4) != 0) skip();
@@ -511,20 +510,20 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_do_not_depend_on_slots_slices_or_guard),
       cmocka_unit_test(a_tight_budget_costs_retries_and_changes_nothing),
-      cmocka_unit_test(which_events_are_refused_depends_on_the_event_alone),
-      cmocka_unit_test(each_group_of_subitems_has_a_budget_of_its_own),
-      cmocka_unit_test(corrupt_events_come_out_empty_in_their_place),
-      cmocka_unit_test(a_refused_event_is_named_and_its_neighbours_are_kept),
-      cmocka_unit_test(a_failing_source_delivers_what_came_before),
+      cmocka_unit_test(refusal_depends_on_the_event_alone),
+      cmocka_unit_test(each_group_of_subitems_has_its_own_budget),
+      cmocka_unit_test(corrupt_events_are_delivered_empty_and_in_order),
+      cmocka_unit_test(a_refused_event_is_named_and_other_events_are_unchanged),
+      cmocka_unit_test(events_before_a_failure_of_the_source_are_delivered),
       cmocka_unit_test(a_source_without_events_yet_is_called_again),
-      cmocka_unit_test(what_is_under_way_is_delivered_while_the_source_waits),
+      cmocka_unit_test(slices_in_flight_are_delivered_while_the_source_waits),
       cmocka_unit_test(a_source_that_makes_too_many_events_is_named),
       cmocka_unit_test(a_failing_node_is_named),
       cmocka_unit_test(a_stopped_run_finishes_the_slices_in_flight),
       cmocka_unit_test(repeats_deliver_once),
-      cmocka_unit_test(no_event_is_a_good_run),
-      cmocka_unit_test(the_arena_is_as_small_as_it_can_be),
-      cmocka_unit_test(guard_finds_what_an_arena_hides),
+      cmocka_unit_test(a_run_without_events_succeeds),
+      cmocka_unit_test(the_arena_has_the_minimum_size),
+      cmocka_unit_test(guard_detects_writes_past_outputs_and_nan),
       cmocka_unit_test(a_capacity_beyond_its_offsets_is_an_error_that_names_the_largest_slice),
       cmocka_unit_test(wrong_options_are_refused_with_a_reason),
       cmocka_unit_test(a_kernel_that_crashes_is_named),

@@ -1,14 +1,15 @@
-/* expand_test.c: open ports: what stands for them, where, and what collections are refused. */
+/* expand_test.c: ports that open ports are replaced by, their location in the arguments, and collections that are
+ * refused. */
 #include "plugin/expand.h"
 
 #include "plugin/registry.h"
 #include "plugin/tables.h"
 #include "support.h"
 
-/* What the owner of a trait has in a header: boxes have a size, and come with one budget. */
+/* The plugin that defines a trait has these macros in a header: boxes have a size and one budget. */
 #define BOX_FIELDS(F)                                     \
   F(offsets, u32, OFFSETS, "", "first box of each event") \
-  F(weight, f32, PER_ITEM, "kg", "of each box")
+  F(weight, f32, PER_ITEM, "kg", "weight of the box")
 SL_COLLECTION(boxes, BOX_FIELDS, "boxes of one colour");
 SL_OPEN_PORTS(boxes);
 #define BOXES_AS(port_, name_, FIELDS, size_, budget_)                                                        \
@@ -25,7 +26,7 @@ BOXES_AS(red, crimson_boxes, BOX_FIELDS, 3, 4);
 BOXES_AS(strict, strict_boxes, BOX_FIELDS, 1, 1);
 #define OTHER_FIELDS(F)                                   \
   F(offsets, u32, OFFSETS, "", "first box of each event") \
-  F(weight, f64, PER_ITEM, "kg", "of each box")
+  F(weight, f64, PER_ITEM, "kg", "weight of the box")
 BOXES_AS(green, green_boxes, OTHER_FIELDS, 3, 4);
 static const struct sl_trait read_only_trait = {"store.boxes", "grey", NULL, 0, 0, NULL};
 SL_COLLECTION_WITH_TRAIT(grey_boxes, BOX_FIELDS, "boxes that nothing writes", &read_only_trait);
@@ -50,7 +51,7 @@ struct keep_args {
 };
 #define SL_ARGS keep_args
 static const struct sl_member keep_members[] = {
-    SL_OPEN_IN(boxes, boxes, "store.boxes", "offsets weight", "what is kept"),
+    SL_OPEN_IN(boxes, boxes, "store.boxes", "offsets weight", "boxes to store"),
 };
 #undef SL_ARGS
 
@@ -90,7 +91,7 @@ static struct sl_algorithm fetch = {.name = "fetch",
                                     .members = fetch_members,
                                     .source = &source};
 static struct sl_algorithm keep = {.name = "keep",
-                                   .doc = "keeps boxes",
+                                   .doc = "stores boxes",
                                    .kind = SL_KIND_SINK,
                                    .args_size = sizeof(struct keep_args),
                                    .member_count = SL_COUNT_(keep_members),
@@ -110,7 +111,7 @@ static const struct sl_plugin store = {SL_PLUGIN_MAGIC,
                                        0,
                                        NULL};
 
-/* A plugin whose only sink reads one collection. */
+/* A plugin with one sink that reads one collection. */
 struct reader {
   struct sl_plugin plugin;
   struct sl_algorithm algorithm;
@@ -142,7 +143,7 @@ static const struct sl_plugin *reader_of(struct reader *r, const char *name, con
 
 static char reason[512];
 
-static void a_port_stands_for_each_collection_in_the_order_of_names(void **state) {
+static void an_open_port_becomes_one_port_per_collection_in_order_of_names(void **state) {
   (void)state;
   struct reader red, blue, again;
   struct sl_traits traits = {0};
@@ -175,7 +176,7 @@ static void a_port_stands_for_each_collection_in_the_order_of_names(void **state
   sl_traits_free(&traits);
 }
 
-static void members_do_not_overlap_and_the_arguments_say_where_they_are(void **state) {
+static void members_do_not_overlap_and_arguments_have_their_offsets(void **state) {
   (void)state;
   struct reader red, blue;
   struct sl_traits traits = {0};
@@ -245,12 +246,12 @@ static void collections_that_do_not_fit_an_open_port_are_refused(void **state) {
                "two");
 }
 
-/* ------------------------------------------------------------------------------------------- traits themselves */
+/* ------------------------------------------------------------------------------------------------------ traits */
 
 static struct sl_trait broken;
 static struct sl_member broken_members[2];
 
-/* The checker's word on a plugin that reads red boxes with a changed trait. */
+/* Result of checking a plugin that reads red boxes with a changed trait. */
 static const char *lint(void) {
   struct reader r;
   struct sl_collection collection = red_boxes_collection;
@@ -294,7 +295,7 @@ static void traits_that_would_break_other_plugins_are_refused(void **state) {
        "algorithm count: member red_count: default 101 is not in the range 0 to 100");
 }
 
-static void two_versions_of_a_trait_are_told_apart(void **state) {
+static void two_versions_of_a_trait_are_distinguished(void **state) {
   (void)state;
   struct sl_collection other = red_boxes_collection;
   other.trait = &broken;
@@ -327,12 +328,12 @@ static void only_sources_have_open_outputs_and_only_sinks_open_inputs(void **sta
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_port_stands_for_each_collection_in_the_order_of_names),
-      cmocka_unit_test(members_do_not_overlap_and_the_arguments_say_where_they_are),
+      cmocka_unit_test(an_open_port_becomes_one_port_per_collection_in_order_of_names),
+      cmocka_unit_test(members_do_not_overlap_and_arguments_have_their_offsets),
       cmocka_unit_test(without_collections_there_are_no_ports),
       cmocka_unit_test(collections_that_do_not_fit_an_open_port_are_refused),
       cmocka_unit_test(traits_that_would_break_other_plugins_are_refused),
-      cmocka_unit_test(two_versions_of_a_trait_are_told_apart),
+      cmocka_unit_test(two_versions_of_a_trait_are_distinguished),
       cmocka_unit_test(only_sources_have_open_outputs_and_only_sinks_open_inputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

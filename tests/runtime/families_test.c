@@ -162,7 +162,7 @@ static void the_host_does_not_wait_between_kernels_of_a_slice(void **state) {
   free(r.messages);
 }
 
-/* A node with its own block size leaves the family, because a launch has one block size. */
+/* A node with its own block size does not run with the family, because a launch has one block size. */
 static void nodes_with_other_block_sizes_run_in_separate_launches(void **state) {
   (void)state;
   static const char graph[] =

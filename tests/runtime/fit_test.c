@@ -1,23 +1,22 @@
-/* fit_test.c: what memory there is, read from files as the system has them, and runs that do not fit into a device's.
- */
+/* fit_test.c: the available memory, read from system files, and runs that do not fit into the memory of a device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "base/memory.h"
 #include "scratch.h"
 #include "session.h"
 
 #include <cmocka.h>
 
-/* --------------------------------------------------------------------------------------- what the system says */
+/* ----------------------------------------------------------------------------------------------- system files */
 
 static char root[SCRATCH_PATH_MAX];
 
-/* A file under the root, with the folders above it. */
+/* Writes a file below the root, and creates its folders. */
 static void put(const char *path, const char *text) {
   char whole[512];
   snprintf(whole, sizeof whole, "%s%s", root, path);
@@ -46,18 +45,18 @@ static void expect_room(uint64_t bytes, const char *why) {
 
 static const char *const group_limits = "the limit of the control group";
 
-static void where_nothing_is_told_nothing_limits(void **state) {
+static void without_system_files_there_is_no_limit(void **state) {
   (void)state;
   expect_room(UINT64_MAX, "");
 }
 
-static void the_machine_limits_by_what_is_available(void **state) {
+static void available_memory_of_the_machine_is_a_limit(void **state) {
   (void)state;
   put("/proc/meminfo", "MemTotal:       2000 kB\nMemFree:           1 kB\nMemAvailable:   1000 kB\n");
   expect_room(1024000, "MemAvailable");
 }
 
-static void a_group_of_version_2_limits_by_what_it_has_left_and_could_give_back(void **state) {
+static void a_version_2_group_limits_to_its_free_and_reclaimable_memory(void **state) {
   (void)state;
   put("/proc/meminfo", "MemAvailable:   1000 kB\n");
   put("/proc/self/cgroup", "0::/jobs/one\n");
@@ -67,7 +66,7 @@ static void a_group_of_version_2_limits_by_what_it_has_left_and_could_give_back(
   expect_room(500000 - (300000 - 60000), group_limits);
 }
 
-static void a_group_above_limits_too_and_max_does_not(void **state) {
+static void a_parent_group_limits_too_and_max_does_not(void **state) {
   (void)state;
   put("/proc/self/cgroup", "0::/jobs/one\n");
   put("/sys/fs/cgroup/jobs/one/memory.max", "max\n");
@@ -77,7 +76,7 @@ static void a_group_above_limits_too_and_max_does_not(void **state) {
   expect_room(50000, group_limits);
 }
 
-static void in_a_container_the_group_is_the_root(void **state) {
+static void in_a_container_the_root_group_is_the_limit(void **state) {
   (void)state;
   put("/proc/self/cgroup", "0::/\n");
   put("/sys/fs/cgroup/memory.max", "400000\n");
@@ -85,7 +84,7 @@ static void in_a_container_the_group_is_the_root(void **state) {
   expect_room(0, group_limits);
 }
 
-static void a_group_of_version_1_limits_also_where_only_the_root_is_there(void **state) {
+static void a_version_1_group_limits_even_if_only_its_root_is_visible(void **state) {
   (void)state;
   put("/proc/self/cgroup", "5:cpu,cpuacct:/docker/12ab\n4:hugetlb,memory:/docker/12ab\n0::/\n");
   put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "900000\n");
@@ -107,7 +106,7 @@ static void sizes_are_shown_with_three_digits(void **state) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------ a device's memory */
+/* ----------------------------------------------------------------------------------------- memory of a device */
 
 #define GRAPH                                         \
   "sluice: 1\n"                                       \
@@ -123,7 +122,7 @@ struct result {
   char *messages;
 };
 
-/* On the mock device, with so much memory; NULL: all that it wants. */
+/* Runs on the mock device with `memory` bytes; NULL: unlimited. */
 static struct result run(const char *memory, const char *graph, uint32_t slots, uint32_t slice_events) {
   struct result r = {0};
   if (memory)
@@ -153,7 +152,7 @@ static void expect_message(const struct result *r, const char *text) {
   if (!strstr(r->messages, text)) fail_msg("'%s' is not in: %s", text, r->messages);
 }
 
-/* The least memory, in steps of an eighth, with which slices of so many events run. */
+/* Smallest memory, in steps of an eighth, in which slices of `slice_events` events run. */
 static uint64_t memory_of(uint32_t slots, uint32_t slice_events) {
   for (uint64_t bytes = 1024;; bytes += bytes / 8) {
     char memory[32];
@@ -165,7 +164,7 @@ static uint64_t memory_of(uint32_t slots, uint32_t slice_events) {
   }
 }
 
-static void slices_that_nobody_asked_for_shrink_and_results_stay(void **state) {
+static void slices_of_default_size_are_reduced_and_results_do_not_change(void **state) {
   (void)state;
   struct result all = run(NULL, GRAPH, 2, 0);
   assert_int_equal(all.status, SL_OK);
@@ -185,7 +184,7 @@ static void slices_that_nobody_asked_for_shrink_and_results_stay(void **state) {
   free(less.messages);
 }
 
-static void what_was_asked_for_is_refused_with_what_fits(void **state) {
+static void a_requested_size_that_does_not_fit_is_refused_with_a_size_that_does(void **state) {
   (void)state;
   char memory[32];
   snprintf(memory, sizeof memory, "%llu", (unsigned long long)memory_of(1, 500));
@@ -194,7 +193,7 @@ static void what_was_asked_for_is_refused_with_what_fits(void **state) {
   expect_message(&r, "error: 2 slots of 500 events need ");
   expect_message(&r, "hint: --slice-events ");
   expect_message(&r, " fits, and so does --slots 1\n");
-  /* What the hint says is true. */
+  /* The hint is the largest number of events that fits. */
   const uint32_t events = (uint32_t)strtoul(strstr(r.messages, "--slice-events ") + 15, NULL, 10);
   struct result hinted = run(memory, GRAPH, 2, events), more = run(memory, GRAPH, 2, events + 1);
   assert_int_equal(hinted.status, SL_OK);
@@ -204,7 +203,7 @@ static void what_was_asked_for_is_refused_with_what_fits(void **state) {
   free(more.messages);
 }
 
-static void the_budget_of_a_graph_is_asked_for(void **state) {
+static void the_budget_of_a_graph_is_a_requested_size(void **state) {
   (void)state;
   char memory[32];
   snprintf(memory, sizeof memory, "%llu", (unsigned long long)memory_of(1, 8));
@@ -214,17 +213,17 @@ static void the_budget_of_a_graph_is_asked_for(void **state) {
   free(r.messages);
 }
 
-static void a_device_that_cannot_say_what_is_free_limits_nothing(void **state) {
+static void a_device_that_cannot_report_free_memory_is_no_limit(void **state) {
   (void)state;
   setenv("SLUICE_MOCK_FAIL", "free_memory:1", 1);
   struct result r = run("100", GRAPH, 1, 0);
   unsetenv("SLUICE_MOCK_FAIL");
-  assert_int_equal(r.status, SL_ENOMEM); /* of the allocation */
+  assert_int_equal(r.status, SL_ENOMEM); /* from the allocation */
   expect_message(&r, "slot 0 of 1: no memory for an arena of ");
   free(r.messages);
 }
 
-static void where_not_even_one_event_fits_it_is_said(void **state) {
+static void an_error_reports_that_not_even_one_event_fits(void **state) {
   (void)state;
   struct result r = run("100", GRAPH, 1, 0);
   assert_int_equal(r.status, SL_ENOMEM);
@@ -235,18 +234,18 @@ static void where_not_even_one_event_fits_it_is_said(void **state) {
 int main(void) {
 #define IN_A_ROOT(test) cmocka_unit_test_setup(test, open_root)
   const struct CMUnitTest tests[] = {
-      IN_A_ROOT(where_nothing_is_told_nothing_limits),
-      IN_A_ROOT(the_machine_limits_by_what_is_available),
-      IN_A_ROOT(a_group_of_version_2_limits_by_what_it_has_left_and_could_give_back),
-      IN_A_ROOT(a_group_above_limits_too_and_max_does_not),
-      IN_A_ROOT(in_a_container_the_group_is_the_root),
-      IN_A_ROOT(a_group_of_version_1_limits_also_where_only_the_root_is_there),
+      IN_A_ROOT(without_system_files_there_is_no_limit),
+      IN_A_ROOT(available_memory_of_the_machine_is_a_limit),
+      IN_A_ROOT(a_version_2_group_limits_to_its_free_and_reclaimable_memory),
+      IN_A_ROOT(a_parent_group_limits_too_and_max_does_not),
+      IN_A_ROOT(in_a_container_the_root_group_is_the_limit),
+      IN_A_ROOT(a_version_1_group_limits_even_if_only_its_root_is_visible),
       cmocka_unit_test(sizes_are_shown_with_three_digits),
-      cmocka_unit_test(slices_that_nobody_asked_for_shrink_and_results_stay),
-      cmocka_unit_test(what_was_asked_for_is_refused_with_what_fits),
-      cmocka_unit_test(the_budget_of_a_graph_is_asked_for),
-      cmocka_unit_test(a_device_that_cannot_say_what_is_free_limits_nothing),
-      cmocka_unit_test(where_not_even_one_event_fits_it_is_said),
+      cmocka_unit_test(slices_of_default_size_are_reduced_and_results_do_not_change),
+      cmocka_unit_test(a_requested_size_that_does_not_fit_is_refused_with_a_size_that_does),
+      cmocka_unit_test(the_budget_of_a_graph_is_a_requested_size),
+      cmocka_unit_test(a_device_that_cannot_report_free_memory_is_no_limit),
+      cmocka_unit_test(an_error_reports_that_not_even_one_event_fits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* harness_test.c: the harness runs what it is given, hides nothing, and notices who writes elsewhere. */
+/* harness_test.c: the harness runs a kernel on given input, returns all outputs, and detects writes outside of them. */
 #define _GNU_SOURCE
 #include "support.h"
 
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <xxhash.h>
 
-#define PLUGIN "plugins_good/example.cpu.so" /* found beside this program, wherever it is started */
+#define PLUGIN "plugins_good/example.cpu.so" /* relative to the folder of this program */
 
 /* Three events: {1, -2, 3}, {}, {-4, 5}. */
 static const uint32_t offsets[] = {0, 3, 3, 5};
@@ -93,7 +93,7 @@ static void events_off_the_list_have_empty_outputs(void **state) {
   sl_test_free(t);
 }
 
-static void what_is_not_written_stays_poison(void **state) {
+static void unwritten_values_keep_the_poison(void **state) {
   (void)state;
   struct sl_test *t = test_of("scale");
   sl_test_list(t, (const uint32_t[]){0}, 1);
@@ -103,7 +103,7 @@ static void what_is_not_written_stays_poison(void **state) {
   sl_test_free(t);
 }
 
-static void no_event_is_a_slice_too(void **state) {
+static void a_slice_without_events_runs(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(PLUGIN, "positive");
   sl_test_events(t, 0);
@@ -115,7 +115,7 @@ static void no_event_is_a_slice_too(void **state) {
   sl_test_free(t);
 }
 
-static void errors_are_told_by_event(void **state) {
+static void errors_are_reported_by_event(void **state) {
   (void)state;
   struct sl_test *t = test_of("positive");
   const float with_nan[] = {1, NAN, 3, -4, 5};
@@ -126,7 +126,7 @@ static void errors_are_told_by_event(void **state) {
   sl_test_free(t);
 }
 
-static void outputs_that_share_offsets_have_those_of_their_partner(void **state) {
+static void outputs_that_share_offsets_have_the_offsets_of_the_input(void **state) {
   (void)state;
   struct sl_test *t = test_of("scale");
   sl_test_set(t, "factor", -3);
@@ -136,7 +136,7 @@ static void outputs_that_share_offsets_have_those_of_their_partner(void **state)
   sl_test_free(t);
 }
 
-static void the_tuned_version_runs_unless_the_shared_one_is_asked_for(void **state) {
+static void the_tuned_version_runs_unless_the_shared_one_is_requested(void **state) {
   (void)state;
   struct sl_test *t = test_of("scale");
   assert_int_equal(sl_test_run(t), 0);
@@ -168,7 +168,7 @@ static void a_list_port_takes_any_number_of_producers(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(PLUGIN, "merge");
   sl_test_events(t, 3);
-  assert_int_equal(sl_test_run(t), 0); /* none */
+  assert_int_equal(sl_test_run(t), 0); /* no producer */
   assert_u32(t, "merged", "offsets", (const uint32_t[]){0, 0, 0, 0}, 4);
   assert_int_equal(sl_test_output_count(t, "merged", "value"), 0);
   give_part(t, "b", (const uint32_t[]){0, 1, 1, 2}, 2);
@@ -182,8 +182,9 @@ static void a_list_port_takes_any_number_of_producers(void **state) {
   assert_f32(t, "merged", "value", (const float[]){values[0], values[0], values[1], values[1], values[2]}, 5);
   assert_u32(t, "merged", "part", (const uint32_t[]){0, 1, 1, 0, 1}, 5);
   assert_u32(t, "merged", "lists", (const uint32_t[]){1, 1, 2}, 3);
-  assert_int_equal(sl_test_output_count(t, "merged", "value"), 5 + 2); /* items of all, and how many parts */
-  give_part(t, "b", (const uint32_t[]){0, 0, 0, 0}, 0);                /* in the place that it had */
+  assert_int_equal(sl_test_output_count(t, "merged", "value"), 5 + 2); /* items of all producers, plus the number of
+                                                                        * producers */
+  give_part(t, "b", (const uint32_t[]){0, 0, 0, 0}, 0);                /* replaces the earlier part b */
   assert_int_equal(sl_test_run(t), 0);
   assert_u32(t, "merged", "part", (const uint32_t[]){1, 1, 1}, 3);
   sl_test_free(t);
@@ -275,7 +276,7 @@ static void a_sink_reports_and_unread_fields_are_null(void **state) {
   (void)state;
   struct sl_test *t = test_of("tally");
   sl_test_set(t, "scale", 0.5);
-  assert_int_equal(sl_test_run(t), 0); /* the sink itself refuses a tag that is not null */
+  assert_int_equal(sl_test_run(t), 0); /* the sink fails if `tag`, which it does not read, is not NULL */
   assert_string_equal(sl_test_report(t),
                       "{\n"
                       "  \"events\": 3,\n"
@@ -298,10 +299,10 @@ static void a_failure_is_returned(void **state) {
   sl_test_free(t);
 }
 
-/* ------------------------------------------------------------------------- what ends the program, and says why */
+/* ------------------------------------------------------------------ errors that end the program with a message */
 
-/* Runs `act` in a child, whose death and last words are expected. Where AddressSanitizer is built in, it may be first
- * to notice a write; then it speaks. */
+/* Runs `act` in a child that must end with `words` on standard error. If sanitizer_may_speak, a report of
+ * AddressSanitizer is right too. */
 static void assert_ends(void (*act)(void), const char *words, int sanitizer_may_speak) {
   char said[65536];
   int pipes[2], status;
@@ -382,16 +383,16 @@ static void run_on_descending_list(void) {
   sl_test_run(t);
 }
 
-static void kernels_that_write_elsewhere_are_caught(void **state) {
+static void writes_outside_of_outputs_are_detected(void **state) {
   (void)state;
   assert_ends(write_past, "example.misbehave: scaled.value was written 0 bytes past its end", 1);
-  /* -1.0f ends in zero bytes; the bytes nearest to the values that change are those of 0x3f80. */
+  /* -1.0f ends with zero bytes; the changed bytes next to it are those of 0x3f80. */
   assert_ends(write_before, "example.misbehave: scaled.value was written ", 1);
   assert_ends(write_input, "example.misbehave: input numbers.value was written to", 0);
   assert_ends(write_past_scratch, "example.misbehave: scratch was written 0 bytes past its end", 1);
 }
 
-static void tests_that_ask_for_what_is_not_there_are_ended(void **state) {
+static void invalid_requests_end_the_test(void **state) {
   (void)state;
   assert_ends(open_nothing, "plugins_good/nothing.cpu.so: cannot be opened: No such file", 0);
   assert_ends(open_unknown, "there is no algorithm scael", 0);
@@ -429,22 +430,22 @@ static void run_first_node(void) { run_family("first_node", NULL, 0); }
 static void run_first_list(void) { run_family("first_list", (const uint32_t[]){1, 2}, 2); }
 static void run_first_property(void) { run_family("first_property", NULL, 0); }
 
-/* The outputs are those of the test itself, not of the nodes of the family. */
-static void a_family_that_does_what_its_nodes_do_is_not_noticed(void **state) {
+/* The outputs are those of the tested node, not of the other nodes of the family. */
+static void a_family_with_the_results_of_its_nodes_is_accepted(void **state) {
   (void)state;
   run_family("good_family", NULL, 0);
   run_family("good_family", (const uint32_t[]){1, 2}, 2);
 }
 
-static void a_family_that_takes_what_is_one_nodes_for_all_is_caught(void **state) {
+static void a_family_that_uses_the_arguments_of_one_node_for_all_is_detected(void **state) {
   (void)state;
   assert_ends(run_first_node, "wrong.first_node: as node 1 of a family of 4, value 0 of passed.count is not what", 0);
   assert_ends(run_first_list, "wrong.first_list: as node 1 of a family of 4, value 0 of passed.", 0);
   assert_ends(run_first_property, "wrong.first_property: as node 2 of a family of 4, value 0 of passed.", 0);
 }
 
-/* Where kernels read copies of all that the host has: the mock device (toy/mock_backend.c). */
-static void a_family_runs_on_a_device_with_a_memory_of_its_own(void **state) {
+/* On the mock device (toy/mock_backend.c), kernels read copies of the host's data. */
+static void a_family_runs_on_a_device_with_its_own_memory(void **state) {
   (void)state;
   setenv("SLUICE_TEST_TARGET", "mock", 1);
   struct sl_test *t = sl_test_new("plugins/toy.cpu.so", "select");
@@ -459,7 +460,7 @@ static void a_family_runs_on_a_device_with_a_memory_of_its_own(void **state) {
   sl_test_free(t);
 }
 
-static void a_plugin_is_taken_from_a_folder_of_the_environment(void **state) {
+static void a_plugin_is_found_in_the_folder_of_the_environment(void **state) {
   (void)state;
   char folder[PATH_MAX + 32];
   const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX);
@@ -476,15 +477,15 @@ static void a_plugin_is_taken_from_a_folder_of_the_environment(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_kernel_runs_on_all_events),
-      cmocka_unit_test(a_plugin_is_taken_from_a_folder_of_the_environment),
+      cmocka_unit_test(a_plugin_is_found_in_the_folder_of_the_environment),
       cmocka_unit_test(a_capacity_follows_from_its_terms),
       cmocka_unit_test(an_overflow_leaves_no_items_and_is_recorded),
       cmocka_unit_test(events_off_the_list_have_empty_outputs),
-      cmocka_unit_test(what_is_not_written_stays_poison),
-      cmocka_unit_test(no_event_is_a_slice_too),
-      cmocka_unit_test(errors_are_told_by_event),
-      cmocka_unit_test(outputs_that_share_offsets_have_those_of_their_partner),
-      cmocka_unit_test(the_tuned_version_runs_unless_the_shared_one_is_asked_for),
+      cmocka_unit_test(unwritten_values_keep_the_poison),
+      cmocka_unit_test(a_slice_without_events_runs),
+      cmocka_unit_test(errors_are_reported_by_event),
+      cmocka_unit_test(outputs_that_share_offsets_have_the_offsets_of_the_input),
+      cmocka_unit_test(the_tuned_version_runs_unless_the_shared_one_is_requested),
       cmocka_unit_test(an_optional_input_may_be_left_out_or_given),
       cmocka_unit_test(a_list_port_takes_any_number_of_producers),
       cmocka_unit_test(items_of_items_and_scratch_work),
@@ -494,11 +495,11 @@ int main(void) {
       cmocka_unit_test(a_constant_reads_another),
       cmocka_unit_test(a_sink_reports_and_unread_fields_are_null),
       cmocka_unit_test(a_failure_is_returned),
-      cmocka_unit_test(kernels_that_write_elsewhere_are_caught),
-      cmocka_unit_test(tests_that_ask_for_what_is_not_there_are_ended),
-      cmocka_unit_test(a_family_that_does_what_its_nodes_do_is_not_noticed),
-      cmocka_unit_test(a_family_runs_on_a_device_with_a_memory_of_its_own),
-      cmocka_unit_test(a_family_that_takes_what_is_one_nodes_for_all_is_caught),
+      cmocka_unit_test(writes_outside_of_outputs_are_detected),
+      cmocka_unit_test(invalid_requests_end_the_test),
+      cmocka_unit_test(a_family_with_the_results_of_its_nodes_is_accepted),
+      cmocka_unit_test(a_family_runs_on_a_device_with_its_own_memory),
+      cmocka_unit_test(a_family_that_uses_the_arguments_of_one_node_for_all_is_detected),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

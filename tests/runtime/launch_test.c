@@ -106,7 +106,7 @@ SL_KERNEL(visit_subitems, struct item_args) {
   SL_FOR_SUBITEMS (i, a.events, a.offsets, a.sub_offsets) atomicAdd(&a.visits[i], 1u);
 }
 
-/* The items of a part of a slice, from FIRST on. Some events have no items, some more than a block has threads. */
+/* Items of a part of a slice, from FIRST on. Some events have no items, some more than a block has threads. */
 static const uint32_t offsets[EVENTS + 1] = {FIRST, FIRST, 40, 40, 41, 1100, 1105, ITEMS};
 
 static int is_wanted(const uint32_t *numbers, uint32_t count, uint32_t item) {

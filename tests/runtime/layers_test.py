@@ -268,7 +268,7 @@ def found_in(tree):
 
 def try_the_checks():
     if found := found_in(RIGHT):
-        yield f"a tree in which all is right: found {found}"
+        yield f"a tree without violations: found {found}"
     for name, text, line in VIOLATIONS:
         found = found_in({**RIGHT, name: text})
         place = f"{name}:{line}: " if line else f"{pathlib.Path(name).parent}: "  # None: of the folder

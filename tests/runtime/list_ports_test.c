@@ -181,7 +181,7 @@ static void a_check_gets_the_names_of_producers(void **state) {
 static uint32_t list_count; /* list k contains the events with a number of values divisible by k % 9 + 1 */
 
 static uint32_t is_voted(const struct sl_output_view *v, uint32_t e, uint64_t number) {
-  uint32_t count = 0, sum = 10 * 1 + 20 * 2 + 50 * 3; /* the tables */
+  uint32_t count = 0, sum = 10 * 1 + 20 * 2 + 50 * 3; /* sum over the tables */
   for (uint32_t k = 0; k < list_count; k++) {
     if (toy_count(number) % (k % 9 + 1) != 0) continue;
     count++;

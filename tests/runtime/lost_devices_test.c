@@ -1,13 +1,12 @@
-/* lost_devices_test.c: several mock devices, of which each call fails in turn, once or from then on: the other device
- * runs what is left, with the same results, in order, and one warning; where none is left, what was delivered is the
- * beginning, and the run ends with an error.
- */
+/* lost_devices_test.c: each call of a mock device fails in turn, once or permanently. The remaining devices run all
+ * other slices with equal results, in order, with one warning. If no device remains, the delivered events are the first
+ * ones, and the run ends with an error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -35,17 +34,17 @@
 
 enum { EVENTS = 30, SLICE_EVENTS = 5, OUTPUTS = 4, EACH = 100, THEN_EVERY = 13, SECONDS_MAX = 60 };
 
-/* A run over devices; `fault` and `slow` as mock_backend.c has them. */
+/* A run on several devices; `fault` and `slow`: values of SLUICE_MOCK_FAIL and SLUICE_MOCK_SLOW. */
 struct request {
   const char *devices, *fault, *slow;
   const char *const *sets;
-  uint32_t slots, repeat, profile; /* with a profile kernels run step by step, else captured */
-  int stop_with;                   /* what the callback returns after some events */
+  uint32_t slots, repeat, profile; /* with a profile kernels run step by step, otherwise captured */
+  int stop_with;                   /* return value of the callback in the second half of the run */
 };
 
 struct outcome {
   int opened, status, stop_with;
-  uint64_t next, wrong, warnings; /* the event after those delivered; those out of order; of lost devices */
+  uint64_t next, wrong, warnings; /* number of the next event; events out of order; warnings about lost devices */
   size_t errors;
   uint64_t events, error_events, slices, items[OUTPUTS], digests[OUTPUTS], totals;
   uint32_t lost;
@@ -106,7 +105,7 @@ static struct outcome run(const struct request *q) {
   o.on_batch = on_batch;
   o.context = &r;
   say_what_fails(q);
-  alarm(SECONDS_MAX); /* one that hangs ends */
+  alarm(SECONDS_MAX); /* ends a run that hangs */
   r.opened = sl_session_open(&o, d, &session);
   if (session) {
     r.status = sl_session_run(session);
@@ -122,7 +121,7 @@ static struct outcome run(const struct request *q) {
   return r;
 }
 
-/* Overflows, budgets that are too small for a slice, and refused events, so that slices run in parts. */
+/* Settings with overflows, budgets too small for a slice, and refused events, so that slices run in parts. */
 static const char *const *difficult_sets(void) {
   static char unwanted[64];
   static const char *sets[] = {"raw.events=30",        "raw.bad_every=9", "expanded.times=6",
@@ -166,9 +165,9 @@ static void expect_beginning(const struct outcome *r, const struct outcome *refe
   assert_true(r->next <= reference->next);
 }
 
-/* Fails call after call, of later slices some, written by `format` with its number, until runs make fewer, whose number
- * differs from run to run. Where a device is left, a run that has begun ends well. Returns how many devices were lost,
- * over all runs. */
+/* Fails each of the first EACH calls and every THEN_EVERYth later one, until three runs in a row make fewer calls;
+ * their number varies from run to run. `format` makes the fault from the number of the call. If a device remains, a run
+ * that has begun must succeed. Returns the number of lost devices of all runs. */
 static uint32_t fail_each_call(struct request q, const char *format) {
   const struct outcome reference = faultless(q);
   uint32_t lost = 0;
@@ -179,7 +178,7 @@ static uint32_t fail_each_call(struct request q, const char *format) {
     atomic_store(mock_faults, 0);
     struct outcome r = run(&q);
     const uint32_t hit = atomic_load(mock_faults);
-    /* memory that one device does not give for slices to keep another may */
+    /* memory for slices kept for repeats that one device lacks may be found on another */
     const int is_repaired = r.status == SL_OK && r.warnings == 0;
     if (r.opened < 0 || (r.lost == devices_of(&q) && !is_repaired)) {
       expect_beginning(&r, &reference, fault);
@@ -196,7 +195,7 @@ static uint32_t fail_each_call(struct request q, const char *format) {
   return lost;
 }
 
-static void another_device_runs_what_is_left(void **state) {
+static void another_device_runs_the_remaining_slices(void **state) {
   (void)state;
   for (uint32_t slots = 2; slots <= 4; slots += 2)
     for (uint32_t repeat = 1; repeat <= 3; repeat += 2) {
@@ -206,8 +205,8 @@ static void another_device_runs_what_is_left(void **state) {
     }
 }
 
-/* The lost device is behind, so that the other waits for its turn; then it is ahead. */
-static void slices_in_parts_go_on_where_they_were_delivered(void **state) {
+/* First the lost device is slower, so that the other one waits for its delivery; then it is faster. */
+static void slices_in_parts_continue_after_the_delivered_events(void **state) {
   (void)state;
   static const char *const slow[] = {"0@20", "1@20"};
   for (uint32_t i = 0; i < 4; i++) {
@@ -221,13 +220,13 @@ static void slices_in_parts_go_on_where_they_were_delivered(void **state) {
   }
 }
 
-static void of_three_devices_one_is_enough(void **state) {
+static void one_of_three_devices_is_enough(void **state) {
   (void)state;
   const struct request q = {.devices = "mock:2,0,1", .sets = difficult_sets(), .slots = 4, .repeat = 2};
   assert_in_range(fail_each_call(q, "0@wait:%u+ 2@%u+"), 30, 10000);
 }
 
-static void without_a_device_the_beginning_is_delivered(void **state) {
+static void without_a_device_the_first_events_are_delivered(void **state) {
   (void)state;
   struct request q = {.devices = "mock:0,1", .sets = difficult_sets(), .slots = 3, .repeat = 1};
   assert_in_range(fail_each_call(q, "0@%u+ 1@%u+"), 30, 10000);
@@ -256,11 +255,11 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(another_device_runs_what_is_left),
-      cmocka_unit_test(slices_in_parts_go_on_where_they_were_delivered),
-      cmocka_unit_test(of_three_devices_one_is_enough),
+      cmocka_unit_test(another_device_runs_the_remaining_slices),
+      cmocka_unit_test(slices_in_parts_continue_after_the_delivered_events),
+      cmocka_unit_test(one_of_three_devices_is_enough),
       cmocka_unit_test(a_program_may_end_a_run_with_any_value),
-      cmocka_unit_test(without_a_device_the_beginning_is_delivered),
+      cmocka_unit_test(without_a_device_the_first_events_are_delivered),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,7 +298,7 @@ static void the_angle_keeps_its_bound(void **state) {
   assert_bound("sl_atan2f", w, BOUND_ATAN2);
 }
 
-/* Every pair of these values: the C library's result, rounded to float. */
+/* All pairs of these values must equal the C library's result, rounded to float. */
 static void the_angle_is_correct_for_zeros_infinities_and_extremes(void **state) {
   (void)state;
   const float values[] = {0.0f, SMALLEST, 0x1p-126f, 1.0f, 0x1.fffffep126f, LARGEST, INFINITY};

@@ -1,5 +1,5 @@
-/* Parts of files, as far as the runtime has to do with them: of sources that read whole files only, and of none. The
- * sources that read parts are tested in tests/io. */
+/* parts_test.c: ranges of input files for sources that read whole files only, and without files. For sources that read
+ * ranges see tests/io. */
 #include "scratch.h"
 #include "session.h"
 #include "support.h"
@@ -17,7 +17,7 @@ static int write_file(void **state) {
   return fclose(file);
 }
 
-/* Opens a session with these ranges; what was said, to be freed. */
+/* Opens a session with these ranges; returns its messages, to be freed. */
 static char *said_of(const char *const *paths, const struct sl_input_range *ranges, int expected) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_options o = toy_options(graph, "cpu");
@@ -44,7 +44,7 @@ static void a_source_of_whole_files_reads_no_range(void **state) {
   assert_says(said_of(paths, parts, SL_EINVAL), "toy.source reads whole files; it cannot read a part of ");
 }
 
-static void ranges_want_files(void **state) {
+static void ranges_need_files(void **state) {
   (void)state;
   const struct sl_input_range part = {0, 4, 0};
   const char *const none[] = {NULL};
@@ -64,7 +64,7 @@ static void files_of_such_a_source_have_no_index(void **state) {
   sl_diagnostics_free(d);
 }
 
-static void no_files_have_an_empty_index(void **state) {
+static void the_index_of_no_files_is_empty(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_index *index = NULL;
@@ -80,9 +80,9 @@ static void no_files_have_an_empty_index(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_source_of_whole_files_reads_no_range),
-      cmocka_unit_test(ranges_want_files),
+      cmocka_unit_test(ranges_need_files),
       cmocka_unit_test(files_of_such_a_source_have_no_index),
-      cmocka_unit_test(no_files_have_an_empty_index),
+      cmocka_unit_test(the_index_of_no_files_is_empty),
   };
   return cmocka_run_group_tests(tests, write_file, NULL);
 }

@@ -1,5 +1,5 @@
-/* plan_csv_test.c: problems for the planner as text. Messages are text cases (tests/cli/cases/plan_csv.txt); here is
- * what is read, and that damaged text never goes unnoticed or beyond its end. */
+/* plan_csv_test.c: planning problems as CSV text: values that are read and written, and damaged text, which must be
+ * noticed and never read beyond its end. For messages see tests/cli/cases/plan_csv.txt. */
 #include "plan/csv.h"
 #include "scratch.h"
 #include "support.h"
@@ -36,11 +36,11 @@ static void a_file_is_read_with_any_order_of_columns_and_any_line_ends(void **st
   (void)state;
   check_good(good, 0);
   check_good("id,lower,upper,size\nimage,0,3,40\nedges,1,4,24\nmask,3,6,40\nsum,4,6,24",
-             0); /* no end of the last line */
+             0); /* no line break at the end */
   check_good("size,note,upper,lower,id\r\n40,,3,0,image\r\n\r\n24,x,4,1,edges\r\n40,,6,3,mask\r\n24,,6,4,sum\r\n", 1);
 }
 
-static void what_is_read_is_written_with_offsets(void **state) {
+static void a_problem_is_written_with_its_offsets(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   struct sl_plan_csv csv;
@@ -57,7 +57,7 @@ static void what_is_read_is_written_with_offsets(void **state) {
   sl_diagnostics_free(d);
 }
 
-static void a_byte_order_mark_at_the_begin_is_no_part_of_a_name(void **state) {
+static void a_byte_order_mark_at_the_beginning_is_ignored(void **state) {
   (void)state;
   char text[sizeof good + 3] = "\xEF\xBB\xBF";
   check_good(strcat(text, good), 0);
@@ -84,7 +84,7 @@ static void alignments_are_read_and_written(void **state) {
   sl_diagnostics_free(d);
 }
 
-/* Each mutant is refused with a message, or is a problem that the planner takes. */
+/* Each damaged text is refused with a message, or is another valid problem. */
 static void damaged_text_is_refused_or_is_another_problem(void **state) {
   (void)state;
   static const char bytes[] = "0123456789,-\n\r\0 xX\xff";
@@ -122,8 +122,8 @@ static void damaged_text_is_refused_or_is_another_problem(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_file_is_read_with_any_order_of_columns_and_any_line_ends),
-      cmocka_unit_test(what_is_read_is_written_with_offsets),
-      cmocka_unit_test(a_byte_order_mark_at_the_begin_is_no_part_of_a_name),
+      cmocka_unit_test(a_problem_is_written_with_its_offsets),
+      cmocka_unit_test(a_byte_order_mark_at_the_beginning_is_ignored),
       cmocka_unit_test(alignments_are_read_and_written),
       cmocka_unit_test(damaged_text_is_refused_or_is_another_problem),
   };

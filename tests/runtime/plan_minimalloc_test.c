@@ -1,5 +1,5 @@
-/* plan_minimalloc_test.c: six hard problems, known to fit their capacity, each solved to it. They are files
- * `id,lower,upper,size` in SLUICE_DATA/minimalloc; skipped where these are absent. Times are printed, not judged. */
+/* plan_minimalloc_test.c: six hard problems, known to fit their capacity, are solved. The files `id,lower,upper,size`
+ * are in SLUICE_DATA/minimalloc; without them the test is skipped. Times are printed, not checked. */
 #include "plan/plan.h"
 #include "support.h"
 

@@ -48,7 +48,7 @@ static void no_buffers_need_no_arena(void **state) {
   assert_optimal(solve(NULL, 0), 0, 0);
 }
 
-static void one_buffer_lies_on_the_ground(void **state) {
+static void one_buffer_is_at_offset_0(void **state) {
   (void)state;
   struct sl_plan_buffer b[] = {BUFFER(100, 3, 4)};
   assert_optimal(solve(b, 1), 100, 100);
@@ -62,7 +62,7 @@ static void buffers_of_one_interval_are_stacked(void **state) {
   assert_optimal(solve(b, COUNT(b)), 200, 200);
 }
 
-static void intervals_that_only_touch_share_memory(void **state) {
+static void adjacent_intervals_share_memory(void **state) {
   (void)state;
   struct sl_plan_buffer b[] = {BUFFER(64, 0, 1), BUFFER(64, 1, 2), BUFFER(64, 2, 7), BUFFER(32, 7, 8)};
   assert_optimal(solve(b, COUNT(b)), 64, 64);
@@ -82,7 +82,7 @@ static void a_chain_of_producers_and_consumers_reaches_the_lower_bound(void **st
   assert_optimal(solve(b, COUNT(b)), 1350, 1350);
 }
 
-/* Places buffers as they come, each at the lowest offset where it fits. */
+/* Places buffers in input order, each at the lowest free offset. */
 static uint64_t first_fit_arena(const struct sl_plan_buffer *buffers, uint32_t count) {
   uint64_t offsets[16], arena = 0;
   for (uint32_t i = 0; i < count; i++) {
@@ -94,15 +94,15 @@ static uint64_t first_fit_arena(const struct sl_plan_buffer *buffers, uint32_t c
           offsets[k] + other->size <= offsets[i])
         continue;
       offsets[i] = offsets[k] + other->size;
-      k = UINT32_MAX; /* look at all of them again */
+      k = UINT32_MAX; /* check all of them again */
     }
     if (offsets[i] + b->size > arena) arena = offsets[i] + b->size;
   }
   return arena;
 }
 
-/* Largest first puts both 4s on the ground, the 3 on one of them, and the 2 in the middle, which meets the 3 and the
- * other 4, on top at 7. The optimum has it on the ground, below that 4. */
+/* Largest first puts both 4s at offset 0, the 3 on one of them, and the 2 in the middle, which overlaps the 3 and the
+ * other 4 in time, on top at 7. The optimum has that 2 at offset 0, below the 4. */
 static void the_optimum_is_found_where_largest_first_fragments(void **state) {
   (void)state;
   struct sl_plan_buffer b[] = {BUFFER(4, 0, 2), BUFFER(4, 4, 6), BUFFER(3, 1, 3), BUFFER(2, 2, 5),
@@ -111,7 +111,7 @@ static void the_optimum_is_found_where_largest_first_fragments(void **state) {
   assert_optimal(solve(b, COUNT(b)), 7, 7);
 }
 
-/* Every step is full to the lower bound of 6, and yet no plan has it: the three long units meet at step 2 and cannot be
+/* Every step is full to the lower bound of 6, but no plan reaches it: the three long units meet at step 2 and cannot be
  * adjacent to the same neighbours before and after. */
 static struct sl_plan_buffer gap[] = {BUFFER(1, 0, 3), BUFFER(1, 1, 4), BUFFER(1, 2, 5),
                                       BUFFER(2, 0, 5), BUFFER(3, 4, 5), BUFFER(3, 0, 1),
@@ -122,14 +122,14 @@ static void an_optimum_above_the_lower_bound_is_proved(void **state) {
   assert_optimal(solve(gap, COUNT(gap)), 7, 6);
 }
 
-static void what_is_not_proved_is_not_called_optimal(void **state) {
+static void a_plan_without_proof_is_not_called_optimal(void **state) {
   (void)state;
   const struct sl_plan_result result = solve_with(gap, COUNT(gap), 1, 8, 20);
   assert_in_range(result.arena_bytes, 7, 8);
   assert_int_equal(result.optimal, 0);
 }
 
-static void a_limit_in_steps_ends_the_search_with_what_is_proved(void **state) {
+static void a_limit_of_steps_ends_the_search_with_the_proved_bound(void **state) {
   (void)state;
   struct sl_plan_request request = {gap, COUNT(gap), 1, 0, 0, 3};
   struct sl_plan_result result;
@@ -145,7 +145,7 @@ static void a_limit_in_steps_ends_the_search_with_what_is_proved(void **state) {
   assert_int_equal(result.optimal, 1);
 }
 
-static void buffers_of_size_0_get_offset_0_and_disturb_nothing(void **state) {
+static void buffers_of_size_0_get_offset_0_and_take_no_memory(void **state) {
   (void)state;
   struct sl_plan_buffer b[] = {BUFFER(0, 0, 9), BUFFER(8, 0, 9), BUFFER(0, 2, 3), BUFFER(8, 0, 9)};
   b[0].offset = b[2].offset = 77;
@@ -163,7 +163,7 @@ static void sizes_are_rounded_up_to_the_alignment(void **state) {
   assert_int_equal(b[1].size, 300);
 }
 
-static void buffers_are_aligned_each_by_itself(void **state) {
+static void each_buffer_has_its_own_alignment(void **state) {
   (void)state;
   struct sl_plan_buffer two[] = {ALIGNED(5, 0, 3, 8), ALIGNED(5, 0, 3, 8)};
   assert_optimal(solve(two, COUNT(two)), 13, 13); /* 0 and 8 */
@@ -237,7 +237,7 @@ static struct sl_plan_buffer random_buffer(uint32_t steps, uint32_t size_max) {
   return (struct sl_plan_buffer)BUFFER(1 + random_below(size_max), lower, upper);
 }
 
-/* One more buffer in each step fills it to the most bytes live, so that no room may be wasted. */
+/* Adds a buffer in each step so that all steps have the same live bytes: an optimal plan has no gap. */
 static uint32_t problem_fill(struct sl_plan_buffer *b, uint32_t count, uint32_t steps) {
   uint64_t live[8] = {0}, most = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -263,7 +263,7 @@ static uint32_t gap_problem(struct sl_plan_buffer *b) {
   return problem_fill(b, count, 5);
 }
 
-/* The optimum: in every order of ascending offsets, each buffer on top of those before it. */
+/* Brute force: in every order of ascending offsets, each buffer is placed on top of the earlier ones. */
 struct brute {
   const struct sl_plan_buffer *buffers;
   uint32_t count;
@@ -317,8 +317,8 @@ static void align_some(struct sl_plan_buffer *b, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) b[i].alignment = alignments[random_below(COUNT(alignments))];
 }
 
-/* A small problem with its optimum: random, full to the brim, or near the hand-worked gap; four of
- * sixteen with alignments. */
+/* A small problem with its optimum: random, without gaps, or near the hand-worked gap; four of sixteen with alignments.
+ */
 static uint64_t small_problem(struct sl_plan_buffer *b, uint32_t *count, uint32_t kind) {
   *count = 1 + random_below(7);
   if (kind % 4 < 2)
@@ -343,12 +343,12 @@ static void small_problems_are_solved_to_the_brute_force_optimum(void **state) {
   }
 }
 
-/* A problem as the planner's parts see it. */
+/* A problem in the form that the parts of the planner use. */
 struct parts {
   struct sl_plan_problem problem;
   struct sl_plan_search *search;
   struct sl_plan_buffer *buffers;
-  uint64_t optimum, seed; /* of the random state that it was made from */
+  uint64_t optimum, seed; /* optimum, and the random state that the problem was made from */
   int64_t capacity;       /* in units: the optimum */
   int64_t offsets[16];    /* in units, per item */
 };
@@ -375,15 +375,15 @@ static void assert_offsets_are_a_plan(const struct parts *p) {
     fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %s", p->seed, reason);
 }
 
-/* The search alone, without the greedy orders that solve most small problems before it: a plan at the optimum, a proof
- * one unit below, in each of its ways to choose. */
+/* The search without the greedy orders, which solve most small problems first: it finds a plan at the optimum and
+ * proves that there is none one unit below, with each of its branching rules. */
 static void assert_search_decides(struct sl_plan_buffer *b, uint32_t count, uint64_t optimum, uint64_t seed) {
   struct parts p;
   make_parts(&p, b, count, optimum, seed);
   for (int way = 0; way < 4; way++) {
     const int below = sl_plan_search_attempt(p.search, p.capacity - 1, UINT64_MAX / 2, p.offsets);
     if (below != SL_PLAN_IMPOSSIBLE) fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d below the optimum", seed, below);
-    /* twice, since each attempt goes on to the next way */
+    /* twice, because each attempt continues with the next rule */
     for (int again = 0; again < 2; again++) {
       const int at = sl_plan_search_attempt(p.search, p.capacity, UINT64_MAX / 2, p.offsets);
       if (at != SL_PLAN_SOLVED) fail_msg("SLUICE_TEST_SEED=%" PRIu64 ": %d at the optimum", seed, at);
@@ -408,7 +408,7 @@ static void the_search_alone_finds_the_optimum_and_proves_it(void **state) {
   assert_true(getenv("SLUICE_TEST_SEED") || above_bound >= 50);
 }
 
-/* By repair: a plan at the optimum, and none below. */
+/* The repair finds a plan at the optimum, and none below. */
 static void the_repair_finds_the_optimum_and_nothing_below(void **state) {
   (void)state;
   random_start();
@@ -427,7 +427,7 @@ static void the_repair_finds_the_optimum_and_nothing_below(void **state) {
   }
 }
 
-/* Cuts a rectangle of time and memory into buffers: they fit into its height, without a gap. */
+/* Cuts a rectangle of time and memory into buffers, which fit into its height without a gap. */
 static uint32_t cut_problem(struct sl_plan_buffer *b, uint32_t count, uint32_t steps, uint32_t height) {
   b[0] = (struct sl_plan_buffer)BUFFER(height, 0, steps);
   uint32_t made = 1;
@@ -448,7 +448,7 @@ static uint32_t cut_problem(struct sl_plan_buffer *b, uint32_t count, uint32_t s
   return made;
 }
 
-static void a_rectangle_cut_to_pieces_is_put_together(void **state) {
+static void a_rectangle_cut_into_pieces_is_reassembled(void **state) {
   (void)state;
   random_start();
   for (uint32_t round = 0; round < 40; round++) {
@@ -459,8 +459,8 @@ static void a_rectangle_cut_to_pieces_is_put_together(void **state) {
   }
 }
 
-/* Too many pieces for the search alone: those in full slabs are joined first. */
-static void a_rectangle_cut_through_hundreds_of_times_is_joined(void **state) {
+/* Too many pieces for the search alone: pieces of full slabs are joined first. */
+static void slabs_of_hundreds_of_pieces_are_joined(void **state) {
   (void)state;
   random_start();
   for (uint32_t round = 0; round < 8; round++) {
@@ -540,7 +540,7 @@ static void the_checker_notices_any_buffer_moved_down_in_a_tight_plan(void **sta
   const struct sl_plan_result result = solve(b, count);
   for (uint32_t i = 0; i < count; i++) {
     if (b[i].offset == 0) continue;
-    b[i].offset--; /* it stands on another buffer, or the plan would have a gap */
+    b[i].offset--; /* the buffer is on top of another one, or the plan would have a gap */
     assert_refused(b, count, 1, result.arena_bytes, "are live together");
     b[i].offset++;
   }
@@ -549,18 +549,18 @@ static void the_checker_notices_any_buffer_moved_down_in_a_tight_plan(void **sta
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_buffers_need_no_arena),
-      cmocka_unit_test(one_buffer_lies_on_the_ground),
+      cmocka_unit_test(one_buffer_is_at_offset_0),
       cmocka_unit_test(buffers_of_one_interval_are_stacked),
-      cmocka_unit_test(intervals_that_only_touch_share_memory),
+      cmocka_unit_test(adjacent_intervals_share_memory),
       cmocka_unit_test(stairs_reach_the_lower_bound),
       cmocka_unit_test(a_chain_of_producers_and_consumers_reaches_the_lower_bound),
       cmocka_unit_test(the_optimum_is_found_where_largest_first_fragments),
       cmocka_unit_test(an_optimum_above_the_lower_bound_is_proved),
-      cmocka_unit_test(what_is_not_proved_is_not_called_optimal),
-      cmocka_unit_test(a_limit_in_steps_ends_the_search_with_what_is_proved),
-      cmocka_unit_test(buffers_of_size_0_get_offset_0_and_disturb_nothing),
+      cmocka_unit_test(a_plan_without_proof_is_not_called_optimal),
+      cmocka_unit_test(a_limit_of_steps_ends_the_search_with_the_proved_bound),
+      cmocka_unit_test(buffers_of_size_0_get_offset_0_and_take_no_memory),
       cmocka_unit_test(sizes_are_rounded_up_to_the_alignment),
-      cmocka_unit_test(buffers_are_aligned_each_by_itself),
+      cmocka_unit_test(each_buffer_has_its_own_alignment),
       cmocka_unit_test(sizes_near_the_limit_do_not_overflow),
       cmocka_unit_test(a_capacity_ends_the_search_early),
       cmocka_unit_test(bad_requests_are_refused),
@@ -568,8 +568,8 @@ int main(void) {
       cmocka_unit_test(small_problems_are_solved_to_the_brute_force_optimum),
       cmocka_unit_test(the_search_alone_finds_the_optimum_and_proves_it),
       cmocka_unit_test(the_repair_finds_the_optimum_and_nothing_below),
-      cmocka_unit_test(a_rectangle_cut_to_pieces_is_put_together),
-      cmocka_unit_test(a_rectangle_cut_through_hundreds_of_times_is_joined),
+      cmocka_unit_test(a_rectangle_cut_into_pieces_is_reassembled),
+      cmocka_unit_test(slabs_of_hundreds_of_pieces_are_joined),
       cmocka_unit_test(large_random_plans_pass_the_checker_at_any_alignment),
       cmocka_unit_test(the_same_request_gives_the_same_plan),
       cmocka_unit_test(the_checker_accepts_neighbours_in_time_and_place),

@@ -14,7 +14,7 @@ foreach(file ${files})
   set(symbols)
   foreach(line ${lines})
     string(REGEX REPLACE " .*" "" symbol "${line}")
-    if(NOT symbol MATCHES "^(__asan_|__odr_asan|__ubsan|__tsan_|__gcov_)") # of a sanitizer, or of gcov
+    if(NOT symbol MATCHES "^(__asan_|__odr_asan|__ubsan|__tsan_|__gcov_)") # symbols of sanitizers and gcov
       list(APPEND symbols ${symbol})
     endif()
   endforeach()

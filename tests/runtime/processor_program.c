@@ -1,5 +1,5 @@
-/* processor_program.c: calls each function that a program may call first, on a processor without the build's
- * instructions. processor_test.py runs it on an emulated processor. Prints the return values and the messages. */
+/* processor_program.c: calls each function that a program can call first, on a processor without the instructions of
+ * this build, and prints the return values and messages. processor_test.py runs it on an emulated processor. */
 #include <sluice/sluice.h>
 #include <sluice/testing.h>
 

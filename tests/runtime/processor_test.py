@@ -44,6 +44,6 @@ if Path(PYTHON).exists() and subprocess.run([PYTHON, "-c", "import numpy"], capt
     that(done.returncode == 1 and f"ImportError: {library}: {MESSAGE}" in done.stderr, "the import raises", done)
 if "x86-64-v3" in MESSAGE:
     done = on("Haswell", sluice, "--version")
-    that(done.returncode == 0 and done.stdout.startswith("sluice "), "a processor with AVX2 takes it", done)
+    that(done.returncode == 0 and done.stdout.startswith("sluice "), "a processor with AVX2 runs it", done)
 print("ok" if not faults else f"{faults} failed")
 sys.exit(1 if faults else 0)

@@ -1,4 +1,4 @@
-/* registry_test.c: what is found, in which order, and why the rest is refused. */
+/* registry_test.c: plugins that are found, their order, and the reasons for refusing others. */
 #define _GNU_SOURCE
 #include "plugin/registry.h"
 
@@ -11,7 +11,7 @@
 
 static const char *const cpu_only[] = {"cpu", NULL};
 
-/* The registry of some folders beside the program and of what it finds by itself. */
+/* Registry of one or two folders next to this program, and of the default folders. */
 static struct sl_registry open_folders(const char *first, const char *second) {
   char paths[2][PATH_MAX + 256];
   const char *folders[] = {beside_program(first, paths[0]), second ? beside_program(second, paths[1]) : NULL, NULL};
@@ -101,7 +101,7 @@ static void an_undefined_function_is_found_when_the_plugin_is_opened(void **stat
   sl_registry_close(&registry);
 }
 
-static void plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field(void **state) {
+static void two_layouts_of_a_collection_are_reported_with_both_plugins_and_the_field(void **state) {
   (void)state;
   struct sl_registry registry = open_folders("plugins_bad/layout", NULL);
   assert_int_equal(entry_under(&registry, "plugins_bad/layout", "layout_first.cpu.so")->status, SL_PLUGIN_LOADED);
@@ -114,7 +114,7 @@ static void plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field(
   sl_registry_close(&registry);
 }
 
-static void plugins_whose_collections_want_one_port_are_told_both_names(void **state) {
+static void two_collections_for_one_port_are_reported_with_both_plugins(void **state) {
   (void)state;
   struct sl_registry registry = open_folders("plugins_bad/ports", NULL);
   assert_int_equal(entry_under(&registry, "plugins_bad/ports", "ports_first.cpu.so")->status, SL_PLUGIN_LOADED);
@@ -145,7 +145,7 @@ static void a_truncated_plugin_is_refused_at_every_length(void **state) {
   free(bytes);
 }
 
-static void a_file_opens_when_its_plugin_is_asked_for(void **state) {
+static void a_file_is_opened_when_its_plugin_is_requested(void **state) {
   (void)state;
   char path[PATH_MAX + 256];
   const char *folders[] = {beside_program("plugins_good", path), NULL};
@@ -167,8 +167,8 @@ static void a_file_opens_when_its_plugin_is_asked_for(void **state) {
   sl_registry_close(&registry);
 }
 
-/* example has a source without `probe`, and no collection with a trait; paint has one, and store reads such ones. What
- * would be refused has nothing; what cannot be read may have all. */
+/* example has a source without `probe` and no collection with a trait; paint has a trait, and store reads collections
+ * with it. Plugins that would be refused have no flags; a file that cannot be read may have all of them. */
 static void the_tables_of_a_plugin_are_read_from_its_file(void **state) {
   (void)state;
   char path[PATH_MAX + 256];
@@ -178,7 +178,7 @@ static void the_tables_of_a_plugin_are_read_from_its_file(void **state) {
   assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/not_elf/bad.cpu.so", path)), 0);
   assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/no_symbol/bad.cpu.so", path)), 0);
   assert_int_equal(sl_plugin_peek(beside_program("plugins_bad/other_abi/bad.cpu.so", path)), 0);
-  assert_int_equal(sl_plugin_peek("no/such.cpu.so"), SL_PEEK_ALL); /* who loads it tells */
+  assert_int_equal(sl_plugin_peek("no/such.cpu.so"), SL_PEEK_ALL); /* loading the file reports the error */
 }
 
 static void put_bytes(FILE *file, size_t at, const void *bytes, size_t count) {
@@ -187,13 +187,13 @@ static void put_bytes(FILE *file, size_t at, const void *bytes, size_t count) {
   assert_int_equal(fflush(file), 0);
 }
 
-/* Eight bytes of it in turn: nothing is read that is not there. */
-static void a_look_into_a_damaged_plugin_ends(void **state) {
+/* Damages eight bytes at a time: peeking must not read outside of the file. */
+static void peeking_into_a_damaged_plugin_ends(void **state) {
   (void)state;
   enum { BYTES = 8 };
   static const unsigned char damages[] = {0x00, 0x7F, 0xFF};
   char path[PATH_MAX + 256], folder[SCRATCH_PATH_MAX], damaged[SCRATCH_PATH_MAX + 32];
-  size_t size, looks = 0;
+  size_t size, peeks = 0;
   char *bytes = read_whole_file(beside_program("plugins_good/example.cpu.so", path), &size);
   scratch_folder(folder);
   snprintf(damaged, sizeof(damaged), "%s/example.cpu.so", folder);
@@ -201,14 +201,14 @@ static void a_look_into_a_damaged_plugin_ends(void **state) {
   FILE *file = fopen(damaged, "r+b");
   assert_non_null(file);
   for (size_t at = 0; at + BYTES <= size; at += at < 1024 ? 4 : 40)
-    for (size_t d = 0; d < sizeof(damages); d++, looks++) {
+    for (size_t d = 0; d < sizeof(damages); d++, peeks++) {
       unsigned char damage[BYTES];
       memset(damage, damages[d], sizeof(damage));
       put_bytes(file, at, damage, BYTES);
       assert_true(sl_plugin_peek(damaged) <= SL_PEEK_ALL);
       put_bytes(file, at, bytes + at, BYTES);
     }
-  print_message("%zu damaged files\n", looks);
+  print_message("%zu damaged files\n", peeks);
   fclose(file);
   free(bytes);
 }
@@ -248,7 +248,7 @@ static void the_first_match_wins_and_later_ones_are_hidden(void **state) {
   sl_registry_close(&registry);
 }
 
-static void the_environment_names_folders_after_those_given(void **state) {
+static void folders_of_the_environment_come_after_given_folders(void **state) {
   (void)state;
   char good[PATH_MAX + 256], layout[PATH_MAX + 256], list[3 * PATH_MAX], real[PATH_MAX];
   beside_program("plugins_good", good);
@@ -339,7 +339,7 @@ static struct sl_field some_fields[2] = {{"offsets", SL_TYPE_u32, SL_SHAPE_OFFSE
                                          {"x", SL_TYPE_f32, SL_SHAPE_PER_ITEM, 0, "mm", "a place"}};
 static const struct sl_collection some = {"some", "doc", some_fields, 2, 0, NULL};
 
-/* The difference of a changed copy, and that the hash changes with it. */
+/* Returns the difference of a changed copy, and checks that the hash changes if there is one. */
 static const char *difference_of(const char *name, uint32_t field_count, struct sl_field changed) {
   static char text[256];
   struct sl_field fields[3] = {some_fields[0], changed, some_fields[1]};
@@ -375,7 +375,7 @@ static void definitions_differ_by_layout_and_not_by_text(void **state) {
   assert_string_equal(difference_of("some", 2, f), "field x has 1 values per entry against 3");
 }
 
-static void file_names_are_taken_apart_at_the_last_dot(void **state) {
+static void file_names_are_split_at_the_last_dot(void **state) {
   (void)state;
   struct sl_plugin_file parts;
   assert_int_equal(sl_plugin_file_parse("velo.cpu.so", &parts), 0);
@@ -393,22 +393,22 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_broken_plugin_is_refused_with_its_reason),
       cmocka_unit_test(an_undefined_function_is_found_when_the_plugin_is_opened),
-      cmocka_unit_test(plugins_that_disagree_on_a_layout_are_told_both_names_and_the_field),
-      cmocka_unit_test(plugins_whose_collections_want_one_port_are_told_both_names),
+      cmocka_unit_test(two_layouts_of_a_collection_are_reported_with_both_plugins_and_the_field),
+      cmocka_unit_test(two_collections_for_one_port_are_reported_with_both_plugins),
       cmocka_unit_test(a_truncated_plugin_is_refused_at_every_length),
-      cmocka_unit_test(a_file_opens_when_its_plugin_is_asked_for),
+      cmocka_unit_test(a_file_is_opened_when_its_plugin_is_requested),
       cmocka_unit_test(the_tables_of_a_plugin_are_read_from_its_file),
-      cmocka_unit_test(a_look_into_a_damaged_plugin_ends),
+      cmocka_unit_test(peeking_into_a_damaged_plugin_ends),
       cmocka_unit_test(a_missing_folder_is_reported),
       cmocka_unit_test(the_first_match_wins_and_later_ones_are_hidden),
-      cmocka_unit_test(the_environment_names_folders_after_those_given),
+      cmocka_unit_test(folders_of_the_environment_come_after_given_folders),
       cmocka_unit_test(a_program_finds_the_plugins_folder_of_its_parent),
       cmocka_unit_test(other_targets_are_not_opened),
       cmocka_unit_test(algorithms_are_found_by_name_and_target),
       cmocka_unit_test(a_mistyped_algorithm_is_suggested),
       cmocka_unit_test(collections_are_found_by_name),
       cmocka_unit_test(definitions_differ_by_layout_and_not_by_text),
-      cmocka_unit_test(file_names_are_taken_apart_at_the_last_dot),
+      cmocka_unit_test(file_names_are_split_at_the_last_dot),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ TAKEN = "\t{ .reg .b64 %tmp;\n\t  cvta.to.shared.u64 \t%tmp, %rd2;\n\t  cvt.u32.
 # Name, PTX, how many are wrong.
 CASES = [
     ("a parameter", KERNEL + "\tld.param.u64 \t%rd2, [decode_param_0+8];\n" + TAKEN + "}\n", 1),
-    ("a parameter, by a register", KERNEL + "\tmov.b64 \t%rd1, decode_param_0;\n\tld.param.b64 \t%rd2, [%rd1+544];\n" + TAKEN + "}\n", 1),
+    ("a parameter, through a register", KERNEL + "\tmov.b64 \t%rd1, decode_param_0;\n\tld.param.b64 \t%rd2, [%rd1+544];\n" + TAKEN + "}\n", 1),
     ("two parameters at once", KERNEL + "\tld.param.v2.u64 \t{%rd1, %rd2}, [decode_param_0];\n" + TAKEN + "}\n", 1),
     ("global memory", KERNEL + "\t@%p1 ld.global.nc.u64 \t%rd2, [%rd7];\n" + TAKEN + "}\n", 1),
     ("both in one kernel", KERNEL + "\tld.param.u64 \t%rd2, [decode_param_0];\n" + TAKEN + "\tld.const.u64 \t%rd2, [table];\n" + TAKEN + "}\n", 2),
@@ -20,7 +20,7 @@ CASES = [
     ("an address in shared memory", KERNEL + "\tmov.u32 \t%r1, next;\n\tcvt.u64.u32 \t%rd1, %r1;\n\tcvta.shared.u64 \t%rd2, %rd1;\n" + TAKEN + "}\n", 0),
     ("a register that was loaded before", KERNEL + "\tld.param.u64 \t%rd2, [decode_param_0];\n\tcvta.shared.u64 \t%rd2, %rd1;\n" + TAKEN + "}\n", 0),
     ("another kernel's register", KERNEL + "\tld.param.u64 \t%rd2, [decode_param_0];\n}\n" + KERNEL + TAKEN + "}\n", 0),
-    ("global memory that stays it", KERNEL + "\tld.param.u64 \t%rd2, [decode_param_0];\n\tcvta.to.global.u64 \t%rd3, %rd2;\n}\n", 0),
+    ("a pointer converted to global memory", KERNEL + "\tld.param.u64 \t%rd2, [decode_param_0];\n\tcvta.to.global.u64 \t%rd3, %rd2;\n}\n", 0),
 ]
 failed = 0
 for name, text, expected in CASES:

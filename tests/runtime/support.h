@@ -1,4 +1,4 @@
-/* support.h: what the tests of this folder share. */
+/* support.h: helpers of the tests in this folder. */
 #ifndef TEST_SUPPORT_H
 #define TEST_SUPPORT_H
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* "FOLDER OF THIS PROGRAM/name". */
+/* Returns the path of `name` in the folder of this program. */
 static inline const char *beside_program(const char *name, char path[PATH_MAX + 256]) {
   char program[PATH_MAX];
   assert_non_null(realpath("/proc/self/exe", program));
@@ -23,7 +23,7 @@ static inline const char *beside_program(const char *name, char path[PATH_MAX + 
   return path;
 }
 
-/* The whole file, zero-terminated, to be freed; its bytes in *size. */
+/* Returns the whole file, zero-terminated, to be freed, and its size in *size. */
 static inline char *read_whole_file(const char *path, size_t *size) {
   FILE *file = fopen(path, "rb");
   if (!file) fail_msg("cannot open %s", path);

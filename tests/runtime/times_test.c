@@ -1,7 +1,6 @@
-/* times_test.c: where the time of a run went, on the toy plugin: whatever the slots, repeats and retries, the rows of
- * the threads add up to slots x wall time; time asleep is charged to the thread that sleeps; nodes on a list are told
- * what they read; and no rate is reported that was not measured.
- */
+/* times_test.c: the times of a run, on the toy plugin. For any slots, repeats and retries, the rows of the threads add
+ * up to slots x wall time; sleep counts for the thread that sleeps; nodes on a list report the bytes that they read; a
+ * rate is reported only if it was measured. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-/* cmocka.h wants the above first */
+/* cmocka.h needs the headers above */
 #include "numbers.h"
 #include "session.h"
 
@@ -71,7 +70,7 @@ static void end(struct outcome *r) {
   sl_diagnostics_free(r->d);
 }
 
-/* The row of a node, or of what else is done. */
+/* The row of a node, or of another activity. */
 static const struct sl_time_summary *row(const struct outcome *r, const char *name) {
   for (uint32_t i = 0; i < r->summary->time_count; i++) {
     const struct sl_time_summary *t = &r->summary->times[i];
@@ -108,7 +107,7 @@ static void rows_add_up_to_slots_times_wall(void **state) {
       }
 }
 
-static void who_sleeps_is_charged(void **state) {
+static void sleep_counts_for_the_thread_that_sleeps(void **state) {
   (void)state;
   for (uint32_t slots = 1; slots <= 2; slots++) {
     struct outcome r;
@@ -142,7 +141,7 @@ static void every_node_has_a_row(void **state) {
   end(&r);
 }
 
-/* Of events with a number of values that 3 divides, and 2 besides: how many there are, and their values. */
+/* Number of events with a number of values divisible by `modulus`, and of their values. */
 struct listed {
   uint64_t events, values;
 };
@@ -156,7 +155,7 @@ static struct listed list_of(uint32_t modulus) {
   return l;
 }
 
-static void a_node_on_a_list_reads_what_its_events_hold(void **state) {
+static void a_node_on_a_list_reads_the_bytes_of_its_events(void **state) {
   (void)state;
   const struct listed third = list_of(3), sixth = list_of(6);
   static const char *const none[] = {NULL}, *const tight[] = {"expanded.per_event=1", NULL};
@@ -164,12 +163,12 @@ static void a_node_on_a_list_reads_what_its_events_hold(void **state) {
     struct outcome r;
     run(&r, 2, 1, is_tight ? tight : none);
     const struct sl_time_summary *some = row(&r, "some"), *picked = row(&r, "picked"), *joined = row(&r, "joined");
-    if (some->where == SL_TIME_ON_DEVICE) { /* nobody looks there */
+    if (some->where == SL_TIME_ON_DEVICE) { /* bytes are not counted on devices */
       assert_true(some->bytes_in == UINT64_MAX && some->bytes_out == UINT64_MAX);
       end(&r);
       return;
     }
-    /* offsets: one more than events, each time that the node runs on a slice or a part of one */
+    /* offsets: number of events + 1, for each slice or part of a slice */
     const uint64_t parts = (some->bytes_in - 4 * (third.events + third.values)) / 4;
     assert_int_equal(some->bytes_in, 4 * (third.events + third.values + parts));
     assert_in_range(parts, EVENTS / 16, is_tight ? EVENTS : EVENTS / 16 + 1);
@@ -184,7 +183,7 @@ static void a_node_on_a_list_reads_what_its_events_hold(void **state) {
 
 /* ---------------------------------------------------------------------------------------------------- rates */
 
-/* The table and the JSON of a run: no case may say `absent`. */
+/* Checks the table and the JSON of a run; `absent` must not be in the table. */
 static void assert_reports(const struct outcome *r, const char *in_table, const char *in_json, const char *absent) {
   char *table = NULL, *json = NULL;
   assert_int_equal(toy_reports(r->session, &table, &json), 0);
@@ -206,7 +205,7 @@ static void run_graph(struct outcome *r, const char *graph, uint32_t repeat, con
   r->summary = sl_session_summary(r->session);
 }
 
-static void a_graph_without_kernels_has_no_rate_of_them(void **state) {
+static void a_graph_without_kernels_has_no_rate_in_the_graph(void **state) {
   (void)state;
   static const char *const none[] = {NULL};
   for (uint32_t repeat = 1; repeat <= 3; repeat += 2) {
@@ -218,7 +217,7 @@ static void a_graph_without_kernels_has_no_rate_of_them(void **state) {
   }
 }
 
-static void the_rate_of_the_graph_is_one_that_was_measured(void **state) {
+static void the_rate_in_the_graph_is_reported_only_if_measured(void **state) {
   (void)state;
   static const char *const none[] = {NULL};
   const int is_host = strcmp(device, "cpu") == 0 || strcmp(device, "simt") == 0;
@@ -240,7 +239,7 @@ static void the_rate_of_the_graph_is_one_that_was_measured(void **state) {
   end(&r);
 }
 
-/* Of eight slots one gets a slice. */
+/* Only one of eight slots gets a slice. */
 static void slots_that_wait_do_not_count_as_running(void **state) {
   (void)state;
   if (strcmp(device, "cpu") != 0) return;
@@ -258,8 +257,8 @@ static void slots_that_wait_do_not_count_as_running(void **state) {
   end(&r);
 }
 
-/* Nor of events that all have an error, which do not go through the graph. */
-static void no_events_have_no_rate(void **state) {
+/* Events with an error do not run in the graph: if all have one, there is no rate either. */
+static void a_run_without_events_has_no_rate(void **state) {
   (void)state;
   static const char *const none[] = {"raw.events=0", NULL}, *const bad[] = {"raw.bad_every=1", NULL};
   for (uint32_t repeat = 1; repeat <= 3; repeat += 2) {
@@ -273,7 +272,7 @@ static void no_events_have_no_rate(void **state) {
     o.repeat = repeat;
     r = (struct outcome){.d = sl_diagnostics_new()};
     assert_int_equal(sl_session_open(&o, r.d, &r.session), SL_OK);
-    (void)sl_session_run(r.session); /* an error, since every event has one */
+    (void)sl_session_run(r.session); /* fails, because every event has an error */
     r.summary = sl_session_summary(r.session);
     assert_true(r.summary->events > 0 && r.summary->events == r.summary->error_events);
     assert_true(r.summary->throughput_hz == 0);
@@ -302,7 +301,7 @@ static void *stop_after_the_first_pass(void *context) {
   return NULL;
 }
 
-/* The first stretch would take hours. */
+/* The first stretch would take hours, and the run is stopped in it. */
 static void a_stretch_that_is_stopped_has_no_rate(void **state) {
   (void)state;
   struct stopper s = {0};
@@ -327,13 +326,13 @@ int main(void) {
   if (toy_device_is_absent(device)) return 77;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_add_up_to_slots_times_wall),
-      cmocka_unit_test(who_sleeps_is_charged),
+      cmocka_unit_test(sleep_counts_for_the_thread_that_sleeps),
       cmocka_unit_test(every_node_has_a_row),
-      cmocka_unit_test(a_node_on_a_list_reads_what_its_events_hold),
-      cmocka_unit_test(a_graph_without_kernels_has_no_rate_of_them),
-      cmocka_unit_test(the_rate_of_the_graph_is_one_that_was_measured),
+      cmocka_unit_test(a_node_on_a_list_reads_the_bytes_of_its_events),
+      cmocka_unit_test(a_graph_without_kernels_has_no_rate_in_the_graph),
+      cmocka_unit_test(the_rate_in_the_graph_is_reported_only_if_measured),
       cmocka_unit_test(slots_that_wait_do_not_count_as_running),
-      cmocka_unit_test(no_events_have_no_rate),
+      cmocka_unit_test(a_run_without_events_has_no_rate),
       cmocka_unit_test(a_stretch_that_is_stopped_has_no_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

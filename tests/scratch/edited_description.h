@@ -1,7 +1,6 @@
-/* edited_description.h: for tests of a detector's descriptions: the nominal one, NOMINAL, with a change, given to the
- * constant `geometry` of the plugin DESCRIBED, a file's name, which the test defines before it includes this. `begin`
- * is the group's first function.
- */
+/* edited_description.h: for tests of detector descriptions: runs the constant `geometry` of the plugin DESCRIBED on the
+ * file NOMINAL with one change. The test defines both names before it includes this file. `begin` is the setup of the
+ * test group. */
 #ifndef TEST_EDITED_DESCRIPTION_H
 #define TEST_EDITED_DESCRIPTION_H
 
@@ -32,7 +31,7 @@ static struct sl_test *run(const char *path, int expected) {
   return t;
 }
 
-/* Valid until the next call. */
+/* Returns the whole file; valid until the next call. */
 static const char *text_of(const char *path) {
   static char text[DESCRIPTION_BYTES_MAX];
   FILE *file = fopen(path, "rb");
@@ -44,8 +43,8 @@ static const char *text_of(const char *path) {
   return text;
 }
 
-/* Writes the description in `path` to `edited`, with `from` replaced by `to`; NULL for `from`: cut at `to`. Returns the
- * line where that is. */
+/* Writes the description in `path` to `edited` with `from` replaced by `to`, or, if `from` is NULL, truncated before
+ * `to`. Returns the line of the change. */
 static uint32_t edit_file(const char *path, const char *from, const char *to) {
   const char *text = text_of(path);
   const char *at = strstr(text, from ? from : to);
@@ -67,7 +66,7 @@ static void assert_edited_is_refused(const char *place, const char *reason) {
   sl_test_free(t);
 }
 
-/* What is wrong with a line is said of that line. */
+/* The error message must have the line of the change. */
 static void assert_refused(const char *from, const char *to, const char *reason) {
   char place[SCRATCH_PATH_MAX + 32];
   const uint32_t line = edit_file(NOMINAL, from, to);
@@ -75,7 +74,7 @@ static void assert_refused(const char *from, const char *to, const char *reason)
   assert_edited_is_refused(place, reason);
 }
 
-/* What is wrong with the whole is not. NULL for `from`: cut at `to`. */
+/* The error message need not have a line. If `from` is NULL, the text is truncated before `to`. */
 static void assert_whole_refused(const char *from, const char *to, const char *reason) {
   edit_file(NOMINAL, from, to);
   assert_edited_is_refused("", reason);

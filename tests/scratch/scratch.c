@@ -1,4 +1,4 @@
-/* scratch.c: see scratch.h. The folders of a program stand in one of its own. */
+/* scratch.c: see scratch.h. All folders of a program are in one common folder. */
 #define _GNU_SOURCE
 #include "scratch.h"
 
@@ -23,7 +23,7 @@ static int remove_entry(const char *path, const struct stat *about, int kind, st
   return remove(path);
 }
 
-/* Not by a child that ends. */
+/* Only the program itself removes the folders, not its child processes. */
 static void remove_all(void) {
   if (getpid() == owner) nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }

@@ -1,6 +1,5 @@
-/* scratch.h: folders for what a test writes. They are under TMPDIR, and go with all in them when the program ends, also
- * after a case that failed half-way.
- */
+/* scratch.h: folders for files of a test. They are below TMPDIR and are removed with their content when the program
+ * ends, also after a failed case. */
 #ifndef TEST_SCRATCH_H
 #define TEST_SCRATCH_H
 
@@ -8,12 +7,12 @@
 
 enum { SCRATCH_PATH_MAX = 256 };
 
-/* A new, empty folder. Ends the program where there can be none. */
+/* Makes a new, empty folder; ends the program on failure. */
 void scratch_folder(char path[SCRATCH_PATH_MAX]);
-/* The path of a file that is not there yet, alone in its folder. */
+/* Returns the path of a file that does not exist yet, in a new folder. */
 void scratch_file(char path[SCRATCH_PATH_MAX]);
 
-/* Writes a file of that name in a folder, or removes it. Writing that fails ends the program. */
+/* Writes a file in a folder, or removes it. Ends the program on failure. */
 void scratch_write(const char *folder, const char *name, const void *bytes, size_t size);
 void scratch_remove(const char *folder, const char *name);
 

@@ -1,4 +1,4 @@
-/* scratch_test.c: what a test writes is under TMPDIR, and is gone after the test, however that ended. */
+/* scratch_test.c: files of a test are below TMPDIR, and are removed after the test, whether it failed or not. */
 #include "scratch.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static void write_text(const char *path) {
   if (!file || fputs("text", file) < 0 || fclose(file) != 0) _exit(2);
 }
 
-/* As a program that fails half-way, after a child of its own has ended. */
+/* Like a program that fails half-way, after one of its child processes has ended. */
 static void write_and_fail(void) {
   char folder[SCRATCH_PATH_MAX], file[SCRATCH_PATH_MAX];
   scratch_folder(folder);
@@ -32,7 +32,7 @@ static void write_and_fail(void) {
   exit(1);
 }
 
-static void what_a_failed_test_wrote_is_gone(void **state) {
+static void files_of_a_failed_test_are_removed(void **state) {
   (void)state;
   char folder[SCRATCH_PATH_MAX];
   int status = 0;
@@ -47,11 +47,11 @@ static void what_a_failed_test_wrote_is_gone(void **state) {
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFEXITED(status));
   assert_int_equal(WEXITSTATUS(status), 1);
-  assert_int_equal(rmdir(folder), 0); /* it is empty */
+  assert_int_equal(rmdir(folder), 0); /* the folder is empty */
 }
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "fail") == 0) write_and_fail();
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_a_failed_test_wrote_is_gone)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(files_of_a_failed_test_are_removed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

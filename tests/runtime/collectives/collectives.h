@@ -11,33 +11,33 @@
 SL_COLLECTION(collectives_numbers, COLLECTIVES_NUMBERS, "numbers by event");
 
 #define COLLECTIVES_RESULTS(F)                                                                \
-  F(offsets, u32, OFFSETS, "", "as the numbers'")                                             \
+  F(offsets, u32, OFFSETS, "", "first value of each event")                                   \
   F(prefix, u32, PER_ITEM, "", "sum of the event's numbers before this one")                  \
   F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them") \
-  F(kept_count, u32, PER_EVENT, "", "how many there are")                                     \
+  F(kept_count, u32, PER_EVENT, "", "number of selected numbers")                             \
   F(sum, u32, PER_EVENT, "", "sum of all numbers")                                            \
   F(signed_sum, i64, PER_EVENT, "", "sum of the numbers, those of odd index negative")        \
   F(smallest, u64, PER_EVENT, "", "the smallest number, and its index in the low 32 bits")    \
   F(weight_sum, f32, PER_EVENT, "", "sum of the weights by 32 partial sums")                  \
   F(atomics, u32, PER_EVENT_OF(7), "", "add, subtract, or, and, maximum, minimum, exchange")  \
   F(agree, u32, PER_EVENT, "", "1: all threads got the same results")
-SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "what collectives and atomics make of numbers");
+SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "results of collectives and atomics");
 
-#define WARPS_RESULTS(F)                                                                       \
-  F(offsets, u32, OFFSETS, "", "as the numbers'")                                              \
-  F(sorted, u32, PER_ITEM, "", "the numbers in parts, each ascending")                         \
-  F(part, u32, PER_ITEM, "", "where the part begins that a place is in")                       \
-  F(before, u32, PER_ITEM, "", "sum of the event's numbers before this one")                   \
-  F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them")  \
-  F(kept_count, u32, PER_EVENT, "", "how many there are")                                      \
-  F(has_seventh, u32, PER_EVENT, "", "1: a number is divisible by seven")                      \
-  F(begun, u32, PER_ITEM, "", "numbers divisible by three up to this one")                     \
-  F(largest, u32, PER_ITEM, "", "the largest of the eight numbers among which this one is")    \
-  F(sum, u32, PER_ITEM, "", "the sum of the eight")                                            \
-  F(has_odd, u32, PER_ITEM, "", "1: one of the eight is odd")                                  \
-  F(turns, u32, PER_ITEM, "", "remainder by five of the number's group of 32, as turns of it") \
+#define WARPS_RESULTS(F)                                                                      \
+  F(offsets, u32, OFFSETS, "", "first value of each event")                                   \
+  F(sorted, u32, PER_ITEM, "", "the numbers in parts, each ascending")                        \
+  F(part, u32, PER_ITEM, "", "index where the part of this entry begins")                     \
+  F(before, u32, PER_ITEM, "", "sum of the event's numbers before this one")                  \
+  F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them") \
+  F(kept_count, u32, PER_EVENT, "", "number of selected numbers")                             \
+  F(has_seventh, u32, PER_EVENT, "", "1: a number is divisible by seven")                     \
+  F(begun, u32, PER_ITEM, "", "numbers divisible by three up to this one")                    \
+  F(largest, u32, PER_ITEM, "", "largest of the eight numbers of this group")                 \
+  F(sum, u32, PER_ITEM, "", "sum of the eight numbers of this group")                         \
+  F(has_odd, u32, PER_ITEM, "", "1: one of the eight numbers is odd")                         \
+  F(turns, u32, PER_ITEM, "", "number of iterations: index of the group of 32, modulo 5")     \
   F(turned, u32, PER_ITEM, "", "the numbers in reverse")
-SL_COLLECTION(warps_results, WARPS_RESULTS, "what collectives of warps make of numbers");
+SL_COLLECTION(warps_results, WARPS_RESULTS, "results of collectives of warps");
 
 struct warps_args {
   struct sl_events events;

@@ -1,5 +1,5 @@
-/* choices.cu: kernels whose properties are more than a number: enumerations and arrays; what is computed of
- * properties and constants once; fields of any collection. */
+/* choices.cu: kernels with enumerations and arrays, with values computed once from properties and constants, and with
+ * fields of any collection. */
 #include "numbers.h"
 
 #include <sluice/kernel.h>
@@ -18,10 +18,10 @@ struct weigh_args {
 static const struct sl_member weigh_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
-    SL_OUT(sums, toy_sums, "count: the shifts' sum; sum: as `what` says; mean: the sum of the weighted numbers"),
-    SL_ENUM(what, "total", "what is put into sum", "total largest"),
-    SL_I32_ARRAY(shifts, 2, "[1, 2]", -10, 10, "", "added together"),
-    SL_F32_ARRAY(weights, 3, "[1, 0.5, 0.25]", -8, 8, "", "of a number, by its place modulo three"),
+    SL_OUT(sums, toy_sums, "count: sum of the shifts; sum: selected by `what`; mean: sum of the weighted numbers"),
+    SL_ENUM(what, "total", "content of the field sum", "total largest"),
+    SL_I32_ARRAY(shifts, 2, "[1, 2]", -10, 10, "", "summands of the field count"),
+    SL_F32_ARRAY(weights, 3, "[1, 0.5, 0.25]", -8, 8, "", "weight of number i: entry i % 3"),
 };
 #undef SL_ARGS
 enum { WHAT_TOTAL, WHAT_LARGEST };
@@ -64,12 +64,13 @@ struct look_up_args {
 static const struct sl_member look_up_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
-    SL_IN(steps, toy_steps, "", "added to the letters, one after another"),
-    SL_OUT(sums, toy_sums, "count: length of the node's name and of the word; sum: letters by number; mean: hash"),
-    SL_STRING(word, "sluice", "whose letters are looked up"),
+    SL_IN(steps, toy_steps, "", "steps added to the letters in turn"),
+    SL_OUT(sums, toy_sums,
+           "count: lengths of the node's name and of the word; sum: letters selected by the numbers; mean: hash"),
+    SL_STRING(word, "sluice", "word to look up"),
     SL_U32(broken, 0, 0, 4, "", "1: fail, 2: make no table, 3: make it twice, 4: make another"),
-    SL_COMPUTED(prepared, struct toy_prepared, "lengths"),
-    SL_TABLE(letters, u32, "of the word, each with a step added"),
+    SL_COMPUTED(prepared, struct toy_prepared, "lengths of the word and of the node's name"),
+    SL_TABLE(letters, u32, "letters of the word, each plus a step"),
     SL_NODE_HASH(hash),
 };
 #undef SL_ARGS
@@ -88,7 +89,9 @@ static int look_up_prepare(const struct sl_services *s, void *args) {
     return SL_EINVAL;
   }
   if (a->broken == 2) return SL_OK;
-  if (a->numbers.offsets || a->sums.count || a->letters || !a->hash) return SL_EPLUGIN; /* nothing that is not there */
+  if (a->numbers.offsets || a->sums.count || a->letters || !a->hash)
+    return SL_EPLUGIN; /* inputs, outputs and tables
+                        * are NULL here */
   uint32_t *letters = (uint32_t *)s->make_table(s->context, a->broken == 4 ? "letter" : "letters", length);
   if (!letters || (a->broken == 3 && !s->make_table(s->context, "letters", length))) return SL_EPLUGIN;
   for (uint32_t i = 0; i < length; i++) letters[i] += (uint32_t)a->word[i] + (uint32_t)a->steps.step[i % steps];
@@ -114,7 +117,7 @@ SL_KERNEL(look_up_letters, struct look_up_args) {
 static int run_look_up(const struct sl_launch *l, const struct look_up_args *a) {
   return SL_LAUNCH(l, look_up_letters, SL_PER_EVENT, *a);
 }
-SL_ALGORITHM(look_up, "looks up letters", 64, run_look_up, SL_PREPARE(look_up_prepare));
+SL_ALGORITHM(look_up, "sums letters of a word", 64, run_look_up, SL_PREPARE(look_up_prepare));
 
 /* ---------------------------------------------------------------------------------------------------- pick */
 
@@ -126,8 +129,8 @@ struct pick_args {
 #define SL_ARGS pick_args
 static const struct sl_member pick_members[] = {
     SL_EVENTS(),
-    SL_FIELD_REF(of, "u32 f32", "the field"),
-    SL_OUT(sums, toy_sums, "count: values; sum: of their integer parts; mean: the first value"),
+    SL_FIELD_REF(of, "u32 f32", "field to sum"),
+    SL_OUT(sums, toy_sums, "count: number of values; sum: sum of their integer parts; mean: first value"),
 };
 #undef SL_ARGS
 

@@ -7,7 +7,7 @@
 
 enum { STEP_US = 2000, STEP_TRIES = 2000 };
 
-static atomic_uint_fast64_t toy_delivered; /* events that the sink has seen since a source was opened last */
+static atomic_uint_fast64_t toy_delivered; /* events that the sink has seen since a source was last opened */
 
 struct source_args {
   struct toy_numbers numbers;
@@ -17,13 +17,13 @@ struct source_args {
 #define SL_ARGS source_args
 static const struct sl_member source_members[] = {
     SL_OUT(numbers, toy_numbers, "numbers", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(13, 0)))),
-    SL_U64(events, 100, 0, 100000000, "", "how many events there are"),
-    SL_U32(bad_every, 0, 0, 1000000, "", "every so many events one is corrupt; 0: none"),
-    SL_U32(fail_after, 0, 0, 1000000, "", "fails after so many events; 0: never"),
-    SL_U32(stall_after, 0, 0, 1000000, "", "has nothing to give for a minute after so many events; 0: never"),
-    SL_U32(idle, 0, 0, 1000000, "", "makes no event in so many calls after each that makes some"),
-    SL_U32(in_step, 0, 0, 1, "", "gives no more before the sink has seen what it has given"),
-    SL_U32(claim, 0, 0, 1000000, "", "says that a slice has so many events more than it may"),
+    SL_U64(events, 100, 0, 100000000, "", "number of events"),
+    SL_U32(bad_every, 0, 0, 1000000, "", "one of this many events is corrupt; 0: none"),
+    SL_U32(fail_after, 0, 0, 1000000, "", "fails after this many events; 0: never"),
+    SL_U32(stall_after, 0, 0, 1000000, "", "blocks for a minute after this many events; 0: never"),
+    SL_U32(idle, 0, 0, 1000000, "", "number of calls without events after each call with events"),
+    SL_U32(in_step, 0, 0, 1, "", "waits until the sink has seen all earlier events"),
+    SL_U32(claim, 0, 0, 1000000, "", "reports this many events more than a slice may have"),
 };
 #undef SL_ARGS
 
@@ -37,7 +37,7 @@ static int source_open(void *state, const struct sl_services *s, const void *arg
   return SL_OK;
 }
 
-/* In step with the sink: 1, 0 if not yet, or SL_EIO where that takes too long. */
+/* Returns 1 if the sink has seen all events of the source, 0 if not yet, SL_EIO after STEP_TRIES calls. */
 static int is_in_step(struct source_state *source, const struct sl_services *s) {
   if (atomic_load(&toy_delivered) == source->next)
     source->waits = 0;
@@ -88,7 +88,7 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
 
 static void source_close(void *state) { (void)state; }
 
-/* Files that say so are its own; it reads none of their bytes. */
+/* Accepts files that begin with `toy` and a line break; the rest is not read. */
 static int source_probe(const unsigned char *bytes, size_t count) {
   return count >= 4 && memcmp(bytes, "toy\n", 4) == 0;
 }
@@ -103,7 +103,7 @@ struct order_args {
 #define SL_ARGS order_args
 static const struct sl_member order_members[] = {
     SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
-    SL_U32(modulus, 0, 0, 1000, "", "sees good events with a number of values that this divides; 0: all events"),
+    SL_U32(modulus, 0, 0, 1000, "", "expects good events with a number of values divisible by modulus; 0: all events"),
 };
 #undef SL_ARGS
 
@@ -161,7 +161,7 @@ struct steps_args {
 };
 #define SL_ARGS steps_args
 static const struct sl_member steps_members[] = {
-    SL_OUT(steps, toy_steps, "as given"),
+    SL_OUT(steps, toy_steps, "the property `values`"),
     SL_I32_ARRAY(values, 2, "[1, -1]", -50, 50, "", "the steps"),
 };
 #undef SL_ARGS

@@ -1,4 +1,5 @@
-/* kernels.cu: small kernels that use what the executor offers: lists, scans, budgets, errors, sharing, in place. */
+/* kernels.cu: small kernels that use the services of the executor: lists, scans, budgets, errors, shared offsets,
+ * in-place outputs. */
 #include "numbers.h"
 
 #include <sluice/kernel.h>
@@ -17,11 +18,11 @@ static const struct sl_member select_members[] = {
     SL_IN(numbers, toy_numbers, "offsets", "numbers"),
     SL_OUT(passed, sl_event_list, "events with a number of values divisible by modulus"),
     SL_U32(modulus, 2, 1, 1000, "", "divisor"),
-    SL_BOOL(tells, 0, "tell of each launch of a family"),
+    SL_BOOL(tells, 0, "report each launch of a family"),
 };
 #undef SL_ARGS
 
-/* One block makes the list, in ascending order. */
+/* One block writes the list, in ascending order. */
 static SL_DEVICE void select_node(const struct select_args *a) {
   uint32_t length = 0;
   SL_FOR_BLOCK (i, *a->events.count) {
@@ -48,7 +49,7 @@ static int run_select(const struct sl_launch *l, const struct select_args *a) {
   return SL_LAUNCH(l, select_events, SL_PER_NODE(1), *a);
 }
 
-/* A family can be counted: a note of it for each launch. */
+/* Reports a note for each launch if `tells` is set, so that tests can count launches of the family. */
 static int run_select_family(const struct sl_launch *l, const void *host_args, const void *args, uint32_t count) {
   const struct select_args *first = (const struct select_args *)host_args;
   if (first->tells) l->services->message(l->services->context, SL_NOTE, "a family of %u", count);
@@ -96,10 +97,10 @@ struct expand_args {
 static const struct sl_member expand_members[] = {
     SL_EVENTS(),
     SL_IN(scaled, toy_scaled, "offsets value", "numbers"),
-    SL_OUT(expanded, toy_expanded, "copies", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 40)))),
-    SL_SCRATCH(scratch, u32, "copies of each number", SL_ONE(SL_ITEMS_TERM(scaled))),
-    SL_BUDGET(per_event, 40, 1, 100000000, "copies"),
-    SL_U32(times, 1, 0, 1000, "", "as many copies"),
+    SL_OUT(expanded, toy_expanded, "copies of the numbers", SL_ITEMS(SL_ONE(SL_BUDGET_TERM(per_event, 40)))),
+    SL_SCRATCH(scratch, u32, "number of copies of each number", SL_ONE(SL_ITEMS_TERM(scaled))),
+    SL_BUDGET(per_event, 40, 1, 100000000, "copies of numbers"),
+    SL_U32(times, 1, 0, 1000, "", "factor of the number of copies"),
 };
 #undef SL_ARGS
 
@@ -130,8 +131,7 @@ static int run_expand(const struct sl_launch *l, const struct expand_args *a) {
   return SL_COUNT_SCAN_WRITE(l, count_copies, write_copies, a->expanded, *a);
 }
 static const struct sl_kernel_block expand_blocks[] = {{"count_copies", 96, 0}};
-SL_ALGORITHM(expand, "copies numbers, as often as their value modulo three, times a factor", 64, run_expand,
-             SL_BLOCKS(expand_blocks));
+SL_ALGORITHM(expand, "makes value % 3 x `times` copies of each number", 64, run_expand, SL_BLOCKS(expand_blocks));
 
 /* -------------------------------------------------------------------------------------------------- split */
 
@@ -145,10 +145,10 @@ struct split_args {
 static const struct sl_member split_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
-    SL_OUT(parts, toy_parts, "parts", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(numbers))),
+    SL_OUT(parts, toy_parts, "numbers with digits and copies", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(numbers))),
            SL_SUBITEMS(SL_ONE(SL_ITEMS_SCALED(parts, 3, 1, 0)), SL_ONE(SL_BUDGET_TERM(copies_per_event, 40)))),
-    SL_BUDGET(copies_per_event, 40, 1, 1000, "copies"),
-    SL_U32(times, 1, 0, 1000, "", "as many copies"),
+    SL_BUDGET(copies_per_event, 40, 1, 1000, "copies of numbers"),
+    SL_U32(times, 1, 0, 1000, "", "factor of the number of copies"),
 };
 #undef SL_ARGS
 
@@ -193,7 +193,7 @@ static int run_split(const struct sl_launch *l, const struct split_args *a) {
   if (status == SL_OK) status = SL_LAUNCH(l, write_parts, SL_PER_ITEM(a->parts), *a);
   return status;
 }
-SL_ALGORITHM(split, "numbers with their digits and copies", 64, run_split);
+SL_ALGORITHM(split, "splits numbers into digits and copies", 64, run_split);
 
 /* -------------------------------------------------------------------------------------------------- totals */
 
@@ -206,7 +206,8 @@ struct totals_args {
 static const struct sl_member totals_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, toy_numbers, "offsets value", "numbers"),
-    SL_OUT(totals, toy_totals, "by remainder", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(TOY_TOTALS_ENTRIES)))),
+    SL_OUT(totals, toy_totals, "sums of values, by remainder modulo 4",
+           SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(TOY_TOTALS_ENTRIES)))),
 };
 #undef SL_ARGS
 
@@ -223,7 +224,7 @@ SL_KERNEL(total_values, struct totals_args) {
 static int run_totals(const struct sl_launch *l, const struct totals_args *a) {
   return SL_LAUNCH(l, total_values, SL_PER_ITEM(a->numbers), *a);
 }
-SL_ALGORITHM(totals, "counts values of the run", 64, run_totals);
+SL_ALGORITHM(totals, "sums the values of the run", 64, run_totals);
 
 /* ---------------------------------------------------------------------------------------------------- sum */
 
@@ -237,14 +238,14 @@ struct sum_args {
 static const struct sl_member sum_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, toy_numbers, "", "numbers"),
-    SL_OUT(sums, toy_sums, "sums"),
-    SL_U32(refuse_value, 100000, 0, 100000, "", "an event with this value is refused"),
-    SL_U32(cut_above, 100000, 0, 100000, "", "larger values are left out, which is told"),
+    SL_OUT(sums, toy_sums, "sums of the numbers"),
+    SL_U32(refuse_value, 100000, 0, 100000, "", "events with this value are refused"),
+    SL_U32(cut_above, 100000, 0, 100000, "", "larger values are dropped and reported"),
     SL_BOOL(fail, 0, "fail"),
     SL_BOOL(overrun, 0, "write one value past the sums"),
-    SL_BOOL(block_sized, 0, "add the number of threads to the sum, which no kernel should"),
+    SL_BOOL(block_sized, 0, "add the number of threads to the sum, which makes the result depend on it"),
     SL_BOOL(crash, 0, "write to address 64"),
-    SL_BOOL(not_a_number, 0, "give means that are not numbers"),
+    SL_BOOL(not_a_number, 0, "write NaN as mean"),
 };
 #undef SL_ARGS
 static const struct sl_event_error sum_errors[] = {{5, 0, "the event has the unwanted value"},

@@ -11,9 +11,9 @@ struct table_args {
 };
 #define SL_ARGS table_args
 static const struct sl_member table_members[] = {
-    SL_OUT(table, toy_table, "a value, again and again"),
+    SL_OUT(table, toy_table, "`length` copies of a value"),
     SL_U32(value, 1, 0, 1000, "", "the value"),
-    SL_U32(length, 1, 1, 1000, "", "how often"),
+    SL_U32(length, 1, 1, 1000, "", "number of copies"),
 };
 #undef SL_ARGS
 
@@ -23,7 +23,7 @@ static int make_table(const struct sl_services *s, const struct table_args *a) {
   for (uint32_t i = 0; i < a->length; i++) values[i] = a->value;
   return SL_OK;
 }
-SL_CONSTANT(table, "a value, again and again", make_table);
+SL_CONSTANT(table, "repeats a value", make_table);
 
 /* ------------------------------------------------------------------------------------------------- append */
 
@@ -33,8 +33,8 @@ struct append_args {
 };
 #define SL_ARGS append_args
 static const struct sl_member append_members[] = {
-    SL_IN_EACH(tables, toy_table, "value", "appended to each other"),
-    SL_OUT(table, toy_table, "first the sum of all, then all"),
+    SL_IN_EACH(tables, toy_table, "value", "tables to append"),
+    SL_OUT(table, toy_table, "sum of all values, then all values"),
 };
 #undef SL_ARGS
 
@@ -46,7 +46,9 @@ static uint64_t length_of(const struct sl_services *s, const struct append_args 
 
 static int make_append(const struct sl_services *s, const struct append_args *a) {
   uint64_t length = 1, at = 1;
-  if (s->array_count(s->context, "tables", "value") != 0) return SL_EPLUGIN; /* the port has several producers */
+  if (s->array_count(s->context, "tables", "value") != 0)
+    return SL_EPLUGIN; /* the port has several producers, hence no
+                        * single array */
   if (s->array_count(s->context, "tables.missing", "value") != 0) return SL_EPLUGIN;
   for (uint32_t k = 0; k < a->tables.count; k++) length += length_of(s, a, k);
   uint32_t *values = s->make_array(s->context, "table", "value", length);
@@ -58,7 +60,7 @@ static int make_append(const struct sl_services *s, const struct append_args *a)
     }
   return SL_OK;
 }
-SL_CONSTANT(append, "tables one after another", make_append);
+SL_CONSTANT(append, "appends tables", make_append);
 
 /* -------------------------------------------------------------------------------------------------- tally */
 
@@ -69,7 +71,7 @@ struct tally_args {
 #define SL_ARGS tally_args
 static const struct sl_member tally_members[] = {
     SL_IN_EACH(parts, toy_numbers, "offsets value", "numbers"),
-    SL_IN_EACH(tables, toy_table, "value", "tables; their first values are summed"),
+    SL_IN_EACH(tables, toy_table, "value", "tables; the sum of their first values is reported"),
 };
 #undef SL_ARGS
 
@@ -110,4 +112,4 @@ static int tally_finish(void *state, const struct sl_services *s, const struct s
 }
 
 static const struct sl_sink toy_tally = {.open = tally_open, .consume = tally_consume, .finish = tally_finish};
-SL_SINK(tally, "sums the numbers of each of its parts", struct tally_state, toy_tally);
+SL_SINK(tally, "sums the numbers of each part", struct tally_state, toy_tally);

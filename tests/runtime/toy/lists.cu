@@ -14,7 +14,7 @@ struct join_args {
 static const struct sl_member join_members[] = {
     SL_EVENTS(),
     SL_IN_EACH(parts, toy_numbers, "offsets value", "numbers"),
-    SL_OUT(joined, toy_numbers, "of each event the numbers of all parts, one after another",
+    SL_OUT(joined, toy_numbers, "numbers of all parts of an event, in the order of the parts",
            SL_ITEMS(SL_ONE(SL_ITEMS_TERM(parts)))),
 };
 #undef SL_ARGS
@@ -69,11 +69,11 @@ struct vote_args {
 #define SL_ARGS vote_args
 static const struct sl_member vote_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists that are counted"),
+    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists to count"),
     SL_IN(numbers, toy_numbers, "offsets", "numbers"),
-    SL_IN_EACH(tables, toy_table, "value", "summed: the first value of each, times its place from 1"),
+    SL_IN_EACH(tables, toy_table, "value", "tables; the sum of their first values, times their index from 1, is added"),
     SL_OUT(sums, toy_sums,
-           "count: on how many lists; sum: their places from 1, and the tables; mean: how many numbers"),
+           "count: lists with the event; sum: their indices from 1, plus the tables; mean: number of values"),
 };
 #undef SL_ARGS
 

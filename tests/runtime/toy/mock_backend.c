@@ -1,18 +1,15 @@
-/* mock_backend.c: a device with a memory of its own, made of the host's: what the executor does for a GPU (inputs
- * copied up, two flights a slot, kernels captured and replayed, results packed, one wait a slice) runs where there is
- * none. Work is done when the host waits for it, and work of several streams in an order that they allow
- * (mock_queue.h). Memory begins poisoned, so that what was not uploaded is not there.
- *
- * SLUICE_MOCK_DEVICES=N is how many there are, 1 by default. SLUICE_MOCK_FAIL=N makes the Nth call that can fail do so,
- * FUNCTION:N the Nth of that function; 1@N counts calls of device 1 only, and N+ is the Nth and all that follow.
- * Several such have a space between. sluice_mock_faults counts the calls that failed so. Where a
- * wait fails, nothing was done. SLUICE_MOCK_MEET=N makes the first wait of each device last until N have come to
- * theirs, or failed, so that all take part; SLUICE_MOCK_SLOW=1@US makes device 1 take so many microseconds more for
- * each part of a slice. SLUICE_MOCK_WAITS=1 makes it wait for each combined list. SLUICE_MOCK_MEMORY=BYTES is how much
- * memory a device has, BYTES,BYTES... each of several; it says what is left, and gives out no more.
- * SLUICE_MOCK_LOG=FILE appends what a capture holds: a line a kernel or a call, with the number of ranges that are
- * cleared.
- */
+/* mock_backend.c: a device with its own memory, simulated in host memory, to test what the executor does for a GPU:
+ * uploads, two flights per slot, capture and replay of kernels, packed results, one wait per slice. Work is done when
+ * the host waits for it, in an order that the streams allow (mock_queue.h); if a wait fails, no work was done. Memory
+ * starts with a poison value, so that missing uploads are noticed. Environment variables:
+ *   SLUICE_MOCK_DEVICES=N: number of devices, default 1
+ *   SLUICE_MOCK_FAIL="[D@][FUNCTION:]N[+] ...": the Nth call (on device D, of FUNCTION) fails; +: and all later ones
+ *   SLUICE_MOCK_MEET=N: the first wait of each device blocks until N devices have waited or failed
+ *   SLUICE_MOCK_SLOW=D@US: device D takes US microseconds longer for each part of a slice
+ *   SLUICE_MOCK_WAITS=1: each combined list counts as a wait
+ *   SLUICE_MOCK_MEMORY=BYTES[,BYTES...]: memory of all devices, or of each
+ *   SLUICE_MOCK_LOG=FILE: appends a line per captured kernel or call, with the number of cleared ranges
+ * sluice_mock_faults counts the calls that failed on request. */
 #include "backend/backend.h"
 #include "layout/bind.h"
 #include "toy/mock_queue.h"
@@ -31,24 +28,24 @@ enum { DEVICES_MAX = 8, FAULTS_MAX = 4 };
 struct sl_device {
   uint32_t index;
   uint64_t taken_bytes;
-  int has_come; /* to its first wait */
+  int has_arrived; /* its first wait has begun, or a call has failed */
 };
 static struct sl_device devices[DEVICES_MAX];
 
 /* -------------------------------------------------------------------------------------------------- faults */
 
 struct fault {
-  char function[32];   /* "" for any */
-  int device;          /* -1: any */
-  uint64_t calls_left; /* until it comes; 0: it has come */
+  char function[32];   /* "" for any function */
+  int device;          /* -1: any device */
+  uint64_t calls_left; /* 0: it has failed */
   int stays;
 };
 static struct fault faults[FAULTS_MAX];
 static uint32_t fault_count;
 static char failure[DEVICES_MAX][64];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all above, and of the devices */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables above, and the devices */
 static pthread_cond_t has_changed = PTHREAD_COND_INITIALIZER;
-static uint32_t come; /* devices that have */
+static uint32_t arrived_count; /* number of devices with has_arrived */
 
 __attribute__((visibility("default"))) extern atomic_uint sluice_mock_faults;
 atomic_uint sluice_mock_faults;
@@ -60,15 +57,15 @@ static int is_hit(struct fault *f, const struct sl_device *device, const char *f
   return --f->calls_left == 0;
 }
 
-/* With the lock held. */
-static void come_locked(uint32_t index) {
-  come += !devices[index].has_come;
-  devices[index].has_come = 1;
+/* Requires the lock. */
+static void arrive_locked(uint32_t index) {
+  arrived_count += !devices[index].has_arrived;
+  devices[index].has_arrived = 1;
   pthread_cond_broadcast(&has_changed);
 }
 
-/* Some milliseconds at most, so that a test goes on that made another number of devices. */
-static void meet(const struct sl_device *device) {
+/* Waits at most 200 ms, so that a test with fewer devices continues. */
+static void wait_for_devices(const struct sl_device *device) {
   const char *text = getenv("SLUICE_MOCK_MEET");
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
@@ -76,41 +73,41 @@ static void meet(const struct sl_device *device) {
   end.tv_sec += end.tv_nsec / 1000000000;
   end.tv_nsec %= 1000000000;
   pthread_mutex_lock(&lock);
-  const int is_first = !device->has_come;
-  come_locked(device->index);
-  while (is_first && text && come < (uint32_t)atoi(text))
+  const int is_first = !device->has_arrived;
+  arrive_locked(device->index);
+  while (is_first && text && arrived_count < (uint32_t)atoi(text))
     if (pthread_cond_timedwait(&has_changed, &lock, &end)) break;
   pthread_mutex_unlock(&lock);
 }
 
-/* The first stays: others may be reading it. */
-static void say_locked(const struct sl_device *device, const char *text) {
+/* Keeps the first text, because other threads may be reading it. */
+static void record_failure_locked(const struct sl_device *device, const char *text) {
   if (!failure[device->index][0]) snprintf(failure[device->index], sizeof *failure, "%s", text);
 }
-static void say_failure(const struct sl_device *device, const char *text) {
+static void record_failure(const struct sl_device *device, const char *text) {
   pthread_mutex_lock(&lock);
-  say_locked(device, text);
+  record_failure_locked(device, text);
   pthread_mutex_unlock(&lock);
 }
 
-/* Is this a call that fails? */
+/* Returns 1 if this call must fail. */
 static int fails(const struct sl_device *device, const char *function) {
-  int is_one = 0;
+  int is_failing = 0;
   pthread_mutex_lock(&lock);
-  for (uint32_t i = 0; i < fault_count; i++) is_one |= is_hit(&faults[i], device, function);
-  if (is_one) come_locked(device->index);
+  for (uint32_t i = 0; i < fault_count; i++) is_failing |= is_hit(&faults[i], device, function);
+  if (is_failing) arrive_locked(device->index);
   char text[64];
   snprintf(text, sizeof text, "%s failed as it was asked to", function);
-  if (is_one) say_locked(device, text);
+  if (is_failing) record_failure_locked(device, text);
   pthread_mutex_unlock(&lock);
-  if (is_one) atomic_fetch_add(&sluice_mock_faults, 1);
-  return is_one;
+  if (is_failing) atomic_fetch_add(&sluice_mock_faults, 1);
+  return is_failing;
 }
 static int result(const struct sl_stream *stream, const char *function) {
   return fails(stream->device, function) ? SL_EDEVICE : SL_OK;
 }
 
-/* "1@FUNCTION:12+" */
+/* Form: "1@FUNCTION:12+" */
 static struct fault read_fault(const char *text) {
   struct fault f = {"", -1, 0, 0};
   const char *at = strchr(text, '@'), *colon = strchr(text, ':');
@@ -129,7 +126,7 @@ static void read_faults(void) {
   for (fault_count = 0; (word = strsep(&rest, " ")) && fault_count < FAULTS_MAX;)
     if (read_fault(word).calls_left > 0) faults[fault_count++] = read_fault(word);
   memset(failure, 0, sizeof failure);
-  come = 0;
+  arrived_count = 0;
 }
 
 static void be_slow(const struct sl_device *device) {
@@ -165,7 +162,7 @@ static int mock_open(uint32_t index, struct sl_device **device, char *reason, si
     return SL_EDEVICE;
   }
   if (open_count == 0) read_faults();
-  devices[index].has_come = 0;
+  devices[index].has_arrived = 0;
   devices[index].index = index;
   if (fails(&devices[index], "open")) {
     snprintf(reason, reason_size, "%s", failure[index]);
@@ -191,7 +188,7 @@ static void mock_release_host(struct sl_device *device, void *memory, uint64_t b
   free(memory);
 }
 
-/* All that a device has; UINT64_MAX where nobody says. */
+/* Memory of the device; UINT64_MAX if unlimited. */
 static uint64_t all_memory(const struct sl_device *device) {
   const char *text = getenv("SLUICE_MOCK_MEMORY");
   for (uint32_t i = 0; text && i < device->index && strchr(text, ','); i++) text = strchr(text, ',') + 1;
@@ -204,8 +201,9 @@ static int mock_free_memory(struct sl_device *device, uint64_t *bytes) {
   const uint64_t taken = device->taken_bytes;
   pthread_mutex_unlock(&lock);
   *bytes = all > taken ? all - taken : 0;
-  const int is_asked = fault_count > 0 && strcmp(faults[0].function, "free_memory") == 0; /* no run ends by it */
-  return is_asked && fails(device, "free_memory") ? SL_EDEVICE : SL_OK;
+  /* Reporting free memory fails only if the fault names the function, because this failure ends no run. */
+  const int is_named = fault_count > 0 && strcmp(faults[0].function, "free_memory") == 0;
+  return is_named && fails(device, "free_memory") ? SL_EDEVICE : SL_OK;
 }
 static void *mock_allocate(struct sl_device *device, uint64_t bytes) {
   pthread_mutex_lock(&lock);
@@ -224,7 +222,8 @@ static void mock_release(struct sl_device *device, void *memory, uint64_t bytes)
   mock_release_host(device, memory, bytes);
 }
 
-/* The test harness copies its canaries too, which a sanitizer would not have touched; it sees no copy of a GPU. */
+/* The test harness also copies its canaries, which AddressSanitizer would report; on a GPU it does not see the copies.
+ */
 __attribute__((no_sanitize("address"))) static void copy_unseen(void *to, const void *from, uint64_t bytes) {
   for (uint64_t i = 0; i < bytes; i++) ((volatile unsigned char *)to)[i] = ((const volatile unsigned char *)from)[i];
 }
@@ -247,7 +246,7 @@ static struct sl_stream *mock_stream_open(struct sl_device *device) {
   return stream;
 }
 
-/* Enqueues a job with its arguments, and says whether the call is one that fails. */
+/* Enqueues a job with its arguments; returns an error if the call must fail. */
 #define ENQUEUE(stream, function, ...)                                    \
   __extension__({                                                         \
     const __typeof__(__VA_ARGS__) sl_args = __VA_ARGS__;                  \
@@ -316,7 +315,7 @@ static int mock_upload(struct sl_stream *stream, void *to, const void *from, uin
 }
 
 static int mock_uploaded(struct sl_stream *stream, uint32_t flight) {
-  (void)flight; /* it was, at once */
+  (void)flight; /* the upload was done at once */
   return result(stream, "uploaded");
 }
 static int mock_capture_begin(struct sl_stream *stream) {
@@ -327,7 +326,7 @@ static int mock_capture_begin(struct sl_stream *stream) {
 static int mock_capture_end(struct sl_stream *stream, uint32_t flight) {
   const int status = mock_queue_capture_end(stream, flight);
   is_capturing = 0;
-  if (status < 0) say_failure(stream->device, "a branch was not joined");
+  if (status < 0) record_failure(stream->device, "a branch was not joined");
   return status == SL_OK ? result(stream, "capture_end") : status;
 }
 static int mock_replay(struct sl_stream *stream, uint32_t flight) {
@@ -348,12 +347,12 @@ static int mock_finished(struct sl_stream *stream, uint32_t flight) {
   return result(stream, "finished");
 }
 static int done(struct sl_stream *stream, int status) {
-  if (status < 0) say_failure(stream->device, "the streams cannot go on, or a job failed");
+  if (status < 0) record_failure(stream->device, "the streams cannot go on, or a job failed");
   return status;
 }
 static int mock_wait(struct sl_stream *stream, uint32_t flight) {
   waits++;
-  meet(stream->device);
+  wait_for_devices(stream->device);
   be_slow(stream->device);
   return fails(stream->device, "wait") ? SL_EDEVICE : done(stream, mock_queue_wait(stream, flight));
 }
@@ -425,7 +424,7 @@ static int mock_combine(struct sl_stream *stream, const struct sl_combination *c
   return ENQUEUE(stream, combine, (struct combine_args){*c, stream->event_count});
 }
 
-/* Of a scan, over events or over items. */
+/* Arguments of a scan over events or items. */
 struct scan_args {
   uint32_t *counts;
   const uint32_t *offsets, *event_count;

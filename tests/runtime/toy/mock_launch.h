@@ -1,5 +1,5 @@
-/* mock_launch.h: included first in sources of the mock target: its kernels are the cpu's, but a launch enqueues them,
- * with a copy of their arguments, as that of a GPU does. */
+/* mock_launch.h: included first in sources of the mock target. The kernels are those of cpu, but a launch enqueues the
+ * kernel with a copy of its arguments, like a launch on a GPU. */
 #ifndef MOCK_LAUNCH_H
 #define MOCK_LAUNCH_H
 
@@ -7,7 +7,7 @@
 
 #include <sluice/kernel.h>
 
-/* The beginning of the mock device's streams. */
+/* First members of a stream of the mock device. */
 struct mock_launch_stream {
   struct sl_stream base;
   int (*launch)(struct sl_stream *stream, int (*job)(const void *args), const void *args, size_t bytes);

@@ -1,4 +1,4 @@
-/* mock_queue.c: see mock_queue.h. A job of a stream is done when all before it are; an await is done when the other
+/* mock_queue.c: see mock_queue.h. A job is done after all earlier jobs of its stream; an await is done when the other
  * stream has done as many jobs as it had when the index was reached. Streams that await each other form a group, which
  * one thread works on. */
 #include "toy/mock_queue.h"
@@ -12,7 +12,7 @@ enum { GROUP_MAX = 64 };
 
 struct stream;
 
-/* A job, or an await: of so many jobs of `other`. */
+/* A job, or an await of the first `count` entries of `other`. */
 struct entry {
   mock_job *job;
   void *args;
@@ -30,19 +30,19 @@ struct entries {
 
 struct stream {
   struct sl_stream base;
-  mock_launch *launch; /* mock_launch.h finds it here */
+  mock_launch *launch; /* used by mock_launch.h */
   struct entries queue;
   uint64_t done;
   int failed;
   uint64_t *reached;
   uint32_t reached_capacity;
   uint64_t finished[MOCK_FLIGHTS];
-  struct entries *capturing; /* into those of the stream where the capture began: entries of all its streams, in the
-                                order in which they were enqueued; counts of awaits are from the beginning */
-  uint64_t captured;         /* of this stream's entries; in a replay: where its own begin */
+  struct entries *capturing; /* entries of the stream where the capture began: those of all its streams, in the order of
+                              * enqueueing; counts of awaits are relative to the beginning of the capture */
+  uint64_t captured; /* number of captured entries of this stream; in a replay: index of the first replayed one */
   struct entries graphs[MOCK_FLIGHTS], open_graph;
-  struct stream *leader;             /* of its group */
-  struct stream *members[GROUP_MAX]; /* of a leader */
+  struct stream *leader;             /* of this stream's group */
+  struct stream *members[GROUP_MAX]; /* of the group, in its leader */
   uint32_t member_count;
   uint64_t random;
 };
@@ -130,7 +130,7 @@ static int join_groups(struct stream *into, struct stream *from) {
   return SL_OK;
 }
 
-/* What was reached outside of a capture is nothing to await inside it, and the other way round. */
+/* An index that was reached outside of a capture cannot be awaited inside it, and vice versa. */
 static void set_capturing(struct stream *s, struct entries *entries) {
   s->capturing = entries;
   s->captured = 0;
@@ -155,7 +155,8 @@ int mock_queue_capture_begin(struct sl_stream *stream) {
   return SL_OK;
 }
 
-/* Does the end of the stream's part come after all entries? Goes back from it. */
+/* Returns 1 if the end of the stream comes after all captured entries. Goes back from the end and marks its
+ * predecessors. */
 static int is_joined(const struct stream *end, const struct entries *g) {
   uint64_t left = g->count;
   uint64_t counted[GROUP_MAX] = {0}, wanted[GROUP_MAX] = {0};
@@ -169,7 +170,7 @@ static int is_joined(const struct stream *end, const struct entries *g) {
     uint32_t m = 0, o = 0;
     while (leader->members[m] != e->stream) m++;
     while (e->other && leader->members[o] != e->other) o++;
-    if (counted[m]-- > wanted[m]) continue; /* nobody who is wanted comes after it */
+    if (counted[m]-- > wanted[m]) continue; /* not before the end */
     left--;
     if (e->other && wanted[o] < e->count) wanted[o] = e->count;
   }
@@ -193,7 +194,7 @@ int mock_queue_replay(struct sl_stream *stream, uint32_t flight) {
   for (uint32_t m = 0; m < leader->member_count; m++) leader->members[m]->captured = leader->members[m]->queue.count;
   for (uint64_t i = 0; i < entries->count; i++) {
     struct entry e = entries->at[i];
-    if (e.other) e.count += e.other->captured; /* where the replay begins */
+    if (e.other) e.count += e.other->captured; /* relative to the beginning of the replay */
     const int status = append(&e.stream->queue, &e);
     if (status < 0) return status;
   }
@@ -231,7 +232,7 @@ static void run_one(struct stream *s) {
 static int run_until(struct stream *s, uint64_t count) {
   while (s->done < count) {
     struct stream *next = choose(s->leader);
-    if (!next) return SL_EDEVICE; /* they await each other */
+    if (!next) return SL_EDEVICE; /* the streams await each other */
     run_one(next);
   }
   return s->leader->failed;

@@ -1,4 +1,4 @@
-/* numbers.h: the collection of the toy plugin, with which the executor is tested. */
+/* numbers.h: the collections of the toy plugin, which is used to test the executor. */
 #ifndef TOY_NUMBERS_H
 #define TOY_NUMBERS_H
 
@@ -9,17 +9,17 @@
   F(value, u32, PER_ITEM, "", "the number")
 SL_COLLECTION(toy_numbers, TOY_NUMBERS_FIELDS, "numbers by event");
 SL_COLLECTION(toy_scaled, TOY_NUMBERS_FIELDS, "numbers times a factor");
-SL_COLLECTION(toy_expanded, TOY_NUMBERS_FIELDS, "each number as often as its value modulo three");
+SL_COLLECTION(toy_expanded, TOY_NUMBERS_FIELDS, "value % 3 copies of each number");
 
-/* Two groups of subitems: of value v the digits of v % 8 in base 2, and v % 3 times v. */
-#define TOY_PARTS_FIELDS(F)                                                       \
-  F(offsets, u32, OFFSETS, "", "first number of each event")                      \
-  F(digit_offsets, u32, ITEM_OFFSETS, "", "first digit of each number")           \
-  F(digit, u8, PER_SUBITEM, "", "a binary digit, the lowest first")               \
-  F(value, u32, PER_ITEM, "", "the number")                                       \
-  F(copy_offsets, u32, ITEM_OFFSETS, "", "first copy of each number")             \
-  F(copy, u32, PER_SUBITEM, "", "the number, as often as its value modulo three") \
-  F(copy_half, f32, PER_SUBITEM, "", "half of it")
+/* Two groups of subitems: the digits of value % 8 in base 2, and value % 3 copies of the value. */
+#define TOY_PARTS_FIELDS(F)                                             \
+  F(offsets, u32, OFFSETS, "", "first number of each event")            \
+  F(digit_offsets, u32, ITEM_OFFSETS, "", "first digit of each number") \
+  F(digit, u8, PER_SUBITEM, "", "a binary digit, the lowest first")     \
+  F(value, u32, PER_ITEM, "", "the number")                             \
+  F(copy_offsets, u32, ITEM_OFFSETS, "", "first copy of each number")   \
+  F(copy, u32, PER_SUBITEM, "", "copy of the number, value % 3 times")  \
+  F(copy_half, f32, PER_SUBITEM, "", "half of the number")
 SL_COLLECTION(toy_parts, TOY_PARTS_FIELDS, "numbers with their digits and copies");
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
@@ -30,32 +30,32 @@ __host__ __device__
   return value % 8 > 3 ? 3 : value % 8 > 1 ? 2 : value % 8;
 }
 
-/* Of the values that leave the remainder i modulo 4, entry i. */
-#define TOY_TOTALS_FIELDS(F)                                            \
-  F(values, u32, TOTAL, "", "how many")                                 \
-  F(sums, u64, TOTAL_OF(2), "", "their sum, and that of their squares") \
-  F(balance, i64, TOTAL, "", "those below 500 less those from 500 on")
+/* Entry i: the values with remainder i modulo 4. */
+#define TOY_TOTALS_FIELDS(F)                                     \
+  F(values, u32, TOTAL, "", "number of values")                  \
+  F(sums, u64, TOTAL_OF(2), "", "sum of values, sum of squares") \
+  F(balance, i64, TOTAL, "", "number of values below 500 minus number of others")
 SL_COLLECTION(toy_totals, TOY_TOTALS_FIELDS, "sums over the run");
 enum { TOY_TOTALS_ENTRIES = 4 };
 
 #define TOY_SUMS_FIELDS(F)                         \
-  F(count, u32, PER_EVENT, "", "how many numbers") \
-  F(sum, u32, PER_EVENT, "", "their sum")          \
-  F(mean, f32, PER_EVENT, "", "their mean, 0 for none")
+  F(count, u32, PER_EVENT, "", "number of values") \
+  F(sum, u32, PER_EVENT, "", "sum of the values")  \
+  F(mean, f32, PER_EVENT, "", "mean of the values, 0 for none")
 SL_COLLECTION(toy_sums, TOY_SUMS_FIELDS, "sums by event");
 
 #define TOY_STEPS_FIELDS(F) F(step, i32, ARRAY, "", "a step")
-SL_COLLECTION(toy_steps, TOY_STEPS_FIELDS, "a few steps, a constant");
+SL_COLLECTION(toy_steps, TOY_STEPS_FIELDS, "a constant with a few steps");
 
-/* What look_up computes of its word. */
+/* Computed by look_up from its word. */
 struct toy_prepared {
   uint32_t length, name_length;
 };
 
-#define TOY_TABLE_FIELDS(F) F(value, u32, ARRAY, "", "numbers that are the same for all events")
+#define TOY_TABLE_FIELDS(F) F(value, u32, ARRAY, "", "number of a constant table")
 SL_COLLECTION(toy_table, TOY_TABLE_FIELDS, "a table");
 
-/* What the source makes of event `number`: this many values, and value i. */
+/* Event `number` has toy_count(number) values; toy_value(number, i) is value i. */
 static inline uint32_t toy_count(uint64_t number) { return (uint32_t)(number * 7 % 13); }
 static inline uint32_t toy_value(uint64_t number, uint32_t i) {
   return (uint32_t)((number * 2654435761u + i * 40503u) >> 3) % 1000;

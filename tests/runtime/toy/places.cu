@@ -1,4 +1,4 @@
-/* places.cu: a kernel whose outputs may take the places of its inputs. */
+/* places.cu: a kernel that can write its outputs over its inputs. */
 #include "numbers.h"
 
 #include <sluice/kernel.h>
@@ -16,15 +16,15 @@ struct mix_args {
 static const struct sl_member mix_members[] = {
     SL_EVENTS(),
     SL_IN(numbers, toy_numbers, "", "numbers"),
-    SL_OPTIONAL_IN(others, toy_numbers, "", "as many numbers"),
+    SL_OPTIONAL_IN(others, toy_numbers, "", "numbers with equal offsets"),
     SL_IN(before, toy_sums, "", "sums"),
-    SL_OUT(mixed, toy_numbers, "number i and the last but i of the others, plus 1", SL_SHARES_OFFSETS(numbers),
+    SL_OUT(mixed, toy_numbers, "number i + number i from the end of the others + 1", SL_SHARES_OFFSETS(numbers),
            SL_IN_PLACE(numbers)),
-    SL_OUT(sums, toy_sums, "those before, plus 1", SL_IN_PLACE(before)),
+    SL_OUT(sums, toy_sums, "sums of `before`, plus 1", SL_IN_PLACE(before)),
 };
 #undef SL_ARGS
 
-/* One after another, as a thread may that writes where it has read. */
+/* A thread writes only where it has already read. */
 SL_KERNEL(mix_values, struct mix_args) {
   SL_FOR_EVENTS_BY_THREAD (event, a.events) {
     const uint32_t begin = a.numbers.offsets[event], end = a.numbers.offsets[event + 1];
@@ -41,4 +41,4 @@ SL_KERNEL(mix_values, struct mix_args) {
 static int run_mix(const struct sl_launch *l, const struct mix_args *a) {
   return SL_LAUNCH(l, mix_values, SL_THREAD_PER_EVENT, *a);
 }
-SL_ALGORITHM(mix, "adds what came before", 64, run_mix);
+SL_ALGORITHM(mix, "adds numbers and earlier sums", 64, run_mix);

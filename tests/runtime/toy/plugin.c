@@ -30,4 +30,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(select), SL_ENTRY(scale),   SL_ENTRY(expand), SL_ENTRY(split), SL_ENTRY(totals), SL_ENTRY(sum),
     SL_ENTRY(weigh),  SL_ENTRY(look_up), SL_ENTRY(join),   SL_ENTRY(vote),  SL_ENTRY(pick),   SL_ENTRY(mix),
 };
-SL_PLUGIN("toy", "1.0", "numbers, to test the executor with");
+SL_PLUGIN("toy", "1.0", "simple algorithms to test the executor");

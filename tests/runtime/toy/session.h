@@ -1,4 +1,4 @@
-/* session.h: how tests run graphs over the toy plugin, on the device that SLUICE_TEST_DEVICE names. */
+/* session.h: helpers to run graphs of the toy plugin on the device that SLUICE_TEST_DEVICE names. */
 #ifndef TOY_SESSION_H
 #define TOY_SESSION_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For a graph, named toy.yaml in messages. */
+/* Options for a graph, which messages call toy.yaml. */
 static inline struct sl_options toy_options(const char *graph, const char *device) {
   static const char *const folders[] = {TOY_FOLDER, NULL};
   struct sl_options o = sl_options_default();
@@ -19,7 +19,7 @@ static inline struct sl_options toy_options(const char *graph, const char *devic
   return o;
 }
 
-/* All diagnostics, as text to be freed. */
+/* Returns all diagnostics as text, to be freed. */
 static inline char *toy_messages(const struct sl_diagnostics *d) {
   char *messages = NULL;
   size_t size = 0;
@@ -29,7 +29,7 @@ static inline char *toy_messages(const struct sl_diagnostics *d) {
   return messages;
 }
 
-/* The final table and the JSON, to be freed; what writing the JSON returned. */
+/* Writes the final table and the JSON, to be freed; returns the status of the JSON. */
 static inline int toy_reports(const struct sl_session *session, char **table, char **json) {
   size_t size = 0;
   FILE *file = open_memstream(table, &size);
@@ -41,7 +41,7 @@ static inline int toy_reports(const struct sl_session *session, char **table, ch
   return status;
 }
 
-/* 1 if it is a GPU that is not there, or that nothing was built for, with the reason printed: the test ends with 77. */
+/* Returns 1 for a GPU that is absent or that nothing was built for, and prints the reason; the test ends with 77. */
 static inline int toy_device_is_absent(const char *device) {
   if (strncmp(device, "cuda", 4) != 0) return 0;
   struct sl_diagnostics *d = sl_diagnostics_new();
