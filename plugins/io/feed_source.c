@@ -26,8 +26,7 @@
   M(BOOL, strict, 0, "end the run at the first event that cannot be read")
 SL_HOST_ARGUMENTS(feed_source, FEED_SOURCE);
 
-/* Longest wait for the first event of a slice. Then control returns to the runtime, which delivers finished slices and
- * checks whether the run is to stop. */
+/* Longest wait for the first event of a slice; the runtime then delivers finished slices and checks for a stop. */
 enum { FIRST_WAIT_US = 5000 };
 
 struct feed_source {
@@ -86,8 +85,8 @@ static int report_fault(void *context, const struct sl_services *s, const struct
 
 /* --------------------------------------------------------------------------------------------------- events */
 
-/* Copies the events added to the slice since the last call and returns their memory to the program. Counts the events
- * of `next`, if any. */
+/* Copies the events added to the slice since the last call and returns their memory; counts the events of `next`, if
+ * any. */
 static void put_events(struct feed_source *m, const struct sl_services *s, struct feed_window *next) {
   const uint32_t count = m->window->next - m->window->put_first;
   if (count == 0 && !next) return;
@@ -135,7 +134,7 @@ static int append_event(struct feed_source *m, const struct sl_services *s, stru
 
 /* -------------------------------------------------------------------------------------------------- packets */
 
-/* The texts of truncated packets in files speak of the file. */
+/* The text of mdf_fault_text would name a file. */
 static void packet_fault_text(const struct mdf_fault *fault, uint64_t bytes, char *text, size_t n) {
   if (fault->kind != MDF_FAULT_TRUNCATED)
     mdf_fault_text(fault, text, n);
@@ -145,7 +144,7 @@ static void packet_fault_text(const struct mdf_fault *fault, uint64_t bytes, cha
     snprintf(text, n, "the packet has %" PRIu64 " bytes, but its header gives %" PRIu64, bytes, fault->expected);
 }
 
-/* Opens the next packet: 1, or an error. */
+/* Returns 1, or an error. */
 static int begin_packet(struct feed_source *m, const struct sl_services *s) {
   const struct sl_feed_entry *entry = &m->window->entries[m->window->next];
   const struct sl_event origin = {.number = entry->index, .offset = entry->index};
@@ -162,7 +161,6 @@ static int begin_packet(struct feed_source *m, const struct sl_services *s) {
   return status == SL_OK ? 1 : status;
 }
 
-/* Appends events of the current packet: 1, 0 if the slice is full, or an error. */
 static int append_packet(struct feed_source *m, const struct sl_services *s, struct sl_fill *fill) {
   const uint32_t before = fill->event_count;
   const int more = mep_events_append(&m->packets, s, fill);
@@ -175,7 +173,6 @@ static int append_packet(struct feed_source *m, const struct sl_services *s, str
 
 /* -------------------------------------------------------------------------------------------------- windows */
 
-/* Returns how long the slice may still wait for another event. */
 static uint64_t remaining_wait_us(const struct feed_source *m, const struct feed_source_args *args,
                                   const struct sl_fill *fill) {
   if (fill->event_count == 0) return FIRST_WAIT_US;

@@ -50,8 +50,7 @@ static void count_run(const struct feed_window *w, uint32_t index, uint32_t begi
   }
 }
 
-/* Returns the end of the sequence of sound banks of one type that begins at `begin`; *words is the sum of their
- * words. */
+/* Returns the end of the sound banks of one type from `begin` on; *words is the sum of their words. */
 static uint32_t run_end(const struct sl_feed_block *blocks, uint32_t begin, uint32_t count, uint32_t *words) {
   const uint8_t type = blocks[begin].type;
   uint32_t end = begin, sum = 0;
@@ -61,7 +60,6 @@ static uint32_t run_end(const struct sl_feed_block *blocks, uint32_t begin, uint
   return end;
 }
 
-/* Counts what an event needs and reads its run and event number. */
 static void count_event(const struct feed_window *w, uint32_t index) {
   const struct sl_feed_entry *entry = &w->entries[index];
   struct feed_event *event = &w->events[index];

@@ -2,9 +2,8 @@
  *
  * 1. Workers count what each event of the window needs.
  * 2. The source adds the events to slices, one after the other.
- * 3. Workers copy the added events.
- * Two windows alternate: workers count one while they copy the other. This halves the number of parallel loops, and so
- * the wake-ups of sleeping workers. */
+ * 3. Workers copy the added events, while they count the next window: one parallel loop wakes them half as often as
+ *    two. */
 #ifndef IO_FEED_WINDOW_H
 #define IO_FEED_WINDOW_H
 
@@ -21,7 +20,7 @@ struct feed_event {
   uint32_t run, has_odin;
   uint32_t selected_begin, selected_end; /* range of the blocks that includes all banks that a node reads */
   uint64_t record_words, record_word;    /* size of its record, and offset of the record in the slice */
-  uint32_t puts_banks, puts_record;      /* banks or record are to be copied to the slice */
+  uint32_t puts_banks, puts_record;      /* to be copied to the slice */
   uint64_t types[IO_BANK_TYPES / 64];    /* one bit per bank type that the event has */
 };
 
@@ -30,8 +29,8 @@ struct feed_window {
   struct sl_feed_entry *entries;
   struct feed_event *events;
   struct io_packer_amount *amounts; /* per entry and port */
-  uint32_t next, count;             /* [next, count) are not in a slice yet */
-  uint32_t put_first, put_steps;    /* [put_first, next) are in the slice and are not copied yet */
+  uint32_t next, count;             /* [next, count) are in no slice yet */
+  uint32_t put_first, put_steps;    /* [put_first, next) are to be copied */
   uint64_t put_bytes;
 };
 
@@ -43,11 +42,10 @@ static inline struct io_packer_amount *feed_window_amounts(const struct feed_win
   return w->amounts + (size_t)index * w->packer->count;
 }
 
-/* Adds event `next` to the slice: its banks and record are copied later, if puts_banks and puts_record are set. Must be
- * called before io_packer_commit. */
+/* Adds event `next` to the slice; it is copied later, as puts_banks and puts_record state. Call it before
+ * io_packer_commit. */
 void feed_window_take(struct feed_window *w);
-/* Copies the events of `put` added to the slice since the last call, and counts all events of `count`, in one parallel
- * loop. Either may be NULL. */
+/* Copies the events added to the slice since the last call, and counts all events of `count`. Either may be NULL. */
 void feed_window_share(struct feed_window *put, struct feed_window *count, const struct sl_services *s);
 
 #endif

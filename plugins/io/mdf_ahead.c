@@ -1,12 +1,11 @@
-/* mdf_ahead.c: see mdf_ahead.h. Workers take records from a shared counter, so long records delay no other worker. Each
- * worker passes records with a checksum to its hasher, which is fast only with many records at a time, and processes
- * each record further as soon as its hash is available. */
+/* mdf_ahead.c: see mdf_ahead.h. Workers take records from a shared counter, so long records delay no other worker.
+ * Records with a checksum go through the hasher of the worker, which is fast only with many records at a time. */
 #include "mdf_ahead.h"
 
 #include <stdlib.h>
 
-/* IN_PROGRESS: records per worker that are being hashed, a few more than its hasher has lanes. SHARE: records that
- * justify another worker. */
+/* IN_PROGRESS: records that a worker hashes at a time, a few more than lanes. SHARE: records that justify another
+ * worker. */
 enum { IN_PROGRESS = MDF_HASH_LANES + 4, SHARE = 8 };
 
 int mdf_ahead_open(struct mdf_ahead *a, uint32_t worker_count, const struct mdf_inspector *inspector) {
@@ -53,7 +52,6 @@ static void finish_record(struct mdf_ahead *a, struct mdf_ahead_worker *w, struc
   if (r->event.body && a->inspector.inspect) a->inspector.inspect(a->inspector.context, &r->event, r->bytes_before);
 }
 
-/* Finishes the oldest record of the hasher. */
 static void finish_hashed(struct mdf_ahead *a, struct mdf_ahead_worker *w, uint32_t index) {
   struct mdf_ahead_record *r = &a->records[index];
   struct mdf_record *record = &r->event.record;

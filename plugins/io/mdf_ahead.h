@@ -39,7 +39,7 @@ struct mdf_ahead_record {
   struct mdf_fault body_fault; /* fault of the body header; ignored if the checksum is wrong */
   struct mdf_block block;      /* header of a compressed body */
   uint32_t is_hashed;          /* the checksum must be verified */
-  uint32_t is_walked;          /* there is no checksum to verify: the contents are walked to their end instead */
+  uint32_t is_walked;          /* the contents must be walked to their end, since no checksum is verified */
   uint32_t is_damaged;         /* the checksum is wrong, or the contents do not reach the end */
   uint64_t bytes_before;       /* size of all earlier bodies in the window */
   struct mdf_checkpoint after;
@@ -74,8 +74,8 @@ struct mdf_ahead {
 /* Allocates the windows: 0 or SL_ENOMEM. The functions of `inspector` may be NULL. */
 int mdf_ahead_open(struct mdf_ahead *a, uint32_t worker_count, const struct mdf_inspector *inspector);
 void mdf_ahead_close(struct mdf_ahead *a);
-/* Processes the records of the window. The size of all bodies is `bytes`; `data` are the bytes of the file. A body
- * without memory gets MDF_FAULT_MEMORY. Returns 0, or SL_ENOMEM if inspector.begin failed. */
+/* Processes the records of the window, with bodies of `bytes` in total; `data` is the file. A body without memory gets
+ * MDF_FAULT_MEMORY. Returns 0, or SL_ENOMEM if inspector.begin failed. */
 int mdf_ahead_work(struct mdf_ahead *a, const struct sl_services *s, const uint8_t *data, uint64_t bytes);
 
 #endif

@@ -36,7 +36,6 @@ enum { COMPRESSION_AS_READ = -1 };
     "which records get a checksum; records made from packets count as read with a checksum", CHECKSUM_NAMES)
 SL_HOST_ARGUMENTS(mdf_sink, MDF_SINK);
 
-/* One kind of banks made by the graph. */
 struct made_port {
   uint32_t index, is_connected; /* index of the port */
   struct io_made_banks_view in;
@@ -254,7 +253,6 @@ static int write_as_read(struct mdf_sink *m, const struct sink_record *record) {
   return SL_OK;
 }
 
-/* Sets lengths and checksum of a record in the buffer. */
 static void finish_record(struct mdf_sink *m, uint8_t *out, uint32_t size, const struct sink_record *record) {
   const uint32_t had_checksum = record->header_bytes == 0 || record->header.checksum != 0;
   for (int i = 0; i < 3; i++) store_u32(out + 4 * i, size);
@@ -274,7 +272,6 @@ static int write_stored(struct mdf_sink *m, const struct sink_record *record) {
   return SL_OK;
 }
 
-/* Selects codec and level for the body. */
 static void choose_compression(struct mdf_sink *m, const struct mdf_sink_args *args, const struct sink_record *record) {
   m->compressor.codec = args->codec;
   m->compressor.level = m->compression > 0 ? (uint32_t)m->compression : 0;

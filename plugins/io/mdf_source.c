@@ -67,9 +67,8 @@ static int reserve_events(struct mdf_source *m, uint32_t count) {
   return SL_OK;
 }
 
-/* Implements `begin` of struct mdf_inspector. Each bank has at least a header, so `bytes` limit the number of banks. A
- * larger body, which is a window of its own, is listed only up to banks_max; it has more banks only if it fits no
- * slice. */
+/* The function `begin` of struct mdf_inspector. `bytes` limit the number of banks, since each has a header. A body that
+ * is a window of its own is listed only up to banks_max; if it has more banks, it fits no slice. */
 static int begin_window(void *context, uint32_t count, uint64_t bytes) {
   struct mdf_source *m = (struct mdf_source *)context;
   const uint64_t window = (uint64_t)MDF_WINDOW_BYTES * m->stream.ahead.worker_count / IO_BANK_HEADER_BYTES;
@@ -101,7 +100,7 @@ static void end_run(const struct mdf_source *m, struct inspected_event *inspecte
   io_packer_count(&m->packer, amounts, run->type, run->banks, run->words);
 }
 
-/* Implements `inspect` of struct mdf_inspector: reads run and event number, lists the banks that a node reads, and
+/* The function `inspect` of struct mdf_inspector: reads run and event number, lists the banks that a node reads, and
  * counts what the event needs. */
 static void inspect_event(void *context, const struct mdf_stream_event *event, uint64_t bytes_before) {
   const struct mdf_source *m = (const struct mdf_source *)context;
@@ -172,7 +171,6 @@ static void put_share(void *work, uint32_t index, uint32_t worker) {
   for (uint32_t i = io_packer_step(m->put_first, m->put_end, index, m->put_steps); i < end; i++) put_event(m, i);
 }
 
-/* Copies the events added to the slice since the last call. */
 static void put_events(struct mdf_source *m, const struct sl_services *s) {
   m->put_steps = io_packer_steps(m->put_bytes);
   s->in_parallel(s->context, m->put_steps, put_share, m);

@@ -246,7 +246,7 @@ static int read_more(struct mdf_stream *m, const struct sl_services *s, uint64_t
   return is_later ? MDF_STREAM_LATER : 1;
 }
 
-/* Advances to a file with records left: 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
+/* Returns 1, 0 after the last pass, MDF_STREAM_LATER, or an error. */
 static int find_file(struct mdf_stream *m, const struct sl_services *s) {
   while (m->pass < m->pass_count) {
     if (!m->is_open) {
@@ -392,7 +392,6 @@ static int find_record(struct mdf_stream *m, const struct sl_services *s, int ma
   }
 }
 
-/* Reports a range that ends within a record. */
 static int pass_end(const struct mdf_stream *m, const struct sl_services *s, const struct mdf_record *record) {
   s->message(s->context, SL_ERROR,
              "%s: the range ends at byte %" PRIu64 ", within the record from byte %" PRIu64 " to %" PRIu64
@@ -401,8 +400,8 @@ static int pass_end(const struct mdf_stream *m, const struct sl_services *s, con
   return SL_EFORMAT;
 }
 
-/* Adds the next record to the window, which has *bytes of bodies so far. Returns the values of find_record. A range
- * that ends within a record is reported only if the window is empty, so by the next call otherwise. */
+/* Adds the next record to the window, with *bytes of bodies so far: values of find_record. A range that ends within a
+ * record is reported if the window is empty, otherwise by the next call. */
 static int add_record(struct mdf_stream *m, const struct sl_services *s, uint64_t *bytes) {
   struct mdf_ahead *a = &m->ahead;
   struct mdf_ahead_record *r = &a->records[a->count];
@@ -467,7 +466,7 @@ static int prepare_window(struct mdf_stream *m, const struct sl_services *s) {
   return SL_ENOMEM;
 }
 
-/* Handles a record with damaged contents: it ends early if another record begins within it. */
+/* The contents are damaged: the record ends early if another record begins within it. */
 static int cut_damaged(struct mdf_stream *m, struct mdf_ahead_record *r) {
   struct mdf_ahead *a = &m->ahead;
   const struct mdf_checkpoint end_of_window = checkpoint_of(m);
@@ -483,7 +482,7 @@ static int cut_damaged(struct mdf_stream *m, struct mdf_ahead_record *r) {
   if (r->event.record.fault.kind == MDF_FAULT_SKIPPED) r->event.body = NULL; /* it was shortened */
   r->after = checkpoint_of(m);
   a->count = a->next;
-  a->limit = 1; /* limits the work for a file in which every record is damaged like this */
+  a->limit = 1; /* limits the work if all records of a file are like this */
   return SL_OK;
 }
 

@@ -80,7 +80,6 @@ static int take_event(struct mep_events *m, struct sl_event *event, uint32_t ind
   return NEXT_TAKEN;
 }
 
-/* Appends events of a packet that can be read. */
 static int append_window(struct mep_events *m, const struct sl_services *s, struct sl_fill *fill) {
   struct mep_window *w = &m->window;
   struct sl_event event;

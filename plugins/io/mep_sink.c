@@ -28,7 +28,6 @@ SL_HOST_ARGUMENTS(mep_sink, MEP_SINK);
 
 enum { ALIGNMENT = 2, PACKET_BYTES_MAX = 1 << 30, SOURCE_IDS = 1 << 16, SAME_SOURCE_MAX = 256 };
 
-/* A block of the current packet. */
 struct source {
   uint8_t *fragments; /* each padded to a word */
   size_t bytes, capacity;
@@ -196,7 +195,6 @@ static int add_zeros(struct mep_sink *m, uint32_t bytes) {
   return bytes ? m->output->add(m->file, "\0\0\0", bytes) : SL_OK;
 }
 
-/* Writes header and lists of the packet. */
 static int write_header(struct mep_sink *m) {
   const uint32_t n = m->source_count, ids_bytes = padded_count(2 * n);
   const uint32_t header_words = (MEP_HEADER_BYTES + ids_bytes + 4 * n) / 4;

@@ -66,7 +66,6 @@ static int reserve_blocks(struct mep_window *w, uint32_t count) {
   return 0;
 }
 
-/* Returns the number of payload words of a fragment. */
 static inline uint32_t payload_words(const struct mep_block *b, uint32_t size) {
   return b->alignment >= 2 ? mep_padded_bytes(b, size) / 4 : (size + 3) / 4;
 }
@@ -83,7 +82,7 @@ static int has_port(const struct mep_window *w, const struct mep_window_block *w
   return 0;
 }
 
-/* Finds the ports that read fragments of the block: 0 or SL_ENOMEM. */
+/* Returns 0 or SL_ENOMEM. */
 static int find_ports(struct mep_window *w, const struct io_packer *p, struct mep_window_block *wb) {
   const struct mep_block *b = &wb->block;
   for (uint32_t e = 0; e < (wb->one_type ? 1 : b->event_count); e++) {
@@ -142,12 +141,11 @@ static int find_pieces(struct mep_window *w, uint32_t ports) {
   return 0;
 }
 
-/* Data shared by the workers. */
 struct window_work {
   struct mep_window *w;
   const struct io_packer *p;
-  const struct mep_packet *packet; /* packet to open */
-  atomic_uint last;                /* last block to open: a fault was found in it, so later blocks are not needed */
+  const struct mep_packet *packet;
+  atomic_uint last; /* last block to open; a fault makes later blocks useless */
 };
 
 static void lower(atomic_uint *value, uint32_t to) {
@@ -300,7 +298,6 @@ void mep_window_add_record(const struct mep_window *w, struct io_packer *p) {
   }
 }
 
-/* Advances to the next event. */
 static void advance(struct mep_window *w) {
   for (uint32_t i = 0; w->with_record && i < w->all_count; i++)
     w->all_positions[i] += mep_padded_bytes(&w->all[i], mep_fragment_size(&w->all[i], w->next));
@@ -344,8 +341,8 @@ static struct mep_window_offset offset_of(const struct mep_window *w, uint32_t i
   return offset;
 }
 
-/* Sets the end of the window in each piece, and the payload offset of each piece. The payload of the slice ends with
- * the last piece. */
+/* Sets the end of the window in each piece, and the offset of each piece; the payload of the slice ends with the last
+ * one. */
 static void place_pieces(struct mep_window *w, const struct io_packer *p) {
   for (uint32_t port = 0; port < p->count; port++) {
     uint64_t word = p->ports[port].words;
@@ -388,10 +385,9 @@ static void copy_payloads(const struct part *part, uint32_t *payload) {
   }
 }
 
-/* Writes the items of a part, one per event. */
 static void write_items(const struct part *part, const struct io_packer *p, uint32_t port, uint32_t *item_next) {
   const struct io_raw_banks out =
-      p->ports[port].out; /* a copy, because the compiler must assume that the writes below change the pointers */
+      p->ports[port].out; /* a copy: the compiler must assume that the writes below change the pointers */
   const struct mep_block *b = &part->block->block;
   uint64_t word = part->word;
   uint8_t type = b->types[part->begin];
@@ -415,7 +411,6 @@ static void write_items(const struct part *part, const struct io_packer *p, uint
   }
 }
 
-/* Copies the events of the window that are in one range. */
 static void copy_range(void *work, uint32_t index, uint32_t worker) {
   const struct window_work *of = (const struct window_work *)work;
   const struct mep_window *w = of->w;

@@ -37,7 +37,7 @@ struct mep_window {
   uint32_t all_count, with_record;
   uint32_t event_count, next; /* events of the packet; next: the first event that is in no slice yet */
   uint64_t event_id;
-  uint32_t odin;          /* index of the ODIN block, or UINT32_MAX */
+  uint32_t odin;          /* ODIN block, or UINT32_MAX */
   uint32_t first;         /* first event of the current window, which ends before `next` */
   uint64_t odin_position; /* offset of the fragment of event `next` in the ODIN block */
   uint32_t *ports;        /* ports of all blocks, concatenated */
@@ -47,8 +47,8 @@ struct mep_window {
   uint32_t *piece_first;
   struct mep_window_offset *piece_offsets; /* [range * port_count + piece]: offset of the first event of the range;
                                               after the last range, the end of the packet */
-  /* Items and words of each event for each port, in one allocation (mep_window.c). For events of the current window,
-   * the item entry is the index of the first item in the slice. */
+  /* Items and words of each event for each port, in one allocation (mep_window.c). In the current window, items is the
+   * index of the first item in the slice. */
   uint32_t *per_event;
   uint32_t event_capacity, per_event_ports;
   size_t block_capacity, all_capacity, traits_capacity, positions_capacity; /* capacities of the arrays above */
@@ -71,8 +71,7 @@ void mep_window_measure(const struct mep_window *w, struct io_packer *p);
 void mep_window_add_record(const struct mep_window *w, struct io_packer *p);
 /* Adds event `next` to the window. Must be called after io_packer_commit. */
 void mep_window_take(struct mep_window *w, const struct io_packer *p);
-/* Copies the events of the window to the end of the slice; the next window begins after it. Has no effect if the window
- * is empty. */
+/* Copies the events of the window, if any, to the end of the slice; the next window begins after it. */
 void mep_window_copy(struct mep_window *w, const struct io_packer *p, const struct sl_services *s);
 /* Skips event `next`, which is not in a slice. Must be called after mep_window_copy. */
 void mep_window_skip(struct mep_window *w);

@@ -74,7 +74,6 @@ int sink_should_write(struct sink_counts *c, struct mdf_decompressor *d, const s
                       const struct sl_batch *batch, uint32_t event, uint32_t with_errors, uint32_t *next);
 void sink_counts_report(const struct sink_counts *c, const struct sl_report *report, const char *path, uint64_t bytes);
 
-/* Properties that select events and bank types. */
 #define SINK_CHOICE(M)                                                                    \
   M(BOOL, with_errors, 0, "also write events with an error, which are on no list")        \
   M(STRING, only_types, "", "bank types to write, separated by spaces; empty: all types") \

@@ -468,7 +468,8 @@ static void append_hits(const struct search *s, uint32_t begin, uint32_t count) 
     for (uint32_t j = 0; j < 3; j++) used[s->tracks[fourth[i]][j]] = 1;
 }
 
-/* Extends the tracks of a tile and stores the tracks that stay live, from index `live_count` on. Returns their number. */
+/* Extends the tracks of a tile and stores the tracks that stay live, from index `live_count` on. Returns their number.
+ */
 static uint32_t extend_live(const struct search *s, uint32_t begin, uint32_t count, uint32_t live_count) {
   const struct tile *t = &s->tile;
   const uint32_t first = live_count;

@@ -58,9 +58,8 @@ void mdf_reader_extend(struct mdf_reader *reader, uint64_t size);
 /* Reads the next record; returns 0 at the end of the file. */
 int mdf_next(struct mdf_reader *reader, struct mdf_record *record);
 
-/* Must be called if the contents of the record just read are damaged, by its checksum or by mdf_contents_verify. If
- * another verified record begins within it, the length in the header is wrong: the record then ends there, and the
- * other record is the next one. */
+/* Must be called if the checksum or mdf_contents_verify shows that the record just read is damaged. If another verified
+ * record begins within it, the record ends there, and the other one is next. */
 void mdf_cut_damaged(struct mdf_reader *reader, struct mdf_record *record);
 
 /* Returns 1 if the contents of a record with a sound header at `bytes` reach exactly to its end: banks, a packet, or
@@ -75,16 +74,15 @@ int mdf_record_at(const uint8_t *data, uint64_t size, uint64_t offset, struct md
 
 /* Returns 1 if the bytes begin with a record header or contain a record further on. */
 int mdf_recognise(const uint8_t *data, uint64_t size);
-/* Returns what the first records contain. The last of them may be incomplete. The majority decides, because any of them
- * may be damaged, including the first. */
+/* Returns what most of the first records contain. Any of them may be damaged, and the last one incomplete. */
 enum mdf_content { MDF_NO_RECORDS, MDF_DAMAGED_RECORDS, MDF_BANKS, MDF_PACKETS };
 enum mdf_content mdf_content_of(const uint8_t *data, uint64_t size);
 
 /* Fills the fault of the bank at `position`. Not inlined, to keep mdf_bank_next small. */
 void mdf_bank_fault(const uint8_t *body, uint64_t position, uint64_t end, struct mdf_fault *fault);
 
-/* Reads the bank at *position and moves *position to the next one. Returns 1 for a bank, 0 at `end`, -1 with the fault
- * filled. The last bank may lack its padding. */
+/* Reads the bank at *position and advances *position: 1 for a bank, 0 at `end`, -1 with the fault filled. The last bank
+ * may lack its padding. */
 static inline int mdf_bank_next(const uint8_t *body, uint64_t end, uint64_t *position, struct io_bank *bank,
                                 struct mdf_fault *fault) {
   const uint64_t at = *position;
@@ -111,10 +109,9 @@ static inline int mdf_bank_next(const uint8_t *body, uint64_t end, uint64_t *pos
  * they are not triggered events. */
 int mdf_event_banks(const uint8_t *body, uint64_t body_bytes, uint64_t *begin, uint64_t *end, struct mdf_fault *fault);
 
-/* Reads run and event number from an ODIN bank of version 6 or 7. Returns 1, or 0 for any other bank. */
+/* Reads run and event number from an ODIN bank of version 6 or 7: 1, or 0 for other banks. */
 int mdf_odin_identity(const struct io_bank *bank, uint32_t *run, uint64_t *number);
-/* Reads the orbit (its low 32 bits) and the bunch crossing from an ODIN bank of version 6 or 7. Returns 1, or 0 for any
- * other bank. */
+/* Reads orbit (low 32 bits) and bunch crossing from an ODIN bank of version 6 or 7: 1, or 0 for other banks. */
 int mdf_odin_crossing(const struct io_bank *bank, uint32_t *orbit, uint32_t *bunch);
 
 #endif

@@ -94,7 +94,7 @@ static void finish_lane(struct mdf_hasher *h, uint32_t lane) {
   h->lanes[lane] = h->lanes[--h->lane_count];
 }
 
-/* Starts waiting jobs in free lanes, then advances all lanes until one of them has less than a block left. */
+/* Fills free lanes, then advances all lanes until one has less than a block left. */
 static void advance(struct mdf_hasher *h) {
   while (h->lane_count < MDF_HASH_LANES && h->started < h->count)
     h->lanes[h->lane_count++] = (h->first + h->started++) % MDF_HASH_JOBS;

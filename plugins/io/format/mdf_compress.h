@@ -20,10 +20,9 @@ struct mdf_compressor {
 uint32_t mdf_codec_of(const uint8_t *block);
 void mdf_compressor_free(struct mdf_compressor *c);
 
-/* Writes a block to `out`, which has mdf_compress_bound(bytes) bytes, and returns its size. Returns 0 if the body must
- * be stored uncompressed: it does not shrink, exceeds the 24-bit sizes of a block, or shrinks by more than the record
- * header can express. *expansion is the value for the header: the body is at most (expansion + 1) times as large as the
- * block. */
+/* Writes a block to `out`, which has mdf_compress_bound(bytes) bytes, and returns its size; 0 if the body must be
+ * stored uncompressed: it does not shrink, exceeds the 24-bit sizes of a block, or shrinks by more than the record
+ * header can express. The body is at most (*expansion + 1) times as large as the block. */
 size_t mdf_compress(struct mdf_compressor *c, const uint8_t *body, size_t bytes, uint8_t *out, uint32_t *expansion);
 
 #endif

@@ -10,13 +10,12 @@ int mdf_walk_recognise(const uint8_t *data, uint64_t size, uint32_t data_type, u
 /* Calls mdf_next or mep_next. The caller must check the contents of the record, and call mdf_cut_damaged if they are
  * damaged. */
 int mdf_walk_next(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record);
-/* Checks the contents of the record that was just read, and shortens it if another record begins within it. The
- * checksum is computed only if the contents are damaged. */
+/* Checks the contents of the record just read; it ends early if another record begins within it. The checksum is
+ * computed only for damaged contents. */
 void mdf_walk_check(struct mdf_reader *reader, uint32_t is_bare, struct mdf_record *record);
 /* Returns 1 if a complete record with a sound header begins at `offset`. */
 int mdf_walk_begins(const uint8_t *data, uint64_t size, uint32_t is_bare, uint64_t offset);
-/* Returns 1 if the body of a sound record has the data type. The header alone is not sufficient: some writers of
- * packets do not set its data type. */
+/* Returns 1 if the body of a sound record has the data type. Some writers of packets do not set it in the header. */
 int mdf_walk_has_type(const struct mdf_record *record, uint32_t data_type, uint32_t is_bare, const uint8_t *body);
 
 #endif

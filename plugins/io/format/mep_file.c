@@ -58,7 +58,6 @@ static void skip_bytes(struct mdf_reader *reader, struct mdf_record *record, uin
     record->fault = fault;
 }
 
-/* Returns the end of the last block of a sound packet. */
 static uint64_t blocks_end(const struct mep_packet *packet) {
   struct mep_block last;
   struct mdf_fault fault;

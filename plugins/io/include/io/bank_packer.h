@@ -33,7 +33,6 @@
  * Banks that do not fit are still counted, so that io_packer_fit can distinguish a full slice from an event that fits
  * no slice. */
 
-/* One port of the source. */
 struct io_packer_port {
   struct io_raw_banks out; /* fields that no node reads are null */
   const char *name;
@@ -49,20 +48,20 @@ struct io_packer_record {
   uint64_t items, words;                    /* amounts of the events in the slice */
   uint64_t event_bytes;                     /* size of the record of the current event */
   uint32_t event_items, event_header_bytes; /* record of the current event */
-  uint32_t large_bank, reserved;            /* size of a bank that exceeds what a record can hold; 0: none */
+  uint32_t large_bank, reserved;            /* size of a bank that no record can hold; 0: none */
 };
 
 struct io_packer {
   struct io_packer_record record;
   struct io_packer_port *ports;
   uint32_t count, reserved;
-  uint32_t *readers;                 /* ports that nodes read, by bank type: those of type t begin at first[t] */
+  uint32_t *readers;                 /* ports that are read, by bank type: those of type t begin at first[t] */
   uint32_t first[IO_BANK_TYPES + 1]; /* and end at first[t + 1] */
   uint64_t events;                   /* events without error in all slices */
-  uint8_t seen[IO_BANK_TYPES];       /* an event had banks of this type, also if no node reads them */
+  uint8_t seen[IO_BANK_TYPES];       /* an event had banks of the type, read or not */
 };
 
-/* Amounts of one port: the needs of an event, or the offsets in the slice where its next bank is written. */
+/* Needs of an event in one port, or the offsets in the slice where its next bank is written. */
 struct io_packer_amount {
   uint32_t items, words;
 };
@@ -74,7 +73,7 @@ struct io_packer_excess {
   const char *port, *what; /* "velo_clusters", "words" */
   uint64_t needed;
   uint32_t limit;
-  uint32_t large_bank; /* or the size of a bank that exceeds what a record can hold */
+  uint32_t large_bank; /* or the size of a bank that no record can hold */
 };
 
 static inline int io_packer_open(struct io_packer *p, const struct io_raw_banks_ports *ports) {
@@ -106,14 +105,13 @@ static inline int io_packer_port_is_read(const struct io_packer_port *port) {
   return o->offsets || o->source_id || o->type || o->version || o->size_bytes || o->first_word || o->payload;
 }
 
-/* Sorts the ports by bank type. */
 static inline void io_packer_find_readers(struct io_packer *p) {
   memset(p->first, 0, sizeof p->first);
   for (uint32_t i = 0; i < p->count; i++)
     for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
       p->first[p->ports[i].kind->types[t]]++;
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++) p->first[type + 1u] += p->first[type];
-  /* first[type] is the end of its type here; it moves to the beginning while the type is filled from the end. */
+  /* first[type] is the end of the type here, and moves to its beginning while the list is filled backwards. */
   for (uint32_t i = p->count; i-- > 0;)
     for (uint32_t t = 0; io_packer_port_is_read(&p->ports[i]) && t < p->ports[i].kind->type_count; t++)
       p->readers[--p->first[p->ports[i].kind->types[t]]] = i;
@@ -152,7 +150,7 @@ static inline void io_packer_put(struct io_packer_port *port, const struct io_ba
   if (out->size_bytes) out->size_bytes[item] = bank->size_bytes;
   if (out->first_word) out->first_word[item] = (uint32_t)word;
   if (!out->payload || word_count == 0) return;
-  out->payload[word + word_count - 1] = 0; /* zero padding if the payload does not fill its last word */
+  out->payload[word + word_count - 1] = 0; /* zero padding */
   memcpy(out->payload + word, bank->payload, bank->size_bytes);
 }
 
@@ -171,8 +169,8 @@ static inline void io_packer_add(struct io_packer *p, const struct io_bank *bank
  *    offsets of its banks, io_packer_commit.
  * 3. Workers copy the committed events with io_packer_put_at and io_packer_put_record, before the slice ends. */
 
-/* Adds banks of one type, and the sum of their payload words, to the amounts of an event (one entry per port). May be
- * called by any worker. */
+/* Adds banks of one type with `words` payload words to the amounts of an event, one entry per port. Any worker may call
+ * it. */
 static inline uint32_t io_packer_bank_words(uint32_t size_bytes) { return (size_bytes + 3u) / 4u; }
 static inline void io_packer_count(const struct io_packer *p, struct io_packer_amount *amounts, uint8_t type,
                                    uint32_t banks, uint32_t words) {
@@ -199,7 +197,7 @@ static inline void io_packer_get_offsets(const struct io_packer *p, struct io_pa
 static inline void io_packer_put_run_(const struct io_packer_port *port, struct io_packer_amount *at,
                                       const struct sl_feed_block *banks, uint32_t count) {
   const struct io_raw_banks out =
-      port->out; /* a copy, because the compiler must assume that the writes below change the pointers */
+      port->out; /* a copy: the compiler must assume that the writes below change the pointers */
   const uint64_t item = at->items;
   uint64_t word = at->words;
   if (item + count > out.bound.capacity) return; /* differs from the committed amounts */
@@ -212,7 +210,7 @@ static inline void io_packer_put_run_(const struct io_packer_port *port, struct 
     if (word + words > out.payload_bound.capacity) return;
     if (out.first_word) out.first_word[item + i] = (uint32_t)word;
     if (out.payload && words) {
-      out.payload[word + words - 1] = 0; /* zero padding if the payload does not fill its last word */
+      out.payload[word + words - 1] = 0; /* zero padding */
       memcpy(out.payload + word, banks[i].data, banks[i].bytes);
     }
     word += words;
@@ -221,8 +219,8 @@ static inline void io_packer_put_run_(const struct io_packer_port *port, struct 
   at->words = (uint32_t)word;
 }
 
-/* Copies the banks of a committed event to the offsets `amounts`, and advances them. May be called by any worker.
- * `banks` must have the counted sizes, at most IO_BANK_BYTES_MAX, even if the input has changed. */
+/* Copies the banks of a committed event to the offsets `amounts`, and advances them. Any worker may call it. `banks`
+ * must have the counted sizes, at most IO_BANK_BYTES_MAX. */
 static inline void io_packer_put_at(const struct io_packer *p, struct io_packer_amount *amounts,
                                     const struct sl_feed_block *banks, uint32_t count) {
   for (uint32_t begin = 0, end; begin < count; begin = end) {
@@ -271,8 +269,8 @@ static inline void io_packer_put_record(const struct io_packer *p, uint64_t word
   memcpy(p->record.out.data + word, data, bytes);
 }
 
-/* Size of a bank in a record that is composed of banks, and the copy of a bank to offset `word` of the records; the
- * copy returns the offset after the bank. For records announced with io_packer_need_record. */
+/* For a record that is composed of banks (io_packer_need_record): size of a bank, and its copy to offset `word`, which
+ * returns the offset after it. */
 static inline uint64_t io_packer_record_bank_words(uint32_t size_bytes) {
   return IO_BANK_HEADER_BYTES / 4 + io_packer_bank_words(size_bytes);
 }
@@ -372,7 +370,7 @@ static inline void io_packer_excess_text(const struct io_packer_excess *excess, 
            excess->needed, excess->what, excess->port, excess->limit, excess->port, excess->what);
 }
 
-/* Discards the banks of the current event, which cannot be read, and keeps its record. */
+/* Discards the banks of the current event, but not its record. */
 static inline void io_packer_discard_banks(struct io_packer *p) {
   for (uint32_t i = 0; i < p->count; i++) p->ports[i].event_items = p->ports[i].event_words = 0;
 }
@@ -402,7 +400,7 @@ static inline void io_packer_drop(struct io_packer *p, uint32_t event) {
   p->events--;
 }
 
-/* Ends a slice: reports how much of each port was used. */
+/* Ends a slice: sets the used amounts of all ports. */
 static inline void io_packer_finish(struct io_packer *p) {
   for (uint32_t i = 0; i < p->count; i++) {
     const struct io_packer_port *port = &p->ports[i];
@@ -423,8 +421,13 @@ static inline void io_packer_list_types_(char *text, size_t text_size, uint32_t 
   snprintf(text + length, text_size - length, "%s%" PRIu32, length ? between : "", type);
 }
 
+<<<<<<< HEAD
 /* Reports kinds of banks that a node reads and no event had: the graph or the file is probably the wrong one. */
 static inline void io_packer_report_absent(const struct io_packer *p, const struct sl_services *s) {
+=======
+/* Reports kinds that a node reads and no event had: graph or file are probably the wrong one. */
+static inline void io_packer_tell_absent(const struct io_packer *p, const struct sl_services *s) {
+>>>>>>> io
   char present[5 * IO_BANK_TYPES] = "", type_list[6 * IO_BANK_TYPES_MAX];
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++)
     if (p->seen[type]) io_packer_list_types_(present, sizeof present, type, ", ");
@@ -442,8 +445,8 @@ static inline void io_packer_report_absent(const struct io_packer *p, const stru
   }
 }
 
-/* Returns the number of parallel steps for a copy: large enough steps to be worth waking a worker, small enough that
- * all workers end at about the same time. */
+/* Returns the number of parallel steps for a copy: each is worth waking a worker, and all workers end at about the same
+ * time. */
 static inline uint32_t io_packer_steps(uint64_t bytes) { return (uint32_t)(bytes >> 16) + 1; }
 
 /* Returns the first event of step `step` of `steps` in [first, end); `end` for step `steps`. */

@@ -82,7 +82,7 @@ enum { SCIFI_ZONES = 2 * SCIFI_LAYERS, SCIFI_HITS_MAX = 65535 };
 SL_COLLECTION(scifi_hits, SCIFI_HITS_FIELDS, "SciFi hits by event and zone, sorted by x");
 
 /* Indices of selected hits in the full list of hits. */
-#define SCIFI_HIT_INDICES_FIELDS(F)                        \
+#define SCIFI_HIT_INDICES_FIELDS(F)                       \
   F(offsets, u32, OFFSETS, "", "first hit of each event") \
   F(index, u16, PER_ITEM, "", "index of the hit in the full list of hits of the event")
 SL_COLLECTION(scifi_hit_indices, SCIFI_HIT_INDICES_FIELDS, "indices of selected SciFi hits in the full list");
