@@ -55,7 +55,7 @@ static void each_cell_has_a_channel_and_a_place_in_a_bank_of_type_77(void **stat
 
 static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   (void)state;
-  assert_refused("pedestal 0.4", "pedestal 0,4", "no number");
+  assert_refused("pedestal 0.4", "pedestal 0,4", "not a number");
   assert_refused("pedestal 0.4", "pedestals 0.4", "no statement \"pedestals\"");
   assert_refused("pedestal 0.4", "cell 121.9", "a second time");
   assert_refused("area middle", "area outer", "area outer a second time");
@@ -77,7 +77,7 @@ static void a_description_that_does_not_fit_together_is_refused(void **state) {
   assert_whole_refused("sources 250", "", "ends without sources");
   assert_whole_refused("rows 36", "rows 38", "cells, expected 6016");
   assert_whole_refused("bank 27 cards 264 to 269", "", "card 264 is in no bank");
-  assert_whole_refused("outer column   8 row 0", "outer column   0 row 0", "another's cell");
+  assert_whole_refused("outer column   8 row 0", "outer column   0 row 0", "a cell of another card");
   assert_whole_refused("sources 250", "sources 62", "no source left");
 }
 

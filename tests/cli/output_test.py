@@ -322,7 +322,7 @@ def fifo_without_reader(folder):
             check(f"{fifo}: the run was stopped before a reader opened the pipe" in said and "error" not in said,
                   f"the message reports that there was no reader: {said.strip()}")
     process = start(COPY, "-n", 30, "-o", fifo)
-    check("waiting for a reader" in process.stderr.readline(), "the run waits for a reader")
+    check("has no reader; waiting for one" in process.stderr.readline(), "the run waits for a reader")
     check(len(fifo.read_bytes()) > 10000 and process.wait(60) == 0, "a late reader gets the events")
     process.communicate()
 

@@ -468,7 +468,7 @@ static void overlapping_blocks_are_refused(void **state) {
   }
   read_file(&file);
   assert_bad(0, 4, SL_EVENT_CORRUPT);
-  assert_message("or in another");
+  assert_message("or overlaps another block");
   bytes_free(&file);
 }
 

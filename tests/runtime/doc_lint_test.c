@@ -38,7 +38,8 @@ static struct sl_member *copy_tables(void) {
 static const char *refusal(void) {
   static char reason[512];
   reason[0] = '\0';
-  assert_int_equal(trial_lint_docs(&plugin, reason, sizeof reason), reason[0] != '\0');
+  const int is_refused = trial_lint_docs(&plugin, reason, sizeof reason);
+  assert_int_equal(is_refused, reason[0] != '\0');
   return reason;
 }
 

@@ -134,7 +134,7 @@ static void truncations_are_counted_and_reported_for_any_slots_and_slices(void *
   assert_true(cut > 0 && reference.counts[1] > 0);
   assert_int_equal(reference.error_events, reference.counts[1]);
   char text[160];
-  snprintf(text, sizeof text, "cut          node all: values are too large to be summed: %u event", (unsigned)cut);
+  snprintf(text, sizeof text, "truncated    node all: values are too large to be summed: %u event", (unsigned)cut);
   if (!strstr(reference.table, text)) fail_msg("'%s' is not in:\n%s", text, reference.table);
   assert_non_null(strstr(reference.json, "\"truncations\": ["));
   assert_non_null(strstr(reference.json, "\"reason\": \"values are too large to be summed\""));

@@ -439,7 +439,7 @@ static void a_family_with_the_results_of_its_nodes_is_accepted(void **state) {
 
 static void a_family_that_uses_the_arguments_of_one_node_for_all_is_detected(void **state) {
   (void)state;
-  assert_ends(run_first_node, "wrong.first_node: as node 1 of a family of 4, value 0 of passed.count is not what", 0);
+  assert_ends(run_first_node, "wrong.first_node: as node 1 of a family of 4, value 0 of passed.count differs", 0);
   assert_ends(run_first_list, "wrong.first_list: as node 1 of a family of 4, value 0 of passed.", 0);
   assert_ends(run_first_property, "wrong.first_property: as node 2 of a family of 4, value 0 of passed.", 0);
 }

@@ -68,8 +68,7 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"more_capacities", "algorithm copy: member out: 0 capacities for subitems are expected, more are given"},
       {"string_kernel",
        "algorithm copy: member label: a kernel cannot read a string of the host; use an enumeration, SL_ENUM, or "
-       "compute "
-       "what the kernel needs from it in prepare"},
+       "compute the values that the kernel needs in prepare"},
       {"former_name", "former name good.copy refers to algorithm copie, which the plugin does not have"},
       {"duplicate", "two algorithms are named copy"},
       {"null_algorithms", "1 algorithms and no table of them, 1 to 1024 are expected"},

@@ -6,7 +6,7 @@
 
 static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   (void)state;
-  assert_refused("tilt 0.003601", "tilt 0,003601", "no number");
+  assert_refused("tilt 0.003601", "tilt 0,003601", "not a number");
   assert_refused("tilt 0.003601", "tilt 3.6", "expected -0.1 to 0.1");
   assert_refused("tilt 0.003601", "slant 0.003601", "no statement \"slant\"");
   assert_refused("station 2 z 8613", "station 1 z 8613", "a second time");
@@ -20,7 +20,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   assert_refused("modules first 265", "modules 265", "expected \"first\"");
   assert_refused("mats pitch 130.8", "mats pitch 0", "expected 1 to 1000");
   assert_refused("fibres begin 1.5", "fibres begin -1.5", "expected 0 to 1000");
-  assert_refused("die_gap 0.22", "die_gap", "no number");
+  assert_refused("die_gap 0.22", "die_gap", "not a number");
   assert_refused("beam_hole upright 115 away", "mats pitch 130.8 #", "a second time");
 }
 

@@ -90,7 +90,7 @@ static void every_sector_has_a_lane_and_an_index_in_its_row(void **state) {
 
 static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   (void)state;
-  assert_refused("step 96.08\n", "step 96,08\n", "no number");
+  assert_refused("step 96.08\n", "step 96,08\n", "not a number");
   assert_refused("stave_depth 5", "stave_depth -5", "expected 0 to 20");
   assert_refused("stave_depth 5", "stave_height 5", "no statement \"stave_height\"");
   assert_refused("stave_depth 5", "step 5", "a second time");
@@ -123,7 +123,7 @@ static void descriptions_that_need_more_boards_are_refused(void **state) {
     snprintf(line, sizeof line, "\nhalves stave %d row %d first inner\nstep 96", i / 4, i % 4);
     edit_file(edited, "\nstep 96", line);
   }
-  assert_edited_is_refused("", "more than the 240 readout boards");
+  assert_edited_is_refused("", "more than 240 readout boards");
 }
 
 static void an_incomplete_description_is_refused(void **state) {

@@ -198,7 +198,7 @@ static void values_that_are_no_usable_numbers_are_refused(void **state) {
 static void boards_that_contradict_themselves_are_refused(void **state) {
   (void)state;
   assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 256, "board number 1 is 256", "expected 0 or 512");
-  assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 0, "board 1, lane 0", "there is no such board");
+  assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 0, "board 1, lane 0", "the board does not exist");
   assert_change_refused("ut_boards.bin", AT_STAVE, 9, "stave of lane number 0 is 9", "at most 8");
   assert_change_refused("ut_boards.bin", AT_STAVE, 8, "board 0, lane 0", "there is no sector 0");
   assert_change_refused("ut_boards.bin", AT_TYPE, 1, "type is 1", "expected 0 or 2");

@@ -49,12 +49,12 @@ static void the_nominal_description_is_the_geometry_of_the_samples(void **state)
 
 static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   (void)state;
-  assert_refused("pixel 0.055\n", "pixel 0,055\n", "no number");
+  assert_refused("pixel 0.055\n", "pixel 0,055\n", "not a number");
   assert_refused("silicon 0.2", "silicon -0.2", "expected 0.01 to 2");
   assert_refused("silicon 0.2", "silicium 0.2", "no statement \"silicium\"");
   assert_refused("silicon 0.2", "wide_pixel 0.2", "a second time");
   assert_refused("foil radius 4.6", "foil radius 9", "radius is 9");
-  assert_refused("foil radius 4.6", "foil radius", "no number");
+  assert_refused("foil radius 4.6", "foil radius", "not a number");
   assert_refused("sensor 2 x_axis -135", "sensor 1 x_axis -135", "sensor 1 a second time");
   assert_refused("sensor 2 x_axis -135", "sensor 4 x_axis -135", "expected 0 to 3");
   assert_refused("sensor 2 x_axis -135", "sensor 2.00000001 x_axis -135",
