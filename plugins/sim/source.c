@@ -104,7 +104,8 @@ static int source_check(const struct sl_services *s, const void *args_) {
   int status = SL_OK;
   if (sum > 1.0f) {
     s->message(s->context, SL_ERROR,
-               "luminosity_fraction + beam_gas_fraction + empty_fraction is %g, expected at most 1", (double)sum);
+               "luminosity_fraction: its sum with beam_gas_fraction and empty_fraction is %g, expected at most 1",
+               (double)sum);
     status = SL_EINVAL;
   }
   if (args->calo_version == 3) {

@@ -108,7 +108,7 @@ with tempfile.TemporaryDirectory() as folder:
     graph = Path(folder) / "graph.yaml"
     for value, text in (("mu: -1", "`mu` is out of range: it must be from 0 to 60"), ("signal: B0_pipi", "`signal` must be one of none, B0_Kpi,"),
                         ("luminosity_fraction: 0.6, beam_gas_fraction: 0.5",
-                         "luminosity_fraction + beam_gas_fraction + empty_fraction is")):
+                         "luminosity_fraction: its sum with beam_gas_fraction and empty_fraction is")):
         line = f"  raw: {{ set: {{ {value} }} }}"
         graph.write_text(f"sluice: 1\ninclude: [{velo}]\nnodes:\n{line}\n")
         said = call("check", graph, expect=2).stderr
