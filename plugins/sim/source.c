@@ -109,7 +109,7 @@ static int source_check(const struct sl_services *s, const void *args_) {
     status = SL_EINVAL;
   }
   if (args->calo_version == 3) {
-    s->message(s->context, SL_ERROR, "calo_version is 3, expected 2, 4 or 5");
+    s->message(s->context, SL_ERROR, "calo_version: it is 3, expected 2, 4 or 5");
     status = SL_EINVAL;
   }
   struct sim_simulation *trial = (struct sim_simulation *)calloc(1, sizeof *trial); /* too large for a stack */
