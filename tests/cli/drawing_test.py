@@ -102,7 +102,7 @@ def draw(path, *arguments):
 
 
 def default_picture():
-    """The lines of the trigger are one box, of which the tooltip has all names; no constants; event lists are text."""
+    """The lines of the trigger are one box with all names in its tooltip; constants are hidden; event lists are text."""
     path = ROOT / "graphs/hlt1_pp_default.yaml"
     dot = sluice("graph", path)
     [tooltip] = re.findall(r'tooltip="([^"]*)" label=.*<B>lines: 66 nodes</B>', dot)
