@@ -1,8 +1,8 @@
 /* muon.stubs: muons found in the muon chambers alone: straight lines with a hit in each station (README.md, "Stubs").
  *   1. Each hit in M5 seeds a stub. Follow the line from the origin to M4, M3 and M2, and take the nearest hit in each.
  *   2. Fit x(z) and y(z) by least squares.
- *   3. If stubs share hits, select the one with the smallest key (chi2, index of the seed): a stub is selected if it has
- *      the smallest key at all of its hits.
+ *   3. If stubs share hits, select the one with the smallest key (chi2, index of the seed): a stub is selected if it
+ *      has the smallest key at all of its hits.
  * Parallelism: one thread per seed. Determinism: hits are tried in a fixed order; keys are unique.
  * The arrays have one entry per hit, so the number of stubs is not limited. Results are stored by the first pass.
  * Cost: reads 16 bytes per hit, at most once per seed; stores 8 per hit and 32 per seed; writes 32 per stub.

@@ -102,7 +102,7 @@ def draw(path, *arguments):
 
 
 def default_picture():
-    """The lines of the trigger are one box with all names in its tooltip; constants are hidden; event lists are text."""
+    """The lines of the trigger are one box with all names in its tooltip; no constants; event lists are text."""
     path = ROOT / "graphs/hlt1_pp_default.yaml"
     dot = sluice("graph", path)
     [tooltip] = re.findall(r'tooltip="([^"]*)" label=.*<B>lines: 66 nodes</B>', dot)
@@ -144,7 +144,7 @@ def parts():
 
 
 def files():
-    """A file is written as a whole, and nothing is printed beside it; of a plan too."""
+    """graph and plan write a drawing to its file, and print nothing."""
     path = ROOT / "graphs/velo.yaml"
     with tempfile.TemporaryDirectory() as folder:
         for command, option in (("graph", "--dot"), ("graph", "--mermaid"), ("plan", "--svg")):

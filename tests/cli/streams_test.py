@@ -152,7 +152,7 @@ def memory(sluice, data):
     little = read(sluice, [data], "-")[0]["peak_rss_bytes"]
     much = read(sluice, [data] * 15, "-")[0]
     check(much["events"] == 15 * EVENTS and much["peak_rss_bytes"] < little + (16 << 20),
-          f"{15 * len(data) >> 20} MiB pass through {much['peak_rss_bytes'] >> 20} MiB of memory; {len(data) >> 20} MiB need {little >> 20} MiB")
+          f"{15 * len(data) >> 20} MiB pass through {much['peak_rss_bytes'] >> 20} MiB; the first {len(data) >> 20} need {little >> 20}")
 
 
 def main():

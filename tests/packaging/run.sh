@@ -150,7 +150,7 @@ make_package() {
   expect "velo_pv.yaml" "$root/usr/bin/sluice" list --graphs
   readelf -SW "$root/usr/lib/sluice/plugins/velo.race.so" | grep -q '\.debug_line' || fail "plugins for --race are stripped"
   dpkg_there --purge sluice
-  [[ ! -e $root/usr ]] || fail "the package does not remove: $(find "$root/usr" | head)"
+  [[ ! -e $root/usr ]] || fail "files remain after removing the package: $(find "$root/usr" | head)"
 }
 make_package
 from_image=$(sed -n '/^RUN apt-get update.*\\$/,/[^\\]$/p;/^COPY/q' "$source/Dockerfile" | tr -s ' \\\n' ' ')

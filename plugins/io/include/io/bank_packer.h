@@ -421,13 +421,8 @@ static inline void io_packer_list_types_(char *text, size_t text_size, uint32_t 
   snprintf(text + length, text_size - length, "%s%" PRIu32, length ? between : "", type);
 }
 
-<<<<<<< HEAD
-/* Reports kinds of banks that a node reads and no event had: the graph or the file is probably the wrong one. */
-static inline void io_packer_report_absent(const struct io_packer *p, const struct sl_services *s) {
-=======
 /* Reports kinds that a node reads and no event had: graph or file are probably the wrong one. */
-static inline void io_packer_tell_absent(const struct io_packer *p, const struct sl_services *s) {
->>>>>>> io
+static inline void io_packer_report_absent(const struct io_packer *p, const struct sl_services *s) {
   char present[5 * IO_BANK_TYPES] = "", type_list[6 * IO_BANK_TYPES_MAX];
   for (uint32_t type = 0; type < IO_BANK_TYPES; type++)
     if (p->seen[type]) io_packer_list_types_(present, sizeof present, type, ", ");
