@@ -144,7 +144,7 @@ def parts():
 
 
 def files():
-    """A file is written as a whole, and nothing is printed beside it; of a plan too."""
+    """graph and plan write a drawing to its file, and print nothing."""
     path = ROOT / "graphs/velo.yaml"
     with tempfile.TemporaryDirectory() as folder:
         for command, option in (("graph", "--dot"), ("graph", "--mermaid"), ("plan", "--svg")):

@@ -56,7 +56,7 @@ def main(sluice, plugins):
             check(status == 1 and "wrong.off_list: kept has" in said and "which is not on the list" in said, f"{device}: items of events off the list are reported")
             status, said = run(*on, "--guard", "--use", "raw=wrong.greedy_source", "--set", "raw.numbers_per_event=1")
             check(status == 1 and "wrong.greedy_source: raw.numbers.value was written 0 bytes past its end" in said,
-                  f"{device}: outputs of the source are guarded, too:  {'' if status == 1 else said[:200]}")
+                  f"{device}: outputs of the source are guarded, too: {'' if status == 1 else said[:200]}")
     checks.end()
 
 

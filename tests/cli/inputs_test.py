@@ -127,7 +127,7 @@ def names_and_texts(sluice, folder):
                            (f"{folder}/day1*//*", ["day1-b/a.mdf", "day1/a.mdf"]), (".d*/?.mdf", [".day3/a.mdf"])):
         result = call(sluice, "run", COPY, "-i", pattern, "-o", "joined.mdf")
         joined = b"".join(pathlib.Path(file).read_bytes() for file in files)
-        check(result[0] == 0 and pathlib.Path("joined.mdf").read_bytes() == joined, f"{pattern} matches {files}:  {result[1][:100]}")
+        check(result[0] == 0 and pathlib.Path("joined.mdf").read_bytes() == joined, f"{pattern} matches {files}: {result[1][:100]}")
     says(call(sluice, "run", VELO, "-i", "day?/b.mdf"), 1, "day?/b.mdf", "a pattern without a match is an error")
     says(call(sluice, "run", VELO, "-i", "run1.mdf/*"), 1, "run1.mdf/*", "a pattern below a file is an error")
     says(call(sluice, "run", VELO, "-i", f"{'x' * 200}/" * 30 + "*"), 2, "File name too long", "a pattern with a path that is too long is an error")

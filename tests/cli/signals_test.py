@@ -68,7 +68,7 @@ def each_signal_stops_a_run(folder):
         status, said = end(process)
         check(status == 128 + number, f"{number.name}: status {status}")
         summary = summary_of(path)
-        check(summary.get("interrupted") is True and summary.get("exit") == 128 + number, f"{number.name}: the JSON is complete:  {summary.get('error')}")
+        check(summary.get("interrupted") is True and summary.get("exit") == 128 + number, f"{number.name}: the JSON is complete: {summary.get('error')}")
         check(f"the run was stopped by {number.name} before its end, after {summary.get('events')} events" in said, f"{number.name} is reported: {said}")
         check(part.stat().st_size > 0 and not part.with_suffix("").exists(), f"{number.name}: the file keeps its name .part")
 

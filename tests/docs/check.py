@@ -106,7 +106,7 @@ def run_transcript(sluice, block, line, folder):
 
 
 def make_links(sluice, folder, data):
-    """What README's commands name, as it stands in and beside the repository."""
+    """Links the build folder and the sample data to the paths that the commands of README use."""
     for link, target in ((folder / "build/cpu-release/sluice", sluice), (folder.parent / "shared/data", data)):
         link.parent.mkdir(parents=True, exist_ok=True)
         if not link.is_symlink():
@@ -121,7 +121,7 @@ def run_script(sluice, block, line, folder):
 
 
 def python_script(sluice, block, warnings):
-    """A block of Python as one of commands."""
+    """Shell commands that run a block of Python."""
     library = pathlib.Path(sluice).resolve().parent / "libsluice.so.0"
     return f"""{PYTHON} SLUICE_LIBRARY='{library}' PYTHONDONTWRITEBYTECODE=1
 /usr/bin/python3 -W {warnings} - <<'END_OF_PYTHON'
@@ -148,13 +148,13 @@ def files_below(folder):
 
 
 def unignored(paths):
-    """Those of the paths that git would show as new; None where ROOT is no repository."""
+    """The paths that git would show as new; None if ROOT is not a repository."""
     done = subprocess.run(["git", "check-ignore", "--stdin", "--no-index"], cwd=ROOT, input="\n".join(sorted(paths)), capture_output=True, text=True)
     return sorted(paths - set(done.stdout.splitlines())) if done.returncode in (0, 1) else None
 
 
 def missing_commands(sluice):
-    """Problems of the list of commands in running.md: it has each that help names."""
+    """Problems of the list of commands in running.md, which must have each command of the help."""
     page = (ROOT / "docs/running.md").read_text()
     listed = set(re.findall(r"^sluice ([a-z]+)", re.search(r"^```\n(sluice .*?)^```$", page, re.MULTILINE | re.DOTALL).group(1), re.MULTILINE))
     said = subprocess.run([sluice, "--help"], capture_output=True, text=True, check=True).stdout
@@ -172,7 +172,7 @@ def missing_functions(text):
 
 
 def check_installed(sluice):
-    """The transcripts for an installation, each page in a folder of its own."""
+    """Runs the transcripts for an installation, each page in a separate folder."""
     transcripts = failures = 0
     for page in sorted((ROOT / "docs").glob("*.md")):
         with tempfile.TemporaryDirectory() as folder:

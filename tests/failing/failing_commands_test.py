@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ALWAYS = 6  # calls at the start and at the end that always fail in turn
+ALWAYS = 6  # number of first and last calls that no stride skips
 SECONDS = 60
 # Lines that differ from run to run.
 VARYING = re.compile(r"^(rate|memory|as it is|slots \d)\b.*$|events of \S+, node|each of \d+ pass", re.M)  # the last one: a graph that a trial took its events from
@@ -116,7 +116,7 @@ def wrong_with(command, reference, folder, done):
         if done.returncode == 0 and not said and not (Path(folder) / name).exists():
             return f"ends with 0 without a message, and {name} is missing"
     if done.returncode == 0 and not has_told(command, done) and steady(done.stdout, folder) != reference.output:
-        return f"ends with 0 without a message, and prints something else:  {difference(reference.output, steady(done.stdout, folder))}"
+        return f"ends with 0 without a message, and prints something else: {difference(reference.output, steady(done.stdout, folder))}"
     return None
 
 

@@ -151,7 +151,7 @@ with tempfile.TemporaryDirectory() as folder:
     first = json.loads(drawn.read_text())["histograms"][0]
     mean = sum(float(vertex["z"]) for vertex in vertices) / len(vertices)
     checks.that(first["x"]["field"] == "pv.z" and first["x"]["unit"] == "mm" and math.isclose(first["x"]["mean"], mean, abs_tol=2.5),
-                f"the mean is that of the values within half a bin:  {first['x']['mean']:.1f}, {mean:.1f} mm")
+                f"the mean is that of the values within half a bin: {first['x']['mean']:.1f}, {mean:.1f} mm")
 
 checks.golden(Path(__file__).with_name("digests.txt"), found)
 checks.end()

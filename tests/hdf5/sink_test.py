@@ -174,7 +174,7 @@ def full_disk(checks, folder):
 
         command = [SLUICE, "run", path, "-n", "200", "-o", target, "--quiet", "--set", "write.flush_events=10"]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, preexec_fn=limit)
-        checks.that(done.returncode == 1 and f"{part}: cannot" in done.stderr, f"a full disk ends the run with an error:  {done.stderr.splitlines()[:1]}")
+        checks.that(done.returncode == 1 and f"{part}: cannot" in done.stderr, f"a full disk ends the run with an error: {done.stderr.splitlines()[:1]}")
         checks.that(not target.exists(), "a full disk leaves only the .part file")
         if "the file was removed" in done.stderr:
             checks.that(size < 300000 and not part.exists(), f"{size} bytes: no file is kept")

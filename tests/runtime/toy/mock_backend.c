@@ -5,7 +5,7 @@
  *   SLUICE_MOCK_DEVICES=N: number of devices, default 1
  *   SLUICE_MOCK_FAIL="[D@][FUNCTION:]N[+] ...": the Nth call (on device D, of FUNCTION) fails; +: and all later ones
  *   SLUICE_MOCK_MEET=N: the first wait of each device blocks until N devices have waited or failed
- *   SLUICE_MOCK_SLOW=D@US: device D takes US microseconds longer for each part of a slice
+ *   SLUICE_MOCK_SLOW=D@US: device D takes US microseconds longer for each wait, of a slice or a part of one
  *   SLUICE_MOCK_WAITS=1: each combined list counts as a wait
  *   SLUICE_MOCK_MEMORY=BYTES[,BYTES...]: memory of all devices, or of each
  *   SLUICE_MOCK_LOG=FILE: appends a line per captured kernel or call, with the number of cleared ranges
