@@ -379,7 +379,7 @@ int sl_session_write_drawing(const struct sl_session *s, const struct sl_drawing
   struct sl_drawing drawing;
   int status = sl_diagnose_size(d, "struct sl_drawing_options", chosen.size, sizeof chosen);
   if (status == SL_OK) status = sl_drawing_make(s, &chosen, d, &drawing);
-  if (status < 0) return status;
+  if (status != SL_OK) return status;
   const char *title = drawing.graph->description ? drawing.graph->description : sl_session_options(s)->graph_path;
   status = chosen.format == SL_DRAWING_MERMAID ? sl_drawing_write_mermaid(&drawing, file)
                                                : sl_drawing_write_dot(&drawing, title, file);

@@ -13,7 +13,7 @@ enum { NAME_BYTES = 320, NULL_BYTES = 4096 };
 
 static int is_same(const struct race *r, const struct race_finding *f, const struct race_event *e, uint32_t other) {
   if (f->kind != e->kind) return 0;
-  if (f->kind == RACE_SCANNED) return strcmp(f->node, r->node->name) == 0;
+  if (f->kind == RACE_SCANNED) return r->node && strcmp(f->node, r->node->name) == 0;
   return (f->place == e->place && f->other == other) || (f->place == other && f->other == e->place);
 }
 
