@@ -95,7 +95,7 @@ static void write_plugin(const struct entries *sorted, size_t first, size_t end,
   uint32_t count = plugin->algorithm_count;
   for (size_t i = first; i < end; i++)
     if (sorted->at[i]->plugin->algorithm_count > count) count = sorted->at[i]->plugin->algorithm_count;
-  fprintf(file, "%-12s %-7s %-10s %3u %-10s  %s\n", plugin->name, plugin->version,
+  fprintf(file, "%-12s %-7s %-13s %3u %-10s  %s\n", plugin->name, plugin->version,
           targets_of(sorted, first, end, NULL, targets), count, sl_plural(count, "algorithm", "algorithms"),
           plugin->doc);
 }
@@ -143,7 +143,7 @@ static void write_algorithms(const struct entries *sorted, size_t first, size_t 
       for (size_t k = first; k < i; k++) is_listed |= has_algorithm(sorted->at[k]->plugin, algorithm->name);
       if (is_listed) continue;
       snprintf(name, sizeof name, "%s.%s", plugin->name, algorithm->name);
-      fprintf(file, "%-32s %-8s  %-10s  %s\n", name, sl_kind_name(algorithm->kind),
+      fprintf(file, "%-32s %-8s  %-13s  %s\n", name, sl_kind_name(algorithm->kind),
               targets_of(sorted, first, end, algorithm->name, targets), algorithm->doc);
     }
   }

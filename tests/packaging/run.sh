@@ -31,7 +31,7 @@ sluice="$prefix/bin/sluice"
 
 echo "the installed command"
 expect "sluice 0." "$sluice" --version
-expect "velo.search_by_triplet" "$sluice" list
+expect "velo.search_by_triplet" "$sluice" list velo
 expect "$prefix/lib" "$sluice" list
 
 echo "graphs by name, examples and pages"
