@@ -63,12 +63,12 @@ for header in "$prefix"/include/sluice/*.h "$prefix"/include/sluice-plugins/*/*.
   case $name in
     sluice/kernel_*.h) continue ;; # included by kernel.h
   esac
-  printf '#include <%s>\n' "$name" >"$work/header.c"
+  printf '#include <%s>\nint main(void) { return 0; }\n' "$name" >"$work/header.c" # members.h has macros only
   cp "$work/header.c" "$work/header.cpp"
   flags=("${cflags[@]}" -Wall -Wextra -Werror -fsyntax-only -D SL_TARGET_CPU=1)
   gcc -std=c11 -pedantic -Wno-unused-function "${flags[@]}" "$work/header.c" || fail "$name as C11"
   case $name in
-    sluice/kernel.h) continue ;; # C for this target, CUDA C++ for others
+    sluice/kernel.h | sluice/lanes.h) continue ;; # C for this target, CUDA C++ for others
   esac
   g++ -std=c++17 "${flags[@]}" "$work/header.cpp" || fail "$name as C++17"
 done

@@ -20,7 +20,7 @@ struct count_bytes_args {
 static const struct sl_member count_bytes_members[] = {
     SL_EVENTS(),
     IN_(banks, COUNTED_BANKS, "offsets size_bytes", "any"),
-    SL_OUT(counted, counted_bytes, "of each event"),
+    SL_OUT(counted, counted_bytes, "number of bytes in each event"),
 };
 
 SL_KERNEL(count_all, struct count_bytes_args) {
