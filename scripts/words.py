@@ -20,12 +20,12 @@ ALLOWED_MAX = 30
 
 # Each pattern and what to write instead.
 PATTERNS = {
-    "who, whose": (r"\b(who|whose|whom)\b", "name the thing"),
-    "that which, of which, those that": (r"\b(that which|of which|those that|those which)\b", "repeat the noun"),
-    "likewise": (r"\b(likewise)\b", "repeat the statement"),
-    "behind": (r"\b(behind)\b", "`after` is for order and time"),
-    "sentence that begins with Of, What, Who": (r"(?:^|[.:;!?]\s+)(Of|What|Who)\s+[a-z]", "subject, verb, object"),
-    "somebody, nobody": (r"\b(somebody|nobody|someone)\b", "name the caller, thread or file"),
+    "who, whose": (r"(?i)\b(who|whose|whom)\b", "name the thing"),
+    "that which, of which, those that": (r"(?i)\b(that which|of which|those that|those which)\b", "repeat the noun"),
+    "likewise": (r"(?i)\b(likewise)\b", "repeat the statement"),
+    "behind": (r"(?i)\b(behind)\b", "`after` is for order and time"),
+    "sentence that begins with Of, What, Who": (r"(?:^\s*|\n\s*\n\s*|[.:;!?]\s+)(Of|What|Who)\s+[a-z]", "subject, verb, object"),
+    "somebody, nobody": (r"(?i)\b(somebody|nobody|someone)\b", "name the caller, thread or file"),
 }
 IGNORED = re.compile(r"^(LICENSE|CHANGELOG\.md|docs/lab/|scripts/words(_allowed\.txt|\.py)$|tests/data/|tests/fuzz/corpus/)|\.(svg|png|expected|golden|csv|tsv|json|xml)$")
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
@@ -99,12 +99,10 @@ def findings(path):
     for offset, piece in pieces(path, text):
         words = plain(piece)
         for name, (pattern, _) in PATTERNS.items():
-            flags = 0 if name.startswith("sentence") else re.I
-            stripped = words if not name.startswith("sentence") else re.sub(r"^\s+", lambda m: "\0" * len(m.group()), words)
-            for match in re.finditer(pattern.replace("(?:^|", r"(?:^\0*|"), stripped, flags):
+            for match in re.finditer(pattern, words):
                 start = match.start(1)
                 line = text.count("\n", 0, offset + start) + 1
-                yield name, line, re.sub(r"\s+", " ", match.group(0).strip(" \0")), lines[line - 1].strip()
+                yield name, line, re.sub(r"\s+", " ", match.group(0).strip()), lines[line - 1].strip()
 
 
 def main():

@@ -30,14 +30,14 @@
 /* An access: thread, block, location number (race_places) and time. */
 struct race_record {
   uint32_t time; /* 0: no access */
-  uint32_t who;  /* thread, block, location */
+  uint32_t from; /* thread, block, location */
 };
 enum { RACE_THREAD_BITS = 10, RACE_BLOCK_BITS = 3, RACE_PLACE_BITS = 19 };
-static inline uint32_t race_thread_of(struct race_record r) { return r.who & ((1u << RACE_THREAD_BITS) - 1); }
+static inline uint32_t race_thread_of(struct race_record r) { return r.from & ((1u << RACE_THREAD_BITS) - 1); }
 static inline uint32_t race_block_of(struct race_record r) {
-  return r.who >> RACE_THREAD_BITS & ((1u << RACE_BLOCK_BITS) - 1);
+  return r.from >> RACE_THREAD_BITS & ((1u << RACE_BLOCK_BITS) - 1);
 }
-static inline uint32_t race_place_of(struct race_record r) { return r.who >> (RACE_THREAD_BITS + RACE_BLOCK_BITS); }
+static inline uint32_t race_place_of(struct race_record r) { return r.from >> (RACE_THREAD_BITS + RACE_BLOCK_BITS); }
 
 enum { RACE_RECENT = 2 };
 struct race_history {
