@@ -13,41 +13,27 @@ extern char **environ;
 
 /* ---------------------------------------------------------------------------------------------------- pictures */
 
-struct picture {
-  const struct sl_session *session;
-  struct sl_drawing_options options;
-};
-
-static int write_picture(const void *what, FILE *file) {
-  const struct picture *p = what;
-  return sl_session_write_drawing(p->session, &p->options, NULL, file);
+static struct sl_drawing_options drawing_options(const struct cli_arguments *a) {
+  struct sl_drawing_options o = sl_drawing_options_default();
+  o.format = a->mermaid_path ? SL_DRAWING_MERMAID : SL_DRAWING_DOT;
+  o.constants = a->draw_constants | a->draw_all;
+  o.ports = a->draw_ports | a->draw_all;
+  o.ungrouped = a->draw_all;
+  o.depth = a->depth;
+  o.from = a->from_nodes.items;
+  o.to = a->to_nodes.items;
+  return o;
 }
 
-static struct picture picture_of(const struct cli_arguments *a, const struct sl_session *session) {
-  struct picture p = {session, sl_drawing_options_default()};
-  p.options.format = a->mermaid_path ? SL_DRAWING_MERMAID : SL_DRAWING_DOT;
-  p.options.constants = a->draw_constants | a->draw_all;
-  p.options.ports = a->draw_ports | a->draw_all;
-  p.options.ungrouped = a->draw_all;
-  p.options.depth = a->depth;
-  p.options.from = a->from_nodes.items;
-  p.options.to = a->to_nodes.items;
-  return p;
-}
-
-/* CLI_WRONG with an error if the options name a node that does not exist, or leave no node. */
-static int check_picture(const struct picture *p) {
+/* Writes the text of the picture. CLI_WRONG with an error if the options name a node that does not exist, or leave no
+ * node. */
+static int draw(const struct cli_arguments *a, const struct sl_session *session, FILE *file) {
+  const struct sl_drawing_options options = drawing_options(a);
   struct sl_diagnostics *d = sl_diagnostics_new();
-  FILE *nowhere = fopen("/dev/null", "w");
-  int status = CLI_FAILED;
-  if (d && nowhere) {
-    status = sl_session_write_drawing(p->session, &p->options, d, nowhere) < 0 ? CLI_WRONG : CLI_OK;
-    if (status != CLI_OK && sl_diagnostics_errors(d) == 0) status = cli_no_memory();
-    cli_print_messages(d, 0);
-  } else {
-    cli_no_memory();
-  }
-  if (nowhere) fclose(nowhere);
+  if (!d) return cli_no_memory();
+  int status = sl_session_write_drawing(session, &options, d, file) < 0 ? CLI_WRONG : CLI_OK;
+  if (status != CLI_OK && sl_diagnostics_errors(d) == 0) status = cli_no_memory();
+  cli_print_messages(d, 0);
   sl_diagnostics_free(d);
   return status;
 }
@@ -91,24 +77,41 @@ static int copy(const void *what, FILE *file) {
   return ferror(from) ? SL_EIO : SL_OK;
 }
 
-static int write_svg(const struct picture *p, const char *path) {
-  FILE *dot_text = tmpfile(), *svg = tmpfile();
+/* Replaces the text for dot by the SVG that dot makes of it. */
+static int make_svg(FILE **text) {
+  FILE *svg = tmpfile();
   int status = CLI_FAILED;
-  if (!dot_text || !svg) {
+  if (!svg)
     fprintf(stderr, "error: a temporary file: %s\n", strerror(errno));
-  } else {
-    char buffer[BUFSIZ]; /* a buffer that cannot be allocated would lose text silently */
-    setvbuf(dot_text, buffer, _IOFBF, sizeof buffer);
-    if (write_picture(p, dot_text) == SL_OK && fflush(dot_text) == 0 && lseek(fileno(dot_text), 0, SEEK_SET) == 0)
-      status = run_dot(dot_text, svg);
-    else
-      fprintf(stderr, "error: the drawing for dot could not be written\n");
-    if (status == CLI_OK) status = cli_write_file(path, copy, &svg);
-    fclose(dot_text);
-    dot_text = NULL;
+  else if (lseek(fileno(*text), 0, SEEK_SET) == 0)
+    status = run_dot(*text, svg);
+  else
+    fprintf(stderr, "error: the drawing for dot cannot be read: %s\n", strerror(errno));
+  if (status == CLI_OK) {
+    fclose(*text);
+    *text = svg;
+  } else if (svg) {
+    fclose(svg);
   }
-  if (dot_text) fclose(dot_text);
-  if (svg) fclose(svg);
+  return status;
+}
+
+static int write_picture(const struct cli_arguments *a, const struct sl_session *session, const char *path) {
+  char buffer[BUFSIZ]; /* a buffer that cannot be allocated would lose text silently */
+  FILE *text = tmpfile();
+  if (!text) {
+    fprintf(stderr, "error: a temporary file: %s\n", strerror(errno));
+    return CLI_FAILED;
+  }
+  setvbuf(text, buffer, _IOFBF, sizeof buffer);
+  int status = draw(a, session, text);
+  if (status == CLI_OK && fflush(text) != 0) {
+    fprintf(stderr, "error: a temporary file: %s\n", strerror(errno));
+    status = CLI_FAILED;
+  }
+  if (status == CLI_OK && a->svg_path) status = make_svg(&text);
+  if (status == CLI_OK) status = cli_write_file(path, copy, &text);
+  fclose(text);
   return status;
 }
 
@@ -122,13 +125,10 @@ static int write_origins(const struct sl_session *session, FILE *file) {
 
 static int show(const struct cli_arguments *a, struct sl_session *session) {
   if (a->as_yaml) return cli_write_session(session, "-", a->origins ? write_origins : write_yaml);
-  const struct picture p = picture_of(a, session);
   const char *path = a->svg_path ? a->svg_path : a->mermaid_path ? a->mermaid_path : a->dot_path ? a->dot_path : "-";
   const char *option = a->svg_path ? "--svg" : a->mermaid_path ? "--mermaid" : "--dot";
   if (sl_session_claim_output(session, option, path, 0) < 0) return CLI_WRONG;
-  const int status = check_picture(&p);
-  if (status != CLI_OK) return status;
-  return a->svg_path ? write_svg(&p, path) : cli_write_file(path, write_picture, &p);
+  return write_picture(a, session, path);
 }
 
 int cli_graph(const struct cli_arguments *a) {

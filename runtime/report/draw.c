@@ -221,7 +221,7 @@ static struct sl_arrow *same_arrow(const struct sl_drawing *d, const struct sl_a
   return NULL;
 }
 
-/* Adds an arrow between boxes that are drawn; `input`: the member and entry that have its bytes. */
+/* Adds an arrow between boxes that are drawn, with the bytes of this entry of a member of `node`. */
 static void add_arrow(const struct sl_session *s, struct sl_drawing *d, struct sl_arrow arrow, uint32_t node,
                       uint32_t member, uint32_t entry) {
   if (d->box_of[arrow.from.node] == UINT32_MAX) return;
