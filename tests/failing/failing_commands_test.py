@@ -5,8 +5,9 @@ output is there, byte for byte, or a message names what is missing. No incomplet
 
     failing_commands_test.py SLUICE FAIL_NTH.so [--stride N] [--only COMMAND] [--kind KIND] [--first N --last N]
 
-With a stride of S, every Sth call of a kind fails (fewer for slow commands), and each of the first and last 6. Exits with 77
-if system calls cannot be caught.
+With a stride of S, every Sth call of a kind fails (fewer for slow commands), and each of the first and last 6. Without a
+stride every call fails, except for the two slowest commands, which have a stride of their own. Exits with 77 if system calls
+cannot be caught.
 """
 import argparse
 import concurrent.futures
@@ -137,7 +138,7 @@ def attempt(arguments, command, reference, kind, number):
 
 
 def chosen(arguments, command, total):
-    stride = arguments.stride * command.slow if arguments.stride > 1 else 1
+    stride = arguments.stride * command.slow if arguments.stride > 1 else max(1, command.slow // 4 - 1)
     first, last = arguments.first or 1, min(arguments.last or total, total)
     return [n for n in range(first, last + 1) if n % stride == 0 or n <= ALWAYS or n > total - ALWAYS]
 

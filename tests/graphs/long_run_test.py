@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The default trigger for an hour on a CPU: resident memory does not grow, each event has the digests of a single pass over the
+"""The default trigger for ten minutes on a CPU: resident memory does not grow, each event has the digests of a single pass over the
 file, and items, errors and run totals are those of one pass times the number of passes.
 
-    long_run_test.py [--seconds 3600] [--events 400]
+    long_run_test.py [--seconds 600] [--events 400]
 
 One event in fifty cannot be read, so that errors occur all the time. Twenty seconds are enough for a quick test.
 """
@@ -90,7 +90,7 @@ def times(value, factor):
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--seconds", type=float, default=3600)
+parser.add_argument("--seconds", type=float, default=600)
 parser.add_argument("--events", type=int, default=400, help="number of events in the file, which is read repeatedly")
 options = parser.parse_args()
 checks = Checks()
