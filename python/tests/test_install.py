@@ -40,7 +40,7 @@ def test_pip_installs_the_package(tmp_path):
 
     # The library of the prefix is found without settings; a library next to the package comes first.
     environment.pop("SLUICE_LIBRARY")
-    script = "import sluice; from sluice import _library; sluice.version(); print(_library._places()[0])"
+    script = "import sluice; from sluice import _library; sluice.version(); print(_library._library_paths()[0])"
     for place in (prefix / "lib", target / "sluice"):
         (place / "libsluice.so.0").symlink_to(os.path.realpath(os.environ["SLUICE_LIBRARY"]))
         done = subprocess.run(
