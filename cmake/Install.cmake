@@ -1,5 +1,8 @@
-# Install.cmake: bin/sluice, the libraries, headers, graphs, the CMake package and the pkg-config file. Everything is
-# found relative to where it lies, so an installation can be moved. Plugins install themselves in sluice_add_plugin.
+# Install.cmake: bin/sluice, the libraries, headers, graphs, the CMake package and the pkg-config file. All paths are
+# relative, so an installation can be moved. Plugins are installed by sluice_add_plugin.
+#
+# Components, all of which `cmake --install` and the Debian package have: `sluice`; `emulator` (plugins for simt and race);
+# `doc`; `links` (symbolic links, which wheels cannot have). A wheel, for which scikit-build-core sets SKBUILD, has `sluice`.
 include(CMakePackageConfigHelpers)
 
 set(SLUICE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Sluice)
@@ -17,8 +20,11 @@ list(TRANSFORM testing_sources PREPEND runtime/testing/)
 add_library(sluice_testing_shared SHARED ${testing_sources})
 target_link_libraries(sluice_testing_shared PUBLIC sluice_headers PRIVATE sluice_core)
 set_target_properties(sluice_testing_shared PROPERTIES OUTPUT_NAME sluice_testing EXPORT_NAME testing
-                      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-install(TARGETS sluice_testing_shared EXPORT SluiceTargets)
+                      SOVERSION ${PROJECT_VERSION_MAJOR})
+if(NOT SKBUILD)
+  set_target_properties(sluice_testing_shared PROPERTIES VERSION ${PROJECT_VERSION})
+endif()
+install(TARGETS sluice_testing_shared EXPORT SluiceTargets LIBRARY NAMELINK_COMPONENT links)
 
 install(DIRECTORY runtime/include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 file(GLOB plugin_includes CONFIGURE_DEPENDS plugins/*/include/*)
@@ -26,18 +32,18 @@ install(DIRECTORY ${plugin_includes} DESTINATION ${SLUICE_PLUGIN_INCLUDEDIR} FIL
         PATTERN "*.calibration")
 install(DIRECTORY graphs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/sluice/graphs FILES_MATCHING PATTERN "*.yaml")
 
-# Pages and examples lie to each other as in the source tree, so that their links lead somewhere; what is installed
-# elsewhere is linked to.
-install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md Dockerfile DESTINATION ${SLUICE_DOC_DIR})
-install(DIRECTORY docs examples DESTINATION ${SLUICE_DOC_DIR} PATTERN build EXCLUDE)
-install(DIRECTORY python/examples DESTINATION ${SLUICE_DOC_DIR}/python PATTERN .* EXCLUDE)
+# Pages and examples are installed in the layout of the source tree, so that their links are valid; files that are
+# installed elsewhere are linked.
+install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md Dockerfile DESTINATION ${SLUICE_DOC_DIR} COMPONENT doc)
+install(DIRECTORY docs examples DESTINATION ${SLUICE_DOC_DIR} COMPONENT doc PATTERN build EXCLUDE)
+install(DIRECTORY python/examples DESTINATION ${SLUICE_DOC_DIR}/python COMPONENT doc PATTERN .* EXCLUDE)
 file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} plugins/*/*.md)
 foreach(page ${pages})
   get_filename_component(folder ${page} DIRECTORY)
-  install(FILES ${page} DESTINATION ${SLUICE_DOC_DIR}/${folder})
+  install(FILES ${page} DESTINATION ${SLUICE_DOC_DIR}/${folder} COMPONENT doc)
 endforeach()
-install(FILES runtime/simt/race.h DESTINATION ${SLUICE_DOC_DIR}/runtime/simt)
-install(FILES tests/cli/transcript.py DESTINATION ${SLUICE_DOC_DIR}/tests/cli)
+install(FILES runtime/simt/race.h DESTINATION ${SLUICE_DOC_DIR}/runtime/simt COMPONENT doc)
+install(FILES tests/cli/transcript.py DESTINATION ${SLUICE_DOC_DIR}/tests/cli COMPONENT doc)
 set(doc_links ${PROJECT_BINARY_DIR}/doc_links)
 foreach(link graphs=${CMAKE_INSTALL_FULL_DATADIR}/sluice/graphs
              runtime/include/sluice=${CMAKE_INSTALL_FULL_INCLUDEDIR}/sluice
@@ -50,7 +56,7 @@ foreach(link graphs=${CMAKE_INSTALL_FULL_DATADIR}/sluice/graphs
   file(MAKE_DIRECTORY ${doc_links}/${folder})
   file(CREATE_LINK ${target} ${doc_links}/${name} SYMBOLIC)
 endforeach()
-install(DIRECTORY ${doc_links}/ DESTINATION ${SLUICE_DOC_DIR})
+install(DIRECTORY ${doc_links}/ DESTINATION ${SLUICE_DOC_DIR} COMPONENT doc)
 
 configure_package_config_file(cmake/SluiceConfig.cmake.in ${PROJECT_BINARY_DIR}/SluiceConfig.cmake
                               INSTALL_DESTINATION ${SLUICE_CMAKE_DIR}
@@ -60,13 +66,23 @@ install(FILES ${PROJECT_BINARY_DIR}/SluiceConfig.cmake ${PROJECT_BINARY_DIR}/Slu
               cmake/SluicePlugin.cmake DESTINATION ${SLUICE_CMAKE_DIR})
 install(EXPORT SluiceTargets NAMESPACE Sluice:: DESTINATION ${SLUICE_CMAKE_DIR})
 
+# In a wheel the CMake package is below site-packages; find_package() looks for it in the environment's lib/cmake.
+if(SKBUILD)
+  foreach(file SluiceConfig SluiceConfigVersion)
+    file(WRITE ${PROJECT_BINARY_DIR}/environment/${file}.cmake "file(GLOB sluice_file
+     \${CMAKE_CURRENT_LIST_DIR}/../../python3*/*-packages/sluice/prefix/${SLUICE_CMAKE_DIR}/${file}.cmake)
+include(\${sluice_file})\n")
+  endforeach()
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/environment/ DESTINATION ${SKBUILD_DATA_DIR}/lib/cmake/Sluice)
+endif()
+
 file(RELATIVE_PATH SLUICE_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" SLUICE_PREFIX_FROM_PC "${SLUICE_PREFIX_FROM_PC}")
 configure_file(cmake/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# `cpack` in the build folder makes a Debian package; DebianFiles.cmake makes of the installed files what Debian's policy
-# wants. scripts/check packaging runs lintian on it.
+# `cpack` in the build folder makes a Debian package; DebianFiles.cmake adapts the installed files to Debian's policy.
+# scripts/check packaging runs lintian on it.
 set(SLUICE_PACKAGE_CONTACT "The Sluice developers <sluice@localhost>" CACHE STRING "the maintainer of the Debian package")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sluice)

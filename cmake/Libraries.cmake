@@ -1,4 +1,4 @@
-# What Sluice links. All that is missing is said at once, with the Debian packages to install.
+# The libraries that Sluice links. One message names all missing libraries, with the Debian packages to install.
 find_package(PkgConfig)
 find_package(Threads REQUIRED)
 
@@ -19,7 +19,10 @@ if(PKG_CONFIG_FOUND)
   sluice_find_library(LZMA liblzma liblzma-dev)
   sluice_find_library(LZ4 liblz4 liblz4-dev)
   sluice_find_library(ZSTD libzstd libzstd-dev)
-  pkg_search_module(HDF5 IMPORTED_TARGET hdf5-serial hdf5)
+  set(HDF5_FOUND OFF)
+  if(SLUICE_HDF5)
+    pkg_search_module(HDF5 IMPORTED_TARGET hdf5-serial hdf5)
+  endif()
 else()
   set(missing_packages pkg-config)
 endif()
@@ -28,11 +31,11 @@ if(missing_packages)
   message(FATAL_ERROR "Something that Sluice needs is missing. On Debian: apt-get install ${missing_packages}")
 endif()
 
-# These can be missing: something is left out then.
-if(NOT HDF5_FOUND)
+# Optional libraries: without them, parts are left out.
+if(SLUICE_HDF5 AND NOT HDF5_FOUND)
   message(WARNING "HDF5 was not found (Debian: libhdf5-dev): hdf5.sink is not built")
 endif()
-# The emulator that looks for races names lines and variables by it.
+# The emulator with race detection reads names of lines and variables with it.
 pkg_check_modules(LIBDW IMPORTED_TARGET libdw)
 if(SLUICE_SIMT AND NOT LIBDW_FOUND)
   message(WARNING "elfutils was not found (Debian: libdw-dev): `sluice run --race` is not built")

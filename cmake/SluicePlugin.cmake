@@ -117,7 +117,11 @@ function(sluice_add_plugin_target target define language)
   if(arg_TEST_ONLY)
     set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
   else()
-    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins/${level})
+    set(component sluice)
+    if(target MATCHES "^(simt|race)$")
+      set(component emulator)
+    endif()
+    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sluice/plugins/${level} COMPONENT ${component})
   endif()
 endfunction()
 
@@ -140,6 +144,9 @@ endfunction()
 function(sluice_use_cuda library symbol)
   set_target_properties(${library} PROPERTIES CUDA_RUNTIME_LIBRARY Shared
                         CUDA_SEPARABLE_COMPILATION OFF)
+  if(SKBUILD) # in a wheel, the CUDA runtime is that of NVIDIA's package, if that is installed
+    set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN/../../../../../nvidia/cu13/lib")
+  endif()
   sluice_show_only(${library} ${symbol})
 endfunction()
 

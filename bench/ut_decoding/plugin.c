@@ -5,4 +5,4 @@ SL_DECLARE(decode);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode)};
 
-SL_PLUGIN("ut_decoding", "0.2.0", "UT hits, with banks dealt to threads in several ways");
+SL_PLUGIN("ut_decoding", SLUICE_VERSION, "UT hits, with banks dealt to threads in several ways");

@@ -18,4 +18,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(bremsstrahlung), SL_ENTRY(clusters),      SL_ENTRY(decode), SL_ENTRY(electron_id), SL_ENTRY(energy_sums),
 };
 
-SL_PLUGIN("calo", "0.2.0", "LHCb's electromagnetic calorimeter");
+SL_PLUGIN("calo", SLUICE_VERSION, "LHCb's electromagnetic calorimeter");

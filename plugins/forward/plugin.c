@@ -42,5 +42,5 @@ static const struct sl_former_name former_names[] = {
     {"scifi.merge_long_tracks", "merge_long_tracks"},
 };
 
-SL_PLUGIN("forward", "0.2.0", "long tracks from VELO and UT tracks followed into the fibre tracker",
+SL_PLUGIN("forward", SLUICE_VERSION, "long tracks from VELO and UT tracks followed into the fibre tracker",
           SL_FORMER_NAMES(former_names));

@@ -9,5 +9,5 @@ SL_DECLARE(histogram_2d);
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(filter), SL_ENTRY(gather_lists), SL_ENTRY(histogram),
                                                         SL_ENTRY(histogram_2d)};
 
-SL_PLUGIN("generic", "0.2.0",
+SL_PLUGIN("generic", SLUICE_VERSION,
           "algorithms for any detector: event lists, filters on fields of any collection, histograms");

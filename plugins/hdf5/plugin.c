@@ -11,4 +11,4 @@ static const struct sl_algorithm *const algorithms[] = {
 #endif
 };
 
-SL_PLUGIN("hdf5", "0.2.0", "outputs of a graph as HDF5 files");
+SL_PLUGIN("hdf5", SLUICE_VERSION, "outputs of a graph as HDF5 files");

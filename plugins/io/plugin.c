@@ -11,4 +11,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(mdf_source), SL_ENTRY(mdf_sink), SL_ENTRY(mep_source), SL_ENTRY(feed_source), SL_ENTRY(mep_sink),
 };
 
-SL_PLUGIN("io", "0.2.0", "raw data: files, and events from the memory of a program");
+SL_PLUGIN("io", SLUICE_VERSION, "raw data: files, and events from the memory of a program");

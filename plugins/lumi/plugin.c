@@ -15,4 +15,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(summarize),
 };
 
-SL_PLUGIN("lumi", "0.2.0", "luminosity counters of LHCb events");
+SL_PLUGIN("lumi", SLUICE_VERSION, "luminosity counters of LHCb events");

@@ -6,4 +6,4 @@ SL_DECLARE(polarity_sink);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(polarity), SL_ENTRY(polarity_sink)};
 
-SL_PLUGIN("magnet", "0.2.0", "polarity of LHCb's dipole magnet");
+SL_PLUGIN("magnet", SLUICE_VERSION, "polarity of LHCb's dipole magnet");

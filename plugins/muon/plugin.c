@@ -17,4 +17,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(cross),    SL_ENTRY(decode),        SL_ENTRY(is_muon), SL_ENTRY(stubs),
 };
 
-SL_PLUGIN("muon", "0.2.0", "LHCb's muon chambers: hits, muons among long tracks, and stand-alone ones");
+SL_PLUGIN("muon", SLUICE_VERSION, "LHCb's muon chambers: hits, muons among long tracks, and stand-alone ones");

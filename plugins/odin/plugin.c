@@ -7,4 +7,4 @@ SL_DECLARE(prescale);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode), SL_ENTRY(filter), SL_ENTRY(prescale)};
 
-SL_PLUGIN("odin", "0.2.0", "LHCb's readout supervisor: fields of the ODIN bank, and event lists made from them");
+SL_PLUGIN("odin", SLUICE_VERSION, "LHCb's readout supervisor: fields of the ODIN bank, and event lists made from them");

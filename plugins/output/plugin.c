@@ -15,4 +15,4 @@ static const struct sl_former_name former_names[] = {
     {"io.histogram_sink", "histogram_sink"},
 };
 
-SL_PLUGIN("output", "0.2.0", "outputs of a run as tables, histograms as pictures", SL_FORMER_NAMES(former_names));
+SL_PLUGIN("output", SLUICE_VERSION, "outputs of a run as tables, histograms as pictures", SL_FORMER_NAMES(former_names));

@@ -5,4 +5,4 @@ SL_DECLARE(decode);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(decode)};
 
-SL_PLUGIN("plume", "0.2.0", "LHCb's luminometer in front of the VELO");
+SL_PLUGIN("plume", SLUICE_VERSION, "LHCb's luminometer in front of the VELO");

@@ -9,4 +9,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(beamline),
 };
 
-SL_PLUGIN("pv", "0.2.0", "primary vertices from VELO tracks");
+SL_PLUGIN("pv", SLUICE_VERSION, "primary vertices from VELO tracks");

@@ -15,4 +15,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(decode),
 };
 
-SL_PLUGIN("scifi", "0.2.0", "LHCb's scintillating fibre tracker: geometry and hits");
+SL_PLUGIN("scifi", SLUICE_VERSION, "LHCb's scintillating fibre tracker: geometry and hits");

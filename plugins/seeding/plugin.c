@@ -42,5 +42,5 @@ static const struct sl_former_name former_names[] = {
     {"scifi.match_consolidate", "match_consolidate"},
 };
 
-SL_PLUGIN("seeding", "0.2.0", "seeds in the fibre tracker and their matches with VELO tracks",
+SL_PLUGIN("seeding", SLUICE_VERSION, "seeds in the fibre tracker and their matches with VELO tracks",
           SL_FORMER_NAMES(former_names));

@@ -101,4 +101,4 @@ static const struct sl_algorithm *const algorithms[] = {
 };
 /* clang-format on */
 
-SL_PLUGIN("selections", "0.2.0", "event selection: track and vertex fits, selection lines, decisions and reports");
+SL_PLUGIN("selections", SLUICE_VERSION, "event selection: track and vertex fits, selection lines, decisions and reports");

@@ -7,4 +7,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(source),
 };
 
-SL_PLUGIN("sim", "0.2.0", "a fast toy simulation of proton collisions");
+SL_PLUGIN("sim", SLUICE_VERSION, "a fast toy simulation of proton collisions");

@@ -33,4 +33,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(particles),
 };
 
-SL_PLUGIN("truth", "0.2.0", "comparison with Monte-Carlo truth, and the truth as collections");
+SL_PLUGIN("truth", SLUICE_VERSION, "comparison with Monte-Carlo truth, and the truth as collections");

@@ -24,4 +24,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(consolidate),   SL_ENTRY(merge_tracks),
 };
 
-SL_PLUGIN("ut", "0.2.0", "LHCb's upstream tracker: hits and tracks");
+SL_PLUGIN("ut", SLUICE_VERSION, "LHCb's upstream tracker: hits and tracks");

@@ -22,4 +22,4 @@ static const struct sl_algorithm *const algorithms[] = {
     SL_ENTRY(consolidate),   SL_ENTRY(kalman_filter),     SL_ENTRY(count_tracks),      SL_ENTRY(select_tracks),
 };
 
-SL_PLUGIN("velo", "0.2.0", "LHCb's vertex locator: clusters, hits and straight tracks");
+SL_PLUGIN("velo", SLUICE_VERSION, "LHCb's vertex locator: clusters, hits and straight tracks");

@@ -1,7 +1,8 @@
 """Finds libsluice, checks that it fits this package, and declares its functions.
 
-Search order: the file that the environment variable SLUICE_LIBRARY names; the package's own folder; the library folders
-of the prefix that the package, then Python, is installed in; libsluice.so.0 as the loader finds it.
+Search order: the file that the environment variable SLUICE_LIBRARY names; the package's own folder; its folder
+`prefix/lib` (in a wheel); the library folders of the prefix that the package, then Python, is installed in;
+libsluice.so.0 as the loader finds it.
 """
 from __future__ import annotations
 
@@ -93,7 +94,7 @@ def _library_paths() -> list[str]:
     multiarch = sysconfig.get_config_var("MULTIARCH")
     if multiarch:
         folders.append(f"lib/{multiarch}")
-    files = [here / NAME, *(prefix / folder / NAME for prefix in prefixes for folder in folders)]
+    files = [here / NAME, here / "prefix/lib" / NAME, *(prefix / folder / NAME for prefix in prefixes for folder in folders)]
     return [*(str(file) for file in files if file.exists()), NAME]
 
 

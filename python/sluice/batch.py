@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from . import _abi
 from .collection import Array, Collection, EventList, Memory, Schema
 from .errors import ExpiredError
 
-Output = Collection | EventList
+Output = Union[Collection, EventList]
 
 EVENT = np.dtype([(name, kind) for name, kind in (
     ("number", "u8"), ("offset", "u8"), ("run", "u4"), ("file", "u4"), ("error", "u4"), ("reserved", "u4"))])

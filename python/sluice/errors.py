@@ -29,6 +29,15 @@ class Diagnostic:
         return self.text
 
 
+def add_note(error: BaseException, text: str) -> None:
+    """Adds a note to an exception. Python before 3.11 does not print notes, so that a warning has the text there."""
+    if sys.version_info >= (3, 11):
+        error.add_note(text)
+    else:
+        setattr(error, "__notes__", [*getattr(error, "__notes__", ()), text])
+        warnings.warn(text, SluiceWarning, stacklevel=2)
+
+
 class Error(Exception):
     """Base class of the package's exceptions.
 

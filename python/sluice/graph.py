@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Union
 
 from . import _abi
 from ._library import Diagnostics, library, text_of
@@ -24,7 +24,7 @@ from .parts import files_of, from_here, input_from_here
 from .run import Check, Progress, Pushed, Run
 from .source import Entry
 
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Paths = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]]]
 
 
 class Port:
@@ -406,7 +406,7 @@ class Graph:
             source_threads=_abi.count_or_default("source_threads", source_threads, 32),
             output_path=None if output is None else from_here(output),
             digest=digest,
-            command_line=sys.orig_argv,
+            command_line=getattr(sys, "orig_argv", [sys.executable, *sys.argv]),
         )
         run: Run = self._open(settings, lambda s: Run(s, progress, warn, on_batch, source, entries_max))
         return run

@@ -97,7 +97,7 @@ class Histogram:
             raise ImportError("this needs the package hist: pip install hist") from None
         histogram = hist.Hist(self.to_boost())
         histogram.name, histogram.label = self.name, self.title
-        for axis, of in zip(histogram.axes, self.axes, strict=True):
+        for axis, of in zip(histogram.axes, self.axes):
             axis.label = f"{of.label} [{of.unit}]" if of.unit else of.label
         return histogram
 

@@ -7,6 +7,7 @@ import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from ctypes import c_uint64, c_void_p
+from typing import Union
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ._library import Diagnostics, library
 from .collection import Array
 from .errors import RunError, SluiceWarning, failure, warn
 
-Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Files = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]]]
 NO_EVENTS = f"{1:016x}"  # the digest of no events
 
 

@@ -33,6 +33,7 @@ from .errors import (
     SluiceWarning,
     StaleViewWarning,
     StateError,
+    add_note,
     failure,
     warn,
 )
@@ -137,7 +138,7 @@ class _Exchange:
                     run, number = batch.events.run[at], batch.events.number[at]
                     self.findings.append(Finding(name, int(run), int(number), batch.first + at, str(message)))
             except BaseException as error:
-                error.add_note(f"in {name}, called by on_batch with {_events_of(batch)}")
+                add_note(error, f"in {name}, called by on_batch with {_events_of(batch)}")
                 raise
         if self.checks and not self.has_loop:
             batch._forget()

@@ -111,7 +111,7 @@ def test_they_become_those_of_other_packages(histograms, packages):
         assert boost.sum(flow=True) == histogram.all_counts.sum()
         assert boost.view(flow=True)[0].sum() == histogram.below
         assert boost.view(flow=True)[-1].sum() == histogram.above + histogram.not_finite
-        for axis, of in zip(boost.axes, histogram.axes, strict=True):
+        for axis, of in zip(boost.axes, histogram.axes):
             assert np.allclose(axis.edges, of.edges) and axis.metadata == of.label
         drawn = histogram.to_hist()
         assert (drawn.name, drawn.label) == (histogram.name, histogram.title)

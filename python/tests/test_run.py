@@ -299,7 +299,7 @@ print(len(x) > 0)
 
 
 def test_two_runs_can_be_open_at_once(tracks):
-    pairs = zip(tracks.run(n=4, slice_events=1), tracks.run(n=4, slice_events=1), strict=True)
+    pairs = zip(tracks.run(n=4, slice_events=1), tracks.run(n=4, slice_events=1))
     assert [np.array_equal(a.tracks.hit_x, b.tracks.hit_x) for a, b in pairs] == [True] * 4
 
 

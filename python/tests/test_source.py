@@ -79,7 +79,7 @@ def test_banks_may_be_arrays(tracks, file, whole):
         if i % 2:
             data = np.frombuffer(b"".join(banks.data for banks in banks), np.uint8)
             offsets = np.cumsum([0, *(len(bank.data) for bank in banks)])
-            kinds, versions, ids, _ = zip(*banks, strict=True)
+            kinds, versions, ids, _ = zip(*banks)
             entries.append(
                 sluice.Event(sluice.Banks(data, offsets, type=kinds, version=np.array(versions), source_id=ids))
             )

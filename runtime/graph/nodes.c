@@ -83,10 +83,11 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
                     entry->plugin->name, use->text, r->request->target);
     return;
   }
+  const char *absence = dot != NULL ? sl_registry_absence(registry, use->text) : NULL;
   const char *reason = dot != NULL ? refusal(registry, use->text, (size_t)(dot - use->text)) : NULL;
-  if (reason != NULL) {
-    sl_report_error(r, use->mark, node->name, NULL, "there is no algorithm `%s`: the plugin was refused: %s", use->text,
-                    reason);
+  if (absence != NULL || reason != NULL) {
+    sl_report_error(r, use->mark, node->name, NULL, "there is no algorithm `%s`: the plugin %s: %s", use->text,
+                    reason != NULL ? "was refused" : "is absent", reason != NULL ? reason : absence);
     return;
   }
   char buffer[256];

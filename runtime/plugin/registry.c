@@ -234,6 +234,26 @@ static void choose_file(const char *folder, const char *file, char *path, size_t
   if (!has_x86_64_v4() || access(path, F_OK) != 0) snprintf(path, size, "%s/%s", folder, file);
 }
 
+/* Adds an entry for NAME.TARGET.absent, with the first line of the file as the reason; ignores other files. */
+static int absent_add(struct sl_registry *r, const char *folder, const char *file, const char *const *targets) {
+  static const char suffix[] = ".absent";
+  struct sl_plugin_file parts;
+  char path[PATH_MAX + 256], name[NAME_MAX + 4], reason[512] = "";
+  const size_t bytes = strlen(file);
+  if (bytes <= strlen(suffix) || bytes > NAME_MAX || strcmp(file + bytes - strlen(suffix), suffix) != 0) return SL_OK;
+  snprintf(name, sizeof(name), "%.*s.so", (int)(bytes - strlen(suffix)), file);
+  if (sl_plugin_file_parse(name, &parts) != SL_OK || !is_wanted(&parts, targets)) return SL_OK;
+  snprintf(path, sizeof(path), "%s/%s", folder, file);
+  FILE *text = fopen(path, "re");
+  if (!text || !fgets(reason, sizeof(reason), text)) snprintf(reason, sizeof(reason), "not part of this installation");
+  if (text) fclose(text);
+  reason[strcspn(reason, "\n")] = '\0';
+  struct sl_plugin_entry *entry = entry_add(r, path, &parts);
+  if (!entry || entry_refuse(entry, reason)) return SL_ENOMEM;
+  entry->status = SL_PLUGIN_ABSENT;
+  return SL_OK;
+}
+
 /* Adds the files of a folder without opening them. */
 static int folder_scan(struct sl_registry *r, size_t index, const char *const *targets) {
   const char *folder = r->folders[index];
@@ -253,6 +273,8 @@ static int folder_scan(struct sl_registry *r, size_t index, const char *const *t
       struct sl_plugin_entry *entry = entry_add(r, path, &parts);
       if (entry && is_foreign) entry->flags = SL_PLUGIN_IS_FOREIGN;
       status = entry ? SL_OK : SL_ENOMEM;
+    } else if (status == SL_OK) {
+      status = absent_add(r, folder, files[i]->d_name, targets);
     }
     free(files[i]);
   }
@@ -323,8 +345,19 @@ void sl_registry_close(struct sl_registry *registry) {
 
 int sl_registry_is_empty(const struct sl_registry *registry) {
   for (size_t i = 0; i < registry->entry_count; i++)
-    if (*registry->entries[i].file_name) return 0;
+    if (*registry->entries[i].file_name && registry->entries[i].status != SL_PLUGIN_ABSENT) return 0;
   return 1;
+}
+
+const char *sl_registry_absence(const struct sl_registry *registry, const char *name) {
+  const size_t bytes = strcspn(name, ".");
+  for (size_t i = 0; i < registry->entry_count; i++) {
+    const struct sl_plugin_entry *entry = &registry->entries[i];
+    if (entry->status == SL_PLUGIN_ABSENT && strlen(entry->file_name) == bytes &&
+        memcmp(entry->file_name, name, bytes) == 0)
+      return entry->reason;
+  }
+  return NULL;
 }
 
 /* Appends "PATH (remark)" to a list, truncated to the buffer. */

@@ -4,7 +4,7 @@
  * FOLDER/sluice/plugins with FOLDER of libsluice. In each folder: files NAME.TARGET.so, ascending. The first (name,
  * target) wins; later ones are recorded as hidden. In the folders of libsluice, x86-64-v4/NAME.cpu.so replaces
  * NAME.cpu.so on processors with AVX-512 (SLUICE_X86_64_V4 in CMakeLists.txt); folders given by the user have no
- * variants.
+ * variants. A text file NAME.TARGET.absent has the reason why this plugin is not part of the installation.
  *
  * A file is opened when its plugin is needed by name, because opening also maps and initialises linked libraries.
  * Opening runs constructors; a foreign plugin, from a folder given by the user, is therefore opened in a child process
@@ -17,7 +17,7 @@
 
 #include <sluice/plugin.h>
 
-enum { SL_PLUGIN_LOADED, SL_PLUGIN_HIDDEN, SL_PLUGIN_REFUSED, SL_PLUGIN_UNOPENED };
+enum { SL_PLUGIN_LOADED, SL_PLUGIN_HIDDEN, SL_PLUGIN_REFUSED, SL_PLUGIN_UNOPENED, SL_PLUGIN_ABSENT };
 enum {
   SL_PLUGIN_IS_FOREIGN = 1, /* from a folder given by the user, not of libsluice */
   SL_PLUGIN_IS_NAMED = 2    /* the plugin was requested by name */
@@ -29,7 +29,7 @@ struct sl_plugin_entry {
   char *file_target; /* TARGET of the file name, as in cpu */
   uint32_t status;   /* SL_PLUGIN_... */
   uint32_t flags;    /* SL_PLUGIN_IS_... */
-  char *reason;      /* REFUSED: reason; HIDDEN: path of the winner */
+  char *reason;      /* REFUSED, ABSENT: reason; HIDDEN: path of the winner */
   void *handle;
   const struct sl_plugin *plugin; /* LOADED only; with expanded open ports (expand.h) */
   void *expanded;                 /* owner of the expanded copy, or NULL */
@@ -71,6 +71,8 @@ int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_
  * for cpu. NULL if there is none. `entry` may be NULL. */
 const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, const char *name, const char *target,
                                             const struct sl_plugin_entry **entry);
+/* The reason why the plugin of "plugin" or "plugin.algorithm" is not part of the installation, or NULL. */
+const char *sl_registry_absence(const struct sl_registry *registry, const char *name);
 /* The present name of an algorithm with the former name `name`; else the most similar name, or NULL. */
 const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size);
 /* Like sl_registry_suggest, with names of plugins and collections too. */

@@ -232,6 +232,11 @@ int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl
       return SL_OK;
     }
   }
+  const char *absence = sl_registry_absence(registry, name);
+  if (absence) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "there is no '%s': the plugin is absent: %s", name, absence);
+    return SL_EINVAL;
+  }
   char hint[128], nearest[96];
   const char *best = sl_registry_suggest_any(registry, name, nearest, sizeof nearest);
   snprintf(hint, sizeof hint, best ? "did you mean %s?" : "`sluice list` shows what there is", best);

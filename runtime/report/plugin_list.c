@@ -124,6 +124,8 @@ int sl_write_plugin_list(const char *const *plugin_paths, FILE *file) {
       write_plugin(&sorted, i, end, file);
     else if (e->status == SL_PLUGIN_HIDDEN)
       fprintf(file, "hidden: %s\n    by %s\n", e->path, e->reason ? e->reason : "");
+    else if (e->status == SL_PLUGIN_ABSENT)
+      fprintf(file, "%-12s absent: %s\n", e->file_name, e->reason);
     else
       fprintf(file, "refused: %s\n    %s\n", e->path, e->reason ? e->reason : "");
   }
@@ -158,7 +160,13 @@ static void write_files(const struct entries *sorted, size_t first, size_t end, 
 }
 
 /* Of "PLUGIN.ALGORITHM" the nearest plugin is that of the name before the point. */
-static int refuse_plugin(const struct entries *sorted, const char *name, struct sl_diagnostics *d) {
+static int refuse_plugin(const struct sl_registry *r, const struct entries *sorted, const char *name,
+                         struct sl_diagnostics *d) {
+  const char *absence = sl_registry_absence(r, name);
+  if (absence) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "there is no '%s': the plugin is absent: %s", name, absence);
+    return SL_EINVAL;
+  }
   char plugin[128], hint[192];
   struct sl_nearest nearest;
   snprintf(plugin, sizeof plugin, "%.*s", (int)strcspn(name, "."), name);
@@ -187,7 +195,7 @@ SL_ANY_PROCESSOR int sl_write_algorithm_list(const char *const *plugin_paths, co
     if (plugin) write_files(&sorted, i, end, file);
     write_algorithms(&sorted, i, end, file);
   }
-  if (!is_found) status = refuse_plugin(&sorted, plugin, d);
+  if (!is_found) status = refuse_plugin(&r, &sorted, plugin, d);
   close_sorted(&r, &sorted);
   return status;
 }

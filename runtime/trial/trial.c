@@ -270,14 +270,20 @@ static void find_entries(struct trial *t, const char *plugin) {
   for (uint32_t i = 0; i < TARGETS; i++)
     for (size_t e = 0; e < t->registry.entry_count; e++) {
       const struct sl_plugin_entry *entry = &t->registry.entries[e];
-      if (t->entries[i] || entry->status == SL_PLUGIN_HIDDEN || strcmp(entry->file_name, plugin) != 0 ||
-          strcmp(entry->file_target, target_names[i]) != 0)
+      if (t->entries[i] || entry->status == SL_PLUGIN_HIDDEN || entry->status == SL_PLUGIN_ABSENT ||
+          strcmp(entry->file_name, plugin) != 0 || strcmp(entry->file_target, target_names[i]) != 0)
         continue;
       t->entries[i] = entry;
     }
 }
 
 static int no_such_plugin(const struct trial *t, const char *plugin) {
+  const char *absence = sl_registry_absence(&t->registry, plugin);
+  if (absence) {
+    sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no '%s': the plugin is absent: %s", plugin,
+                absence);
+    return SL_EINVAL;
+  }
   struct sl_nearest nearest;
   sl_nearest_begin(&nearest, plugin);
   for (size_t e = 0; e < t->registry.entry_count; e++) sl_nearest_offer(&nearest, t->registry.entries[e].file_name);

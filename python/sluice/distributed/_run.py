@@ -10,7 +10,7 @@ import pathlib
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Union
 
 from .. import _abi
 from .._library import version
@@ -23,7 +23,7 @@ from ._folder import RESULT, Folder, InputFile, Manifest
 from ._result import Result, Sums, join, write_report
 from ._task import TaskSettings, index_input, run_task
 
-Names = str | Mapping[str, str] | None
+Names = Union[str, Mapping[str, str], None]
 SHOWN_MAX = 10  # most failed tasks, or unreadable files, in a message
 
 

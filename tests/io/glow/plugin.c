@@ -5,4 +5,4 @@ SL_DECLARE(count_bytes);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(count_bytes)};
 
-SL_PLUGIN("glow", "0.2.0", "banks of a type that no plugin of this repository reads");
+SL_PLUGIN("glow", SLUICE_VERSION, "banks of a type that no plugin of this repository reads");

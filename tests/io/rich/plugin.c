@@ -13,4 +13,4 @@ static const struct sl_algorithm *const algorithms[] = {
 #endif
 };
 
-SL_PLUGIN("rich", "0.2.0", "banks of a type that no plugin of this repository reads");
+SL_PLUGIN("rich", SLUICE_VERSION, "banks of a type that no plugin of this repository reads");

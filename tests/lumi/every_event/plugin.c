@@ -5,4 +5,4 @@ SL_DECLARE(summarize_every_event);
 
 static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(summarize_every_event)};
 
-SL_PLUGIN("every_event", "0.2.0", "luminosity counters with a block for every event");
+SL_PLUGIN("every_event", SLUICE_VERSION, "luminosity counters with a block for every event");
