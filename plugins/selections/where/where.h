@@ -1,5 +1,5 @@
 /* where.h: lines without code. The requirements are an expression in the graph, where: "pt > 2 GeV and chi2 < 20". It
- * is compiled once (where_compile.c); the kernels interpret the program for each candidate. README.md has the language.
+ * is compiled once (where_compile.c); the kernels interpret the program for each candidate (expressions.md: the language).
  * The machine has one result register and a small stack. An instruction is a 64-bit word:
  *   bits 0..7    operation
  *   bits 8..11   kind of the operand: constant, top of the stack, or field of a collection
