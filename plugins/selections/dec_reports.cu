@@ -1,4 +1,4 @@
-/* dec_reports: writes one HltDecReports bank per event of the node (README.md, "Decisions and reports").
+/* dec_reports: writes one HltDecReports bank per event of the node (reports.md).
  *
  * Parallelism: one block per event, one thread per line. All banks have the same size, so that offsets need no scan.
  * Cost per event: reads one word per 32 lines, writes one word per line.

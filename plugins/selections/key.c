@@ -1,6 +1,6 @@
 /* key.c: selections.key, writes ids, names and scales of the lines as JSON, which are needed to read reports
- * (README.md, "Decisions and reports"). Everything is known before the first event, so that a run without events has a
- * key as well. The scales are read from the text of the graph, at the node with the name of the line.
+ * (reports.md). Everything is known before the first event, so that a run without events has a key as well. The scales
+ * are read from the text of the graph, at the node with the name of the line.
  */
 #include "selections/event_model.h"
 #include "selections/reports.h"

@@ -1,4 +1,4 @@
-/* routing_bits: writes one HltRoutingBits bank per event of the node (README.md, "Decisions and reports").
+/* routing_bits: writes one HltRoutingBits bank per event of the node (reports.md).
  *
  * `prepare` matches the patterns of each bit against the names of the lines once, and stores masks over the lines. The
  * kernel tests the decisions of an event against the masks.

@@ -1,5 +1,5 @@
-/* sel_reports.h: contents and layout of an HltSelReports bank, for the two kernels of sel_reports.cu (README.md,
- * "Decisions and reports").
+/* sel_reports.h: contents and layout of an HltSelReports bank, for the two kernels of sel_reports.cu
+ * (reports.md).
  *
  * Objects are numbered: first the lines that passed, then vertices by container and index, then tracks by index.
  * A vertex is in the bank if a line that passed accepts it. A track is in the bank if a line that passed accepts it, or

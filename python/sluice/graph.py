@@ -381,7 +381,7 @@ class Graph:
         warn: bool = True,
         entries_max: int | None = None,
     ) -> Run:
-        """An iterator over batches of finished events, in input order; see Run. No option changes a result.
+        """An iterator over batches of finished events, in input order; see Run.
 
         files: one or several files, patterns, or Parts of files (index()); None: the graph's own source. An empty list
         is a ValueError. source: instead of files, an iterable of Events and Packets in memory. It runs in a thread of
@@ -390,10 +390,11 @@ class Graph:
         return or yield are findings, for which the run raises CheckError at its end. n: the number of events, at least
         1 (None: all of a file or source, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all".
         slots: slices in flight. slice_events: the most events in a slice. source_threads: threads that read and
-        simulate. output: the file of a sink that writes one. digest: compute digests for the summary. progress: True
-        for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times per second, in
-        a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths are relative to
-        the working directory of this call. GraphError if the graph, an option or a file is refused.
+        simulate. `device`, `slots`, `slice_events` and `source_threads` affect only speed and memory: none of these
+        changes a result. output: the file of a sink that writes one. digest: compute digests for the summary.
+        progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
+        per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
+        are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.
         """
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")

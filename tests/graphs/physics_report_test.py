@@ -59,7 +59,7 @@ with tempfile.TemporaryDirectory() as folder:
         long_tracks = [category(checked["long_check"], name)["reconstructed"] for name in physics_report.JUDGED]
         checks.that((long_tracks, checked["long_check"]["ghosts"]) == ([159, 136, 97, 35, 6], 18), f"recorded long tracks: {long_tracks}, ghosts {checked['long_check']['ghosts']}")
         checks.that(checked["pv_check"] == {"reconstructible": 31, "reconstructed": 28, "vertices": 28, "false": 0}, f"recorded vertices: {checked['pv_check']}")
-        checks.that("| `default` | LHCb's, recorded | 159 / 342 |" in text, "the page has the recorded tracks")
+        checks.that("| `default` | LHCb's, recorded | 159 / 342 |" in further.read_text(), "the second page has the recorded tracks")
     done = report("tables", "--sequences", "matching", "--work", work)
     checks.that(done.returncode != 0 and "has no summary of these sequences" in done.stderr, "missing summaries are reported")
     page.write_text(page.read_text().replace("<!-- table rates -->", ""))

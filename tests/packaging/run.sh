@@ -111,7 +111,7 @@ expect "100% tests passed" ctest --test-dir "$line/build" --output-on-failure
 expect "2 ok, 0 wrong, 0 not run" "$sluice" test far.far_track --plugin-path "$line/build/plugins" \
   --graph "$line/far_track.yaml" --device cpu --strict
 
-echo "plugins from sluice new, as docs/first-plugin.md has it"
+echo "plugins from sluice new, as docs/plugins.md describes them"
 CMAKE_PREFIX_PATH="$prefix" python3 "$source/tests/docs/check.py" "$sluice" --installed || fail "docs of an installation"
 
 echo "an embedding program"

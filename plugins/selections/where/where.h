@@ -1,6 +1,6 @@
 /* where.h: lines without code. The requirements are an expression in the graph, where: "pt > 2 GeV and chi2 < 20". It
- * is compiled once (where_compile.c); the kernels interpret the program for each candidate. README.md has the language.
- * The machine has one result register and a small stack. An instruction is a 64-bit word:
+ * is compiled once (where_compile.c); the kernels interpret the program for each candidate (expressions.md: the
+ * language). The machine has one result register and a small stack. An instruction is a 64-bit word:
  *   bits 0..7    operation
  *   bits 8..11   kind of the operand: constant, top of the stack, or field of a collection
  *   bits 12..15  jump after the operation: never, if the result is false, or if it is true

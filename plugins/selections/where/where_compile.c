@@ -1,5 +1,5 @@
 /* where_compile.c: compiles the expression of a line without code to a program (where.h). A recursive-descent parser
- * that emits instructions while it reads; README.md has the grammar. Each part leaves its value in the result register.
+ * that emits instructions while it reads (grammar: expressions.md). Each part leaves its value in the result register.
  */
 #include "selections/masses.h"
 #include "where_compiler.h"

@@ -1,5 +1,5 @@
 /* where_units.c: literals and dimensions of numbers in a line without code. Numbers are in MeV, mm, us and their
- * powers; README.md, "Units", has the rules.
+ * powers; expressions.md, "Units", has the rules.
  *
  * A literal without a unit fits any unit. A product with such a literal has an unknown unit and counts as scaled: a
  * unit that does not fit is then a warning instead of an error, and only if a unit is written. */
