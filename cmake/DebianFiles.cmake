@@ -1,6 +1,6 @@
-# DebianFiles.cmake: cpack runs it on the files of the package, before they are packed: strips programs and libraries,
-# compresses man pages, and adds copyright, changelog and what lintian is to leave alone. CPACK_SLUICE_DEBIAN is the
-# folder debian beside this file.
+# DebianFiles.cmake: cpack runs it on the files of the package before packing. It strips programs and libraries, compresses
+# man pages, and adds the copyright, the changelog and the overrides for lintian. CPACK_SLUICE_DEBIAN is the folder debian
+# next to this file.
 set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 
 # Plugins for --race keep symbols and debug information: lines and variables are named by them.
@@ -11,6 +11,12 @@ foreach(program ${programs})
                     COMMAND_ERROR_IS_FATAL ANY)
   endif()
 endforeach()
+
+# The linker's own search path has /usr/lib.
+file(GLOB_RECURSE module ${root}/lib/*/sluice.pc ${root}/lib/pkgconfig/sluice.pc)
+file(READ ${module} text)
+string(REPLACE " -Wl,-rpath,\${libdir}" "" text "${text}")
+file(WRITE ${module} "${text}")
 
 set(doc ${root}/share/doc/sluice)
 configure_file(${CPACK_SLUICE_DEBIAN}/copyright ${doc}/copyright COPYONLY)

@@ -1,15 +1,15 @@
-# sluice_add_plugin(NAME SOURCES file... [HOST_SOURCES file...] [CPU_SOURCES file...] [INCLUDES folder...] [LIBRARIES target...]
-#                   [TARGETS target...] [TEST_ONLY])
+# sluice_add_plugin(NAME SOURCES file... [HOST_SOURCES file...] [CPU_SOURCES file...] [INCLUDES folder...]
+#                   [LIBRARIES target...] [TARGETS target...] [TEST_ONLY])
 #
-# Builds one shared object a target: NAME.cpu.so, and, where there are .cu files, NAME.simt.so for the emulator of a
-# GPU, NAME.race.so for its --race, and NAME.cuda.so for NVIDIA GPUs, if nvcc was found. SOURCES (plugin.c and the .cu
-# files) go into each; HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES (versions shaped for the cpu) into NAME.cpu.so only, so that plugin.c lists what they define between
-# #ifdef SL_TARGET_CPU and #endif. A .cu file is compiled through a one-line wrapper in the build tree, since CMake's
-# LANGUAGE belongs to a file in a folder and not to a target. TARGETS names those beside cpu that it is for, if not
-# all. A TEST_ONLY plugin goes to tests/plugins in the build tree and is not installed.
+# Builds one shared object per target: NAME.cpu.so; if there are .cu files also NAME.simt.so for the emulator of a GPU,
+# NAME.race.so for its --race, and NAME.cuda.so for NVIDIA GPUs if nvcc was found. SOURCES (plugin.c and the .cu files) are
+# in each of them. HOST_SOURCES (constants, sources, sinks) and CPU_SOURCES (versions for the CPU) are in NAME.cpu.so only;
+# plugin.c lists their algorithms between #ifdef SL_TARGET_CPU and #endif. A .cu file is compiled through a file of one line
+# in the build tree that includes it, because CMake's property LANGUAGE belongs to a file, not to a target. TARGETS limits
+# the targets other than cpu. A TEST_ONLY plugin is built in tests/plugins and is not installed.
 #
-# With SLUICE_X86_64_V4, NAME.cpu.so of a plugin with kernels is made a second time, in a folder x86-64-v4 beside the
-# first, for processors with AVX-512. These take it from there, where it lies beside libsluice (plugin/registry.h).
+# With SLUICE_X86_64_V4, NAME.cpu.so of a plugin with kernels is built a second time for processors with AVX-512, in the
+# subfolder x86-64-v4, from which these processors load it (plugin/registry.h).
 
 # Options for identical bits on all targets and compilers; see docs/testing.md, "Determinism".
 set(SLUICE_COMPILE_OPTIONS -ffp-contract=off -fno-math-errno -fno-trapping-math)
@@ -24,17 +24,17 @@ else()
   option(SLUICE_SIMT "build the emulator of a GPU, and plugins for it" OFF)
 endif()
 
-# Kernels for `--device simt --race`: a call before each access, to functions of our own (sluice/simt_race.h). Few
-# optimisations, so that accesses stay where the source has them. The sanitizer's library is not linked.
+# Kernels for `--device simt --race`: the compiler calls our functions (sluice/simt_race.h) before each access. With few
+# optimisations, accesses stay at their place in the source. The sanitizer's library is not linked.
 set(SLUICE_RACE_OPTIONS -O1 -g -fsanitize=thread -fno-tree-vectorize
     # clang: address ranges for libdw; instrumentation of reads before a write of the same address. gcc does both by default.
     $<$<C_COMPILER_ID:Clang>:-gdwarf-aranges>
     "$<$<C_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-read-before-write>")
 
-# nvcc: no contraction; what a header offers and a kernel does not use is no fault.
+# nvcc: no contraction; no warning for functions of headers that a kernel does not use.
 set(SLUICE_CUDA_OPTIONS -std=c++20 -fmad=false --diag-suppress=177 -Xcompiler=-ffp-contract=off,-fvisibility=hidden,-Wall)
 
-# hipcc, for AMD GPUs: off unless asked for. Debian's compiles for these; nothing here has run what it makes.
+# hipcc, for AMD GPUs. Its code was compiled, but never run.
 option(SLUICE_HIP "build for AMD GPUs with hipcc" OFF)
 set(SLUICE_HIP_ARCHITECTURES gfx90a gfx1030 CACHE STRING "AMD processors to build for")
 option(SLUICE_HIP_KERNELS_ONLY "compile what runs on AMD GPUs, in half the time, and make no plugins of it" OFF)
@@ -43,8 +43,8 @@ if(SLUICE_HIP)
   find_library(SLUICE_HIP_LIBRARY amdhip64 REQUIRED)
 endif()
 
-# Objects that hipcc makes of .cu files; CMake 3.25 has no HIP language for Debian's layout. The launcher is that of the C
-# compiler: ccache knows hipcc, too.
+# Compiles .cu files with hipcc: CMake 3.25 has no HIP language for Debian's layout. hipcc is called through the launcher of
+# the C compiler, because ccache knows hipcc too.
 function(sluice_hip_objects result name)
   cmake_parse_arguments(PARSE_ARGV 2 hip "" "" "SOURCES;INCLUDES;OPTIONS")
   list(TRANSFORM SLUICE_HIP_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE architectures)
@@ -79,7 +79,7 @@ function(sluice_wrap_sources result target language)
   set(${result} ${wrapped} PARENT_SCOPE)
 endfunction()
 
-# For sluice_add_plugin, with its variables in scope: adds NAME.TARGET.so from the sources that follow.
+# Called by sluice_add_plugin, with its variables in scope: adds NAME.TARGET.so from the sources in ARGN.
 function(sluice_add_plugin_target target define language)
   set(kind ${target})
   if(level)
@@ -125,8 +125,8 @@ function(sluice_add_plugin_target target define language)
   endif()
 endfunction()
 
-# NAME.cpu.so for processors of the level x86-64-v4. It says so of itself, so that no other loads it. Whoever builds the
-# other one has this one built too: it would be taken as it was.
+# NAME.cpu.so for processors of the level x86-64-v4. The file is marked with this level, so that no other processor loads
+# it. It is built together with the version for all processors, so that it is never older.
 function(sluice_add_level_target)
   set(level x86-64-v4)
   sluice_add_plugin_target(cpu CPU c ${ARGN})
@@ -140,7 +140,7 @@ function(sluice_show_only library symbol)
   target_link_options(${library} PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/${symbol}.map)
 endfunction()
 
-# No relocatable device code, the shared runtime, one symbol.
+# No relocatable device code, the shared CUDA runtime, one exported symbol.
 function(sluice_use_cuda library symbol)
   set_target_properties(${library} PROPERTIES CUDA_RUNTIME_LIBRARY Shared
                         CUDA_SEPARABLE_COMPILATION OFF)
@@ -150,7 +150,7 @@ function(sluice_use_cuda library symbol)
   sluice_show_only(${library} ${symbol})
 endfunction()
 
-# The plugin of the emulator, compiled to look for races, with what the compiler's calls come to.
+# NAME.race.so: the plugin for the emulator, with a call before each access and the called functions.
 function(sluice_add_race_target)
   sluice_add_plugin_target(race SIMT c ${ARGN})
   set(library ${name}.race)
@@ -178,7 +178,7 @@ function(sluice_add_plugin name)
   endif()
   if(SLUICE_SIMT AND simt IN_LIST arg_TARGETS AND "${arg_SOURCES}" MATCHES "\\.cu(;|$)")
     sluice_add_plugin_target(simt SIMT c ${arg_SOURCES})
-    # GNU ld shows the symbols that it makes for the section of shared memory, unless it is told not to.
+    # GNU ld exports its symbols for the section of shared memory, unless a version script prevents it.
     sluice_show_only(${name}.simt sluice_plugin)
   endif()
   if(SLUICE_RACE AND TARGET ${name}.simt)
@@ -199,7 +199,7 @@ function(sluice_add_plugin name)
 endfunction()
 
 # sluice_embed_text(RESULT FILE SYMBOL): a header in the build tree that defines SYMBOL as a string with the file's text;
-# RESULT becomes the folder to include it from. The text is made anew when the file changes.
+# RESULT becomes the folder to include it from. The header is written again when the file changes.
 function(sluice_embed_text result file symbol)
   get_filename_component(path ${file} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})

@@ -1,6 +1,6 @@
 #!/bin/sh
-# make_man.sh HELP2MAN SLUICE VERSION SECTIONS FOLDER: man pages of the command and of each subcommand, from its own
-# help; SECTIONS is a file of help2man with what every page says besides.
+# make_man.sh HELP2MAN SLUICE VERSION SECTIONS FOLDER: writes man pages of the command and of each subcommand, from their
+# help texts. SECTIONS is a file of help2man with sections for each page.
 set -eu
 export LC_ALL=C.UTF-8 # ranges of letters, and what help2man writes itself, depend on the locale
 help2man=$1 sluice=$2 version=$3 sections=$4 folder=$5

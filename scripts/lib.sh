@@ -1,11 +1,11 @@
-# lib.sh: what scripts/demo and scripts/test share: Debian packages, builds, times. Sourced by bash scripts that have
-# set -euo pipefail. Every function may be called again; what is done already costs nothing.
+# lib.sh: functions of scripts/demo, scripts/test and scripts/check: Debian packages, builds, times. Sourced by bash scripts
+# that have set -euo pipefail. Each function may be called again; finished work is not repeated.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SLUICE_DATA=$(realpath -m "${SLUICE_DATA:-$root/../shared/data}")
 export SLUICE_DATA LC_ALL=C
 jobs=$(nproc)
-tells_progress=no # of builds; a script that a person waits for says yes
+tells_progress=no # yes: builds print their progress
 
 build_packages=(gcc cmake ninja-build pkg-config libc6-dev libyaml-dev libxxhash-dev zlib1g-dev liblzma-dev liblz4-dev
                 libzstd-dev libhdf5-dev libdw-dev help2man)
@@ -48,7 +48,7 @@ need_packages() {
   "${as_root[@]}" apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# progress: of ninja's lines, how far it is: on a terminal one line that changes, else a line each tenth of the way.
+# progress: reads ninja's lines and prints the progress: on a terminal in one line that changes, else ten lines in all.
 progress() {
   local line at steps tenth last=0
   while read -r line; do
@@ -64,14 +64,14 @@ progress() {
   [[ $tells_progress == no || ! -t 1 ]] || printf '\r\033[K'
 }
 
-# build PRESET [CMAKE_OPTION...]: configures if there are options or it never was, then builds into build/PRESET: all, or
-# build_targets. Prints what goes wrong, and how far it is where tells_progress is yes.
+# build PRESET [CMAKE_OPTION...]: configures build/PRESET if there are options or it is new, then builds all targets, or
+# build_targets. Prints errors, and the progress if tells_progress is yes.
 build_targets=()
 build() {
   local preset=$1 folder=$root/build/$1 log=$root/build/$1.log
   shift
   mkdir -p "$root/build"
-  [[ $tells_progress == no ]] || echo "== building $folder: minutes, the first time; what is said goes to $log"
+  [[ $tells_progress == no ]] || echo "== building $folder: the first build takes minutes; the log is $log"
   if [[ ! -f $folder/build.ninja || $# -gt 0 ]] && ! (cd "$root" && cmake --preset "$preset" "$@") >"$log" 2>&1; then
     rm -f "$folder/build.ninja"
     cat "$log" >&2
@@ -83,7 +83,7 @@ build() {
   fi
 }
 
-# timed NAME COMMAND...: runs it and says how long it took; returns its status.
+# timed NAME COMMAND...: runs the command, prints its time, and returns its status.
 stage_times=()
 timed() {
   local name=$1 start=$EPOCHREALTIME status=0 verdict=ok line

@@ -116,7 +116,7 @@ CMAKE_PREFIX_PATH="$prefix" python3 "$source/tests/docs/check.py" "$sluice" --in
 
 echo "an embedding program"
 gcc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror "${cflags[@]}" "$source/examples/embed/embed.c" \
-  -o "$work/embed" "${libs[@]}" "-Wl,-rpath,$prefix/lib" || fail "embed.c"
+  -o "$work/embed" "${libs[@]}" || fail "embed.c"
 
 echo "a Debian package"
 make_package() {
