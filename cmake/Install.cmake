@@ -1,8 +1,8 @@
 # Install.cmake: bin/sluice, the libraries, headers, graphs, the CMake package and the pkg-config file. All paths are
 # relative, so an installation can be moved. Plugins are installed by sluice_add_plugin.
 #
-# Components, all of which `cmake --install` and the Debian package have: `sluice`; `emulator` (plugins for simt and race);
-# `doc`; `links` (symbolic links, which wheels cannot have). A wheel, for which scikit-build-core sets SKBUILD, has `sluice`.
+# Components: `sluice`; `emulator` (plugins for simt and race); `doc`; `links` (symbolic links, which wheels cannot have).
+# `cmake --install` and the Debian package have all of them. A wheel, for which scikit-build-core sets SKBUILD, has `sluice`.
 include(CMakePackageConfigHelpers)
 
 set(SLUICE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Sluice)

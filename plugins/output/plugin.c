@@ -15,4 +15,5 @@ static const struct sl_former_name former_names[] = {
     {"io.histogram_sink", "histogram_sink"},
 };
 
-SL_PLUGIN("output", SLUICE_VERSION, "outputs of a run as tables, histograms as pictures", SL_FORMER_NAMES(former_names));
+SL_PLUGIN("output", SLUICE_VERSION, "outputs of a run as tables, histograms as pictures",
+          SL_FORMER_NAMES(former_names));

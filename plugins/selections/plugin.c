@@ -101,4 +101,5 @@ static const struct sl_algorithm *const algorithms[] = {
 };
 /* clang-format on */
 
-SL_PLUGIN("selections", SLUICE_VERSION, "event selection: track and vertex fits, selection lines, decisions and reports");
+SL_PLUGIN("selections", SLUICE_VERSION,
+          "event selection: track and vertex fits, selection lines, decisions and reports");
