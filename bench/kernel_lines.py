@@ -7,7 +7,7 @@
 A row a line, or a row each range of lines: the share of all warp instructions that the kernel issued, how many an event
 (with --events), active threads of a warp, and the share of samples, which is of time that warps spent there, waiting or
 not. An instruction of an inlined function counts for its line and for each line that called it, once each, so that
-shares add up to more than all. docs/performance.md says how to take the profile.
+shares add up to more than all. docs/profiling.md says how to take the profile.
 """
 import argparse
 import csv
