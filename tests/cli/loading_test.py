@@ -51,6 +51,27 @@ def without_plugins(sluice, folder):
     check(f"no plugins found; looked for in {folder.resolve()}/plugins (no such folder)" in listed, "the list names the folders that were searched")
 
 
+def absent_plugin(sluice, folder):
+    """A file NAME.TARGET.absent has the reason why the installation lacks a plugin; each command that names it reports the reason."""
+    folder.mkdir()
+    (folder / "fax.cpu.absent").write_text("built without a telephone\nsecond line\n")
+    (folder / "empty.cpu.absent").write_text("")
+    (folder / "none.absent").write_text("no target\n")
+    path = ["--plugin-path", folder]
+    listed = call(sluice, "list", *path)
+    check("fax          absent: built without a telephone\n" in listed.stdout, "list has the reason")
+    check("empty        absent: not part of this installation\n" in listed.stdout and "none " not in listed.stdout, "an empty file has a reason too")
+    for command in (["list", "fax"], ["describe", "fax"], ["describe", "fax.send"], ["test", "fax"], ["test", "fax.send"]):
+        done = call(sluice, *command, *path)
+        check(done.returncode == 2 and done.stderr.count("error: ") == 1 and "absent: built without a telephone" in done.stderr,
+              f"{' '.join(command)} reports the reason: {done.stderr.strip()}")
+    done = call(sluice, "check", VELO, "--use", "check=fax.send", *path)
+    check("there is no algorithm `fax.send`: the plugin is absent: built without a telephone" in done.stderr, f"a graph reports the reason: {done.stderr.strip()}")
+    (folder / "truth.cpu.absent").write_text("somewhere else\n")
+    done = call(sluice, "check", VELO, *path)
+    check(done.returncode == 0, f"a plugin of another folder is used: {done.stderr.strip()}")
+
+
 def main(sluice, open_folder):
     plugin_folder = pathlib.Path(sluice).resolve().parent / "plugins"
     files, done = opened(sluice, "run", VELO, "-n", 5)
@@ -97,6 +118,7 @@ def main(sluice, open_folder):
         listed = call(sluice, "list", "--plugin-path", broken).stdout
         check(f"hidden: {plugin_folder}/sim.cpu.so\n    by {broken.resolve()}/sim.cpu.so" in listed, "list shows hidden plugins")
         without_plugins(sluice, pathlib.Path(folder) / "alone")
+        absent_plugin(sluice, pathlib.Path(folder) / "absent")
     checks.end()
 
 
