@@ -80,8 +80,8 @@ static double compass_chi2(const struct compass_input *t, const uint16_t *hits, 
   return chi2 / (count - 1);
 }
 
-/* Completes each pair of hits of two layers whose slope is near that of the track with the nearest hits of the other
- * two layers. */
+/* For each pair of hits of two layers with a slope near that of the track: adds the nearest hits of the other two
+ * layers. */
 static void compass_search(const struct compass_input *t, const uint32_t *layers, struct compass_best *best) {
   static uint16_t firsts[COMPASS_HITS_MAX], seconds[COMPASS_HITS_MAX];
   const uint32_t first_count = compass_hits(t, layers[0], firsts), second_count = compass_hits(t, layers[1], seconds);

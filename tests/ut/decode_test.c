@@ -355,7 +355,7 @@ static void too_many_hits_refuse_their_event(void **state) {
 }
 
 /* The bank is skipped and reported; the event is not refused. */
-static void assert_left_out(uint32_t code, uint32_t detail) {
+static void assert_skipped(uint32_t code, uint32_t detail) {
   struct sl_test *t = decode();
   assert_int_equal(hits_of(t).offsets[1], 1);
   assert_hit(t, 0, 7, 0, 1, 1);
@@ -371,7 +371,7 @@ static void banks_marked_by_the_readout_are_skipped(void **state) {
   banks_event(&banks);
   banks_add(&banks, 4, 12, marked, sizeof marked);
   banks_add_v3(&banks, 7, &hit, 1);
-  assert_left_out(MARKED, 12);
+  assert_skipped(MARKED, 12);
 }
 
 static void hits_without_a_sector_are_skipped(void **state) {
@@ -383,7 +383,7 @@ static void hits_without_a_sector_are_skipped(void **state) {
   banks_event(&banks);
   banks_add_v3(&banks, (uint16_t)(lane / UT_BOARD_LANES), &lost, 1);
   banks_add_v3(&banks, 7, &hit, 1);
-  assert_left_out(NO_SECTOR, lane / UT_BOARD_LANES);
+  assert_skipped(NO_SECTOR, lane / UT_BOARD_LANES);
 }
 
 /* -------------------------------------------------------------------------------------------------- samples */

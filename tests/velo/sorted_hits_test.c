@@ -270,7 +270,7 @@ static void assert_empty(const struct sl_test *t, uint32_t number) {
     assert_int_equal(h.pair_first[number * (VELO_MODULE_PAIRS + 1) + i], 0);
 }
 
-/* Of the first `count` events, those on the list have their hits and the others none. */
+/* Compares the first `count` events: events on the list have their hits, the others none. */
 static void assert_listed(const struct sl_test *t, const struct input *in, uint32_t count, const uint32_t *list,
                           uint32_t listed) {
   for (uint32_t event = 0, next = 0; event < count; event++) {

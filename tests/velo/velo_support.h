@@ -36,7 +36,7 @@ void banks_add_raw(struct banks *b, uint8_t version, uint16_t source_id, const u
 /* Adds all banks of a type from a sample. */
 void banks_of_sample(struct banks *b, const struct sample *s, uint8_t type);
 
-/* A geometry of which all sums are exact. */
+/* A geometry with exact sums. */
 struct geometry {
   float local_x[VELO_SENSOR_COLUMNS], x_pitch[VELO_SENSOR_COLUMNS], transform[VELO_SENSORS * 12];
 };
