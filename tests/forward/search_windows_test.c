@@ -230,7 +230,7 @@ static void without_a_momentum_full_windows_have_the_hits_nearest_to_the_line(vo
   sl_test_free(t);
 }
 
-/* ------------------------------------------------------------------------------------------ the long way */
+/* ------------------------------------------------------------------------------------------ plain search */
 
 struct windows {
   uint32_t first[FORWARD_WINDOWS], count[FORWARD_WINDOWS];

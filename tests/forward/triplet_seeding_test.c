@@ -220,7 +220,7 @@ static void tracks_without_windows_have_no_triplets(void **state) {
   assert_int_equal(triplets_of(seeding_new(), NULL, 0), 0);
 }
 
-/* ------------------------------------------------------------------------------------------ the long way */
+/* ------------------------------------------------------------------------------------------ plain search */
 
 enum { FOUND_MAX = 1 << 15 };
 struct found {

@@ -176,7 +176,7 @@ static void tracks_of_small_weight_make_no_seed(void **state) {
   for (uint32_t i = 0; i < 40; i++) tracks.prior[i] = 0.08;
   assert_int_equal(solve(), 1);
   assert_true((double)seed_weight[0] <= 3.2);
-  begin(); /* nor does one track, whatever its weight */
+  begin(); /* one track of any weight makes no seed */
   args.min_seed_weight = 0;
   add_track(5, 0.2, 1);
   assert_int_equal(solve(), 0);

@@ -55,7 +55,7 @@ static struct sl_test *clones_new(void) {
 
 static const void *field(const struct sl_test *t, const char *name) { return sl_test_output(t, "tracks", name); }
 
-/* The output of the event has these tracks, with all their data. */
+/* The output of the event has exactly these tracks, with all fields. */
 static void assert_kept(const struct sl_test *t, uint32_t event, const uint32_t *kept, uint32_t count) {
   const uint32_t *offsets = field(t, "offsets");
   assert_int_equal(offsets[event + 1] - offsets[event], count);

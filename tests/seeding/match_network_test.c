@@ -108,7 +108,7 @@ static void an_invalid_network_file_is_refused(void **state) {
   sl_test_free(made_of("/no/such/file", SL_EIO));
 }
 
-/* --------------------------------------------------------------------------------------------------- what it says */
+/* --------------------------------------------------------------------------------------------------- output */
 
 static void the_network_output_equals_the_plain_sum(void **state) {
   (void)state;

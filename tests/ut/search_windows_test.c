@@ -129,7 +129,7 @@ static void windows_shrink_with_pt(void **state) {
   sl_test_free(hits);
 }
 
-/* ------------------------------------------------------------------------------------------ the long way */
+/* ------------------------------------------------------------------------------------------ plain search */
 
 static uint32_t random_state = 3;
 static float random_between(float low, float high) {
