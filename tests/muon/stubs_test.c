@@ -107,7 +107,7 @@ static int share_a_hit(const struct plain_stub *a, const struct plain_stub *b) {
   return 0;
 }
 
-/* Finds the stubs of an event and removes those that share a hit with a better one. `found`: their number before
+/* Finds the stubs of an event and removes stubs that share a hit with a better one. `found`: their number before
  * removal. */
 static uint32_t find_plainly(const struct hits *h, uint32_t event, struct plain_stub *stubs, uint32_t *found) {
   static struct plain_stub all[HITS_MAX];

@@ -38,7 +38,7 @@ static struct sl_test *filter(void) {
   return t;
 }
 
-/* Runs the filter and compares; `expected` has one flag per event, of which some but not all are set. */
+/* Runs the filter and compares; `expected` has one flag per event; some but not all of them must be set. */
 static void assert_passed(struct sl_test *t, const uint8_t *expected) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *count = sl_test_output(t, "passed", "count"), *numbers = sl_test_output(t, "passed", "numbers");

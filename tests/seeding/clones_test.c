@@ -101,7 +101,7 @@ static void a_track_needs_four_hits_not_used_by_better_tracks(void **state) {
   sl_test_free(t);
 }
 
-/* Order: score, then size of the curvature, then index; no two tracks are equally good. */
+/* Order: score, then size of the curvature, then index. */
 static void one_of_several_tracks_with_equal_hits_is_selected(void **state) {
   (void)state;
   static const uint16_t hits[] = {0, 10, 20, 30, 40, 50};
