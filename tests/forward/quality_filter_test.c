@@ -190,7 +190,7 @@ static void the_slope_in_y_is_required_below_eleven_hits(void **state) {
   }
 }
 
-static void the_smallest_quality_value_is_selected_and_ties_take_the_first(void **state) {
+static void the_smallest_quality_wins_and_ties_take_the_first(void **state) {
   (void)state;
   start();
   add_candidate(WITHOUT_12, 0, ty, NULL, 0.5);
@@ -346,7 +346,7 @@ int main(void) {
       cmocka_unit_test(candidates_with_few_hits_or_missing_stations_are_rejected),
       cmocka_unit_test(the_chi2_in_y_is_part_of_the_quality),
       cmocka_unit_test(the_slope_in_y_is_required_below_eleven_hits),
-      cmocka_unit_test(the_smallest_quality_value_is_selected_and_ties_take_the_first),
+      cmocka_unit_test(the_smallest_quality_wins_and_ties_take_the_first),
       cmocka_unit_test(selected_candidates_equal_those_of_a_plain_selection),
       cmocka_unit_test(the_best_of_many_candidates_is_selected),
   };

@@ -214,7 +214,7 @@ static void without_a_momentum_windows_are_left_and_right_of_the_line(void **sta
   sl_test_free(t);
 }
 
-static void without_a_momentum_full_windows_have_the_hits_nearest_to_the_line(void **state) {
+static void without_a_momentum_the_hits_nearest_to_the_line_are_selected(void **state) {
   (void)state;
   case_add_track(&c, 0, 0, 1, 0.1f, 0, 0);
   add_hits_but(600, 1, 0);
@@ -357,7 +357,7 @@ int main(void) {
       TEST(a_stereo_window_is_around_the_predicted_y),
       TEST(tracks_with_too_few_layers_have_no_windows),
       TEST(without_a_momentum_windows_are_left_and_right_of_the_line),
-      TEST(without_a_momentum_full_windows_have_the_hits_nearest_to_the_line),
+      TEST(without_a_momentum_the_hits_nearest_to_the_line_are_selected),
       TEST(windows_equal_those_of_testing_every_hit),
   };
   return cmocka_run_group_tests_name("forward_windows", tests, NULL, NULL);

@@ -228,7 +228,7 @@ static void flags_equal_those_of_plain_loops(void **state) {
   assert_true(muons > 300 && muons < checked - 300 && checked > 2200);
 }
 
-static void tracks_with_zero_q_over_p_are_muons_and_with_infinite_or_nan_are_not(void **state) {
+static void straight_tracks_are_muons_and_invalid_momenta_are_not(void **state) {
   static struct tracks t;
   static struct hits h;
   (void)state;
@@ -253,7 +253,7 @@ int main(void) {
       cmocka_unit_test(required_stations_depend_on_the_momentum),
       cmocka_unit_test(hits_of_other_events_and_outside_windows_are_ignored),
       cmocka_unit_test(flags_equal_those_of_plain_loops),
-      cmocka_unit_test(tracks_with_zero_q_over_p_are_muons_and_with_infinite_or_nan_are_not),
+      cmocka_unit_test(straight_tracks_are_muons_and_invalid_momenta_are_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void add_unit(char *text, const double *numbers) {
   strcat(text, "\n");
 }
 
-static void an_empty_path_gives_the_built_in_network_and_none_gives_no_network(void **state) {
+static void an_empty_path_gives_the_built_in_network_and_none_gives_none(void **state) {
   (void)state;
   struct sl_test *built_in = made_of("", 0), *by_name = made_of(NETWORK, 0), *none = made_of("none", 0);
   assert_memory_equal(network_of(built_in), network_of(by_name), MATCH_NETWORK_NUMBERS * sizeof(float));
@@ -164,7 +164,7 @@ static void mirror_images_of_a_pair_give_equal_inputs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_path_gives_the_built_in_network_and_none_gives_no_network),
+      cmocka_unit_test(an_empty_path_gives_the_built_in_network_and_none_gives_none),
       cmocka_unit_test(an_invalid_network_file_is_refused),
       cmocka_unit_test(the_network_output_equals_the_plain_sum),
       cmocka_unit_test(mirror_images_of_a_pair_give_equal_inputs),

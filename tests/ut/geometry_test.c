@@ -205,7 +205,7 @@ static void inconsistent_boards_are_refused(void **state) {
   assert_change_refused("ut_boards.bin", AT_CHANNEL, 0x410000, "channel is 4259840", "expected 4317184");
 }
 
-static void files_have_lhcbs_constants_and_the_nominal_field_its_own(void **state) {
+static void constants_belong_to_the_tables(void **state) {
   (void)state;
   struct sl_test *own = test_of("magnet_tables", ""), *lhcb = test_of("magnet_tables", folder);
   write_good_files();
@@ -253,7 +253,7 @@ int main(void) {
       cmocka_unit_test(wrong_lengths_and_formats_are_refused),
       cmocka_unit_test(unusable_numbers_are_refused),
       cmocka_unit_test(inconsistent_boards_are_refused),
-      cmocka_unit_test(files_have_lhcbs_constants_and_the_nominal_field_its_own),
+      cmocka_unit_test(constants_belong_to_the_tables),
       cmocka_unit_test(an_invalid_calibration_is_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);

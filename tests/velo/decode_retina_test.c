@@ -249,7 +249,7 @@ static struct banks *banks_of_all_sensors(uint16_t unusual, uint8_t version, uin
   return b;
 }
 
-static void one_unusual_bank_of_208_is_decoded_or_refused_as_usual(void **state) {
+static void one_unusual_bank_of_208_is_decoded_or_refused(void **state) {
   static const struct {
     uint64_t error;
     uint32_t announced, hits;
@@ -413,7 +413,7 @@ int main(void) {
       BOTH(words_after_the_announced_count_are_ignored),
       cmocka_unit_test(both_versions_give_the_same_bytes_for_banks_of_every_length),
       BOTH(the_order_of_banks_does_not_change_results),
-      BOTH(one_unusual_bank_of_208_is_decoded_or_refused_as_usual),
+      BOTH(one_unusual_bank_of_208_is_decoded_or_refused),
       BOTH(offsets_may_begin_after_the_first_bank),
       BOTH(events_not_listed_are_empty_and_not_read),
       BOTH(the_six_events_have_all_hits_and_all_true_hits),

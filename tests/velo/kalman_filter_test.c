@@ -117,7 +117,7 @@ static uint32_t textbook(const struct tracks *in, uint32_t track, double *beam, 
   return is_backward;
 }
 
-static void a_line_through_the_beam_has_its_beamline_state_at_the_beam(void **state) {
+static void a_line_through_the_beam_has_its_state_at_the_beam(void **state) {
   (void)state;
   static struct tracks tracks;
   begin(&tracks, 0);
@@ -228,7 +228,7 @@ static void add_random_tracks(struct tracks *tracks, uint32_t n, uint32_t shorte
   end_event(tracks);
 }
 
-static void random_tracks_agree_with_a_kalman_filter_in_double_precision(void **state) {
+static void random_tracks_agree_with_the_filter_in_double_precision(void **state) {
   (void)state;
   static struct tracks tracks;
   sample_seed(11);
@@ -328,12 +328,12 @@ static void only_listed_events_are_fitted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_line_through_the_beam_has_its_beamline_state_at_the_beam),
+      cmocka_unit_test(a_line_through_the_beam_has_its_state_at_the_beam),
       cmocka_unit_test(the_covariance_of_two_hits_equals_the_calculated_one),
       cmocka_unit_test(a_track_upstream_of_its_origin_is_backward),
       cmocka_unit_test(a_track_parallel_to_the_beam_keeps_its_position),
       cmocka_unit_test(the_closest_approach_is_to_a_displaced_beam),
-      cmocka_unit_test(random_tracks_agree_with_a_kalman_filter_in_double_precision),
+      cmocka_unit_test(random_tracks_agree_with_the_filter_in_double_precision),
       cmocka_unit_test(only_listed_events_are_fitted),
       cmocka_unit_test(states_do_not_depend_on_other_tracks),
   };

@@ -389,7 +389,7 @@ static void the_side_of_the_older_hit_determines_the_window(void **state) {
   }
 }
 
-static void long_tracks_come_first_and_each_kind_is_ordered_by_the_second_hit(void **state) {
+static void long_tracks_come_first_then_the_second_hit_gives_the_order(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -499,7 +499,7 @@ int main(void) {
       cmocka_unit_test(used_hits_seed_no_tracks),
       cmocka_unit_test(the_number_of_seed_candidates_is_limited),
       cmocka_unit_test(the_side_of_the_older_hit_determines_the_window),
-      cmocka_unit_test(long_tracks_come_first_and_each_kind_is_ordered_by_the_second_hit),
+      cmocka_unit_test(long_tracks_come_first_then_the_second_hit_gives_the_order),
       cmocka_unit_test(candidates_beyond_the_budget_are_counted_and_not_written),
       cmocka_unit_test(an_event_with_more_than_65535_hits_is_refused),
       cmocka_unit_test(only_listed_events_are_searched),
