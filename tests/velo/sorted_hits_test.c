@@ -95,8 +95,7 @@ struct recipe {
   enum layout layout;
   uint32_t version;         /* version of the banks, or SUPERPIXELS */
   uint32_t columns, rows;   /* number of values of each, powers of two; columns up to 256 */
-  uint32_t fractions, tops; /* number of values of fractions, and of the bits above the fields, which only affect the
-                             * order */
+  uint32_t fractions, tops; /* number of values of fractions, and of higher bits */
   uint32_t zeros;           /* one word in `zeros` is 0; 0: none, 1: all */
 };
 
