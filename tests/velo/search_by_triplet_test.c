@@ -134,8 +134,7 @@ static void one_pair_may_be_skipped_and_two_not(void **state) {
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 20}, 4, 1, shared), 3);
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 20}, 4, 2, shared), 4);
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 21}, 4, 0, shared), 3);
-    assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 21, 19, 17, 15}, 7, 1, shared), 7); /* restarts at a
-                                                                                                      * hit */
+    assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 21, 19, 17, 15}, 7, 1, shared), 7); /* restarts */
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 22, 20, 17, 16}, 7, 1, shared), 5);
   }
 }
