@@ -170,7 +170,7 @@ static void integrate(double ty, double origin, double begin, double end, double
 }
 
 /* The table of integrals is the integral of the field along straight lines to the middle of the UT. */
-static void lhcb_integrals_are_those_of_the_field(void **state) {
+static void lhcb_integrals_agree_with_the_field(void **state) {
   (void)state;
   struct calibration *c = calibration_of("lhcb.calibration");
   struct spread spread = {0};
@@ -190,7 +190,7 @@ static void lhcb_integrals_are_those_of_the_field(void **state) {
 
 /* The table of deflections is the deflection in the middle of the UT divided by that in the layer, from a straight line
  * through z = 0. */
-static void lhcb_deflections_are_those_of_the_field(void **state) {
+static void lhcb_deflections_agree_with_the_field(void **state) {
   (void)state;
   struct calibration *c = calibration_of("lhcb.calibration");
   struct spread spread = {0};
@@ -271,8 +271,8 @@ int main(void) {
       cmocka_unit_test(nominal_constants_describe_exact_tracks),
       cmocka_unit_test(nominal_constants_describe_simulated_tracks),
       cmocka_unit_test(lhcb_constants_describe_tracks_in_the_field),
-      cmocka_unit_test(lhcb_integrals_are_those_of_the_field),
-      cmocka_unit_test(lhcb_deflections_are_those_of_the_field),
+      cmocka_unit_test(lhcb_integrals_agree_with_the_field),
+      cmocka_unit_test(lhcb_deflections_agree_with_the_field),
       cmocka_unit_test(momenta_are_symmetric),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

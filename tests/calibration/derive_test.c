@@ -36,7 +36,7 @@ static void end(struct derivation *d) {
 
 /* Terms that symmetry forbids have coefficients compatible with 0, and the constants equal those of the large sample
  * except for statistics. */
-static void few_tracks_give_nearly_the_same_constants(void **state) {
+static void few_tracks_give_similar_constants(void **state) {
   (void)state;
   struct derivation d;
   struct calibration *nominal = calibration_of("nominal.calibration");
@@ -54,7 +54,7 @@ static void few_tracks_give_nearly_the_same_constants(void **state) {
 }
 
 /* The discriminants are LHCb's, and limit a chi2 with these errors. */
-static void the_kink_errors_go_with_the_discriminants(void **state) {
+static void nominal_discriminants_and_kink_errors_equal_lhcbs(void **state) {
   (void)state;
   struct calibration *nominal = calibration_of("nominal.calibration"), *lhcb = calibration_of("lhcb.calibration");
   for (int k = 0; k < 4; k++) {
@@ -68,7 +68,7 @@ static void the_kink_errors_go_with_the_discriminants(void **state) {
 }
 
 /* The file has the derived numbers to nine digits, and the tables to six. */
-static void what_is_written_is_read(void **state) {
+static void written_constants_are_read_back(void **state) {
   (void)state;
   struct derivation d;
   struct calibration *again = (struct calibration *)calloc(1, sizeof *again);
@@ -107,9 +107,9 @@ static void too_few_tracks_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(few_tracks_give_nearly_the_same_constants),
-      cmocka_unit_test(the_kink_errors_go_with_the_discriminants),
-      cmocka_unit_test(what_is_written_is_read),
+      cmocka_unit_test(few_tracks_give_similar_constants),
+      cmocka_unit_test(nominal_discriminants_and_kink_errors_equal_lhcbs),
+      cmocka_unit_test(written_constants_are_read_back),
       cmocka_unit_test(too_few_tracks_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

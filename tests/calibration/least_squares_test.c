@@ -50,7 +50,7 @@ static void a_polynomial_is_found_from_exact_points(void **state) {
 }
 
 /* The error is correct although the scatter of points is unequal and differs from their weights. */
-static void errors_are_those_of_many_samples(void **state) {
+static void errors_agree_with_the_spread_of_many_samples(void **state) {
   (void)state;
   enum { SAMPLES = 300 };
   double squares[4] = {0}, claimed[4] = {0};
@@ -73,7 +73,7 @@ static void errors_are_those_of_many_samples(void **state) {
   }
 }
 
-static void what_cannot_be_told_apart_is_refused(void **state) {
+static void indistinguishable_terms_are_refused(void **state) {
   (void)state;
   struct calibration_polynomial twice = {.count = 2, .terms = {{.power = {1}}, {.power = {1}}}};
   struct calibration_polynomial line = {.count = 2, .terms = {{.power = {0}}, {.power = {1}}}};
@@ -92,7 +92,7 @@ static void what_cannot_be_told_apart_is_refused(void **state) {
   points_free(&points);
 }
 
-static void quantiles_are_of_the_sorted_numbers(void **state) {
+static void quantiles_follow_from_the_sorted_numbers(void **state) {
   (void)state;
   struct numbers n = {0};
   assert_true(quantile(&n, 0.5) == 0);
@@ -103,7 +103,7 @@ static void quantiles_are_of_the_sorted_numbers(void **state) {
 }
 
 /* y uniform in (0, 2 + 3 x): its quantiles are lines. */
-static void quantiles_grow_as_a_line(void **state) {
+static void a_linear_quantile_is_recovered(void **state) {
   (void)state;
   struct pairs pairs = {0};
   double line[2];
@@ -121,10 +121,10 @@ static void quantiles_grow_as_a_line(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_polynomial_is_found_from_exact_points),
-      cmocka_unit_test(errors_are_those_of_many_samples),
-      cmocka_unit_test(what_cannot_be_told_apart_is_refused),
-      cmocka_unit_test(quantiles_are_of_the_sorted_numbers),
-      cmocka_unit_test(quantiles_grow_as_a_line),
+      cmocka_unit_test(errors_agree_with_the_spread_of_many_samples),
+      cmocka_unit_test(indistinguishable_terms_are_refused),
+      cmocka_unit_test(quantiles_follow_from_the_sorted_numbers),
+      cmocka_unit_test(a_linear_quantile_is_recovered),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void refused(const char *old, const char *new, const char *there, const c
   free(text);
 }
 
-static void what_is_missing_is_named(void **state) {
+static void missing_entries_are_named(void **state) {
   (void)state;
   refused("value ut.z_mid 2484.6\n", "", NULL, "ut.z_mid is missing");
   refused("value forward.z_ut", "value forward.z_u", "forward.z_u ", "there is no value \"forward.z_u\"");
@@ -96,7 +96,7 @@ static void ends_too_soon(const char *where, const char *reason) {
   free(text);
 }
 
-static void an_early_end_is_noticed(void **state) {
+static void a_truncated_file_is_refused(void **state) {
   (void)state;
   ends_too_soon("table ut.integral", "ut.integral is missing");
   ends_too_soon("polynomial forward.y.11", "forward.y is missing");
@@ -104,7 +104,7 @@ static void an_early_end_is_noticed(void **state) {
   ends_too_soon("value ut.dxdy", "ut.dxdy is missing");
 }
 
-static void what_is_unknown_or_double_is_refused(void **state) {
+static void unknown_or_repeated_entries_are_refused(void **state) {
   (void)state;
   refused("value ut.z_mid 2484.6\n", "value ut.z_mid 2484.6\nvalue ut.z_mid 1\n", "ut.z_mid 1",
           "ut.z_mid a second time");
@@ -120,7 +120,7 @@ static void what_is_unknown_or_double_is_refused(void **state) {
           "forward.kick a second time");
 }
 
-static void polynomials_are_whole(void **state) {
+static void invalid_polynomials_are_refused(void **state) {
   (void)state;
   refused("forward.kick.0 tx ty", "forward.kick.0 ty tx", "forward.kick.0", "expected the variable tx, found \"ty\"");
   refused("forward.kick.0 tx ty", "forward.kick.0 tx ty\npolynomial forward.kick.0 tx ty",
@@ -130,7 +130,7 @@ static void polynomials_are_whole(void **state) {
   refused("value ut.z_mid 2484.6\n", "term 1 1\nvalue ut.z_mid 2484.6\n", "term 1 1", "a term without a polynomial");
 }
 
-static void tables_are_whole(void **state) {
+static void invalid_tables_are_refused(void **state) {
   (void)state;
   refused("table ut.deflection layer 0 3 4 abs_ty 0 0.3 31", "table ut.deflection layer 0 3 4 abs_ty 0 0.3 32",
           "table ut.integral", "a table has 124 of 128 entries");
@@ -179,11 +179,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_the_nearest_doubles),
       cmocka_unit_test(other_words_are_no_numbers),
-      cmocka_unit_test(what_is_missing_is_named),
-      cmocka_unit_test(an_early_end_is_noticed),
-      cmocka_unit_test(what_is_unknown_or_double_is_refused),
-      cmocka_unit_test(polynomials_are_whole),
-      cmocka_unit_test(tables_are_whole),
+      cmocka_unit_test(missing_entries_are_named),
+      cmocka_unit_test(a_truncated_file_is_refused),
+      cmocka_unit_test(unknown_or_repeated_entries_are_refused),
+      cmocka_unit_test(invalid_polynomials_are_refused),
+      cmocka_unit_test(invalid_tables_are_refused),
       cmocka_unit_test(the_format_comes_first),
       cmocka_unit_test(a_table_is_linear_between_entries_and_constant_beyond),
       cmocka_unit_test(a_polynomial_is_the_sum_of_its_terms),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The constants and the closure in the repository are what the program makes, byte for byte.
+"""The constants and the closure report in the repository equal the output of the program byte for byte.
 
-scripts/calibrate makes them anew after a change that is meant.
+After an intended change, scripts/calibrate updates them.
 """
 import subprocess
 import sys
@@ -19,15 +19,15 @@ with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "nominal.calibration"
         subprocess.run([program, "derive", made], check=True)
         checks.that(made.read_bytes() == (constants / "nominal.calibration").read_bytes(),
-                    "nominal.calibration is what scripts/calibrate makes")
+                    "nominal.calibration equals the output of scripts/calibrate")
     again = Path(folder) / "again.calibration"
     subprocess.run([program, "derive", again, "1500"], check=True)
-    checks.that(again.read_bytes() != (constants / "nominal.calibration").read_bytes(), "fewer tracks make other constants")
+    checks.that(again.read_bytes() != (constants / "nominal.calibration").read_bytes(), "fewer tracks give other constants")
 
 if not BRIEF:
     closure = subprocess.run([program, "closure", constants / "nominal.calibration", constants / "lhcb.calibration"],
                              check=True, capture_output=True).stdout
-    checks.that(closure == (ROOT / "plugins/calibration/closure.md").read_bytes(), "closure.md is what scripts/calibrate makes")
+    checks.that(closure == (ROOT / "plugins/calibration/closure.md").read_bytes(), "closure.md equals the output of scripts/calibrate")
 
 for arguments in ([], ["derive"], ["derive", "/nowhere/file", "1500"], ["derive", "/dev/null", "12"],
                   ["closure", "/nowhere", "/nowhere"]):

@@ -68,7 +68,7 @@ static void add_bank(void *context, uint32_t number, uint16_t source_id, uint8_t
 }
 
 /* Sums of energy from an independent reading of the format's description. */
-static void every_cell_of_the_real_events_is_read_once_and_the_energy_is_right(void **state) {
+static void each_cell_of_the_real_events_is_read_once_with_the_right_energy(void **state) {
   (void)state;
   static const double energies[EVENTS] = {2190170, 544366, 873814, 818200, 1251200, 335422};
   static struct event events[EVENTS];
@@ -104,7 +104,7 @@ static uint32_t make_card(uint32_t code, uint32_t pattern, uint32_t *words) {
   return 2 + calo_value_words(pattern);
 }
 
-static void values_of_both_lengths_are_found(void **state) {
+static void values_of_4_and_12_bits_are_read(void **state) {
   (void)state;
   static const uint32_t patterns[] = {0, 1, 0x80000000u, 0xaaaaaaaau, 0x0ff00ff3u, 0xffffffffu};
   uint32_t words[2 + ALL_LONG_WORDS], fault;
@@ -118,7 +118,7 @@ static void values_of_both_lengths_are_found(void **state) {
   }
 }
 
-static void banks_of_cards_that_are_wrong_are_refused(void **state) {
+static void invalid_banks_of_cards_are_refused(void **state) {
   (void)state;
   uint32_t words[3 * (2 + ALL_LONG_WORDS)];
   const uint32_t first = make_card(129, 5, words), count = first + make_card(349, 0, words + first);
@@ -142,7 +142,7 @@ static void banks_of_cards_that_are_wrong_are_refused(void **state) {
 }
 
 /* Sets values bit by bit, most first, in words of either byte order. */
-static void boards_of_both_orders_of_bytes_are_read(void **state) {
+static void boards_of_both_byte_orders_are_read(void **state) {
   (void)state;
   for (uint32_t version = CALO_BOARDS_BIG_ENDIAN; version <= CALO_BOARDS_LITTLE_ENDIAN; version++) {
     uint32_t words[CALO_BANK_WORDS] = {0};
@@ -160,7 +160,7 @@ static void boards_of_both_orders_of_bytes_are_read(void **state) {
   }
 }
 
-static void a_fibre_that_is_off_reads_full_and_empty_in_turns(void **state) {
+static void a_disabled_fibre_has_alternating_full_and_zero_values(void **state) {
   (void)state;
   static const unsigned char off[] = {0xff, 0xf0, 0x00, 0xff, 0xf0, 0x00, 0xff, 0xf0, 0x00, 0xff, 0xf0, 0x00};
   uint32_t words[CALO_BANK_WORDS] = {0};
@@ -172,7 +172,7 @@ static void a_fibre_that_is_off_reads_full_and_empty_in_turns(void **state) {
     assert_int_equal(calo_board_adc(words, CALO_BOARDS_BIG_ENDIAN, 1, k), k % 2 ? -256 : 0xfff - 256);
 }
 
-static void banks_of_boards_that_are_wrong_are_refused(void **state) {
+static void invalid_banks_of_boards_are_refused(void **state) {
   (void)state;
   const uint32_t source = CALO_SUBSYSTEM << CALO_SUBSYSTEM_SHIFT | 249;
   assert_int_equal(calo_boards_fault(4, source, 156, 250), CALO_BANK_FINE);
@@ -187,12 +187,12 @@ static void banks_of_boards_that_are_wrong_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_cell_of_the_real_events_is_read_once_and_the_energy_is_right),
-      cmocka_unit_test(values_of_both_lengths_are_found),
-      cmocka_unit_test(banks_of_cards_that_are_wrong_are_refused),
-      cmocka_unit_test(boards_of_both_orders_of_bytes_are_read),
-      cmocka_unit_test(a_fibre_that_is_off_reads_full_and_empty_in_turns),
-      cmocka_unit_test(banks_of_boards_that_are_wrong_are_refused),
+      cmocka_unit_test(each_cell_of_the_real_events_is_read_once_with_the_right_energy),
+      cmocka_unit_test(values_of_4_and_12_bits_are_read),
+      cmocka_unit_test(invalid_banks_of_cards_are_refused),
+      cmocka_unit_test(boards_of_both_byte_orders_are_read),
+      cmocka_unit_test(a_disabled_fibre_has_alternating_full_and_zero_values),
+      cmocka_unit_test(invalid_banks_of_boards_are_refused),
   };
   return cmocka_run_group_tests(tests, begin, end);
 }

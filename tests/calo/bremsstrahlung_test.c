@@ -37,7 +37,7 @@ static struct sl_test *photons_new(void) {
   return t;
 }
 
-static void energy_is_that_of_the_cells_straight_ahead(void **state) {
+static void energy_is_the_sum_over_the_cells_on_the_line(void **state) {
   (void)state;
   make_tracks();
   for (uint32_t block = 32; block <= 256; block *= 2) {
@@ -60,7 +60,7 @@ static void energy_is_that_of_the_cells_straight_ahead(void **state) {
   }
 }
 
-static void a_photon_of_an_electron_is_found(void **state) {
+static void a_bremsstrahlung_photon_is_found(void **state) {
   (void)state;
   make_tracks();
   for (uint32_t i = 0; i < EVENTS * CALO_CELLS; i++) adc[i] = 0;
@@ -76,8 +76,8 @@ static void a_photon_of_an_electron_is_found(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(energy_is_that_of_the_cells_straight_ahead),
-      cmocka_unit_test(a_photon_of_an_electron_is_found),
+      cmocka_unit_test(energy_is_the_sum_over_the_cells_on_the_line),
+      cmocka_unit_test(a_bremsstrahlung_photon_is_found),
   };
   return cmocka_run_group_tests(tests, calo_begin, calo_end);
 }

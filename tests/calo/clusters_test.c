@@ -59,7 +59,7 @@ static void assert_clusters(const struct sl_test *t, const struct expected *e) {
   }
 }
 
-static void clusters_are_those_of_plain_loops(void **state) {
+static void clusters_equal_those_of_plain_loops(void **state) {
   (void)state;
   static struct expected e;
   for (int turn = 0; turn < 3; turn++) {
@@ -89,7 +89,7 @@ static void clusters_are_those_of_plain_loops(void **state) {
   }
 }
 
-static void one_photon_is_one_cluster_at_its_mean(void **state) {
+static void one_photon_gives_one_cluster_at_the_mean_position(void **state) {
   (void)state;
   const uint32_t cell = 2000; /* a cell of the outer area, far from its borders */
   const float *gain = calo_of("gain"), *xy = calo_of("xy");
@@ -125,7 +125,7 @@ static void fill_squares(void) {
   }
 }
 
-static void as_many_clusters_as_there_can_be_fit(void **state) {
+static void the_largest_number_of_clusters_fits(void **state) {
   (void)state;
   fill_squares();
   struct sl_test *t = clusters_new();
@@ -137,7 +137,7 @@ static void as_many_clusters_as_there_can_be_fit(void **state) {
   sl_test_free(t);
 }
 
-static void more_than_the_budget_are_counted_and_none_is_written(void **state) {
+static void clusters_beyond_the_budget_are_counted_and_none_is_written(void **state) {
   (void)state;
   fill_squares();
   struct sl_test *t = clusters_new();
@@ -149,7 +149,7 @@ static void more_than_the_budget_are_counted_and_none_is_written(void **state) {
 }
 
 /* Limits below the pedestal are refused, so that no sum is 0 or less. */
-static void cells_that_read_less_than_the_pedestal_are_refused(void **state) {
+static void limits_below_the_pedestal_are_refused(void **state) {
   (void)state;
   static const struct {
     int32_t highest_min, others_min;
@@ -175,11 +175,11 @@ static void cells_that_read_less_than_the_pedestal_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(clusters_are_those_of_plain_loops),
-      cmocka_unit_test(one_photon_is_one_cluster_at_its_mean),
-      cmocka_unit_test(as_many_clusters_as_there_can_be_fit),
-      cmocka_unit_test(more_than_the_budget_are_counted_and_none_is_written),
-      cmocka_unit_test(cells_that_read_less_than_the_pedestal_are_refused),
+      cmocka_unit_test(clusters_equal_those_of_plain_loops),
+      cmocka_unit_test(one_photon_gives_one_cluster_at_the_mean_position),
+      cmocka_unit_test(the_largest_number_of_clusters_fits),
+      cmocka_unit_test(clusters_beyond_the_budget_are_counted_and_none_is_written),
+      cmocka_unit_test(limits_below_the_pedestal_are_refused),
   };
   return cmocka_run_group_tests(tests, calo_begin, calo_end);
 }

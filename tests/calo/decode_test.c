@@ -21,7 +21,7 @@ static void make_values(void) {
   adc[0] = -256, adc[1] = 3839, adc[2] = 7, adc[3] = 8, adc[4] = -8, adc[5] = -9;
 }
 
-static void values_come_back_in_every_version_and_block_size(void **state) {
+static void every_version_and_block_size_decodes_the_encoded_values(void **state) {
   (void)state;
   static const uint8_t versions[] = {2, 3, 4, 5};
   make_values();
@@ -60,7 +60,7 @@ static void the_trigger_part_of_a_card_is_skipped(void **state) {
   sl_test_free(t);
 }
 
-static void what_no_bank_has_is_not_read_out(void **state) {
+static void cells_without_a_bank_are_not_read_out(void **state) {
   (void)state;
   static const uint32_t off[] = {0xfff000ffu, 0xf000fff0u, 0x00fff000u};
   uint32_t words[CALO_BANK_WORDS] = {0};
@@ -110,7 +110,7 @@ static void assert_refused(uint8_t type, uint8_t version, uint16_t source_id, co
   }
 }
 
-static void a_bank_that_is_wrong_refuses_its_event(void **state) {
+static void an_invalid_bank_refuses_its_event(void **state) {
   (void)state;
   const uint16_t ecal = CALO_SUBSYSTEM << CALO_SUBSYSTEM_SHIFT;
   uint32_t words[2 * CALO_BANK_WORDS] = {0};
@@ -151,7 +151,7 @@ static void a_card_in_banks_of_both_types_refuses_its_event(void **state) {
 }
 
 /* Independent of the order in which threads read them. */
-static void a_card_in_several_banks_is_told_by_its_code(void **state) {
+static void a_card_in_several_banks_is_reported_by_its_code(void **state) {
   (void)state;
   enum { BANKS = 40 };
   uint32_t words[CARD_WORDS_MAX];
@@ -187,12 +187,12 @@ static void a_geometry_with_a_cell_twice_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(values_come_back_in_every_version_and_block_size, start),
+      cmocka_unit_test_setup(every_version_and_block_size_decodes_the_encoded_values, start),
       cmocka_unit_test_setup(the_trigger_part_of_a_card_is_skipped, start),
-      cmocka_unit_test_setup(what_no_bank_has_is_not_read_out, start),
-      cmocka_unit_test_setup(a_bank_that_is_wrong_refuses_its_event, start),
+      cmocka_unit_test_setup(cells_without_a_bank_are_not_read_out, start),
+      cmocka_unit_test_setup(an_invalid_bank_refuses_its_event, start),
       cmocka_unit_test_setup(a_card_in_banks_of_both_types_refuses_its_event, start),
-      cmocka_unit_test_setup(a_card_in_several_banks_is_told_by_its_code, start),
+      cmocka_unit_test_setup(a_card_in_several_banks_is_reported_by_its_code, start),
       cmocka_unit_test_setup(a_geometry_with_a_cell_twice_is_refused, start),
   };
   return cmocka_run_group_tests(tests, calo_begin, calo_end);

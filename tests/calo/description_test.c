@@ -4,7 +4,7 @@
 #include "calo/event_model.h"
 #include "edited_description.h"
 
-static void an_empty_path_is_the_nominal_description(void **state) {
+static void an_empty_path_gives_the_nominal_description(void **state) {
   (void)state;
   struct sl_test *nominal = run("", SL_OK), *file = run(NOMINAL, SL_OK);
   static const struct {
@@ -21,7 +21,7 @@ static void an_empty_path_is_the_nominal_description(void **state) {
   sl_test_free(file);
 }
 
-static void neighbours_are_mutual_and_touch(void **state) {
+static void neighbours_are_mutual_and_adjacent(void **state) {
   (void)state;
   struct sl_test *t = run("", SL_OK);
   const uint16_t *neighbours = sl_test_output(t, "geometry", "neighbours");
@@ -38,7 +38,7 @@ static void neighbours_are_mutual_and_touch(void **state) {
   sl_test_free(t);
 }
 
-static void each_cell_has_a_channel_and_a_place_in_a_bank_of_type_77(void **state) {
+static void each_cell_has_one_channel_in_banks_of_type_77(void **state) {
   (void)state;
   struct sl_test *t = run("", SL_OK);
   const uint16_t *channels = sl_test_output(t, "geometry", "channels");
@@ -72,7 +72,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   assert_refused("sources 250", "sources 250 more", "one word too many");
 }
 
-static void a_description_that_does_not_fit_together_is_refused(void **state) {
+static void an_inconsistent_description_is_refused(void **state) {
   (void)state;
   assert_whole_refused("sources 250", "", "ends without sources");
   assert_whole_refused("rows 36", "rows 38", "cells, expected 6016");
@@ -83,11 +83,11 @@ static void a_description_that_does_not_fit_together_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_path_is_the_nominal_description),
-      cmocka_unit_test(neighbours_are_mutual_and_touch),
-      cmocka_unit_test(each_cell_has_a_channel_and_a_place_in_a_bank_of_type_77),
+      cmocka_unit_test(an_empty_path_gives_the_nominal_description),
+      cmocka_unit_test(neighbours_are_mutual_and_adjacent),
+      cmocka_unit_test(each_cell_has_one_channel_in_banks_of_type_77),
       cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
-      cmocka_unit_test(a_description_that_does_not_fit_together_is_refused),
+      cmocka_unit_test(an_inconsistent_description_is_refused),
   };
   return cmocka_run_group_tests(tests, begin, NULL);
 }

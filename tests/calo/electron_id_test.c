@@ -39,7 +39,7 @@ static struct sl_test *electrons_new(void) {
   return t;
 }
 
-static void energy_is_that_of_the_cells_on_the_way(void **state) {
+static void energy_is_the_sum_over_the_cells_on_the_trajectory(void **state) {
   (void)state;
   make_tracks();
   for (uint32_t block = 32; block <= 256; block *= 2) {
@@ -67,7 +67,7 @@ static void energy_is_that_of_the_cells_on_the_way(void **state) {
   }
 }
 
-static void a_track_that_is_no_line_has_no_energy(void **state) {
+static void a_track_without_a_finite_line_has_no_energy(void **state) {
   (void)state;
   make_tracks();
   tx[0] = NAN, ty[1] = INFINITY, x[2] = -INFINITY, y[3] = 1e30f, tx[4] = 1e30f, qop[5] = NAN;
@@ -93,7 +93,7 @@ static struct calo_description *description_new(void) {
   return d;
 }
 
-static void places_are_in_the_cells_of_the_description(void **state) {
+static void positions_map_to_the_cells_of_the_description(void **state) {
   (void)state;
   struct calo_description *d = description_new();
   struct calo_geometry_view g;
@@ -117,7 +117,7 @@ static void places_are_in_the_cells_of_the_description(void **state) {
   free(d);
 }
 
-static void a_geometry_with_cells_elsewhere_is_refused(void **state) {
+static void a_geometry_with_a_moved_cell_is_refused(void **state) {
   (void)state;
   static float xy[2 * CALO_CELLS];
   memcpy(xy, calo_of("xy"), sizeof xy);
@@ -133,10 +133,10 @@ static void a_geometry_with_cells_elsewhere_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(energy_is_that_of_the_cells_on_the_way),
-      cmocka_unit_test(a_track_that_is_no_line_has_no_energy),
-      cmocka_unit_test(places_are_in_the_cells_of_the_description),
-      cmocka_unit_test(a_geometry_with_cells_elsewhere_is_refused),
+      cmocka_unit_test(energy_is_the_sum_over_the_cells_on_the_trajectory),
+      cmocka_unit_test(a_track_without_a_finite_line_has_no_energy),
+      cmocka_unit_test(positions_map_to_the_cells_of_the_description),
+      cmocka_unit_test(a_geometry_with_a_moved_cell_is_refused),
   };
   return cmocka_run_group_tests(tests, calo_begin, calo_end);
 }

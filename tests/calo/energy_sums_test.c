@@ -39,7 +39,7 @@ static void expect(struct expected *e) {
   }
 }
 
-static void sums_are_those_of_plain_loops(void **state) {
+static void sums_equal_those_of_plain_loops(void **state) {
   (void)state;
   static struct expected e;
   random_cells(adc, EVENTS, 20, 3839);
@@ -84,7 +84,7 @@ static void gains_that_are_too_large_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sums_are_those_of_plain_loops),
+      cmocka_unit_test(sums_equal_those_of_plain_loops),
       cmocka_unit_test(the_largest_values_of_all_cells_can_be_added),
       cmocka_unit_test(gains_that_are_too_large_are_refused),
   };

@@ -102,7 +102,7 @@ static void assert_arrived(struct sl_test *t, const char *field, size_t at, size
   assert_memory_equal(sl_test_output(t, "geometry", field), bytes + at, count * each);
 }
 
-static void every_value_arrives_at_its_place(void **state) {
+static void every_value_is_read_into_its_field(void **state) {
   (void)state;
   scratch_write(folder, "ecal_geometry.bin", bytes, FILE_BYTES);
   struct sl_test *t = run(SL_OK);
@@ -145,7 +145,7 @@ static void a_folder_without_the_file_is_an_error(void **state) {
   sl_test_free(t);
 }
 
-static void a_file_that_is_cut_or_too_long_is_refused(void **state) {
+static void a_truncated_or_too_long_file_is_refused(void **state) {
   (void)state;
   static const size_t cuts[] = {
       0,           3,         19,           AT_CHANNELS + 2, AT_NEIGHBOURS + 3, AT_XY,
@@ -158,7 +158,7 @@ static void a_file_that_is_cut_or_too_long_is_refused(void **state) {
   assert_refused(FILE_BYTES + 1, "has", "expected");
 }
 
-static void wrong_lengths_and_numbers_are_refused_with_what_was_found_and_expected(void **state) {
+static void wrong_lengths_and_numbers_are_refused_with_found_and_expected_values(void **state) {
   (void)state;
   static const struct {
     size_t at;
@@ -193,7 +193,7 @@ static void wrong_lengths_and_numbers_are_refused_with_what_was_found_and_expect
   }
 }
 
-static void values_that_are_no_usable_numbers_are_refused(void **state) {
+static void unusable_numbers_are_refused(void **state) {
   (void)state;
   static const size_t places[] = {
       AT_PEDESTAL, AT_XY + 4 + 4 * (2 * CALO_CELLS - 1), AT_GAIN + 4, AT_TO_LOCAL + 4, AT_PLANES + 4 + 4 * 11,
@@ -227,12 +227,12 @@ static int begin_case(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(every_value_arrives_at_its_place, begin_case),
+      cmocka_unit_test_setup(every_value_is_read_into_its_field, begin_case),
       cmocka_unit_test_setup(format_3_has_no_sources, begin_case),
       cmocka_unit_test_setup(a_folder_without_the_file_is_an_error, begin_case),
-      cmocka_unit_test_setup(a_file_that_is_cut_or_too_long_is_refused, begin_case),
-      cmocka_unit_test_setup(wrong_lengths_and_numbers_are_refused_with_what_was_found_and_expected, begin_case),
-      cmocka_unit_test_setup(values_that_are_no_usable_numbers_are_refused, begin_case),
+      cmocka_unit_test_setup(a_truncated_or_too_long_file_is_refused, begin_case),
+      cmocka_unit_test_setup(wrong_lengths_and_numbers_are_refused_with_found_and_expected_values, begin_case),
+      cmocka_unit_test_setup(unusable_numbers_are_refused, begin_case),
   };
   return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -51,7 +51,7 @@ ours = list(zip(*(clusters.get("clusters", field, kind) for field, kind in (("ce
                                                                             ("x", ctypes.c_float), ("y", ctypes.c_float)))))
 found = 0
 for name, events in sequences.items():
-    checks.that([event["n_ecal_clusters"] for event in events] == [b - a for a, b in zip(first, first[1:])], f"{name}: as many clusters")
+    checks.that([event["n_ecal_clusters"] for event in events] == [b - a for a, b in zip(first, first[1:])], f"{name}: equal numbers of clusters")
 for k, event in enumerate(sequences["hlt1_pp_default"]):
     mine, theirs = ours[first[k]:first[k + 1]], event["ecal_clusters"]
     checks.that([c[0] for c in mine] == [c["center_id"] for c in theirs], f"event {event['event']}: {len(theirs)} clusters, in this order")

@@ -141,4 +141,4 @@ with tempfile.TemporaryDirectory() as name:
         print("skipped: no zsh; bash passed")
         sys.exit(77)
     check_zsh(folder)
-print("bash and zsh offer what the help has")
+print("bash and zsh offer the commands and options of the help")

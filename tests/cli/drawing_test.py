@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""`sluice graph`: drawing_test.py SLUICE TOY_FOLDER. With --all the drawings have all that `sluice check` prints of the
-wiring, and nothing else; bytes per event are those of `sluice plan`. By default long lists of nodes are one box, constants
-are hidden, and the pictures of all graphs of ours fit on a screen; Graphviz draws them."""
+"""`sluice graph`: drawing_test.py SLUICE TOY_FOLDER. With --all the drawings have exactly the wiring that `sluice check` prints; bytes per event are those of `sluice plan`. By default long lists of nodes are one box, constants
+are hidden, and the pictures of all graphs of the repository fit on a screen; Graphviz draws them."""
 import json
 import os
 import re

@@ -27,7 +27,7 @@ def says(result, status, texts, what):
 
 def looked_at(sluice, folder, case, graph):
     path = ("--plugin-path", folder / case)
-    says(call(sluice, "list", *path), 0, ["\nvelo  ", SAYS[case]], f"{case}: the list has it with what it did, and all others")
+    says(call(sluice, "list", *path), 0, ["\nvelo  ", SAYS[case]], f"{case}: the list has the plugin with the reason, and all other plugins")
     says(call(sluice, "check", VELO, *path), 0, ["velo.search_by_triplet"], f"{case}: a graph without it is checked")
     says(call(sluice, "run", VELO, "-n", "5", *path), 0, ["events       5"], f"{case}: a graph without it runs")
     if case == "hangs":  # ten seconds for each command
@@ -37,7 +37,7 @@ def looked_at(sluice, folder, case, graph):
     says(call(sluice, "describe", "bad.copy", *path), 2, ["there is no"], f"{case}: the plugin cannot be described")
     says(call(sluice, "check", VELO, "--use", "tracks=velo.search_by_triplett", *path), 2, ["did you mean velo.search_by_triplet?"],
          f"{case}: names of other plugins are suggested")
-    says(call(sluice, "test", folder / case / "bad.cpu.so"), 1, [SAYS[case]], f"{case}: it is tested in a separate process")
+    says(call(sluice, "test", folder / case / "bad.cpu.so"), 1, [SAYS[case]], f"{case}: the plugin is tested in a separate process")
 
 
 def loaded_by_a_run(sluice, folder):

@@ -92,12 +92,12 @@ def damaged_beginnings(sluice, folder):
     for what, place, value in (("data type", 18, b"\2"), ("header type", 17, b"\xff"), ("first length", 0, b"\0\0\0\0"),
                                ("whole header", 0, bytes(48)), ("checksum", 12, b"\1\2\3\4")):
         damaged.write_bytes(data[:place] + value + data[place + len(value):])
-        says(call(sluice, "run", VELO, "-i", damaged), 0, "40, 1 with an error", f"a wrong {what} of the first record costs its event")
+        says(call(sluice, "run", VELO, "-i", damaged), 0, "40, 1 with an error", f"a wrong {what} of the first record loses only this event")
     data = (folder / "whole.mep").read_bytes()
     for what, place, value in (("magic number", 0, b"\0\0"), ("header", 0, bytes(64))):
         damaged.write_bytes(data[:place] + value + data[place + len(value):])
         result = call(sluice, "run", VELO, "-i", damaged)
-        check(result[0] == 0 and ", 0 with" not in result[1], f"a wrong {what} of the first packet costs its events: {result[1][:120]}")
+        check(result[0] == 0 and ", 0 with" not in result[1], f"a wrong {what} of the first packet loses only its events: {result[1][:120]}")
 
 
 def packets_in_records(sluice, folder):
@@ -116,10 +116,10 @@ def packets_in_records(sluice, folder):
 def names_and_texts(sluice, folder):
     os.chdir(folder)
     subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", "5", "-o", "run[1].mdf", "--quiet"], check=True)
-    says(call(sluice, "run", VELO, "-i", "run[1].mdf"), 0, "5, 0 with errors", "a name with brackets is that of a file")
+    says(call(sluice, "run", VELO, "-i", "run[1].mdf"), 0, "5, 0 with errors", "a name with brackets is used as a file name if the file exists")
     shutil.copy("run[1].mdf", "run1.mdf")
     shutil.copy("run[1].mdf", "run2.mdf")
-    says(call(sluice, "run", VELO, "-i", "run[12].mdf"), 0, "10, 0 with errors", "and a pattern where there is none")
+    says(call(sluice, "run", VELO, "-i", "run[12].mdf"), 0, "10, 0 with errors", "a name with brackets is a pattern if no such file exists")
     for events, name in enumerate(("day2/a.mdf", "day1-b/a.mdf", "day1/a.mdf", ".day3/a.mdf"), 1):
         os.mkdir(os.path.dirname(name))
         subprocess.run([sluice, "run", ROOT / "graphs/simulate.yaml", "-n", str(events), "-o", name, "--quiet"], check=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The man pages, formatted by groff: man_test.py SLUICE FOLDER_OF_PAGES
 
-help2man makes the pages from the help of the command, and takes text that it does not understand for plain text. Each
+help2man makes the pages from the help of the command, and treats text that it does not understand as plain text. Each
 command must have an entry in sluice(1) and a page, each option a paragraph in that page, and groff must print no warning.
 """
 import pathlib

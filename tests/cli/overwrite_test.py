@@ -153,10 +153,10 @@ def log(folder):
     done = sluice("run", velo, "--set", "nosuch=1", "--log", "new.log", folder=folder)
     check("ends: refused" in (folder / "new.log").read_text(), "a refused run writes a new log")
     sluice("run", velo, "--set", "nosuch=1", "--log", "new.log", folder=folder)
-    check((folder / "new.log").read_text().count("ends: refused") == 2, "and an old one goes on")
+    check((folder / "new.log").read_text().count("ends: refused") == 2, "a refused run appends to an old log")
     (folder / "notes").write_text("notes\n")
     done = sluice("run", velo, "--set", "nosuch=1", "--log", "notes", folder=folder)
-    check((folder / "notes").read_text() == "notes\n" and b"this file is not a log" in done.stderr, "but no other file is")
+    check((folder / "notes").read_text() == "notes\n" and b"this file is not a log" in done.stderr, "a refused run changes no file that is not a log")
 
 
 def main():

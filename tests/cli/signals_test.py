@@ -108,7 +108,7 @@ def ignored_signals_stay_ignored(folder):
     check(until(lambda: part.stat().st_size > size, process), "ignored signals do not stop a run")
     process.terminate()
     status, said = end(process)
-    check(status == 143 and summary_of(path).get("interrupted") is True, f"SIGTERM stops it: {status} {said}")
+    check(status == 143 and summary_of(path).get("interrupted") is True, f"SIGTERM stops the run: {status} {said}")
 
 
 def tune_prints_what_it_measured(folder):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each graph of graphs/, with all output files, gives the same results in several slots as in one: slots_test.py SLUICE
+"""Each graph of graphs/, with all output files, gives equal results in one slot and in several: slots_test.py SLUICE
 
 The runs are small, so that they can also run under ThreadSanitizer."""
 import pathlib
@@ -46,7 +46,7 @@ def main():
             together = run(sluice, graph, folder, 4, *inputs)
             if not BRIEF:
                 alone = run(sluice, graph, folder, 1, *inputs)
-                check(alone == together, f"{graph.name}: {len(alone[0])} outputs and {len(alone[1])} bytes written are the same")
+                check(alone == together, f"{graph.name}: {len(alone[0])} outputs and {len(alone[1])} bytes written are equal")
             written += len(together[1]) > 0
     check(written == len(WRITE), f"{written} graphs write a file")
     checks.end()

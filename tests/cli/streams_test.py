@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Events from pipes are the same as from a file, in pieces of any size: streams_test.py SLUICE"""
+"""Events from pipes equal those from a file, in pieces of any size: streams_test.py SLUICE"""
 import json
 import os
 import pathlib
@@ -91,7 +91,7 @@ def same_as_a_file(sluice, folder, draw):
     copy = folder / "copy.mdf"
     with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as cat:
         run(sluice, COPY, "-i", "-", "-o", copy, "--quiet", stdin=cat.stdout)
-    check(copy.read_bytes() == data, "a copy has the same bytes")
+    check(copy.read_bytes() == data, "a copy has equal bytes")
     return data
 
 

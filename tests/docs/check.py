@@ -266,7 +266,7 @@ def main():
             elif language in SOURCES and page.parent.parent.name != "plugins":
                 quotations += 1
                 if not is_quotation(block, language):
-                    problems.append(f"line {line}: this {language} stands in no file of the repository")
+                    problems.append(f"line {line}: this {language} is in no file of the repository")
         written = {path for path in files_below(folder) - before if not path.startswith(".bin/")}
         shown = unignored(written)
         without_git |= shown is None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Each allocation and each system call may fail: commands run repeatedly, and the Nth call of a kind fails, for each N. No
 failure may cause a crash or an endless wait. With a status other than 0 a message has the reason. With status 0 all
-output is there, byte for byte, or a message names what is missing. No incomplete file has the final name.
+output is complete, byte for byte, or a message names what is missing. No incomplete file has the final name.
 
     failing_commands_test.py SLUICE FAIL_NTH.so [--stride N] [--only COMMAND] [--kind KIND] [--first N --last N]
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ALWAYS = 6  # number of first and last calls that no stride skips
 SECONDS = 60
 # Lines that differ from run to run.
-VARYING = re.compile(r"^(rate|memory|as it is|slots \d)\b.*$|events of \S+, node|each of \d+ pass", re.M)  # the last one: a graph that a trial took its events from
+VARYING = re.compile(r"^(rate|memory|as it is|slots \d)\b.*$|events of \S+, node|each of \d+ pass", re.M)  # the last alternative: a graph used as a source of events by a trial
 
 
 class Command:
@@ -86,7 +86,7 @@ class Reference:
                 print("skipped: system calls cannot be caught here (seccomp)")
                 sys.exit(77)
             if done.returncode != 0:
-                sys.exit(f"{command.name}: fails without a failure: {done.stderr.decode()}")
+                sys.exit(f"{command.name}: fails although no call was made to fail: {done.stderr.decode()}")
             self.calls = {kind: int(number) for kind, number in (line.split() for line in count.read_text().splitlines())}
             self.output = steady(done.stdout, folder)
             self.files = {name: (Path(folder) / name).read_bytes() for name in command.files}

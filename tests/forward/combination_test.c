@@ -147,7 +147,7 @@ static void assert_left(const struct sl_test *t) {
   assert_int_equal(offsets[EVENTS], to);
 }
 
-static void hits_that_no_track_has_are_left_in_their_order(void **state) {
+static void unused_hits_stay_in_input_order(void **state) {
   (void)state;
   make_case();
   for (uint32_t block = 32; block <= 256; block *= 2) {
@@ -157,7 +157,7 @@ static void hits_that_no_track_has_are_left_in_their_order(void **state) {
   }
 }
 
-static void velo_tracks_that_no_track_has_are_left_in_their_order(void **state) {
+static void unused_velo_tracks_stay_in_input_order(void **state) {
   (void)state;
   make_case();
   for (uint32_t block = 32; block <= 256; block *= 2) {
@@ -220,7 +220,7 @@ static void assert_merged(const struct sl_test *t, const struct tracks *second, 
   assert_int_equal(starts[to], to_hit);
 }
 
-static void merged_tracks_have_places_among_all_hits(void **state) {
+static void merged_tracks_index_all_hits(void **state) {
   (void)state;
   static const uint32_t second_offsets[] = {0, 20, 20, 22, 60};
   static struct tracks second;
@@ -251,9 +251,9 @@ static void merged_tracks_have_places_among_all_hits(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits_that_no_track_has_are_left_in_their_order),
-      cmocka_unit_test(velo_tracks_that_no_track_has_are_left_in_their_order),
-      cmocka_unit_test(merged_tracks_have_places_among_all_hits),
+      cmocka_unit_test(unused_hits_stay_in_input_order),
+      cmocka_unit_test(unused_velo_tracks_stay_in_input_order),
+      cmocka_unit_test(merged_tracks_index_all_hits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

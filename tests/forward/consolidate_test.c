@@ -75,7 +75,7 @@ static const uint32_t *words(const struct sl_test *t, const char *field) { retur
 enum { TRACKS = 4 };
 static const uint32_t inputs_of_tracks[TRACKS] = {0, 2, 4, 5};
 
-static void tracks_have_the_hits_that_were_found(void **state) {
+static void tracks_have_the_hits_of_the_candidates(void **state) {
   (void)state;
   struct forward_constant forward;
   forward_constant_open(&forward);
@@ -99,7 +99,7 @@ static void tracks_have_the_hits_that_were_found(void **state) {
   forward_constant_close(&forward);
 }
 
-static void the_state_is_that_behind_the_detector(void **state) {
+static void the_state_is_downstream_of_the_detector(void **state) {
   (void)state;
   struct forward_constant forward;
   forward_constant_open(&forward);
@@ -135,7 +135,7 @@ static double divisor(const float *c, double bend, double tx, double ty) {
   return sum;
 }
 
-static void the_momentum_is_that_of_the_formulas(void **state) {
+static void the_momentum_equals_the_formulas(void **state) {
   (void)state;
   struct forward_constant forward;
   forward_constant_open(&forward);
@@ -165,9 +165,9 @@ static void the_momentum_is_that_of_the_formulas(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tracks_have_the_hits_that_were_found),
-      cmocka_unit_test(the_state_is_that_behind_the_detector),
-      cmocka_unit_test(the_momentum_is_that_of_the_formulas),
+      cmocka_unit_test(tracks_have_the_hits_of_the_candidates),
+      cmocka_unit_test(the_state_is_downstream_of_the_detector),
+      cmocka_unit_test(the_momentum_equals_the_formulas),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

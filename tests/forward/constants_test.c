@@ -63,12 +63,12 @@ static struct forward_state random_state_at(float z) {
 
 /* ------------------------------------------------------------------------------------------- what is read */
 
-static void a_path_where_nothing_is_has_no_calibration(void **state) {
+static void a_path_that_does_not_exist_is_refused(void **state) {
   (void)state;
   calibration_is_missing("constants");
 }
 
-static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **state) {
+static void an_empty_path_gives_the_nominal_calibration_and_a_folder_lhcbs(void **state) {
   (void)state;
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
@@ -93,7 +93,7 @@ static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **s
   forget(lhcb);
 }
 
-static void a_term_that_no_formula_has_is_refused(void **state) {
+static void an_unknown_calibration_term_is_refused(void **state) {
   (void)state;
   static const struct refused_term cases[] = {
       {"polynomial forward.kick.1 tx ty\n", "term 1 5 0\n", "forward.kick.1"},
@@ -117,7 +117,7 @@ static double kick_of(const struct calibration_polynomial *p, double tx, double 
   return sum;
 }
 
-static void x_behind_the_magnet_is_that_of_the_calibration(void **state) {
+static void x_downstream_of_the_magnet_equals_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
     struct made *m = made_of_file(calibration_files[f]);
@@ -139,7 +139,7 @@ static void x_behind_the_magnet_is_that_of_the_calibration(void **state) {
 
 /* With LHCb's constants: the kick of a track along the axis is 1170.58336 q/p; at 5 GeV 0.234117, over 2613.62 mm. A
  * positive charge bends to +x for polarity down. */
-static void a_positive_track_bends_to_positive_x_where_the_magnet_points_down(void **state) {
+static void a_positive_track_bends_to_positive_x_for_polarity_down(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[1]);
   const struct forward_state s = {10, 0, 2642, 0, 0};
@@ -156,7 +156,7 @@ static void a_positive_track_bends_to_positive_x_where_the_magnet_points_down(vo
 
 /* At z = 7826 a line of slope 0.1 from y = 100 at 2642 is at 618.4; the layer is tilted towards it: / (1 - 0.0003601).
  */
-static void a_line_meets_a_leaning_layer_later(void **state) {
+static void the_z_of_a_crossing_includes_the_tilt_of_the_layer(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[1]);
   const struct forward_state s = {0, 100, 2642, 0, 0.1f};
@@ -164,7 +164,7 @@ static void a_line_meets_a_leaning_layer_later(void **state) {
   forget(m);
 }
 
-static void y_for_x_is_that_of_the_calibration(void **state) {
+static void y_for_x_equals_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
     struct made *m = made_of_file(calibration_files[f]);
@@ -183,7 +183,7 @@ static void y_for_x_is_that_of_the_calibration(void **state) {
   }
 }
 
-static void the_border_is_that_of_the_calibration(void **state) {
+static void the_window_border_equals_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
     struct made *m = made_of_file(calibration_files[f]);
@@ -199,7 +199,7 @@ static void the_border_is_that_of_the_calibration(void **state) {
 }
 
 /* LHCb's: r = -(0.000267957 - 8.651e-6 R + 4.60324e-5 R^2); for x = 2000, y = 1000: R = sqrt(1 + 1). */
-static void the_curve_has_the_calibrations_change_of_curvature(void **state) {
+static void the_change_of_curvature_equals_the_calibration(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[1]);
   assert_near(forward_curve_r(&m->view, 2000, 1000), -(0.000267957 - 8.651e-6 * 1.41421356 + 4.60324e-5 * 2), 1e-10);
@@ -213,7 +213,7 @@ static void the_curve_has_the_calibrations_change_of_curvature(void **state) {
 /* ------------------------------------------------------------------------------------------- the curve */
 
 /* x = 100 + 0.2 d + 1e-5 d^2 (1 - 3e-4 d), d from 8520: at d = 100: 100 + 20 + 0.1 (1 - 0.03) = 120.097. */
-static void a_curve_goes_through_the_points_it_is_made_of(void **state) {
+static void a_curve_passes_through_its_three_points(void **state) {
   (void)state;
   const struct forward_curve known = {1e-5f, 0.2f, 100, -3e-4f};
   assert_near(forward_curve_x(&known, 100), 120.097, 1e-4);
@@ -245,7 +245,7 @@ static double qop_in_double(const struct calibration *c, const struct forward_st
          (polarity * 1e-3 * sqrt(after + before) * cos(asin(vty)) * calibration_sum(c->forward_bend, variables));
 }
 
-static void q_over_p_is_that_of_the_calibration(void **state) {
+static void q_over_p_equals_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
     struct made *m = made_of_file(calibration_files[f]);
@@ -265,7 +265,7 @@ static void q_over_p_is_that_of_the_calibration(void **state) {
 /* With LHCb's constants, in the plane y = 0: from the origin along the axis, bent at 5200 by 0.1: D = 0.1 / sqrt(1.01)
  * = 0.0995037, L = sqrt(5200^2 + 332^2 + 3320^2) mm = 6.178443 m, K = -196.844 + 0.357485 D + 42.1395 D^2 - 0.686029
  * D^3 + 28.2518 D^4 = -196.389..., polarity -1: q/p = 0.0995037 / (6.178443 * 196.389). */
-static void q_over_p_of_a_bend_that_is_worked_out(void **state) {
+static void q_over_p_of_a_calculated_bend_is_correct(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[1]);
   const struct forward_state v = {0, 0, 770, 0, 0}, t = {332, 0, 8520, 0.1f, 0};
@@ -276,7 +276,7 @@ static void q_over_p_of_a_bend_that_is_worked_out(void **state) {
   forget(m);
 }
 
-static void a_track_that_is_not_bent_has_no_nan(void **state) {
+static void a_straight_track_gives_no_nan(void **state) {
   (void)state;
   struct made *m = made_of_file(calibration_files[0]);
   const struct forward_state v = {0, 0, 770, 0.1f, 0.05f}, t = {775, 0, 8520, 0.1f, 0.05f};
@@ -286,7 +286,7 @@ static void a_track_that_is_not_bent_has_no_nan(void **state) {
   forget(m);
 }
 
-static void x_layers_and_the_stereo_layers_beside_them(void **state) {
+static void layer_numbers_of_x_and_stereo_layers_are_correct(void **state) {
   (void)state;
   static const uint32_t x[] = {0, 3, 4, 7, 8, 11}, stereo[] = {1, 2, 5, 6, 9, 10};
   for (uint32_t i = 0; i < 6; i++) {
@@ -297,20 +297,20 @@ static void x_layers_and_the_stereo_layers_beside_them(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_path_where_nothing_is_has_no_calibration),
-      cmocka_unit_test(an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs),
-      cmocka_unit_test(a_term_that_no_formula_has_is_refused),
-      cmocka_unit_test(x_behind_the_magnet_is_that_of_the_calibration),
-      cmocka_unit_test(a_positive_track_bends_to_positive_x_where_the_magnet_points_down),
-      cmocka_unit_test(a_line_meets_a_leaning_layer_later),
-      cmocka_unit_test(y_for_x_is_that_of_the_calibration),
-      cmocka_unit_test(the_border_is_that_of_the_calibration),
-      cmocka_unit_test(the_curve_has_the_calibrations_change_of_curvature),
-      cmocka_unit_test(a_curve_goes_through_the_points_it_is_made_of),
-      cmocka_unit_test(q_over_p_is_that_of_the_calibration),
-      cmocka_unit_test(q_over_p_of_a_bend_that_is_worked_out),
-      cmocka_unit_test(a_track_that_is_not_bent_has_no_nan),
-      cmocka_unit_test(x_layers_and_the_stereo_layers_beside_them),
+      cmocka_unit_test(a_path_that_does_not_exist_is_refused),
+      cmocka_unit_test(an_empty_path_gives_the_nominal_calibration_and_a_folder_lhcbs),
+      cmocka_unit_test(an_unknown_calibration_term_is_refused),
+      cmocka_unit_test(x_downstream_of_the_magnet_equals_the_calibration),
+      cmocka_unit_test(a_positive_track_bends_to_positive_x_for_polarity_down),
+      cmocka_unit_test(the_z_of_a_crossing_includes_the_tilt_of_the_layer),
+      cmocka_unit_test(y_for_x_equals_the_calibration),
+      cmocka_unit_test(the_window_border_equals_the_calibration),
+      cmocka_unit_test(the_change_of_curvature_equals_the_calibration),
+      cmocka_unit_test(a_curve_passes_through_its_three_points),
+      cmocka_unit_test(q_over_p_equals_the_calibration),
+      cmocka_unit_test(q_over_p_of_a_calculated_bend_is_correct),
+      cmocka_unit_test(a_straight_track_gives_no_nan),
+      cmocka_unit_test(layer_numbers_of_x_and_stereo_layers_are_correct),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

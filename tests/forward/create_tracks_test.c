@@ -116,7 +116,7 @@ static void hits_of_the_other_side_are_not_added(void **state) {
 }
 
 /* Layer 3 has hits on both sides of the track. */
-static void of_two_hits_the_nearer_one_is_added(void **state) {
+static void the_nearer_of_two_hits_is_added(void **state) {
   (void)state;
   struct forward_constant forward;
   forward_constant_open(&forward);
@@ -162,7 +162,7 @@ static void a_track_without_slopes_has_no_stereo_hits(void **state) {
   forward_constant_close(&forward);
 }
 
-static void a_candidate_of_too_few_hits_has_none(void **state) {
+static void a_candidate_with_too_few_hits_is_empty(void **state) {
   (void)state;
   struct forward_constant forward;
   forward_constant_open(&forward);
@@ -208,7 +208,7 @@ static uint32_t assert_event(const struct sl_test *t, const struct forward_const
   return hits;
 }
 
-static void random_tracks_have_the_hits_of_a_plain_search(void **state) {
+static void hits_of_random_tracks_equal_those_of_a_plain_search(void **state) {
   (void)state;
   struct forward_constant forward;
   forward_constant_open(&forward);
@@ -227,7 +227,7 @@ static void random_tracks_have_the_hits_of_a_plain_search(void **state) {
   assert_true(candidates > 5000 && hits > 8 * candidates); /* the case contains tracks to find */
 }
 
-static void events_off_the_list_have_no_candidates(void **state) {
+static void events_not_listed_have_no_candidates(void **state) {
   (void)state;
   const uint32_t listed[] = {1, 3};
   struct forward_constant forward;
@@ -248,11 +248,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(hits_are_added_within_their_limits),
       cmocka_unit_test(hits_of_the_other_side_are_not_added),
-      cmocka_unit_test(of_two_hits_the_nearer_one_is_added),
+      cmocka_unit_test(the_nearer_of_two_hits_is_added),
       cmocka_unit_test(a_track_without_slopes_has_no_stereo_hits),
-      cmocka_unit_test(a_candidate_of_too_few_hits_has_none),
-      cmocka_unit_test(random_tracks_have_the_hits_of_a_plain_search),
-      cmocka_unit_test(events_off_the_list_have_no_candidates),
+      cmocka_unit_test(a_candidate_with_too_few_hits_is_empty),
+      cmocka_unit_test(hits_of_random_tracks_equal_those_of_a_plain_search),
+      cmocka_unit_test(events_not_listed_have_no_candidates),
   };
   return cmocka_run_group_tests_name("create_tracks", tests, NULL, NULL);
 }

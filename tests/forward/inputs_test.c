@@ -31,7 +31,7 @@ static uint32_t word_at(const struct sl_test *t, const char *field, uint32_t i) 
 }
 
 /* The distance in z from 2484.6 to 2642 mm is 157.4 mm; from 770 mm 1872, from 642 mm 2000. */
-static void ut_tracks_are_moved_along_their_line_in_x_and_the_velos_in_y(void **state) {
+static void ut_tracks_use_the_ut_slope_in_x_and_the_velo_slope_in_y(void **state) {
   (void)state;
   const uint32_t offsets[] = {0, 2, 2, 3}, track[] = {2, 0, 1};
   const float ut_x[] = {100, -200, 300}, ut_tx[] = {0.5f, -0.25f, 0.125f}, qop[] = {1e-4f, -2e-4f, 3e-5f};
@@ -61,7 +61,7 @@ static void ut_tracks_are_moved_along_their_line_in_x_and_the_velos_in_y(void **
   }
 }
 
-static void velo_tracks_go_straight_on_without_a_momentum(void **state) {
+static void velo_tracks_are_extrapolated_straight_without_momentum(void **state) {
   (void)state;
   const uint32_t offsets[] = {0, 2, 2, 4}, track[] = {0, 2, 0, 1}, states[] = {0, 2, 3, 4};
   const float expected_x[] = {1 + 0.01f * 1872, 3 + 0.03f * 1872, 4 - 0.25f * 1872, 5 + 0.125f * 2000};
@@ -99,8 +99,8 @@ static int close_constant(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ut_tracks_are_moved_along_their_line_in_x_and_the_velos_in_y),
-      cmocka_unit_test(velo_tracks_go_straight_on_without_a_momentum),
+      cmocka_unit_test(ut_tracks_use_the_ut_slope_in_x_and_the_velo_slope_in_y),
+      cmocka_unit_test(velo_tracks_are_extrapolated_straight_without_momentum),
   };
   return cmocka_run_group_tests(tests, open_constant, close_constant);
 }

@@ -103,7 +103,7 @@ static struct best best_now(void) {
   return b;
 }
 
-static void a_good_candidate_is_kept_with_its_line_in_y(void **state) {
+static void a_good_candidate_is_accepted_with_its_line_in_y(void **state) {
   (void)state;
   const struct {
     uint32_t layers, hits;
@@ -121,7 +121,7 @@ static void a_good_candidate_is_kept_with_its_line_in_y(void **state) {
   }
 }
 
-static void few_hits_and_missing_stations_are_not_kept(void **state) {
+static void candidates_with_few_hits_or_missing_stations_are_rejected(void **state) {
   (void)state;
   start();
   add_candidate(WITHOUT_1_4_5_12, 0, ty, NULL, 0);
@@ -139,7 +139,7 @@ static void few_hits_and_missing_stations_are_not_kept(void **state) {
 }
 
 /* Alternating residuals of 20 mm: lambda is about 6 x 400 / (6 - 2) mm2. */
-static void a_bad_line_in_y_counts(void **state) {
+static void the_chi2_in_y_is_part_of_the_quality(void **state) {
   (void)state;
   const double off[SCIFI_LAYERS] = {0, 20, -20, 0, 0, 20, -20, 0, 0, 20, -20, 0};
   double d[6], mean = 0, mean_y = 0, square = 0, product = 0, squares = 0, n = 0;
@@ -175,7 +175,7 @@ static void a_bad_line_in_y_counts(void **state) {
   forward_constant_close(&forward);
 }
 
-static void the_slope_in_y_counts_below_eleven_hits(void **state) {
+static void the_slope_in_y_is_required_below_eleven_hits(void **state) {
   (void)state;
   for (int sign = -1; sign <= 1; sign += 2) {
     start();
@@ -190,7 +190,7 @@ static void the_slope_in_y_counts_below_eleven_hits(void **state) {
   }
 }
 
-static void the_least_q_is_kept_and_of_the_same_the_first(void **state) {
+static void the_smallest_quality_wins_and_ties_take_the_first(void **state) {
   (void)state;
   start();
   add_candidate(WITHOUT_12, 0, ty, NULL, 0.5);
@@ -288,7 +288,7 @@ static uint32_t assert_event(const struct sl_test *t, uint32_t event, const stru
   return kept;
 }
 
-static void random_tracks_keep_what_a_plain_choice_keeps(void **state) {
+static void selected_candidates_equal_those_of_a_plain_selection(void **state) {
   (void)state;
   static struct plain_candidate found[CASE_EVENTS_MAX][CANDIDATES_MAX];
   struct forward_constant forward;
@@ -313,7 +313,7 @@ static void random_tracks_keep_what_a_plain_choice_keeps(void **state) {
 }
 
 /* More candidates than fit a block's list. */
-static void there_may_be_many_candidates(void **state) {
+static void the_best_of_many_candidates_is_selected(void **state) {
   (void)state;
   enum { MANY = 200, EACH = FORWARD_TRIPLETS_MAX };
   start();
@@ -342,13 +342,13 @@ static void there_may_be_many_candidates(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_good_candidate_is_kept_with_its_line_in_y),
-      cmocka_unit_test(few_hits_and_missing_stations_are_not_kept),
-      cmocka_unit_test(a_bad_line_in_y_counts),
-      cmocka_unit_test(the_slope_in_y_counts_below_eleven_hits),
-      cmocka_unit_test(the_least_q_is_kept_and_of_the_same_the_first),
-      cmocka_unit_test(random_tracks_keep_what_a_plain_choice_keeps),
-      cmocka_unit_test(there_may_be_many_candidates),
+      cmocka_unit_test(a_good_candidate_is_accepted_with_its_line_in_y),
+      cmocka_unit_test(candidates_with_few_hits_or_missing_stations_are_rejected),
+      cmocka_unit_test(the_chi2_in_y_is_part_of_the_quality),
+      cmocka_unit_test(the_slope_in_y_is_required_below_eleven_hits),
+      cmocka_unit_test(the_smallest_quality_wins_and_ties_take_the_first),
+      cmocka_unit_test(selected_candidates_equal_those_of_a_plain_selection),
+      cmocka_unit_test(the_best_of_many_candidates_is_selected),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void a_window_is_wider_on_the_side_to_which_the_track_bends(void **state)
 }
 
 /* y at the first layer selects the side. */
-static void only_the_half_where_the_track_is_is_searched(void **state) {
+static void only_the_detector_half_of_the_track_is_searched(void **state) {
   (void)state;
   const struct {
     float y, ty;
@@ -101,7 +101,7 @@ static void only_the_half_where_the_track_is_is_searched(void **state) {
 }
 
 /* Hits every mm from 580 to 649 mm; the track is at 611.892 in layer 0, with 32 hits before it. */
-static void the_hits_nearest_to_the_track_are_kept(void **state) {
+static void a_full_window_has_the_hits_nearest_to_the_track(void **state) {
   (void)state;
   case_add_track(&c, 0, 0, 1, 0, 0, 2e-4f);
   add_hits_but(800, 1, 0);
@@ -120,7 +120,7 @@ static void the_hits_nearest_to_the_track_are_kept(void **state) {
 }
 
 /* At an end of the range fewer hits are selected: the track stays in the middle. */
-static void fewer_hits_are_kept_where_they_end(void **state) {
+static void a_full_window_at_the_last_hit_has_fewer_hits(void **state) {
   (void)state;
   case_add_track(&c, 0, 0, 1, 0, 0, 2e-4f);
   add_hits_but(800, 1, 0);
@@ -134,7 +134,7 @@ static void fewer_hits_are_kept_where_they_end(void **state) {
 
 /* In the u layer of station 1, at z = 7896, the track is at 628.280; at y = 100 it is shifted by -8.749 mm to 619.531.
  */
-static void a_stereo_window_is_around_where_the_track_is_in_y(void **state) {
+static void a_stereo_window_is_around_the_predicted_y(void **state) {
   (void)state;
   const struct {
     float x;
@@ -154,7 +154,7 @@ static void a_stereo_window_is_around_where_the_track_is_in_y(void **state) {
 }
 
 /* Required: x layers 0, 4 and 8 or 3, 7 and 11, and a stereo layer in each station. */
-static void tracks_that_cannot_be_found_have_no_windows(void **state) {
+static void tracks_with_too_few_layers_have_no_windows(void **state) {
   (void)state;
   static const struct {
     uint32_t missing, is_enough; /* one bit per layer */
@@ -214,7 +214,7 @@ static void without_a_momentum_windows_are_left_and_right_of_the_line(void **sta
   sl_test_free(t);
 }
 
-static void without_a_momentum_the_hits_nearest_to_the_line_are_kept(void **state) {
+static void without_a_momentum_the_hits_nearest_to_the_line_are_selected(void **state) {
   (void)state;
   case_add_track(&c, 0, 0, 1, 0.1f, 0, 0);
   add_hits_but(600, 1, 0);
@@ -230,7 +230,7 @@ static void without_a_momentum_the_hits_nearest_to_the_line_are_kept(void **stat
   sl_test_free(t);
 }
 
-/* ------------------------------------------------------------------------------------------ the long way */
+/* ------------------------------------------------------------------------------------------ plain search */
 
 struct windows {
   uint32_t first[FORWARD_WINDOWS], count[FORWARD_WINDOWS];
@@ -319,7 +319,7 @@ static void make_random_case(void) {
   }
 }
 
-static void windows_are_those_of_looking_at_every_hit(void **state) {
+static void windows_equal_those_of_testing_every_hit(void **state) {
   (void)state;
   uint32_t with_windows = 0;
   for (uint32_t turn = 0; turn < 4; turn++) {
@@ -351,14 +351,14 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
       TEST(a_window_is_wider_on_the_side_to_which_the_track_bends),
-      TEST(only_the_half_where_the_track_is_is_searched),
-      TEST(the_hits_nearest_to_the_track_are_kept),
-      TEST(fewer_hits_are_kept_where_they_end),
-      TEST(a_stereo_window_is_around_where_the_track_is_in_y),
-      TEST(tracks_that_cannot_be_found_have_no_windows),
+      TEST(only_the_detector_half_of_the_track_is_searched),
+      TEST(a_full_window_has_the_hits_nearest_to_the_track),
+      TEST(a_full_window_at_the_last_hit_has_fewer_hits),
+      TEST(a_stereo_window_is_around_the_predicted_y),
+      TEST(tracks_with_too_few_layers_have_no_windows),
       TEST(without_a_momentum_windows_are_left_and_right_of_the_line),
-      TEST(without_a_momentum_the_hits_nearest_to_the_line_are_kept),
-      TEST(windows_are_those_of_looking_at_every_hit),
+      TEST(without_a_momentum_the_hits_nearest_to_the_line_are_selected),
+      TEST(windows_equal_those_of_testing_every_hit),
   };
   return cmocka_run_group_tests_name("forward_windows", tests, NULL, NULL);
 }

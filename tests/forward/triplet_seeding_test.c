@@ -92,7 +92,7 @@ static uint32_t triplets_of(struct sl_test *t, const uint32_t *expected, uint32_
 }
 
 /* Middle hits 2.8 mm (squared 7.84) and 2.9 mm from the prediction. */
-static void the_middle_hit_is_near_where_the_pair_says(void **state) {
+static void the_middle_hit_is_near_the_prediction_of_the_pair(void **state) {
   (void)state;
   const float off[] = {0, 2.8f, -2.8f, 2.9f, -2.9f};
   const uint32_t expected = 0;
@@ -144,7 +144,7 @@ static void without_a_momentum_the_distance_in_the_magnet_is_a_property(void **s
 }
 
 /* The VELO track has slope 0, the pair slope 0.1: a slow track must also bend to +x in the UT. */
-static void slow_tracks_go_on_to_the_side_to_which_they_began_to_bend(void **state) {
+static void slow_tracks_bend_to_the_same_side_as_in_the_ut(void **state) {
   (void)state;
   const struct {
     float qop, ut_tx;
@@ -159,7 +159,7 @@ static void slow_tracks_go_on_to_the_side_to_which_they_began_to_bend(void **sta
   }
 }
 
-static void of_two_middle_hits_the_nearer_is_taken(void **state) {
+static void the_nearer_of_two_middle_hits_is_selected(void **state) {
   (void)state;
   const struct {
     float before, beyond;
@@ -178,7 +178,7 @@ static void of_two_middle_hits_the_nearer_is_taken(void **state) {
 }
 
 /* Half a mm before the prediction, rounded to floats, and after it. */
-static void of_two_middle_hits_that_are_as_near_the_first_is_taken(void **state) {
+static void the_first_of_two_equally_near_middle_hits_is_selected(void **state) {
   (void)state;
   const float k = 1.00177513f, per_difference = (8508.0f - 7826.0f * k) / (9193.0f - 7826.0f);
   const float x = k * first_x + per_difference * (last_x - first_x), middle[] = {x - 1, x - 0.5f, x + 0.5f};
@@ -194,7 +194,7 @@ static void of_two_middle_hits_that_are_as_near_the_first_is_taken(void **state)
 /* Layers 3, 7 and 11 at 8036, 8718 and 9403 mm: 282.362, 350.562 and 419.062 mm, and the middle hit at 871.8 + (282.362
  * - 803.6) * 1.00142634 = 349.81854. Without momentum, left and right windows are separate: the left windows have the
  * same triplet with the smaller word. The best triplet is of the second kind, 0.1 mm off. */
-static void triplets_of_both_kinds_and_sides_are_kept_by_chi2_and_word(void **state) {
+static void triplets_of_both_kinds_and_sides_are_ordered_by_chi2_and_word(void **state) {
   (void)state;
   add_track(0, 0);
   add_line(0, middle_x + 0.5f);
@@ -220,7 +220,7 @@ static void tracks_without_windows_have_no_triplets(void **state) {
   assert_int_equal(triplets_of(seeding_new(), NULL, 0), 0);
 }
 
-/* ------------------------------------------------------------------------------------------ the long way */
+/* ------------------------------------------------------------------------------------------ plain search */
 
 enum { FOUND_MAX = 1 << 15 };
 struct found {
@@ -334,7 +334,7 @@ static void make_random_case(uint32_t tracks, uint32_t hits, float half_width, f
   }
 }
 
-static void triplets_are_those_of_trying_all_pairs(void **state) {
+static void triplets_equal_those_of_testing_all_pairs(void **state) {
   (void)state;
   static const struct {
     uint32_t tracks, hits;
@@ -373,15 +373,15 @@ static void triplets_are_those_of_trying_all_pairs(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      TEST(the_middle_hit_is_near_where_the_pair_says),
+      TEST(the_middle_hit_is_near_the_prediction_of_the_pair),
       TEST(a_pair_passes_the_magnet_near_the_velo_track),
       TEST(without_a_momentum_the_distance_in_the_magnet_is_a_property),
-      TEST(slow_tracks_go_on_to_the_side_to_which_they_began_to_bend),
-      TEST(of_two_middle_hits_the_nearer_is_taken),
-      TEST(of_two_middle_hits_that_are_as_near_the_first_is_taken),
-      TEST(triplets_of_both_kinds_and_sides_are_kept_by_chi2_and_word),
+      TEST(slow_tracks_bend_to_the_same_side_as_in_the_ut),
+      TEST(the_nearer_of_two_middle_hits_is_selected),
+      TEST(the_first_of_two_equally_near_middle_hits_is_selected),
+      TEST(triplets_of_both_kinds_and_sides_are_ordered_by_chi2_and_word),
       TEST(tracks_without_windows_have_no_triplets),
-      TEST(triplets_are_those_of_trying_all_pairs),
+      TEST(triplets_equal_those_of_testing_all_pairs),
   };
   const int failed = cmocka_run_group_tests_name("triplets", tests, NULL, NULL);
   shared = 1;

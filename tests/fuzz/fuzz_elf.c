@@ -1,5 +1,5 @@
-/* fuzz_elf.c: the checks of a plugin file before it is loaded, on any file: is it complete, and what do its tables
- * contain? */
+/* fuzz_elf.c: the checks of a plugin file before it is loaded, on any file: completeness, and contents of its
+ * tables. */
 #define _GNU_SOURCE
 #include "fuzz_file.h"
 #include "plugin/elf.h"

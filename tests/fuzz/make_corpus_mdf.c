@@ -1,4 +1,4 @@
-/* make_corpus_mdf.c: writes the seeds of fuzz_mdf into a folder: small files made by hand, one a feature of the format.
+/* make_corpus_mdf.c: writes the seeds of fuzz_mdf into a folder: small files, one per feature of the format.
  *   cc make_corpus_mdf.c ../io/mdf_writer.c -I../io -lz -llzma -llz4 -lzstd -o make_corpus && ./make_corpus corpus_mdf
  * Most have no checksums, which a fuzzer could not keep right. */
 #include "mdf_writer.h"

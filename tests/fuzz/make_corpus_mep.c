@@ -1,4 +1,4 @@
-/* make_corpus_mep.c: writes the seeds of fuzz_mep into a folder: small files made by hand, one a feature of the format.
+/* make_corpus_mep.c: writes the seeds of fuzz_mep into a folder: small files, one per feature of the format.
  *   cc make_corpus_mep.c ../io/mep_writer.c ../io/mdf_writer.c -I../io -lz -llzma -llz4 -lzstd -o make_corpus
  *   ./make_corpus corpus_mep
  */

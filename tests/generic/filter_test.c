@@ -94,7 +94,7 @@ static struct sl_test *filter(const struct field_case *c) {
   return t;
 }
 
-/* Filters on a list of every `every`-th event. Frees the test. */
+/* Runs the filter on every `every`-th event and compares. Frees the test. */
 static void assert_filtered(struct sl_test *t, const struct field_case *c, double minimum, double maximum,
                             uint32_t count, uint32_t every) {
   uint32_t list[EVENTS], length = 0, at = 0;
@@ -117,7 +117,7 @@ static void assert_filtered(struct sl_test *t, const struct field_case *c, doubl
   sl_test_free(t);
 }
 
-static void fields_of_all_shapes(void **state) {
+static void fields_of_all_shapes_are_filtered(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
     for (uint32_t every = 1; every <= 2; every++) {
@@ -129,7 +129,7 @@ static void fields_of_all_shapes(void **state) {
     }
 }
 
-static void nan_is_never_within(void **state) {
+static void nan_never_passes(void **state) {
   (void)state;
   const double means[] = {1, __builtin_nan(""), __builtin_inf(), -3};
   struct sl_test *t = sl_test_new(GENERIC_PLUGIN, "filter");
@@ -172,7 +172,8 @@ static void large_integers_are_compared_exactly(void **state) {
 
 int main(void) {
   make_offsets();
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fields_of_all_shapes), cmocka_unit_test(nan_is_never_within),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fields_of_all_shapes_are_filtered),
+                                     cmocka_unit_test(nan_never_passes),
                                      cmocka_unit_test(large_integers_are_compared_exactly)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static struct sl_test *gather(uint32_t events, uint32_t lists) {
   return t;
 }
 
-/* Events that are not in `wanted` (NULL: all are) have no lists. Frees the test. */
+/* Events have no lists unless they are wanted (NULL: all are). Frees the test. */
 static void assert_gathered(struct sl_test *t, uint32_t events, uint32_t lists, const uint8_t *wanted) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *offsets = sl_test_output(t, "decisions", "offsets"), *list = sl_test_output(t, "decisions", "list");
@@ -65,24 +65,24 @@ static void without_lists_there_are_no_decisions(void **state) {
   assert_gathered(gather(EVENTS, 0), EVENTS, 0, NULL);
 }
 
-static void one_list_or_three(void **state) {
+static void one_and_three_lists_are_gathered(void **state) {
   (void)state;
   assert_gathered(gather(EVENTS, 1), EVENTS, 1, NULL);
   assert_gathered(gather(EVENTS, 3), EVENTS, 3, NULL);
 }
 
-static void the_lists_of_a_full_word_and_one_more(void **state) {
+static void a_full_word_of_lists_and_one_more_are_gathered(void **state) {
   (void)state;
   assert_gathered(gather(EVENTS, 32), EVENTS, 32, NULL);
   assert_gathered(gather(EVENTS, 33), EVENTS, 33, NULL);
 }
 
-static void a_thousand_lists(void **state) {
+static void a_thousand_lists_are_gathered(void **state) {
   (void)state;
   assert_gathered(gather(EVENTS, LISTS_MAX), EVENTS, LISTS_MAX, NULL);
 }
 
-static void events_off_the_list_of_the_node_get_no_decisions(void **state) {
+static void events_not_on_the_list_of_the_node_get_no_decisions(void **state) {
   (void)state;
   uint32_t numbers[EVENTS], count = 0;
   uint8_t wanted[EVENTS] = {0};
@@ -95,7 +95,7 @@ static void events_off_the_list_of_the_node_get_no_decisions(void **state) {
   assert_gathered(t, EVENTS, 40, wanted);
 }
 
-static void with_an_empty_list_there_are_no_decisions(void **state) {
+static void an_empty_list_gives_no_decisions(void **state) {
   (void)state;
   const uint8_t wanted[EVENTS] = {0};
   struct sl_test *t = gather(EVENTS, 5);
@@ -104,7 +104,7 @@ static void with_an_empty_list_there_are_no_decisions(void **state) {
 }
 
 /* The kernels process 32 events at a time. */
-static void slices_of_any_length(void **state) {
+static void slices_of_any_length_are_processed(void **state) {
   (void)state;
   const uint32_t lengths[] = {1, 2, 31, 32, 33, 63, 64, 65, 500, EVENTS_MAX};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -113,7 +113,7 @@ static void slices_of_any_length(void **state) {
   }
 }
 
-static void blocks_of_any_size(void **state) {
+static void blocks_of_any_size_give_equal_results(void **state) {
   (void)state;
   const uint32_t threads[] = {32, 64, 96, 1024};
   for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
@@ -126,13 +126,13 @@ static void blocks_of_any_size(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_lists_there_are_no_decisions),
-      cmocka_unit_test(one_list_or_three),
-      cmocka_unit_test(the_lists_of_a_full_word_and_one_more),
-      cmocka_unit_test(a_thousand_lists),
-      cmocka_unit_test(events_off_the_list_of_the_node_get_no_decisions),
-      cmocka_unit_test(with_an_empty_list_there_are_no_decisions),
-      cmocka_unit_test(slices_of_any_length),
-      cmocka_unit_test(blocks_of_any_size),
+      cmocka_unit_test(one_and_three_lists_are_gathered),
+      cmocka_unit_test(a_full_word_of_lists_and_one_more_are_gathered),
+      cmocka_unit_test(a_thousand_lists_are_gathered),
+      cmocka_unit_test(events_not_on_the_list_of_the_node_get_no_decisions),
+      cmocka_unit_test(an_empty_list_gives_no_decisions),
+      cmocka_unit_test(slices_of_any_length_are_processed),
+      cmocka_unit_test(blocks_of_any_size_give_equal_results),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void more_bins_than_a_block_can_hold(void **state) {
   assert_many(&(struct axis){5000, -0.1, 77.7}, 5);
 }
 
-static void events_that_are_not_on_the_list_do_not_count(void **state) {
+static void events_not_on_the_list_are_not_counted(void **state) {
   (void)state;
   assert_many(&(struct axis){3, -1e-3, 55}, 3);
 }
@@ -266,7 +266,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_million_values_are_counted),
       cmocka_unit_test(more_bins_than_a_block_can_hold),
-      cmocka_unit_test(events_that_are_not_on_the_list_do_not_count),
+      cmocka_unit_test(events_not_on_the_list_are_not_counted),
       cmocka_unit_test(edges_belong_to_the_bin_above),
       cmocka_unit_test(values_that_are_not_finite_are_counted_separately),
       cmocka_unit_test(integers_are_counted),

@@ -23,9 +23,9 @@ def bench(*arguments):
 done = bench("--stretches", "1", "--seconds", "0.05", "--slots", "1")
 checks.that(done.returncode == 0, f"bench/throughput.py runs {done.stderr}")
 rows = [line.split() for line in done.stdout.splitlines() if line.startswith("simulated ")]
-checks.that(len(rows) == 1 and float(rows[0][3]) > 0, "it prints a rate of simulated events")
+checks.that(len(rows) == 1 and float(rows[0][3]) > 0, "the benchmark prints a rate of simulated events")
 direct = run_simulated("velo.yaml", "-n", 1200, "--digest")["outputs"][0]["digest"]
-checks.that(rows and rows[0][-1] == direct, f"its tracks have the digest of the graph, {direct}")
+checks.that(rows and rows[0][-1] == direct, f"tracks have the digest of the graph, {direct}")
 done = subprocess.run([sys.executable, "-B", ROOT / "bench/source_threads.py", "--sluice", SLUICE, "--samples", "", "--threads", "1,2", "--rounds", "1",
                        "--events", "400"], capture_output=True, text=True)
 checks.that(done.returncode == 0 and done.stdout.count("the same digest") == 1, f"bench/source_threads.py runs {done.stdout}{done.stderr}")

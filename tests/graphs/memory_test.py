@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory: plans have the minimum size, and a long run needs not more memory than a short one."""
+"""Memory: plans have the minimum size, and a long run needs no more memory than a short one."""
 from common import BRIEF, SIX, Checks, need_data, run
 
 need_data()

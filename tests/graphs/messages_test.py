@@ -44,7 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
     cut = Path(folder) / "cut.mdf"
     cut.write_bytes(SIX.read_bytes()[:700000])
     done = call("run", velo, "-i", cut, *geometry)
-    checks.that("cut.mdf" in done.stderr and "1 with an error" in done.stdout, "a cut file: good events come out, the cut one is counted")
+    checks.that("cut.mdf" in done.stderr and "1 with an error" in done.stdout, "a truncated file: complete events are delivered, the truncated one is counted")
     damaged = bytearray(SIX.read_bytes())
     damaged[5000] ^= 1
     cut.write_bytes(damaged)

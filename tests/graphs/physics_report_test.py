@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/physics_report.py on few events: the pages get what the runs found; and what is judged in Python of LHCb's recorded
-tracks has the truth that the plugin has."""
+"""bench/physics_report.py on few events: the pages contain the results of the runs, and the checks in Python of LHCb's recorded
+tracks use the same truth as the plugin."""
 import json
 import subprocess
 import sys
@@ -29,9 +29,9 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(done.returncode == 0, f"it runs {done.stderr}")
     text = page.read_text()
     for before, after in zip(old, (text, further.read_text())):
-        checks.that(after != before and after.count("<!-- end -->") == before.count("<!-- end -->"), "it fills the tables of both pages")
+        checks.that(after != before and after.count("<!-- end -->") == before.count("<!-- end -->"), "the report fills the tables of both pages")
     for name in ("seed", "seed of signal"):
-        checks.that(f"the table {name} is left as it was" in done.stderr, f"it reports that table {name} has no results")
+        checks.that(f"the table {name} is left as it was" in done.stderr, f"the report states that table {name} has no results")
     found = json.loads((work / "minimum_bias.default.json").read_text())["results"]
     for name in ("long", "long, p > 5 GeV"):
         c = category(found["long_check"], name)

@@ -21,7 +21,7 @@ checks = Checks()
 
 
 def of_level(summary):
-    """Names of the plugins that a run loaded from the folder of the level, and of plugins in this folder that it loaded from
+    """Names of the plugins loaded from the folder of the level, and of plugins of this folder that were loaded from
     elsewhere."""
     paths = [Path(plugin["path"]) for plugin in summary["plugins"]]
     return ({path.name for path in paths if path.parent.name == LEVEL},
@@ -54,10 +54,10 @@ if EMULATOR:
     few = ROOT / "graphs/velo_pv.yaml", "-n", 4, "--digest", "--quiet", "--json", "-"
     found = json.loads(without_level("run", *few).stdout)
     checks.that(of_level(found)[0] == set(), "a processor without AVX-512 loads no plugin that needs it")
-    checks.that(digests(found) == digests(run_simulated("velo_pv.yaml", "-n", 4, "--digest")), "its results are identical")
+    checks.that(digests(found) == digests(run_simulated("velo_pv.yaml", "-n", 4, "--digest")), "a processor without AVX-512 gives identical results")
     listed = without_level("list", "--plugin-path", plugins / LEVEL).stdout
     refused = f"refused: {plugins / LEVEL}/velo.cpu.so"
-    checks.that(refused in listed and "CPU ISA level is lower than required" in listed, "plugins for AVX-512 are refused if they are named")
+    checks.that(refused in listed and "CPU ISA level is lower than required" in listed, "plugins for AVX-512 given with --plugin-path are refused")
 else:
     print("not checked: a processor without AVX-512; qemu-x86_64 is missing (Debian: qemu-user)")
 if not has_level and not checks.failed:

@@ -20,7 +20,7 @@ def all_are_found(name, result):
 
 
 # Simulated events: all true hits in any version, and no channel twice. In version 4 a wide cluster is one hit per piece; in the
-# other versions it is a single hit or one hit per piece, and version 5 leaves out the first piece.
+# other versions it is a single hit or one hit per piece, and version 5 omits the first piece.
 events = {version: run_simulated("scifi_hits.yaml", "-n", 40, "--digest", "--set", f"raw.scifi_version={version}") for version in VERSIONS}
 hits = {version: all_are_found(f"version {version}", result)["hits"] for version, result in events.items()}
 checks.that(hits[4] > hits[6] > hits[5] > 40 * 2000, f"hits of versions 4, 6 and 5: {hits[4]}, {hits[6]}, {hits[5]}")

@@ -159,7 +159,7 @@ def killed_run(checks, folder):
         checks.that(len(file["events/number"]) >= seen, f"{len(file['events/number'])} events are left")
         checks.that(len(file["tracks/offsets"]) > seen, "the boundaries of these events are left")
         for name, _, values in fields(same["tracks"]):
-            checks.that(numpy.array_equal(file["tracks"][name][: len(values)], values), f"{name} is complete up to there")
+            checks.that(numpy.array_equal(file["tracks"][name][: len(values)], values), f"{name} is complete for these events")
 
 
 def full_disk(checks, folder):

@@ -27,7 +27,7 @@ static void assert_message(const char *text) {
   if (!strstr(driver.messages, text)) fail_msg("no message holds \"%s\"; they are:\n%s", text, driver.messages);
 }
 
-/* Checks that event `index` is sound and has the number. */
+/* Checks that event `index` is valid and has the number. */
 static void assert_sound(uint32_t index, uint64_t number) {
   assert_true(index < driver.seen_count);
   assert_int_equal(driver.seen[index].event.error, SL_EVENT_OK);
@@ -58,7 +58,7 @@ static void compressed_events_equal_plain_ones(void **state) {
   bytes_free(&body);
 }
 
-/* Real files have a factor of 0, whatever the ratio is. */
+/* Real files have a factor of 0 for any ratio. */
 static void wrong_expansion_factor_is_one_warning(void **state) {
   (void)state;
   for (uint32_t codec = WITH_ZLIB; codec <= WITH_ZSTD; codec++) {

@@ -37,7 +37,7 @@ static inline struct bytes simple_file(uint64_t first, uint32_t count) {
   return file;
 }
 
-/* Checks that the events [begin, end) are sound and numbered from `number`. */
+/* Checks that the events [begin, end) are valid and numbered from `number`. */
 static inline void assert_numbered(uint32_t begin, uint32_t end, uint64_t number) {
   assert_true(end <= driver.seen_count);
   for (uint32_t i = begin; i < end; i++) {

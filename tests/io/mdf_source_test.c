@@ -1,4 +1,4 @@
-/* mdf_source_test.c: io.mdf_source on sound and damaged contents. */
+/* mdf_source_test.c: io.mdf_source on valid and damaged contents. */
 #include "mdf_source_case.h"
 
 /* ------------------------------------------------------------------------------------------------ good files */
@@ -349,7 +349,7 @@ static void skipped_bytes_are_one_corrupt_event(void **state) {
   bytes_free(&file);
 }
 
-/* The header of another record overwrites the end of a record; its length happens to lead to a sound record. */
+/* The header of another record overwrites the end of a record; its length happens to lead to a valid record. */
 static void copied_header_hides_no_record(void **state) {
   (void)state;
   struct bytes file = {0};

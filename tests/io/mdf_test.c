@@ -268,7 +268,7 @@ static void unusable_headers_are_skipped_up_to_the_next_record(void **state) {
   bytes_free(&file);
 }
 
-/* Three equal wrong lengths within the file must not make the reader skip sound records. */
+/* Three equal wrong lengths within the file must not make the reader skip valid records. */
 static void equal_but_wrong_lengths_hide_no_record(void **state) {
   (void)state;
   struct bytes file = {0};
@@ -282,7 +282,7 @@ static void equal_but_wrong_lengths_hide_no_record(void **state) {
   bytes_free(&file);
 }
 
-/* A sound record between two unusable headers has no sound neighbour: its checksum, banks or block must verify it. */
+/* A valid record between two unusable headers has no valid neighbour: its checksum, banks or block must verify it. */
 static void sound_record_between_unusable_headers_is_found(void **state) {
   (void)state;
   for (uint32_t kind = 0; kind < 3; kind++) {

@@ -1,4 +1,4 @@
-/* mep_source_test.c: io.mep_source on sound and damaged packets. It must deliver the events that io.mdf_source reads
+/* mep_source_test.c: io.mep_source on valid and damaged packets. It must deliver the events that io.mdf_source reads
  * from an MDF file with the same events. */
 #include "mep_writer.h"
 #include "source_driver.h"

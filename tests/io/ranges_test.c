@@ -84,7 +84,7 @@ static int is_same(const struct seen *a, const struct seen *b, int with_number) 
          a->digest == b->digest && (a->event.number == b->event.number || !with_number);
 }
 
-/* Reads the file as a whole and in parts of at least so many events: 1 if the events are equal. */
+/* Reads the file as a whole and in parts of at least `least_events` events: 1 if the events are equal. */
 static int parts_give_the_file(const struct bytes *file, uint64_t least_events, int records_known, int with_number) {
   static struct parts parts;
   struct memory_file f = memory_file_new(file->data, file->size);

@@ -122,7 +122,7 @@ static void add_odd_records(uint32_t count, int for_packets) {
         for_packets ? (struct record_style){.version = 3, .run = 1000}
                     : (struct record_style){.version = i % 4, .run = i, .trigger_number = i, .no_checksum = i % 3 == 0};
     const size_t at = add_record(&file, &body, &style);
-    if (!for_packets && i % 4 == 3) file.data[at + 20 + i % 16] = 0x5a; /* a trigger mask of its own */
+    if (!for_packets && i % 4 == 3) file.data[at + 20 + i % 16] = 0x5a; /* a distinct trigger mask */
     if (!for_packets && !style.no_checksum) sign_record(&file, at);
     bytes_free(&body);
   }
@@ -219,7 +219,7 @@ static void unreadable_records_are_copied_and_bytes_between_records_are_not(void
   bytes_add(&file, "no record at all, but some bytes between two of them", 52);
   const size_t last = add_simple_record(&file, 8);
   bytes_add(&expected, file.data + last, file.size - last);
-  /* The records that cannot be read stay unchanged even if sound records are changed. */
+  /* The records that cannot be read stay unchanged even if valid records are changed. */
   static const char *const without[] = {NULL, "99"};
   for (int i = 0; i < 2; i++) {
     struct style style = {.without = without[i]};

@@ -9,7 +9,7 @@ struct sink_driver {
   const char *path;       /* output file, as for -o */
   uint32_t flip_error_of; /* this event, counted from 1, is marked as refused by a kernel; 0: none */
   uint32_t list_every; /* the sink is on a list of every list_every-th event, without events with errors; 0: no list */
-  uint32_t kill_after; /* the process kills itself after so many events; 0: never */
+  uint32_t kill_after; /* the process kills itself after this number of events; 0: never */
   /* Reported by the sink. */
   int64_t events, bytes, left_out, with_errors, banks_left_out, headers_lost;
   uint32_t finished;

@@ -373,7 +373,7 @@ static void make_large_original(void) {
   free(payload);
 }
 
-/* Reads PATH.part: all events must be sound, except the last if it may be truncated. Returns the number of sound
+/* Reads PATH.part: all events must be valid, except the last if it may be truncated. Returns the number of valid
  * events. */
 static uint32_t read_part(const char *source_name, uint32_t last_may_be_cut) {
   struct driver back;

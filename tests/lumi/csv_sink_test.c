@@ -1,5 +1,5 @@
-/* csv_sink_test.c: lumi.csv_sink on summaries made by hand: names and numbers of counters, empty cells, the report, and
- * what goes wrong. Events of the test harness have run 0 and numbers from 0; summaries_test.py has others.
+/* csv_sink_test.c: lumi.csv_sink on constructed summaries: names and values of counters, empty cells, the report, and
+ * errors. Events of the test harness have run 0 and numbers from 0; summaries_test.py tests other numbers.
  */
 #include "lumi_support.h"
 #include "scratch.h"
@@ -93,7 +93,7 @@ static void a_bank_that_does_not_match_the_schema_is_an_error(void **state) {
     struct summaries s;
     make(&s);
     if (wrong_size)
-      s.size_bytes[1] = 4 * BASE_WORDS; /* but the key says full */
+      s.size_bytes[1] = 4 * BASE_WORDS; /* but the key is that of a full summary */
     else
       s.words[FULL_WORDS] = 17;
     struct sl_test *t = sink(&s);
@@ -103,7 +103,7 @@ static void a_bank_that_does_not_match_the_schema_is_an_error(void **state) {
   }
 }
 
-static void a_file_that_cannot_be_made_is_an_error_that_names_it(void **state) {
+static void a_file_that_cannot_be_created_is_named_in_the_error(void **state) {
   (void)state;
   struct summaries s;
   make(&s);
@@ -122,7 +122,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_has_numbers_and_empty_cells),
       cmocka_unit_test(a_bank_that_does_not_match_the_schema_is_an_error),
-      cmocka_unit_test(a_file_that_cannot_be_made_is_an_error_that_names_it),
+      cmocka_unit_test(a_file_that_cannot_be_created_is_named_in_the_error),
   };
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }

@@ -1,6 +1,5 @@
 /* detectors_test.c: lumi.summarize with hits, muons, energy and PLUME: whole summaries, bit by bit, against counters
- * that are made by a second reading and packed by the table of the format. The counters of the VELO are
- * summarize_test's.
+ * computed independently and packed by the table of the format. summarize_test.c tests the counters of the VELO.
  */
 #include "calo/event_model.h"
 #include "lumi_support.h"
@@ -109,9 +108,9 @@ static struct sl_test *summarize(void) {
   return t;
 }
 
-/* ------------------------------------------------------------------------------------------ a second reading */
+/* ------------------------------------------------------------------------------------------ independent summaries */
 
-/* A summary in which counters are put by their names. */
+/* A summary to which counters are added by name. */
 struct packed {
   uint32_t words[FULL_WORDS], is_full, misfits;
 };
@@ -127,7 +126,7 @@ static void put(struct packed *p, const char *name, uint64_t value) {
   p->words[place->word] = (uint32_t)((p->words[place->word] & ~ones) | value << place->bit);
 }
 
-/* MeV, coded as the table says. */
+/* Energy in MeV, coded as defined in the table. */
 static void put_energy(struct packed *p, const char *name, int64_t energy) {
   const struct place *place = lumi_place(name);
   const float value = (float)place->shift + (float)place->scale * (float)((double)energy / 1e8);
@@ -224,7 +223,7 @@ static void summaries_equal_those_of_an_independent_packer(void **state) {
       full += expected.is_full;
       misfits += expected.misfits;
       assert_memory_equal(words + (size_t)LUMI_MAX_WORDS * i, expected.words, sizeof expected.words);
-      assert_int_equal(sl_test_event_error(t, i) >> 32 != 0, expected.misfits > 0); /* told of */
+      assert_int_equal(sl_test_event_error(t, i) >> 32 != 0, expected.misfits > 0); /* a misfit is reported */
     }
     sl_test_free(t);
   }
@@ -232,7 +231,7 @@ static void summaries_equal_those_of_an_independent_packer(void **state) {
   assert_true(misfits > 20);
 }
 
-static void hits_of_no_channel_are_not_counted(void **state) {
+static void hits_without_a_channel_are_not_counted(void **state) {
   (void)state;
   make_events(3);
   for (uint32_t i = e.hit_offsets[0]; i < e.hit_offsets[1]; i++) e.id[i] = channel(i % 2 ? 0 : 2, 0, 0, i % 2 ? 1 : 7);
@@ -246,6 +245,6 @@ static void hits_of_no_channel_are_not_counted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(summaries_equal_those_of_an_independent_packer),
-                                     cmocka_unit_test(hits_of_no_channel_are_not_counted)};
+                                     cmocka_unit_test(hits_without_a_channel_are_not_counted)};
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Luminosity summaries are the same whatever the slots, slices, block sizes, targets, and the events beside; and the same
-as in digests.txt.
+"""Luminosity summaries do not depend on slots, slices, block sizes, targets and other events, and equal digests.txt.
 
-A build with other options (-O0, another compiler) runs this test too, against the same file. To accept a change that is
-meant: digests_test.py --accept
+Builds with other options (-O0, another compiler) are compared with the same file. To accept an intended change:
+digests_test.py --accept
 """
 import json
 import os
@@ -19,7 +18,7 @@ LUMI = ROOT / "graphs/lumi.yaml"
 SIMULATED = ("-n", 150, "--set", "raw.luminosity_fraction=0.4")
 REAL = ("-i", MANY, "--set", f"geometry={GEOMETRY}")
 PLUGINS = os.environ["SLUICE_TEST_PLUGINS"]  # the folder of every_event.cpu.so
-# The whole chain on all events, the counters on the list; and without a list.
+# The whole chain on all events, with the counters on the event list or on all events.
 ALL_TRACKS = "sluice: 1\ninclude: [{lumi}]\nnodes: {{ " + ", ".join(
     f"{node}: {{{{ events: [] }}}}" for node in ("clusters", "scifi_hits", "muon_tiles", "calo_cells", "hit_counts")) + ", summaries: {{ events: {events} }} }}\n"
 
@@ -60,10 +59,10 @@ with tempfile.TemporaryDirectory() as folder:
             checks.that(digests(LUMI, *arguments, *variation) == expected, f"{name} {' '.join(map(str, variation))}")
         if BRIEF:
             continue
-        checks.that(digests(listed, *arguments) == reference, f"{name}: tracks of all events")
-        checks.that(digests(unlisted, *arguments, *every_event) == reference, f"{name}: a block for every event")
+        checks.that(digests(listed, *arguments) == reference, f"{name}: equal with tracks of all events")
+        checks.that(digests(unlisted, *arguments, *every_event) == reference, f"{name}: equal with a block for each event")
         if has_simt:
-            checks.that(digests(unlisted, *arguments, *every_event, "--device", "simt", "-n", 60) == fewer, f"{name}: the same on simt")
+            checks.that(digests(unlisted, *arguments, *every_event, "--device", "simt", "-n", 60) == fewer, f"{name}: equal with a block for each event on simt")
 
 
 # The order of events, and the table.
@@ -81,8 +80,8 @@ def the_order_does_not_matter(folder):
     numbers = [int(row.split(",")[1]) for row in rows[1:]]
     moved = shuffled_table.read_text().splitlines()
     checks.that(len(numbers) > 40 and numbers == sorted(numbers), f"a table of {len(numbers)} events, in the order of the input")
-    checks.that(moved != rows and sorted(moved) == sorted(rows), "events in another order give the same rows, in that order")
-    checks.that(results[0] == results[1], "and the same means, to the last bit")
+    checks.that(moved != rows and sorted(moved) == sorted(rows), "events in another order give equal rows in this order")
+    checks.that(results[0] == results[1], "events in another order give equal means, bit for bit")
 
 
 if not BRIEF:

@@ -16,7 +16,7 @@ const struct place *lumi_table(void) {
     struct place *p = &table[i];
     if (!fgets(line, sizeof line, file) || sscanf(line, "%7[^,],%39[^,],%u,%u,%u,%u,%lf,%lf", part, p->name, &p->max,
                                                   &p->size_bits, &p->word, &p->bit, &p->shift, &p->scale) != 8)
-      fail_msg("row %u of %s is not one of the table", i, SCHEMA_TABLE);
+      fail_msg("row %u of %s is not a row of the table", i, SCHEMA_TABLE);
     p->is_extra = strcmp(part, "full") == 0;
   }
   if (fgets(line, sizeof line, file)) fail_msg("%s has more rows", SCHEMA_TABLE);

@@ -1,5 +1,5 @@
-"""Reads what the tests of luminosity summaries need of records of MDF files: summaries, the true particles.
-An independent reader of these formats, which the READMEs of the plugins describe."""
+"""Reads luminosity summaries and true particles from records of MDF files, for the tests of luminosity summaries.
+An independent reader of these formats, which are described in the READMEs of the plugins."""
 import csv
 import struct
 from pathlib import Path

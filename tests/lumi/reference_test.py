@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Luminosity counters of six events compared with the counters recorded by LHCb's first-level trigger; every event is taken
-for luminosity. Differences have known reasons, which are checked where possible: SciFi clusters are counted as banks
-of version 5 say, and are the recorded ones if the banks claim version 4; the vertex is chosen by the event's number, not
-by its place in a slice; VELO tracks are our own."""
+"""Luminosity counters of six events, all processed as luminosity events, against the counters recorded by LHCb's
+first-level trigger. Differences have known reasons, which are checked where possible: wide SciFi clusters of version 5
+are one cluster, and the counts agree if the banks are relabelled as version 4; the vertex is chosen by the event number
+instead of the index in a slice; VELO tracks are those of Sluice."""
 import csv
 import json
 import lzma
@@ -39,10 +39,10 @@ def counted(source):
 
 
 def of_version_4(source, to):
-    """The same events with SciFi banks relabelled as version 4."""
+    """Copies the events with SciFi banks relabelled as version 4."""
     changed = bytearray()
     for record in records(source):
-        record[12:16] = bytes(4)  # without a checksum
+        record[12:16] = bytes(4)  # removes the checksum
         for kind, _, _, at, _ in banks(record):
             if kind == BANK_SCIFI:
                 record[at - 3] = 4
@@ -53,7 +53,7 @@ def of_version_4(source, to):
 def compare(name, ours, counters, allowed=0):
     pairs = [(event, counter, ours[event][counter], recorded[event][counter]) for event in recorded for counter in counters]
     off = [pair for pair in pairs if pair[2] != pair[3]]
-    checks.that(len(off) <= allowed, f"{name}: {len(pairs) - len(off)} of {len(pairs)} counters are the recorded ones" + (f"; not {off}" if off else ""))
+    checks.that(len(off) <= allowed, f"{name}: {len(pairs) - len(off)} of {len(pairs)} counters equal the recorded ones" + (f"; not {off}" if off else ""))
     return off
 
 
@@ -65,15 +65,15 @@ for name, counters in groups.items():
     compare(name, ours, counters)
 velo = [name for name in names if name.startswith("VeloT") or name == "VeloFiducialTracks"]
 for event, counter, mine, theirs in compare("VELO", ours, velo + ["VeloVertices", "FiducialVeloVertices"], 8):
-    checks.that(abs(mine - theirs) == 1, f"event {event}: {counter} is {mine}, recorded {theirs}: one track of {recorded[event]['VeloTracks']}")
+    checks.that(abs(mine - theirs) == 1, f"event {event}: {counter} is {mine}, recorded {theirs}: a difference of one of {recorded[event]['VeloTracks']}")
 plume = [name for name in names if name.startswith("Plume")]
-checks.that(all(ours[event][name] is None and recorded[event][name] == (1 << schema()[name]["size_bits"]) - 1 for event in recorded for name in plume), "PLUME: its counters are not filled, there or here")
+checks.that(all(ours[event][name] is None and recorded[event][name] == (1 << schema()[name]["size_bits"]) - 1 for event in recorded for name in plume), "PLUME: no counter is filled, neither here nor in the reference")
 scifi = [name for name in names if name.startswith("SciFi")]
 fewer = [ours[event][name] / recorded[event][name] for event in recorded for name in scifi]
-checks.that(0.7 < min(fewer) and max(fewer) < 1, f"SciFi: {min(fewer):.3f} to {max(fewer):.3f} of the recorded clusters, since wide ones are one")
+checks.that(0.7 < min(fewer) and max(fewer) < 1, f"SciFi: {min(fewer):.3f} to {max(fewer):.3f} of the recorded clusters, because a wide cluster is one")
 with tempfile.TemporaryDirectory() as folder:
     changed = Path(folder) / "version_4.mdf"
     of_version_4(SIX, changed)
-    compare("SciFi, banks that claim version 4", counted(changed), scifi)
-checks.that(len(groups) == 3 and len(scifi) == 6 and len(velo) == 10, "all groups are there")
+    compare("SciFi, banks relabelled as version 4", counted(changed), scifi)
+checks.that(len(groups) == 3 and len(scifi) == 6 and len(velo) == 10, "all groups of counters are present")
 checks.end()

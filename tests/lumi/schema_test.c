@@ -1,4 +1,4 @@
-/* schema_test.c: lumi.schema gives the table of the format, counter by counter. */
+/* schema_test.c: lumi.schema equals the table of the format, counter by counter. */
 #include "lumi_support.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ static void every_counter_is_at_the_bits_given_in_the_table(void **state) {
   for (uint32_t c = 0; c < LUMI_COUNTERS; c++) {
     const struct place *p = lumi_place(names[c]);
     if (word[c] != p->word || bit[c] != p->bit || size_bits[c] != p->size_bits)
-      fail_msg("%s stands at word %u, bit %u, with %u bits, not at word %u, bit %u, with %u bits", names[c], word[c],
-               bit[c], size_bits[c], p->word, p->bit, p->size_bits);
+      fail_msg("%s is at word %u, bit %u, with %u bits, expected word %u, bit %u, %u bits", names[c], word[c], bit[c],
+               size_bits[c], p->word, p->bit, p->size_bits);
     assert_int_equal(maxima[c], p->max);
     assert_int_equal(c >= LUMI_BASE, p->is_extra);
     assert_true(shift[c] == (float)p->shift && scale[c] == (float)p->scale);
@@ -29,7 +29,7 @@ static void every_counter_is_at_the_bits_given_in_the_table(void **state) {
   }
 }
 
-static void summaries_have_the_words_of_the_format_and_keys_of_their_own(void **state) {
+static void summaries_follow_the_format_and_have_distinct_keys(void **state) {
   (void)state;
   const uint32_t *word_count = sl_test_output(lumi_schema, "schema", "word_count");
   assert_int_equal(word_count[LUMI_BASE_SUMMARY], BASE_WORDS);
@@ -44,7 +44,7 @@ static void summaries_have_the_words_of_the_format_and_keys_of_their_own(void **
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_counter_is_at_the_bits_given_in_the_table),
-      cmocka_unit_test(summaries_have_the_words_of_the_format_and_keys_of_their_own),
+      cmocka_unit_test(summaries_follow_the_format_and_have_distinct_keys),
   };
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }

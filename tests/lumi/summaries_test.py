@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Luminosity summaries in events: io.mdf_sink adds them to luminosity events and changes nothing else; their bits are the
-table's; and events with a bad ODIN bank are errors with a message that names the fault."""
+"""Luminosity summaries in events: io.mdf_sink adds them to luminosity events and changes nothing else; their bits agree
+with the table; and events with an invalid ODIN bank are errors with a message that names the fault."""
 import csv
 import json
 import tempfile
@@ -21,7 +21,7 @@ def quantity(name, bits):
 
 
 def check_file(name, before, after, table):
-    """The summaries of `after` against the rows of `table`; all else is as in `before`."""
+    """Compares the summaries of `after` with the rows of `table`, and all other banks with `before`."""
     with open(table, newline="") as file:
         rows = {(int(r["run"]), int(r["event"])): r for r in csv.DictReader(file)}
     same, expected_kind, agree, full = True, True, True, 0
@@ -45,9 +45,9 @@ def check_file(name, before, after, table):
                 agree &= abs(float(cell) - quantity(counter, bits[counter])) <= 1e-5 * abs(float(cell))
             elif counter in bits:
                 agree &= bits[counter] == (1 << schema()[counter]["size_bits"]) - 1
-    checks.that(same, f"{name}: all banks that were read are as they were, in their order")
+    checks.that(same, f"{name}: all other banks are unchanged, in their order")
     checks.that(expected_kind, f"{name}: luminosity events end with an HltLumiSummary bank of the right length")
-    checks.that(agree and not rows, f"{name}: the table has the numbers of these banks, and no others")
+    checks.that(agree and not rows, f"{name}: the table has the values of these banks and no other rows")
     return full
 
 
@@ -67,18 +67,18 @@ with tempfile.TemporaryDirectory() as folder:
         checks.that(full > 0, f"ODIN version {version}: {full} full summaries")
         call("run", LUMI, "-i", with_summaries, "-o", again, "--quiet")
         checks.that(again.read_bytes() == table.read_bytes(), "a file with summaries can be read like the one without")
-    # read again, summaries are replaced by equal ones, and said to be
+    # read again, summaries are replaced by equal ones, and the report counts them
     call("run", BANKS, "-i", events, "-o", with_summaries, "--quiet")
     once, summary = with_summaries.read_bytes(), Path(folder) / "run.json"
     call("run", BANKS, "-i", with_summaries, "-o", events, "--quiet", "--json", summary)
     left = json.loads(summary.read_text())["results"]["write"]["left_out"]
     count = sum(bank[0] == BANK_SUMMARY for record in records(with_summaries) for bank in banks(record))
-    checks.that(events.read_bytes() == once, "a file with summaries, read and written with summaries, is the same")
+    checks.that(events.read_bytes() == once, "a file with summaries is equal after adding summaries again")
     checks.that([(e["reason"], e["type"], e["banks"]) for e in left] == [("replaced", BANK_SUMMARY, count)] and count > 0,
-                f"and says that it replaced {count} banks")
+                f"the report counts {count} replaced banks")
     call("run", BANKS, "-i", events, "-o", with_summaries, "--quiet", "--set", "write.compression=3")
     call("run", LUMI, "-i", with_summaries, "-o", again, "--quiet")
-    checks.that(again.read_bytes() == table.read_bytes(), "so can a compressed one")
+    checks.that(again.read_bytes() == table.read_bytes(), "a compressed file with summaries can be read")
     if MANY.exists() and GEOMETRY.exists():
         call("run", BANKS, "-i", MANY, "-o", with_summaries, "--quiet", "--set", f"geometry={GEOMETRY}")
         call("run", LUMI, "-i", MANY, "-o", table, "--quiet")
@@ -88,14 +88,14 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         print(f"skipped: {MANY} or {GEOMETRY} is absent; set SLUICE_DATA to the folder of the samples")
 
-    # the table beside another sink that takes -o: only where table.path says
+    # the table next to another sink that uses -o: only at table.path
     given, named = Path(folder) / "given.csv", Path(folder) / "named.csv"
     call("run", ROOT / "graphs/velo_pv.yaml", "-n", 20, "--quiet", "--set", f"table.path={named}")
-    checks.that(named.exists(), "in velo_pv.yaml, the table is where its path says")
+    checks.that(named.exists(), "in velo_pv.yaml, the table is at its path")
     refused = call("run", ROOT / "graphs/velo_pv.yaml", "-n", 20, "-o", given, "--quiet", "--set", f"table.path={named}", expect=2)
-    checks.that("no sink of this graph writes there" in refused.stderr and not given.exists(), "it leaves the file of -o to other sinks")
+    checks.that("no sink of this graph writes there" in refused.stderr and not given.exists(), "the table does not use -o if its path is set")
     call("run", LUMI, "-n", 20, "-o", given, "--quiet")
-    checks.that(given.exists(), "in lumi.yaml it takes it")
+    checks.that(given.exists(), "in lumi.yaml the table uses -o")
 
     # the description of the summaries
     description = Path(folder) / "schema.json"
@@ -109,7 +109,7 @@ with tempfile.TemporaryDirectory() as folder:
                  or c.get("scale", 1) != schema()[c["name"]]["scale"]]
         checks.that(not wrong and document["version"] == 0, f"{len(document['counters'])} counters are described as in the table {wrong}")
 
-    # bad ODIN banks: one kind an event, 5 events beside it; without checksums
+    # invalid ODIN banks: one faulty event among six, without checksums
     sound = [bytearray(r) for r in records(events)][:6]
     for record in sound:
         record[12:16] = bytes(4)
@@ -124,7 +124,7 @@ with tempfile.TemporaryDirectory() as folder:
             wrong[at] = value
         events.write_bytes(b"".join(sound[:2]) + wrong + b"".join(sound[3:]))
         count, said = errors_of(events)
-        checks.that(count == 1 and text in said, f"'{text}' is said of one event" + ("" if text in said else f", not:\n{said}"))
+        checks.that(count == 1 and text in said, f"'{text}' is reported for one event" + ("" if text in said else f", not:\n{said}"))
     events.write_bytes(b"".join(sound[:2]) + two + b"".join(sound[3:]))
     count, said = errors_of(events)
     checks.that(count == 1 and "several ODIN banks (detail: how many) (detail 2)" in said, "two ODIN banks are an error")

@@ -1,6 +1,6 @@
-/* summarize_test.c: lumi.summarize on events made by hand and on random ones, against a second reading of the format in
- * double precision with the C library's functions, and places from the table of the format. SUMMARIZE_PLUGIN and
- * SUMMARIZE name the algorithm: the same tests hold for the one that takes every event.
+/* summarize_test.c: lumi.summarize on constructed and random events, against counters computed in double precision with
+ * functions of the C library, at the offsets of the table of the format. SUMMARIZE_PLUGIN and SUMMARIZE select the
+ * algorithm: the variant that processes every event has the same tests.
  */
 #include "lumi_support.h"
 #include "odin/event_model.h"
@@ -30,7 +30,7 @@ static struct events e;
 /* Properties of the node that tests may change. */
 enum { EDGES = 7 };
 static const struct region { double eta_edges[EDGES], z, rho; } usual = {{-4, -3, -2, 2, 3, 4, 5}, 300, 3};
-static struct region region; /* a test that changes it sets it back */
+static struct region region; /* a test that changes it restores it */
 static void begin(void) { memset(&e, 0, sizeof e); }
 
 static uint32_t add_event(uint32_t orbit) {
@@ -42,7 +42,7 @@ static uint32_t add_event(uint32_t orbit) {
   return event;
 }
 
-/* To the event added last. */
+/* Adds a track to the last event. */
 static void add_track(float x, float y, float z, float tx, float ty, uint8_t backward) {
   const uint32_t t = e.tracks++;
   e.x[t] = x, e.y[t] = y, e.z[t] = z, e.tx[t] = tx, e.ty[t] = ty, e.backward[t] = backward;
@@ -60,7 +60,7 @@ enum { WITH_TRACKS = 1, WITH_VERTICES = 2, WITH_ALL = 3 };
 static struct sl_test *summarize(uint32_t with) {
   struct sl_test *t = sl_test_new(SUMMARIZE_PLUGIN, SUMMARIZE);
   sl_test_events(t, e.count);
-  if (memcmp(&region, &usual, sizeof region) != 0) { /* else by default */
+  if (memcmp(&region, &usual, sizeof region) != 0) { /* otherwise the defaults apply */
     sl_test_set_array(t, "eta_edges", region.eta_edges, EDGES);
     sl_test_set(t, "fiducial_z", region.z);
     sl_test_set(t, "fiducial_rho", region.rho);
@@ -107,9 +107,9 @@ static uint32_t size_bytes(const struct sl_test *t, uint32_t item) {
     if (counter_found != counter_wanted) fail_msg("%s is %u, not %u", name, counter_found, counter_wanted); \
   } while (0)
 
-/* --------------------------------------------------------------------------------------------- a second reading */
+/* --------------------------------------------------------------------------------------------- independent counters */
 
-/* Contents of the field of a counter for a number. */
+/* Bits of a counter for a value. */
 static uint32_t stored(const char *name, uint64_t value) {
   return value > lumi_all_ones(name) ? lumi_all_ones(name) : (uint32_t)value;
 }
@@ -201,7 +201,8 @@ static void assert_summary(const struct sl_test *t, uint32_t item, uint32_t even
   assert_rest(words, is_full ? FULL_WORDS : BASE_WORDS, with);
 }
 
-/* ------------------------------------------------------------------------------------------------- by hand */
+/* ------------------------------------------------------------------------------------------------- constructed
+ * events */
 
 static void counters_equal_values_computed_by_hand(void **state) {
   (void)state;
@@ -209,7 +210,7 @@ static void counters_equal_values_computed_by_hand(void **state) {
   const uint32_t event = add_event(61); /* full */
   e.bunch[event] = 1000;
   e.gps_time[event] = 1ull << 40;
-  e.number[event] = 5; /* third of three vertices by 5 mod 3 = 2 */
+  e.number[event] = 5; /* 5 mod 3 = 2 selects the third of three vertices */
   e.crossing_type[event] = ODIN_BEAM_1;
   add_track(0, 0, 10, 0.01f, 0, 0);     /* eta 5.3: bin 7; fiducial */
   add_track(0, 4, 10, 0.1f, 0, 0);      /* eta 2.998: bin 4; 4 mm from the axis */
@@ -217,7 +218,7 @@ static void counters_equal_values_computed_by_hand(void **state) {
   add_track(1, 1, -299, 0.3f, 0.3f, 1); /* eta -1.59: bin 3; fiducial */
   add_track(0, 0, 0, 0.02f, 0, 1);      /* eta -4.6: bin 0; fiducial */
   add_vertex(0.5f, -0.25f, -100);
-  add_vertex(3, 0, 0); /* 3 mm from the axis is not within 3 */
+  add_vertex(3, 0, 0); /* a distance of 3 mm is outside the limit of 3 mm */
   add_vertex(-0.125f, 0.0625f, 50.5f);
   struct sl_test *t = summarize(WITH_ALL);
   assert_int_equal(sl_test_run(t), 0);
@@ -242,13 +243,13 @@ static void counters_equal_values_computed_by_hand(void **state) {
   ASSERT_COUNTER(words, "VeloVertexX", 7987); /* 8192 - 204.8 */
   ASSERT_COUNTER(words, "VeloVertexY", 8294); /* 8192 + 102.4 */
   ASSERT_COUNTER(words, "VeloVertexZ", 9019); /* 8192 + 827.392 */
-  ASSERT_COUNTER(words, "MuonTracks", 127);   /* there is no muon system */
+  ASSERT_COUNTER(words, "MuonTracks", 127);   /* without a muon system */
   ASSERT_COUNTER(words, "PlumeLumiADC43", 4095);
   assert_summary(t, 0, event, WITH_ALL);
   sl_test_free(t);
 }
 
-static void positions_beyond_the_field_are_its_ends(void **state) {
+static void positions_outside_a_field_saturate(void **state) {
   (void)state;
   begin();
   static const float x[] = {-5, -4.9999f, 5, 4.9988f, -1000, 1000};
@@ -267,7 +268,7 @@ static void positions_beyond_the_field_are_its_ends(void **state) {
   sl_test_free(t);
 }
 
-static void numbers_beyond_their_field_leave_it_all_ones(void **state) {
+static void counts_too_large_for_a_field_saturate(void **state) {
   (void)state;
   begin();
   static const uint32_t tracks[] = {127, 128, 2047, 2048};
@@ -284,12 +285,12 @@ static void numbers_beyond_their_field_leave_it_all_ones(void **state) {
     ASSERT_COUNTER(summary(t, i), "VeloTracksEtaBin1", 0);
     ASSERT_COUNTER(summary(t, i), "VeloVertices", 63);
     assert_summary(t, i, i, WITH_ALL);
-    assert_int_equal(sl_test_event_error(t, i) >> 32, i > 0); /* told of, unless all fit */
+    assert_int_equal(sl_test_event_error(t, i) >> 32, i > 0); /* reported unless all counts fit */
   }
   sl_test_free(t);
 }
 
-static void tracks_without_a_direction_or_a_number_harm_nothing(void **state) {
+static void tracks_with_zero_slope_or_invalid_values_are_counted(void **state) {
   (void)state;
   begin();
   add_event(0);
@@ -311,7 +312,7 @@ static void tracks_without_a_direction_or_a_number_harm_nothing(void **state) {
   sl_test_free(t);
 }
 
-static void detectors_that_are_not_there_leave_all_ones(void **state) {
+static void missing_detectors_set_all_bits(void **state) {
   (void)state;
   for (uint32_t with = 0; with <= WITH_ALL; with++) {
     begin();
@@ -329,7 +330,7 @@ static void detectors_that_are_not_there_leave_all_ones(void **state) {
   }
 }
 
-static void the_global_event_cut_is_a_list(void **state) {
+static void the_global_event_cut_is_an_event_list(void **state) {
   (void)state;
   static const uint32_t passed[] = {0, 3, 4, 11}, count = 4;
   begin();
@@ -364,8 +365,8 @@ static uint32_t usual_bin(float slope, uint32_t backward) {
          (uint32_t)(74.2032106f * slope <= 1.0f);
 }
 
-/* Slopes by neighbouring floats around each edge, of 0, of infinity and of what is no number. */
-static void edges_are_the_same_floats_as_ever(void **state) {
+/* Slopes: neighbouring floats around each edge, 0, infinity and NaN. */
+static void edges_have_the_recorded_bits(void **state) {
   (void)state;
   static const double at_edges[] = {3.6268604078470188, 10.017874927409903, 27.289917197127753, 74.20321057778875};
   enum { AROUND = 40 };
@@ -390,19 +391,19 @@ static void edges_are_the_same_floats_as_ever(void **state) {
   for (uint32_t bin = 0; bin < 8; bin++) assert_true(bins[bin < 4][bin] >= AROUND / 4);
 }
 
-static void random_events_agree_with_the_second_reading(void **state);
+static void random_events_agree_with_an_independent_reader(void **state);
 
-static void bins_and_the_fiducial_region_can_be_chosen(void **state) {
+static void bins_and_the_fiducial_region_are_properties(void **state) {
   region = (struct region){{-3.25, -1.5, 0, 1, 1.75, 2.5, 4.125}, 120, 1.5};
-  random_events_agree_with_the_second_reading(state);
+  random_events_agree_with_an_independent_reader(state);
   region = (struct region){{-7, -6, -5, -4, -3, -2, -1}, 399, 5};
-  random_events_agree_with_the_second_reading(state);
+  random_events_agree_with_an_independent_reader(state);
   region = (struct region){{0.5, 1, 1.5, 2, 2.5, 3, 20}, 0, 0};
-  random_events_agree_with_the_second_reading(state);
+  random_events_agree_with_an_independent_reader(state);
   region = usual;
 }
 
-static void edges_that_do_not_ascend_are_refused(void **state) {
+static void edges_not_in_ascending_order_are_refused(void **state) {
   (void)state;
   static const double edges[][EDGES] = {{-4, -3, -2, 2, 3, 4, 4}, {0, -1, 1, 2, 3, 4, 5}, {-4, -3, 2, -2, 3, 4, 5}};
   static const char *const messages[] = {"eta_edges: 4 comes after 4; edges must ascend", "-1 comes after 0",
@@ -435,7 +436,7 @@ static double distance(double value, const double *edges, uint32_t count) {
   return nearest;
 }
 
-/* Not so near an edge that float and double may disagree. */
+/* Whether the track is so far from all edges that float and double agree. */
 static int is_clear(uint32_t track) {
   return distance(eta_of(track), region.eta_edges, EDGES) > 1e-4 && distance(rho_of(track), &region.rho, 1) > 1e-4;
 }
@@ -463,7 +464,7 @@ static void random_events(uint32_t count) {
   }
 }
 
-static void random_events_agree_with_the_second_reading(void **state) {
+static void random_events_agree_with_an_independent_reader(void **state) {
   (void)state;
   random_events(EVENTS_MAX);
   struct sl_test *t = summarize(WITH_ALL);
@@ -500,7 +501,7 @@ static void only_listed_events_have_summaries(void **state) {
     }
 }
 
-static void without_an_event_on_the_list_there_is_no_summary(void **state) {
+static void an_empty_event_list_gives_no_summary(void **state) {
   (void)state;
   random_events(10);
   for (uint32_t i = 0; i < e.count; i++) e.event_type[i] = ODIN_PHYSICS;
@@ -513,7 +514,7 @@ static void without_an_event_on_the_list_there_is_no_summary(void **state) {
   sl_test_free(t);
 }
 
-static void a_slice_of_no_events_has_sound_offsets(void **state) {
+static void a_slice_without_events_has_valid_offsets(void **state) {
   (void)state;
   random_events(0);
   struct sl_test *t = summarize(WITH_ALL);
@@ -527,19 +528,19 @@ int main(void) {
   region = usual;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counters_equal_values_computed_by_hand),
-      cmocka_unit_test(positions_beyond_the_field_are_its_ends),
-      cmocka_unit_test(numbers_beyond_their_field_leave_it_all_ones),
-      cmocka_unit_test(tracks_without_a_direction_or_a_number_harm_nothing),
-      cmocka_unit_test(detectors_that_are_not_there_leave_all_ones),
-      cmocka_unit_test(the_global_event_cut_is_a_list),
+      cmocka_unit_test(positions_outside_a_field_saturate),
+      cmocka_unit_test(counts_too_large_for_a_field_saturate),
+      cmocka_unit_test(tracks_with_zero_slope_or_invalid_values_are_counted),
+      cmocka_unit_test(missing_detectors_set_all_bits),
+      cmocka_unit_test(the_global_event_cut_is_an_event_list),
       cmocka_unit_test(orbits_with_full_summaries_can_be_selected),
-      cmocka_unit_test(edges_are_the_same_floats_as_ever),
-      cmocka_unit_test(random_events_agree_with_the_second_reading),
-      cmocka_unit_test(bins_and_the_fiducial_region_can_be_chosen),
-      cmocka_unit_test(edges_that_do_not_ascend_are_refused),
+      cmocka_unit_test(edges_have_the_recorded_bits),
+      cmocka_unit_test(random_events_agree_with_an_independent_reader),
+      cmocka_unit_test(bins_and_the_fiducial_region_are_properties),
+      cmocka_unit_test(edges_not_in_ascending_order_are_refused),
       cmocka_unit_test(only_listed_events_have_summaries),
-      cmocka_unit_test(without_an_event_on_the_list_there_is_no_summary),
-      cmocka_unit_test(a_slice_of_no_events_has_sound_offsets),
+      cmocka_unit_test(an_empty_event_list_gives_no_summary),
+      cmocka_unit_test(a_slice_without_events_has_valid_offsets),
   };
   return cmocka_run_group_tests(tests, lumi_schema_set_up, lumi_schema_tear_down);
 }

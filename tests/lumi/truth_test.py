@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Luminosity counters of simulated events against the truth: their means are those of the true tracks and vertices, with
-the efficiency that physics events have, within statistics; they are linear in mu; crossings without collisions give
-none. Limits are four standard deviations of the samples, which are fixed by their seeds."""
+"""Luminosity counters of simulated events against the truth: their means agree with those of the true tracks and vertices,
+with the efficiency of physics events, within statistics; they are linear in mu; crossings without collisions give
+zero. Limits are four standard deviations of the samples, which are fixed by their seeds."""
 import csv
 import math
 import tempfile
@@ -20,7 +20,7 @@ POSITION = ["VeloVertexX", "VeloVertexY", "VeloVertexZ"]
 
 
 def is_fiducial(eta, phi, x, y, z):
-    """Does the line pass the z axis within 3 mm, at |z| < 300 mm?"""
+    """Whether the line passes the z axis within 3 mm, at |z| < 300 mm."""
     slope = 1 / math.sinh(abs(eta))
     tx, ty = slope * math.cos(phi), slope * math.sin(phi)
     to_axis = -(x * math.cos(phi) + y * math.sin(phi)) / slope
@@ -44,7 +44,7 @@ def true_counters(record):
 
 
 def sample(seed, events, *settings):
-    """[(row of the table, truth)] of the events at crossings of two bunches, and the rows of the others."""
+    """[(row of the table, truth)] of the events at crossings of two bunches, and the rows of the other events."""
     with tempfile.TemporaryDirectory() as folder:
         file, table = Path(folder) / "events.mdf", Path(folder) / "lumi.csv"
         call("run", ROOT / "graphs/copy.yaml", "-n", events, "-o", file, "--quiet", "--set", f"seed={seed}", *settings)
@@ -62,7 +62,7 @@ def sample(seed, events, *settings):
 
 
 def ratio(both, name):
-    """Sum of a counter over that of the truth, and its error."""
+    """Ratio of the sums of a counter and of its true value, and the error."""
     pairs = [(float(row[name]), truth[name]) for row, truth in both if row[name] != ""]
     mean = sum(t for _, t in pairs) / len(pairs)
     r = sum(c for c, _ in pairs) / sum(t for _, t in pairs)
@@ -87,30 +87,30 @@ for name in counted:
     pull = (ours - theirs) / math.hypot(error, their_error)
     found = mean(luminosity, name)[0]
     print(f"{name:22} {found:8.2f} {found / ours:8.2f}  {ours:7.4f} +- {error:6.4f} {theirs:7.4f} +- {their_error:6.4f}")
-    checks.that(abs(pull) < 4, f"{name}: luminosity events have the ratio to the truth of physics events, by {pull:+.2f} sigma")
-    checks.that(0.75 < ours < 1.1, f"{name}: {ours:.3f} of the truth")
-for name in POSITION:  # one vertex an event, any of them: on average where the true ones are
+    checks.that(abs(pull) < 4, f"{name}: ratio to the truth in luminosity and physics events: difference {pull:+.2f} sigma")
+    checks.that(0.75 < ours < 1.1, f"{name}: ratio to the truth {ours:.3f}")
+for name in POSITION:  # one vertex per event; the average agrees with that of the true vertices
     differences = [float(row[name]) - truth[name] for row, truth in luminosity if row["VeloVertices"] != "0" and truth[name] is not None]
     average = sum(differences) / len(differences)
     error = math.sqrt(sum((d - average) ** 2 for d in differences) / (len(differences) - 1) / len(differences))
     checks.that(abs(average) < 4 * error, f"{name}: {average:+.4f} +- {error:.4f} mm from the true vertices, in {len(differences)} events")
 quiet = {name: sum(float(row[name]) for row in others) / len(others) for name in counted}
-checks.that(max(quiet.values()) < 0.1, f"crossings without collisions: at most {max(quiet.values()):.3f} of a counter an event")
+checks.that(max(quiet.values()) < 0.1, f"crossings without collisions: at most {max(quiet.values()):.3f} per event and counter")
 
-# mu: a quarter of the collisions, a quarter of every counter that adds up
+# mu: counters of tracks are proportional to the number of collisions
 few, _ = sample(13, 900, "--set", "raw.luminosity_fraction=1", "--set", "raw.mu=2")
 many, _ = sample(14, 450, "--set", "raw.luminosity_fraction=1", "--set", "raw.mu=8")
 for name in TRACKS:
     (low, low_error), (high, high_error) = mean(few, name), mean(many, name)
     pull = (high / 8 - low / 2) / math.hypot(high_error / 8, low_error / 2)
-    checks.that(abs(pull) < 4, f"{name}: {low / 2:.3f} a collision at mu = 2, {high / 8:.3f} at mu = 8, {pull:+.2f} sigma")
-# what is noisy, or adds up energy: on a straight line, but not from 0. Muons that are found grow faster: they are made of
-# hits of several particles.
+    checks.that(abs(pull) < 4, f"{name}: {low / 2:.3f} per collision at mu = 2, {high / 8:.3f} at mu = 8, {pull:+.2f} sigma")
+# Counters with noise or energy: linear in mu, but not proportional. Counts of muons grow faster, because hits of several
+# particles combine.
 LINEAR = [name for name, row in schema().items() if name.startswith(("SciFi", "MuonHits", "ECal")) and row["part"] == "base"]
 checks.that(len(LINEAR) == 26, f"{len(LINEAR)} counters of the other detectors")
 for name in LINEAR:
     (low, low_error), (middle, middle_error), (high, high_error) = (mean(both, name) for both in (few, luminosity, many))
     near, far = (5.3 - 2) / 6, (8 - 5.3) / 6
     off, error = middle - far * low - near * high, math.hypot(middle_error, far * low_error, near * high_error)
-    checks.that(abs(off) < 4 * error and high > 2 * low - middle, f"{name}: {low:.1f}, {middle:.1f}, {high:.1f} at mu = 2, 5.3, 8: {off / error:+.2f} sigma off a line")
+    checks.that(abs(off) < 4 * error and high > 2 * low - middle, f"{name}: {low:.1f}, {middle:.1f}, {high:.1f} at mu = 2, 5.3, 8: {off / error:+.2f} sigma from a straight line")
 checks.end()

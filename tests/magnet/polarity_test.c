@@ -43,7 +43,7 @@ static void assert_refused(int status, const char *text) {
   sl_test_free(t);
 }
 
-static void without_a_word_it_is_down(void **state) {
+static void the_default_polarity_is_down(void **state) {
   (void)state;
   char description[SCRATCH_PATH_MAX];
   scratch_file(description);
@@ -51,7 +51,7 @@ static void without_a_word_it_is_down(void **state) {
   assert_non_null(file);
   fclose(file);
   assert_sign("", NULL, -1.0f);
-  assert_sign(description, NULL, -1.0f); /* which has no polarity */
+  assert_sign(description, NULL, -1.0f); /* the description has no polarity */
 }
 
 static void the_property_takes_precedence_over_the_folder(void **state) {
@@ -82,10 +82,10 @@ static void a_file_that_is_not_a_description_is_refused(void **state) {
   assert_int_equal(sl_test_run(t), SL_EIO);
   assert_non_null(strstr(sl_test_messages(t), "none: there is no such file"));
   sl_test_free(t);
-  assert_sign(file, "up", 1.0f); /* which is not read */
+  assert_sign(file, "up", 1.0f); /* the file is not read */
 }
 
-static void wrong_files_are_refused(void **state) {
+static void invalid_files_are_refused(void **state) {
   (void)state;
   const float zero = 0.0f, two[2] = {1.0f, 1.0f}, large = 1e9f;
   scratch_write(folder, "polarity.bin", &zero, sizeof zero);
@@ -102,10 +102,10 @@ static void wrong_files_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(without_a_word_it_is_down),
+      cmocka_unit_test(the_default_polarity_is_down),
       cmocka_unit_test(the_property_takes_precedence_over_the_folder),
       cmocka_unit_test(a_file_that_is_not_a_description_is_refused),
-      cmocka_unit_test(wrong_files_are_refused),
+      cmocka_unit_test(invalid_files_are_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);
 }

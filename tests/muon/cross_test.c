@@ -1,5 +1,5 @@
-/* cross_test.c: muon.cross against plain loops over all pairs of tiles, with positions looked up as muon's README.md
- * has them. */
+/* cross_test.c: muon.cross against plain loops over all pairs of tiles, with positions looked up as in
+ * plugins/muon/README.md. */
 #include "muon_support.h"
 
 enum { EVENTS = 5, TILES_MAX = 80000, PLAIN_MAX = 150000 };
@@ -22,7 +22,7 @@ static int is_pad(const struct muon_geometry_view *g, uint32_t tile) {
   return is_in(g, MUON_X_STRIPS, tile) && is_in(g, MUON_Y_STRIPS, tile);
 }
 
-/* All strips of a table in a quarter of a grid, one in `one_in`; x strips by rows, y strips by columns. */
+/* Adds one in `one_in` of the strips of a table in a quarter of a grid; x strips by rows, y strips by columns. */
 static void add_strips(const struct muon_geometry_view *g, uint32_t table, const struct muon_place *quarter,
                        uint32_t one_in, struct tiles *t) {
   const uint32_t grid = MUON_REGIONS * quarter->station + quarter->region;
@@ -40,7 +40,7 @@ static void add_strips(const struct muon_geometry_view *g, uint32_t table, const
   }
 }
 
-/* A tile in so many, in each event another number; in one only x strips, in one all. */
+/* Random tiles with a different density in each event; the second event has all tiles, the last one only x strips. */
 static void make_tiles(const struct muon_geometry_view *g, struct tiles *t) {
   static const uint32_t one_in[EVENTS] = {50, 1, 8, 100000, 3};
   t->count = 0;
@@ -164,7 +164,7 @@ static void hits_equal_those_of_plain_loops(void **state) {
       assert_int_equal(sl_test_run(test), 0);
       compare(test, &g, &t);
       const uint32_t *offsets = OUTPUT(test, "hits", "offsets", uint32_t);
-      assert_int_equal(offsets[2] - offsets[1], 46080); /* all pads that there are */
+      assert_int_equal(offsets[2] - offsets[1], 46080); /* all pads */
       sl_test_free(test);
     }
     sl_test_free(detector);
@@ -188,7 +188,7 @@ static void an_overflow_writes_nothing(void **state) {
   sl_test_free(detector);
 }
 
-/* A geometry with one value changed, refused with this text. */
+/* A geometry with one changed value is refused with this text. */
 static void expect_refused(const struct sl_test *detector, const char *field, uint32_t at, float value,
                            const char *text) {
   static struct tiles t;
@@ -207,7 +207,7 @@ static void expect_refused(const struct sl_test *detector, const char *field, ui
   sl_test_free(test);
 }
 
-static void a_geometry_that_gives_no_finite_fits_is_refused(void **state) {
+static void a_geometry_without_finite_fits_is_refused(void **state) {
   (void)state;
   struct sl_test *detector = detector_new(2);
   const char *narrow = "a half-width is below 0.1 mm";
@@ -225,7 +225,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(hits_equal_those_of_plain_loops),
       cmocka_unit_test(an_overflow_writes_nothing),
-      cmocka_unit_test(a_geometry_that_gives_no_finite_fits_is_refused),
+      cmocka_unit_test(a_geometry_without_finite_fits_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* decode_test.c: muon.decode against a plain reading of the same banks, bank by bank, sorted and rid of what is there
- * twice; and banks that are wrong, which refuse their event. */
+/* decode_test.c: muon.decode against a plain reader that decodes bank by bank, sorts the tiles and removes duplicates;
+ * and invalid banks, which refuse their event. */
 #include "muon_support.h"
 
 enum { EVENTS = 5, UNITS = MUON_TELL40S * MUON_HALVES, PLAIN_MAX = 1 << 17 };
@@ -13,7 +13,7 @@ struct payload {
 
 static void put(struct payload *p, uint32_t halfword) { p->at[p->count++] = (uint16_t)halfword; }
 
-/* A bank of version 2 with `pads` pads, which are not read, and batches with these counts of random hits. */
+/* Adds a bank of version 2 with `pads` pads, which decoders ignore, and batches with these numbers of random hits. */
 static void add_v2(struct banks_case *b, const struct muon_geometry_view *g, uint32_t unit, uint32_t pads,
                    const uint32_t counts[4]) {
   static struct payload p;
@@ -29,7 +29,7 @@ static void add_v2(struct banks_case *b, const struct muon_geometry_view *g, uin
   banks_add(b, 2, (uint16_t)unit, p.at, random_below(2) ? 2 * p.count : 4 * ((p.count + 1) / 2));
 }
 
-/* A link with hits in the channels with bits set. */
+/* Writes a link with hits in the channels of the bit mask. */
 static uint32_t put_link(uint8_t *to, uint64_t hits) {
   const uint32_t count = (uint32_t)__builtin_popcountll(hits), times = random_below((count < 19 ? count : 19) + 1);
   const uint32_t bytes = hits == 0 ? 1 : 7 + times / 2;
@@ -60,7 +60,7 @@ static void add_v3(struct banks_case *b, const struct muon_geometry_view *g, uin
   banks_add(b, 3, (uint16_t)((13 << 11) | unit), payload, bytes);
 }
 
-/* An event without banks, usual ones, one with very many hits. Banks come in any order. */
+/* Events of usual size, one without banks, one with very many hits. Banks are in any order. */
 static void make_banks(struct banks_case *b, const struct muon_geometry_view *g, uint32_t version) {
   const uint32_t units = version == 2 ? (uint32_t)MUON_BANKS : (uint32_t)UNITS;
   memset(b, 0, sizeof *b);
@@ -78,12 +78,12 @@ static void make_banks(struct banks_case *b, const struct muon_geometry_view *g,
   }
 }
 
-/* ------------------------------------------------------------------------------------------- a plain reading */
+/* ------------------------------------------------------------------------------------------- plain reader */
 
 struct plain {
   uint32_t count;
   struct plain_tile {
-    uint64_t key; /* grid, quarter; x strips by y and x, then y strips by x and y */
+    uint64_t key; /* order: grid, quarter, x strips by y and x, y strips by x and y */
     uint32_t tile, time;
   } at[PLAIN_MAX];
 };
@@ -171,7 +171,7 @@ static void tiles_equal_those_of_a_plain_reader(void **state) {
   }
 }
 
-static void an_event_of_all_channels_has_all_tiles(void **state) {
+static void an_event_with_hits_in_all_channels_has_all_tiles(void **state) {
   static struct banks_case b;
   static struct payload p;
   (void)state;
@@ -199,9 +199,9 @@ static void an_event_of_all_channels_has_all_tiles(void **state) {
   sl_test_free(detector);
 }
 
-/* ------------------------------------------------------------------------------------------------ what is wrong */
+/* ------------------------------------------------------------------------------------------------ invalid banks */
 
-/* Three events; the one in the middle also has this bank. */
+/* The second of three events has this additional bank, and is refused unless `code` is 0. */
 static void expect_fault(const struct sl_test *detector, const struct muon_geometry_view *g, uint32_t version,
                          uint32_t source_id, const void *payload, uint32_t bytes, uint32_t code) {
   static struct banks_case b;
@@ -232,7 +232,7 @@ static void expect_fault(const struct sl_test *detector, const struct muon_geome
   sl_test_free(t);
 }
 
-static void wrong_banks_refuse_their_event(void **state) {
+static void invalid_banks_refuse_their_event(void **state) {
   (void)state;
   random_start(3);
   struct sl_test *detector = detector_new(2);
@@ -244,7 +244,7 @@ static void wrong_banks_refuse_their_event(void **state) {
   expect_fault(detector, &g, 4, 4, fine, sizeof fine, MUON_UNKNOWN_VERSION);
   expect_fault(detector, &g, 3, 4, fine, sizeof fine, MUON_OTHER_FORMAT);
   expect_fault(detector, &g, 2, 10, fine, sizeof fine, MUON_UNKNOWN_SOURCE);
-  expect_fault(detector, &g, 2, 1, fine, sizeof fine, MUON_FAULT_COUNT); /* a second time */
+  expect_fault(detector, &g, 2, 1, fine, sizeof fine, MUON_FAULT_COUNT); /* repeated */
   expect_fault(detector, &g, 2, 4, fine, sizeof fine - 1, MUON_ODD_SIZE);
   expect_fault(detector, &g, 2, 4, fine, 1, MUON_ODD_SIZE);
   expect_fault(detector, &g, 2, 4, fine, 0, MUON_TOO_SHORT);
@@ -257,13 +257,13 @@ static void wrong_banks_refuse_their_event(void **state) {
   sl_test_free(detector);
 }
 
-static void wrong_banks_of_version_3_refuse_their_event(void **state) {
+static void invalid_banks_of_version_3_refuse_their_event(void **state) {
   (void)state;
   random_start(4);
   struct sl_test *detector = detector_new(3);
   const struct muon_geometry_view g = detector_view(detector);
   uint8_t fine[24] = {0}, synchronisation[4] = {0x10}, short_link[24] = {0, 0x30}, long_link[24] = {0};
-  long_link[g.tell40_links[7]] = 0xF0; /* the last one */
+  long_link[g.tell40_links[7]] = 0xF0; /* the last link */
   expect_fault(detector, &g, 3, 7, fine, 1 + g.tell40_links[7], MUON_FINE);
   expect_fault(detector, &g, 3, 7, synchronisation, 1, MUON_FINE);
   expect_fault(detector, &g, 3, 7, fine, g.tell40_links[7], MUON_TOO_SHORT);
@@ -278,9 +278,9 @@ static void wrong_banks_of_version_3_refuse_their_event(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tiles_equal_those_of_a_plain_reader),
-      cmocka_unit_test(an_event_of_all_channels_has_all_tiles),
-      cmocka_unit_test(wrong_banks_refuse_their_event),
-      cmocka_unit_test(wrong_banks_of_version_3_refuse_their_event),
+      cmocka_unit_test(an_event_with_hits_in_all_channels_has_all_tiles),
+      cmocka_unit_test(invalid_banks_refuse_their_event),
+      cmocka_unit_test(invalid_banks_of_version_3_refuse_their_event),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

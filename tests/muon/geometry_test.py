@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The muon chambers as files: what is written is read back the same, the nominal ones are those of the samples, and a
-file or a description that is wrong is refused with what is wrong."""
+"""The muon geometry as files: written files are read back with equal bits, the nominal geometry agrees with the samples,
+and invalid files and descriptions are refused with the reason."""
 import struct
 import tempfile
 from pathlib import Path
@@ -24,11 +24,11 @@ def floats(data):
 
 
 def compare_with_samples(nominal):
-    """The map is equal. In the tables, strips of two chambers that the samples have turned around z are up to 0.2 mm
-    off; else there is rounding, of values up to 19 m in float."""
+    """The map is equal. In the tables, strips of two chambers, which the samples rotate around z, differ by up to 0.2 mm;
+    other differences are rounding of floats up to 19 m."""
     sample = {name: (GEOMETRY / name).read_bytes() for name in (MAP, TABLES)}
-    checks.that(nominal[MAP] == sample[MAP], "the nominal map of channels is the samples', byte for byte")
-    checks.that(len(nominal[TABLES]) == len(sample[TABLES]), "the nominal tables have the samples' size")
+    checks.that(nominal[MAP] == sample[MAP], "the nominal map of channels equals that of the samples byte for byte")
+    checks.that(len(nominal[TABLES]) == len(sample[TABLES]), "the nominal tables have the size of those of the samples")
     off = [abs(a - b) for a, b in zip(floats(nominal[TABLES]), floats(sample[TABLES])) if a != b]
     text = f"{len(off)} values of {len(sample[TABLES]) // 4} differ, {sum(d > 0.004 for d in off)} by more than 0.004 mm"
     checks.that(len(off) < 1000 and sum(d > 0.004 for d in off) <= 200 and max(off) < 0.2, f"{text}, at most {max(off):.3f}")
@@ -49,7 +49,7 @@ def tiles_of(data):
 
 
 def refuse_files(folder, good):
-    """A file with other bytes at some place."""
+    """Refuses files with changed bytes."""
     def says(name, change, *texts):
         bad = folder / "bad"
         bad.mkdir(exist_ok=True)
@@ -131,9 +131,9 @@ with tempfile.TemporaryDirectory() as name:
     nominal = {f: write(folder / f"nominal{f}", f"muon.format={f}") for f in (2, 3)}
     for f in (2, 3):
         checks.that(write(folder / "again", f"muon.path={folder / f'nominal{f}'}") == nominal[f],
-                    f"the nominal geometry of format {f}, written, read and written again, is the same")
+                    f"the nominal geometry of format {f}, read back and written again, is equal")
         tiles = tiles_of(nominal[f][MAP])
-        checks.that(len(tiles) == len(set(tiles)) == {2: 16704, 3: 23904}[f], f"format {f}: {len(tiles)} tiles, none twice")
+        checks.that(len(tiles) == len(set(tiles)) == {2: 16704, 3: 23904}[f], f"format {f}: {len(tiles)} tiles without duplicates")
     other = folder / "other.muon"
     other.write_text(NOMINAL.replace("station M4 z 17670", "station M4 z 17671"))
     checks.that(write(folder / "other", f"muon.path={other}")[TABLES] != nominal[2][TABLES],
@@ -143,7 +143,7 @@ with tempfile.TemporaryDirectory() as name:
     if GEOMETRY.exists():
         sample = compare_with_samples(nominal[2])
         checks.that(write(folder / "sample", f"muon.path={GEOMETRY}") == sample,
-                    "the samples' files, read and written, are the same bytes")
+                    "the files of the samples, read and written, have equal bytes")
     else:
         print(f"skipped: {GEOMETRY} is absent")
 checks.end()

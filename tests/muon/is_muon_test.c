@@ -1,5 +1,5 @@
-/* is_muon_test.c: muon.is_muon: how many stations a momentum needs, by hand; and windows against a plain loop over all
- * hits in double precision. */
+/* is_muon_test.c: muon.is_muon: required stations by momentum, and windows against a plain loop over all hits in double
+ * precision. */
 #include "forward/event_model.h"
 #include "muon_support.h"
 
@@ -37,7 +37,7 @@ static struct sl_test *is_muon_new(const struct tracks *t, const struct hits *h)
   return test;
 }
 
-/* A hit of the grid in the last event so far; hits come by grid. */
+/* Adds a hit to the last event; hits are added by grid. */
 static void add_hit(struct hits *h, uint32_t event, uint32_t grid, float x, float y) {
   assert_true(h->count < HITS);
   const uint32_t station = grid / MUON_REGIONS;
@@ -50,10 +50,11 @@ static void add_hit(struct hits *h, uint32_t event, uint32_t grid, float x, floa
   for (uint32_t i = grid + 1; i < MUON_FIRSTS; i++) h->first[event][i]++;
 }
 
-/* --------------------------------------------------------------------------------------------------- by hand */
+/* --------------------------------------------------------------------------------------------------- constructed
+ * tracks */
 
-/* Stations with a hit on the straight track, a bit each from M2 on, and the least momentum, in MeV, from which such a
- * track is no muon; 0: it is none at any, infinite: it is one at all. */
+/* Bit mask of stations with a hit on the straight track, M2 first, and the momentum in MeV from which the track is not
+ * a muon; 0: at no momentum a muon, infinite: at any momentum. */
 static const struct {
   uint32_t stations;
   float end;
@@ -61,7 +62,7 @@ static const struct {
               {0xD, 0}, {0xE, 0}, {0x7, 10000}, {0xB, 10000}, {0xF, INFINITY}};
 static const float momenta[] = {1000, 2999, 3001, 5999, 6001, 9999, 10001, 50000, 1e7f};
 
-static void stations_are_needed_by_momentum(void **state) {
+static void required_stations_depend_on_the_momentum(void **state) {
   (void)state;
   for (uint32_t k = 0; k < sizeof needed / sizeof needed[0]; k++) {
     static struct hits h;
@@ -86,8 +87,8 @@ static void stations_are_needed_by_momentum(void **state) {
   }
 }
 
-/* With a = 2, b = 0 and a factor of 1.5 a window of M3 R2 is three half-widths, 30 and 60 mm, without its edge. */
-static void hits_of_other_events_and_outside_windows_do_not_count(void **state) {
+/* With a = 2, b = 0 and a factor of 1.5 a window of M3 R2 is three half-widths: below 30 mm in x and 60 mm in y. */
+static void hits_of_other_events_and_outside_windows_are_ignored(void **state) {
   static const double flat[WINDOWS] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
                                        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
                       none[WINDOWS] = {0};
@@ -122,8 +123,8 @@ static void hits_of_other_events_and_outside_windows_do_not_count(void **state) 
   }
 }
 
-/* With c = 0 windows are as wide for every p, and so for a track that does not bend. */
-static void windows_that_do_not_fall_are_for_any_momentum(void **state) {
+/* With c = 0 the windows do not depend on p, so a straight track (infinite p) has windows too. */
+static void windows_of_constant_width_accept_any_momentum(void **state) {
   static const double none[WINDOWS] = {0};
   static struct hits h;
   static struct tracks t;
@@ -140,7 +141,7 @@ static void windows_that_do_not_fall_are_for_any_momentum(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- plain loops */
 
-/* tables: a, b and c of M2 R1 x, y, M2 R2 ... M5 R4 y */
+/* a, b and c: M2 R1 x, y, M2 R2 ... M5 R4 y */
 static const double a[WINDOWS] = {5.2, 3.3, 3.6, 2.1, 2.4, 1.7, 2.4, 1.6, 5.7, 3.6, 4.4, 2.8, 2.8, 1.9, 2.3, 1.8,
                                   5.1, 4.4, 3.1, 3.3, 2.3, 2.2, 2.1, 2.2, 5.8, 4.8, 3.4, 3.9, 2.6, 2.6, 2.8, 2.3};
 static const double b[WINDOWS] = {31, 17, 28, 15, 21, 9,  17, 5,  30, 26, 31, 25, 27, 16, 22,  15,
@@ -149,7 +150,7 @@ static const double c[WINDOWS] = {0.06, 0.13, 0.08, 0.19, 0.1,  0.19, 0.15, 0.24
                                   0.19, 0.09, 0.21, 0.12, 0.32, 0.08, 0.1,  0.15, 0.22, 0.23, 0.3,
                                   0.36, 0.52, 0.07, 0.08, 0.14, 0.2,  0.24, 0.34, 0.49, 0.52};
 
-/* Adds to `margin` how near a decision was, in parts of the window. */
+/* Lowers `margin` to the smallest distance of a residual from the edge of its window, relative to the window. */
 static uint32_t is_muon_plainly(const struct tracks *t, uint32_t track, const struct hits *h, uint32_t event,
                                 double *margin) {
   const double p = 1 / fabs((double)t->qop[track]);
@@ -174,7 +175,7 @@ static uint32_t is_muon_plainly(const struct tracks *t, uint32_t track, const st
   return p < 6000 || (p < 10000 ? (stations & 12) != 0 : (stations & 12) == 12);
 }
 
-/* Hits around tracks, as wide as windows are. */
+/* Tracks with hits around them, spread as widely as windows are. */
 static void make_case(struct tracks *t, struct hits *h) {
   memset(t, 0, sizeof *t);
   memset(h, 0, sizeof *h);
@@ -227,7 +228,7 @@ static void flags_equal_those_of_plain_loops(void **state) {
   assert_true(muons > 300 && muons < checked - 300 && checked > 2200);
 }
 
-static void tracks_without_momentum_are_no_muons_or_the_fastest(void **state) {
+static void straight_tracks_are_muons_and_invalid_momenta_are_not(void **state) {
   static struct tracks t;
   static struct hits h;
   (void)state;
@@ -248,11 +249,11 @@ static void tracks_without_momentum_are_no_muons_or_the_fastest(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(windows_that_do_not_fall_are_for_any_momentum),
-      cmocka_unit_test(stations_are_needed_by_momentum),
-      cmocka_unit_test(hits_of_other_events_and_outside_windows_do_not_count),
+      cmocka_unit_test(windows_of_constant_width_accept_any_momentum),
+      cmocka_unit_test(required_stations_depend_on_the_momentum),
+      cmocka_unit_test(hits_of_other_events_and_outside_windows_are_ignored),
       cmocka_unit_test(flags_equal_those_of_plain_loops),
-      cmocka_unit_test(tracks_without_momentum_are_no_muons_or_the_fastest),
+      cmocka_unit_test(straight_tracks_are_muons_and_invalid_momenta_are_not),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

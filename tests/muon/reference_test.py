@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The muon chambers' algorithms, each alone, on what LHCb's first-level trigger had of six events, against what it made
-of that: hits by station, which long tracks are muons, and stand-alone muons."""
+"""Each muon algorithm alone, on the inputs of LHCb's first-level trigger in six events, against the outputs of the
+trigger: hits by station, muon flags of long tracks, and stand-alone muons."""
 import ctypes
 import json
 import lzma
@@ -96,13 +96,13 @@ share = sum(hits["is_crossed"]) / hits["offsets"][-1]
 checks.that(0.8 < share < 0.95, f"{100 * share:.0f} % of the hits are crossings")
 
 
-# Which long tracks are muons: the state downstream of the fibre tracker, and q/p, are those of the forward track or the seed.
+# Muon flags of long tracks: the state downstream of the SciFi, and q/p, are taken from the forward track or the seed.
 def long_tracks(event):
     forward = [(track["qop"], track["scifi_state"]) for track in event.get("forward_tracks", [])]
     matched = [(track["qop"], event["seeds"][track["seed_index"]]["state"]) for track in event.get("matched_tracks", [])]
     for (qop, _), recorded in zip(forward + matched, event["long_tracks"]):
         if abs(qop - recorded["best_qop"]) > 1e-6 * abs(qop):
-            sys.exit("these are not the long tracks")
+            sys.exit("q/p of the long tracks differs from the recorded one")
     return forward + matched
 
 
@@ -125,10 +125,10 @@ changed = {0.9: 0, 1.02: 0}
 for name, events in sequences.items():
     theirs = [track["is_muon"] for event in events for track in event["long_tracks"]]
     ours = muons(events)
-    checks.that(ours == theirs, f"{name}: of {len(ours)} long tracks {sum(ours)} are muons, as many theirs: {sum(theirs)}; differing {[i for i, pair in enumerate(zip(ours, theirs)) if pair[0] != pair[1]]}")
+    checks.that(ours == theirs, f"{name}: {sum(ours)} of {len(ours)} long tracks are muons, {sum(theirs)} in the reference; differences {[i for i, pair in enumerate(zip(ours, theirs)) if pair[0] != pair[1]]}")
     for scale in changed:
         changed[scale] += sum(a != b for a, b in zip(muons(events, factor=1.2 * scale), ours))
-checks.that(all(changed.values()), f"windows of other sizes flag other tracks: {changed}")
+checks.that(all(changed.values()), f"windows of another size change some flags: {changed}")
 
 stubs = Algorithm("muon", "stubs", EVENTS)
 give(stubs, "hits", hits, HIT_FIELDS)
@@ -137,5 +137,5 @@ offsets = stubs.get("stubs", "offsets", UINT)
 counts = [end - begin for begin, end in zip(offsets, offsets[1:])]
 for name, events in sequences.items():
     recorded = [event["n_muon_stubs"] for event in events]
-    checks.that(counts == recorded, f"{name}: stubs of the events {counts}, theirs {recorded}")
+    checks.that(counts == recorded, f"{name}: stubs per event {counts}, reference {recorded}")
 checks.end()

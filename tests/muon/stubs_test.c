@@ -1,5 +1,5 @@
-/* stubs_test.c: muon.stubs against plain loops in double precision, in which every two stubs are compared; ties; and
- * events in which every hit may begin one. */
+/* stubs_test.c: muon.stubs against plain loops over all pairs of stubs in double precision; ties; and an event in which
+ * every hit of M5 seeds a stub. */
 #include "muon_support.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static struct sl_test *stubs_new(const struct hits *h) {
   return test;
 }
 
-/* By grid. */
+/* Hits are added by grid. */
 static void add_hit(struct hits *h, uint32_t event, uint32_t grid, float x, float y) {
   const struct muon_place place = {grid / MUON_REGIONS, grid % MUON_REGIONS, 0, 0, 0};
   const uint32_t i = h->count++;
@@ -51,7 +51,7 @@ struct plain_stub {
   double at[2], slope[2], chi2[2];
 };
 
-/* The hit of the station nearest to the line through two places. */
+/* The hit of the station nearest to the line through two points. */
 static uint32_t nearest(const struct hits *h, uint32_t event, uint32_t station, const double from[3],
                         const double to[3], uint32_t region) {
   const uint32_t first = h->offsets[event];
@@ -83,7 +83,7 @@ static int follow(const struct hits *h, uint32_t event, uint32_t seed, struct pl
 static void fit(const struct hits *h, struct plain_stub *stub) {
   for (uint32_t k = 0; k < 2; k++) {
     const float *u = k ? h->y : h->x, *half = k ? h->half_y : h->half_x;
-    double s[5] = {0}; /* of 1, z, z^2, u, z u */
+    double s[5] = {0}; /* weighted sums of 1, z, z^2, u, z u */
     for (uint32_t i = 0; i < MUON_STATIONS; i++) {
       const uint32_t hit = stub->hit[i];
       const double z = (double)h->z[hit] - 15205, w = 1 / (4 * (double)half[hit] * (double)half[hit]);
@@ -107,7 +107,8 @@ static int share_a_hit(const struct plain_stub *a, const struct plain_stub *b) {
   return 0;
 }
 
-/* The stubs of an event, before and after those are left out that share a hit with a better one. */
+/* Finds the stubs of an event and removes stubs that share a hit with a better one. `found`: their number before
+ * removal. */
 static uint32_t find_plainly(const struct hits *h, uint32_t event, struct plain_stub *stubs, uint32_t *found) {
   static struct plain_stub all[HITS_MAX];
   const uint32_t first = h->offsets[event];
@@ -157,7 +158,7 @@ static void compare(const struct sl_test *test, const struct hits *h, uint32_t f
   assert_true(all_found >= found_min && all_found - all >= left_out_min);
 }
 
-/* Lines from the origin that end in some station, with hits off them; an event has none, and another one many. */
+/* Lines from the origin up to some station, with smeared hits; one event has no lines, another one has many. */
 static void make_lines(struct hits *h) {
   static const uint32_t counts[EVENTS] = {12, 0, 150, 40};
   memset(h, 0, sizeof *h);
@@ -196,8 +197,8 @@ static void stubs_equal_those_of_plain_loops(void **state) {
   }
 }
 
-/* As many hits in M5 as there are pads; nearly all of them lead to the same few in M4. */
-static void every_hit_may_begin_a_stub(void **state) {
+/* M5 has as many hits as pads; nearly all of them lead to the same few hits in M4. */
+static void every_hit_of_m5_can_seed_a_stub(void **state) {
   static struct hits h;
   (void)state;
   random_start(9);
@@ -213,8 +214,8 @@ static void every_hit_may_begin_a_stub(void **state) {
   sl_test_free(test);
 }
 
-/* Hits as far from the line, and stubs of the same chi2: the first one. */
-static void of_the_same_the_first_is_taken(void **state) {
+/* Hits at equal distance from the line, and stubs with equal chi2. */
+static void ties_select_the_first_hit_and_stub(void **state) {
   static struct hits h;
   (void)state;
   memset(&h, 0, sizeof h);
@@ -237,8 +238,8 @@ static void of_the_same_the_first_is_taken(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stubs_equal_those_of_plain_loops),
-      cmocka_unit_test(every_hit_may_begin_a_stub),
-      cmocka_unit_test(of_the_same_the_first_is_taken),
+      cmocka_unit_test(every_hit_of_m5_can_seed_a_stub),
+      cmocka_unit_test(ties_select_the_first_hit_and_stub),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

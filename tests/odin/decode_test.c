@@ -1,10 +1,10 @@
-/* decode_test.c: odin.decode on banks made by hand: every field of both versions, every reason to refuse an event, and
- * some thousand banks of random bits against a second reading of the format, from the table of the plugin's README.md.
+/* decode_test.c: odin.decode on constructed banks: every field of both versions, every reason to refuse an event, and
+ * thousands of banks of random bits against an independent reader of the table in plugins/odin/README.md.
  */
 #include "odin/event_model.h"
 #include "odin_banks.h"
 
-/* Where a field stands in a version: a word, its first bit and their number; `shift` is its place in the field. */
+/* Bits of a field in a version: word, first bit and number of bits; `shift`: position of these bits in the field. */
 struct place {
   const char *field;
   uint32_t version, word, first, count, shift;
@@ -115,7 +115,7 @@ static void the_table_of_fields_is_the_collection(void **state) {
   for (uint32_t f = 0; f < FIELDS; f++) assert_string_equal(odin_events_collection.fields[f].name, fields[f]);
 }
 
-/* Worked out by hand from that table. */
+/* Expected values are calculated by hand from that table. */
 static void fields_of_both_versions_follow_the_format(void **state) {
   (void)state;
   static const uint32_t version_6[TEST_BANK_WORDS] = {6718861,    0x00050008, 1234567,    1,          6001,
@@ -167,7 +167,7 @@ static void fields_of_both_versions_follow_the_format(void **state) {
   sl_test_free(t);
 }
 
-/* The bits of each field, one at a time, move that field and no other. */
+/* Each bit of a field changes this field and no other. */
 static void each_bit_belongs_to_its_field(void **state) {
   (void)state;
   begin();
@@ -194,32 +194,32 @@ static void assert_error(const struct sl_test *t, uint32_t event, uint64_t code,
   if (want != got) fail_msg("event %u: error %llx, not %llx", event, (unsigned long long)got, (unsigned long long)want);
 }
 
-static void every_wrong_bank_refuses_its_event_alone(void **state) {
+static void each_invalid_bank_refuses_only_its_event(void **state) {
   (void)state;
   static const uint32_t good[TEST_BANK_WORDS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   uint32_t late_6[TEST_BANK_WORDS] = {0}, late_7[TEST_BANK_WORDS] = {0};
   late_6[8] = 3564;
   late_7[6] = 4095;
   begin();
-  odin_test_event(&banks); /* 0: none */
-  odin_test_event(&banks); /* 1: two */
+  odin_test_event(&banks); /* 0: no bank */
+  odin_test_event(&banks); /* 1: two banks */
   odin_test_add(&banks, 7, 40, good);
   odin_test_add(&banks, 7, 40, good);
   static const uint8_t versions[] = {0, 5, 8, 255};
-  for (uint32_t i = 0; i < 4; i++) { /* 2 to 5 */
+  for (uint32_t i = 0; i < 4; i++) { /* 2 to 5: wrong version */
     odin_test_event(&banks);
     odin_test_add(&banks, versions[i], 40, good);
   }
   static const uint16_t sizes[] = {0, 36, 39, 41, 44};
-  for (uint32_t i = 0; i < 5; i++) { /* 6 to 10 */
+  for (uint32_t i = 0; i < 5; i++) { /* 6 to 10: wrong size */
     odin_test_event(&banks);
     odin_test_add(&banks, i % 2 ? 6 : 7, sizes[i], good);
   }
-  odin_test_event(&banks); /* 11, 12 */
+  odin_test_event(&banks); /* 11, 12: invalid bunch */
   odin_test_add(&banks, 6, 40, late_6);
   odin_test_event(&banks);
   odin_test_add(&banks, 7, 40, late_7);
-  odin_test_event(&banks); /* 13: sound */
+  odin_test_event(&banks); /* 13: valid */
   odin_test_add(&banks, 7, 40, good);
   struct sl_test *t = odin_test_decode(&banks);
   assert_int_equal(sl_test_run(t), 0);
@@ -242,7 +242,7 @@ static void events_outside_the_list_are_not_read(void **state) {
   begin();
   for (uint32_t event = 0; event < 5; event++) {
     odin_test_event(&banks);
-    if (event % 2) odin_test_add(&banks, 7, 40, good); /* the others have none */
+    if (event % 2) odin_test_add(&banks, 7, 40, good); /* the other events have no bank */
   }
   struct sl_test *t = odin_test_decode(&banks);
   sl_test_list(t, list, 2);
@@ -258,7 +258,7 @@ static uint32_t random_u32(void) {
   return (uint32_t)(random_state >> 32);
 }
 
-/* Mostly sound banks of random bits, and a tenth of each kind of mistake. */
+/* Mostly valid banks of random bits; each kind of fault in a tenth of the banks. */
 static void random_banks_are_read_or_refused_as_the_format_requires(void **state) {
   (void)state;
   enum { EVENTS = 4000 };
@@ -305,7 +305,7 @@ int main(void) {
       cmocka_unit_test(the_table_of_fields_is_the_collection),
       cmocka_unit_test(fields_of_both_versions_follow_the_format),
       cmocka_unit_test(each_bit_belongs_to_its_field),
-      cmocka_unit_test(every_wrong_bank_refuses_its_event_alone),
+      cmocka_unit_test(each_invalid_bank_refuses_only_its_event),
       cmocka_unit_test(events_outside_the_list_are_not_read),
       cmocka_unit_test(random_banks_are_read_or_refused_as_the_format_requires),
   };

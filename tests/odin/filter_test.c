@@ -1,4 +1,4 @@
-/* filter_test.c: odin.filter against the same conditions, asked event by event. */
+/* filter_test.c: odin.filter against the conditions evaluated event by event. */
 #include "odin/event_model.h"
 #include "odin_banks.h"
 
@@ -11,7 +11,7 @@ struct events {
   uint16_t bunch[EVENTS];
 };
 
-/* All combinations of a few values of each. */
+/* All combinations of a few values of each field. */
 static const struct events *events(void) {
   static struct events e;
   for (uint32_t i = 0; i < EVENTS; i++) {
@@ -38,7 +38,7 @@ static struct sl_test *filter(void) {
   return t;
 }
 
-/* Runs it and compares; `expected` has one flag an event, and some but not all of them are set. */
+/* Runs the filter and compares; `expected` has one flag per event; some but not all of them must be set. */
 static void assert_passed(struct sl_test *t, const uint8_t *expected) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *count = sl_test_output(t, "passed", "count"), *numbers = sl_test_output(t, "passed", "numbers");
@@ -65,7 +65,7 @@ static void by_default_events_without_error_bits_pass(void **state) {
   assert_passed(filter(), flags);
 }
 
-static void one_of_several_event_types_is_enough(void **state) {
+static void one_of_the_selected_event_types_is_enough(void **state) {
   (void)state;
   PASSES(e->error_bits[i] == 0 && e->event_type[i] != 0);
   struct sl_test *t = filter();
@@ -89,7 +89,7 @@ static void trigger_types_are_a_mask(void **state) {
   assert_passed(t, flags);
 }
 
-static void events_with_error_bits_can_be_asked_for(void **state) {
+static void events_with_error_bits_pass_on_request(void **state) {
   (void)state;
   PASSES(e->error_bits[i] != 0);
   struct sl_test *t = filter();
@@ -97,7 +97,7 @@ static void events_with_error_bits_can_be_asked_for(void **state) {
   assert_passed(t, flags);
 }
 
-static void of_a_period_of_orbits_one_passes(void **state) {
+static void one_orbit_of_each_period_passes(void **state) {
   (void)state;
   PASSES(e->orbit[i] % 30 == 2 && e->event_type[i] & ODIN_LUMINOSITY);
   struct sl_test *t = filter();
@@ -108,7 +108,7 @@ static void of_a_period_of_orbits_one_passes(void **state) {
   assert_passed(t, flags);
 }
 
-static void a_filter_on_a_list_keeps_to_it(void **state) {
+static void a_filter_on_a_list_selects_only_listed_events(void **state) {
   (void)state;
   uint32_t list[EVENTS / 2];
   for (uint32_t i = 0; i < EVENTS / 2; i++) list[i] = 2 * i + 1;
@@ -142,7 +142,7 @@ static void the_first_and_the_last_slot_can_be_chosen(void **state) {
   assert_bunches_passed("0-3562", flags);
 }
 
-static void bunches_that_are_none_are_refused(void **state) {
+static void invalid_bunches_are_refused(void **state) {
   (void)state;
   static const struct {
     const char *bunches, *message;
@@ -169,7 +169,7 @@ static void bunches_that_are_none_are_refused(void **state) {
   }
 }
 
-static void each_wrong_bunch_is_named(void **state) {
+static void each_invalid_bunch_is_reported(void **state) {
   (void)state;
   struct sl_test *t = filter();
   sl_test_set_text(t, "bunches", "9-8, 7, z");
@@ -182,16 +182,16 @@ static void each_wrong_bunch_is_named(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(by_default_events_without_error_bits_pass),
-      cmocka_unit_test(one_of_several_event_types_is_enough),
+      cmocka_unit_test(one_of_the_selected_event_types_is_enough),
       cmocka_unit_test(crossing_types_are_a_mask),
       cmocka_unit_test(trigger_types_are_a_mask),
-      cmocka_unit_test(events_with_error_bits_can_be_asked_for),
-      cmocka_unit_test(of_a_period_of_orbits_one_passes),
-      cmocka_unit_test(a_filter_on_a_list_keeps_to_it),
+      cmocka_unit_test(events_with_error_bits_pass_on_request),
+      cmocka_unit_test(one_orbit_of_each_period_passes),
+      cmocka_unit_test(a_filter_on_a_list_selects_only_listed_events),
       cmocka_unit_test(bunches_are_slots_and_ranges),
       cmocka_unit_test(the_first_and_the_last_slot_can_be_chosen),
-      cmocka_unit_test(bunches_that_are_none_are_refused),
-      cmocka_unit_test(each_wrong_bunch_is_named),
+      cmocka_unit_test(invalid_bunches_are_refused),
+      cmocka_unit_test(each_invalid_bunch_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

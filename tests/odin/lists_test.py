@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Event lists of odin.filter, by bunches, and of odin.prescale, which computes its own random numbers, are the same whatever
-the slots, slices, targets and launches: alone and as nodes of a family, each with a table of its own."""
+"""Event lists of odin.filter (by bunches) and of odin.prescale do not depend on slots, slices, targets and launches,
+for single nodes and for nodes of a family."""
 import json
 import tempfile
 from pathlib import Path
@@ -34,9 +34,9 @@ with tempfile.TemporaryDirectory() as folder:
     path = graph(folder)
     reference = run(path)
     counts = reference[1]
-    checks.that(len(counts) == 2 * NODES + 1 and all(0 < count < 500 for count in counts), f"some events on each list: {counts}")
-    checks.that(all(abs(counts[2 * n + 1] - 500 * (0.1 + 0.05 * n)) < 56 for n in range(NODES)), "prescaled by their fractions")
-    checks.that(counts[-1] < 0.65 * counts[0], "a prescale of a filter's events")
+    checks.that(len(counts) == 2 * NODES + 1 and all(0 < count < 500 for count in counts), f"each list has some but not all events: {counts}")
+    checks.that(all(abs(counts[2 * n + 1] - 500 * (0.1 + 0.05 * n)) < 56 for n in range(NODES)), "prescales pass their fractions")
+    checks.that(counts[-1] < 0.65 * counts[0], "a prescale on the list of a filter")
     variations = [("--slots", 3), ("--slice-events", 1), ("--slice-events", 64, "--slots", 2), ("--guard",),
                   ("--set", "runtime.families=off")]
     if has_simt:
@@ -45,6 +45,6 @@ with tempfile.TemporaryDirectory() as folder:
     if BRIEF:
         variations = [("--slice-events", 1), ("--guard",), *variations[5:7]]
     for variation in variations:
-        checks.that(run(path, *variation) == reference, f"the same with {' '.join(map(str, variation))}")
-    checks.that(run(path, "--set", "both.seed=x") != reference, "not with another seed")
+        checks.that(run(path, *variation) == reference, f"equal results with {' '.join(map(str, variation))}")
+    checks.that(run(path, "--set", "both.seed=x") != reference, "another seed gives other events")
 checks.end()

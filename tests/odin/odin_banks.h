@@ -1,4 +1,4 @@
-/* odin_banks.h: ODIN banks made by hand, as an input of odin.decode. */
+/* odin_banks.h: constructed ODIN banks as input of odin.decode. */
 #ifndef TEST_ODIN_BANKS_H
 #define TEST_ODIN_BANKS_H
 
@@ -15,7 +15,7 @@
 
 enum { TEST_BANKS_MAX = 5000, TEST_BANK_WORDS = 16, ODIN_WORDS = 10 };
 
-/* Banks of events one after the other; a payload has room for 16 words. Zeroed: no event yet. */
+/* Banks by event, with room for 16 words of payload each. Zeroed: no events. */
 struct odin_test_banks {
   uint32_t event_count, bank_count;
   uint32_t offsets[TEST_BANKS_MAX + 1], first_word[TEST_BANKS_MAX];
@@ -24,7 +24,7 @@ struct odin_test_banks {
   uint32_t payload[TEST_BANKS_MAX * TEST_BANK_WORDS];
 };
 
-/* The following banks belong to a new event. */
+/* Begins the next event. */
 static inline void odin_test_event(struct odin_test_banks *b) { b->offsets[++b->event_count] = b->bank_count; }
 
 static inline void odin_test_add(struct odin_test_banks *b, uint8_t version, uint16_t size_bytes,

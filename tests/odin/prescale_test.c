@@ -1,4 +1,4 @@
-/* prescale_test.c: odin.prescale: which events pass, how many, and how independent nodes are of each other. */
+/* prescale_test.c: odin.prescale: fraction of events that pass, and independence of nodes and events. */
 #include "odin/event_model.h"
 #include "odin/scaler.h"
 #include "odin_banks.h"
@@ -12,11 +12,11 @@ static struct {
   uint64_t event_number[EVENTS], gps_time[EVENTS];
 } odin;
 
-/* Events of one run, one after another, 33 us apart. */
+/* Successive events of one run, 33 us apart. */
 static void make_events(void) {
   for (uint32_t i = 0; i < EVENTS; i++) {
     odin.run[i] = 289232;
-    odin.event_number[i] = 0xFFFF0000u + i; /* goes beyond 32 bits */
+    odin.event_number[i] = 0xFFFF0000u + i; /* exceeds 32 bits */
     odin.gps_time[i] = 1712700000000000u + 33u * i;
   }
 }
@@ -32,7 +32,7 @@ static struct sl_test *prescale(uint32_t count, const char *node, double fractio
   return t;
 }
 
-/* Which events pass; returns how many. */
+/* Sets the flags of the events that pass; returns their number. */
 static uint32_t passed(struct sl_test *t, uint8_t *flags) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *count = sl_test_output(t, "passed", "count"), *numbers = sl_test_output(t, "passed", "numbers");
@@ -46,7 +46,7 @@ static uint32_t passed(struct sl_test *t, uint8_t *flags) {
   return result;
 }
 
-/* Within five standard deviations. */
+/* `count` agrees with the fraction within five standard deviations. */
 static void assert_fraction(uint32_t count, double fraction, uint32_t events) {
   const double difference = count - fraction * events;
   if (fabs(difference) > 5 * sqrt(fraction * (1 - fraction) * events))
@@ -61,7 +61,7 @@ static void fractions_of_the_events_pass(void **state) {
     assert_fraction(passed(prescale(EVENTS, "line", fractions[i]), NULL), fractions[i], EVENTS);
 }
 
-static void nothing_and_everything_are_exact(void **state) {
+static void fractions_0_and_1_are_exact(void **state) {
   (void)state;
   make_events();
   assert_int_equal(passed(prescale(EVENTS, "line", 0), NULL), 0);
@@ -93,7 +93,7 @@ static void nodes_are_independent_of_each_other(void **state) {
     }
 }
 
-/* Neighbours in time pass as often together as by chance. */
+/* Successive events pass together as often as by chance. */
 static void events_are_independent_of_each_other(void **state) {
   (void)state;
   static uint8_t flags[EVENTS];
@@ -106,7 +106,7 @@ static void events_are_independent_of_each_other(void **state) {
   }
 }
 
-static void run_number_and_time_each_matter(void **state) {
+static void decisions_depend_on_run_number_and_time(void **state) {
   (void)state;
   static uint8_t flags[4][EVENTS];
   for (uint32_t k = 0; k < 4; k++) {
@@ -140,7 +140,7 @@ static void a_seed_replaces_the_name_of_the_node(void **state) {
   assert_memory_not_equal(one, by_name, EVENTS);
 }
 
-static void a_seed_is_that_of_the_scaler(void **state) {
+static void seeds_equal_those_of_the_scaler(void **state) {
   (void)state;
   enum { SOME = EVENTS / 10 };
   static uint8_t flags[EVENTS];
@@ -157,7 +157,7 @@ static void a_seed_is_that_of_the_scaler(void **state) {
   for (uint32_t i = 0; i < SOME; i++) assert_int_equal(flags[i], odin_scaler_passes(&scaler, &view, i));
 }
 
-static void a_prescale_on_a_list_keeps_to_it(void **state) {
+static void a_prescale_on_a_list_selects_only_listed_events(void **state) {
   (void)state;
   enum { LISTED = EVENTS / 4 };
   static uint32_t list[LISTED];
@@ -174,14 +174,14 @@ static void a_prescale_on_a_list_keeps_to_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fractions_of_the_events_pass),
-      cmocka_unit_test(nothing_and_everything_are_exact),
+      cmocka_unit_test(fractions_0_and_1_are_exact),
       cmocka_unit_test(a_larger_fraction_has_the_events_of_a_smaller_one),
       cmocka_unit_test(nodes_are_independent_of_each_other),
       cmocka_unit_test(events_are_independent_of_each_other),
-      cmocka_unit_test(run_number_and_time_each_matter),
+      cmocka_unit_test(decisions_depend_on_run_number_and_time),
       cmocka_unit_test(a_seed_replaces_the_name_of_the_node),
-      cmocka_unit_test(a_seed_is_that_of_the_scaler),
-      cmocka_unit_test(a_prescale_on_a_list_keeps_to_it),
+      cmocka_unit_test(seeds_equal_those_of_the_scaler),
+      cmocka_unit_test(a_prescale_on_a_list_selects_only_listed_events),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* scaler_test.c: odin/scaler.h: seeds and numbers that LHCb's scaler gives, to the bit, and how many events fractions
- * let through. */
+/* scaler_test.c: odin/scaler.h: seeds and numbers equal those of LHCb's scaler bit for bit, and fractions of events
+ * that pass. */
 #include "odin/scaler.h"
 
 #include <math.h>
@@ -11,17 +11,17 @@
 #include <cmocka.h>
 
 /* Fields of one event. */
-struct who {
+struct event {
   uint32_t run;
   uint64_t event_number, gps_time;
 };
 
-static uint32_t passes(const struct odin_scaler *scaler, struct who *who) {
+static uint32_t passes(const struct odin_scaler *scaler, struct event *event) {
   struct odin_events_view odin;
   memset(&odin, 0, sizeof odin);
-  odin.run = &who->run;
-  odin.event_number = &who->event_number;
-  odin.gps_time = &who->gps_time;
+  odin.run = &event->run;
+  odin.event_number = &event->event_number;
+  odin.gps_time = &event->gps_time;
   return odin_scaler_passes(scaler, &odin, 0);
 }
 
@@ -30,7 +30,7 @@ static void seeds_and_numbers_equal_those_of_lhcb(void **state) {
   static const struct {
     const char *text;
     uint32_t seed, value;
-    struct who who;
+    struct event event;
   } cases[] = {
       {"Hlt1TrackMVA_pre", 0xcd2348ce, 0x597d1b88, {6718861, 6001, 0}},
       {"Hlt1TrackMVA_pre", 0xcd2348ce, 0xbbb25272, {6718861, 6002, 0}},
@@ -43,13 +43,13 @@ static void seeds_and_numbers_equal_those_of_lhcb(void **state) {
       {"Hlt1TrackMVA_pre", 0xcd2348ce, 0x25aee27b, {289232, 0x123456789, 1712700000000000}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    struct who who = cases[i].who;
+    struct event event = cases[i].event;
     struct odin_scaler scaler = odin_scaler_of(odin_seed_of(cases[i].text), 0);
     assert_int_equal(scaler.seed, cases[i].seed);
     scaler.threshold = cases[i].value;
-    assert_int_equal(passes(&scaler, &who), 0);
+    assert_int_equal(passes(&scaler, &event), 0);
     scaler.threshold = (uint64_t)cases[i].value + 1;
-    assert_int_equal(passes(&scaler, &who), 1);
+    assert_int_equal(passes(&scaler, &event), 1);
   }
 }
 
@@ -72,12 +72,12 @@ static void fractions_of_many_events_pass(void **state) {
     const struct odin_scaler scaler = odin_scaler_of(odin_seed_of("Hlt1TrackMVA_pre"), fractions[i]);
     const double fraction = (double)fractions[i], expected = fraction * EVENTS;
     uint32_t count = 0;
-    for (uint32_t event = 0; event < EVENTS; event++) {
-      struct who who = {289232, 0xFFFF0000u + (uint64_t)event, 1712700000000000u + 33u * event};
-      count += passes(&scaler, &who);
+    for (uint32_t n = 0; n < EVENTS; n++) {
+      struct event event = {289232, 0xFFFF0000u + (uint64_t)n, 1712700000000000u + 33u * n};
+      count += passes(&scaler, &event);
     }
     if (fabs(count - expected) > 4 * sqrt(expected * (1 - fraction)))
-      fail_msg("%u events of %d, not %g of them", count, EVENTS, fraction);
+      fail_msg("%u events of %d, expected about %g", count, EVENTS, fraction);
   }
 }
 

@@ -1,5 +1,5 @@
-/* decode_test.c: plume.decode on banks that are packed here, bit by bit; on events without one, with several, with
- * those of other sources, and with ones of wrong lengths.
+/* decode_test.c: plume.decode on banks that this test packs bit by bit; on events without banks, with several banks,
+ * with banks of other sources, and with wrong lengths.
  */
 #include "plume/event_model.h"
 #include "plume/raw_banks.h"
@@ -42,7 +42,7 @@ static void put_bits(uint8_t *bytes, uint32_t *at, uint32_t value, uint32_t coun
     if (value >> i & 1) bytes[*at / 8] |= (uint8_t)(0x80 >> *at % 8);
 }
 
-/* A bank of random values, which are those of event `e.events`. */
+/* Packs a bank of random values and stores them as those of event `e.events`. */
 static void pack(uint8_t *bytes) {
   uint32_t at = 0;
   memset(bytes, 0, BYTES);
@@ -89,7 +89,7 @@ static void values_and_flags_equal_the_packed_ones(void **state) {
   uint8_t bytes[BYTES];
   begin(1);
   for (uint32_t i = 0; i < EVENTS; i++) {
-    if (i % 3 == 1) add_bank(0x5002, bytes, i); /* of another source, before and after, of any length */
+    if (i % 3 == 1) add_bank(0x5002, bytes, i); /* of other sources, before and after, of any length */
     pack(bytes);
     if (i % 4 != 3) add_bank(SOURCE, bytes, BYTES);
     if (i % 5 == 2) add_bank(0x5000, bytes, BYTES);
@@ -103,7 +103,7 @@ static void values_and_flags_equal_the_packed_ones(void **state) {
   sl_test_free(t);
 }
 
-static void wrong_banks_refuse_their_event(void **state) {
+static void invalid_banks_refuse_their_event(void **state) {
   (void)state;
   static const uint32_t sizes[] = {0, 1, 4, 100, 103, 105, 108};
   uint8_t bytes[BYTES + 4] = {0};
@@ -132,6 +132,6 @@ static void wrong_banks_refuse_their_event(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(values_and_flags_equal_the_packed_ones),
-                                     cmocka_unit_test(wrong_banks_refuse_their_event)};
+                                     cmocka_unit_test(invalid_banks_refuse_their_event)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void small_parts_stay_whole(void **state) {
 }
 
 /* 10 tracks per mm, with a hole 13 to 19 mm from the end. */
-static void windows_begin_where_tracks_are_sparse(void **state) {
+static void windows_begin_at_sparse_tracks(void **state) {
   (void)state;
   begin();
   add_tracks(0, 5, 20); /* another part, with arbitrary tracks */
@@ -69,7 +69,7 @@ static void windows_begin_where_tracks_are_sparse(void **state) {
 }
 
 /* At any density: at least 128 tracks and 8 mm, and not much more. */
-static void windows_have_tracks_and_length(void **state) {
+static void windows_have_a_minimum_of_tracks_and_length(void **state) {
   (void)state;
   static const uint32_t densities[] = {2, 7, 16, 40, 90};
   for (uint32_t d = 0; d < 5; d++) {
@@ -86,7 +86,7 @@ static void windows_have_tracks_and_length(void **state) {
   }
 }
 
-static void many_tracks_of_one_place_are_not_divided(void **state) {
+static void tracks_of_one_point_are_not_divided(void **state) {
   (void)state;
   begin();
   add_tracks(20, 20, 5000);
@@ -113,9 +113,9 @@ static void windows_in_the_gas_cell_are_longer(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(small_parts_stay_whole),
-      cmocka_unit_test(windows_begin_where_tracks_are_sparse),
-      cmocka_unit_test(windows_have_tracks_and_length),
-      cmocka_unit_test(many_tracks_of_one_place_are_not_divided),
+      cmocka_unit_test(windows_begin_at_sparse_tracks),
+      cmocka_unit_test(windows_have_a_minimum_of_tracks_and_length),
+      cmocka_unit_test(tracks_of_one_point_are_not_divided),
       cmocka_unit_test(windows_in_the_gas_cell_are_longer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

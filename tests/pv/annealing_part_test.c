@@ -101,7 +101,7 @@ static uint32_t solve(void) {
 }
 
 /* Critical temperature with one prototype and equal errors: 2 variance / error^2. */
-static void the_first_critical_temperature_is_that_of_the_variance(void **state) {
+static void the_first_critical_temperature_follows_from_the_variance(void **state) {
   (void)state;
   begin();
   add_clump(-100, 0.3, 20, 0.25);
@@ -131,7 +131,7 @@ static void a_prototype_splits_below_its_critical_temperature(void **state) {
   }
 }
 
-static void one_clump_does_not_split_and_two_do(void **state) {
+static void one_clump_gives_one_seed_and_two_clumps_give_two(void **state) {
   (void)state;
   begin();
   add_clump(-30, 0.4, 24, 0.4); /* as wide as the errors: critical temperature 2 */
@@ -144,7 +144,7 @@ static void one_clump_does_not_split_and_two_do(void **state) {
   assert_true((double)seed_weight[0] > 1.8 * (double)seed_weight[1]);
 }
 
-static void more_prototypes_than_there_is_room_for_are_told(void **state) {
+static void exceeding_the_number_of_prototypes_is_reported(void **state) {
   (void)state;
   for (uint32_t clumps = 10; clumps <= 40; clumps += 30) {
     begin();
@@ -159,7 +159,7 @@ static void more_prototypes_than_there_is_room_for_are_told(void **state) {
   }
 }
 
-static void clumps_closer_than_the_resolution_are_one(void **state) {
+static void clumps_closer_than_the_resolution_are_merged(void **state) {
   (void)state;
   begin();
   add_clump(-0.25, 0.2, 20, 0.4); /* 2 (0.2^2 + 0.25^2) / 0.4^2 = 1.3, below the end of splitting */
@@ -168,7 +168,7 @@ static void clumps_closer_than_the_resolution_are_one(void **state) {
   assert_true(fabs((double)seed_z[0]) < 1e-3);
 }
 
-static void tracks_that_come_from_elsewhere_do_not_count(void **state) {
+static void tracks_of_small_weight_make_no_seed(void **state) {
   (void)state;
   begin();
   for (uint32_t i = 0; i < 40; i++) add_track(0.01 * i, 0.2, 0.05); /* total weight 2 */
@@ -176,7 +176,7 @@ static void tracks_that_come_from_elsewhere_do_not_count(void **state) {
   for (uint32_t i = 0; i < 40; i++) tracks.prior[i] = 0.08;
   assert_int_equal(solve(), 1);
   assert_true((double)seed_weight[0] <= 3.2);
-  begin(); /* nor does one track, whatever its weight */
+  begin(); /* one track of any weight makes no seed */
   args.min_seed_weight = 0;
   add_track(5, 0.2, 1);
   assert_int_equal(solve(), 0);
@@ -227,7 +227,7 @@ static void updates_lower_the_free_energy_and_keep_the_mass(void **state) {
 }
 
 /* Nothing comes to rest. With noise, the phases of rest follow each other. */
-static void each_rest_has_the_updates_that_it_may_have(void **state) {
+static void each_rest_phase_uses_max_updates(void **state) {
   (void)state;
   enum { UPDATES = 7 };
   uint32_t rests = 0, updates = 0;
@@ -298,7 +298,7 @@ static void seeds_agree_with_the_reference(void **state) {
   assert_true(seeds > 200 && too_large > 10);
 }
 
-static void ten_thousand_tracks_are_annealed(void **state) {
+static void ten_thousand_tracks_in_one_part_are_annealed(void **state) {
   (void)state;
   begin();
   tracks.count = 10000;
@@ -316,17 +316,17 @@ static void ten_thousand_tracks_are_annealed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_critical_temperature_is_that_of_the_variance),
+      cmocka_unit_test(the_first_critical_temperature_follows_from_the_variance),
       cmocka_unit_test(a_prototype_splits_below_its_critical_temperature),
-      cmocka_unit_test(one_clump_does_not_split_and_two_do),
-      cmocka_unit_test(more_prototypes_than_there_is_room_for_are_told),
-      cmocka_unit_test(clumps_closer_than_the_resolution_are_one),
-      cmocka_unit_test(tracks_that_come_from_elsewhere_do_not_count),
+      cmocka_unit_test(one_clump_gives_one_seed_and_two_clumps_give_two),
+      cmocka_unit_test(exceeding_the_number_of_prototypes_is_reported),
+      cmocka_unit_test(clumps_closer_than_the_resolution_are_merged),
+      cmocka_unit_test(tracks_of_small_weight_make_no_seed),
       cmocka_unit_test(updates_lower_the_free_energy_and_keep_the_mass),
-      cmocka_unit_test(each_rest_has_the_updates_that_it_may_have),
+      cmocka_unit_test(each_rest_phase_uses_max_updates),
       cmocka_unit_test(prototypes_never_exceed_the_cap),
       cmocka_unit_test(seeds_agree_with_the_reference),
-      cmocka_unit_test(ten_thousand_tracks_are_annealed),
+      cmocka_unit_test(ten_thousand_tracks_in_one_part_are_annealed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void add_chain(double z, double distance, uint32_t vertices, uint32_t tra
 }
 
 /* 64 vertices in a part of 1500 tracks: one window has 32 prototypes. */
-static void a_part_may_have_more_vertices_than_a_window(void **state) {
+static void a_part_with_more_vertices_than_a_window_holds_is_solved(void **state) {
   (void)state;
   enum { VERTICES = 64 };
   random_seed(60);
@@ -70,7 +70,7 @@ static void each_vertex_is_found_once(void **state) {
 }
 
 /* A window begins where tracks are sparse. */
-static void a_vertex_of_a_thousand_tracks_is_one(void **state) {
+static void a_vertex_of_a_thousand_tracks_is_found_once(void **state) {
   (void)state;
   random_seed(62);
   states_begin(&s, 0);
@@ -112,7 +112,7 @@ static void dense_events_agree_with_the_reference(void **state) {
   assert_true(vertices > 20 * s.event_count);
 }
 
-static void the_size_of_a_block_does_not_matter(void **state) {
+static void the_block_size_does_not_change_results(void **state) {
   (void)state;
   const char *target = getenv("SLUICE_TEST_TARGET");
   if (!target || strcmp(target, "cpu") == 0) skip(); /* a block has one thread on a CPU */
@@ -127,11 +127,11 @@ static void the_size_of_a_block_does_not_matter(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_part_may_have_more_vertices_than_a_window),
+      cmocka_unit_test(a_part_with_more_vertices_than_a_window_holds_is_solved),
       cmocka_unit_test(each_vertex_is_found_once),
-      cmocka_unit_test(a_vertex_of_a_thousand_tracks_is_one),
+      cmocka_unit_test(a_vertex_of_a_thousand_tracks_is_found_once),
       cmocka_unit_test(dense_events_agree_with_the_reference),
-      cmocka_unit_test(the_size_of_a_block_does_not_matter),
+      cmocka_unit_test(the_block_size_does_not_change_results),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

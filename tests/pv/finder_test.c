@@ -65,7 +65,7 @@ static void random_events_agree_with_the_reference(void **state) {
   assert_true(vertices > 150 && shadowed > 10);
 }
 
-static void few_tracks_make_no_vertex(void **state) {
+static void too_few_tracks_make_no_vertex(void **state) {
   (void)state;
   random_seed(1);
   states_begin(&s, 3);
@@ -89,7 +89,7 @@ static void few_tracks_make_no_vertex(void **state) {
 }
 
 /* With 8192 tracks, a bin with a sum that wraps at 32 bits would be empty. */
-static void any_number_of_tracks_may_come_from_one_point(void **state) {
+static void any_number_of_tracks_from_one_point_gives_one_vertex(void **state) {
   (void)state;
   static const uint32_t counts[] = {5, 32, 33, 1000, 4095, 4096, 8192, 10000};
   enum { COUNTS = sizeof counts / sizeof counts[0] };
@@ -113,7 +113,7 @@ static void any_number_of_tracks_may_come_from_one_point(void **state) {
   }
 }
 
-static void vertices_closer_than_the_resolution_are_one(void **state) {
+static void vertices_closer_than_the_resolution_are_merged(void **state) {
   (void)state;
   random_seed(3);
   states_begin(&s, 0);
@@ -142,7 +142,7 @@ static void spoil(struct states *states, uint32_t track, uint32_t way) {
     fields[way < 24 ? 5 : 6][track] = way % 3 == 0 ? 0.0f : way % 3 == 1 ? -1e-3f : 1e-45f;
 }
 
-static void unsound_tracks_are_counted_and_ignored(void **state) {
+static void invalid_tracks_are_counted_and_ignored(void **state) {
   (void)state;
   enum { WAYS = 27 };
   random_seed(4);
@@ -173,7 +173,7 @@ static void unsound_tracks_are_counted_and_ignored(void **state) {
   vertices_assert_same_bytes(&found, &other);
 }
 
-static void the_beam_may_be_off_by_a_millimetre(void **state) {
+static void vertices_are_found_with_a_beam_offset_of_a_millimetre(void **state) {
   (void)state;
   for (uint32_t known = 0; known < 2; known++) {
     random_seed(5);
@@ -222,7 +222,7 @@ static void all_vertices_of_a_dense_event_are_found(void **state) {
   }
 }
 
-static void an_event_of_too_many_vertices_is_refused(void **state) {
+static void an_event_with_too_many_vertices_is_refused(void **state) {
   (void)state;
   add_vertices(PV_MAX_VERTICES + 1);
   struct sl_test *t = states_open(&s, FINDER);
@@ -253,7 +253,7 @@ static double distance_of_tail(double content) {
 
 /* Two groups of four tracks, too wide for a deep dip between their tails: one run of bins is one vertex. The limit is a
  * tenth of the widest track's content of a bin. */
-static void a_bin_with_less_than_the_limit_parts_two_vertices(void **state) {
+static void a_bin_below_the_limit_separates_two_vertices(void **state) {
   (void)state;
   if (strcmp(FINDER, "beamline") != 0) skip();
   enum { TRACKS = 4 };
@@ -282,7 +282,7 @@ static void make_some_events(uint32_t seed, uint32_t events) {
   }
 }
 
-static void the_order_of_tracks_does_not_matter(void **state) {
+static void the_order_of_tracks_does_not_change_results(void **state) {
   (void)state;
   make_some_events(7, 8);
   find();
@@ -295,7 +295,7 @@ static void the_order_of_tracks_does_not_matter(void **state) {
   vertices_assert_same_bytes(&found, &other);
 }
 
-static void the_size_of_a_block_does_not_matter(void **state) {
+static void the_block_size_does_not_change_results(void **state) {
   (void)state;
   const char *target = getenv("SLUICE_TEST_TARGET");
   if (!target || strcmp(target, "cpu") == 0) skip(); /* a block has one thread on a CPU */
@@ -311,7 +311,7 @@ static void the_size_of_a_block_does_not_matter(void **state) {
   }
 }
 
-static void only_events_on_the_list_are_looked_at(void **state) {
+static void only_listed_events_are_processed(void **state) {
   (void)state;
   make_some_events(9, 6);
   find();
@@ -336,7 +336,7 @@ static float random_bits(void) {
 }
 
 /* vertices_run() fails unless the output is valid. */
-static void garbage_gives_sound_vertices(void **state) {
+static void invalid_input_gives_valid_vertices(void **state) {
   (void)state;
   for (uint32_t slice = 0; slice < 6; slice++) {
     random_seed(200 + slice);
@@ -358,18 +358,18 @@ static void garbage_gives_sound_vertices(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_events_agree_with_the_reference),
-      cmocka_unit_test(few_tracks_make_no_vertex),
-      cmocka_unit_test(any_number_of_tracks_may_come_from_one_point),
-      cmocka_unit_test(vertices_closer_than_the_resolution_are_one),
-      cmocka_unit_test(unsound_tracks_are_counted_and_ignored),
-      cmocka_unit_test(the_beam_may_be_off_by_a_millimetre),
+      cmocka_unit_test(too_few_tracks_make_no_vertex),
+      cmocka_unit_test(any_number_of_tracks_from_one_point_gives_one_vertex),
+      cmocka_unit_test(vertices_closer_than_the_resolution_are_merged),
+      cmocka_unit_test(invalid_tracks_are_counted_and_ignored),
+      cmocka_unit_test(vertices_are_found_with_a_beam_offset_of_a_millimetre),
       cmocka_unit_test(all_vertices_of_a_dense_event_are_found),
-      cmocka_unit_test(an_event_of_too_many_vertices_is_refused),
-      cmocka_unit_test(a_bin_with_less_than_the_limit_parts_two_vertices),
-      cmocka_unit_test(the_order_of_tracks_does_not_matter),
-      cmocka_unit_test(the_size_of_a_block_does_not_matter),
-      cmocka_unit_test(only_events_on_the_list_are_looked_at),
-      cmocka_unit_test(garbage_gives_sound_vertices),
+      cmocka_unit_test(an_event_with_too_many_vertices_is_refused),
+      cmocka_unit_test(a_bin_below_the_limit_separates_two_vertices),
+      cmocka_unit_test(the_order_of_tracks_does_not_change_results),
+      cmocka_unit_test(the_block_size_does_not_change_results),
+      cmocka_unit_test(only_listed_events_are_processed),
+      cmocka_unit_test(invalid_input_gives_valid_vertices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

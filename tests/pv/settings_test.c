@@ -19,7 +19,7 @@ static struct sl_test *open_event(const char *algorithm) {
   return states_open(&s, algorithm);
 }
 
-static void bins_that_do_not_fit_are_refused(void **state) {
+static void inconsistent_bins_are_refused(void **state) {
   (void)state;
   static const double widths[] = {0.3, 0.2, 100, 0.25};
   for (uint32_t i = 0; i < 4; i++) {
@@ -30,7 +30,7 @@ static void bins_that_do_not_fit_are_refused(void **state) {
   }
 }
 
-static void temperatures_that_rise_are_refused(void **state) {
+static void rising_temperatures_are_refused(void **state) {
   (void)state;
   static const char *const names[] = {"splitting_temperature", "purging_temperature", "final_temperature"};
   static const double values[] = {9.9, 0.4, 10.1}; /* 10, 10, 0.5 */
@@ -43,8 +43,8 @@ static void temperatures_that_rise_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bins_that_do_not_fit_are_refused),
-      cmocka_unit_test(temperatures_that_rise_are_refused),
+      cmocka_unit_test(inconsistent_bins_are_refused),
+      cmocka_unit_test(rising_temperatures_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -384,8 +384,8 @@ static void the_plan_shows_branches_and_their_cost(void **state) {
 
 /* ------------------------------------------------------------------------------------ default number of branches */
 
-/* Returns the number of branches of CHAINS, with `said` as the setting (0: none) and `memory` bytes on the device (0:
- * unlimited); 0 if that does not fit. */
+/* Returns the number of branches of CHAINS, with `said` as the setting (0: default) and `memory` bytes on the device
+ * (0: unlimited); 0 if that does not fit. */
 static uint32_t branches_of(uint32_t said, uint32_t slots, uint32_t slice_events, uint64_t memory) {
   char set[32], bytes[32];
   struct sl_options o = toy_options(CHAINS, "mock");

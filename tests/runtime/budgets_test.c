@@ -1,5 +1,5 @@
-/* budgets_test.c: the runtime learns from overflows: later slices get fewer events, slices kept for repeats run in
- * parts at once, and the advised budget avoids overflows. Results never change. */
+/* budgets_test.c: the runtime adapts to overflows: later slices get fewer events, slices stored for repeats run in
+ * parts from the second pass on, and the advised budget avoids overflows. Results never change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -55,7 +55,7 @@ def wrong_in_runtime(root):
     for path, number, is_quoted, name in includes(runtime):
         place, part = f"{path.relative_to(root)}:{number}", path.relative_to(runtime).parts[0]
         if part not in LAYERS:
-            yield f"{place}: the folder {part} has no place among the layers"
+            yield f"{place}: the folder {part} is not listed in the layers"
             continue
         target = first_of(name, ([path.parent] if is_quoted else []) + [runtime / "include", runtime])
         if target is None:
@@ -116,7 +116,7 @@ def wrong_inside_plugins(root):
             place, part = f"{path.relative_to(root)}:{number}", folder_of(path)
             target = first_of(name, ([path.parent] if is_quoted else []) + [own])
             if part != "include" and part not in layer:
-                yield f"{place}: the folder {part} has no place among the layers of {plugin}"
+                yield f"{place}: the folder {part} is not listed in the layers of {plugin}"
             elif target is not None and folder_of(target) != part and layer.get(folder_of(target), -1) >= layer.get(part, -1):
                 yield f"{place}: {part} includes {name}, which is not below it"
 

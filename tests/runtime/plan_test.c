@@ -1,4 +1,4 @@
-/* plan_test.c: the planner against hand-worked cases, a brute-force optimum, problems with a known optimum, and the
+/* plan_test.c: the planner against cases solved by hand, a brute-force optimum, problems with a known optimum, and the
  * independent checker, which is itself tested on plans with planted errors.
  *
  * Random cases print their seed; SLUICE_TEST_SEED replays one. */
@@ -41,7 +41,7 @@ static void assert_optimal(struct sl_plan_result result, uint64_t arena, uint64_
   assert_int_equal(result.optimal, 1);
 }
 
-/* ------------------------------------------------------------------------------------------- hand-worked */
+/* ------------------------------------------------------------------------------------------- solved by hand */
 
 static void no_buffers_need_no_arena(void **state) {
   (void)state;
@@ -317,7 +317,8 @@ static void align_some(struct sl_plan_buffer *b, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) b[i].alignment = alignments[random_below(COUNT(alignments))];
 }
 
-/* A small problem with its optimum: random, without gaps, or near the hand-worked gap; four of sixteen with alignments.
+/* A small problem with its optimum: random, without gaps, or near the problem `gap`; four of sixteen with
+ * alignments.
  */
 static uint64_t small_problem(struct sl_plan_buffer *b, uint32_t *count, uint32_t kind) {
   *count = 1 + random_below(7);

@@ -33,7 +33,7 @@ if version.returncode == 0:
     print("skipped: this build needs no more than the emulated processor has")
     sys.exit(77)
 MESSAGE = version.stderr.removeprefix("error: ").strip()
-that("this build needs x86-64-" in MESSAGE and "AVX2" in MESSAGE and MESSAGE.count("\n") == 0, "one line says what is lacking", version)
+that("this build needs x86-64-" in MESSAGE and "AVX2" in MESSAGE and MESSAGE.count("\n") == 0, "one line names the missing instructions", version)
 for words in (("--version",), ("run", ROOT / "graphs/velo.yaml", "-n", 1), ("list",), (), ("--help",)):
     done = on("Nehalem", sluice, *words)
     that(done.returncode == 2 and done.stderr == f"error: {MESSAGE}\n" and done.stdout == "", f"sluice {words} refuses", done)

@@ -269,7 +269,7 @@ static void a_program_finds_the_plugins_folder_of_its_parent(void **state) {
   (void)state;
   char path[PATH_MAX + 256], real[PATH_MAX];
   if (!realpath(beside_program("../plugins", path), real)) {
-    print_message("no plugins folder beside the tests\n");
+    print_message("no plugins folder next to the tests\n");
     skip();
   }
   struct sl_registry registry;

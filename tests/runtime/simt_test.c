@@ -1,9 +1,9 @@
-/* simt_test.c: the emulator gives kernels that are right the results of the cpu, whatever the seed, the block and the
- * warp; and finds the faults of those in simt_bad, each as its case says:
+/* simt_test.c: the emulator gives correct kernels the results of the cpu for any seed, block and warp size. It finds
+ * the faults of the kernels in simt_bad:
  *
- *   by an error with the places where threads wait: divergent_barrier, early_return, uneven_loop,
+ *   by an error with the lines where threads wait: divergent_barrier, early_return, uneven_loop,
  *   divergent_collective, partial_warp;
- *   by a result that is not the cpu's: missing_barrier, uninitialised_shared at every seed; missing_last_barrier,
+ *   by a result that differs from the cpu: missing_barrier, uninitialised_shared at every seed; missing_last_barrier,
  *   order_dependent at most seeds; warp_assumed with warps of 64.
  */
 #include "simt/simt.h"

@@ -1,5 +1,5 @@
 /* scifi/bank_words.h: clusters of halfwords in each version, including combinations that no writer produces; and
- * events: every id that the truth lists is decoded. */
+ * samples: each id of the truth is decoded. */
 #include "scifi/bank_words.h"
 
 #include "sample.h"
@@ -23,7 +23,7 @@ static uint32_t word(uint32_t link, uint32_t channel, uint32_t fraction, uint32_
   return link << 9 | channel << 2 | fraction << 1 | flag;
 }
 
-/* A bank of module 0 in quarter 0 of station 1, and what is expected of it. */
+/* A bank of module 0 in quarter 0 of station 1, and the expected clusters. */
 struct expected {
   uint32_t sipm, channel, fraction, pseudo_size;
 };
@@ -59,14 +59,14 @@ static void assert_decoded(uint32_t version, const uint32_t *halfwords, uint32_t
                    faults);                                                                                    \
   } while (0)
 
-static void a_halfword_without_a_flag_is_a_small_cluster_in_every_version(void **state) {
+static void a_halfword_without_flag_is_a_small_cluster_in_every_version(void **state) {
   (void)state;
   const uint32_t halfwords[] = {word(0, 0, 0, 0) | 2, word(0, 9, 0, 0), word(3, 127, 1, 0)};
   for (uint32_t version = 4; version <= 8; version++)
     ASSERT_DECODED(version, halfwords, 0, {0, 0, 1, 4}, {0, 9, 0, 4}, {3, 127, 1, 4});
 }
 
-static void a_flag_alone_is_a_piece(void **state) {
+static void an_unpaired_flag_is_a_piece(void **state) {
   (void)state;
   const uint32_t last[] = {word(0, 5, 0, 0), word(1, 9, 1, 1)}, last_of_link[] = {word(1, 9, 1, 1), word(2, 11, 0, 1)};
   for (uint32_t version = 4; version <= 8; version++) {
@@ -103,7 +103,7 @@ static void pairs_of_5_to_8_channels_are_one_cluster(void **state) {
 
 static void wider_pairs_are_pieces(void **state) {
   (void)state;
-  /* Channels 9 to 21: pieces of 4, 4, 4 and 1. Version 5 leaves out the first. */
+  /* Channels 9 to 21: pieces of 4, 4, 4 and 1. Version 5 omits the first. */
   const uint32_t middles[] = {word(0, 10, 1, 1), word(0, 21, 0, 1), word(0, 30, 0, 0)};
   ASSERT_DECODED(5, middles, 0, {0, 14, 1, 0}, {0, 18, 1, 0}, {0, 21, 0, 0}, {0, 30, 0, 4});
   const uint32_t ends[] = {word(0, 10, 1, 1), word(0, 21, 0, 1), word(0, 30, 0, 0)};
@@ -121,7 +121,7 @@ static void wider_pairs_are_pieces(void **state) {
   assert_int_equal(found[31].channel, 1 << 18 | 125);
 }
 
-static void pairs_that_no_writer_makes_are_faults(void **state) {
+static void impossible_pairs_are_faults(void **state) {
   (void)state;
   const uint32_t equal[] = {word(0, 10, 1, 1), word(0, 10, 0, 1), word(1, 7, 0, 0)};
   const uint32_t descending[] = {word(0, 10, 1, 1), word(0, 5, 0, 1), word(1, 7, 0, 0)};
@@ -139,7 +139,7 @@ static void pairs_that_no_writer_makes_are_faults(void **state) {
   ASSERT_DECODED(5, at_the_edge, SCIFI_BAD_PAIR, {0, 0, 1, 0}, {0, 5, 0, 0});
 }
 
-static void links_that_are_not_connected_are_faults(void **state) {
+static void unconnected_links_are_faults(void **state) {
   (void)state;
   const uint32_t halfwords[] = {word(15, 3, 0, 0), word(16, 3, 0, 0), word(127, 3, 1, 1)};
   for (uint32_t version = 4; version <= 8; version++)
@@ -176,8 +176,8 @@ static void rows_are_source_ids_or_found_by_them(void **state) {
   assert_int_equal(scifi_bank_row(7, 239, ids), SCIFI_NO_BANK);
 }
 
-/* Random halfwords: every cluster is of a SiPM of the bank, and there are no more than the channels allow. */
-static void whatever_the_halfwords_are_clusters_stay_in_their_sipms(void **state) {
+/* Each cluster is in a SiPM of the bank, and the number of clusters does not exceed the number of channels. */
+static void random_halfwords_give_clusters_within_their_sipms(void **state) {
   (void)state;
   uint32_t payload[40], random = 1;
   for (uint32_t round = 0; round < 200000; round++) {
@@ -239,7 +239,7 @@ static void every_id_of_the_truth_is_decoded(void **state) {
   (void)state;
   const char *path = sample_path("lhcb/minbias.mdf");
   if (!path) skip();
-  static const uint32_t clusters[] = {6488, 2226, 2494, 3112, 3731, 2210}; /* counted by another program */
+  static const uint32_t clusters[] = {6488, 2226, 2494, 3112, 3731, 2210}; /* counted by an independent program */
   struct sample sample = sample_open(path);
   assert_int_equal(sample.event_count, 6);
   uint32_t ids = 0;
@@ -279,16 +279,16 @@ static int forget(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_halfword_without_a_flag_is_a_small_cluster_in_every_version),
-      cmocka_unit_test(a_flag_alone_is_a_piece),
+      cmocka_unit_test(a_halfword_without_flag_is_a_small_cluster_in_every_version),
+      cmocka_unit_test(an_unpaired_flag_is_a_piece),
       cmocka_unit_test(version_4_has_no_pairs),
       cmocka_unit_test(pairs_of_5_to_8_channels_are_one_cluster),
       cmocka_unit_test(wider_pairs_are_pieces),
-      cmocka_unit_test(pairs_that_no_writer_makes_are_faults),
-      cmocka_unit_test(links_that_are_not_connected_are_faults),
+      cmocka_unit_test(impossible_pairs_are_faults),
+      cmocka_unit_test(unconnected_links_are_faults),
       cmocka_unit_test(banks_are_refused_or_empty),
       cmocka_unit_test(rows_are_source_ids_or_found_by_them),
-      cmocka_unit_test(whatever_the_halfwords_are_clusters_stay_in_their_sipms),
+      cmocka_unit_test(random_halfwords_give_clusters_within_their_sipms),
       cmocka_unit_test(every_id_of_the_truth_is_decoded),
   };
   return cmocka_run_group_tests(tests, read_nominal, forget);

@@ -1,5 +1,5 @@
-/* decode_reference.h: the plain version of scifi.decode: the clusters of an event's banks, one after the other, at the
- * places that the README's formula gives in double precision, then sorted by zone and x. */
+/* decode_reference.h: plain version of scifi.decode: decodes the clusters of an event bank by bank, computes their
+ * positions in double precision (formula of plugins/scifi/README.md), and sorts them by zone and x. */
 #ifndef TEST_SCIFI_DECODE_REFERENCE_H
 #define TEST_SCIFI_DECODE_REFERENCE_H
 
@@ -16,7 +16,7 @@ struct decode_hit {
   struct decode_place place;
 };
 
-/* Where a cluster is. */
+/* Position of a cluster. */
 static struct decode_place decode_place_of(const struct scifi_geometry_view *g, uint32_t channel, uint32_t fraction) {
   const uint32_t mat = (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT, in_sipm = channel % SCIFI_SIPM_CHANNELS;
 #define OF_MAT(field) ((double)g->field[mat])
@@ -40,7 +40,7 @@ static int decode_compare(const void *a_, const void *b_) {
   return a->place.x < b->place.x ? -1 : a->place.x > b->place.x;
 }
 
-/* Appends the clusters of a bank that has nothing wrong to `hits`; returns how many there are then, at most `room`. */
+/* Appends the clusters of a valid bank to `hits`; returns the new number of hits, at most `room`. */
 static uint32_t decode_bank(const struct scifi_geometry_view *g, uint32_t version, uint32_t row,
                             const uint32_t *payload, uint32_t size_bytes, struct decode_hit *hits, uint32_t count,
                             uint32_t room) {
@@ -53,7 +53,7 @@ static uint32_t decode_bank(const struct scifi_geometry_view *g, uint32_t versio
   return count;
 }
 
-/* After all banks of an event. */
+/* Sorts the hits of an event, after all banks. */
 static void decode_sort(struct decode_hit *hits, uint32_t count) { qsort(hits, count, sizeof *hits, decode_compare); }
 
 #endif

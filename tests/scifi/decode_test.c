@@ -1,5 +1,5 @@
-/* decode_test.c: scifi.decode on banks made by hand, on random ones against the straightforward way, and on the
- * samples, compared with their truth.
+/* decode_test.c: scifi.decode on constructed banks, on random banks against decode_reference.h, and on the samples
+ * against their truth.
  */
 #include "decode_reference.h"
 #include "scifi_support.h"
@@ -63,7 +63,7 @@ static struct scifi_geometry_view geometry_view(void) {
                                       .dzdy = floats("dzdy")};
 }
 
-/* Hit `i` of the slice is that cluster. */
+/* Hit `i` of the slice is this cluster. */
 static void assert_hit(const struct hits *h, uint32_t i, uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
   const struct scifi_geometry_view geometry = geometry_view();
   const struct decode_place place = decode_place_of(&geometry, channel, fraction);
@@ -75,7 +75,7 @@ static void assert_hit(const struct hits *h, uint32_t i, uint32_t channel, uint3
 /* The first channel of a link. */
 static uint32_t link_of(uint32_t row, uint32_t link) { return words("link_channel")[row * SCIFI_BANK_LINKS + link]; }
 
-static void a_cluster_is_where_its_channel_is(void **state) {
+static void a_cluster_has_the_position_of_its_channel(void **state) {
   (void)state;
   banks_event(&banks);
   halfwords_put_cluster(&halfwords, 5, 0, 9, 6);
@@ -85,15 +85,14 @@ static void a_cluster_is_where_its_channel_is(void **state) {
   assert_int_equal(h.offsets[1], 1);
   assert_hit(&h, 0, link_of(0, 0) + 11, 1, 6);
   assert_int_equal(h.id[0], 0x5004000B);
-  /* u = -65.16 + 24 halves of a channel of 0.25 mm, from the middle of the first mat of a module that stands at -265
-   * mm. */
+  /* u = -65.16 + 24 half channels of 0.125 mm, relative to the middle of the first mat; the module is at -265 mm. */
   assert_true(fabs((double)h.x[0] - (-265 - 1.5 * 130.8 - 65.16 + 3)) < 1e-3);
   sl_test_free(t);
 }
 
-static void hits_stand_by_zone_and_x(void **state) {
+static void hits_are_ordered_by_zone_and_x(void **state) {
   (void)state;
-  /* Layer 0: quarter 0 counts towards the beam, 1 away from it, above the beam the other way round. */
+  /* Layer 0: x grows with the channel in quarters 0 and 1, and falls in quarters 2 and 3, above the beam. */
   const uint32_t rows[] = {15, 10, 5, 0};
   banks_event(&banks);
   for (uint32_t i = 0; i < 4; i++) {
@@ -161,10 +160,10 @@ static void assert_expected(const struct sl_test *t, uint32_t event) {
   assert_expected_hits(t, event);
 }
 
-/* The order of an event's banks, and of the links in them. */
+/* Order of banks in an event, and of links in a bank. */
 enum { AS_WRITTEN, BANKS_BACKWARDS, LINKS_BACKWARDS };
 
-/* Clusters of a link, of up to 4 channels, one in ten wider. */
+/* Adds clusters to a link: up to 4 channels, one in ten is wider. */
 static void put_random_link(uint32_t version, uint32_t link, uint32_t gap) {
   for (uint32_t channel = random_below(gap);;) {
     const uint32_t width = random_below(10) == 0 ? 5 + random_below(20) : 1 + random_below(4);
@@ -174,7 +173,8 @@ static void put_random_link(uint32_t version, uint32_t link, uint32_t gap) {
   }
 }
 
-/* An event with banks of all rows: about one cluster in `gap` / 2 channels. `version` 0: one after the other. */
+/* Adds an event with banks of all rows, with about one cluster per `gap` / 2 channels. `version` 0: all versions in
+ * turn. */
 static void add_random_event(uint32_t seed, uint32_t version, uint32_t gap, int order) {
   random_state = seed;
   banks_event(&banks);
@@ -189,7 +189,7 @@ static void add_random_event(uint32_t seed, uint32_t version, uint32_t gap, int 
   }
 }
 
-static void versions_and_orders_of_banks_and_links_give_hits_in_order(void **state) {
+static void hits_do_not_depend_on_the_version_and_order_of_banks_and_links(void **state) {
   (void)state;
   for (uint32_t version = 0; version <= 8; version += version ? 1 : 4)
     for (int order = AS_WRITTEN; order <= LINKS_BACKWARDS; order++) {
@@ -203,8 +203,8 @@ static void versions_and_orders_of_banks_and_links_give_hits_in_order(void **sta
     }
 }
 
-/* More than there is shared memory for; each mat has many. */
-static void busy_events_are_decoded(void **state) {
+/* More hits than fit shared memory; each mat has many. */
+static void events_with_many_hits_are_decoded(void **state) {
   (void)state;
   banks_event(&banks);
   add_random_event(4, 0, 12, BANKS_BACKWARDS);
@@ -215,10 +215,10 @@ static void busy_events_are_decoded(void **state) {
   sl_test_free(t);
 }
 
-static void the_size_of_a_block_does_not_matter(void **state) {
+static void the_block_size_does_not_change_results(void **state) {
   (void)state;
   const char *target = getenv("SLUICE_TEST_TARGET");
-  if (!target || strcmp(target, "cpu") == 0) skip(); /* a block there is one thread */
+  if (!target || strcmp(target, "cpu") == 0) skip(); /* a block has one thread on a CPU */
   add_random_event(5, 0, 150, AS_WRITTEN);
   expect_event(0);
   for (uint32_t threads = 32; threads <= 1024; threads *= 2) {
@@ -230,8 +230,8 @@ static void the_size_of_a_block_does_not_matter(void **state) {
   }
 }
 
-/* On a cpu there is a version of its own; halfwords in order, and not. */
-static void the_shared_version_gives_the_same(void **state) {
+/* The CPU has a tuned version. Halfwords in order and out of order. */
+static void the_shared_version_gives_equal_results(void **state) {
   (void)state;
   for (int order = AS_WRITTEN; order <= LINKS_BACKWARDS; order++) {
     memset(&banks, 0, sizeof banks);
@@ -245,7 +245,7 @@ static void the_shared_version_gives_the_same(void **state) {
   }
 }
 
-static void version_5_is_decoded_as_4_where_that_is_wanted(void **state) {
+static void version_5_is_decoded_as_4_on_request(void **state) {
   (void)state;
   add_random_event(6, 5, 150, AS_WRITTEN);
   expect_event(0);
@@ -259,8 +259,8 @@ static void version_5_is_decoded_as_4_where_that_is_wanted(void **state) {
   sl_test_free(t);
 }
 
-/* An event with runs of halfwords with flags; by fraction and distance any of them may be the first of a pair, or
- * the second one, or neither. */
+/* Adds an event with runs of flagged halfwords; their fraction and distance decide which of them start or end a
+ * pair. */
 static void add_runs_of_flags(uint32_t seed, uint32_t version) {
   random_state = seed;
   banks_event(&banks);
@@ -285,8 +285,8 @@ static void runs_of_flags_are_paired_from_their_first(void **state) {
   }
 }
 
-/* Where an event's hits are too many for the slice, there are none, and the need is told. */
-static void without_room_there_are_no_hits(void **state) {
+/* If the hits exceed the capacity of the slice, none is written and the needed capacity is reported. */
+static void an_overflow_leaves_no_hits(void **state) {
   (void)state;
   add_random_event(9, 5, 150, AS_WRITTEN);
   expect_event(0);
@@ -301,7 +301,7 @@ static void without_room_there_are_no_hits(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- refusals */
 
-/* Codes of what is not in bank_words.h. */
+/* Fault codes that bank_words.h does not define. */
 enum { TWO_BANKS = 5, TWO_HITS, TOO_MANY_HITS, LOST_LINK, LOST_PAIR };
 
 static void add_one_cluster(uint32_t version, uint32_t source_id) {
@@ -309,7 +309,7 @@ static void add_one_cluster(uint32_t version, uint32_t source_id) {
   banks_add_halfwords(&banks, version, source_id, &halfwords);
 }
 
-/* The banks of event 1, which stands between two good ones, are refused so. */
+/* Event 1, between two valid events, is refused: add its banks between begin_refusal() and assert_refused(). */
 static void begin_refusal(void) {
   memset(&banks, 0, sizeof banks);
   banks_event(&banks);
@@ -332,7 +332,7 @@ static void assert_refused(uint32_t code, uint32_t detail) {
   sl_test_free(t);
 }
 
-static void broken_banks_refuse_their_event(void **state) {
+static void invalid_banks_refuse_their_event(void **state) {
   static const uint16_t payload[SCIFI_HEADER + SCIFI_BANK_MAX + 2] = {[SCIFI_HEADER + SCIFI_BANK_MAX + 1] = 4};
   const struct {
     uint32_t version, source_id, bytes, code;
@@ -359,11 +359,11 @@ static void two_banks_of_a_source_refuse_their_event(void **state) {
   add_one_cluster(4, 2);
   assert_refused(TWO_BANKS, 2);
   begin_refusal();
-  add_one_cluster(7, words("source_id")[2]); /* the same by its other name */
+  add_one_cluster(7, words("source_id")[2]); /* the same source by its second id */
   assert_refused(TWO_BANKS, 2);
 }
 
-/* The second is of the same channel with another fraction, and of a pair's piece. */
+/* A second cluster in one channel with another fraction, and one in a channel of a wide cluster. */
 static void a_channel_twice_refuses_its_event(void **state) {
   (void)state;
   begin_refusal();
@@ -379,7 +379,7 @@ static void a_channel_twice_refuses_its_event(void **state) {
   assert_refused(TWO_HITS, link_of(101, 0) + 25);
 }
 
-/* Pairs that each fill a SiPM. */
+/* Each pair is a cluster over a whole SiPM. */
 static void too_many_hits_refuse_their_event(void **state) {
   const uint32_t pairs = SCIFI_BANK_MAX / 2, banks_of_pairs = 6;
   (void)state;
@@ -391,8 +391,8 @@ static void too_many_hits_refuse_their_event(void **state) {
   assert_refused(TOO_MANY_HITS, 1 + banks_of_pairs * pairs * 32);
 }
 
-/* Told, but not refused: one cluster is left, of bank 7. */
-static void assert_told(uint32_t code, uint32_t detail) {
+/* The error is reported, but the event is not refused: the cluster of bank 7 is decoded. */
+static void assert_skipped(uint32_t code, uint32_t detail) {
   add_one_cluster(5, 7);
   struct sl_test *t = decode();
   const struct hits h = hits_of(t);
@@ -403,25 +403,25 @@ static void assert_told(uint32_t code, uint32_t detail) {
   sl_test_free(t);
 }
 
-static void clusters_of_links_that_are_not_connected_are_left_out(void **state) {
+static void clusters_of_unconnected_links_are_skipped(void **state) {
   (void)state;
   banks_event(&banks);
   halfwords_put(&halfwords, 16, 3, 0, 0);
   halfwords_put(&halfwords, 127, 3, 1, 1);
   banks_add_halfwords(&banks, 5, 3, &halfwords);
-  assert_told(LOST_LINK, 3);
+  assert_skipped(LOST_LINK, 3);
 }
 
-static void pairs_that_do_not_go_together_are_left_out(void **state) {
+static void impossible_pairs_are_skipped(void **state) {
   (void)state;
   banks_event(&banks);
   halfwords_put(&halfwords, 0, 10, 1, 1);
   halfwords_put(&halfwords, 0, 5, 0, 1);
   banks_add_halfwords(&banks, 6, 33, &halfwords);
-  assert_told(LOST_PAIR, 33);
+  assert_skipped(LOST_PAIR, 33);
 }
 
-static void mats_that_lie_over_others_are_refused(void **state) {
+static void overlapping_mats_are_refused(void **state) {
   float mirror_x[SCIFI_MAT_TABLE], die_gap[SCIFI_MAT_TABLE];
   const uint32_t mat = (link_of(100, 0) >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
   (void)state;
@@ -429,7 +429,7 @@ static void mats_that_lie_over_others_are_refused(void **state) {
   add_one_cluster(5, 7);
   memcpy(mirror_x, floats("mirror_x"), sizeof mirror_x);
   memcpy(die_gap, floats("die_gap"), sizeof die_gap);
-  mirror_x[mat] += 8; /* more than there is between any two */
+  mirror_x[mat] += 8; /* more than the gap between any two mats */
   die_gap[mat] = -1;
   for (int is_shifted = 0; is_shifted < 2; is_shifted++) {
     struct sl_test *t = decoder_new(detector, &banks);
@@ -468,7 +468,7 @@ static void look_for(void *context, uint32_t id) {
   assert_non_null(bsearch(&id, s->ids, s->count, sizeof id, compare_ids));
 }
 
-static void the_samples_have_all_true_hits_and_none_twice(void **state) {
+static void the_samples_have_every_true_hit_once(void **state) {
   const uint32_t hits_of_events[] = {6488, 2226, 2494, 3112, 3731, 2210};
   const char *mdf = sample_path("lhcb/minbias.mdf");
   static uint32_t ids[8192];
@@ -496,7 +496,7 @@ static void the_samples_have_all_true_hits_and_none_twice(void **state) {
     sample_for_true_ids(&s, event, 2, look_for, &search);
     true_hits += search.looked_for;
   }
-  assert_int_equal(true_hits, 18872); /* 17647 different ones */
+  assert_int_equal(true_hits, 18872); /* 17647 distinct ids */
   sl_test_free(t);
   sample_close(&s);
 }
@@ -504,23 +504,23 @@ static void the_samples_have_all_true_hits_and_none_twice(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      TEST(a_cluster_is_where_its_channel_is),
-      TEST(hits_stand_by_zone_and_x),
-      TEST(versions_and_orders_of_banks_and_links_give_hits_in_order),
-      TEST(busy_events_are_decoded),
-      TEST(the_size_of_a_block_does_not_matter),
-      TEST(the_shared_version_gives_the_same),
-      TEST(version_5_is_decoded_as_4_where_that_is_wanted),
+      TEST(a_cluster_has_the_position_of_its_channel),
+      TEST(hits_are_ordered_by_zone_and_x),
+      TEST(hits_do_not_depend_on_the_version_and_order_of_banks_and_links),
+      TEST(events_with_many_hits_are_decoded),
+      TEST(the_block_size_does_not_change_results),
+      TEST(the_shared_version_gives_equal_results),
+      TEST(version_5_is_decoded_as_4_on_request),
       TEST(runs_of_flags_are_paired_from_their_first),
-      TEST(without_room_there_are_no_hits),
-      TEST(broken_banks_refuse_their_event),
+      TEST(an_overflow_leaves_no_hits),
+      TEST(invalid_banks_refuse_their_event),
       TEST(two_banks_of_a_source_refuse_their_event),
       TEST(a_channel_twice_refuses_its_event),
       TEST(too_many_hits_refuse_their_event),
-      TEST(clusters_of_links_that_are_not_connected_are_left_out),
-      TEST(pairs_that_do_not_go_together_are_left_out),
-      TEST(mats_that_lie_over_others_are_refused),
-      TEST(the_samples_have_all_true_hits_and_none_twice),
+      TEST(clusters_of_unconnected_links_are_skipped),
+      TEST(impossible_pairs_are_skipped),
+      TEST(overlapping_mats_are_refused),
+      TEST(the_samples_have_every_true_hit_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

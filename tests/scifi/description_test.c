@@ -1,5 +1,5 @@
-/* scifi.geometry from descriptions: the nominal one follows its rules, and wrong ones are refused with the line and the
- * reason. That the nominal one has the bytes of the samples is in files_test.py. */
+/* scifi.geometry from descriptions: links of the nominal description, and invalid descriptions, which are refused with
+ * the line and the reason. files_test.py compares the nominal geometry with the samples. */
 #define DESCRIBED SCIFI_PLUGIN
 #include "edited_description.h"
 #include "scifi/event_model.h"
@@ -29,8 +29,8 @@ static void an_incomplete_description_is_refused(void **state) {
   assert_whole_refused(NULL, "sipms begin", "ends without");
 }
 
-/* Bank 166 is the second of quarter 1 in station 3, layer 0: all of module 1, then the first mat of module 2. */
-static void links_go_on_from_bank_to_bank_and_end_with_the_quarter(void **state) {
+/* Bank 166 is the second bank of quarter 1 in station 3, layer 0: all of module 1 and the first mat of module 2. */
+static void links_continue_from_bank_to_bank_and_end_with_the_quarter(void **state) {
   (void)state;
   struct sl_test *t = run("", SL_OK);
   const uint32_t *links = sl_test_output(t, "geometry", "link_channel"),
@@ -53,7 +53,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
       cmocka_unit_test(an_incomplete_description_is_refused),
-      cmocka_unit_test(links_go_on_from_bank_to_bank_and_end_with_the_quarter),
+      cmocka_unit_test(links_continue_from_bank_to_bank_and_end_with_the_quarter),
   };
   return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The nominal fibre tracker is that of the samples, byte for byte; written and read back it stays what it is, in both
-formats of the file."""
+"""The nominal SciFi geometry equals that of the samples byte for byte, and is unchanged after writing and reading in both
+file formats."""
 import tempfile
 from pathlib import Path
 
@@ -21,12 +21,12 @@ with tempfile.TemporaryDirectory() as name:
 
     nominal = write("nominal")
     checks.that(len(nominal) == FORMAT_0_BYTES, f"nominal: {len(nominal)} bytes")
-    checks.that(write("text", "--set", f"scifi.path={NOMINAL}") == nominal, "the nominal description, named, is the same")
-    checks.that(write("again", "--set", f"scifi.path={folder / 'nominal'}") == nominal, "read back it is the same")
+    checks.that(write("text", "--set", f"scifi.path={NOMINAL}") == nominal, "the nominal description given by path gives the same file")
+    checks.that(write("again", "--set", f"scifi.path={folder / 'nominal'}") == nominal, "the file is equal after reading it back")
 
     links = write("links", "--set", "write_scifi.format=format_1")
     checks.that(len(links) == FORMAT_1_BYTES, f"format 1: {len(links)} bytes")
-    checks.that(write("links_again", "--set", f"scifi.path={folder / 'links'}") == links, "format 1 read back is the same")
+    checks.that(write("links_again", "--set", f"scifi.path={folder / 'links'}") == links, "the file of format 1 is equal after reading it back")
     back = write("back", "--set", f"scifi.path={folder / 'links'}", "--set", "write_scifi.format=format_0")
     checks.that(back == nominal, "from format 1 to format 0")
 
@@ -36,10 +36,10 @@ with tempfile.TemporaryDirectory() as name:
 
     if GEOMETRY.exists():
         sample = (GEOMETRY / NAME).read_bytes()
-        checks.that(nominal == sample, "nominal: the bytes of the samples' file")
-        checks.that(write("sample", "--set", f"scifi.path={GEOMETRY}") == sample, "the samples' file written again")
+        checks.that(nominal == sample, "the nominal file equals that of the samples")
+        checks.that(write("sample", "--set", f"scifi.path={GEOMETRY}") == sample, "the file of the samples is equal after reading and writing it")
         checks.that(write("sample_links", "--set", f"scifi.path={GEOMETRY}", "--set", "write_scifi.format=format_1") == links,
-                    "the samples' file in format 1 is the nominal one")
+                    "the file of the samples in format 1 equals the nominal one")
     else:
         print(f"skipped: {GEOMETRY} is absent")
 checks.end()

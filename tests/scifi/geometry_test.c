@@ -1,4 +1,4 @@
-/* scifi.geometry from files: what is right arrives at its place, and every way for a file to be wrong is refused. */
+/* scifi.geometry from files: values of valid files, and invalid files of every kind. */
 #include "scifi/event_model.h"
 #include "scratch.h"
 
@@ -16,7 +16,7 @@
 
 enum {
   MAT_FIELDS = 13,
-  AT_MODULES = 5 * 4, /* places in the file */
+  AT_MODULES = 5 * 4, /* offsets in the file */
   AT_MATS = AT_MODULES + 48 * 4,
   AT_BANKS = AT_MATS + 8,
   AT_FORMAT = AT_BANKS + 4,
@@ -41,10 +41,11 @@ static uint32_t modules_of(uint32_t quarter) { return quarter < 32 ? 5 : 6; }
 
 static uint32_t channel_of(uint32_t quarter, uint32_t sipm) { return (quarter + 16) << 14 | sipm << 7; }
 
-/* The first SiPM of each bank: in stations 1 and 2 each has a module's 16, in station 3 most have 20. */
+/* The first SiPM of each bank: in stations 1 and 2 a bank has the 16 SiPMs of a module, in station 3 most have 20. */
 static uint32_t first_sipm(uint32_t bank) { return bank < 160 ? bank % 5 * 16 : bank % 5 ? bank % 5 * 20 - 4 : 0; }
 
-/* A geometry that is right: every value of a mat tells where it stands. One byte more, for a file that is too long. */
+/* A valid geometry: every value of a mat encodes its position. Has room for one more byte, for a file that is too
+ * long. */
 static unsigned char *good_bytes(uint32_t format) {
   static unsigned char bytes[BYTES_1 + 1];
   static const uint32_t numbers[] = {3, 4, 12, 4, 48};
@@ -73,7 +74,7 @@ static struct sl_test *run(int expected) {
   return t;
 }
 
-/* The file is refused with a message that has each of the texts in it. */
+/* The file is refused with a message that contains each of the texts. */
 static void assert_refused(int status, const char *first, const char *second) {
   struct sl_test *t = run(status);
   const char *messages = sl_test_messages(t);
@@ -139,7 +140,7 @@ static void a_file_of_another_size_is_refused(void **state) {
   assert_refused(SL_EFORMAT, "ends at byte 81064", "sipm_pitch");
 }
 
-static void a_wrong_number_is_refused_with_what_was_found_and_expected(void **state) {
+static void a_wrong_number_is_refused_with_found_and_expected_values(void **state) {
   (void)state;
   static const struct {
     size_t at;
@@ -179,7 +180,7 @@ static void sipms_that_do_not_exist_are_refused(void **state) {
   assert_refused(SL_EFORMAT, "source id of bank", "65536");
 }
 
-static void values_that_are_no_usable_numbers_are_refused(void **state) {
+static void unusable_numbers_are_refused(void **state) {
   (void)state;
   static const size_t places[] = {AT_TABLE_0 + 4, AT_TABLE_0 + 4 + 1536 * 20, BYTES_0 - 4};
   const uint32_t not_a_number = 0x7FC00000;
@@ -207,9 +208,9 @@ int main(void) {
       cmocka_unit_test(every_value_of_format_1_is_read_into_its_field),
       cmocka_unit_test(a_folder_without_the_file_is_an_error),
       cmocka_unit_test(a_file_of_another_size_is_refused),
-      cmocka_unit_test(a_wrong_number_is_refused_with_what_was_found_and_expected),
+      cmocka_unit_test(a_wrong_number_is_refused_with_found_and_expected_values),
       cmocka_unit_test(sipms_that_do_not_exist_are_refused),
-      cmocka_unit_test(values_that_are_no_usable_numbers_are_refused),
+      cmocka_unit_test(unusable_numbers_are_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);
 }

@@ -21,7 +21,7 @@ void halfwords_put(struct halfwords *h, uint32_t link, uint32_t channel, uint32_
   h->at[h->count++] = (uint16_t)(link << 9 | channel << 2 | fraction << 1 | flag);
 }
 
-/* At the middle of so many channels. */
+/* Adds a halfword at the middle of `width` channels. */
 static void put_piece(struct halfwords *h, uint32_t link, uint32_t channel, uint32_t width, uint32_t flag) {
   halfwords_put(h, link, channel + (width - 1) / 2, (width - 1) % 2, flag);
 }

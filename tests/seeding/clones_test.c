@@ -55,7 +55,7 @@ static struct sl_test *clones_new(void) {
 
 static const void *field(const struct sl_test *t, const char *name) { return sl_test_output(t, "tracks", name); }
 
-/* The output of the event has these tracks, with all their data. */
+/* The output of the event has exactly these tracks, with all fields. */
 static void assert_kept(const struct sl_test *t, uint32_t event, const uint32_t *kept, uint32_t count) {
   const uint32_t *offsets = field(t, "offsets");
   assert_int_equal(offsets[event + 1] - offsets[event], count);
@@ -72,7 +72,7 @@ static void assert_kept(const struct sl_test *t, uint32_t event, const uint32_t 
   }
 }
 
-static void a_track_needs_four_hits_that_no_better_one_has(void **state) {
+static void a_track_needs_four_hits_not_used_by_better_tracks(void **state) {
   (void)state;
   static const uint16_t best[] = {0, 10, 20, 30, 40, 50}, two_shared[] = {0, 10, 21, 31, 41, 51};
   static const uint16_t three_shared[] = {0, 10, 20, 32, 42, 52}, five[] = {3, 13, 23, 40, 50};
@@ -101,8 +101,8 @@ static void a_track_needs_four_hits_that_no_better_one_has(void **state) {
   sl_test_free(t);
 }
 
-/* Order: score, then size of the curvature, then index; no two tracks are equally good. */
-static void of_tracks_with_the_same_hits_one_is_kept(void **state) {
+/* Order: score, then size of the curvature, then index. */
+static void one_of_several_tracks_with_equal_hits_is_selected(void **state) {
   (void)state;
   static const uint16_t hits[] = {0, 10, 20, 30, 40, 50};
   static const struct {
@@ -170,7 +170,7 @@ static void make_random_case(uint32_t tracks, uint32_t skipped) {
 }
 
 /* Also in events with more hits than fit shared memory. */
-static void tracks_are_those_of_comparing_all(void **state) {
+static void selected_tracks_equal_those_of_a_plain_comparison(void **state) {
   (void)state;
   static uint32_t kept[TRACKS_MAX];
   uint32_t all = 0;
@@ -191,7 +191,7 @@ static void tracks_are_those_of_comparing_all(void **state) {
   assert_true(all > 100);
 }
 
-static void events_off_the_list_have_no_tracks(void **state) {
+static void events_not_listed_have_no_tracks(void **state) {
   (void)state;
   static uint32_t kept[TRACKS_MAX];
   const uint32_t listed = 1;
@@ -208,10 +208,10 @@ static void events_off_the_list_have_no_tracks(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup(name, start)
   const struct CMUnitTest tests[] = {
-      TEST(a_track_needs_four_hits_that_no_better_one_has),
-      TEST(of_tracks_with_the_same_hits_one_is_kept),
-      TEST(tracks_are_those_of_comparing_all),
-      TEST(events_off_the_list_have_no_tracks),
+      TEST(a_track_needs_four_hits_not_used_by_better_tracks),
+      TEST(one_of_several_tracks_with_equal_hits_is_selected),
+      TEST(selected_tracks_equal_those_of_a_plain_comparison),
+      TEST(events_not_listed_have_no_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

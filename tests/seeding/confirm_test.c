@@ -91,7 +91,7 @@ static struct sl_test *single(uint32_t upper, uint32_t x_hits, uint32_t mask, do
   return t;
 }
 
-static void a_track_gets_its_stereo_hits(void **state) {
+static void stereo_hits_are_added_to_a_track(void **state) {
   (void)state;
   for (uint32_t upper = 0; upper < 2; upper++) {
     const double side = upper ? 1 : -1;
@@ -106,7 +106,7 @@ static void a_track_gets_its_stereo_hits(void **state) {
 }
 
 /* Ten hits in total, equal to min_hits; the second searched layer is 1, the first one 5: bits 0 and 2. */
-static void ten_hits_are_needed(void **state) {
+static void at_least_min_hits_hits_are_required(void **state) {
   (void)state;
   static const struct {
     uint32_t x_hits, mask, found;
@@ -121,7 +121,7 @@ static void ten_hits_are_needed(void **state) {
 }
 
 /* For any `min_hits`: one stereo hit does not determine a direction. */
-static void a_line_needs_two_stereo_hits(void **state) {
+static void at_least_two_stereo_hits_are_required(void **state) {
   (void)state;
   for (uint32_t x_hits = 5; x_hits <= 6; x_hits++)
     for (uint32_t has_two = 0; has_two < 2; has_two++) {
@@ -137,14 +137,14 @@ static void a_line_needs_two_stereo_hits(void **state) {
 }
 
 /* Without hits in layers 5 and 1 there is no start hit, whatever the hits in other layers. */
-static void a_track_begins_in_one_of_two_layers(void **state) {
+static void start_hits_are_in_layer_1_or_5(void **state) {
   (void)state;
   struct sl_test *t = single(1, 6, 63 - 1 - 4, 600, 0.07);
   assert_int_equal(count_of(t, 0), 0);
   sl_test_free(t);
 }
 
-static void y_has_limits(void **state) {
+static void stereo_hits_outside_the_y_range_are_ignored(void **state) {
   (void)state;
   static const struct {
     double y;
@@ -162,7 +162,7 @@ static void y_has_limits(void **state) {
 }
 
 /* y = 0.06 z, and a residual of the hit of layer 10, the third searched layer. */
-static void hits_are_near_where_those_before_say(void **state) {
+static void added_hits_are_near_the_predicted_position(void **state) {
   (void)state;
   static const struct {
     double off;
@@ -217,7 +217,7 @@ static void make_random_case(uint32_t count, uint32_t noise) {
   }
 }
 
-static void hits_are_those_of_following_all_beginnings(void **state) {
+static void hits_equal_those_of_the_plain_search(void **state) {
   (void)state;
   static const struct {
     uint32_t tracks, noise;
@@ -256,7 +256,7 @@ static void hits_are_those_of_following_all_beginnings(void **state) {
              close);
 }
 
-static void events_off_the_list_have_no_tracks(void **state) {
+static void events_not_listed_have_no_tracks(void **state) {
   (void)state;
   const uint32_t listed = 1;
   make_random_case(10, 0);
@@ -270,14 +270,14 @@ static void events_off_the_list_have_no_tracks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BOTH(a_track_gets_its_stereo_hits),
-      BOTH(ten_hits_are_needed),
-      BOTH(a_line_needs_two_stereo_hits),
-      BOTH(a_track_begins_in_one_of_two_layers),
-      BOTH(y_has_limits),
-      BOTH(hits_are_near_where_those_before_say),
-      BOTH(hits_are_those_of_following_all_beginnings),
-      BOTH(events_off_the_list_have_no_tracks),
+      BOTH(stereo_hits_are_added_to_a_track),
+      BOTH(at_least_min_hits_hits_are_required),
+      BOTH(at_least_two_stereo_hits_are_required),
+      BOTH(start_hits_are_in_layer_1_or_5),
+      BOTH(stereo_hits_outside_the_y_range_are_ignored),
+      BOTH(added_hits_are_near_the_predicted_position),
+      BOTH(hits_equal_those_of_the_plain_search),
+      BOTH(events_not_listed_have_no_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void assert_near(double found, double expected, double tolerance) {
     fail_msg("found %.9g, expected %.9g within %.2g", found, expected, tolerance);
 }
 
-static void seeds_have_the_hits_of_both_kinds_by_layer(void **state) {
+static void seeds_have_x_and_stereo_hits_by_layer(void **state) {
   (void)state;
   static const uint32_t expected_offsets[] = {0, 1, 1, 3}, expected_hit_offsets[] = {0, 10, 20, 32};
   static const uint16_t expected[] = {0, 1, 3, 4,  5,  7,  8,  9,  10, 11, 1,  2,  3,  4,  5,  6,
@@ -69,7 +69,7 @@ static void seeds_have_the_hits_of_both_kinds_by_layer(void **state) {
 }
 
 /* With LHCb's constants: z = 9410 mm is d = 890 mm. */
-static void states_and_momenta_are_those_of_the_formulas(void **state) {
+static void states_and_momenta_equal_the_formulas(void **state) {
   (void)state;
   struct seeding_constant constant;
   seeding_constant_open(&constant);
@@ -96,7 +96,7 @@ static void states_and_momenta_are_those_of_the_formulas(void **state) {
 
 /* A seed that is bent to -x, and would be at +x in the middle of the detector: x_0 = 100, along the axis, polarity
  * down: q/p = 100 / (-10^6 (-1) (-6.34025 + 4.25461e-8 10^4)) = -1.57733e-5, a negative charge. */
-static void the_charge_of_a_seed_that_is_worked_out(void **state) {
+static void the_charge_of_a_calculated_seed_is_negative(void **state) {
   (void)state;
   struct seeding_constant constant;
   seeding_constant_open(&constant);
@@ -114,9 +114,9 @@ static void the_charge_of_a_seed_that_is_worked_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(seeds_have_the_hits_of_both_kinds_by_layer),
-      cmocka_unit_test(states_and_momenta_are_those_of_the_formulas),
-      cmocka_unit_test(the_charge_of_a_seed_that_is_worked_out),
+      cmocka_unit_test(seeds_have_x_and_stereo_hits_by_layer),
+      cmocka_unit_test(states_and_momenta_equal_the_formulas),
+      cmocka_unit_test(the_charge_of_a_calculated_seed_is_negative),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void add_unit(char *text, const double *numbers) {
   strcat(text, "\n");
 }
 
-static void an_empty_path_is_the_file_that_is_built_in_and_none_is_no_network(void **state) {
+static void an_empty_path_gives_the_built_in_network_and_none_gives_none(void **state) {
   (void)state;
   struct sl_test *built_in = made_of("", 0), *by_name = made_of(NETWORK, 0), *none = made_of("none", 0);
   assert_memory_equal(network_of(built_in), network_of(by_name), MATCH_NETWORK_NUMBERS * sizeof(float));
@@ -74,7 +74,7 @@ static void zeros(char *text) {
   strcat(text, "output 0\n");
 }
 
-static void a_file_that_is_wrong_is_refused(void **state) {
+static void an_invalid_network_file_is_refused(void **state) {
   (void)state;
   static const struct {
     const char *at, *by, *reason; /* the last occurrence of `at` is replaced by `by` */
@@ -108,9 +108,9 @@ static void a_file_that_is_wrong_is_refused(void **state) {
   sl_test_free(made_of("/no/such/file", SL_EIO));
 }
 
-/* --------------------------------------------------------------------------------------------------- what it says */
+/* --------------------------------------------------------------------------------------------------- output */
 
-static void what_it_says_is_the_plain_sum(void **state) {
+static void the_network_output_equals_the_plain_sum(void **state) {
   (void)state;
   static char text[TEXT_BYTES];
   static double units[MATCH_HIDDEN][MATCH_INPUT_COUNT + 2]; /* bias, output, weights */
@@ -140,7 +140,7 @@ static void what_it_says_is_the_plain_sum(void **state) {
   sl_test_free(t);
 }
 
-static void it_is_told_of_a_pair_and_its_mirror_images_the_same(void **state) {
+static void mirror_images_of_a_pair_give_equal_inputs(void **state) {
   (void)state;
   const struct matched_pair pair = {5300, 3, -20, 0.25f, 0.001f, 0.5f};
   const struct forward_state velo = {-8, 40, 770, -0.01f, 0.05f}, seed = {-1500, 480, 9410, -0.26f, 0.049f};
@@ -164,10 +164,10 @@ static void it_is_told_of_a_pair_and_its_mirror_images_the_same(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_path_is_the_file_that_is_built_in_and_none_is_no_network),
-      cmocka_unit_test(a_file_that_is_wrong_is_refused),
-      cmocka_unit_test(what_it_says_is_the_plain_sum),
-      cmocka_unit_test(it_is_told_of_a_pair_and_its_mirror_images_the_same),
+      cmocka_unit_test(an_empty_path_gives_the_built_in_network_and_none_gives_none),
+      cmocka_unit_test(an_invalid_network_file_is_refused),
+      cmocka_unit_test(the_network_output_equals_the_plain_sum),
+      cmocka_unit_test(mirror_images_of_a_pair_give_equal_inputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static void assert_matches(const struct rules *rules, const struct expected *e) 
   }
 }
 
-static void matches_by_chi2_are_those_of_plain_loops(void **state) {
+static void matches_by_chi2_equal_those_of_plain_loops(void **state) {
   (void)state;
   static struct expected e;
   open_constants("none");
@@ -196,7 +196,7 @@ static void matches_by_chi2_are_those_of_plain_loops(void **state) {
   }
 }
 
-static void matches_by_the_network_are_those_of_plain_loops(void **state) {
+static void matches_by_the_network_equal_those_of_plain_loops(void **state) {
   (void)state;
   static struct expected by_chi2, e;
   const struct rules rules[] = {{{1, 1}, 4, 0.95f}, {{1, 1}, 4, 0.5f}, {{1.875f, 1.02f}, 1, 1}};
@@ -212,7 +212,7 @@ static void matches_by_the_network_are_those_of_plain_loops(void **state) {
   }
 }
 
-static void of_the_same_chi2_the_first_is_taken(void **state) {
+static void the_first_of_pairs_with_equal_chi2_is_selected(void **state) {
   (void)state;
   open_constants("none");
   make_case();
@@ -291,9 +291,9 @@ static void a_track_has_the_hits_and_the_state_of_its_seed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matches_by_chi2_are_those_of_plain_loops),
-      cmocka_unit_test(matches_by_the_network_are_those_of_plain_loops),
-      cmocka_unit_test(of_the_same_chi2_the_first_is_taken),
+      cmocka_unit_test(matches_by_chi2_equal_those_of_plain_loops),
+      cmocka_unit_test(matches_by_the_network_equal_those_of_plain_loops),
+      cmocka_unit_test(the_first_of_pairs_with_equal_chi2_is_selected),
       cmocka_unit_test(a_track_has_the_hits_and_the_state_of_its_seed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

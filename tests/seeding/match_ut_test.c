@@ -232,7 +232,7 @@ static void assert_plain(const struct sl_test *t, uint32_t min_hits) {
   assert_int_equal(((const uint32_t *)sl_test_output(t, "ut_tracks", "hit_offsets"))[i], to);
 }
 
-static void hits_are_those_of_plain_loops(void **state) {
+static void hits_equal_those_of_plain_loops(void **state) {
   (void)state;
   make_case();
   for (uint32_t min_hits = 0; min_hits <= 4; min_hits++)
@@ -247,7 +247,7 @@ static void hits_are_those_of_plain_loops(void **state) {
 }
 
 /* Density at which a match has hits of more groups, and more near hits and first hits, than fit the lists. */
-static void windows_may_be_as_wide_as_they_can(void **state) {
+static void the_widest_windows_give_the_hits_of_plain_loops(void **state) {
   (void)state;
   slope_most = 0.05f;
   make_case();
@@ -262,7 +262,7 @@ static void windows_may_be_as_wide_as_they_can(void **state) {
   memcpy(constants, as_set, sizeof constants);
 }
 
-static void without_hits_no_match_is_left(void **state) {
+static void matches_without_ut_hits_are_rejected(void **state) {
   (void)state;
   make_case();
   struct sl_test *t = match_ut_new(64); /* default */
@@ -282,9 +282,9 @@ int main(void) {
   memcpy(constants, sl_test_output(t, "matching", "constants"), sizeof constants);
   sl_test_free(t);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits_are_those_of_plain_loops),
-      cmocka_unit_test(windows_may_be_as_wide_as_they_can),
-      cmocka_unit_test(without_hits_no_match_is_left),
+      cmocka_unit_test(hits_equal_those_of_plain_loops),
+      cmocka_unit_test(the_widest_windows_give_the_hits_of_plain_loops),
+      cmocka_unit_test(matches_without_ut_hits_are_rejected),
   };
   const int failed = cmocka_run_group_tests_name("match_ut", tests, NULL, NULL);
   shared = 1;

@@ -33,7 +33,7 @@ static float random_between(float low, float high) {
   return low + (high - low) * (float)(state >> 8) / 16777216.0f;
 }
 
-static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **state) {
+static void an_empty_path_gives_the_nominal_calibration_and_a_folder_lhcbs(void **state) {
   (void)state;
   char folder[SCRATCH_PATH_MAX];
   scratch_folder(folder);
@@ -70,13 +70,13 @@ static void an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs(void **s
   }
 }
 
-static void a_path_where_nothing_is_has_no_calibration(void **state) {
+static void a_path_that_does_not_exist_is_refused(void **state) {
   (void)state;
   calibration_is_missing("constants");
   calibration_is_missing("matching_constants");
 }
 
-static void a_term_that_no_formula_has_is_refused(void **state) {
+static void an_unknown_calibration_term_is_refused(void **state) {
   (void)state;
   static const struct refused_term cases[] = {
       {"polynomial matching.z_magnet abs_dtx abs_x tx_velo\n", "term 1 1 1 0\n", "no term of powers 1 1 0"},
@@ -85,7 +85,7 @@ static void a_term_that_no_formula_has_is_refused(void **state) {
 }
 
 /* match_ut would miss hits in wider windows. */
-static void a_window_wider_than_what_is_searched_is_refused(void **state) {
+static void a_window_wider_than_the_searched_hits_is_refused(void **state) {
   (void)state;
   static const struct refused_term cases[] = {
       {"value matching.ut_loose.0 ", "0 0 0 40.1 # ", "matching.ut_loose.0: 40.1 mm exceeds the search range of 40"},
@@ -103,7 +103,7 @@ static void a_negative_weight_is_refused(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) calibration_is_refused("matching_constants", &cases[i]);
 }
 
-static void polynomials_are_those_of_the_calibration(void **state) {
+static void polynomials_equal_the_calibration(void **state) {
   (void)state;
   for (int f = 0; f < 2; f++) {
     static struct calibration c;
@@ -129,7 +129,7 @@ static void polynomials_are_those_of_the_calibration(void **state) {
 /* With LHCb's constants, a pair with dtx = -0.5 and a seed at x = 2000 is compared at z = 5287.6 - 3.99439 + 79.42075 +
  * 23.8758 = 5386.90216 mm. The seed is then at 2000 + 0.5 (5386.90216 - 9410) = -11.54892 mm, and the VELO track at 0;
  * the distance in y is 20 mm at 10 m, the difference of slopes 0.01. */
-static void chi2_is_that_of_the_formula(void **state) {
+static void chi2_equals_the_formula(void **state) {
   (void)state;
   struct sl_test *t = made_of_file(calibration_files[1]);
   const struct match_settings plain = {1, 1}, scaled = {1.875f, 1.02f};
@@ -169,7 +169,7 @@ static void chi2_is_that_of_the_formula(void **state) {
   sl_test_free(t);
 }
 
-static void a_track_that_is_not_bent_has_no_momentum(void **state) {
+static void a_straight_track_has_zero_q_over_p(void **state) {
   (void)state;
   struct sl_test *t = made_of_file(calibration_files[0]);
   assert_true(match_qop(constants_of(t), 0.1f, 0.1f, 0, -1) == 0.0f);
@@ -178,14 +178,14 @@ static void a_track_that_is_not_bent_has_no_momentum(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_path_is_the_nominal_calibration_and_a_folder_lhcbs),
-      cmocka_unit_test(a_path_where_nothing_is_has_no_calibration),
-      cmocka_unit_test(a_term_that_no_formula_has_is_refused),
-      cmocka_unit_test(a_window_wider_than_what_is_searched_is_refused),
+      cmocka_unit_test(an_empty_path_gives_the_nominal_calibration_and_a_folder_lhcbs),
+      cmocka_unit_test(a_path_that_does_not_exist_is_refused),
+      cmocka_unit_test(an_unknown_calibration_term_is_refused),
+      cmocka_unit_test(a_window_wider_than_the_searched_hits_is_refused),
       cmocka_unit_test(a_negative_weight_is_refused),
-      cmocka_unit_test(polynomials_are_those_of_the_calibration),
-      cmocka_unit_test(chi2_is_that_of_the_formula),
-      cmocka_unit_test(a_track_that_is_not_bent_has_no_momentum),
+      cmocka_unit_test(polynomials_equal_the_calibration),
+      cmocka_unit_test(chi2_equals_the_formula),
+      cmocka_unit_test(a_straight_track_has_zero_q_over_p),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

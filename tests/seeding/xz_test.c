@@ -44,7 +44,7 @@ static void assert_near(double found, double expected, double tolerance) {
 /* ------------------------------------------------------------------------------------------------ the constant */
 
 /* From the formulas of README.md with LHCb's numbers, for 3 GeV. */
-static void what_follows_from_the_calibration(void **state) {
+static void derived_constants_have_the_calculated_values(void **state) {
   (void)state;
   static const struct {
     uint32_t at;
@@ -66,7 +66,7 @@ static void what_follows_from_the_calibration(void **state) {
 }
 
 /* x_0 for 3 GeV is 2189.7 mm: 1.6322e-7 x - 5.0217e-12 x^2 = 1 / 3000; the maximum of 1/p corresponds to 754 MeV. */
-static void a_momentum_that_no_track_can_have_is_refused(void **state) {
+static void a_min_momentum_below_the_possible_range_is_refused(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(SEEDING_PLUGIN, "constants");
   char folder[32] = "/";
@@ -88,7 +88,7 @@ static void add_curve(uint32_t event, uint32_t upper, double x, double slope, do
 
 /* A track is found twice: from the first x layers and from the second x layers. The track of the upper half comes
  * later, and in each layer its hits follow those of the lower half. */
-static void a_track_is_found_in_both_cases(void **state) {
+static void a_track_is_found_in_each_case(void **state) {
   (void)state;
   add_curve(0, 1, 852, 0.1, 0);
   add_curve(1, 0, -426, -0.05, 0);
@@ -138,7 +138,7 @@ static uint32_t tracks_of(double first, double middle, double last) {
 /* A line with x = +100 or -100 at z = 0 and slope 0.05: 1/p = 100 * (1.6322e-7 - 5.0217e-10) = 1.62718e-5, so the
  * middle hit is at most 0.85803 + 11738.99 * 1.62718e-5 = 1.04905 mm from the line on one side, and 1.71606 - 0.19101 =
  * 1.52505 on the other. */
-static void the_middle_hit_is_where_the_momentum_says(void **state) {
+static void the_middle_hit_is_in_the_window_of_the_momentum(void **state) {
   (void)state;
   static const struct {
     double off;
@@ -154,7 +154,7 @@ static void the_middle_hit_is_where_the_momentum_says(void **state) {
 /* x_f = 1000: x_l from 1186.618 - 382.489 = 804.129 to 1569.107. At the lower limit 1/p is 1/3000, and the middle hit
  * is about h1 / 3000 = 3.913 mm to the left of the line; the upper limit has x_0 = -2258.3 and 1/p = 3.43e-4, and the
  * middle hit is 4.026 mm to the right. */
-static void the_last_hit_is_where_the_least_momentum_says(void **state) {
+static void the_last_hit_is_in_the_window_of_the_minimum_momentum(void **state) {
   (void)state;
   const double share = (8508.1064 - 7826.106) / (9193.1064 - 7826.106);
   static const struct {
@@ -186,7 +186,7 @@ static uint32_t tracks_with(double off_1, double off_2, double off_3, float *sco
   return count;
 }
 
-static void two_further_hits_are_needed(void **state) {
+static void two_hits_beyond_the_triplet_are_required(void **state) {
   (void)state;
   float score = 0, alone;
   assert_int_equal(tracks_with(0.49, 0, -0.49, &score), 1);
@@ -253,7 +253,7 @@ static void assert_event(const struct sl_test *t, uint32_t event) {
 
 /* Few and many hits: layers of one stride in shared memory, or two; halves that do not fit; and more tracks of a unit
  * than the buffer. */
-static void tracks_are_those_of_all_triplets(void **state) {
+static void tracks_equal_those_of_all_triplets(void **state) {
   (void)state;
   static const struct {
     uint32_t tracks;
@@ -295,20 +295,20 @@ static void assert_dense(uint32_t first, uint32_t middle, uint32_t last, uint32_
 }
 
 /* Some hundred middle hits for each eight last hits, with windows of ten. */
-static void middle_hits_may_be_close_together(void **state) {
+static void close_middle_hits_give_the_tracks_of_all_triplets(void **state) {
   (void)state;
   assert_dense(6, 700, 40, 40, 20);
 }
 
 /* A part has few first hits with hundreds of pairs, and the pairs of a warp's round have one or several triplets each,
  * which repeatedly fill its list and exceed it slightly. */
-static void triplets_of_a_turn_may_fill_the_list_and_more(void **state) {
+static void triplets_that_overflow_the_list_of_a_round_are_found(void **state) {
   (void)state;
   for (uint32_t middle = 40; middle <= 240; middle += 100) assert_dense(8, middle, 200, 60, 100);
 }
 
 /* Both versions with the numbers of hits within another tolerance. */
-static void another_tolerance_gives_both_versions_the_same(void **state) {
+static void both_versions_agree_with_another_tolerance(void **state) {
   (void)state;
   static const float tolerances[] = {0, 0.1f, 3, 200};
   static uint32_t offsets[CASE_EVENTS + 1];
@@ -339,7 +339,7 @@ static void another_tolerance_gives_both_versions_the_same(void **state) {
   }
 }
 
-static void events_off_the_list_have_no_tracks(void **state) {
+static void events_not_listed_have_no_tracks(void **state) {
   (void)state;
   const uint32_t listed = 1;
   make_random_case(20, 2500);
@@ -351,7 +351,7 @@ static void events_off_the_list_have_no_tracks(void **state) {
   sl_test_free(t);
 }
 
-static void without_room_there_are_no_tracks(void **state) {
+static void an_overflow_leaves_no_tracks(void **state) {
   (void)state;
   make_random_case(60, 1000);
   struct sl_test *t = seed_new();
@@ -370,18 +370,18 @@ static void without_room_there_are_no_tracks(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      TEST(what_follows_from_the_calibration),
-      TEST(a_momentum_that_no_track_can_have_is_refused),
-      BOTH(a_track_is_found_in_both_cases),
-      BOTH(the_middle_hit_is_where_the_momentum_says),
-      BOTH(the_last_hit_is_where_the_least_momentum_says),
-      BOTH(two_further_hits_are_needed),
-      BOTH(tracks_are_those_of_all_triplets),
-      BOTH(middle_hits_may_be_close_together),
-      BOTH(triplets_of_a_turn_may_fill_the_list_and_more),
-      BOTH(events_off_the_list_have_no_tracks),
-      TEST(another_tolerance_gives_both_versions_the_same),
-      BOTH(without_room_there_are_no_tracks),
+      TEST(derived_constants_have_the_calculated_values),
+      TEST(a_min_momentum_below_the_possible_range_is_refused),
+      BOTH(a_track_is_found_in_each_case),
+      BOTH(the_middle_hit_is_in_the_window_of_the_momentum),
+      BOTH(the_last_hit_is_in_the_window_of_the_minimum_momentum),
+      BOTH(two_hits_beyond_the_triplet_are_required),
+      BOTH(tracks_equal_those_of_all_triplets),
+      BOTH(close_middle_hits_give_the_tracks_of_all_triplets),
+      BOTH(triplets_that_overflow_the_list_of_a_round_are_found),
+      BOTH(events_not_listed_have_no_tracks),
+      TEST(both_versions_agree_with_another_tolerance),
+      BOTH(an_overflow_leaves_no_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

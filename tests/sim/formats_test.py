@@ -73,11 +73,11 @@ with tempfile.TemporaryDirectory() as name:
                     f"{text}: compressed MDF")
         write(mep, *COUNT, *settings, *MEP_SINK, "--set", "write.events=25")
         checks.that(outcome(graph, "-i", mep, *MEP_SOURCE, "--slots", 2) == direct, f"{text}: MEP")
-        checks.that(outcome(graph, "-i", mep, "--slice-events", 7) == direct, f"{text}: MEP, recognised by its first bytes")
+        checks.that(outcome(graph, "-i", mep, "--slice-events", 7) == direct, f"{text}: MEP is recognised by its first bytes")
     write(mdf, *COUNT)
     write(mep, *COUNT, *MEP_SINK)
     write(folder / "again.mdf", "-i", mep)
-    checks.that((folder / "again.mdf").read_bytes() == mdf.read_bytes(), "MDF from MEP is the MDF, byte for byte")
+    checks.that((folder / "again.mdf").read_bytes() == mdf.read_bytes(), "MDF made from MEP equals the original MDF byte for byte")
 
     # A full disk: files of at most 40 MB, about two hundred events.
     for name, arguments in (("full.mdf", ()), ("full.mep", (*MEP_SINK, "--set", "write.events=20"))):
@@ -104,7 +104,7 @@ with tempfile.TemporaryDirectory() as name:
         checks.that(process.wait(60) == status, f"{sent.name}: the run ends with {status}")
         if sent == signal.SIGTERM:
             checks.that(part.exists() and not path.exists(), "SIGTERM: the file does not look complete")
-            checks.that(whole_events(part) > 10, "SIGTERM: it holds whole events")
+            checks.that(whole_events(part) > 10, "SIGTERM: the file has whole events")
             continue
         checks.that(part.exists() and not path.exists(), "SIGKILL: the file is still called .part")
         done = run_simulated("copy.yaml", "-i", part, "-o", "/dev/null")

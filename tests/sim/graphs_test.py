@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Graphs over simulated events: tracks are found as in full simulation, and settings have an effect or an error message.
+"""Graphs over simulated events: efficiencies agree with full simulation, and settings have an effect or give an error message.
 
 The expected figures are those of the 300 events of full simulation and of the samples' tables; the event sample here is larger, so that its own error is small.
 """
@@ -31,9 +31,9 @@ def figures():
                     f"{name}: efficiency {c['efficiency']:.4f} within 0.02 of {efficiency:.4f}")
         each = c["reconstructible"] / 1000
         share = 0.25 if name == "long from strange" else 0.15  # the samples define it differently: plugins/sim/README.md
-        checks.that(abs(each / particles - 1) < share, f"{name}: {each:.2f} particles an event within {100 * share:.0f} % of {particles}")
+        checks.that(abs(each / particles - 1) < share, f"{name}: {each:.2f} particles per event within {100 * share:.0f} % of {particles}")
     tracks = default["results"]["check"]["tracks"] / 1000
-    checks.that(abs(tracks / 252.7 - 1) < 0.1, f"{tracks:.1f} tracks an event within 10 % of 252.7")
+    checks.that(abs(tracks / 252.7 - 1) < 0.1, f"{tracks:.1f} tracks per event within 10 % of 252.7")
     checks.that(default["results"]["check"]["ghost_rate"] < 0.02,
                 f"ghost rate {default['results']['check']['ghost_rate']:.4f} below 0.02")
 
@@ -121,7 +121,7 @@ with tempfile.TemporaryDirectory() as folder:
     said = call("run", velo, "-i", text_file, expect=2).stderr
     checks.that(f"no source recognises {text_file}; tried: io.mdf_source, io.mep_source" in said,
                 f"a file that no source recognises is refused with the names of all: {said}")
-    checks.that("--use raw=PLUGIN.ALGORITHM" in said and "raw.yaml:8:" in said, "and with what to name, and where")
+    checks.that("--use raw=PLUGIN.ALGORITHM" in said and "raw.yaml:8:" in said, "the message suggests the option to set")
     checks.that("sim.source" not in said.replace("use: sim.source", "") and said.count("error") == 1,
                 "no other error is reported")
     says("sim.source does not read files, so it cannot read", 2, "-i", text_file, "--use", "raw=sim.source")

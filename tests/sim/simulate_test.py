@@ -63,12 +63,12 @@ with tempfile.TemporaryDirectory() as folder:
     found = [pattern.fullmatch(line) for line in lines]
     checks.that(status == 0 and len(lines) >= 2 and all(found), f"{len(lines)} lines of progress, of one form: {lines[:2]}")
     events = [int(m.group(4)) for m in found if m]
-    checks.that(events == sorted(events) and 0 < events[-1] <= long_events, "events only grow")
+    checks.that(events == sorted(events) and 0 < events[-1] <= long_events, "the number of events never decreases")
     bars = {len(m.group(1) + m.group(2)) for m in found if m}
     checks.that(bars == {40}, f"the bar has 40 columns: {bars}")
     fitting = [m for m in found if m and abs(int(m.group(3)) - 100 * int(m.group(4)) / long_events) <= 1]
     checks.that(len(fitting) == len(lines), "the share is that of the events")
-    checks.that(text.endswith("\r\x1b[K"), "in the end the bar is gone")
+    checks.that(text.endswith("\r\x1b[K"), "the bar is removed at the end")
     status, text = on_terminal(*short_run, columns=40)
     checks.that(status == 0 and text and "#" not in text and all(len(x) < 40 for x in text.replace("\x1b[K", "").split("\r")),
                 "a narrow terminal shows the text only")

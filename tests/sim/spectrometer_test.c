@@ -261,7 +261,7 @@ static void transmission_follows_the_material_lengths(void **state) {
   sim_spectrometer_free(s);
 }
 
-/* The energy of a converted photon is kept, except for particles that end before the ECAL. */
+/* The energy of a converted photon is conserved, except for particles that end before the ECAL. */
 static void electrons_radiate_and_photons_are_followed(void **state) {
   (void)state;
   struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);
@@ -356,7 +356,7 @@ static void muons_of_pions_share_the_energy_evenly(void **state) {
   gun_free(event);
 }
 
-/* Tracks of a K_S or Lambda that decayed on the way have passages from the decay on. */
+/* Daughters of a K_S or Lambda that decays after the VELO have passages from the decay on. */
 static void particles_made_after_the_velo_are_tracked(void **state) {
   (void)state;
   struct sim_spectrometer *s = spectrometer_new(SIM_POLARITY_DOWN);

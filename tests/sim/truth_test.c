@@ -113,7 +113,7 @@ static void particles_with_hits_are_listed(void **state) {
   assert_int_equal(mc.particles[0].key, 1);
   assert_int_equal(mc.particles[1].key, 3);
   assert_int_equal(mc.particles[2].key, 5);
-  begin_event(3); /* nothing remains of the event before */
+  begin_event(3); /* the previous event leaves no particles */
   make_truth();
   assert_int_equal(mc.particle_count, 0);
 }

@@ -107,7 +107,7 @@ static void both_versions_have_the_same_strips(void **state) {
   simulation_free(s);
 }
 
-/* Does version 3 begin a new cluster within a run of strips here? */
+/* The number of clusters of version 3 for a run of strips. */
 static uint32_t pieces_of(const struct decoded *d, const struct cluster *run) {
   uint32_t pieces = 1, length = 1;
   for (uint32_t i = run->first + 1; i < run->first + run->count; i++, length++) {

@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
         checks.that(lines(root, "missed") + lines(root, "other") == missed, f"seed {seed}: a line for each missed particle ({missed})")
         velo = next(c for c in check["categories"] if c["name"] == "velo")
         checks.that(shows(root, f"that are no electrons, {velo['reconstructed']} of {velo['reconstructible']}."), f"seed {seed}: the check's efficiency")
-        checks.that(shows(root, "VELO, run 1, event 0"), f"seed {seed}: the title says which event")
+        checks.that(shows(root, "VELO, run 1, event 0"), f"seed {seed}: the title names the event")
         checks.that(picture["true_vertices"] > 0 and shows(root, "true, 4 tracks or more: "), f"seed {seed}: true vertices")
 
     # selection of the event
@@ -61,8 +61,8 @@ with tempfile.TemporaryDirectory() as folder:
     checks.that(shows(root, f"event {most['event']}"), "the title is that of the busiest event")
     again = Path(folder) / "again.svg"
     one, _ = draw(again, *events, "--set", f"picture.event={most['event']}", "--slots", 2, "--slice-events", 7)
-    checks.that(one["results"]["picture"]["tracks"] == most["tracks"], "the same event by its number")
-    checks.that(again.read_bytes() == path.read_bytes(), "and the same file, in other slices")
+    checks.that(one["results"]["picture"]["tracks"] == most["tracks"], "the event is drawn if chosen by its number")
+    checks.that(again.read_bytes() == path.read_bytes(), "the file does not depend on slices")
     counts = [draw(path, *events, "--set", f"picture.event={e}")[0]["results"]["picture"]["tracks"] for e in (1, 50, 99)]
     checks.that(max(counts) <= most["tracks"], f"others have {counts} tracks")
 
@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as folder:
     overlay.write_text(f"sluice: 1\ninclude: [{GRAPH}]\nnodes:\n  picture: {{ in: {{ hits: null, geometry: null, mc_particles: null, mc_vertices: null }} }}\n")
     summary, root = draw(path, "-n", 1, graph=overlay)
     checks.that(lines(root, "track") == summary["results"]["picture"]["tracks"] > 0 and lines(root, "found") == 0, "without truth all tracks are of one kind")
-    checks.that(shows(root, "no Monte-Carlo truth") and shows(root, "not judged: no truth"), "and the picture gives the reason")
+    checks.that(shows(root, "no Monte-Carlo truth") and shows(root, "not judged: no truth"), "the picture gives the reason")
     summary, root = draw(path, "-n", 1, "--use", "clusters=velo.masked_clustering", "--set", "picture.mask_fraction_bits=true",
                          "--set", "check.mask_fraction_bits=true", "--guard")
     check, picture = summary["results"]["check"], summary["results"]["picture"]
@@ -81,7 +81,7 @@ with tempfile.TemporaryDirectory() as folder:
     def refuses(text, *arguments, status=1):
         nothing = Path(folder) / "nothing.svg"
         done = call("run", GRAPH, "-n", 5, *(arguments or ("-o", nothing)), expect=status)
-        checks.that(text in done.stderr and not list(Path(folder).glob("nothing*")), f"'{text}', and no file" + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
+        checks.that(text in done.stderr and not list(Path(folder).glob("nothing*")), f"'{text}' is reported, and no file is left" + ("" if text in done.stderr else f"; said:\n{done.stderr}"))
 
     nothing = Path(folder) / "nothing.svg"
     refuses("event 7 is not among the events without error", "-o", nothing, "--set", "picture.event=7")
@@ -91,9 +91,9 @@ with tempfile.TemporaryDirectory() as folder:
     kept = Path(folder) / "kept.svg"
     kept.write_text("an older picture")
     call("run", GRAPH, "-n", 5, "-o", kept, "--set", "picture.event=7", expect=1)
-    checks.that(kept.read_text() == "an older picture", "an older file stays where there is no new picture")
+    checks.that(kept.read_text() == "an older picture", "an older file remains if no new picture is made")
     by_property = json.loads(call("run", GRAPH, "-n", 1, "--json", "-", "--quiet", "--set", f"picture.path={nothing}").stdout)
-    checks.that(by_property["results"]["picture"]["path"] == str(nothing) and nothing.exists(), "the property path goes before -o")
+    checks.that(by_property["results"]["picture"]["path"] == str(nothing) and nothing.exists(), "the property path takes precedence over -o")
 # the whole spectrometer, in events of full simulation: hits of x layers of UT and SciFi, pads and x strips of muon
 # chambers, and energy (GeV) of the calorimeter, from an independent decoder; tracks from the truth
 SAMPLE = {6001: (1047, 3227, 275, 2190.17, 121, 414), 6002: (388, 1100, 44, 544.37, 30, 104), 6003: (417, 1274, 135, 873.81, 49, 147),
@@ -110,7 +110,7 @@ with tempfile.TemporaryDirectory() as folder:
     summary, root = draw(path, "-n", 20, "--set", "picture.choose=busiest", graph=SPECTROMETER)
     picture = summary["results"]["picture"]
     checks.that(picture["ut_hits"] > 300 and picture["scifi_hits"] > 1000, f"a simulated event has {picture['ut_hits']} and {picture['scifi_hits']} hits in UT and SciFi")
-    checks.that(picture["muon_hits"] > 50 and picture["energy_gev"] > 200, f"and {picture['muon_hits']} in the muon chambers, and {picture['energy_gev']:.0f} GeV in the calorimeter")
+    checks.that(picture["muon_hits"] > 50 and picture["energy_gev"] > 200, f"a simulated event has {picture['muon_hits']} hits in the muon chambers, and {picture['energy_gev']:.0f} GeV in the calorimeter")
     checks.that(picture["true_tracks"] > picture["long_tracks"] > 50, f"of {picture['true_tracks']} true tracks {picture['long_tracks']} are long")
     checks.that(lines(root, "long") == 4 * picture["long_tracks"] + 2, "each long track is drawn")
     summary, root = draw(path, "-n", 1, "--set", "seed=3", graph=SPECTROMETER)
@@ -119,10 +119,10 @@ with tempfile.TemporaryDirectory() as folder:
     check = summary["results"]["long_check"]
     checks.that((picture["found_long_tracks"], picture["long_ghosts"]) == (check["tracks"], check["ghosts"]), "long tracks and ghosts of the check")
     muons = sum(b["muons"] for kind in summary["results"]["muon_check"]["kinds"] for b in kind["momentum"][:-1])
-    checks.that(picture["found_muons"] == muons > 0, f"and its muons, {muons}")
+    checks.that(picture["found_muons"] == muons > 0, f"muons of the check, {muons}")
     tracks, ghosts = picture["found_ut_tracks"] + picture["found_long_tracks"], picture["ut_ghosts"] + picture["long_ghosts"]
-    checks.that(tracks > 150 and ghosts > 10 and lines(root, "matched") == 2 * (tracks - ghosts) + 2, "each matched one is a band in two panels, and two in the legend")
-    checks.that(lines(root, "ghost") == 2 * ghosts + 2, "and each ghost a line")
+    checks.that(tracks > 150 and ghosts > 10 and lines(root, "matched") == 2 * (tracks - ghosts) + 2, "each matched track is a band in two panels, and the legend has two")
+    checks.that(lines(root, "ghost") == 2 * ghosts + 2, "each ghost is a line")
 
 if (DATA / "minbias.mdf").exists():
     sample = ("-i", DATA / "minbias.mdf", "--set", f"geometry={DATA / 'geometry'}")
@@ -143,7 +143,7 @@ if (DATA / "minbias.mdf").exists():
         checks.that(busiest["results"]["picture"]["event"] == 6001 and path.stat().st_size < 450_000, f"the busiest event takes {path.stat().st_size} bytes, below 450,000")
         again = Path(folder) / "again.svg"
         draw(again, *sample, "--set", "picture.choose=busiest", "--slots", 2, "--slice-events", 1, graph=SPECTROMETER)
-        checks.that(again.read_bytes() == path.read_bytes(), "and is the same in other slices")
+        checks.that(again.read_bytes() == path.read_bytes(), "the picture of the busiest event does not depend on slices")
 else:
     print(f"no shared data: {DATA} (set SLUICE_DATA)")
 checks.end()

@@ -1,4 +1,4 @@
-/* ut/bank_words.h: on the samples, compared with their truth, and on invalid payloads. */
+/* ut/bank_words.h: on the samples, against their truth, and on invalid payloads. */
 #include "ut/bank_words.h"
 
 #include "sample.h"
@@ -86,12 +86,12 @@ static void every_true_id_of_the_samples_is_decoded(void **state) {
     total += hits.count;
     wanted += s.wanted;
   }
-  print_message("%u clusters, %u ids in the truth, all of them among those\n", total, wanted);
+  print_message("%u clusters; they contain all %u ids of the truth\n", total, wanted);
   assert_int_equal(total, 6295);
   sample_close(&sample);
 }
 
-static void boards_of_source_ids(void **state) {
+static void boards_follow_from_source_ids(void **state) {
   (void)state;
   assert_int_equal(ut_board(0), 0);
   assert_int_equal(ut_board(239), 239);
@@ -103,8 +103,8 @@ static void boards_of_source_ids(void **state) {
   assert_int_equal(ut_board(6 << 11), UT_BOARDS); /* numbers begin at 1 */
 }
 
-/* Three clusters: of one, two and four strips. */
-static void clusters_of_version_3(void **state) {
+/* Three clusters, of one, two and four strips. */
+static void clusters_of_version_3_are_decoded(void **state) {
   (void)state;
   const uint32_t words[] = {0x00800003u, 0x8004u | (511u << 2 | 3u) << 16, (512u * 5 + 7) << 2 | 0x4000u,
                             /* bytes: -2, 20; 3, 31, 9; 15, 31 31 31 6 */
@@ -127,11 +127,11 @@ static void clusters_of_version_3(void **state) {
   assert_true(adc.neighbours == 15 && adc.strips == 4 && adc.sum == 99 && at == bytes);
   assert_false(ut_v3_next_adc(words, bytes, &at, &adc));
   at = ut_v3_adc_begin(words) + 5;
-  assert_false(ut_v3_next_adc(words, bytes - 1, &at, &adc)); /* without its last byte */
+  assert_false(ut_v3_next_adc(words, bytes - 1, &at, &adc)); /* without the last byte */
   assert_int_equal(ut_id(3, 0x410200, 7), 0x30410207);
 }
 
-static void broken_payloads_are_refused_with_the_reason(void **state) {
+static void invalid_payloads_are_refused_with_the_reason(void **state) {
   (void)state;
   uint32_t words[16] = {3, 0, 0};
   assert_int_equal(ut_bank_fault(words, 0, 3, 0), UT_BANK_TOO_SHORT);
@@ -146,12 +146,12 @@ static void broken_payloads_are_refused_with_the_reason(void **state) {
   memset(words, 0, sizeof words);
   words[1] = 1u << 24; /* a hit in lane 3: halfword 8 */
   assert_int_equal(ut_bank_fault(words, 24, 4, 0), UT_BANK_FINE);
-  words[1] = 3u << 24; /* three: halfword 24 */
+  words[1] = 3u << 24; /* three hits: halfword 24 */
   assert_int_equal(ut_bank_fault(words, 49, 4, 0), UT_BANK_COUNT);
   assert_int_equal(ut_bank_fault(words, 50, 4, 0), UT_BANK_FINE);
-  words[0] = 0xFF00; /* of lane 5 */
+  words[0] = 0xFF00; /* a count for lane 5 */
   assert_int_equal(ut_bank_fault(words, 64, 4, 0), UT_BANK_MARKED);
-  assert_int_equal(ut_bank_fault(words, 23, 4, 0), UT_BANK_FINE); /* holds nothing */
+  assert_int_equal(ut_bank_fault(words, 23, 4, 0), UT_BANK_FINE); /* an empty bank */
   assert_int_equal(ut_v4_count(words, 23, 5), 0);
 }
 
@@ -160,7 +160,7 @@ static void put_hit(uint32_t *words, uint32_t lane, uint32_t i, uint32_t strip, 
   words[at / 2] |= (strip << 5 | adc) << 16 * (at % 2);
 }
 
-static void clusters_of_version_4_are_runs_of_strips_at_their_weighted_mean(void **state) {
+static void clusters_of_version_4_are_at_the_weighted_mean_of_adjacent_strips(void **state) {
   (void)state;
   static uint32_t words[8 * 128];
   uint32_t i = 0;
@@ -169,7 +169,7 @@ static void clusters_of_version_4_are_runs_of_strips_at_their_weighted_mean(void
   memset(words, 0, sizeof words);
   words[0] = 200; /* lane 4 */
   words[1] = 7u << 8;
-  assert_int_equal(ut_v4_halfword(5, 0), 4); /* as the format has it: lane 5 first, then by rows of 16 */
+  assert_int_equal(ut_v4_halfword(5, 0), 4); /* order of the format: lane 5 first, rows of 16 */
   assert_int_equal(ut_v4_halfword(0, 1), 15);
   assert_int_equal(ut_v4_halfword(0, 2), 30);
   const uint32_t hits[7][2] = {{10, 8}, {11, 24}, {13, 31}, {14, 31}, {20, 0}, {510, 1}, {511, 3}};
@@ -181,11 +181,11 @@ static void clusters_of_version_4_are_runs_of_strips_at_their_weighted_mean(void
   assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));
   assert_true(c.lane == 1 && c.strip == 11 && c.strips == 2 && c.place == 10.75f);
   assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));
-  assert_true(c.strip == 14 && c.strips == 2 && c.place == 13.5f); /* halves go up */
-  assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));            /* the strip without charge is left out */
+  assert_true(c.strip == 14 && c.strips == 2 && c.place == 13.5f); /* halves are rounded up */
+  assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));            /* the strip without charge is skipped */
   assert_true(c.strip == 511 && c.strips == 2 && c.place == 510.75f);
   assert_false(ut_v4_next_cluster(words, 1, 7, &i, &c));
-  i = 0; /* a run of 129 strips is left out, one of 71 not */
+  i = 0; /* a run of 129 strips is skipped, a run of 71 is not */
   assert_true(ut_v4_next_cluster(words, 4, 200, &i, &c));
   assert_true(c.strips == 71 && c.strip == 165 && c.place == 165.0f && i == 200);
   assert_int_equal(ut_id(4, 0x4100FF, 7), 0x30410007);
@@ -204,10 +204,10 @@ static int read_nominal(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_true_id_of_the_samples_is_decoded),
-      cmocka_unit_test(boards_of_source_ids),
-      cmocka_unit_test(clusters_of_version_3),
-      cmocka_unit_test(broken_payloads_are_refused_with_the_reason),
-      cmocka_unit_test(clusters_of_version_4_are_runs_of_strips_at_their_weighted_mean),
+      cmocka_unit_test(boards_follow_from_source_ids),
+      cmocka_unit_test(clusters_of_version_3_are_decoded),
+      cmocka_unit_test(invalid_payloads_are_refused_with_the_reason),
+      cmocka_unit_test(clusters_of_version_4_are_at_the_weighted_mean_of_adjacent_strips),
   };
   return cmocka_run_group_tests(tests, read_nominal, NULL);
 }

@@ -1,5 +1,5 @@
-/* compass_plain_test.c: ut.compass against compass_reference.h: with more tracks, and more hits of a track, than are
- * worked on at a time, and up to 1000 pairs.
+/* compass_plain_test.c: ut.compass against compass_reference.h, with more tracks and more hits per track than are
+ * processed at a time, and up to 1000 pairs.
  */
 #include "compass_reference.h"
 #include "ut_support.h"
@@ -26,8 +26,8 @@ static float random_between(float low, float high) {
   return low + (high - low) * (float)random_below(1u << 24) / 16777216.0f;
 }
 
-/* An event with hits near the trajectories of its close tracks. Each layer has five groups of
- * so many hits; a track's window in a group has up to `most` of them. */
+/* An event with hits near the trajectories of its close tracks. Each layer has five groups of `group_hits` hits; a
+ * window has up to `most` hits of a group. */
 static void add_event(uint32_t event, uint32_t tracks, uint32_t group_hits, uint32_t most) {
   const uint32_t first_track = in.track_offsets[event], first_hit = in.hit_offsets[event];
   for (uint32_t i = 0; i < UT_LAYERS * GROUPS * group_hits; i++) {
@@ -92,12 +92,12 @@ static struct sl_test *compass_new(void) {
   sl_test_input(t, "groups", "layer_slope", slopes, UT_LAYERS);
   sl_test_input(t, "tables", "field_integral", integral, UT_INTEGRALS);
   sl_test_input(t, "tables", "constants", constants, UT_FORMULA_CONSTANTS);
-  sl_test_set(t, "min_momentum", 0); /* no cut after the first fit */
+  sl_test_set(t, "min_momentum", 0); /* no requirement after the first fit */
   sl_test_set(t, "min_pt", 0);
   return t;
 }
 
-/* Compares all tracks; returns how many have hits. */
+/* Compares all tracks; returns the number of tracks with hits. */
 static uint32_t compare(uint32_t max_pairs) {
   struct sl_test *t = compass_new();
   uint32_t found = 0;
@@ -136,27 +136,28 @@ static uint32_t compare(uint32_t max_pairs) {
   return found;
 }
 
-static void more_tracks_than_fit_have_the_hits_of_trying_each(void **state) {
+static void more_tracks_than_a_round_holds_give_the_reference_result(void **state) {
   (void)state;
   memset(&in, 0, sizeof in);
   add_event(0, 300, 20, 3);
   add_event(1, 0, 1, 1);
-  add_event(2, 40, 20, 12); /* some 80 hits of each */
+  add_event(2, 40, 20, 12); /* about 80 hits per track */
   assert_true(compare(16) > 300);
   assert_true(compare(1) > 200);
 }
 
-static void a_track_with_more_hits_than_fit_gives_the_reference_result(void **state) {
+static void a_track_with_more_hits_than_shared_memory_gives_the_reference_result(void **state) {
   (void)state;
   memset(&in, 0, sizeof in);
   add_event(0, 5, 20, 3);
-  add_event(1, 2, BUSY_HITS / GROUPS, BUSY_HITS / GROUPS); /* 1200 of each: all that the event has */
+  add_event(1, 2, BUSY_HITS / GROUPS, BUSY_HITS / GROUPS); /* 1200 hits per track: all hits of the event */
   add_event(2, 5, 20, 3);
   assert_true(compare(1000) >= 8);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(more_tracks_than_fit_have_the_hits_of_trying_each),
-                                     cmocka_unit_test(a_track_with_more_hits_than_fit_gives_the_reference_result)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(more_tracks_than_a_round_holds_give_the_reference_result),
+      cmocka_unit_test(a_track_with_more_hits_than_shared_memory_gives_the_reference_result)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* compass_reference.h: the plain version of ut.compass: of one VELO track, pair after pair, fitted in double precision;
- * without the second fit and its requirements on momentum and quality. */
+/* compass_reference.h: plain version of ut.compass for one VELO track: pairs one after the other, fitted in double
+ * precision; without the second fit and its requirements on momentum and quality. */
 #ifndef TEST_UT_COMPASS_REFERENCE_H
 #define TEST_UT_COMPASS_REFERENCE_H
 
@@ -16,21 +16,21 @@ struct compass_input {
   const uint16_t *first, *count; /* UT_WINDOWS */
   const float *hit_x, *hit_z;
   const float *layer_slope; /* dx/dy of the strips */
-  float kick_z, pitch;      /* where the magnet's kick is, and of all strips */
+  float kick_z, pitch;      /* z of the magnet's kick; pitch of all strips */
   uint32_t max_pairs;
 };
 struct compass_best {
-  uint32_t count, pairs; /* pairs that were tried */
+  uint32_t count, pairs; /* number of pairs tested */
   double chi2;
-  uint16_t hits[UT_LAYERS]; /* by layer, or COMPASS_NONE */
+  uint16_t hits[UT_LAYERS]; /* by layer; COMPASS_NONE: no hit */
 };
 
-/* x of a hit at the y of the track. */
+/* x of the hit's strip at the y of the track. */
 static float compass_x(const struct compass_input *t, uint32_t layer, uint32_t hit) {
   return t->hit_x[hit] + (t->y + t->ty * (t->hit_z[hit] - t->z)) * t->layer_slope[layer];
 }
 
-/* Lists the hits of a layer's windows; returns how many there are. */
+/* Lists the hits in the windows of a layer; returns their number. */
 static uint32_t compass_hits(const struct compass_input *t, uint32_t layer, uint16_t *list) {
   uint32_t length = 0;
   for (uint32_t w = UT_LAYER_WINDOWS * layer; w < UT_LAYER_WINDOWS * (layer + 1); w++)
@@ -55,7 +55,7 @@ static uint16_t compass_nearest(const struct compass_input *t, uint32_t layer, u
   return found;
 }
 
-/* chi2, over the number of hits less one, of the line through the hits and the track's place in the magnet. */
+/* chi2 / (number of hits - 1) of the line through the hits and the position of the track at the kick. */
 static double compass_chi2(const struct compass_input *t, const uint16_t *hits, uint32_t count) {
   const double lever = t->kick_z - t->z, weight = 12 / ((double)t->pitch * t->pitch);
   double z[5] = {(double)t->kick_z - UT_MIDDLE_Z}, x[5] = {t->x + t->tx * lever};
@@ -80,8 +80,8 @@ static double compass_chi2(const struct compass_input *t, const uint16_t *hits, 
   return chi2 / (count - 1);
 }
 
-/* Pairs of hits of two layers with about the slope of the track; each is completed by the nearest hits of the
- * other two layers. */
+/* For each pair of hits of two layers with a slope near that of the track: adds the nearest hits of the other two
+ * layers. */
 static void compass_search(const struct compass_input *t, const uint32_t *layers, struct compass_best *best) {
   static uint16_t firsts[COMPASS_HITS_MAX], seconds[COMPASS_HITS_MAX];
   const uint32_t first_count = compass_hits(t, layers[0], firsts), second_count = compass_hits(t, layers[1], seconds);

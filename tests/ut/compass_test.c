@@ -1,8 +1,8 @@
-/* compass_test.c: ut.compass on a track that a magnet of known strength bends, with hits more and less.
+/* compass_test.c: ut.compass on a track bent by a magnet of known strength, with additional and missing hits.
  *
- * The track goes up from (0, 0, 0) with dx/dz = 0.05 and dy/dz = 0.1, and is bent at z = 2010 + 22.4 + 7.133 = 2039.533
- * mm, where the search's second fit has the magnet for this dy/dz. The field integral is 0.1 everywhere, so that q/p is
- * -0.033356 of the kick, of 0.0003 for 90 GeV.
+ * The track begins at (0, 0, 0) with dx/dz = 0.05 and dy/dz = 0.1, and bends at z = 2010 + 22.4 + 7.133 = 2039.533 mm,
+ * the position of the magnet in the second fit for this dy/dz. The field integral is 0.1 everywhere, so q/p is
+ * -0.033356 times the kick, which is 0.0003 for 90 GeV.
  */
 #include "ut_support.h"
 #include "velo/event_model.h"
@@ -26,10 +26,10 @@ static int start(void **state) {
   return 0;
 }
 
-/* x of the track downstream of the magnet, where its slope is smaller by `kick`. */
+/* x of the track downstream of the magnet, which reduces the slope by `kick`. */
 static float x_at(float z, float kick) { return velo_tx * z - kick * (z - bend_z); }
 
-/* A hit in a layer, at `off` from the track. Hits are added by layer. */
+/* Adds a hit with residual `off`. Hits are added by layer. */
 static void add_hit(uint32_t layer, float kick, float off) {
   const uint32_t i = hits.count++;
   hits.layers[i] = layer;
@@ -120,14 +120,14 @@ static void a_bent_track_has_its_four_hits_and_momentum(void **state) {
     for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, (float)sign * kick, 0);
     const struct found f = found_by(compass_new());
     assert_hits(&f, 4, 0, 1, 2, 3);
-    /* the kick is that of the sines' sizes, a little more than of slopes */
+    /* the algorithm's kick is a difference of sines, slightly larger than that of slopes */
     assert_true(fabsf(f.qop / ((float)-sign * 5e-5f) - 1) < 0.03f);
     assert_true(fabsf(f.x - x_at(2484.6f, (float)sign * kick)) < 0.2f);
     assert_true(fabsf(f.tx - (velo_tx - (float)sign * kick)) < 4e-4f);
   }
 }
 
-static void a_magnet_that_points_up_has_the_other_charge(void **state) {
+static void polarity_up_gives_the_opposite_charge(void **state) {
   (void)state;
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, kick, 0);
   const struct found down = found_by(compass_new());
@@ -137,8 +137,8 @@ static void a_magnet_that_points_up_has_the_other_charge(void **state) {
   assert_true(up.qop == -down.qop && up.x == down.x);
 }
 
-/* Any layer may lack its hit. Without layer 0 or 2 the pair is of layers 3 and 1. */
-static void three_hits_are_enough_and_two_are_not(void **state) {
+/* One layer, any one, has no hit. Without layer 0 or 2 the pair is of layers 3 and 1. */
+static void at_least_three_hits_are_required(void **state) {
   (void)state;
   for (uint32_t missing = 0; missing < UT_LAYERS; missing++) {
     start(state);
@@ -153,7 +153,7 @@ static void three_hits_are_enough_and_two_are_not(void **state) {
   }
 }
 
-/* A hit that is further than 0.8 mm from the pair's line is none of the track's. */
+/* A hit further than 0.8 mm from the line of the pair is not added. */
 static void further_hits_are_near_the_line_of_the_pair(void **state) {
   (void)state;
   const float inside = 0.75f, outside = 0.85f;
@@ -162,8 +162,8 @@ static void further_hits_are_near_the_line_of_the_pair(void **state) {
     for (uint32_t layer = 0; layer < UT_LAYERS; layer++)
       add_hit(layer, kick, layer != 1 ? 0 : is_outside ? outside : inside);
     struct sl_test *t = compass_new();
-    sl_test_set(t, "max_pairs", 1);     /* that of layers 0 and 2 */
-    sl_test_set(t, "min_quality", -10); /* whatever the chi2 */
+    sl_test_set(t, "max_pairs", 1);     /* the pair of layers 0 and 2 */
+    sl_test_set(t, "min_quality", -10); /* accepts any chi2 */
     const struct found f = found_by(t);
     if (is_outside)
       assert_hits(&f, 3, 0, 2, 3, 0);
@@ -172,8 +172,8 @@ static void further_hits_are_near_the_line_of_the_pair(void **state) {
   }
 }
 
-/* The nearest hit completes a pair; of two that are as near, the first. */
-static void the_nearest_hit_is_taken(void **state) {
+/* The nearest hit completes a pair; ties: the first hit. */
+static void the_nearest_hit_is_added(void **state) {
   (void)state;
   add_hit(0, kick, 0);
   add_hit(1, kick, -0.3f);
@@ -182,17 +182,17 @@ static void the_nearest_hit_is_taken(void **state) {
   add_hit(2, kick, 0);
   add_hit(3, kick, 0);
   struct sl_test *t = compass_new();
-  sl_test_set(t, "max_pairs", 1); /* that of layers 0 and 2 */
+  sl_test_set(t, "max_pairs", 1); /* the pair of layers 0 and 2 */
   const struct found f = found_by(t);
   assert_hits(&f, 4, 0, 2, 4, 5);
 }
 
-/* A candidate of four hits stands before one of three, though that has the smaller chi2; of as many the smaller chi2
- * stands. */
-static void more_hits_come_before_chi2(void **state) {
+/* A candidate with four hits is preferred to one with three and a smaller chi2; with equal numbers of hits the smaller
+ * chi2 wins. */
+static void the_number_of_hits_precedes_chi2(void **state) {
   (void)state;
   add_hit(0, kick, 0);
-  add_hit(0, kick, 5); /* its pair has no hit beside */
+  add_hit(0, kick, 5); /* a pair with this hit gets no further hits */
   add_hit(1, kick, 0.4f);
   add_hit(2, kick, 0);
   add_hit(3, kick, 0.4f);
@@ -206,14 +206,14 @@ static void more_hits_come_before_chi2(void **state) {
   add_hit(3, kick, 0);
   f = found_by(compass_new());
   assert_hits(&f, 4, 1, 2, 3, 4);
-  struct sl_test *t = compass_new(); /* the second pair is not tried */
+  struct sl_test *t = compass_new(); /* the second pair is not tested */
   sl_test_set(t, "max_pairs", 1);
   f = found_by(t);
   assert_hits(&f, 4, 0, 2, 3, 4);
 }
 
-/* 20 GeV and a slope of 0.112 are 1.3 x 20 and 2.9 GeV in the cuts' measure. */
-static void tracks_of_small_momentum_are_not_kept(void **state) {
+/* At 20 GeV and a slope of 0.112 the requirements compare 1.3 x 20 GeV (p) and 2.9 GeV (pt). */
+static void tracks_of_small_momentum_are_rejected(void **state) {
   (void)state;
   const struct {
     const char *name;
@@ -230,7 +230,7 @@ static void tracks_of_small_momentum_are_not_kept(void **state) {
   }
 }
 
-static void a_pair_has_about_the_slope_of_the_track(void **state) {
+static void the_slope_of_a_pair_is_close_to_that_of_the_track(void **state) {
   (void)state;
   for (uint32_t layer = 0; layer < UT_LAYERS; layer++) add_hit(layer, kick, 0);
   struct sl_test *t = compass_new();
@@ -245,13 +245,13 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup(name, start)
   const struct CMUnitTest tests[] = {
       TEST(a_bent_track_has_its_four_hits_and_momentum),
-      TEST(a_magnet_that_points_up_has_the_other_charge),
-      TEST(three_hits_are_enough_and_two_are_not),
+      TEST(polarity_up_gives_the_opposite_charge),
+      TEST(at_least_three_hits_are_required),
       TEST(further_hits_are_near_the_line_of_the_pair),
-      TEST(the_nearest_hit_is_taken),
-      TEST(more_hits_come_before_chi2),
-      TEST(tracks_of_small_momentum_are_not_kept),
-      TEST(a_pair_has_about_the_slope_of_the_track),
+      TEST(the_nearest_hit_is_added),
+      TEST(the_number_of_hits_precedes_chi2),
+      TEST(tracks_of_small_momentum_are_rejected),
+      TEST(the_slope_of_a_pair_is_close_to_that_of_the_track),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 enum { EVENTS = 3, CANDIDATES = 6, HITS = 12 };
 
-static void tracks_have_the_hits_that_were_found(void **state) {
+static void tracks_have_the_hits_of_the_candidates(void **state) {
   const uint32_t offsets[] = {0, 3, 4, 6}, hit_offsets[] = {0, 5, 6, 12}, track[] = {2, 5, 7, 1, 0, 3};
   const uint8_t hit_count[] = {4, 0, 3, 0, 0, 3};
   const uint16_t found[CANDIDATES * UT_TRACK_HITS_MAX] = {0, 4, 2, 1, 0, 0, 0, 0, 3, 0, 1, 0,
@@ -64,6 +64,6 @@ static void tracks_have_the_hits_that_were_found(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tracks_have_the_hits_that_were_found)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tracks_have_the_hits_of_the_candidates)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

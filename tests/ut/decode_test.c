@@ -1,5 +1,5 @@
-/* decode_test.c: ut.decode on banks made by hand, on random ones against the straightforward way, and on the samples,
- * compared with the truth.
+/* decode_test.c: ut.decode on constructed banks, on random banks against a plain version, and on the samples against
+ * the truth.
  */
 #include "ut_support.h"
 
@@ -49,7 +49,7 @@ static uint32_t group_of(uint32_t board, uint32_t lane) {
   return ((const uint8_t *)sl_test_output(detector.groups, "groups", "lane_group"))[UT_BOARD_LANES * board + lane];
 }
 
-/* Hit `i` of the slice is in that lane, at that place in strips. */
+/* Hit `i` of the slice is in this lane, at this position in strips. */
 static void assert_hit(const struct sl_test *t, uint32_t i, uint32_t board, uint32_t lane, uint32_t strip,
                        float place) {
   const struct hits h = hits_of(t);
@@ -62,7 +62,7 @@ static void assert_hit(const struct sl_test *t, uint32_t i, uint32_t board, uint
   assert_true(h.z[i] == detector_floats(&detector, "z0")[k]);
 }
 
-static void a_hit_of_version_3_is_where_its_strip_is(void **state) {
+static void a_hit_of_version_3_has_the_position_of_its_strip(void **state) {
   const struct lane_hit hit = {.lane = 0, .strip = 10, .quarters = 2};
   (void)state;
   banks_event(&banks);
@@ -76,15 +76,15 @@ static void a_hit_of_version_3_is_where_its_strip_is(void **state) {
   sl_test_free(t);
 }
 
-static void hits_stand_by_group_y_and_id(void **state) {
+static void hits_are_ordered_by_group_y_and_id(void **state) {
   const struct lane_hit of_last[] = {{.lane = 1, .strip = 3}};
   const struct lane_hit of_first[] = {{.lane = 1, .strip = 500}, {.lane = 0, .strip = 8}, {.lane = 0, .strip = 7}};
   (void)state;
   banks_event(&banks);
-  banks_add_v3(&banks, 64, of_last, 1); /* of layer 1 */
+  banks_add_v3(&banks, 64, of_last, 1); /* in layer 1 */
   banks_add_v3(&banks, 0, of_first, 3);
   struct sl_test *t = decode();
-  assert_hit(t, 0, 0, 0, 7, 7); /* lower than lane 1, and with the smaller id where y is the same */
+  assert_hit(t, 0, 0, 0, 7, 7); /* y below lane 1, or equal y and the smaller id */
   assert_hit(t, 1, 0, 0, 8, 8);
   assert_hit(t, 2, 0, 1, 500, 500);
   assert_hit(t, 3, 64, 1, 3, 3);
@@ -97,7 +97,7 @@ static void hits_stand_by_group_y_and_id(void **state) {
 }
 
 /* Strips 100 to 102 with ADC 1, 2 and 5: (100 + 202 + 510) / 8 = 101.5, and the id has 102. */
-static void neighbours_of_version_4_are_a_cluster(void **state) {
+static void adjacent_strips_of_version_4_are_a_cluster(void **state) {
   const struct lane_hit hits[] = {{.lane = 2, .strip = 100, .adc = 1}, {.lane = 2, .strip = 101, .adc = 2},
                                   {.lane = 2, .strip = 102, .adc = 5}, {.lane = 2, .strip = 104, .adc = 9},
                                   {.lane = 5, .strip = 105, .adc = 1}, {.lane = 5, .strip = 200, .adc = 0}};
@@ -105,15 +105,15 @@ static void neighbours_of_version_4_are_a_cluster(void **state) {
   banks_event(&banks);
   banks_add_v4(&banks, 0, hits, 6);
   struct sl_test *t = decode();
-  assert_int_equal(hits_of(t).offsets[1], 3); /* one without ADC is nothing */
+  assert_int_equal(hits_of(t).offsets[1], 3); /* a strip with ADC 0 makes no hit */
   assert_hit(t, 0, 0, 2, 102, 101.5f);
   assert_hit(t, 1, 0, 2, 104, 104);
   assert_hit(t, 2, 0, 5, 105, 105);
   sl_test_free(t);
 }
 
-/* A source id beyond 2047 is another name of a board: here of 2 (1 - 1) + 1. */
-static void boards_go_by_either_name(void **state) {
+/* A source id above 2047 is a second id of a board: here of board 2 (1 - 1) + 1. */
+static void both_source_ids_of_a_board_are_accepted(void **state) {
   const struct lane_hit hit = {.lane = 3, .strip = 1, .adc = 3};
   (void)state;
   banks_event(&banks);
@@ -123,7 +123,7 @@ static void boards_go_by_either_name(void **state) {
   sl_test_free(t);
 }
 
-static void strips_of_some_sectors_count_backwards_in_version_4(void **state) {
+static void strips_of_reversed_sectors_count_backwards_in_version_4(void **state) {
   const struct lane_hit hit = {.lane = 0, .strip = 10, .adc = 3};
   float z0[UT_SECTORS];
   (void)state;
@@ -173,7 +173,8 @@ static void expect(uint32_t board, uint32_t lane, uint32_t strip) {
                         detector_floats(&detector, "y0")[k] + (float)strip * detector_floats(&detector, "dy_di")[k]};
 }
 
-/* An event with every board, in an order of its own, with lone strips in lanes that are in use. */
+/* Adds an event with banks of all boards, in ascending or descending order, and single strips in the connected
+ * lanes. */
 static void add_random_event(uint32_t seed, uint32_t version, uint32_t hits_of_lane, int reversed) {
   random_state = seed;
   banks_event(&banks);
@@ -212,8 +213,8 @@ static void assert_expected(const struct sl_test *t, uint32_t event) {
   }
 }
 
-/* Versions and orders of the banks differ, hits do not; of few hits, and of more than there is shared memory for. */
-static void hits_do_not_depend_on_version_and_order_of_banks(void **state) {
+/* With few hits, and with more than fit shared memory. */
+static void hits_do_not_depend_on_the_version_and_order_of_banks(void **state) {
   (void)state;
   for (uint32_t hits_of_lane = 1; hits_of_lane <= 8; hits_of_lane += 7) {
     memset(&banks, 0, sizeof banks);
@@ -225,9 +226,9 @@ static void hits_do_not_depend_on_version_and_order_of_banks(void **state) {
   }
 }
 
-/* Sectors of a group that reach over the same y: there hits of several lanes have one y, and ids that go otherwise than
- * their lanes. */
-static void hits_of_one_y_stand_by_id(void **state) {
+/* Sectors of a group that overlap in y: hits of several lanes have equal y, and the order of ids differs from that of
+ * lanes. */
+static void hits_of_equal_y_are_ordered_by_id(void **state) {
   const float y0[UT_SECTORS] = {0};
   uint32_t ties = 0;
   (void)state;
@@ -249,8 +250,8 @@ static void hits_of_one_y_stand_by_id(void **state) {
   sl_test_free(t);
 }
 
-/* Banks of a packet lie board by board: those of an event are not side by side. */
-static void payloads_may_lie_in_any_order(void **state) {
+/* In a packet the banks of a board are adjacent, the banks of an event are not. */
+static void payloads_are_read_in_any_memory_order(void **state) {
   static uint32_t payload[TEST_WORDS_MAX];
   uint32_t at = 0;
   (void)state;
@@ -269,8 +270,8 @@ static void payloads_may_lie_in_any_order(void **state) {
   sl_test_free(t);
 }
 
-/* Where an event's hits are too many for the slice, there are none, and the need is told. */
-static void without_room_there_are_no_hits(void **state) {
+/* If the hits exceed the capacity of the slice, none is written and the needed capacity is reported. */
+static void an_overflow_leaves_no_hits(void **state) {
   (void)state;
   add_random_event(9, 3, 2, 0);
   struct sl_test *t = decoder_new(&detector, &banks);
@@ -283,10 +284,10 @@ static void without_room_there_are_no_hits(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- refusals */
 
-/* Codes of what is not in bank_words.h. */
+/* Fault codes that bank_words.h does not define. */
 enum { TWO_BANKS = UT_BANK_FAULT_COUNT, TWO_HITS, TOO_MANY, MARKED, NO_SECTOR };
 
-/* The banks of event 1, which stands between two good ones, are refused so. */
+/* Event 1, between two valid events, is refused with this error. */
 static void assert_refused(uint32_t code, uint32_t detail) {
   const struct lane_hit hit = {.lane = 0, .strip = 1, .adc = 1};
   banks_event(&banks);
@@ -309,7 +310,7 @@ static void begin_refusal(void) {
   banks_add_v4(&banks, 2, &hit, 1);
 }
 
-static void broken_banks_refuse_their_event(void **state) {
+static void invalid_banks_refuse_their_event(void **state) {
   const uint32_t announces_3[] = {3, 0}, beyond_lanes[] = {1, 6 * 512 << 2};
   const uint16_t v4_too_short[16] = {[2] = 3};
   const struct {
@@ -332,7 +333,7 @@ static void two_banks_of_a_board_refuse_their_event(void **state) {
   const struct lane_hit hit = {.lane = 0, .strip = 1, .adc = 1};
   (void)state;
   begin_refusal();
-  banks_add_v4(&banks, 1 << 11 | 2, &hit, 1); /* board 2 again */
+  banks_add_v4(&banks, 1 << 11 | 2, &hit, 1); /* a second bank of board 2 */
   assert_refused(TWO_BANKS, 2);
 }
 
@@ -345,7 +346,7 @@ static void a_strip_twice_in_a_bank_refuses_its_event(void **state) {
 }
 
 static void too_many_hits_refuse_their_event(void **state) {
-  static uint16_t words[2 + 32762] = {32762}; /* as many as a bank can hold */
+  static uint16_t words[2 + 32762] = {32762}; /* the most that fit a bank */
   (void)state;
   begin_refusal();
   banks_add(&banks, 3, 33, words, sizeof words);
@@ -353,8 +354,8 @@ static void too_many_hits_refuse_their_event(void **state) {
   assert_refused(TOO_MANY, 1 + 2 * 32762);
 }
 
-/* Told, but not refused. */
-static void assert_left_out(uint32_t code, uint32_t detail) {
+/* The bank is skipped and reported; the event is not refused. */
+static void assert_skipped(uint32_t code, uint32_t detail) {
   struct sl_test *t = decode();
   assert_int_equal(hits_of(t).offsets[1], 1);
   assert_hit(t, 0, 7, 0, 1, 1);
@@ -363,17 +364,17 @@ static void assert_left_out(uint32_t code, uint32_t detail) {
   sl_test_free(t);
 }
 
-static void banks_that_the_readout_marked_are_left_out(void **state) {
+static void banks_marked_by_the_readout_are_skipped(void **state) {
   const struct lane_hit hit = {.lane = 0, .strip = 1};
   uint32_t marked[8] = {0, 255 << 8};
   (void)state;
   banks_event(&banks);
   banks_add(&banks, 4, 12, marked, sizeof marked);
   banks_add_v3(&banks, 7, &hit, 1);
-  assert_left_out(MARKED, 12);
+  assert_skipped(MARKED, 12);
 }
 
-static void hits_of_no_sector_are_left_out(void **state) {
+static void hits_without_a_sector_are_skipped(void **state) {
   const struct lane_hit hit = {.lane = 0, .strip = 1};
   uint32_t lane = 0;
   (void)state;
@@ -382,7 +383,7 @@ static void hits_of_no_sector_are_left_out(void **state) {
   banks_event(&banks);
   banks_add_v3(&banks, (uint16_t)(lane / UT_BOARD_LANES), &lost, 1);
   banks_add_v3(&banks, 7, &hit, 1);
-  assert_left_out(NO_SECTOR, lane / UT_BOARD_LANES);
+  assert_skipped(NO_SECTOR, lane / UT_BOARD_LANES);
 }
 
 /* -------------------------------------------------------------------------------------------------- samples */
@@ -410,7 +411,7 @@ static void look_for(void *context, uint32_t id) {
   assert_non_null(bsearch(&id, s->ids, s->count, sizeof id, compare_ids));
 }
 
-static void the_samples_have_all_true_hits_and_none_twice(void **state) {
+static void the_samples_have_every_true_hit_once(void **state) {
   const uint32_t hits_of_events[] = {2108, 780, 835, 969, 1170, 433};
   const char *mdf = sample_path("lhcb/minbias.mdf"), *folder = sample_path("lhcb/geometry");
   static uint32_t ids[4096];
@@ -448,22 +449,22 @@ static void the_samples_have_all_true_hits_and_none_twice(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
   const struct CMUnitTest tests[] = {
-      TEST(a_hit_of_version_3_is_where_its_strip_is),
-      TEST(hits_stand_by_group_y_and_id),
-      TEST(neighbours_of_version_4_are_a_cluster),
-      TEST(boards_go_by_either_name),
-      TEST(strips_of_some_sectors_count_backwards_in_version_4),
-      TEST(hits_do_not_depend_on_version_and_order_of_banks),
-      TEST(hits_of_one_y_stand_by_id),
-      TEST(payloads_may_lie_in_any_order),
-      TEST(without_room_there_are_no_hits),
-      TEST(broken_banks_refuse_their_event),
+      TEST(a_hit_of_version_3_has_the_position_of_its_strip),
+      TEST(hits_are_ordered_by_group_y_and_id),
+      TEST(adjacent_strips_of_version_4_are_a_cluster),
+      TEST(both_source_ids_of_a_board_are_accepted),
+      TEST(strips_of_reversed_sectors_count_backwards_in_version_4),
+      TEST(hits_do_not_depend_on_the_version_and_order_of_banks),
+      TEST(hits_of_equal_y_are_ordered_by_id),
+      TEST(payloads_are_read_in_any_memory_order),
+      TEST(an_overflow_leaves_no_hits),
+      TEST(invalid_banks_refuse_their_event),
       TEST(two_banks_of_a_board_refuse_their_event),
       TEST(a_strip_twice_in_a_bank_refuses_its_event),
       TEST(too_many_hits_refuse_their_event),
-      TEST(banks_that_the_readout_marked_are_left_out),
-      TEST(hits_of_no_sector_are_left_out),
-      TEST(the_samples_have_all_true_hits_and_none_twice),
+      TEST(banks_marked_by_the_readout_are_skipped),
+      TEST(hits_without_a_sector_are_skipped),
+      TEST(the_samples_have_every_true_hit_once),
   };
   return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* ut.geometry from descriptions: the nominal one is the detector of the samples, and wrong ones are refused with the
- * line and the reason. */
+/* ut.geometry from descriptions: the nominal description is the detector of the samples, and invalid ones are refused
+ * with the line and the reason. */
 #define DESCRIBED UT_PLUGIN
 #include "ut/description.h"
 
@@ -23,7 +23,7 @@ static void assert_equal(const struct sl_test *a, const struct sl_test *b) {
   }
 }
 
-static void an_empty_path_is_the_nominal_description(void **state) {
+static void an_empty_path_gives_the_nominal_description(void **state) {
   (void)state;
   struct sl_test *nominal = run("", SL_OK), *file = run(NOMINAL, SL_OK);
   assert_equal(nominal, file);
@@ -31,7 +31,7 @@ static void an_empty_path_is_the_nominal_description(void **state) {
   sl_test_free(file);
 }
 
-static void the_nominal_description_is_the_geometry_of_the_samples_to_the_bit(void **state) {
+static void the_nominal_description_equals_the_geometry_of_the_samples_bit_for_bit(void **state) {
   (void)state;
   const char *file = sample_path("lhcb/geometry/ut_geometry.bin");
   if (!file) skip();
@@ -51,8 +51,8 @@ static struct ut_description *nominal(void) {
   return &d;
 }
 
-/* The places that the simulation uses are those of the arrays: of strips in the middle and at both ends. */
-static void the_position_of_a_sector_is_that_of_its_strips(void **state) {
+/* Positions for the simulation equal those of the arrays, for strips in the middle and at both ends of a sector. */
+static void the_position_of_a_sector_agrees_with_its_strips(void **state) {
   (void)state;
   const struct ut_description *d = nominal();
   for (uint32_t i = 0; i < UT_SECTORS; i++) {
@@ -71,7 +71,7 @@ static void the_position_of_a_sector_is_that_of_its_strips(void **state) {
   }
 }
 
-static void every_sector_has_a_lane_and_an_index_in_its_row(void **state) {
+static void every_sector_has_a_lane_and_an_index_in_the_row(void **state) {
   (void)state;
   const struct ut_description *d = nominal();
   uint32_t lanes[UT_SECTORS] = {0}, boards = 0;
@@ -106,15 +106,15 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   assert_refused("step 96.08", "step 96.08 96.08", "one word too many");
 }
 
-static void descriptions_of_another_number_of_sectors_are_refused(void **state) {
+static void descriptions_with_a_wrong_number_of_sectors_are_refused(void **state) {
   (void)state;
   assert_whole_refused("layer 3 z 2642.5", "layer 3 z 2597", "layer 3 is not downstream of layer 2");
   assert_whole_refused("halves   stave 0 row 8 first inner", "", "have 1040 sectors, expected 1048");
   assert_whole_refused("stereo  0 staves 8", "stereo  0 staves 9", "more than the 1048 sectors");
 }
 
-/* As many sectors, but the last layer needs more boards than it has. */
-static void descriptions_that_need_more_boards_are_refused(void **state) {
+/* The number of sectors is right, but the last layer needs more boards than it has. */
+static void descriptions_that_need_too_many_boards_are_refused(void **state) {
   (void)state;
   edit_file(NOMINAL, "staves 8", "staves 7");
   edit_file(edited, "staves 9", "staves 8");
@@ -133,13 +133,13 @@ static void an_incomplete_description_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_path_is_the_nominal_description),
-      cmocka_unit_test(the_nominal_description_is_the_geometry_of_the_samples_to_the_bit),
-      cmocka_unit_test(the_position_of_a_sector_is_that_of_its_strips),
-      cmocka_unit_test(every_sector_has_a_lane_and_an_index_in_its_row),
+      cmocka_unit_test(an_empty_path_gives_the_nominal_description),
+      cmocka_unit_test(the_nominal_description_equals_the_geometry_of_the_samples_bit_for_bit),
+      cmocka_unit_test(the_position_of_a_sector_agrees_with_its_strips),
+      cmocka_unit_test(every_sector_has_a_lane_and_an_index_in_the_row),
       cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
-      cmocka_unit_test(descriptions_of_another_number_of_sectors_are_refused),
-      cmocka_unit_test(descriptions_that_need_more_boards_are_refused),
+      cmocka_unit_test(descriptions_with_a_wrong_number_of_sectors_are_refused),
+      cmocka_unit_test(descriptions_that_need_too_many_boards_are_refused),
       cmocka_unit_test(an_incomplete_description_is_refused),
   };
   return cmocka_run_group_tests(tests, begin, NULL);

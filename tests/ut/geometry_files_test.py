@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The UT's geometry and tables are written as the files that they can be read from: what is read back is the same, to
-the last bit, and the nominal geometry is that of the samples."""
+"""The UT geometry and tables are written to files and read back with equal bits; the nominal geometry equals that
+of the samples."""
 import tempfile
 from pathlib import Path
 
@@ -26,26 +26,26 @@ with tempfile.TemporaryDirectory() as name:
     nominal = write(folder / "nominal")
     checks.that({name: len(data) for name, data in nominal.items()} == FILES, "the files have the sizes of the format")
     checks.that(write(folder / "again", folder / "nominal") == nominal,
-                "the nominal geometry, written, read and written again, is the same")
+                "the nominal geometry, read back and written again, is equal")
     moved = folder / "moved.ut"
     moved.write_text((ROOT / "plugins/ut/include/ut/nominal.ut").read_text().replace("z 2327.5", "z 2327.75"))
     other = write(folder / "other", moved)
     checks.that(other["ut_geometry.bin"] != nominal["ut_geometry.bin"], "another description gives another file")
-    checks.that(other["ut_boards.bin"] == nominal["ut_boards.bin"], "and the same boards")
+    checks.that(other["ut_boards.bin"] == nominal["ut_boards.bin"], "another description gives equal boards")
     nominal_tables = write(folder / "tables", "", "ut_tables", TABLES)
-    checks.that({name: len(data) for name, data in nominal_tables.items()} == TABLES, "and so has that of the tables")
+    checks.that({name: len(data) for name, data in nominal_tables.items()} == TABLES, "the tables have the size of the format")
     checks.that(write(folder / "tables_again", folder / "tables", "ut_tables", TABLES) == nominal_tables,
-                "the nominal tables, written, read and written again, are the same")
+                "the nominal tables, read back and written again, are equal")
     lhcb = ROOT / "plugins/calibration/include/calibration/lhcb.calibration"
     of_lhcb = write(folder / "lhcb", lhcb, "ut_tables", TABLES)
     checks.that(of_lhcb != nominal_tables, "another calibration gives other tables")
     if GEOMETRY.exists():
         sample = read(GEOMETRY)
-        checks.that(nominal == sample, "the nominal geometry is that of the samples, byte for byte")
+        checks.that(nominal == sample, "the nominal geometry equals that of the samples byte for byte")
         checks.that(write(folder / "sample", GEOMETRY) == sample,
-                    "the sample's files, read and written, are the same bytes")
+                    "the files of the sample, read and written, have equal bytes")
         checks.that(write(folder / "sample_tables", GEOMETRY, "ut_tables", TABLES) == read(GEOMETRY, TABLES),
-                    "the sample's tables, read and written, are the same bytes")
+                    "the tables of the sample, read and written, have equal bytes")
     else:
         print(f"skipped: {GEOMETRY} is absent")
 checks.end()

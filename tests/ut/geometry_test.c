@@ -1,5 +1,5 @@
-/* ut.geometry and ut.magnet_tables from files: all kinds of invalid files. Valid files come from the plugin's
- * own nominal detector, which description_test compares with the samples. */
+/* ut.geometry and ut.magnet_tables from files: invalid files of every kind. Valid files are made from the plugin's
+ * nominal detector, which description_test compares with the samples. */
 #include "scratch.h"
 #include "ut/description.h"
 
@@ -21,7 +21,7 @@ enum {
   BOARDS_BYTES = 47048,
   TABLES_BYTES = 15544,
   MOST_BYTES = BOARDS_BYTES,
-  /* Places in the files. */
+  /* Offsets in the files. */
   AT_FIRST_STRIP = 4,
   AT_PITCH = AT_FIRST_STRIP + 4 * UT_SECTORS,
   AT_DY = AT_PITCH + 4 * UT_SECTORS,
@@ -58,7 +58,7 @@ static unsigned char *put_array(unsigned char *at, const char *field) {
   return at + bytes;
 }
 
-/* Files that are right, with room for a byte more. */
+/* A valid file, with room for one more byte. */
 static unsigned char *good_sectors(void) {
   static const char *const fields[SECTOR_ARRAYS] = {"first_strip", "pitch", "dy", "dx_di", "dy_di",
                                                     "dz_di",       "x0",    "y0", "z0",    "cosine"};
@@ -82,7 +82,7 @@ static unsigned char *good_boards(void) {
   return bytes;
 }
 
-/* Every entry tells where it stands. */
+/* Every entry encodes its position. */
 static unsigned char *good_tables(void) {
   static unsigned char bytes[TABLES_BYTES + 1];
   static const uint32_t deflections[] = {2, 3, 30, UT_DEFLECTIONS, 0}, integrals[] = {3, 30, 10, 10, UT_INTEGRALS, 0};
@@ -105,7 +105,7 @@ static struct sl_test *test_of(const char *constant, const char *path) {
   return t;
 }
 
-/* The files in `folder` are refused with a message that has each of the texts in it. */
+/* The files in `folder` are refused with a message that contains each of the texts. */
 static void assert_refused(const char *constant, int status, const char *first, const char *second, const char *third) {
   struct sl_test *t = test_of(constant, folder);
   assert_int_equal(sl_test_run(t), status);
@@ -115,7 +115,7 @@ static void assert_refused(const char *constant, int status, const char *first, 
   sl_test_free(t);
 }
 
-/* The same after four bytes of a file have been changed. */
+/* The files are refused after a change of four bytes. */
 static void assert_change_refused(const char *name, size_t at, uint32_t bits, const char *found, const char *wanted) {
   const int is_boards = strcmp(name, "ut_boards.bin") == 0, is_tables = strcmp(name, "ut_tables.bin") == 0;
   unsigned char *bytes = is_boards ? good_boards() : is_tables ? good_tables() : good_sectors();
@@ -131,7 +131,7 @@ static uint32_t bits_of(float value) {
   return bits;
 }
 
-static void good_files_are_read(void **state) {
+static void valid_files_are_read(void **state) {
   (void)state;
   write_good_files();
   struct sl_test *g = test_of("geometry", folder), *m = test_of("magnet_tables", folder);
@@ -183,7 +183,7 @@ static void wrong_lengths_and_formats_are_refused(void **state) {
   assert_change_refused("ut_tables.bin", AT_AXES + 16, 3752, "3752", "3751");
 }
 
-static void values_that_are_no_usable_numbers_are_refused(void **state) {
+static void unusable_numbers_are_refused(void **state) {
   (void)state;
   const uint32_t not_a_number = 0x7FC00000;
   assert_change_refused("ut_geometry.bin", AT_FIRST_STRIP + 4, 2, "first strip number 1 is 2", "at most 1");
@@ -195,7 +195,7 @@ static void values_that_are_no_usable_numbers_are_refused(void **state) {
   assert_change_refused("ut_tables.bin", AT_INTEGRALS, not_a_number, "field integrals number 0", "nan");
 }
 
-static void boards_that_contradict_themselves_are_refused(void **state) {
+static void inconsistent_boards_are_refused(void **state) {
   (void)state;
   assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 256, "board number 1 is 256", "expected 0 or 512");
   assert_change_refused("ut_boards.bin", AT_STRIPS + 4, 0, "board 1, lane 0", "the board does not exist");
@@ -205,7 +205,7 @@ static void boards_that_contradict_themselves_are_refused(void **state) {
   assert_change_refused("ut_boards.bin", AT_CHANNEL, 0x410000, "channel is 4259840", "expected 4317184");
 }
 
-static void constants_go_with_the_tables(void **state) {
+static void constants_belong_to_the_tables(void **state) {
   (void)state;
   struct sl_test *own = test_of("magnet_tables", ""), *lhcb = test_of("magnet_tables", folder);
   write_good_files();
@@ -221,12 +221,12 @@ static void constants_go_with_the_tables(void **state) {
   const float *deflection = sl_test_output(own, "tables", "deflection");
   const float *integral = sl_test_output(own, "tables", "field_integral");
   for (uint32_t i = 0; i < UT_DEFLECTIONS; i++) assert_true(deflection[i] > 0.5f && deflection[i] < 2);
-  assert_true(integral[UT_INTEGRALS / 2] > 0.05f && integral[UT_INTEGRALS / 2] < 0.2f); /* of a flat track */
+  assert_true(integral[UT_INTEGRALS / 2] > 0.05f && integral[UT_INTEGRALS / 2] < 0.2f); /* for a track with dy/dz = 0 */
   sl_test_free(own);
   sl_test_free(lhcb);
 }
 
-static void a_broken_calibration_is_refused(void **state) {
+static void an_invalid_calibration_is_refused(void **state) {
   (void)state;
   static const char text[] = "calibration 1 mine\nvalue ut.z_mid much\n";
   char path[2 * SCRATCH_PATH_MAX];
@@ -247,14 +247,14 @@ static int make_folder(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(good_files_are_read),
+      cmocka_unit_test(valid_files_are_read),
       cmocka_unit_test(a_missing_file_is_named),
       cmocka_unit_test(a_file_of_another_size_is_refused_with_both_sizes),
       cmocka_unit_test(wrong_lengths_and_formats_are_refused),
-      cmocka_unit_test(values_that_are_no_usable_numbers_are_refused),
-      cmocka_unit_test(boards_that_contradict_themselves_are_refused),
-      cmocka_unit_test(constants_go_with_the_tables),
-      cmocka_unit_test(a_broken_calibration_is_refused),
+      cmocka_unit_test(unusable_numbers_are_refused),
+      cmocka_unit_test(inconsistent_boards_are_refused),
+      cmocka_unit_test(constants_belong_to_the_tables),
+      cmocka_unit_test(an_invalid_calibration_is_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);
 }

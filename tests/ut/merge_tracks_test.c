@@ -1,6 +1,4 @@
-/* merge_tracks_test.c: ut.merge_tracks: of each event first the one search's tracks, then the other's, in events that
- * have tracks of both, of neither, and of one alone.
- */
+/* merge_tracks_test.c: ut.merge_tracks on events with tracks of both searches, of neither, and of only one. */
 #include "ut_support.h"
 
 enum { EVENTS = 4, TRACKS = 64, TRACK_HITS = UT_TRACK_HITS_MAX };
@@ -12,7 +10,7 @@ struct tracks {
   uint16_t hit_sector[TRACKS * TRACK_HITS];
 };
 
-/* All numbers differ; `from` is the first one. Tracks have two to four hits. */
+/* All values differ; `from` is the first one. Tracks have two to four hits. */
 static void make_tracks(struct tracks *t, const uint32_t *offsets, uint32_t from) {
   uint32_t to = 0;
   memcpy(t->offsets, offsets, sizeof t->offsets);
@@ -63,7 +61,7 @@ static void assert_track(const struct sl_test *t, uint32_t i, uint32_t to, const
   }
 }
 
-static void second_tracks_come_after_first_ones(void **state) {
+static void tracks_of_the_second_search_follow_those_of_the_first(void **state) {
   static const uint32_t first_offsets[] = {0, 40, 40, 45, 45}, second_offsets[] = {0, 50, 50, 50, 53};
   static struct tracks first, second;
   (void)state;
@@ -95,6 +93,6 @@ static void second_tracks_come_after_first_ones(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(second_tracks_come_after_first_ones)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tracks_of_the_second_search_follow_those_of_the_first)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* search_windows_test.c: ut.search_windows: a hit beside a track, and on random events against trying every hit of
- * every group.
+/* search_windows_test.c: ut.search_windows on a hit next to a track, and on random events against a test of every hit
+ * of every group.
  */
 #include "ut_support.h"
 #include "velo/event_model.h"
@@ -11,7 +11,7 @@ enum { TRACKS = 400, HIT_GROUP_SLOTS = UT_GROUPS_MAX + 1 };
 static struct detector detector;
 static struct banks_case banks;
 static float deflection[UT_DEFLECTIONS];
-/* Tracks at z = 770 mm. */
+/* Track states at z = 770 mm. */
 static struct {
   uint32_t offsets[3], count, track[TRACKS];
   float x[TRACKS], y[TRACKS], z[TRACKS], tx[TRACKS], ty[TRACKS];
@@ -41,7 +41,7 @@ static void add_track(float x, float y, float tx, float ty) {
   in.ty[i] = ty;
 }
 
-/* All tracks are of event 0; the hits are those of the decoder. */
+/* All tracks belong to event 0; the hits are the output of the decoder. */
 static struct sl_test *search_new(const struct sl_test *decoder) {
   struct sl_test *t = sl_test_new(UT_PLUGIN, "search_windows");
   in.offsets[1] = in.count;
@@ -68,7 +68,7 @@ static struct sl_test *decode(void) {
   return t;
 }
 
-/* Windows of track 0 in a layer that are not empty. */
+/* Number of non-empty windows of track 0 in a layer. */
 static uint32_t windows_in(const struct sl_test *t, uint32_t layer) {
   const uint16_t *count = sl_test_output(t, "windows", "count");
   uint32_t windows = 0;
@@ -77,15 +77,15 @@ static uint32_t windows_in(const struct sl_test *t, uint32_t layer) {
 }
 
 /* Sector 0: its first strip is at x = -770.51 and z = 2334.718, from y = -673.16 to -575.88. Strip 100 is at -751.51.
- * With dx by p of 1.2 for every momentum of 1250 MeV a hit may be 16.58 mm away. */
-static void a_hit_is_in_a_window_as_far_as_the_magnet_moves(void **state) {
+ * With a deflection table of 1.2 everywhere, a hit may be 16.58 mm away at the minimum momentum, 1250 MeV. */
+static void windows_cover_the_deflection_by_the_magnet(void **state) {
   const struct lane_hit hit = {.lane = 0, .strip = 100};
   const struct {
     float dx, y;
     uint32_t found;
   } cases[] = {{16.5f, -600, 1},         {-16.5f, -600, 1}, {16.7f, -600, 0},
                {-16.7f, -600, 0},        {0, -673.6f, 1},   {0, -673.7f, 0}, /* 0.5 mm below */
-               {15, -673.16f - 1.4f, 1}, /* 1 mm more at 15 mm: 0.5 + 15 * 0.08 / 1.2 */
+               {15, -673.16f - 1.4f, 1}, /* at 15 mm the tolerance in y is 1 mm larger: 0.5 + 15 * 0.08 / 1.2 */
                {15, -673.16f - 1.6f, 0}, {0, -575.5f, 1},   {0, -575.3f, 0}};
   (void)state;
   banks_event(&banks);
@@ -104,7 +104,7 @@ static void a_hit_is_in_a_window_as_far_as_the_magnet_moves(void **state) {
   sl_test_free(hits);
 }
 
-/* The smallest momentum is also that of min_pt at the track's slope, but at most at 1 in 500. */
+/* The minimum momentum is also min_pt / slope, with 1 / slope at most 500. */
 static void windows_shrink_with_pt(void **state) {
   const struct lane_hit hit = {.lane = 0, .strip = 100};
   const float z = 2334.718f - 770;
@@ -129,7 +129,7 @@ static void windows_shrink_with_pt(void **state) {
   sl_test_free(hits);
 }
 
-/* ------------------------------------------------------------------------------------------ the long way */
+/* ------------------------------------------------------------------------------------------ plain search */
 
 static uint32_t random_state = 3;
 static float random_between(float low, float high) {
@@ -137,7 +137,7 @@ static float random_between(float low, float high) {
   return low + (high - low) * (float)(random_state >> 8) / 16777216.0f;
 }
 
-/* Some 12 hits in every lane. */
+/* About 12 hits in each lane. */
 static void add_busy_event(void) {
   banks_event(&banks);
   for (uint32_t board = 0; board < UT_BOARDS; board++) {
@@ -166,7 +166,7 @@ static int is_compatible(const struct sl_test *hits, uint32_t i, uint32_t track,
          y <= ((const float *)sl_test_output(hits, "hits", "y_end"))[i] + tolerance;
 }
 
-static void windows_are_those_of_trying_every_hit(void **state) {
+static void windows_equal_those_of_testing_every_hit(void **state) {
   (void)state;
   add_busy_event();
   struct sl_test *hits = decode();
@@ -195,7 +195,7 @@ static void windows_are_those_of_trying_every_hit(void **state) {
       middle--;
       const int order[] = {middle, middle - 1, middle + 1, middle - 2, middle + 2};
       const size_t window = UT_WINDOWS * track + UT_LAYER_WINDOWS * layer;
-      uint32_t found = 0, sum = 0; /* windows with hits, which come first, and these */
+      uint32_t found = 0, sum = 0; /* number of windows with hits, which come first, and of their hits */
       for (uint32_t w = 0; w < UT_LAYER_WINDOWS; w++) {
         uint32_t begin = 0, end = 0;
         const uint32_t is_group = order[w] >= (int)layer_first[layer] && order[w] < (int)layer_first[layer + 1];
@@ -219,7 +219,7 @@ static void windows_are_those_of_trying_every_hit(void **state) {
   sl_test_free(hits);
 }
 
-/* A layer without boards has no groups; those of layer 1 begin where its own would. */
+/* Layer 0 without groups: the groups of layer 1 begin at index 0. */
 static void a_layer_without_groups_has_no_windows(void **state) {
   (void)state;
   const struct lane_hit hit = {.lane = 0, .strip = 100};
@@ -238,7 +238,7 @@ static void a_layer_without_groups_has_no_windows(void **state) {
   sl_test_free(hits);
 }
 
-/* The last layer has none, either; no group can follow it if there is the largest number of groups. */
+/* The last layer is without groups, when the number of groups is the maximum. */
 static void a_last_layer_without_groups_has_no_windows(void **state) {
   (void)state;
   const struct lane_hit hit = {.lane = 0, .strip = 100};
@@ -260,8 +260,8 @@ static void a_last_layer_without_groups_has_no_windows(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-  const struct CMUnitTest tests[] = {TEST(a_hit_is_in_a_window_as_far_as_the_magnet_moves),
-                                     TEST(windows_shrink_with_pt), TEST(windows_are_those_of_trying_every_hit),
+  const struct CMUnitTest tests[] = {TEST(windows_cover_the_deflection_by_the_magnet), TEST(windows_shrink_with_pt),
+                                     TEST(windows_equal_those_of_testing_every_hit),
                                      TEST(a_layer_without_groups_has_no_windows),
                                      TEST(a_last_layer_without_groups_has_no_windows)};
   return cmocka_run_group_tests_name("search_windows", tests, NULL, NULL);

@@ -69,8 +69,8 @@ static void layers_have_the_expected_z_and_slopes(void **state) {
   detector_close(&d);
 }
 
-/* Three sectors of a stave at 0, 15 and 30 mm from where they were are one group, since none is further than 20 mm from
- * the one before it; with a tolerance of 10 mm they are three. */
+/* Three sectors of a stave, moved by 0, 15 and 30 mm, are one group, because each is within 20 mm of the previous one;
+ * with a tolerance of 10 mm they are three groups. */
 static void a_group_is_a_chain_of_neighbours(void **state) {
   struct detector d;
   float x0[UT_SECTORS];
@@ -92,7 +92,7 @@ static void a_group_is_a_chain_of_neighbours(void **state) {
   detector_close(&d);
 }
 
-static void more_groups_than_there_is_room_for_are_refused(void **state) {
+static void too_many_groups_are_refused(void **state) {
   struct detector d;
   float x0[UT_SECTORS];
   (void)state;
@@ -107,11 +107,9 @@ static void more_groups_than_there_is_room_for_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_nominal_detector_has_84_groups),
-      cmocka_unit_test(lanes_have_their_sectors_and_groups),
-      cmocka_unit_test(layers_have_the_expected_z_and_slopes),
-      cmocka_unit_test(a_group_is_a_chain_of_neighbours),
-      cmocka_unit_test(more_groups_than_there_is_room_for_are_refused),
+      cmocka_unit_test(the_nominal_detector_has_84_groups),    cmocka_unit_test(lanes_have_their_sectors_and_groups),
+      cmocka_unit_test(layers_have_the_expected_z_and_slopes), cmocka_unit_test(a_group_is_a_chain_of_neighbours),
+      cmocka_unit_test(too_many_groups_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

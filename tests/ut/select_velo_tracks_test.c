@@ -4,7 +4,7 @@
 
 enum { TRACKS = 10 };
 
-/* Tracks through (0, 0, 84.6), 2400 mm before the UT's middle. */
+/* Tracks through (0, 0, 84.6), 2400 mm upstream of the middle of the UT. */
 static const struct {
   float x, tx, ty;
   uint8_t backward, wanted;
@@ -17,7 +17,7 @@ static const struct {
     {0, 0.01f, 0, 0, 0},          /* 24 mm from the axis */
     {0, 0.0084f, 0.0117f, 0, 1},  /* 20.2 and 28.1: 34.6 mm */
     {0, -0.0084f, 0.0100f, 0, 0}, /* 31.3 mm */
-    {-30, 0.0125f, 0, 0, 0},      /* comes back to the axis */
+    {-30, 0.0125f, 0, 0, 0},      /* returns to the axis */
     {40, 0, 0, 0, 1},
 };
 static const uint32_t offsets[] = {0, 4, 4, 10};
@@ -44,7 +44,7 @@ static struct sl_test *selection(void) {
   return t;
 }
 
-static void tracks_that_pass_the_ut_are_selected_in_their_order(void **state) {
+static void tracks_that_pass_the_ut_are_selected_in_input_order(void **state) {
   struct sl_test *t = selection();
   (void)state;
   assert_int_equal(sl_test_run(t), 0);
@@ -59,7 +59,7 @@ static void tracks_that_pass_the_ut_are_selected_in_their_order(void **state) {
   sl_test_free(t);
 }
 
-static void the_limits_can_be_set(void **state) {
+static void limits_of_slope_and_hole_can_be_set(void **state) {
   struct sl_test *t = selection();
   (void)state;
   sl_test_set(t, "hole_radius", 0);
@@ -71,7 +71,7 @@ static void the_limits_can_be_set(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tracks_that_pass_the_ut_are_selected_in_their_order),
-                                     cmocka_unit_test(the_limits_can_be_set)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tracks_that_pass_the_ut_are_selected_in_input_order),
+                                     cmocka_unit_test(limits_of_slope_and_hole_can_be_set)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

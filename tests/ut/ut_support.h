@@ -1,5 +1,4 @@
-/* ut_support.h: what the tests of the UT's reconstruction share: the detector, and its banks.
- */
+/* ut_support.h: shared by the tests of the UT reconstruction: the detector and its banks. */
 #ifndef TEST_UT_SUPPORT_H
 #define TEST_UT_SUPPORT_H
 
@@ -20,11 +19,11 @@
 
 #include <cmocka.h>
 
-/* The constants, as these algorithms made them. */
+/* The algorithms that made the constants; the constants are their outputs. */
 struct detector {
   struct sl_test *geometry, *groups;
 };
-/* Of `path`; NULL: the nominal one. */
+/* Opens the detector of `path`; NULL: the nominal detector. */
 void detector_open(struct detector *d, const char *path);
 void detector_close(struct detector *d);
 const float *detector_floats(const struct detector *d, const char *field);
@@ -34,11 +33,11 @@ const uint32_t *detector_words(const struct detector *d, const char *field);
 struct lane_hit {
   uint32_t lane, strip, quarters, adc;
 };
-/* Banks of hits; those of version 4 by lane and strip. */
+/* Add a bank of these hits; for version 4 they are ordered by lane and strip. */
 void banks_add_v3(struct banks_case *b, uint16_t source_id, const struct lane_hit *hits, uint32_t count);
 void banks_add_v4(struct banks_case *b, uint16_t source_id, const struct lane_hit *hits, uint32_t count);
 
-/* ut.decode with these inputs. */
+/* Makes ut.decode with these inputs. */
 struct sl_test *decoder_new(const struct detector *d, const struct banks_case *b);
 
 #endif

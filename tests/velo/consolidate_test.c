@@ -44,7 +44,7 @@ static void assert_u32(const struct sl_test *t, const char *field, const uint32_
   assert_memory_equal(sl_test_output(t, "tracks", field), expected, n * sizeof *expected);
 }
 
-/* The hits of the candidates, in turn, are the hits of the tracks. */
+/* The tracks have the hits of these candidates, in this order. */
 static void assert_hits(const struct sl_test *t, const struct input *in, const uint32_t *candidates, uint32_t n) {
   const uint32_t *id = sl_test_output(t, "tracks", "hit_id");
   const float *x = sl_test_output(t, "tracks", "hit_x"), *y = sl_test_output(t, "tracks", "hit_y");
@@ -83,7 +83,7 @@ static void only_accepted_candidates_become_tracks(void **state) {
   sl_test_free(t);
 }
 
-static void nothing_accepted_leaves_no_tracks(void **state) {
+static void without_accepted_candidates_there_are_no_tracks(void **state) {
   (void)state;
   struct input in;
   struct sl_test *t = open_test(&in);
@@ -95,7 +95,7 @@ static void nothing_accepted_leaves_no_tracks(void **state) {
   sl_test_free(t);
 }
 
-static void events_off_the_list_have_no_tracks(void **state) {
+static void events_not_listed_have_no_tracks(void **state) {
   (void)state;
   struct input in;
   struct sl_test *t = open_test(&in);
@@ -142,7 +142,7 @@ static void hits_are_bounded_by_candidates_and_by_the_budget(void **state) {
   sl_test_free(t);
 }
 
-/* More hits than a block holds at a time: on tracks in both events, and in the second one itself. */
+/* Events with more hits than a block stages at a time: both events on tracks, the second one in total. */
 static void large_events_are_copied_in_parts(void **state) {
   (void)state;
   enum { TRACKS = 900, PER_EVENT = TRACKS / 2, ALL_HITS = 9000, SMALLER = 3000 };
@@ -187,7 +187,7 @@ static void large_events_are_copied_in_parts(void **state) {
     }
   }
   assert_int_equal(to[TRACKS], hit);
-  assert_true(to[PER_EVENT] > 5000 && hit - to[PER_EVENT] > 5000); /* of either event */
+  assert_true(to[PER_EVENT] > 5000 && hit - to[PER_EVENT] > 5000); /* in each event */
   sl_test_free(t);
 }
 
@@ -195,8 +195,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_candidates_become_tracks_without_accepted_flags),
       cmocka_unit_test(only_accepted_candidates_become_tracks),
-      cmocka_unit_test(nothing_accepted_leaves_no_tracks),
-      cmocka_unit_test(events_off_the_list_have_no_tracks),
+      cmocka_unit_test(without_accepted_candidates_there_are_no_tracks),
+      cmocka_unit_test(events_not_listed_have_no_tracks),
       cmocka_unit_test(too_many_tracks_or_hits_leave_no_tracks),
       cmocka_unit_test(large_events_are_copied_in_parts),
       cmocka_unit_test(hits_are_bounded_by_candidates_and_by_the_budget),

@@ -4,7 +4,7 @@
 enum { EVENTS = 3, TRACKS = 300 };
 
 /* Tracks 0 and 1 belong to no event, none to event 1; track t has 3 + t % 4 hits, every third one is backward. */
-static void events_are_counted_apart(void **state) {
+static void each_event_is_counted_separately(void **state) {
   (void)state;
   static const uint32_t offsets[EVENTS + 1] = {2, 9, 9, TRACKS};
   uint32_t hit_offsets[TRACKS + 1] = {10}, hits[EVENTS] = {0}, backward_tracks[EVENTS] = {0};
@@ -37,6 +37,6 @@ static void events_are_counted_apart(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(events_are_counted_apart)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_event_is_counted_separately)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* decode_retina_case.h: what the tests of velo.decode_retina share. Every test runs twice, with the shared version and
- * with the one shaped for the target.
+/* decode_retina_case.h: shared by the tests of velo.decode_retina. Each test runs with the shared version and with the
+ * version tuned for the target.
  */
 #ifndef TEST_DECODE_RETINA_CASE_H
 #define TEST_DECODE_RETINA_CASE_H
@@ -16,7 +16,7 @@ static inline struct sl_test *prepare(const struct banks *b, const struct geomet
   return t;
 }
 
-/* Runs on banks in the round geometry. */
+/* Decodes the banks with the round geometry. */
 static inline struct sl_test *decode(const struct banks *b, void **state) {
   struct geometry g;
   geometry_round(&g);
@@ -26,7 +26,7 @@ static inline struct sl_test *decode(const struct banks *b, void **state) {
   return t;
 }
 
-/* The hit of the event with this id lies on `sensor` of the round geometry, at this column and row of it. */
+/* The hit with this id is at this column and row of `sensor` in the round geometry. */
 static inline void assert_hit(const struct sl_test *t, uint32_t event, uint32_t id, uint32_t sensor, float column,
                               float row) {
   const struct hits h = hits_of(t);

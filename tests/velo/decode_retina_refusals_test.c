@@ -1,9 +1,9 @@
-/* velo.decode_retina: banks that are wrong, and as much as an event may have. */
+/* velo.decode_retina: invalid banks, and events with the largest number of hits. */
 #include "decode_retina_case.h"
 
 enum { BAD_VERSION = 1, BAD_SENSOR, BAD_SIZE, BAD_COUNT, BAD_COLUMN, TWO_BANKS, TOO_MANY };
 
-/* The middle one of three events is refused; the others have their hits. */
+/* The second of three events is refused; the others have their hits. */
 static void assert_refused(void **state, void (*add)(struct banks *), uint32_t code, uint32_t detail) {
   struct banks *b = banks_new();
   const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0)};
@@ -39,7 +39,7 @@ static void an_unknown_version_refuses_the_event(void **state) {
 static void add_sensor_208(struct banks *b) { banks_add(b, 3, 208, one_word, 1); }
 static void add_pair_104(struct banks *b) { banks_add(b, 4, 0x1068, one_word, 1); }
 static void add_sensor_65535(struct banks *b) { banks_add(b, 2, 65535, NULL, 0); }
-static void a_sensor_that_does_not_exist_refuses_the_event(void **state) {
+static void an_unknown_sensor_refuses_the_event(void **state) {
   assert_refused(state, add_sensor_208, BAD_SENSOR, 208);
   assert_refused(state, add_pair_104, BAD_SENSOR, 0x1068);
   assert_refused(state, add_sensor_65535, BAD_SENSOR, 65535);
@@ -47,7 +47,7 @@ static void a_sensor_that_does_not_exist_refuses_the_event(void **state) {
 
 static void add_7_bytes(struct banks *b) { banks_add_raw(b, 4, 3, (const uint32_t[]){4096, 0}, 7); }
 static void add_1_byte(struct banks *b) { banks_add_raw(b, 3, 3, (const uint32_t[]){0}, 1); }
-static void a_size_that_is_no_multiple_of_4_refuses_the_event(void **state) {
+static void a_size_not_divisible_by_4_refuses_the_event(void **state) {
   assert_refused(state, add_7_bytes, BAD_SIZE, 3);
   assert_refused(state, add_1_byte, BAD_SIZE, 3);
 }
@@ -64,14 +64,14 @@ static void add_column_1023_of_version_2(struct banks *b) { banks_add(b, 2, 90, 
 static void add_column_768_of_version_4(struct banks *b) {
   banks_add(b, 4, 90, (const uint32_t[]){1, 2, 768u << 12}, 3);
 }
-static void a_column_that_does_not_exist_refuses_the_event(void **state) {
+static void an_unknown_column_refuses_the_event(void **state) {
   assert_refused(state, add_column_768, BAD_COLUMN, 90);
   assert_refused(state, add_column_1023_of_version_2, BAD_COLUMN, 90);
   assert_refused(state, add_column_768_of_version_4, BAD_COLUMN, 90);
 }
 
-static void what_is_unusual_is_found_at_each_place_of_a_bank(void **state) {
-  enum { WORDS = 19 }; /* two vectors of eight, and some */
+static void invalid_and_zero_words_are_found_at_each_index_of_a_bank(void **state) {
+  enum { WORDS = 19 }; /* two vectors of eight words, and a rest */
   for (uint32_t place = 0; place < WORDS; place++)
     for (uint32_t is_bad = 0; is_bad < 2; is_bad++) {
       uint32_t words[WORDS];
@@ -88,7 +88,7 @@ static void what_is_unusual_is_found_at_each_place_of_a_bank(void **state) {
     }
 }
 
-static void of_each_event_its_own_banks_are_told(void **state) {
+static void an_error_names_the_bank_of_its_event(void **state) {
   struct banks *b = banks_new();
   const uint32_t bad[] = {768u << 12};
   static const uint16_t sensors[] = {50, 90, 20};
@@ -130,7 +130,7 @@ static void more_than_65535_clusters_refuse_the_event(void **state) {
   assert_refused(state, add_thousands, TOO_MANY, 4 * 16381 + 8 + 4);
 }
 
-static void of_several_errors_the_largest_is_told_whatever_the_order(void **state) {
+static void the_largest_of_several_errors_is_reported_in_any_order(void **state) {
   struct banks *b = banks_new();
   for (int turn = 0; turn < 2; turn++) {
     banks_event(b);
@@ -146,8 +146,8 @@ static void of_several_errors_the_largest_is_told_whatever_the_order(void **stat
   banks_free(b);
 }
 
-/* In all module pairs, so that none is long to sort; sorted_hits_test.c has one with all of them. */
-static void as_many_as_65535_clusters_and_a_full_pool_fit(void **state) {
+/* The hits are in all module pairs, so that sorting is fast; sorted_hits_test.c sorts one pair with all hits. */
+static void an_event_with_65535_clusters_fits(void **state) {
   enum { BANKS = 104, WORDS = 65535 / BANKS, LAST = 65535 - WORDS * (BANKS - 1) };
   struct banks *b = banks_new();
   static uint32_t words[LAST];
@@ -182,18 +182,12 @@ static void an_overflow_is_reported_and_nothing_is_written(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      BOTH(an_unknown_version_refuses_the_event),
-      BOTH(a_sensor_that_does_not_exist_refuses_the_event),
-      BOTH(a_size_that_is_no_multiple_of_4_refuses_the_event),
-      BOTH(a_count_beyond_the_payload_refuses_the_event),
-      BOTH(a_column_that_does_not_exist_refuses_the_event),
-      BOTH(what_is_unusual_is_found_at_each_place_of_a_bank),
-      BOTH(of_each_event_its_own_banks_are_told),
-      BOTH(two_banks_of_a_sensor_refuse_the_event),
-      BOTH(more_than_65535_clusters_refuse_the_event),
-      BOTH(of_several_errors_the_largest_is_told_whatever_the_order),
-      BOTH(as_many_as_65535_clusters_and_a_full_pool_fit),
-      BOTH(an_overflow_is_reported_and_nothing_is_written),
+      BOTH(an_unknown_version_refuses_the_event),        BOTH(an_unknown_sensor_refuses_the_event),
+      BOTH(a_size_not_divisible_by_4_refuses_the_event), BOTH(a_count_beyond_the_payload_refuses_the_event),
+      BOTH(an_unknown_column_refuses_the_event),         BOTH(invalid_and_zero_words_are_found_at_each_index_of_a_bank),
+      BOTH(an_error_names_the_bank_of_its_event),        BOTH(two_banks_of_a_sensor_refuse_the_event),
+      BOTH(more_than_65535_clusters_refuse_the_event),   BOTH(the_largest_of_several_errors_is_reported_in_any_order),
+      BOTH(an_event_with_65535_clusters_fits),           BOTH(an_overflow_is_reported_and_nothing_is_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* velo.decode_retina: words decoded by hand for each bank version, banks in any order, and the samples. */
+/* velo.decode_retina: constructed words of each bank version, banks in any order, and the samples. */
 #include "decode_retina_case.h"
 
 #include <stdlib.h>
@@ -42,11 +42,11 @@ static void version_2_has_eighths_and_no_flags(void **state) {
   banks_free(b);
 }
 
-static void version_4_has_two_sensors_a_bank_and_no_count_word(void **state) {
+static void version_4_has_two_sensors_per_bank_and_no_count_word(void **state) {
   struct banks *b = banks_new();
   const uint32_t words[] = {word_3(10, 0, 1, 2), 1u << 22 | word_3(10, 0, 1, 2), word_3(11, 0, 2, 0)};
   banks_event(b);
-  banks_add(b, 4, 0x1000 | 50, words, 3); /* the high bits name the subsystem */
+  banks_add(b, 4, 0x1000 | 50, words, 3); /* the high bits are the subsystem */
   banks_add(b, 4, 0x1800 | 103, words, 2);
   struct sl_test *t = decode(b, state);
   assert_int_equal(hits_in(t, 0, 12), 3);
@@ -75,14 +75,14 @@ static void fractions_span_the_long_pixels_at_the_chip_borders(void **state) {
   banks_free(b);
 }
 
-static void words_of_zero_are_no_hits(void **state) {
+static void zero_words_make_no_hits(void **state) {
   struct banks *b = banks_new();
   uint32_t words[20] = {0};
   words[3] = word_3(1, 0, 1, 0);
   words[17] = word_3(2, 0, 2, 0);
   banks_event(b);
   banks_add(b, 3, 16, words, 20);
-  banks_add(b, 3, 17, words, 3); /* nothing but zeros */
+  banks_add(b, 3, 17, words, 3); /* only zeros */
   banks_add(b, 3, 18, words + 3, 1);
   banks_add(b, 3, 24, words + 17, 1);
   banks_event(b);
@@ -143,13 +143,13 @@ static void phi_is_exact_at_multiples_of_an_eighth_turn_and_wraps_at_half_a_turn
 
 /* ----------------------------------------------------------------------------------------------- banks */
 
-static void events_without_banks_or_words_are_empty_and_sound(void **state) {
+static void events_without_banks_or_words_are_empty_and_valid(void **state) {
   struct banks *b = banks_new();
   banks_event(b);
   banks_event(b);
   for (uint16_t sensor = 0; sensor < VELO_SENSORS; sensor++) banks_add(b, 3, sensor, NULL, 0);
   banks_event(b);
-  banks_add_raw(b, 3, 5, NULL, 0); /* not even a count word */
+  banks_add_raw(b, 3, 5, NULL, 0); /* without a count word */
   banks_add(b, 4, 100, NULL, 0);
   struct sl_test *t = decode(b, state);
   const struct hits h = hits_of(t);
@@ -160,7 +160,7 @@ static void events_without_banks_or_words_are_empty_and_sound(void **state) {
   banks_free(b);
 }
 
-static void a_slice_of_no_events_works(void **state) {
+static void a_slice_without_events_works(void **state) {
   struct banks *b = banks_new();
   struct sl_test *t = decode(b, state);
   assert_int_equal(hits_of(t).offsets[0], 0);
@@ -168,7 +168,7 @@ static void a_slice_of_no_events_works(void **state) {
   banks_free(b);
 }
 
-static void words_behind_those_announced_are_ignored(void **state) {
+static void words_after_the_announced_count_are_ignored(void **state) {
   struct banks *b = banks_new();
   const uint32_t payload[] = {1, word_3(1, 0, 1, 0), word_3(2, 0, 2, 0), 0xFFFFFFFF};
   banks_event(b);
@@ -180,7 +180,7 @@ static void words_behind_those_announced_are_ignored(void **state) {
   banks_free(b);
 }
 
-/* Some words that depend on `seed`. */
+/* Adds a bank of words that depend on `seed`. */
 static void add_random_bank(struct banks *b, uint8_t version, uint16_t source_id, uint32_t count, uint32_t *seed) {
   uint32_t words[1000];
   for (uint32_t i = 0; i < count; i++) {
@@ -219,7 +219,7 @@ static void both_versions_give_the_same_bytes_for_banks_of_every_length(void **s
   }
 }
 
-static void the_order_of_banks_does_not_matter(void **state) {
+static void the_order_of_banks_does_not_change_results(void **state) {
   struct banks *forwards = banks_new(), *backwards = banks_new();
   banks_event(forwards);
   banks_event(backwards);
@@ -237,7 +237,7 @@ static void the_order_of_banks_does_not_matter(void **state) {
   banks_free(backwards);
 }
 
-/* 208 banks of one word, in order; bank `unusual` is of this version and source id, and announces `announced` words. */
+/* 208 banks of one word, in order; bank `unusual` has this version, source id and word count. */
 static struct banks *banks_of_all_sensors(uint16_t unusual, uint8_t version, uint16_t source_id, uint32_t announced) {
   struct banks *b = banks_new();
   banks_event(b);
@@ -249,7 +249,7 @@ static struct banks *banks_of_all_sensors(uint16_t unusual, uint8_t version, uin
   return b;
 }
 
-static void one_bank_of_208_that_is_unusual_is_treated_as_any_other(void **state) {
+static void one_unusual_bank_of_208_is_decoded_or_refused(void **state) {
   static const struct {
     uint64_t error;
     uint32_t announced, hits;
@@ -259,11 +259,11 @@ static void one_bank_of_208_that_is_unusual_is_treated_as_any_other(void **state
       {0, 1, 208, 207, 207, 3},
       {0, 0, 207, 207, 207, 3},
       {0, 1, 208, 40, 40, 2},
-      {2ull << 32 | 208, 1, 0, 207, 208, 3}, /* no such sensor */
-      {1ull << 32 | 0, 1, 0, 0, 0, 1},       /* no such version */
-      {4ull << 32 | 130, 2, 0, 130, 130, 3}, /* more words announced than there are */
-      {6ull << 32 | 131, 1, 0, 130, 131, 3}, /* two of a sensor */
-      {6ull << 32 | 207, 1, 0, 206, 103, 4}, /* a pair, and its second sensor again */
+      {2ull << 32 | 208, 1, 0, 207, 208, 3}, /* unknown sensor */
+      {1ull << 32 | 0, 1, 0, 0, 0, 1},       /* unknown version */
+      {4ull << 32 | 130, 2, 0, 130, 130, 3}, /* count larger than the payload */
+      {6ull << 32 | 131, 1, 0, 130, 131, 3}, /* two banks of one sensor */
+      {6ull << 32 | 207, 1, 0, 206, 103, 4}, /* a bank of a sensor pair, and a second bank of one of its sensors */
   };
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct banks *b = banks_of_all_sensors(cases[c].place, cases[c].version, cases[c].source_id, cases[c].announced);
@@ -300,7 +300,7 @@ static void offsets_may_begin_after_the_first_bank(void **state) {
   banks_free(b);
 }
 
-static void events_that_are_not_on_the_list_are_empty_and_not_looked_at(void **state) {
+static void events_not_listed_are_empty_and_not_read(void **state) {
   struct banks *b = banks_new();
   const uint32_t words[] = {word_3(1, 0, 1, 0), word_3(2, 0, 2, 0)}, list[] = {1, 3};
   for (uint16_t event = 0; event < 4; event++) {
@@ -339,7 +339,7 @@ static void look_for(void *context, uint32_t id) {
   s->found += bsearch(&id, s->sorted, s->count, sizeof id, compare_u32) ? 1u : 0u;
 }
 
-/* Decodes a sample, and counts the true hits that are found. */
+/* Decodes a sample and compares the numbers of hits and of true hits found. */
 static struct sl_test *decode_sample(const char *name, uint32_t events, uint32_t hits, uint32_t true_hits,
                                      void **state) {
   const char *path = sample_path(name);
@@ -374,7 +374,7 @@ static struct sl_test *decode_sample(const char *name, uint32_t events, uint32_t
   return t;
 }
 
-static void the_six_events_have_their_hits_and_all_true_ones(void **state) {
+static void the_six_events_have_all_hits_and_all_true_hits(void **state) {
   static const uint32_t expected[] = {3744, 984, 1586, 1575, 2340, 746};
   struct sl_test *t = decode_sample("lhcb/minbias.mdf", 6, 10975, 11173, state);
   if (!t) skip();
@@ -394,7 +394,7 @@ static void the_six_events_have_their_hits_and_all_true_ones(void **state) {
   sl_test_free(t);
 }
 
-static void the_300_events_have_their_hits_and_the_true_ones(void **state) {
+static void the_300_events_have_all_hits_and_the_expected_true_hits(void **state) {
   struct sl_test *t = decode_sample("velo/minbias_300.mdf", 300, 576590, 515304, state);
   if (!t) skip();
   sl_test_free(t);
@@ -404,20 +404,20 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       BOTH(version_3_has_quarters_and_flags_for_them),
       BOTH(version_2_has_eighths_and_no_flags),
-      BOTH(version_4_has_two_sensors_a_bank_and_no_count_word),
+      BOTH(version_4_has_two_sensors_per_bank_and_no_count_word),
       BOTH(fractions_span_the_long_pixels_at_the_chip_borders),
-      BOTH(words_of_zero_are_no_hits),
+      BOTH(zero_words_make_no_hits),
       BOTH(phi_is_exact_at_multiples_of_an_eighth_turn_and_wraps_at_half_a_turn),
-      BOTH(events_without_banks_or_words_are_empty_and_sound),
-      BOTH(a_slice_of_no_events_works),
-      BOTH(words_behind_those_announced_are_ignored),
+      BOTH(events_without_banks_or_words_are_empty_and_valid),
+      BOTH(a_slice_without_events_works),
+      BOTH(words_after_the_announced_count_are_ignored),
       cmocka_unit_test(both_versions_give_the_same_bytes_for_banks_of_every_length),
-      BOTH(the_order_of_banks_does_not_matter),
-      BOTH(one_bank_of_208_that_is_unusual_is_treated_as_any_other),
+      BOTH(the_order_of_banks_does_not_change_results),
+      BOTH(one_unusual_bank_of_208_is_decoded_or_refused),
       BOTH(offsets_may_begin_after_the_first_bank),
-      BOTH(events_that_are_not_on_the_list_are_empty_and_not_looked_at),
-      BOTH(the_six_events_have_their_hits_and_all_true_ones),
-      BOTH(the_300_events_have_their_hits_and_the_true_ones),
+      BOTH(events_not_listed_are_empty_and_not_read),
+      BOTH(the_six_events_have_all_hits_and_all_true_hits),
+      BOTH(the_300_events_have_all_hits_and_the_expected_true_hits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* velo.geometry from descriptions: the nominal one is the detector of the samples, and wrong ones are refused with the
- * line and the reason. */
+/* velo.geometry from descriptions: the nominal description is the detector of the samples, and invalid ones are refused
+ * with the line and the reason. */
 #define DESCRIBED VELO_PLUGIN
 #include "edited_description.h"
 #include "sample.h"
 #include "velo/event_model.h"
 
-static void an_empty_path_is_the_nominal_description(void **state) {
+static void an_empty_path_gives_the_nominal_description(void **state) {
   (void)state;
   struct sl_test *nominal = run("", SL_OK), *file = run(NOMINAL, SL_OK);
   static const char *const fields[] = {"module_z", "local_x", "x_pitch", "transform", "beam"};
@@ -19,8 +19,8 @@ static void an_empty_path_is_the_nominal_description(void **state) {
   sl_test_free(file);
 }
 
-/* As far as the file's own rounding: it was made with other arithmetic. */
-static void the_nominal_description_is_the_geometry_of_the_samples(void **state) {
+/* Equal except for rounding: the file was made with other arithmetic. */
+static void the_nominal_description_equals_the_geometry_of_the_samples(void **state) {
   (void)state;
   const char *file = sample_path("lhcb/geometry/velo_geometry.bin");
   if (!file) skip();
@@ -58,7 +58,7 @@ static void wrong_descriptions_are_refused_with_line_and_reason(void **state) {
   assert_refused("sensor 2 x_axis -135", "sensor 1 x_axis -135", "sensor 1 a second time");
   assert_refused("sensor 2 x_axis -135", "sensor 4 x_axis -135", "expected 0 to 3");
   assert_refused("sensor 2 x_axis -135", "sensor 2.00000001 x_axis -135",
-                 "sensor is not an integer"); /* as a float 2 */
+                 "sensor is not an integer"); /* 2 as a float */
   assert_refused("module  1 z -275   right", "module  1 z -275   left", "odd ones are right");
   assert_refused("module  1 z -275 ", "module  1 z -300 ", "not downstream of module 0");
   assert_refused("module  0 z -287.5 left", "module  0 z -287.5 left left", "one word too many");
@@ -81,8 +81,8 @@ static void an_incomplete_description_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_path_is_the_nominal_description),
-      cmocka_unit_test(the_nominal_description_is_the_geometry_of_the_samples),
+      cmocka_unit_test(an_empty_path_gives_the_nominal_description),
+      cmocka_unit_test(the_nominal_description_equals_the_geometry_of_the_samples),
       cmocka_unit_test(wrong_descriptions_are_refused_with_line_and_reason),
       cmocka_unit_test(a_byte_order_mark_is_skipped),
       cmocka_unit_test(an_incomplete_description_is_refused),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""velo.select_tracks in graphs, over simulated events: the same whatever the slots, slices and targets; all tracks if nothing
-is asked for; and forward and backward tracks are classified as in the fit. All are the same as in digests.txt; to accept a change that is meant: digests_test.py --accept
+"""velo.select_tracks in graphs over simulated events. Results do not depend on slots, slices and targets; all tracks are
+selected by default; forward and backward tracks are classified as in the fit. Digests equal digests.txt; to accept an
+intended change: digests_test.py --accept
 """
 import csv
 import json

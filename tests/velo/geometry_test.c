@@ -1,4 +1,4 @@
-/* velo.geometry: files that are right, and every way for them to be wrong. */
+/* velo.geometry: valid files, and invalid files of every kind. */
 #include "sample.h"
 #include "scratch.h"
 #include "velo/event_model.h"
@@ -17,7 +17,7 @@
 
 enum {
   GEOMETRY_BYTES = 16376,
-  AT_MODULES = 0, /* places in the file */
+  AT_MODULES = 0, /* offsets in the file */
   AT_MODULE_Z = 8,
   AT_COLUMNS = AT_MODULE_Z + 4 * VELO_MODULES,
   AT_LOCAL_X = AT_COLUMNS + 8,
@@ -32,7 +32,7 @@ static char folder[SCRATCH_PATH_MAX];
 static void put_u64(unsigned char *at, uint64_t value) { memcpy(at, &value, sizeof value); }
 static void put_f32(unsigned char *at, float value) { memcpy(at, &value, sizeof value); }
 
-/* A geometry that is right: every value tells where it stands. One byte more, for a file that is too long. */
+/* A valid geometry: every value encodes its position. Has room for one more byte, for a file that is too long. */
 static unsigned char *good_bytes(void) {
   static unsigned char bytes[GEOMETRY_BYTES + 1];
   put_u64(bytes + AT_MODULES, VELO_MODULES);
@@ -53,7 +53,7 @@ static struct sl_test *test_of(const char *path) {
   return t;
 }
 
-/* The files in `folder` are refused with a message that has each of the texts in it. */
+/* The files in `folder` are refused with a message that contains each of the texts. */
 static void assert_refused(int status, const char *first, const char *second, const char *third) {
   struct sl_test *t = test_of(folder);
   assert_int_equal(sl_test_run(t), status);
@@ -102,7 +102,7 @@ static void without_a_beamline_file_the_beam_is_at_zero_and_a_note_is_reported(v
   sl_test_free(t);
 }
 
-static void a_path_that_leads_nowhere_is_an_error(void **state) {
+static void a_path_that_does_not_exist_is_an_error(void **state) {
   (void)state;
   scratch_remove(folder, "velo_geometry.bin");
   assert_refused(SL_EIO, folder, "velo_geometry.bin", "no such file");
@@ -118,7 +118,7 @@ static void a_file_of_another_size_is_refused_with_both_sizes(void **state) {
   assert_refused(SL_EFORMAT, "velo_geometry.bin", "more than", "16376");
 }
 
-static void a_wrong_length_is_refused_with_what_was_found_and_expected(void **state) {
+static void a_wrong_length_is_refused_with_found_and_expected_values(void **state) {
   (void)state;
   static const struct {
     size_t at;
@@ -133,7 +133,7 @@ static void a_wrong_length_is_refused_with_what_was_found_and_expected(void **st
   }
 }
 
-static void values_that_are_no_usable_numbers_are_refused(void **state) {
+static void unusable_numbers_are_refused(void **state) {
   (void)state;
   static const size_t places[] = {AT_MODULE_Z + 4 * 51, AT_LOCAL_X, AT_PITCH + 4 * 767, AT_TRANSFORM + 4 * 2495};
   const uint32_t not_a_number = 0x7FC00000;
@@ -149,10 +149,10 @@ static void values_that_are_no_usable_numbers_are_refused(void **state) {
   }
 }
 
-static void modules_and_columns_that_do_not_ascend_are_refused(void **state) {
+static void modules_and_columns_not_in_ascending_order_are_refused(void **state) {
   (void)state;
   unsigned char *bytes = good_bytes();
-  put_f32(bytes + AT_MODULE_Z + 4 * 7, -94.0f); /* as module 6 */
+  put_f32(bytes + AT_MODULE_Z + 4 * 7, -94.0f); /* equal to module 6 */
   scratch_write(folder, "velo_geometry.bin", bytes, GEOMETRY_BYTES);
   assert_refused(SL_EFORMAT, "z of module number 7", "-94", "ascend");
   bytes = good_bytes();
@@ -161,7 +161,7 @@ static void modules_and_columns_that_do_not_ascend_are_refused(void **state) {
   assert_refused(SL_EFORMAT, "x of column number 300", "0 after 149.5", "ascend");
 }
 
-static void a_beamline_file_that_is_wrong_is_refused(void **state) {
+static void an_invalid_beamline_file_is_refused(void **state) {
   (void)state;
   const float beam[3] = {0.0f, 1e9f, 0.0f};
   scratch_write(folder, "velo_geometry.bin", good_bytes(), GEOMETRY_BYTES);
@@ -195,12 +195,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_value_is_read_into_its_field),
       cmocka_unit_test(without_a_beamline_file_the_beam_is_at_zero_and_a_note_is_reported),
-      cmocka_unit_test(a_path_that_leads_nowhere_is_an_error),
+      cmocka_unit_test(a_path_that_does_not_exist_is_an_error),
       cmocka_unit_test(a_file_of_another_size_is_refused_with_both_sizes),
-      cmocka_unit_test(a_wrong_length_is_refused_with_what_was_found_and_expected),
-      cmocka_unit_test(values_that_are_no_usable_numbers_are_refused),
-      cmocka_unit_test(modules_and_columns_that_do_not_ascend_are_refused),
-      cmocka_unit_test(a_beamline_file_that_is_wrong_is_refused),
+      cmocka_unit_test(a_wrong_length_is_refused_with_found_and_expected_values),
+      cmocka_unit_test(unusable_numbers_are_refused),
+      cmocka_unit_test(modules_and_columns_not_in_ascending_order_are_refused),
+      cmocka_unit_test(an_invalid_beamline_file_is_refused),
       cmocka_unit_test(the_geometry_of_the_sample_has_the_nominal_modules),
   };
   return cmocka_run_group_tests(tests, make_folder, NULL);

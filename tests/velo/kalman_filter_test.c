@@ -1,5 +1,5 @@
-/* kalman_filter_test.c: states of tracks against hand-worked ones, against the textbook in double precision, and
- * against those of each track alone. */
+/* kalman_filter_test.c: track states against calculated values, against a plain Kalman filter in double precision, and
+ * against the fit of each track alone. */
 #include "tracking_sample.h"
 
 enum { MAX_TRACKS = 400, MAX_HITS = MAX_TRACKS * VELO_MAX_HITS_PER_TRACK, FIELDS = 11 };
@@ -27,7 +27,7 @@ static void add_hit(struct tracks *tracks, double x, double y, double z) {
 static void end_track(struct tracks *tracks) { tracks->hit_offsets[++tracks->track_count] = tracks->hit_count; }
 static void end_event(struct tracks *tracks) { tracks->offsets[++tracks->event_count] = tracks->track_count; }
 
-/* Hits of the line x = x0 + tx z, y = y0 + ty z, at n places from z downwards. */
+/* Hits of the line x = x0 + tx z, y = y0 + ty z, at n positions from z on, in descending z. */
 static void add_line(struct tracks *tracks, double x0, double y0, double tx, double ty, double z, double dz,
                      uint32_t n) {
   for (uint32_t i = 0; i < n; i++, z -= dz) add_hit(tracks, x0 + tx * z, y0 + ty * z, z);
@@ -60,7 +60,7 @@ static void assert_near(double value, double expected, double tolerance) {
   if (!(fabs(value - expected) <= tolerance)) fail_msg("%.9g is not %.9g", value, expected);
 }
 
-/* The textbook's filter in double precision. `state`: the fields of the collection. */
+/* The plain Kalman filter in double precision. `state`: fields in the order of the collection. */
 static void textbook_fit(const struct tracks *in, uint32_t first, int32_t stride, uint32_t n, double tx, double ty,
                          double *state) {
   const double variance = 1.5625e-4, noise = (double)1e-8f + (double)7e-6f * (tx * tx + ty * ty);
@@ -117,7 +117,7 @@ static uint32_t textbook(const struct tracks *in, uint32_t track, double *beam, 
   return is_backward;
 }
 
-static void a_line_through_the_beam_has_its_state_there(void **state) {
+static void a_line_through_the_beam_has_its_state_at_the_beam(void **state) {
   (void)state;
   static struct tracks tracks;
   begin(&tracks, 0);
@@ -142,7 +142,7 @@ static void a_line_through_the_beam_has_its_state_there(void **state) {
 }
 
 /* Two hits 32 mm apart, no noise: 1/W = v, P_xx = v + 1024, K_x = (v + 1024) / (2 v + 1024). */
-static void the_covariance_of_two_hits_is_the_hand_worked_one(void **state) {
+static void the_covariance_of_two_hits_equals_the_calculated_one(void **state) {
   (void)state;
   static struct tracks tracks;
   begin(&tracks, 0);
@@ -164,9 +164,9 @@ static void a_track_upstream_of_its_origin_is_backward(void **state) {
   (void)state;
   static struct tracks tracks;
   begin(&tracks, 0);
-  add_line(&tracks, 0, 0, 0.05, 0.02, -100, 25, 5); /* meets the beam at z = 0 */
+  add_line(&tracks, 0, 0, 0.05, 0.02, -100, 25, 5); /* crosses the beam at z = 0 */
   add_line(&tracks, 0, 0, 0.05, 0.02, 200, 25, 5);
-  add_line(&tracks, 0, 0, 0.05, 0.02, 50, 25, 5); /* around it: last hit at -50, first at 50 */
+  add_line(&tracks, 0, 0, 0.05, 0.02, 50, 25, 5); /* hits on both sides of the beam crossing: from z = -50 to 50 */
   end_event(&tracks);
   struct sl_test *t = open_filter(&tracks);
   assert_int_equal(sl_test_run(t), 0);
@@ -199,7 +199,7 @@ static void a_track_parallel_to_the_beam_keeps_its_position(void **state) {
   sl_test_free(t);
 }
 
-static void the_beam_may_be_displaced(void **state) {
+static void the_closest_approach_is_to_a_displaced_beam(void **state) {
   (void)state;
   static struct tracks tracks;
   begin(&tracks, 0);
@@ -228,7 +228,7 @@ static void add_random_tracks(struct tracks *tracks, uint32_t n, uint32_t shorte
   end_event(tracks);
 }
 
-static void random_tracks_agree_with_the_textbook(void **state) {
+static void random_tracks_agree_with_the_filter_in_double_precision(void **state) {
   (void)state;
   static struct tracks tracks;
   sample_seed(11);
@@ -240,7 +240,8 @@ static void random_tracks_agree_with_the_textbook(void **state) {
     double beam[FIELDS], end[FIELDS];
     assert_int_equal(textbook(&tracks, track, beam, end), backward(t, track));
     for (uint32_t f = 0; f < FIELDS; f++) {
-      /* Places to a hundredth of their error (for z the error of x over the slope), the rest to a part in 10^4. */
+      /* Tolerances: positions a hundredth of their error (z: the error of x divided by the slope), other fields 10^-4
+       * relative. */
       const double slope = sqrt(beam[TX] * beam[TX] + beam[TY] * beam[TY]);
       const double error_x = 0.01 * sqrt(beam[C00]) + 1e-4, error_end = 0.01 * sqrt(end[C00]) + 1e-4;
       const double error_t = 0.01 * sqrt(beam[C22]) + 1e-7;
@@ -284,7 +285,7 @@ static struct states states_of_a_track_alone(const struct tracks *from, uint32_t
   return s;
 }
 
-static void a_track_has_the_states_that_it_has_alone(void **state) {
+static void states_do_not_depend_on_other_tracks(void **state) {
   (void)state;
   static struct tracks tracks;
   sample_seed(12);
@@ -295,7 +296,7 @@ static void a_track_has_the_states_that_it_has_alone(void **state) {
     struct sl_test *t = open_filter(&tracks);
     assert_int_equal(sl_test_run(t), 0);
     for (uint32_t track = tracks.first_track; track < tracks.track_count; track++) {
-      if (tracks.hit_offsets[track] == tracks.hit_offsets[track + 1]) continue; /* has no states */
+      if (tracks.hit_offsets[track] == tracks.hit_offsets[track + 1]) continue; /* such a track has no states */
       const struct states among = states_of(t, track), alone = states_of_a_track_alone(&tracks, track);
       assert_memory_equal(&among, &alone, sizeof among);
     }
@@ -303,7 +304,7 @@ static void a_track_has_the_states_that_it_has_alone(void **state) {
   }
 }
 
-static void only_events_on_the_list_are_fitted(void **state) {
+static void only_listed_events_are_fitted(void **state) {
   (void)state;
   static struct tracks tracks;
   static float all[2][MAX_TRACKS];
@@ -327,14 +328,14 @@ static void only_events_on_the_list_are_fitted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_line_through_the_beam_has_its_state_there),
-      cmocka_unit_test(the_covariance_of_two_hits_is_the_hand_worked_one),
+      cmocka_unit_test(a_line_through_the_beam_has_its_state_at_the_beam),
+      cmocka_unit_test(the_covariance_of_two_hits_equals_the_calculated_one),
       cmocka_unit_test(a_track_upstream_of_its_origin_is_backward),
       cmocka_unit_test(a_track_parallel_to_the_beam_keeps_its_position),
-      cmocka_unit_test(the_beam_may_be_displaced),
-      cmocka_unit_test(random_tracks_agree_with_the_textbook),
-      cmocka_unit_test(only_events_on_the_list_are_fitted),
-      cmocka_unit_test(a_track_has_the_states_that_it_has_alone),
+      cmocka_unit_test(the_closest_approach_is_to_a_displaced_beam),
+      cmocka_unit_test(random_tracks_agree_with_the_filter_in_double_precision),
+      cmocka_unit_test(only_listed_events_are_fitted),
+      cmocka_unit_test(states_do_not_depend_on_other_tracks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

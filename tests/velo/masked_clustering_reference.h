@@ -1,5 +1,5 @@
-/* masked_clustering_reference.h: the plain version of velo.masked_clustering: the clusters of a sensor are the
- * 8-connected components of its hit pixels, found by flood fill. */
+/* masked_clustering_reference.h: plain version of velo.masked_clustering: the clusters of a sensor are the 8-connected
+ * components of its hit pixels, found by flood fill. */
 #ifndef TEST_VELO_MASKED_CLUSTERING_REFERENCE_H
 #define TEST_VELO_MASKED_CLUSTERING_REFERENCE_H
 
@@ -7,17 +7,17 @@
 
 enum { COLUMNS = VELO_SENSOR_COLUMNS, ROWS = VELO_SENSOR_ROWS };
 
-/* The hit pixels of a sensor, with a border of empty ones: that of column c and row r is hit[c + 1][r + 1]. */
+/* The hit pixels of a sensor, with a border of empty pixels: column c, row r is hit[c + 1][r + 1]. */
 struct pixels {
   unsigned char hit[COLUMNS + 2][ROWS + 2];
 };
 
-/* The sums of a cluster's pixels; the cluster lies at their means. */
+/* Sums over the pixels of a cluster; the position of the cluster is the mean. */
 struct sums {
   uint32_t pixels, columns, rows;
 };
 
-/* Takes the component of a pixel away, and adds it up. Indices are those of `hit`. */
+/* Removes the component of a pixel and returns its sums. `column` and `row` are indices of `hit`. */
 static struct sums clustering_flood(struct pixels *p, uint32_t column, uint32_t row) {
   static uint32_t stack[COLUMNS * ROWS];
   struct sums s = {0, 0, 0};
@@ -39,7 +39,7 @@ static struct sums clustering_flood(struct pixels *p, uint32_t column, uint32_t 
   return s;
 }
 
-/* Takes all clusters of a sensor away; returns how many there are. */
+/* Removes all clusters of a sensor; returns their number. */
 static uint32_t clustering_find(struct pixels *p, struct sums *sums) {
   uint32_t count = 0;
   for (uint32_t c = 1; c <= COLUMNS; c++)

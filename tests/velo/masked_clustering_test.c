@@ -1,5 +1,5 @@
-/* velo.masked_clustering: shapes by hand, and random ones against masked_clustering_reference.h;
- * banks that are wrong; the sample.
+/* velo.masked_clustering: constructed shapes, random pixels against masked_clustering_reference.h, invalid banks, and
+ * the sample.
  */
 #include "masked_clustering_reference.h"
 #include "velo_support.h"
@@ -26,7 +26,7 @@ static uint32_t mask_at(const struct pixels *p, uint32_t column, uint32_t row) {
   return mask;
 }
 
-/* Is there a super-pixel beside this one? */
+/* Whether one of the adjacent super-pixels has hits. */
 static int has_neighbour(const struct pixels *p, uint32_t column, uint32_t row) {
   for (int c = -1; c <= 1; c++)
     for (int r = -1; r <= 1; r++) {
@@ -37,7 +37,7 @@ static int has_neighbour(const struct pixels *p, uint32_t column, uint32_t row) 
   return 0;
 }
 
-/* The words of a sensor, in an order that depends on `seed`; flags as the readout sets them if `flagged`. */
+/* The words of a sensor, in an order that depends on `seed`, with the isolated flags of the readout if `flagged`. */
 static uint32_t words_of(const struct pixels *p, uint32_t *words, uint32_t seed, int flagged) {
   uint32_t count = 0;
   for (uint32_t column = 0; column < COLUMNS / 2; column++)
@@ -57,7 +57,7 @@ static uint32_t words_of(const struct pixels *p, uint32_t *words, uint32_t seed,
 
 /* ----------------------------------------------------------------------------------------------- running */
 
-/* Runs both versions, which must give the same bytes. */
+/* Runs both versions, which must give equal bytes. */
 static struct sl_test *cluster(const struct banks *b) {
   struct geometry g;
   geometry_round(&g);
@@ -71,12 +71,12 @@ static struct sl_test *cluster(const struct banks *b) {
   return t;
 }
 
-/* Where the sums put a cluster in the round geometry. */
+/* The sums of a cluster of known shape. */
 static struct sums where(uint32_t pixels, uint32_t columns, uint32_t rows) {
   return (struct sums){pixels, columns, rows};
 }
 
-/* Takes away (id 0) the cluster with these sums from those of a sensor's module pair; fails if there is none. */
+/* Removes the cluster with these sums from the ids of its module pair (sets its id to 0); fails if there is none. */
 static void take(uint32_t *ids, const struct hits *h, uint32_t event, uint32_t sensor, struct sums s) {
   const uint32_t column = s.columns / s.pixels, row = s.rows / s.pixels;
   const float pitch = column == 255 || column == 511 ? 4.0f : 1.0f;
@@ -94,7 +94,7 @@ static void take(uint32_t *ids, const struct hits *h, uint32_t event, uint32_t s
   fail_msg("no cluster of %u pixels at column %u, row %u of sensor %u", s.pixels, column, row, sensor);
 }
 
-/* The clusters of an event's sensor are those with these sums and no others. */
+/* The sensor has exactly the clusters with these sums in this event. */
 static void assert_clusters(const struct sl_test *t, uint32_t event, uint32_t sensor, const struct sums *sums,
                             uint32_t count) {
   const struct hits h = hits_of(t);
@@ -108,7 +108,7 @@ static void assert_clusters(const struct sl_test *t, uint32_t event, uint32_t se
   free(ids);
 }
 
-/* Gives the pixels as a version-2 bank of sensor 30, with flags and without, and compares the clusters. Empties p. */
+/* Decodes the pixels as a version-2 bank of sensor 30, with flags and without, and compares the clusters. Clears p. */
 static void assert_shape(struct pixels *p, const struct sums *sums, uint32_t count) {
   static uint32_t words[COLUMNS / 2 * ROWS / 4];
   struct banks *b = banks_new();
@@ -154,7 +154,7 @@ static void the_position_of_two_pixels_is_their_middle_also_across_chips(void **
   }
 }
 
-static void pixels_touching_at_a_corner_are_one_cluster(void **state) {
+static void pixels_that_touch_at_a_corner_are_one_cluster(void **state) {
   (void)state;
   static const int steps[][2] = {{1, 1}, {1, -1}};
   static const uint32_t places[][2] = {{20, 9}, {21, 9}, {20, 11}, {21, 11}, {21, 8}, {20, 8}, {255, 12}};
@@ -185,19 +185,19 @@ static void pixels_two_apart_are_two_clusters_also_in_one_super_pixel(void **sta
   assert_shape(p, (const struct sums[]){{1, 40, 18}, {1, 40, 20}}, 2);
 }
 
-static void a_super_pixel_can_join_two_hits_of_another(void **state) {
+static void a_super_pixel_joins_two_pixels_of_its_neighbour(void **state) {
   (void)state;
   struct pixels *p = pixels_new();
   hit(p, 51, 40); /* two parts of one super-pixel ... */
   hit(p, 51, 42);
-  hit(p, 52, 41); /* ... touch this one to the east */
+  hit(p, 52, 41); /* ... touch this pixel of the next one */
   assert_shape(p, (const struct sums[]){{3, 154, 123}}, 1);
 }
 
-static void rows_and_columns_at_the_edges_do_not_wrap_around(void **state) {
+static void rows_and_columns_do_not_wrap_around_at_the_edges(void **state) {
   (void)state;
   struct pixels *p = pixels_new();
-  hit(p, 100, 255); /* addresses follow each other: the last row of a column, the first of the next */
+  hit(p, 100, 255); /* consecutive addresses: the last row of a column and the first row of the next one */
   hit(p, 102, 0);
   hit(p, 99, 0);
   hit(p, 101, 255);
@@ -229,7 +229,7 @@ static void long_and_winding_clusters_are_found_as_one(void **state) {
 static void a_fully_hit_sensor_is_one_cluster(void **state) {
   (void)state;
   struct pixels *p = pixels_new(), *filled = pixels_new();
-  for (uint32_t c = 0; c < 500; c++) /* 16 000 super-pixels: as many as a bank holds */
+  for (uint32_t c = 0; c < 500; c++) /* 16 000 super-pixels: the most that fit a bank */
     for (uint32_t r = 0; r < ROWS; r++) hit(p, c, r);
   memcpy(filled, p, sizeof *p);
   const struct sums all = clustering_flood(filled, 1, 1);
@@ -238,7 +238,7 @@ static void a_fully_hit_sensor_is_one_cluster(void **state) {
   assert_shape(p, &all, 1);
 }
 
-static void random_pixels_give_the_components_of_the_definition(void **state) {
+static void clusters_of_random_pixels_equal_the_plain_version(void **state) {
   (void)state;
   static uint32_t words[COLUMNS / 2 * ROWS / 4];
   static struct sums sums[COLUMNS * ROWS];
@@ -269,11 +269,11 @@ static void random_pixels_give_the_components_of_the_definition(void **state) {
 
 /* ------------------------------------------------------------------------------------------------- banks */
 
-static void version_4_keeps_the_sensors_of_a_pair_apart(void **state) {
+static void version_4_separates_the_sensors_of_a_pair(void **state) {
   (void)state;
-  /* The same super-pixel of both sensors, and neighbours across the sensors that must not touch. */
+  /* One super-pixel of both sensors, and neighbours in different sensors, which must not be joined. */
   const uint32_t words[] = {0x10u | 5 << 8 | 9 << 14,            /* column 19, row 20 of the first */
-                            0x10u | 5 << 8 | 9 << 14 | 1u << 23, /* the same of the second */
+                            0x10u | 5 << 8 | 9 << 14 | 1u << 23, /* the equal one of the second */
                             0x01u | 5 << 8 | 10 << 14 | 1u << 23 /* column 20, row 20 of the second */};
   struct banks *b = banks_new();
   banks_event(b);
@@ -299,7 +299,7 @@ static void version_2_has_no_second_sensor(void **state) {
   banks_free(b);
 }
 
-static void a_wrong_isolated_flag_only_splits_its_cluster(void **state) {
+static void a_wrong_isolated_flag_splits_only_its_cluster(void **state) {
   (void)state;
   const uint32_t one = 0x10u | 5 << 8 | 9 << 14, next = 0x01u | 5 << 8 | 10 << 14;
   const uint32_t words[] = {one | ISOLATED, next | ISOLATED, one | 3 << 10 | ISOLATED, one};
@@ -342,7 +342,7 @@ static void events_without_banks_or_words_are_empty(void **state) {
   banks_free(b);
 }
 
-static void lists_and_offsets_that_begin_later_select_events(void **state) {
+static void event_lists_and_later_offsets_select_events(void **state) {
   (void)state;
   struct banks *b = banks_new();
   for (uint32_t event = 0; event < 4; event++) {
@@ -354,7 +354,7 @@ static void lists_and_offsets_that_begin_later_select_events(void **state) {
   geometry_round(&g);
   struct sl_test *t = decoder_new("masked_clustering", b, &g);
   const uint32_t list[] = {0, 2};
-  sl_test_events(t, 3); /* the last three; the first and the last of them */
+  sl_test_events(t, 3); /* the last three; the list has the first and the third of them */
   sl_test_input(t, "banks", "offsets", b->offsets + 1, 4);
   sl_test_list(t, list, 2);
   assert_int_equal(sl_test_run(t), 0);
@@ -366,10 +366,10 @@ static void lists_and_offsets_that_begin_later_select_events(void **state) {
   banks_free(b);
 }
 
-/* Codes as in the algorithm's table. */
+/* Codes of the algorithm's table. */
 enum { BAD_VERSION = 1, BAD_SENSOR, BAD_SIZE, BAD_COUNT, BAD_COLUMN, TWO_BANKS, TOO_MANY };
 
-static void banks_that_are_wrong_refuse_the_event(void **state) {
+static void invalid_banks_refuse_the_event(void **state) {
   (void)state;
   const uint32_t word = 1, beyond = 384u << 14 | 1, beyond_isolated = 511u << 14 | 1 | ISOLATED, claims[] = {9, 1};
   static const uint32_t codes[] = {BAD_VERSION, BAD_SENSOR, BAD_SIZE, BAD_COUNT, BAD_COLUMN, BAD_COLUMN, TWO_BANKS};
@@ -384,7 +384,7 @@ static void banks_that_are_wrong_refuse_the_event(void **state) {
     if (event == 4) banks_add(b, 2, 60, &beyond, 1);
     if (event == 5) banks_add(b, 4, 60, &beyond_isolated, 1);
     if (event == 6) banks_add(b, 4, 1, &word, 1);
-    if (event == 6) banks_add(b, 4, 50, &word, 1); /* nothing is wrong with this one */
+    if (event == 6) banks_add(b, 4, 50, &word, 1); /* a valid bank */
   }
   static const uint32_t details[] = {60, 300, 60, 60, 60, 60, 3};
   struct sl_test *t = cluster(b);
@@ -398,10 +398,10 @@ static void banks_that_are_wrong_refuse_the_event(void **state) {
   banks_free(b);
 }
 
-/* In many module pairs, so that none is long to sort. */
+/* The hits are in many module pairs, so that sorting is fast. */
 static void more_than_65535_clusters_refuse_the_event(void **state) {
   (void)state;
-  enum { WORDS = 315, MOST = 65535 / 2 / WORDS }; /* of a bank; banks */
+  enum { WORDS = 315, MOST = 65535 / 2 / WORDS }; /* words per bank; number of banks */
   uint32_t words[WORDS];
   for (uint32_t i = 0; i < WORDS; i++) words[i] = 0x09u | i % 64 << 8 | i / 64 << 14 | ISOLATED; /* two clusters each */
   struct banks *b = banks_new();
@@ -418,7 +418,7 @@ static void more_than_65535_clusters_refuse_the_event(void **state) {
   banks_free(b);
 }
 
-static void the_six_events_have_as_many_clusters_as_components(void **state) {
+static void the_six_events_have_the_expected_number_of_clusters(void **state) {
   (void)state;
   static const uint32_t expected[] = {3681, 933, 1547, 1550, 2268, 718};
   const char *path = sample_path("lhcb/minbias.mdf");
@@ -442,22 +442,22 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_position_of_a_single_pixel_is_its_centre),
       cmocka_unit_test(the_position_of_two_pixels_is_their_middle_also_across_chips),
-      cmocka_unit_test(pixels_touching_at_a_corner_are_one_cluster),
+      cmocka_unit_test(pixels_that_touch_at_a_corner_are_one_cluster),
       cmocka_unit_test(pixels_two_apart_are_two_clusters_also_in_one_super_pixel),
-      cmocka_unit_test(a_super_pixel_can_join_two_hits_of_another),
-      cmocka_unit_test(rows_and_columns_at_the_edges_do_not_wrap_around),
+      cmocka_unit_test(a_super_pixel_joins_two_pixels_of_its_neighbour),
+      cmocka_unit_test(rows_and_columns_do_not_wrap_around_at_the_edges),
       cmocka_unit_test(long_and_winding_clusters_are_found_as_one),
       cmocka_unit_test(a_fully_hit_sensor_is_one_cluster),
-      cmocka_unit_test(random_pixels_give_the_components_of_the_definition),
-      cmocka_unit_test(version_4_keeps_the_sensors_of_a_pair_apart),
+      cmocka_unit_test(clusters_of_random_pixels_equal_the_plain_version),
+      cmocka_unit_test(version_4_separates_the_sensors_of_a_pair),
       cmocka_unit_test(version_2_has_no_second_sensor),
-      cmocka_unit_test(a_wrong_isolated_flag_only_splits_its_cluster),
+      cmocka_unit_test(a_wrong_isolated_flag_splits_only_its_cluster),
       cmocka_unit_test(words_of_one_super_pixel_are_merged_and_empty_words_ignored),
       cmocka_unit_test(events_without_banks_or_words_are_empty),
-      cmocka_unit_test(lists_and_offsets_that_begin_later_select_events),
-      cmocka_unit_test(banks_that_are_wrong_refuse_the_event),
+      cmocka_unit_test(event_lists_and_later_offsets_select_events),
+      cmocka_unit_test(invalid_banks_refuse_the_event),
       cmocka_unit_test(more_than_65535_clusters_refuse_the_event),
-      cmocka_unit_test(the_six_events_have_as_many_clusters_as_components),
+      cmocka_unit_test(the_six_events_have_the_expected_number_of_clusters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* sample.h: the shared samples, where they are present: raw banks of MDF files, and the folder of the geometry. */
+/* sample.h: the shared samples, if present: raw banks of MDF files, and the folder of the geometry. */
 #ifndef TEST_VELO_SAMPLE_H
 #define TEST_VELO_SAMPLE_H
 
 #include <stdint.h>
 
-/* The path of a file of the samples, or NULL after a line that says what is missing. Static memory. */
+/* The path of a sample file, in static memory; NULL, after printing a line that names the file, if it is missing. */
 const char *sample_path(const char *name);
 
 /* A whole MDF file. */
@@ -26,7 +26,7 @@ void sample_for_banks(const struct sample *s, uint8_t type, sample_bank *bank, v
 /* Calls `hit` for the LHCbIDs in the VELO lists of the true particles of an event. */
 typedef void sample_hit(void *context, uint32_t id);
 void sample_for_true_hits(const struct sample *s, uint32_t event, sample_hit *hit, void *context);
-/* The same for the lists of a detector: 0 VELO, 1 UT, 2 SciFi. */
+/* Calls `hit` for the LHCbIDs in the lists of a detector: 0 VELO, 1 UT, 2 SciFi. */
 void sample_for_true_ids(const struct sample *s, uint32_t event, int detector, sample_hit *hit, void *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* search_by_triplet_test.c: hand-worked cases of the search, each on both of its versions. */
+/* search_by_triplet_test.c: constructed cases of the search, each with both versions. */
 #include "tracking_sample.h"
 
 struct search {
@@ -30,7 +30,7 @@ static void search_close(struct search *s) {
   free(s->sample);
 }
 
-/* The candidate has these hits, given by identifier, and nothing after them. */
+/* The candidate has exactly these hits, given by identifier. */
 static void assert_hits(const struct search *s, uint32_t event, uint32_t candidate, const uint32_t *ids, uint32_t n) {
   const uint32_t index = s->offsets[event] + candidate;
   const uint16_t *hits = s->hits + VELO_MAX_HITS_PER_TRACK * index;
@@ -57,12 +57,12 @@ static uint32_t used_count(const struct search *s) {
   return n;
 }
 
-/* A hit of the line through the origin with slopes 0.02 and `ty`. */
+/* Adds a hit on the line through the origin with slopes 0.02 and `ty`. */
 static uint32_t on_line(struct sample *s, uint32_t pair, double ty) {
   return sample_hit(s, pair, 0.02 * sample_z(pair) + 0.5, ty * sample_z(pair));
 }
 
-/* A track through the given number of pairs, from `top` down. */
+/* Adds a track through n pairs, from `top` downwards. */
 static void add_track(struct sample *s, uint32_t top, uint32_t n, double ty, uint32_t *ids) {
   for (uint32_t i = 0; i < n; i++) ids[i] = on_line(s, top - i, ty);
 }
@@ -96,7 +96,7 @@ static void a_track_through_all_pairs_has_26_hits(void **state) {
   check_straight_track(26);
 }
 
-static void two_hits_are_no_track(void **state) {
+static void two_hits_make_no_track(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -104,7 +104,7 @@ static void two_hits_are_no_track(void **state) {
     struct sample *sample = sample_new(0);
     add_track(sample, 25, 2, 0.01, ids);
     sample_end_event(sample);
-    sample_end_event(sample); /* no hits at all */
+    sample_end_event(sample); /* without hits */
     search_open(&s, sample);
     search_run(&s, shared);
     assert_candidates(&s, 0, 0);
@@ -113,7 +113,7 @@ static void two_hits_are_no_track(void **state) {
   }
 }
 
-/* Hits in the given pairs, on one line; returns how many hits the first candidate has. */
+/* Hits in the given pairs on one line; returns the number of hits of the first candidate. */
 static uint32_t first_length(const uint32_t *pairs, uint32_t n, uint32_t max_skipped, int shared) {
   struct search s;
   struct sample *sample = sample_new(0);
@@ -134,7 +134,7 @@ static void one_pair_may_be_skipped_and_two_not(void **state) {
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 20}, 4, 1, shared), 3);
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 20}, 4, 2, shared), 4);
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 21}, 4, 0, shared), 3);
-    assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 21, 19, 17, 15}, 7, 1, shared), 7); /* counted anew */
+    assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 21, 19, 17, 15}, 7, 1, shared), 7); /* restarts */
     assert_int_equal(first_length((const uint32_t[]){25, 24, 23, 22, 20, 17, 16}, 7, 1, shared), 5);
   }
 }
@@ -159,7 +159,7 @@ static void pairs_of_a_skipped_gap_may_hold_other_hits(void **state) {
   }
 }
 
-static void an_empty_pair_between_stops_seeding(void **state) {
+static void a_triplet_needs_hits_in_three_consecutive_pairs(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -181,7 +181,7 @@ static void two_tracks_may_share_a_hit(void **state) {
     struct search s;
     uint32_t steep[8], flat[8];
     struct sample *sample = sample_new(0);
-    for (uint32_t i = 0; i < 8; i++) { /* they cross in pair 20 */
+    for (uint32_t i = 0; i < 8; i++) { /* the tracks cross in pair 20 */
       const uint32_t pair = 25 - i;
       const double dz = sample_z(pair) - sample_z(20);
       steep[i] = sample_hit(sample, pair, 10 + 0.0125 * dz, 0);
@@ -191,14 +191,14 @@ static void two_tracks_may_share_a_hit(void **state) {
     search_open(&s, sample);
     search_run(&s, shared);
     assert_candidates(&s, 0, 2);
-    assert_hits(&s, 0, 0, steep, 8); /* its second hit has phi 0, the other's is above */
+    assert_hits(&s, 0, 0, steep, 8); /* phi of its second hit is 0, less than that of the other track */
     assert_hits(&s, 0, 1, flat, 8);
     assert_int_equal(used_count(&s), 15);
     search_close(&s);
   }
 }
 
-static void windows_go_on_around_the_circle(void **state) {
+static void windows_wrap_around_at_pi(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++)
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -261,7 +261,7 @@ static void a_hit_must_be_nearer_than_the_maximum_scatter(void **state) {
   }
 }
 
-static void of_equally_near_hits_the_first_in_the_window_wins(void **state) {
+static void the_first_of_equally_near_hits_in_the_window_is_selected(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -295,7 +295,7 @@ static void the_first_in_a_window_across_pi_is_the_one_with_positive_phi(void **
   }
 }
 
-static void of_equally_good_lines_the_one_visited_first_wins(void **state) {
+static void the_first_visited_of_equally_good_lines_is_selected(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -314,7 +314,7 @@ static void of_equally_good_lines_the_one_visited_first_wins(void **state) {
   }
 }
 
-static void used_hits_make_no_seeds(void **state) {
+static void used_hits_seed_no_tracks(void **state) {
   (void)state;
   for (int with_track = 0; with_track < 2; with_track++)
     for (int shared = 0; shared < 2; shared++) {
@@ -322,8 +322,8 @@ static void used_hits_make_no_seeds(void **state) {
       uint32_t ids[4];
       struct sample *sample = sample_new(0);
       for (uint32_t i = 0; i < 4; i++)
-        ids[i] = i == 0 && !with_track ? 0 : sample_hit(sample, 25 - i, 20, 0); /* without its first: three hits */
-      sample_hit(sample, 24, 20, 1); /* these two point to the track's hit in pair 22 */
+        ids[i] = i == 0 && !with_track ? 0 : sample_hit(sample, 25 - i, 20, 0); /* without its first hit: three hits */
+      sample_hit(sample, 24, 20, 1); /* the line of these two hits points to the track's hit in pair 22 */
       sample_hit(sample, 23, 20, 0.5);
       sample_end_event(sample);
       search_open(&s, sample);
@@ -336,7 +336,8 @@ static void used_hits_make_no_seeds(void **state) {
     }
 }
 
-/* Five hits of pair `top` lie nearer in azimuth to the middle hit than the right one. */
+/* Five hits of pair `top` are nearer in azimuth to the middle hit than the hit of the track. Returns the tracks
+ * found. */
 static uint32_t tracks_behind_decoys(uint32_t top, const char *property, uint32_t candidates, int shared) {
   struct search s;
   struct sample *sample = sample_new(0);
@@ -353,13 +354,13 @@ static uint32_t tracks_behind_decoys(uint32_t top, const char *property, uint32_
   return n;
 }
 
-static void the_number_of_candidates_is_limited(void **state) {
+static void the_number_of_seed_candidates_is_limited(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
-    assert_int_equal(tracks_behind_decoys(25, NULL, 0, shared), 1); /* 8 of the first seeding */
+    assert_int_equal(tracks_behind_decoys(25, NULL, 0, shared), 1); /* first seeding: 8 candidates */
     assert_int_equal(tracks_behind_decoys(25, "first_seed_candidates", 6, shared), 1);
     assert_int_equal(tracks_behind_decoys(25, "first_seed_candidates", 5, shared), 0);
-    assert_int_equal(tracks_behind_decoys(20, NULL, 0, shared), 0); /* 4 of the others */
+    assert_int_equal(tracks_behind_decoys(20, NULL, 0, shared), 0); /* other seedings: 4 */
     assert_int_equal(tracks_behind_decoys(20, "seed_candidates", 6, shared), 1);
     assert_int_equal(tracks_behind_decoys(20, "seed_candidates", 5, shared), 0);
   }
@@ -373,7 +374,7 @@ static void the_side_of_the_older_hit_determines_the_window(void **state) {
     struct sample *sample = sample_new(0);
     for (uint32_t i = 0; i < 4; i++) {
       const double z = sample_z(25 - i) + 20;
-      ids[i] = sample_hit_at(sample, 25 - i, 1, 10, 0.004 * (z - 880)); /* in odd modules throughout */
+      ids[i] = sample_hit_at(sample, 25 - i, 1, 10, 0.004 * (z - 880)); /* all in odd modules */
     }
     sample_end_event(sample);
     search_open(&s, sample);
@@ -385,7 +386,7 @@ static void the_side_of_the_older_hit_determines_the_window(void **state) {
   }
 }
 
-static void long_tracks_come_first_and_each_kind_by_its_second_hit(void **state) {
+static void long_tracks_come_first_then_the_second_hit_gives_the_order(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -434,7 +435,7 @@ static void candidates_beyond_the_budget_are_counted_and_not_written(void **stat
   }
 }
 
-static void an_event_with_more_hits_than_16_bits_count_is_refused(void **state) {
+static void an_event_with_more_than_65535_hits_is_refused(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
@@ -456,12 +457,12 @@ static void an_event_with_more_hits_than_16_bits_count_is_refused(void **state) 
   }
 }
 
-static void only_events_on_the_list_are_searched(void **state) {
+static void only_listed_events_are_searched(void **state) {
   (void)state;
   for (int shared = 0; shared < 2; shared++) {
     struct search s;
     uint32_t ids[4][4];
-    struct sample *sample = sample_new(7); /* a part of a slice: its hits begin at 7 */
+    struct sample *sample = sample_new(7); /* part of a slice: its hits begin at 7 */
     for (uint32_t event = 0; event < 4; event++) {
       add_track(sample, 20 - event, 4, 0.01, ids[event]);
       sample_end_event(sample);
@@ -481,24 +482,24 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_straight_track_is_found_once),
       cmocka_unit_test(a_track_through_all_pairs_has_26_hits),
-      cmocka_unit_test(two_hits_are_no_track),
+      cmocka_unit_test(two_hits_make_no_track),
       cmocka_unit_test(one_pair_may_be_skipped_and_two_not),
       cmocka_unit_test(pairs_of_a_skipped_gap_may_hold_other_hits),
-      cmocka_unit_test(an_empty_pair_between_stops_seeding),
+      cmocka_unit_test(a_triplet_needs_hits_in_three_consecutive_pairs),
       cmocka_unit_test(two_tracks_may_share_a_hit),
-      cmocka_unit_test(windows_go_on_around_the_circle),
+      cmocka_unit_test(windows_wrap_around_at_pi),
       cmocka_unit_test(the_window_is_as_wide_as_the_tolerance),
       cmocka_unit_test(a_hit_must_be_nearer_than_the_maximum_scatter),
-      cmocka_unit_test(of_equally_near_hits_the_first_in_the_window_wins),
+      cmocka_unit_test(the_first_of_equally_near_hits_in_the_window_is_selected),
       cmocka_unit_test(the_first_in_a_window_across_pi_is_the_one_with_positive_phi),
-      cmocka_unit_test(of_equally_good_lines_the_one_visited_first_wins),
-      cmocka_unit_test(used_hits_make_no_seeds),
-      cmocka_unit_test(the_number_of_candidates_is_limited),
+      cmocka_unit_test(the_first_visited_of_equally_good_lines_is_selected),
+      cmocka_unit_test(used_hits_seed_no_tracks),
+      cmocka_unit_test(the_number_of_seed_candidates_is_limited),
       cmocka_unit_test(the_side_of_the_older_hit_determines_the_window),
-      cmocka_unit_test(long_tracks_come_first_and_each_kind_by_its_second_hit),
+      cmocka_unit_test(long_tracks_come_first_then_the_second_hit_gives_the_order),
       cmocka_unit_test(candidates_beyond_the_budget_are_counted_and_not_written),
-      cmocka_unit_test(an_event_with_more_hits_than_16_bits_count_is_refused),
-      cmocka_unit_test(only_events_on_the_list_are_searched),
+      cmocka_unit_test(an_event_with_more_than_65535_hits_is_refused),
+      cmocka_unit_test(only_listed_events_are_searched),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

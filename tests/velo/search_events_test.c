@@ -1,5 +1,5 @@
-/* search_events_test.c: both versions of the search find in real events what the plain one of search_reference.h finds,
- * hit for hit: the six events of the samples, and the first of the 300.
+/* search_events_test.c: both versions of the search find the tracks of search_reference.h, hit by hit, in the six
+ * events of the samples and in the first of the 300.
  */
 #include "search_reference.h"
 #include "velo_support.h"
@@ -20,7 +20,7 @@ static int read_module_z(float module_z[VELO_MODULES]) {
   return 1;
 }
 
-/* Gives the outputs of one algorithm to the next one. */
+/* Connects outputs of one algorithm to inputs of the next one. */
 static void pass_on(struct sl_test *to, const char *port, const struct sl_test *from, const char *from_port,
                     const char *const *fields, const uint64_t *counts, uint32_t field_count) {
   for (uint32_t i = 0; i < field_count; i++)
@@ -110,18 +110,18 @@ static void check_sample(const char *name, uint32_t events, void **state) {
   sl_test_free(hits);
 }
 
-static void the_six_events_have_the_tracks_of_the_plain_search(void **state) {
+static void tracks_of_the_six_events_equal_those_of_the_plain_search(void **state) {
   check_sample("lhcb/minbias.mdf", 6, state);
 }
 
-static void the_first_of_300_events_have_the_tracks_of_the_plain_search(void **state) {
+static void tracks_of_the_first_of_300_events_equal_those_of_the_plain_search(void **state) {
   check_sample("velo/minbias_300.mdf", EVENTS, state);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_six_events_have_the_tracks_of_the_plain_search),
-      cmocka_unit_test(the_first_of_300_events_have_the_tracks_of_the_plain_search),
+      cmocka_unit_test(tracks_of_the_six_events_equal_those_of_the_plain_search),
+      cmocka_unit_test(tracks_of_the_first_of_300_events_equal_those_of_the_plain_search),
   };
   static float module_z[VELO_MODULES];
   if (!read_module_z(module_z)) return 77;

@@ -1,5 +1,5 @@
-/* search_random_test.c: both versions of the search find in random events what the plain one of search_reference.h
- * finds, hit for hit. */
+/* search_random_test.c: both versions of the search find the tracks of search_reference.h in random events, hit by
+ * hit. */
 #include "search_reference.h"
 #include "tracking_sample.h"
 
@@ -54,7 +54,8 @@ static void open_reference(struct reference *r, const struct sample *s, uint32_t
   r->seed_candidates = p->seed_candidates;
 }
 
-/* Those of four hits and more come first, each kind by ascending middle hit. Returns their number. */
+/* Candidates with four or more hits come first; each kind is ordered by middle hit. Returns the number of
+ * candidates. */
 static uint32_t assert_event_is(const struct reference *r, const struct result *found, uint32_t first_candidate,
                                 uint32_t hits) {
   uint32_t candidate = first_candidate;
@@ -95,7 +96,7 @@ static uint32_t assert_versions_agree(struct sl_test *t, const struct sample *s,
   return candidates;
 }
 
-/* Places are multiples of `grid` mm, if given: then many distances are equal. */
+/* Rounds to a multiple of `grid` mm unless it is 0, so that many distances are equal. */
 static double on_grid(double value, double grid) { return grid > 0 ? grid * floor(value / grid) : value; }
 
 static void add_random_event(struct sample *s, uint32_t tracks, uint32_t noise_per_pair, double grid) {
@@ -159,7 +160,7 @@ static void check_random(uint32_t slices, uint32_t max_tracks, uint32_t max_nois
     sl_test_free(t);
     free(s);
   }
-  assert_true(candidates > slices); /* something was compared */
+  assert_true(candidates > slices); /* some candidates were compared */
 }
 
 static void events_of_usual_size_agree(void **state) {
@@ -187,7 +188,7 @@ static void equal_distances_agree(void **state) {
   check_random(40, 30, 20, 2.0, 1);
 }
 
-/* More hits in a pair than the shared version keeps in fast memory, and many steps a window. */
+/* More hits per pair than the shared version keeps in shared memory, and many hits per window. */
 static void crowded_pairs_agree(void **state) {
   (void)state;
   sample_seed(5);
@@ -204,9 +205,8 @@ static void crowded_pairs_agree(void **state) {
   free(s);
 }
 
-/* The shared version has four pairs in fast memory, three of larger ones, or none: these sizes are around the limits.
- */
-static void pairs_that_just_fit_and_just_do_not_agree(void **state) {
+/* The shared version keeps four pairs in shared memory, three larger ones, or none: sizes around these limits. */
+static void pairs_around_the_size_of_fast_memory_agree(void **state) {
   static const uint32_t sizes[] = {192, 193, 252, 253};
   (void)state;
   sample_seed(6);
@@ -227,7 +227,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(events_of_usual_size_agree), cmocka_unit_test(any_properties_agree),
       cmocka_unit_test(nearly_empty_pairs_agree),   cmocka_unit_test(equal_distances_agree),
-      cmocka_unit_test(crowded_pairs_agree),        cmocka_unit_test(pairs_that_just_fit_and_just_do_not_agree),
+      cmocka_unit_test(crowded_pairs_agree),        cmocka_unit_test(pairs_around_the_size_of_fast_memory_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

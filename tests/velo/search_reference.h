@@ -1,6 +1,5 @@
-/* search_reference.h: the search by triplet, as plainly as it can be said (plugins/velo/README.md has it in words): of
- * each line, all hits of the next pair are looked at; nothing is shared out, packed or binned. For tests of the fast
- * ones. A track stands at its middle hit, which it shares with no other.
+/* search_reference.h: plain version of velo.search_by_triplet (described in plugins/velo/README.md): each line is
+ * compared with all hits of the next pair. Tracks are indexed by their middle hit, which belongs to one track only.
  */
 #ifndef SEARCH_REFERENCE_H
 #define SEARCH_REFERENCE_H
@@ -27,7 +26,7 @@ struct reference {
   int32_t phi_window;
   float max_scatter;
   uint32_t max_skipped_modules, first_seed_candidates, seed_candidates;
-  /* Results. */
+  /* Results: tracks are indexed by middle hit. */
   uint8_t used[REFERENCE_HITS];
   struct reference_track track[REFERENCE_HITS];
 };
@@ -38,15 +37,15 @@ static inline int16_t reference_phi(float x, float y) {
   return x == 0 && y == 0 ? 0 : (int16_t)(uint16_t)(int32_t)(y < 0 ? -phi : phi);
 }
 
-/* The hit of a pair that is nearest to the line through h0 and h1, if it is nearer than *least, which it lowers. The
- * window of azimuth is around where the line is `delta_z` from h0; of two as near, the first one in it. */
+/* The hit of a pair nearest to the line through h0 and h1, if nearer than *least, which is lowered. Hits must be in the
+ * azimuth window around the line at `delta_z` from h0; ties: the first in the window. */
 static inline int32_t reference_nearest(const struct reference *r, uint32_t pair, uint32_t h0, uint32_t h1,
                                         float delta_z, int allow_used, float *least) {
   const float dz = r->z[h1] - r->z[h0], tx = (r->x[h1] - r->x[h0]) / dz, ty = (r->y[h1] - r->y[h0]) / dz;
   const int32_t phi = reference_phi(r->x[h0] + tx * delta_z, r->y[h0] + ty * delta_z);
   int32_t best = REFERENCE_NONE, best_place = 0;
   for (uint32_t h2 = r->pair_first[pair]; h2 < r->pair_first[pair + 1]; h2++) {
-    const int32_t place = (uint16_t)(r->phi[h2] - (phi - r->phi_window)); /* in the window, around the circle */
+    const int32_t place = (uint16_t)(r->phi[h2] - (phi - r->phi_window)); /* offset in the window, modulo a full turn */
     const float to_h2 = r->z[h2] - r->z[h0];
     const float dx = r->x[h0] + tx * to_h2 - r->x[h2], dy = r->y[h0] + ty * to_h2 - r->y[h2];
     const float scatter = dx * dx + dy * dy;
@@ -60,7 +59,7 @@ static inline int32_t reference_nearest(const struct reference *r, uint32_t pair
   return best;
 }
 
-/* One track for each middle hit h1 that has one: h0 of pair `top`, h2 of the pair two below. */
+/* Seeds at most one track per middle hit h1: h0 is of pair `top`, h2 of pair `top` - 2. */
 static inline void reference_seed(struct reference *r, uint32_t top) {
   const uint32_t wanted = top == VELO_MODULE_PAIRS - 1 ? r->first_seed_candidates : r->seed_candidates;
   const uint32_t first = r->pair_first[top], n = r->pair_first[top + 1] - first;
@@ -80,7 +79,7 @@ static inline void reference_seed(struct reference *r, uint32_t top) {
   }
 }
 
-/* Each live track takes its nearest hit of the pair, also a used one. */
+/* Adds to each live track the nearest hit of the pair, which may be used already. */
 static inline void reference_forward(struct reference *r, uint32_t pair) {
   for (uint32_t h1 = 0; h1 < r->pair_first[VELO_MODULE_PAIRS]; h1++) {
     struct reference_track *t = &r->track[h1];
@@ -96,7 +95,7 @@ static inline void reference_forward(struct reference *r, uint32_t pair) {
     t->hits[t->length++] = (uint16_t)h2;
     t->skips = 0;
     t->is_live = t->length < VELO_MAX_HITS_PER_TRACK;
-    for (uint32_t i = 0; i < t->length; i++) r->used[t->hits[i]] = 1; /* it has four or more */
+    for (uint32_t i = 0; i < t->length; i++) r->used[t->hits[i]] = 1; /* the track has at least four hits */
   }
 }
 

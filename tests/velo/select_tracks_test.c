@@ -1,11 +1,11 @@
-/* select_tracks_test.c: velo.select_tracks against the same conditions, asked track by track, on random tracks; and
- * that hits, offsets and events come out right on any list.
+/* select_tracks_test.c: velo.select_tracks on random tracks, against the conditions evaluated track by track; and hits,
+ * offsets and events of the output for any event list.
  */
 #include "tracking_sample.h"
 
 enum { EVENTS = 5, TRACKS = 400, HITS = TRACKS * 12 };
 
-/* Tracks as straight lines; the first two belong to no event, and none to event 1. */
+/* Straight tracks; the first two are in no event, and event 1 has none. */
 static struct {
   uint32_t offsets[EVENTS + 1], hit_offsets[TRACKS + 1], id[HITS];
   float x[HITS], y[HITS], z[HITS];
@@ -18,7 +18,7 @@ static struct {
   uint32_t hits, backward;
 } known[TRACKS];
 
-/* A track that passes the beam line at `distance` from it and at z, upwards of it or downwards. */
+/* A track with closest approach `distance` to the beam line at z, with hits downstream or upstream of it. */
 static void add_track(uint32_t t, uint32_t hits, double slope, double phi, double z, double distance,
                       uint32_t backward) {
   const uint32_t first = in.hit_offsets[t];
@@ -74,7 +74,7 @@ static void assert_track(const struct sl_test *t, uint32_t selected, uint32_t tr
   assert_memory_equal(z + to, in.z + from, count * sizeof *z);
 }
 
-/* Runs the node and compares with `wanted` for each track of the events with a bit set in `listed`. */
+/* Runs the node on the events of the bit mask `listed` and compares the selected tracks with `wanted`. */
 static void assert_selected(struct sl_test *t, const uint8_t *wanted, uint32_t listed) {
   assert_int_equal(sl_test_run(t), 0);
   const uint32_t *offsets = sl_test_output(t, "selected", "offsets");
@@ -91,7 +91,7 @@ static void assert_selected(struct sl_test *t, const uint8_t *wanted, uint32_t l
 
 enum { ALL_EVENTS = (1 << EVENTS) - 1 };
 
-/* `condition` must hold for some tracks, and not for others. */
+/* `condition` must hold for some tracks and fail for others. */
 #define WANTED(condition)                                                                \
   uint8_t wanted[TRACKS];                                                                \
   uint32_t wanted_count = 0;                                                             \
@@ -99,7 +99,7 @@ enum { ALL_EVENTS = (1 << EVENTS) - 1 };
   for (uint32_t i = 0; i < TRACKS; i++) wanted_count += wanted[i] = (condition) ? 1 : 0; \
   assert_true(wanted_count > TRACKS / 20 && wanted_count < TRACKS - TRACKS / 20)
 
-static void by_default_all_tracks_are_taken(void **state) {
+static void all_tracks_are_selected_by_default(void **state) {
   (void)state;
   uint8_t wanted[TRACKS];
   make_tracks();
@@ -107,7 +107,7 @@ static void by_default_all_tracks_are_taken(void **state) {
   assert_selected(select_tracks(), wanted, ALL_EVENTS);
 }
 
-static void numbers_of_hits_can_be_asked_for(void **state) {
+static void tracks_are_selected_by_number_of_hits(void **state) {
   (void)state;
   WANTED(known[i].hits >= 5 && known[i].hits <= 8);
   struct sl_test *t = select_tracks();
@@ -116,7 +116,7 @@ static void numbers_of_hits_can_be_asked_for(void **state) {
   assert_selected(t, wanted, ALL_EVENTS);
 }
 
-static void a_direction_can_be_asked_for(void **state) {
+static void tracks_are_selected_by_direction(void **state) {
   (void)state;
   WANTED(known[i].backward);
   struct sl_test *t = select_tracks();
@@ -128,7 +128,7 @@ static void a_direction_can_be_asked_for(void **state) {
   assert_selected(t, wanted, ALL_EVENTS);
 }
 
-static void a_range_of_pseudorapidity_can_be_asked_for(void **state) {
+static void tracks_are_selected_by_pseudorapidity(void **state) {
   (void)state;
   static const double ranges[][2] = {{2, 4}, {-3, -1.5}, {-2, 3}, {0, 100}, {-100, 0}, {-100, 3.5}, {-2.5, 100}};
   for (uint32_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
@@ -140,7 +140,7 @@ static void a_range_of_pseudorapidity_can_be_asked_for(void **state) {
   }
 }
 
-static void where_a_track_is_nearest_to_the_beam_can_be_asked_for(void **state) {
+static void tracks_are_selected_by_closest_approach_to_the_beam(void **state) {
   (void)state;
   WANTED(known[i].z > -50 && known[i].z < 120 && known[i].distance < 3);
   struct sl_test *t = select_tracks();
@@ -150,8 +150,8 @@ static void where_a_track_is_nearest_to_the_beam_can_be_asked_for(void **state) 
   assert_selected(t, wanted, ALL_EVENTS);
 }
 
-/* Parallel to the beam line, one of them with all hits in one plane. */
-static void odd_tracks_are_tracks_without_a_slope(void **state) {
+/* Tracks parallel to the beam line, one of them with all hits in one plane. */
+static void tracks_parallel_to_the_beam_have_infinite_pseudorapidity(void **state) {
   (void)state;
   uint8_t wanted[TRACKS] = {0};
   make_tracks();
@@ -164,14 +164,14 @@ static void odd_tracks_are_tracks_without_a_slope(void **state) {
     }
     wanted[track] = 1;
   }
-  struct sl_test *t = select_tracks(); /* all others are less than 8 */
+  struct sl_test *t = select_tracks(); /* eta of all others is less than 8 */
   sl_test_set(t, "min_eta", 20);
   assert_selected(t, wanted, ALL_EVENTS);
   memset(wanted, 1, sizeof wanted);
   assert_selected(select_tracks(), wanted, ALL_EVENTS);
 }
 
-static void limits_belong_to_their_ranges(void **state) {
+static void ranges_include_their_limits(void **state) {
   (void)state;
   uint8_t wanted[TRACKS] = {0};
   make_tracks();
@@ -188,7 +188,7 @@ static void limits_belong_to_their_ranges(void **state) {
   assert_selected(t, wanted, ALL_EVENTS);
 }
 
-static void events_off_the_list_have_no_tracks(void **state) {
+static void events_not_listed_have_no_tracks(void **state) {
   (void)state;
   static const uint32_t lists[][3] = {{0}, {4}, {1}, {0, 3}, {1, 2, 4}}, counts[] = {1, 1, 1, 2, 3};
   for (uint32_t k = 0; k < 5; k++)
@@ -209,7 +209,7 @@ static void events_off_the_list_have_no_tracks(void **state) {
   assert_selected(t, wanted, 0);
 }
 
-static void there_is_room_for_all_tracks_and_hits(void **state) {
+static void output_capacity_is_that_of_all_tracks_and_hits(void **state) {
   (void)state;
   make_tracks();
   struct sl_test *t = select_tracks();
@@ -221,8 +221,8 @@ static void there_is_room_for_all_tracks_and_hits(void **state) {
   sl_test_free(t);
 }
 
-/* A harness can give less room than the algorithm asks for. */
-static void too_little_room_is_not_exceeded(void **state) {
+/* The harness can set a budget below the capacity that the algorithm declares. */
+static void a_smaller_budget_is_not_exceeded(void **state) {
   (void)state;
   make_tracks();
   static const uint32_t rooms[][2] = {{TRACKS - 3, HITS}, {0, 0}, {TRACKS, 100}};
@@ -236,7 +236,7 @@ static void too_little_room_is_not_exceeded(void **state) {
   }
 }
 
-static void ranges_without_a_track_are_refused(void **state) {
+static void empty_ranges_are_refused(void **state) {
   (void)state;
   static const struct {
     const char *low, *high;
@@ -258,17 +258,17 @@ static void ranges_without_a_track_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(by_default_all_tracks_are_taken),
-      cmocka_unit_test(numbers_of_hits_can_be_asked_for),
-      cmocka_unit_test(a_direction_can_be_asked_for),
-      cmocka_unit_test(a_range_of_pseudorapidity_can_be_asked_for),
-      cmocka_unit_test(where_a_track_is_nearest_to_the_beam_can_be_asked_for),
-      cmocka_unit_test(odd_tracks_are_tracks_without_a_slope),
-      cmocka_unit_test(limits_belong_to_their_ranges),
-      cmocka_unit_test(events_off_the_list_have_no_tracks),
-      cmocka_unit_test(there_is_room_for_all_tracks_and_hits),
-      cmocka_unit_test(too_little_room_is_not_exceeded),
-      cmocka_unit_test(ranges_without_a_track_are_refused),
+      cmocka_unit_test(all_tracks_are_selected_by_default),
+      cmocka_unit_test(tracks_are_selected_by_number_of_hits),
+      cmocka_unit_test(tracks_are_selected_by_direction),
+      cmocka_unit_test(tracks_are_selected_by_pseudorapidity),
+      cmocka_unit_test(tracks_are_selected_by_closest_approach_to_the_beam),
+      cmocka_unit_test(tracks_parallel_to_the_beam_have_infinite_pseudorapidity),
+      cmocka_unit_test(ranges_include_their_limits),
+      cmocka_unit_test(events_not_listed_have_no_tracks),
+      cmocka_unit_test(output_capacity_is_that_of_all_tracks_and_hits),
+      cmocka_unit_test(a_smaller_budget_is_not_exceeded),
+      cmocka_unit_test(empty_ranges_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

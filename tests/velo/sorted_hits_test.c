@@ -1,6 +1,6 @@
-/* The order of hits, through velo.decode_retina and velo.masked_clustering: hit for hit what a sort from the definition
- * makes of the same words. Pairs of all lengths, with ties of azimuth and of id, with words that are no hits; both the
- * shared version and the one shaped for the target.
+/* Order of the hits of velo.decode_retina and velo.masked_clustering against a plain sort of the words: module pairs of
+ * all lengths, ties of azimuth and of id, words that make no hits; the shared version and the version tuned for the
+ * target.
  */
 #include "velo_support.h"
 
@@ -10,9 +10,9 @@
 
 enum { MOST_WORDS_OF_A_BANK = 16381, MOST_HITS = 65535 };
 
-/* ---------------------------------------------------------------------------------------- what is expected */
+/* ---------------------------------------------------------------------------------------- expected hits */
 
-/* `order`: the third key after phi and id: a word, or of super-pixels their number. */
+/* `order`: the third sort key, after phi and id: the word, or the index of a super-pixel. */
 struct hit {
   int16_t phi;
   uint32_t id, order;
@@ -49,12 +49,12 @@ static struct hit hit_at(const struct geometry *g, uint32_t sensor, uint32_t col
 
 /* -------------------------------------------------------------------------------------------- geometries */
 
-/* z tells hits of the same azimuth and id apart: it grows with column and row and their fractions. */
+/* z distinguishes hits of equal azimuth and id: it grows with column, row and fractions. */
 enum layout {
-  AROUND,       /* azimuths are anything */
-  ONE_A_SENSOR, /* all hits of a sensor have one azimuth, and so have those of the fourth after it */
+  AROUND,       /* all azimuths */
+  ONE_A_SENSOR, /* equal azimuths in a sensor, and in the fourth one after it */
   ONE_A_COLUMN, /* fractions do not change the azimuth */
-  CLOSE_TO_PI   /* azimuths differ by few steps, and lie at both ends of their range */
+  CLOSE_TO_PI   /* azimuths differ by few units, at both ends of their range */
 };
 
 static void geometry_of(struct geometry *g, enum layout layout) {
@@ -65,7 +65,7 @@ static void geometry_of(struct geometry *g, enum layout layout) {
     t[6] = layout == ONE_A_COLUMN ? 0.0f : 64.0f;
     t[7] = 1.0f;
     if (layout == AROUND) {
-      t[0] = 1.0f; /* x and y from -388 to 388 */
+      t[0] = 1.0f; /* x and y between -388 and 388 */
       t[4] = 55.0f;
       t[9] = -384.0f;
       t[10] = -388.0f;
@@ -88,15 +88,15 @@ static void geometry_of(struct geometry *g, enum layout layout) {
 
 /* ------------------------------------------------------------------------------------------------- words */
 
-enum { SUPERPIXELS = 102 }; /* beside versions of retina banks: super-pixels, in banks of version 2 */
+enum { SUPERPIXELS = 102 }; /* in addition to the versions of retina banks: super-pixels, in banks of version 2 */
 
-/* How words are drawn. */
+/* How random words are made. */
 struct recipe {
   enum layout layout;
-  uint32_t version;         /* of the banks, or SUPERPIXELS */
-  uint32_t columns, rows;   /* how many values of each there are; powers of two, columns of 256 */
-  uint32_t fractions, tops; /* how many of each fraction; of the bits above the fields, which but sort words */
-  uint32_t zeros;           /* one word in so many is 0; 0: none, 1: all */
+  uint32_t version;         /* version of the banks, or SUPERPIXELS */
+  uint32_t columns, rows;   /* number of values of each, powers of two; columns up to 256 */
+  uint32_t fractions, tops; /* number of values of fractions, and of higher bits */
+  uint32_t zeros;           /* one word in `zeros` is 0; 0: none, 1: all */
 };
 
 #define ANYWHERE      .columns = 256, .rows = 256, .fractions = 8, .tops = 128
@@ -133,7 +133,8 @@ static uint32_t draw_word(const struct recipe *r, const struct geometry *g, uint
   return hit->order;
 }
 
-/* A super-pixel that is a cluster, and its hit: the lower left pixel, with one above or beside it or both. */
+/* A super-pixel with one cluster, and its hit: the lower left pixel and optionally the pixels above and to the
+ * right. */
 static uint32_t draw_superpixel(const struct recipe *r, const struct geometry *g, uint32_t sensor, uint32_t *seed,
                                 struct hit *hit) {
   const uint32_t column = draw(seed, r->columns) * (256 / r->columns) & ~1u;
@@ -150,9 +151,9 @@ struct input {
   struct recipe recipe;
   struct geometry geometry;
   struct banks *banks;
-  struct hit *hits; /* those of a pair are sorted */
+  struct hit *hits; /* sorted within each pair */
   uint32_t count, space, seed;
-  uint32_t first[TEST_MAX_EVENTS * VELO_MODULE_PAIRS + 1]; /* hit of each pair of each event */
+  uint32_t first[TEST_MAX_EVENTS * VELO_MODULE_PAIRS + 1]; /* first hit of each pair of each event */
 };
 
 static struct input *input_new(const struct recipe *recipe) {
@@ -180,7 +181,7 @@ static void add_hit(struct input *in, const struct hit *hit) {
   in->hits[in->count++] = *hit;
 }
 
-/* Draws a bank of `count` words, the next one of its pair; its hits begin at `begin`. */
+/* Adds a bank of `count` random words to its pair; its hits begin at `begin`. */
 static void add_bank(struct input *in, uint32_t source_id, uint32_t sensor, uint32_t count, uint32_t begin) {
   static uint32_t words[MOST_WORDS_OF_A_BANK];
   const struct recipe *r = &in->recipe;
@@ -202,7 +203,7 @@ static void add_bank(struct input *in, uint32_t source_id, uint32_t sensor, uint
   banks_add(in->banks, (uint8_t)(r->version == SUPERPIXELS ? 2 : r->version), (uint16_t)source_id, words, count);
 }
 
-/* Draws `count` words, distributed over all banks of a pair. */
+/* Adds `count` random words, distributed over the banks of a pair. */
 static void add_pair(struct input *in, uint32_t pair, uint32_t count) {
   const uint32_t sensors = in->recipe.version == 4 ? 2 : 1, banks = 8 / sensors;
   uint32_t *first = in->first + (in->banks->event_count - 1) * VELO_MODULE_PAIRS + pair, left = count;
@@ -217,7 +218,7 @@ static void add_pair(struct input *in, uint32_t pair, uint32_t count) {
   if (in->count > first[0]) qsort(in->hits + first[0], in->count - first[0], sizeof *in->hits, compare_hits);
 }
 
-/* An event with counts[p] words in pair p. */
+/* Adds an event with counts[p] words in pair p. */
 static void add_event(struct input *in, const uint32_t *counts) {
   banks_event(in->banks);
   for (uint32_t pair = 0; pair < VELO_MODULE_PAIRS; pair++) add_pair(in, pair, counts[pair]);
@@ -246,7 +247,7 @@ static int is_hit(const struct hits *h, uint32_t i, const struct hit *hit) {
   return h->phi[i] == hit->phi && h->id[i] == hit->id && h->x[i] == hit->x && h->y[i] == hit->y && h->z[i] == hit->z;
 }
 
-/* Event `number` of the slice has the hits of event `event` of the input. */
+/* Event `number` of the output has the hits of event `event` of the input. */
 static void assert_event(const struct sl_test *t, uint32_t number, const struct input *in, uint32_t event) {
   const struct hits h = hits_of(t);
   const uint32_t *pair_first = h.pair_first + number * (VELO_MODULE_PAIRS + 1),
@@ -268,7 +269,7 @@ static void assert_empty(const struct sl_test *t, uint32_t number) {
     assert_int_equal(h.pair_first[number * (VELO_MODULE_PAIRS + 1) + i], 0);
 }
 
-/* Events of the list have those of the input, the others none; for the first `count`. */
+/* Compares the first `count` events: events on the list have their hits, the others none. */
 static void assert_listed(const struct sl_test *t, const struct input *in, uint32_t count, const uint32_t *list,
                           uint32_t listed) {
   for (uint32_t event = 0, next = 0; event < count; event++) {
@@ -281,7 +282,7 @@ static void assert_listed(const struct sl_test *t, const struct input *in, uint3
   }
 }
 
-/* Both versions sort all events. Frees the input. */
+/* Both versions sort all events correctly. Frees the input. */
 static void assert_sorted(struct input *in) {
   for (int shared = 0; shared < 2; shared++) {
     struct sl_test *t = prepare(in, shared);
@@ -293,7 +294,7 @@ static void assert_sorted(struct input *in) {
   input_free(in);
 }
 
-/* For every kind of banks, events of a recipe with up to `most` words per pair. */
+/* Events of a recipe with up to `most` words per pair, for every kind of bank. */
 static void assert_random(uint32_t most, struct recipe recipe) {
   for (uint32_t v = 0; v < VERSIONS; v++) {
     recipe.version = all_versions[v];
@@ -303,14 +304,14 @@ static void assert_random(uint32_t most, struct recipe recipe) {
   }
 }
 
-/* Events of usual pairs, in banks of this version. */
+/* Events of usual size, in banks of this version. */
 static struct input *usual_input(uint32_t version, uint32_t events) {
   struct input *in = input_new(&(struct recipe){AROUND, version, ANYWHERE});
   for (uint32_t event = 0; event < events; event++) add_event_of(in, 40);
   return in;
 }
 
-/* All words of an event in pair 12. */
+/* One event with all words in pair 12. */
 static void assert_one_pair(uint32_t count, struct recipe recipe) {
   uint32_t counts[VELO_MODULE_PAIRS] = {0};
   struct input *in = input_new(&recipe);
@@ -346,7 +347,7 @@ static void pairs_of_every_length_are_sorted(void **state) {
     }
 }
 
-static void equal_phi_is_decided_by_id(void **state) {
+static void equal_phi_is_ordered_by_id(void **state) {
   (void)state;
   assert_random(110, (struct recipe){ONE_A_SENSOR, .columns = 256, .rows = 256, .fractions = 1, .tops = 1});
   assert_random(110, (struct recipe){ONE_A_COLUMN, .columns = 16, .rows = 64, .fractions = 1, .tops = 1});
@@ -373,9 +374,9 @@ static void words_without_a_hit_are_ignored(void **state) {
   }
 }
 
-/* A warp has a row of keys for 32 or 64 words, then 2, 4 and 8 rows; it has shared memory for 512 words, and keeps hits
- * of 128. A cpu sorts blocks of 64 with vectors, up to 1024 words. */
-static void pairs_around_the_sizes_of_other_ways_are_sorted(void **state) {
+/* Limits: a warp sorts 32 or 64 words in one row of keys, then in 2, 4 and 8 rows; its shared memory has room for 512
+ * words, and for the hits of 128. The CPU version sorts blocks of 64 words with vectors, up to 1024 words. */
+static void pairs_around_the_limits_of_each_method_are_sorted(void **state) {
   (void)state;
   static const uint32_t sizes[] = {32, 64, 128, 256, 512, 1024};
   static const struct recipe recipes[] = {{AROUND, ANYWHERE},
@@ -390,7 +391,7 @@ static void pairs_around_the_sizes_of_other_ways_are_sorted(void **state) {
       struct input *in = input_new(&recipe);
       for (uint32_t event = 0; event < 2; event++) {
         uint32_t counts[VELO_MODULE_PAIRS] = {0};
-        for (uint32_t s = 0; s < 6; s++) /* from two below to three above; three sizes in every event */
+        for (uint32_t s = 0; s < 6; s++) /* from two below the limit to three above; three sizes per event */
           for (uint32_t k = 0; k < 3; k++) counts[4 * s + k] = sizes[s] - 2 + 3 * event + k;
         add_event(in, counts);
       }
@@ -398,7 +399,7 @@ static void pairs_around_the_sizes_of_other_ways_are_sorted(void **state) {
     }
 }
 
-/* Between the sizes above, and far from them. */
+/* Sizes between and beyond these limits. */
 static void larger_pairs_are_sorted(void **state) {
   (void)state;
   assert_random(530, (struct recipe){AROUND, ANYWHERE});
@@ -406,7 +407,7 @@ static void larger_pairs_are_sorted(void **state) {
   assert_random(1400, (struct recipe){AROUND, ANYWHERE});
 }
 
-/* Sorts in memory are long for one warp under a tool on a GPU, which sets a limit. */
+/* Sorting in global memory is slow for one warp under a checking tool, which can set a limit. */
 static uint32_t limited(uint32_t count) {
   const char *limit = getenv("SLUICE_TEST_LARGEST");
   const uint32_t largest = limit ? (uint32_t)strtoul(limit, NULL, 10) : count;
@@ -415,13 +416,13 @@ static uint32_t limited(uint32_t count) {
   return largest;
 }
 
-static void a_pair_with_all_hits_an_event_may_have_is_sorted(void **state) {
+static void a_pair_with_all_hits_of_a_full_event_is_sorted(void **state) {
   (void)state;
   assert_one_pair(limited(MOST_HITS), (struct recipe){AROUND, 3, ANYWHERE});
   assert_one_pair(limited(MOST_HITS / 2), (struct recipe){AROUND, SUPERPIXELS, ANYWHERE});
 }
 
-static void a_pair_of_equal_phi_that_an_event_may_have_is_sorted(void **state) {
+static void a_pair_of_a_full_event_with_equal_phi_is_sorted(void **state) {
   (void)state;
   assert_one_pair(limited(MOST_HITS), (struct recipe){ONE_A_SENSOR, 2, IN_FEW_PLACES});
 }
@@ -436,7 +437,7 @@ static void events_without_hits_are_empty(void **state) {
     in->recipe.zeros = 1; /* words, but no hits */
     add_event_of(in, 40);
     in->recipe.zeros = 0;
-    add_event_of(in, 40); /* is to be refused */
+    add_event_of(in, 40); /* must be refused */
     banks_add(in->banks, 7, 11, &word, 1);
     add_event_of(in, 40);
     for (int shared = 0; shared < 2; shared++) {
@@ -467,7 +468,7 @@ static void offsets_may_begin_after_the_first_bank(void **state) {
   }
 }
 
-static void events_that_are_not_on_the_list_are_empty(void **state) {
+static void events_not_listed_are_empty(void **state) {
   (void)state;
   const uint32_t list[] = {1, 2, 5};
   for (uint32_t v = 0; v < VERSIONS; v++) {
@@ -507,17 +508,17 @@ int main(void) {
       cmocka_unit_test(hits_are_sorted_by_signed_phi),
       cmocka_unit_test(close_phi_are_sorted),
       cmocka_unit_test(pairs_of_every_length_are_sorted),
-      cmocka_unit_test(equal_phi_is_decided_by_id),
+      cmocka_unit_test(equal_phi_is_ordered_by_id),
       cmocka_unit_test(equal_phi_and_id_are_ordered_by_the_raw_word),
       cmocka_unit_test(equal_words_are_all_kept),
       cmocka_unit_test(words_without_a_hit_are_ignored),
-      cmocka_unit_test(pairs_around_the_sizes_of_other_ways_are_sorted),
+      cmocka_unit_test(pairs_around_the_limits_of_each_method_are_sorted),
       cmocka_unit_test(larger_pairs_are_sorted),
-      cmocka_unit_test(a_pair_with_all_hits_an_event_may_have_is_sorted),
-      cmocka_unit_test(a_pair_of_equal_phi_that_an_event_may_have_is_sorted),
+      cmocka_unit_test(a_pair_with_all_hits_of_a_full_event_is_sorted),
+      cmocka_unit_test(a_pair_of_a_full_event_with_equal_phi_is_sorted),
       cmocka_unit_test(events_without_hits_are_empty),
       cmocka_unit_test(offsets_may_begin_after_the_first_bank),
-      cmocka_unit_test(events_that_are_not_on_the_list_are_empty),
+      cmocka_unit_test(events_not_listed_are_empty),
       cmocka_unit_test(an_overflow_is_reported_and_nothing_is_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* three_hit_filter_test.c: which candidates are accepted. */
+/* three_hit_filter_test.c: candidates that velo.three_hit_filter accepts and rejects. */
 #include "tracking_sample.h"
 
 enum { HITS = 8 };
@@ -12,7 +12,7 @@ static const uint8_t *filter(struct sl_test *t, double dx, double dy, const uint
   float x[HITS] = {0}, y[HITS] = {0}, z[HITS] = {0};
   for (uint16_t i = 0; i < 4; i++) {
     hits[2 * VELO_MAX_HITS_PER_TRACK + i] = (uint16_t)(3 - i); /* by descending z */
-    x[1 + i] = (float)(i * i);                                 /* no line */
+    x[1 + i] = (float)(i * i);                                 /* not on a line */
     z[1 + i] = 25.0f * (float)i;
   }
   for (uint16_t i = 0; i < 3; i++) {
@@ -36,7 +36,7 @@ static const uint8_t *filter(struct sl_test *t, double dx, double dy, const uint
 
 static const uint8_t unused[HITS] = {0};
 
-static void longer_candidates_are_accepted_whatever_their_hits(void **state) {
+static void longer_candidates_are_always_accepted(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(VELO_PLUGIN, "three_hit_filter");
   const uint8_t used[HITS] = {1, 1, 1, 1, 1, 0, 0, 0};
@@ -59,7 +59,7 @@ static void a_used_hit_rejects_a_three_hit_candidate(void **state) {
 
 /* The middle of three equidistant hits off by d: residuals d/3, -2d/3, d/3; chi2 / 2 = 6400 * (2/3) d2 / 2, which is 20
  * at d = 0.096825. */
-static void a_crooked_three_hit_candidate_is_rejected(void **state) {
+static void a_three_hit_candidate_with_large_chi2_is_rejected(void **state) {
   (void)state;
   struct sl_test *t = sl_test_new(VELO_PLUGIN, "three_hit_filter");
   assert_int_equal(filter(t, 0.0967, 0, unused, 4)[1], 1);
@@ -76,9 +76,9 @@ static void a_crooked_three_hit_candidate_is_rejected(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(longer_candidates_are_accepted_whatever_their_hits),
+      cmocka_unit_test(longer_candidates_are_always_accepted),
       cmocka_unit_test(a_used_hit_rejects_a_three_hit_candidate),
-      cmocka_unit_test(a_crooked_three_hit_candidate_is_rejected),
+      cmocka_unit_test(a_three_hit_candidate_with_large_chi2_is_rejected),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* tracking_sample.h: small hand-made slices of VELO hits for tests of the tracking.
+/* tracking_sample.h: small constructed slices of VELO hits for tests of the tracking.
  *
- * Module m stands at z = 20 m, so that pair p begins at z = 40 p. Hits are added in any order; sample_end_event() sorts
- * them. A test recognises a hit by the identifier that sample_hit() returns.
+ * Module m is at z = 20 m, pair p begins at z = 40 p. Hits are added in any order; sample_end_event() sorts them.
+ * sample_hit() returns the identifier of a hit.
  */
 #ifndef TRACKING_SAMPLE_H
 #define TRACKING_SAMPLE_H
@@ -51,7 +51,7 @@ static inline struct sample *sample_new(uint32_t first_hit) {
   return s;
 }
 
-/* The azimuth of plugins/velo/README.md, in double precision. */
+/* The azimuth as defined in plugins/velo/README.md, in double precision. */
 static inline int16_t sample_phi(double x, double y) {
   const double r = x > 0 ? (x - fabs(y)) / (x + fabs(y)) : (x + fabs(y)) / (fabs(y) - x);
   const double t = (x > 0 ? 8192 : 24576) - 8192 * r;
@@ -99,7 +99,7 @@ static inline void sample_end_event(struct sample *s) {
   s->offsets[++s->event_count] = s->hit_count;
 }
 
-/* Gives the hits to the test's port `hits`. */
+/* Connects the hits to the port `hits`. */
 static inline void sample_give_hits(const struct sample *s, struct sl_test *t) {
   sl_test_events(t, s->event_count);
   sl_test_input(t, "hits", "offsets", s->offsets, s->event_count + 1);
@@ -111,7 +111,7 @@ static inline void sample_give_hits(const struct sample *s, struct sl_test *t) {
   sl_test_input(t, "hits", "z", s->z, s->hit_count);
 }
 
-/* Random numbers that are the same everywhere; the seed is printed and can be given as SLUICE_SEED. */
+/* Random numbers, equal on all machines; the seed is printed and can be set by SLUICE_SEED. */
 static uint64_t sample_random_state;
 
 static inline void sample_seed(uint64_t seed) {

@@ -1,4 +1,4 @@
-/* velo_support.h: what the tests of the VELO's decoding share: banks, a geometry of round numbers, hits. */
+/* velo_support.h: shared by the tests of the VELO decoding: banks, a geometry of round numbers, hits. */
 #ifndef TEST_VELO_SUPPORT_H
 #define TEST_VELO_SUPPORT_H
 
@@ -16,7 +16,7 @@
 
 enum { TEST_MAX_BANKS = 80000, TEST_MAX_EVENTS = 400 };
 
-/* Raw banks of one kind, being collected. Zeroed: no event yet. */
+/* Raw banks of one kind, under construction. Zeroed: no events. */
 struct banks {
   uint32_t event_count, bank_count, word_count, word_space;
   uint32_t offsets[TEST_MAX_EVENTS + 1];
@@ -28,25 +28,25 @@ struct banks {
 
 struct banks *banks_new(void);
 void banks_free(struct banks *b);
-void banks_event(struct banks *b); /* what follows belongs to a new event */
-/* A bank as it should be: with a count word in versions 2 and 3. */
+void banks_event(struct banks *b); /* begins the next event */
+/* Adds a valid bank: with a count word in versions 2 and 3. */
 void banks_add(struct banks *b, uint8_t version, uint16_t source_id, const uint32_t *words, uint32_t count);
-/* A bank of any payload; words up to `size_bytes`, rounded up. */
+/* Adds a bank of any payload: as many words as `size_bytes` covers, rounded up. */
 void banks_add_raw(struct banks *b, uint8_t version, uint16_t source_id, const uint32_t *words, uint16_t size_bytes);
-/* All banks of a type of a sample. */
+/* Adds all banks of a type from a sample. */
 void banks_of_sample(struct banks *b, const struct sample *s, uint8_t type);
 
-/* A geometry in which sums are exact. */
+/* A geometry with exact sums. */
 struct geometry {
   float local_x[VELO_SENSOR_COLUMNS], x_pitch[VELO_SENSOR_COLUMNS], transform[VELO_SENSORS * 12];
 };
 
 /* Column c at x = c, pitch 1 (in columns 255 and 511: 4); no rotation; sensor s moved by (100 s, 1000 s, 10000 s). */
 void geometry_round(struct geometry *g);
-/* The geometry of the samples; 0 if there is none. */
+/* Reads the geometry of the samples; returns 0 if it is missing. */
 int geometry_of_sample(struct geometry *g);
 
-/* Gives a decoder its input, all of `b`. */
+/* Makes a decoder with the banks and the geometry as its inputs. */
 struct sl_test *decoder_new(const char *algorithm, const struct banks *b, const struct geometry *g);
 
 /* The output of a decoder. */
@@ -56,12 +56,12 @@ struct hits {
   const float *x, *y, *z;
 };
 struct hits hits_of(const struct sl_test *t);
-/* How many hits an event has in a module pair. */
+/* The number of hits of an event in a module pair. */
 uint32_t hits_in(const struct sl_test *t, uint32_t event, uint32_t pair);
-/* The hit of an event with this id; fails unless there is just one. */
+/* The hit of an event with this id; fails unless there is exactly one. */
 uint32_t hit_with(const struct sl_test *t, uint32_t event, uint32_t id);
 
-/* Fails unless two runs gave the same valid bytes. `event_count`: events of the slice. */
+/* Fails unless the valid bytes of two runs are equal. `event_count`: events of the slice. */
 void hits_assert_equal(const struct sl_test *a, const struct sl_test *b, uint32_t event_count);
 
 /* Fails unless each module pair has the hits of its own sensors, by phi and then by id. */

@@ -1,4 +1,4 @@
-/* plugin.c: lumi.summarize as it would be without event lists, for comparison. */
+/* plugin.c: variant of lumi.summarize without event lists, for comparison. */
 #include <sluice/plugin.h>
 
 SL_DECLARE(summarize_every_event);

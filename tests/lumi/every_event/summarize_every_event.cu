@@ -1,6 +1,6 @@
-/* every_event.summarize_every_event: the summaries of lumi.summarize, made without an event list: a block for every
- * event of the slice, which looks whether it is one for luminosity. Count, scan, write, as is usual where the number of
- * summaries is not known. bench/lumi_cost.py measures what that costs; the results are the same.
+/* every_event.summarize_every_event: lumi.summarize without an event list. One block per event of the slice tests
+ * whether it is a luminosity event; count, scan and write give the offsets. Results equal those of lumi.summarize;
+ * bench/lumi_cost.py measures the cost.
  */
 #define LUMI_MORE_OF_ODIN " event_type error_bits"
 #include "summarize_event.h"
@@ -18,7 +18,7 @@ SL_KERNEL(write_summaries, struct summarize_args) {
   if (blockIdx.x == 0 && threadIdx.x == 0) a.summaries.word_offsets[0] = 0;
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t item = a.summaries.offsets[event];
-    if (a.summaries.offsets[event + 1] > item) lumi_summarize_event(&a, event, item); /* or not: all of the block */
+    if (a.summaries.offsets[event + 1] > item) lumi_summarize_event(&a, event, item); /* uniform in the block */
   }
 }
 
