@@ -28,15 +28,15 @@ struct rooms {
 
 /* Memory of one slot with the present layout. Without a device memory, all of it is host memory. */
 static struct need need_of_slot(const struct sl_setup *s) {
-  const uint64_t flights = s->backend->flights, inputs = s->repeat > 1 ? 0 : flights;
+  const uint64_t slices = s->backend->slices_in_flight, inputs = s->repeat > 1 ? 0 : slices;
   struct need need = {inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event)), 0};
   const uint64_t fields = sl_fields_bytes(s);
   if (!s->backend->is_device) {
     need.host += fields + sl_counters_bytes(s);
     return need;
   }
-  need.host += flights * sl_pack_output_bytes(s);
-  need.device = fields + sl_counters_bytes(s) + flights * s->layout->input_bytes;
+  need.host += slices * sl_pack_output_bytes(s);
+  need.device = fields + sl_counters_bytes(s) + slices * s->layout->input_bytes;
   return need;
 }
 

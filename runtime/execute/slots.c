@@ -81,16 +81,16 @@ static int open_counters(struct sl_slot *slot) {
   return slot->errors && slot->used_max ? SL_OK : SL_ENOMEM;
 }
 
-static int open_flights(struct sl_slot *slot) {
+static int open_slices(struct sl_slot *slot) {
   struct sl_setup *s = slot->setup;
-  for (uint32_t k = 0; k < s->backend->flights; k++) {
-    struct sl_flight *flight = &slot->flights[k];
-    if (s->repeat <= 1 && sl_input_open(s, slot->place, &flight->own_input) < 0) return SL_ENOMEM;
-    flight->spare = flight->own_input.block ? &flight->own_input : NULL;
+  for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    if (s->repeat <= 1 && sl_input_open(s, slot->place, &slice->own_input) < 0) return SL_ENOMEM;
+    slice->spare = slice->own_input.block ? &slice->own_input : NULL;
     if (!s->backend->is_device) continue;
-    flight->device_input = s->backend->allocate(slot->device, s->layout->device_input_bytes + 1);
-    flight->device_event_count = s->backend->allocate(slot->device, sizeof(uint32_t));
-    if (!flight->device_input || !flight->device_event_count) return SL_ENOMEM;
+    slice->device_input = s->backend->allocate(slot->device, s->layout->device_input_bytes + 1);
+    slice->device_event_count = s->backend->allocate(slot->device, sizeof(uint32_t));
+    if (!slice->device_input || !slice->device_event_count) return SL_ENOMEM;
   }
   return SL_OK;
 }
@@ -106,7 +106,7 @@ int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct s
   slot->device = slot->place->device;
   int status = sl_streams_open(slot);
   if (status == SL_OK) status = open_counters(slot);
-  if (status == SL_OK) status = open_flights(slot);
+  if (status == SL_OK) status = open_slices(slot);
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = sl_binding_open(slot);
   if (status == SL_OK) status = sl_clears_open(slot);
@@ -124,12 +124,11 @@ void sl_slot_close(struct sl_slot *slot) {
   if (s->backend->is_device) sl_pack_close(slot);
   if (slot->running) s->backend->release_host(slot->device, slot->running, 2 * s->layout->branch_count);
   sl_clears_close(slot);
-  for (uint32_t k = 0; k < s->backend->flights; k++) {
-    struct sl_flight *flight = &slot->flights[k];
-    sl_input_close(s, &flight->own_input);
-    if (flight->device_input)
-      s->backend->release(slot->device, flight->device_input, s->layout->device_input_bytes + 1);
-    if (flight->device_event_count) s->backend->release(slot->device, flight->device_event_count, sizeof(uint32_t));
+  for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    sl_input_close(s, &slice->own_input);
+    if (slice->device_input) s->backend->release(slot->device, slice->device_input, s->layout->device_input_bytes + 1);
+    if (slice->device_event_count) s->backend->release(slot->device, slice->device_event_count, sizeof(uint32_t));
   }
   sl_binding_close(slot);
   close_storage(slot);

@@ -172,12 +172,13 @@ static uint64_t listed_values(const struct sl_field_ref *ref, const struct sl_ev
   return entries * ref->width * sl_type_bytes(ref->type);
 }
 
-/* Opens the ports of a node on a list, for all producers. Uses the first flight, because the host has only one. */
+/* Opens the ports of a node on a list, for all producers. Uses the first slice in flight, because the host has only
+ * one. */
 static int open_listed(struct sl_traffic_slot *t, struct sl_slot *slot, uint32_t node) {
   const struct sl_setup *s = slot->setup;
   const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
   struct sl_listed *listed = &t->listed[node];
-  unsigned char *args = slot->flights[0].args[node];
+  unsigned char *args = slot->slices_in_flight[0].args[node];
   uint32_t count = 0;
   for (uint32_t m = 0; m < a->member_count; m++) count += s->layout->members[node][m].entry_count;
   listed->ports = malloc((count + 1) * sizeof *listed->ports);
@@ -233,20 +234,20 @@ void sl_traffic_close(struct sl_traffic *t) {
 }
 
 /* Callback after a kernel has run. */
-static void count_listed(void *context, struct sl_slot *slot, const struct sl_flight *flight, uint32_t node,
+static void count_listed(void *context, struct sl_slot *slot, const struct sl_slice *slice, uint32_t node,
                          uint64_t events) {
   const struct sl_algorithm *a = slot->setup->graph->nodes[node].algorithm;
   struct sl_listed *listed = &of(context, slot)->listed[node];
   (void)events;
-  if (!flight || !listed->of) return;
+  if (!slice || !listed->of) return;
   listed->part_events = *listed->of->count;
   listed->part_bytes_in = listed->same_list_bytes;
   for (uint32_t p = 0; p < listed->port_count; p++)
-    listed->part_bytes_in += listed_bytes(slot, flight->input, &listed->ports[p], listed->of);
+    listed->part_bytes_in += listed_bytes(slot, slice->input, &listed->ports[p], listed->of);
   for (uint32_t m = 0; m < a->member_count; m++)
     if (a->members[m].kind == SL_MEMBER_IN && a->members[m].flags & SL_FLAG_FIELD)
       listed->part_bytes_in += listed_values(
-          (const struct sl_field_ref *)(const void *)((unsigned char *)flight->args[node] + a->members[m].args_offset),
+          (const struct sl_field_ref *)(const void *)((unsigned char *)slice->args[node] + a->members[m].args_offset),
           listed->of);
 }
 

@@ -29,7 +29,7 @@ int sl_session_put_report(struct sl_session *s, const char *text, size_t bytes);
 
 /* ------------------------------------------------------------------------------------------------- step by step */
 
-struct sl_flight;
+struct sl_slice;
 struct sl_slot;
 
 /* State of a run before a node, or before event lists are combined (`node` UINT32_MAX). Only for the targets cpu and
@@ -41,7 +41,7 @@ struct sl_moment {
   uint32_t event_count; /* number of events of the slice, or of the running part */
   int is_whole;         /* 1: whole slice, fields begin with the first event */
   const struct sl_slot *slot;
-  const struct sl_flight *flight;
+  const struct sl_slice *slice;
 };
 
 /* Returns 1 to skip the step, 0 to run it, SL_EINTERRUPTED to end the slice, another error to end the run. */

@@ -132,15 +132,15 @@ static void parts_of_slices_update_the_arguments_of_a_family(void **state) {
  * them. */
 static void nodes_with_ready_inputs_run_together(void **state) {
   (void)state;
-  const int by_node = strcmp(device, "cpu") == 0;
+  const int no_families = strcmp(device, "cpu") == 0;
   const struct outcome on = run((const char *const[]){"raw.events=40", NULL}, 1, 20, 0);
   const struct outcome off = run((const char *const[]){"raw.events=40", "runtime.families=off", NULL}, 1, 20, 0);
-  assert_int_equal(on.together[0], by_node ? 1 : NODES);
-  assert_int_equal(on.together[1], by_node ? 1 : NODES - 1); /* the last list is not used */
+  assert_int_equal(on.together[0], no_families ? 1 : NODES);
+  assert_int_equal(on.together[1], no_families ? 1 : NODES - 1); /* the last list is not used */
   assert_int_equal(on.together[2], 1);
   assert_int_equal(on.together[3], 1);
   for (uint32_t i = 0; i < 4; i++) assert_int_equal(off.together[i], 1);
-  assert_int_equal(strstr(on.messages, "a family of 64") == NULL, by_node);
+  assert_int_equal(strstr(on.messages, "a family of 64") == NULL, no_families);
   assert_null(strstr(on.messages, "a family of 2"));
   assert_null(strstr(off.messages, "a family of"));
   free(on.messages);
