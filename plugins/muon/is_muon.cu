@@ -111,7 +111,7 @@ static SL_DEVICE uint32_t is_muon_of(const struct is_muon_args *a, uint32_t even
     t = track_line_of(a, track);
     v.goes_on = t.p >= a->min_p;
   }
-  for (uint32_t turn = 0; turn < MUON_STATIONS && sl_warp_must_join(v.goes_on); turn++) {
+  for (uint32_t turn = 0; turn < MUON_STATIONS && sl_warp_any_needed(v.goes_on); turn++) {
     const uint32_t station = turn < 2 ? 1 - turn : turn;
     uint32_t found = 0;
     for (uint32_t k = sl_group_lane(TRACK_THREADS); k < STATION_WINDOWS; k += SL_GROUP(TRACK_THREADS))

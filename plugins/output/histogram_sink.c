@@ -149,11 +149,11 @@ static int histogram_sink_finish(void *state, const struct sl_services *s, const
   for (uint32_t i = 0; i < k->count; i++) histogram_of(s, &k->run->outputs[k->outputs[i]], &all[i]);
   const int status = write_file(k, all);
   if (status == SL_OK) {
-    r->text(r->context, "path", k->to->place(k->file));
+    r->text(r->context, "path", k->to->path(k->file));
     r->begin_array(r->context, "histograms");
     for (uint32_t i = 0; i < k->count; i++) report_histogram(r, &all[i]);
     r->end_array(r->context);
-    r->line(r->context, "%" PRIu32 " histogram%s: %s", k->count, k->count > 1 ? "s" : "", k->to->place(k->file));
+    r->line(r->context, "%" PRIu32 " histogram%s: %s", k->count, k->count > 1 ? "s" : "", k->to->path(k->file));
   }
   free(all);
   return status;

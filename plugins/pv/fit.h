@@ -353,10 +353,10 @@ static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const stru
   struct pv_own own = {0, reach.begin};
   if (keeps && is_seed) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
   uint32_t others_begin = 0, others_end = 0; /* CPU: range of tracks with kept affinities */
-  for (uint32_t step = 0; step < a->max_iterations && sl_warp_must_join(goes_on); step++) {
+  for (uint32_t step = 0; step < a->max_iterations && sl_warp_any_needed(goes_on); step++) {
     struct pv_sums sums = pv_sums_zero();
     const uint32_t has_left = goes_on && !pv_is_in_box(&v.at, &reach.at) ? 1 : 0;
-    if (sl_warp_must_join(has_left)) {
+    if (sl_warp_any_needed(has_left)) {
       const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
       if (has_left) { /* another seed of the warp keeps its range */
         reach = fresh;
@@ -456,7 +456,7 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
     for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x)
       if (stays[s]) pv_keep(&a, event, pv_vertex_rank(vertices, stays, seeds, s), &vertices[s]);
     if (threadIdx.x == 0) a.vertices.offsets[event] = count;
-    if (threadIdx.x == 0 && found > PV_MAX_VERTICES) sl_event_exceeds(&a.events, event, &a.vertices.bound, found);
+    if (threadIdx.x == 0 && found > PV_MAX_VERTICES) sl_event_fail_limit(&a.events, event, &a.vertices.bound, found);
     __syncthreads(); /* the vertices are free for the next event */
   }
 }

@@ -79,9 +79,9 @@ static uint32_t find_wanted(const struct io_packer *packer) {
                {SIM_BANK_CALO, SIM_MAKE_ECAL},
                {SIM_BANK_MUON, SIM_MAKE_MUON},
                {SIM_BANK_MC_PHOTONS, SIM_MAKE_PHOTONS}};
-  uint32_t wanted = io_packer_wants_record(packer) ? SIM_MAKE_ALL : 0;
+  uint32_t wanted = io_packer_record_is_read(packer) ? SIM_MAKE_ALL : 0;
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-    if (io_packer_wants(packer, types[i].type)) wanted |= types[i].banks;
+    if (io_packer_type_is_read(packer, types[i].type)) wanted |= types[i].banks;
   return wanted;
 }
 

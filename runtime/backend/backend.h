@@ -17,11 +17,11 @@ struct sl_list_pointers {
   const uint32_t *count, *numbers;
 };
 
-/* Combines event lists: selects the events that are on at least `wanted` lists, in ascending order. All pointers are to
- * memory that kernels read and write. */
+/* Combines event lists: selects the events that are on at least `min_lists` lists, in ascending order. All pointers are
+ * to memory that kernels read and write. */
 struct sl_combination {
   const struct sl_list_pointers *lists;
-  uint32_t list_count, wanted;
+  uint32_t list_count, min_lists;
   uint32_t *tally;           /* scratch: one word for each event of the slice */
   uint32_t *count, *numbers; /* the resulting list */
 };
@@ -68,8 +68,8 @@ struct sl_backend {
   const struct sl_race_calls *races; /* NULL: no race detection */
   uint32_t block_threads;            /* block size of all nodes; 0: the node's own */
   uint32_t slices_in_flight;         /* slices that a slot overlaps, 1 or 2; `slice_index` below is less than this */
-  uint32_t is_device; /* 1: own memory: inputs are uploaded and outputs packed; 0: the functions marked D are NULL */
-  uint32_t no_families;   /* 1: families bring no advantage, so nodes run one by one */
+  uint32_t is_device;   /* 1: own memory: inputs are uploaded and outputs packed; 0: the functions marked D are NULL */
+  uint32_t no_families; /* 1: families bring no advantage, so nodes run one by one */
   int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
   uint32_t (*count)(void); /* number of devices; NULL: one */
   void (*close)(struct sl_device *device);

@@ -62,7 +62,7 @@ static int cpu_combine(struct sl_stream *stream, const struct sl_combination *c)
       if (c->lists[l].numbers[i] < events) c->tally[c->lists[l].numbers[i]]++;
   uint32_t length = 0;
   for (uint32_t e = 0; e < events; e++)
-    if (c->tally[e] >= c->wanted) c->numbers[length++] = e;
+    if (c->tally[e] >= c->min_lists) c->numbers[length++] = e;
   *c->count = length;
   return SL_OK;
 }

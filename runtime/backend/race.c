@@ -145,9 +145,9 @@ static int begin(struct sl_stream *stream, const struct sl_race_node *node) {
   return race_begin(race_of(stream), node);
 }
 
-static int finding(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *left_out) {
+static int finding(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *omitted) {
   const struct race_device *d = device_of(device);
-  *left_out = d->left_out;
+  *omitted = d->omitted;
   uint32_t i = 0;
   while (i < d->finding_count && (d->findings[i].same_as || index-- > 0)) i++;
   if (i == d->finding_count) return 0;

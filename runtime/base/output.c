@@ -236,7 +236,7 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
 
 void *sl_output_context(const struct sl_output *f) { return f->context; }
 
-const char *sl_output_place(const struct sl_output *f) { return f->current_path; }
+const char *sl_output_path(const struct sl_output *f) { return f->current_path; }
 
 uint64_t sl_output_bytes(const struct sl_output *f) {
   struct stat status;

@@ -96,7 +96,7 @@ static void bind_limits(const struct sl_collection *c, void *port, uint32_t step
 static unsigned char *take_views(struct sl_tables *tables, const struct sl_member *member,
                                  const struct sl_wiring *wiring, void *args) {
   unsigned char *views = tables->host + tables->taken;
-  *sl_args_each(args, member) = (struct sl_each){tables->device + tables->taken, wiring->names, wiring->count, 0};
+  *sl_args_views(args, member) = (struct sl_views){tables->device + tables->taken, wiring->names, wiring->count, 0};
   tables->taken += wiring->count * sl_collection_bytes(member->collection);
   return views;
 }
@@ -146,7 +146,7 @@ static void bind_kernel(struct sl_slot *slot, struct sl_slice *slice, uint32_t n
       bind_field(slot, slice, (void **)((char *)args + member->args_offset), at->storage[0]);
     } else if (member->flags & SL_FLAG_FIELD) {
       bind_reference(slot, slice, member, args, at);
-    } else if (member->flags & SL_FLAG_EACH) {
+    } else if (member->flags & SL_FLAG_LIST) {
       bind_list_port(slot, slice, n, m, args);
     } else if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
       bind_view(slot, slice, member->collection, (char *)args + member->args_offset, at);
@@ -166,7 +166,7 @@ static void bind_sink(struct sl_slot *slot, uint32_t n, void *args) {
     const struct sl_slot_member *at = &s->layout->members[n][m];
     if (member->kind != SL_MEMBER_IN) continue;
     unsigned char *port = (unsigned char *)args + member->args_offset;
-    if (member->flags & SL_FLAG_EACH) port = take_views(&slot->sink_tables, member, &node->inputs[m], args);
+    if (member->flags & SL_FLAG_LIST) port = take_views(&slot->sink_tables, member, &node->inputs[m], args);
     for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
       for (uint32_t f = 0; f < member->collection->field_count; f++)
         if (at->entries[k].storage[f] != SL_NONE)
@@ -178,7 +178,7 @@ static void bind_sink(struct sl_slot *slot, uint32_t n, void *args) {
 uint64_t sl_views_bytes(const struct sl_node *node) {
   uint64_t bytes = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
-    if (node->algorithm->members[m].flags & SL_FLAG_EACH)
+    if (node->algorithm->members[m].flags & SL_FLAG_LIST)
       bytes += node->inputs[m].count * sl_collection_bytes(node->algorithm->members[m].collection);
   return bytes;
 }
@@ -343,9 +343,10 @@ void sl_bind_constants(const struct sl_setup *s, uint32_t n, void *args, unsigne
     if (member->kind != SL_MEMBER_IN || (member->flags & SL_FLAG_FIELD))
       continue; /* a constant has no field
                    references */
-    const int is_list = (member->flags & SL_FLAG_EACH) != 0;
+    const int is_list = (member->flags & SL_FLAG_LIST) != 0;
     unsigned char *port = is_list ? views : (unsigned char *)args + member->args_offset;
-    if (is_list) *sl_args_each(args, member) = (struct sl_each){views, node->inputs[m].names, node->inputs[m].count, 0};
+    if (is_list)
+      *sl_args_views(args, member) = (struct sl_views){views, node->inputs[m].names, node->inputs[m].count, 0};
     for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
       for (uint32_t f = 0; f < member->collection->field_count; f++)
         if (at->entries[k].storage[f] != SL_NONE)

@@ -30,7 +30,7 @@ static int combine(struct sl_slot *slot, const struct sl_slice *slice, struct sl
   const struct sl_list_pointers *lists = (const struct sl_list_pointers *)(const void *)slice->tables.device;
   const struct sl_combination c = {.lists = lists + set->first_pointer,
                                    .list_count = set->port_count,
-                                   .wanted = set->any ? 1 : set->port_count,
+                                   .min_lists = set->any ? 1 : set->port_count,
                                    .tally = slot->storage[set->tally_storage],
                                    .count = slot->storage[set->count_storage],
                                    .numbers = slot->storage[set->numbers_storage]};

@@ -23,7 +23,7 @@ struct sl_overflow_history {
   uint32_t slices_without_overflow; /* consecutive slices for which fewer parts would have been enough */
   uint64_t *overflows;              /* per used word */
   uint64_t *window, *slice;     /* per used word: counts of the present window; counts of the slice being delivered */
-  uint64_t *wanted_max;         /* per used word: maximum over all windows */
+  uint64_t *needed_max;         /* per used word: maximum over all windows */
   uint64_t *raw, window_events; /* per bound of the source, in the window */
   uint32_t is_full, is_over;    /* the window ends with this slice, or within it */
   uint32_t is_ever_over;

@@ -39,7 +39,7 @@ static uint32_t count_characters(const char *text, size_t bytes) {
 static struct sl_location place_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
   struct sl_location place = node->places[member];
   const char *text = node->values[member].text;
-  const uint32_t begins = node->text_begins[member];
+  const uint32_t begins = node->text_offsets[member];
   if (begins == 0 || strcspn(text, "\r\n") < byte) return place;
   if (place.line == 0) place.source = text; /* set by an option: the value itself is shown */
   place.column = (place.line > 0 ? place.column + begins - 1 : 1) + count_characters(text, byte);
@@ -80,7 +80,7 @@ static const struct sl_slot_member *find_port(const struct sl_node_context *c, c
     *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &c->setup->layout->members[c->node][m];
     if (strncmp((*member)->name, port, length) != 0 || (*member)->name[length] != '\0') continue;
-    if (!port[length] && !((*member)->flags & SL_FLAG_EACH)) return at;
+    if (!port[length] && !((*member)->flags & SL_FLAG_LIST)) return at;
     for (uint32_t k = 0; port[length] && k < node->inputs[m].count; k++)
       if (node->inputs[m].names && strcmp(node->inputs[m].names[k], port + length + 1) == 0) return &at->entries[k];
   }
@@ -184,8 +184,8 @@ void sl_services_open(struct sl_setup *s, uint32_t node) {
 static void name_producers(const struct sl_node *node, void *args) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
-    if (member->flags & SL_FLAG_EACH)
-      *sl_args_each(args, member) = (struct sl_each){NULL, node->inputs[m].names, node->inputs[m].count, 0};
+    if (member->flags & SL_FLAG_LIST)
+      *sl_args_views(args, member) = (struct sl_views){NULL, node->inputs[m].names, node->inputs[m].count, 0};
     else if ((member->flags & SL_FLAG_OPTIONAL) && node->inputs[m].count > 0)
       sl_args_bound(args, member, 0)->capacity = 1;
   }

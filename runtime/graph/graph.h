@@ -19,7 +19,8 @@ struct sl_wiring {
   struct sl_port *ports;
   const char **names; /* list ports only */
   uint32_t count;
-  uint32_t chosen; /* not set in the graph: connected automatically to the only matching port; of a list port: `all` */
+  uint32_t
+      is_automatic; /* not set in the graph: connected automatically to the only matching port; of a list port: `all` */
 };
 
 /* Value of a property; strings are owned by the graph. */
@@ -45,13 +46,13 @@ struct sl_node {
   struct sl_wiring *inputs;       /* per member of the algorithm; IN members only */
   struct sl_value *values;        /* per member; PROPERTY members only */
   struct sl_location *places;     /* location of each value that was set; all zero for defaults */
-  uint32_t *text_begins; /* per member: for a string written without escapes, 1 + number of characters before its text;
-                          * else 0 */
-  struct sl_port *lists; /* event lists that it runs on, sorted, unique; empty: all events */
+  uint32_t *text_offsets; /* per member: for a string written without escapes, 1 + number of characters before its text;
+                           * else 0 */
+  struct sl_port *lists;  /* event lists that it runs on, sorted, unique; empty: all events */
   uint32_t list_count;
-  uint32_t any_list; /* 1: runs on events that are on any of the lists; 0: on events that are on all */
-  uint32_t order;    /* position in `order` */
-  uint32_t together; /* adjacent nodes in `order` with the same number, not 0, may run in one launch: a family */
+  uint32_t any_list;     /* 1: runs on events that are on any of the lists; 0: on events that are on all */
+  uint32_t order;        /* position in `order` */
+  uint32_t launch_group; /* adjacent nodes in `order` with the same number, not 0, may run in one launch: a family */
 };
 
 struct sl_output {

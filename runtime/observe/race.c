@@ -253,8 +253,8 @@ struct command {
 };
 
 static void add(struct command *c, const char *format, const char *value) {
-  const int wanted = snprintf(c->text + c->length, sizeof c->text - c->length, format, value);
-  if (wanted > 0) c->length += (size_t)wanted;
+  const int length = snprintf(c->text + c->length, sizeof c->text - c->length, format, value);
+  if (length > 0) c->length += (size_t)length;
   if (c->length >= sizeof c->text) c->length = sizeof c->text - 1;
 }
 
@@ -294,8 +294,8 @@ static const struct sl_node *node_of(const struct sl_setup *s, const char *name)
 
 const char *sl_race_finding(const struct sl_setup *s) {
   struct sl_race_finding f;
-  uint64_t left_out;
-  return s->backend->races->finding(s->devices[0].device, 0, &f, &left_out) ? f.text : NULL;
+  uint64_t omitted;
+  return s->backend->races->finding(s->devices[0].device, 0, &f, &omitted) ? f.text : NULL;
 }
 
 static const char *count_text(uint64_t count, char *text, size_t size) {
@@ -306,19 +306,19 @@ static const char *count_text(uint64_t count, char *text, size_t size) {
 static int report_findings(const struct sl_setup *s) {
   struct command command = {"", 0};
   struct sl_race_finding f;
-  uint64_t left_out = 0;
+  uint64_t omitted = 0;
   uint32_t count = 0;
   char device[64] = "", times[48];
   describe_command(s, &command);
   s->backend->describe(s->devices[0].device, device, sizeof device);
-  for (; s->backend->races->finding(s->devices[0].device, count, &f, &left_out); count++) {
+  for (; s->backend->races->finding(s->devices[0].device, count, &f, &omitted); count++) {
     const struct sl_node *node = node_of(s, f.node);
     sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s%s", node ? node->use : "",
                 f.text, count_text(f.count, times, sizeof times));
   }
-  if (left_out > 0)
+  if (omitted > 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%llu more findings at locations that were not recorded",
-                (unsigned long long)left_out);
+                (unsigned long long)omitted);
   if (count == 0) return SL_OK;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u %s (%s), by: %s", count,
               sl_plural(count, "finding", "findings"), device, command.text);

@@ -23,7 +23,7 @@ static int open_node_summaries(struct sl_statistics *st) {
     st->kernel_nodes[st->summary.node_count] = g->order[i];
     st->nodes[st->summary.node_count++] = (struct sl_node_summary){.name = node->name,
                                                                    .algorithm = node->use,
-                                                                   .together = sl_nodes_together(s, g->order[i]),
+                                                                   .launch_nodes = sl_nodes_in_launch(s, g->order[i]),
                                                                    .block_threads = node->block_threads,
                                                                    .blocks = node->blocks,
                                                                    .block_count = node->algorithm->block_count};
@@ -119,7 +119,7 @@ static void sum_budgets(struct sl_statistics *st) {
     const uint32_t word = h->budgets[i].word;
     struct sl_budget_summary *b = &st->budgets[i];
     b->overflows = h->overflows[word];
-    b->wanted_max = h->wanted_max[word];
+    b->needed_max = h->needed_max[word];
     b->used_max = 0;
     for (uint32_t k = 0; k < st->parts.setup->slot_count; k++) {
       const uint64_t used = (*st->parts.slots)[k].used_max[word];

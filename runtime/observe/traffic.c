@@ -189,7 +189,7 @@ static int open_listed(struct sl_traffic_slot *t, struct sl_slot *slot, uint32_t
     unsigned char *port = args + member->args_offset;
     if (member->kind == SL_MEMBER_EVENTS) listed->of = (const struct sl_events *)(const void *)port;
     if (member->kind != SL_MEMBER_IN || member->flags & SL_FLAG_FIELD) continue;
-    if (member->flags & SL_FLAG_EACH) port = (unsigned char *)(uintptr_t)sl_args_each(args, member)->at;
+    if (member->flags & SL_FLAG_LIST) port = (unsigned char *)(uintptr_t)sl_args_views(args, member)->at;
     for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection)) {
       const struct sl_listed_port p = weigh_port(s->layout, member->collection, port, at->entries[k].storage);
       if (is_of_same_list(s, &at->entries[k], member->collection->field_count, node))

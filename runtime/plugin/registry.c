@@ -183,7 +183,7 @@ static int folders_add_own(struct sl_registry *r) {
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-static int is_wanted(const struct sl_plugin_file *parts, const char *const *targets) {
+static int has_target(const struct sl_plugin_file *parts, const char *const *targets) {
   for (; *targets; targets++)
     if (strlen(*targets) == parts->target_length && memcmp(*targets, parts->target, parts->target_length) == 0)
       return 1;
@@ -244,7 +244,7 @@ static int folder_scan(struct sl_registry *r, size_t index, const char *const *t
   for (int i = 0; i < count; i++) {
     struct sl_plugin_file parts;
     char path[PATH_MAX + 256];
-    if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && is_wanted(&parts, targets)) {
+    if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && has_target(&parts, targets)) {
       const int is_foreign = index < r->foreign_count;
       if (is_foreign)
         snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);

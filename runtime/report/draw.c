@@ -139,7 +139,7 @@ static void find_readers(const struct sl_graph *g, struct readers *readers) {
       for (uint32_t k = 0; member->kind == SL_MEMBER_IN && k < node->inputs[m].count; k++) {
         struct readers *r = &readers[node->inputs[m].ports[k].node];
         add_reader(r, n, m);
-        if (!r->list_port && (member->flags & SL_FLAG_EACH)) r->list_port = member->name;
+        if (!r->list_port && (member->flags & SL_FLAG_LIST)) r->list_port = member->name;
       }
     }
     for (uint32_t l = 0; l < node->list_count; l++) add_reader(&readers[node->lists[l].node], n, UINT32_MAX);
@@ -151,8 +151,9 @@ static void find_readers(const struct sl_graph *g, struct readers *readers) {
 static const char *similar(const struct sl_graph *g, const struct readers *readers, uint32_t n, uint32_t other) {
   if (!readers) return NULL;
   if (readers[n].list_port && readers[n].hash == readers[other].hash) return readers[n].list_port;
-  return g->nodes[n].together > 0 && g->nodes[n].together == g->nodes[other].together ? g->nodes[n].algorithm->family
-                                                                                      : NULL;
+  return g->nodes[n].launch_group > 0 && g->nodes[n].launch_group == g->nodes[other].launch_group
+             ? g->nodes[n].algorithm->family
+             : NULL;
 }
 
 /* Makes a box for node `n` and, if there are enough, the similar nodes after it. */

@@ -98,7 +98,7 @@ struct race_device {
   uint32_t place_count;
   struct race_finding *findings;
   uint32_t finding_count;
-  uint64_t left_out; /* findings that exceeded the capacity */
+  uint64_t omitted; /* findings that exceeded the capacity */
   struct race_history *bytes;
   uint32_t bytes_taken, generation;
   struct race_lines *lines;

@@ -165,7 +165,7 @@ static void count_finding(struct race *r, const struct race_event *e) {
   uint32_t i = 0;
   while (i < d->finding_count && !is_same(r, &d->findings[i], e, other)) i++;
   if (i == RACE_FINDINGS) {
-    d->left_out++;
+    d->omitted++;
     return;
   }
   if (i == d->finding_count) add_finding(r, e, other);

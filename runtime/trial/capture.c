@@ -101,7 +101,7 @@ static void copy_entry(const struct sl_moment *moment, const struct feed *feed, 
 static void copy_port(const struct sl_moment *moment, uint32_t n, uint32_t member, struct trial_port *port) {
   const struct sl_node *node = &sl_session_graph(moment->session)->nodes[n];
   const struct sl_wiring *wiring = &node->inputs[member];
-  const int is_list = (node->algorithm->members[member].flags & SL_FLAG_EACH) != 0;
+  const int is_list = (node->algorithm->members[member].flags & SL_FLAG_LIST) != 0;
   port->producers = wiring->count;
   port->names = wiring->names;
   port->entries = is_list ? test_allocate(wiring->count, sizeof *port->entries) : NULL;

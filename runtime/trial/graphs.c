@@ -80,7 +80,7 @@ struct search {
   struct trial_graph *found;
 };
 
-static int is_wanted(const struct search *s, const struct sl_node *node) {
+static int is_candidate(const struct search *s, const struct sl_node *node) {
   return node->live && (s->on_lists || node->list_count == 0);
 }
 
@@ -111,7 +111,7 @@ static int keep(const struct search *s, const char *path, const char *node, int 
 /* A source is named even if the graph has it, because otherwise the file of -i would choose the source. */
 static int find_node(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count; n++)
-    if (is_wanted(s, &graph->nodes[n]) && strcmp(graph->nodes[n].use, s->name) == 0)
+    if (is_candidate(s, &graph->nodes[n]) && strcmp(graph->nodes[n].use, s->name) == 0)
       return keep(s, path, graph->nodes[n].name, s->algorithm->kind == SL_KIND_SOURCE);
   return SL_OK;
 }
@@ -119,7 +119,7 @@ static int find_node(const struct search *s, const char *path, const struct sl_g
 static int find_place(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count && !s->found->path; n++) {
     const struct sl_node *node = &graph->nodes[n];
-    if (!is_wanted(s, node) || node->algorithm->kind != s->algorithm->kind) continue;
+    if (!is_candidate(s, node) || node->algorithm->kind != s->algorithm->kind) continue;
     struct sl_graph *changed = NULL;
     struct sl_diagnostics *unread = sl_diagnostics_new();
     if (!unread) return SL_ENOMEM;

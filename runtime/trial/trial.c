@@ -99,7 +99,7 @@ struct sl_session *trial_race_open(const struct sl_trial_options *o, const struc
 
 /* ------------------------------------------------------------------------------------------- one algorithm */
 
-static int is_wanted(const struct trial *t, uint32_t target) {
+static int is_selected(const struct trial *t, uint32_t target) {
   if (!t->entries[target] || t->is_absent[target] ||
       (t->options->target && strcmp(t->options->target, target_names[target]) != 0))
     return 0;
@@ -110,7 +110,7 @@ static int is_wanted(const struct trial *t, uint32_t target) {
 
 static void run_targets(const struct trial *t, struct trial_run *run, void (*body)(void *, struct sl_child *)) {
   for (uint32_t i = 0; i < TARGETS; i++) {
-    if (!is_wanted(t, i)) continue;
+    if (!is_selected(t, i)) continue;
     run->plugin_path = t->entries[i]->path;
     t->findings->targets[i].seconds = t->options->seconds;
     const int is_race = strcmp(target_names[i], "race") == 0;

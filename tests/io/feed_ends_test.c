@@ -167,7 +167,7 @@ static void silence_s_ends_a_run_without_new_events(void **state) {
   struct sl_options o = options_of(
       "sluice: 1\n"
       "nodes:\n"
-      "  raw: { use: io.feed_source, set: { silence_s: 1 } }\n"
+      "  raw: { use: io.feed_source, set: { timeout_s: 1 } }\n"
       "  count: { use: rich.count_bytes }\n"
       "outputs: [count]\n");
   struct sl_feed *feed = sl_feed_new(NULL);

@@ -35,7 +35,7 @@ static void positions_have_the_same_bits(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   const uint32_t gx = s->muon.region[0][2].grid_x[MUON_PADS], gy = s->muon.region[0][2].grid_y[MUON_PADS];
-  struct muon_place at = {0, 2, 2, 0, 0};
+  struct muon_tile_address at = {0, 2, 2, 0, 0};
   uint64_t digest = digest_begin;
   for (at.y = 0; at.y < 2 * gy; at.y++) {
     for (at.x = at.y < gy ? gx : 0; at.x < 2 * gx; at.x++) {

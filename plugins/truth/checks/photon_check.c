@@ -267,7 +267,7 @@ static void report_pi0(const struct photon_check *c, const struct sl_report *r) 
 static int photon_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   const struct photon_check *c = (const struct photon_check *)state;
   tally_report(&c->tally, r);
-  r->integer(r->context, "photons_beside", (int64_t)c->outside);
+  r->integer(r->context, "photons_outside", (int64_t)c->outside);
   r->begin_array(r->context, "photons");
   for (uint32_t bin = 0; bin <= BINS; bin++) report_photons(&c->photons[bin], bins[bin].name, r);
   r->end_array(r->context);
