@@ -57,12 +57,12 @@ static int choose_outputs(struct histogram_sink *k, const struct sl_services *s,
   return SL_EINVAL;
 }
 
-static int choose_format(struct histogram_sink *k, const struct sl_services *s, uint32_t wanted, const char *path) {
+static int choose_format(struct histogram_sink *k, const struct sl_services *s, uint32_t format, const char *path) {
   static const char *const ends[FORMATS] = {"", ".json", ".csv", ".svg"};
   const char *folder = strrchr(path, '/'), *end = strrchr(folder ? folder : path, '.');
-  k->format = wanted;
-  if (wanted == BY_NAME && !end) k->format = SVG;
-  for (uint32_t f = JSON; f < FORMATS && wanted == BY_NAME && end; f++)
+  k->format = format;
+  if (format == BY_NAME && !end) k->format = SVG;
+  for (uint32_t f = JSON; f < FORMATS && format == BY_NAME && end; f++)
     if (strcasecmp(end, ends[f]) == 0) k->format = f;
   if (k->format != BY_NAME) return SL_OK;
   s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; choose the form with `format`",

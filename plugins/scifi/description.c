@@ -7,11 +7,11 @@
 
 static int check_sipms(struct statement *s, void *into, uint32_t index) {
   const struct scifi_station *station = &((const struct scifi_description *)into)->station[index];
-  const uint32_t wanted = station->modules * SCIFI_MODULE_MATS * SCIFI_MAT_SIPMS;
+  const uint32_t expected = station->modules * SCIFI_MODULE_MATS * SCIFI_MAT_SIPMS;
   uint32_t sum = 0;
   for (uint32_t i = 0; i < SCIFI_QUARTER_BANKS; i++) sum += station->sipms[i];
-  if (sum == wanted) return 1;
-  return statement_refuse(s, "%u modules have %u SiPMs, but the banks have %u", station->modules, wanted, sum);
+  if (sum == expected) return 1;
+  return statement_refuse(s, "%u modules have %u SiPMs, but the banks have %u", station->modules, expected, sum);
 }
 
 #define FIELD(word, low, high, member) STATEMENT_FIELD(word, NULL, f64, low, high, struct scifi_description, member)

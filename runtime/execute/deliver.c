@@ -102,7 +102,7 @@ static int deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, u
 }
 
 int sl_deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, uint32_t count, int empty) {
-  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TURN);
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_WAIT_TO_DELIVER);
   pthread_mutex_lock(&slot->delivery->lock);
   sl_scope_end(slot, scope);
   const int status = deliver(slot, slice_index, first, count, empty);

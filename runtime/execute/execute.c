@@ -37,7 +37,7 @@ static int combine(struct sl_slot *slot, const struct sl_slice *slice, struct sl
   return slot->setup->backend->combine(stream, &c);
 }
 
-static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
+static void report_list_failure(const struct sl_slot *slot, uint32_t set) {
   const struct sl_setup *s = slot->setup;
   uint32_t n = 0;
   while (s->layout->node_set[n] != set) n++; /* finds a node that runs on the list */
@@ -104,7 +104,7 @@ static int make_list(struct sl_slot *slot, const struct sl_slice *slice, uint32_
   SL_NOTIFY_STATUS(skipped, slot->observers, choose, slot, slice, step, NO_INDEX);
   if (skipped != 0) return skipped < 0 ? skipped : SL_OK;
   const int status = combine(slot, slice, sl_step_stream(slot, step), &slot->setup->layout->sets[at->set]);
-  if (status < 0 && !is_left_to_others(slot, status)) tell_list_failed(slot, at->set);
+  if (status < 0 && !is_left_to_others(slot, status)) report_list_failure(slot, at->set);
   return status;
 }
 
@@ -399,9 +399,9 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 
 static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, int empty) {
   if (!slot->delivery->active) return SL_OK;
-  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TURN);
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_WAIT_TO_DELIVER);
   int status = sl_order_await(slot, &slot->slices_in_flight[k]);
-  sl_scope_end_span(slot, scope, sl_activity_name(SL_ACTIVITY_TURN), NULL, 0);
+  sl_scope_end_span(slot, scope, sl_activity_name(SL_ACTIVITY_WAIT_TO_DELIVER), NULL, 0);
   if (status == SL_OK) status = sl_deliver(slot, k, first, count, empty);
   if (status == SL_OK) slot->slices_in_flight[k].delivered = first + count;
   return status;

@@ -20,7 +20,7 @@ struct sl_slot;
   M(SL_ACTIVITY_GUARD, "guard")                        \
   M(SL_ACTIVITY_LAUNCH, "upload and launch")           \
   M(SL_ACTIVITY_DEVICE, "wait for the device")         \
-  M(SL_ACTIVITY_TURN, "wait to deliver")               \
+  M(SL_ACTIVITY_WAIT_TO_DELIVER, "wait to deliver")    \
   M(SL_ACTIVITY_TOTALS, "items and totals")            \
   M(SL_ACTIVITY_DIGESTS, "digests")                    \
   M(SL_ACTIVITY_CALLBACKS, "callbacks of the program") \

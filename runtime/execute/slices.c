@@ -131,7 +131,7 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   const uint64_t end = sl_now_ns(), sequence = slot->slices_in_flight[k].sequence;
   if (status == SL_OK && slot->delivery->active) {
     SL_NOTIFY(slot->observers, slice_end, slot, end - slot->slices_in_flight[k].begin_ns);
-    const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TURN);
+    const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_WAIT_TO_DELIVER);
     sl_order_pass(slot->order, sequence);
     sl_scope_end(slot, scope);
   }

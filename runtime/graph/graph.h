@@ -105,6 +105,8 @@ struct sl_graph_request {
 /* Reads and checks a graph. On success, *graph must be freed with sl_graph_free. On failure the errors are in `d`. */
 int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics *d, struct sl_graph **graph);
 void sl_graph_free(struct sl_graph *graph);
+/* Returns the index of the node with this name, or SL_NONE. */
+int32_t sl_graph_node_index(const struct sl_graph *graph, const char *name);
 
 /* Writes the node's property values, the hash of its name, and the tables of its open ports into its argument struct
  * (args_size bytes, zeroed by the caller). The struct must not move afterwards. */

@@ -86,7 +86,7 @@ static int32_t find_only(const struct search *s) {
 }
 
 /* Returns the node, or SL_NONE with the error reported unless an earlier error explains it. */
-static int32_t find_node(struct search *s, const char *name) {
+static int32_t find_producer(struct search *s, const char *name) {
   struct sl_reader *r = s->draft->reader;
   s->index = sl_draft_find(s->draft, name);
   if (s->index == SL_NONE) {
@@ -108,7 +108,7 @@ static int32_t find_node(struct search *s, const char *name) {
 int32_t sl_node_find(struct sl_draft *draft, const struct sl_tree *text, const char *name, const char *user,
                      const char *required_by) {
   struct search s = {draft, text, user, required_by, NULL, SL_NONE, NULL};
-  return find_node(&s, name);
+  return find_producer(&s, name);
 }
 
 int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char *user,
@@ -118,7 +118,7 @@ int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char 
   const size_t bytes = dot != NULL ? (size_t)(dot - text->text) : strlen(text->text);
   const char *name = sl_arena_text(draft->reader->arena, text->text, bytes);
   *port = (struct sl_port){SL_NONE, SL_NONE};
-  if (find_node(&s, name) == SL_NONE) return 0;
+  if (find_producer(&s, name) == SL_NONE) return 0;
   const int32_t member = dot != NULL ? find_named(&s, dot + 1) : find_only(&s);
   if (member == SL_NONE) return 0;
   *port = (struct sl_port){s.index, member};

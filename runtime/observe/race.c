@@ -287,9 +287,8 @@ static void describe_command(const struct sl_setup *s, struct command *c) {
 }
 
 static const struct sl_node *node_of(const struct sl_setup *s, const char *name) {
-  for (uint32_t n = 0; n < s->graph->node_count; n++)
-    if (strcmp(s->graph->nodes[n].name, name) == 0) return &s->graph->nodes[n];
-  return NULL;
+  const int32_t n = sl_graph_node_index(s->graph, name);
+  return n == SL_NONE ? NULL : &s->graph->nodes[n];
 }
 
 const char *sl_race_finding(const struct sl_setup *s) {

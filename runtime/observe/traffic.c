@@ -257,15 +257,15 @@ const struct sl_observer_calls sl_traffic_observer = {
 void sl_traffic_sum(const struct sl_traffic *t, uint32_t node, uint64_t *bytes_in, uint64_t *bytes_out) {
   const struct sl_setup *s = t->setup;
   const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
-  const int looks = a->kind == SL_KIND_KERNEL && is_listed(s, node);
-  *bytes_in = *bytes_out = looks && s->backend->is_device ? UINT64_MAX : 0;
+  const int is_counted = a->kind == SL_KIND_KERNEL && is_listed(s, node);
+  *bytes_in = *bytes_out = is_counted && s->backend->is_device ? UINT64_MAX : 0;
   if (*bytes_in) return;
-  for (uint32_t k = 0; looks && k < s->slot_count; k++) *bytes_in += t->slots[k].listed[node].bytes_in;
+  for (uint32_t k = 0; is_counted && k < s->slot_count; k++) *bytes_in += t->slots[k].listed[node].bytes_in;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_IN && a->members[m].kind != SL_MEMBER_OUT) continue;
     const struct sl_slot_member *at = &s->layout->members[node][m];
     const uint32_t fields = a->members[m].collection->field_count;
-    const int is_listed_input = looks && a->members[m].kind == SL_MEMBER_IN;
+    const int is_listed_input = is_counted && a->members[m].kind == SL_MEMBER_IN;
     for (uint32_t k = 0; k < at->entry_count; k++) {
       if (is_listed_input && !is_of_same_list(s, &at->entries[k], fields, node)) continue;
       for (uint32_t f = 0; f < fields; f++)

@@ -162,7 +162,7 @@ static int folders_add_environment(struct sl_registry *r) {
 }
 
 /* Adds FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are recorded. */
-static int folders_add_beside(struct sl_registry *r, const char *folder) {
+static int folders_add_sibling(struct sl_registry *r, const char *folder) {
   static const char *const places[] = {"plugins", "sluice/plugins"};
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
     char path[PATH_MAX + 32], real[PATH_MAX];
@@ -177,7 +177,7 @@ static int folders_add_own(struct sl_registry *r) {
   char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX];
   const size_t count = sl_library_folders(places);
   int status = SL_OK;
-  for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_beside(r, places[i]);
+  for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_sibling(r, places[i]);
   return status;
 }
 

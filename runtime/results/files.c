@@ -301,7 +301,7 @@ static int open_output(const struct sl_services *services, const char *given, ui
   return status < 0 ? status : take(f, (int32_t)c->node, path);
 }
 
-void sl_option_say(void *context, uint32_t severity, const char *format, ...) {
+void sl_option_report(void *context, uint32_t severity, const char *format, ...) {
   const struct sl_option_log *log = context;
   char text[1024];
   va_list arguments;

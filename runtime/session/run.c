@@ -233,7 +233,7 @@ struct sl_moment sl_moment_first(const struct sl_session *sn) {
 
 struct watch {
   const struct sl_session *session;
-  sl_look *look;
+  sl_inspect_function *look;
   void *context;
 };
 
@@ -250,8 +250,8 @@ static int choose(void *context, const struct sl_slot *slot, const struct sl_sli
   return w->look(w->context, &moment);
 }
 
-int sl_session_watch_slice(struct sl_session *sn, void *source_state, sl_look *look, void *context,
-                           int *source_failed) {
+int sl_session_inspect_slice(struct sl_session *sn, void *source_state, sl_inspect_function *look, void *context,
+                             int *source_failed) {
   static const struct sl_observer_calls calls = {.choose = choose};
   struct watch watch = {sn, look, context};
   struct sl_slot *slot = &sn->slots[0];

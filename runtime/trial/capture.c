@@ -197,7 +197,7 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
 static int run_slices(struct capture *c, struct sl_session *s, void *state, char *reason, size_t reason_size) {
   int more = 1, source_failed = 0;
   for (uint32_t i = 0; i < SLICES_MAX && more > 0 && c->captured < ENOUGH_EVENTS; i++)
-    more = sl_session_watch_slice(s, state, before_step, c, &source_failed);
+    more = sl_session_inspect_slice(s, state, before_step, c, &source_failed);
   if (more < 0 && !source_failed) {
     snprintf(reason, reason_size, "an earlier node failed: %s", sl_error_text(more));
     return more;

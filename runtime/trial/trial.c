@@ -118,12 +118,6 @@ static void run_targets(const struct trial *t, struct trial_run *run, void (*bod
   }
 }
 
-static uint32_t find_node(const struct sl_graph *graph, const char *name, struct sl_child *log) {
-  for (uint32_t n = 0; n < graph->node_count; n++)
-    if (strcmp(graph->nodes[n].name, name) == 0) return n;
-  sl_child_not_run(log, "the graph has no node %s", name);
-}
-
 static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *where) {
   (void)about, (void)kind, (void)where;
   return remove(path);
@@ -145,7 +139,9 @@ static void run_algorithm(void *context, struct sl_child *log) {
   char reason[256] = "";
   sl_child_stage(log, "while its inputs were taken from %s", t->graph.shown);
   struct sl_session *s = trial_session_open(t->options, &t->graph, t->options->events, NULL, log);
-  const uint32_t node = find_node(sl_session_graph(s), t->graph.node, log);
+  const int32_t found = sl_graph_node_index(sl_session_graph(s), t->graph.node);
+  if (found == SL_NONE) sl_child_not_run(log, "the graph has no node %s", t->graph.node);
+  const uint32_t node = (uint32_t)found;
   struct trial_case inputs;
   struct trial_run run = {.options = t->options,
                           .session = s,

@@ -11,7 +11,7 @@ enum { EVENTS = 30, DIGITS_MAX = 4096, WORDS_MAX = 64 };
 static struct sim_simulation *muon_simulation(uint32_t version) {
   struct sim_simulation *s = simulation_new();
   s->versions.muon = version;
-  s->wanted = SIM_MAKE_MUON;
+  s->make_flags = SIM_MAKE_MUON;
   return s;
 }
 

@@ -81,7 +81,7 @@ static const struct decoded *decode(const struct sim_simulation *s, uint32_t ver
 
 static struct sim_simulation *new_with_ut(uint32_t version) {
   struct sim_simulation *s = simulation_new();
-  s->wanted |= SIM_MAKE_UT;
+  s->make_flags |= SIM_MAKE_UT;
   s->versions.ut = version;
   s->settings.luminosity_fraction = 0;
   return s;

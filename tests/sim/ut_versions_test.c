@@ -91,7 +91,7 @@ static const struct decoded *decode(struct sim_simulation *s, uint32_t version, 
 
 static struct sim_simulation *new_with_ut(void) {
   struct sim_simulation *s = simulation_new();
-  s->wanted |= SIM_MAKE_UT;
+  s->make_flags |= SIM_MAKE_UT;
   s->settings.luminosity_fraction = 0;
   return s;
 }

@@ -170,13 +170,13 @@ static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x;
 #define SL_FOR_SUBITEMS(i, list, offsets, sub) SL_FOR_RANGES_ (i, 1, list, (sub)[(offsets)[sl_event]])
 /* `at`: expression for the first item of the event `sl_event`. The outer loop is over events, or has one iteration. A
  * thread takes `width` items at a time: see lanes.h. */
-#define SL_FOR_RANGES_(i, width, list, at)                                                                          \
-  for (uint32_t sl_turn_##i = (list).numbers ? blockIdx.x : 0; sl_turn_##i < ((list).numbers ? *(list).count : 1u); \
-       sl_turn_##i += gridDim.x)                                                                                    \
-    for (uint32_t sl_event = (list).numbers ? (list).numbers[sl_turn_##i] : 0,                                      \
-                  i = (at) + (width) * ((list).numbers ? threadIdx.x : sl_grid_thread()),                           \
-                  sl_stride_##i = (width) * ((list).numbers ? blockDim.x : sl_grid_threads()),                      \
-                  sl_end_##i = (sl_event = (list).numbers ? sl_event + 1 : *(list).count, (at));                    \
+#define SL_FOR_RANGES_(i, width, list, at)                                                       \
+  for (uint32_t sl_iteration_##i = (list).numbers ? blockIdx.x : 0;                              \
+       sl_iteration_##i < ((list).numbers ? *(list).count : 1u); sl_iteration_##i += gridDim.x)  \
+    for (uint32_t sl_event = (list).numbers ? (list).numbers[sl_iteration_##i] : 0,              \
+                  i = (at) + (width) * ((list).numbers ? threadIdx.x : sl_grid_thread()),        \
+                  sl_stride_##i = (width) * ((list).numbers ? blockDim.x : sl_grid_threads()),   \
+                  sl_end_##i = (sl_event = (list).numbers ? sl_event + 1 : *(list).count, (at)); \
          i < sl_end_##i; i += sl_stride_##i)
 
 /* The nodes of a family, as passed to run_family, distributed over the blocks:
