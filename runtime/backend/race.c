@@ -25,7 +25,7 @@ static void race_close(struct sl_device *device) {
   race_lines_close(d->lines);
   if (d->bytes) munmap(d->bytes, RACE_BYTES_MAX * sizeof *d->bytes);
   free(d->findings);
-  free(d->places);
+  free(d->locations);
   free(d);
 }
 
@@ -38,7 +38,7 @@ static int race_open(uint32_t index, struct sl_device **device, char *reason, si
   if (d) {
     d->device = *simt;
     pthread_mutex_init(&d->lock, NULL);
-    d->places = calloc(RACE_PLACES, sizeof *d->places);
+    d->locations = calloc(RACE_LOCATIONS, sizeof *d->locations);
     d->findings = calloc(RACE_FINDINGS, sizeof *d->findings);
     d->lines = race_lines_open();
     d->bytes = mmap(NULL, RACE_BYTES_MAX * sizeof *d->bytes, PROT_READ | PROT_WRITE,
@@ -46,7 +46,7 @@ static int race_open(uint32_t index, struct sl_device **device, char *reason, si
     if (d->bytes == MAP_FAILED) d->bytes = NULL;
   }
   sl_simt_device_close(simt);
-  if (d && d->places && d->findings && d->lines && d->bytes) {
+  if (d && d->locations && d->findings && d->lines && d->bytes) {
     *device = &d->device;
     return SL_OK;
   }

@@ -41,7 +41,7 @@ void *sl_output_context(const struct sl_output *f);
 const char *sl_output_path(const struct sl_output *f);
 uint64_t sl_output_bytes(const struct sl_output *f);
 uint64_t sl_output_room(const struct sl_output *f);
-int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **place);
+int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **memory);
 void sl_output_trim(struct sl_output *f, uint64_t bytes);
 int sl_output_add(struct sl_output *f, const void *data, uint64_t bytes);
 void sl_output_mark(struct sl_output *f, uint64_t events);

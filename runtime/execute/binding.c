@@ -119,15 +119,15 @@ static void bind_reference(struct sl_slot *slot, struct sl_slice *slice, const s
 }
 
 /* Copies what a node has prepared into an argument struct for kernels on a device. */
-static void copy_prepared(const struct sl_setup *s, const struct sl_device_place *at, uint32_t n, void *args) {
+static void copy_prepared(const struct sl_setup *s, const struct sl_device_state *at, uint32_t n, void *args) {
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   const struct sl_prepared *prepared = &s->prepared[n];
   for (uint32_t m = 0; m < a->member_count; m++) {
     const struct sl_member *member = &a->members[m];
-    char *place = (char *)args + member->args_offset;
-    if (member->kind == SL_MEMBER_COMPUTED) memcpy(place, prepared->args + member->args_offset, member->args_size);
-    if (member->kind == SL_MEMBER_TABLE) memcpy(place, &prepared->tables[m].device_values[at->index], sizeof(void *));
-    if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(place, 0, member->args_size);
+    char *value = (char *)args + member->args_offset;
+    if (member->kind == SL_MEMBER_COMPUTED) memcpy(value, prepared->args + member->args_offset, member->args_size);
+    if (member->kind == SL_MEMBER_TABLE) memcpy(value, &prepared->tables[m].device_values[at->index], sizeof(void *));
+    if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(value, 0, member->args_size);
   }
 }
 
@@ -135,7 +135,7 @@ static void bind_kernel(struct sl_slot *slot, struct sl_slice *slice, uint32_t n
   const struct sl_setup *s = slot->setup;
   const struct sl_node *node = &s->graph->nodes[n];
   sl_graph_fill_properties(node, args);
-  copy_prepared(s, slot->place, n, args);
+  copy_prepared(s, slot->device_state, n, args);
   uint32_t outputs = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];

@@ -42,7 +42,7 @@ static void report_list_failure(const struct sl_slot *slot, uint32_t set) {
   uint32_t n = 0;
   while (s->layout->node_set[n] != set) n++; /* finds a node that runs on the list */
   const struct sl_node *node = &s->graph->nodes[n];
-  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "its event list could not be made: %s",
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "its event list could not be made: %s",
               s->backend->error(slot->device));
 }
 
@@ -210,9 +210,9 @@ static int device_failed(struct sl_slot *slot, int status, const char *what) {
     if (!node) node = &s->graph->nodes[s->layout->steps[step].nodes[0]];
   }
   if (s->device_count > 1)
-    snprintf(which, sizeof which, "%s is lost, %s: ", slot->place->name,
+    snprintf(which, sizeof which, "%s is lost, %s: ", slot->device_state->name,
              others ? "and its slices run on other devices" : "the last one");
-  sl_diagnose(s->diagnostics, others ? SL_WARNING : SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
+  sl_diagnose(s->diagnostics, others ? SL_WARNING : SL_ERROR, node ? &node->location : NULL, node ? node->name : NULL,
               node                                             ? "compute-sanitizer names the kernel and the line"
               : slot->running && !slot->setup->options.profile ? "--profile runs step by step and names the node"
                                                                : NULL,

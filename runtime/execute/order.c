@@ -105,7 +105,7 @@ int sl_order_await(struct sl_slot *slot, struct sl_slice *slice) {
   int status = SL_OK;
   pthread_mutex_lock(&o->lock);
   while (status == SL_OK && o->next != slice->sequence) {
-    struct sl_orphan *orphan = slot->place->is_lost ? NULL : earliest_orphan(o);
+    struct sl_orphan *orphan = slot->device_state->is_lost ? NULL : earliest_orphan(o);
     if (o->failed <= slice->sequence) {
       status = SL_EINTERRUPTED;
     } else if (orphan && orphan->sequence < slice->sequence) {
@@ -126,7 +126,7 @@ int sl_order_await(struct sl_slot *slot, struct sl_slice *slice) {
 int sl_slice_begin(struct sl_slot *slot, struct sl_slice *slice) {
   struct sl_order *o = slot->order;
   pthread_mutex_lock(&o->lock);
-  const int may = !slot->place->is_lost, taken = may && take_orphan(o, slice);
+  const int may = !slot->device_state->is_lost, taken = may && take_orphan(o, slice);
   o->in_flight += (uint32_t)may;
   pthread_mutex_unlock(&o->lock);
   if (!taken) slice->delivered = 0;
@@ -157,8 +157,9 @@ int sl_slice_await_orphan(struct sl_slot *slot, struct sl_slice *slice) {
   struct sl_order *o = slot->order;
   const uint32_t outer = sl_activity_enter(slot, SL_ACTIVITY_IDLE);
   pthread_mutex_lock(&o->lock);
-  while (!slot->place->is_lost && o->orphan_count == 0 && o->in_flight > 0) pthread_cond_wait(&o->changed, &o->lock);
-  const int taken = !slot->place->is_lost && take_orphan(o, slice);
+  while (!slot->device_state->is_lost && o->orphan_count == 0 && o->in_flight > 0)
+    pthread_cond_wait(&o->changed, &o->lock);
+  const int taken = !slot->device_state->is_lost && take_orphan(o, slice);
   o->in_flight += (uint32_t)taken;
   pthread_mutex_unlock(&o->lock);
   sl_activity_enter(slot, outer);
@@ -168,8 +169,8 @@ int sl_slice_await_orphan(struct sl_slot *slot, struct sl_slice *slice) {
 int sl_device_lose(struct sl_slot *slot, int *is_first) {
   struct sl_order *o = slot->order;
   pthread_mutex_lock(&o->lock);
-  *is_first = !slot->place->is_lost;
-  slot->place->is_lost = 1;
+  *is_first = !slot->device_state->is_lost;
+  slot->device_state->is_lost = 1;
   o->lost_devices += (uint32_t)*is_first;
   const int others = o->lost_devices < o->setup->device_count;
   for (; !others && o->orphan_count > 0; o->orphan_count--)
@@ -189,7 +190,7 @@ int sl_device_is_lost(struct sl_order *o, uint32_t index) {
 int sl_device_has_others(const struct sl_slot *slot) {
   struct sl_order *o = slot->order;
   pthread_mutex_lock(&o->lock);
-  const int others = o->lost_devices + !slot->place->is_lost < o->setup->device_count;
+  const int others = o->lost_devices + !slot->device_state->is_lost < o->setup->device_count;
   pthread_mutex_unlock(&o->lock);
   return others;
 }

@@ -96,7 +96,7 @@ static void open_budgets(struct sl_overflow_history *h, uint32_t n) {
     for (uint32_t bound = 0; bound < SL_BOUNDS_MAX; bound++) {
       const int has = bound > 0 || (!a->members[m].shares && sl_has_items(a->members[m].collection));
       if (!has || at->used[bound] == UINT32_MAX) continue;
-      h->budgets[h->budget_count++] = (struct sl_budget_place){
+      h->budgets[h->budget_count++] = (struct sl_budget_entry){
           at->used[bound], n, m, bound, at->capacities[bound], sl_bound_capacity(&a->members[m], bound)};
     }
   }
@@ -172,11 +172,11 @@ static const struct sl_term *budget_term(const struct sl_capacity *capacity) {
   return NULL;
 }
 
-void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_place *place,
+void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_entry *entry,
                         struct sl_budget_summary *b) {
   const struct sl_setup *s = h->setup;
-  const struct sl_node *node = &s->graph->nodes[place->node];
-  const struct sl_term *term = budget_term(place->capacity);
+  const struct sl_node *node = &s->graph->nodes[entry->node];
+  const struct sl_term *term = budget_term(entry->capacity);
   if (b->needed_max <= b->capacity || !term) return;
   const double needed = (double)b->needed_max * term->divide / ((double)s->slice_events * term->multiply);
   const double value = ceil(h->is_ever_over ? needed + needed / MARGIN : needed);

@@ -86,7 +86,7 @@ int sl_pack_open(struct sl_slot *slot) {
   for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
     struct sl_slice *slice = &slot->slices_in_flight[k];
     slice->pack_fields = s->backend->allocate(slot->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
-    slice->output = sl_host_allocate(s, slot->place, sl_pack_output_bytes(s));
+    slice->output = sl_host_allocate(s, slot->device_state, sl_pack_output_bytes(s));
     if (!slice->pack_fields || !slice->output) return SL_ENOMEM;
   }
   return SL_OK;

@@ -77,7 +77,7 @@ static int next_near(struct worker *w, struct sl_slice *slice, int may_wait) {
   const struct sl_reading *r = w->reading;
   const uint32_t devices = s->device_count;
   for (uint32_t i = 0; i < devices; i++) {
-    const uint32_t d = (w->slot->place->index + i) % devices;
+    const uint32_t d = (w->slot->device_state->index + i) % devices;
     const uint64_t own = (r->kept_count + devices - 1 - d) / devices; /* slices d, d + devices... */
     const uint64_t index = atomic_fetch_add(&s->devices[d].next_kept, 1);
     if (index >= own * r->kept_passes) continue;
@@ -203,7 +203,7 @@ static void help_others(struct sl_slot *slot) {
 static void work(void *argument) {
   struct worker *w = argument;
   struct sl_numa_cores before;
-  const int has_moved = sl_run_near(w->slot->setup, w->slot->place, &before);
+  const int has_moved = sl_run_near(w->slot->setup, w->slot->device_state, &before);
   const struct sl_scope scope = sl_scope_begin(w->slot, SL_ACTIVITY_OTHER);
   run_slices(w);
   help_others(w->slot);

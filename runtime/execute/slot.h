@@ -12,7 +12,7 @@ struct sl_overflow_history;
 
 /* Input of a slice: one block that holds all fields of the source (offsets from the layout), and the events. */
 struct sl_input {
-  const struct sl_device_place *place; /* device nearest to the block */
+  const struct sl_device_state *device_state; /* device nearest to the block */
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
@@ -70,7 +70,7 @@ struct sl_slot {
   struct sl_delivery *delivery;
   struct sl_overflow_history *history;
   const struct sl_observers *observers;
-  struct sl_device_place *place; /* device of the slot */
+  struct sl_device_state *device_state; /* device of the slot */
   struct sl_device *device;
   struct sl_thread thread;
   uint32_t index;

@@ -34,18 +34,18 @@ struct sl_value {
 
 struct sl_node {
   const char *name;
-  const char *use;              /* "plugin.algorithm" */
-  struct sl_location place;     /* location of the node's name */
-  struct sl_location use_place; /* location of its algorithm's name */
+  const char *use;                 /* "plugin.algorithm" */
+  struct sl_location location;     /* location of the node's name */
+  struct sl_location use_location; /* location of its algorithm's name */
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
-  uint32_t block_threads;         /* from `block:`, or the algorithm's default */
-  struct sl_kernel_block *blocks; /* block size of each of the algorithm's `blocks` */
-  uint32_t shared;                /* `set: { variant: shared }`: do not use run_tuned */
-  uint32_t live;                  /* an output or a sink depends on it */
-  struct sl_wiring *inputs;       /* per member of the algorithm; IN members only */
-  struct sl_value *values;        /* per member; PROPERTY members only */
-  struct sl_location *places;     /* location of each value that was set; all zero for defaults */
+  uint32_t block_threads;              /* from `block:`, or the algorithm's default */
+  struct sl_kernel_block *blocks;      /* block size of each of the algorithm's `blocks` */
+  uint32_t shared;                     /* `set: { variant: shared }`: do not use run_tuned */
+  uint32_t live;                       /* an output or a sink depends on it */
+  struct sl_wiring *inputs;            /* per member of the algorithm; IN members only */
+  struct sl_value *values;             /* per member; PROPERTY members only */
+  struct sl_location *value_locations; /* location of each value that was set; all zero for defaults */
   uint32_t *text_offsets; /* per member: for a string written without escapes, 1 + number of characters before its text;
                            * else 0 */
   struct sl_port *lists;  /* event lists that it runs on, sorted, unique; empty: all events */

@@ -142,7 +142,7 @@ static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, cons
   const int is_scratch = e->member->kind == SL_MEMBER_SCRATCH;
   snprintf(name, sizeof name, "%s", e->member->name);
   if (!is_scratch) sl_bound_name(e->member, e->bound, name, sizeof name);
-  sl_diagnose(d, SL_ERROR, &e->node->place, e->node->name, hint,
+  sl_diagnose(d, SL_ERROR, &e->node->location, e->node->name, hint,
               "a slice of %u events would need room for %llu %s of %s, but at most %llu are possible", events,
               (unsigned long long)e->count,
               is_scratch ? "values"

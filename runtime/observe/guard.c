@@ -23,7 +23,7 @@ enum {
 };
 
 static int report(const struct sl_setup *s, const struct sl_node *node, const char *text) {
-  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s: %s", node->use, text);
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s: %s", node->use, text);
   return SL_EPLUGIN;
 }
 

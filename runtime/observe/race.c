@@ -312,8 +312,8 @@ static int report_findings(const struct sl_setup *s) {
   s->backend->describe(s->devices[0].device, device, sizeof device);
   for (; s->backend->races->finding(s->devices[0].device, count, &f, &omitted); count++) {
     const struct sl_node *node = node_of(s, f.node);
-    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s%s", node ? node->use : "",
-                f.text, count_text(f.count, times, sizeof times));
+    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->location : NULL, f.node, NULL, "%s: %s%s",
+                node ? node->use : "", f.text, count_text(f.count, times, sizeof times));
   }
   if (omitted > 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%llu more findings at locations that were not recorded",

@@ -36,13 +36,13 @@ static int open_node_summaries(struct sl_statistics *st) {
 static void open_budget_summaries(struct sl_statistics *st) {
   const struct sl_graph *g = st->parts.setup->graph;
   for (uint32_t i = 0; i < st->parts.history->budget_count; i++) {
-    const struct sl_budget_place *place = &st->parts.history->budgets[i];
-    const struct sl_node *node = &g->nodes[place->node];
+    const struct sl_budget_entry *entry = &st->parts.history->budgets[i];
+    const struct sl_node *node = &g->nodes[entry->node];
     struct sl_budget_summary *b = &st->budgets[i];
     char name[64];
-    sl_bound_name(&node->algorithm->members[place->member], place->bound, name, sizeof name);
-    snprintf(b->port, sizeof b->port, "%s.%s%s", node->name, name, place->bound ? " (subitems)" : "");
-    b->capacity = place->items;
+    sl_bound_name(&node->algorithm->members[entry->member], entry->bound, name, sizeof name);
+    snprintf(b->port, sizeof b->port, "%s.%s%s", node->name, name, entry->bound ? " (subitems)" : "");
+    b->capacity = entry->items;
   }
   st->summary.budget_count = st->parts.history->budget_count;
 }
@@ -167,7 +167,7 @@ static void sum_slots(struct sl_statistics *st) {
     const struct sl_slot *slot = &(*st->parts.slots)[k];
     sum->retries += slot->retries;
     sum->slices += slot->slices;
-    st->devices[slot->place->index].slices += slot->slices;
+    st->devices[slot->device_state->index].slices += slot->slices;
     sum->bytes_up += slot->bytes_up;
     sum->bytes_down += slot->bytes_down;
     host_syncs += slot->host_syncs;

@@ -333,7 +333,7 @@ static void place_add(char *text, size_t size, const char *path, const char *rem
   snprintf(text + length, size - length, remark ? "%s%s (%s)" : "%s%s", length ? ", " : "", path, remark);
 }
 
-const char *sl_registry_places(const struct sl_registry *registry, char *text, size_t size) {
+const char *sl_registry_folders(const struct sl_registry *registry, char *text, size_t size) {
   *text = '\0';
   for (size_t i = 0; i < registry->entry_count; i++)
     if (!*registry->entries[i].file_name) place_add(text, size, registry->entries[i].path, registry->entries[i].reason);

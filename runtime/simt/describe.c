@@ -55,8 +55,8 @@ static void add_group(struct text *text, const struct simt_machine *m, const str
     add(text, " returned");
     return;
   }
-  const struct sl_simt_site *place = t->collective ? t->collective : t->site;
-  add(text, " wait at %s at %s:%u", place->what, place->file, place->line);
+  const struct sl_simt_site *site = t->collective ? t->collective : t->site;
+  add(text, " wait at %s at %s:%u", site->what, site->file, site->line);
 }
 
 void simt_describe(struct simt_machine *m) {

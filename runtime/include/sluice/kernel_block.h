@@ -102,17 +102,17 @@ static SL_DEVICE uint32_t sl_block_append(uint32_t is_selected, uint32_t *length
   const uint64_t mask = sl_warp_ballot(is_selected);
   const uint32_t before = sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
   uint32_t total;
-  const uint32_t place = *length + before + sl_block_scan_warps(sl_count_bits(mask), &total);
+  const uint32_t index = *length + before + sl_block_scan_warps(sl_count_bits(mask), &total);
   *length += total;
-  return place;
+  return index;
 }
 
 /* sl_block_append for a list of one warp; shares nothing with the block's other warps. */
 static SL_DEVICE uint32_t sl_warp_append(uint32_t is_selected, uint32_t *length) {
   const uint64_t mask = sl_warp_ballot(is_selected);
-  const uint32_t place = *length + sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
+  const uint32_t index = *length + sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
   *length += sl_count_bits(mask);
-  return place;
+  return index;
 }
 
 /* Returns a mask of the lanes named by `lane` in any thread. Threads name different lanes; a number that is not a lane

@@ -70,9 +70,9 @@ static SL_DEVICE uint64_t sl_block_min_u64(uint64_t key) { return key; }
 /* If `is_selected`, returns the index of this thread's entry in a list that has *length entries so far, in thread
  * order. *length grows by the number of threads with `is_selected`; each thread keeps its own copy of it. */
 static SL_DEVICE uint32_t sl_block_append(uint32_t is_selected, uint32_t *length) {
-  const uint32_t place = *length;
+  const uint32_t index = *length;
   *length += is_selected ? 1u : 0u;
-  return place;
+  return index;
 }
 
 /* sl_block_append for a list of one warp. */
@@ -89,9 +89,9 @@ static SL_DEVICE uint32_t sl_warp_list_index(uint32_t start, uint32_t *begun) {
 static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, uint32_t rows) {
   for (uint32_t i = 1; i < rows; i++) {
     const uint32_t next = key[i];
-    uint32_t place = i;
-    for (; place > 0 && next < key[place - 1]; place--) key[place] = key[place - 1];
-    key[place] = next;
+    uint32_t index = i;
+    for (; index > 0 && next < key[index - 1]; index--) key[index] = key[index - 1];
+    key[index] = next;
   }
 }
 

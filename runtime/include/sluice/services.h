@@ -63,7 +63,7 @@ struct sl_output_calls {
   /* Bytes that `reserve` can still provide without writing earlier data. */
   uint64_t (*room)(const struct sl_output *file);
   /* Provides contiguous bytes, to be filled by the caller. Writes the data added before if there is no room. */
-  int (*reserve)(struct sl_output *file, uint64_t bytes, void **place);
+  int (*reserve)(struct sl_output *file, uint64_t bytes, void **memory);
   void (*trim)(struct sl_output *file, uint64_t bytes); /* gives back the last bytes of a reservation */
   int (*add)(struct sl_output *file, const void *data, uint64_t bytes);
   /* Marks the end of a whole event; `events` is the number of events since the last mark. BY_PATH: so many more events

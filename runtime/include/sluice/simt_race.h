@@ -12,11 +12,12 @@
 
 enum { SL_RACE_READ = 1, SL_RACE_WRITE = 2, SL_RACE_ATOMIC = 4 };
 
-/* `place`: return address of the call. */
+/* `return_address`: where the access is in the code of the kernel. */
 struct sl_race_api {
   uint32_t size, version; /* SL_SIMT_VERSION */
-  void (*access)(const struct sl_race_api *race, const void *place, const void *memory, uint64_t bytes, uint32_t kind);
-  void (*copy)(const struct sl_race_api *race, const void *place, void *to, const void *from, uint64_t bytes);
+  void (*access)(const struct sl_race_api *race, const void *return_address, const void *memory, uint64_t bytes,
+                 uint32_t kind);
+  void (*copy)(const struct sl_race_api *race, const void *return_address, void *to, const void *from, uint64_t bytes);
 };
 
 /* The struct that sl_launch.backend points to if the emulator detects races. */

@@ -414,7 +414,7 @@ static int combine_job(const void *args) {
       for (uint32_t i = 0; i < *c->lists[l].count; i++) found |= c->lists[l].numbers[i] == e;
       on += found;
     }
-    if (on >= c->wanted) c->numbers[(*c->count)++] = e;
+    if (on >= c->min_lists) c->numbers[(*c->count)++] = e;
   }
   return SL_OK;
 }
