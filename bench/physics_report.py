@@ -179,7 +179,7 @@ def of_run(summary):
     r = summary["results"]
     muons = sum(b["muons"] for kind in r["muon_check"]["kinds"] for b in kind["momentum"] if b["name"] != ABOVE)
     sorts = next(b for b in r["electron_check"]["momentum_bins"] if b["name"] == "all")
-    electrons = sum(sort["called_electrons"] for sort in sorts.values() if isinstance(sort, dict))
+    electrons = sum(sort["identified_electrons"] for sort in sorts.values() if isinstance(sort, dict))
     return [r["long_check"]["tracks"], muons, electrons, r["selection_check"]["any"]["passed"]]
 
 
@@ -283,7 +283,7 @@ def electrons_table(runs):
     for sort, shown in (("electrons", names), ("hadrons", names), ("ghosts", ["all"])):
         for name in shown:
             bins = [check["momentum_bins"][names.index(name)][sort] for check in found.values()]
-            rows.append([f"{sort}, {name}", *(percent(b["called_electrons"], b["tracks"]) for b in bins)])
+            rows.append([f"{sort}, {name}", *(percent(b["identified_electrons"], b["tracks"]) for b in bins)])
     for key, text in (("momentum", "p of the track"), ("momentum_with_photons", "p and what it radiated")):
         rows.append([f"{text}: width, bias", *(f"{100 * check[key]['width']:.1f}, {100 * check[key]['median']:+.1f}" for check in found.values())])
     return table(["called electrons, %", *(f"`{sequence}`" for sequence in found)], rows)

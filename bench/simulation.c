@@ -17,9 +17,9 @@ static double seconds_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double time_events(struct sim_simulation *s, uint32_t wanted, uint64_t events) {
+static double time_events(struct sim_simulation *s, uint32_t make_flags, uint64_t events) {
   const double begin = seconds_now();
-  s->wanted = wanted;
+  s->make_flags = make_flags;
   for (uint64_t i = 0; i < events; i++)
     if (sim_simulate(s, i) < 0) exit(1);
   return (seconds_now() - begin) / (double)events;
@@ -29,7 +29,7 @@ static double time_events(struct sim_simulation *s, uint32_t wanted, uint64_t ev
 #define TIME_DETECTOR(name, digitise, put_banks)                         \
   static double time_##name(struct sim_simulation *s, uint64_t events) { \
     double seconds = 0;                                                  \
-    s->wanted = SIM_MAKE_TRUTH;                                          \
+    s->make_flags = SIM_MAKE_TRUTH;                                      \
     for (uint64_t i = 0; i < events; i++) {                              \
       if (sim_simulate(s, i) < 0) exit(1);                               \
       sim_banks_clear(&s->banks);                                        \

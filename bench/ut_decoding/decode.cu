@@ -66,7 +66,7 @@ struct bank_list {
 };
 
 static SL_DEVICE uint32_t hits_of_bank(const struct decoding *d, uint32_t bank) {
-  return d->banks->place[bank + 1] - d->banks->place[bank];
+  return d->banks->first_hit[bank + 1] - d->banks->first_hit[bank];
 }
 
 /* Returns how many there are. */

@@ -19,7 +19,7 @@ SL_ARGUMENTS(near_tracks, NEAR_TRACKS);
 
 /* The number of hits of a track, or SL_NOT_SELECTED. */
 static SL_DEVICE uint32_t hit_count(const struct near_tracks_args *a, struct sl_item item) {
-  const uint32_t first = a->tracks.hit_offsets[item.from], end = a->tracks.hit_offsets[item.from + 1];
+  const uint32_t first = a->tracks.hit_offsets[item.input_index], end = a->tracks.hit_offsets[item.input_index + 1];
   const float x = a->tracks.hit_x[end - 1], y = a->tracks.hit_y[end - 1];
   return x * x + y * y <= a->max_radius * a->max_radius ? end - first : SL_NOT_SELECTED;
 }
@@ -30,7 +30,7 @@ static SL_DEVICE void write_track(const struct near_tracks_args *a, struct sl_it
 
 /* Hit h of the track goes to index `to`. */
 static SL_DEVICE void write_hit(const struct near_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {
-  const uint32_t from = a->tracks.hit_offsets[item.from] + h;
+  const uint32_t from = a->tracks.hit_offsets[item.input_index] + h;
   a->selected.hit_id[to] = a->tracks.hit_id[from];
   a->selected.hit_x[to] = a->tracks.hit_x[from];
   a->selected.hit_y[to] = a->tracks.hit_y[from];

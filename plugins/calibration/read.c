@@ -31,7 +31,7 @@ struct reader {
   uint32_t seen[CALIBRATION_ENTRY_COUNT];    /* bit mask of the polynomials of an entry */
   struct calibration_polynomial *polynomial; /* the polynomial that is read now */
   struct calibration_table *table;           /* the table that is read now */
-  uint32_t variables, filled, wanted;
+  uint32_t variables, filled, expected;
 };
 
 /* The entry with the next word as its name, and the index of a polynomial of several. NULL after the reason if there is
@@ -77,8 +77,8 @@ static int number(struct statement *s, const char *what, double *value) {
 /* Returns 1 if the polynomial or table that was begun is complete, else 0 after the reason. */
 static int is_complete(struct statement *s, const struct reader *r) {
   if (r->polynomial && r->polynomial->count == 0) return statement_refuse(s, "a polynomial without terms");
-  if (r->table && r->filled < r->wanted)
-    return statement_refuse(s, "a table has %u of %u entries", r->filled, r->wanted);
+  if (r->table && r->filled < r->expected)
+    return statement_refuse(s, "a table has %u of %u entries", r->filled, r->expected);
   return 1;
 }
 
@@ -162,7 +162,7 @@ static int begin_table(struct statement *s, void *into, uint32_t unused) {
   r->table = (struct calibration_table *)begin(s, r, CALIBRATION_TABLE, &e);
   if (!r->table) return 0;
   r->filled = 0;
-  r->wanted = 1;
+  r->expected = 1;
   for (const char *names = e->variables; *names != '\0'; k++) {
     struct calibration_axis *axis = &r->table->axes[k];
     if (!expect_name(s, &names) || !number(s, "an axis", &axis->low) || !number(s, "an axis", &axis->high) ||
@@ -170,8 +170,8 @@ static int begin_table(struct statement *s, void *into, uint32_t unused) {
       return 0;
     if (axis->count == 0 || (axis->count > 1 && axis->high <= axis->low))
       return statement_refuse(s, "an axis without room");
-    r->wanted *= axis->count;
-    if (r->wanted > CALIBRATION_ENTRIES) return statement_refuse(s, "more than %d entries", CALIBRATION_ENTRIES);
+    r->expected *= axis->count;
+    if (r->expected > CALIBRATION_ENTRIES) return statement_refuse(s, "more than %d entries", CALIBRATION_ENTRIES);
   }
   for (; k < CALIBRATION_AXES; k++) r->table->axes[k].count = 1;
   return 1;
@@ -181,7 +181,7 @@ static int begin_table(struct statement *s, void *into, uint32_t unused) {
 static int read_row(struct statement *s, void *into, uint32_t unused) {
   struct reader *r = (struct reader *)into;
   (void)unused;
-  if (!r->table || r->filled == r->wanted) return statement_refuse(s, "a row without a table, or one too many");
+  if (!r->table || r->filled == r->expected) return statement_refuse(s, "a row without a table, or one too many");
   for (uint32_t i = 0; i < r->table->axes[0].count; i++)
     if (!number(s, "an entry", &r->table->at[r->filled++])) return 0;
   return 1;

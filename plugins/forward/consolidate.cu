@@ -23,12 +23,12 @@
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
 static SL_DEVICE uint32_t hit_count(const struct consolidate_args *a, struct sl_item item) {
-  const uint32_t count = a->best.hit_count[item.from];
+  const uint32_t count = a->best.hit_count[item.input_index];
   return count > 0 ? count : SL_NOT_SELECTED;
 }
 
 static SL_DEVICE void write_track(const struct consolidate_args *a, struct sl_item item) {
-  const uint32_t from = item.from, track = item.to, velo_track = a->inputs.velo_track[from];
+  const uint32_t from = item.input_index, track = item.output_index, velo_track = a->inputs.velo_track[from];
   const float *constants = a->forward.constants, z_reference = constants[FORWARD_Z_REFERENCE];
   const float d = constants[FORWARD_Z_END] - z_reference;
   const struct forward_state velo = forward_velo_state(&a->end_states, a->end_states.offsets[item.event] + velo_track);
@@ -53,7 +53,7 @@ static SL_DEVICE void write_track(const struct consolidate_args *a, struct sl_it
 }
 
 static SL_DEVICE void write_hit(const struct consolidate_args *a, struct sl_item item, uint32_t h, uint32_t to) {
-  const uint16_t hit = a->best.hits[SCIFI_TRACK_HITS_MAX * (size_t)item.from + h];
+  const uint16_t hit = a->best.hits[SCIFI_TRACK_HITS_MAX * (size_t)item.input_index + h];
   a->tracks.hit[to] = hit;
   a->tracks.hit_id[to] = a->hits.id[a->hits.offsets[item.event] + hit];
 }

@@ -330,7 +330,7 @@ static SL_DEVICE void lay_out(const struct create_tracks_args *a, uint32_t event
     const uint32_t tracks = count - done < LAID_OUT ? count - done : (uint32_t)LAID_OUT;
     const uint32_t candidates = fill_layout(a, first + done, tracks, layout);
     for (uint32_t c = SL_LANES * threadIdx.x; c < candidates; c += SL_LANES * blockDim.x) {
-      const uint32_t lanes = sl_lanes_of(candidates - c);
+      const uint32_t lanes = sl_lane_count(candidates - c);
       int32_t tracks_of[SL_LANES], k[SL_LANES];
       SL_FOR_LANES (j) {
         const uint32_t at = j < lanes ? c + j : candidates - 1;
@@ -355,7 +355,7 @@ static SL_DEVICE void find_shifts(const struct create_tracks_args *a, uint32_t e
   const uint32_t first = a->inputs.offsets[event], count = a->inputs.offsets[event + 1] - first;
   const uint32_t pieces = (count + SL_LANES - 1) / SL_LANES;
   for (uint32_t k = threadIdx.x; k < SHIFTS * pieces; k += blockDim.x) {
-    const uint32_t track = k / SHIFTS * SL_LANES, i = k % SHIFTS, lanes = sl_lanes_of(count - track);
+    const uint32_t track = k / SHIFTS * SL_LANES, i = k % SHIFTS, lanes = sl_lane_count(count - track);
     float numbers[SHIFT_NUMBERS][SL_LANES];
     struct states states;
     if (SL_LANES == 1 && a->triplets.count[first + track] == 0) continue;

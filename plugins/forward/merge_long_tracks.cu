@@ -29,29 +29,29 @@ static SL_DEVICE const struct long_tracks_view *input_of(const struct merge_long
 
 static SL_DEVICE uint32_t hit_count(const struct merge_long_tracks_args *a, struct sl_item item) {
   const uint32_t *hit_offsets = input_of(a, item)->hit_offsets;
-  return hit_offsets[item.from + 1] - hit_offsets[item.from];
+  return hit_offsets[item.input_index + 1] - hit_offsets[item.input_index];
 }
 
 static SL_DEVICE uint32_t ut_track_of(const struct merge_long_tracks_args *a, struct sl_item item) {
-  const uint32_t track = input_of(a, item)->ut_track[item.from];
+  const uint32_t track = input_of(a, item)->ut_track[item.input_index];
   if (!item.is_second || track == FORWARD_NO_TRACK || !a->first_ut.offsets) return track;
   return a->first_ut.offsets[item.event + 1] - a->first_ut.offsets[item.event] + track;
 }
 
 static SL_DEVICE void write_track(const struct merge_long_tracks_args *a, struct sl_item item) {
   const struct long_tracks_view *tracks = input_of(a, item);
-  a->merged.velo_track[item.to] = tracks->velo_track[item.from];
-  a->merged.ut_track[item.to] = ut_track_of(a, item);
-  a->merged.qop[item.to] = tracks->qop[item.from];
-  a->merged.x[item.to] = tracks->x[item.from];
-  a->merged.y[item.to] = tracks->y[item.from];
-  a->merged.tx[item.to] = tracks->tx[item.from];
-  a->merged.ty[item.to] = tracks->ty[item.from];
+  a->merged.velo_track[item.output_index] = tracks->velo_track[item.input_index];
+  a->merged.ut_track[item.output_index] = ut_track_of(a, item);
+  a->merged.qop[item.output_index] = tracks->qop[item.input_index];
+  a->merged.x[item.output_index] = tracks->x[item.input_index];
+  a->merged.y[item.output_index] = tracks->y[item.input_index];
+  a->merged.tx[item.output_index] = tracks->tx[item.input_index];
+  a->merged.ty[item.output_index] = tracks->ty[item.input_index];
 }
 
 static SL_DEVICE void write_hit(const struct merge_long_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {
   const struct long_tracks_view *tracks = input_of(a, item);
-  const uint32_t at = tracks->hit_offsets[item.from] + h, hit = tracks->hit[at];
+  const uint32_t at = tracks->hit_offsets[item.input_index] + h, hit = tracks->hit[at];
   a->merged.hit[to] = item.is_second ? a->hit_indices.index[a->hit_indices.offsets[item.event] + hit] : (uint16_t)hit;
   a->merged.hit_id[to] = tracks->hit_id[at];
 }

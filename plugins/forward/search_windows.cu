@@ -137,7 +137,7 @@ SL_LANES_FUNCTION void window_around(const struct search_windows_args *a, const 
 
 /* Windows without momentum, between x - below and x + above: the max_hits nearest hits to the left of x (plus overlap),
  * and to the right. */
-SL_LANES_FUNCTION void windows_beside(const struct search_windows_args *a, struct zone z, sl_f32s x, float below,
+SL_LANES_FUNCTION void windows_around(const struct search_windows_args *a, struct zone z, sl_f32s x, float below,
                                       float above, struct found *found) {
   const struct sl_bisection searches[] = {
       sl_bisection_of(z.first, z.count, x - below), sl_bisection_of(z.first, z.count, x + above),
@@ -191,10 +191,10 @@ SL_LANES_FUNCTION void search_without_momentum(const struct search_windows_args 
                                                struct found *stereo_found) {
   const sl_f32s dz = l->z - s->state.z, stereo_dz = l->stereo_z - s->state.z;
   const sl_f32s y = s->state.y + s->state.ty * stereo_dz;
-  windows_beside(a, zone_of(s, l->x_layer, l->is_one), s->state.x + s->state.tx * dz, s->below, s->above, x_found);
+  windows_around(a, zone_of(s, l->x_layer, l->is_one), s->state.x + s->state.tx * dz, s->below, s->above, x_found);
   if (!sl_lanes_any(has_hits(x_found))) return;
   const sl_f32s stereo_x = s->state.x + s->state.tx * stereo_dz + -y * l->dxdy;
-  windows_beside(a, zone_of(s, l->stereo_layer, l->is_one), stereo_x, a->stereo_half_width, a->stereo_half_width,
+  windows_around(a, zone_of(s, l->stereo_layer, l->is_one), stereo_x, a->stereo_half_width, a->stereo_half_width,
                  stereo_found);
 }
 

@@ -15,14 +15,14 @@
 SL_ARGUMENTS(unused_velo_tracks, UNUSED_VELO_TRACKS);
 
 static SL_DEVICE uint32_t is_unused(const struct unused_velo_tracks_args *a, struct sl_item item) {
-  const uint32_t track = a->selected.track[item.from], end = a->tracks.offsets[item.event + 1];
+  const uint32_t track = a->selected.track[item.input_index], end = a->tracks.offsets[item.event + 1];
   uint32_t used = 0;
   for (uint32_t k = a->tracks.offsets[item.event]; k < end; k++) used |= a->tracks.velo_track[k] == track ? 1u : 0u;
   return used == 0;
 }
 
 static SL_DEVICE void write_track(const struct unused_velo_tracks_args *a, struct sl_item item) {
-  a->unused.track[item.to] = a->selected.track[item.from];
+  a->unused.track[item.output_index] = a->selected.track[item.input_index];
 }
 
 SL_SELECT_ITEMS(unused_velo_tracks, selected, unused, is_unused, write_track)

@@ -19,7 +19,7 @@ enum { CHUNK_EVENTS = 32, AT_A_TIME = 8 };
 
 struct gather_lists_args {
   struct sl_events events;
-  struct sl_event_list_each lists;
+  struct sl_event_list_views lists;
   struct generic_decisions decisions;
   struct generic_list_totals totals;
   uint32_t *words;
@@ -27,7 +27,7 @@ struct gather_lists_args {
 #define SL_ARGS gather_lists_args
 static const struct sl_member gather_lists_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists; their order gives their indices"),
+    SL_LIST_IN(lists, sl_event_list, "count numbers", "event lists; their order gives their indices"),
     SL_OUT(decisions, generic_decisions, "indices of the lists that contain each event",
            SL_ITEMS(SL_ONE(SL_EVENT_ENTRIES_TERM(lists)))),
     SL_OUT(totals, generic_list_totals, "number of events on each list, over the run",

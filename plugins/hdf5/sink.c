@@ -197,7 +197,7 @@ static int create_file(struct sink *k, const struct sl_services *s, const char *
   const int status = k->to->open(s, path, SL_OUTPUT_BY_PATH, &k->output);
   if (status < 0) return status;
   const hid_t list = access_list();
-  k->file = H5Fcreate(k->to->place(k->output), H5F_ACC_TRUNC, H5P_DEFAULT, list);
+  k->file = H5Fcreate(k->to->path(k->output), H5F_ACC_TRUNC, H5P_DEFAULT, list);
   H5Pclose(list);
   k->is_open = k->file >= 0;
   return k->is_open ? SL_OK : fail(k, "create it");
@@ -436,7 +436,7 @@ static int sink_finish(void *state, const struct sl_services *s, const struct sl
   if (complete_file(k, s->run) < 0) return fail(k, "write to it");
   const int status = k->to->finish(k->output);
   if (status < 0) return status;
-  const char *place = k->to->place(k->output);
+  const char *place = k->to->path(k->output);
   report->text(report->context, "path", place);
   report->integer(report->context, "events", (int64_t)k->events);
   report->line(report->context, "%" PRIu64 " %s: %s", k->events, sl_plural(k->events, "event", "events"), place);

@@ -22,7 +22,7 @@
   M(OPEN_OUT, banks, io_raw_banks, IO_RAW_BANKS_TRAIT, "raw banks, one port per kind")                      \
   IO_RAW_RECORD_OUT(M)                                                                                      \
   M(U32, linger_us, 1000, 0, 10000000, "us", "longest time that a slice with events waits for more events") \
-  M(U32, silence_s, 0, 0, 1000000, "s", "the run fails if nothing arrives for this time; 0: no limit")      \
+  M(U32, timeout_s, 0, 0, 1000000, "s", "the run fails if nothing arrives for this time; 0: no limit")      \
   M(BOOL, strict, 0, "end the run at the first event that cannot be read")
 SL_HOST_ARGUMENTS(feed_source, FEED_SOURCE);
 
@@ -183,8 +183,8 @@ static uint64_t remaining_wait_us(const struct feed_source *m, const struct feed
 static int has_timed_out(struct feed_source *m, const struct sl_services *s, const struct feed_source_args *args,
                          uint64_t waited_ns) {
   m->silent_ns += waited_ns;
-  if (args->silence_s == 0 || m->silent_ns < (uint64_t)args->silence_s * 1000000000u) return 0;
-  s->message(s->context, SL_ERROR, "no event was fed for %" PRIu32 " s, and the feed was not ended", args->silence_s);
+  if (args->timeout_s == 0 || m->silent_ns < (uint64_t)args->timeout_s * 1000000000u) return 0;
+  s->message(s->context, SL_ERROR, "no event was fed for %" PRIu32 " s, and the feed was not ended", args->timeout_s);
   return 1;
 }
 

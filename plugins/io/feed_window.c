@@ -39,7 +39,7 @@ static void count_run(const struct feed_window *w, uint32_t index, uint32_t begi
   const uint8_t type = blocks[begin].type;
   event->types[type / 64] |= (uint64_t)1 << type % 64;
   event->record_words += words + (uint64_t)(end - begin) * io_packer_record_bank_words(0);
-  if (io_packer_wants(w->packer, type)) {
+  if (io_packer_type_is_read(w->packer, type)) {
     io_packer_count(w->packer, feed_window_amounts(w, index), type, end - begin, words);
     if (event->selected_end == 0) event->selected_begin = begin;
     event->selected_end = end;

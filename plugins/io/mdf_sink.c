@@ -1,7 +1,7 @@
 /* mdf_sink.c: io.mdf_sink, writes events to an MDF file, one record per event.
  *
  * 1. Without options, copy the record as it was read: header, checksum, compression, all banks in order, padding.
- * 2. Remove the banks excluded by only_types or without_types, and banks replaced by the graph; append the banks made
+ * 2. Remove the banks excluded by only_types or excluded_types, and banks replaced by the graph; append the banks made
  *    by the graph. A changed record of several crossings (TAE) keeps only the central one.
  * 3. Compress the body if necessary, and write the header with new lengths, checksum and compression. Banks from
  *    packets get a header of version 3: run of the event, orbit and bunch from ODIN (else 0), all mask bits set.
@@ -85,7 +85,7 @@ static int mdf_sink_open(void *state, const struct sl_services *s, const void *a
   m->output = s->output;
   m->compression = args->compression;
   m->checksum = args->checksum;
-  int error = sink_types_set(&m->types, s, args->only_types, args->without_types);
+  int error = sink_types_set(&m->types, s, args->only_types, args->excluded_types);
   if (!error) error = open_made(m, &args->made_banks);
   return error ? error : m->output->open(s, *args->path ? args->path : output_path, 0, &m->file);
 }
@@ -93,7 +93,7 @@ static int mdf_sink_open(void *state, const struct sl_services *s, const void *a
 static int mdf_sink_check(const struct sl_services *s, const void *args_) {
   const struct mdf_sink_args *args = (const struct mdf_sink_args *)args_;
   struct sink_types types;
-  return sink_types_set(&types, s, args->only_types, args->without_types);
+  return sink_types_set(&types, s, args->only_types, args->excluded_types);
 }
 
 /* Sets the ports of this batch. If several ports of one type are connected, only the first is used. */
@@ -156,7 +156,7 @@ static int measure_made(const struct mdf_sink *m, const struct sl_services *s, u
 
 /* Returns why a bank is removed, or SINK_REASON_COUNT if it is kept. */
 static uint32_t removal_reason(const struct mdf_sink *m, const struct change *change, uint8_t type) {
-  if (m->types.excluded[type]) return SINK_NOT_WANTED;
+  if (m->types.excluded[type]) return SINK_EXCLUDED;
   return change->with_made && m->is_made[type] ? SINK_REPLACED : SINK_REASON_COUNT;
 }
 
@@ -349,7 +349,7 @@ static int mdf_sink_consume(void *state, const struct sl_services *s, const void
     const int status = write_event(m, s, args, e, &batch->events[e]);
     if (status < 0) return status;
     if (status == 0) {
-      m->counts.left_out++;
+      m->counts.omitted++;
       continue;
     }
     m->counts.written++;
@@ -371,7 +371,7 @@ static int mdf_sink_finish(void *state, const struct sl_services *s, const struc
   finish_checksums(m);
   const int error = m->output->finish(m->file);
   if (error) return error;
-  sink_counts_report(&m->counts, report, m->output->place(m->file), m->output->bytes(m->file));
+  sink_counts_report(&m->counts, report, m->output->path(m->file), m->output->bytes(m->file));
   return SL_OK;
 }
 

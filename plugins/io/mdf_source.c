@@ -119,7 +119,7 @@ static void inspect_event(void *context, const struct mdf_stream_event *event, u
     if (bank.type != run.type || run.banks == 0) {
       end_run(m, inspected, amounts, &run);
       run = (struct run){bank.type, 0, 0};
-      is_read = io_packer_wants(&m->packer, bank.type);
+      is_read = io_packer_type_is_read(&m->packer, bank.type);
     }
     run.banks++;
     run.words += io_packer_bank_words(bank.size_bytes);

@@ -65,7 +65,7 @@ struct mep_sink {
   uint64_t event_id;                  /* event id of the first event of the packet */
   uint64_t events_seen;               /* events seen, with or without banks */
   uint64_t matches;                   /* number of calls of match_banks */
-  uint64_t headers_lost;              /* events with a record header that packets cannot represent */
+  uint64_t headers_not_representable; /* events with a record header that packets cannot represent */
   struct mdf_decompressor decompressor;
   struct sink_types types;
   struct sink_counts counts;
@@ -80,14 +80,14 @@ static int mep_sink_open(void *state, const struct sl_services *s, const void *a
   m->seen_of_id = (uint64_t *)calloc(SOURCE_IDS, sizeof *m->seen_of_id);
   m->count_of_id = (uint32_t *)calloc(SOURCE_IDS, sizeof *m->count_of_id);
   if (!m->of_id || !m->seen_of_id || !m->count_of_id) return SL_ENOMEM;
-  const int error = sink_types_set(&m->types, s, args->only_types, args->without_types);
+  const int error = sink_types_set(&m->types, s, args->only_types, args->excluded_types);
   return error ? error : m->output->open(s, *args->path ? args->path : output_path, 0, &m->file);
 }
 
 static int mep_sink_check(const struct sl_services *s, const void *args_) {
   const struct mep_sink_args *args = (const struct mep_sink_args *)args_;
   struct sink_types types;
-  return sink_types_set(&types, s, args->only_types, args->without_types);
+  return sink_types_set(&types, s, args->only_types, args->excluded_types);
 }
 
 /* --------------------------------------------------------------------------------------------------- sources */
@@ -272,7 +272,7 @@ static int find_block_source(struct mep_sink *m, const struct io_bank *bank, uin
 static int collect_bank(struct mep_sink *m, const struct io_bank *bank, uint64_t event) {
   uint16_t id = 0;
   if (!find_block_source(m, bank, event, &id)) {
-    sink_count_omitted(&m->counts, SINK_NO_PLACE, bank);
+    sink_count_omitted(&m->counts, SINK_NOT_REPRESENTABLE, bank);
     return SL_OK;
   }
   if (m->bank_count == m->bank_capacity) {
@@ -298,7 +298,7 @@ static int collect_banks(struct mep_sink *m, const struct sink_record *record, u
     if (at < begin || at >= end)
       sink_count_omitted(&m->counts, SINK_CROSSINGS, &bank);
     else if (m->types.excluded[bank.type])
-      sink_count_omitted(&m->counts, SINK_NOT_WANTED, &bank);
+      sink_count_omitted(&m->counts, SINK_EXCLUDED, &bank);
     else
       error = collect_bank(m, &bank, event);
   }
@@ -434,7 +434,7 @@ static int write_event(struct mep_sink *m, const struct mep_sink_args *args, uin
   }
   int error = collect_banks(m, &record, begin, end, ++m->events_seen);
   if (error || m->bank_count == 0) return error;
-  m->headers_lost += !header_is_representable(m, &record);
+  m->headers_not_representable += !header_is_representable(m, &record);
   error = add_event(m, record.body + record.body_bytes);
   if (!error && m->event_count == m->events_max) error = write_packet(m);
   return error ? error : 1;
@@ -449,7 +449,7 @@ static int mep_sink_consume(void *state, const struct sl_services *s, const void
     if (!sink_should_write(&m->counts, &m->decompressor, &args->record, batch, e, args->with_errors, &next)) continue;
     const int status = write_event(m, args, e, &batch->events[e]);
     if (status < 0) return status;
-    m->counts.left_out += status == 0;
+    m->counts.omitted += status == 0;
     m->counts.written += status != 0;
     m->counts.with_errors += status != 0 && batch->events[e].error != SL_EVENT_OK;
   }
@@ -469,13 +469,13 @@ static int mep_sink_finish(void *state, const struct sl_services *s, const struc
   int error = write_packet(m);
   if (!error) error = m->output->finish(m->file);
   if (error) return error;
-  sink_counts_report(&m->counts, report, m->output->place(m->file), m->output->bytes(m->file));
-  report->integer(report->context, "headers_lost", (int64_t)m->headers_lost);
-  if (m->headers_lost)
+  sink_counts_report(&m->counts, report, m->output->path(m->file), m->output->bytes(m->file));
+  report->integer(report->context, "headers_not_representable", (int64_t)m->headers_not_representable);
+  if (m->headers_not_representable)
     report->line(report->context,
                  "record headers that packets cannot represent (trigger mask, run or crossing different from ODIN, "
                  "version, no checksum, compression): %" PRIu64,
-                 m->headers_lost);
+                 m->headers_not_representable);
   return SL_OK;
 }
 

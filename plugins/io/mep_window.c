@@ -229,7 +229,7 @@ int mep_window_open(struct mep_window *w, struct io_packer *p, const struct sl_s
   struct mep_packet packet;
   *fault = (struct mdf_fault){0};
   w->event_count = w->next = w->first = w->block_count = w->port_count = 0;
-  w->with_record = io_packer_wants_record(p) != 0;
+  w->with_record = io_packer_record_is_read(p) != 0;
   w->odin = UINT32_MAX;
   w->odin_position = 0;
   if (mep_packet_open(data, bytes, &packet, fault)) return -1;

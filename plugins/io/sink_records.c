@@ -63,7 +63,7 @@ void sink_copy_padded(uint8_t *to, const uint8_t *from, uint32_t size, const uin
   if (there < padded) memset(to + there, 0, padded - there);
 }
 
-/* ------------------------------------------------------------------------------------------- what is left out */
+/* ------------------------------------------------------------------------------------------- omitted banks */
 
 void sink_count_omitted_record(struct sink_counts *c, struct mdf_decompressor *d, uint32_t reason,
                                struct sink_record *record) {
@@ -92,8 +92,8 @@ static const struct {
 #define SINK_REASON_TEXT_(name, key, text) {key, text},
     SINK_REASONS(SINK_REASON_TEXT_)};
 
-static void report_left_out(const struct sink_counts *c, const struct sl_report *report) {
-  report->begin_array(report->context, "left_out");
+static void report_omitted(const struct sink_counts *c, const struct sl_report *report) {
+  report->begin_array(report->context, "omitted");
   for (uint32_t r = 0; r < SINK_REASON_COUNT; r++)
     for (uint32_t type = 0; type < IO_BANK_TYPES; type++) {
       const uint64_t banks = c->left[r][type].banks, bytes = c->left[r][type].bytes;
@@ -104,7 +104,7 @@ static void report_left_out(const struct sink_counts *c, const struct sl_report 
       report->integer(report->context, "banks", (int64_t)banks);
       report->integer(report->context, "bytes", (int64_t)bytes);
       report->end_object(report->context);
-      report->line(report->context, "left out: %" PRIu64 " bank%s of type %" PRIu32 ", %" PRIu64 " bytes, %s", banks,
+      report->line(report->context, "omitted: %" PRIu64 " bank%s of type %" PRIu32 ", %" PRIu64 " bytes, %s", banks,
                    banks == 1 ? "" : "s", type, bytes, reasons[r].text);
     }
   report->end_array(report->context);
@@ -115,16 +115,16 @@ void sink_counts_report(const struct sink_counts *c, const struct sl_report *rep
   report->integer(report->context, "bytes", (int64_t)bytes);
   report->integer(report->context, "events", (int64_t)c->written);
   report->integer(report->context, "events_with_errors", (int64_t)c->with_errors);
-  report->integer(report->context, "events_left_out", (int64_t)c->left_out);
+  report->integer(report->context, "events_omitted", (int64_t)c->omitted);
   report->line(report->context, "wrote %" PRIu64 " %s, %" PRIu64 " bytes, to %s", c->written,
                sl_plural(c->written, "event", "events"), bytes, path);
   if (c->with_errors)
     report->line(report->context, "%" PRIu64 " of them %s in error in this run", c->with_errors,
                  sl_plural(c->with_errors, "is", "are"));
-  if (c->left_out)
-    report->line(report->context, "%" PRIu64 " %s no banks to write and %s not in the file", c->left_out,
-                 sl_plural(c->left_out, "event had", "events had"), sl_plural(c->left_out, "is", "are"));
-  report_left_out(c, report);
+  if (c->omitted)
+    report->line(report->context, "%" PRIu64 " %s no banks to write and %s not in the file", c->omitted,
+                 sl_plural(c->omitted, "event had", "events had"), sl_plural(c->omitted, "is", "are"));
+  report_omitted(c, report);
 }
 
 /* ----------------------------------------------------------------------------------------------------- types */
@@ -151,13 +151,13 @@ static int mark_types(const struct sl_services *s, const char *property, const c
   return count;
 }
 
-int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *without) {
+int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *excluded) {
   uint8_t selected_types[IO_BANK_TYPES] = {0};
   memset(t, 0, sizeof *t);
   const int has_only = mark_types(s, "only_types", only, selected_types);
-  const int has_without = mark_types(s, "without_types", without, t->excluded);
-  if (has_only < 0 || has_without < 0) return SL_EINVAL;
+  const int has_excluded = mark_types(s, "excluded_types", excluded, t->excluded);
+  if (has_only < 0 || has_excluded < 0) return SL_EINVAL;
   for (uint32_t type = 0; has_only && type < IO_BANK_TYPES; type++) t->excluded[type] |= !selected_types[type];
-  t->has_selection = has_only || has_without;
+  t->has_selection = has_only || has_excluded;
   return SL_OK;
 }

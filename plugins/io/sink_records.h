@@ -40,14 +40,14 @@ static inline uint32_t sink_padded(uint32_t size) { return (size + 3u) & ~3u; }
 /* Copies `size` bytes of a bank, and its padding; padding after `end` is written as zeros. */
 void sink_copy_padded(uint8_t *to, const uint8_t *from, uint32_t size, const uint8_t *end);
 
-/* ------------------------------------------------------------------------------------------- what is left out */
+/* ------------------------------------------------------------------------------------------- omitted banks */
 
 #define SINK_REASONS(R)                                                                       \
   R(NOT_LISTED, "not_listed", "of events that are not on the list")                           \
-  R(NOT_WANTED, "not_wanted", "of types excluded by only_types or without_types")             \
+  R(EXCLUDED, "excluded", "of types excluded by only_types or excluded_types")                \
   R(REPLACED, "replaced", "replaced by banks made by the graph")                              \
   R(CROSSINGS, "crossings", "of neighbouring crossings in a TAE record, or its header banks") \
-  R(NO_PLACE, "no_place", "that packets cannot represent")                                    \
+  R(NOT_REPRESENTABLE, "not_representable", "that packets cannot represent")                  \
   R(UNREADABLE, "unreadable", "of events that cannot be read")
 #define SINK_REASON_ENUM_(name, key, text) SINK_##name,
 enum { SINK_REASONS(SINK_REASON_ENUM_) SINK_REASON_COUNT };
@@ -55,7 +55,7 @@ enum { SINK_REASONS(SINK_REASON_ENUM_) SINK_REASON_COUNT };
 struct sink_counts {
   uint64_t written;     /* events */
   uint64_t with_errors; /* of the written events, those with an error in this run */
-  uint64_t left_out;    /* events without a bank to write */
+  uint64_t omitted;     /* events without a bank to write */
   struct {
     uint64_t banks, bytes; /* including bank headers */
   } left[SINK_REASON_COUNT][IO_BANK_TYPES];
@@ -77,12 +77,12 @@ void sink_counts_report(const struct sink_counts *c, const struct sl_report *rep
 #define SINK_CHOICE(M)                                                                    \
   M(BOOL, with_errors, 0, "also write events with an error, which are on no list")        \
   M(STRING, only_types, "", "bank types to write, separated by spaces; empty: all types") \
-  M(STRING, without_types, "", "bank types not to write, separated by spaces")
+  M(STRING, excluded_types, "", "bank types not to write, separated by spaces")
 struct sink_types {
   uint8_t excluded[IO_BANK_TYPES];
   uint32_t has_selection, reserved;
 };
 /* Reads the two lists of types: 0, or SL_EINVAL with a message. */
-int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *without);
+int sink_types_set(struct sink_types *t, const struct sl_services *s, const char *only, const char *excluded);
 
 #endif

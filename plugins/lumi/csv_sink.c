@@ -211,7 +211,7 @@ static int csv_sink_finish(void *state, const struct sl_services *s, const struc
   int status = m->table ? m->to->finish(m->table) : SL_OK;
   if (status == SL_OK && m->schema_file) status = write_schema(m);
   if (status < 0) return status;
-  const char *place = m->table ? m->to->place(m->table) : "";
+  const char *place = m->table ? m->to->path(m->table) : "";
   r->text(r->context, "path", place);
   r->integer(r->context, "events", (int64_t)m->count);
   r->integer(r->context, "full", (int64_t)m->full_count);

@@ -13,7 +13,7 @@ void muon_channels_sizes(const struct muon_description *d, struct muon_geometry 
 static uint32_t muon_channel_tile(const struct muon_description *d, uint32_t station, uint32_t quarter,
                                   const struct muon_channel *channel) {
   const struct muon_region *region = &d->region[station][channel->region];
-  const struct muon_place at = {station, channel->region, quarter, channel->x, channel->y};
+  const struct muon_tile_address at = {station, channel->region, quarter, channel->x, channel->y};
   if (channel->table == MUON_PADS) return 0;
   return muon_tile(&at, region->grid_x[channel->table], region->grid_y[channel->table]);
 }
@@ -50,10 +50,10 @@ static uint32_t muon_station_links(const struct muon_description *d, uint32_t st
 }
 
 /* Tile `number` of a quarter of a region, in the order of the channels of links; 0 after the last one. */
-static uint32_t muon_tile_by_number(const struct muon_description *d, const struct muon_place *quarter,
+static uint32_t muon_tile_by_number(const struct muon_description *d, const struct muon_tile_address *quarter,
                                     uint32_t number) {
   const struct muon_region *region = &d->region[quarter->station][quarter->region];
-  struct muon_place at = *quarter;
+  struct muon_tile_address at = *quarter;
   uint32_t table = MUON_X_STRIPS, gx, gy;
   if (number >= muon_tile_count(region, table)) {
     number -= muon_tile_count(region, table);
@@ -81,7 +81,7 @@ static struct muon_link_place muon_find_link(const struct muon_description *d, u
   return place;
 }
 
-static void muon_link_fill(const struct muon_description *d, const struct muon_place *quarter, uint32_t first,
+static void muon_link_fill(const struct muon_description *d, const struct muon_tile_address *quarter, uint32_t first,
                            const struct muon_link_place *at, const struct muon_geometry *g) {
   const uint32_t link = at->half * MUON_LINKS + at->link;
   g->link_region[link] = quarter->region;
@@ -95,7 +95,7 @@ int muon_links_fill(const struct muon_description *d, const struct muon_geometry
   uint32_t board = 0;
   for (uint32_t i = 0; i <= MUON_TELL40S * MUON_HALVES; i++) g->channel_first[i] = i * MUON_HALF_CHANNELS;
   for (uint32_t station = 0; station < MUON_STATIONS; station++) {
-    struct muon_place at = {station, 0, 0, 0, 0};
+    struct muon_tile_address at = {station, 0, 0, 0, 0};
     uint32_t number = 0;
     for (uint32_t i = 0; i < d->station[station].tell40s; i++) g->tell40_station[board++] = station;
     for (at.quarter = 0; at.quarter < MUON_QUARTERS; at.quarter++)

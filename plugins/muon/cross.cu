@@ -189,8 +189,8 @@ static SL_DEVICE void write_hits(const struct cross_args *a, uint32_t to, uint32
   const uint32_t tile = a->tiles.tile[i], time = a->tiles.time[i];
   const struct strip_grid *g = grid_of(a, tile);
   uint32_t crossed = hits->crossed, other = 0;
-  struct muon_place pad = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile), muon_tile_x(tile),
-                           0};
+  struct muon_tile_address pad = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile),
+                                  muon_tile_x(tile), 0};
   const uint32_t first_y = muon_tile_y(tile) * g->high;
   if (crossed) { /* tile of the first y strip; tiles are in the order of strip numbers */
     const uint32_t first = strip_y_number(g, tile, pad.x / g->wide, first_y);

@@ -135,7 +135,7 @@ static int add_channel(struct statement *s, struct muon_description *d, uint32_t
 
 /* The sector's channels, the sector being number (i, j) of its region. */
 static int add_sector(struct statement *s, struct muon_description *d, const struct muon_sector *sector,
-                      const struct muon_place *at) {
+                      const struct muon_tile_address *at) {
   const struct muon_region *region = &d->region[at->station][at->region];
   for (uint32_t k = 0; k < sector->count; k++) {
     struct muon_channel c = sector->channel[k];
@@ -153,7 +153,7 @@ static int add_sector(struct statement *s, struct muon_description *d, const str
 
 static int read_order(struct statement *s, void *into, uint32_t index) {
   struct muon_description *d = (struct muon_description *)into;
-  struct muon_place at = {.station = index / MUON_REGIONS, .region = index % MUON_REGIONS};
+  struct muon_tile_address at = {.station = index / MUON_REGIONS, .region = index % MUON_REGIONS};
   char word[STATEMENT_WORD_BYTES];
   uint32_t k = 0;
   if (d->region[at.station][at.region].grid_x[MUON_PADS] == 0) return statement_refuse(s, "the region comes later");

@@ -103,11 +103,11 @@ static void check_offsets(struct geometry_file *f, const struct muon_geometry *g
   for (uint32_t r = 0; r < MUON_REGIONS && f->status == SL_OK; r++) {
     const uint32_t i = station * MUON_REGIONS + r, *x = &g->grid[2 * MUON_GRIDS * table + i];
     const uint32_t offset = g->offset[table * MUON_GRIDS + i],
-                   wanted = MUON_QUARTERS * muon_quarter_size(*x, x[MUON_GRIDS]);
+                   needed = MUON_QUARTERS * muon_quarter_size(*x, x[MUON_GRIDS]);
     const uint32_t pads = MUON_QUARTERS * r * muon_quarter_size(*x, x[MUON_GRIDS]);
-    if (offset > count || wanted > count - offset)
+    if (offset > count || needed > count - offset)
       geometry_fail(f, "table %u: region %u of station %u begins at position %u and has %u, of %u in all", table, r,
-                    station, offset, wanted, count);
+                    station, offset, needed, count);
     else if (table == MUON_PADS && g->format[1] == 2 && offset != pads)
       geometry_fail(f, "pads of region %u of station %u begin at position %u, expected %u", r, station, offset, pads);
   }

@@ -88,7 +88,7 @@ static SL_DEVICE uint32_t has_hit(const struct is_muon_args *a, uint32_t event, 
 
 /* State of the decision on a track. */
 struct verdict {
-  uint32_t goes_on, is_muon;
+  uint32_t continues, is_muon;
 };
 
 /* Updates the decision after a station, in the order M3, M2, M4, M5. `found`: it has a compatible hit. */
@@ -98,7 +98,7 @@ static SL_DEVICE struct verdict judge(const struct is_muon_args *a, uint32_t sta
   if (station == M3) v.is_muon = 0;
   if (station == M2) v.is_muon = found && p < a->min_p_three;
   if (station == M4) v.is_muon = found && p < a->min_p_four;
-  v.goes_on = station != M5 && !v.is_muon && (found || (station == M4 && p < a->min_p_four));
+  v.continues = station != M5 && !v.is_muon && (found || (station == M4 && p < a->min_p_four));
   return v;
 }
 
@@ -109,17 +109,17 @@ static SL_DEVICE uint32_t is_muon_of(const struct is_muon_args *a, uint32_t even
   struct verdict v = {0, 0};
   if (is_track) {
     t = track_line_of(a, track);
-    v.goes_on = t.p >= a->min_p;
+    v.continues = t.p >= a->min_p;
   }
-  for (uint32_t turn = 0; turn < MUON_STATIONS && sl_warp_must_join(v.goes_on); turn++) {
+  for (uint32_t turn = 0; turn < MUON_STATIONS && sl_warp_any_needed(v.continues); turn++) {
     const uint32_t station = turn < 2 ? 1 - turn : turn;
     uint32_t found = 0;
     for (uint32_t k = sl_group_lane(TRACK_THREADS); k < STATION_WINDOWS; k += SL_GROUP(TRACK_THREADS))
       windows[k] = window_of(a, STATION_WINDOWS * station + k, t.p);
     sl_warp_sync();
-    if (v.goes_on) found = has_hit(a, event, station, &t, windows);
+    if (v.continues) found = has_hit(a, event, station, &t, windows);
     found = sl_group_any(found, TRACK_THREADS);
-    if (v.goes_on) v = judge(a, station, t.p, found);
+    if (v.continues) v = judge(a, station, t.p, found);
     sl_warp_sync(); /* the windows are free */
   }
   return v.is_muon;

@@ -11,7 +11,7 @@ static double muon_hundredths(float value) {
 static double muon_sine(double a) { return a * (1.0 - a * a / 6.0 * (1.0 - a * a / 20.0)); }
 static double muon_cosine(double a) { return 1.0 - a * a / 2.0 * (1.0 - a * a / 12.0); }
 
-void muon_chamber_at(const struct muon_description *d, const struct muon_place *quarter, uint32_t column,
+void muon_chamber_at(const struct muon_description *d, const struct muon_tile_address *quarter, uint32_t column,
                      uint32_t row_from_beam, struct muon_chamber *chamber) {
   const struct muon_station *station = &d->station[quarter->station];
   const struct muon_region *region = &d->region[quarter->station][quarter->region];
@@ -61,8 +61,8 @@ static void muon_outline_add(const struct muon_station *station, const struct mu
   if (z > o->high_z) o->high_z = z;
 }
 
-void muon_outline_make(const struct muon_description *d, const struct muon_place *at, uint32_t grid_x, uint32_t grid_y,
-                       struct muon_outline *o) {
+void muon_outline_make(const struct muon_description *d, const struct muon_tile_address *at, uint32_t grid_x,
+                       uint32_t grid_y, struct muon_outline *o) {
   const struct muon_station *station = &d->station[at->station];
   const struct muon_region *region = &d->region[at->station][at->region];
   *o = (struct muon_outline){1e9, -1e9, 1e9, -1e9, 1e9, -1e9};
@@ -129,10 +129,10 @@ void muon_tables_sizes(const struct muon_description *d, uint32_t format, struct
 }
 
 /* Fills the positions and half-widths of a quarter, from indices `first` and `first_width` on. */
-static void muon_tables_quarter(const struct muon_description *d, const struct muon_place *quarter,
+static void muon_tables_quarter(const struct muon_description *d, const struct muon_tile_address *quarter,
                                 const uint32_t grid[2], const struct muon_geometry *g, uint32_t first,
                                 uint32_t first_width) {
-  struct muon_place at = *quarter;
+  struct muon_tile_address at = *quarter;
   const double station_z = muon_hundredths(d->station[at.station].z);
   for (at.y = 0; at.y < 2 * grid[1]; at.y++) {
     for (at.x = at.y < grid[1] ? grid[0] : 0; at.x < 2 * grid[0]; at.x++) {
@@ -154,7 +154,7 @@ void muon_tables_fill(const struct muon_description *d, const struct muon_geomet
     uint32_t width = g->width_first[table];
     for (uint32_t i = 0; i < MUON_GRIDS; i++) {
       const uint32_t *grid_x = &g->grid[2 * MUON_GRIDS * table + i], grid[2] = {*grid_x, grid_x[MUON_GRIDS]};
-      struct muon_place at = {i / MUON_REGIONS, i % MUON_REGIONS, 0, 0, 0};
+      struct muon_tile_address at = {i / MUON_REGIONS, i % MUON_REGIONS, 0, 0, 0};
       uint32_t first = g->position_first[table * MUON_STATIONS + at.station] + g->offset[table * MUON_GRIDS + i];
       for (; at.quarter < MUON_QUARTERS; at.quarter++) {
         muon_tables_quarter(d, &at, grid, g, first, width);

@@ -26,7 +26,7 @@ struct csv_sink {
   const struct sl_collection *collection;
   uint32_t output; /* index of the output */
   uint32_t has_items, is_list, reserved;
-  uint64_t events, rows, events_left_out;
+  uint64_t events, rows, events_omitted;
 };
 
 /* ----------------------------------------------------------------------------------------------- opening */
@@ -58,7 +58,7 @@ static int is_column(const struct csv_sink *c, const struct sl_field *f) {
   return !c->is_list && (f->shape == SL_SHAPE_CODE_PER_EVENT || f->shape == SL_SHAPE_CODE_PER_ITEM);
 }
 
-static void note_left_out(const struct csv_sink *c, const struct sl_services *s) {
+static void note_omitted(const struct csv_sink *c, const struct sl_services *s) {
   char names[512] = "";
   size_t used = 0;
   for (uint32_t f = 0; f < c->collection->field_count && used < sizeof names; f++)
@@ -95,7 +95,7 @@ static int csv_sink_open(void *state, const struct sl_services *s, const void *a
   c->is_list = strcmp(c->collection->name, sl_event_list_collection.name) == 0;
   for (uint32_t f = 0; f < c->collection->field_count; f++)
     c->has_items |= c->collection->fields[f].shape == SL_SHAPE_CODE_OFFSETS;
-  note_left_out(c, s);
+  note_omitted(c, s);
   status = c->to->open(s, *args->path ? args->path : output_path, 0, &c->file);
   return status == SL_OK ? write_header(c) : status;
 }
@@ -189,11 +189,11 @@ static int csv_sink_consume(void *state, const struct sl_services *s, const void
   const struct sl_output_view *view = &batch->outputs[c->output];
   (void)s, (void)args;
   SL_FOR_BATCH (e, batch) {
-    const int is_left_out = batch->events[e].error != 0;
-    c->events_left_out += is_left_out;
-    c->events += !is_left_out;
+    const int is_omitted = batch->events[e].error != 0;
+    c->events_omitted += is_omitted;
+    c->events += !is_omitted;
     if (c->is_list) continue;
-    const int status = is_left_out ? SL_OK : write_event(c, view, &batch->events[e], e);
+    const int status = is_omitted ? SL_OK : write_event(c, view, &batch->events[e], e);
     if (status < 0) return status;
     c->to->mark(c->file, 1);
   }
@@ -211,16 +211,16 @@ static int csv_sink_finish(void *state, const struct sl_services *s, const struc
   (void)s;
   const int status = c->to->finish(c->file);
   if (status < 0) return status;
-  const char *place = c->to->place(c->file);
+  const char *place = c->to->path(c->file);
   report->text(report->context, "path", place);
   report->integer(report->context, "events", (int64_t)c->events);
   report->integer(report->context, "rows", (int64_t)c->rows);
-  report->integer(report->context, "events_left_out", (int64_t)c->events_left_out);
+  report->integer(report->context, "events_omitted", (int64_t)c->events_omitted);
   report->line(report->context, "%" PRIu64 " %s of %" PRIu64 " %s: %s", c->rows, sl_plural(c->rows, "row", "rows"),
                c->events, sl_plural(c->events, "event", "events"), place);
-  if (c->events_left_out)
-    report->line(report->context, "%" PRIu64 " %s an error, and no rows", c->events_left_out,
-                 sl_plural(c->events_left_out, "event has", "events have"));
+  if (c->events_omitted)
+    report->line(report->context, "%" PRIu64 " %s an error, and no rows", c->events_omitted,
+                 sl_plural(c->events_omitted, "event has", "events have"));
   return SL_OK;
 }
 

@@ -57,12 +57,12 @@ static int choose_outputs(struct histogram_sink *k, const struct sl_services *s,
   return SL_EINVAL;
 }
 
-static int choose_format(struct histogram_sink *k, const struct sl_services *s, uint32_t wanted, const char *path) {
+static int choose_format(struct histogram_sink *k, const struct sl_services *s, uint32_t format, const char *path) {
   static const char *const ends[FORMATS] = {"", ".json", ".csv", ".svg"};
   const char *folder = strrchr(path, '/'), *end = strrchr(folder ? folder : path, '.');
-  k->format = wanted;
-  if (wanted == BY_NAME && !end) k->format = SVG;
-  for (uint32_t f = JSON; f < FORMATS && wanted == BY_NAME && end; f++)
+  k->format = format;
+  if (format == BY_NAME && !end) k->format = SVG;
+  for (uint32_t f = JSON; f < FORMATS && format == BY_NAME && end; f++)
     if (strcasecmp(end, ends[f]) == 0) k->format = f;
   if (k->format != BY_NAME) return SL_OK;
   s->message(s->context, SL_ERROR, "path: `%s` does not end in .json, .csv or .svg; choose the form with `format`",
@@ -149,11 +149,11 @@ static int histogram_sink_finish(void *state, const struct sl_services *s, const
   for (uint32_t i = 0; i < k->count; i++) histogram_of(s, &k->run->outputs[k->outputs[i]], &all[i]);
   const int status = write_file(k, all);
   if (status == SL_OK) {
-    r->text(r->context, "path", k->to->place(k->file));
+    r->text(r->context, "path", k->to->path(k->file));
     r->begin_array(r->context, "histograms");
     for (uint32_t i = 0; i < k->count; i++) report_histogram(r, &all[i]);
     r->end_array(r->context);
-    r->line(r->context, "%" PRIu32 " histogram%s: %s", k->count, k->count > 1 ? "s" : "", k->to->place(k->file));
+    r->line(r->context, "%" PRIu32 " histogram%s: %s", k->count, k->count > 1 ? "s" : "", k->to->path(k->file));
   }
   free(all);
   return status;

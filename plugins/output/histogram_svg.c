@@ -85,13 +85,13 @@ struct ticks {
   int decimals, power;
 };
 
-/* Chooses a step of 1, 2 or 5 times a power of ten, at least `least`, for about `wanted` ticks. */
-static struct ticks choose_ticks(struct range r, double wanted, double least) {
+/* Chooses a step of 1, 2 or 5 times a power of ten, at least `least`, for about `tick_count` ticks. */
+static struct ticks choose_ticks(struct range r, double tick_count, double least) {
   const double most = fmax(fabs(r.low), fabs(r.high));
   struct ticks t = {0};
   const int size = most > 0 ? (int)floor(log10(most)) : 0;
   if (size >= 5 || size <= -4) t.power = (int)floor(size / 3.0) * 3;
-  const double rough = (r.high - r.low) / wanted, power = pow(10, floor(log10(rough)));
+  const double rough = (r.high - r.low) / tick_count, power = pow(10, floor(log10(rough)));
   t.step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
   if (t.step < least) t.step = least;
   const int shift = (int)floor(log10(t.step) + 1e-9) - t.power;
@@ -393,7 +393,7 @@ static void put_pair(struct histogram_file *f, const char *name, double x, doubl
   if (have_one_unit) put_unit(f, h->x.unit);
 }
 
-static void put_beside(struct histogram_file *f, const char *name, uint64_t count) {
+static void put_outside(struct histogram_file *f, const char *name, uint64_t count) {
   if (count == 0) return;
   histogram_put(f, " \xc2\xb7 %s ", name);
   put_count(f, count);
@@ -407,13 +407,13 @@ static void put_statistics(struct histogram_file *f, const struct histogram *h, 
   if (h->y.bins == 0) {
     put_one_value(f, "mean", sums.x.mean, &h->x);
     put_one_value(f, "\xcf\x83", sums.x.standard_deviation, &h->x);
-    put_beside(f, "below", sums.x.below);
-    put_beside(f, "above", sums.x.above);
-    put_beside(f, "not finite", sums.x.not_finite);
+    put_outside(f, "below", sums.x.below);
+    put_outside(f, "above", sums.x.above);
+    put_outside(f, "not finite", sums.x.not_finite);
   } else {
     put_pair(f, "mean", sums.x.mean, sums.y.mean, h);
     put_pair(f, "\xcf\x83", sums.x.standard_deviation, sums.y.standard_deviation, h);
-    put_beside(f, "outside", sums.entries - sums.in_bins);
+    put_outside(f, "outside", sums.entries - sums.in_bins);
   }
   histogram_put_plain(f, "</text>\n");
 }

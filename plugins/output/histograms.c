@@ -52,7 +52,9 @@ double histogram_edge(const struct histogram_axis *axis, uint32_t i) {
   return i == axis->bins ? axis->upper : axis->lower + width * (double)i;
 }
 
-uint32_t histogram_entries(const struct histogram_axis *axis) { return axis->bins ? axis->bins + GENERIC_BESIDE : 1; }
+uint32_t histogram_entries(const struct histogram_axis *axis) {
+  return axis->bins ? axis->bins + GENERIC_EXTRA_BINS : 1;
+}
 
 uint64_t histogram_count(const struct histogram *h, uint32_t x_entry, uint32_t y_entry) {
   return h->counts[(size_t)y_entry * histogram_entries(&h->x) + x_entry];
@@ -69,8 +71,8 @@ static double middle_of(const struct histogram_axis *axis, uint32_t entry) {
   return histogram_edge(axis, entry - 1) / 2 + histogram_edge(axis, entry) / 2;
 }
 
-static void count_beside(const struct histogram_axis *axis, uint32_t entry, uint64_t count,
-                         struct histogram_axis_sums *sums) {
+static void count_outside(const struct histogram_axis *axis, uint32_t entry, uint64_t count,
+                          struct histogram_axis_sums *sums) {
   if (axis->bins == 0) return;
   if (entry == GENERIC_BELOW) sums->below += count;
   if (entry == GENERIC_ABOVE(axis->bins)) sums->above += count;
@@ -85,8 +87,8 @@ struct squares {
 static void add_to_sums(const struct histogram *h, uint32_t x, uint32_t y, struct histogram_sums *sums) {
   const uint64_t count = histogram_count(h, x, y);
   sums->entries += count;
-  count_beside(&h->x, x, count, &sums->x);
-  count_beside(&h->y, y, count, &sums->y);
+  count_outside(&h->x, x, count, &sums->x);
+  count_outside(&h->y, y, count, &sums->y);
   if (!is_in_bin(&h->x, x) || !is_in_bin(&h->y, y)) return;
   sums->in_bins += count;
   sums->x.mean += (double)count * middle_of(&h->x, x); /* sum so far */

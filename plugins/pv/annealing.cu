@@ -59,7 +59,7 @@ static SL_DEVICE uint32_t annealing_ordered(float value) {
 /* Stores the selected tracks of an event, each with the downstream limit of all earlier tracks; returns their number.
  */
 static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const struct pv_tracks *t, uint32_t first) {
-  uint32_t selected = 0, reach = 0;
+  uint32_t selected = 0, limit = 0;
   SL_FOR_BLOCK (i, t->count) {
     struct annealing_track track = {0.0f, 0.0f, 0.0f};
     if (i < t->count) track = annealing_track_of(a, t, i);
@@ -72,9 +72,9 @@ static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const
       a->selected_z[place] = track.z;
       a->selected_weight[place] = track.weight;
       a->selected_prior[place] = track.prior;
-      a->selected_reach[place] = before > reach ? before : reach;
+      a->selected_limit[place] = before > limit ? before : limit;
     }
-    reach = farthest > reach ? farthest : reach;
+    limit = farthest > limit ? farthest : limit;
   }
   __syncthreads();
   return selected;
@@ -83,7 +83,7 @@ static SL_DEVICE uint32_t annealing_select(const struct annealing_args *a, const
 /* Lists the first tracks of the parts between gaps, by descending z; returns the number of parts. */
 static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t first, uint32_t selected) {
   uint32_t cuts = 0,
-           reach = 0; /* upstream limit of all later tracks, as complement, so that the minimum becomes a maximum */
+           limit = 0; /* upstream limit of all later tracks, as complement, so that the minimum becomes a maximum */
   SL_FOR_BLOCK (i, selected) {
     const uint32_t from_first = selected - 1 - i, track = first + from_first;
     const uint32_t inside = i < selected ? 1u : 0u;
@@ -92,18 +92,18 @@ static SL_DEVICE uint32_t annealing_cut(const struct annealing_args *a, uint32_t
     uint32_t farthest;
     uint32_t downstream = sl_block_exclusive_max_u32(own, &farthest);
     downstream = downstream > own ? downstream : own;
-    downstream = downstream > reach ? downstream : reach;
-    const uint32_t begins = inside && a->selected_reach[track] < ~downstream ? 1u : 0u;
+    downstream = downstream > limit ? downstream : limit;
+    const uint32_t begins = inside && a->selected_limit[track] < ~downstream ? 1u : 0u;
     const uint32_t place = sl_block_append(begins, &cuts);
     if (begins) a->cut_first[first + place] = from_first;
-    reach = farthest > reach ? farthest : reach;
+    limit = farthest > limit ? farthest : limit;
   }
   __syncthreads();
   return cuts;
 }
 
 /* First track of the last window of tracks begin, ..., end - 1; `begin` if they are not divided. A window is at least
- * as long as twice the reach of the worst track, so that a vertex of many tracks is not divided; within half as many
+ * as long as twice the range of the worst track, so that a vertex of many tracks is not divided; within half as many
  * tracks again, it begins where eight tracks are farthest apart. */
 static SL_DEVICE uint32_t annealing_last_window(const struct annealing_args *a, const float *z, uint32_t begin,
                                                 uint32_t end) {
@@ -174,7 +174,7 @@ static SL_DEVICE void annealing_part(const struct annealing_part *team, uint32_t
   t.prior = a->selected_prior + begin;
   t.highest = a->highest_exponent + begin;
   t.scale = a->partition_scale + begin;
-  t.near = a->selected_reach + begin; /* free after annealing_cut */
+  t.near = a->selected_limit + begin; /* free after annealing_cut */
   t.tracks = annealing_part_tracks(a, first, selected, number);
   const uint32_t seeds = annealing_solve(&t, a->found_z + begin, NULL);
   if (sl_team_thread(&t.team) != 0) return;

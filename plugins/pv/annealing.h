@@ -14,7 +14,7 @@
   M(SCRATCH, selected_weight, f32, "1 / variance of z of a selected track", ANNEALING_ITEMS)                           \
   M(SCRATCH, selected_prior, f32, "prior of a selected track: probability to come from the beam line",                 \
     ANNEALING_ITEMS)                                                                                                   \
-  M(SCRATCH, selected_reach, u32, "largest downstream limit of earlier tracks, as ordered bits", ANNEALING_ITEMS)      \
+  M(SCRATCH, selected_limit, u32, "largest downstream limit of earlier tracks, as ordered bits", ANNEALING_ITEMS)      \
   M(SCRATCH, highest_exponent, f32, "largest exponent of a track over prototypes and noise", ANNEALING_ITEMS)          \
   M(SCRATCH, partition_scale, f32, "1 / sum of a track's exponentials relative to the largest", ANNEALING_ITEMS)       \
   M(SCRATCH, cut_first, u32, "first track between two gaps", ANNEALING_ITEMS)                                          \

@@ -207,7 +207,7 @@ struct annealing_sums {
 };
 
 static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part *t, uint32_t row,
-                                                     uint32_t wants_energy) {
+                                                     uint32_t needs_energy) {
   const struct annealing_row r = annealing_row_of(t, row);
   const float from_z = r.from_z;
   struct sl_sum32 mass = sl_sum32_zero(), weight = sl_sum32_zero();
@@ -226,14 +226,14 @@ static SL_DEVICE struct annealing_sums annealing_sum(const struct annealing_part
       sl_sum32_add_lane(&mass, j, of_mass);
       sl_sum32_add_lane(&weight, j, of_weight);
       sl_sum32_add_lane(&moment, j, of_moment);
-      if (wants_energy) sl_sum32_add_lane(&energy, j, of_moment * (w * d));
+      if (needs_energy) sl_sum32_add_lane(&energy, j, of_moment * (w * d));
     }
   }
   struct annealing_sums s;
   s.mass = sl_group_sum32_total(&mass);
   s.weight = sl_group_sum32_total(&weight);
   s.moment = sl_group_sum32_total(&moment);
-  s.energy = wants_energy ? sl_group_sum32_total(&energy) : 0.0f;
+  s.energy = needs_energy ? sl_group_sum32_total(&energy) : 0.0f;
   return s;
 }
 
@@ -264,12 +264,12 @@ static SL_DEVICE void annealing_sort(const struct annealing_part *t) {
 }
 
 /* Computes shares and moves the prototypes to the means of their tracks; returns the largest shift. */
-static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t wants_critical) {
+static SL_DEVICE float annealing_update(struct annealing_part *t, uint32_t needs_critical) {
   struct annealing_prototypes *p = t->p;
   float largest = 0.0f;
   annealing_share_out(t);
   for (uint32_t k = t->team.warp; k < t->prototypes; k += t->team.warps) {
-    const struct annealing_sums s = annealing_sum(t, k, wants_critical);
+    const struct annealing_sums s = annealing_sum(t, k, needs_critical);
     if (sl_warp_lane() == 0) {
       const float shift = s.weight > 0.0f ? s.moment / s.weight : 0.0f;
       p->z[k] = p->from_z[k] + shift;

@@ -181,8 +181,8 @@ static SL_DEVICE uint32_t annealing_solve(struct annealing_part *t, float *seed_
   if (t->prior_sum < t->a->min_seed_weight) return 0; /* the sum over a subset is not larger */
   struct annealing_schedule s = annealing_begin(t);
   while (s.stage != ANNEALING_DONE) {
-    const uint32_t wants_critical = s.stage == ANNEALING_FIRST_CRITICAL || s.stage == ANNEALING_CRITICAL ? 1u : 0u;
-    annealing_go_on(t, &s, annealing_update(t, wants_critical));
+    const uint32_t needs_critical = s.stage == ANNEALING_FIRST_CRITICAL || s.stage == ANNEALING_CRITICAL ? 1u : 0u;
+    annealing_go_on(t, &s, annealing_update(t, needs_critical));
   }
   return annealing_seeds(t, seed_z, seed_weight);
 }

@@ -5,8 +5,8 @@
  *   3. Clean-up: of two vertices close in z, reject the one with less weight; ties: the one at larger z.
  * Parallelism: one block per event (250 tracks, 5 seeds, 6 steps); a group of 32 threads per seed, a thread every 32nd
  * track. Tracks that can come near the vertex while it stays in a box are neighbours (sorted by z); their range is
- * computed again only when the vertex leaves the box. A GPU thread keeps its first tracks in shared memory; a CPU keeps
- * affinities.
+ * computed again only when the vertex leaves the box. A GPU thread caches its first tracks in shared memory; a CPU
+ * caches affinities.
  * Determinism: sums are 32 partial sums and a tree (sl_sum32), equal on all targets.
  * Cost: reads 32 bytes per track in range, step and seed, mostly from shared memory or cache; writes 52 per vertex.
  */
@@ -15,12 +15,12 @@
 
 #include "finder.h"
 
-/* GPU: tracks that a thread keeps in shared memory, warps of a block that do so. CPU: tracks for which affinities to
- * other seeds are kept; at least one group of 32. */
+/* GPU: tracks that a thread caches in shared memory, warps of a block that do so. CPU: tracks for which affinities to
+ * other seeds are cached; at least one group of 32. */
 #if defined(SL_TARGET_CPU)
-enum { PV_KEPT = 1, PV_KEEPERS = 1, PV_KEPT_LANES = 1, PV_OTHERS = 1024 };
+enum { PV_CACHED = 1, PV_CACHE_WARPS = 1, PV_CACHE_LANES = 1, PV_OTHERS = 1024 };
 #else
-enum { PV_KEPT = 3, PV_KEEPERS = 4, PV_KEPT_LANES = 32, PV_OTHERS = 1 };
+enum { PV_CACHED = 3, PV_CACHE_WARPS = 4, PV_CACHE_LANES = 32, PV_OTHERS = 1 };
 #endif
 
 /* exp(-PV_FAR_CHI2 / 2) is 1.8e-35, negligible next to the constant for noise. */
@@ -112,7 +112,7 @@ static SL_DEVICE uint32_t pv_some_are_near(const struct pv_tracks *t, pv_index b
 
 /* Range of tracks in whole groups of 32 that contains all tracks that can come nearer than max_chi2 to positions in a
  * box around `at`. */
-struct pv_reach {
+struct pv_range {
   struct pv_place at;
   uint32_t begin, end;
 };
@@ -127,7 +127,7 @@ static SL_DEVICE uint32_t pv_is_in_box(const struct pv_place *place, const struc
 /* Largest chi2, at the middle of a box, of a track that can come nearer than max_chi2 to a position in it. The residual
  * changes by at most d errors, d^2 <= 2 (box_xy^2 + tx^2 box_z^2) wx plus the corresponding term in y, so the square
  * root of chi2 changes by at most d. */
-static SL_DEVICE float pv_reach_chi2(const struct pv_line *line, float max_chi2) {
+static SL_DEVICE float pv_range_chi2(const struct pv_line *line, float max_chi2) {
   const float box_xy2 = PV_BOX_XY * PV_BOX_XY, box_z2 = PV_BOX_Z * PV_BOX_Z;
   const float way2 = 2.0f * (fmaf(line->tx * line->tx, box_z2, box_xy2) * line->wx +
                              fmaf(line->ty * line->ty, box_z2, box_xy2) * line->wy);
@@ -135,32 +135,32 @@ static SL_DEVICE float pv_reach_chi2(const struct pv_line *line, float max_chi2)
 }
 
 /* Computes the range around `at`; all lanes of a group return the same. */
-static SL_DEVICE struct pv_reach pv_reach_of(const struct pv_tracks *t, const struct pv_place *at, float max_chi2) {
+static SL_DEVICE struct pv_range pv_range_of(const struct pv_tracks *t, const struct pv_place *at, float max_chi2) {
   uint32_t from_end = 0, end = 0;
   for (uint32_t base = 0; base < t->count; base += 32) {
     uint32_t some = 0;
     SL_FOR_LANES32 (j) {
       const struct pv_line line = pv_line_of(t, (pv_index)base + j);
-      some |= pv_residual_of(&line, at).chi2 <= pv_reach_chi2(&line, max_chi2) ? 1u : 0u;
+      some |= pv_residual_of(&line, at).chi2 <= pv_range_chi2(&line, max_chi2) ? 1u : 0u;
     }
     end = some ? base + 32 : end;
     from_end = some && from_end == 0 ? UINT32_MAX - base : from_end;
   }
   end = sl_group_max_u32(end, 32);
   from_end = sl_group_max_u32(from_end, 32);
-  const struct pv_reach reach = {*at, UINT32_MAX - from_end, end}; /* begin > end if it is empty */
-  return reach;
+  const struct pv_range range = {*at, UINT32_MAX - from_end, end}; /* begin > end if it is empty */
+  return range;
 }
 
 /* Range of each seed, valid while its vertex stays in the box around the seed; shared by a block. */
-struct pv_seed_reaches {
+struct pv_seed_ranges {
   uint32_t begin[PV_MAX_VERTICES], end[PV_MAX_VERTICES];
 };
 
 /* Computes each track's sum of affinities, and the range of each seed. Groups of 32 threads take 32 tracks each. */
 static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_tracks *t, const float *seed_z,
                                         uint32_t seeds, float *__restrict__ competition,
-                                        struct pv_seed_reaches *reaches) {
+                                        struct pv_seed_ranges *ranges) {
   struct pv_place seed = {a->geometry.beam[0], a->geometry.beam[1], 0.0f};
   SL_FOR_GROUPS (group, (t->count + 31) / 32, 32) {
     if (32 * group >= t->count) break;
@@ -170,20 +170,20 @@ static SL_DEVICE void pv_sum_affinities(const struct pv_fit *a, const struct pv_
     float sum[SL_LANES32] = {0.0f}, chi2[SL_LANES32], limit[SL_LANES32];
     SL_FOR_LANES32 (j) {
       const struct pv_line line = SL_LANES32 == 1 ? own : pv_line_of(t, base + j);
-      limit[SL_LANE32(j)] = pv_reach_chi2(&line, a->max_chi2);
+      limit[SL_LANE32(j)] = pv_range_chi2(&line, a->max_chi2);
     }
     for (uint32_t s = 0; s < seeds; s++) {
-      uint32_t is_near = 0, is_in_reach = 0;
+      uint32_t is_near = 0, is_in_range = 0;
       seed.z = seed_z[s];
       SL_FOR_LANES32 (j) {
         const struct pv_line line = SL_LANES32 == 1 ? own : pv_line_of(t, base + j);
         chi2[SL_LANE32(j)] = pv_residual_of(&line, &seed).chi2;
         is_near |= chi2[SL_LANE32(j)] < PV_FAR_CHI2 ? 1u : 0u;
-        is_in_reach |= chi2[SL_LANE32(j)] <= limit[SL_LANE32(j)] ? 1u : 0u;
+        is_in_range |= chi2[SL_LANE32(j)] <= limit[SL_LANE32(j)] ? 1u : 0u;
       }
-      if (is_in_reach) {
-        atomicMin(&reaches->begin[s], 32 * group);
-        atomicMax(&reaches->end[s], 32 * group + 32);
+      if (is_in_range) {
+        atomicMin(&ranges->begin[s], 32 * group);
+        atomicMax(&ranges->end[s], 32 * group + 32);
       }
       if (!is_near) continue;
       SL_FOR_LANES32 (j) sum[SL_LANE32(j)] += pv_affinity(chi2[SL_LANE32(j)]);
@@ -222,7 +222,7 @@ static SL_DEVICE void pv_add_track(const struct pv_fit *a, const struct pv_line 
   sl_sum32_add(&sums->of[PV_NEAR_TRACKS], j, is_near ? 1.0f : 0.0f);
 }
 
-/* Adds the contributions of 32 tracks from `base` on at `place`. `others`: kept affinities on a CPU. */
+/* Adds the contributions of 32 tracks from `base` on at `place`. `others`: cached affinities on a CPU. */
 static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_tracks *t, const float *competition,
                                     const float *__restrict__ others, pv_index base, const struct pv_place *seed,
                                     const struct pv_place *place, float noise, struct pv_sums *sums) {
@@ -238,58 +238,59 @@ static SL_DEVICE void pv_add_tracks(const struct pv_fit *a, const struct pv_trac
 
 /* GPU: the first tracks in range of each thread of a warp. CPU: sums of affinities to other seeds for tracks in range.
  */
-struct pv_kept {
-  float others_in_reach[PV_OTHERS];
-  float x[PV_KEPT][PV_KEPT_LANES], y[PV_KEPT][PV_KEPT_LANES], z[PV_KEPT][PV_KEPT_LANES];
-  float tx[PV_KEPT][PV_KEPT_LANES], ty[PV_KEPT][PV_KEPT_LANES], wx[PV_KEPT][PV_KEPT_LANES], wy[PV_KEPT][PV_KEPT_LANES];
-  float others[PV_KEPT][PV_KEPT_LANES];
+struct pv_track_cache {
+  float others_in_range[PV_OTHERS];
+  float x[PV_CACHED][PV_CACHE_LANES], y[PV_CACHED][PV_CACHE_LANES], z[PV_CACHED][PV_CACHE_LANES];
+  float tx[PV_CACHED][PV_CACHE_LANES], ty[PV_CACHED][PV_CACHE_LANES], wx[PV_CACHED][PV_CACHE_LANES],
+      wy[PV_CACHED][PV_CACHE_LANES];
+  float others[PV_CACHED][PV_CACHE_LANES];
 };
 
-/* Number of tracks that the thread keeps, and index at which the other tracks begin. */
+/* Number of tracks that the thread caches, and index at which the other tracks begin. */
 struct pv_own {
   uint32_t count, rest;
 };
 
-static SL_DEVICE struct pv_own pv_keep_tracks(const struct pv_fit *a, const struct pv_tracks *t,
-                                              const float *competition, const struct pv_place *seed,
-                                              const struct pv_reach *reach, struct pv_kept *kept) {
+static SL_DEVICE struct pv_own pv_cache_tracks(const struct pv_fit *a, const struct pv_tracks *t,
+                                               const float *competition, const struct pv_place *seed,
+                                               const struct pv_range *range, struct pv_track_cache *cache) {
   const uint32_t lane = sl_group_lane(32);
-  struct pv_own own = {0, reach->begin};
-  for (; own.rest < reach->end; own.rest += 32) {
+  struct pv_own own = {0, range->begin};
+  for (; own.rest < range->end; own.rest += 32) {
     const struct pv_line line = pv_line_of(t, (pv_index)own.rest + lane);
-    if (!(pv_residual_of(&line, &reach->at).chi2 <= pv_reach_chi2(&line, a->max_chi2))) continue;
-    if (own.count == PV_KEPT) break;
-    kept->x[own.count][lane] = line.x;
-    kept->y[own.count][lane] = line.y;
-    kept->z[own.count][lane] = line.z;
-    kept->tx[own.count][lane] = line.tx;
-    kept->ty[own.count][lane] = line.ty;
-    kept->wx[own.count][lane] = line.wx;
-    kept->wy[own.count][lane] = line.wy;
-    kept->others[own.count][lane] = competition[own.rest + lane] - pv_affinity(pv_residual_of(&line, seed).chi2);
+    if (!(pv_residual_of(&line, &range->at).chi2 <= pv_range_chi2(&line, a->max_chi2))) continue;
+    if (own.count == PV_CACHED) break;
+    cache->x[own.count][lane] = line.x;
+    cache->y[own.count][lane] = line.y;
+    cache->z[own.count][lane] = line.z;
+    cache->tx[own.count][lane] = line.tx;
+    cache->ty[own.count][lane] = line.ty;
+    cache->wx[own.count][lane] = line.wx;
+    cache->wy[own.count][lane] = line.wy;
+    cache->others[own.count][lane] = competition[own.rest + lane] - pv_affinity(pv_residual_of(&line, seed).chi2);
     own.count++;
   }
   return own;
 }
 
 /* CPU: computes the affinities to other seeds of tracks from `begin` to before `end`. */
-static SL_DEVICE void pv_keep_others(const struct pv_tracks *t, const float *__restrict__ competition,
-                                     const struct pv_place *seed, pv_index begin, pv_index end,
-                                     float *__restrict__ others) {
+static SL_DEVICE void pv_cache_others(const struct pv_tracks *t, const float *__restrict__ competition,
+                                      const struct pv_place *seed, pv_index begin, pv_index end,
+                                      float *__restrict__ others) {
   for (pv_index i = begin; i < end; i++) {
     const struct pv_line line = pv_line_of(t, i);
     others[i - begin] = competition[i] - pv_affinity(pv_residual_of(&line, seed).chi2);
   }
 }
 
-static SL_DEVICE void pv_add_kept(const struct pv_fit *a, const struct pv_kept *kept, uint32_t count,
-                                  const struct pv_place *place, float noise, struct pv_sums *sums) {
+static SL_DEVICE void pv_add_cached(const struct pv_fit *a, const struct pv_track_cache *cache, uint32_t count,
+                                    const struct pv_place *place, float noise, struct pv_sums *sums) {
   const uint32_t lane = sl_group_lane(32);
   SL_ROLLED for (uint32_t k = 0; k < count; k++) {
-    const struct pv_line line = {kept->x[k][lane],  kept->y[k][lane],  kept->z[k][lane], kept->tx[k][lane],
-                                 kept->ty[k][lane], kept->wx[k][lane], kept->wy[k][lane]};
+    const struct pv_line line = {cache->x[k][lane],  cache->y[k][lane],  cache->z[k][lane], cache->tx[k][lane],
+                                 cache->ty[k][lane], cache->wx[k][lane], cache->wy[k][lane]};
     const struct pv_residual r = pv_residual_of(&line, place);
-    if (r.chi2 < a->max_chi2) pv_add_track(a, &line, &r, kept->others[k][lane], noise, lane, sums);
+    if (r.chi2 < a->max_chi2) pv_add_track(a, &line, &r, cache->others[k][lane], noise, lane, sums);
   }
 }
 
@@ -341,43 +342,44 @@ static SL_DEVICE uint32_t pv_is_vertex(const struct pv_fit *a, const struct pv_v
 
 /* Fits a vertex to the event's tracks, starting at the seed; all groups of a warp must call it together. */
 static SL_DEVICE struct pv_vertex pv_fit_seed(const struct pv_fit *a, const struct pv_tracks *t,
-                                              const float *competition, uint32_t is_seed, struct pv_reach reach,
-                                              const float *beam, struct pv_kept *kept) {
-  const struct pv_place seed = reach.at;
+                                              const float *competition, uint32_t is_seed, struct pv_range range,
+                                              const float *beam, struct pv_track_cache *cache) {
+  const struct pv_place seed = range.at;
   const float noise = sl_expf(-0.5f * a->noise_chi2);
   struct pv_vertex v;
   memset(&v, 0, sizeof v);
   v.at = seed;
-  uint32_t goes_on = is_seed;
-  const uint32_t keeps = blockDim.x > 1 && threadIdx.x < 32 * PV_KEEPERS ? 1u : 0u;
-  struct pv_own own = {0, reach.begin};
-  if (keeps && is_seed) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
-  uint32_t others_begin = 0, others_end = 0; /* CPU: range of tracks with kept affinities */
-  for (uint32_t step = 0; step < a->max_iterations && sl_warp_must_join(goes_on); step++) {
+  uint32_t continues = is_seed;
+  const uint32_t has_cache = blockDim.x > 1 && threadIdx.x < 32 * PV_CACHE_WARPS ? 1u : 0u;
+  struct pv_own own = {0, range.begin};
+  if (has_cache && is_seed) own = pv_cache_tracks(a, t, competition, &seed, &range, cache);
+  uint32_t others_begin = 0, others_end = 0; /* CPU: range of tracks with cached affinities */
+  for (uint32_t step = 0; step < a->max_iterations && sl_warp_any_needed(continues); step++) {
     struct pv_sums sums = pv_sums_zero();
-    const uint32_t has_left = goes_on && !pv_is_in_box(&v.at, &reach.at) ? 1 : 0;
-    if (sl_warp_must_join(has_left)) {
-      const struct pv_reach fresh = pv_reach_of(t, &v.at, a->max_chi2);
-      if (has_left) { /* another seed of the warp keeps its range */
-        reach = fresh;
-        own.rest = reach.begin;
-        if (keeps) own = pv_keep_tracks(a, t, competition, &seed, &reach, kept);
+    const uint32_t has_exited = continues && !pv_is_in_box(&v.at, &range.at) ? 1 : 0;
+    if (sl_warp_any_needed(has_exited)) {
+      const struct pv_range fresh = pv_range_of(t, &v.at, a->max_chi2);
+      if (has_exited) { /* another seed of the warp retains its range */
+        range = fresh;
+        own.rest = range.begin;
+        if (has_cache) own = pv_cache_tracks(a, t, competition, &seed, &range, cache);
       }
     }
-    if (goes_on) pv_add_kept(a, kept, own.count, &v.at, noise, &sums);
-    for (pv_index base = own.rest; goes_on && base < reach.end; base += 32) {
+    if (continues) pv_add_cached(a, cache, own.count, &v.at, noise, &sums);
+    for (pv_index base = own.rest; continues && base < range.end; base += 32) {
       if (blockDim.x == 1 && !pv_some_are_near(t, base, &v.at, a->max_chi2)) continue;
       if (PV_OTHERS > 1 && (base < others_begin || base >= others_end)) {
         others_begin = (uint32_t)base;
-        others_end = reach.end - others_begin < PV_OTHERS ? reach.end : others_begin + PV_OTHERS;
-        pv_keep_others(t, competition, &seed, others_begin, others_end, kept->others_in_reach);
+        others_end = range.end - others_begin < PV_OTHERS ? range.end : others_begin + PV_OTHERS;
+        pv_cache_others(t, competition, &seed, others_begin, others_end, cache->others_in_range);
       }
-      pv_add_tracks(a, t, competition, kept->others_in_reach + (base - others_begin), base, &seed, &v.at, noise, &sums);
+      pv_add_tracks(a, t, competition, cache->others_in_range + (base - others_begin), base, &seed, &v.at, noise,
+                    &sums);
     }
     struct pv_vertex next = v;
-    const uint32_t next_goes_on = pv_step(a, &sums, seed.z, &next);
-    if (goes_on) v = next;
-    goes_on &= next_goes_on;
+    const uint32_t next_continues = pv_step(a, &sums, seed.z, &next);
+    if (continues) v = next;
+    continues &= next_continues;
   }
   v.accepted = pv_is_vertex(a, &v, beam);
   return v;
@@ -410,7 +412,7 @@ static SL_DEVICE uint32_t pv_vertex_rank(const struct pv_vertex *vertices, const
   return rank;
 }
 
-static SL_DEVICE void pv_keep(const struct pv_fit *a, uint32_t event, uint32_t rank, const struct pv_vertex *v) {
+static SL_DEVICE void pv_store(const struct pv_fit *a, uint32_t event, uint32_t rank, const struct pv_vertex *v) {
   const float values[PV_VERTEX_VALUES] = {v->at.x, v->at.y, v->at.z, v->c_xx, v->c_xy,   v->c_yy,
                                           v->c_xz, v->c_yz, v->c_zz, v->chi2, v->weight, (float)v->tracks};
   for (uint32_t i = 0; i < PV_VERTEX_VALUES; i++)
@@ -420,30 +422,30 @@ static SL_DEVICE void pv_keep(const struct pv_fit *a, uint32_t event, uint32_t r
 SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
   __shared__ struct pv_vertex vertices[PV_MAX_VERTICES];
   __shared__ uint32_t stays[PV_MAX_VERTICES];
-  __shared__ struct pv_seed_reaches reaches;
-  __shared__ struct pv_kept kept[PV_KEEPERS];
-  struct pv_kept *own_kept = &kept[threadIdx.x / 32 < PV_KEEPERS ? threadIdx.x / 32 : 0];
+  __shared__ struct pv_seed_ranges ranges;
+  __shared__ struct pv_track_cache cache[PV_CACHE_WARPS];
+  struct pv_track_cache *own_cache = &cache[threadIdx.x / 32 < PV_CACHE_WARPS ? threadIdx.x / 32 : 0];
   SL_FOR_EVENTS (event, a.events) {
     const struct pv_tracks t = pv_tracks_of(&a, event);
     const float *beam = a.geometry.beam, *seed_z = a.seed_z + PV_MAX_VERTICES * event;
     float *competition = a.competition + pv_first_track(&a, event);
     const uint32_t found = a.seed_count[event], seeds = found > PV_MAX_VERTICES ? 0 : found;
     for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x) {
-      reaches.begin[s] = UINT32_MAX;
-      reaches.end[s] = 0;
+      ranges.begin[s] = UINT32_MAX;
+      ranges.end[s] = 0;
     }
     __syncthreads();
-    pv_sum_affinities(&a, &t, seed_z, seeds, competition, &reaches);
+    pv_sum_affinities(&a, &t, seed_z, seeds, competition, &ranges);
     __syncthreads();
     SL_FOR_GROUPS (s, seeds, 32) {
       const uint32_t is_seed = s < seeds ? 1 : 0;
-      struct pv_reach reach = {{beam[0], beam[1], 0.0f}, 0, 0};
+      struct pv_range range = {{beam[0], beam[1], 0.0f}, 0, 0};
       if (is_seed) {
-        reach.at.z = seed_z[s];
-        reach.begin = reaches.begin[s];
-        reach.end = reaches.end[s];
+        range.at.z = seed_z[s];
+        range.begin = ranges.begin[s];
+        range.end = ranges.end[s];
       }
-      const struct pv_vertex v = pv_fit_seed(&a, &t, competition, is_seed, reach, beam, own_kept);
+      const struct pv_vertex v = pv_fit_seed(&a, &t, competition, is_seed, range, beam, own_cache);
       if (is_seed && sl_group_lane(32) == 0) vertices[s] = v;
     }
     __syncthreads();
@@ -454,9 +456,9 @@ SL_KERNEL_ANY_BLOCK(pv_fit_vertices, struct pv_fit) {
     }
     count = sl_block_sum_u32(count);
     for (uint32_t s = threadIdx.x; s < seeds; s += blockDim.x)
-      if (stays[s]) pv_keep(&a, event, pv_vertex_rank(vertices, stays, seeds, s), &vertices[s]);
+      if (stays[s]) pv_store(&a, event, pv_vertex_rank(vertices, stays, seeds, s), &vertices[s]);
     if (threadIdx.x == 0) a.vertices.offsets[event] = count;
-    if (threadIdx.x == 0 && found > PV_MAX_VERTICES) sl_event_exceeds(&a.events, event, &a.vertices.bound, found);
+    if (threadIdx.x == 0 && found > PV_MAX_VERTICES) sl_event_fail_limit(&a.events, event, &a.vertices.bound, found);
     __syncthreads(); /* the vertices are free for the next event */
   }
 }

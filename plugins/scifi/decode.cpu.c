@@ -8,7 +8,7 @@
 
 #include <sluice/vectors.h>
 
-SL_STATIC_ASSERT((int)KEYS_BESIDE >= (int)LANES, "eight keys may be read or written from any one on");
+SL_STATIC_ASSERT((int)KEYS_MARGIN >= (int)LANES, "eight keys may be read or written from any one on");
 
 /* Keys of an event, while they are collected. */
 struct collecting {
@@ -135,7 +135,7 @@ static uint32_t collect_bank(struct collecting *c, const struct scifi_bank_words
 
 /* Collects the clusters of an event. Returns their number, or 0 if the event is refused. */
 static uint32_t collect_event(const struct decode_args *a, uint32_t event) {
-  struct collecting c = {a->raw_keys + KEYS_BESIDE, 0};
+  struct collecting c = {a->raw_keys + KEYS_MARGIN, 0};
   uint32_t claims[CLAIM_WORDS] = {0}, wrong = 0;
   for (uint32_t i = a->banks.offsets[event]; i < a->banks.offsets[event + 1]; i++) {
     struct scifi_bank_words words;
@@ -256,7 +256,7 @@ static void write_mats(const struct decode_args *a, uint32_t event, uint32_t to,
 
 /* Sorts the keys of an event if necessary and writes their hits from index `to` on. */
 static void write_event(const struct decode_args *a, uint32_t event, uint32_t to, uint32_t hits) {
-  uint32_t *keys = a->raw_keys + KEYS_BESIDE, *sorted = a->sorted_keys + KEYS_BESIDE;
+  uint32_t *keys = a->raw_keys + KEYS_MARGIN, *sorted = a->sorted_keys + KEYS_MARGIN;
   struct mat_keys mats;
   if (find_mats(keys, hits, &mats)) {
     write_mats(a, event, to, hits, keys, &mats);

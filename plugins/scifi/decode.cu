@@ -39,13 +39,13 @@ SL_STATIC_ASSERT(REVERSED == 1 << 20 && KEY_REPEAT_BIT + 5 <= 32, "a key is 32 b
 
 /* Bits that are inverted in the key of a reversed mat. */
 enum { ALL_CHANNELS = (MAT_CHANNELS - 1) << KEY_CHANNEL_BIT };
-SL_MATH_FUNCTION uint32_t turn_of(uint32_t key) {
+SL_MATH_FUNCTION uint32_t reversal_of(uint32_t key) {
   return (0u - (key >> KEY_REVERSED_BIT & 1)) & (uint32_t)ALL_CHANNELS;
 }
 
 SL_MATH_FUNCTION uint32_t key_of(uint32_t channel, uint32_t fraction, uint32_t pseudo_size) {
   const uint32_t key = channel << KEY_CHANNEL_BIT | fraction << KEY_SIZE_BITS | pseudo_size;
-  return key ^ turn_of(key);
+  return key ^ reversal_of(key);
 }
 
 enum { BELOW_REVERSED = (1 << KEY_REVERSED_BIT) - 1 };
@@ -459,7 +459,7 @@ static SL_DEVICE void list_keys(const struct decode_args *a, struct decoding *d,
       *to = key & BELOW_REVERSED;
       SL_ROLLED
       for (uint32_t r = 1; r <= repeats; r++)
-        to[r] = (((key ^ turn_of(key)) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ turn_of(key)) & BELOW_REVERSED;
+        to[r] = (((key ^ reversal_of(key)) + (r * SCIFI_SMALL << KEY_CHANNEL_BIT)) ^ reversal_of(key)) & BELOW_REVERSED;
     }
   }
 }

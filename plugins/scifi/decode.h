@@ -22,8 +22,8 @@ enum {
   ZONE_SLOTS = SCIFI_ZONES + 1,
   SOURCE_IDS = 65536,
   NO_ROW = 255,
-  KEYS_BESIDE = 8, /* unused keys before and after the keys of an event, for whole vectors */
-  KEYS_OF_EVENT = SCIFI_HITS_MAX + 1 + 2 * KEYS_BESIDE
+  KEYS_MARGIN = 8, /* unused keys before and after the keys of an event, for whole vectors */
+  KEYS_OF_EVENT = SCIFI_HITS_MAX + 1 + 2 * KEYS_MARGIN
 };
 
 /* In the decoder the upper bits of a channel are the index of the mat sorted by zone and x, then ONE_MORE, so that no

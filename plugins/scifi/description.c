@@ -7,11 +7,11 @@
 
 static int check_sipms(struct statement *s, void *into, uint32_t index) {
   const struct scifi_station *station = &((const struct scifi_description *)into)->station[index];
-  const uint32_t wanted = station->modules * SCIFI_MODULE_MATS * SCIFI_MAT_SIPMS;
+  const uint32_t expected = station->modules * SCIFI_MODULE_MATS * SCIFI_MAT_SIPMS;
   uint32_t sum = 0;
   for (uint32_t i = 0; i < SCIFI_QUARTER_BANKS; i++) sum += station->sipms[i];
-  if (sum == wanted) return 1;
-  return statement_refuse(s, "%u modules have %u SiPMs, but the banks have %u", station->modules, wanted, sum);
+  if (sum == expected) return 1;
+  return statement_refuse(s, "%u modules have %u SiPMs, but the banks have %u", station->modules, expected, sum);
 }
 
 #define FIELD(word, low, high, member) STATEMENT_FIELD(word, NULL, f64, low, high, struct scifi_description, member)
@@ -44,7 +44,7 @@ static double scifi_sine(double angle) {
   return angle * (1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72 * (1 - square / 110)))));
 }
 
-uint32_t scifi_mat_index(const struct scifi_place *p) {
+uint32_t scifi_mat_index(const struct scifi_mat_address *p) {
   const uint32_t channel = (p->station + 1) << SCIFI_STATION_BIT | p->layer << SCIFI_LAYER_BIT |
                            p->quarter << SCIFI_QUARTER_BIT | p->module << SCIFI_MODULE_BIT | p->mat << SCIFI_MAT_BIT;
   return (channel >> SCIFI_MAT_BIT) - SCIFI_FIRST_MAT;
@@ -53,7 +53,7 @@ uint32_t scifi_mat_index(const struct scifi_place *p) {
 /* 1, or -1 in quarters with rotated modules. */
 static int scifi_u_sign(uint32_t layer, uint32_t quarter) { return layer % 2 == quarter / 2 ? 1 : -1; }
 
-double scifi_hole(const struct scifi_description *d, const struct scifi_place *p) {
+double scifi_hole(const struct scifi_description *d, const struct scifi_mat_address *p) {
   const uint32_t is_right = p->quarter % 2, is_top = p->quarter / 2;
   const uint32_t is_ascending = scifi_u_sign(p->layer, p->quarter) > 0;
   const uint32_t innermost = is_right == is_ascending ? 0 : SCIFI_MODULE_MATS - 1;
@@ -67,8 +67,8 @@ double scifi_hole(const struct scifi_description *d, const struct scifi_place *p
 static double scifi_x(const struct scifi_layer *layer, double module_x, double u, double v) {
   return module_x + u * layer->cosine + v * layer->sine;
 }
-static void scifi_yz(const struct scifi_description *d, const struct scifi_place *p, double u, double v, double *y,
-                     double *z) {
+static void scifi_yz(const struct scifi_description *d, const struct scifi_mat_address *p, double u, double v,
+                     double *y, double *z) {
   const struct scifi_layer *layer = &d->layer[p->layer];
   const double in_layer = -u * layer->sine + v * layer->cosine;
   *y = in_layer * d->tilt_cosine - layer->z * d->tilt_sine;
@@ -77,7 +77,7 @@ static void scifi_yz(const struct scifi_description *d, const struct scifi_place
 
 /* Values are rounded to float at the end. As in the experiment's file, the length of fibres is a difference of rounded
  * numbers, and the slope of vertical fibres above the beam is -0. */
-static void scifi_make_mat(struct scifi_description *d, const struct scifi_place *p) {
+static void scifi_make_mat(struct scifi_description *d, const struct scifi_mat_address *p) {
   const struct scifi_layer *layer = &d->layer[p->layer];
   struct scifi_mat_tables *t = &d->mats;
   const uint32_t at = scifi_mat_index(p);
@@ -106,7 +106,7 @@ static void scifi_make_mat(struct scifi_description *d, const struct scifi_place
 
 /* Distributes the SiPMs of a quarter over its banks, one link per SiPM, as given for the station. Source ids: subsystem
  * (7: x > 0, 8: x < 0) and the number of the bank on that side. */
-static void scifi_make_banks(struct scifi_description *d, const struct scifi_place *p, uint32_t first_bank) {
+static void scifi_make_banks(struct scifi_description *d, const struct scifi_mat_address *p, uint32_t first_bank) {
   const struct scifi_station *station = &d->station[p->station];
   const uint32_t side = p->quarter % 2 ? 7 : 8, quarter = first_bank / SCIFI_QUARTER_BANKS;
   uint32_t sipm = scifi_mat_index(p) * SCIFI_MAT_SIPMS; /* of the quarter's first mat */
@@ -131,7 +131,7 @@ static int complete(struct statement *s, void *into) {
     d->layer[k].cosine = sqrt(1 - d->layer[k].sine * d->layer[k].sine);
   }
   uint32_t bank = 0;
-  for (struct scifi_place p = {0, 0, 0, 0, 0}; p.station < SCIFI_STATIONS; p.station++) {
+  for (struct scifi_mat_address p = {0, 0, 0, 0, 0}; p.station < SCIFI_STATIONS; p.station++) {
     for (p.layer = 0; p.layer < SCIFI_STATION_LAYERS; p.layer++) {
       for (p.quarter = 0; p.quarter < SCIFI_LAYER_QUARTERS; p.quarter++, bank += SCIFI_QUARTER_BANKS) {
         p.module = p.mat = 0;

@@ -57,11 +57,11 @@ VECTOR_INLINE void bisect(const struct search *s, i32x8 begin, i32x8 end, f32x8 
                           i32x8 *above) {
   i32x8 a = begin, b = begin;
   for (uint32_t h = s->halvings; h-- > 0;) {
-    const i32x8 a_next = a + (1 << h), b_next = b + (1 << h), a_is_there = a_next <= end, b_is_there = b_next <= end;
-    const f32x8 a_x = x_of(s, i32x8_select(a_is_there, a_next, begin) - 1);
-    const f32x8 b_x = x_of(s, i32x8_select(b_is_there, b_next, begin) - 1);
-    a = i32x8_select(a_is_there & (a_x < low), a_next, a);
-    b = i32x8_select(b_is_there & (b_x <= high), b_next, b);
+    const i32x8 a_next = a + (1 << h), b_next = b + (1 << h), a_exists = a_next <= end, b_exists = b_next <= end;
+    const f32x8 a_x = x_of(s, i32x8_select(a_exists, a_next, begin) - 1);
+    const f32x8 b_x = x_of(s, i32x8_select(b_exists, b_next, begin) - 1);
+    a = i32x8_select(a_exists & (a_x < low), a_next, a);
+    b = i32x8_select(b_exists & (b_x <= high), b_next, b);
   }
   *from = a;
   *above = b;

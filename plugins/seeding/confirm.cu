@@ -405,7 +405,7 @@ static SL_DEVICE void find_listed(const struct confirm_args *a, const float *hit
 /* Tracks per chunk of an event. The work is proportional to tracks times hits near each. */
 static SL_DEVICE uint32_t chunk_tracks_of(const struct confirm_args *a, uint32_t event, uint32_t tracks) {
   const uint64_t hits = a->hits.offsets[event + 1] - a->hits.offsets[event];
-  const uint64_t wanted = 1 + tracks * hits / CHUNK_WORK, chunks = wanted < CHUNKS_MAX ? wanted : (uint64_t)CHUNKS_MAX;
+  const uint64_t needed = 1 + tracks * hits / CHUNK_WORK, chunks = needed < CHUNKS_MAX ? needed : (uint64_t)CHUNKS_MAX;
   return (tracks + (uint32_t)chunks - 1) / (uint32_t)chunks;
 }
 

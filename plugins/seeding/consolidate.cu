@@ -22,12 +22,12 @@
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
 static SL_DEVICE uint32_t hit_count(const struct consolidate_args *a, struct sl_item item) {
-  const uint32_t stereo_count = a->stereo.hit_count[item.from];
-  return stereo_count > 0 ? a->tracks.hit_count[item.from] + stereo_count : SL_NOT_SELECTED;
+  const uint32_t stereo_count = a->stereo.hit_count[item.input_index];
+  return stereo_count > 0 ? a->tracks.hit_count[item.input_index] + stereo_count : SL_NOT_SELECTED;
 }
 
 static SL_DEVICE void write_seed(const struct consolidate_args *a, struct sl_item item) {
-  const uint32_t from = item.from, seed = item.to;
+  const uint32_t from = item.input_index, seed = item.output_index;
   const float per_mev = -1e-6f, *constants = a->seeding.constants, *e = constants + SEED_QOP;
   const float z = constants[SEED_Z_END], d = z - constants[SEED_Z_REFERENCE];
   const float rd = constants[SEED_D_RATIO] * d, b = a->tracks.b[from], cd = a->tracks.c[from] * d;
@@ -44,9 +44,9 @@ static SL_DEVICE void write_seed(const struct consolidate_args *a, struct sl_ite
 /* Merges hits in x layers and in stereo layers, both in layer order: a hit follows the hits of the other kind with a
  * lower index. All of these are read, so that no load depends on another. */
 static SL_DEVICE void write_hit(const struct consolidate_args *a, struct sl_item item, uint32_t h, uint32_t to) {
-  const uint32_t x_count = a->tracks.hit_count[item.from], stereo_count = a->stereo.hit_count[item.from];
-  const uint16_t *x_hits = a->tracks.hits + SCIFI_X_LAYERS * (size_t)item.from;
-  const uint16_t *stereo_hits = a->stereo.hits + SCIFI_STEREO_LAYERS * (size_t)item.from;
+  const uint32_t x_count = a->tracks.hit_count[item.input_index], stereo_count = a->stereo.hit_count[item.input_index];
+  const uint16_t *x_hits = a->tracks.hits + SCIFI_X_LAYERS * (size_t)item.input_index;
+  const uint16_t *stereo_hits = a->stereo.hits + SCIFI_STEREO_LAYERS * (size_t)item.input_index;
   const uint32_t is_x = h < x_count, k = is_x ? h : h - x_count;
   const uint16_t *others = is_x ? stereo_hits : x_hits;
   const uint32_t hit = (is_x ? x_hits : stereo_hits)[k], other_count = is_x ? stereo_count : x_count;

@@ -55,10 +55,10 @@ static void invert(double m[UNKNOWNS][UNKNOWNS], double inverse[UNKNOWNS][UNKNOW
  * have residuals: row i is the change of unknown i per residual. */
 static void take_fit(const struct layers *l, uint32_t odd, uint32_t missing, float *to) {
   double normal[UNKNOWNS][UNKNOWNS] = {{0}}, inverse[UNKNOWNS][UNKNOWNS];
-  const uint32_t left_out = missing > 0 ? 2 * (missing - 1) + 1 - odd : SCIFI_X_LAYERS;
+  const uint32_t omitted = missing > 0 ? 2 * (missing - 1) + 1 - odd : SCIFI_X_LAYERS;
   for (uint32_t n = 0; n < SCIFI_X_LAYERS; n++) {
     const double row[UNKNOWNS] = {1, l->d[n], l->bend[n]};
-    for (uint32_t i = 0; n != left_out && i < UNKNOWNS; i++)
+    for (uint32_t i = 0; n != omitted && i < UNKNOWNS; i++)
       for (uint32_t k = 0; k < UNKNOWNS; k++) normal[i][k] += row[i] * row[k];
   }
   invert(normal, inverse);
@@ -66,7 +66,7 @@ static void take_fit(const struct layers *l, uint32_t odd, uint32_t missing, flo
     for (uint32_t k = 0; k < FURTHER; k++) {
       const uint32_t n = 2 * k + 1 - odd;
       const double gain = inverse[i][0] + inverse[i][1] * l->d[n] + inverse[i][2] * l->bend[n];
-      to[FURTHER * i + k] = n == left_out ? 0.0f : (float)gain;
+      to[FURTHER * i + k] = n == omitted ? 0.0f : (float)gain;
     }
 }
 

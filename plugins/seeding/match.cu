@@ -79,7 +79,7 @@ static SL_DEVICE struct matched_pair compare(const struct match_args *a, const s
 }
 
 static SL_DEVICE uint32_t has_network(const struct match_args *a) {
-  return a->matching.network[MATCH_NETWORK_IS_THERE] != 0.0f ? 1u : 0u;
+  return a->matching.network[MATCH_NETWORK_IS_PRESENT] != 0.0f ? 1u : 0u;
 }
 
 static SL_DEVICE float ghost_of(const struct match_args *a, const struct matched_pair *pair,

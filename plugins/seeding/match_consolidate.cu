@@ -22,7 +22,7 @@
 SL_ARGUMENTS(match_consolidate, MATCH_CONSOLIDATE);
 
 static SL_DEVICE uint32_t seed_of(const struct match_consolidate_args *a, struct sl_item item) {
-  return a->seeds.offsets[item.event] + a->matches.seed[item.from];
+  return a->seeds.offsets[item.event] + a->matches.seed[item.input_index];
 }
 
 static SL_DEVICE uint32_t hit_count(const struct match_consolidate_args *a, struct sl_item item) {
@@ -40,10 +40,10 @@ static SL_DEVICE uint32_t ut_track_of(const struct match_consolidate_args *a, ui
 }
 
 static SL_DEVICE void write_track(const struct match_consolidate_args *a, struct sl_item item) {
-  const uint32_t i = item.to, seed = seed_of(a, item);
-  a->tracks.velo_track[i] = a->matches.velo_track[item.from];
-  a->tracks.ut_track[i] = ut_track_of(a, item.event, a->matches.velo_track[item.from]);
-  a->tracks.qop[i] = a->matches.qop[item.from];
+  const uint32_t i = item.output_index, seed = seed_of(a, item);
+  a->tracks.velo_track[i] = a->matches.velo_track[item.input_index];
+  a->tracks.ut_track[i] = ut_track_of(a, item.event, a->matches.velo_track[item.input_index]);
+  a->tracks.qop[i] = a->matches.qop[item.input_index];
   a->tracks.x[i] = a->seeds.x[seed];
   a->tracks.y[i] = a->seeds.y[seed];
   a->tracks.tx[i] = a->seeds.tx[seed];

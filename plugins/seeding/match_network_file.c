@@ -38,7 +38,7 @@ static const struct statement_kind kinds[] = {
 
 static int complete(struct statement *s, void *into) {
   struct match_network *r = (struct match_network *)into;
-  r->numbers[MATCH_NETWORK_IS_THERE] = 1.0f;
+  r->numbers[MATCH_NETWORK_IS_PRESENT] = 1.0f;
   if (r->units == MATCH_HIDDEN) return 1;
   return statement_refuse(s, "%u units, expected %d", r->units, MATCH_HIDDEN);
 }

@@ -525,12 +525,12 @@ SL_KERNEL(match_ut_find, struct match_ut_args) {
 /* ------------------------------------------------------------------------------------------ accepted matches */
 
 static SL_DEVICE uint32_t hit_count(const struct match_ut_args *a, struct sl_item item) {
-  const uint32_t count = a->hit_count[item.from];
+  const uint32_t count = a->hit_count[item.input_index];
   return count >= a->min_hits ? count : SL_NOT_SELECTED;
 }
 
 static SL_DEVICE void write_track(const struct match_ut_args *a, struct sl_item item) {
-  const uint32_t i = item.to, match_index = item.from, velo_track = a->matches.velo_track[match_index];
+  const uint32_t i = item.output_index, match_index = item.input_index, velo_track = a->matches.velo_track[match_index];
   struct trajectory trajectory;
   trajectory.velo = forward_velo_state(&a->end_states, a->end_states.offsets[item.event] + velo_track);
   trajectory.bend = a->bend[match_index];
@@ -545,8 +545,8 @@ static SL_DEVICE void write_track(const struct match_ut_args *a, struct sl_item 
 }
 
 static SL_DEVICE void write_hit(const struct match_ut_args *a, struct sl_item item, uint32_t h, uint32_t to) {
-  const uint32_t from_last = a->hit_count[item.from] - 1 - h;
-  const uint32_t index = (uint32_t)(a->found_hits[item.from] >> HIT_BITS * from_last) & UINT16_MAX;
+  const uint32_t from_last = a->hit_count[item.input_index] - 1 - h;
+  const uint32_t index = (uint32_t)(a->found_hits[item.input_index] >> HIT_BITS * from_last) & UINT16_MAX;
   const uint32_t hit = a->hits.offsets[item.event] + index;
   a->ut_tracks.hit_id[to] = a->hits.id[hit];
   a->ut_tracks.hit_x[to] = a->hits.x[hit];

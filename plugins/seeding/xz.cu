@@ -326,18 +326,18 @@ static SL_DEVICE uint32_t rows_of_warp(void) { return sl_warp_lanes() <= LIKELY 
 static SL_DEVICE void list_likely_pairs(const struct search *s, const struct rejection *f, uint32_t start,
                                         uint32_t base, uint32_t count, uint32_t *begun, struct warp_workspace *own,
                                         struct progress *p) {
-  uint32_t pairs[ROWS], wanted[ROWS];
+  uint32_t pairs[ROWS], is_listed[ROWS];
   SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
     const uint32_t begin = base + row * sl_warp_lanes(), i = begin + sl_warp_lane(), number = i < count ? i : count - 1;
     if (row >= rows_of_warp()) break;
     const struct first_hit first = own->firsts[sl_warp_list_index(start - begin, begun) - 1];
     pairs[row] = first.pair + (number << HIT_BITS);
-    wanted[row] = is_likely(s, f, first.x, pairs[row]) & (i < count ? 1u : 0u);
+    is_listed[row] = is_likely(s, f, first.x, pairs[row]) & (i < count ? 1u : 0u);
   }
   SL_UNROLL for (uint32_t row = 0; row < ROWS; row++) {
     if (row >= rows_of_warp()) break;
-    const uint32_t index = sl_warp_append(wanted[row], &p->likely);
-    if (wanted[row]) own->likely[index % LIKELY] = pairs[row];
+    const uint32_t index = sl_warp_append(is_listed[row], &p->likely);
+    if (is_listed[row]) own->likely[index % LIKELY] = pairs[row];
   }
   sl_warp_sync();
 }
@@ -394,8 +394,8 @@ static SL_DEVICE void part_chunk(const struct search *s, uint32_t chunk, struct 
     all += w->warps[other].total;
   }
   SL_UNROLL for (uint32_t part = 1; part < PARTS; part++) {
-    const uint32_t wanted = all * part / PARTS;
-    if (before <= wanted && wanted < before + pairs) w->part_begin[part] = first;
+    const uint32_t boundary = all * part / PARTS;
+    if (before <= boundary && boundary < before + pairs) w->part_begin[part] = first;
   }
   if (threadIdx.x == 0) w->part_begin[PARTS] = end;
   __syncthreads();

@@ -18,7 +18,7 @@ enum { CHUNK_EVENTS = 32, WORD_LINES = 32 };
 
 #define SL_ARGS decide_args
 #define DECIDE(M)                                                                                              \
-  M(IN_EACH, lines, line_decisions, "passed", "decisions of the lines, in the order of their ids")             \
+  M(LIST_IN, lines, line_decisions, "passed", "decisions of the lines, in the order of their ids")             \
   M(OUT, passed, sl_event_list, "events that pass at least one line")                                          \
   M(OUT, decisions, event_decisions, "lines that an event passes",                                             \
     SL_ITEMS(SL_SUM(SL_EVENT_ENTRIES_SCALED(lines, 1, 32, 0), SL_EVENTS_TERM(1, 0))))                          \

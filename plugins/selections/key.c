@@ -11,7 +11,7 @@
 
 #define SL_ARGS key_args
 #define KEY(M)                                                           \
-  M(IN_EACH, lines, line_decisions, "made_by", "decisions of the lines") \
+  M(LIST_IN, lines, line_decisions, "made_by", "decisions of the lines") \
   M(FILE_OUT, path, "", "", "file to write")                             \
   M(BOOL, takes_output, 1, "without a path, write the file given with -o; at most one sink of a graph may do so")
 SL_HOST_ARGUMENTS(key, KEY);
@@ -107,7 +107,7 @@ static int key_finish(void *state, const struct sl_services *s, const struct sl_
   if (!k->file) return SL_OK;
   const int status = k->to->finish(k->file);
   if (status == SL_OK)
-    report->line(report->context, "key %s of %" PRIu32 " lines, in %s", text, k->line_count, k->to->place(k->file));
+    report->line(report->context, "key %s of %" PRIu32 " lines, in %s", text, k->line_count, k->to->path(k->file));
   return status;
 }
 

@@ -55,7 +55,7 @@ enum { ROUTING_BITS = 32, WORD_LINES = 32, PATTERN_MAX = 512, REASON_MAX = 256 }
 #define SL_ARGS routing_bits_args
 #define ROUTING_BITS_TABLE(M)                                                                            \
   M(IN, decisions, event_decisions, "", "decisions of all lines")                                        \
-  M(IN_EACH, lines, line_decisions, "made_by", "lines that `decisions` were made from, for their names") \
+  M(LIST_IN, lines, line_decisions, "made_by", "lines that `decisions` were made from, for their names") \
   M(OUT, banks, routing_bits_banks, "one bank per event", SL_ITEMS(SL_ONE(SL_EVENTS_TERM(1, 0))),        \
     SL_SUBITEMS(SL_ONE(SL_EVENTS_TERM(ROUTING_WORDS, 0))))                                               \
   M(TABLE, masks, u32, "lines that set a routing bit: one mask per bit, one bit per line")               \
@@ -133,7 +133,7 @@ static int is_match(const struct pattern *p, const char *name) {
 }
 
 /* Sets the mask of a bit from its patterns. Returns SL_EINVAL, with the error in `reason`, for a wrong pattern. */
-static int find_lines(const char *patterns, const struct line_decisions_each *lines, uint32_t *mask, char *reason) {
+static int find_lines(const char *patterns, const struct line_decisions_views *lines, uint32_t *mask, char *reason) {
   struct pattern p = {patterns, 0, 0, {0}};
   int more;
   for (uint32_t pass = 0; pass < 2; pass++) { /* the second pass excludes lines */
@@ -157,7 +157,7 @@ static int find_lines(const char *patterns, const struct line_decisions_each *li
 static int check(const struct sl_services *s, const void *args) {
   const struct routing_bits_args *a = (const struct routing_bits_args *)args;
   const char *const patterns[] = {ROUTING_PATTERNS(PATTERN_OF_ARGUMENT, a)};
-  const struct line_decisions_each none = {NULL, NULL, 0, 0};
+  const struct line_decisions_views none = {NULL, NULL, 0, 0};
   int status = SL_OK;
   for (uint32_t bit = 0; bit < ROUTING_BITS; bit++) {
     char reason[REASON_MAX];

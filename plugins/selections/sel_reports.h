@@ -23,8 +23,8 @@ enum { COUNT_LINES, COUNT_CANDIDATES, COUNT_VERTICES, COUNT_TRACKS, COUNT_HITS, 
 #define SL_ARGS sel_reports_args
 #define SEL_REPORTS(M)                                                                                                \
   M(IN, decisions, event_decisions, "", "decisions of all lines")                                                     \
-  M(IN_EACH, lines, line_decisions, "offsets made_by accepted", "lines that `decisions` were made from")              \
-  M(IN_EACH, vertices, secondary_vertices, "offsets made_by first second x y z chi2", "vertices that lines evaluate") \
+  M(LIST_IN, lines, line_decisions, "offsets made_by accepted", "lines that `decisions` were made from")              \
+  M(LIST_IN, vertices, secondary_vertices, "offsets made_by first second x y z chi2", "vertices that lines evaluate") \
   M(IN, particles, particles, "offsets made_by chi2_ndof",                                                            \
     "particles that lines evaluate and that the vertices are made of")                                                \
   M(IN, states, long_states, "offsets x y z tx ty qop ndof", "states of the particles at the beam line")              \

@@ -41,7 +41,7 @@ struct sim_simulation {
   struct sim_sensor_lookup lookup; /* derived from `velo` */
 #define SIM_DESCRIPTION_(detector) struct detector##_description detector;
   SIM_DESCRIBED(SIM_DESCRIPTION_)
-  uint32_t wanted;                       /* SIM_MAKE_... */
+  uint32_t make_flags;                   /* SIM_MAKE_... */
   struct sim_spectrometer *spectrometer; /* created at its first use */
   struct sim_event event;
   struct sim_velo_digits velo_digits;

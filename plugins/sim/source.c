@@ -66,7 +66,7 @@ struct source {
 };
 
 /* Returns SIM_MAKE_... of the banks that the graph reads. */
-static uint32_t find_wanted(const struct io_packer *packer) {
+static uint32_t banks_to_make(const struct io_packer *packer) {
   static const struct {
     uint8_t type;
     uint8_t banks;
@@ -79,10 +79,10 @@ static uint32_t find_wanted(const struct io_packer *packer) {
                {SIM_BANK_CALO, SIM_MAKE_ECAL},
                {SIM_BANK_MUON, SIM_MAKE_MUON},
                {SIM_BANK_MC_PHOTONS, SIM_MAKE_PHOTONS}};
-  uint32_t wanted = io_packer_wants_record(packer) ? SIM_MAKE_ALL : 0;
+  uint32_t make_flags = io_packer_record_is_read(packer) ? SIM_MAKE_ALL : 0;
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-    if (io_packer_wants(packer, types[i].type)) wanted |= types[i].banks;
-  return wanted;
+    if (io_packer_type_is_read(packer, types[i].type)) make_flags |= types[i].banks;
+  return make_flags;
 }
 
 /* ------------------------------------------------------------------------------------------------- the source */
@@ -184,8 +184,8 @@ static void make_event(void *work, uint32_t index, uint32_t worker) {
 /* Simulates the next events, at most `left` of them. */
 static void make_events(struct source *m, const struct sl_services *s, uint64_t left) {
   const uint32_t count = left < m->made_capacity ? (uint32_t)left : m->made_capacity;
-  const uint32_t wanted = find_wanted(&m->packer);
-  for (uint32_t i = 0; i < m->worker_count; i++) m->simulations[i].wanted = wanted;
+  const uint32_t make_flags = banks_to_make(&m->packer);
+  for (uint32_t i = 0; i < m->worker_count; i++) m->simulations[i].make_flags = make_flags;
   m->made_first = m->next;
   s->in_parallel(s->context, count, make_event, m);
   m->made_end = m->next + count;

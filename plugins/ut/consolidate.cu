@@ -18,19 +18,20 @@
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 
 static SL_DEVICE uint32_t hit_count(const struct consolidate_args *a, struct sl_item item) {
-  const uint32_t count = a->candidates.hit_count[item.from];
+  const uint32_t count = a->candidates.hit_count[item.input_index];
   return count > 0 ? count : SL_NOT_SELECTED;
 }
 
 static SL_DEVICE void write_track(const struct consolidate_args *a, struct sl_item item) {
-  a->tracks.velo_track[item.to] = a->selected.track[item.from];
-  a->tracks.qop[item.to] = a->candidates.qop[item.from];
-  a->tracks.x[item.to] = a->candidates.x[item.from];
-  a->tracks.tx[item.to] = a->candidates.tx[item.from];
+  a->tracks.velo_track[item.output_index] = a->selected.track[item.input_index];
+  a->tracks.qop[item.output_index] = a->candidates.qop[item.input_index];
+  a->tracks.x[item.output_index] = a->candidates.x[item.input_index];
+  a->tracks.tx[item.output_index] = a->candidates.tx[item.input_index];
 }
 
 static SL_DEVICE void write_hit(const struct consolidate_args *a, struct sl_item item, uint32_t h, uint32_t to) {
-  const uint32_t hit = a->hits.offsets[item.event] + a->candidates.hits[UT_TRACK_HITS_MAX * (size_t)item.from + h];
+  const uint32_t hit =
+      a->hits.offsets[item.event] + a->candidates.hits[UT_TRACK_HITS_MAX * (size_t)item.input_index + h];
   a->tracks.hit_id[to] = a->hits.id[hit];
   a->tracks.hit_x[to] = a->hits.x[hit];
   a->tracks.hit_y[to] = a->hits.y[hit];

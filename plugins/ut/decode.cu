@@ -6,11 +6,11 @@
  */
 #include "decode_event.h"
 
-/* The slot of the bank of hit `i`: the last one with place[slot] <= i. */
-static SL_DEVICE uint32_t find_bank(const uint16_t *place, uint32_t i) {
+/* The slot of the bank of hit `i`: the last one with first_hit[slot] <= i. */
+static SL_DEVICE uint32_t find_bank(const uint16_t *first_hit, uint32_t i) {
   uint32_t bank = 0;
   for (uint32_t step = BANK_SLOTS / 2; step > 0; step /= 2)
-    if (place[bank + step] <= i) bank += step;
+    if (first_hit[bank + step] <= i) bank += step;
   return bank;
 }
 
@@ -40,10 +40,10 @@ static SL_DEVICE uint32_t cluster_at(const uint32_t *words, uint32_t is_v4, uint
 
 static SL_DEVICE void take_hits(const struct decode_args *a, struct decoding *d) {
   for (uint32_t i = threadIdx.x; i < d->hits; i += blockDim.x) {
-    const uint32_t bank = find_bank(d->banks->place, i);
+    const uint32_t bank = find_bank(d->banks->first_hit, i);
     const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
     struct ut_cluster c;
-    if (cluster_at(words, d->banks->lanes[bank] / BANK_IS_V4, i - d->banks->place[bank], &c))
+    if (cluster_at(words, d->banks->lanes[bank] / BANK_IS_V4, i - d->banks->first_hit[bank], &c))
       take_cluster(a, d, bank, i, &c, band_by_map);
     else
       a->keys[d->first + i] = NO_KEY;

@@ -193,8 +193,8 @@ static SL_DEVICE uint32_t key_is_before(const struct decode_args *a, uint32_t ev
 
 /* The banks of an event, in shared memory. */
 struct bank_slots {
-  uint16_t place[BANK_SLOTS]; /* index of the first hit of each bank; then the number of hits; then 65535 */
-  uint16_t lanes[BANK_SLOTS]; /* first lane of the board | BANK_IS_V4 */
+  uint16_t first_hit[BANK_SLOTS]; /* index of the first hit of each bank; then the number of hits; then 65535 */
+  uint16_t lanes[BANK_SLOTS];     /* first lane of the board | BANK_IS_V4 */
   uint32_t first_word[BANK_SLOTS];
   uint32_t claims[BOARD_WORDS]; /* a bit for each board that has a bank */
 };
@@ -248,7 +248,7 @@ static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32
   const uint32_t begin = a->banks.offsets[event], banks = a->banks.offsets[event + 1] - begin;
   struct decoding d;
   uint32_t sum = 0, wrong = 0;
-  for (uint32_t i = threadIdx.x; i < BANK_SLOTS; i += blockDim.x) b->place[i] = UINT16_MAX;
+  for (uint32_t i = threadIdx.x; i < BANK_SLOTS; i += blockDim.x) b->first_hit[i] = UINT16_MAX;
   for (uint32_t i = threadIdx.x; i < BOARD_WORDS; i += blockDim.x) b->claims[i] = 0;
   for (uint32_t i = threadIdx.x; i < BAND_SLOTS; i += blockDim.x) next[i] = 0;
   __syncthreads();
@@ -256,10 +256,10 @@ static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32
     uint32_t total;
     const uint32_t hits = i < banks ? open_bank(a, event, begin + i, i, b, &wrong) : 0;
     const uint32_t first = sum + sl_block_exclusive_scan(hits, &total);
-    if (i < banks && i < BANK_SLOTS) b->place[i] = (uint16_t)first;
+    if (i < banks && i < BANK_SLOTS) b->first_hit[i] = (uint16_t)first;
     sum += total;
   }
-  if (threadIdx.x == 0 && banks < BANK_SLOTS) b->place[banks] = (uint16_t)sum;
+  if (threadIdx.x == 0 && banks < BANK_SLOTS) b->first_hit[banks] = (uint16_t)sum;
   if (sum > UT_HITS_MAX && threadIdx.x == 0) sl_event_fail(&a->events, event, UT_DECODE_TOO_MANY, sum);
   d.banks = b;
   d.next = next;
@@ -277,7 +277,7 @@ static SL_DEVICE struct decoding begin_event(const struct decode_args *a, uint32
 
 /* Distance of a cluster from the first strip of the sector, in strips. Version 4 counts backwards in some sectors. */
 static SL_DEVICE float strips_from_first(const float *record, uint32_t is_v4, const struct ut_cluster *c) {
-  return is_v4 && record[IS_FLIPPED] != 0.0f ? (float)(UT_SECTOR_STRIPS - 1) - c->place : c->place;
+  return is_v4 && record[IS_FLIPPED] != 0.0f ? (float)(UT_SECTOR_STRIPS - 1) - c->position : c->position;
 }
 
 /* The band of a lane, from the table. */
@@ -339,8 +339,8 @@ static SL_DEVICE void take_v4_lane(const struct decode_args *a, struct decoding 
 static SL_DEVICE void take_bank(const struct decode_args *a, struct decoding *d, uint32_t bank,
                                 uint32_t (*band_of)(const struct decode_args *, uint32_t)) {
   const uint32_t *words = a->banks.payload + d->banks->first_word[bank];
-  uint32_t first = d->banks->place[bank];
-  const uint32_t hits = d->banks->place[bank + 1] - first;
+  uint32_t first = d->banks->first_hit[bank];
+  const uint32_t hits = d->banks->first_hit[bank + 1] - first;
   if (hits == 0) return; /* empty or ignored */
   if (d->banks->lanes[bank] < BANK_IS_V4) {
     const uint32_t is_down = counts_down(a, d, bank);

@@ -22,20 +22,20 @@ static SL_DEVICE const struct ut_tracks_view *input_of(const struct merge_tracks
 
 static SL_DEVICE uint32_t hit_count(const struct merge_tracks_args *a, struct sl_item item) {
   const uint32_t *hit_offsets = input_of(a, item)->hit_offsets;
-  return hit_offsets[item.from + 1] - hit_offsets[item.from];
+  return hit_offsets[item.input_index + 1] - hit_offsets[item.input_index];
 }
 
 static SL_DEVICE void write_track(const struct merge_tracks_args *a, struct sl_item item) {
   const struct ut_tracks_view *tracks = input_of(a, item);
-  a->merged.velo_track[item.to] = tracks->velo_track[item.from];
-  a->merged.qop[item.to] = tracks->qop[item.from];
-  a->merged.x[item.to] = tracks->x[item.from];
-  a->merged.tx[item.to] = tracks->tx[item.from];
+  a->merged.velo_track[item.output_index] = tracks->velo_track[item.input_index];
+  a->merged.qop[item.output_index] = tracks->qop[item.input_index];
+  a->merged.x[item.output_index] = tracks->x[item.input_index];
+  a->merged.tx[item.output_index] = tracks->tx[item.input_index];
 }
 
 static SL_DEVICE void write_hit(const struct merge_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {
   const struct ut_tracks_view *tracks = input_of(a, item);
-  const uint32_t hit = tracks->hit_offsets[item.from] + h;
+  const uint32_t hit = tracks->hit_offsets[item.input_index] + h;
   a->merged.hit_id[to] = tracks->hit_id[hit];
   a->merged.hit_x[to] = tracks->hit_x[hit];
   a->merged.hit_y[to] = tracks->hit_y[hit];

@@ -300,7 +300,7 @@ SL_KERNEL(search_windows_search, struct search_windows_args) {
     const uint32_t pieces = (count + SL_LANES - 1) / SL_LANES;
     struct tracks t = {0};
     for (uint32_t i = part % PARTS * blockDim.x + threadIdx.x; i < UT_LAYERS * pieces; i += PARTS * blockDim.x) {
-      const uint32_t first = i / UT_LAYERS * SL_LANES, layer = i % UT_LAYERS, lanes = sl_lanes_of(count - first);
+      const uint32_t first = i / UT_LAYERS * SL_LANES, layer = i % UT_LAYERS, lanes = sl_lane_count(count - first);
       struct extrapolations p;
       if (blockDim.x > 1 || layer == 0) t = open_tracks(&a, event, begin + first, lanes);
       extrapolate(&a, &t, layer, &p);

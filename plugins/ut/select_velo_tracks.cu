@@ -18,7 +18,7 @@
 SL_ARGUMENTS(select_velo_tracks, SELECT_VELO_TRACKS);
 
 static SL_DEVICE uint32_t is_selected(const struct select_velo_tracks_args *a, struct sl_item item) {
-  const uint32_t i = item.from;
+  const uint32_t i = item.input_index;
   const float tx = a->beamline_states.tx[i], ty = a->beamline_states.ty[i], dz = UT_MIDDLE_Z - a->beamline_states.z[i];
   const float x = a->beamline_states.x[i] + tx * dz, y = a->beamline_states.y[i] + ty * dz;
   return a->beamline_states.backward[i] == 0 && x * x + y * y >= a->hole_radius * a->hole_radius &&
@@ -28,7 +28,7 @@ static SL_DEVICE uint32_t is_selected(const struct select_velo_tracks_args *a, s
 }
 
 static SL_DEVICE void write_track(const struct select_velo_tracks_args *a, struct sl_item item) {
-  a->selected.track[item.to] = item.from - a->beamline_states.offsets[item.event];
+  a->selected.track[item.output_index] = item.input_index - a->beamline_states.offsets[item.event];
 }
 
 SL_SELECT_ITEMS(select_velo_tracks, beamline_states, selected, is_selected, write_track)

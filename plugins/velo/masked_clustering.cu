@@ -99,7 +99,7 @@ static SL_DEVICE uint32_t sum_rows(uint32_t rows) { return (uint32_t)(0x66554433
 
 /* 1 if a pixel of `part` touches a pixel of `other`, a part of the super-pixel `distance` addresses before it:
  * 1 south, 63 north-west, 64 west, 65 south-west. */
-static SL_DEVICE uint32_t parts_touch(uint32_t distance, uint32_t part, uint32_t other) {
+static SL_DEVICE uint32_t parts_are_adjacent(uint32_t distance, uint32_t part, uint32_t other) {
   if (distance == 1) return (part & 0x11) != 0 && (other & 0x88) != 0;
   if (distance == 63) return (part & 0x08) != 0 && (other & 0x10) != 0;
   if (distance == 65) return (part & 0x01) != 0 && (other & 0x80) != 0;
@@ -199,10 +199,10 @@ static SL_DEVICE void unite_neighbours(const struct workspace *w, uint32_t i, ui
   const uint32_t lower = lower_part(mask), upper = mask ^ lower;
   const uint32_t other_lower = lower_part(other), other_upper = other ^ other_lower;
   const uint32_t part = w->first_part + 2 * i, other_part = w->first_part + 2 * j;
-  if (parts_touch(distance, lower, other_lower)) unite(w->parent, part, other_part);
-  if (parts_touch(distance, lower, other_upper)) unite(w->parent, part, other_part + 1);
-  if (parts_touch(distance, upper, other_lower)) unite(w->parent, part + 1, other_part);
-  if (parts_touch(distance, upper, other_upper)) unite(w->parent, part + 1, other_part + 1);
+  if (parts_are_adjacent(distance, lower, other_lower)) unite(w->parent, part, other_part);
+  if (parts_are_adjacent(distance, lower, other_upper)) unite(w->parent, part, other_part + 1);
+  if (parts_are_adjacent(distance, upper, other_lower)) unite(w->parent, part + 1, other_part);
+  if (parts_are_adjacent(distance, upper, other_upper)) unite(w->parent, part + 1, other_part + 1);
 }
 
 /* Makes the parts of the sorted super-pixels and unites parts that touch. */

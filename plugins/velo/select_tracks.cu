@@ -70,7 +70,8 @@ static SL_DEVICE uint32_t is_line_selected(const struct select_tracks_args *a, u
 }
 
 static SL_DEVICE uint32_t hit_count(const struct select_tracks_args *a, struct sl_item item) {
-  const uint32_t first = a->tracks.hit_offsets[item.from], count = a->tracks.hit_offsets[item.from + 1] - first;
+  const uint32_t first = a->tracks.hit_offsets[item.input_index],
+                 count = a->tracks.hit_offsets[item.input_index + 1] - first;
   const uint32_t is_selected =
       count >= a->min_hits && count <= a->max_hits && is_line_selected(a, first, first + count - 1);
   return is_selected ? count : SL_NOT_SELECTED;
@@ -81,7 +82,7 @@ static SL_DEVICE void write_track(const struct select_tracks_args *a, struct sl_
 }
 
 static SL_DEVICE void write_hit(const struct select_tracks_args *a, struct sl_item item, uint32_t h, uint32_t to) {
-  const uint32_t hit = a->tracks.hit_offsets[item.from] + h;
+  const uint32_t hit = a->tracks.hit_offsets[item.input_index] + h;
   a->selected.hit_id[to] = a->tracks.hit_id[hit];
   a->selected.hit_x[to] = a->tracks.hit_x[hit];
   a->selected.hit_y[to] = a->tracks.hit_y[hit];

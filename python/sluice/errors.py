@@ -73,14 +73,14 @@ class RunError(Error):
 class Finding:
     """A finding that a function of on_batch returned for an event.
 
-    check: the function's name. run, number: run and event number; place: index of the event in the run, from 0, as in
+    check: the function's name. run, number: run and event number; index: index of the event in the run, from 0, as in
     arrays(). message: the text that the function gave.
     """
 
     check: str
     run: int
     number: int
-    place: int
+    index: int
     message: str
 
     def __str__(self) -> str:

@@ -39,7 +39,7 @@ def test_findings_name_events_and_fail_the_run(tracks, options):
         for batch in run:
             seen += len(batch)
     assert seen == 11 and run.summary["status"] == "ok"
-    assert [finding.place for finding in run.findings] == places.tolist()
+    assert [finding.index for finding in run.findings] == places.tolist()
     assert failed.value.findings == run.findings
     first = run.findings[0]
     assert str(first) == f"busy: event {first.number} of run {first.run}: {counts[places[0]]} tracks"

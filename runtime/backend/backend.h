@@ -1,6 +1,6 @@
 /* backend.h: the functions that a device provides for the executor: one table per target. cpu.c is the simplest.
  *
- * A slot has one stream and `flights` slices in flight, each with its own input and output memory. Work on a stream
+ * A slot has one stream and `slices_in_flight` slices, each with its own input and output memory. Work on a stream
  * runs in the order in which it was enqueued. With branches, a slot has further streams that run concurrently with the
  * first; copies, captures and waits of the host use only the first. Functions return 0 or SL_EDEVICE, and
  * sl_backend.error returns the reason.
@@ -17,11 +17,11 @@ struct sl_list_pointers {
   const uint32_t *count, *numbers;
 };
 
-/* Combines event lists: selects the events that are on at least `wanted` lists, in ascending order. All pointers are to
- * memory that kernels read and write. */
+/* Combines event lists: selects the events that are on at least `min_lists` lists, in ascending order. All pointers are
+ * to memory that kernels read and write. */
 struct sl_combination {
   const struct sl_list_pointers *lists;
-  uint32_t list_count, wanted;
+  uint32_t list_count, min_lists;
   uint32_t *tally;           /* scratch: one word for each event of the slice */
   uint32_t *count, *numbers; /* the resulting list */
 };
@@ -67,9 +67,9 @@ struct sl_backend {
   const char *settings;              /* prefix of its settings, if it is not the target */
   const struct sl_race_calls *races; /* NULL: no race detection */
   uint32_t block_threads;            /* block size of all nodes; 0: the node's own */
-  uint32_t flights;
-  uint32_t is_device; /* 1: own memory: inputs are uploaded and outputs packed; 0: the functions marked D are NULL */
-  uint32_t by_node;   /* 1: families bring no advantage, so nodes run one by one */
+  uint32_t slices_in_flight;         /* slices that a slot overlaps, 1 or 2; `slice_index` below is less than this */
+  uint32_t is_device;   /* 1: own memory: inputs are uploaded and outputs packed; 0: the functions marked D are NULL */
+  uint32_t no_families; /* 1: families bring no advantage, so nodes run one by one */
   int (*open)(uint32_t index, struct sl_device **device, char *reason, size_t reason_size);
   uint32_t (*count)(void); /* number of devices; NULL: one */
   void (*close)(struct sl_device *device);
@@ -106,23 +106,24 @@ struct sl_backend {
   int (*combine)(struct sl_stream *stream, const struct sl_combination *combination);
   int (*scan)(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound);
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
-  /* D: copies for a flight, concurrent with kernels; `uploaded` makes the following kernels wait for them. */
+  /* D: copies the input of a slice, concurrent with kernels; `uploaded` makes the following kernels wait for them. */
   int (*upload)(struct sl_stream *stream, void *to, const void *from, uint64_t bytes);
-  int (*uploaded)(struct sl_stream *stream, uint32_t flight);
+  int (*uploaded)(struct sl_stream *stream, uint32_t slice_index);
   int (*pack)(struct sl_stream *stream, const struct sl_pack *pack);
-  /* D: everything enqueued between capture_begin and capture_end becomes the flight's captured graph, run by replay. */
+  /* D: everything enqueued between capture_begin and capture_end becomes the captured graph of the slice index, run by
+   * replay. */
   int (*capture_begin)(struct sl_stream *stream);
-  int (*capture_end)(struct sl_stream *stream, uint32_t flight);
-  int (*replay)(struct sl_stream *stream, uint32_t flight);
+  int (*capture_end)(struct sl_stream *stream, uint32_t slice_index);
+  int (*replay)(struct sl_stream *stream, uint32_t slice_index);
   /* D: for branches. `reached` records, under an index, the work enqueued on the stream so far; work enqueued on
-   * another stream after `await` runs when the recorded work is done. In a capture, both become part of the graph: a
+   * another stream after `wait_for` runs when the recorded work is done. In a capture, both become part of the graph: a
    * stream that awaits a captured stream is captured too, until the end of the capture. An index can be recorded again;
-   * later calls of `await` refer to the last recording. */
+   * later calls of `wait_for` refer to the last recording. */
   int (*reached)(struct sl_stream *stream, uint32_t index);
-  int (*await)(struct sl_stream *stream, struct sl_stream *other, uint32_t index);
-  /* D: `finished` marks the end of a flight's work; `wait` blocks the host until it is reached. */
-  int (*finished)(struct sl_stream *stream, uint32_t flight);
-  int (*wait)(struct sl_stream *stream, uint32_t flight);
+  int (*wait_for)(struct sl_stream *stream, struct sl_stream *other, uint32_t index);
+  /* D: `finished` marks the end of a slice's work; `wait` blocks the host until it is reached. */
+  int (*finished)(struct sl_stream *stream, uint32_t slice_index);
+  int (*wait)(struct sl_stream *stream, uint32_t slice_index);
   /* D: sets the byte, in memory of allocate_host, when all earlier work is done. */
   int (*note)(struct sl_stream *stream, uint8_t *byte, uint8_t value);
   uint64_t (*waits)(void);                 /* D: number of waits of the calling thread so far */

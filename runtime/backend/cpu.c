@@ -62,7 +62,7 @@ static int cpu_combine(struct sl_stream *stream, const struct sl_combination *c)
       if (c->lists[l].numbers[i] < events) c->tally[c->lists[l].numbers[i]]++;
   uint32_t length = 0;
   for (uint32_t e = 0; e < events; e++)
-    if (c->tally[e] >= c->wanted) c->numbers[length++] = e;
+    if (c->tally[e] >= c->min_lists) c->numbers[length++] = e;
   *c->count = length;
   return SL_OK;
 }
@@ -112,8 +112,8 @@ const struct sl_backend sl_cpu_backend = {.size = sizeof(struct sl_backend),
                                           .target = "cpu",
                                           .default_slice_events = 16,
                                           .block_threads = 1,
-                                          .flights = 1,
-                                          .by_node = 1,
+                                          .slices_in_flight = 1,
+                                          .no_families = 1,
                                           .open = cpu_open,
                                           .close = cpu_close,
                                           .allocate = cpu_allocate,

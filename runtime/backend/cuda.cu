@@ -1,12 +1,12 @@
 /* cuda.cu: the backend of targets cuda and hip, in a library of its own (backends/cuda.so), so that the rest of Sluice
  * does not depend on the vendor's runtime.
  *
- * A slot has two streams, for kernels and for uploads. One GPU event per flight makes kernels wait for their input,
- * another one makes the host wait for the end of the flight. The kernels of a slice are captured once per flight and
- * replayed in one launch; the kernels of further branches are enqueued on additional streams, which the capture
- * includes. Results are packed directly into pinned host memory, which the device writes over the bus while it computes
- * later slices. Also launches the kernels of the executor: scans of counts, unions and intersections of event lists,
- * packing of results.
+ * A slot has two streams, for kernels and for uploads. One GPU event per slice in flight makes kernels wait for their
+ * input, another one makes the host wait for the end of the slice. The kernels of a slice are captured once per slice
+ * index and replayed in one launch; the kernels of further branches are enqueued on additional streams, which the
+ * capture includes. Results are packed directly into pinned host memory, which the device writes over the bus while it
+ * computes later slices. Also launches the kernels of the executor: scans of counts, unions and intersections of event
+ * lists, packing of results.
  */
 #include "backend/backend.h"
 #include "backend/gpu_kernels.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-  FLIGHTS = 2,
+  SLICES_IN_FLIGHT = 2,
   SCAN_CHUNKS = 64, /* blocks of a scan over items */
   CLEAR_THREADS = 256,
   CLEAR_BLOCKS = 256,
@@ -42,8 +42,8 @@ struct gpu_events {
 struct gpu_stream {
   struct sl_stream base;
   GPU(Stream_t) kernels, copies;
-  GPU(Event_t) uploaded[FLIGHTS], finished[FLIGHTS];
-  GPU(GraphExec_t) graph[FLIGHTS];
+  GPU(Event_t) uploaded[SLICES_IN_FLIGHT], finished[SLICES_IN_FLIGHT];
+  GPU(GraphExec_t) graph[SLICES_IN_FLIGHT];
   struct gpu_events marks;   /* for --profile and --trace */
   struct gpu_events reached; /* for branches */
   uint64_t *chunk_sums;      /* device memory for a scan over items */
@@ -221,7 +221,7 @@ static void gpu_stream_close(struct sl_stream *stream) {
   struct gpu_stream *s = gpu(stream);
   if (s->kernels) (void)GPU(StreamSynchronize)(s->kernels);
   if (s->copies) (void)GPU(StreamSynchronize)(s->copies);
-  for (uint32_t f = 0; f < FLIGHTS; f++) {
+  for (uint32_t f = 0; f < SLICES_IN_FLIGHT; f++) {
     if (s->graph[f]) (void)GPU(GraphExecDestroy)(s->graph[f]);
     if (s->uploaded[f]) (void)GPU(EventDestroy)(s->uploaded[f]);
     if (s->finished[f]) (void)GPU(EventDestroy)(s->finished[f]);
@@ -243,7 +243,7 @@ static struct sl_stream *gpu_stream_open(struct sl_device *device) {
   if (status == SL_OK) status = CHECK(device, GPU(StreamCreateWithFlags)(&s->copies, GPU(StreamNonBlocking)));
   if (status == SL_OK)
     status = CHECK(device, GPU(Malloc)((void **)&s->chunk_sums, SCAN_CHUNKS * sizeof *s->chunk_sums));
-  for (uint32_t f = 0; f < FLIGHTS && status == SL_OK; f++) {
+  for (uint32_t f = 0; f < SLICES_IN_FLIGHT && status == SL_OK; f++) {
     status = CHECK(device, GPU(EventCreateWithFlags)(&s->uploaded[f], GPU(EventDisableTiming)));
     if (status == SL_OK)
       status =
@@ -264,40 +264,41 @@ static int gpu_upload(struct sl_stream *stream, void *to, const void *from, uint
   return CHECK(stream->device, GPU(MemcpyAsync)(to, from, bytes, GPU(MemcpyHostToDevice), gpu(stream)->copies));
 }
 
-static int gpu_uploaded(struct sl_stream *stream, uint32_t flight) {
+static int gpu_uploaded(struct sl_stream *stream, uint32_t slice_index) {
   struct gpu_stream *s = gpu(stream);
-  const int status = CHECK(stream->device, GPU(EventRecord)(s->uploaded[flight], s->copies));
-  return status < 0 ? status : CHECK(stream->device, GPU(StreamWaitEvent)(s->kernels, s->uploaded[flight], 0));
+  const int status = CHECK(stream->device, GPU(EventRecord)(s->uploaded[slice_index], s->copies));
+  return status < 0 ? status : CHECK(stream->device, GPU(StreamWaitEvent)(s->kernels, s->uploaded[slice_index], 0));
 }
 
 static int gpu_capture_begin(struct sl_stream *stream) {
   return CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
 }
 
-static int gpu_capture_end(struct sl_stream *stream, uint32_t flight) {
+static int gpu_capture_end(struct sl_stream *stream, uint32_t slice_index) {
   struct gpu_stream *s = gpu(stream);
   GPU(Graph_t) graph = NULL;
   int status = CHECK(stream->device, GPU(StreamEndCapture)(s->kernels, &graph));
 #if defined(SL_TARGET_HIP)
-  if (status == SL_OK) status = CHECK(stream->device, hipGraphInstantiate(&s->graph[flight], graph, NULL, NULL, 0));
+  if (status == SL_OK)
+    status = CHECK(stream->device, hipGraphInstantiate(&s->graph[slice_index], graph, NULL, NULL, 0));
 #else
-  if (status == SL_OK) status = CHECK(stream->device, cudaGraphInstantiate(&s->graph[flight], graph, 0));
+  if (status == SL_OK) status = CHECK(stream->device, cudaGraphInstantiate(&s->graph[slice_index], graph, 0));
 #endif
   if (graph) (void)GPU(GraphDestroy)(graph);
   return status;
 }
 
-static int gpu_replay(struct sl_stream *stream, uint32_t flight) {
-  return CHECK(stream->device, GPU(GraphLaunch)(gpu(stream)->graph[flight], gpu(stream)->kernels));
+static int gpu_replay(struct sl_stream *stream, uint32_t slice_index) {
+  return CHECK(stream->device, GPU(GraphLaunch)(gpu(stream)->graph[slice_index], gpu(stream)->kernels));
 }
 
-static int gpu_finished(struct sl_stream *stream, uint32_t flight) {
-  return CHECK(stream->device, GPU(EventRecord)(gpu(stream)->finished[flight], gpu(stream)->kernels));
+static int gpu_finished(struct sl_stream *stream, uint32_t slice_index) {
+  return CHECK(stream->device, GPU(EventRecord)(gpu(stream)->finished[slice_index], gpu(stream)->kernels));
 }
 
-static int gpu_wait(struct sl_stream *stream, uint32_t flight) {
+static int gpu_wait(struct sl_stream *stream, uint32_t slice_index) {
   waits++;
-  return CHECK(stream->device, GPU(EventSynchronize)(gpu(stream)->finished[flight]));
+  return CHECK(stream->device, GPU(EventSynchronize)(gpu(stream)->finished[slice_index]));
 }
 
 /* A kernel, because in a captured graph a kernel follows a kernel faster than a memset does. */
@@ -332,7 +333,7 @@ static int gpu_reached(struct sl_stream *stream, uint32_t index) {
   return event ? CHECK(stream->device, GPU(EventRecord)(event, s->kernels)) : SL_EDEVICE;
 }
 
-static int gpu_await(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
+static int gpu_wait_for(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
   const GPU(Event_t) event = gpu(other)->reached.at[index];
   return CHECK(stream->device, GPU(StreamWaitEvent)(gpu(stream)->kernels, event, 0));
 }
@@ -406,7 +407,7 @@ TABLE struct sl_backend sluice_backend = {
     .default_slice_events = 1000,
     .target = GPU_TARGET,
     .block_threads = 0,
-    .flights = FLIGHTS,
+    .slices_in_flight = SLICES_IN_FLIGHT,
     .is_device = 1,
     .open = gpu_open,
     .count = gpu_count,
@@ -440,7 +441,7 @@ TABLE struct sl_backend sluice_backend = {
     .capture_end = gpu_capture_end,
     .replay = gpu_replay,
     .reached = gpu_reached,
-    .await = gpu_await,
+    .wait_for = gpu_wait_for,
     .finished = gpu_finished,
     .wait = gpu_wait,
     .note = gpu_note,

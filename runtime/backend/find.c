@@ -35,10 +35,10 @@ static const struct sl_backend *load_file(const char *path, const char *target, 
 
 const struct sl_backend *sl_backend_load(const char *target, char *reason, size_t reason_size) {
   static const char *const folders[] = {"backends", "sluice/backends"}; /* of the build tree; of an installation */
-  char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX], path[PATH_MAX + 64];
-  const size_t count = strchr(target, '/') ? 0 : sl_library_folders(places);
+  char roots[SL_LIBRARY_FOLDERS_MAX][PATH_MAX], path[PATH_MAX + 64];
+  const size_t count = strchr(target, '/') ? 0 : sl_library_folders(roots);
   for (size_t i = 0; i < 2 * count; i++) {
-    snprintf(path, sizeof path, "%s/%s/%s.so", places[i / 2], folders[i % 2], target);
+    snprintf(path, sizeof path, "%s/%s/%s.so", roots[i / 2], folders[i % 2], target);
     if (access(path, F_OK) == 0) return load_file(path, target, reason, reason_size);
   }
   snprintf(reason, reason_size, "this build has no backend for it");

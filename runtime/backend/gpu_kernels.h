@@ -79,8 +79,8 @@ static __device__ void refuse_above_limit(const struct scan_bound *b, uint32_t e
 }
 
 static __device__ void record_used(const struct scan_bound *b, uint64_t total) {
-  const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
-  if (b->used && wanted > *b->used) *b->used = wanted;
+  const uint32_t needed = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+  if (b->used && needed > *b->used) *b->used = needed;
 }
 
 /* One block. Reads and writes each count once, and writes it again if the total overflows. */
@@ -197,10 +197,10 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
   uint32_t selected_count = 0;
   for (uint32_t first = 0; first < events; first += blockDim.x) {
     const uint32_t event = first + threadIdx.x;
-    const int wanted = event < events && c.tally[event] >= c.wanted;
+    const int is_selected = event < events && c.tally[event] >= c.min_lists;
     uint64_t sum;
-    const uint64_t before = scan_block((uint64_t)wanted, &sum);
-    if (wanted) c.numbers[selected_count + before] = event;
+    const uint64_t before = scan_block((uint64_t)is_selected, &sum);
+    if (is_selected) c.numbers[selected_count + before] = event;
     selected_count += (uint32_t)sum;
   }
   if (threadIdx.x == 0) *c.count = selected_count;

@@ -25,7 +25,7 @@ static void race_close(struct sl_device *device) {
   race_lines_close(d->lines);
   if (d->bytes) munmap(d->bytes, RACE_BYTES_MAX * sizeof *d->bytes);
   free(d->findings);
-  free(d->places);
+  free(d->locations);
   free(d);
 }
 
@@ -38,7 +38,7 @@ static int race_open(uint32_t index, struct sl_device **device, char *reason, si
   if (d) {
     d->device = *simt;
     pthread_mutex_init(&d->lock, NULL);
-    d->places = calloc(RACE_PLACES, sizeof *d->places);
+    d->locations = calloc(RACE_LOCATIONS, sizeof *d->locations);
     d->findings = calloc(RACE_FINDINGS, sizeof *d->findings);
     d->lines = race_lines_open();
     d->bytes = mmap(NULL, RACE_BYTES_MAX * sizeof *d->bytes, PROT_READ | PROT_WRITE,
@@ -46,7 +46,7 @@ static int race_open(uint32_t index, struct sl_device **device, char *reason, si
     if (d->bytes == MAP_FAILED) d->bytes = NULL;
   }
   sl_simt_device_close(simt);
-  if (d && d->places && d->findings && d->lines && d->bytes) {
+  if (d && d->locations && d->findings && d->lines && d->bytes) {
     *device = &d->device;
     return SL_OK;
   }
@@ -145,9 +145,9 @@ static int begin(struct sl_stream *stream, const struct sl_race_node *node) {
   return race_begin(race_of(stream), node);
 }
 
-static int finding(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *left_out) {
+static int finding(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *omitted) {
   const struct race_device *d = device_of(device);
-  *left_out = d->left_out;
+  *omitted = d->omitted;
   uint32_t i = 0;
   while (i < d->finding_count && (d->findings[i].same_as || index-- > 0)) i++;
   if (i == d->finding_count) return 0;
@@ -164,7 +164,7 @@ __attribute__((visibility("default"))) const struct sl_backend sluice_backend = 
                                                                                  .races = &race_calls,
                                                                                  .default_slice_events = 8,
                                                                                  .block_threads = 0,
-                                                                                 .flights = 1,
+                                                                                 .slices_in_flight = 1,
                                                                                  .open = race_open,
                                                                                  .close = race_close,
                                                                                  .set = sl_simt_device_set,

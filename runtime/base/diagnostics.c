@@ -112,23 +112,24 @@ static const char *text_copy(char **free_space, const char *text) {
 }
 
 /* Returns a message and its strings in one block, or NULL if out of memory. `ending` is appended to the text. */
-static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_location *place, const char *node,
+static struct sl_diagnostic *message_new(uint32_t severity, const struct sl_location *location, const char *node,
                                          const char *hint, const char *ending, const char *format, va_list arguments) {
   const struct sl_location nowhere = {NULL, NULL, 0, 0};
-  if (!place) place = &nowhere;
+  if (!location) location = &nowhere;
   va_list measured;
   va_copy(measured, arguments);
   const int length = vsnprintf(NULL, 0, format, measured);
   va_end(measured);
   if (length < 0) return NULL;
 
-  const size_t strings = text_bytes(place->file) + text_bytes(place->source) + text_bytes(node) + text_bytes(hint);
+  const size_t strings =
+      text_bytes(location->file) + text_bytes(location->source) + text_bytes(node) + text_bytes(hint);
   struct sl_diagnostic *m = malloc(sizeof(*m) + strings + (size_t)length + strlen(ending) + 1);
   if (!m) return NULL;
   char *space = (char *)(m + 1);
-  *m = (struct sl_diagnostic){.severity = severity, .line = place->line, .column = place->column};
-  m->file = text_copy(&space, place->file);
-  m->source_line = text_copy(&space, place->source);
+  *m = (struct sl_diagnostic){.severity = severity, .line = location->line, .column = location->column};
+  m->file = text_copy(&space, location->file);
+  m->source_line = text_copy(&space, location->source);
   m->node = text_copy(&space, node);
   m->hint = text_copy(&space, hint);
   m->message = space;
@@ -150,12 +151,12 @@ static int append(struct sl_diagnostics *d, struct sl_diagnostic *message) {
 }
 
 /* Returns the added message, or NULL. The caller holds the lock. */
-static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place,
+static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location,
                                        const char *node, const char *hint, const char *ending, const char *format,
                                        va_list arguments) {
   d->seen[severity]++;
   if (d->stored[severity] >= MESSAGES_MAX) return NULL;
-  struct sl_diagnostic *message = message_new(severity, place, node, hint, ending, format, arguments);
+  struct sl_diagnostic *message = message_new(severity, location, node, hint, ending, format, arguments);
   if (!message || append(d, message) < 0) {
     free(message);
     return NULL;
@@ -169,19 +170,19 @@ static const struct sl_diagnostic *add(struct sl_diagnostics *d, uint32_t severi
   return message;
 }
 
-void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
+void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location, const char *node,
                   const char *hint, const char *format, va_list arguments) {
   if (!d) return;
   lock(d);
-  add(d, severity < SEVERITY_COUNT ? severity : SL_ERROR, place, node, hint, "", format, arguments);
+  add(d, severity < SEVERITY_COUNT ? severity : SL_ERROR, location, node, hint, "", format, arguments);
   unlock(d);
 }
 
-void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
+void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location, const char *node,
                  const char *hint, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose(d, severity, place, node, hint, format, arguments);
+  sl_vdiagnose(d, severity, location, node, hint, format, arguments);
   va_end(arguments);
 }
 
@@ -210,8 +211,9 @@ static struct message_kind *find_kind(struct sl_diagnostics *d, uint32_t severit
   return NULL;
 }
 
-void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
-                        const char *hint, const char *kind_text, const char *format, va_list arguments) {
+void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location,
+                        const char *node, const char *hint, const char *kind_text, const char *format,
+                        va_list arguments) {
   if (!d) return;
   if (severity >= SEVERITY_COUNT) severity = SL_ERROR;
   lock(d);
@@ -222,17 +224,17 @@ void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struc
     d->counted[severity]++;
   } else {
     const char *ending = count == SL_REPORTED_MAX ? " (further messages of this kind are only counted)" : "";
-    const struct sl_diagnostic *message = add(d, severity, place, node, hint, ending, format, arguments);
+    const struct sl_diagnostic *message = add(d, severity, location, node, hint, ending, format, arguments);
     if (kind && count == 1) kind->example = message;
   }
   unlock(d);
 }
 
-void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
-                       const char *hint, const char *kind, const char *format, ...) {
+void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location,
+                       const char *node, const char *hint, const char *kind, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose_often(d, severity, place, node, hint, kind, format, arguments);
+  sl_vdiagnose_often(d, severity, location, node, hint, kind, format, arguments);
   va_end(arguments);
 }
 

@@ -17,20 +17,20 @@ struct sl_location {
   uint32_t line, column;
 };
 
-/* Adds a message; strings are copied. `place`, `node` and `hint` may be NULL. Callable from any thread. */
-void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
+/* Adds a message; strings are copied. `location`, `node` and `hint` may be NULL. Callable from any thread. */
+void sl_diagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location, const char *node,
                  const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
-void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
+void sl_vdiagnose(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location, const char *node,
                   const char *hint, const char *format, va_list arguments);
 
 /* Adds a message that may occur for every event: the first SL_REPORTED_MAX messages of a kind are added, further ones
  * are counted. A kind is a severity, a node and the text `kind`. */
 enum { SL_REPORTED_MAX = 20 };
-void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
-                       const char *hint, const char *kind, const char *format, ...)
+void sl_diagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location,
+                       const char *node, const char *hint, const char *kind, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
-void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *place, const char *node,
-                        const char *hint, const char *kind, const char *format, va_list arguments);
+void sl_vdiagnose_often(struct sl_diagnostics *d, uint32_t severity, const struct sl_location *location,
+                        const char *node, const char *hint, const char *kind, const char *format, va_list arguments);
 /* Adds the number of messages that were only counted, for each kind, and resets the counts. */
 void sl_diagnose_counted(struct sl_diagnostics *d);
 

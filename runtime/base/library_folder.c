@@ -15,14 +15,14 @@ static int path_cut(char *path) {
   return 1;
 }
 
-size_t sl_library_folders(char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX]) {
+size_t sl_library_folders(char roots[SL_LIBRARY_FOLDERS_MAX][PATH_MAX]) {
   Dl_info about;
   void *extra = NULL;
   if (!dladdr1((const void *)&sl_library_folders, &about, &extra, RTLD_DL_LINKMAP) || !extra) return 0;
   const struct link_map *file = extra;
   const int is_program = !*file->l_name;
-  if (!realpath(is_program ? "/proc/self/exe" : file->l_name, places[0]) || !path_cut(places[0])) return 0;
+  if (!realpath(is_program ? "/proc/self/exe" : file->l_name, roots[0]) || !path_cut(roots[0])) return 0;
   if (!is_program) return 1;
-  memcpy(places[1], places[0], PATH_MAX);
-  return path_cut(places[1]) ? 2 : 1;
+  memcpy(roots[1], roots[0], PATH_MAX);
+  return path_cut(roots[1]) ? 2 : 1;
 }

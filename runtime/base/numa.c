@@ -23,11 +23,11 @@ static int is_choice(int node) {
 
 int sl_numa_prefer(int node, struct sl_numa_policy *before) {
   if (!is_choice(node)) return 0;
-  unsigned long wanted[SL_NUMA_NODES_MAX / SL_NUMA_BITS] = {0};
-  wanted[(size_t)node / SL_NUMA_BITS] = 1ul << ((size_t)node % SL_NUMA_BITS);
+  unsigned long nodes[SL_NUMA_NODES_MAX / SL_NUMA_BITS] = {0};
+  nodes[(size_t)node / SL_NUMA_BITS] = 1ul << ((size_t)node % SL_NUMA_BITS);
   memset(before, 0, sizeof *before);
   return syscall(SYS_get_mempolicy, &before->mode, before->nodes, (unsigned long)SL_NUMA_NODES_MAX, NULL, 0ul) == 0 &&
-         syscall(SYS_set_mempolicy, POLICY_PREFERRED, wanted, (unsigned long)SL_NUMA_NODES_MAX) == 0;
+         syscall(SYS_set_mempolicy, POLICY_PREFERRED, nodes, (unsigned long)SL_NUMA_NODES_MAX) == 0;
 }
 
 void sl_numa_restore(const struct sl_numa_policy *before) {

@@ -236,7 +236,7 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
 
 void *sl_output_context(const struct sl_output *f) { return f->context; }
 
-const char *sl_output_place(const struct sl_output *f) { return f->current_path; }
+const char *sl_output_path(const struct sl_output *f) { return f->current_path; }
 
 uint64_t sl_output_bytes(const struct sl_output *f) {
   struct stat status;
@@ -331,7 +331,7 @@ int sl_output_flush(struct sl_output *f) {
 /* Returns 0 if the list of marks is full: the next call then flushes, which empties the list. */
 uint64_t sl_output_room(const struct sl_output *f) { return f->mark_count < MARKS_MAX ? f->capacity - f->used : 0; }
 
-int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **place) {
+int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **memory) {
   if (f->has_ended) return SL_EIO;
   if (bytes > sl_output_room(f)) {
     const int error = sl_output_flush(f);
@@ -343,7 +343,7 @@ int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **place) {
     f->buffer = larger;
     f->capacity = bytes;
   }
-  *place = f->buffer + f->used;
+  *memory = f->buffer + f->used;
   f->used += bytes;
   return SL_OK;
 }
@@ -371,11 +371,11 @@ int sl_output_print(struct sl_output *f, const char *format, ...) {
   const int length = vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   if (length >= 0 && (size_t)length < sizeof text) return sl_output_add(f, text, (uint64_t)length);
-  void *place;
-  int status = length < 0 ? SL_EINVAL : sl_output_reserve(f, (uint64_t)length + 1, &place);
+  void *memory;
+  int status = length < 0 ? SL_EINVAL : sl_output_reserve(f, (uint64_t)length + 1, &memory);
   if (status != SL_OK) return status;
   va_start(arguments, format);
-  vsnprintf((char *)place, (size_t)length + 1, format, arguments);
+  vsnprintf((char *)memory, (size_t)length + 1, format, arguments);
   va_end(arguments);
   sl_output_trim(f, 1); /* without the terminating zero */
   return SL_OK;

@@ -38,10 +38,10 @@ int sl_output_open_unless(const atomic_int *stop, const char *path, uint32_t fla
 void *sl_output_context(const struct sl_output *f);
 
 /* The functions of struct sl_output_calls. */
-const char *sl_output_place(const struct sl_output *f);
+const char *sl_output_path(const struct sl_output *f);
 uint64_t sl_output_bytes(const struct sl_output *f);
 uint64_t sl_output_room(const struct sl_output *f);
-int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **place);
+int sl_output_reserve(struct sl_output *f, uint64_t bytes, void **memory);
 void sl_output_trim(struct sl_output *f, uint64_t bytes);
 int sl_output_add(struct sl_output *f, const void *data, uint64_t bytes);
 void sl_output_mark(struct sl_output *f, uint64_t events);
@@ -50,12 +50,12 @@ int sl_output_fail(struct sl_output *f, const char *step, const char *reason);
 int sl_output_finish(struct sl_output *f);
 void sl_output_close(struct sl_output *f);
 /* Table of these functions, with two of them replaceable. */
-#define SL_OUTPUT_CALLS(open_function, finish_function)                                                                \
-  {                                                                                                                    \
-    .size = sizeof(struct sl_output_calls), .open = open_function, .place = sl_output_place, .bytes = sl_output_bytes, \
-    .room = sl_output_room, .reserve = sl_output_reserve, .trim = sl_output_trim, .add = sl_output_add,                \
-    .mark = sl_output_mark, .flush = sl_output_flush, .fail = sl_output_fail, .finish = finish_function,               \
-    .close = sl_output_close                                                                                           \
+#define SL_OUTPUT_CALLS(open_function, finish_function)                                                              \
+  {                                                                                                                  \
+    .size = sizeof(struct sl_output_calls), .open = open_function, .path = sl_output_path, .bytes = sl_output_bytes, \
+    .room = sl_output_room, .reserve = sl_output_reserve, .trim = sl_output_trim, .add = sl_output_add,              \
+    .mark = sl_output_mark, .flush = sl_output_flush, .fail = sl_output_fail, .finish = finish_function,             \
+    .close = sl_output_close                                                                                         \
   }
 /* Table for services outside of a run. */
 extern const struct sl_output_calls sl_output_calls_plain;

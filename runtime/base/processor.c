@@ -14,8 +14,8 @@ static void find_lacks(void) {
   char names[160] = "";
   size_t used = 0;
   __builtin_cpu_init();
-#define SL_EXTENSION_(name, text)                                                       \
-  if (sl_processor_wanted.name && !__builtin_cpu_supports(text) && used < sizeof names) \
+#define SL_EXTENSION_(name, text)                                                         \
+  if (sl_processor_required.name && !__builtin_cpu_supports(text) && used < sizeof names) \
     used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", #name);
   SL_PROCESSOR_EXTENSIONS(SL_EXTENSION_)
 #undef SL_EXTENSION_

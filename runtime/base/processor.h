@@ -44,6 +44,6 @@ struct sl_processor_extensions {
 #undef SL_EXTENSION_
   int none; /* so that the struct has a member on every architecture */
 };
-extern const struct sl_processor_extensions sl_processor_wanted;
+extern const struct sl_processor_extensions sl_processor_required;
 
 #endif

@@ -2,7 +2,7 @@
  * and is compiled with the options of the library. */
 #include "base/processor.h"
 
-const struct sl_processor_extensions sl_processor_wanted = {
+const struct sl_processor_extensions sl_processor_required = {
 #ifdef __AVX2__
     .AVX2 = 1,
 #endif

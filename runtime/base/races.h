@@ -37,9 +37,9 @@ struct sl_race_calls {
   int (*begin)(struct sl_stream *stream, const struct sl_race_node *node);
   /* Marks memory as written by the host, or as containing nothing that may be read. */
   void (*mark)(struct sl_device *device, const void *memory, uint64_t bytes, int is_written);
-  /* Returns finding `index` of all streams, or 0 if there are fewer. `left_out`: findings that exceeded the
+  /* Returns finding `index` of all streams, or 0 if there are fewer. `omitted`: findings that exceeded the
    * capacity. */
-  int (*finding)(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *left_out);
+  int (*finding)(struct sl_device *device, uint32_t index, struct sl_race_finding *finding, uint64_t *omitted);
 };
 
 #endif

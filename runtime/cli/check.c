@@ -7,4 +7,4 @@ static int show(const struct cli_arguments *a, struct sl_session *session) {
   return CLI_OK;
 }
 
-int cli_check(const struct cli_arguments *a) { return cli_look(a, show); }
+int cli_check(const struct cli_arguments *a) { return cli_inspect(a, show); }

@@ -156,7 +156,7 @@ int cli_write_session(const struct sl_session *session, const char *path,
  * same file as `other`, the file of `other_option`. A path is NULL if its option is not given. */
 int cli_check_output(const char *option, const char *path, const char *other_option, const char *other);
 /* Opens a session on the graph, calls `show`, and prints the messages. Returns an exit status. */
-int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, struct sl_session *));
+int cli_inspect(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, struct sl_session *));
 
 int cli_run(const struct cli_arguments *a);
 int cli_check(const struct cli_arguments *a);

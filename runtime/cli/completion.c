@@ -159,7 +159,7 @@ static const char bash_tail[] =
     "complete -o filenames -F _sluice sluice\n";
 
 /* Number of words after the option that belong to it: bash splits NAME=VALUE into three words. */
-static int reach_of(const struct cli_option *o) {
+static int words_of_option(const struct cli_option *o) {
   if (o->kind == CLI_FILES || o->kind == CLI_INPUTS) return 1000; /* all up to the next option */
   return o->value && strchr(o->value, '=') ? 3 : 1;
 }
@@ -178,7 +178,7 @@ static void write_bash_command(const struct cli_command *c, FILE *file) {
     if (!(o->groups & c->groups) || (!o->value && o->kind != CLI_DIGEST)) continue;
     fprintf(file, "        %s%s%s) value='", o->name, o->alias ? " | " : "", o->alias ? o->alias : "");
     write_bash_action(o->value ? o->value : "events", file);
-    fprintf(file, "' reach=%d ;;\n", o->kind == CLI_DIGEST ? 2 : reach_of(o));
+    fprintf(file, "' reach=%d ;;\n", o->kind == CLI_DIGEST ? 2 : words_of_option(o));
   }
   fprintf(file, "      esac\n      ;;\n");
 }

@@ -145,5 +145,5 @@ int cli_graph(const struct cli_arguments *a) {
     fprintf(stderr, "error: %s has no effect with --yaml\n", of_picture);
     return CLI_WRONG;
   }
-  return cli_look(a, show);
+  return cli_inspect(a, show);
 }

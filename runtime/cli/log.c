@@ -62,7 +62,7 @@ static int open_file(const char *from, const char *path, int flags) {
 }
 
 /* Opens the file if it exists; else checks that it can be created, and creates nothing. */
-static int look_at_file(const char *from, const char *path) {
+static int check_file(const char *from, const char *path) {
   char reason[PATH_MAX + 128];
   if (access(path, F_OK) == 0) {
     opened = open_file(from, path, 0);
@@ -94,7 +94,7 @@ int cli_log_open(const struct cli_arguments *a) {
     log_file = stderr;
     return CLI_OK;
   }
-  if (look_at_file(from, path) != CLI_OK) return CLI_WRONG;
+  if (check_file(from, path) != CLI_OK) return CLI_WRONG;
   log_path = path;
   log_option = from;
   log_file = sl_text_open(&pending);
@@ -157,7 +157,7 @@ void cli_log_close(void) {
 
 /* ----------------------------------------------------------------------------------------------- writing */
 
-int cli_log_takes(int level) { return log_file && level >= least_level; }
+int cli_log_is_enabled(int level) { return log_file && level >= least_level; }
 
 static void write_line(int level, const char *text) {
   struct timespec now;
@@ -182,7 +182,7 @@ static void write_text(int level, struct sl_text_file *text, int is_open) {
 }
 
 void cli_log(int level, const char *format, ...) {
-  if (!cli_log_takes(level)) return;
+  if (!cli_log_is_enabled(level)) return;
   struct sl_text_file text;
   va_list arguments;
   va_start(arguments, format);
@@ -193,7 +193,7 @@ void cli_log(int level, const char *format, ...) {
 }
 
 void cli_log_message(const struct sl_diagnostic *m) {
-  if (!cli_log_takes((int)m->severity)) return;
+  if (!cli_log_is_enabled((int)m->severity)) return;
   struct sl_text_file text;
   const int is_open = sl_text_open(&text) != NULL;
   if (is_open) {

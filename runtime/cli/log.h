@@ -18,7 +18,7 @@ int cli_log_open(const struct cli_arguments *a);
  * session uses the file otherwise. NULL: the session was refused and its files are not known; then lines are appended
  * only to a file that is a log. */
 int cli_log_begin(struct sl_session *session);
-int cli_log_takes(int level);
+int cli_log_is_enabled(int level);
 void cli_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_log_message(const struct sl_diagnostic *message);
 void cli_log_close(void);

@@ -126,7 +126,7 @@ int cli_write_session(const struct sl_session *session, const char *path,
   return cli_write_file(path, write_session, &writer);
 }
 
-int cli_look(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, struct sl_session *)) {
+int cli_inspect(const struct cli_arguments *a, int (*show)(const struct cli_arguments *, struct sl_session *)) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
   struct sl_session *session = NULL;

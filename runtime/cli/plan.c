@@ -138,6 +138,6 @@ int cli_plan(const struct cli_arguments *a) {
   }
   if (csvs > 1 && (a->offsets_path || a->svg_path))
     return complain("--offsets and --svg take one --csv file at a time");
-  if (csvs == 0) return cli_look(a, show);
+  if (csvs == 0) return cli_inspect(a, show);
   return check_files(a) == CLI_OK ? plan_csvs(a) : CLI_WRONG;
 }

@@ -81,7 +81,7 @@ static int run(const struct cli_arguments *a) {
   struct sl_session *session = NULL;
   struct sl_options options = a->options;
   shows_progress = isatty(STDERR_FILENO) && !a->quiet;
-  if (shows_progress || cli_log_takes(CLI_LOG_DEBUG)) options.on_progress = on_progress;
+  if (shows_progress || cli_log_is_enabled(CLI_LOG_DEBUG)) options.on_progress = on_progress;
   options.context = &session;
   options.on_event_digest = print_event_digest;
   options.report_path = a->json_path;

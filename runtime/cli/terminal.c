@@ -163,7 +163,7 @@ static FILE *filtered(FILE *stream, struct filter *f, char *buffer, int mode) {
 
 static struct filter output = {.file = STDOUT_FILENO}, error = {.file = STDERR_FILENO};
 
-static int wants_colours(void) {
+static int uses_colours(void) {
   const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
   return isatty(STDERR_FILENO) && !(no_color && *no_color) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
@@ -171,7 +171,7 @@ static int wants_colours(void) {
 void cli_stop_colours(void) { error.has_colours = 0; }
 
 void cli_filter_output(void) {
-  error.has_colours = wants_colours();
+  error.has_colours = uses_colours();
   static char buffer[BUFSIZ];
   stdout = filtered(stdout, &output, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
   stderr = filtered(stderr, &error, NULL, _IONBF);

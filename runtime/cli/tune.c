@@ -267,7 +267,7 @@ static int measure(struct tuning *t, struct variant *v) {
 /* Finds the number of repetitions with which a run lasts `seconds`. */
 static int calibrate(struct tuning *t) {
   struct measured pass = {0};
-  const double wanted = t->a->seconds > 0 ? t->a->seconds : SECONDS_DEFAULT;
+  const double seconds = t->a->seconds > 0 ? t->a->seconds : SECONDS_DEFAULT;
   const int status = run_once(t, &t->variants[0], REPEAT_MIN, 0, &pass);
   if (status != CLI_OK) return status;
   if (!(pass.hz > 0)) {
@@ -275,7 +275,7 @@ static int calibrate(struct tuning *t) {
     return CLI_WRONG;
   }
   t->events = pass.events;
-  const double repeat = wanted * pass.hz / (double)pass.events + 2;
+  const double repeat = seconds * pass.hz / (double)pass.events + 2;
   t->repeat = repeat < REPEAT_MIN ? REPEAT_MIN : repeat < UINT32_MAX ? (uint32_t)repeat : UINT32_MAX;
   return CLI_OK;
 }

@@ -44,11 +44,10 @@ static void *in_input(const struct sl_storage *at, unsigned char *block, uint32_
   return block + at->offset + first * at->event_stride_bytes;
 }
 
-void *sl_field_for_kernels(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t first,
-                           int32_t storage) {
+void *sl_field_for_kernels(const struct sl_slot *slot, const struct sl_slice *slice, uint32_t first, int32_t storage) {
   const struct sl_storage *at = &slot->setup->layout->storage[storage];
   if (at->kind != SL_STORAGE_INPUT) return slot->storage[storage];
-  return in_input(at, flight->device_input ? flight->device_input : flight->input->block, first);
+  return in_input(at, slice->device_input ? slice->device_input : slice->input->block, first);
 }
 
 void *sl_field_on_host(const struct sl_slot *slot, const struct sl_input *input, uint32_t first, int32_t storage) {
@@ -60,19 +59,19 @@ void *sl_field_on_host(const struct sl_slot *slot, const struct sl_input *input,
 /* -------------------------------------------------------------------------------------------------- arguments */
 
 /* Sets one pointer of the argument struct of a kernel, or adds a patch for it. */
-static void bind_field(struct sl_slot *slot, struct sl_flight *flight, void **pointer, int32_t storage) {
+static void bind_field(struct sl_slot *slot, struct sl_slice *slice, void **pointer, int32_t storage) {
   if (storage == SL_NONE) return;
   if (slot->setup->layout->storage[storage].kind == SL_STORAGE_INPUT)
-    flight->patches[flight->patch_count++] = (struct sl_patch){pointer, storage};
+    slice->patches[slice->patch_count++] = (struct sl_patch){pointer, storage};
   else
     *pointer = slot->storage[storage];
 }
 
-static void bind_events(struct sl_slot *slot, const struct sl_flight *flight, uint32_t node, struct sl_events *events,
+static void bind_events(struct sl_slot *slot, const struct sl_slice *slice, uint32_t node, struct sl_events *events,
                         uint32_t step) {
   const struct sl_layout *l = slot->setup->layout;
   const uint32_t set = l->node_set[node];
-  const uint32_t *all = flight->device_event_count ? flight->device_event_count : &slot->event_count;
+  const uint32_t *all = slice->device_event_count ? slice->device_event_count : &slot->event_count;
   events->count = set == NO_INDEX ? all : slot->storage[l->sets[set].count_storage];
   events->numbers = set == NO_INDEX ? NULL : slot->storage[l->sets[set].numbers_storage];
   events->errors = slot->errors;
@@ -80,9 +79,9 @@ static void bind_events(struct sl_slot *slot, const struct sl_flight *flight, ui
   events->max = l->events;
 }
 
-static void bind_view(struct sl_slot *slot, struct sl_flight *flight, const struct sl_collection *c, void *port,
+static void bind_view(struct sl_slot *slot, struct sl_slice *slice, const struct sl_collection *c, void *port,
                       const struct sl_slot_member *at) {
-  for (uint32_t f = 0; f < c->field_count; f++) bind_field(slot, flight, sl_port_pointer(port, f), at->storage[f]);
+  for (uint32_t f = 0; f < c->field_count; f++) bind_field(slot, slice, sl_port_pointer(port, f), at->storage[f]);
   for (uint32_t b = 0; b < sl_bound_count(c); b++)
     *sl_port_bound(port, c, b) = bound_to(at, b, at->used[b] == NO_INDEX ? NULL : &slot->used[at->used[b]], 0);
 }
@@ -97,60 +96,60 @@ static void bind_limits(const struct sl_collection *c, void *port, uint32_t step
 static unsigned char *take_views(struct sl_tables *tables, const struct sl_member *member,
                                  const struct sl_wiring *wiring, void *args) {
   unsigned char *views = tables->host + tables->taken;
-  *sl_args_each(args, member) = (struct sl_each){tables->device + tables->taken, wiring->names, wiring->count, 0};
+  *sl_args_views(args, member) = (struct sl_views){tables->device + tables->taken, wiring->names, wiring->count, 0};
   tables->taken += wiring->count * sl_collection_bytes(member->collection);
   return views;
 }
 
-static void bind_list_port(struct sl_slot *slot, struct sl_flight *flight, uint32_t n, uint32_t m, void *args) {
+static void bind_list_port(struct sl_slot *slot, struct sl_slice *slice, uint32_t n, uint32_t m, void *args) {
   const struct sl_node *node = &slot->setup->graph->nodes[n];
   const struct sl_member *member = &node->algorithm->members[m];
-  unsigned char *views = take_views(&flight->tables, member, &node->inputs[m], args);
+  unsigned char *views = take_views(&slice->tables, member, &node->inputs[m], args);
   for (uint32_t k = 0; k < node->inputs[m].count; k++, views += sl_collection_bytes(member->collection))
-    bind_view(slot, flight, member->collection, views, &slot->setup->layout->members[n][m].entries[k]);
+    bind_view(slot, slice, member->collection, views, &slot->setup->layout->members[n][m].entries[k]);
 }
 
-static void bind_reference(struct sl_slot *slot, struct sl_flight *flight, const struct sl_member *member, void *args,
+static void bind_reference(struct sl_slot *slot, struct sl_slice *slice, const struct sl_member *member, void *args,
                            const struct sl_slot_member *at) {
   void **pointers = (void **)(void *)sl_field_ref_open(member, args);
   int sources[SL_FIELD_REF_POINTERS];
   sl_field_ref_sources(member, sources);
   for (int i = 0; i < SL_FIELD_REF_POINTERS; i++)
-    if (sources[i] >= 0) bind_field(slot, flight, &pointers[i], at->storage[sources[i]]);
+    if (sources[i] >= 0) bind_field(slot, slice, &pointers[i], at->storage[sources[i]]);
 }
 
 /* Copies what a node has prepared into an argument struct for kernels on a device. */
-static void copy_prepared(const struct sl_setup *s, const struct sl_device_place *at, uint32_t n, void *args) {
+static void copy_prepared(const struct sl_setup *s, const struct sl_device_state *at, uint32_t n, void *args) {
   const struct sl_algorithm *a = s->graph->nodes[n].algorithm;
   const struct sl_prepared *prepared = &s->prepared[n];
   for (uint32_t m = 0; m < a->member_count; m++) {
     const struct sl_member *member = &a->members[m];
-    char *place = (char *)args + member->args_offset;
-    if (member->kind == SL_MEMBER_COMPUTED) memcpy(place, prepared->args + member->args_offset, member->args_size);
-    if (member->kind == SL_MEMBER_TABLE) memcpy(place, &prepared->tables[m].device_values[at->index], sizeof(void *));
-    if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(place, 0, member->args_size);
+    char *value = (char *)args + member->args_offset;
+    if (member->kind == SL_MEMBER_COMPUTED) memcpy(value, prepared->args + member->args_offset, member->args_size);
+    if (member->kind == SL_MEMBER_TABLE) memcpy(value, &prepared->tables[m].device_values[at->index], sizeof(void *));
+    if (member->kind == SL_MEMBER_PROPERTY && member->type == SL_TYPE_string) memset(value, 0, member->args_size);
   }
 }
 
-static void bind_kernel(struct sl_slot *slot, struct sl_flight *flight, uint32_t n, void *args, uint32_t step) {
+static void bind_kernel(struct sl_slot *slot, struct sl_slice *slice, uint32_t n, void *args, uint32_t step) {
   const struct sl_setup *s = slot->setup;
   const struct sl_node *node = &s->graph->nodes[n];
   sl_graph_fill_properties(node, args);
-  copy_prepared(s, slot->place, n, args);
+  copy_prepared(s, slot->device_state, n, args);
   uint32_t outputs = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &s->layout->members[n][m];
     if (member->kind == SL_MEMBER_EVENTS) {
-      bind_events(slot, flight, n, (struct sl_events *)((char *)args + member->args_offset), step);
+      bind_events(slot, slice, n, (struct sl_events *)((char *)args + member->args_offset), step);
     } else if (member->kind == SL_MEMBER_SCRATCH) {
-      bind_field(slot, flight, (void **)((char *)args + member->args_offset), at->storage[0]);
+      bind_field(slot, slice, (void **)((char *)args + member->args_offset), at->storage[0]);
     } else if (member->flags & SL_FLAG_FIELD) {
-      bind_reference(slot, flight, member, args, at);
-    } else if (member->flags & SL_FLAG_EACH) {
-      bind_list_port(slot, flight, n, m, args);
+      bind_reference(slot, slice, member, args, at);
+    } else if (member->flags & SL_FLAG_LIST) {
+      bind_list_port(slot, slice, n, m, args);
     } else if (member->kind == SL_MEMBER_IN || member->kind == SL_MEMBER_OUT) {
-      bind_view(slot, flight, member->collection, (char *)args + member->args_offset, at);
+      bind_view(slot, slice, member->collection, (char *)args + member->args_offset, at);
     }
     if (member->kind == SL_MEMBER_OUT)
       bind_limits(member->collection, (char *)args + member->args_offset, step, outputs++);
@@ -167,7 +166,7 @@ static void bind_sink(struct sl_slot *slot, uint32_t n, void *args) {
     const struct sl_slot_member *at = &s->layout->members[n][m];
     if (member->kind != SL_MEMBER_IN) continue;
     unsigned char *port = (unsigned char *)args + member->args_offset;
-    if (member->flags & SL_FLAG_EACH) port = take_views(&slot->sink_tables, member, &node->inputs[m], args);
+    if (member->flags & SL_FLAG_LIST) port = take_views(&slot->sink_tables, member, &node->inputs[m], args);
     for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
       for (uint32_t f = 0; f < member->collection->field_count; f++)
         if (at->entries[k].storage[f] != SL_NONE)
@@ -179,7 +178,7 @@ static void bind_sink(struct sl_slot *slot, uint32_t n, void *args) {
 uint64_t sl_views_bytes(const struct sl_node *node) {
   uint64_t bytes = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
-    if (node->algorithm->members[m].flags & SL_FLAG_EACH)
+    if (node->algorithm->members[m].flags & SL_FLAG_LIST)
       bytes += node->inputs[m].count * sl_collection_bytes(node->algorithm->members[m].collection);
   return bytes;
 }
@@ -224,11 +223,11 @@ static void bind_lists(struct sl_slot *slot, struct sl_tables *tables) {
 
 static void bind_all(struct sl_slot *slot, unsigned char *next) {
   const struct sl_graph *g = slot->setup->graph;
-  const uint32_t flights = slot->setup->backend->flights;
+  const uint32_t slices = slot->setup->backend->slices_in_flight;
   uint32_t step = 0;
-  for (uint32_t k = 0; k < flights; k++) {
-    bind_lists(slot, &slot->flights[k].tables);
-    sl_families_place(slot->setup, &slot->flights[k]);
+  for (uint32_t k = 0; k < slices; k++) {
+    bind_lists(slot, &slot->slices_in_flight[k].tables);
+    sl_families_place(slot->setup, &slot->slices_in_flight[k]);
   }
   for (uint32_t i = 0; i < g->order_count; i++) {
     const uint32_t n = g->order[i];
@@ -238,12 +237,12 @@ static void bind_all(struct sl_slot *slot, unsigned char *next) {
       next += sl_aligned(a->args_size, SL_ARGS_ALIGNMENT);
       bind_sink(slot, n, slot->sink_args[n]);
     } else if (a->kind == SL_KIND_KERNEL) {
-      for (uint32_t k = 0; k < flights; k++) {
-        if (!slot->flights[k].args[n]) { /* the node is in no family */
-          slot->flights[k].args[n] = next;
+      for (uint32_t k = 0; k < slices; k++) {
+        if (!slot->slices_in_flight[k].args[n]) { /* the node is in no family */
+          slot->slices_in_flight[k].args[n] = next;
           next += sl_aligned(a->args_size, SL_ARGS_ALIGNMENT);
         }
-        bind_kernel(slot, &slot->flights[k], n, slot->flights[k].args[n], step);
+        bind_kernel(slot, &slot->slices_in_flight[k], n, slot->slices_in_flight[k].args[n], step);
       }
       step++;
     }
@@ -274,21 +273,21 @@ static void open_launches(struct sl_slot *slot) {
 
 int sl_binding_open(struct sl_slot *slot) {
   struct sl_setup *s = slot->setup;
-  const uint32_t nodes = s->graph->node_count + 1, flights = s->backend->flights;
+  const uint32_t nodes = s->graph->node_count + 1, slices = s->backend->slices_in_flight;
   uint64_t bytes, pointers;
   count_arguments(s->graph, &bytes, &pointers);
-  bytes *= flights;
+  bytes *= slices;
   slot->arguments = aligned_alloc(SL_ARGS_ALIGNMENT, bytes);
   slot->sink_args = calloc(nodes, sizeof *slot->sink_args);
   slot->sink_patches = calloc(pointers, sizeof *slot->sink_patches);
   slot->launches = calloc(nodes, sizeof *slot->launches);
   if (!slot->arguments || !slot->sink_args || !slot->sink_patches || !slot->launches) return SL_ENOMEM;
   memset(slot->arguments, 0, bytes);
-  for (uint32_t k = 0; k < flights; k++) {
-    slot->flights[k].args = calloc(nodes, sizeof *slot->flights[k].args);
-    slot->flights[k].patches = calloc(pointers, sizeof *slot->flights[k].patches);
-    if (!slot->flights[k].args || !slot->flights[k].patches) return SL_ENOMEM;
-    if (open_tables(slot, SL_KIND_KERNEL, &slot->flights[k].tables) < 0) return SL_ENOMEM;
+  for (uint32_t k = 0; k < slices; k++) {
+    slot->slices_in_flight[k].args = calloc(nodes, sizeof *slot->slices_in_flight[k].args);
+    slot->slices_in_flight[k].patches = calloc(pointers, sizeof *slot->slices_in_flight[k].patches);
+    if (!slot->slices_in_flight[k].args || !slot->slices_in_flight[k].patches) return SL_ENOMEM;
+    if (open_tables(slot, SL_KIND_KERNEL, &slot->slices_in_flight[k].tables) < 0) return SL_ENOMEM;
   }
   if (open_tables(slot, SL_KIND_SINK, &slot->sink_tables) < 0) return SL_ENOMEM;
   bind_all(slot, slot->arguments);
@@ -303,11 +302,11 @@ static void close_tables(const struct sl_slot *slot, struct sl_tables *tables) {
 }
 
 void sl_binding_close(struct sl_slot *slot) {
-  for (uint32_t k = 0; k < slot->setup->backend->flights; k++) {
-    struct sl_flight *flight = &slot->flights[k];
-    close_tables(slot, &flight->tables);
-    free(flight->args);
-    free(flight->patches);
+  for (uint32_t k = 0; k < slot->setup->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    close_tables(slot, &slice->tables);
+    free(slice->args);
+    free(slice->patches);
   }
   close_tables(slot, &slot->sink_tables);
   free(slot->arguments);
@@ -318,10 +317,10 @@ void sl_binding_close(struct sl_slot *slot) {
 
 /* ------------------------------------------------------------------------------------------------ slice by slice */
 
-int sl_bind_input(struct sl_slot *slot, struct sl_flight *flight, uint32_t first) {
-  const struct sl_tables *t = &flight->tables;
-  for (uint32_t p = 0; p < flight->patch_count; p++)
-    *flight->patches[p].pointer = sl_field_for_kernels(slot, flight, first, flight->patches[p].storage);
+int sl_bind_input(struct sl_slot *slot, struct sl_slice *slice, uint32_t first) {
+  const struct sl_tables *t = &slice->tables;
+  for (uint32_t p = 0; p < slice->patch_count; p++)
+    *slice->patches[p].pointer = sl_field_for_kernels(slot, slice, first, slice->patches[p].storage);
   return t->device == t->host ? SL_OK : slot->setup->backend->upload_now(slot->device, t->device, t->host, t->bytes);
 }
 
@@ -344,9 +343,10 @@ void sl_bind_constants(const struct sl_setup *s, uint32_t n, void *args, unsigne
     if (member->kind != SL_MEMBER_IN || (member->flags & SL_FLAG_FIELD))
       continue; /* a constant has no field
                    references */
-    const int is_list = (member->flags & SL_FLAG_EACH) != 0;
+    const int is_list = (member->flags & SL_FLAG_LIST) != 0;
     unsigned char *port = is_list ? views : (unsigned char *)args + member->args_offset;
-    if (is_list) *sl_args_each(args, member) = (struct sl_each){views, node->inputs[m].names, node->inputs[m].count, 0};
+    if (is_list)
+      *sl_args_views(args, member) = (struct sl_views){views, node->inputs[m].names, node->inputs[m].count, 0};
     for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection))
       for (uint32_t f = 0; f < member->collection->field_count; f++)
         if (at->entries[k].storage[f] != SL_NONE)

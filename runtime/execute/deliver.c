@@ -75,10 +75,10 @@ static void report_progress(struct sl_slot *slot, const struct sl_input *input) 
   sl_scope_end(slot, scope);
 }
 
-static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
+static int deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, uint32_t count, int empty) {
   const struct sl_setup *s = slot->setup;
   struct sl_delivery *d = slot->delivery;
-  const struct sl_input *input = slot->flights[flight].input;
+  const struct sl_input *input = slot->slices_in_flight[slice_index].input;
   const struct sl_batch batch = {.event_count = count,
                                  .output_count = s->graph->output_count,
                                  .events = input->events + first,
@@ -101,11 +101,11 @@ static int deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32
   return SL_OK;
 }
 
-int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty) {
-  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TURN);
+int sl_deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, uint32_t count, int empty) {
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_WAIT_TO_DELIVER);
   pthread_mutex_lock(&slot->delivery->lock);
   sl_scope_end(slot, scope);
-  const int status = deliver(slot, flight, first, count, empty);
+  const int status = deliver(slot, slice_index, first, count, empty);
   pthread_mutex_unlock(&slot->delivery->lock);
   return status;
 }

@@ -23,8 +23,8 @@ struct sl_delivery {
 int sl_delivery_open(struct sl_delivery *d, const struct sl_setup *s);
 void sl_delivery_close(struct sl_delivery *d);
 void sl_event_errors_close(struct sl_delivery *d);
-/* Delivers events [first, first + count) of the flight's input, in order. `empty`: they have an error, and no items. */
-int sl_deliver(struct sl_slot *slot, uint32_t flight, uint32_t first, uint32_t count, int empty);
+/* Delivers events [first, first + count) of the slice's input, in order. `empty`: they have an error, and no items. */
+int sl_deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, uint32_t count, int empty);
 /* Sets batch->selected, the events of the batch that a sink is called for. An event with an error is on no list. */
 void sl_select_events(const struct sl_slot *slot, uint32_t node, int empty, struct sl_batch *batch);
 

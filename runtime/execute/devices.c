@@ -65,12 +65,12 @@ static int name_all(struct sl_setup *s, uint32_t *numbers, uint32_t *count) {
 }
 
 static int open_one(struct sl_setup *s, uint32_t number, char *reason, size_t reason_size) {
-  struct sl_device_place *place = &s->devices[s->device_count];
-  const int status = s->backend->open(number, &place->device, reason, reason_size);
+  struct sl_device_state *state = &s->devices[s->device_count];
+  const int status = s->backend->open(number, &state->device, reason, reason_size);
   if (status < 0) return status;
-  snprintf(place->name, sizeof place->name, "%s:%u", s->backend->target, number);
-  place->index = s->device_count++;
-  place->node = s->backend->numa_node ? s->backend->numa_node(place->device) : -1;
+  snprintf(state->name, sizeof state->name, "%s:%u", s->backend->target, number);
+  state->index = s->device_count++;
+  state->node = s->backend->numa_node ? s->backend->numa_node(state->device) : -1;
   return SL_OK;
 }
 
@@ -103,14 +103,14 @@ void sl_devices_close(struct sl_setup *s) {
 
 /* ---------------------------------------------------------------------------------------------- near to them */
 
-void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_place *place, uint64_t bytes) {
+void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_state *state, uint64_t bytes) {
   struct sl_numa_policy before;
-  const int is_near = sl_numa_prefer(place->node, &before);
-  void *memory = s->backend->allocate_host(place->device, bytes);
+  const int is_near = sl_numa_prefer(state->node, &before);
+  void *memory = s->backend->allocate_host(state->device, bytes);
   if (is_near) sl_numa_restore(&before);
   return memory;
 }
 
-int sl_run_near(const struct sl_setup *s, const struct sl_device_place *place, struct sl_numa_cores *before) {
-  return s->device_count > 1 && sl_numa_run_on(place->node, before);
+int sl_run_near(const struct sl_setup *s, const struct sl_device_state *state, struct sl_numa_cores *before) {
+  return s->device_count > 1 && sl_numa_run_on(state->node, before);
 }

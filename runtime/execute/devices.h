@@ -11,8 +11,8 @@ void sl_devices_close(struct sl_setup *s);
 /* Reports that --device names no device. */
 int sl_devices_refuse(const struct sl_setup *s);
 /* Allocates host memory near a device. */
-void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_place *place, uint64_t bytes);
+void *sl_host_allocate(const struct sl_setup *s, const struct sl_device_state *state, uint64_t bytes);
 /* Moves the calling thread near a device if that is useful. Returns 1 and the former cores in `before` if it did. */
-int sl_run_near(const struct sl_setup *s, const struct sl_device_place *place, struct sl_numa_cores *before);
+int sl_run_near(const struct sl_setup *s, const struct sl_device_state *state, struct sl_numa_cores *before);
 
 #endif

@@ -1,9 +1,9 @@
 /* execute.c: runs a slice through the graph.
  *
  * Steps are enqueued in order, each on the stream of its branch. A device with memory of its own first gets a copy of
- * the input; all steps and the packing of results are captured once per flight and replayed; the host waits once, for
- * the packed results. If an output overflowed, the slice is run again in parts; if events were refused, without these
- * events.
+ * the input; all steps and the packing of results are captured once per slice index and replayed; the host waits once,
+ * for the packed results. If an output overflowed, the slice is run again in parts; if events were refused, without
+ * these events.
  */
 #include "execute/execute.h"
 
@@ -25,24 +25,24 @@ enum { NO_INDEX = UINT32_MAX };
 
 /* -------------------------------------------------------------------------------------------------- steps */
 
-static int combine(struct sl_slot *slot, const struct sl_flight *flight, struct sl_stream *stream,
+static int combine(struct sl_slot *slot, const struct sl_slice *slice, struct sl_stream *stream,
                    const struct sl_list_set *set) {
-  const struct sl_list_pointers *lists = (const struct sl_list_pointers *)(const void *)flight->tables.device;
+  const struct sl_list_pointers *lists = (const struct sl_list_pointers *)(const void *)slice->tables.device;
   const struct sl_combination c = {.lists = lists + set->first_pointer,
                                    .list_count = set->port_count,
-                                   .wanted = set->any ? 1 : set->port_count,
+                                   .min_lists = set->any ? 1 : set->port_count,
                                    .tally = slot->storage[set->tally_storage],
                                    .count = slot->storage[set->count_storage],
                                    .numbers = slot->storage[set->numbers_storage]};
   return slot->setup->backend->combine(stream, &c);
 }
 
-static void tell_list_failed(const struct sl_slot *slot, uint32_t set) {
+static void report_list_failure(const struct sl_slot *slot, uint32_t set) {
   const struct sl_setup *s = slot->setup;
   uint32_t n = 0;
   while (s->layout->node_set[n] != set) n++; /* finds a node that runs on the list */
   const struct sl_node *node = &s->graph->nodes[n];
-  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "its event list could not be made: %s",
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "its event list could not be made: %s",
               s->backend->error(slot->device));
 }
 
@@ -52,15 +52,15 @@ static int is_left_to_others(const struct sl_slot *slot, int status) {
 }
 
 /* Runs a single node, or a family that starts with it. */
-static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step, uint32_t n,
-                    int together) {
+static int run_node(struct sl_slot *slot, const struct sl_slice *slice, const struct sl_step *step, uint32_t n,
+                    int is_family) {
   const struct sl_setup *s = slot->setup;
   const struct sl_node *node = &s->graph->nodes[n];
   const struct sl_algorithm *a = node->algorithm;
-  if (s->backend->range_begin) s->backend->range_begin(together ? node->use : node->name);
-  const int status = together                        ? sl_family_run(slot, flight, step)
-                     : a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], flight->args[n])
-                                                     : a->run(&slot->launches[n], flight->args[n]);
+  if (s->backend->range_begin) s->backend->range_begin(is_family ? node->use : node->name);
+  const int status = is_family                       ? sl_family_run(slot, slice, step)
+                     : a->run_tuned && !node->shared ? a->run_tuned(&slot->launches[n], slice->args[n])
+                                                     : a->run(&slot->launches[n], slice->args[n]);
   if (s->backend->range_end) s->backend->range_end();
   if (status < 0 && !is_left_to_others(slot, status)) {
     sl_report_node_failure(slot->setup, n, status, "failed",
@@ -70,41 +70,41 @@ static int run_node(struct sl_slot *slot, const struct sl_flight *flight, const 
 }
 
 /* Runs `count` nodes of a step together; checks and reports their results. */
-static int run_nodes(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step, const uint32_t *nodes,
+static int run_nodes(struct sl_slot *slot, const struct sl_slice *slice, uint32_t step, const uint32_t *nodes,
                      uint32_t count) {
   const struct sl_setup *s = slot->setup;
   const struct sl_memory_check *check = s->memory_check;
-  int left_out = 0, status = SL_OK;
-  SL_NOTIFY_STATUS(left_out, slot->observers, choose, slot, flight, step, nodes[0]);
-  if (left_out != 0) return left_out < 0 ? left_out : SL_OK;
-  if (check && check->nodes_begin) status = check->nodes_begin(slot, flight, nodes, count);
-  if (status == SL_OK) status = run_node(slot, flight, &s->layout->steps[step], nodes[0], count > 1);
+  int skipped = 0, status = SL_OK;
+  SL_NOTIFY_STATUS(skipped, slot->observers, choose, slot, slice, step, nodes[0]);
+  if (skipped != 0) return skipped < 0 ? skipped : SL_OK;
+  if (check && check->nodes_begin) status = check->nodes_begin(slot, slice, nodes, count);
+  if (status == SL_OK) status = run_node(slot, slice, &s->layout->steps[step], nodes[0], count > 1);
   if (status < 0 || s->backend->is_device) return status;
-  sl_nodes_ran(slot, flight, count > 1 ? sl_step_name(s->layout, step) : s->graph->nodes[nodes[0]].name, nodes, count);
+  sl_nodes_ran(slot, slice, count > 1 ? sl_step_name(s->layout, step) : s->graph->nodes[nodes[0]].name, nodes, count);
   if (!check || !check->nodes_end) return SL_OK;
   const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_GUARD);
-  status = check->nodes_end(slot, flight, nodes, count);
+  status = check->nodes_end(slot, slice, nodes, count);
   sl_scope_end(slot, scope);
   return status;
 }
 
-static int run_step(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step) {
+static int run_step(struct sl_slot *slot, const struct sl_slice *slice, uint32_t step) {
   const struct sl_setup *s = slot->setup;
   const struct sl_step *at = &s->layout->steps[step];
-  const uint32_t width = s->backend->by_node ? 1 : at->node_count;
+  const uint32_t width = s->backend->no_families ? 1 : at->node_count;
   int status = s->backend->is_device ? SL_OK : sl_clears_run(slot, slot->stream, step, NULL, 0);
   for (uint32_t i = 0; i < at->node_count && status == SL_OK; i += width)
-    status = run_nodes(slot, flight, step, at->nodes + i, width);
+    status = run_nodes(slot, slice, step, at->nodes + i, width);
   return status;
 }
 
-static int make_list(struct sl_slot *slot, const struct sl_flight *flight, uint32_t step) {
+static int make_list(struct sl_slot *slot, const struct sl_slice *slice, uint32_t step) {
   const struct sl_step *at = &slot->setup->layout->steps[step];
-  int left_out = 0;
-  SL_NOTIFY_STATUS(left_out, slot->observers, choose, slot, flight, step, NO_INDEX);
-  if (left_out != 0) return left_out < 0 ? left_out : SL_OK;
-  const int status = combine(slot, flight, sl_step_stream(slot, step), &slot->setup->layout->sets[at->set]);
-  if (status < 0 && !is_left_to_others(slot, status)) tell_list_failed(slot, at->set);
+  int skipped = 0;
+  SL_NOTIFY_STATUS(skipped, slot->observers, choose, slot, slice, step, NO_INDEX);
+  if (skipped != 0) return skipped < 0 ? skipped : SL_OK;
+  const int status = combine(slot, slice, sl_step_stream(slot, step), &slot->setup->layout->sets[at->set]);
+  if (status < 0 && !is_left_to_others(slot, status)) report_list_failure(slot, at->set);
   return status;
 }
 
@@ -122,35 +122,35 @@ static int clear_before(struct sl_slot *slot, uint32_t step, int notes) {
   return status == SL_OK ? sl_clears_run(slot, stream, step, running, (uint8_t)number) : status;
 }
 
-static int begin_step(struct sl_slot *slot, uint32_t flight, uint32_t step, int notes) {
+static int begin_step(struct sl_slot *slot, uint32_t slice_index, uint32_t step, int notes) {
   int status = sl_step_await(slot, step);
-  SL_NOTIFY_STATUS(status, slot->observers, step_begin, slot, flight, step);
+  SL_NOTIFY_STATUS(status, slot->observers, step_begin, slot, slice_index, step);
   if (status == SL_OK) status = clear_before(slot, step, notes);
   return status == SL_OK && step == 0 ? sl_streams_fork(slot) : status;
 }
 
-static int end_step(struct sl_slot *slot, uint32_t flight, uint32_t step) {
+static int end_step(struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
   int status = sl_step_reached(slot, step);
-  SL_NOTIFY_STATUS(status, slot->observers, step_end, slot, flight, step);
+  SL_NOTIFY_STATUS(status, slot->observers, step_end, slot, slice_index, step);
   return status;
 }
 
-static int pack_results(struct sl_slot *slot, uint32_t flight) {
+static int pack_results(struct sl_slot *slot, uint32_t slice_index) {
   int status = sl_streams_join(slot);
-  SL_NOTIFY_STATUS(status, slot->observers, point, slot, flight, SL_POINT_STEPS_END);
-  if (status == SL_OK) status = sl_pack_enqueue(slot, flight);
-  SL_NOTIFY_STATUS(status, slot->observers, point, slot, flight, SL_POINT_PACKED);
+  SL_NOTIFY_STATUS(status, slot->observers, point, slot, slice_index, SL_POINT_STEPS_END);
+  if (status == SL_OK) status = sl_pack_enqueue(slot, slice_index);
+  SL_NOTIFY_STATUS(status, slot->observers, point, slot, slice_index, SL_POINT_PACKED);
   return status;
 }
 
 /* Enqueues all steps for `count` events; the cpu backend runs them directly. `notes`: the device writes the number
  * of the current step, at the cost of one kernel per step. */
-static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count, int notes) {
+static int enqueue_steps(struct sl_slot *slot, uint32_t slice_index, uint32_t count, int notes) {
   const struct sl_setup *s = slot->setup;
   const struct sl_layout *l = s->layout;
   const int is_device = s->backend->is_device;
   int status = SL_OK;
-  sl_streams_point(slot, is_device ? slot->flights[flight].device_event_count : &slot->event_count);
+  sl_streams_point(slot, is_device ? slot->slices_in_flight[slice_index].device_event_count : &slot->event_count);
   if (is_device && l->step_count == 0) status = sl_clears_run(slot, slot->stream, 0, NULL, 0);
   if (!is_device) {
     memset(slot->errors, 0, count * sizeof *slot->errors);
@@ -158,17 +158,17 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t flight, uint32_t count, 
   }
   for (uint32_t step = 0; step < l->step_count && status == SL_OK; step++) {
     const struct sl_step *at = &l->steps[step];
-    status = is_device ? begin_step(slot, flight, step, notes) : SL_OK;
+    status = is_device ? begin_step(slot, slice_index, step, notes) : SL_OK;
     if (status < 0) break;
     if (s->memory_check) s->memory_check->step_begin(slot, step);
     if (at->kind == SL_STEP_RUN)
-      status = run_step(slot, &slot->flights[flight], step);
+      status = run_step(slot, &slot->slices_in_flight[slice_index], step);
     else
-      status = make_list(slot, &slot->flights[flight], step);
+      status = make_list(slot, &slot->slices_in_flight[slice_index], step);
     if (!is_device) sl_activity_settle(slot); /* the time until now belongs to no node */
-    if (is_device && status == SL_OK) status = end_step(slot, flight, step);
+    if (is_device && status == SL_OK) status = end_step(slot, slice_index, step);
   }
-  return status == SL_OK && is_device ? pack_results(slot, flight) : status;
+  return status == SL_OK && is_device ? pack_results(slot, slice_index) : status;
 }
 
 /* ------------------------------------------------------------------------------------------------- device */
@@ -210,9 +210,9 @@ static int device_failed(struct sl_slot *slot, int status, const char *what) {
     if (!node) node = &s->graph->nodes[s->layout->steps[step].nodes[0]];
   }
   if (s->device_count > 1)
-    snprintf(which, sizeof which, "%s is lost, %s: ", slot->place->name,
+    snprintf(which, sizeof which, "%s is lost, %s: ", slot->device_state->name,
              others ? "and its slices run on other devices" : "the last one");
-  sl_diagnose(s->diagnostics, others ? SL_WARNING : SL_ERROR, node ? &node->place : NULL, node ? node->name : NULL,
+  sl_diagnose(s->diagnostics, others ? SL_WARNING : SL_ERROR, node ? &node->location : NULL, node ? node->name : NULL,
               node                                             ? "compute-sanitizer names the kernel and the line"
               : slot->running && !slot->setup->options.profile ? "--profile runs step by step and names the node"
                                                                : NULL,
@@ -222,26 +222,26 @@ static int device_failed(struct sl_slot *slot, int status, const char *what) {
 }
 
 /* Copies the filled part of the input fields that kernels read. */
-static int upload(struct sl_slot *slot, struct sl_flight *flight) {
+static int upload(struct sl_slot *slot, struct sl_slice *slice) {
   struct sl_setup *s = slot->setup;
-  const struct sl_input *input = flight->input;
-  int status = s->backend->upload(slot->stream, flight->device_event_count, &input->event_count, sizeof(uint32_t));
+  const struct sl_input *input = slice->input;
+  int status = s->backend->upload(slot->stream, slice->device_event_count, &input->event_count, sizeof(uint32_t));
   slot->bytes_up += sizeof(uint32_t);
   for (uint32_t i = 0; i < s->layout->storage_count && status == SL_OK; i++) {
     const struct sl_storage *storage = &s->layout->storage[i];
     if (storage->kind != SL_STORAGE_INPUT || !storage->read_by_kernel) continue;
     const uint64_t bytes = sl_filled_bytes(s, input, storage);
     status =
-        s->backend->upload(slot->stream, flight->device_input + storage->offset, input->block + storage->offset, bytes);
+        s->backend->upload(slot->stream, slice->device_input + storage->offset, input->block + storage->offset, bytes);
     slot->bytes_up += bytes;
   }
   return status;
 }
 
 /* Points the arguments of the kernels and the packing of results to the input, from event `first` on. The kernels of
- * the flight must not be running. */
+ * the slice must not be running. */
 static int point(struct sl_slot *slot, uint32_t k, uint32_t first) {
-  const int status = sl_bind_input(slot, &slot->flights[k], first);
+  const int status = sl_bind_input(slot, &slot->slices_in_flight[k], first);
   return status == SL_OK ? sl_pack_point(slot, k, first) : status;
 }
 
@@ -252,9 +252,9 @@ static void forget_notes(struct sl_slot *slot) { memset(slot->running, 0, 2 * sl
  * loads code at the first launch, which is not possible in a capture. */
 static int capture(struct sl_slot *slot, uint32_t k) {
   struct sl_setup *s = slot->setup;
-  struct sl_flight *flight = &slot->flights[k];
-  int status = s->backend->zero(slot->stream, flight->device_input, s->layout->device_input_bytes);
-  if (status == SL_OK) status = s->backend->zero(slot->stream, flight->device_event_count, sizeof(uint32_t));
+  struct sl_slice *slice = &slot->slices_in_flight[k];
+  int status = s->backend->zero(slot->stream, slice->device_input, s->layout->device_input_bytes);
+  if (status == SL_OK) status = s->backend->zero(slot->stream, slice->device_event_count, sizeof(uint32_t));
   if (status == SL_OK) status = point(slot, k, 0);
   if (status == SL_OK) status = enqueue_steps(slot, k, 0, 1);
   if (status == SL_OK) status = s->backend->settle(slot->stream);
@@ -266,7 +266,7 @@ static int capture(struct sl_slot *slot, uint32_t k) {
     const int ended = s->backend->capture_end(slot->stream, k);
     if (status == SL_OK) status = ended;
   }
-  flight->captured = status == SL_OK;
+  slice->captured = status == SL_OK;
   if (status < 0 && has_run) forget_notes(slot); /* notes of the uncaptured run, which succeeded */
   return status < 0 ? device_failed(slot, status, "the kernels of a slice could not be captured") : SL_OK;
 }
@@ -282,33 +282,33 @@ static int replay(struct sl_slot *slot, uint32_t k) {
   return slot->setup->backend->replay(slot->stream, k);
 }
 
-int sl_flight_start(struct sl_slot *slot, uint32_t k) {
+int sl_execute_start(struct sl_slot *slot, uint32_t k) {
   struct sl_setup *s = slot->setup;
-  struct sl_flight *flight = &slot->flights[k];
-  flight->started = 0;
+  struct sl_slice *slice = &slot->slices_in_flight[k];
+  slice->started = 0;
   slot->slices++;
-  if (!s->backend->is_device || flight->input->event_count == 0) return SL_OK;
-  int status = flight->captured ? SL_OK : capture(slot, k);
+  if (!s->backend->is_device || slice->input->event_count == 0) return SL_OK;
+  int status = slice->captured ? SL_OK : capture(slot, k);
   if (status < 0) return status;
   SL_NOTIFY_STATUS(status, slot->observers, slice_begin, slot);
   if (status < 0) return device_failed(slot, SL_EDEVICE, "the clock of the trace could not be set");
   if (!s->options.resident || slot->delivery->active) { /* otherwise the input is on the device since the last pass
                                                            with uploads */
     SL_NOTIFY_STATUS(status, slot->observers, point, slot, k, SL_POINT_UPLOAD_BEGIN);
-    if (status == SL_OK) status = upload(slot, flight);
+    if (status == SL_OK) status = upload(slot, slice);
     SL_NOTIFY_STATUS(status, slot->observers, point, slot, k, SL_POINT_UPLOAD_END);
   }
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, status, "the input could not be copied to the device");
-  if (flight->delivered > 0 || has_error_event(flight->input) || atomic_load(&flight->input->parts) > 1)
-    return SL_OK; /* sl_flight_finish runs it in parts */
+  if (slice->delivered > 0 || has_error_event(slice->input) || atomic_load(&slice->input->parts) > 1)
+    return SL_OK; /* sl_execute_finish runs it in parts */
   const int step_by_step = slot->observers->need_steps || s->options.guard;
   const uint64_t waits = s->backend->waits();
-  status = step_by_step ? enqueue_steps(slot, k, flight->input->event_count, 1) : replay(slot, k);
+  status = step_by_step ? enqueue_steps(slot, k, slice->input->event_count, 1) : replay(slot, k);
   slot->host_syncs += s->backend->waits() - waits;
   if (status == SL_OK) status = s->backend->finished(slot->stream, k);
   if (status < 0) return device_failed(slot, status, "the kernels of a slice could not be launched");
-  flight->started = 1;
+  slice->started = 1;
   return SL_OK;
 }
 
@@ -317,10 +317,10 @@ int sl_flight_start(struct sl_slot *slot, uint32_t k) {
 /* Runs a part of a slice that is already on the device. */
 static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   struct sl_setup *s = slot->setup;
-  struct sl_flight *flight = &slot->flights[k];
+  struct sl_slice *slice = &slot->slices_in_flight[k];
   int status = s->backend->settle(slot->stream);
   if (status == SL_OK) status = point(slot, k, first);
-  if (status == SL_OK) status = s->backend->upload_now(slot->device, flight->device_event_count, &count, sizeof count);
+  if (status == SL_OK) status = s->backend->upload_now(slot->device, slice->device_event_count, &count, sizeof count);
   const uint64_t waits = s->backend->waits();
   if (status == SL_OK) status = enqueue_steps(slot, k, count, 1);
   slot->host_syncs += s->backend->waits() - waits;
@@ -331,9 +331,9 @@ static int enqueue_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
 
 static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   struct sl_setup *s = slot->setup;
-  struct sl_flight *flight = &slot->flights[k];
-  const int started = flight->started;
-  flight->started = 0;
+  struct sl_slice *slice = &slot->slices_in_flight[k];
+  const int started = slice->started;
+  slice->started = 0;
   sl_activity_enter(slot, SL_ACTIVITY_DEVICE);
   int status = started ? s->backend->wait(slot->stream, k) : enqueue_part(slot, k, first, count);
   if (status < 0) return device_failed(slot, status, "a kernel failed");
@@ -347,7 +347,7 @@ static int run_on_device(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 static int run_part(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
   if (slot->setup->backend->is_device) return run_on_device(slot, k, first, count);
   sl_activity_enter(slot, SL_ACTIVITY_STEPS);
-  int status = sl_bind_input(slot, &slot->flights[k], first);
+  int status = sl_bind_input(slot, &slot->slices_in_flight[k], first);
   slot->event_count = count;
   slot->first_event = first;
   if (status == SL_OK) status = enqueue_steps(slot, k, count, 0);
@@ -399,11 +399,11 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 
 static int deliver(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count, int empty) {
   if (!slot->delivery->active) return SL_OK;
-  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TURN);
-  int status = sl_order_await(slot, &slot->flights[k]);
-  sl_scope_end_span(slot, scope, sl_activity_name(SL_ACTIVITY_TURN), NULL, 0);
+  const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_WAIT_TO_DELIVER);
+  int status = sl_order_await(slot, &slot->slices_in_flight[k]);
+  sl_scope_end_span(slot, scope, sl_activity_name(SL_ACTIVITY_WAIT_TO_DELIVER), NULL, 0);
   if (status == SL_OK) status = sl_deliver(slot, k, first, count, empty);
-  if (status == SL_OK) slot->flights[k].delivered = first + count;
+  if (status == SL_OK) slot->slices_in_flight[k].delivered = first + count;
   return status;
 }
 
@@ -420,8 +420,8 @@ static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint
   const uint64_t begin = sl_now_ns();
   const uint32_t word = overflow->at->used[overflow->bound];
   slot->retries++;
-  const uint32_t size = sl_overflow_occurred(slot->history, slot->flights[k].input, count, word, slot->used_seen[word],
-                                             overflow->at->capacities[overflow->bound]);
+  const uint32_t size = sl_overflow_occurred(slot->history, slot->slices_in_flight[k].input, count, word,
+                                             slot->used_seen[word], overflow->at->capacities[overflow->bound]);
   const int status = execute_parts(slot, k, first, count, size);
   sl_span_end(slot, "retry in parts", begin, "events", count);
   return status;
@@ -435,9 +435,9 @@ static uint32_t mark_refused(struct sl_slot *slot, uint32_t k, uint32_t first, u
     uint64_t error = slot->refused_seen && !SL_ERROR_IS_TRUNCATION(slot->errors_seen[e]) ? slot->errors_seen[e] : 0;
     if (alone > error) error = alone;
     if (!error) continue;
-    struct sl_event *event = &slot->flights[k].input->events[first + e];
+    struct sl_event *event = &slot->slices_in_flight[k].input->events[first + e];
     event->error = SL_ERROR_WHICH(error) ? SL_EVENT_OVERFLOW : SL_EVENT_REFUSED;
-    slot->flights[k].input->refusals[first + e] = error;
+    slot->slices_in_flight[k].input->refusals[first + e] = error;
     refused++;
   }
   return refused;
@@ -484,7 +484,7 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
 }
 
 static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count) {
-  const struct sl_event *events = slot->flights[k].input->events;
+  const struct sl_event *events = slot->slices_in_flight[k].input->events;
   const uint32_t end = first + count;
   int status = SL_OK;
   while (first < end && status == SL_OK) {
@@ -502,10 +502,10 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 }
 
 /* Continues after the events that another device delivered. Runs in parts if an earlier overflow requires it. */
-int sl_flight_finish(struct sl_slot *slot, uint32_t flight) {
-  const struct sl_input *input = slot->flights[flight].input;
-  const uint32_t first = slot->flights[flight].delivered;
+int sl_execute_finish(struct sl_slot *slot, uint32_t slice_index) {
+  const struct sl_input *input = slot->slices_in_flight[slice_index].input;
+  const uint32_t first = slot->slices_in_flight[slice_index].delivered;
   const uint32_t known = atomic_load(&input->parts), parts = known > 1 ? known : 1;
   SL_NOTIFY(slot->observers, input, slot, input);
-  return execute_parts(slot, flight, first, input->event_count - first, (input->event_count + parts - 1) / parts);
+  return execute_parts(slot, slice_index, first, input->event_count - first, (input->event_count + parts - 1) / parts);
 }

@@ -1,13 +1,13 @@
-/* execute.h: runs one slice (execute.c), and slices in slots (flights.c). */
+/* execute.h: runs one slice (execute.c), and slices in slots (slices.c). */
 #ifndef SL_EXECUTE_H
 #define SL_EXECUTE_H
 
 #include "execute/slot.h"
 
 /* Enqueues a whole slice on a device. Does nothing on the host. */
-int sl_flight_start(struct sl_slot *slot, uint32_t flight);
+int sl_execute_start(struct sl_slot *slot, uint32_t slice_index);
 /* Waits for the slice on a device, runs it on the host; in parts where necessary. Delivers each part. */
-int sl_flight_finish(struct sl_slot *slot, uint32_t flight);
+int sl_execute_finish(struct sl_slot *slot, uint32_t slice_index);
 
 struct sl_reading;
 

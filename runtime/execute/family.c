@@ -1,7 +1,7 @@
 /* family.c: data of steps besides the argument structs of single nodes: the argument structs of families, which kernels
  * read from memory, and the table of memory that is cleared before each step.
  *
- * The argument structs of a family are contiguous in the tables of the flight. The tables are copied to a device with
+ * The argument structs of a family are contiguous in the tables of the slice. The tables are copied to a device with
  * memory of its own when they are complete, and again when a part of a slice moves their pointers.
  */
 #include "execute/family.h"
@@ -26,21 +26,21 @@ uint64_t sl_families_bytes(const struct sl_setup *s) {
   return bytes;
 }
 
-void sl_families_place(const struct sl_setup *s, struct sl_flight *flight) {
+void sl_families_place(const struct sl_setup *s, struct sl_slice *slice) {
   for (uint32_t i = 0; i < s->layout->step_count; i++) {
     const struct sl_step *step = &s->layout->steps[i];
     if (!is_family(step)) continue;
-    unsigned char *args = flight->tables.host + flight->tables.taken;
+    unsigned char *args = slice->tables.host + slice->tables.taken;
     for (uint32_t k = 0; k < step->node_count; k++, args += s->graph->nodes[step->nodes[0]].algorithm->args_size)
-      flight->args[step->nodes[k]] = args;
-    flight->tables.taken += family_bytes(s, step);
+      slice->args[step->nodes[k]] = args;
+    slice->tables.taken += family_bytes(s, step);
   }
 }
 
-int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step) {
+int sl_family_run(struct sl_slot *slot, const struct sl_slice *slice, const struct sl_step *step) {
   const uint32_t first = step->nodes[0];
-  const unsigned char *host = flight->args[first];
-  const unsigned char *device = flight->tables.device + (host - flight->tables.host);
+  const unsigned char *host = slice->args[first];
+  const unsigned char *device = slice->tables.device + (host - slice->tables.host);
   return slot->setup->graph->nodes[first].algorithm->run_family(&slot->launches[first], host, device, step->node_count);
 }
 

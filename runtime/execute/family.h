@@ -4,10 +4,10 @@
 
 #include "execute/slot.h"
 
-/* Size of the argument structs of all families, and their assignment to the start of the tables of a flight. */
+/* Size of the argument structs of all families, and their assignment to the start of the tables of a slice. */
 uint64_t sl_families_bytes(const struct sl_setup *s);
-void sl_families_place(const struct sl_setup *s, struct sl_flight *flight);
-int sl_family_run(struct sl_slot *slot, const struct sl_flight *flight, const struct sl_step *step);
+void sl_families_place(const struct sl_setup *s, struct sl_slice *slice);
+int sl_family_run(struct sl_slot *slot, const struct sl_slice *slice, const struct sl_step *step);
 
 /* Clears memory before a step: outputs of events that are not on the list of their node, totals, and on a device the
  * counters. With `note`, that byte gets `value` (sl_backend.note). */

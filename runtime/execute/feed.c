@@ -2,7 +2,7 @@
  *
  * A ring of entries. The stages of an entry are counted from the start of the feed:
  *   delivered <= packed <= taken <= given
- * The program gets the memory of an entry back when it is packed; the place in the ring is free when its events are
+ * The program gets the memory of an entry back when it is packed; the slot of the ring is free when its events are
  * delivered. A giving thread blocks while entries_max entries are not packed. The ring grows with packed entries in
  * flight, which the slots bound. One lock, never held while a callback runs or bytes are copied.
  */
@@ -17,7 +17,7 @@
 
 enum { DEFAULT_ENTRIES = 4096, RELEASED_TOGETHER = 64 };
 
-struct place {
+struct ring_entry {
   struct sl_feed_entry entry;
   void *owner;
   uint64_t events_end; /* packed entries: number of events of this and all earlier entries */
@@ -31,13 +31,13 @@ struct sl_feed {
   uint32_t waiting_for_room, waiting_for_entries, waiting_for_delivery;
   uint32_t holders; /* the program and at most one session */
   uint32_t was_attached, has_ended, is_over;
-  struct place *ring;
+  struct ring_entry *ring;
   uint64_t capacity; /* a power of two, or 0 */
   uint64_t given, taken, packed, delivered;
   uint64_t events_packed, events_delivered;
 };
 
-static struct place *place_of(const struct sl_feed *feed, uint64_t index) {
+static struct ring_entry *ring_entry_of(const struct sl_feed *feed, uint64_t index) {
   return &feed->ring[index & (feed->capacity - 1)];
 }
 
@@ -79,7 +79,7 @@ static int take(void *context, struct sl_feed_entry *entries, uint32_t count, ui
   }
   const uint64_t there = feed->given - feed->taken;
   *taken = there < count ? (uint32_t)there : count;
-  for (uint32_t i = 0; i < *taken; i++) entries[i] = place_of(feed, feed->taken + i)->entry;
+  for (uint32_t i = 0; i < *taken; i++) entries[i] = ring_entry_of(feed, feed->taken + i)->entry;
   feed->taken += *taken;
   const int more = *taken > 0 || !feed->has_ended;
   pthread_mutex_unlock(&feed->lock);
@@ -89,7 +89,7 @@ static int take(void *context, struct sl_feed_entry *entries, uint32_t count, ui
 /* Removes entries with all events delivered from the ring. With the lock held. */
 static void leave(struct sl_feed *feed) {
   const uint64_t before = feed->delivered;
-  while (feed->delivered < feed->packed && place_of(feed, feed->delivered)->events_end <= feed->events_delivered)
+  while (feed->delivered < feed->packed && ring_entry_of(feed, feed->delivered)->events_end <= feed->events_delivered)
     feed->delivered++;
   if (feed->delivered != before && feed->waiting_for_delivery > 0) pthread_cond_broadcast(&feed->has_delivered);
 }
@@ -101,7 +101,7 @@ static void release(struct sl_feed *feed, uint64_t count, uint64_t events_each) 
   while (count > 0) {
     const uint32_t some = count < RELEASED_TOGETHER ? (uint32_t)count : RELEASED_TOGETHER;
     pthread_mutex_lock(&feed->lock);
-    for (uint32_t i = 0; i < some; i++) owners[i] = place_of(feed, feed->packed + i)->owner;
+    for (uint32_t i = 0; i < some; i++) owners[i] = ring_entry_of(feed, feed->packed + i)->owner;
     pthread_mutex_unlock(&feed->lock);
     const locale_t users = sl_locale_begin_callback();
     for (uint32_t i = 0; feed->options.on_release && i < some; i++)
@@ -110,7 +110,7 @@ static void release(struct sl_feed *feed, uint64_t count, uint64_t events_each) 
     pthread_mutex_lock(&feed->lock);
     for (uint32_t i = 0; i < some; i++) {
       feed->events_packed += events_each;
-      place_of(feed, feed->packed++)->events_end = feed->events_packed;
+      ring_entry_of(feed, feed->packed++)->events_end = feed->events_packed;
     }
     leave(feed);
     if (feed->waiting_for_room > 0) pthread_cond_broadcast(&feed->has_room);
@@ -213,9 +213,9 @@ void sl_feed_free(struct sl_feed *feed) {
 static int grow(struct sl_feed *feed) {
   if (feed->given - feed->delivered < feed->capacity) return SL_OK;
   const uint64_t capacity = feed->capacity ? 2 * feed->capacity : 64;
-  struct place *ring = malloc(capacity * sizeof *ring);
+  struct ring_entry *ring = malloc(capacity * sizeof *ring);
   if (!ring) return SL_ENOMEM;
-  for (uint64_t i = feed->delivered; i < feed->given; i++) ring[i & (capacity - 1)] = *place_of(feed, i);
+  for (uint64_t i = feed->delivered; i < feed->given; i++) ring[i & (capacity - 1)] = *ring_entry_of(feed, i);
   free(feed->ring);
   feed->ring = ring;
   feed->capacity = capacity;
@@ -242,9 +242,9 @@ static int give(struct sl_feed *feed, const struct sl_feed_entry *entry, void *o
   int status = await_room(feed, timeout_ms);
   if (status == 1 && grow(feed) < 0) status = SL_ENOMEM;
   if (status == 1) {
-    struct place *place = place_of(feed, feed->given);
-    *place = (struct place){*entry, owner, 0};
-    place->entry.index = feed->given;
+    struct ring_entry *slot = ring_entry_of(feed, feed->given);
+    *slot = (struct ring_entry){*entry, owner, 0};
+    slot->entry.index = feed->given;
     if (index) *index = feed->given;
     feed->given++;
     if (feed->waiting_for_entries > 0) pthread_cond_signal(&feed->has_entries);

@@ -28,15 +28,15 @@ struct rooms {
 
 /* Memory of one slot with the present layout. Without a device memory, all of it is host memory. */
 static struct need need_of_slot(const struct sl_setup *s) {
-  const uint64_t flights = s->backend->flights, inputs = s->repeat > 1 ? 0 : flights;
+  const uint64_t slices = s->backend->slices_in_flight, inputs = s->repeat > 1 ? 0 : slices;
   struct need need = {inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event)), 0};
   const uint64_t fields = sl_fields_bytes(s);
   if (!s->backend->is_device) {
     need.host += fields + sl_counters_bytes(s);
     return need;
   }
-  need.host += flights * sl_pack_output_bytes(s);
-  need.device = fields + sl_counters_bytes(s) + flights * s->layout->input_bytes;
+  need.host += slices * sl_pack_output_bytes(s);
+  need.device = fields + sl_counters_bytes(s) + slices * s->layout->input_bytes;
   return need;
 }
 
@@ -132,21 +132,21 @@ static uint32_t slots_that_fit(const struct sl_setup *s, const struct rooms *roo
   return slots >= s->device_count ? slots : 0;
 }
 
-static int refuse(struct sl_setup *s, const struct rooms *rooms, uint32_t wanted, const char *needed, uint32_t slots,
+static int refuse(struct sl_setup *s, const struct rooms *rooms, uint32_t requested, const char *needed, uint32_t slots,
                   uint32_t events) {
-  const uint32_t wanted_slots = s->slot_count;
+  const uint32_t requested_slots = s->slot_count;
   uint32_t alone = 0;
   char hint[160];
-  if (events == 0 && slots == 0 && wanted_slots > s->device_count) {
+  if (events == 0 && slots == 0 && requested_slots > s->device_count) {
     s->slot_count = s->device_count;
-    s->slice_events = wanted;
+    s->slice_events = requested;
     const int status = find_slice(s, rooms, &alone);
-    s->slot_count = wanted_slots;
+    s->slot_count = requested_slots;
     if (status < 0) return status;
   }
   write_hint(s, events, slots, alone, hint, sizeof hint);
-  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "%u %s of %u %s %s", wanted_slots,
-              sl_plural(wanted_slots, "slot", "slots"), wanted, sl_plural(wanted, "event", "events"), needed);
+  sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, hint, "%u %s of %u %s %s", requested_slots,
+              sl_plural(requested_slots, "slot", "slots"), requested, sl_plural(requested, "event", "events"), needed);
   return SL_ENOMEM;
 }
 
@@ -162,17 +162,17 @@ int sl_fit(struct sl_setup *s) {
     if (status < 0) return status;
     if (fits(s, &rooms, s->slot_count)) return SL_OK;
   }
-  const uint32_t wanted = s->slice_events, slots = slots_that_fit(s, &rooms);
-  const int is_asked_for = s->options.slice_events || s->graph->slice_events;
+  const uint32_t requested = s->slice_events, slots = slots_that_fit(s, &rooms);
+  const int is_fixed = s->options.slice_events || s->graph->slice_events;
   uint32_t events;
   char needed[160];
   write_need(s, &rooms, needed, sizeof needed);
   const int status = find_slice(s, &rooms, &events);
   if (status < 0) return status;
-  if (is_asked_for || events == 0) return refuse(s, &rooms, wanted, needed, slots, events);
+  if (is_fixed || events == 0) return refuse(s, &rooms, requested, needed, slots, events);
   sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL, NULL, "slices of %u %s instead of %u: %u %s of %u %s %s", events,
-              sl_plural(events, "event", "events"), wanted, s->slot_count, sl_plural(s->slot_count, "slot", "slots"),
-              wanted, sl_plural(wanted, "event", "events"), needed);
+              sl_plural(events, "event", "events"), requested, s->slot_count, sl_plural(s->slot_count, "slot", "slots"),
+              requested, sl_plural(requested, "event", "events"), needed);
   return SL_OK;
 }
 

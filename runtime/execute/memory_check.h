@@ -7,7 +7,7 @@
 
 #include "execute/setup.h"
 
-struct sl_flight;
+struct sl_slice;
 struct sl_input;
 struct sl_slot;
 
@@ -25,8 +25,8 @@ struct sl_memory_check {
   /* Before a step: its outputs are undefined. */
   void (*step_begin)(struct sl_slot *slot, uint32_t step);
   /* Optional: before and after nodes run together. */
-  int (*nodes_begin)(struct sl_slot *slot, const struct sl_flight *flight, const uint32_t *nodes, uint32_t count);
-  int (*nodes_end)(struct sl_slot *slot, const struct sl_flight *flight, const uint32_t *nodes, uint32_t count);
+  int (*nodes_begin)(struct sl_slot *slot, const struct sl_slice *slice, const uint32_t *nodes, uint32_t count);
+  int (*nodes_end)(struct sl_slot *slot, const struct sl_slice *slice, const uint32_t *nodes, uint32_t count);
   /* Optional: checks an output of a part before it is delivered. */
   int (*check_output)(const struct sl_setup *s, const struct sl_output_view *view, const struct sl_batch *batch);
   /* Optional: at the end of the run; SL_EPLUGIN if there are findings. */

@@ -35,7 +35,7 @@ uint32_t sl_activity_enter(struct sl_slot *slot, uint32_t activity) {
   return before;
 }
 
-void sl_nodes_ran(struct sl_slot *slot, const struct sl_flight *flight, const char *name, const uint32_t *nodes,
+void sl_nodes_ran(struct sl_slot *slot, const struct sl_slice *slice, const char *name, const uint32_t *nodes,
                   uint32_t count) {
   const uint64_t begin = slot->activity_ns, now = sl_now_ns(), ns = now - begin;
   slot->activity_ns = now;
@@ -43,7 +43,7 @@ void sl_nodes_ran(struct sl_slot *slot, const struct sl_flight *flight, const ch
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t share = ns / count + (i == 0 ? ns % count : 0); /* the first node gets the remainder */
     SL_NOTIFY(slot->observers, activity, slot, SL_ACTIVITY_OF_NODE(nodes[i]), share);
-    SL_NOTIFY(slot->observers, node, slot, flight, nodes[i], sl_events_of_node(slot, nodes[i]));
+    SL_NOTIFY(slot->observers, node, slot, slice, nodes[i], sl_events_of_node(slot, nodes[i]));
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "execute/setup.h"
 
-struct sl_flight;
+struct sl_slice;
 struct sl_input;
 struct sl_slot;
 
@@ -20,7 +20,7 @@ struct sl_slot;
   M(SL_ACTIVITY_GUARD, "guard")                        \
   M(SL_ACTIVITY_LAUNCH, "upload and launch")           \
   M(SL_ACTIVITY_DEVICE, "wait for the device")         \
-  M(SL_ACTIVITY_TURN, "wait to deliver")               \
+  M(SL_ACTIVITY_WAIT_TO_DELIVER, "wait to deliver")    \
   M(SL_ACTIVITY_TOTALS, "items and totals")            \
   M(SL_ACTIVITY_DIGESTS, "digests")                    \
   M(SL_ACTIVITY_CALLBACKS, "callbacks of the program") \
@@ -49,19 +49,18 @@ struct sl_observer_calls {
   void (*activity)(void *context, const struct sl_slot *slot, uint32_t activity, uint64_t ns);
   /* The thread has ended a span. Spans of a slot nest. */
   void (*span)(void *context, const struct sl_slot *slot, const struct sl_span *span);
-  /* A node has run on `events` events on the host: a kernel in a step of the flight, or the source or a sink with
-   * `flight` NULL. */
-  void (*node)(void *context, struct sl_slot *slot, const struct sl_flight *flight, uint32_t node, uint64_t events);
+  /* A node has run on `events` events on the host: a kernel in a step of the slice, or the source or a sink with
+   * `slice` NULL. */
+  void (*node)(void *context, struct sl_slot *slot, const struct sl_slice *slice, uint32_t node, uint64_t events);
   /* Before a node runs, or before event lists are combined (`node` is UINT32_MAX). 1: leave it out. */
-  int (*choose)(void *context, const struct sl_slot *slot, const struct sl_flight *flight, uint32_t step,
-                uint32_t node);
+  int (*choose)(void *context, const struct sl_slot *slot, const struct sl_slice *slice, uint32_t step, uint32_t node);
   /* On a device: before a slice is enqueued; around each step; at each SL_POINT; when the results of `count` events
    * have arrived. */
   int (*slice_begin)(void *context, struct sl_slot *slot);
-  int (*step_begin)(void *context, struct sl_slot *slot, uint32_t flight, uint32_t step);
-  int (*step_end)(void *context, struct sl_slot *slot, uint32_t flight, uint32_t step);
-  int (*point)(void *context, struct sl_slot *slot, uint32_t flight, uint32_t point);
-  int (*arrived)(void *context, struct sl_slot *slot, uint32_t flight, uint32_t count);
+  int (*step_begin)(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t step);
+  int (*step_end)(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t step);
+  int (*point)(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t point);
+  int (*arrived)(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t count);
   /* The thread starts and has finished running a part of a slice. */
   void (*part_begin)(void *context, uint64_t now_ns);
   void (*part_end)(void *context, uint64_t now_ns);
@@ -117,7 +116,7 @@ uint32_t sl_activity_enter(struct sl_slot *slot, uint32_t activity);
 uint64_t sl_activity_settle(struct sl_slot *slot);
 /* Nodes have run together on the host since the last change of activity. Reports an equal share of the time for
  * each. */
-void sl_nodes_ran(struct sl_slot *slot, const struct sl_flight *flight, const char *name, const uint32_t *nodes,
+void sl_nodes_ran(struct sl_slot *slot, const struct sl_slice *slice, const char *name, const uint32_t *nodes,
                   uint32_t count);
 /* Reports a span that ends now, or at `end_ns`. */
 void sl_span_end(struct sl_slot *slot, const char *name, uint64_t begin_ns, const char *key, uint64_t value);

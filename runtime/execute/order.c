@@ -19,7 +19,7 @@
 
 int sl_order_open(struct sl_order *o, const struct sl_setup *setup) {
   o->setup = setup;
-  o->orphans = calloc((size_t)setup->slot_count * setup->backend->flights, sizeof *o->orphans);
+  o->orphans = calloc((size_t)setup->slot_count * setup->backend->slices_in_flight, sizeof *o->orphans);
   return o->orphans ? SL_OK : SL_ENOMEM;
 }
 
@@ -73,43 +73,43 @@ static struct sl_orphan *earliest_orphan(struct sl_order *o) {
   return earliest;
 }
 
-static struct sl_orphan orphan_of(const struct sl_flight *flight) {
-  return (struct sl_orphan){flight->input, flight->sequence, flight->delivered};
+static struct sl_orphan orphan_of(const struct sl_slice *slice) {
+  return (struct sl_orphan){slice->input, slice->sequence, slice->delivered};
 }
 
-static void adopt(struct sl_flight *flight, const struct sl_orphan *orphan) {
-  flight->input = orphan->input;
-  flight->sequence = orphan->sequence;
-  flight->delivered = orphan->delivered;
+static void adopt(struct sl_slice *slice, const struct sl_orphan *orphan) {
+  slice->input = orphan->input;
+  slice->sequence = orphan->sequence;
+  slice->delivered = orphan->delivered;
 }
 
 /* Takes the earliest orphan, with the lock held. Returns 1 if there was one. */
-static int take_orphan(struct sl_order *o, struct sl_flight *flight) {
+static int take_orphan(struct sl_order *o, struct sl_slice *slice) {
   struct sl_orphan *orphan = earliest_orphan(o);
   if (!orphan) return 0;
-  adopt(flight, orphan);
+  adopt(slice, orphan);
   *orphan = o->orphans[--o->orphan_count];
   return 1;
 }
 
-/* Exchanges the slice of the flight for an orphan, each with its memory. */
-static void exchange(struct sl_flight *flight, struct sl_orphan *orphan) {
-  const struct sl_orphan own = orphan_of(flight);
-  if (flight->spare == own.input) flight->spare = orphan->input;
-  adopt(flight, orphan);
+/* Exchanges the slice for an orphan, each with its memory. */
+static void exchange(struct sl_slice *slice, struct sl_orphan *orphan) {
+  const struct sl_orphan own = orphan_of(slice);
+  if (slice->spare == own.input) slice->spare = orphan->input;
+  adopt(slice, orphan);
   *orphan = own;
 }
 
-int sl_order_await(struct sl_slot *slot, struct sl_flight *flight) {
+int sl_order_await(struct sl_slot *slot, struct sl_slice *slice) {
   struct sl_order *o = slot->order;
   int status = SL_OK;
   pthread_mutex_lock(&o->lock);
-  while (status == SL_OK && o->next != flight->sequence) {
-    struct sl_orphan *orphan = slot->place->is_lost ? NULL : earliest_orphan(o);
-    if (o->failed <= flight->sequence) {
+  while (status == SL_OK && o->next != slice->sequence) {
+    struct sl_orphan *orphan = slot->device_state->is_lost ? NULL : earliest_orphan(o);
+    if (o->failed <= slice->sequence) {
       status = SL_EINTERRUPTED;
-    } else if (orphan && orphan->sequence < flight->sequence) {
-      exchange(flight, orphan);
+    } else if (orphan && orphan->sequence < slice->sequence) {
+      exchange(slice, orphan);
       slot->slices--; /* counted by the slot that finishes it */
       pthread_cond_broadcast(&o->changed);
       slot->detour = SL_EXCHANGED;
@@ -118,18 +118,18 @@ int sl_order_await(struct sl_slot *slot, struct sl_flight *flight) {
       pthread_cond_wait(&o->changed, &o->lock);
     }
   }
-  if (status == SL_OK && o->failed <= flight->sequence) status = SL_EINTERRUPTED;
+  if (status == SL_OK && o->failed <= slice->sequence) status = SL_EINTERRUPTED;
   pthread_mutex_unlock(&o->lock);
   return status;
 }
 
-int sl_slice_begin(struct sl_slot *slot, struct sl_flight *flight) {
+int sl_slice_begin(struct sl_slot *slot, struct sl_slice *slice) {
   struct sl_order *o = slot->order;
   pthread_mutex_lock(&o->lock);
-  const int may = !slot->place->is_lost, taken = may && take_orphan(o, flight);
+  const int may = !slot->device_state->is_lost, taken = may && take_orphan(o, slice);
   o->in_flight += (uint32_t)may;
   pthread_mutex_unlock(&o->lock);
-  if (!taken) flight->delivered = 0;
+  if (!taken) slice->delivered = 0;
   return !may ? SL_SLICE_NONE : taken ? SL_SLICE_ORPHAN : SL_SLICE_NEW;
 }
 
@@ -140,25 +140,26 @@ void sl_slice_end(struct sl_order *o) {
   pthread_mutex_unlock(&o->lock);
 }
 
-void sl_slice_leave(struct sl_slot *slot, const struct sl_flight *flight) {
+void sl_slice_leave(struct sl_slot *slot, const struct sl_slice *slice) {
   struct sl_order *o = slot->order;
   pthread_mutex_lock(&o->lock);
   o->in_flight--;
   if (o->lost_devices < o->setup->device_count)
-    o->orphans[o->orphan_count++] = orphan_of(flight);
+    o->orphans[o->orphan_count++] = orphan_of(slice);
   else
-    fail_locked(o, flight->sequence, SL_EDEVICE);
+    fail_locked(o, slice->sequence, SL_EDEVICE);
   pthread_cond_broadcast(&o->changed);
   pthread_mutex_unlock(&o->lock);
   slot->slices--; /* counted by the slot that finishes it */
 }
 
-int sl_slice_await_orphan(struct sl_slot *slot, struct sl_flight *flight) {
+int sl_slice_await_orphan(struct sl_slot *slot, struct sl_slice *slice) {
   struct sl_order *o = slot->order;
   const uint32_t outer = sl_activity_enter(slot, SL_ACTIVITY_IDLE);
   pthread_mutex_lock(&o->lock);
-  while (!slot->place->is_lost && o->orphan_count == 0 && o->in_flight > 0) pthread_cond_wait(&o->changed, &o->lock);
-  const int taken = !slot->place->is_lost && take_orphan(o, flight);
+  while (!slot->device_state->is_lost && o->orphan_count == 0 && o->in_flight > 0)
+    pthread_cond_wait(&o->changed, &o->lock);
+  const int taken = !slot->device_state->is_lost && take_orphan(o, slice);
   o->in_flight += (uint32_t)taken;
   pthread_mutex_unlock(&o->lock);
   sl_activity_enter(slot, outer);
@@ -168,8 +169,8 @@ int sl_slice_await_orphan(struct sl_slot *slot, struct sl_flight *flight) {
 int sl_device_lose(struct sl_slot *slot, int *is_first) {
   struct sl_order *o = slot->order;
   pthread_mutex_lock(&o->lock);
-  *is_first = !slot->place->is_lost;
-  slot->place->is_lost = 1;
+  *is_first = !slot->device_state->is_lost;
+  slot->device_state->is_lost = 1;
   o->lost_devices += (uint32_t)*is_first;
   const int others = o->lost_devices < o->setup->device_count;
   for (; !others && o->orphan_count > 0; o->orphan_count--)
@@ -189,7 +190,7 @@ int sl_device_is_lost(struct sl_order *o, uint32_t index) {
 int sl_device_has_others(const struct sl_slot *slot) {
   struct sl_order *o = slot->order;
   pthread_mutex_lock(&o->lock);
-  const int others = o->lost_devices + !slot->place->is_lost < o->setup->device_count;
+  const int others = o->lost_devices + !slot->device_state->is_lost < o->setup->device_count;
   pthread_mutex_unlock(&o->lock);
   return others;
 }

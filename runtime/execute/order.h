@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct sl_flight;
+struct sl_slice;
 struct sl_input;
 struct sl_slot;
 
@@ -34,8 +34,8 @@ struct sl_order {
 enum { SL_STOPPED = -1 };
 
 /* Reasons for an unfinished slice other than a failure of the run. SL_LEFT: left to other devices, its device is
- * lost. SL_EXCHANGED: the flight has another slice, which is finished first. Kept in the slot, because a callback of
- * the program may end a run with any status. */
+ * lost. SL_EXCHANGED: the slice was exchanged for another one, which is finished first. Stored in the slot, because a
+ * callback of the program may end a run with any status. */
 enum { SL_NO_DETOUR, SL_LEFT, SL_EXCHANGED };
 
 int sl_order_open(struct sl_order *o, const struct sl_setup *setup);
@@ -45,19 +45,19 @@ void sl_order_begin(struct sl_order *o);
 int sl_order_is_over(struct sl_order *o);
 /* Blocks until all earlier slices are delivered. SL_EINTERRUPTED if one of them failed, or with SL_EXCHANGED in the
  * slot. */
-int sl_order_await(struct sl_slot *slot, struct sl_flight *flight);
+int sl_order_await(struct sl_slot *slot, struct sl_slice *slice);
 void sl_order_pass(struct sl_order *o, uint64_t sequence);
 void sl_order_fail(struct sl_order *o, uint64_t sequence, int status); /* nothing is delivered from `sequence` on */
 void sl_order_fail_now(struct sl_order *o, int status);                /* nothing more is delivered */
-/* Requests a slice for the flight. SL_SLICE_ORPHAN: the flight got an orphan. SL_SLICE_NEW: the slot must read one
- * from the source. SL_SLICE_NONE: the device is lost. The first two are ended by sl_slice_end (finished, or the
- * source had none) or sl_slice_leave (left to other devices; fails if there are none). */
+/* Requests a slice. SL_SLICE_ORPHAN: `slice` is an orphan. SL_SLICE_NEW: the slot must read one from the source.
+ * SL_SLICE_NONE: the device is lost. The first two are ended by sl_slice_end (finished, or the source had none) or
+ * sl_slice_leave (left to other devices; fails if there are none). */
 enum { SL_SLICE_NONE, SL_SLICE_ORPHAN, SL_SLICE_NEW };
-int sl_slice_begin(struct sl_slot *slot, struct sl_flight *flight);
+int sl_slice_begin(struct sl_slot *slot, struct sl_slice *slice);
 void sl_slice_end(struct sl_order *o);
-void sl_slice_leave(struct sl_slot *slot, const struct sl_flight *flight);
-/* Blocks until no slice is in flight (returns 0), or until the flight got an orphan (returns 1). */
-int sl_slice_await_orphan(struct sl_slot *slot, struct sl_flight *flight);
+void sl_slice_leave(struct sl_slot *slot, const struct sl_slice *slice);
+/* Blocks until no slice is in flight (returns 0), or until `slice` is an orphan (returns 1). */
+int sl_slice_await_orphan(struct sl_slot *slot, struct sl_slice *slice);
 /* Marks the device of the slot as lost; *is_first: it was not lost before. Returns 1 if another device is left. */
 int sl_device_lose(struct sl_slot *slot, int *is_first);
 /* 1 if there are other devices that are not lost. */

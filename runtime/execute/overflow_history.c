@@ -53,8 +53,8 @@ static uint32_t parts_enough(const struct sl_overflow_history *h, const uint32_t
   uint32_t parts = 1;
   for (uint32_t b = 0; b < h->budget_count; b++) {
     const uint64_t of_slice = (uint64_t)used[h->budgets[b].word] * h->setup->slice_events / count;
-    const uint32_t wanted = parts_of(of_slice, h->budgets[b].items);
-    if (wanted > parts) parts = wanted;
+    const uint32_t needed = parts_of(of_slice, h->budgets[b].items);
+    if (needed > parts) parts = needed;
   }
   return parts;
 }
@@ -96,7 +96,7 @@ static void open_budgets(struct sl_overflow_history *h, uint32_t n) {
     for (uint32_t bound = 0; bound < SL_BOUNDS_MAX; bound++) {
       const int has = bound > 0 || (!a->members[m].shares && sl_has_items(a->members[m].collection));
       if (!has || at->used[bound] == UINT32_MAX) continue;
-      h->budgets[h->budget_count++] = (struct sl_budget_place){
+      h->budgets[h->budget_count++] = (struct sl_budget_entry){
           at->used[bound], n, m, bound, at->capacities[bound], sl_bound_capacity(&a->members[m], bound)};
     }
   }
@@ -109,9 +109,9 @@ int sl_overflow_history_open(struct sl_overflow_history *h, const struct sl_setu
   h->overflows = calloc(words, sizeof *h->overflows);
   h->window = calloc(words, sizeof *h->window);
   h->slice = calloc(words, sizeof *h->slice);
-  h->wanted_max = calloc(words, sizeof *h->wanted_max);
+  h->needed_max = calloc(words, sizeof *h->needed_max);
   h->raw = calloc(raw_count(s) + 1, sizeof *h->raw);
-  if (!h->budgets || !h->overflows || !h->window || !h->slice || !h->wanted_max || !h->raw) return SL_ENOMEM;
+  if (!h->budgets || !h->overflows || !h->window || !h->slice || !h->needed_max || !h->raw) return SL_ENOMEM;
   for (uint32_t i = 0; i < s->graph->order_count; i++) open_budgets(h, s->graph->order[i]);
   return SL_OK;
 }
@@ -121,7 +121,7 @@ void sl_overflow_history_close(struct sl_overflow_history *h) {
   free(h->overflows);
   free(h->window);
   free(h->slice);
-  free(h->wanted_max);
+  free(h->needed_max);
   free(h->raw);
 }
 
@@ -161,7 +161,7 @@ void sl_overflow_delivered(struct sl_overflow_history *h, const struct sl_input 
   for (uint32_t w = 0; used && w < h->setup->layout->used_count; w++) {
     h->slice[w] += used[w];
     h->window[w] += used[w];
-    if (h->window[w] > h->wanted_max[w]) h->wanted_max[w] = h->window[w];
+    if (h->window[w] > h->needed_max[w]) h->needed_max[w] = h->window[w];
   }
 }
 
@@ -172,19 +172,19 @@ static const struct sl_term *budget_term(const struct sl_capacity *capacity) {
   return NULL;
 }
 
-void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_place *place,
+void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_entry *entry,
                         struct sl_budget_summary *b) {
   const struct sl_setup *s = h->setup;
-  const struct sl_node *node = &s->graph->nodes[place->node];
-  const struct sl_term *term = budget_term(place->capacity);
-  if (b->wanted_max <= b->capacity || !term) return;
-  const double wanted = (double)b->wanted_max * term->divide / ((double)s->slice_events * term->multiply);
-  const double value = ceil(h->is_ever_over ? wanted + wanted / MARGIN : wanted);
+  const struct sl_node *node = &s->graph->nodes[entry->node];
+  const struct sl_term *term = budget_term(entry->capacity);
+  if (b->needed_max <= b->capacity || !term) return;
+  const double needed = (double)b->needed_max * term->divide / ((double)s->slice_events * term->multiply);
+  const double value = ceil(h->is_ever_over ? needed + needed / MARGIN : needed);
   const int m = sl_member_index(node->algorithm, term->of);
   if (m >= 0 && value <= node->algorithm->members[m].maximum) {
     snprintf(b->advice, sizeof b->advice, "--set %s.%s=%.0f", node->name, term->of, value);
     return;
   }
-  const uint64_t events = b->capacity * s->slice_events / b->wanted_max;
+  const uint64_t events = b->capacity * s->slice_events / b->needed_max;
   snprintf(b->advice, sizeof b->advice, "--slice-events %llu", (unsigned long long)(events > 0 ? events : 1));
 }

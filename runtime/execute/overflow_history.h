@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 /* A capacity that an output can overflow: a bound of an output of a kernel. */
-struct sl_budget_place {
+struct sl_budget_entry {
   uint32_t word, node, member, bound; /* `used` word; bound of the member */
   uint64_t items;                     /* the capacity */
   const struct sl_capacity *capacity;
@@ -17,13 +17,13 @@ struct sl_budget_place {
 struct sl_overflow_history {
   const struct sl_setup *setup;
   pthread_mutex_t lock;
-  struct sl_budget_place *budgets;
+  struct sl_budget_entry *budgets;
   uint32_t budget_count;
   uint32_t parts; /* slices are closed at 1/parts of the largest slice size; 0 and 1: at the full size */
   uint32_t slices_without_overflow; /* consecutive slices for which fewer parts would have been enough */
   uint64_t *overflows;              /* per used word */
   uint64_t *window, *slice;     /* per used word: counts of the present window; counts of the slice being delivered */
-  uint64_t *wanted_max;         /* per used word: maximum over all windows */
+  uint64_t *needed_max;         /* per used word: maximum over all windows */
   uint64_t *raw, window_events; /* per bound of the source, in the window */
   uint32_t is_full, is_over;    /* the window ends with this slice, or within it */
   uint32_t is_ever_over;
@@ -42,7 +42,7 @@ uint32_t sl_overflow_slice_events(struct sl_overflow_history *h, uint64_t events
 void sl_overflow_delivered(struct sl_overflow_history *h, const struct sl_input *input, uint32_t first,
                            const uint32_t *used);
 /* Writes the option that would have prevented all overflows to b->advice. */
-void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_place *place,
+void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_entry *entry,
                         struct sl_budget_summary *b);
 
 #endif

@@ -33,7 +33,7 @@ static const uint32_t *offsets_of(const struct sl_slot *slot, uint32_t k, uint32
   const struct sl_storage *s = &l->storage[i];
   const int32_t at = field < 0 ? SL_NONE : l->members[s->node][s->member].storage[field];
   if (at == SL_NONE) return NULL;
-  return sl_field_for_kernels(slot, &slot->flights[k], first, at);
+  return sl_field_for_kernels(slot, &slot->slices_in_flight[k], first, at);
 }
 
 /* Address of the number of valid entries of an event list. */
@@ -68,7 +68,7 @@ int sl_pack_point(struct sl_slot *slot, uint32_t k, uint32_t first) {
                                                   offsets_of(slot, k, first, i, item_offsets),
                                                   count_of(slot, i)};
   }
-  return s->backend->upload_now(slot->device, slot->flights[k].pack_fields, slot->pack_fields,
+  return s->backend->upload_now(slot->device, slot->slices_in_flight[k].pack_fields, slot->pack_fields,
                                 slot->pack.field_count * sizeof *slot->pack_fields);
 }
 
@@ -83,22 +83,22 @@ int sl_pack_open(struct sl_slot *slot) {
   slot->pack.used_count = l->used_count;
   slot->pack.used = slot->used;
   slot->pack.errors = slot->errors;
-  for (uint32_t k = 0; k < s->backend->flights; k++) {
-    struct sl_flight *flight = &slot->flights[k];
-    flight->pack_fields = s->backend->allocate(slot->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
-    flight->output = sl_host_allocate(s, slot->place, sl_pack_output_bytes(s));
-    if (!flight->pack_fields || !flight->output) return SL_ENOMEM;
+  for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    slice->pack_fields = s->backend->allocate(slot->device, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
+    slice->output = sl_host_allocate(s, slot->device_state, sl_pack_output_bytes(s));
+    if (!slice->pack_fields || !slice->output) return SL_ENOMEM;
   }
   return SL_OK;
 }
 
 void sl_pack_close(struct sl_slot *slot) {
   const struct sl_setup *s = slot->setup;
-  for (uint32_t k = 0; k < s->backend->flights; k++) {
-    struct sl_flight *flight = &slot->flights[k];
-    if (flight->output) s->backend->release_host(slot->device, flight->output, sl_pack_output_bytes(s));
-    if (flight->pack_fields)
-      s->backend->release(slot->device, flight->pack_fields, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
+  for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    if (slice->output) s->backend->release_host(slot->device, slice->output, sl_pack_output_bytes(s));
+    if (slice->pack_fields)
+      s->backend->release(slot->device, slice->pack_fields, (slot->pack.field_count + 1) * sizeof *slot->pack_fields);
   }
   free(slot->pack_fields);
   free(slot->pack_storage);
@@ -106,14 +106,14 @@ void sl_pack_close(struct sl_slot *slot) {
 
 int sl_pack_enqueue(struct sl_slot *slot, uint32_t k) {
   struct sl_pack pack = slot->pack;
-  pack.fields = slot->flights[k].pack_fields;
-  pack.output = slot->flights[k].output;
-  pack.event_count = slot->flights[k].device_event_count;
+  pack.fields = slot->slices_in_flight[k].pack_fields;
+  pack.output = slot->slices_in_flight[k].output;
+  pack.event_count = slot->slices_in_flight[k].device_event_count;
   return slot->setup->backend->pack(slot->stream, &pack);
 }
 
-void sl_pack_read(struct sl_slot *slot, uint32_t flight) {
-  const unsigned char *output = slot->flights[flight].output;
+void sl_pack_read(struct sl_slot *slot, uint32_t slice_index) {
+  const unsigned char *output = slot->slices_in_flight[slice_index].output;
   const struct sl_pack_header *header = (const struct sl_pack_header *)output;
   const uint64_t *offsets = (const uint64_t *)(header + 1);
   for (uint32_t f = 0; f < slot->pack.field_count; f++)

@@ -8,8 +8,8 @@ uint64_t sl_pack_output_bytes(const struct sl_setup *s); /* host memory for the 
 int sl_pack_open(struct sl_slot *slot);
 void sl_pack_close(struct sl_slot *slot);
 /* Sets the addresses of offsets, for parts that begin at event `first` of the input. */
-int sl_pack_point(struct sl_slot *slot, uint32_t flight, uint32_t first);
-int sl_pack_enqueue(struct sl_slot *slot, uint32_t flight);
-void sl_pack_read(struct sl_slot *slot, uint32_t flight);
+int sl_pack_point(struct sl_slot *slot, uint32_t slice_index, uint32_t first);
+int sl_pack_enqueue(struct sl_slot *slot, uint32_t slice_index);
+void sl_pack_read(struct sl_slot *slot, uint32_t slice_index);
 
 #endif

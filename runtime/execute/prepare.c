@@ -10,7 +10,7 @@
 
 static void say(const struct sl_node_context *c, const char *format, const char *what) {
   const struct sl_node *node = &c->setup->graph->nodes[c->node];
-  sl_diagnose(c->setup->diagnostics, SL_ERROR, &node->place, node->name, NULL, format, what);
+  sl_diagnose(c->setup->diagnostics, SL_ERROR, &node->location, node->name, NULL, format, what);
 }
 
 /* Service make_table. */
@@ -37,10 +37,10 @@ void *sl_make_table(void *context, const char *table, uint64_t count) {
 
 static int upload_table(const struct sl_node_context *c, struct sl_array *array) {
   struct sl_setup *s = c->setup;
-  const struct sl_device_place *place = NULL;
-  const int status = sl_array_upload(s, array, &place);
+  const struct sl_device_state *state = NULL;
+  const int status = sl_array_upload(s, array, &state);
   if (status < 0 && status != SL_ENOMEM)
-    say(c, "a table could not be copied to the device: %s", s->backend->error(place->device));
+    say(c, "a table could not be copied to the device: %s", s->backend->error(state->device));
   return status;
 }
 

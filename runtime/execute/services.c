@@ -36,16 +36,16 @@ static uint32_t count_characters(const char *text, size_t bytes) {
 }
 
 /* Location of a byte of the property text, or of its beginning. */
-static struct sl_location place_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
-  struct sl_location place = node->places[member];
+static struct sl_location location_in_text(const struct sl_node *node, uint32_t member, uint32_t byte) {
+  struct sl_location location = node->value_locations[member];
   const char *text = node->values[member].text;
-  const uint32_t begins = node->text_begins[member];
-  if (begins == 0 || strcspn(text, "\r\n") < byte) return place;
-  if (place.line == 0) place.source = text; /* set by an option: the value itself is shown */
-  place.column = (place.line > 0 ? place.column + begins - 1 : 1) + count_characters(text, byte);
-  const size_t shown = place.source ? count_characters(place.source, strlen(place.source)) : 0;
-  if (place.column > shown + 1) place.source = NULL; /* a long line is shown truncated */
-  return place;
+  const uint32_t begins = node->text_offsets[member];
+  if (begins == 0 || strcspn(text, "\r\n") < byte) return location;
+  if (location.line == 0) location.source = text; /* set by an option: the value itself is shown */
+  location.column = (location.line > 0 ? location.column + begins - 1 : 1) + count_characters(text, byte);
+  const size_t shown = location.source ? count_characters(location.source, strlen(location.source)) : 0;
+  if (location.column > shown + 1) location.source = NULL; /* a long line is shown truncated */
+  return location;
 }
 
 static void message(void *context, uint32_t severity, const char *format, ...) {
@@ -54,19 +54,19 @@ static void message(void *context, uint32_t severity, const char *format, ...) {
   if (severity >= SL_ERROR) atomic_fetch_add(&c->errors, 1);
   const int32_t member = property_of(node, format);
   const size_t name = member != SL_NONE ? strlen(node->algorithm->members[member].name) : 0;
-  struct sl_location place = {NULL, NULL, 0, 0};
+  struct sl_location location = {NULL, NULL, 0, 0};
   char without_mark[FORMAT_MAX];
   const char *kind = format, *shown = format;
   va_list arguments;
   va_start(arguments, format);
-  if (member != SL_NONE) place = node->places[member];
+  if (member != SL_NONE) location = node->value_locations[member];
   if (member != SL_NONE && format[name] == '+' && strlen(format) < sizeof without_mark) {
     const uint32_t byte = va_arg(arguments, uint32_t);
-    if (place.file) place = place_in_text(node, (uint32_t)member, byte);
+    if (location.file) location = location_in_text(node, (uint32_t)member, byte);
     snprintf(without_mark, sizeof without_mark, "%.*s%s", (int)name, format, format + name + BYTE_MARK_LENGTH);
     shown = without_mark;
   }
-  sl_vdiagnose_often(c->setup->diagnostics, severity, place.file ? &place : NULL, node->name, NULL, kind, shown,
+  sl_vdiagnose_often(c->setup->diagnostics, severity, location.file ? &location : NULL, node->name, NULL, kind, shown,
                      arguments);
   va_end(arguments);
 }
@@ -80,7 +80,7 @@ static const struct sl_slot_member *find_port(const struct sl_node_context *c, c
     *member = &node->algorithm->members[m];
     const struct sl_slot_member *at = &c->setup->layout->members[c->node][m];
     if (strncmp((*member)->name, port, length) != 0 || (*member)->name[length] != '\0') continue;
-    if (!port[length] && !((*member)->flags & SL_FLAG_EACH)) return at;
+    if (!port[length] && !((*member)->flags & SL_FLAG_LIST)) return at;
     for (uint32_t k = 0; port[length] && k < node->inputs[m].count; k++)
       if (node->inputs[m].names && strcmp(node->inputs[m].names[k], port + length + 1) == 0) return &at->entries[k];
   }
@@ -131,7 +131,7 @@ void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, 
   return memset(values, 0, bytes); /* host memory of a device is not zeroed */
 }
 
-int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_place **failed) {
+int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_state **failed) {
   for (uint32_t d = 0; d < s->device_count; d++) {
     struct sl_device *device = s->devices[d].device;
     *failed = &s->devices[d];
@@ -184,8 +184,8 @@ void sl_services_open(struct sl_setup *s, uint32_t node) {
 static void name_producers(const struct sl_node *node, void *args) {
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
-    if (member->flags & SL_FLAG_EACH)
-      *sl_args_each(args, member) = (struct sl_each){NULL, node->inputs[m].names, node->inputs[m].count, 0};
+    if (member->flags & SL_FLAG_LIST)
+      *sl_args_views(args, member) = (struct sl_views){NULL, node->inputs[m].names, node->inputs[m].count, 0};
     else if ((member->flags & SL_FLAG_OPTIONAL) && node->inputs[m].count > 0)
       sl_args_bound(args, member, 0)->capacity = 1;
   }
@@ -228,7 +228,7 @@ static int make_constant(struct sl_setup *s, uint32_t n) {
     if (a->members[m].kind != SL_MEMBER_OUT) continue;
     for (uint32_t f = 0; f < a->members[m].collection->field_count; f++) {
       if (s->arrays[s->layout->members[n][m].storage[f]].values) continue;
-      sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s did not make %s.%s", node->use,
+      sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s did not make %s.%s", node->use,
                   a->members[m].name, a->members[m].collection->fields[f].name);
       return SL_EPLUGIN;
     }
@@ -236,14 +236,14 @@ static int make_constant(struct sl_setup *s, uint32_t n) {
   return SL_OK;
 }
 
-static int report_constant_failed(struct sl_setup *s, uint32_t storage, const struct sl_device_place *place, int status,
+static int report_constant_failed(struct sl_setup *s, uint32_t storage, const struct sl_device_state *state, int status,
                                   const char *what) {
   const struct sl_storage *at = &s->layout->storage[storage];
   const struct sl_node *node = &s->graph->nodes[at->node];
   const struct sl_member *m = &node->algorithm->members[at->member];
-  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s.%s of %llu bytes: %s: %s", m->name,
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s.%s of %llu bytes: %s: %s", m->name,
               m->collection->fields[at->field].name, (unsigned long long)s->arrays[storage].bytes, what,
-              s->backend->error(place->device));
+              s->backend->error(state->device));
   return status;
 }
 
@@ -253,10 +253,10 @@ static int upload_constants(struct sl_setup *s) {
   for (uint32_t i = 0; i < s->layout->storage_count; i++) {
     struct sl_array *array = &s->arrays[i];
     if (!array->values || !s->layout->storage[i].read_by_kernel) continue;
-    const struct sl_device_place *place = NULL;
-    const int status = sl_array_upload(s, array, &place);
-    if (status == SL_ENOMEM) return report_constant_failed(s, i, place, status, "the device has no memory left for it");
-    if (status < 0) return report_constant_failed(s, i, place, SL_EDEVICE, "it could not be copied to the device");
+    const struct sl_device_state *state = NULL;
+    const int status = sl_array_upload(s, array, &state);
+    if (status == SL_ENOMEM) return report_constant_failed(s, i, state, status, "the device has no memory left for it");
+    if (status < 0) return report_constant_failed(s, i, state, SL_EDEVICE, "it could not be copied to the device");
   }
   return SL_OK;
 }

@@ -17,7 +17,7 @@ int sl_constants_make(struct sl_setup *s);
 /* Allocates a zeroed array in host memory, NULL if out of memory. sl_array_upload copies it to the devices:
  * SL_ENOMEM, or the error of the backend for device *failed. */
 void *sl_array_open(struct sl_setup *s, struct sl_array *array, uint64_t count, uint64_t bytes);
-int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_place **failed);
+int sl_array_upload(struct sl_setup *s, struct sl_array *array, const struct sl_device_state **failed);
 void sl_array_close(const struct sl_setup *s, struct sl_array *array);
 
 /* Prepares all nodes. */

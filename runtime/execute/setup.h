@@ -17,7 +17,7 @@ struct sl_memory_check;
 enum { SL_DEVICES_MAX = 32 };
 
 /* A device of the run: one of those named by --device, all of one backend. */
-struct sl_device_place {
+struct sl_device_state {
   struct sl_device *device;       /* device of the backend */
   uint32_t index;                 /* index in sl_setup.devices */
   int node;                       /* NUMA node of the device; negative: unknown or any */
@@ -53,7 +53,7 @@ struct sl_setup {
   struct sl_graph *graph;
   struct sl_layout *layout;
   const struct sl_backend *backend;
-  struct sl_device_place devices[SL_DEVICES_MAX];
+  struct sl_device_state devices[SL_DEVICES_MAX];
   uint32_t device_count;
   uint32_t families; /* nodes of a family run in one launch */
   uint32_t branches; /* maximum number of branches of steps; 0: not set */

@@ -12,7 +12,7 @@ struct sl_overflow_history;
 
 /* Input of a slice: one block that holds all fields of the source (offsets from the layout), and the events. */
 struct sl_input {
-  const struct sl_device_place *place; /* device nearest to the block */
+  const struct sl_device_state *device_state; /* device nearest to the block */
   unsigned char *block;
   struct sl_event *events;
   void *source_args;
@@ -45,8 +45,8 @@ struct sl_clear {
   uint64_t bytes_max; /* size of the largest range */
 };
 
-/* A slice in flight: its input, kernel arguments and results. A slot has as many flights as the backend can overlap. */
-struct sl_flight {
+/* A slice in flight: its input, kernel arguments and results. The memory is reused for later slices. */
+struct sl_slice {
   struct sl_input own_input; /* unless slices are kept */
   struct sl_input *spare;    /* input that the source fills next; NULL if slices are kept */
   struct sl_input *input;
@@ -70,7 +70,7 @@ struct sl_slot {
   struct sl_delivery *delivery;
   struct sl_overflow_history *history;
   const struct sl_observers *observers;
-  struct sl_device_place *place; /* device of the slot */
+  struct sl_device_state *device_state; /* device of the slot */
   struct sl_device *device;
   struct sl_thread thread;
   uint32_t index;
@@ -84,8 +84,8 @@ struct sl_slot {
   void *check_state; /* state of the memory check */
   void **host;       /* host pointer of each storage that outputs and sinks read, for the last part that ran */
   unsigned char *arguments;
-  struct sl_flight flights[2];
-  void **sink_args; /* per sink node */
+  struct sl_slice slices_in_flight[2]; /* as many as the backend overlaps */
+  void **sink_args;                    /* per sink node */
   struct sl_patch *sink_patches;
   uint32_t sink_patch_count;
   struct sl_tables sink_tables;

@@ -13,10 +13,10 @@
 
 /* ------------------------------------------------------------------------------------------------- inputs */
 
-int sl_input_open(struct sl_setup *s, const struct sl_device_place *place, struct sl_input *input) {
+int sl_input_open(struct sl_setup *s, const struct sl_device_state *state, struct sl_input *input) {
   const struct sl_algorithm *source = s->graph->nodes[s->graph->source].algorithm;
-  input->place = place;
-  input->block = sl_host_allocate(s, place, s->layout->input_bytes);
+  input->device_state = state;
+  input->block = sl_host_allocate(s, state, s->layout->input_bytes);
   input->events = calloc(s->slice_events, sizeof *input->events);
   input->refusals = calloc(s->slice_events, sizeof *input->refusals);
   input->source_args = calloc(1, source->args_size + 1u);
@@ -29,7 +29,7 @@ int sl_input_open(struct sl_setup *s, const struct sl_device_place *place, struc
 void sl_input_close(struct sl_setup *s, struct sl_input *input) {
   const struct sl_memory_check *check = s->memory_check;
   if (input->block && check && check->input_close) check->input_close(s, input);
-  if (input->block) s->backend->release_host(input->place->device, input->block, s->layout->input_bytes);
+  if (input->block) s->backend->release_host(input->device_state->device, input->block, s->layout->input_bytes);
   free(input->events);
   free(input->refusals);
   free(input->source_args);
@@ -55,7 +55,7 @@ static int open_storage(struct sl_slot *slot) {
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *storage = &l->storage[i];
     if (storage->kind == SL_STORAGE_CONSTANT)
-      slot->storage[i] = s->arrays[i].device_values[slot->place->index];
+      slot->storage[i] = s->arrays[i].device_values[slot->device_state->index];
     else if (storage->kind == SL_STORAGE_ARENA && storage->upper > 0 && !s->memory_check)
       slot->storage[i] = slot->arena + storage->offset;
     if (!s->backend->is_device) slot->host[i] = slot->storage[i];
@@ -81,16 +81,16 @@ static int open_counters(struct sl_slot *slot) {
   return slot->errors && slot->used_max ? SL_OK : SL_ENOMEM;
 }
 
-static int open_flights(struct sl_slot *slot) {
+static int open_slices(struct sl_slot *slot) {
   struct sl_setup *s = slot->setup;
-  for (uint32_t k = 0; k < s->backend->flights; k++) {
-    struct sl_flight *flight = &slot->flights[k];
-    if (s->repeat <= 1 && sl_input_open(s, slot->place, &flight->own_input) < 0) return SL_ENOMEM;
-    flight->spare = flight->own_input.block ? &flight->own_input : NULL;
+  for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    if (s->repeat <= 1 && sl_input_open(s, slot->device_state, &slice->own_input) < 0) return SL_ENOMEM;
+    slice->spare = slice->own_input.block ? &slice->own_input : NULL;
     if (!s->backend->is_device) continue;
-    flight->device_input = s->backend->allocate(slot->device, s->layout->device_input_bytes + 1);
-    flight->device_event_count = s->backend->allocate(slot->device, sizeof(uint32_t));
-    if (!flight->device_input || !flight->device_event_count) return SL_ENOMEM;
+    slice->device_input = s->backend->allocate(slot->device, s->layout->device_input_bytes + 1);
+    slice->device_event_count = s->backend->allocate(slot->device, sizeof(uint32_t));
+    if (!slice->device_input || !slice->device_event_count) return SL_ENOMEM;
   }
   return SL_OK;
 }
@@ -102,16 +102,16 @@ int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct s
   slot->history = parts->history;
   slot->observers = parts->observers;
   slot->index = index;
-  slot->place = &s->devices[index % s->device_count];
-  slot->device = slot->place->device;
+  slot->device_state = &s->devices[index % s->device_count];
+  slot->device = slot->device_state->device;
   int status = sl_streams_open(slot);
   if (status == SL_OK) status = open_counters(slot);
-  if (status == SL_OK) status = open_flights(slot);
+  if (status == SL_OK) status = open_slices(slot);
   if (status == SL_OK) status = open_storage(slot);
   if (status == SL_OK) status = sl_binding_open(slot);
   if (status == SL_OK) status = sl_clears_open(slot);
   if (status == SL_OK && s->backend->is_device) {
-    slot->running = sl_host_allocate(s, slot->place, 2 * s->layout->branch_count);
+    slot->running = sl_host_allocate(s, slot->device_state, 2 * s->layout->branch_count);
     if (slot->running) memset(slot->running, 0, 2 * s->layout->branch_count);
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
   }
@@ -124,12 +124,11 @@ void sl_slot_close(struct sl_slot *slot) {
   if (s->backend->is_device) sl_pack_close(slot);
   if (slot->running) s->backend->release_host(slot->device, slot->running, 2 * s->layout->branch_count);
   sl_clears_close(slot);
-  for (uint32_t k = 0; k < s->backend->flights; k++) {
-    struct sl_flight *flight = &slot->flights[k];
-    sl_input_close(s, &flight->own_input);
-    if (flight->device_input)
-      s->backend->release(slot->device, flight->device_input, s->layout->device_input_bytes + 1);
-    if (flight->device_event_count) s->backend->release(slot->device, flight->device_event_count, sizeof(uint32_t));
+  for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    sl_input_close(s, &slice->own_input);
+    if (slice->device_input) s->backend->release(slot->device, slice->device_input, s->layout->device_input_bytes + 1);
+    if (slice->device_event_count) s->backend->release(slot->device, slice->device_event_count, sizeof(uint32_t));
   }
   sl_binding_close(slot);
   close_storage(slot);

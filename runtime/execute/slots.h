@@ -14,7 +14,7 @@ struct sl_slot_parts {
 
 int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct sl_slot *slot, uint32_t index);
 void sl_slot_close(struct sl_slot *slot);
-int sl_input_open(struct sl_setup *s, const struct sl_device_place *place, struct sl_input *input);
+int sl_input_open(struct sl_setup *s, const struct sl_device_state *state, struct sl_input *input);
 void sl_input_close(struct sl_setup *s, struct sl_input *input);
 
 #endif

@@ -22,7 +22,7 @@ static int break_contract(const struct sl_setup *s, struct sl_fill *fill, const 
   const struct sl_node *node = &s->graph->nodes[s->graph->source];
   char text[160];
   snprintf(text, sizeof text, format, a, b);
-  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s %s", node->use, text);
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s %s", node->use, text);
   atomic_fetch_add(&s->contexts[s->graph->source].errors, 1); /* suppresses a second report for the failed fill */
   fill->event_count = 0;
   return SL_EPLUGIN;

@@ -45,7 +45,7 @@ int sl_streams_fork(struct sl_slot *slot) {
   const struct sl_backend *backend = slot->setup->backend;
   int status = l->branch_count > 1 ? backend->reached(slot->stream, l->step_count) : SL_OK;
   for (uint32_t b = 1; b < l->branch_count && status == SL_OK; b++)
-    status = backend->await(slot->streams[b], slot->stream, l->step_count);
+    status = backend->wait_for(slot->streams[b], slot->stream, l->step_count);
   return status;
 }
 
@@ -54,7 +54,7 @@ int sl_step_await(struct sl_slot *slot, uint32_t step) {
   const struct sl_step *at = &l->steps[step];
   int status = SL_OK;
   for (uint32_t w = at->first_wait; w < at->first_wait + at->wait_count && status == SL_OK; w++)
-    status = slot->setup->backend->await(slot->streams[at->branch], sl_step_stream(slot, l->waits[w]), l->waits[w]);
+    status = slot->setup->backend->wait_for(slot->streams[at->branch], sl_step_stream(slot, l->waits[w]), l->waits[w]);
   return status;
 }
 
@@ -69,7 +69,7 @@ int sl_streams_join(struct sl_slot *slot) {
   int status = SL_OK;
   for (uint32_t b = 1; b < l->branch_count && status == SL_OK; b++) {
     status = backend->reached(slot->streams[b], l->step_count);
-    if (status == SL_OK) status = backend->await(slot->stream, slot->streams[b], l->step_count);
+    if (status == SL_OK) status = backend->wait_for(slot->stream, slot->streams[b], l->step_count);
   }
   return status;
 }

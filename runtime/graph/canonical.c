@@ -176,7 +176,7 @@ static void write_list_port(struct writer *w, const struct sl_wiring *wiring) {
 static void write_input(struct writer *w, const struct sl_node *node, const struct sl_member *member) {
   const struct sl_wiring *wiring = &node->inputs[member - node->algorithm->members];
   write_line(w, "      %s: ", member->name);
-  if (member->flags & SL_FLAG_EACH)
+  if (member->flags & SL_FLAG_LIST)
     write_list_port(w, wiring);
   else
     write_text(w, wiring->count == 0 ? "null" : sl_port_name(w->draft, wiring->ports[0]));

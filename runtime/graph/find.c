@@ -29,10 +29,10 @@ static int folder_of_environment(size_t *index, char folder[PATH_MAX]) {
  * folder. */
 static int folder_of_library(size_t index, char folder[PATH_MAX]) {
   static const char *const folders[] = {"graphs", SLUICE_GRAPHS_FROM_LIBRARY};
-  char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX], path[PATH_MAX + 64];
-  const size_t count = sl_library_folders(places);
+  char roots[SL_LIBRARY_FOLDERS_MAX][PATH_MAX], path[PATH_MAX + 64];
+  const size_t count = sl_library_folders(roots);
   for (size_t i = 0; i < count * 2; i++) {
-    snprintf(path, sizeof path, "%s/%s", places[i / 2], folders[i % 2]);
+    snprintf(path, sizeof path, "%s/%s", roots[i / 2], folders[i % 2]);
     if (realpath(path, folder) && index-- == 0) return 1;
   }
   return 0;

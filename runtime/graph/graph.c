@@ -77,6 +77,12 @@ int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics 
   return result;
 }
 
+int32_t sl_graph_node_index(const struct sl_graph *graph, const char *name) {
+  for (uint32_t n = 0; n < graph->node_count; n++)
+    if (strcmp(graph->nodes[n].name, name) == 0) return (int32_t)n;
+  return SL_NONE;
+}
+
 void sl_graph_free(struct sl_graph *graph) {
   if (graph != NULL) sl_arena_free(graph->storage);
 }

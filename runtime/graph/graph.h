@@ -19,7 +19,8 @@ struct sl_wiring {
   struct sl_port *ports;
   const char **names; /* list ports only */
   uint32_t count;
-  uint32_t chosen; /* not set in the graph: connected automatically to the only matching port; of a list port: `all` */
+  uint32_t
+      is_automatic; /* not set in the graph: connected automatically to the only matching port; of a list port: `all` */
 };
 
 /* Value of a property; strings are owned by the graph. */
@@ -33,25 +34,25 @@ struct sl_value {
 
 struct sl_node {
   const char *name;
-  const char *use;              /* "plugin.algorithm" */
-  struct sl_location place;     /* location of the node's name */
-  struct sl_location use_place; /* location of its algorithm's name */
+  const char *use;                 /* "plugin.algorithm" */
+  struct sl_location location;     /* location of the node's name */
+  struct sl_location use_location; /* location of its algorithm's name */
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
-  uint32_t block_threads;         /* from `block:`, or the algorithm's default */
-  struct sl_kernel_block *blocks; /* block size of each of the algorithm's `blocks` */
-  uint32_t shared;                /* `set: { variant: shared }`: do not use run_tuned */
-  uint32_t live;                  /* an output or a sink depends on it */
-  struct sl_wiring *inputs;       /* per member of the algorithm; IN members only */
-  struct sl_value *values;        /* per member; PROPERTY members only */
-  struct sl_location *places;     /* location of each value that was set; all zero for defaults */
-  uint32_t *text_begins; /* per member: for a string written without escapes, 1 + number of characters before its text;
-                          * else 0 */
-  struct sl_port *lists; /* event lists that it runs on, sorted, unique; empty: all events */
+  uint32_t block_threads;              /* from `block:`, or the algorithm's default */
+  struct sl_kernel_block *blocks;      /* block size of each of the algorithm's `blocks` */
+  uint32_t shared;                     /* `set: { variant: shared }`: do not use run_tuned */
+  uint32_t live;                       /* an output or a sink depends on it */
+  struct sl_wiring *inputs;            /* per member of the algorithm; IN members only */
+  struct sl_value *values;             /* per member; PROPERTY members only */
+  struct sl_location *value_locations; /* location of each value that was set; all zero for defaults */
+  uint32_t *text_offsets; /* per member: for a string written without escapes, 1 + number of characters before its text;
+                           * else 0 */
+  struct sl_port *lists;  /* event lists that it runs on, sorted, unique; empty: all events */
   uint32_t list_count;
-  uint32_t any_list; /* 1: runs on events that are on any of the lists; 0: on events that are on all */
-  uint32_t order;    /* position in `order` */
-  uint32_t together; /* adjacent nodes in `order` with the same number, not 0, may run in one launch: a family */
+  uint32_t any_list;     /* 1: runs on events that are on any of the lists; 0: on events that are on all */
+  uint32_t order;        /* position in `order` */
+  uint32_t launch_group; /* adjacent nodes in `order` with the same number, not 0, may run in one launch: a family */
 };
 
 struct sl_output {
@@ -104,6 +105,8 @@ struct sl_graph_request {
 /* Reads and checks a graph. On success, *graph must be freed with sl_graph_free. On failure the errors are in `d`. */
 int sl_graph_read(const struct sl_graph_request *request, struct sl_diagnostics *d, struct sl_graph **graph);
 void sl_graph_free(struct sl_graph *graph);
+/* Returns the index of the node with this name, or SL_NONE. */
+int32_t sl_graph_node_index(const struct sl_graph *graph, const char *name);
 
 /* Writes the node's property values, the hash of its name, and the tables of its open ports into its argument struct
  * (args_size bytes, zeroed by the caller). The struct must not move afterwards. */

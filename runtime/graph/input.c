@@ -145,8 +145,8 @@ static void require_inputs(struct choice *c, const struct sl_entry *node, const 
     const struct sl_member *input = &algorithm->members[m];
     if (input->kind != SL_MEMBER_IN) continue;
     const struct sl_tree *given = sl_tree_get(in, input->name);
-    const uint32_t is_optional = (input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED)) == SL_FLAG_OPTIONAL ||
-                                 (input->flags & (SL_FLAG_EACH | SL_FLAG_FIELD)) || sl_is_event_list(input->collection);
+    const uint32_t is_optional = (input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_AUTO)) == SL_FLAG_OPTIONAL ||
+                                 (input->flags & (SL_FLAG_LIST | SL_FLAG_FIELD)) || sl_is_event_list(input->collection);
     if (given != NULL)
       require_named(c, given, input->collection->name);
     else if (!is_optional && !is_provided_elsewhere(c, input->collection->name))

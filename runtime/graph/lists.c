@@ -119,7 +119,7 @@ static int same_lists(const struct sl_node *a, const struct sl_node *b) {
 /* Returns the node from which an input inherits event lists, or SL_NONE. */
 static int32_t inherited_from(const struct sl_draft *draft, const struct sl_node *node, uint32_t member) {
   const struct sl_member *input = &node->algorithm->members[member];
-  if (node->inputs[member].count == 0 || (input->flags & SL_FLAG_EACH) || sl_is_event_list(input->collection))
+  if (node->inputs[member].count == 0 || (input->flags & SL_FLAG_LIST) || sl_is_event_list(input->collection))
     return SL_NONE;
   const struct sl_port port = node->inputs[member].ports[0];
   return draft->graph->nodes[port.node].algorithm->kind == SL_KIND_CONSTANT ? SL_NONE : port.node;
@@ -130,7 +130,7 @@ static int inputs_unknown(const struct sl_draft *draft, const struct sl_node *no
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *input = &node->algorithm->members[m];
     if (input->kind == SL_MEMBER_FIELD) return 1; /* a reference that was not resolved */
-    if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH)) continue;
+    if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_LIST)) continue;
     const int32_t from = inherited_from(draft, node, m);
     if (node->inputs[m].count == 0 && (input->flags & SL_FLAG_OPTIONAL) == 0) return 1;
     if (from != SL_NONE && draft->nodes[from].lists_unknown) return 1;

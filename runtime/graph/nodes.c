@@ -186,13 +186,13 @@ static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *
   entry->number = index;
   *source = (struct sl_draft_node){.tree = entry->value, .mark = entry->mark};
   node->name = entry->key;
-  node->place = sl_mark_place(draft->reader, entry->mark);
+  node->location = sl_mark_location(draft->reader, entry->mark);
   node->order = UINT32_MAX;
   if (strcmp(node->name, "simt") == 0)
     sl_report_error(draft->reader, entry->mark, NULL, NULL,
                     "`simt` names the settings of a device (--set simt.seed=...), so no node can have this name");
   const struct sl_tree *use = sl_tree_get(source->tree, "use");
-  node->use_place = use != NULL ? sl_mark_place(draft->reader, use->mark) : node->place;
+  node->use_location = use != NULL ? sl_mark_location(draft->reader, use->mark) : node->location;
   find_algorithm(draft, node, source);
   if (node->algorithm != NULL)
     set_block(draft, node, source->tree);
@@ -202,10 +202,10 @@ static void draft_node(struct sl_draft *draft, uint32_t index, struct sl_entry *
 
 /* Without any plugin there is only one error, whatever the nodes use. */
 static void check_plugins(struct sl_reader *r) {
-  char places[4096];
+  char roots[4096];
   if (!sl_registry_is_empty(r->request->registry)) return;
   const char *hint = sl_arena_format(r->arena, "searched in %s; add folders with --plugin-path or SLUICE_PLUGIN_PATH",
-                                     sl_registry_places(r->request->registry, places, sizeof places));
+                                     sl_registry_folders(r->request->registry, roots, sizeof roots));
   sl_report_error(r, sl_mark_graph(r), NULL, hint, "no plugins were found, so there are no algorithms");
 }
 

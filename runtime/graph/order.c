@@ -54,8 +54,8 @@ static const char *chosen_hint(struct sl_draft *draft, const struct cycle *c) {
     const struct sl_node *node = &draft->graph->nodes[to];
     for (uint32_t m = 0; node->inputs != NULL && m < node->algorithm->member_count; m++) {
       const struct sl_port port = feeder(&node->inputs[m], from);
-      if (port.node == SL_NONE || !node->inputs[m].chosen) continue;
-      const int takes_all = (node->algorithm->members[m].flags & SL_FLAG_EACH) != 0;
+      if (port.node == SL_NONE || !node->inputs[m].is_automatic) continue;
+      const int takes_all = (node->algorithm->members[m].flags & SL_FLAG_LIST) != 0;
       return sl_arena_format(draft->reader->arena,
                              takes_all ? "input `%s` of %s takes all matching ports, including %s"
                                        : "input `%s` of %s was connected automatically to %s, the only matching port",
@@ -139,7 +139,7 @@ static int place_family(struct sort *s, struct sl_node *nodes) {
   for (; n < s->count; n++) {
     if (s->placed[n] || s->missing[n] > 0 || s->families[n] != family) continue;
     place_node(s, n);
-    nodes[n].together = begin + 1;
+    nodes[n].launch_group = begin + 1;
   }
   for (uint32_t i = begin; i < s->position; i++) update_users(s, s->sorted[i]);
   return 1;

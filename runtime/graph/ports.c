@@ -20,7 +20,7 @@ struct search {
   struct sl_draft *draft;
   const struct sl_tree *text;             /* text in the graph */
   const char *user;                       /* name of the node that refers to it, or NULL */
-  const char *wanted_by;                  /* "input `hits`", "`outputs`" */
+  const char *required_by;                /* "input `hits`", "`outputs`" */
   const struct sl_collection *collection; /* the expected one, or NULL */
   int32_t index;
   const struct sl_node *node;
@@ -74,31 +74,31 @@ static int32_t find_only(const struct search *s) {
   if (fits == 1) return fitting;
   if (outputs == 1) return only;
   if (fits > 1)
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->required_by,
                     s->node->name, list_outputs(s, s->collection->name));
   else if (s->collection != NULL)
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s needs %s, but node `%s` provides %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s needs %s, but node `%s` provides %s", s->required_by,
                     s->collection->name, s->node->name, list_outputs(s, NULL));
   else
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s: `%s` is ambiguous; choose one of: %s", s->required_by,
                     s->node->name, list_outputs(s, NULL));
   return SL_NONE;
 }
 
 /* Returns the node, or SL_NONE with the error reported unless an earlier error explains it. */
-static int32_t find_node(struct search *s, const char *name) {
+static int32_t find_producer(struct search *s, const char *name) {
   struct sl_reader *r = s->draft->reader;
   s->index = sl_draft_find(s->draft, name);
   if (s->index == SL_NONE) {
     if (!sl_tree_was_refused(sl_tree_get(s->draft->root, "nodes"), name))
       sl_report_error(r, s->text->mark, s->user, sl_draft_guess_node(s->draft, name), "%s: the graph has no node `%s`",
-                      s->wanted_by, sl_shown(r, name));
+                      s->required_by, sl_shown(r, name));
     return SL_NONE;
   }
   s->node = &s->draft->graph->nodes[s->index];
   if (s->node->algorithm == NULL) return SL_NONE;
   if (s->node->algorithm->kind == SL_KIND_SINK) {
-    sl_report_error(r, s->text->mark, s->user, NULL, "%s: node `%s` is a sink, which has no outputs", s->wanted_by,
+    sl_report_error(r, s->text->mark, s->user, NULL, "%s: node `%s` is a sink, which has no outputs", s->required_by,
                     s->node->name);
     return SL_NONE;
   }
@@ -106,19 +106,19 @@ static int32_t find_node(struct search *s, const char *name) {
 }
 
 int32_t sl_node_find(struct sl_draft *draft, const struct sl_tree *text, const char *name, const char *user,
-                     const char *wanted_by) {
-  struct search s = {draft, text, user, wanted_by, NULL, SL_NONE, NULL};
-  return find_node(&s, name);
+                     const char *required_by) {
+  struct search s = {draft, text, user, required_by, NULL, SL_NONE, NULL};
+  return find_producer(&s, name);
 }
 
 int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char *user,
-                 const struct sl_collection *collection, const char *wanted_by, struct sl_port *port) {
-  struct search s = {draft, text, user, wanted_by, collection, SL_NONE, NULL};
+                 const struct sl_collection *collection, const char *required_by, struct sl_port *port) {
+  struct search s = {draft, text, user, required_by, collection, SL_NONE, NULL};
   const char *dot = strchr(text->text, '.');
   const size_t bytes = dot != NULL ? (size_t)(dot - text->text) : strlen(text->text);
   const char *name = sl_arena_text(draft->reader->arena, text->text, bytes);
   *port = (struct sl_port){SL_NONE, SL_NONE};
-  if (find_node(&s, name) == SL_NONE) return 0;
+  if (find_producer(&s, name) == SL_NONE) return 0;
   const int32_t member = dot != NULL ? find_named(&s, dot + 1) : find_only(&s);
   if (member == SL_NONE) return 0;
   *port = (struct sl_port){s.index, member};
@@ -128,18 +128,18 @@ int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char 
 int sl_port_fits(struct sl_draft *draft, struct sl_mark mark, const struct sl_node *user, uint32_t member,
                  struct sl_port port) {
   const struct sl_member *input = &user->algorithm->members[member];
-  const struct sl_collection *wanted = input->collection, *given = sl_port_member(draft->graph, port)->collection;
+  const struct sl_collection *expected = input->collection, *given = sl_port_member(draft->graph, port)->collection;
   char difference[256];
-  if (wanted == given) return 1;
-  if (strcmp(wanted->name, given->name) != 0) {
+  if (expected == given) return 1;
+  if (strcmp(expected->name, given->name) != 0) {
     sl_report_error(draft->reader, mark, user->name, NULL, "input `%s` needs %s, but %s provides %s", input->name,
-                    wanted->name, sl_port_name(draft, port), given->name);
+                    expected->name, sl_port_name(draft, port), given->name);
     return 0;
   }
-  if (sl_collection_compare(wanted, given, difference, sizeof difference) == 0) return 1;
+  if (sl_collection_compare(expected, given, difference, sizeof difference) == 0) return 1;
   sl_report_error(draft->reader, mark, user->name, "build both plugins against the same event model",
                   "input `%s` and %s have different definitions of %s, in plugin %s and plugin %s: %s", input->name,
-                  sl_port_name(draft, port), wanted->name, user->plugin->plugin->name,
+                  sl_port_name(draft, port), expected->name, user->plugin->plugin->name,
                   draft->graph->nodes[port.node].plugin->plugin->name, difference);
   return 0;
 }

@@ -230,8 +230,8 @@ static void set_value(struct sl_draft *draft, struct sl_node *node, uint32_t mem
                                        : read_value(draft, node, property, name, tree, &value);
   if (!good) return;
   node->values[member] = value;
-  node->places[member] = sl_mark_place(draft->reader, tree->mark);
-  node->text_begins[member] = tree->begins;
+  node->value_locations[member] = sl_mark_location(draft->reader, tree->mark);
+  node->text_offsets[member] = tree->begins;
 }
 
 /* `variant`, a setting of every kernel: tuned (if there is a tuned version) or shared. */
@@ -308,8 +308,9 @@ void sl_draft_properties(struct sl_draft *draft) {
     struct sl_node *node = &graph->nodes[i];
     if (node->algorithm == NULL) continue;
     node->values = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->values);
-    node->places = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->places);
-    node->text_begins = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->text_begins);
+    node->value_locations =
+        sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->value_locations);
+    node->text_offsets = sl_arena_get(draft->reader->arena, node->algorithm->member_count, sizeof *node->text_offsets);
     for (uint32_t m = 0; m < node->algorithm->member_count; m++)
       if (node->algorithm->members[m].kind == SL_MEMBER_PROPERTY)
         set_default(draft, &node->algorithm->members[m], &node->values[m]);

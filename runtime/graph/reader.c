@@ -56,11 +56,11 @@ static const char *source_line(struct sl_reader *r, struct sl_mark mark) {
   return sl_arena_text(r->arena, text->text + start, bytes);
 }
 
-struct sl_location sl_mark_place(struct sl_reader *r, struct sl_mark mark) {
-  struct sl_location place = {NULL, NULL, mark.line, mark.column};
-  if (mark.text != NULL) place.file = mark.text->name;
-  place.source = source_line(r, mark);
-  return place;
+struct sl_location sl_mark_location(struct sl_reader *r, struct sl_mark mark) {
+  struct sl_location location = {NULL, NULL, mark.line, mark.column};
+  if (mark.text != NULL) location.file = mark.text->name;
+  location.source = source_line(r, mark);
+  return location;
 }
 
 const char *sl_mark_text(struct sl_reader *r, struct sl_mark mark) {
@@ -106,9 +106,9 @@ struct sl_mark sl_mark_in_option(struct sl_mark mark, const char *text, const ch
 
 static void report(struct sl_reader *r, uint32_t severity, struct sl_mark mark, const char *node, const char *hint,
                    const char *format, va_list arguments) {
-  struct sl_location place = {NULL, NULL, 0, 0};
-  if (r->error_count <= SL_LIMIT_ERRORS) place = sl_mark_place(r, mark);
-  sl_vdiagnose(r->diagnostics, severity, &place, node, hint, format, arguments);
+  struct sl_location location = {NULL, NULL, 0, 0};
+  if (r->error_count <= SL_LIMIT_ERRORS) location = sl_mark_location(r, mark);
+  sl_vdiagnose(r->diagnostics, severity, &location, node, hint, format, arguments);
 }
 
 void sl_report_error(struct sl_reader *r, struct sl_mark mark, const char *node, const char *hint, const char *format,

@@ -60,7 +60,7 @@ void sl_report(struct sl_reader *r, uint32_t severity, struct sl_mark mark, cons
                const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* Converts a mark to a location with file name and source line. */
-struct sl_location sl_mark_place(struct sl_reader *r, struct sl_mark mark);
+struct sl_location sl_mark_location(struct sl_reader *r, struct sl_mark mark);
 /* Returns "FILE:LINE", or the option. */
 const char *sl_mark_text(struct sl_reader *r, struct sl_mark mark);
 /* Returns the mark of byte `offset` of a text. */

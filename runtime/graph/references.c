@@ -77,8 +77,8 @@ static int find_field(const struct search *s, struct sl_port *port, uint32_t *fi
     return 0;
   }
   const char *node = head_of(s, text, first);
-  const char *wanted_by = sl_arena_format(r->arena, "`%s`", s->name);
-  const int32_t index = sl_node_find(draft, s->text, node, s->node->name, wanted_by);
+  const char *required_by = sl_arena_format(r->arena, "`%s`", s->name);
+  const int32_t index = sl_node_find(draft, s->text, node, s->node->name, required_by);
   if (index == SL_NONE) return 0;
   const struct sl_node *from = &draft->graph->nodes[index];
   *port = (struct sl_port){index, SL_NONE};
@@ -86,7 +86,7 @@ static int find_field(const struct search *s, struct sl_port *port, uint32_t *fi
     port->member = find_only(s, from, last + 1);
   } else {
     const struct sl_tree *name = sl_tree_scalar(r, head_of(s, text, last), 0, s->text->mark);
-    if (!sl_port_find(draft, name, s->node->name, NULL, wanted_by, port)) return 0;
+    if (!sl_port_find(draft, name, s->node->name, NULL, required_by, port)) return 0;
   }
   if (port->member == SL_NONE) return 0;
   const int found = sl_field_index(sl_port_member(draft->graph, *port)->collection, last + 1);

@@ -79,11 +79,11 @@ void sl_draft_properties(struct sl_draft *draft);
  * node that refers to the port, or NULL. Returns 1 if found; else 0, with the error reported unless an earlier error
  * explains it. */
 int sl_port_find(struct sl_draft *draft, const struct sl_tree *text, const char *user,
-                 const struct sl_collection *collection, const char *wanted_by, struct sl_port *port);
+                 const struct sl_collection *collection, const char *required_by, struct sl_port *port);
 /* Returns the node of that name, if it has outputs; else SL_NONE, with the error reported unless an earlier error
  * explains it. */
 int32_t sl_node_find(struct sl_draft *draft, const struct sl_tree *text, const char *name, const char *user,
-                     const char *wanted_by);
+                     const char *required_by);
 const struct sl_member *sl_port_member(const struct sl_graph *graph, struct sl_port port);
 /* Returns "node.port". */
 const char *sl_port_name(struct sl_draft *draft, struct sl_port port);

@@ -5,7 +5,8 @@
  *    all of one node, take the port with the input's name. Ports of the node itself and of nodes that depend on it are
  *    not candidates. Several candidates are an error. Event lists are never connected automatically, because different
  *    lists are not interchangeable.
- * 3. Connect wanted inputs by the same rule. Dependencies are computed before step 2 and before step 3, so that the
+ * 3. Connect automatic inputs of sinks (SL_AUTO_IN) by the same rule. Dependencies are computed before step 2 and
+ * before step 3, so that the
  *    result does not depend on document order.
  * 4. Connect list ports with `all`: all ports of their collection except those of the node itself and of nodes that
  *    depend on it, in document order. Other list ports need an explicit list.
@@ -29,8 +30,8 @@ static int find_given(struct sl_draft *draft, const struct sl_node *node, uint32
                       struct sl_port *port) {
   struct sl_reader *r = draft->reader;
   const struct sl_member *input = &node->algorithm->members[member];
-  const char *wanted_by = sl_arena_format(r->arena, "input `%s`", input->name);
-  if (!sl_port_find(draft, text, node->name, input->collection, wanted_by, port)) return 0;
+  const char *required_by = sl_arena_format(r->arena, "input `%s`", input->name);
+  if (!sl_port_find(draft, text, node->name, input->collection, required_by, port)) return 0;
   if (!sl_port_fits(draft, text->mark, node, member, *port)) return 0;
   if (constant_can_take(draft, node, *port)) return 1;
   sl_report_error(
@@ -101,7 +102,7 @@ static void wire_given(struct sl_draft *draft, uint32_t index) {
       sl_draft_unknown_member(draft, node, SL_MEMBER_IN, entry, entry->key);
     else if (sl_tree_is_null(entry->value))
       continue;
-    else if ((node->algorithm->members[member].flags & SL_FLAG_EACH) == 0)
+    else if ((node->algorithm->members[member].flags & SL_FLAG_LIST) == 0)
       connect_given(draft, node, (uint32_t)member, entry->value);
     else if (!sl_tree_is_all(entry->value))
       connect_producers(draft, node, (uint32_t)member, entry->value);
@@ -109,7 +110,8 @@ static void wire_given(struct sl_draft *draft, uint32_t index) {
   sl_draft_references(draft, index);
 }
 
-/* ---------------------------------------------------------------------------------------------- as chosen */
+/* ---------------------------------------------------------------------------------------------- automatic connections
+ */
 
 /* All outputs in the graph, linked by collection in document order. */
 struct provided_port {
@@ -287,7 +289,7 @@ static void choose_input(struct choice *c, uint32_t index, uint32_t member) {
     report_missing(c, index, input, &found);
   } else if (sl_port_fits(draft, draft->nodes[index].mark, node, member, port)) {
     connect(draft, &node->inputs[member], port);
-    node->inputs[member].chosen = 1;
+    node->inputs[member].is_automatic = 1;
   }
 }
 
@@ -297,7 +299,7 @@ static void begin_pass(struct choice *c) {
   memset(c->marks, 0, c->draft->graph->node_count * sizeof *c->marks);
 }
 
-/* Connects required inputs (`flags` 0) or wanted inputs. */
+/* Connects required inputs (`flags` 0) or automatic inputs of sinks. */
 static void choose_inputs(struct choice *c, uint32_t flags) {
   struct sl_graph *graph = c->draft->graph;
   begin_pass(c);
@@ -305,8 +307,8 @@ static void choose_inputs(struct choice *c, uint32_t flags) {
     const struct sl_node *node = &graph->nodes[i];
     for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
       const struct sl_member *input = &node->algorithm->members[m];
-      const uint32_t need = input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
-      if (input->kind != SL_MEMBER_IN || (input->flags & (SL_FLAG_EACH | SL_FLAG_FIELD)) || need != flags) continue;
+      const uint32_t need = input->flags & (SL_FLAG_OPTIONAL | SL_FLAG_AUTO);
+      if (input->kind != SL_MEMBER_IN || (input->flags & (SL_FLAG_LIST | SL_FLAG_FIELD)) || need != flags) continue;
       const int what = find_setting(c->draft, i, input->name);
       if (what == SET_NOT || (what == SET_TO_NULL && flags == 0)) choose_input(c, i, m);
     }
@@ -323,7 +325,7 @@ static void take_all(struct choice *c, uint32_t index, uint32_t member) {
   uint32_t count = 0;
   for (int32_t o = provided != NULL ? provided->first : END; o != END; o = c->provided_ports[o].next) count++;
   open_list_port(draft, wiring, count);
-  wiring->chosen = 1;
+  wiring->is_automatic = 1;
   c->stamp = index + 1;
   sl_links_reach(&c->users, index, c->stamp, c->marks, c->stack);
   for (int32_t o = count > 0 ? provided->first : END; o != END; o = c->provided_ports[o].next) {
@@ -350,7 +352,7 @@ static void wire_list_ports(struct choice *c) {
     const struct sl_node *node = &graph->nodes[i];
     for (uint32_t m = 0; node->algorithm != NULL && m < node->algorithm->member_count; m++) {
       const struct sl_member *input = &node->algorithm->members[m];
-      if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_EACH) == 0) continue;
+      if (input->kind != SL_MEMBER_IN || (input->flags & SL_FLAG_LIST) == 0) continue;
       const struct sl_tree *given = sl_tree_get(sl_tree_get(c->draft->nodes[i].tree, "in"), input->name);
       if (find_setting(c->draft, i, input->name) != SET_TO_PORT)
         report_unset_list(c, i, input);
@@ -369,6 +371,6 @@ void sl_draft_wiring(struct sl_draft *draft) {
   c.stack = sl_arena_get(draft->reader->arena, graph->node_count, sizeof *c.stack);
   collect_outputs(&c);
   choose_inputs(&c, 0);
-  choose_inputs(&c, SL_FLAG_OPTIONAL | SL_FLAG_WANTED);
+  choose_inputs(&c, SL_FLAG_OPTIONAL | SL_FLAG_AUTO);
   wire_list_ports(&c);
 }

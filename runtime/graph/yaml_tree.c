@@ -218,7 +218,7 @@ static void refuse_tag(struct sl_reader *r, const yaml_char_t *tag) {
 
 /* Returns 1 + the number of characters before the text, or 0 if escapes, line breaks or indentation make the written
  * form longer than the text. */
-static uint32_t text_begins(const yaml_event_t *event) {
+static uint32_t text_offset(const yaml_event_t *event) {
   const int quotes = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
   size_t characters = 0;
   for (size_t i = 0; i < event->data.scalar.length; i++) characters += (event->data.scalar.value[i] & 0xC0) != 0x80;
@@ -240,7 +240,7 @@ static struct sl_tree *read_scalar(struct sl_reader *r) {
   } else {
     scalar = sl_tree_scalar(r, sl_arena_text(r->arena, text, bytes),
                             r->yaml->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE, mark);
-    scalar->begins = text_begins(&r->yaml->event);
+    scalar->begins = text_offset(&r->yaml->event);
   }
   if (anchor != NULL) anchor->value = scalar;
   return scalar;

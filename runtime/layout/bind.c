@@ -45,10 +45,10 @@ struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, uint32_t b
   return sl_port_bound((char *)args + m->args_offset, m->collection, bound);
 }
 
-_Static_assert(sizeof(struct sl_each) == sizeof(struct sl_event_list_each),
-               "the layout of NAME_each does not depend on the collection");
-struct sl_each *sl_args_each(void *args, const struct sl_member *m) {
-  return (struct sl_each *)(void *)((char *)args + m->args_offset);
+_Static_assert(sizeof(struct sl_views) == sizeof(struct sl_event_list_views),
+               "the layout of NAME_views does not depend on the collection");
+struct sl_views *sl_args_views(void *args, const struct sl_member *m) {
+  return (struct sl_views *)(void *)((char *)args + m->args_offset);
 }
 
 const struct sl_capacity *sl_bound_capacity(const struct sl_member *m, uint32_t bound) {

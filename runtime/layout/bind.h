@@ -34,13 +34,13 @@ void **sl_port_pointer(void *port, uint32_t field);
 struct sl_bound *sl_args_bound(void *args, const struct sl_member *m, uint32_t bound);
 void **sl_args_pointer(void *args, const struct sl_member *m, uint32_t field);
 
-/* Content of the argument struct for a list port: layout of NAME_each of any collection. */
-struct sl_each {
+/* Content of the argument struct for a list port: layout of NAME_views of any collection. */
+struct sl_views {
   const void *at; /* array of structs of sl_collection_bytes each */
   const char *const *names;
   uint32_t count, reserved;
 };
-struct sl_each *sl_args_each(void *args, const struct sl_member *m);
+struct sl_views *sl_args_views(void *args, const struct sl_member *m);
 
 /* Capacity that an output declares for a bound. */
 const struct sl_capacity *sl_bound_capacity(const struct sl_member *m, uint32_t bound);

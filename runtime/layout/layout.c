@@ -64,7 +64,7 @@ static void set_capacities_of(struct sl_layout *l, uint32_t n) {
       for (uint32_t k = 0; k < node->inputs[m].count; k++) {
         const struct sl_slot_member *from = producer_of(l, &node->inputs[m], k);
         memcpy(slot->entries[k].capacities, from->capacities, sizeof from->capacities);
-        for (uint32_t b = 0; member->flags & SL_FLAG_EACH && b < SL_BOUNDS_MAX; b++)
+        for (uint32_t b = 0; member->flags & SL_FLAG_LIST && b < SL_BOUNDS_MAX; b++)
           slot->capacities[b] += from->capacities[b];
       }
     } else if (member->kind == SL_MEMBER_SCRATCH) {
@@ -142,7 +142,7 @@ static int refuse_capacities(struct sl_layout *l, struct sl_diagnostics *d, cons
   const int is_scratch = e->member->kind == SL_MEMBER_SCRATCH;
   snprintf(name, sizeof name, "%s", e->member->name);
   if (!is_scratch) sl_bound_name(e->member, e->bound, name, sizeof name);
-  sl_diagnose(d, SL_ERROR, &e->node->place, e->node->name, hint,
+  sl_diagnose(d, SL_ERROR, &e->node->location, e->node->name, hint,
               "a slice of %u events would need room for %llu %s of %s, but at most %llu are possible", events,
               (unsigned long long)e->count,
               is_scratch ? "values"
@@ -227,8 +227,8 @@ static uint32_t add_steps(struct sl_layout *l, uint32_t i, int families) {
   const struct sl_graph *g = l->graph;
   const struct sl_node *first = &g->nodes[g->order[i]];
   uint32_t count = 1;
-  if (families && first->together)
-    while (i + count < g->order_count && g->nodes[g->order[i + count]].together == first->together) count++;
+  if (families && first->launch_group)
+    while (i + count < g->order_count && g->nodes[g->order[i + count]].launch_group == first->launch_group) count++;
   for (uint32_t k = i; k < i + count; k++) {
     const struct sl_node *node = &g->nodes[g->order[k]];
     l->node_set[g->order[k]] = node->list_count > 0 ? add_set(l, node) : NO_INDEX;
@@ -442,7 +442,7 @@ static int allocate_members(struct sl_layout *l) {
       const uint32_t fields = field_count_of(&a->members[m]);
       struct sl_slot_member *slot = &l->members[n][m];
       if (open_member(slot, fields) < 0) return SL_ENOMEM;
-      if ((a->members[m].flags & SL_FLAG_EACH) && open_entries(slot, fields, g->nodes[n].inputs[m].count) < 0)
+      if ((a->members[m].flags & SL_FLAG_LIST) && open_entries(slot, fields, g->nodes[n].inputs[m].count) < 0)
         return SL_ENOMEM;
       storage += fields;
     }

@@ -23,7 +23,7 @@ enum {
 };
 
 static int report(const struct sl_setup *s, const struct sl_node *node, const char *text) {
-  sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s: %s", node->use, text);
+  sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s: %s", node->use, text);
   return SL_EPLUGIN;
 }
 
@@ -254,7 +254,7 @@ static void find_listed(const struct sl_slot *slot, uint32_t n) {
     if (numbers[i] < slot->event_count) g->is_listed[numbers[i]] = 1;
 }
 
-static int check_node(const struct sl_slot *slot, const struct sl_flight *flight, uint32_t n) {
+static int check_node(const struct sl_slot *slot, const struct sl_slice *slice, uint32_t n) {
   const struct sl_setup *s = slot->setup;
   struct guard *g = slot->check_state;
   const struct sl_node *node = &s->graph->nodes[n];
@@ -263,17 +263,17 @@ static int check_node(const struct sl_slot *slot, const struct sl_flight *flight
   g->has_overflowed |= has_overflowed(slot, n);
   if (g->has_overflowed) return SL_OK;
   find_listed(slot, n);
-  const struct sl_validity v = {node->algorithm, flight->args[n], slot->event_count,
-                                SL_POISON,       g->is_listed,    slot->errors};
+  const struct sl_validity v = {node->algorithm, slice->args[n], slot->event_count,
+                                SL_POISON,       g->is_listed,   slot->errors};
   for (uint32_t m = 0; m < node->algorithm->member_count; m++)
     if (node->algorithm->members[m].kind == SL_MEMBER_OUT && !sl_output_is_valid(&v, m, text, sizeof text))
       return report(s, node, text);
   return SL_OK;
 }
 
-static int check_nodes(struct sl_slot *slot, const struct sl_flight *flight, const uint32_t *nodes, uint32_t count) {
+static int check_nodes(struct sl_slot *slot, const struct sl_slice *slice, const uint32_t *nodes, uint32_t count) {
   int status = SL_OK;
-  for (uint32_t i = 0; i < count && status == SL_OK; i++) status = check_node(slot, flight, nodes[i]);
+  for (uint32_t i = 0; i < count && status == SL_OK; i++) status = check_node(slot, slice, nodes[i]);
   return status;
 }
 

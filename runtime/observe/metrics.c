@@ -91,7 +91,7 @@ static void end_slice(void *context, struct sl_slot *slot, uint64_t slice_ns) {
   while (bucket < SL_METRICS_EDGES && slice_ns > 1000ull * edges_us[bucket]) bucket++;
   m->slices[bucket]++;
   m->slice_ns += slice_ns;
-  m->device_slices[slot->place->index]++;
+  m->device_slices[slot->device_state->index]++;
   publish(m, slot);
   pthread_mutex_unlock(&m->delivery->lock);
   sl_scope_end(slot, scope);

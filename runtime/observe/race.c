@@ -122,7 +122,7 @@ static uint32_t event_at(const struct sl_slot *slot, const struct sl_storage *at
 }
 
 static void add_event(const struct sl_slot *slot, uint32_t event, char *text, size_t size) {
-  const struct sl_input *input = slot->flights[0].input;
+  const struct sl_input *input = slot->slices_in_flight[0].input;
   const uint32_t at = slot->first_event + event;
   const size_t length = strlen(text);
   if (event == NO_INDEX || at >= input->event_count) return;
@@ -204,7 +204,7 @@ static uint32_t allow_tables(struct sl_slot *slot, uint32_t n, uint32_t at) {
 }
 
 /* Lists all memory without access rights, except for memory that every kernel may use. */
-static uint32_t list_memory(struct sl_slot *slot, const struct sl_flight *flight) {
+static uint32_t list_memory(struct sl_slot *slot, const struct sl_slice *slice) {
   const struct sl_setup *s = slot->setup;
   const struct sl_layout *l = s->layout;
   const uint32_t both = SL_RACE_MAY_READ | SL_RACE_MAY_WRITE;
@@ -212,7 +212,7 @@ static uint32_t list_memory(struct sl_slot *slot, const struct sl_flight *flight
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *at = &l->storage[i];
     const int is_there = at->kind == SL_STORAGE_INPUT ? at->upper > 0 : slot->storage[i] != NULL;
-    const void *memory = sl_field_for_kernels(slot, flight, 0, (int32_t)i);
+    const void *memory = sl_field_for_kernels(slot, slice, 0, (int32_t)i);
     const uint64_t bytes = at->kind == SL_STORAGE_CONSTANT ? s->arrays[i].bytes : at->bytes;
     all[i] = is_there ? (struct sl_race_memory){memory, bytes, 0, i} : (struct sl_race_memory){NULL, 0, 0, i};
   }
@@ -220,16 +220,16 @@ static uint32_t list_memory(struct sl_slot *slot, const struct sl_flight *flight
       (struct sl_race_memory){&slot->event_count, sizeof slot->event_count, SL_RACE_MAY_READ, TAG_EVENT_COUNT};
   others[TAG_ERRORS] = (struct sl_race_memory){slot->errors, s->slice_events * sizeof *slot->errors, both, TAG_ERRORS};
   others[TAG_USED] = (struct sl_race_memory){slot->used, l->used_count * sizeof *slot->used, both, TAG_USED};
-  others[TAG_TABLES] = (struct sl_race_memory){flight->tables.host, flight->tables.bytes, SL_RACE_MAY_READ, TAG_TABLES};
+  others[TAG_TABLES] = (struct sl_race_memory){slice->tables.host, slice->tables.bytes, SL_RACE_MAY_READ, TAG_TABLES};
   for (uint32_t i = 0; i < TAG_NODE_TABLES; i++) others[i].tag += l->storage_count;
   return l->storage_count + TAG_NODE_TABLES;
 }
 
-static int begin_nodes(struct sl_slot *slot, const struct sl_flight *flight, const uint32_t *nodes, uint32_t count) {
+static int begin_nodes(struct sl_slot *slot, const struct sl_slice *slice, const uint32_t *nodes, uint32_t count) {
   struct race *race = slot->check_state;
   const struct sl_setup *s = slot->setup;
   const struct sl_layout *l = s->layout;
-  uint32_t end = list_memory(slot, flight);
+  uint32_t end = list_memory(slot, slice);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t n = nodes[i], set = l->node_set[n];
     for (uint32_t m = 0; m < s->graph->nodes[n].algorithm->member_count; m++) allow_member(slot, n, m);
@@ -253,8 +253,8 @@ struct command {
 };
 
 static void add(struct command *c, const char *format, const char *value) {
-  const int wanted = snprintf(c->text + c->length, sizeof c->text - c->length, format, value);
-  if (wanted > 0) c->length += (size_t)wanted;
+  const int length = snprintf(c->text + c->length, sizeof c->text - c->length, format, value);
+  if (length > 0) c->length += (size_t)length;
   if (c->length >= sizeof c->text) c->length = sizeof c->text - 1;
 }
 
@@ -287,15 +287,14 @@ static void describe_command(const struct sl_setup *s, struct command *c) {
 }
 
 static const struct sl_node *node_of(const struct sl_setup *s, const char *name) {
-  for (uint32_t n = 0; n < s->graph->node_count; n++)
-    if (strcmp(s->graph->nodes[n].name, name) == 0) return &s->graph->nodes[n];
-  return NULL;
+  const int32_t n = sl_graph_node_index(s->graph, name);
+  return n == SL_NONE ? NULL : &s->graph->nodes[n];
 }
 
 const char *sl_race_finding(const struct sl_setup *s) {
   struct sl_race_finding f;
-  uint64_t left_out;
-  return s->backend->races->finding(s->devices[0].device, 0, &f, &left_out) ? f.text : NULL;
+  uint64_t omitted;
+  return s->backend->races->finding(s->devices[0].device, 0, &f, &omitted) ? f.text : NULL;
 }
 
 static const char *count_text(uint64_t count, char *text, size_t size) {
@@ -306,19 +305,19 @@ static const char *count_text(uint64_t count, char *text, size_t size) {
 static int report_findings(const struct sl_setup *s) {
   struct command command = {"", 0};
   struct sl_race_finding f;
-  uint64_t left_out = 0;
+  uint64_t omitted = 0;
   uint32_t count = 0;
   char device[64] = "", times[48];
   describe_command(s, &command);
   s->backend->describe(s->devices[0].device, device, sizeof device);
-  for (; s->backend->races->finding(s->devices[0].device, count, &f, &left_out); count++) {
+  for (; s->backend->races->finding(s->devices[0].device, count, &f, &omitted); count++) {
     const struct sl_node *node = node_of(s, f.node);
-    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->place : NULL, f.node, NULL, "%s: %s%s", node ? node->use : "",
-                f.text, count_text(f.count, times, sizeof times));
+    sl_diagnose(s->diagnostics, SL_ERROR, node ? &node->location : NULL, f.node, NULL, "%s: %s%s",
+                node ? node->use : "", f.text, count_text(f.count, times, sizeof times));
   }
-  if (left_out > 0)
+  if (omitted > 0)
     sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%llu more findings at locations that were not recorded",
-                (unsigned long long)left_out);
+                (unsigned long long)omitted);
   if (count == 0) return SL_OK;
   sl_diagnose(s->diagnostics, SL_ERROR, NULL, NULL, NULL, "%u %s (%s), by: %s", count,
               sl_plural(count, "finding", "findings"), device, command.text);

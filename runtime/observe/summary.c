@@ -23,7 +23,7 @@ static int open_node_summaries(struct sl_statistics *st) {
     st->kernel_nodes[st->summary.node_count] = g->order[i];
     st->nodes[st->summary.node_count++] = (struct sl_node_summary){.name = node->name,
                                                                    .algorithm = node->use,
-                                                                   .together = sl_nodes_together(s, g->order[i]),
+                                                                   .launch_nodes = sl_nodes_in_launch(s, g->order[i]),
                                                                    .block_threads = node->block_threads,
                                                                    .blocks = node->blocks,
                                                                    .block_count = node->algorithm->block_count};
@@ -36,13 +36,13 @@ static int open_node_summaries(struct sl_statistics *st) {
 static void open_budget_summaries(struct sl_statistics *st) {
   const struct sl_graph *g = st->parts.setup->graph;
   for (uint32_t i = 0; i < st->parts.history->budget_count; i++) {
-    const struct sl_budget_place *place = &st->parts.history->budgets[i];
-    const struct sl_node *node = &g->nodes[place->node];
+    const struct sl_budget_entry *entry = &st->parts.history->budgets[i];
+    const struct sl_node *node = &g->nodes[entry->node];
     struct sl_budget_summary *b = &st->budgets[i];
     char name[64];
-    sl_bound_name(&node->algorithm->members[place->member], place->bound, name, sizeof name);
-    snprintf(b->port, sizeof b->port, "%s.%s%s", node->name, name, place->bound ? " (subitems)" : "");
-    b->capacity = place->items;
+    sl_bound_name(&node->algorithm->members[entry->member], entry->bound, name, sizeof name);
+    snprintf(b->port, sizeof b->port, "%s.%s%s", node->name, name, entry->bound ? " (subitems)" : "");
+    b->capacity = entry->items;
   }
   st->summary.budget_count = st->parts.history->budget_count;
 }
@@ -119,7 +119,7 @@ static void sum_budgets(struct sl_statistics *st) {
     const uint32_t word = h->budgets[i].word;
     struct sl_budget_summary *b = &st->budgets[i];
     b->overflows = h->overflows[word];
-    b->wanted_max = h->wanted_max[word];
+    b->needed_max = h->needed_max[word];
     b->used_max = 0;
     for (uint32_t k = 0; k < st->parts.setup->slot_count; k++) {
       const uint64_t used = (*st->parts.slots)[k].used_max[word];
@@ -167,7 +167,7 @@ static void sum_slots(struct sl_statistics *st) {
     const struct sl_slot *slot = &(*st->parts.slots)[k];
     sum->retries += slot->retries;
     sum->slices += slot->slices;
-    st->devices[slot->place->index].slices += slot->slices;
+    st->devices[slot->device_state->index].slices += slot->slices;
     sum->bytes_up += slot->bytes_up;
     sum->bytes_down += slot->bytes_down;
     host_syncs += slot->host_syncs;

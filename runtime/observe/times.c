@@ -40,10 +40,10 @@ static void add_activity(void *context, const struct sl_slot *slot, uint32_t act
   *(activity < SL_ACTIVITIES ? &a->ns[activity] : &a->node_ns[activity - SL_ACTIVITIES]) += ns;
 }
 
-static void count_node(void *context, struct sl_slot *slot, const struct sl_flight *flight, uint32_t node,
+static void count_node(void *context, struct sl_slot *slot, const struct sl_slice *slice, uint32_t node,
                        uint64_t events) {
   struct sl_account *a = &((struct sl_times *)context)->slots[slot->index];
-  (void)flight;
+  (void)slice;
   a->node_calls[node]++;
   a->node_events[node] += events;
 }
@@ -91,8 +91,8 @@ const char *sl_opening_name(uint32_t part) {
 
 /* -------------------------------------------------------------------------------------------- the summary */
 
-uint32_t sl_nodes_together(const struct sl_setup *s, uint32_t n) {
-  for (uint32_t i = 0; i < s->layout->step_count && !s->backend->by_node; i++)
+uint32_t sl_nodes_in_launch(const struct sl_setup *s, uint32_t n) {
+  for (uint32_t i = 0; i < s->layout->step_count && !s->backend->no_families; i++)
     for (uint32_t k = 0; k < s->layout->steps[i].node_count; k++)
       if (s->layout->steps[i].nodes[k] == n) return s->layout->steps[i].node_count;
   return 1;
@@ -121,7 +121,7 @@ static void add_node(const struct sl_times *t, const struct sl_traffic *traffic,
              : is_on_device         ? "kernels on the device"
                                     : "kernels";
   row.where = is_on_device ? SL_TIME_ON_DEVICE : SL_TIME_IN_THREADS;
-  row.together = kind == SL_KIND_KERNEL ? sl_nodes_together(s, n) : 1;
+  row.launch_nodes = kind == SL_KIND_KERNEL ? sl_nodes_in_launch(s, n) : 1;
   for (uint32_t k = 0; k < s->slot_count; k++) {
     row.calls += t->slots[k].node_calls[n];
     row.events += t->slots[k].node_events[n];

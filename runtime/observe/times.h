@@ -42,6 +42,6 @@ uint32_t sl_times_most(const struct sl_setup *s);
 uint32_t sl_times_sum(const struct sl_times *t, const struct sl_traffic *traffic, uint64_t wall_ns,
                       struct sl_time_summary *rows);
 /* Number of nodes in one launch with the node, including it. */
-uint32_t sl_nodes_together(const struct sl_setup *s, uint32_t node);
+uint32_t sl_nodes_in_launch(const struct sl_setup *s, uint32_t node);
 
 #endif

@@ -6,40 +6,42 @@
 
 #include <stdlib.h>
 
-/* Number of timestamps of the steps of a flight: one before each step, and with branches one after it (without
- * branches the end is the beginning of the next step). Timestamps of the slice follow, and after those of all
- * flights the epoch of the trace. Each is recorded in the stream of its step. */
+/* Number of timestamps of the steps of a slice: one before each step, and with branches one after it (without
+ * branches the end is the beginning of the next step). Timestamps of the slice follow, and after those of
+ * all slices in flight the epoch of the trace. Each is recorded in the stream of its step. */
 static uint32_t step_timestamp_count(const struct sl_layout *l) {
   return l->branch_count > 1 ? 2 * l->step_count : l->step_count;
 }
-static uint32_t mark_of(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
-  return flight * (step_timestamp_count(slot->setup->layout) + SL_POINTS) + step;
+static uint32_t mark_of(const struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
+  return slice_index * (step_timestamp_count(slot->setup->layout) + SL_POINTS) + step;
 }
-static uint32_t mark_after(const struct sl_slot *slot, uint32_t flight, uint32_t step) {
+static uint32_t mark_after(const struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
   const struct sl_layout *l = slot->setup->layout;
-  return mark_of(slot, flight, l->branch_count > 1 ? l->step_count + step : step + 1);
+  return mark_of(slot, slice_index, l->branch_count > 1 ? l->step_count + step : step + 1);
 }
-static uint32_t mark_of_point(const struct sl_slot *slot, uint32_t flight, uint32_t which) {
-  return mark_of(slot, flight, step_timestamp_count(slot->setup->layout)) + which;
+static uint32_t mark_of_point(const struct sl_slot *slot, uint32_t slice_index, uint32_t which) {
+  return mark_of(slot, slice_index, step_timestamp_count(slot->setup->layout)) + which;
 }
-static uint32_t epoch_mark(const struct sl_slot *slot) { return mark_of(slot, slot->setup->backend->flights, 0); }
+static uint32_t epoch_mark(const struct sl_slot *slot) {
+  return mark_of(slot, slot->setup->backend->slices_in_flight, 0);
+}
 
-static int before_step(void *context, struct sl_slot *slot, uint32_t flight, uint32_t step) {
+static int before_step(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
   (void)context;
-  return slot->setup->backend->mark(sl_step_stream(slot, step), mark_of(slot, flight, step), SL_MARK_KERNELS);
+  return slot->setup->backend->mark(sl_step_stream(slot, step), mark_of(slot, slice_index, step), SL_MARK_KERNELS);
 }
 
-static int after_step(void *context, struct sl_slot *slot, uint32_t flight, uint32_t step) {
+static int after_step(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
   (void)context;
   if (slot->setup->layout->branch_count == 1) return SL_OK; /* the next step records it */
-  return slot->setup->backend->mark(sl_step_stream(slot, step), mark_after(slot, flight, step), SL_MARK_KERNELS);
+  return slot->setup->backend->mark(sl_step_stream(slot, step), mark_after(slot, slice_index, step), SL_MARK_KERNELS);
 }
 
-static int at_point(void *context, struct sl_slot *slot, uint32_t flight, uint32_t point) {
+static int at_point(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t point) {
   struct sl_timestamps *t = context;
   const int is_copy = point == SL_POINT_UPLOAD_BEGIN || point == SL_POINT_UPLOAD_END;
-  if (point == SL_POINT_UPLOAD_END) t->slots[slot->index].uploaded[flight] = 1;
-  return slot->setup->backend->mark(slot->stream, mark_of_point(slot, flight, point),
+  if (point == SL_POINT_UPLOAD_END) t->slots[slot->index].uploaded[slice_index] = 1;
+  return slot->setup->backend->mark(slot->stream, mark_of_point(slot, slice_index, point),
                                     is_copy ? SL_MARK_COPIES : SL_MARK_KERNELS);
 }
 
@@ -98,14 +100,14 @@ static int trace_slice(struct sl_timestamps *t, struct sl_slot *slot, uint32_t k
 
 /* ----------------------------------------------------------------------------------------------- profile */
 
-static int count_slice(struct sl_timestamps *t, struct sl_slot *slot, uint32_t flight, uint32_t count) {
+static int count_slice(struct sl_timestamps *t, struct sl_slot *slot, uint32_t slice_index, uint32_t count) {
   const struct sl_setup *s = slot->setup;
   for (uint32_t step = 0; step < s->layout->step_count; step++) {
     const struct sl_step *at = &s->layout->steps[step];
     double microseconds;
     if (at->kind != SL_STEP_RUN) continue;
-    const int status = s->backend->marked_us(sl_step_stream(slot, step), mark_of(slot, flight, step),
-                                             mark_after(slot, flight, step), &microseconds);
+    const int status = s->backend->marked_us(sl_step_stream(slot, step), mark_of(slot, slice_index, step),
+                                             mark_after(slot, slice_index, step), &microseconds);
     if (status < 0) return status;
     for (uint32_t i = 0; i < at->node_count; i++) {
       struct sl_account *a = &t->times->slots[slot->index];
@@ -117,10 +119,10 @@ static int count_slice(struct sl_timestamps *t, struct sl_slot *slot, uint32_t f
   return SL_OK;
 }
 
-static int arrived(void *context, struct sl_slot *slot, uint32_t flight, uint32_t count) {
+static int arrived(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t count) {
   struct sl_timestamps *t = context;
-  const int status = count_slice(t, slot, flight, count);
-  return status == SL_OK && t->trace->file ? trace_slice(t, slot, flight, count) : status;
+  const int status = count_slice(t, slot, slice_index, count);
+  return status == SL_OK && t->trace->file ? trace_slice(t, slot, slice_index, count) : status;
 }
 
 const struct sl_observer_calls sl_timestamps_observer = {

@@ -10,7 +10,7 @@ struct sl_timestamps {
   struct sl_trace *trace; /* receives spans, if there is a trace */
   struct sl_device_clock {
     uint64_t epoch_ns; /* host time of the epoch of the device timestamps */
-    int uploaded[2];   /* per flight: its upload has timestamps */
+    int uploaded[2];   /* per slice index: its upload has timestamps */
   } * slots;
 };
 

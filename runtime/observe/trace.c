@@ -36,7 +36,7 @@ int sl_trace_open(struct sl_trace *t, const struct sl_setup *s, const struct sl_
   if (!s->options.trace_path) return SL_OK;
   char whole[PATH_MAX];
   const char *path = sl_files_resolve(files, s->options.trace_path, whole);
-  const int status = sl_output_open_unless(files->stopped, path, 0, sl_option_say, &t->log, &t->file);
+  const int status = sl_output_open_unless(files->stopped, path, 0, sl_option_report, &t->log, &t->file);
   if (status < 0) return status;
   sl_output_counts(t->file, "spans");
   sl_output_print(t->file,

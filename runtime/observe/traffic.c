@@ -172,12 +172,13 @@ static uint64_t listed_values(const struct sl_field_ref *ref, const struct sl_ev
   return entries * ref->width * sl_type_bytes(ref->type);
 }
 
-/* Opens the ports of a node on a list, for all producers. Uses the first flight, because the host has only one. */
+/* Opens the ports of a node on a list, for all producers. Uses the first slice in flight, because the host has only
+ * one. */
 static int open_listed(struct sl_traffic_slot *t, struct sl_slot *slot, uint32_t node) {
   const struct sl_setup *s = slot->setup;
   const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
   struct sl_listed *listed = &t->listed[node];
-  unsigned char *args = slot->flights[0].args[node];
+  unsigned char *args = slot->slices_in_flight[0].args[node];
   uint32_t count = 0;
   for (uint32_t m = 0; m < a->member_count; m++) count += s->layout->members[node][m].entry_count;
   listed->ports = malloc((count + 1) * sizeof *listed->ports);
@@ -188,7 +189,7 @@ static int open_listed(struct sl_traffic_slot *t, struct sl_slot *slot, uint32_t
     unsigned char *port = args + member->args_offset;
     if (member->kind == SL_MEMBER_EVENTS) listed->of = (const struct sl_events *)(const void *)port;
     if (member->kind != SL_MEMBER_IN || member->flags & SL_FLAG_FIELD) continue;
-    if (member->flags & SL_FLAG_EACH) port = (unsigned char *)(uintptr_t)sl_args_each(args, member)->at;
+    if (member->flags & SL_FLAG_LIST) port = (unsigned char *)(uintptr_t)sl_args_views(args, member)->at;
     for (uint32_t k = 0; k < at->entry_count; k++, port += sl_collection_bytes(member->collection)) {
       const struct sl_listed_port p = weigh_port(s->layout, member->collection, port, at->entries[k].storage);
       if (is_of_same_list(s, &at->entries[k], member->collection->field_count, node))
@@ -233,20 +234,20 @@ void sl_traffic_close(struct sl_traffic *t) {
 }
 
 /* Callback after a kernel has run. */
-static void count_listed(void *context, struct sl_slot *slot, const struct sl_flight *flight, uint32_t node,
+static void count_listed(void *context, struct sl_slot *slot, const struct sl_slice *slice, uint32_t node,
                          uint64_t events) {
   const struct sl_algorithm *a = slot->setup->graph->nodes[node].algorithm;
   struct sl_listed *listed = &of(context, slot)->listed[node];
   (void)events;
-  if (!flight || !listed->of) return;
+  if (!slice || !listed->of) return;
   listed->part_events = *listed->of->count;
   listed->part_bytes_in = listed->same_list_bytes;
   for (uint32_t p = 0; p < listed->port_count; p++)
-    listed->part_bytes_in += listed_bytes(slot, flight->input, &listed->ports[p], listed->of);
+    listed->part_bytes_in += listed_bytes(slot, slice->input, &listed->ports[p], listed->of);
   for (uint32_t m = 0; m < a->member_count; m++)
     if (a->members[m].kind == SL_MEMBER_IN && a->members[m].flags & SL_FLAG_FIELD)
       listed->part_bytes_in += listed_values(
-          (const struct sl_field_ref *)(const void *)((unsigned char *)flight->args[node] + a->members[m].args_offset),
+          (const struct sl_field_ref *)(const void *)((unsigned char *)slice->args[node] + a->members[m].args_offset),
           listed->of);
 }
 
@@ -256,15 +257,15 @@ const struct sl_observer_calls sl_traffic_observer = {
 void sl_traffic_sum(const struct sl_traffic *t, uint32_t node, uint64_t *bytes_in, uint64_t *bytes_out) {
   const struct sl_setup *s = t->setup;
   const struct sl_algorithm *a = s->graph->nodes[node].algorithm;
-  const int looks = a->kind == SL_KIND_KERNEL && is_listed(s, node);
-  *bytes_in = *bytes_out = looks && s->backend->is_device ? UINT64_MAX : 0;
+  const int is_counted = a->kind == SL_KIND_KERNEL && is_listed(s, node);
+  *bytes_in = *bytes_out = is_counted && s->backend->is_device ? UINT64_MAX : 0;
   if (*bytes_in) return;
-  for (uint32_t k = 0; looks && k < s->slot_count; k++) *bytes_in += t->slots[k].listed[node].bytes_in;
+  for (uint32_t k = 0; is_counted && k < s->slot_count; k++) *bytes_in += t->slots[k].listed[node].bytes_in;
   for (uint32_t m = 0; m < a->member_count; m++) {
     if (a->members[m].kind != SL_MEMBER_IN && a->members[m].kind != SL_MEMBER_OUT) continue;
     const struct sl_slot_member *at = &s->layout->members[node][m];
     const uint32_t fields = a->members[m].collection->field_count;
-    const int is_listed_input = looks && a->members[m].kind == SL_MEMBER_IN;
+    const int is_listed_input = is_counted && a->members[m].kind == SL_MEMBER_IN;
     for (uint32_t k = 0; k < at->entry_count; k++) {
       if (is_listed_input && !is_of_same_list(s, &at->entries[k], fields, node)) continue;
       for (uint32_t f = 0; f < fields; f++)

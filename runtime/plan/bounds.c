@@ -159,7 +159,7 @@ struct lower_items {
 
 /* Evaluates a slab. Items that cannot be below all others are written to `sorted`, by descending lowest offset.
  * Returns their number. */
-static uint32_t slab_look(struct sl_plan_search *s, uint32_t slab, struct lower_items *lower) {
+static uint32_t slab_bound(struct sl_plan_search *s, uint32_t slab, struct lower_items *lower) {
   const int64_t highest = s->capacity - s->unplaced_size[slab];
   struct sl_plan_slab_view view = {INT64_MAX, 0};
   uint32_t count = 0;
@@ -203,14 +203,14 @@ static int lower_items_raise(struct sl_plan_search *s, uint32_t slab, uint32_t c
 
 const struct sl_plan_slab_view *sl_plan_slab_view(struct sl_plan_search *s, uint32_t slab) {
   struct lower_items lower;
-  if (s->stale[slab]) slab_look(s, slab, &lower);
+  if (s->stale[slab]) slab_bound(s, slab, &lower);
   return &s->view[slab];
 }
 
 static int slab_check(struct sl_plan_search *s, uint32_t slab) {
   if (!s->unplaced[slab]) return 1;
   struct lower_items lower;
-  const uint32_t count = slab_look(s, slab, &lower);
+  const uint32_t count = slab_bound(s, slab, &lower);
   if (lower.largest == 0) return slab_fails(s, slab);
   int64_t sum = 0;
   for (uint32_t k = 0; k < count; k++) {

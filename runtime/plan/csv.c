@@ -44,20 +44,20 @@ struct reader {
 static void warn(const struct reader *r, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void warn(const struct reader *r, uint32_t column, const char *format, ...) {
-  const struct sl_location place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+  const struct sl_location location = {r->path, *r->copy ? r->copy : NULL, r->line, column};
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose(r->d, SL_WARNING, &place, NULL, NULL, format, arguments);
+  sl_vdiagnose(r->d, SL_WARNING, &location, NULL, NULL, format, arguments);
   va_end(arguments);
 }
 
 static void report(struct reader *r, uint32_t column, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static void report(struct reader *r, uint32_t column, const char *hint, const char *format, ...) {
-  const struct sl_location place = {r->path, *r->copy ? r->copy : NULL, r->line, column};
+  const struct sl_location location = {r->path, *r->copy ? r->copy : NULL, r->line, column};
   va_list arguments;
   va_start(arguments, format);
-  sl_vdiagnose(r->d, SL_ERROR, &place, NULL, hint, format, arguments);
+  sl_vdiagnose(r->d, SL_ERROR, &location, NULL, hint, format, arguments);
   va_end(arguments);
   r->failed = 1;
 }
@@ -65,11 +65,11 @@ static void report(struct reader *r, uint32_t column, const char *hint, const ch
 /* ------------------------------------------------------------------------------------------------- cutting */
 
 static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
-  const struct sl_location place = {path, NULL, 0, 0};
+  const struct sl_location location = {path, NULL, 0, 0};
   char reason[128];
   const int descriptor = sl_open_stream(path, reason, sizeof reason);
   if (descriptor < 0) {
-    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "%s", reason);
+    sl_diagnose(d, SL_ERROR, &location, NULL, NULL, "%s", reason);
     return SL_EIO;
   }
   FILE *file = fdopen(descriptor, "rb");
@@ -81,14 +81,14 @@ static int read_text(const char *path, struct sl_diagnostics *d, char **text) {
   const ssize_t length = getdelim(text, &allocated, '\0', file); /* reads up to a zero byte or the end */
   int status = SL_OK;
   if (length < 0 && !feof(file)) {
-    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "%s", strerror(errno));
+    sl_diagnose(d, SL_ERROR, &location, NULL, NULL, "%s", strerror(errno));
     status = SL_EIO;
   } else if (length < 0 && !(*text = realloc(*text, 1))) {
     status = SL_ENOMEM;
   } else if (length < 0) {
     **text = '\0';
   } else if ((*text)[length - 1] == '\0') {
-    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "this is not a text file: it contains a zero byte");
+    sl_diagnose(d, SL_ERROR, &location, NULL, NULL, "this is not a text file: it contains a zero byte");
     status = SL_EFORMAT;
   }
   fclose(file);
@@ -250,8 +250,8 @@ static int find_twins(struct reader *r, const struct sl_plan_csv *csv) {
   qsort(sorted, csv->count, sizeof *sorted, named_compare);
   for (uint32_t i = 1; i < csv->count; i++) {
     if (strcmp(sorted[i].id, sorted[i - 1].id) != 0) continue;
-    const struct sl_location place = {r->path, NULL, sorted[i].line, 0};
-    sl_diagnose(r->d, SL_ERROR, &place, NULL, NULL, "the id `%s` stands in line %" PRIu32 " already", sorted[i].id,
+    const struct sl_location location = {r->path, NULL, sorted[i].line, 0};
+    sl_diagnose(r->d, SL_ERROR, &location, NULL, NULL, "the id `%s` stands in line %" PRIu32 " already", sorted[i].id,
                 sorted[i - 1].line);
     r->failed = 1;
   }

@@ -147,8 +147,8 @@ static uint32_t mover_pick(const struct greedy *g, int64_t arena, uint64_t *rand
   const uint32_t start = sl_plan_random(random) % count;
   if (sl_plan_random(random) % 4 == 0) return start;
   for (uint32_t k = 0; k < count; k++) {
-    const uint32_t place = (start + k) % count, item = g->order[place];
-    if (g->kept[item] + g->problem->items[item].size == arena) return place;
+    const uint32_t position = (start + k) % count, item = g->order[position];
+    if (g->kept[item] + g->problem->items[item].size == arena) return position;
   }
   return start;
 }

@@ -136,11 +136,11 @@ static void pieces_shrink(struct pieces *p) {
 }
 
 /* Computes the offsets of all pieces from those of the unjoined ones. Joined pieces come after their parts. */
-static void pieces_place(const struct pieces *p, int64_t *places) {
+static void pieces_set_offsets(const struct pieces *p, int64_t *offsets) {
   for (uint32_t i = p->count; i-- > p->problem->count;) {
     const struct piece *piece = &p->all[i];
-    places[piece->one] = places[i];
-    places[piece->other] = places[i] + (piece->stacked ? p->all[piece->one].size : 0);
+    offsets[piece->one] = offsets[i];
+    offsets[piece->other] = offsets[i] + (piece->stacked ? p->all[piece->one].size : 0);
   }
 }
 
@@ -161,19 +161,19 @@ static int rest_make(const struct pieces *p, struct sl_plan_problem *rest) {
 }
 
 /* Searches for a plan of that problem at its lower bound and writes the offsets. Returns a status of the search. */
-static int rest_search(const struct sl_plan_problem *rest, double deadline, uint64_t step_limit, int64_t *places,
+static int rest_search(const struct sl_plan_problem *rest, double deadline, uint64_t step_limit, int64_t *offsets,
                        uint64_t *steps) {
   struct sl_plan_search *search;
   if (sl_plan_search_make(rest, deadline, &search)) return SL_ENOMEM;
   if (!search) return SL_PLAN_UNDECIDED;
   const uint64_t most = STEPS_A_PIECE * (uint64_t)rest->count;
-  const int status = sl_plan_search_attempt(search, rest->lower_bound, step_limit < most ? step_limit : most, places);
+  const int status = sl_plan_search_attempt(search, rest->lower_bound, step_limit < most ? step_limit : most, offsets);
   *steps = sl_plan_search_steps(search);
   sl_plan_search_free(search);
   return status;
 }
 
-static int rest_solve(const struct pieces *p, double deadline, uint64_t step_limit, int64_t *places, uint64_t *steps) {
+static int rest_solve(const struct pieces *p, double deadline, uint64_t step_limit, int64_t *offsets, uint64_t *steps) {
   struct sl_plan_problem rest;
   int status = rest_make(p, &rest);
   if (status) return status;
@@ -181,7 +181,7 @@ static int rest_solve(const struct pieces *p, double deadline, uint64_t step_lim
   status = found ? rest_search(&rest, deadline, step_limit, found, steps) : SL_ENOMEM;
   if (status == SL_PLAN_SOLVED)
     for (uint32_t i = 0, k = 0; i < p->count; i++)
-      if (!p->all[i].joined) places[i] = found[k++] * (int64_t)rest.unit_bytes;
+      if (!p->all[i].joined) offsets[i] = found[k++] * (int64_t)rest.unit_bytes;
   free(found);
   sl_plan_problem_free(&rest);
   return status;
@@ -189,15 +189,15 @@ static int rest_solve(const struct pieces *p, double deadline, uint64_t step_lim
 
 static int pieces_solve(const struct pieces *p, double deadline, uint64_t step_limit, struct sl_plan_solution *solution,
                         uint64_t *steps) {
-  int64_t *places = malloc(p->count * sizeof *places);
-  if (!places) return SL_ENOMEM;
-  const int status = rest_solve(p, deadline, step_limit, places, steps);
+  int64_t *offsets = malloc(p->count * sizeof *offsets);
+  if (!offsets) return SL_ENOMEM;
+  const int status = rest_solve(p, deadline, step_limit, offsets, steps);
   if (status == SL_PLAN_SOLVED) {
-    pieces_place(p, places);
-    memcpy(solution->offsets, places, p->problem->count * sizeof *places);
+    pieces_set_offsets(p, offsets);
+    memcpy(solution->offsets, offsets, p->problem->count * sizeof *offsets);
     solution->arena = p->problem->lower_bound;
   }
-  free(places);
+  free(offsets);
   return status < 0 ? status : SL_OK;
 }
 

@@ -120,7 +120,7 @@ static int is_open(const struct sl_member *m) { return m->kind == SL_MEMBER_OPEN
 
 /* Size of a member of this kind and type in the argument struct. */
 static uint32_t member_bytes(const struct sl_member *m) {
-  if (m->flags & SL_FLAG_EACH) return (uint32_t)sizeof(struct sl_event_list_each); /* independent of the collection */
+  if (m->flags & SL_FLAG_LIST) return (uint32_t)sizeof(struct sl_event_list_views); /* independent of the collection */
   if (is_port(m)) return sl_collection_bytes(m->collection);
   if (is_open(m)) return OPEN_PORTS_BYTES;
   if (m->kind == SL_MEMBER_EVENTS) return (uint32_t)sizeof(struct sl_events);
@@ -183,27 +183,27 @@ static int check_partners(const struct checker *c) {
                             partner->collection->name);
     if (partner->flags & SL_FLAG_OPTIONAL)
       return checker_refuse(c, "shares the offsets of %s, which is optional", m->shares);
-    if (partner->flags & SL_FLAG_EACH)
+    if (partner->flags & SL_FLAG_LIST)
       return checker_refuse(c, "shares the offsets of %s, which is a list port", m->shares);
   }
   if (m->in_place) {
     const int index = sl_member_index(a, m->in_place);
     if (index < 0 || a->members[index].kind != SL_MEMBER_IN)
       return checker_refuse(c, "is in place of %s, which is no input", m->in_place);
-    if (a->members[index].flags & SL_FLAG_EACH)
+    if (a->members[index].flags & SL_FLAG_LIST)
       return checker_refuse(c, "is in place of %s, which is a list port", m->in_place);
   }
   return SL_OK;
 }
 
 /* Otherwise a result would depend on other parts of the graph. */
-static int check_wanted(const struct checker *c) {
+static int check_automatic(const struct checker *c) {
   const struct sl_member *m = c->member;
-  if (!(m->flags & SL_FLAG_WANTED)) return SL_OK;
-  if (!(m->flags & SL_FLAG_OPTIONAL)) return checker_refuse(c, "is wanted, but not optional");
-  if (c->algorithm->kind != SL_KIND_SINK) return checker_refuse(c, "is wanted, but only inputs of sinks can be");
+  if (!(m->flags & SL_FLAG_AUTO)) return SL_OK;
+  if (!(m->flags & SL_FLAG_OPTIONAL)) return checker_refuse(c, "is automatic, but not optional");
+  if (c->algorithm->kind != SL_KIND_SINK) return checker_refuse(c, "is automatic, but only inputs of sinks can be");
   if (sl_is_event_list(m->collection))
-    return checker_refuse(c, "is wanted, but an event list is connected only by name");
+    return checker_refuse(c, "is automatic, but an event list is connected only by name");
   return SL_OK;
 }
 
@@ -239,17 +239,17 @@ static int check_prepared(const struct checker *c) {
 
 static int check_member(struct checker *c) {
   const struct sl_member *m = c->member;
-  const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL | SL_FLAG_WANTED | SL_FLAG_EACH
+  const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL | SL_FLAG_AUTO | SL_FLAG_LIST
                                  : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET | SL_FLAG_READ | SL_FLAG_WRITTEN
                                  : m->kind == SL_MEMBER_SCRATCH  ? SL_FLAG_TUNED | SL_FLAG_SHARED
                                                                  : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
   if (m->kind > SL_MEMBER_FIELD) return checker_refuse(c, "unknown kind %u", m->kind);
   if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
-  if ((m->flags & SL_FLAG_EACH) && (m->flags & SL_FLAG_OPTIONAL))
+  if ((m->flags & SL_FLAG_LIST) && (m->flags & SL_FLAG_OPTIONAL))
     return checker_refuse(c, "a list port is not optional: it can be empty");
   if ((is_port(m) || is_open(m)) && check_collection(c, m->collection)) return SL_EPLUGIN;
-  if (m->kind == SL_MEMBER_IN && check_wanted(c)) return SL_EPLUGIN;
+  if (m->kind == SL_MEMBER_IN && check_automatic(c)) return SL_EPLUGIN;
   if (is_open(m) && check_trait_name(c, m->trait)) return SL_EPLUGIN;
   if ((m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OPEN_IN) && check_input_fields(c)) return SL_EPLUGIN;
   if ((m->kind == SL_MEMBER_SCRATCH || m->kind == SL_MEMBER_TABLE) && m->type >= SL_TYPE_bool)

@@ -38,8 +38,8 @@ static int check_term(const struct checker *c, const struct sl_term *term, const
   if (term->kind == SL_TERM_PROPERTY) return check_counted(c, named, term->of, what);
   if (!named || !is_port(named)) return checker_refuse(c, "%s: %s is no port", what, term->of);
   const int counts_entries = term->kind == SL_TERM_ENTRIES || term->kind == SL_TERM_EVENT_ENTRIES;
-  if (counts_entries && !(named->flags & SL_FLAG_EACH))
-    return checker_refuse(c, "%s: %s is no list port (SL_IN_EACH)", what, term->of);
+  if (counts_entries && !(named->flags & SL_FLAG_LIST))
+    return checker_refuse(c, "%s: %s is no list port (SL_LIST_IN)", what, term->of);
   if (term->kind == SL_TERM_ITEMS && !sl_has_items(named->collection) && sl_offsets_field(named->collection) < 0)
     return checker_refuse(c, "%s: port %s has no items", what, term->of);
   if (term->kind == SL_TERM_SUBITEMS && sl_bound_count(named->collection) == 1)

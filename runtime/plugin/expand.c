@@ -144,7 +144,7 @@ static uint32_t members_of(const struct sl_member *open, const struct sl_traits 
 
 static struct sl_member port_of(const struct sl_member *open, const struct sl_collection *c) {
   struct sl_member port = {
-      .name = c->trait->port, .kind = SL_MEMBER_IN, .flags = SL_FLAG_OPTIONAL | SL_FLAG_WANTED, .fields = open->fields};
+      .name = c->trait->port, .kind = SL_MEMBER_IN, .flags = SL_FLAG_OPTIONAL | SL_FLAG_AUTO, .fields = open->fields};
   if (open->kind == SL_MEMBER_OPEN_OUT) port = c->trait->members[0];
   port.doc = c->doc;
   port.collection = c;

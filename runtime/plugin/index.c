@@ -118,8 +118,8 @@ struct recognisers {
   char names[256];
 };
 
-static void ask_plugin(struct recognisers *found, const struct sl_plugin_entry *entry,
-                       const struct sl_input_head *begin) {
+static void query_plugin(struct recognisers *found, const struct sl_plugin_entry *entry,
+                         const struct sl_input_head *begin) {
   for (uint32_t k = 0; entry->status == SL_PLUGIN_LOADED && k < entry->plugin->algorithm_count; k++) {
     const struct sl_algorithm *a = entry->plugin->algorithms[k];
     if (a->kind != SL_KIND_SOURCE || !a->source->probe || !a->source->probe(begin->bytes, begin->count)) continue;
@@ -139,7 +139,7 @@ static int find_source(struct sl_registry *r, const struct sl_input_head *begin,
     if (entry->status == SL_PLUGIN_UNOPENED && sl_plugin_peek(entry->path) & SL_PEEK_PROBE &&
         sl_registry_load_entry(r, i) < 0)
       return SL_ENOMEM;
-    ask_plugin(found, entry, begin);
+    query_plugin(found, entry, begin);
   }
   return SL_OK;
 }

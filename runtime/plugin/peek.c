@@ -71,7 +71,7 @@ static const ElfW(Sym) * symbols_of(const struct image *m, const ElfW(Shdr) * se
 
 /* Address of the exported `sluice_plugin`, 0 if there is none. */
 static uint64_t find_descriptor(const struct image *m) {
-  static const char wanted[] = "sluice_plugin";
+  static const char symbol[] = "sluice_plugin";
   for (unsigned i = 0; i < m->header->e_shnum; i++) {
     uint64_t count = 0;
     const ElfW(Shdr) *section = &m->sections[i];
@@ -80,8 +80,8 @@ static uint64_t find_descriptor(const struct image *m) {
     const ElfW(Shdr) *names = &m->sections[section->sh_link];
     if (names->sh_offset > m->size || names->sh_size > m->size - names->sh_offset) continue;
     for (uint64_t k = 0; k < count; k++)
-      if (symbols[k].st_name <= names->sh_size && names->sh_size - symbols[k].st_name >= sizeof wanted &&
-          memcmp(m->bytes + names->sh_offset + symbols[k].st_name, wanted, sizeof wanted) == 0)
+      if (symbols[k].st_name <= names->sh_size && names->sh_size - symbols[k].st_name >= sizeof symbol &&
+          memcmp(m->bytes + names->sh_offset + symbols[k].st_name, symbol, sizeof symbol) == 0)
         return symbols[k].st_value;
   }
   return 0;

@@ -162,7 +162,7 @@ static int folders_add_environment(struct sl_registry *r) {
 }
 
 /* Adds FOLDER/plugins of the build tree and FOLDER/sluice/plugins of an installation; absent ones are recorded. */
-static int folders_add_beside(struct sl_registry *r, const char *folder) {
+static int folders_add_sibling(struct sl_registry *r, const char *folder) {
   static const char *const places[] = {"plugins", "sluice/plugins"};
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
     char path[PATH_MAX + 32], real[PATH_MAX];
@@ -177,13 +177,13 @@ static int folders_add_own(struct sl_registry *r) {
   char places[SL_LIBRARY_FOLDERS_MAX][PATH_MAX];
   const size_t count = sl_library_folders(places);
   int status = SL_OK;
-  for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_beside(r, places[i]);
+  for (size_t i = 0; i < count && status == SL_OK; i++) status = folders_add_sibling(r, places[i]);
   return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-static int is_wanted(const struct sl_plugin_file *parts, const char *const *targets) {
+static int has_target(const struct sl_plugin_file *parts, const char *const *targets) {
   for (; *targets; targets++)
     if (strlen(*targets) == parts->target_length && memcmp(*targets, parts->target, parts->target_length) == 0)
       return 1;
@@ -264,7 +264,7 @@ static int folder_scan(struct sl_registry *r, size_t index, const char *const *t
   for (int i = 0; i < count; i++) {
     struct sl_plugin_file parts;
     char path[PATH_MAX + 256];
-    if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && is_wanted(&parts, targets)) {
+    if (status == SL_OK && sl_plugin_file_parse(files[i]->d_name, &parts) == SL_OK && has_target(&parts, targets)) {
       const int is_foreign = index < r->foreign_count;
       if (is_foreign)
         snprintf(path, sizeof(path), "%s/%s", folder, files[i]->d_name);
@@ -366,7 +366,7 @@ static void place_add(char *text, size_t size, const char *path, const char *rem
   snprintf(text + length, size - length, remark ? "%s%s (%s)" : "%s%s", length ? ", " : "", path, remark);
 }
 
-const char *sl_registry_places(const struct sl_registry *registry, char *text, size_t size) {
+const char *sl_registry_folders(const struct sl_registry *registry, char *text, size_t size) {
   *text = '\0';
   for (size_t i = 0; i < registry->entry_count; i++)
     if (!*registry->entries[i].file_name) place_add(text, size, registry->entries[i].path, registry->entries[i].reason);

@@ -60,9 +60,9 @@ int sl_registry_expand(struct sl_registry *registry);
 int sl_registry_open(const char *const *extra_folders, const char *const *targets, struct sl_registry *registry);
 void sl_registry_close(struct sl_registry *registry);
 
-/* 1 if there is no plugin file at all. sl_registry_places then writes the searched folders, and returns `text`. */
+/* 1 if there is no plugin file at all. sl_registry_folders then writes the searched folders, and returns `text`. */
 int sl_registry_is_empty(const struct sl_registry *registry);
-const char *sl_registry_places(const struct sl_registry *registry, char *text, size_t size);
+const char *sl_registry_folders(const struct sl_registry *registry, char *text, size_t size);
 
 /* Checks one descriptor (`sluice test` does too): 0, or an error with `reason` filled. */
 int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_size);

@@ -113,8 +113,8 @@ int sl_scratch_is_used(const struct sl_algorithm *a, const struct sl_member *m, 
 }
 
 const char *sl_input_need(const struct sl_member *m) {
-  if (m->flags & SL_FLAG_WANTED) return " (wanted)";
-  return m->flags & SL_FLAG_OPTIONAL ? " (optional)" : m->flags & SL_FLAG_EACH ? " (any number)" : "";
+  if (m->flags & SL_FLAG_AUTO) return " (automatic)";
+  return m->flags & SL_FLAG_OPTIONAL ? " (optional)" : m->flags & SL_FLAG_LIST ? " (any number)" : "";
 }
 
 uint32_t sl_collection_bytes(const struct sl_collection *c) {

@@ -44,7 +44,7 @@ uint32_t sl_collection_bytes(const struct sl_collection *c);
 
 int sl_is_event_list(const struct sl_collection *c);
 
-/* For an input: "" if it must be connected, " (optional)", " (wanted)" or " (any number)", see plugin.h. */
+/* For an input: "" if it must be connected, " (optional)", " (automatic)" or " (any number)", see plugin.h. */
 /* In `block: { KERNEL: 64 }` of a graph: all kernels that are not named. */
 #define SL_BLOCK_OTHERS "others"
 /* 1 if the node uses this scratch. `shared`: the node runs no tuned version. */

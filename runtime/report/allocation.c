@@ -46,17 +46,17 @@ int sl_allocation_solve(struct sl_allocation *a, uint64_t capacity_bytes, double
                         struct sl_diagnostics *d) {
   SL_IN_C_LOCALE(SL_ENOMEM);
   const struct sl_plan_request request = {a->csv.buffers, a->csv.count, 1, capacity_bytes, seconds, steps};
-  const struct sl_location place = {a->path, NULL, 0, 0};
+  const struct sl_location location = {a->path, NULL, 0, 0};
   const double begin = now_seconds();
   int status = sl_plan_solve(&request, &a->result);
   a->seconds = now_seconds() - begin;
   if (status < 0) {
-    sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "the buffers could not be placed: %s", sl_error_text(status));
+    sl_diagnose(d, SL_ERROR, &location, NULL, NULL, "the buffers could not be placed: %s", sl_error_text(status));
     return status;
   }
   char reason[256];
   status = sl_plan_verify(a->csv.buffers, a->csv.count, 1, a->result.arena_bytes, reason, sizeof reason);
-  if (status < 0) sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "the plan is wrong: %s", reason);
+  if (status < 0) sl_diagnose(d, SL_ERROR, &location, NULL, NULL, "the plan is wrong: %s", reason);
   return status;
 }
 

@@ -142,7 +142,7 @@ static void write_port(const struct sl_registry *r, const struct sl_member *m, F
       snprintf(what, sizeof what, "subitems of %s", m->collection->fields[sl_group_field(m->collection, b)].name);
     write_capacity(what, &m->sub_capacities[b - 1], file);
   }
-  write_users(r, m->collection, SL_MEMBER_IN, "      taken by: ", file);
+  write_users(r, m->collection, SL_MEMBER_IN, "      read by: ", file);
 }
 
 static void write_open_port(const struct sl_member *m, FILE *file) {
@@ -202,7 +202,7 @@ static void write_collection(const struct sl_registry *r, const struct sl_collec
             field->doc);
   }
   write_users(r, c, SL_MEMBER_OUT, "  made by: ", file);
-  write_users(r, c, SL_MEMBER_IN, "  taken by: ", file);
+  write_users(r, c, SL_MEMBER_IN, "  read by: ", file);
 }
 
 static void write_plugin(const struct sl_registry *r, const char *name, FILE *file) {
@@ -276,7 +276,7 @@ static void write_feeder(const struct sl_graph *g, const struct sl_member *input
   fprintf(file, "    %-16s <- %s.%s%s%s (%s)%s\n", name, from->name,
           from->algorithm->members[wiring->ports[k].member].name, is_field ? "." : "",
           is_field ? input->collection->fields[input->count].name : "", input->collection->name,
-          wiring->chosen ? ", chosen" : "");
+          wiring->is_automatic ? ", automatic" : "");
 }
 
 int sl_session_write_graph(const struct sl_session *s, int origins, FILE *file) {
@@ -297,7 +297,7 @@ void sl_session_write_wiring(const struct sl_session *s, FILE *file) {
       const struct sl_member *member = &node->algorithm->members[m];
       if (member->kind != SL_MEMBER_IN) continue;
       if (node->inputs[m].count == 0)
-        fprintf(file, "    %-16s %s\n", member->name, member->flags & SL_FLAG_EACH ? "none" : "not connected");
+        fprintf(file, "    %-16s %s\n", member->name, member->flags & SL_FLAG_LIST ? "none" : "not connected");
       for (uint32_t k = 0; k < node->inputs[m].count; k++) write_feeder(g, member, &node->inputs[m], k, file);
     }
     for (uint32_t l = 0; l < node->list_count; l++)

@@ -77,15 +77,15 @@ static void put_port(const struct sl_registry *r, const struct sl_member *m, str
   sl_json_string(j, "collection", m->collection->name);
   if (m->kind == SL_MEMBER_IN) {
     sl_json_boolean(j, "optional", (m->flags & SL_FLAG_OPTIONAL) != 0);
-    sl_json_boolean(j, "wanted", (m->flags & SL_FLAG_WANTED) != 0);
-    sl_json_boolean(j, "list", (m->flags & SL_FLAG_EACH) != 0);
+    sl_json_boolean(j, "automatic", (m->flags & SL_FLAG_AUTO) != 0);
+    sl_json_boolean(j, "list", (m->flags & SL_FLAG_LIST) != 0);
     put_fields_read(m, j);
     put_users("made_by", r, m->collection, SL_MEMBER_OUT, j);
     return;
   }
-  put_users("taken_by", r, m->collection, SL_MEMBER_IN, j);
+  put_users("read_by", r, m->collection, SL_MEMBER_IN, j);
   if (m->shares) sl_json_string(j, "shares_offsets_of", m->shares);
-  if (m->in_place) sl_json_string(j, "may_take_place_of", m->in_place);
+  if (m->in_place) sl_json_string(j, "in_place_of", m->in_place);
   put_capacity("items", &m->capacity, j);
   if (sl_bound_count(m->collection) == 1) return;
   sl_json_begin_object(j, "subitems");
@@ -242,7 +242,7 @@ static void put_collection(const struct sl_registry *r, const struct sl_collecti
   }
   sl_json_end_array(j);
   put_users("made_by", r, c, SL_MEMBER_OUT, j);
-  put_users("taken_by", r, c, SL_MEMBER_IN, j);
+  put_users("read_by", r, c, SL_MEMBER_IN, j);
 }
 
 /* A plugin, with its file and algorithms for each target. */

@@ -21,47 +21,59 @@ enum {
 
 static int same_port(struct sl_port a, struct sl_port b) { return a.node == b.node && a.member == b.member; }
 
-/* ------------------------------------------------------------------------------------------- which nodes are drawn */
+/* ------------------------------------------------------------------------------------------------- connections */
 
-/* The node that the `k`th connection of node `n` comes from: its inputs, then its event lists. SL_NONE: no more. */
-static int32_t feeder(const struct sl_graph *g, uint32_t n, uint32_t k) {
-  const struct sl_node *node = &g->nodes[n];
-  for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
-    if (node->algorithm->members[m].kind != SL_MEMBER_IN) continue;
-    if (k < node->inputs[m].count) return node->inputs[m].ports[k].node;
-    k -= node->inputs[m].count;
+/* A connection of the graph: an output port is read by an input, or is an event list of a node. */
+struct connection {
+  struct sl_port from;
+  uint32_t to, member;           /* node and member */
+  const struct sl_member *input; /* NULL: an event list */
+  uint32_t entry;                /* index among the ports of the input or among the event lists */
+  uint32_t next_entry;           /* state of the iteration */
+};
+
+/* Steps to the next connection: node by node in document order, the inputs of a node, then its event lists. Begins with
+ * a zeroed `c`; returns 0 at the end. */
+static int next_connection(const struct sl_graph *g, struct connection *c) {
+  for (; c->to < g->node_count; c->to++, c->member = 0) {
+    const struct sl_node *node = &g->nodes[c->to];
+    const struct sl_algorithm *a = node->algorithm;
+    for (; c->member <= a->member_count; c->member++, c->next_entry = 0) {
+      c->input = c->member < a->member_count ? &a->members[c->member] : NULL;
+      if (c->input && c->input->kind != SL_MEMBER_IN) continue;
+      if (c->next_entry >= (c->input ? node->inputs[c->member].count : node->list_count)) continue;
+      c->entry = c->next_entry++;
+      c->from = c->input ? node->inputs[c->member].ports[c->entry] : node->lists[c->entry];
+      return 1;
+    }
   }
-  return k < node->list_count ? node->lists[k].node : SL_NONE;
+  return 0;
 }
+
+/* ------------------------------------------------------------------------------------------- which nodes are drawn */
 
 /* Sets the distance of each node, in arrows, from the nodes of distance 0, along the arrows or against them. */
 static void measure(const struct sl_graph *g, int along, uint32_t *distance) {
   for (int changed = 1; changed;) {
     changed = 0;
-    for (uint32_t n = 0; n < g->node_count; n++) {
-      int32_t f;
-      for (uint32_t k = 0; (f = feeder(g, n, k)) != SL_NONE; k++) {
-        const uint32_t before = along ? (uint32_t)f : n, after = along ? n : (uint32_t)f;
-        if (distance[before] == UINT32_MAX || distance[after] <= distance[before] + 1) continue;
-        distance[after] = distance[before] + 1;
-        changed = 1;
-      }
+    for (struct connection c = {.to = 0}; next_connection(g, &c);) {
+      const uint32_t from = (uint32_t)c.from.node, before = along ? from : c.to, after = along ? c.to : from;
+      if (distance[before] == UINT32_MAX || distance[after] <= distance[before] + 1) continue;
+      distance[after] = distance[before] + 1;
+      changed = 1;
     }
   }
 }
 
-static int find_node(const struct sl_graph *g, const char *name, const char *option, struct sl_diagnostics *d) {
+static void report_unknown_node(const struct sl_graph *g, const char *name, const char *option,
+                                struct sl_diagnostics *d) {
   char hint[128];
   struct sl_nearest nearest;
   sl_nearest_begin(&nearest, name);
-  for (uint32_t n = 0; n < g->node_count; n++) {
-    if (strcmp(g->nodes[n].name, name) == 0) return (int)n;
-    sl_nearest_offer(&nearest, g->nodes[n].name);
-  }
+  for (uint32_t n = 0; n < g->node_count; n++) sl_nearest_offer(&nearest, g->nodes[n].name);
   const char *best = sl_nearest_result(&nearest);
   snprintf(hint, sizeof hint, best ? "did you mean %s?" : "`sluice check` lists the nodes", best);
   sl_diagnose(d, SL_ERROR, NULL, NULL, hint, "%s %s: the graph has no node of that name", option, name);
-  return SL_EINVAL;
 }
 
 /* Sets the distance of these nodes to 0. */
@@ -69,11 +81,13 @@ static int start_at(const struct sl_graph *g, const char *const *names, const ch
                     uint32_t *distance) {
   int status = SL_OK;
   for (; names && *names; names++) {
-    const int n = find_node(g, *names, option, d);
-    if (n < 0)
-      status = n;
-    else
+    const int32_t n = sl_graph_node_index(g, *names);
+    if (n != SL_NONE) {
       distance[n] = 0;
+    } else {
+      report_unknown_node(g, *names, option, d);
+      status = SL_EINVAL;
+    }
   }
   return status;
 }
@@ -132,17 +146,10 @@ static void add_reader(struct readers *r, uint32_t node, uint32_t member) {
 }
 
 static void find_readers(const struct sl_graph *g, struct readers *readers) {
-  for (uint32_t n = 0; n < g->node_count; n++) {
-    const struct sl_node *node = &g->nodes[n];
-    for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
-      const struct sl_member *member = &node->algorithm->members[m];
-      for (uint32_t k = 0; member->kind == SL_MEMBER_IN && k < node->inputs[m].count; k++) {
-        struct readers *r = &readers[node->inputs[m].ports[k].node];
-        add_reader(r, n, m);
-        if (!r->list_port && (member->flags & SL_FLAG_EACH)) r->list_port = member->name;
-      }
-    }
-    for (uint32_t l = 0; l < node->list_count; l++) add_reader(&readers[node->lists[l].node], n, UINT32_MAX);
+  for (struct connection c = {.to = 0}; next_connection(g, &c);) {
+    struct readers *r = &readers[c.from.node];
+    add_reader(r, c.to, c.input ? c.member : UINT32_MAX);
+    if (!r->list_port && c.input && (c.input->flags & SL_FLAG_LIST)) r->list_port = c.input->name;
   }
 }
 
@@ -151,8 +158,9 @@ static void find_readers(const struct sl_graph *g, struct readers *readers) {
 static const char *similar(const struct sl_graph *g, const struct readers *readers, uint32_t n, uint32_t other) {
   if (!readers) return NULL;
   if (readers[n].list_port && readers[n].hash == readers[other].hash) return readers[n].list_port;
-  return g->nodes[n].together > 0 && g->nodes[n].together == g->nodes[other].together ? g->nodes[n].algorithm->family
-                                                                                      : NULL;
+  return g->nodes[n].launch_group > 0 && g->nodes[n].launch_group == g->nodes[other].launch_group
+             ? g->nodes[n].algorithm->family
+             : NULL;
 }
 
 /* Makes a box for node `n` and, if there are enough, the similar nodes after it. */
@@ -239,15 +247,10 @@ static void add_arrow(const struct sl_session *s, struct sl_drawing *d, struct s
 
 static void add_arrows(const struct sl_session *s, struct sl_drawing *d) {
   const struct sl_graph *g = d->graph;
-  for (uint32_t n = 0; n < g->node_count; n++) {
-    const struct sl_node *node = &g->nodes[n];
-    for (uint32_t m = 0; m < node->algorithm->member_count; m++)
-      for (uint32_t k = 0; node->algorithm->members[m].kind == SL_MEMBER_IN && k < node->inputs[m].count; k++)
-        add_arrow(s, d,
-                  (struct sl_arrow){.kind = SL_ARROW_DATA, .from = node->inputs[m].ports[k], .to = n, .to_member = m},
-                  n, m, k);
-    for (uint32_t l = 0; d->has_ports && l < node->list_count; l++)
-      add_arrow(s, d, (struct sl_arrow){.kind = SL_ARROW_EVENTS, .from = node->lists[l], .to = n}, n, 0, 0);
+  for (struct connection c = {.to = 0}; next_connection(g, &c);) {
+    const struct sl_arrow data = {.kind = SL_ARROW_DATA, .from = c.from, .to = c.to, .to_member = c.member};
+    const struct sl_arrow events = {.kind = SL_ARROW_EVENTS, .from = c.from, .to = c.to};
+    if (c.input || d->has_ports) add_arrow(s, d, c.input ? data : events, c.to, c.member, c.entry);
   }
   for (uint32_t o = 0; d->has_ports && o < g->output_count; o++)
     add_arrow(s, d, (struct sl_arrow){.kind = SL_ARROW_OUTPUT, .from = g->outputs[o].port, .to = o},
@@ -256,8 +259,7 @@ static void add_arrows(const struct sl_session *s, struct sl_drawing *d) {
 
 static size_t connection_count(const struct sl_graph *g) {
   size_t count = g->output_count;
-  for (uint32_t n = 0; n < g->node_count; n++)
-    for (uint32_t k = 0; feeder(g, n, k) != SL_NONE; k++) count++;
+  for (struct connection c = {.to = 0}; next_connection(g, &c);) count++;
   return count;
 }
 
@@ -308,14 +310,8 @@ int sl_drawing_uses(const struct sl_drawing *drawing, uint32_t node, uint32_t me
   const struct sl_port port = {(int32_t)node, (int32_t)member};
   for (uint32_t o = 0; o < g->output_count; o++)
     if (same_port(g->outputs[o].port, port)) return 1;
-  for (uint32_t n = 0; n < g->node_count; n++) {
-    const struct sl_node *reader = &g->nodes[n];
-    for (uint32_t l = 0; l < reader->list_count; l++)
-      if (same_port(reader->lists[l], port)) return 1;
-    for (uint32_t m = 0; m < reader->algorithm->member_count; m++)
-      for (uint32_t k = 0; reader->algorithm->members[m].kind == SL_MEMBER_IN && k < reader->inputs[m].count; k++)
-        if (same_port(reader->inputs[m].ports[k], port)) return 1;
-  }
+  for (struct connection c = {.to = 0}; next_connection(g, &c);)
+    if (same_port(c.from, port)) return 1;
   return 0;
 }
 

@@ -101,9 +101,9 @@ static void write_plugin(const struct entries *sorted, size_t first, size_t end,
 }
 
 static void write_searched(const struct sl_registry *r, FILE *file) {
-  char places[4096];
+  char folders[4096];
   if (sl_registry_is_empty(r)) {
-    fprintf(file, "no plugins found; looked for in %s\n", sl_registry_places(r, places, sizeof places));
+    fprintf(file, "no plugins found; looked for in %s\n", sl_registry_folders(r, folders, sizeof folders));
     return;
   }
   fprintf(file, "searched:");

@@ -61,7 +61,7 @@ int sl_can_replace(const struct sl_algorithm *other, const struct sl_algorithm *
 const struct sl_member *sl_next_need(const struct sl_algorithm *other, const struct sl_algorithm *a, uint32_t *member) {
   while (*member < other->member_count) {
     const struct sl_member *m = &other->members[(*member)++];
-    const uint32_t may_be_absent = SL_FLAG_OPTIONAL | SL_FLAG_WANTED | SL_FLAG_EACH | SL_FLAG_OPENED;
+    const uint32_t may_be_absent = SL_FLAG_OPTIONAL | SL_FLAG_AUTO | SL_FLAG_LIST | SL_FLAG_OPENED;
     if (m->kind == SL_MEMBER_IN && !(m->flags & may_be_absent) && !sl_has_port(a, SL_MEMBER_IN, m->collection))
       return m;
   }

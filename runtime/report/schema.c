@@ -231,7 +231,7 @@ static void put_in(const struct sl_algorithm *a, struct sl_json *j) {
     const struct sl_member *m = &a->members[i];
     if (m->kind != SL_MEMBER_IN) continue;
     char doc[512];
-    const int is_list = (m->flags & SL_FLAG_EACH) != 0;
+    const int is_list = (m->flags & SL_FLAG_LIST) != 0;
     snprintf(doc, sizeof doc, "%s: %s%s", m->collection->name, m->doc, sl_input_need(m));
     sl_json_begin_object(j, m->name);
     sl_json_string(j, "description", doc);

@@ -52,7 +52,7 @@ static void write_node_time(const struct sl_time_summary *t, FILE *file) {
     fprintf(file, " %9.3f", 1e6 * t->seconds / (double)t->events);
   else
     fprintf(file, " %9s", "-");
-  fprintf(file, "%c%10.1f", t->together > 1 ? '~' : ' ', 1e3 * t->seconds);
+  fprintf(file, "%c%10.1f", t->launch_nodes > 1 ? '~' : ' ', 1e3 * t->seconds);
   if (t->where == SL_TIME_IN_THREADS)
     fprintf(file, " %6.1f%%", 100 * t->share);
   else
@@ -79,7 +79,7 @@ static void write_times(const struct sl_session *s, FILE *file) {
     const struct sl_time_summary *t = &sum->times[i];
     if (t->where == SL_TIME_IN_THREADS) seconds += t->seconds, share += t->share;
     if (t->node) write_node_time(t, file);
-    shares |= t->together > 1;
+    shares |= t->launch_nodes > 1;
     on_device |= t->where == SL_TIME_ON_DEVICE;
   }
   for (uint32_t i = 0; i < sum->time_count; i++)
@@ -114,7 +114,7 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
             sl_session_layout(s)->branch_count > 1 ? "step by step, branches in parallel" : "one by one");
   write_times(s, file);
   write_times_apart(s, SL_TIME_BEFORE, "  before the run: ", file);
-  write_times_apart(s, SL_TIME_OTHER_THREADS, "  beside the slots: ", file);
+  write_times_apart(s, SL_TIME_OTHER_THREADS, "  other threads: ", file);
   fprintf(file, "\n  %-44s %12s %12s %7s %10s\n", "buffer", "capacity", "most used", "fill", "overflows");
   for (uint32_t i = 0; i < sum->budget_count; i++) {
     const struct sl_budget_summary *b = &sum->budgets[i];
@@ -128,7 +128,7 @@ static void write_budgets(const struct sl_session *s, FILE *file) {
     const struct sl_budget_summary *b = &sl_session_summary(s)->budgets[i];
     if (b->overflows)
       fprintf(file, "budget       %s overflowed %" PRIu64 " %s; capacity %" PRIu64 ", a slice would use %" PRIu64 "\n",
-              b->port, b->overflows, sl_plural(b->overflows, "time", "times"), b->capacity, b->wanted_max);
+              b->port, b->overflows, sl_plural(b->overflows, "time", "times"), b->capacity, b->needed_max);
   }
   const char *before = "budget       without overflows: ";
   for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++) {
@@ -422,7 +422,7 @@ static void json_times(const struct sl_session *s, struct sl_json *j) {
   static const char *const places[] = {[SL_TIME_IN_THREADS] = "threads",
                                        [SL_TIME_ON_DEVICE] = "device",
                                        [SL_TIME_BEFORE] = "before",
-                                       [SL_TIME_OTHER_THREADS] = "beside"};
+                                       [SL_TIME_OTHER_THREADS] = "other_threads"};
   const struct sl_summary *sum = sl_session_summary(s);
   sl_json_begin_array(j, "times");
   for (uint32_t i = 0; i < sum->time_count; i++) {
@@ -437,7 +437,7 @@ static void json_times(const struct sl_session *s, struct sl_json *j) {
       sl_json_string(j, "algorithm", t->algorithm);
       sl_json_integer(j, "calls", (int64_t)t->calls);
       sl_json_integer(j, "events", (int64_t)t->events);
-      sl_json_integer(j, "together", t->together);
+      sl_json_integer(j, "launch_nodes", t->launch_nodes);
       json_traffic(j, t->bytes_in, t->bytes_out);
     }
     sl_json_end_object(j);
@@ -457,7 +457,7 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     const int is_timed = sum->nodes[i].calls > 0; /* if not, it is null */
     sl_json_number(j, "microseconds", is_timed ? sum->nodes[i].microseconds : NAN);
     sl_json_number(j, "share", is_timed ? sum->nodes[i].share : NAN);
-    sl_json_integer(j, "together", sum->nodes[i].together);
+    sl_json_integer(j, "launch_nodes", sum->nodes[i].launch_nodes);
     sl_json_begin_array(j, "stretch_us");
     for (uint32_t k = 0; is_timed && k < sum->stretch_count; k++) sl_json_number(j, NULL, sum->nodes[i].stretch_us[k]);
     sl_json_end_array(j);
@@ -484,7 +484,7 @@ static void json_tables(const struct sl_session *s, struct sl_json *j) {
     sl_json_integer(j, "capacity", (int64_t)sum->budgets[i].capacity);
     sl_json_integer(j, "used_max", (int64_t)sum->budgets[i].used_max);
     sl_json_integer(j, "overflows", (int64_t)sum->budgets[i].overflows);
-    sl_json_integer(j, "wanted_max", (int64_t)sum->budgets[i].wanted_max);
+    sl_json_integer(j, "needed_max", (int64_t)sum->budgets[i].needed_max);
     sl_json_string(j, "advice", *sum->budgets[i].advice ? sum->budgets[i].advice : NULL);
     sl_json_end_object(j);
   }

@@ -71,8 +71,10 @@ struct entry {
 };
 
 /* Location of the property that names a file, or NULL. */
-static const struct sl_location *place_of(const struct sl_setup *s, int32_t node, uint32_t member) {
-  return node != SL_NONE && s->graph->nodes[node].places[member].file ? &s->graph->nodes[node].places[member] : NULL;
+static const struct sl_location *location_of(const struct sl_setup *s, int32_t node, uint32_t member) {
+  return node != SL_NONE && s->graph->nodes[node].value_locations[member].file
+             ? &s->graph->nodes[node].value_locations[member]
+             : NULL;
 }
 
 static const char *name_of(const struct sl_setup *s, int32_t node) {
@@ -81,7 +83,7 @@ static const char *name_of(const struct sl_setup *s, int32_t node) {
 
 /* Reports that the file of `writer` is also another file of the run. */
 static void report_same(const struct sl_files *f, const struct sl_file *writer, const struct sl_file *other) {
-  sl_diagnose(f->setup->diagnostics, SL_ERROR, place_of(f->setup, writer->node, writer->member),
+  sl_diagnose(f->setup->diagnostics, SL_ERROR, location_of(f->setup, writer->node, writer->member),
               name_of(f->setup, writer->node), NULL, "%s%s%s: the same file as %s, %s", writer->option,
               writer->node == SL_NONE ? " " : ": ", writer->path, other->path, other->what);
 }
@@ -143,8 +145,8 @@ static int enter_input(struct sl_files *f, const char *path, const char *what) {
 static int check_writable(struct sl_files *f, const struct entry *e) {
   char reason[PATH_MAX + 128];
   if (sl_file_may_be_written(e->path, reason, sizeof reason) == 0) return SL_OK;
-  sl_diagnose(f->setup->diagnostics, SL_ERROR, place_of(f->setup, e->node, e->member), name_of(f->setup, e->node), NULL,
-              "%s%s%s: cannot be written: %s", e->option, e->node == SL_NONE ? " " : ": ", e->path, reason);
+  sl_diagnose(f->setup->diagnostics, SL_ERROR, location_of(f->setup, e->node, e->member), name_of(f->setup, e->node),
+              NULL, "%s%s%s: cannot be written: %s", e->option, e->node == SL_NONE ? " " : ": ", e->path, reason);
   return SL_EINVAL;
 }
 
@@ -301,7 +303,7 @@ static int open_output(const struct sl_services *services, const char *given, ui
   return status < 0 ? status : take(f, (int32_t)c->node, path);
 }
 
-void sl_option_say(void *context, uint32_t severity, const char *format, ...) {
+void sl_option_report(void *context, uint32_t severity, const char *format, ...) {
   const struct sl_option_log *log = context;
   char text[1024];
   va_list arguments;

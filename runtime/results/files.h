@@ -56,7 +56,7 @@ struct sl_option_log {
   const struct sl_setup *setup;
   const char *option;
 };
-void sl_option_say(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void sl_option_report(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Ends a file. The file of a stopped run is kept under its temporary name. */
 int sl_files_finish(const struct sl_files *f, struct sl_output *file);
 void sl_files_close(struct sl_files *f);

@@ -42,7 +42,7 @@ static int has_writer(const struct sl_setup *s) {
 int sl_outputs_open(struct sl_outputs *o, const struct sl_setup *s, struct sl_identity *identity) {
   const uint32_t outputs = s->graph->output_count;
   uint64_t values = 0, fields = 0;
-  *o = (struct sl_outputs){.setup = s, .identity = identity, .wants_digests = s->options.digest || has_writer(s)};
+  *o = (struct sl_outputs){.setup = s, .identity = identity, .with_digests = s->options.digest || has_writer(s)};
   for (uint32_t i = 0; i < outputs; i++) {
     values += value_count(o, i);
     if (sl_is_totals(collection_of(o, i))) fields += collection_of(o, i)->field_count;
@@ -85,7 +85,7 @@ uint64_t sl_outputs_digest(const struct sl_outputs *o, uint32_t output) {
 
 void sl_outputs_update(const struct sl_outputs *o) {
   for (uint32_t i = 0; i < o->setup->graph->output_count; i++)
-    o->identity->outputs[i].digest = o->wants_digests ? sl_outputs_digest(o, i) : 0;
+    o->identity->outputs[i].digest = o->with_digests ? sl_outputs_digest(o, i) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- delivery */
@@ -165,7 +165,7 @@ static int deliver(void *context, struct sl_slot *slot, const struct sl_batch *b
   const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TOTALS);
   if (!empty) count(o, batch);
   sl_scope_end(slot, scope);
-  if (o->wants_digests) digest(o, slot, batch);
+  if (o->with_digests) digest(o, slot, batch);
   if (!empty && s->memory_check && s->memory_check->check_output) status = check(s, slot, batch);
   return status == SL_OK && s->options.on_batch ? call_program(&s->options, slot, batch) : status;
 }

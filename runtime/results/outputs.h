@@ -8,7 +8,7 @@
 struct sl_outputs {
   const struct sl_setup *setup;
   struct sl_identity *identity; /* its outputs receive items, totals and digests */
-  uint32_t wants_digests;
+  uint32_t with_digests;
   uint64_t *digests;                  /* per output: digest of the events so far */
   uint64_t *totals;                   /* TOTAL fields of all outputs, summed over the run */
   struct sl_total_summary *summaries; /* per TOTAL field */

@@ -21,8 +21,8 @@ int sl_report_open(struct sl_report_file *r, const struct sl_files *f) {
   if (!given) return SL_OK;
   char whole[PATH_MAX];
   const int status =
-      sl_output_open_unless(f->stopped, sl_files_resolve(f, given, whole), 0, sl_option_say, &r->log, &r->file);
-  if (status == SL_ENOMEM) sl_option_say(&r->log, SL_ERROR, "%s: %s", given, sl_error_text(status));
+      sl_output_open_unless(f->stopped, sl_files_resolve(f, given, whole), 0, sl_option_report, &r->log, &r->file);
+  if (status == SL_ENOMEM) sl_option_report(&r->log, SL_ERROR, "%s: %s", given, sl_error_text(status));
   return status;
 }
 
@@ -31,7 +31,7 @@ int sl_report_put(struct sl_report_file *r, const char *text, size_t bytes) {
   int status = text ? sl_output_add(r->file, text, bytes) : SL_ENOMEM;
   if (status == SL_OK) status = sl_output_finish(r->file);
   if (status == SL_ENOMEM)
-    sl_option_say(&r->log, SL_ERROR, "%s: %s", r->log.setup->options.report_path, sl_error_text(status));
+    sl_option_report(&r->log, SL_ERROR, "%s: %s", r->log.setup->options.report_path, sl_error_text(status));
   sl_report_close(r);
   return status;
 }

@@ -61,7 +61,7 @@ static int finish_sink(struct sl_sinks *sinks, uint32_t n) {
   if (status < 0) {
     sl_report_node_failure(s, n, status, "could not finish", NULL);
   } else if (!json || c.failed) {
-    sl_diagnose(s->diagnostics, SL_ERROR, &node->place, node->name, NULL, "%s gave a report that does not nest",
+    sl_diagnose(s->diagnostics, SL_ERROR, &node->location, node->name, NULL, "%s gave a report that does not nest",
                 node->use);
     status = SL_EPLUGIN;
   } else {

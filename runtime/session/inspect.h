@@ -29,7 +29,7 @@ int sl_session_put_report(struct sl_session *s, const char *text, size_t bytes);
 
 /* ------------------------------------------------------------------------------------------------- step by step */
 
-struct sl_flight;
+struct sl_slice;
 struct sl_slot;
 
 /* State of a run before a node, or before event lists are combined (`node` UINT32_MAX). Only for the targets cpu and
@@ -41,11 +41,11 @@ struct sl_moment {
   uint32_t event_count; /* number of events of the slice, or of the running part */
   int is_whole;         /* 1: whole slice, fields begin with the first event */
   const struct sl_slot *slot;
-  const struct sl_flight *flight;
+  const struct sl_slice *slice;
 };
 
 /* Returns 1 to skip the step, 0 to run it, SL_EINTERRUPTED to end the slice, another error to end the run. */
-typedef int sl_look(void *context, const struct sl_moment *moment);
+typedef int sl_inspect_function(void *context, const struct sl_moment *moment);
 
 /* Address of a field. */
 const void *sl_moment_storage(const struct sl_moment *m, int32_t storage);
@@ -56,6 +56,7 @@ struct sl_moment sl_moment_first(const struct sl_session *s);
 
 /* Fills a slice from the source, opened by the caller, and runs it with a call of `look` before each node. Returns 1
  * if there may be more events, 0 at the end of the input, or an error; *source_failed: it is an error of the source. */
-int sl_session_watch_slice(struct sl_session *s, void *source_state, sl_look *look, void *context, int *source_failed);
+int sl_session_inspect_slice(struct sl_session *s, void *source_state, sl_inspect_function *look, void *context,
+                             int *source_failed);
 
 #endif

@@ -208,7 +208,7 @@ static int check_ranges(struct sl_setup *s) {
   for (uint32_t i = 0; o->input_ranges && o->input_paths && o->input_paths[i]; i++) {
     if (o->input_ranges[i].first_byte == 0 && o->input_ranges[i].bytes == 0) continue;
     if (source->algorithm->source->index) return SL_OK;
-    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name, NULL,
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_location, source->name, NULL,
                 "%s reads whole files; it cannot read a part of %s", source->use, o->input_paths[i]);
     return SL_EINVAL;
   }
@@ -233,10 +233,10 @@ static int check_input(struct sl_setup *s) {
   const int has_input = (takes_feed && o->feed) || (reads_files && o->input_paths && o->input_paths[0]);
   if (o->inspect_only || has_input || (!takes_feed && !reads_files) || made_events(s)) return SL_OK;
   if (reads_files)
-    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name, "name them with -i, or in input_paths",
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_location, source->name, "name them with -i, or in input_paths",
                 "%s reads files, but no input file is given", source->use);
   else
-    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_place, source->name,
+    sl_diagnose(s->diagnostics, SL_ERROR, &source->use_location, source->name,
                 "feed the run from a program (sl_options.feed in C, Graph.feed in Python), or name another source",
                 "%s takes its events from the memory of the program that runs the graph, but this run has no feed",
                 source->use);

@@ -218,43 +218,44 @@ int sl_session_run(struct sl_session *sn) {
 /* ------------------------------------------------------------------------------------------------- step by step */
 
 const void *sl_moment_storage(const struct sl_moment *m, int32_t storage) {
-  return sl_field_for_kernels(m->slot, m->flight, 0, storage);
+  return sl_field_for_kernels(m->slot, m->slice, 0, storage);
 }
 
 uint64_t sl_moment_filled(const struct sl_moment *m, uint32_t member, uint32_t bound) {
-  return m->flight->input->used[SL_BOUNDS_MAX * member + bound];
+  return m->slice->input->used[SL_BOUNDS_MAX * member + bound];
 }
 
 struct sl_moment sl_moment_first(const struct sl_session *sn) {
   const struct sl_slot *slot = &sn->slots[0];
-  return (struct sl_moment){.session = sn, .event_count = slot->event_count, .slot = slot, .flight = &slot->flights[0]};
+  return (struct sl_moment){
+      .session = sn, .event_count = slot->event_count, .slot = slot, .slice = &slot->slices_in_flight[0]};
 }
 
 struct watch {
   const struct sl_session *session;
-  sl_look *look;
+  sl_inspect_function *look;
   void *context;
 };
 
-static int choose(void *context, const struct sl_slot *slot, const struct sl_flight *flight, uint32_t step,
+static int choose(void *context, const struct sl_slot *slot, const struct sl_slice *slice, uint32_t step,
                   uint32_t node) {
   const struct watch *w = context;
   const struct sl_moment moment = {.session = w->session,
                                    .step = &slot->setup->layout->steps[step],
                                    .node = node,
                                    .event_count = slot->event_count,
-                                   .is_whole = slot->event_count == flight->input->event_count,
+                                   .is_whole = slot->event_count == slice->input->event_count,
                                    .slot = slot,
-                                   .flight = flight};
+                                   .slice = slice};
   return w->look(w->context, &moment);
 }
 
-int sl_session_watch_slice(struct sl_session *sn, void *source_state, sl_look *look, void *context,
-                           int *source_failed) {
+int sl_session_inspect_slice(struct sl_session *sn, void *source_state, sl_inspect_function *look, void *context,
+                             int *source_failed) {
   static const struct sl_observer_calls calls = {.choose = choose};
   struct watch watch = {sn, look, context};
   struct sl_slot *slot = &sn->slots[0];
-  struct sl_input *input = slot->flights[0].input = &slot->flights[0].own_input;
+  struct sl_input *input = slot->slices_in_flight[0].input = &slot->slices_in_flight[0].own_input;
   struct sl_fill fill;
   const int more = sl_source_fill(&sn->reading, source_state, input, sn->setup.slice_events, 1, &fill);
   *source_failed = more < 0;
@@ -262,7 +263,7 @@ int sl_session_watch_slice(struct sl_session *sn, void *source_state, sl_look *l
   if (more < 0 || fill.event_count == 0) return more < 0 ? more : 0;
   sl_observers_add(&sn->observers, &calls, &watch);
   sn->delivery.active = 0;
-  const int status = sl_flight_finish(slot, 0);
+  const int status = sl_execute_finish(slot, 0);
   sl_observers_remove(&sn->observers, &watch);
   return status < 0 && status != SL_EINTERRUPTED ? status : more;
 }

@@ -19,9 +19,9 @@ static void add(struct text *text, const char *format, ...) __attribute__((forma
 static void add(struct text *text, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int wanted = vsnprintf(text->bytes + text->length, text->size - text->length, format, arguments);
+  const int length = vsnprintf(text->bytes + text->length, text->size - text->length, format, arguments);
   va_end(arguments);
-  if (wanted > 0) text->length += (size_t)wanted;
+  if (length > 0) text->length += (size_t)length;
   if (text->length >= text->size) text->length = text->size - 1;
 }
 
@@ -55,8 +55,8 @@ static void add_group(struct text *text, const struct simt_machine *m, const str
     add(text, " returned");
     return;
   }
-  const struct sl_simt_site *place = t->collective ? t->collective : t->site;
-  add(text, " wait at %s at %s:%u", place->what, place->file, place->line);
+  const struct sl_simt_site *site = t->collective ? t->collective : t->site;
+  add(text, " wait at %s at %s:%u", site->what, site->file, site->line);
 }
 
 void simt_describe(struct simt_machine *m) {

@@ -41,7 +41,7 @@ static void record_recent(const struct race *r, struct race_record recent[RACE_R
 struct access {
   const char *memory;
   uint64_t bytes;
-  uint32_t kind, place;
+  uint32_t kind, location;
   struct race_record now;
   struct race_record other; /* the first unordered access */
   uint32_t other_kind;
@@ -125,7 +125,7 @@ int race_is_written(const struct race_shadow *s, uint64_t first, uint64_t bytes)
 static struct race_event event_of(const struct race *r, const struct access *a, uint32_t kind) {
   return (struct race_event){.kind = kind,
                              .access = a->kind,
-                             .place = a->place,
+                             .location = a->location,
                              .thread = r->machine->block.thread_index.x,
                              .block = r->machine->block.block_index.x,
                              .memory = a->memory,
@@ -152,14 +152,14 @@ static void found_race(struct race *r, const struct access *a) {
 }
 
 /* Returns the number of a code location: its index in the hash table. */
-static uint32_t find_place(struct race_device *d, const void *code) {
+static uint32_t find_location(struct race_device *d, const void *code) {
   const uintptr_t hash = (uintptr_t)code * UINT64_C(0x9E3779B97F4A7C15) >> 32;
-  uint32_t i = (uint32_t)hash % RACE_PLACES;
+  uint32_t i = (uint32_t)hash % RACE_LOCATIONS;
   if (i == 0) i = 1;
-  while (d->places[i].code != code && d->places[i].code) i = i + 1 < RACE_PLACES ? i + 1 : 1;
-  if (!d->places[i].code && d->place_count < RACE_PLACES - RACE_PLACES / 8) {
-    d->places[i].code = code;
-    d->place_count++;
+  while (d->locations[i].code != code && d->locations[i].code) i = i + 1 < RACE_LOCATIONS ? i + 1 : 1;
+  if (!d->locations[i].code && d->location_count < RACE_LOCATIONS - RACE_LOCATIONS / 8) {
+    d->locations[i].code = code;
+    d->location_count++;
   }
   return i;
 }
@@ -178,17 +178,17 @@ static int is_own(const struct race *r, const char *memory) {
 
 /* Returns the range of the access if the node may use it in this way; otherwise reports the access and returns NULL. */
 static const struct race_range *find_permitted_range(struct race *r, struct access *a) {
-  struct race_place *place = &r->device->places[a->place];
+  struct race_location *location = &r->device->locations[a->location];
   const uintptr_t begin = (uintptr_t)a->memory;
   const uint32_t right = a->kind & SL_RACE_WRITE ? SL_RACE_MAY_WRITE : SL_RACE_MAY_READ;
-  if (place->node != r->node_number || !is_within(place->range, begin, a->bytes)) {
-    place->range = race_range_at(r, begin);
-    place->node = r->node_number;
+  if (location->node != r->node_number || !is_within(location->range, begin, a->bytes)) {
+    location->range = race_range_at(r, begin);
+    location->node = r->node_number;
   }
-  if (is_within(place->range, begin, a->bytes) && place->range->rights & right) return place->range;
-  const struct race_event e =
-      event_of(r, a, is_within(place->range, begin, a->bytes) && place->range->rights ? RACE_INPUT : RACE_OUTSIDE);
-  place->range = NULL;
+  if (is_within(location->range, begin, a->bytes) && location->range->rights & right) return location->range;
+  const struct race_event e = event_of(
+      r, a, is_within(location->range, begin, a->bytes) && location->range->rights ? RACE_INPUT : RACE_OUTSIDE);
+  location->range = NULL;
   race_found(r, &e);
   return NULL;
 }
@@ -233,10 +233,10 @@ void race_access(const struct sl_race_api *api, const void *code, const void *me
     kind &= ~(uint32_t)SL_RACE_READ;
   }
   const struct simt_machine *m = r->machine;
-  const uint32_t place = find_place(r->device, code);
+  const uint32_t location = find_location(r->device, code);
   const struct race_record now = {m->time, m->block.thread_index.x | m->block.block_index.x << RACE_THREAD_BITS |
-                                               place << (RACE_THREAD_BITS + RACE_BLOCK_BITS)};
-  struct access a = {memory, bytes, kind, place, now, {0, 0}, 0};
+                                               location << (RACE_THREAD_BITS + RACE_BLOCK_BITS)};
+  struct access a = {memory, bytes, kind, location, now, {0, 0}, 0};
   check_access(r, &a);
 }
 

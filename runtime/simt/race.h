@@ -69,7 +69,7 @@ struct race_range {
 };
 
 /* A code location, and the range that it accessed last. */
-struct race_place {
+struct race_location {
   const void *code;
   const struct race_range *range;
   uint64_t node; /* node for which `range` is valid */
@@ -78,27 +78,27 @@ struct race_place {
 enum { RACE_LINE_BYTES = 256 };
 enum { RACE_NO_BARRIER, RACE_UNWRITTEN, RACE_OUTSIDE, RACE_INPUT, RACE_SCANNED };
 struct race_finding {
-  uint32_t kind, place, other; /* numbers of locations; `other` is 0 if there is none */
-  uint32_t same_as;            /* 0, or 1 + index of the finding with the same lines at other instructions, which counts
-                                * both */
+  uint32_t kind, location, other; /* numbers of locations; `other` is 0 if there is none */
+  uint32_t same_as; /* 0, or 1 + index of the finding with the same lines at other instructions, which counts
+                     * both */
   uint64_t count;
   char lines[2][RACE_LINE_BYTES];
   char node[64];
   char text[SL_RACE_TEXT_BYTES];
 };
 
-enum { RACE_PLACES = 1 << 16, RACE_FINDINGS = 256, RACE_BYTES_MAX = 1 << 26 };
+enum { RACE_LOCATIONS = 1 << 16, RACE_FINDINGS = 256, RACE_BYTES_MAX = 1 << 26 };
 
 /* State of a device, shared by its streams; only one of them runs a kernel at a time. */
 struct race_device {
   struct sl_device device; /* first */
   pthread_mutex_t lock;    /* for the list of shadows */
   struct race_shadow *shadows;
-  struct race_place *places; /* hash table; index 0 is unused */
-  uint32_t place_count;
+  struct race_location *locations; /* hash table; index 0 is unused */
+  uint32_t location_count;
   struct race_finding *findings;
   uint32_t finding_count;
-  uint64_t left_out; /* findings that exceeded the capacity */
+  uint64_t omitted; /* findings that exceeded the capacity */
   struct race_history *bytes;
   uint32_t bytes_taken, generation;
   struct race_lines *lines;
@@ -106,7 +106,7 @@ struct race_device {
 
 /* A forbidden access. */
 struct race_event {
-  uint32_t kind, access, place, thread, block; /* SL_RACE_... of the access */
+  uint32_t kind, access, location, thread, block; /* SL_RACE_... of the access */
   const void *memory;
   uint64_t bytes;
   struct race_record other; /* RACE_NO_BARRIER: the earlier access, and its kind (SL_RACE_...) */

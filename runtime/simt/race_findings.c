@@ -14,7 +14,7 @@ enum { NAME_BYTES = 320, NULL_BYTES = 4096 };
 static int is_same(const struct race *r, const struct race_finding *f, const struct race_event *e, uint32_t other) {
   if (f->kind != e->kind) return 0;
   if (f->kind == RACE_SCANNED) return r->node && strcmp(f->node, r->node->name) == 0;
-  return (f->place == e->place && f->other == other) || (f->place == other && f->other == e->place);
+  return (f->location == e->location && f->other == other) || (f->location == other && f->other == e->location);
 }
 
 static const char *verb_now(uint32_t access) {
@@ -148,10 +148,10 @@ static void add_finding(struct race *r, const struct race_event *e, uint32_t oth
   struct race_device *d = r->device;
   const uint32_t index = d->finding_count++;
   struct race_finding *f = &d->findings[index];
-  *f = (struct race_finding){.kind = e->kind, .place = e->place, .other = other};
+  *f = (struct race_finding){.kind = e->kind, .location = e->location, .other = other};
   snprintf(f->node, sizeof f->node, "%s", r->node ? r->node->name : "");
-  if (e->kind != RACE_SCANNED) race_line(d->lines, d->places[e->place].code, f->lines[0], sizeof f->lines[0]);
-  if (other) race_line(d->lines, d->places[other].code, f->lines[1], sizeof f->lines[1]);
+  if (e->kind != RACE_SCANNED) race_line(d->lines, d->locations[e->location].code, f->lines[0], sizeof f->lines[0]);
+  if (other) race_line(d->lines, d->locations[other].code, f->lines[1], sizeof f->lines[1]);
   const uint32_t same = find_same_lines(d, index);
   if (same != index)
     f->same_as = 1 + same;
@@ -165,7 +165,7 @@ static void count_finding(struct race *r, const struct race_event *e) {
   uint32_t i = 0;
   while (i < d->finding_count && !is_same(r, &d->findings[i], e, other)) i++;
   if (i == RACE_FINDINGS) {
-    d->left_out++;
+    d->omitted++;
     return;
   }
   if (i == d->finding_count) add_finding(r, e, other);
@@ -183,7 +183,7 @@ void race_found(struct race *r, const struct race_event *e) {
   count_finding(r, e);
   if (!is_fatal(r, e)) return;
   char line[RACE_LINE_BYTES];
-  race_line(r->device->lines, r->device->places[e->place].code, line, sizeof line);
+  race_line(r->device->lines, r->device->locations[e->location].code, line, sizeof line);
   snprintf(r->machine->message, sizeof r->machine->message,
            "kernel %s was stopped at %s: it accesses memory outside of all fields", r->machine->launch->kernel, line);
   simt_drop(r->machine);

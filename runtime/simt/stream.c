@@ -80,8 +80,8 @@ static void seed_launch(struct simt_machine *m) {
 }
 
 /* Draws a small, varying number of blocks, so that each processes several events. */
-static uint32_t draw_grid(struct simt_machine *m, uint32_t blocks_wanted) {
-  const uint32_t most = blocks_wanted < MAX_GRID_BLOCKS ? blocks_wanted : MAX_GRID_BLOCKS;
+static uint32_t draw_grid(struct simt_machine *m, uint32_t blocks) {
+  const uint32_t most = blocks < MAX_GRID_BLOCKS ? blocks : MAX_GRID_BLOCKS;
   const uint32_t drawn = 1 + simt_draw(m, most);
   return m->watch ? most : drawn; /* race detection needs at least two blocks to find conflicts between blocks */
 }

@@ -101,13 +101,13 @@ static void translate_port(const struct sl_test *t, const struct sl_collection *
 static void translate_views(const struct sl_test *t, uint32_t member, unsigned char *args) {
   const struct sl_member *m = &t->algorithm->members[member];
   const struct test_member *own = &t->members[member];
-  struct sl_each *each = sl_args_each(args, m);
+  struct sl_views *port = sl_args_views(args, m);
   unsigned char *views = test_allocate(own->views.bytes, 1);
   memcpy(views, own->views.values, own->views.bytes);
   for (uint32_t k = 0; k < own->entry_count; k++)
     translate_port(t, m->collection, views + k * sl_collection_bytes(m->collection));
-  each->at = translated(t, each->at);
-  upload(t, (void *)(uintptr_t)each->at, views, own->views.bytes);
+  port->at = translated(t, port->at);
+  upload(t, (void *)(uintptr_t)port->at, views, own->views.bytes);
   free(views);
 }
 
@@ -125,7 +125,7 @@ static void translate_arguments(const struct sl_test *t, unsigned char *args) {
     } else if (m->flags & SL_FLAG_FIELD) {
       void **pointers = (void **)(void *)(args + m->args_offset);
       for (int p = 0; p < SL_FIELD_REF_POINTERS; p++) pointers[p] = translated(t, pointers[p]);
-    } else if (m->flags & SL_FLAG_EACH) {
+    } else if (m->flags & SL_FLAG_LIST) {
       translate_views(t, i, args);
     } else if (m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT) {
       translate_port(t, m->collection, args + m->args_offset);

@@ -73,11 +73,11 @@ void sl_test_warp(struct sl_test *t, uint32_t threads) {
 }
 
 int test_other_target(const char *target, char *path, size_t size) {
-  const char *wanted = getenv("SLUICE_TEST_TARGET");
+  const char *required = getenv("SLUICE_TEST_TARGET");
   char suffix[32];
-  if (!wanted || strcmp(wanted, target) == 0) return 0;
+  if (!required || strcmp(required, target) == 0) return 0;
   const size_t length = strlen(path), suffix_length = (size_t)snprintf(suffix, sizeof(suffix), ".%s.so", target);
   if (length < suffix_length || strcmp(path + length - suffix_length, suffix) != 0) return 0;
-  snprintf(path + length - suffix_length, size - (length - suffix_length), ".%s.so", wanted);
+  snprintf(path + length - suffix_length, size - (length - suffix_length), ".%s.so", required);
   return 1;
 }

@@ -141,7 +141,7 @@ static uint64_t array_count(void *context, const char *port, const char *field) 
   snprintf(name, sizeof name, "%.*s", (int)strcspn(port, "."), port);
   const uint32_t member = test_member_index(t, name, SL_MEMBER_IN), index = test_field_index(t, member, field);
   const struct test_member *own = &t->members[member];
-  if (!(t->algorithm->members[member].flags & SL_FLAG_EACH)) return own->fields[index].count;
+  if (!(t->algorithm->members[member].flags & SL_FLAG_LIST)) return own->fields[index].count;
   const uint32_t k = dot ? entry_index(own, dot + 1) : own->entry_count;
   return k < own->entry_count ? own->entries[k].fields[index].count : 0;
 }
@@ -328,7 +328,7 @@ void sl_test_input(struct sl_test *t, const char *port, const char *field, const
   SL_IN_C_LOCALE();
   const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
   const uint32_t index = test_field_index(t, member, field);
-  if (t->algorithm->members[member].flags & SL_FLAG_EACH) test_die(t, "input %s is a list port: name a producer", port);
+  if (t->algorithm->members[member].flags & SL_FLAG_LIST) test_die(t, "input %s is a list port: name a producer", port);
   set_field(t, member, index, &t->members[member].fields[index], values, count);
 }
 
@@ -348,13 +348,13 @@ static void add_entry(struct test_member *member, const char *name) {
   member->entry_count++;
 }
 
-void sl_test_input_each(struct sl_test *t, const char *port, const char *name, const char *field, const void *values,
+void sl_test_list_input(struct sl_test *t, const char *port, const char *name, const char *field, const void *values,
                         uint64_t count) {
   SL_IN_C_LOCALE();
   const uint32_t member = test_member_index(t, port, SL_MEMBER_IN);
   const uint32_t index = test_field_index(t, member, field);
   struct test_member *own = &t->members[member];
-  if (!(t->algorithm->members[member].flags & SL_FLAG_EACH)) test_die(t, "input %s is no list port", port);
+  if (!(t->algorithm->members[member].flags & SL_FLAG_LIST)) test_die(t, "input %s is no list port", port);
   const uint32_t k = entry_index(own, name);
   if (k == own->entry_count) add_entry(own, name);
   set_field(t, member, index, &own->entries[k].fields[index], values, count);

@@ -108,7 +108,8 @@ static void bind_list_port(struct sl_test *t, uint32_t member) {
     bind_entry(t, member, &own->entries[k], (unsigned char *)own->views.values + k * bytes);
     for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) own->capacities[b] += own->entries[k].capacities[b];
   }
-  *sl_args_each(t->args, m) = (struct sl_each){own->views.values, (const char *const *)own->names, own->entry_count, 0};
+  *sl_args_views(t->args, m) =
+      (struct sl_views){own->views.values, (const char *const *)own->names, own->entry_count, 0};
 }
 
 /* Binds a port of the collection, and copies a few of its pointers to the reference. */
@@ -129,7 +130,7 @@ static void bind_input(struct sl_test *t, uint32_t member) {
   const struct sl_member *m = &t->algorithm->members[member];
   memset(t->args + m->args_offset, 0, m->args_size);
   struct test_entry whole = {t->members[member].fields, {0}};
-  if (m->flags & SL_FLAG_EACH) {
+  if (m->flags & SL_FLAG_LIST) {
     bind_list_port(t, member);
     return;
   }
@@ -255,8 +256,8 @@ void test_bind(struct sl_test *t) {
 static int scan_counts(uint32_t *counts, uint32_t n, const struct sl_bound *bound) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < n; i++) total += counts[i];
-  const uint32_t wanted = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
-  if (bound && bound->used && *bound->used < wanted) *bound->used = wanted;
+  const uint32_t needed = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+  if (bound && bound->used && *bound->used < needed) *bound->used = needed;
   if (bound && total > bound->capacity) {
     memset(counts, 0, ((size_t)n + 1) * sizeof(*counts));
     return SL_OK;
@@ -374,11 +375,11 @@ static int is_constant(const struct sl_member *m) {
 static void show_to_prepare(const struct sl_test *t, const struct sl_member *m, unsigned char *args) {
   if (m->kind == SL_MEMBER_PROPERTY || m->kind == SL_MEMBER_NODE_HASH || is_constant(m)) return;
   memset(args + m->args_offset, 0, m->args_size);
-  if (!(m->flags & SL_FLAG_EACH)) return;
-  struct sl_each *each = sl_args_each(args, m);
-  const struct sl_each *own = sl_args_each(t->args, m);
-  each->names = own->names;
-  each->count = own->count;
+  if (!(m->flags & SL_FLAG_LIST)) return;
+  struct sl_views *port = sl_args_views(args, m);
+  const struct sl_views *own = sl_args_views(t->args, m);
+  port->names = own->names;
+  port->count = own->count;
 }
 
 /* Calls `prepare` with properties and constants, and keeps the results. */

@@ -101,7 +101,7 @@ static void copy_entry(const struct sl_moment *moment, const struct feed *feed, 
 static void copy_port(const struct sl_moment *moment, uint32_t n, uint32_t member, struct trial_port *port) {
   const struct sl_node *node = &sl_session_graph(moment->session)->nodes[n];
   const struct sl_wiring *wiring = &node->inputs[member];
-  const int is_list = (node->algorithm->members[member].flags & SL_FLAG_EACH) != 0;
+  const int is_list = (node->algorithm->members[member].flags & SL_FLAG_LIST) != 0;
   port->producers = wiring->count;
   port->names = wiring->names;
   port->entries = is_list ? test_allocate(wiring->count, sizeof *port->entries) : NULL;
@@ -197,7 +197,7 @@ void *trial_source_open(const struct sl_session *s, char *reason, size_t reason_
 static int run_slices(struct capture *c, struct sl_session *s, void *state, char *reason, size_t reason_size) {
   int more = 1, source_failed = 0;
   for (uint32_t i = 0; i < SLICES_MAX && more > 0 && c->captured < ENOUGH_EVENTS; i++)
-    more = sl_session_watch_slice(s, state, before_step, c, &source_failed);
+    more = sl_session_inspect_slice(s, state, before_step, c, &source_failed);
   if (more < 0 && !source_failed) {
     snprintf(reason, reason_size, "an earlier node failed: %s", sl_error_text(more));
     return more;

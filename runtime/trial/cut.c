@@ -85,12 +85,12 @@ static uint32_t *new_indices(uint32_t event_count, const uint32_t *events, uint3
 static uint32_t renumber(const uint32_t *list, uint32_t list_count, uint32_t event_count, const uint32_t *events,
                          uint32_t count, uint32_t *result) {
   const uint32_t *place = new_indices(event_count, events, count);
-  uint8_t *wanted = test_allocate(count + 1u, 1);
+  uint8_t *is_listed = test_allocate(count + 1u, 1);
   uint32_t length = 0;
   for (uint32_t i = 0; i < list_count; i++)
-    if (place[list[i]] != UINT32_MAX) wanted[place[list[i]]] = 1;
+    if (place[list[i]] != UINT32_MAX) is_listed[place[list[i]]] = 1;
   for (uint32_t i = 0; i < count; i++)
-    if (wanted[i]) result[length++] = i;
+    if (is_listed[i]) result[length++] = i;
   return length;
 }
 
@@ -257,7 +257,7 @@ static void give_entry(const struct trial_case *c, uint32_t member, uint32_t k, 
     const char *field = m->collection->fields[f].name;
     if (!entry->values[f]) continue;
     if (port->entries)
-      sl_test_input_each(t, m->name, port->names[k], field, entry->values[f], entry->counts[f]);
+      sl_test_list_input(t, m->name, port->names[k], field, entry->values[f], entry->counts[f]);
     else
       sl_test_input(t, m->name, field, entry->values[f], entry->counts[f]);
   }

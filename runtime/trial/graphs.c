@@ -80,7 +80,7 @@ struct search {
   struct trial_graph *found;
 };
 
-static int is_wanted(const struct search *s, const struct sl_node *node) {
+static int is_candidate(const struct search *s, const struct sl_node *node) {
   return node->live && (s->on_lists || node->list_count == 0);
 }
 
@@ -109,26 +109,26 @@ static int keep(const struct search *s, const char *path, const char *node, int 
 }
 
 /* A source is named even if the graph has it, because otherwise the file of -i would choose the source. */
-static int find_node(const struct search *s, const char *path, const struct sl_graph *graph) {
+static int find_user(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count; n++)
-    if (is_wanted(s, &graph->nodes[n]) && strcmp(graph->nodes[n].use, s->name) == 0)
+    if (is_candidate(s, &graph->nodes[n]) && strcmp(graph->nodes[n].use, s->name) == 0)
       return keep(s, path, graph->nodes[n].name, s->algorithm->kind == SL_KIND_SOURCE);
   return SL_OK;
 }
 
-static int find_place(const struct search *s, const char *path, const struct sl_graph *graph) {
+static int find_replaceable(const struct search *s, const char *path, const struct sl_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count && !s->found->path; n++) {
     const struct sl_node *node = &graph->nodes[n];
-    if (!is_wanted(s, node) || node->algorithm->kind != s->algorithm->kind) continue;
+    if (!is_candidate(s, node) || node->algorithm->kind != s->algorithm->kind) continue;
     struct sl_graph *changed = NULL;
     struct sl_diagnostics *unread = sl_diagnostics_new();
     if (!unread) return SL_ENOMEM;
     int status = read_graph(s, path, node->name, unread, &changed);
     sl_diagnostics_free(unread);
     if (status < 0) continue;
-    for (uint32_t i = 0; i < changed->node_count; i++) /* the node may exist without consumers */
-      if (changed->nodes[i].live && strcmp(changed->nodes[i].name, node->name) == 0 && !s->found->path)
-        status = keep(s, path, node->name, 1);
+    const int32_t index = sl_graph_node_index(changed, node->name);
+    if (index != SL_NONE && changed->nodes[index].live) /* a node that is not live has no consumers */
+      status = keep(s, path, node->name, 1);
     sl_graph_free(changed);
     if (status < 0) return status;
   }
@@ -158,8 +158,8 @@ int trial_graph_find(const struct trial_graphs *graphs, const struct sl_trial_op
   struct search s = {options,           registry, name, sl_registry_find(registry, name, "cpu", NULL),
                      graphs->are_given, 0,        found};
   int status = s.algorithm ? SL_OK : SL_EINVAL;
-  for (int place = 0; place < 2; place++)
+  for (int replace = 0; replace < 2; replace++)
     for (s.on_lists = 0; s.on_lists < 2 && status == SL_OK && !found->path; s.on_lists++)
-      status = search_graphs(&s, graphs, d, place ? find_place : find_node);
+      status = search_graphs(&s, graphs, d, replace ? find_replaceable : find_user);
   return status;
 }

@@ -99,7 +99,7 @@ struct sl_session *trial_race_open(const struct sl_trial_options *o, const struc
 
 /* ------------------------------------------------------------------------------------------- one algorithm */
 
-static int is_wanted(const struct trial *t, uint32_t target) {
+static int is_selected(const struct trial *t, uint32_t target) {
   if (!t->entries[target] || t->is_absent[target] ||
       (t->options->target && strcmp(t->options->target, target_names[target]) != 0))
     return 0;
@@ -110,18 +110,12 @@ static int is_wanted(const struct trial *t, uint32_t target) {
 
 static void run_targets(const struct trial *t, struct trial_run *run, void (*body)(void *, struct sl_child *)) {
   for (uint32_t i = 0; i < TARGETS; i++) {
-    if (!is_wanted(t, i)) continue;
+    if (!is_selected(t, i)) continue;
     run->plugin_path = t->entries[i]->path;
     t->findings->targets[i].seconds = t->options->seconds;
     const int is_race = strcmp(target_names[i], "race") == 0;
     sl_child_run(&t->findings->targets[i], is_race ? trial_run_race : body, run);
   }
-}
-
-static uint32_t find_node(const struct sl_graph *graph, const char *name, struct sl_child *log) {
-  for (uint32_t n = 0; n < graph->node_count; n++)
-    if (strcmp(graph->nodes[n].name, name) == 0) return n;
-  sl_child_not_run(log, "the graph has no node %s", name);
 }
 
 static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *where) {
@@ -145,7 +139,9 @@ static void run_algorithm(void *context, struct sl_child *log) {
   char reason[256] = "";
   sl_child_stage(log, "while its inputs were taken from %s", t->graph.shown);
   struct sl_session *s = trial_session_open(t->options, &t->graph, t->options->events, NULL, log);
-  const uint32_t node = find_node(sl_session_graph(s), t->graph.node, log);
+  const int32_t found = sl_graph_node_index(sl_session_graph(s), t->graph.node);
+  if (found == SL_NONE) sl_child_not_run(log, "the graph has no node %s", t->graph.node);
+  const uint32_t node = (uint32_t)found;
   struct trial_case inputs;
   struct trial_run run = {.options = t->options,
                           .session = s,

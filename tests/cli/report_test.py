@@ -177,7 +177,7 @@ def absent_banks(sluice, folder):
     whole, without, packets, report = (folder / name for name in ("whole.mdf", "without.mdf", "without.mep", "report.json"))
     copy = ROOT / "graphs/copy.yaml"
     run(sluice, copy, "-n", EVENTS, "-o", whole, "--quiet")
-    run(sluice, copy, "-i", whole, "-o", without, "--set", "write.without_types='73'", "--quiet")
+    run(sluice, copy, "-i", whole, "-o", without, "--set", "write.excluded_types='73'", "--quiet")
     run(sluice, copy, "-i", without, "-o", packets, "--use", "write=io.mep_sink", "--quiet")
     text = "no event had a bank of type 73 (velo_clusters); types present: 13, 16, 21, 32, 33, 63, 64, 66"
     for arguments in ((without,), (packets,), (without, "-n", 3), (without, "--repeat", 3), (without, "--slots", 3, "--slice-events", 2)):

@@ -67,7 +67,7 @@ static void run_program(const struct where_program *program) {
     memcpy((unsigned char *)&args + at, &values, sizeof values);
   const struct where_children children = {args.particles.offsets, args.candidates.first, args.candidates.second,
                                           args.particles.p, args.candidates.opening};
-  require(where_holds(program->words, program->count, &args, &children, 0, 0) <= 1);
+  require(where_evaluate(program->words, program->count, &args, &children, 0, 0) <= 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -27,8 +27,8 @@ static struct sl_test *gather(uint32_t events, uint32_t lists) {
     for (uint32_t e = 0; e < events; e++)
       if (is_on(k, e)) numbers[count++] = e;
     snprintf(name, sizeof name, "line_%u", k);
-    sl_test_input_each(t, "lists", name, "count", &count, 1);
-    sl_test_input_each(t, "lists", name, "numbers", numbers, count);
+    sl_test_list_input(t, "lists", name, "count", &count, 1);
+    sl_test_list_input(t, "lists", name, "numbers", numbers, count);
   }
   return t;
 }

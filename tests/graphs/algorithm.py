@@ -19,10 +19,10 @@ class Algorithm:
     def give(self, port, field, values, kind=ctypes.c_float):
         testing.sl_test_input(self.test, port.encode(), field.encode(), (kind * max(1, len(values)))(*values), ctypes.c_uint64(len(values)))
 
-    def give_each(self, port, name, field, values, kind=ctypes.c_float):
+    def give_list_input(self, port, name, field, values, kind=ctypes.c_float):
         """Gives a field of one producer of a list port."""
         array = (kind * max(1, len(values)))(*values)
-        testing.sl_test_input_each(self.test, port.encode(), name.encode(), field.encode(), array, ctypes.c_uint64(len(values)))
+        testing.sl_test_list_input(self.test, port.encode(), name.encode(), field.encode(), array, ctypes.c_uint64(len(values)))
 
     def give_states(self, port, states, fields="x y z tx ty"):
         self.give(port, "offsets", [0, len(states)], ctypes.c_uint32)

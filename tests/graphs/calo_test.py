@@ -15,7 +15,7 @@ def row(rows, name):
 
 def calls(result, sort, name="all"):
     found = row(result["momentum_bins"], name)[sort]
-    return found["called_electrons"], found["tracks"]
+    return found["identified_electrons"], found["tracks"]
 
 
 # Clusters do not depend on the version of banks and on slices.

@@ -49,7 +49,7 @@ for graph, tracks, ghosts, reconstructed in (("forward.yaml", 199, 13, (175, 148
     six = run(graph, SIX)["results"]["long_check"]
     checks.that((six["tracks"], six["ghosts"]) == (tracks, ghosts), f"{graph}: tracks and ghosts {six['tracks']}, {six['ghosts']}")
     checks.that(six["hits_in_truth"] >= 0.998 * six["hits"], f"{graph}: {six['hits_in_truth']} of {six['hits']} SciFi hits are true")
-    checks.that(six["tracks_with_a_hit_twice"] == 0, f"{graph}: no track has a hit twice")
+    checks.that(six["tracks_with_duplicate_hits"] == 0, f"{graph}: no track has a hit twice")
     for name, found, of in zip(CATEGORIES, reconstructed, (342, 223, 120, 42, 28)):
         c = category(six, name)
         checks.that((c["reconstructed"], c["reconstructible"]) == (found, of), f"{graph}, {name}: {c['reconstructed']} / {c['reconstructible']} (expected {found} / {of})")

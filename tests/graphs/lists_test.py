@@ -63,12 +63,12 @@ with tempfile.TemporaryDirectory() as name:
         checks.that(result["events"] == len(listed), f"{sink} reports {result['events']} events")
         checks.that(whole["results"][sink]["events"] == EVENTS, f"{sink} without a list: {whole['results'][sink]['events']}")
     for sink in ("packets", "write"):
-        left, none = some["results"][sink]["left_out"], whole["results"][sink]["left_out"]
+        left, none = some["results"][sink]["omitted"], whole["results"][sink]["omitted"]
         checks.that(none == [] and {entry["reason"] for entry in left} == {"not_listed"}, f"{sink} reports the banks that it leaves out, and the reason")
         odin = [entry["banks"] for entry in left if entry["type"] == 16]
         checks.that(odin == [EVENTS - len(listed)], f"{sink}: leaves out the ODIN banks of all other events")
-    file_bytes = sum(entry["bytes"] + 3 * entry["banks"] for entry in some["results"]["write"]["left_out"]) + some["results"]["write"]["bytes"] + 48 * (EVENTS - len(listed))
-    checks.that(0 <= file_bytes - whole["results"]["write"]["bytes"] <= 3 * sum(entry["banks"] for entry in some["results"]["write"]["left_out"]),
+    file_bytes = sum(entry["bytes"] + 3 * entry["banks"] for entry in some["results"]["write"]["omitted"]) + some["results"]["write"]["bytes"] + 48 * (EVENTS - len(listed))
+    checks.that(0 <= file_bytes - whole["results"]["write"]["bytes"] <= 3 * sum(entry["banks"] for entry in some["results"]["write"]["omitted"]),
                 "the file is shorter by the bytes of the banks that are left out, except padding")
     checks.that(some["results"]["table"] == whole["results"]["table"], "lumi.csv_sink: all summaries belong to events on the list")
 

@@ -47,7 +47,7 @@ def check_run(graph, arguments, tracks, ghosts, reconstructed):
     six, name = run(graph, SIX, *arguments)["results"]["long_check"], " ".join((graph, *arguments))
     checks.that((six["tracks"], six["ghosts"]) == (tracks, ghosts), f"{name}: tracks and ghosts {six['tracks']}, {six['ghosts']}")
     checks.that(six["hits_in_truth"] >= 0.998 * six["hits"], f"{name}: {six['hits_in_truth']} of {six['hits']} SciFi hits are true")
-    checks.that(six["tracks_with_a_hit_twice"] == 0, f"{name}: no track has a hit twice")
+    checks.that(six["tracks_with_duplicate_hits"] == 0, f"{name}: no track has a hit twice")
     for kind, found, of in zip(CATEGORIES, reconstructed, (342, 223, 120, 42, 28)):
         c = category(six, kind)
         checks.that((c["reconstructed"], c["reconstructible"]) == (found, of), f"{name}, {kind}: {c['reconstructed']} / {c['reconstructible']} (expected {found} / {of})")

@@ -14,8 +14,8 @@ def check_of(result):
 def all_are_found(name, result):
     found = check_of(result)
     checks.that(result["error_events"] == 0, f"{name}: no event is refused")
-    checks.that(found["true_hits_found"] == found["true_hits"] > 0 and found["hits_twice"] == 0,
-                f"{name}: {found['true_hits_found']} of {found['true_hits']} true hits, {found['hits_twice']} twice")
+    checks.that(found["true_hits_found"] == found["true_hits"] > 0 and found["duplicate_hits"] == 0,
+                f"{name}: {found['true_hits_found']} of {found['true_hits']} true hits, {found['duplicate_hits']} twice")
     return found
 
 
@@ -50,6 +50,6 @@ counts = [check_of(run("scifi_hits.yaml", SIX, "-n", n))["hits"] for n in range(
 counts = [now - before for before, now in zip([0] + counts, counts)]
 checks.that(counts == [6488, 2226, 2494, 3112, 3731, 2210], f"hits of the events: {counts}")
 as_4 = check_of(run("scifi_hits.yaml", SIX, "--set", "scifi_hits.version_5_as_4=true"))
-checks.that((as_4["hits"], as_4["true_hits_found"]) == (22200, 14411) and as_4["hits_twice"] == 0,
+checks.that((as_4["hits"], as_4["true_hits_found"]) == (22200, 14411) and as_4["duplicate_hits"] == 0,
             f"version 5 as 4: {as_4['hits']} hits, {as_4['true_hits_found']} of the truth")
 checks.end()

@@ -22,7 +22,7 @@ def figures(results):
 
 # Hits: all true hits are found, no hit twice.
 six = run("velo_ut.yaml", SIX)["results"]["ut_check"]
-checks.that((six["hits"], six["true_hits"], six["true_hits_found"], six["hits_twice"]) == (6295, 5894, 5894, 0), "all true hits are found, none twice")
+checks.that((six["hits"], six["true_hits"], six["true_hits_found"], six["duplicate_hits"]) == (6295, 5894, 5894, 0), "all true hits are found, none twice")
 
 # Tracks, ghosts, matched long tracks and matched long tracks of p > 5 GeV. The second tuple is from the independent
 # implementation, in double precision and with the true hits of VELO tracks. With real VELO tracks it differed by one track and
@@ -98,8 +98,8 @@ else:
 # the tracks one by one.
 versions = [run_simulated("velo_ut.yaml", "-n", 100, "--set", f"raw.ut_version={version}")["results"]["ut_check"] for version in (3, 4)]
 for version, result in zip((3, 4), versions):
-    checks.that(result["true_hits"] > 50000 and result["true_hits_found"] == result["true_hits"] and result["hits_twice"] == 0,
-                f"version {version}: {result['true_hits_found']} of {result['true_hits']} true hits, {result['hits_twice']} twice")
+    checks.that(result["true_hits"] > 50000 and result["true_hits_found"] == result["true_hits"] and result["duplicate_hits"] == 0,
+                f"version {version}: {result['true_hits_found']} of {result['true_hits']} true hits, {result['duplicate_hits']} twice")
 for version, result in zip((3, 4), versions):  # with the nominal constants; LHCb's constants give 97.8 % with 6.3 % ghosts
     c = category(result, "long, p > 3 GeV, pt > 0.5 GeV")
     checks.that(c["reconstructed"] >= 0.965 * c["reconstructible"], f"version {version}: {c['reconstructed']} of {c['reconstructible']} long tracks of p > 3 GeV, pt > 0.5 GeV")

@@ -161,13 +161,13 @@ static void a_failed_run_wakes_waiting_threads(void **state) {
   sl_feed_free(feed);
 }
 
-static void silence_s_ends_a_run_without_new_events(void **state) {
+static void timeout_s_ends_a_run_without_new_events(void **state) {
   (void)state;
   struct run run;
   struct sl_options o = options_of(
       "sluice: 1\n"
       "nodes:\n"
-      "  raw: { use: io.feed_source, set: { silence_s: 1 } }\n"
+      "  raw: { use: io.feed_source, set: { timeout_s: 1 } }\n"
       "  count: { use: rich.count_bytes }\n"
       "outputs: [count]\n");
   struct sl_feed *feed = sl_feed_new(NULL);
@@ -254,7 +254,7 @@ int main(void) {
       cmocka_unit_test(a_feed_that_ends_at_once_gives_a_run_without_events),
       cmocka_unit_test(a_stopped_run_releases_all_entries),
       cmocka_unit_test(a_failed_run_wakes_waiting_threads),
-      cmocka_unit_test(silence_s_ends_a_run_without_new_events),
+      cmocka_unit_test(timeout_s_ends_a_run_without_new_events),
       cmocka_unit_test(options_that_contradict_a_feed_are_refused),
   };
   return cmocka_run_group_tests(tests, make_events, free_events);

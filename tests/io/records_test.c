@@ -39,7 +39,7 @@ struct style {
   int32_t compression;
   uint32_t checksum, codec;
   /* Reported by the sink. */
-  int64_t events, left_out, with_errors, banks_left_out, headers_lost;
+  int64_t events, omitted, with_errors, banks_omitted, headers_not_representable;
   uint32_t slices;
   char messages[2048];
 };
@@ -54,16 +54,16 @@ static struct bytes copy_with(const char *source_name, const char *sink_name, co
   if (style->record_words) source.record_words = style->record_words;
   if (style->port_words) source.word_capacity[DRIVER_velo_clusters] = style->port_words;
   if (style->only) sink_set_text(&sink, "only_types", style->only);
-  if (style->without) sink_set_text(&sink, "without_types", style->without);
+  if (style->without) sink_set_text(&sink, "excluded_types", style->without);
   if (style->set_compression) sink_set(&sink, "compression", style->compression);
   if (style->set_compression) sink_set(&sink, "codec", style->codec);
   if (style->set_checksum) sink_set(&sink, "checksum", style->checksum);
   assert_int_equal(sink_copy(&sink, &source, from->data, from->size, path), 0);
   style->events = sink.events;
-  style->left_out = sink.left_out;
+  style->omitted = sink.omitted;
   style->with_errors = sink.with_errors;
-  style->banks_left_out = sink.banks_left_out;
-  style->headers_lost = sink.headers_lost;
+  style->banks_omitted = sink.banks_omitted;
+  style->headers_not_representable = sink.headers_not_representable;
   style->slices = source.slices;
   snprintf(style->messages, sizeof style->messages, "%s", source.messages);
   sink_stop(&sink);
@@ -136,7 +136,7 @@ static void copied_records_of_all_versions_and_banks_are_equal(void **state) {
   for (uint32_t slice = 1; slice <= 64; slice = 4 * slice - 1) {
     struct style style = {.slice_events = slice};
     assert_copies_to(&file, "mdf_source", "mdf_sink", &style);
-    assert_int_equal(style.banks_left_out, 0);
+    assert_int_equal(style.banks_omitted, 0);
     assert_int_equal(style.events, 200);
   }
 }
@@ -188,10 +188,10 @@ static void copied_records_without_padding_and_with_crossings_are_equal(void **s
   add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
   style = (struct style){.without = "77 78"};
   assert_copies_to(&expected, "mdf_source", "mdf_sink", &style);
-  assert_int_equal(style.banks_left_out, 1 + 1 + 2 + 4);
+  assert_int_equal(style.banks_omitted, 1 + 1 + 2 + 4);
   /* A packet also contains only the central crossing. */
   struct bytes packets = copy_with("mdf_source", "mep_sink", &file, &style);
-  assert_int_equal(style.banks_left_out, 1 + 1 + 2 + 4);
+  assert_int_equal(style.banks_omitted, 1 + 1 + 2 + 4);
   assert_int_equal(style.events, 2);
   bytes_free(&packets);
   bytes_free(&expected);
@@ -226,7 +226,7 @@ static void unreadable_records_are_copied_and_bytes_between_records_are_not(void
     assert_copies_to(&expected, "mdf_source", "mdf_sink", &style);
     assert_int_equal(style.events, 9);
     assert_int_equal(style.with_errors, 3);
-    assert_int_equal(style.left_out, 1);
+    assert_int_equal(style.omitted, 1);
   }
   bytes_free(&body);
   bytes_free(&expected);
@@ -266,7 +266,7 @@ static void checksums_and_compression_are_as_read_or_as_set(void **state) {
   /* A changed record is compressed with its previous codec and level. */
   style = (struct style){.without = "33"};
   struct bytes changed = copy_with("mdf_source", "mdf_sink", &file, &style);
-  assert_int_equal(style.banks_left_out, 30);
+  assert_int_equal(style.banks_omitted, 30);
   for (size_t at = 0; at < changed.size;) {
     uint32_t size;
     memcpy(&size, changed.data + at, 4);
@@ -297,13 +297,13 @@ static void only_selected_types_are_written_and_others_counted(void **state) {
   for (size_t i = 0; i < 3; i++) {
     struct style style = {.only = lists[i][0], .without = lists[i][1]};
     assert_copies_to(&expected, "mdf_source", "mdf_sink", &style);
-    assert_int_equal(style.banks_left_out, 10);
+    assert_int_equal(style.banks_omitted, 10);
   }
   struct style style = {.only = "44"};
   struct bytes none = copy_with("mdf_source", "mdf_sink", &file, &style);
   assert_int_equal(none.size, 0);
-  assert_int_equal(style.left_out, 10);
-  assert_int_equal(style.banks_left_out, 30);
+  assert_int_equal(style.omitted, 10);
+  assert_int_equal(style.banks_omitted, 30);
   bytes_free(&none);
   bytes_free(&expected);
 }
@@ -331,8 +331,8 @@ static void wrong_lists_of_types_are_refused(void **state) {
 static void assert_restored(const struct bytes *expected, uint32_t slice_events) {
   struct style style = {.slice_events = slice_events};
   struct bytes packets = copy_with("mdf_source", "mep_sink", &file, &style);
-  assert_int_equal(style.banks_left_out, 0);
-  assert_int_equal(style.headers_lost, 0);
+  assert_int_equal(style.banks_omitted, 0);
+  assert_int_equal(style.headers_not_representable, 0);
   struct bytes back = copy_with("mep_source", "mdf_sink", &packets, &style);
   assert_same(&back, expected);
   bytes_free(&back);
@@ -400,8 +400,8 @@ static void banks_and_headers_that_packets_cannot_represent_are_counted(void **s
   add_record(&expected, &remaining, &(struct record_style){.version = 3, .run = 1000});
   struct style style = {0};
   struct bytes packets = copy_with("mdf_source", "mep_sink", &file, &style);
-  assert_int_equal(style.banks_left_out, 2 + 44);
-  assert_int_equal(style.headers_lost, 0);
+  assert_int_equal(style.banks_omitted, 2 + 44);
+  assert_int_equal(style.headers_not_representable, 0);
   struct bytes back = copy_with("mep_source", "mdf_sink", &packets, &style);
   assert_same(&back, &expected);
   bytes_free(&packets);
@@ -419,8 +419,8 @@ static void banks_and_headers_that_packets_cannot_represent_are_counted(void **s
   remaining.size -= 3;
   add_record(&file, &remaining, &(struct record_style){.version = 3, .run = 1000});
   packets = copy_with("mdf_source", "mep_sink", &file, &style);
-  assert_int_equal(style.headers_lost, 5);
-  assert_int_equal(style.banks_left_out, 0);
+  assert_int_equal(style.headers_not_representable, 5);
+  assert_int_equal(style.banks_omitted, 0);
   bytes_free(&packets);
   bytes_free(&remaining);
   bytes_free(&body);
@@ -478,7 +478,7 @@ static void copied_samples_are_equal_also_through_packets(void **state) {
     found++;
     struct style style = {.slice_events = 5};
     assert_copies_to(&file, "mdf_source", "mdf_sink", &style);
-    assert_int_equal(style.banks_left_out, 0);
+    assert_int_equal(style.banks_omitted, 0);
     assert_restored(&file, 7);
   }
   if (found == 0) skip();

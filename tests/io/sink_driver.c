@@ -98,13 +98,13 @@ static int consume(void *context, struct driver *d, const struct sl_fill *fill) 
 static void note_integer(void *context, const char *key, int64_t value) {
   struct sink_driver *k = context;
   if (k->within) {
-    if (strcmp(key, "banks") == 0) k->banks_left_out += value;
+    if (strcmp(key, "banks") == 0) k->banks_omitted += value;
     return;
   }
-  if (strcmp(key, "headers_lost") == 0) k->headers_lost = value;
+  if (strcmp(key, "headers_not_representable") == 0) k->headers_not_representable = value;
   if (strcmp(key, "events") == 0) k->events = value;
   if (strcmp(key, "bytes") == 0) k->bytes = value;
-  if (strcmp(key, "events_left_out") == 0) k->left_out = value;
+  if (strcmp(key, "events_omitted") == 0) k->omitted = value;
   if (strcmp(key, "events_with_errors") == 0) k->with_errors = value;
 }
 
@@ -142,7 +142,7 @@ int sink_copy_file(struct sink_driver *k, struct driver *source, const char *inp
                                    .line = ignore_line};
   memset(k->state, 0, k->algorithm->state_size);
   k->path = path;
-  k->banks_left_out = k->headers_lost = k->within = 0;
+  k->banks_omitted = k->headers_not_representable = k->within = 0;
   if (source->record_words == 0) source->record_words = 1u << 22;
   k->opened = k->finished = k->consumed = 0;
   source->on_slice = consume;

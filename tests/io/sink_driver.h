@@ -11,7 +11,7 @@ struct sink_driver {
   uint32_t list_every; /* the sink is on a list of every list_every-th event, without events with errors; 0: no list */
   uint32_t kill_after; /* the process kills itself after this number of events; 0: never */
   /* Reported by the sink. */
-  int64_t events, bytes, left_out, with_errors, banks_left_out, headers_lost;
+  int64_t events, bytes, omitted, with_errors, banks_omitted, headers_not_representable;
   uint32_t finished;
   /* Private. */
   const struct sl_algorithm *algorithm;

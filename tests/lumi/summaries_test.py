@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as folder:
     call("run", BANKS, "-i", events, "-o", with_summaries, "--quiet")
     once, summary = with_summaries.read_bytes(), Path(folder) / "run.json"
     call("run", BANKS, "-i", with_summaries, "-o", events, "--quiet", "--json", summary)
-    left = json.loads(summary.read_text())["results"]["write"]["left_out"]
+    left = json.loads(summary.read_text())["results"]["write"]["omitted"]
     count = sum(bank[0] == BANK_SUMMARY for record in records(with_summaries) for bank in banks(record))
     checks.that(events.read_bytes() == once, "a file with summaries is equal after adding summaries again")
     checks.that([(e["reason"], e["type"], e["banks"]) for e in left] == [("replaced", BANK_SUMMARY, count)] and count > 0,

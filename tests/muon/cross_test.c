@@ -23,11 +23,11 @@ static int is_pad(const struct muon_geometry_view *g, uint32_t tile) {
 }
 
 /* Adds one in `one_in` of the strips of a table in a quarter of a grid; x strips by rows, y strips by columns. */
-static void add_strips(const struct muon_geometry_view *g, uint32_t table, const struct muon_place *quarter,
+static void add_strips(const struct muon_geometry_view *g, uint32_t table, const struct muon_tile_address *quarter,
                        uint32_t one_in, struct tiles *t) {
   const uint32_t grid = MUON_REGIONS * quarter->station + quarter->region;
   const uint32_t gx = grid_of(g, table, grid, 0), gy = grid_of(g, table, grid, 1), is_y = table == MUON_Y_STRIPS;
-  struct muon_place at = *quarter;
+  struct muon_tile_address at = *quarter;
   for (uint32_t slow = 0; slow < 2 * (is_y ? gx : gy); slow++) {
     for (uint32_t fast = 0; fast < 2 * (is_y ? gy : gx); fast++) {
       at.x = is_y ? slow : fast;
@@ -47,7 +47,7 @@ static void make_tiles(const struct muon_geometry_view *g, struct tiles *t) {
   for (uint32_t event = 0; event < EVENTS; event++) {
     t->offsets[event] = t->count;
     for (uint32_t grid = 0; grid < MUON_GRIDS; grid++) {
-      struct muon_place at = {grid / MUON_REGIONS, grid % MUON_REGIONS, 0, 0, 0};
+      struct muon_tile_address at = {grid / MUON_REGIONS, grid % MUON_REGIONS, 0, 0, 0};
       t->first[event][grid] = (uint16_t)(t->count - t->offsets[event]);
       const int are_pads = grid_of(g, MUON_X_STRIPS, grid, 0) == grid_of(g, MUON_Y_STRIPS, grid, 0);
       for (at.quarter = 0; at.quarter < MUON_QUARTERS; at.quarter++) {
@@ -77,7 +77,7 @@ static int do_cross(uint32_t x, uint32_t y) {
 }
 
 static uint32_t pad_of(uint32_t x, uint32_t y) {
-  const struct muon_place at = {muon_tile_station(x), muon_tile_region(x), muon_tile_quarter(x), muon_tile_x(x),
+  const struct muon_tile_address at = {muon_tile_station(x), muon_tile_region(x), muon_tile_quarter(x), muon_tile_x(x),
                                 muon_tile_y(y)};
   return muon_tile(&at, muon_tile_grid_x(x), muon_tile_grid_y(y));
 }

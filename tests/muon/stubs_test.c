@@ -28,7 +28,7 @@ static struct sl_test *stubs_new(const struct hits *h) {
 
 /* Hits are added by grid. */
 static void add_hit(struct hits *h, uint32_t event, uint32_t grid, float x, float y) {
-  const struct muon_place place = {grid / MUON_REGIONS, grid % MUON_REGIONS, 0, 0, 0};
+  const struct muon_tile_address place = {grid / MUON_REGIONS, grid % MUON_REGIONS, 0, 0, 0};
   const uint32_t i = h->count++;
   assert_true(i < HITS_MAX);
   h->x[i] = x;

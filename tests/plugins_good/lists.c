@@ -6,15 +6,15 @@
 /* merge: the numbers of all parts, and the number of lists with the event. */
 struct merge_args {
   struct sl_events events;
-  struct example_numbers_each parts;
-  struct sl_event_list_each lists;
+  struct example_numbers_views parts;
+  struct sl_event_list_views lists;
   struct example_merged merged;
 };
 #define SL_ARGS merge_args
 static const struct sl_member merge_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(parts, example_numbers, "offsets value", "any order"),
-    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists to count"),
+    SL_LIST_IN(parts, example_numbers, "offsets value", "any order"),
+    SL_LIST_IN(lists, sl_event_list, "count numbers", "event lists to count"),
     SL_OUT(merged, example_merged, "numbers of all parts, in the order of parts",
            SL_ITEMS(SL_SUM(SL_ITEMS_TERM(parts), SL_ENTRIES_TERM(parts)))),
 };

@@ -44,11 +44,11 @@ static void write_tables(FILE *out) {
   M(sl_event_list, count);
   M(sl_event_list, numbers);
   M(sl_event_list, bound);
-  BEGIN(sl_event_list_each);
-  M(sl_event_list_each, at);
-  M(sl_event_list_each, names);
-  M(sl_event_list_each, count);
-  M(sl_event_list_each, reserved);
+  BEGIN(sl_event_list_views);
+  M(sl_event_list_views, at);
+  M(sl_event_list_views, names);
+  M(sl_event_list_views, count);
+  M(sl_event_list_views, reserved);
   BEGIN(sl_events);
   M(sl_events, count);
   M(sl_events, numbers);
@@ -164,7 +164,7 @@ static void write_calls(FILE *out) {
   M(sl_output_calls, size);
   M(sl_output_calls, reserved);
   M(sl_output_calls, open);
-  M(sl_output_calls, place);
+  M(sl_output_calls, path);
   M(sl_output_calls, bytes);
   M(sl_output_calls, room);
   M(sl_output_calls, reserve);
@@ -346,8 +346,8 @@ static void write_codes(FILE *out) {
   CODE(SL_MEMBER_FIELD);
   CODE(SL_FLAG_OPTIONAL);
   CODE(SL_FLAG_BUDGET);
-  CODE(SL_FLAG_EACH);
-  CODE(SL_FLAG_WANTED);
+  CODE(SL_FLAG_LIST);
+  CODE(SL_FLAG_AUTO);
   CODE(SL_FLAG_OPENED);
   CODE(SL_TERM_NONE);
   CODE(SL_TERM_CONSTANT);

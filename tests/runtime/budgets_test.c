@@ -25,7 +25,7 @@ static const char *device = "cpu";
 enum { SLICE = 100, SLICES = 4000 / SLICE };
 
 struct outcome {
-  uint64_t digest, retries, slices, overflows, wanted_max, error_events;
+  uint64_t digest, retries, slices, overflows, needed_max, error_events;
   char advice[256];
 };
 
@@ -46,7 +46,7 @@ static struct outcome run(uint32_t slots, uint32_t repeat, const char *set) {
   assert_int_equal(sum->events, 4000);
   assert_int_equal(sum->budget_count, 1);
   struct outcome r = {sum->outputs[0].digest,     sum->retries,      sum->slices, sum->budgets[0].overflows,
-                      sum->budgets[0].wanted_max, sum->error_events, ""};
+                      sum->budgets[0].needed_max, sum->error_events, ""};
   strcpy(r.advice, sum->budgets[0].advice);
   sl_session_close(session);
   sl_diagnostics_free(d);
@@ -64,7 +64,7 @@ static void later_slices_get_fewer_events(void **state) {
     assert_in_range(r.overflows, 1, 2 * slots + 2); /* the slices in flight, and one more if an estimate was too low */
     assert_true(r.slices > SLICES);
     assert_true(r.digest == roomy.digest);
-    assert_int_equal(r.wanted_max, roomy.wanted_max);
+    assert_int_equal(r.needed_max, roomy.needed_max);
     assert_int_equal(r.error_events, roomy.error_events);
   }
 }
@@ -79,7 +79,7 @@ static void the_advised_budget_is_the_smallest_without_overflow(void **state) {
     snprintf(set, sizeof set, "expanded.per_event=%u", value);
     const struct outcome enough = run(slots, 1, set);
     assert_int_equal(enough.overflows, 0);
-    assert_int_equal(enough.wanted_max, r.wanted_max);
+    assert_int_equal(enough.needed_max, r.needed_max);
     assert_true(enough.digest == r.digest);
     snprintf(set, sizeof set, "expanded.per_event=%u", value - 1);
     assert_true(run(slots, 1, set).overflows > 0);

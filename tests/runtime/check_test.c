@@ -160,10 +160,10 @@ static void ports_and_partners(void **state) {
           SCALED "shares the offsets of weights, but its collection example_weights has none");
   REFUSED("scale", member("numbers")->flags = SL_FLAG_OPTIONAL,
           SCALED "shares the offsets of numbers, which is optional");
-  REFUSED("scale", member("weights")->flags = SL_FLAG_WANTED,
-          "algorithm scale: member weights: is wanted, but not optional");
-  REFUSED("scale", member("weights")->flags |= SL_FLAG_WANTED,
-          "algorithm scale: member weights: is wanted, but only inputs of sinks can be");
+  REFUSED("scale", member("weights")->flags = SL_FLAG_AUTO,
+          "algorithm scale: member weights: is automatic, but not optional");
+  REFUSED("scale", member("weights")->flags |= SL_FLAG_AUTO,
+          "algorithm scale: member weights: is automatic, but only inputs of sinks can be");
   REFUSED("scale", member("scaled")->in_place = "factor", SCALED "is in place of factor, which is no input");
   REFUSED("scale", (copy_fields("scaled")[0].shape = SL_SHAPE_CODE_PER_EVENT, member("scaled")->shares = NULL),
           SCALED "collection example_scaled has items, so it needs a field of shape OFFSETS, or SL_SHARES_OFFSETS");
@@ -181,9 +181,9 @@ static void capacities(void **state) {
   REFUSED("positive", member("kept")->capacity.terms[3].kind = SL_TERM_CONSTANT,
           KEPT "items: term 3 is not used, but term 4 is");
   REFUSED("positive", member("kept")->capacity.terms[0].kind = SL_TERM_ENTRIES,
-          KEPT "items: numbers is no list port (SL_IN_EACH)");
+          KEPT "items: numbers is no list port (SL_LIST_IN)");
   REFUSED("positive", member("kept")->capacity.terms[0].kind = SL_TERM_EVENT_ENTRIES,
-          KEPT "items: numbers is no list port (SL_IN_EACH)");
+          KEPT "items: numbers is no list port (SL_LIST_IN)");
   REFUSED("positive", member("kept")->capacity.terms[0].divide = 0, KEPT "items: division by 0");
   REFUSED("positive", member("kept")->capacity.terms[0].of = NULL, KEPT "items: a term names nothing");
   REFUSED("positive", member("kept")->capacity.terms[0].of = "events", KEPT "items: events is no port");
@@ -215,10 +215,10 @@ static void list_ports(void **state) {
           "algorithm merge: member merged: shares the offsets of parts, which is a list port");
   REFUSED("merge", member("merged")->in_place = "parts",
           "algorithm merge: member merged: is in place of parts, which is a list port");
-  REFUSED("merge", member("merged")->flags = SL_FLAG_EACH,
+  REFUSED("merge", member("merged")->flags = SL_FLAG_LIST,
           "algorithm merge: member merged: flags 4 do not belong to its kind");
   REFUSED("merge", member("merged")->capacity.terms[1].of = "merged",
-          "algorithm merge: member merged: items: merged is no list port (SL_IN_EACH)");
+          "algorithm merge: member merged: items: merged is no list port (SL_LIST_IN)");
 }
 
 static void properties(void **state) {

@@ -16,7 +16,7 @@
 #define KERNEL "kernel\n"
 
 struct outcome {
-  char log[8192]; /* log of the first flight's capture */
+  char log[8192]; /* log of the capture for slice index 0 */
   uint64_t digests[8];
 };
 

@@ -21,8 +21,8 @@ static void assert_printed(const struct sl_diagnostics *d, const char *expected)
 static void a_message_is_printed_with_location_source_caret_and_hint(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const struct sl_location place = {"a.yaml", "  trakcs: { use: velo.sort }\n", 7, 3};
-  sl_diagnose(d, SL_ERROR, &place, NULL, "did you mean tracks?", "unknown node %s", "trakcs");
+  const struct sl_location location = {"a.yaml", "  trakcs: { use: velo.sort }\n", 7, 3};
+  sl_diagnose(d, SL_ERROR, &location, NULL, "did you mean tracks?", "unknown node %s", "trakcs");
   assert_printed(d,
                  "a.yaml:7:3: error: unknown node trakcs\n"
                  "    trakcs: { use: velo.sort }\n"
@@ -49,8 +49,8 @@ static void absent_parts_are_left_out(void **state) {
 static void the_caret_is_correct_after_tabs_and_utf8(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const struct sl_location place = {"f", "\t\xC3\xA4\xE2\x82\xAC x", 1, 5};
-  sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "m");
+  const struct sl_location location = {"f", "\t\xC3\xA4\xE2\x82\xAC x", 1, 5};
+  sl_diagnose(d, SL_ERROR, &location, NULL, NULL, "m");
   assert_printed(d, "f:1:5: error: m\n  \t\xC3\xA4\xE2\x82\xAC x\n  \t   ^\n");
   sl_diagnostics_free(d);
 }
@@ -58,8 +58,8 @@ static void the_caret_is_correct_after_tabs_and_utf8(void **state) {
 static void a_column_beyond_the_line_is_marked_at_its_end(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
-  const struct sl_location place = {"f", "ab", 1, 4000000000u};
-  sl_diagnose(d, SL_ERROR, &place, NULL, NULL, "m");
+  const struct sl_location location = {"f", "ab", 1, 4000000000u};
+  sl_diagnose(d, SL_ERROR, &location, NULL, NULL, "m");
   assert_printed(d, "f:1:4000000000: error: m\n  ab\n    ^\n");
   sl_diagnostics_free(d);
 }
@@ -68,8 +68,8 @@ static void strings_are_copied(void **state) {
   (void)state;
   struct sl_diagnostics *d = sl_diagnostics_new();
   char file[] = "file", source[] = "source", node[] = "node", hint[] = "hint", word[] = "word";
-  const struct sl_location place = {file, source, 1, 2};
-  sl_diagnose(d, SL_WARNING, &place, node, hint, "%s", word);
+  const struct sl_location location = {file, source, 1, 2};
+  sl_diagnose(d, SL_WARNING, &location, node, hint, "%s", word);
   file[0] = source[0] = node[0] = hint[0] = word[0] = '#';
   const struct sl_diagnostic *m = sl_diagnostics_at(d, 0);
   assert_string_equal(m->file, "file");

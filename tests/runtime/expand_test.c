@@ -170,7 +170,7 @@ static void an_open_port_becomes_one_port_per_collection_in_order_of_names(void 
   const struct sl_algorithm *k = expanded->algorithms[1];
   assert_int_equal(k->member_count, 3);
   assert_int_equal(k->members[1].kind, SL_MEMBER_IN);
-  assert_int_equal(k->members[1].flags, SL_FLAG_OPTIONAL | SL_FLAG_WANTED | SL_FLAG_OPENED);
+  assert_int_equal(k->members[1].flags, SL_FLAG_OPTIONAL | SL_FLAG_AUTO | SL_FLAG_OPENED);
   assert_string_equal(k->members[2].fields, "offsets weight");
   free(expanded);
   sl_traits_free(&traits);

@@ -40,14 +40,14 @@ static char *make_graph(void) {
 
 struct outcome {
   int opened, status;
-  uint32_t output_count, together[4], syncs; /* of first_0, second_0, all, scaled */
+  uint32_t output_count, launch_nodes[4], syncs; /* of first_0, second_0, all, scaled */
   uint64_t events, retries, digests[OUTPUTS];
   char *messages;
 };
 
-static uint32_t together_of(const struct sl_summary *sum, const char *node) {
+static uint32_t launch_nodes_of(const struct sl_summary *sum, const char *node) {
   for (uint32_t i = 0; i < sum->node_count; i++)
-    if (strcmp(sum->nodes[i].name, node) == 0) return sum->nodes[i].together;
+    if (strcmp(sum->nodes[i].name, node) == 0) return sum->nodes[i].launch_nodes;
   fail_msg("no node %s", node);
   return 0;
 }
@@ -72,10 +72,10 @@ static struct outcome run(const char *const *sets, uint32_t slots, uint32_t slic
     r.retries = sum->retries;
     r.syncs = sum->host_syncs_per_slice;
     for (uint32_t i = 0; i < sum->output_count; i++) r.digests[i] = sum->outputs[i].digest;
-    r.together[0] = together_of(sum, "first_0");
-    r.together[1] = together_of(sum, "second_0");
-    r.together[2] = together_of(sum, "all");
-    r.together[3] = together_of(sum, "scaled");
+    r.launch_nodes[0] = launch_nodes_of(sum, "first_0");
+    r.launch_nodes[1] = launch_nodes_of(sum, "second_0");
+    r.launch_nodes[2] = launch_nodes_of(sum, "all");
+    r.launch_nodes[3] = launch_nodes_of(sum, "scaled");
   }
   r.messages = toy_messages(d);
   sl_session_close(session);
@@ -132,15 +132,15 @@ static void parts_of_slices_update_the_arguments_of_a_family(void **state) {
  * them. */
 static void nodes_with_ready_inputs_run_together(void **state) {
   (void)state;
-  const int by_node = strcmp(device, "cpu") == 0;
+  const int no_families = strcmp(device, "cpu") == 0;
   const struct outcome on = run((const char *const[]){"raw.events=40", NULL}, 1, 20, 0);
   const struct outcome off = run((const char *const[]){"raw.events=40", "runtime.families=off", NULL}, 1, 20, 0);
-  assert_int_equal(on.together[0], by_node ? 1 : NODES);
-  assert_int_equal(on.together[1], by_node ? 1 : NODES - 1); /* the last list is not used */
-  assert_int_equal(on.together[2], 1);
-  assert_int_equal(on.together[3], 1);
-  for (uint32_t i = 0; i < 4; i++) assert_int_equal(off.together[i], 1);
-  assert_int_equal(strstr(on.messages, "a family of 64") == NULL, by_node);
+  assert_int_equal(on.launch_nodes[0], no_families ? 1 : NODES);
+  assert_int_equal(on.launch_nodes[1], no_families ? 1 : NODES - 1); /* the last list is not used */
+  assert_int_equal(on.launch_nodes[2], 1);
+  assert_int_equal(on.launch_nodes[3], 1);
+  for (uint32_t i = 0; i < 4; i++) assert_int_equal(off.launch_nodes[i], 1);
+  assert_int_equal(strstr(on.messages, "a family of 64") == NULL, no_families);
   assert_null(strstr(on.messages, "a family of 2"));
   assert_null(strstr(off.messages, "a family of"));
   free(on.messages);
@@ -179,9 +179,9 @@ static void nodes_with_other_block_sizes_run_in_separate_launches(void **state) 
   assert_int_equal(sl_session_open(&o, d, &session), SL_OK);
   const struct sl_summary *sum = sl_session_summary(session);
   const uint32_t pair = strcmp(device, "cpu") == 0 ? 1 : 2;
-  assert_int_equal(together_of(sum, "a"), pair);
-  assert_int_equal(together_of(sum, "b"), 1);
-  assert_int_equal(together_of(sum, "c"), pair);
+  assert_int_equal(launch_nodes_of(sum, "a"), pair);
+  assert_int_equal(launch_nodes_of(sum, "b"), 1);
+  assert_int_equal(launch_nodes_of(sum, "c"), pair);
   sl_session_close(session);
   sl_diagnostics_free(d);
 }

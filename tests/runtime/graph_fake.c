@@ -323,15 +323,15 @@ SL_ALGORITHM(echo, "copies tracks", 64, run_nothing);
 /* List ports: of event lists, of its own output type, of constants. */
 struct gather_args {
   struct sl_events events;
-  struct sl_event_list_each lists;
-  struct toy_tracks_each tracks;
+  struct sl_event_list_views lists;
+  struct toy_tracks_views tracks;
   struct toy_gathered gathered;
 };
 #define SL_ARGS gather_args
 static const struct sl_member gather_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(lists, sl_event_list, "", "what to count"),
-    SL_IN_EACH(tracks, toy_tracks, "", "what to count too"),
+    SL_LIST_IN(lists, sl_event_list, "", "what to count"),
+    SL_LIST_IN(tracks, toy_tracks, "", "what to count too"),
     SL_OUT(gathered, toy_gathered, "counts", SL_ITEMS(SL_SUM(SL_EVENT_ENTRIES_TERM(lists), SL_ITEMS_TERM(tracks)))),
 };
 SL_ALGORITHM(gather, "counts lists and tracks", 64, run_nothing);
@@ -339,25 +339,25 @@ SL_ALGORITHM(gather, "counts lists and tracks", 64, run_nothing);
 
 struct blend_args {
   struct sl_events events;
-  struct toy_blends_each parts;
+  struct toy_blends_views parts;
   struct toy_blends blend;
 };
 #define SL_ARGS blend_args
 static const struct sl_member blend_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(parts, toy_blends, "", "what to blend"),
+    SL_LIST_IN(parts, toy_blends, "", "what to blend"),
     SL_OUT(blend, toy_blends, "all of them", SL_ITEMS(SL_ONE(SL_ITEMS_TERM(parts)))),
 };
 SL_ALGORITHM(blend, "blends blends", 64, run_nothing);
 #undef SL_ARGS
 
 struct combine_args {
-  struct toy_alignment_each alignments;
+  struct toy_alignment_views alignments;
   struct toy_combined combined;
 };
 #define SL_ARGS combine_args
 static const struct sl_member combine_members[] = {
-    SL_IN_EACH(alignments, toy_alignment, "", "planes"),
+    SL_LIST_IN(alignments, toy_alignment, "", "planes"),
     SL_OUT(combined, toy_combined, "their mean", SL_ITEMS(SL_ONE(SL_CONSTANT_TERM(1)))),
 };
 SL_CONSTANT(combine, "the mean of alignments", make_nothing);
@@ -416,7 +416,7 @@ struct writer_args {
 #define SL_ARGS writer_args
 static const struct sl_member writer_members[] = {
     SL_IN(tracks, toy_tracks, "", "tracks"),
-    SL_WANTED_IN(pairs, toy_pairs, "", "pairs"),
+    SL_AUTO_IN(pairs, toy_pairs, "", "pairs"),
     SL_STRING(path, "", "file"),
 };
 SL_SINK(writer, "writes tracks", uint64_t, no_sink);

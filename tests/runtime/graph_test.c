@@ -246,17 +246,17 @@ static void automatic_inputs_are_marked(void **state) {
   read_text(HEAD "outputs: [tracks]\n", &reading);
   assert_non_null(reading.graph);
   const struct sl_node *sorted = find_node(reading.graph, "sorted"), *tracks = find_node(reading.graph, "tracks");
-  assert_int_equal(sorted->inputs[member_index(sorted, "hits")].chosen, 1);
+  assert_int_equal(sorted->inputs[member_index(sorted, "hits")].is_automatic, 1);
   const uint32_t hits = member_index(tracks, "hits"), seeds = member_index(tracks, "seeds");
   assert_int_equal(tracks->inputs[hits].count, 1);
   assert_int_equal(tracks->inputs[hits].ports[0].node, sorted - reading.graph->nodes);
   assert_int_equal(tracks->inputs[seeds].count, 0);
-  assert_int_equal(tracks->inputs[seeds].chosen, 0);
+  assert_int_equal(tracks->inputs[seeds].is_automatic, 0);
   end_reading(&reading);
   read_text(HEAD "  more: { use: toy.search, in: { hits: sorted } }\noutputs: [more]\n", &reading);
   assert_non_null(reading.graph);
   const struct sl_node *more = find_node(reading.graph, "more");
-  assert_int_equal(more->inputs[member_index(more, "hits")].chosen, 0);
+  assert_int_equal(more->inputs[member_index(more, "hits")].is_automatic, 0);
   end_reading(&reading);
 }
 

@@ -160,8 +160,8 @@ static void an_optional_input_may_be_left_out_or_given(void **state) {
 }
 
 static void give_part(struct sl_test *t, const char *name, const uint32_t *part_offsets, uint32_t count) {
-  sl_test_input_each(t, "parts", name, "offsets", part_offsets, 4);
-  sl_test_input_each(t, "parts", name, "value", values, count);
+  sl_test_list_input(t, "parts", name, "offsets", part_offsets, 4);
+  sl_test_list_input(t, "parts", name, "value", values, count);
 }
 
 static void a_list_port_takes_any_number_of_producers(void **state) {
@@ -173,10 +173,10 @@ static void a_list_port_takes_any_number_of_producers(void **state) {
   assert_int_equal(sl_test_output_count(t, "merged", "value"), 0);
   give_part(t, "b", (const uint32_t[]){0, 1, 1, 2}, 2);
   give_part(t, "a", (const uint32_t[]){0, 0, 2, 3}, 3);
-  sl_test_input_each(t, "lists", "few", "count", (const uint32_t[]){1}, 1);
-  sl_test_input_each(t, "lists", "few", "numbers", (const uint32_t[]){2}, 1);
-  sl_test_input_each(t, "lists", "all", "count", (const uint32_t[]){3}, 1);
-  sl_test_input_each(t, "lists", "all", "numbers", (const uint32_t[]){0, 1, 2}, 3);
+  sl_test_list_input(t, "lists", "few", "count", (const uint32_t[]){1}, 1);
+  sl_test_list_input(t, "lists", "few", "numbers", (const uint32_t[]){2}, 1);
+  sl_test_list_input(t, "lists", "all", "count", (const uint32_t[]){3}, 1);
+  sl_test_list_input(t, "lists", "all", "numbers", (const uint32_t[]){0, 1, 2}, 3);
   assert_int_equal(sl_test_run(t), 0);
   assert_u32(t, "merged", "offsets", (const uint32_t[]){0, 1, 3, 5}, 4);
   assert_f32(t, "merged", "value", (const float[]){values[0], values[0], values[1], values[1], values[2]}, 5);
@@ -344,10 +344,10 @@ static void property_unknown(void) { sl_test_set(test_of("scale"), "factro", 1);
 static void property_outside(void) { sl_test_set(test_of("scale"), "factor", 101); }
 static void property_fraction(void) { sl_test_set(test_of("scale"), "negate", 0.5); }
 static void list_port_as_one(void) { sl_test_input(sl_test_new(PLUGIN, "merge"), "parts", "value", values, 5); }
-static void one_as_list_port(void) { sl_test_input_each(test_of("scale"), "numbers", "a", "value", values, 5); }
+static void one_as_list_port(void) { sl_test_list_input(test_of("scale"), "numbers", "a", "value", values, 5); }
 static void part_without_field(void) {
   struct sl_test *t = sl_test_new(PLUGIN, "merge");
-  sl_test_input_each(t, "parts", "a", "value", values, 5);
+  sl_test_list_input(t, "parts", "a", "value", values, 5);
   sl_test_run(t);
 }
 static void output_too_soon(void) { sl_test_output(test_of("scale"), "scaled", "value"); }

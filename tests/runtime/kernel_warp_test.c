@@ -266,7 +266,7 @@ SL_KERNEL(make_turns, struct turns_args) {
   SL_FOR_GROUPS (i, a.count, 32) {
     const uint32_t wanted = i < a.count ? a.values[i] % 6 : 0;
     uint32_t sum = 0;
-    for (uint32_t turn = 1; sl_warp_must_join(turn <= wanted); turn++) {
+    for (uint32_t turn = 1; sl_warp_any_needed(turn <= wanted); turn++) {
       const uint32_t largest = sl_group_max_u32(turn * (1 + sl_group_lane(32)), 32);
       if (turn <= wanted) sum += largest / SL_GROUP(32); /* the value of the last lane */
     }

@@ -89,7 +89,7 @@ struct search_args {
 /* Searches SEARCHES contiguous ranges; searches 1 and 3 look for a value above the limit. */
 SL_KERNEL(search_values, struct search_args) {
   for (uint32_t i = SL_LANES * threadIdx.x; i < a.searches; i += SL_LANES * blockDim.x) {
-    const uint32_t count = sl_lanes_of(a.searches - i);
+    const uint32_t count = sl_lane_count(a.searches - i);
     const sl_i32s at = sl_i32s_min(sl_i32s_from(i), sl_i32s_of(i + count - 1));
     struct sl_bisection searches[SEARCHES];
     sl_i32s found[SEARCHES];

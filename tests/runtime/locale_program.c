@@ -385,8 +385,8 @@ static void test_kernel(const char *plugin, const char *generic) {
   sl_test_free(t);
   t = sl_test_new(plugin, "merge");
   sl_test_events(t, 1);
-  sl_test_input_each(t, "parts", "a", "offsets", (const uint32_t[]){0, 1}, 2);
-  CALLED(sl_test_input_each);
+  sl_test_list_input(t, "parts", "a", "offsets", (const uint32_t[]){0, 1}, 2);
+  CALLED(sl_test_list_input);
   sl_test_free(t);
   t = sl_test_new(generic, "filter");
   sl_test_field(t, "of", &any_collection, "mean");

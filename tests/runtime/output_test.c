@@ -156,13 +156,13 @@ static void a_file_is_complete_or_absent(void **state) {
   struct sl_output *file;
   put(target, "old");
   assert_int_equal(sl_output_open(target, 0, say, NULL, &file), SL_OK);
-  assert_string_equal(sl_output_place(file), part);
+  assert_string_equal(sl_output_path(file), part);
   assert_int_equal(sl_output_print(file, "new"), SL_OK);
   assert_int_equal(sl_output_flush(file), SL_OK);
   assert_string_equal(text_of(part), "new");
   assert_string_equal(text_of(target), "old");
   assert_int_equal(sl_output_finish(file), SL_OK);
-  assert_string_equal(sl_output_place(file), target);
+  assert_string_equal(sl_output_path(file), target);
   sl_output_close(file);
   assert_string_equal(text_of(target), "new");
   assert_int_equal(count_files(folder), 3); /* with . and .. */

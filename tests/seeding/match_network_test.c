@@ -59,8 +59,8 @@ static void an_empty_path_gives_the_built_in_network_and_none_gives_none(void **
   (void)state;
   struct sl_test *built_in = made_of("", 0), *by_name = made_of(NETWORK, 0), *none = made_of("none", 0);
   assert_memory_equal(network_of(built_in), network_of(by_name), MATCH_NETWORK_NUMBERS * sizeof(float));
-  assert_true(network_of(built_in)[MATCH_NETWORK_IS_THERE] == 1.0f);
-  assert_true(network_of(none)[MATCH_NETWORK_IS_THERE] == 0.0f);
+  assert_true(network_of(built_in)[MATCH_NETWORK_IS_PRESENT] == 1.0f);
+  assert_true(network_of(none)[MATCH_NETWORK_IS_PRESENT] == 0.0f);
   sl_test_free(built_in);
   sl_test_free(by_name);
   sl_test_free(none);

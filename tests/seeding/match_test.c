@@ -125,7 +125,7 @@ static float score_of(const struct rules *rules, uint32_t v, uint32_t i, float *
   float inputs[MATCH_INPUT_COUNT];
   *chi2 = pair.chi2;
   if (pair.chi2 > rules->max_chi2) return SEED_NO_MATCH;
-  if (network[MATCH_NETWORK_IS_THERE] == 0) return pair.chi2;
+  if (network[MATCH_NETWORK_IS_PRESENT] == 0) return pair.chi2;
   match_inputs(&pair, &track, &seed, seed_hit_offsets[i + 1] - seed_hit_offsets[i], inputs);
   const float ghost = match_ghost(network, inputs);
   return ghost <= rules->max_ghost ? ghost : SEED_NO_MATCH;
@@ -163,7 +163,7 @@ static void match_plainly(const struct rules *rules, struct expected *e) {
 /* With blocks of all sizes, and other values of properties that must not matter. */
 static void assert_matches(const struct rules *rules, const struct expected *e) {
   const uint32_t count = e->offsets[EVENTS];
-  const int is_by_network = network[MATCH_NETWORK_IS_THERE] != 0;
+  const int is_by_network = network[MATCH_NETWORK_IS_PRESENT] != 0;
   for (uint32_t block = 32; block <= 256; block *= 2) {
     struct sl_test *t = match_new(block);
     sl_test_set(t, "x_weight", (double)rules->settings.x_weight);

@@ -27,7 +27,7 @@ static struct sl_test *decide(uint32_t events, uint32_t lines, decision_of *deci
   for (uint32_t k = 0; k < lines; k++) {
     uint8_t passed[EVENTS_MAX];
     for (uint32_t e = 0; e < events; e++) passed[e] = decision_at(k, e);
-    sl_test_input_each(t, "lines", name_of(k), "passed", passed, events);
+    sl_test_list_input(t, "lines", name_of(k), "passed", passed, events);
   }
   return t;
 }
@@ -246,7 +246,7 @@ static struct sl_test *route(uint32_t key) {
   sl_test_input(t, "decisions", "key", &key, 1);
   sl_test_input(t, "decisions", "line_count", &lines, 1);
   sl_test_input(t, "decisions", "passed", words, ROUTED + 1);
-  for (uint32_t k = 0; k < ROUTED; k++) sl_test_input_each(t, "lines", routed[k], "made_by", &made_by, 1);
+  for (uint32_t k = 0; k < ROUTED; k++) sl_test_list_input(t, "lines", routed[k], "made_by", &made_by, 1);
   return t;
 }
 

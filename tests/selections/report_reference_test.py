@@ -158,7 +158,7 @@ def decide(name):
     lines, events = sequences[name]["lines"], sequences[name]["events"]
     node = Algorithm("selections", "decide", EVENTS)
     for line in lines:
-        node.give_each("lines", line, "passed", [3 * (line in event["decisions"]) for event in events], BYTE)
+        node.give_list_input("lines", line, "passed", [3 * (line in event["decisions"]) for event in events], BYTE)
     node.run()
     count = node.get("passed", "count", UINT)[0]
     passed = node.get("passed", "numbers", UINT)[:count]
@@ -180,7 +180,7 @@ def routing_bits(name, decided):
     node = Algorithm("selections", "routing_bits", EVENTS)
     give_decisions(node, decided)
     for line in decided[0]:
-        node.give_each("lines", line, "made_by", [0], ULONG)
+        node.give_list_input("lines", line, "made_by", [0], ULONG)
     node.run()
     words = node.get("banks", "word", UINT)
     expected = flat([event["routing_bits"] for event in sequences[name]["events"]])
@@ -189,20 +189,20 @@ def routing_bits(name, decided):
 
 def give_vertices(to, kind, events):
     found = flat([event[f"sv_{kind}"] for event in events])
-    to.give_each("vertices", kind, "made_by", [CONTAINERS[kind]], ULONG)
-    to.give_each("vertices", kind, "offsets", offsets_of([event[f"sv_{kind}"] for event in events]), UINT)
-    to.give_each("vertices", kind, "first", [v["trk1"] for v in found], UINT)
-    to.give_each("vertices", kind, "second", [v["trk2"] for v in found], UINT)
+    to.give_list_input("vertices", kind, "made_by", [CONTAINERS[kind]], ULONG)
+    to.give_list_input("vertices", kind, "offsets", offsets_of([event[f"sv_{kind}"] for event in events]), UINT)
+    to.give_list_input("vertices", kind, "first", [v["trk1"] for v in found], UINT)
+    to.give_list_input("vertices", kind, "second", [v["trk2"] for v in found], UINT)
     for field in "x y z chi2".split():
-        to.give_each("vertices", kind, field, [v[field] for v in found])
+        to.give_list_input("vertices", kind, field, [v[field] for v in found])
 
 
 def give_line(to, name, events):
     kind = ACCEPTS[name][0] if name in ACCEPTS else None
     of = accepted(name, events) if kind else [[] for _ in events]
-    to.give_each("lines", name, "offsets", offsets_of(of), UINT)
-    to.give_each("lines", name, "made_by", [CONTAINERS.get(kind, PARTICLES) if kind else 0], ULONG)
-    to.give_each("lines", name, "accepted", flat(of), BYTE)
+    to.give_list_input("lines", name, "offsets", offsets_of(of), UINT)
+    to.give_list_input("lines", name, "made_by", [CONTAINERS.get(kind, PARTICLES) if kind else 0], ULONG)
+    to.give_list_input("lines", name, "accepted", flat(of), BYTE)
 
 
 def sel_reports(name, decided):

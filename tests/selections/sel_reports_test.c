@@ -327,14 +327,14 @@ static void give_tracks(struct sl_test *t, const struct sample *s) {
 
 static void give_vertices(struct sl_test *t, const struct container *of, const char *name) {
   const uint32_t count = of->offsets[EVENTS];
-  sl_test_input_each(t, "vertices", name, "made_by", &of->made_by, 1);
-  sl_test_input_each(t, "vertices", name, "offsets", of->offsets, EVENTS + 1);
-  sl_test_input_each(t, "vertices", name, "first", of->first, count);
-  sl_test_input_each(t, "vertices", name, "second", of->second, count);
-  sl_test_input_each(t, "vertices", name, "x", of->x, count);
-  sl_test_input_each(t, "vertices", name, "y", of->y, count);
-  sl_test_input_each(t, "vertices", name, "z", of->z, count);
-  sl_test_input_each(t, "vertices", name, "chi2", of->chi2, count);
+  sl_test_list_input(t, "vertices", name, "made_by", &of->made_by, 1);
+  sl_test_list_input(t, "vertices", name, "offsets", of->offsets, EVENTS + 1);
+  sl_test_list_input(t, "vertices", name, "first", of->first, count);
+  sl_test_list_input(t, "vertices", name, "second", of->second, count);
+  sl_test_list_input(t, "vertices", name, "x", of->x, count);
+  sl_test_list_input(t, "vertices", name, "y", of->y, count);
+  sl_test_list_input(t, "vertices", name, "z", of->z, count);
+  sl_test_list_input(t, "vertices", name, "chi2", of->chi2, count);
 }
 
 static struct sl_test *report(const struct sample *s, int with_ut) {
@@ -347,9 +347,9 @@ static struct sl_test *report(const struct sample *s, int with_ut) {
   for (uint32_t c = 0; c < CONTAINERS; c++) give_vertices(t, &s->containers[c], names[c]);
   for (uint32_t k = 0; k < lines; k++) {
     const struct line *l = &s->lines[k];
-    sl_test_input_each(t, "lines", s->names[k], "offsets", l->offsets, EVENTS + 1);
-    sl_test_input_each(t, "lines", s->names[k], "made_by", &l->made_by, 1);
-    sl_test_input_each(t, "lines", s->names[k], "accepted", l->accepted, l->offsets[EVENTS]);
+    sl_test_list_input(t, "lines", s->names[k], "offsets", l->offsets, EVENTS + 1);
+    sl_test_list_input(t, "lines", s->names[k], "made_by", &l->made_by, 1);
+    sl_test_list_input(t, "lines", s->names[k], "accepted", l->accepted, l->offsets[EVENTS]);
   }
   sl_test_input(t, "decisions", "offsets", s->passed_offsets, EVENTS + 1);
   sl_test_input(t, "decisions", "key", &s->key, 1);

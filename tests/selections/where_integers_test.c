@@ -57,7 +57,7 @@ static uint32_t holds(const char *text) {
                                           .f = &f,
                                           .t = &time_us}};
   if (compile(text) != SL_OK) fail_msg("%s: %u: %s", text, fault.at, fault.text);
-  return where_holds(program.words, program.count, &args, NULL, 0, 0);
+  return where_evaluate(program.words, program.count, &args, NULL, 0, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------- exactness */

@@ -114,7 +114,7 @@ static void written_values_are_read_back(void **state) {
     uint8_t type;
   } kinds[] = {{2, 28, CALO_TYPE_PACKED}, {4, 63, CALO_TYPE_BOARDS}, {5, 63, CALO_TYPE_BOARDS}};
   struct sim_simulation *s = simulation_new();
-  s->wanted = SIM_MAKE_ECAL;
+  s->make_flags = SIM_MAKE_ECAL;
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     static int32_t adc[CALO_CELLS];
     static uint32_t seen[CALO_CELLS];
@@ -162,7 +162,7 @@ static void extreme_values_are_read_back(void **state) {
 static void banks_are_made_on_request_only(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
-  s->wanted = SIM_MAKE_ALL & ~(uint32_t)SIM_MAKE_ECAL;
+  s->make_flags = SIM_MAKE_ALL & ~(uint32_t)SIM_MAKE_ECAL;
   assert_int_equal(sim_simulate(s, 3), 0);
   for (uint32_t k = 0; k < s->banks.banks.count; k++)
     assert_true(s->banks.banks.at[k].type != CALO_TYPE_PACKED && s->banks.banks.at[k].type != CALO_TYPE_BOARDS);

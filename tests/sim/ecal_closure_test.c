@@ -48,7 +48,7 @@ static void cells_clusters_and_energy_are_those_of_full_simulation(void **state)
   struct sim_simulation *s = simulation_new();
   struct fullness found[CALO_AREAS];
   memset(found, 0, sizeof found);
-  s->wanted = SIM_MAKE_ECAL;
+  s->make_flags = SIM_MAKE_ECAL;
   for (uint64_t i = 0; i < EVENTS; i++) {
     assert_int_equal(sim_simulate(s, i), 0);
     add_event(s, found);

@@ -8,7 +8,7 @@ static void values_have_the_same_bits(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   uint64_t digest = digest_begin;
-  s->wanted = SIM_MAKE_ECAL;
+  s->make_flags = SIM_MAKE_ECAL;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     /* energies too, since noise may hide differences */

@@ -125,7 +125,7 @@ static void decays_conserve_momentum_energy_and_charge(void **state) {
   struct sim_simulation *s = simulation_new();
   uint32_t decays = 0;
   s->settings.signal = sim_signal_species[SIM_SIGNAL_Bs_phiphi];
-  s->wanted = 0; /* no decays in flight downstream of the VELO: neutrinos would take momentum */
+  s->make_flags = 0; /* no decays in flight downstream of the VELO: neutrinos would take momentum */
   for (uint64_t event = 0; event < 5; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     const struct sim_particle *p = s->event.particles.at;

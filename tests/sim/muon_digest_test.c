@@ -8,7 +8,7 @@ static void expect_digest(uint32_t version, uint64_t expected) {
   struct sim_simulation *s = simulation_new();
   struct bank_fields f;
   uint64_t digest = digest_begin;
-  s->wanted = SIM_MAKE_MUON;
+  s->make_flags = SIM_MAKE_MUON;
   s->versions.muon = version;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
@@ -35,7 +35,7 @@ static void positions_have_the_same_bits(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   const uint32_t gx = s->muon.region[0][2].grid_x[MUON_PADS], gy = s->muon.region[0][2].grid_y[MUON_PADS];
-  struct muon_place at = {0, 2, 2, 0, 0};
+  struct muon_tile_address at = {0, 2, 2, 0, 0};
   uint64_t digest = digest_begin;
   for (at.y = 0; at.y < 2 * gy; at.y++) {
     for (at.x = at.y < gy ? gx : 0; at.x < 2 * gx; at.x++) {

@@ -11,7 +11,7 @@ enum { EVENTS = 30, DIGITS_MAX = 4096, WORDS_MAX = 64 };
 static struct sim_simulation *muon_simulation(uint32_t version) {
   struct sim_simulation *s = simulation_new();
   s->versions.muon = version;
-  s->wanted = SIM_MAKE_MUON;
+  s->make_flags = SIM_MAKE_MUON;
   return s;
 }
 
@@ -68,8 +68,8 @@ static void banks_of_both_versions_give_the_digits(void **state) {
 
 /* Distance of (x, y) from the tile's outline: 0 inside. */
 static float distance(const struct sim_simulation *s, uint32_t tile, float x, float y) {
-  const struct muon_place at = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile),
-                                muon_tile_x(tile), muon_tile_y(tile)};
+  const struct muon_tile_address at = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile),
+                                       muon_tile_x(tile), muon_tile_y(tile)};
   struct muon_outline o;
   muon_outline_make(&s->muon, &at, muon_tile_grid_x(tile), muon_tile_grid_y(tile), &o);
   const double dx = fmax(fmax(o.low_x - (double)x, (double)x - o.high_x), 0);

@@ -35,7 +35,7 @@ static void photons_are_at_their_cells_and_pi0_have_their_mass(void **state) {
   static struct photons photons;
   struct sim_simulation *s = simulation_new();
   uint32_t all = 0, pairs = 0, good = 0;
-  s->wanted = SIM_MAKE_PHOTONS;
+  s->make_flags = SIM_MAKE_PHOTONS;
   for (uint64_t number = 0; number < EVENTS; number++) {
     make_photons(s, number, &photons);
     for (uint32_t i = 0; i < photons.count; i++) {
@@ -66,7 +66,7 @@ static void photon_banks_are_made_on_request_only(void **state) {
   (void)state;
   static struct bank_fields banks;
   struct sim_simulation *s = simulation_new();
-  s->wanted = SIM_MAKE_ALL;
+  s->make_flags = SIM_MAKE_ALL;
   assert_int_equal(sim_simulate(s, 0), SL_OK);
   bank_fields_of(s, SIM_BANK_MC_PHOTONS, &banks);
   assert_int_equal(banks.count, 0);

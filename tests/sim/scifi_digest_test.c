@@ -8,7 +8,7 @@ static void expect_digest(uint32_t version, uint64_t expected) {
   struct sim_simulation *s = simulation_new();
   uint64_t digest = digest_begin;
   s->versions.scifi = version;
-  s->wanted = SIM_MAKE_SCIFI;
+  s->make_flags = SIM_MAKE_SCIFI;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     digest = digest_bytes(s->event.links[SIM_IN_SCIFI].at,

@@ -8,7 +8,7 @@ enum { EVENTS = 12, CHANNELS = 1 << SCIFI_CHANNEL_BITS };
 static struct sim_simulation *make(uint32_t version) {
   struct sim_simulation *s = simulation_new();
   s->versions.scifi = version;
-  s->wanted = SIM_MAKE_TRUTH | SIM_MAKE_SCIFI;
+  s->make_flags = SIM_MAKE_TRUTH | SIM_MAKE_SCIFI;
   return s;
 }
 
@@ -184,7 +184,7 @@ static void without_efficiency_there_is_only_noise(void **state) {
 static void digits_do_not_depend_on_the_banks_read(void **state) {
   (void)state;
   struct sim_simulation *a = make(5), *b = make(7);
-  b->wanted = SIM_MAKE_ALL;
+  b->make_flags = SIM_MAKE_ALL;
   for (uint64_t event = 0; event < 4; event++) {
     assert_int_equal(sim_simulate(a, event), SL_OK);
     assert_int_equal(sim_simulate(b, event), SL_OK);

@@ -95,7 +95,7 @@ static void layers_are_as_full_as_in_full_simulation(void **state) {
   enum { EVENTS = 300 };
   double found[2][12] = {{0}};
   struct sim_simulation *s = simulation_new();
-  s->wanted = SIM_MAKE_ALL;
+  s->make_flags = SIM_MAKE_ALL;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     for (int d = 0; d < 2; d++)

@@ -16,7 +16,7 @@ static uint64_t digest_passages(const struct sim_event *event, uint64_t digest) 
 static void expect_digest(int32_t polarity, enum sim_signal signal, uint64_t expected) {
   struct sim_simulation *s = simulation_new();
   uint64_t digest = digest_begin;
-  s->wanted = SIM_MAKE_ALL;
+  s->make_flags = SIM_MAKE_ALL;
   s->settings.polarity = polarity;
   s->settings.signal = sim_signal_species[signal];
   for (uint64_t event = 0; event < EVENTS; event++) {

@@ -473,8 +473,8 @@ static void assert_same_velo_banks(const struct sim_bank_list *a, const struct s
 static void velo_banks_do_not_depend_on_the_spectrometer(void **state) {
   (void)state;
   struct sim_simulation *with = simulation_new(), *without = simulation_new();
-  with->wanted = SIM_MAKE_ALL;
-  without->wanted = SIM_MAKE_SUPERPIXELS;
+  with->make_flags = SIM_MAKE_ALL;
+  without->make_flags = SIM_MAKE_SUPERPIXELS;
   for (uint64_t event = 0; event < 10; event++) {
     assert_int_equal(sim_simulate(with, event), 0);
     assert_int_equal(sim_simulate(without, event), 0);
@@ -501,7 +501,7 @@ static void passages_are_valid(void **state) {
   (void)state;
   struct sim_simulation *s = simulation_new();
   uint32_t count[SIM_DETECTORS] = {0};
-  s->wanted = SIM_MAKE_ALL;
+  s->make_flags = SIM_MAKE_ALL;
   for (uint64_t event = 0; event < 40; event++) {
     assert_int_equal(sim_simulate(s, event), 0);
     for (int d = 0; d < SIM_DETECTORS; d++) {

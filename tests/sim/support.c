@@ -8,7 +8,7 @@ struct sim_simulation *simulation_new(void) {
   struct sim_simulation *s = calloc(1, sizeof *s);
   assert_non_null(s);
   assert_int_equal(sim_set_defaults(s, reason, sizeof reason), 0);
-  s->wanted = SIM_MAKE_TRUTH | SIM_MAKE_SUPERPIXELS;
+  s->make_flags = SIM_MAKE_TRUTH | SIM_MAKE_SUPERPIXELS;
   return s;
 }
 

@@ -8,7 +8,7 @@ enum { EVENTS = 10, CLUSTERS_MAX = 20000, BOARDS_THERE = 180 };
 
 struct found {
   uint32_t sector, id;
-  float place;
+  float position;
 };
 
 struct decoded {
@@ -20,7 +20,8 @@ static void add(struct decoded *to, const struct sim_simulation *s, uint32_t ver
                 const struct ut_cluster *c) {
   const uint32_t sector = s->ut.lane_index[UT_BOARD_LANES * board + c->lane];
   assert_true(sector < UT_SECTORS && to->count < CLUSTERS_MAX);
-  to->clusters[to->count++] = (struct found){sector, ut_id(version, s->ut.sectors[sector].channel, c->strip), c->place};
+  to->clusters[to->count++] =
+      (struct found){sector, ut_id(version, s->ut.sectors[sector].channel, c->strip), c->position};
 }
 
 static void decode_v3(const struct sim_simulation *s, const uint32_t *words, uint32_t bytes, uint32_t board,
@@ -80,7 +81,7 @@ static const struct decoded *decode(const struct sim_simulation *s, uint32_t ver
 
 static struct sim_simulation *new_with_ut(uint32_t version) {
   struct sim_simulation *s = simulation_new();
-  s->wanted |= SIM_MAKE_UT;
+  s->make_flags |= SIM_MAKE_UT;
   s->versions.ut = version;
   s->settings.luminosity_fraction = 0;
   return s;
@@ -139,7 +140,7 @@ static float nearest(const struct sim_simulation *s, const struct decoded *d, co
   if (hypotf(x, y) < ut->hole + 0.1f) return -1.0f;
   float best = 1e9f;
   for (uint32_t i = 0; i < d->count; i++)
-    if (d->clusters[i].sector == sector) best = fminf(best, fabsf(d->clusters[i].place - strip));
+    if (d->clusters[i].sector == sector) best = fminf(best, fabsf(d->clusters[i].position - strip));
   return best;
 }
 

@@ -8,7 +8,7 @@ static void expect_digest(uint32_t version, uint64_t expected) {
   struct sim_simulation *s = simulation_new();
   struct bank_fields f;
   uint64_t digest = digest_begin;
-  s->wanted = SIM_MAKE_UT;
+  s->make_flags = SIM_MAKE_UT;
   s->versions.ut = version;
   for (uint64_t event = 0; event < EVENTS; event++) {
     assert_int_equal(sim_simulate(s, event), 0);

@@ -15,7 +15,7 @@ struct strip {
 /* A cluster: `count` strips of the event from `first` on. */
 struct cluster {
   uint32_t first, count, strip; /* strip: strip of the id */
-  float place;
+  float position;
 };
 
 struct decoded {
@@ -35,7 +35,7 @@ static void add_strip(struct decoded *d, uint32_t sector, uint32_t strip, uint32
 }
 
 static void add_cluster(struct decoded *d, uint32_t first, const struct ut_cluster *c) {
-  d->clusters[d->cluster_count++] = (struct cluster){first, d->strip_count - first, c->strip, c->place};
+  d->clusters[d->cluster_count++] = (struct cluster){first, d->strip_count - first, c->strip, c->position};
 }
 
 /* Strips of a cluster: the cluster is in the strip at the mean of the ADC, rounded down. */
@@ -91,7 +91,7 @@ static const struct decoded *decode(struct sim_simulation *s, uint32_t version, 
 
 static struct sim_simulation *new_with_ut(void) {
   struct sim_simulation *s = simulation_new();
-  s->wanted |= SIM_MAKE_UT;
+  s->make_flags |= SIM_MAKE_UT;
   s->settings.luminosity_fraction = 0;
   return s;
 }
@@ -158,7 +158,8 @@ static void other_clusters_agree_within_a_quarter_strip(void **state) {
       while (v3->clusters[k].first < b->first) k++;
       const struct cluster *a = &v3->clusters[k];
       if (a->count != b->count) continue;
-      const double off = (double)b->place - (double)a->place, fraction = (double)b->place - floor((double)b->place);
+      const double off = (double)b->position - (double)a->position,
+                   fraction = (double)b->position - floor((double)b->position);
       whole++;
       same += off == 0;
       next_strip += b->strip != a->strip;

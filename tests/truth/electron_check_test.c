@@ -81,7 +81,7 @@ static void assert_counts(const char *report, const char *bin, const char *sort,
   snprintf(pattern, sizeof pattern, "\"%s\"", sort);
   const char *of = strstr(named(strstr(report, "\"momentum_bins\""), bin), pattern);
   assert_int_equal(number_in(of, "tracks"), count);
-  assert_int_equal(number_in(of, "called_electrons"), called);
+  assert_int_equal(number_in(of, "identified_electrons"), called);
 }
 
 static void tracks_are_counted_by_kind_of_particle(void **state) {
@@ -100,7 +100,7 @@ static void tracks_are_counted_by_kind_of_particle(void **state) {
   end_tracks();
   const char *report = run();
   assert_int_equal(number_in(report, "tracks"), 7);
-  assert_int_equal(number_in(report, "tracks_beside"), 1);
+  assert_int_equal(number_in(report, "tracks_outside"), 1);
   assert_counts(report, "5 to 10 GeV", "electrons", 1, 1);
   assert_counts(report, "5 to 10 GeV", "muons", 1, 0);
   assert_counts(report, "3 to 5 GeV", "electrons", 1, 0);

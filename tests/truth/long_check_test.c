@@ -274,7 +274,7 @@ static void duplicate_hits_of_a_track_are_reported(void **state) {
   add_track(1e-4f, PART(VELO(0), 10, 10), NONE, PART(SCIFI(0), 10, 10));
   tracks.scifi.id[9] = tracks.scifi.id[2];
   end_tracks();
-  assert_int_equal(number_in(run(1), "tracks_with_a_hit_twice"), 1);
+  assert_int_equal(number_in(run(1), "tracks_with_duplicate_hits"), 1);
   assert_non_null(strstr(sl_test_messages(test), "1 track contains a SciFi hit twice"));
 }
 

@@ -80,7 +80,7 @@ static void a_photon_is_found_by_a_cluster_at_its_cell(void **state) {
   end_photons(TRUTH_PHOTONS_VERSION, 0); /* an event without photons */
   const char *report = run(), *bin = named(strstr(report, "\"photons\""), "0.5 to 1 GeV");
   assert_int_equal(number_in(report, "events"), 2);
-  assert_int_equal(number_in(report, "photons_beside"), 1);
+  assert_int_equal(number_in(report, "photons_outside"), 1);
   assert_int_equal(number_in(bin, "photons"), 3); /* 995 MeV of transverse energy */
   assert_int_equal(number_in(bin, "found"), 1);
   assert_float_equal(number_in(bin, "energy_median"), 0.02, 1e-3);

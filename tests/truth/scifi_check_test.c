@@ -64,7 +64,7 @@ static void hits_are_compared_by_event(void **state) {
   assert_int_equal(number_in(report, "events"), 2);
   assert_int_equal(number_in(report, "hits"), 11);
   assert_int_equal(number_in(report, "hits_in_truth"), 5);
-  assert_int_equal(number_in(report, "hits_twice"), 1);
+  assert_int_equal(number_in(report, "duplicate_hits"), 1);
   assert_int_equal(number_in(report, "true_hits"), 6 + 3);
   assert_int_equal(number_in(report, "true_hits_found"), 5);
   assert_float_equal(number_in(report, "hit_efficiency"), 5.0 / 9, 1e-9);

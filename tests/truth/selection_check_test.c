@@ -107,10 +107,10 @@ static void add_found_decay(void) {
 }
 
 static void set_line(uint32_t k, const uint32_t *offsets, uint32_t candidate_count) {
-  sl_test_input_each(test, "lines", lines[k].name, "offsets", offsets, tracks.event_count + 1);
-  sl_test_input_each(test, "lines", lines[k].name, "made_by", &lines[k].made_by, 1);
-  sl_test_input_each(test, "lines", lines[k].name, "passed", lines[k].passed, tracks.event_count);
-  sl_test_input_each(test, "lines", lines[k].name, "accepted", lines[k].accepted, candidate_count);
+  sl_test_list_input(test, "lines", lines[k].name, "offsets", offsets, tracks.event_count + 1);
+  sl_test_list_input(test, "lines", lines[k].name, "made_by", &lines[k].made_by, 1);
+  sl_test_list_input(test, "lines", lines[k].name, "passed", lines[k].passed, tracks.event_count);
+  sl_test_list_input(test, "lines", lines[k].name, "accepted", lines[k].accepted, candidate_count);
 }
 
 static void set_tracks(void) {
@@ -127,10 +127,10 @@ static void set_tracks(void) {
 }
 
 static void set_pairs(void) {
-  sl_test_input_each(test, "vertices", "pairs", "offsets", pairs.offsets, tracks.event_count + 1);
-  sl_test_input_each(test, "vertices", "pairs", "made_by", &pairs.made_by, 1);
-  sl_test_input_each(test, "vertices", "pairs", "first", pairs.first, pairs.count);
-  sl_test_input_each(test, "vertices", "pairs", "second", pairs.second, pairs.count);
+  sl_test_list_input(test, "vertices", "pairs", "offsets", pairs.offsets, tracks.event_count + 1);
+  sl_test_list_input(test, "vertices", "pairs", "made_by", &pairs.made_by, 1);
+  sl_test_list_input(test, "vertices", "pairs", "first", pairs.first, pairs.count);
+  sl_test_list_input(test, "vertices", "pairs", "second", pairs.second, pairs.count);
 }
 
 static const char *run_with(uint32_t daughters) {
@@ -314,8 +314,8 @@ static void a_particle_is_the_signal_if_its_track_is(void **state) {
   memset(lines[0].passed, PASSED, 2);
   set_tracks();
   set_line(0, tracks.offsets, tracks.count);
-  sl_test_input_each(test, "particles", "tracks", "offsets", tracks.offsets, tracks.event_count + 1);
-  sl_test_input_each(test, "particles", "tracks", "made_by", &pairs.made_by, 1);
+  sl_test_list_input(test, "particles", "tracks", "offsets", tracks.offsets, tracks.event_count + 1);
+  sl_test_list_input(test, "particles", "tracks", "made_by", &pairs.made_by, 1);
   sl_test_set(test, "daughters", 2);
   assert_int_equal(sl_test_run(test), 0);
   assert_sets(line_in(sl_test_report(test), "line"), 2, 2, 2, 1);
@@ -378,7 +378,7 @@ static void events_with_errors_are_excluded_from_rates(void **state) {
   static const char *const names[] = {"line"};
   const struct line_decisions_view line = {.offsets = offsets, .made_by = &made_by, .passed = passed};
   struct {
-    struct line_decisions_each lines; /* the first argument */
+    struct line_decisions_views lines; /* the first argument */
     unsigned char others[1024];
   } args = {.lines = {&line, names, 1, 0}};
   const struct sl_event events[] = {{.error = SL_EVENT_CORRUPT}, {.number = 1}};

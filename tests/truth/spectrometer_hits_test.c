@@ -108,7 +108,7 @@ static void muon_banks_give_pads_and_x_strips(void **state) {
   for (uint32_t table = 0; table < MUON_TABLES; table++) {
     grid[2 * MUON_GRIDS * table + GRID] = grids[table][0];
     grid[2 * MUON_GRIDS * table + MUON_GRIDS + GRID] = grids[table][1];
-    const struct muon_place place = {.station = 1, .quarter = QUARTER, .x = table == 2 ? 1 : 5};
+    const struct muon_tile_address place = {.station = 1, .quarter = QUARTER, .x = table == 2 ? 1 : 5};
     tiles[table] = muon_tile(&place, grids[table][0], grids[table][1]);
   }
   for (uint32_t bank = 2; bank <= MUON_BANKS; bank++) channel_first[bank] = 4;

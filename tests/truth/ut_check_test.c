@@ -111,7 +111,7 @@ static void hits_are_compared_by_event(void **state) {
   const char *report = run();
   assert_int_equal(number_in(report, "hits"), 10);
   assert_int_equal(number_in(report, "hits_in_truth"), 5);
-  assert_int_equal(number_in(report, "hits_twice"), 1);
+  assert_int_equal(number_in(report, "duplicate_hits"), 1);
   assert_int_equal(number_in(report, "true_hits"), 6 + 3);
   assert_int_equal(number_in(report, "true_hits_found"), 5);
 }

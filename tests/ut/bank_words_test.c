@@ -44,7 +44,7 @@ static void decode(void *context, uint32_t event, uint16_t source_id, uint8_t ve
     struct ut_v3_adc adc = {0, 0, 0};
     assert_true(to->count < HITS_MAX);
     to->ids[to->count++] = ut_id(version, channel_of(ut_board(source_id), c.lane), c.strip);
-    assert_true(c.place >= (float)c.strip && c.place < (float)c.strip + 1);
+    assert_true(c.position >= (float)c.strip && c.position < (float)c.strip + 1);
     assert_true(ut_v3_next_adc(words, size_bytes, &at, &adc));
     assert_true(adc.strips >= 1 && adc.strips <= UT_V3_CLUSTER_STRIPS_MAX && adc.sum <= UT_ADC_MAX * adc.strips);
   }
@@ -118,7 +118,7 @@ static void clusters_of_version_3_are_decoded(void **state) {
   const struct ut_cluster a = ut_v3_cluster(words, 0), b = ut_v3_cluster(words, 1), c = ut_v3_cluster(words, 2);
   assert_true(a.lane == 0 && a.strip == 1 && a.place == 1.0f);
   assert_true(b.lane == 0 && b.strip == 511 && b.place == 511.75f);
-  assert_true(c.lane == 5 && c.strip == 7 && c.place == 7.0f);
+  assert_true(c.lane == 5 && c.strip == 7 && c.position == 7.0f);
   assert_true(ut_v3_next_adc(words, bytes, &at, &adc));
   assert_true(adc.neighbours == -2 && adc.strips == 1 && adc.sum == 20);
   assert_true(ut_v3_next_adc(words, bytes, &at, &adc));
@@ -179,15 +179,15 @@ static void clusters_of_version_4_are_at_the_weighted_mean_of_adjacent_strips(vo
   assert_int_equal(ut_v4_count(words, bytes, 1), 7);
   assert_int_equal(ut_v4_count(words, bytes, 4), 200);
   assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));
-  assert_true(c.lane == 1 && c.strip == 11 && c.strips == 2 && c.place == 10.75f);
+  assert_true(c.lane == 1 && c.strip == 11 && c.strips == 2 && c.position == 10.75f);
   assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));
-  assert_true(c.strip == 14 && c.strips == 2 && c.place == 13.5f); /* halves are rounded up */
+  assert_true(c.strip == 14 && c.strips == 2 && c.position == 13.5f); /* halves are rounded up */
   assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));            /* the strip without charge is skipped */
-  assert_true(c.strip == 511 && c.strips == 2 && c.place == 510.75f);
+  assert_true(c.strip == 511 && c.strips == 2 && c.position == 510.75f);
   assert_false(ut_v4_next_cluster(words, 1, 7, &i, &c));
   i = 0; /* a run of 129 strips is skipped, a run of 71 is not */
   assert_true(ut_v4_next_cluster(words, 4, 200, &i, &c));
-  assert_true(c.strips == 71 && c.strip == 165 && c.place == 165.0f && i == 200);
+  assert_true(c.strips == 71 && c.strip == 165 && c.position == 165.0f && i == 200);
   assert_int_equal(ut_id(4, 0x4100FF, 7), 0x30410007);
 }
 

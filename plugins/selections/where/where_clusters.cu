@@ -10,7 +10,7 @@ static const struct where_scope where_clusters_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_clusters_args, calo_clusters)};
 
 WHERE_LINE(where_clusters, "calorimeter clusters that satisfy an expression in the graph", calo_clusters, 0) {
-  return WHERE_HOLDS(NULL);
+  return WHERE_EVALUATE(NULL);
 }
 
 #define LINES(L) L(where_clusters)

@@ -65,8 +65,8 @@ extern "C" {
  */
 void where_fail(struct where_compiler *c, uint32_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void where_warn(struct where_compiler *c, uint32_t at, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Reports that `wanted` is missing before the next token. */
-void where_fail_here(struct where_compiler *c, const char *wanted);
+/* Reports that `expected` is missing before the next token. */
+void where_fail_here(struct where_compiler *c, const char *expected);
 int where_shown_length(uint32_t length);
 void where_next(struct where_compiler *c);
 int where_is_token(const struct where_compiler *c, const struct where_token *token, const char *text);

@@ -33,7 +33,7 @@
   }
 
 /* Defines the algorithm NAME with arguments `struct NAME_args` and scopes NAME_scopes. The body follows as for LINE and
- * returns WHERE_HOLDS. */
+ * returns WHERE_EVALUATE. */
 #define WHERE_LINE(name, doc, over, has_masses)                                                               \
   static const struct where_language name##_language = {name##_scopes, SL_COUNT_(name##_scopes), has_masses}; \
   static int name##_check_(const struct sl_services *s, const void *args) {                                   \
@@ -45,6 +45,6 @@
   }                                                                                                           \
   LINE_WITH(name, doc, over, name##_check_, name##_compile_)
 /* `children`: a struct where_children *, or NULL. */
-#define WHERE_HOLDS(children) where_holds(a->program, a->words, a, children, event, i)
+#define WHERE_EVALUATE(children) where_evaluate(a->program, a->words, a, children, event, i)
 
 #endif

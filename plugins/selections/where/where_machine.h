@@ -188,8 +188,8 @@ static SL_DEVICE float where_result(uint32_t operation, float left, float right)
 
 /* Runs a program; returns 1 or 0. The compiler guarantees that jumps go forward and that the stack does not overflow.
  */
-static SL_DEVICE uint32_t where_holds(const uint64_t *program, uint32_t words, const void *args,
-                                      const struct where_children *children, uint32_t event, uint32_t item) {
+static SL_DEVICE uint32_t where_evaluate(const uint64_t *program, uint32_t words, const void *args,
+                                         const struct where_children *children, uint32_t event, uint32_t item) {
   const struct where_subject subject = {args, children, event, item}, *s = &subject;
   float result = 1.0f, stack[WHERE_STACK_MAX];
   uint32_t depth = 0, at = 0;

@@ -9,7 +9,7 @@ static const struct where_scope where_particles_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_particles_args, particles)};
 
 WHERE_LINE(where_particles, "long tracks that satisfy an expression in the graph", particles, 0) {
-  return WHERE_HOLDS(NULL);
+  return WHERE_EVALUATE(NULL);
 }
 
 #define LINES(L) L(where_particles)

@@ -10,7 +10,7 @@ static const struct where_scope where_stubs_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_stubs_args, muon_stubs)};
 
 WHERE_LINE(where_stubs, "muon stubs that satisfy an expression in the graph", muon_stubs, 0) {
-  return WHERE_HOLDS(NULL);
+  return WHERE_EVALUATE(NULL);
 }
 
 #define LINES(L) L(where_stubs)

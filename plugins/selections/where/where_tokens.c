@@ -32,7 +32,7 @@ void where_warn(struct where_compiler *c, uint32_t at, const char *format, ...) 
 
 int where_shown_length(uint32_t length) { return (int)(length < WHERE_SHOWN_MAX ? length : WHERE_SHOWN_MAX); }
 
-void where_fail_here(struct where_compiler *c, const char *wanted) {
+void where_fail_here(struct where_compiler *c, const char *expected) {
   static const struct {
     const char *wrong, *right;
   } replacements[] = {{"&", "and"}, {"|", "or"}, {"!", "not"}, {"=", "=="}};
@@ -45,9 +45,9 @@ void where_fail_here(struct where_compiler *c, const char *wanted) {
   uint32_t length = c->token.length;
   while (c->token.kind == WHERE_INVALID && ((unsigned char)text[length] & 0xC0) == 0x80) length++;
   if (c->token.kind == WHERE_END)
-    where_fail(c, c->token.at, "%s is missing at the end", wanted);
+    where_fail(c, c->token.at, "%s is missing at the end", expected);
   else
-    where_fail(c, c->token.at, "%s is missing before `%.*s`", wanted, where_shown_length(length), text);
+    where_fail(c, c->token.at, "%s is missing before `%.*s`", expected, where_shown_length(length), text);
 }
 
 /* -------------------------------------------------------------------------------------------------- tokens */

@@ -226,8 +226,8 @@ struct where_unit where_unit_of_root(const struct where_unit *unit) {
 void where_require_unit(struct where_compiler *c, const struct where_value *value, int is_energy,
                         const char *consumer) {
   const struct where_unit *unit = &value->number.unit;
-  const struct where_unit wanted = {.power[WHERE_ENERGY] = is_energy ? 1 : 0};
-  if (c->failed || value->type != WHERE_NUMBER || unit->is_bare || is_equal(unit, &wanted)) return;
+  const struct where_unit expected = {.power[WHERE_ENERGY] = is_energy ? 1 : 0};
+  if (c->failed || value->type != WHERE_NUMBER || unit->is_bare || is_equal(unit, &expected)) return;
   char text[WHERE_FAULT_BYTES], unit_text[UNIT_TEXT_BYTES];
   snprintf(text, sizeof text, "%s %s, but `%.*s` is %s%s", consumer,
            is_energy ? "an energy" : "a number without a unit", where_shown_length(value->end - value->at),

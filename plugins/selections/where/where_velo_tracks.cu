@@ -9,7 +9,7 @@ static const struct where_scope where_velo_tracks_scopes[] = {
     WHERE_SCOPES_OF_CANDIDATES(struct where_velo_tracks_args, track_states)};
 
 WHERE_LINE(where_velo_tracks, "VELO tracks that satisfy an expression in the graph", track_states, 0) {
-  return WHERE_HOLDS(NULL);
+  return WHERE_EVALUATE(NULL);
 }
 
 #define LINES(L) L(where_velo_tracks)

@@ -16,7 +16,7 @@ static const struct where_scope where_vertices_scopes[] = {
 WHERE_LINE(where_vertices, "pairs of long tracks that satisfy an expression in the graph", secondary_vertices, 1) {
   const struct where_children children = {a->particles.offsets, a->candidates.first, a->candidates.second,
                                           a->particles.p, a->candidates.opening};
-  return WHERE_HOLDS(&children);
+  return WHERE_EVALUATE(&children);
 }
 
 #define LINES(L) L(where_vertices)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sim_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t entry_bytes) {
-  if (wanted <= *capacity) return 1;
-  const uint32_t larger = wanted + wanted / 2 + 256;
+int sim_reserve(void **array, uint32_t *capacity, uint32_t needed, size_t entry_bytes) {
+  if (needed <= *capacity) return 1;
+  const uint32_t larger = needed + needed / 2 + 256;
   void *grown = realloc(*array, larger * entry_bytes);
   if (!grown) return 0;
   *array = grown;

@@ -105,7 +105,7 @@ struct sim_id_link {
        ? &(list)->at[(list)->count++]                                                                   \
        : NULL)
 
-int sim_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t entry_bytes);
+int sim_reserve(void **array, uint32_t *capacity, uint32_t needed, size_t entry_bytes);
 
 struct sim_event {
   uint64_t seed;

@@ -40,8 +40,8 @@ static void number_channels(struct sim_muon_readout *r) {
   for (uint32_t channel = 0; channel < r->channel_count; channel++) {
     const uint32_t tile = g->tiles[channel], i = muon_tile_grid(tile);
     if (tile == 0) continue;
-    const struct muon_place at = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile),
-                                  muon_tile_x(tile), muon_tile_y(tile)};
+    const struct muon_tile_address at = {muon_tile_station(tile), muon_tile_region(tile), muon_tile_quarter(tile),
+                                         muon_tile_x(tile), muon_tile_y(tile)};
     const uint32_t *grid = &g->grid[2 * MUON_GRIDS * MUON_X_STRIPS + i];
     const int is_x = grid[0] == muon_tile_grid_x(tile) && grid[MUON_GRIDS] == muon_tile_grid_y(tile);
     const uint32_t table = is_x ? MUON_X_STRIPS : MUON_Y_STRIPS;
@@ -75,7 +75,7 @@ static int make_channels(const struct muon_description *d, struct sim_muon_reado
 
 /* ------------------------------------------------------------------------------------------------- chambers */
 
-static void add_chamber(const struct muon_description *d, const struct muon_place *quarter, uint32_t column,
+static void add_chamber(const struct muon_description *d, const struct muon_tile_address *quarter, uint32_t column,
                         uint32_t row_from_beam, struct sim_muon_readout *r) {
   const struct muon_region *region = &d->region[quarter->station][quarter->region];
   const uint32_t side = muon_side_of_quarter(quarter->quarter);
@@ -99,7 +99,7 @@ static void add_chamber(const struct muon_description *d, const struct muon_plac
 }
 
 static void make_chambers(const struct muon_description *d, struct sim_muon_readout *r) {
-  struct muon_place at = {0, 0, 0, 0, 0};
+  struct muon_tile_address at = {0, 0, 0, 0, 0};
   for (at.station = 0; at.station < MUON_STATIONS; at.station++)
     for (at.region = 0; at.region < MUON_REGIONS; at.region++)
       for (at.quarter = 0; at.quarter < MUON_QUARTERS; at.quarter++)
@@ -159,7 +159,8 @@ static const float strip_share = 0.95f; /* R1, R2: efficiency of x strips, and o
 static const float time_width = 2.4f;   /* time resolution, in time units */
 enum { TIMES = 16 };
 
-static void hit_channel(struct sim_muon_readout *readout, uint32_t table, const struct muon_place *at, float time) {
+static void hit_channel(struct sim_muon_readout *readout, uint32_t table, const struct muon_tile_address *at,
+                        float time) {
   const int32_t t = sl_to_i32(time);
   if (time < 0.0f || t >= TIMES) return; /* another crossing */
   const uint32_t channel = sim_muon_channel(readout, table, at);
@@ -173,12 +174,12 @@ struct pads {
   uint32_t low_x, high_x, low_y, high_y;
 };
 static void hit_strips(const struct muon_region *region, uint32_t table, const struct pads *pads,
-                       const struct muon_place *chamber, float time, struct sim_random *r,
+                       const struct muon_tile_address *chamber, float time, struct sim_random *r,
                        struct sim_muon_readout *readout) {
   uint32_t gx, gy;
   muon_grid_of(region, table, readout->version, &gx, &gy);
   const uint32_t wide = region->grid_x[MUON_PADS] / gx, high = region->grid_y[MUON_PADS] / gy;
-  struct muon_place at = *chamber;
+  struct muon_tile_address at = *chamber;
   for (at.y = pads->low_y / high; at.y <= pads->high_y / high; at.y++)
     for (at.x = pads->low_x / wide; at.x <= pads->high_x / wide; at.x++)
       hit_channel(readout, table, &at, time + time_width * sim_normal(r));
@@ -198,7 +199,7 @@ void sim_muon_fire(const struct muon_description *muon, float efficiency, const 
                             c->first_x + pad_of(t->high_u + beyond, pitch_x, c->columns),
                             c->first_y + pad_of(t->low_v - beyond, pitch_y, c->rows),
                             c->first_y + pad_of(t->high_v + beyond, pitch_y, c->rows)};
-  const struct muon_place at = {t->station, c->region, c->quarter, 0, 0};
+  const struct muon_tile_address at = {t->station, c->region, c->quarter, 0, 0};
   uint32_t x[MUON_TABLES], y[MUON_TABLES];
   for (uint32_t table = 0; table < MUON_TABLES; table++)
     muon_grid_of(region, table, readout->version, &x[table], &y[table]);

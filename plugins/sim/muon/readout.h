@@ -53,7 +53,7 @@ uint32_t sim_muon_cross(const struct muon_description *d, const struct sim_muon_
 /* Channel of the strip or pad `at` of a table, or SIM_MUON_NO_CHANNEL. */
 #define SIM_MUON_NO_CHANNEL UINT32_MAX
 static inline uint32_t sim_muon_channel(const struct sim_muon_readout *readout, uint32_t table,
-                                        const struct muon_place *at) {
+                                        const struct muon_tile_address *at) {
   const uint32_t i = at->station * MUON_REGIONS + at->region;
   const uint32_t *grid = &readout->map.grid[2 * MUON_GRIDS * table + i];
   const uint32_t position = readout->map.position_first[table * MUON_STATIONS + at->station] +

@@ -231,8 +231,8 @@ static void light_mat(struct light_context *m, const struct portion *portion, ui
                       struct channel_bytes *bytes) {
   const struct sim_passage *p = &m->event->passages[SIM_IN_SCIFI].at[portion->first + k];
   const struct layer *layer = &m->layers[p->layer];
-  const struct scifi_place at = {(uint32_t)layer->station, (uint32_t)layer->number, (uint32_t)portion->quarter[k],
-                                 (uint32_t)portion->module[k], (uint32_t)mat};
+  const struct scifi_mat_address at = {(uint32_t)layer->station, (uint32_t)layer->number, (uint32_t)portion->quarter[k],
+                                       (uint32_t)portion->module[k], (uint32_t)mat};
   struct shape shape = {0.0f, portion->outer[k], portion->inner[k], portion->height[k], portion->fall[k]};
   const float in_mat = portion->u[k] - ((float)mat + 0.5f) * m->mat_pitch - m->u_begin;
   if (portion->v[k] < m->clear && portion->v[k] < m->begin + (float)scifi_hole(m->scifi, &at)) return;

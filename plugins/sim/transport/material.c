@@ -62,13 +62,13 @@ struct crossed {
 };
 
 /* Marks the lanes that have left the beam pipe in the last step; returns whether any has. */
-static int find_left(const struct sim_lanes *lanes, double z, int32_t has_left[LANES]) {
+static int find_exited(const struct sim_lanes *lanes, double z, int32_t has_exited[LANES]) {
   const double radius2 = SIM_PIPE_SLOPE * z * (SIM_PIPE_SLOPE * z);
   int32_t any = 0;
   for (int l = 0; l < LANES; l++) {
     const double r2 = lanes->x[l] * lanes->x[l] + lanes->y[l] * lanes->y[l];
-    has_left[l] = ((lanes->kind[l] & SIM_LANE_IN_PIPE) != 0) & (r2 > radius2);
-    any |= has_left[l];
+    has_exited[l] = ((lanes->kind[l] & SIM_LANE_IN_PIPE) != 0) & (r2 > radius2);
+    any |= has_exited[l];
   }
   return any;
 }
@@ -86,10 +86,10 @@ static int measure(struct sim_lanes *lanes, const struct sim_node *node, struct 
   const struct sim_plane *plane = node->plane ? node->plane : &nothing;
   const float z = (float)node->end.z, everywhere = 1e6f;
   const float inner = plane->ring[0] * z, outer = plane->ring[1] > 0.0f ? plane->ring[1] * z : everywhere;
-  int32_t has_left[LANES];
-  const int any_left = find_left(lanes, node->end.z, has_left);
-  if (!any_left && plane->radiation_lengths <= 0.0f) return 0;
-  int32_t any = any_left;
+  int32_t has_exited[LANES];
+  const int any_exited = find_exited(lanes, node->end.z, has_exited);
+  if (!any_exited && plane->radiation_lengths <= 0.0f) return 0;
+  int32_t any = any_exited;
   for (int l = 0; l < LANES; l++) {
     const float tx = (float)lanes->tx[l], ty = (float)lanes->ty[l];
     const float x = (float)lanes->x[l], y = (float)lanes->y[l], r2 = x * x + y * y;
@@ -100,8 +100,8 @@ static int measure(struct sim_lanes *lanes, const struct sim_node *node, struct 
     c->scattering[l] = plane->scattering_lengths * slant;
     c->interaction[l] = plane->interaction_lengths * slant;
   }
-  for (uint32_t l = 0; any_left && l < LANES; l++) {
-    if (!has_left[l]) continue;
+  for (uint32_t l = 0; any_exited && l < LANES; l++) {
+    if (!has_exited[l]) continue;
     const float path = path_in_wall(lanes, l);
     lanes->kind[l] &= ~(uint32_t)SIM_LANE_IN_PIPE;
     c->radiation[l] = c->scattering[l] = path / SIM_PIPE_RADIATION;
@@ -131,8 +131,8 @@ static void lose_energy(struct sim_lanes *lanes, const struct crossed *c) {
     const float p = lanes->p[l], mass = lanes->mass[l], energy = sqrtf(p * p + mass * mass), slowness = energy / p;
     const float left = energy - ionisation * c->radiation[l] * slowness * slowness;
     const float p2 = left * left - mass * mass;
-    const int goes_on = (left > mass) & (p2 > 1.0f);
-    const float after = sqrtf(goes_on ? p2 : 1.0f);
+    const int continues = (left > mass) & (p2 > 1.0f);
+    const float after = sqrtf(continues ? p2 : 1.0f);
     lanes->p[l] = c->radiation[l] > 0.0f ? after : p;
   }
 }

@@ -19,12 +19,12 @@ struct soft_kind {
   enum first_layer first;
   float mean_per_passage; /* mean number per passage */
   struct {
-    float backward; /* fraction that flies towards the VELO */
-    float origin;   /* mm: largest distance from the origin to the first layer */
-    float leaves;   /* chance to reach the second layer */
-    float goes_on;  /* chance to reach each further layer */
-    float bridges;  /* chance to reach a layer that is more than 100 mm away */
-    float again;    /* chance to cross a layer again, after each crossing */
+    float backward;  /* fraction that flies towards the VELO */
+    float origin;    /* mm: largest distance from the origin to the first layer */
+    float leaves;    /* chance to reach the second layer */
+    float continues; /* chance to reach each further layer */
+    float bridges;   /* chance to reach a layer that is more than 100 mm away */
+    float again;     /* chance to cross a layer again, after each crossing */
   } path;
   struct {
     float x, y;     /* mm: mean distance from the mother's passage */
@@ -167,7 +167,7 @@ static int fly(struct sim_event *event, const struct soft_kind *k, const struct 
   int status = make(event, k, &p, (float)step, r);
   p.particle = event->particles.count - 1;
   float chance = k->path.leaves;
-  for (int32_t next = (int32_t)p.layer + step; status == SL_OK; next += step, chance = k->path.goes_on) {
+  for (int32_t next = (int32_t)p.layer + step; status == SL_OK; next += step, chance = k->path.continues) {
     status = pass_layer(event, k, &p, r);
     if (status < 0 || next < 0 || next >= (int32_t)layers->count) return status;
     const float z = layers->z[next];

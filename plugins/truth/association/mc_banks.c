@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mc_reserve(void **array, uint64_t *capacity, uint64_t wanted, size_t entry_bytes) {
-  if (wanted <= *capacity) return 1;
-  const uint64_t larger = wanted + wanted / 2 + 64;
+int mc_reserve(void **array, uint64_t *capacity, uint64_t needed, size_t entry_bytes) {
+  if (needed <= *capacity) return 1;
+  const uint64_t larger = needed + needed / 2 + 64;
   void *grown = realloc(*array, larger * entry_bytes);
   if (!grown) return 0;
   *array = grown;

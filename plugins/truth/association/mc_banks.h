@@ -27,8 +27,8 @@ struct mc_joined {
 int mc_join_banks(struct mc_joined *joined, const struct mc_banks_view *banks, uint32_t event, const char **reason);
 void mc_joined_free(struct mc_joined *joined);
 
-/* Grows an array to `wanted` entries; returns 0 when out of memory. */
-int mc_reserve(void **array, uint64_t *capacity, uint64_t wanted, size_t entry_bytes);
+/* Grows an array to `needed` entries; returns 0 when out of memory. */
+int mc_reserve(void **array, uint64_t *capacity, uint64_t needed, size_t entry_bytes);
 
 /* Unread part of a stream. The caller checks `left` before it takes data. */
 struct mc_cursor {

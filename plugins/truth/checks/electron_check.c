@@ -40,7 +40,7 @@ static const struct {
 static const double momentum_range = 1.0; /* range of the spreads */
 
 struct counts {
-  uint64_t tracks, called_electrons;
+  uint64_t tracks, identified_electrons;
 };
 
 struct electron_check {
@@ -66,7 +66,7 @@ static void count(struct electron_check *c, uint32_t kind, double p, uint32_t is
   const uint32_t of[2] = {bin, ALL};
   for (int i = 0; i < 2; i++) {
     c->counts[of[i]][kind].tracks++;
-    c->counts[of[i]][kind].called_electrons += is_electron;
+    c->counts[of[i]][kind].identified_electrons += is_electron;
   }
 }
 
@@ -116,17 +116,17 @@ static int check_event(struct track_check *tracks_check, const void *args_, uint
 /* --------------------------------------------------------------------------------------------------- the report */
 
 static void report_counts(const struct counts *n, const char *kind, const char *bin, const struct sl_report *r) {
-  const double share = ratio((double)n->called_electrons, (double)n->tracks);
-  const double error = rate_error(n->called_electrons, n->tracks);
+  const double share = ratio((double)n->identified_electrons, (double)n->tracks);
+  const double error = rate_error(n->identified_electrons, n->tracks);
   r->begin_object(r->context, kind);
   r->integer(r->context, "tracks", (int64_t)n->tracks);
-  r->integer(r->context, "called_electrons", (int64_t)n->called_electrons);
+  r->integer(r->context, "identified_electrons", (int64_t)n->identified_electrons);
   r->number(r->context, "share", share);
   r->number(r->context, "error", error);
   r->end_object(r->context);
   if (n->tracks > 0)
     r->line(r->context, "%-9s %-14s %7" PRIu64 " tracks, identified as electrons %6" PRIu64 "   %6.2f +- %5.2f %%",
-            kind, bin, n->tracks, n->called_electrons, 100 * share, 100 * error);
+            kind, bin, n->tracks, n->identified_electrons, 100 * share, 100 * error);
 }
 
 static void report_momenta(const struct electron_check *c, const struct sl_report *r) {
@@ -153,7 +153,7 @@ static int electron_check_finish(void *state, const struct sl_services *s, const
   const struct electron_check *c = (const struct electron_check *)state;
   tally_report(&c->tracks.tally, r);
   r->integer(r->context, "tracks", (int64_t)c->tracks.tracks);
-  r->integer(r->context, "tracks_beside", (int64_t)c->outside);
+  r->integer(r->context, "tracks_outside", (int64_t)c->outside);
   r->line(r->context, "long tracks of %" PRIu64 " %s: %" PRIu64 ", %" PRIu64 " of them outside the calorimeter",
           c->tracks.tally.events, sl_plural(c->tracks.tally.events, "event", "events"), c->tracks.tracks, c->outside);
   r->begin_array(r->context, "momentum_bins");

@@ -67,7 +67,7 @@ static double purity_of(const struct hit_tally *t) { return ratio((double)t->hit
 void hit_tally_report(const struct hit_tally *t, const struct sl_report *r) {
   r->integer(r->context, "hits", (int64_t)t->hits);
   r->integer(r->context, "hits_in_truth", (int64_t)t->hits_in_truth);
-  r->integer(r->context, "hits_twice", (int64_t)t->duplicate_hits);
+  r->integer(r->context, "duplicate_hits", (int64_t)t->duplicate_hits);
   r->integer(r->context, "true_hits", (int64_t)t->true_hits);
   r->integer(r->context, "true_hits_found", (int64_t)t->hits_in_truth);
   r->number(r->context, "hit_efficiency", efficiency_of(t));

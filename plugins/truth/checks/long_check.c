@@ -103,7 +103,7 @@ static int long_check_finish(void *state, const struct sl_services *s, const str
   tally_report(&c->tracks.tally, r);
   r->integer(r->context, "hits", (int64_t)c->tracks.hits);
   r->integer(r->context, "hits_in_truth", (int64_t)c->tracks.known_hits);
-  r->integer(r->context, "tracks_with_a_hit_twice", (int64_t)c->tracks_with_duplicates);
+  r->integer(r->context, "tracks_with_duplicate_hits", (int64_t)c->tracks_with_duplicates);
   r->line(r->context, "long tracks of %" PRIu64 " %s, SciFi hits on them %" PRIu64 ", %.2f %% of them true",
           c->tracks.tally.events, sl_plural(c->tracks.tally.events, "event", "events"), c->tracks.hits,
           100 * ratio((double)c->tracks.known_hits, (double)c->tracks.hits));

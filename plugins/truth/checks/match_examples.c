@@ -104,7 +104,7 @@ static int match_examples_finish(void *state, const struct sl_services *s, const
   r->integer(r->context, "good_pairs", (int64_t)m->good_pairs);
   r->line(r->context, "%" PRIu64 " %s of %" PRIu64 " %s, %" PRIu64 " of them from one particle: %s", m->pairs,
           sl_plural(m->pairs, "pair", "pairs"), m->tracks.tally.events,
-          sl_plural(m->tracks.tally.events, "event", "events"), m->good_pairs, m->to->place(m->file));
+          sl_plural(m->tracks.tally.events, "event", "events"), m->good_pairs, m->to->path(m->file));
   tally_warn(&m->tracks.tally, s);
   return SL_OK;
 }

@@ -1,7 +1,7 @@
 /* photon_check.c: truth.photon_check, true photons and pi0 compared with clusters in the calorimeter (README.md).
- * A photon is matched to the cluster of largest energy with a highest cell that is, or touches, the photon's cell. It
- * is found if the cluster has at least half of its energy. Two photons of a pi0 that are found in different clusters
- * with enough transverse energy give a mass, as do all other pairs of such clusters. */
+ * A photon is matched to the cluster of largest energy with a highest cell that is, or is adjacent to, the photon's
+ * cell. It is found if the cluster has at least half of its energy. Two photons of a pi0 that are found in different
+ * clusters with enough transverse energy give a mass, as do all other pairs of such clusters. */
 #include "association/mc_banks.h"
 #include "calo/event_model.h"
 #include "spread.h"
@@ -81,7 +81,7 @@ static double et_of(const struct truth_photon *p) {
   return (double)p->energy * sqrt(r2 / (r2 + z * z));
 }
 
-static int touches(const struct photon_check_args *args, uint32_t cell, uint32_t other) {
+static int is_adjacent(const struct photon_check_args *args, uint32_t cell, uint32_t other) {
   const uint16_t *others = args->geometry.neighbours + (size_t)CALO_NEIGHBOURS * cell;
   int found = cell == other;
   for (uint32_t k = 0; k < CALO_NEIGHBOURS && others[k] != CALO_NO_NEIGHBOUR; k++) found |= others[k] == other;
@@ -93,7 +93,7 @@ static int32_t cluster_of(const struct photon_check_args *args, uint32_t event, 
   const struct calo_clusters_view *clusters = &args->clusters;
   int32_t best = NO_CLUSTER;
   for (uint32_t i = clusters->offsets[event]; i < clusters->offsets[event + 1]; i++)
-    if (touches(args, p->cell, clusters->cell[i]) && (best < 0 || clusters->energy[i] > clusters->energy[best]))
+    if (is_adjacent(args, p->cell, clusters->cell[i]) && (best < 0 || clusters->energy[i] > clusters->energy[best]))
       best = (int32_t)i;
   return best >= 0 && (double)clusters->energy[best] >= found_min * (double)p->energy ? best : NO_CLUSTER;
 }
@@ -267,7 +267,7 @@ static void report_pi0(const struct photon_check *c, const struct sl_report *r) 
 static int photon_check_finish(void *state, const struct sl_services *s, const struct sl_report *r) {
   const struct photon_check *c = (const struct photon_check *)state;
   tally_report(&c->tally, r);
-  r->integer(r->context, "photons_beside", (int64_t)c->outside);
+  r->integer(r->context, "photons_outside", (int64_t)c->outside);
   r->begin_array(r->context, "photons");
   for (uint32_t bin = 0; bin <= BINS; bin++) report_photons(&c->photons[bin], bins[bin].name, r);
   r->end_array(r->context);

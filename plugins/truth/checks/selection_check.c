@@ -22,11 +22,11 @@ enum { SIGNAL_DAUGHTERS_MAX = 16 };
 
 #define SL_ARGS selection_check_args
 #define SELECTION_CHECK(M)                                                                                        \
-  M(IN_EACH, lines, line_decisions, "offsets made_by passed accepted",                                            \
+  M(LIST_IN, lines, line_decisions, "offsets made_by passed accepted",                                            \
     "decisions of the lines; the report uses the names of the connections")                                       \
-  M(IN_EACH, vertices, secondary_vertices, "offsets made_by first second",                                        \
+  M(LIST_IN, vertices, secondary_vertices, "offsets made_by first second",                                        \
     "candidates with two tracks, for comparison with the truth")                                                  \
-  M(IN_EACH, particles, particles, "offsets made_by", "candidates with one track, for comparison with the truth") \
+  M(LIST_IN, particles, particles, "offsets made_by", "candidates with one track, for comparison with the truth") \
   M(IN, tracks, long_tracks, "offsets hit_offsets velo_track ut_track hit_id",                                    \
     "long tracks that candidates are made of")                                                                    \
   M(IN, velo_tracks, velo_tracks, "offsets hit_offsets hit_id", "VELO tracks to which velo_track refers")         \

@@ -27,11 +27,11 @@ double spread_rms(const struct spread *s) {
 }
 
 static double quantile(const struct spread *s, double range, double share) {
-  const double wanted = share * (double)s->count;
+  const double target = share * (double)s->count;
   double before = 0;
   uint32_t cell = 0;
-  while (cell < SPREAD_CELLS - 1 && before + s->cells[cell] < wanted) before += s->cells[cell++];
-  const double within = s->cells[cell] ? (wanted - before) / s->cells[cell] : 0;
+  while (cell < SPREAD_CELLS - 1 && before + s->cells[cell] < target) before += s->cells[cell++];
+  const double within = s->cells[cell] ? (target - before) / s->cells[cell] : 0;
   return 2 * range * (cell + within) / SPREAD_CELLS - range;
 }
 

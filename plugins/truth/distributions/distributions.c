@@ -17,25 +17,25 @@
 
 #define SL_ARGS distributions_args
 #define BANKS   "offsets source_id type version size_bytes first_word payload"
-#define DISTRIBUTIONS(M)                                                                                             \
-  M(IN, hits, velo_hits, "offsets id x y", "VELO clusters")                                                          \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets", "VELO tracks")                                                   \
-  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload",                    \
-    "VELO super-pixel banks; may be empty")                                                                          \
-  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                  \
-    "banks with true particles")                                                                                     \
-  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload",                                       \
-    "banks with true vertices; may be empty")                                                                        \
-  M(OPTIONAL_IN, ut, ut_banks, BANKS, "UT banks; require ut_geometry")                                               \
-  M(WANTED_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "positions of UT strips")    \
-  M(OPTIONAL_IN, scifi, scifi_banks, BANKS, "SciFi banks; require scifi_geometry")                                   \
-  M(WANTED_IN, scifi_geometry, scifi_geometry,                                                                       \
-    "source_id link_channel mirror_x mirror_y direction_x direction_y u_begin half_pitch die_gap sipm_pitch dxdy",   \
-    "positions of SciFi channels")                                                                                   \
-  M(OPTIONAL_IN, muon, muon_banks, BANKS, "muon banks; require muon_geometry")                                       \
-  M(WANTED_IN, muon_geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of muon channels") \
-  M(OPTIONAL_IN, calo, calo_banks, BANKS, "calorimeter banks; require calo_geometry")                                \
-  M(WANTED_IN, calo_geometry, calo_geometry, "", "map of calorimeter channels to cells, and their calibration")
+#define DISTRIBUTIONS(M)                                                                                           \
+  M(IN, hits, velo_hits, "offsets id x y", "VELO clusters")                                                        \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets", "VELO tracks")                                                 \
+  M(IN, velo_superpixels, velo_superpixel_banks, "offsets version size_bytes first_word payload",                  \
+    "VELO super-pixel banks; may be empty")                                                                        \
+  M(IN, mc_particles, mc_particle_banks, "offsets source_id version size_bytes first_word payload",                \
+    "banks with true particles")                                                                                   \
+  M(IN, mc_vertices, mc_vertex_banks, "offsets size_bytes first_word payload",                                     \
+    "banks with true vertices; may be empty")                                                                      \
+  M(OPTIONAL_IN, ut, ut_banks, BANKS, "UT banks; require ut_geometry")                                             \
+  M(AUTO_IN, ut_geometry, ut_geometry, "x0 dx_di lane_layer lane_channel lane_index", "positions of UT strips")    \
+  M(OPTIONAL_IN, scifi, scifi_banks, BANKS, "SciFi banks; require scifi_geometry")                                 \
+  M(AUTO_IN, scifi_geometry, scifi_geometry,                                                                       \
+    "source_id link_channel mirror_x mirror_y direction_x direction_y u_begin half_pitch die_gap sipm_pitch dxdy", \
+    "positions of SciFi channels")                                                                                 \
+  M(OPTIONAL_IN, muon, muon_banks, BANKS, "muon banks; require muon_geometry")                                     \
+  M(AUTO_IN, muon_geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of muon channels") \
+  M(OPTIONAL_IN, calo, calo_banks, BANKS, "calorimeter banks; require calo_geometry")                              \
+  M(AUTO_IN, calo_geometry, calo_geometry, "", "map of calorimeter channels to cells, and their calibration")
 SL_HOST_ARGUMENTS(distributions, DISTRIBUTIONS);
 
 enum { MODULE_SENSORS = 4, VERTEX_BYTES = 28, VERTEX_TRACKS_MIN = 4, PDG_ELECTRON = 11 };

@@ -19,7 +19,7 @@ static int fill_cluster(struct distributions *d, const struct bank *b, const str
                         uint64_t true_ids) {
   const uint32_t lane = UT_BOARD_LANES * b->board + c->lane, sector = b->geometry->lane_index[lane];
   if (sector >= UT_SECTORS) return 0;
-  const float x = b->geometry->x0[sector] + c->place * b->geometry->dx_di[sector];
+  const float x = b->geometry->x0[sector] + c->position * b->geometry->dx_di[sector];
   const uint32_t id = ut_id(b->version, b->geometry->lane_channel[lane], c->strip);
   distributions_fill(d, H_ut_layer, b->geometry->lane_layer[lane]);
   distributions_fill(d, H_ut_x, (double)x);

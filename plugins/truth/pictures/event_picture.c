@@ -29,28 +29,28 @@
 #define CALO_FIELDS       "numbers pedestal channels xy gain cell_size card_index"
 
 #define SL_ARGS event_picture_args
-#define EVENT_PICTURE(M)                                                                                              \
-  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "VELO tracks to draw")                   \
-  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state per track at the beam line")            \
-  M(WANTED_IN, hits, velo_hits, "offsets id x y z", "all VELO hits; if not connected, only hits on tracks are drawn") \
-  M(WANTED_IN, geometry, velo_geometry, "module_z local_x transform", "outlines of the VELO sensors")                 \
-  M(WANTED_IN, mc_particles, mc_particle_banks, BANK_FIELDS,                                                          \
-    "banks with true particles, for ghosts and missed particles")                                                     \
-  M(WANTED_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "banks with true vertices")                                 \
-  M(WANTED_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                               \
-  M(WANTED_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: UT hits")                                           \
-  M(WANTED_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: VELO-UT tracks")                                 \
-  M(WANTED_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: SciFi hits")                                  \
-  M(WANTED_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: long tracks")                              \
-  M(WANTED_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification per long track")                      \
-  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon banks; require muon_geometry")                    \
-  M(WANTED_IN, muon_geometry, muon_geometry, MUON_FIELDS, "positions of muon pads and strips")                        \
-  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: calorimeter banks; require calo_geometry")     \
-  M(WANTED_IN, calo_geometry, calo_geometry, CALO_FIELDS, "positions of calorimeter cells")                           \
-  M(ENUM, show, "velo", "part to draw: the VELO or the whole spectrometer", "velo spectrometer")                      \
-  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                     \
-  M(ENUM, choose, "first", "event to draw: the first one, or the one with most tracks", "first busiest")              \
-  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event to draw; -1: according to `choose`")             \
+#define EVENT_PICTURE(M)                                                                                            \
+  M(IN, tracks, velo_tracks, "offsets hit_offsets hit_id hit_x hit_y hit_z", "VELO tracks to draw")                 \
+  M(IN, beamline_states, track_states, "offsets x y z tx ty backward", "state per track at the beam line")          \
+  M(AUTO_IN, hits, velo_hits, "offsets id x y z", "all VELO hits; if not connected, only hits on tracks are drawn") \
+  M(AUTO_IN, geometry, velo_geometry, "module_z local_x transform", "outlines of the VELO sensors")                 \
+  M(AUTO_IN, mc_particles, mc_particle_banks, BANK_FIELDS,                                                          \
+    "banks with true particles, for ghosts and missed particles")                                                   \
+  M(AUTO_IN, mc_vertices, mc_vertex_banks, BANK_FIELDS, "banks with true vertices")                                 \
+  M(AUTO_IN, vertices, pv_vertices, "offsets x y z tracks", "reconstructed vertices")                               \
+  M(AUTO_IN, ut_hits, ut_hits, "offsets id x z", "spectrometer: UT hits")                                           \
+  M(AUTO_IN, ut_tracks, ut_tracks, UT_TRACK_FIELDS, "spectrometer: VELO-UT tracks")                                 \
+  M(AUTO_IN, scifi_hits, scifi_hits, "offsets id x z", "spectrometer: SciFi hits")                                  \
+  M(AUTO_IN, long_tracks, long_tracks, LONG_TRACK_FIELDS, "spectrometer: long tracks")                              \
+  M(AUTO_IN, muons, muon_flags, "is_muon", "spectrometer: muon identification per long track")                      \
+  M(OPTIONAL_IN, muon, muon_banks, BANK_FIELDS, "spectrometer: muon banks; require muon_geometry")                  \
+  M(AUTO_IN, muon_geometry, muon_geometry, MUON_FIELDS, "positions of muon pads and strips")                        \
+  M(OPTIONAL_IN, calo, calo_banks, "type " BANK_FIELDS, "spectrometer: calorimeter banks; require calo_geometry")   \
+  M(AUTO_IN, calo_geometry, calo_geometry, CALO_FIELDS, "positions of calorimeter cells")                           \
+  M(ENUM, show, "velo", "part to draw: the VELO or the whole spectrometer", "velo spectrometer")                    \
+  M(FILE_OUT, path, "", "", "output file; empty: the file of -o")                                                   \
+  M(ENUM, choose, "first", "event to draw: the first one, or the one with most tracks", "first busiest")            \
+  M(F64, event, -1, -1, 9007199254740991.0, "", "number of the event to draw; -1: according to `choose`")           \
   M(BOOL, mask_fraction_bits, 0, "compare ids without bits 26 and 27; for tracks from super-pixels")
 SL_HOST_ARGUMENTS(event_picture, EVENT_PICTURE);
 
@@ -421,7 +421,7 @@ static int event_picture_finish(void *state, const struct sl_services *s, const 
   int error = c->to->add(c->file, c->svg.text, c->svg.count);
   if (!error) error = c->to->finish(c->file);
   if (error) return error;
-  const char *path = c->to->place(c->file);
+  const char *path = c->to->path(c->file);
   r->text(r->context, "path", path);
   r->integer(r->context, "bytes", (int64_t)c->svg.count);
   r->integer(r->context, "events", (int64_t)c->events_seen);

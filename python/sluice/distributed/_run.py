@@ -290,20 +290,20 @@ def submit(
         for number, of_task in enumerate(tasks)
         if (result := folder.done(number, manifest.key, of_task)) is not None
     }
-    wanted = [number for number in range(len(tasks)) if number not in done]
+    missing = [number for number in range(len(tasks)) if number not in done]
     # Unique keys: Dask must not share tasks with another call, even of the same run.
-    keys = [f"{name}-{uuid.uuid4().hex}-{number}" for number in wanted]
+    keys = [f"{name}-{uuid.uuid4().hex}-{number}" for number in missing]
     run_one = functools.partial(_run_numbered, str(folder.path), manifest.key, settings=settings)
     futures = client.map(
         run_one,
-        wanted,
-        [tasks[number] for number in wanted],
+        missing,
+        [tasks[number] for number in missing],
         key=keys,
         retries=retries,
         pure=False,
         resources=dict(resources) if resources else None,
     )
-    return Job(folder, manifest, tasks, done, dict(zip(wanted, futures)), client)
+    return Job(folder, manifest, tasks, done, dict(zip(missing, futures)), client)
 
 
 def _run_numbered(path: str, key: str, number: int, parts: list[Part], settings: TaskSettings) -> dict[str, Any]:

@@ -141,7 +141,7 @@ struct sl_bound {
 };
 
 /* Declares a collection. F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers for writing),
- * `struct NAME_view` (pointers for reading), `struct NAME_each` (for a list port: the views of its producers), and
+ * `struct NAME_view` (pointers for reading), `struct NAME_views` (for a list port: the views of its producers), and
  * `NAME_collection`, their description. The first two consist of the field pointers in order, then `bound` (items),
  * then FIELD_bound for each ITEM_OFFSETS field (its subitems) or BYTES field. In the third, `at` is in the memory that
  * the algorithm reads (a kernel's: on the device), `names` in host memory: for check, make and sinks, not for
@@ -165,7 +165,7 @@ struct sl_bound {
     const_pointers_ struct sl_bound bound;                                                                       \
     bounds_                                                                                                      \
   };                                                                                                             \
-  struct name_##_each {                                                                                          \
+  struct name_##_views {                                                                                         \
     const struct name_##_view *at;                                                                               \
     const char *const *names;                                                                                    \
     uint32_t count, reserved;                                                                                    \

@@ -29,7 +29,7 @@
  *   sl_warp_sync()                       barrier: threads see what the other threads of the warp wrote before it
  *   sl_warp_any(predicate)               1 if `predicate` is nonzero in any thread, else 0
  *   sl_warp_exclusive_scan(value)        sum of the values of the threads before this one
- *   sl_warp_append(wanted, &length)      sl_block_append for a list of the warp's own
+ *   sl_warp_append(is_selected, &length) sl_block_append for a list of the warp's own
  *   sl_warp_list_index(start, &begun)    number of contiguous, non-empty lists that begin at or before this thread's
  *                                        position. Each thread knows one list: `start` is its first position, relative
  *                                        to the warp's first thread; values that are no thread of the warp are ignored.
@@ -40,7 +40,7 @@
  * All groups of a warp (SL_FOR_GROUPS) must call sl_group_any, sl_group_max_u32, sl_group_min_u64, sl_group_sum_u32 and
  * sl_group_sum32_total together. If some groups need fewer iterations than others, loop while any group of the warp
  * needs one:
- *   while (sl_warp_must_join(is_needed)) { ... sum = sl_group_sum32_total(&s); if (is_needed) ... }
+ *   while (sl_warp_any_needed(is_needed)) { ... sum = sl_group_sum32_total(&s); if (is_needed) ... }
  * A struct sl_team is a warp or the whole block, for code that runs on either.
  *
  * SL_UNROLL before a loop unrolls it, so that arrays indexed in it stay in registers; SL_ROLLED keeps it rolled, for
@@ -170,13 +170,13 @@ static SL_DEVICE uint32_t sl_grid_threads(void) { return gridDim.x * blockDim.x;
 #define SL_FOR_SUBITEMS(i, list, offsets, sub) SL_FOR_RANGES_ (i, 1, list, (sub)[(offsets)[sl_event]])
 /* `at`: expression for the first item of the event `sl_event`. The outer loop is over events, or has one iteration. A
  * thread takes `width` items at a time: see lanes.h. */
-#define SL_FOR_RANGES_(i, width, list, at)                                                                          \
-  for (uint32_t sl_turn_##i = (list).numbers ? blockIdx.x : 0; sl_turn_##i < ((list).numbers ? *(list).count : 1u); \
-       sl_turn_##i += gridDim.x)                                                                                    \
-    for (uint32_t sl_event = (list).numbers ? (list).numbers[sl_turn_##i] : 0,                                      \
-                  i = (at) + (width) * ((list).numbers ? threadIdx.x : sl_grid_thread()),                           \
-                  sl_stride_##i = (width) * ((list).numbers ? blockDim.x : sl_grid_threads()),                      \
-                  sl_end_##i = (sl_event = (list).numbers ? sl_event + 1 : *(list).count, (at));                    \
+#define SL_FOR_RANGES_(i, width, list, at)                                                       \
+  for (uint32_t sl_iteration_##i = (list).numbers ? blockIdx.x : 0;                              \
+       sl_iteration_##i < ((list).numbers ? *(list).count : 1u); sl_iteration_##i += gridDim.x)  \
+    for (uint32_t sl_event = (list).numbers ? (list).numbers[sl_iteration_##i] : 0,              \
+                  i = (at) + (width) * ((list).numbers ? threadIdx.x : sl_grid_thread()),        \
+                  sl_stride_##i = (width) * ((list).numbers ? blockDim.x : sl_grid_threads()),   \
+                  sl_end_##i = (sl_event = (list).numbers ? sl_event + 1 : *(list).count, (at)); \
          i < sl_end_##i; i += sl_stride_##i)
 
 /* The nodes of a family, as passed to run_family, distributed over the blocks:
@@ -197,17 +197,17 @@ static inline SL_UNUSED struct sl_nodes sl_nodes_of(const void *args, uint32_t c
   return nodes;
 }
 
-/* One block writes the list of the node's events for which `is_wanted(a, event)` is nonzero, in ascending order and in
- * one pass: one thread per event. All threads of the block must call it. */
-#define SL_LIST_EVENTS(a, list, is_wanted)                                        \
+/* One block writes the list of the node's events for which `is_selected(a, event)` is nonzero, in ascending order and
+ * in one pass: one thread per event. All threads of the block must call it. */
+#define SL_LIST_EVENTS(a, list, is_selected)                                      \
   do {                                                                            \
     uint32_t sl_length = 0;                                                       \
     SL_FOR_BLOCK (sl_i, *(a)->events.count) {                                     \
       const uint32_t sl_is_one = sl_i < *(a)->events.count;                       \
       const uint32_t sl_listed = sl_is_one ? sl_event_at(&(a)->events, sl_i) : 0; \
-      const uint32_t sl_is_wanted = sl_is_one && is_wanted(a, sl_listed);         \
-      const uint32_t sl_location = sl_block_append(sl_is_wanted, &sl_length);     \
-      if (sl_is_wanted) (list).numbers[sl_location] = sl_listed;                  \
+      const uint32_t sl_is_listed = sl_is_one && is_selected(a, sl_listed);       \
+      const uint32_t sl_location = sl_block_append(sl_is_listed, &sl_length);     \
+      if (sl_is_listed) (list).numbers[sl_location] = sl_listed;                  \
     }                                                                             \
     if (threadIdx.x == 0) *(list).count = sl_length;                              \
   } while (0)
@@ -240,11 +240,11 @@ static SL_DEVICE void sl_event_fail(const struct sl_events *list, uint32_t event
   atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(list->error_base | (uint64_t)code << 32 | detail));
 }
 
-/* Refuses an event that needs `wanted` items, or subitems of a group, when `wanted` exceeds bound->event_limit and a
+/* Refuses an event that needs `needed` items, or subitems of a group, when `needed` exceeds bound->event_limit and a
  * kernel detects this before a scan does. */
-static SL_DEVICE SL_UNUSED void sl_event_exceeds(const struct sl_events *list, uint32_t event,
-                                                 const struct sl_bound *bound, uint32_t wanted) {
-  atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(bound->limit_error | wanted));
+static SL_DEVICE SL_UNUSED void sl_event_fail_limit(const struct sl_events *list, uint32_t event,
+                                                    const struct sl_bound *bound, uint32_t needed) {
+  atomicMax((sl_atomic_u64 *)&list->errors[event], (sl_atomic_u64)(bound->limit_error | needed));
 }
 
 /* Reports that an algorithm omitted part of an event because of a limit of its own; the event is not refused. The event

@@ -96,23 +96,23 @@ static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *t
   return before;
 }
 
-/* If `wanted`, returns the index of this thread's entry in a list that has *length entries so far, in thread order.
- * *length grows by the number of threads with `wanted`; each thread keeps its own copy of it. */
-static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
-  const uint64_t mask = sl_warp_ballot(wanted);
+/* If `is_selected`, returns the index of this thread's entry in a list that has *length entries so far, in thread
+ * order. *length grows by the number of threads with `is_selected`; each thread keeps its own copy of it. */
+static SL_DEVICE uint32_t sl_block_append(uint32_t is_selected, uint32_t *length) {
+  const uint64_t mask = sl_warp_ballot(is_selected);
   const uint32_t before = sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
   uint32_t total;
-  const uint32_t place = *length + before + sl_block_scan_warps(sl_count_bits(mask), &total);
+  const uint32_t index = *length + before + sl_block_scan_warps(sl_count_bits(mask), &total);
   *length += total;
-  return place;
+  return index;
 }
 
 /* sl_block_append for a list of one warp; shares nothing with the block's other warps. */
-static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) {
-  const uint64_t mask = sl_warp_ballot(wanted);
-  const uint32_t place = *length + sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
+static SL_DEVICE uint32_t sl_warp_append(uint32_t is_selected, uint32_t *length) {
+  const uint64_t mask = sl_warp_ballot(is_selected);
+  const uint32_t index = *length + sl_count_bits(mask & (((uint64_t)1 << sl_warp_lane()) - 1));
   *length += sl_count_bits(mask);
-  return place;
+  return index;
 }
 
 /* Returns a mask of the lanes named by `lane` in any thread. Threads name different lanes; a number that is not a lane
@@ -184,7 +184,7 @@ static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, const uint32_t rows) {
 }
 
 /* Returns 1 if any thread of the warp needs a collective of the warp. */
-static SL_DEVICE uint32_t sl_warp_must_join(uint32_t is_needed) { return sl_warp_any(is_needed); }
+static SL_DEVICE uint32_t sl_warp_any_needed(uint32_t is_needed) { return sl_warp_any(is_needed); }
 
 #define SL_GROUP(threads) (threads)
 static SL_DEVICE uint32_t sl_group_lane(uint32_t threads) { return threadIdx.x % threads; }

@@ -43,7 +43,7 @@ static SL_DEVICE uint32_t sl_warp_lane(void) { return 0; }
 static SL_DEVICE uint32_t sl_warp_lanes(void) { return 1; }
 static SL_DEVICE void sl_warp_sync(void) {}
 static SL_DEVICE uint32_t sl_warp_any(uint32_t predicate) { return predicate ? 1u : 0u; }
-static SL_DEVICE uint32_t sl_warp_must_join(uint32_t is_needed) { return sl_warp_any(is_needed); }
+static SL_DEVICE uint32_t sl_warp_any_needed(uint32_t is_needed) { return sl_warp_any(is_needed); }
 static SL_DEVICE uint32_t sl_warp_exclusive_scan(uint32_t value) {
   (void)value;
   return 0;
@@ -67,16 +67,18 @@ static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return value; }
 /* Smallest key of the block: put the quantity in the high bits and an index that breaks ties in the low bits. */
 static SL_DEVICE uint64_t sl_block_min_u64(uint64_t key) { return key; }
 
-/* If `wanted`, returns the index of this thread's entry in a list that has *length entries so far, in thread order.
- * *length grows by the number of threads with `wanted`; each thread keeps its own copy of it. */
-static SL_DEVICE uint32_t sl_block_append(uint32_t wanted, uint32_t *length) {
-  const uint32_t place = *length;
-  *length += wanted ? 1u : 0u;
-  return place;
+/* If `is_selected`, returns the index of this thread's entry in a list that has *length entries so far, in thread
+ * order. *length grows by the number of threads with `is_selected`; each thread keeps its own copy of it. */
+static SL_DEVICE uint32_t sl_block_append(uint32_t is_selected, uint32_t *length) {
+  const uint32_t index = *length;
+  *length += is_selected ? 1u : 0u;
+  return index;
 }
 
 /* sl_block_append for a list of one warp. */
-static SL_DEVICE uint32_t sl_warp_append(uint32_t wanted, uint32_t *length) { return sl_block_append(wanted, length); }
+static SL_DEVICE uint32_t sl_warp_append(uint32_t is_selected, uint32_t *length) {
+  return sl_block_append(is_selected, length);
+}
 
 /* Returns the number of contiguous lists that begin at or before this thread's position. */
 static SL_DEVICE uint32_t sl_warp_list_index(uint32_t start, uint32_t *begun) {
@@ -87,9 +89,9 @@ static SL_DEVICE uint32_t sl_warp_list_index(uint32_t start, uint32_t *begun) {
 static SL_DEVICE void sl_warp_sort_u32(uint32_t *key, uint32_t rows) {
   for (uint32_t i = 1; i < rows; i++) {
     const uint32_t next = key[i];
-    uint32_t place = i;
-    for (; place > 0 && next < key[place - 1]; place--) key[place] = key[place - 1];
-    key[place] = next;
+    uint32_t index = i;
+    for (; index > 0 && next < key[index - 1]; index--) key[index] = key[index - 1];
+    key[index] = next;
   }
 }
 

@@ -16,9 +16,9 @@
  *   uint32_t subitem_count(const struct NAME_args *a, struct sl_item item)
  *       number of subitems, which may be 0; SL_NOT_SELECTED if the item is not selected. Called twice for each item.
  *   void write_item(const struct NAME_args *a, struct sl_item item)
- *       writes the PER_ITEM fields at item.to. The macros write both kinds of offsets.
- *   void write_subitem(const struct NAME_args *a, struct sl_item item, uint32_t h, uint32_t to)
- *       writes the PER_SUBITEM fields of subitem h = 0, 1, ... at `to`; the item's subitems begin at to - h.
+ *       writes the PER_ITEM fields at item.output_index. The macros write both kinds of offsets.
+ *   void write_subitem(const struct NAME_args *a, struct sl_item item, uint32_t h, uint32_t index)
+ *       writes the PER_SUBITEM fields of subitem h = 0, 1, ... at `index`; the item's subitems begin at index - h.
  *
  * Threads call them in any order: their results must depend on the item only, and they must not contain barriers or
  * collectives.
@@ -38,34 +38,36 @@
 /* An input item and its index in the output. Indices count from the beginning of the slice. */
 struct sl_item {
   uint32_t event;
-  uint32_t from;      /* index in the input */
-  uint32_t is_second; /* of a merge: 1 if the input is `second`, else 0 */
-  uint32_t to;        /* index in the output; undefined in is_selected and subitem_count */
+  uint32_t input_index;  /* index in the input */
+  uint32_t is_second;    /* of a merge: 1 if the input is `second`, else 0 */
+  uint32_t output_index; /* index in the output; undefined in is_selected and subitem_count */
 };
 
 /* Selects items without subitems.
- *   from   an input with offsets
- *   to     an output with offsets of its own, with room for the items of `from` or fewer */
-#define SL_SELECT_ITEMS(name, from, to, is_selected, write_item)                                               \
-  SL_SELECT_KERNELS_(name, a.from.offsets, NULL, to, is_selected(&a, sl_item) ? 0u : SL_NOT_SELECTED, (void)0, \
-                     write_item)                                                                               \
-  static int name##_run(const struct sl_launch *l, const struct name##_args *a) {                              \
-    return SL_COUNT_SCAN_WRITE(l, name##_count, name##_items, a->to, *a);                                      \
+ *   input   an input with offsets
+ *   output  an output with offsets of its own, with room for the items of `input` or fewer */
+#define SL_SELECT_ITEMS(name, input, output, is_selected, write_item)                                               \
+  SL_SELECT_KERNELS_(name, a.input.offsets, NULL, output, is_selected(&a, sl_item) ? 0u : SL_NOT_SELECTED, (void)0, \
+                     write_item)                                                                                    \
+  static int name##_run(const struct sl_launch *l, const struct name##_args *a) {                                   \
+    return SL_COUNT_SCAN_WRITE(l, name##_count, name##_items, a->output, *a);                                       \
   }
 
 /* Selects items with their subitems.
- *   to            an output with offsets of its own
- *   item_offsets  PORT.FIELD of the subitems: the ITEM_OFFSETS field of `to`, or of an output that shares its offsets
+ *   output        an output with offsets of its own
+ *   item_offsets  PORT.FIELD of the subitems: the ITEM_OFFSETS field of `output`, or of an output that shares its
+ *                 offsets
  *   lanes         threads that write an item's subitems: a power of two up to 32, about the typical number of subitems
  * The arguments must have M(SCRATCH, sources, u64, "input item and event of each selected item", CAPACITY) with the
- * item capacity of `to`. */
-#define SL_SELECT_WITH_SUBITEMS(name, from, to, item_offsets, lanes, subitem_count, write_item, write_subitem) \
-  SL_SELECT_SUBITEM_KERNELS_(name, a.from.offsets, NULL, to, item_offsets, lanes, subitem_count, write_item,   \
+ * item capacity of `output`. */
+#define SL_SELECT_WITH_SUBITEMS(name, input, output, item_offsets, lanes, subitem_count, write_item, write_subitem) \
+  SL_SELECT_SUBITEM_KERNELS_(name, a.input.offsets, NULL, output, item_offsets, lanes, subitem_count, write_item,   \
                              write_subitem)
 
 /* Merges two inputs with their subitems: for each event, the selected items of `first`, then those of `second`. */
-#define SL_MERGE_WITH_SUBITEMS(name, first, second, to, item_offsets, lanes, subitem_count, write_item, write_subitem) \
-  SL_SELECT_SUBITEM_KERNELS_(name, a.first.offsets, a.second.offsets, to, item_offsets, lanes, subitem_count,          \
+#define SL_MERGE_WITH_SUBITEMS(name, first, second, output, item_offsets, lanes, subitem_count, write_item,       \
+                               write_subitem)                                                                     \
+  SL_SELECT_SUBITEM_KERNELS_(name, a.first.offsets, a.second.offsets, output, item_offsets, lanes, subitem_count, \
                              write_item, write_subitem)
 
 /* ------------------------------------------------------------------------------------- what these are made of */
@@ -90,22 +92,22 @@ static SL_DEVICE struct sl_item sl_source_(const struct sl_sources_ *s, uint32_t
   struct sl_item item;
   item.event = s->event;
   item.is_second = i >= s->first_count ? 1u : 0u;
-  item.from = item.is_second ? s->second + (i - s->first_count) : s->first + i;
-  item.to = 0;
+  item.input_index = item.is_second ? s->second + (i - s->first_count) : s->first + i;
+  item.output_index = 0;
   return item;
 }
 
-/* Packs an entry of `sources`: from, event (31 bits), is_second. */
+/* Packs an entry of `sources`: input_index, event (31 bits), is_second. */
 static SL_DEVICE uint64_t sl_source_pack_(struct sl_item item) {
-  return (uint64_t)item.is_second << 63 | (uint64_t)item.event << 32 | item.from;
+  return (uint64_t)item.is_second << 63 | (uint64_t)item.event << 32 | item.input_index;
 }
 
-static SL_DEVICE struct sl_item sl_source_unpack_(uint64_t source, uint32_t to) {
+static SL_DEVICE struct sl_item sl_source_unpack_(uint64_t source, uint32_t output_index) {
   struct sl_item item;
   item.event = (uint32_t)(source >> 32) & INT32_MAX;
-  item.from = (uint32_t)source;
+  item.input_index = (uint32_t)source;
   item.is_second = (uint32_t)(source >> 63);
-  item.to = to;
+  item.output_index = output_index;
   return item;
 }
 
@@ -139,7 +141,7 @@ static SL_DEVICE uint32_t sl_listed_items_(const struct sl_events *list, const u
         struct sl_item sl_item = sl_source_(&sl_sources, sl_i);                                   \
         const uint32_t sl_subitems = sl_i < sl_count ? (subitems) : SL_NOT_SELECTED;              \
         const uint32_t sl_location = sl_block_append(sl_subitems != SL_NOT_SELECTED, &sl_length); \
-        sl_item.to = sl_first + sl_location;                                                      \
+        sl_item.output_index = sl_first + sl_location;                                            \
         if (sl_subitems == SL_NOT_SELECTED) continue;                                             \
         keep;                                                                                     \
         write_item(&a, sl_item);                                                                  \
@@ -147,25 +149,27 @@ static SL_DEVICE uint32_t sl_listed_items_(const struct sl_events *list, const u
     }                                                                                             \
   }
 
-#define SL_SELECT_SUBITEM_KERNELS_(name, first, second, out, sub, lanes, subitem_count, write_item, write_subitem)    \
-  SL_SELECT_KERNELS_(name, first, second, out, subitem_count(&a, sl_item),                                            \
-                     (a.sub[sl_item.to] = sl_subitems, a.sources[sl_item.to] = sl_source_pack_(sl_item)), write_item) \
-  SL_KERNEL(name##_subitems, struct name##_args) {                                                                    \
-    const uint32_t sl_items = sl_listed_items_(&a.events, a.out.offsets);                                             \
-    for (uint32_t sl_to = sl_grid_thread() / SL_GROUP(lanes); sl_to < sl_items;                                       \
-         sl_to += sl_grid_threads() / SL_GROUP(lanes)) {                                                              \
-      const struct sl_item sl_item = sl_source_unpack_(a.sources[sl_to], sl_to);                                      \
-      const uint32_t sl_first = a.sub[sl_to], sl_count = a.sub[sl_to + 1] - sl_first;                                 \
-      for (uint32_t sl_h = sl_group_lane(lanes); sl_h < sl_count; sl_h += SL_GROUP(lanes))                            \
-        write_subitem(&a, sl_item, sl_h, sl_first + sl_h);                                                            \
-    }                                                                                                                 \
-  }                                                                                                                   \
-  static int name##_run(const struct sl_launch *l, const struct name##_args *a) {                                     \
-    const struct sl_grid sl_subitems = sl_make_grid(SL_GRID_THREADS, (uint64_t)a->out.bound.capacity * (lanes));      \
-    int error = SL_COUNT_SCAN_WRITE(l, name##_count, name##_items, a->out, *a);                                       \
-    if (error == SL_OK) error = l->scan_items(l, a->sub, a->out.offsets, &a->sub##_bound);                            \
-    if (error == SL_OK) error = SL_LAUNCH(l, name##_subitems, sl_subitems, *a);                                       \
-    return error;                                                                                                     \
+#define SL_SELECT_SUBITEM_KERNELS_(name, first, second, out, sub, lanes, subitem_count, write_item, write_subitem) \
+  SL_SELECT_KERNELS_(                                                                                              \
+      name, first, second, out, subitem_count(&a, sl_item),                                                        \
+      (a.sub[sl_item.output_index] = sl_subitems, a.sources[sl_item.output_index] = sl_source_pack_(sl_item)),     \
+      write_item)                                                                                                  \
+  SL_KERNEL(name##_subitems, struct name##_args) {                                                                 \
+    const uint32_t sl_items = sl_listed_items_(&a.events, a.out.offsets);                                          \
+    for (uint32_t sl_to = sl_grid_thread() / SL_GROUP(lanes); sl_to < sl_items;                                    \
+         sl_to += sl_grid_threads() / SL_GROUP(lanes)) {                                                           \
+      const struct sl_item sl_item = sl_source_unpack_(a.sources[sl_to], sl_to);                                   \
+      const uint32_t sl_first = a.sub[sl_to], sl_count = a.sub[sl_to + 1] - sl_first;                              \
+      for (uint32_t sl_h = sl_group_lane(lanes); sl_h < sl_count; sl_h += SL_GROUP(lanes))                         \
+        write_subitem(&a, sl_item, sl_h, sl_first + sl_h);                                                         \
+    }                                                                                                              \
+  }                                                                                                                \
+  static int name##_run(const struct sl_launch *l, const struct name##_args *a) {                                  \
+    const struct sl_grid sl_subitems = sl_make_grid(SL_GRID_THREADS, (uint64_t)a->out.bound.capacity * (lanes));   \
+    int error = SL_COUNT_SCAN_WRITE(l, name##_count, name##_items, a->out, *a);                                    \
+    if (error == SL_OK) error = l->scan_items(l, a->sub, a->out.offsets, &a->sub##_bound);                         \
+    if (error == SL_OK) error = SL_LAUNCH(l, name##_subitems, sl_subitems, *a);                                    \
+    return error;                                                                                                  \
   }
 
 #endif

@@ -218,7 +218,7 @@ static SL_DEVICE float sl_simt_float(uint32_t bits) {
 #define sl_warp_append(...)             SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_append, __VA_ARGS__)
 #define sl_warp_list_index(...)         SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_list_index, __VA_ARGS__)
 #define sl_warp_sort_u32(...)           SL_SIMT_COLLECTIVE_VOID_(sl_warp_sort_u32, __VA_ARGS__)
-#define sl_warp_must_join(...)          SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_must_join, __VA_ARGS__)
+#define sl_warp_any_needed(...)         SL_SIMT_COLLECTIVE_(uint32_t, sl_warp_any_needed, __VA_ARGS__)
 #define sl_group_any(...)               SL_SIMT_COLLECTIVE_(uint32_t, sl_group_any, __VA_ARGS__)
 #define sl_group_sum_u32(...)           SL_SIMT_COLLECTIVE_(uint32_t, sl_group_sum_u32, __VA_ARGS__)
 #define sl_group_max_u32(...)           SL_SIMT_COLLECTIVE_(uint32_t, sl_group_max_u32, __VA_ARGS__)

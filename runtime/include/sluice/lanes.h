@@ -23,7 +23,7 @@
 /* SL_FOR_ITEMS of kernel.h in steps of SL_LANES. */
 #define SL_FOR_ITEMS_LANES(i, count, list, offsets)       \
   SL_FOR_RANGES_ (i, SL_LANES, list, (offsets)[sl_event]) \
-    for (uint32_t count = sl_lanes_of(sl_end_##i - i), sl_once_##i = 1; sl_once_##i; sl_once_##i = 0)
+    for (uint32_t count = sl_lane_count(sl_end_##i - i), sl_once_##i = 1; sl_once_##i; sl_once_##i = 0)
 
 #if defined(SL_TARGET_CPU)
 #include <sluice/vectors.h>
@@ -176,7 +176,7 @@ SL_LANES_FUNCTION uint32_t sl_lanes_max(sl_i32s v) { return (uint32_t)v; }
 #endif
 
 /* Number of lanes with an item, for `left` remaining items. */
-SL_LANES_FUNCTION uint32_t sl_lanes_of(uint32_t left) { return left < SL_LANES ? left : (uint32_t)SL_LANES; }
+SL_LANES_FUNCTION uint32_t sl_lane_count(uint32_t left) { return left < SL_LANES ? left : (uint32_t)SL_LANES; }
 
 SL_LANES_FUNCTION sl_i32s sl_i32s_clamp(sl_i32s v, sl_i32s low, sl_i32s high) {
   return sl_i32s_min(sl_i32s_max(v, low), high);

@@ -105,23 +105,23 @@
   }
 #define SL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, 0)
 /* An input that the graph does not set is connected automatically if exactly one port provides its collection; several
- * are an error. SL_IN: it must be connected. SL_OPTIONAL_IN: connected only if the graph sets it. SL_WANTED_IN, for
+ * are an error. SL_IN: it must be connected. SL_OPTIONAL_IN: connected only if the graph sets it. SL_AUTO_IN, for
  * sinks: connected automatically if possible. An event list is connected only if the graph sets it. Rationale: the
  * results of a node do not depend on other nodes of the graph. */
 #define SL_OPTIONAL_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL)
-#define SL_WANTED_IN(member, coll, fields_, doc_) \
-  SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL | SL_FLAG_WANTED)
+#define SL_AUTO_IN(member, coll, fields_, doc_) \
+  SL_IN_(member, coll, coll##_view, fields_, doc_, SL_FLAG_OPTIONAL | SL_FLAG_AUTO)
 /* A list port: any number of producers, including none; the graph lists them in order. The member is a `struct
- * COLLECTION_each`. The node does not inherit the event lists of the producers: an event that is not on a producer's
+ * COLLECTION_views`. The node does not inherit the event lists of the producers: an event that is not on a producer's
  * list has no items of that producer. */
-#define SL_IN_EACH(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_each, fields_, doc_, SL_FLAG_EACH)
+#define SL_LIST_IN(member, coll, fields_, doc_) SL_IN_(member, coll, coll##_views, fields_, doc_, SL_FLAG_LIST)
 #define SL_OUT(member, coll, doc_, ...)                                                                              \
   {                                                                                                                  \
     .name = #member, .doc = doc_, .kind = SL_MEMBER_OUT, .flags = 0, .args_offset = SL_OFFSET_(member, struct coll), \
     .args_size = SL_SIZE_(member), .collection = &coll##_collection, __VA_ARGS__                                     \
   }
 /* Open ports, of sources (SL_OPEN_OUT) and sinks (SL_OPEN_IN): the runtime replaces an open port by one port for each
- * collection with the trait, in the tables of all plugins found; an input port is an SL_WANTED_IN. In all other
+ * collection with the trait, in the tables of all plugins found; an input port is an SL_AUTO_IN. In all other
  * respects these are normal ports. The collections have the fields of `base`. The member is a struct BASE_ports
  * (SL_OPEN_OUT) or BASE_view_ports (SL_OPEN_IN), which SL_OPEN_PORTS(BASE) declares:
  *   at       an array with one entry per port
@@ -287,8 +287,8 @@
 
 #define SL_ARGUMENT_IN_(member, coll, ...)             struct coll##_view member
 #define SL_ARGUMENT_OPTIONAL_IN_(member, coll, ...)    struct coll##_view member
-#define SL_ARGUMENT_WANTED_IN_(member, coll, ...)      struct coll##_view member
-#define SL_ARGUMENT_IN_EACH_(member, coll, ...)        struct coll##_each member
+#define SL_ARGUMENT_AUTO_IN_(member, coll, ...)        struct coll##_view member
+#define SL_ARGUMENT_LIST_IN_(member, coll, ...)        struct coll##_views member
 #define SL_ARGUMENT_OUT_(member, coll, ...)            struct coll member
 #define SL_ARGUMENT_OPEN_IN_(member, base, ...)        struct base##_view_ports member
 #define SL_ARGUMENT_OPEN_OUT_(member, base, ...)       struct base##_ports member

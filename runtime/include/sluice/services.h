@@ -58,12 +58,12 @@ struct sl_output_calls {
   /* `path` empty or NULL: an error that asks for a path. */
   int (*open)(const struct sl_services *s, const char *path, uint32_t flags, struct sl_output **file);
   /* The path that is being written; after `finish`, the final path. Valid until `close`. */
-  const char *(*place)(const struct sl_output *file);
+  const char *(*path)(const struct sl_output *file);
   uint64_t (*bytes)(const struct sl_output *file); /* written so far */
   /* Bytes that `reserve` can still provide without writing earlier data. */
   uint64_t (*room)(const struct sl_output *file);
   /* Provides contiguous bytes, to be filled by the caller. Writes the data added before if there is no room. */
-  int (*reserve)(struct sl_output *file, uint64_t bytes, void **place);
+  int (*reserve)(struct sl_output *file, uint64_t bytes, void **memory);
   void (*trim)(struct sl_output *file, uint64_t bytes); /* gives back the last bytes of a reservation */
   int (*add)(struct sl_output *file, const void *data, uint64_t bytes);
   /* Marks the end of a whole event; `events` is the number of events since the last mark. BY_PATH: so many more events
@@ -76,7 +76,7 @@ struct sl_output_calls {
   /* Writes the remaining data to disk and renames the file to its final name; in an interrupted run, the temporary name
    * stays. */
   int (*finish)(struct sl_output *file);
-  /* After `finish`, or instead of it: in that case the whole events so far are kept under the name that `place`
+  /* After `finish`, or instead of it: in that case the whole events so far are kept under the name that `path`
    * returns; a file without whole events is removed. NULL: does nothing. */
   void (*close)(struct sl_output *file);
 };

@@ -12,11 +12,12 @@
 
 enum { SL_RACE_READ = 1, SL_RACE_WRITE = 2, SL_RACE_ATOMIC = 4 };
 
-/* `place`: return address of the call. */
+/* `return_address`: where the access is in the code of the kernel. */
 struct sl_race_api {
   uint32_t size, version; /* SL_SIMT_VERSION */
-  void (*access)(const struct sl_race_api *race, const void *place, const void *memory, uint64_t bytes, uint32_t kind);
-  void (*copy)(const struct sl_race_api *race, const void *place, void *to, const void *from, uint64_t bytes);
+  void (*access)(const struct sl_race_api *race, const void *return_address, const void *memory, uint64_t bytes,
+                 uint32_t kind);
+  void (*copy)(const struct sl_race_api *race, const void *return_address, void *to, const void *from, uint64_t bytes);
 };
 
 /* The struct that sl_launch.backend points to if the emulator detects races. */
@@ -41,16 +42,16 @@ void *__wrap_memset(void *to, int value, unsigned long bytes) __attribute__((vis
 _Thread_local const struct sl_race_api *sl_race;
 
 #define SL_HOOK_ __attribute__((visibility("hidden")))
-#define SL_TELL_(memory, bytes, kind) \
+#define SL_REPORT_(memory, bytes, kind) \
   if (sl_race) sl_race->access(sl_race, __builtin_return_address(0), memory, bytes, kind)
 
 /* The functions that the compiler calls, by their fixed names. */
 #define SL_HOOK_ACCESS_(name, bytes, kind) \
   SL_HOOK_ void name(const void *memory);  \
-  SL_HOOK_ void name(const void *memory) { SL_TELL_(memory, bytes, kind); }
+  SL_HOOK_ void name(const void *memory) { SL_REPORT_(memory, bytes, kind); }
 #define SL_HOOK_RANGE_(name, kind)                             \
   SL_HOOK_ void name(const void *memory, unsigned long bytes); \
-  SL_HOOK_ void name(const void *memory, unsigned long bytes) { SL_TELL_(memory, bytes, kind); }
+  SL_HOOK_ void name(const void *memory, unsigned long bytes) { SL_REPORT_(memory, bytes, kind); }
 #define SL_HOOK_NOTHING_(name) \
   SL_HOOK_ void name(void);    \
   SL_HOOK_ void name(void) {}
@@ -80,13 +81,13 @@ SL_HOOK_ void __tsan_func_entry(const void *caller) { (void)caller; }
   SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order);     \
   SL_HOOK_ uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order) {    \
     (void)order;                                                                                       \
-    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_READ | SL_RACE_ATOMIC);                     \
+    SL_REPORT_((const void *)(uintptr_t)p, bits / 8, SL_RACE_READ | SL_RACE_ATOMIC);                   \
     return *p;                                                                                         \
   }                                                                                                    \
   SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order);  \
   SL_HOOK_ void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order) { \
     (void)order;                                                                                       \
-    SL_TELL_((const void *)(uintptr_t)p, bits / 8, SL_RACE_WRITE | SL_RACE_ATOMIC);                    \
+    SL_REPORT_((const void *)(uintptr_t)p, bits / 8, SL_RACE_WRITE | SL_RACE_ATOMIC);                  \
     *p = v;                                                                                            \
   }
 SL_HOOK_ATOMIC_(32)
@@ -104,7 +105,7 @@ SL_HOOK_ATOMIC_(64)
   void *real(void *to, int value, unsigned long bytes);           \
   SL_HOOK_ void *name(void *to, int value, unsigned long bytes);  \
   SL_HOOK_ void *name(void *to, int value, unsigned long bytes) { \
-    SL_TELL_(to, bytes, SL_RACE_WRITE);                           \
+    SL_REPORT_(to, bytes, SL_RACE_WRITE);                         \
     return real(to, value, bytes);                                \
   }
 SL_HOOK_COPY_(__wrap_memcpy, __real_memcpy)

@@ -206,7 +206,7 @@ struct sl_node_summary {
   /* Bytes of the fields that the node names, as far as they were filled, for events on its event list; without
    * constants. UINT64_MAX: unknown (nodes with an event list on a device). */
   uint64_t bytes_in, bytes_out;
-  uint32_t together;                    /* nodes in the same launch, including this one; 1: it runs alone */
+  uint32_t launch_nodes;                /* nodes in the same launch, including this one; 1: it runs alone */
   uint32_t block_threads;               /* for kernels not listed in `blocks` */
   const struct sl_kernel_block *blocks; /* kernels with a block size of their own */
   uint32_t block_count, reserved;
@@ -230,7 +230,7 @@ struct sl_budget_summary {
   uint64_t capacity, used_max; /* per slice */
   uint64_t overflows;          /* slices, or parts of slices, that needed more than the capacity and were run again in
                                 * parts */
-  uint64_t wanted_max;         /* largest number that a whole slice needed */
+  uint64_t needed_max;         /* largest number that a whole slice needed */
   char advice[256];            /* an option that avoids the overflows; "" if there were none */
 };
 /* Where time was spent. */
@@ -246,7 +246,7 @@ struct sl_time_summary {
   double seconds, share;        /* share of slots x seconds; 0 for SL_TIME_BEFORE and SL_TIME_OTHER_THREADS */
   uint64_t calls, events;       /* of nodes only */
   uint64_t bytes_in, bytes_out; /* see struct sl_node_summary */
-  uint32_t where, together;
+  uint32_t where, launch_nodes;
 };
 struct sl_device_summary {
   const char *name;      /* "cuda:1" */

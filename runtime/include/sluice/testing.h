@@ -44,7 +44,7 @@ SL_TEST_API void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32
 SL_TEST_API void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values,
                                uint64_t count);
 /* sl_test_input for a producer of a list port, by the producer's name; a new name adds a producer at the end. */
-SL_TEST_API void sl_test_input_each(struct sl_test *t, const char *port, const char *name, const char *field,
+SL_TEST_API void sl_test_list_input(struct sl_test *t, const char *port, const char *name, const char *field,
                                     const void *values, uint64_t count);
 SL_TEST_API void sl_test_set(struct sl_test *t, const char *property, double value);
 /* Sets a string, or an enumeration by name. */

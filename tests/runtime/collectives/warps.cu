@@ -75,7 +75,7 @@ static SL_DEVICE void make_turns(const struct warps_args *a, uint32_t first, uin
   for (uint32_t base = 0; base < all; base += groups) {
     const uint32_t group = base + sl_warp_lane() / SL_GROUP(32), wanted = group < all ? group % 5 : 0;
     uint32_t turns = 0;
-    for (uint32_t turn = 0; sl_warp_must_join(turn < wanted); turn++) turns += sl_group_any(turn < wanted, 32);
+    for (uint32_t turn = 0; sl_warp_any_needed(turn < wanted); turn++) turns += sl_group_any(turn < wanted, 32);
     for (uint32_t i = 32 * group + sl_group_lane(32); i < 32 * group + 32 && i < count; i += SL_GROUP(32))
       a->results.turns[first + i] = turns;
   }

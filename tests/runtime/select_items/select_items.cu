@@ -13,11 +13,11 @@
 SL_ARGUMENTS(select_keys, SELECT_KEYS);
 
 static SL_DEVICE uint32_t is_multiple(const struct select_keys_args *a, struct sl_item item) {
-  return a->keys.key[item.from] % a->modulus == 0 ? 8u : 0u; /* any nonzero value selects */
+  return a->keys.key[item.input_index] % a->modulus == 0 ? 8u : 0u; /* any nonzero value selects */
 }
 
 static SL_DEVICE void write_key(const struct select_keys_args *a, struct sl_item item) {
-  a->selected.key[item.to] = a->keys.key[item.from];
+  a->selected.key[item.output_index] = a->keys.key[item.input_index];
 }
 
 SL_SELECT_ITEMS(select_keys, keys, selected, is_multiple, write_key)
@@ -34,16 +34,16 @@ SL_ALGORITHM(select_keys, "keys that are multiples", 64, select_keys_run);
 SL_ARGUMENTS(select_groups, SELECT_GROUPS);
 
 static SL_DEVICE uint32_t part_count(const struct select_groups_args *a, struct sl_item item) {
-  if (a->groups.key[item.from] % a->modulus != 0) return SL_NOT_SELECTED;
-  return a->groups.part_offsets[item.from + 1] - a->groups.part_offsets[item.from];
+  if (a->groups.key[item.input_index] % a->modulus != 0) return SL_NOT_SELECTED;
+  return a->groups.part_offsets[item.input_index + 1] - a->groups.part_offsets[item.input_index];
 }
 
 static SL_DEVICE void write_group(const struct select_groups_args *a, struct sl_item item) {
-  a->selected.key[item.to] = a->groups.key[item.from];
+  a->selected.key[item.output_index] = a->groups.key[item.input_index];
 }
 
 static SL_DEVICE void write_part(const struct select_groups_args *a, struct sl_item item, uint32_t h, uint32_t to) {
-  a->selected.part[to] = a->groups.part[a->groups.part_offsets[item.from] + h];
+  a->selected.part[to] = a->groups.part[a->groups.part_offsets[item.input_index] + h];
 }
 
 SL_SELECT_WITH_SUBITEMS(select_groups, groups, selected, selected.part_offsets, 4, part_count, write_group, write_part)
@@ -68,18 +68,18 @@ static SL_DEVICE const struct select_groups_of_view *input_of(const struct merge
 
 static SL_DEVICE uint32_t merged_part_count(const struct merge_groups_args *a, struct sl_item item) {
   const struct select_groups_of_view *groups = input_of(a, item);
-  if (groups->key[item.from] % a->modulus != 0) return SL_NOT_SELECTED;
-  return groups->part_offsets[item.from + 1] - groups->part_offsets[item.from];
+  if (groups->key[item.input_index] % a->modulus != 0) return SL_NOT_SELECTED;
+  return groups->part_offsets[item.input_index + 1] - groups->part_offsets[item.input_index];
 }
 
 static SL_DEVICE void write_merged(const struct merge_groups_args *a, struct sl_item item) {
-  a->merged.key[item.to] = input_of(a, item)->key[item.from];
+  a->merged.key[item.output_index] = input_of(a, item)->key[item.input_index];
 }
 
 static SL_DEVICE void write_merged_part(const struct merge_groups_args *a, struct sl_item item, uint32_t h,
                                         uint32_t to) {
   const struct select_groups_of_view *groups = input_of(a, item);
-  a->merged.part[to] = groups->part[groups->part_offsets[item.from] + h] + 1000 * item.is_second;
+  a->merged.part[to] = groups->part[groups->part_offsets[item.input_index] + h] + 1000 * item.is_second;
 }
 
 SL_MERGE_WITH_SUBITEMS(merge_groups, first, second, merged, merged.part_offsets, 32, merged_part_count, write_merged,

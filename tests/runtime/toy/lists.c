@@ -28,12 +28,12 @@ SL_CONSTANT(table, "repeats a value", make_table);
 /* ------------------------------------------------------------------------------------------------- append */
 
 struct append_args {
-  struct toy_table_each tables;
+  struct toy_table_views tables;
   struct toy_table table;
 };
 #define SL_ARGS append_args
 static const struct sl_member append_members[] = {
-    SL_IN_EACH(tables, toy_table, "value", "tables to append"),
+    SL_LIST_IN(tables, toy_table, "value", "tables to append"),
     SL_OUT(table, toy_table, "sum of all values, then all values"),
 };
 #undef SL_ARGS
@@ -65,13 +65,13 @@ SL_CONSTANT(append, "appends tables", make_append);
 /* -------------------------------------------------------------------------------------------------- tally */
 
 struct tally_args {
-  struct toy_numbers_each parts;
-  struct toy_table_each tables;
+  struct toy_numbers_views parts;
+  struct toy_table_views tables;
 };
 #define SL_ARGS tally_args
 static const struct sl_member tally_members[] = {
-    SL_IN_EACH(parts, toy_numbers, "offsets value", "numbers"),
-    SL_IN_EACH(tables, toy_table, "value", "tables; the sum of their first values is reported"),
+    SL_LIST_IN(parts, toy_numbers, "offsets value", "numbers"),
+    SL_LIST_IN(tables, toy_table, "value", "tables; the sum of their first values is reported"),
 };
 #undef SL_ARGS
 

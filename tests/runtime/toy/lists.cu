@@ -7,13 +7,13 @@
 
 struct join_args {
   struct sl_events events;
-  struct toy_numbers_each parts;
+  struct toy_numbers_views parts;
   struct toy_numbers joined;
 };
 #define SL_ARGS join_args
 static const struct sl_member join_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(parts, toy_numbers, "offsets value", "numbers"),
+    SL_LIST_IN(parts, toy_numbers, "offsets value", "numbers"),
     SL_OUT(joined, toy_numbers, "numbers of all parts of an event, in the order of the parts",
            SL_ITEMS(SL_ONE(SL_ITEMS_TERM(parts)))),
 };
@@ -61,17 +61,17 @@ SL_ALGORITHM(join, "joins numbers", 64, run_join, SL_CHECK(check_join));
 
 struct vote_args {
   struct sl_events events;
-  struct sl_event_list_each lists;
+  struct sl_event_list_views lists;
   struct toy_numbers_view numbers;
-  struct toy_table_each tables;
+  struct toy_table_views tables;
   struct toy_sums sums;
 };
 #define SL_ARGS vote_args
 static const struct sl_member vote_members[] = {
     SL_EVENTS(),
-    SL_IN_EACH(lists, sl_event_list, "count numbers", "event lists to count"),
+    SL_LIST_IN(lists, sl_event_list, "count numbers", "event lists to count"),
     SL_IN(numbers, toy_numbers, "offsets", "numbers"),
-    SL_IN_EACH(tables, toy_table, "value", "tables; the sum of their first values, times their index from 1, is added"),
+    SL_LIST_IN(tables, toy_table, "value", "tables; the sum of their first values, times their index from 1, is added"),
     SL_OUT(sums, toy_sums,
            "count: lists with the event; sum: their indices from 1, plus the tables; mean: number of values"),
 };

@@ -1,7 +1,7 @@
 /* mock_backend.c: a device with its own memory, simulated in host memory, to test what the executor does for a GPU:
- * uploads, two flights per slot, capture and replay of kernels, packed results, one wait per slice. Work is done when
- * the host waits for it, in an order that the streams allow (mock_queue.h); if a wait fails, no work was done. Memory
- * starts with a poison value, so that missing uploads are noticed. Environment variables:
+ * uploads, two slices in flight per slot, capture and replay of kernels, packed results, one wait per slice. Work is
+ * done when the host waits for it, in an order that the streams allow (mock_queue.h); if a wait fails, no work was
+ * done. Memory starts with a poison value, so that missing uploads are noticed. Environment variables:
  *   SLUICE_MOCK_DEVICES=N: number of devices, default 1
  *   SLUICE_MOCK_FAIL="[D@][FUNCTION:]N[+] ...": the Nth call (on device D, of FUNCTION) fails; +: and all later ones
  *   SLUICE_MOCK_MEET=N: the first wait of each device blocks until N devices have waited or failed
@@ -314,8 +314,8 @@ static int mock_upload(struct sl_stream *stream, void *to, const void *from, uin
   return result(stream, "upload");
 }
 
-static int mock_uploaded(struct sl_stream *stream, uint32_t flight) {
-  (void)flight; /* the upload was done at once */
+static int mock_uploaded(struct sl_stream *stream, uint32_t slice_index) {
+  (void)slice_index; /* the upload was done at once */
   return result(stream, "uploaded");
 }
 static int mock_capture_begin(struct sl_stream *stream) {
@@ -323,38 +323,38 @@ static int mock_capture_begin(struct sl_stream *stream) {
   is_capturing = 1;
   return status == SL_OK ? result(stream, "capture_begin") : status;
 }
-static int mock_capture_end(struct sl_stream *stream, uint32_t flight) {
-  const int status = mock_queue_capture_end(stream, flight);
+static int mock_capture_end(struct sl_stream *stream, uint32_t slice_index) {
+  const int status = mock_queue_capture_end(stream, slice_index);
   is_capturing = 0;
   if (status < 0) record_failure(stream->device, "a branch was not joined");
   return status == SL_OK ? result(stream, "capture_end") : status;
 }
-static int mock_replay(struct sl_stream *stream, uint32_t flight) {
-  const int status = mock_queue_replay(stream, flight);
+static int mock_replay(struct sl_stream *stream, uint32_t slice_index) {
+  const int status = mock_queue_replay(stream, slice_index);
   return status == SL_OK ? result(stream, "replay") : status;
 }
 static int mock_reached(struct sl_stream *stream, uint32_t index) {
   const int status = mock_queue_reached(stream, index);
   return status == SL_OK ? result(stream, "reached") : status;
 }
-static int mock_await(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
+static int mock_wait_for(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
   const int status = mock_queue_await(stream, other, index);
   return status == SL_OK ? result(stream, "await") : status;
 }
 
-static int mock_finished(struct sl_stream *stream, uint32_t flight) {
-  mock_queue_finished(stream, flight);
+static int mock_finished(struct sl_stream *stream, uint32_t slice_index) {
+  mock_queue_finished(stream, slice_index);
   return result(stream, "finished");
 }
 static int done(struct sl_stream *stream, int status) {
   if (status < 0) record_failure(stream->device, "the streams cannot go on, or a job failed");
   return status;
 }
-static int mock_wait(struct sl_stream *stream, uint32_t flight) {
+static int mock_wait(struct sl_stream *stream, uint32_t slice_index) {
   waits++;
   wait_for_devices(stream->device);
   be_slow(stream->device);
-  return fails(stream->device, "wait") ? SL_EDEVICE : done(stream, mock_queue_wait(stream, flight));
+  return fails(stream->device, "wait") ? SL_EDEVICE : done(stream, mock_queue_wait(stream, slice_index));
 }
 static int mock_settle(struct sl_stream *stream) {
   waits++;
@@ -414,7 +414,7 @@ static int combine_job(const void *args) {
       for (uint32_t i = 0; i < *c->lists[l].count; i++) found |= c->lists[l].numbers[i] == e;
       on += found;
     }
-    if (on >= c->wanted) c->numbers[(*c->count)++] = e;
+    if (on >= c->min_lists) c->numbers[(*c->count)++] = e;
   }
   return SL_OK;
 }
@@ -491,7 +491,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .default_slice_events = 16,
                                           .target = "mock",
                                           .block_threads = 1,
-                                          .flights = 2,
+                                          .slices_in_flight = 2,
                                           .is_device = 1,
                                           .open = mock_open,
                                           .count = mock_count,
@@ -518,7 +518,7 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .capture_end = mock_capture_end,
                                           .replay = mock_replay,
                                           .reached = mock_reached,
-                                          .await = mock_await,
+                                          .wait_for = mock_wait_for,
                                           .finished = mock_finished,
                                           .wait = mock_wait,
                                           .note = mock_note,

@@ -36,11 +36,11 @@ struct stream {
   int failed;
   uint64_t *reached;
   uint32_t reached_capacity;
-  uint64_t finished[MOCK_FLIGHTS];
+  uint64_t finished[MOCK_SLICES];
   struct entries *capturing; /* entries of the stream where the capture began: those of all its streams, in the order of
                               * enqueueing; counts of awaits are relative to the beginning of the capture */
   uint64_t captured; /* number of captured entries of this stream; in a replay: index of the first replayed one */
-  struct entries graphs[MOCK_FLIGHTS], open_graph;
+  struct entries graphs[MOCK_SLICES], open_graph;
   struct stream *leader;             /* of this stream's group */
   struct stream *members[GROUP_MAX]; /* of the group, in its leader */
   uint32_t member_count;
@@ -98,7 +98,7 @@ void mock_queue_close(struct sl_stream *stream) {
   struct stream *s = of(stream);
   clear_entries(&s->queue);
   clear_entries(&s->open_graph);
-  for (uint32_t f = 0; f < MOCK_FLIGHTS; f++) clear_entries(&s->graphs[f]);
+  for (uint32_t f = 0; f < MOCK_SLICES; f++) clear_entries(&s->graphs[f]);
   free(s->reached);
   free(s);
 }
@@ -177,20 +177,20 @@ static int is_joined(const struct stream *end, const struct entries *g) {
   return left == 0;
 }
 
-int mock_queue_capture_end(struct sl_stream *stream, uint32_t flight) {
+int mock_queue_capture_end(struct sl_stream *stream, uint32_t slice_index) {
   struct stream *s = of(stream), *leader = s->leader;
   const int joined = is_joined(s, &s->open_graph);
   for (uint32_t m = 0; m < leader->member_count; m++) set_capturing(leader->members[m], NULL);
   if (!joined) return SL_EDEVICE;
-  clear_entries(&s->graphs[flight]);
-  s->graphs[flight] = s->open_graph;
+  clear_entries(&s->graphs[slice_index]);
+  s->graphs[slice_index] = s->open_graph;
   s->open_graph = (struct entries){NULL, 0, 0};
   return SL_OK;
 }
 
-int mock_queue_replay(struct sl_stream *stream, uint32_t flight) {
+int mock_queue_replay(struct sl_stream *stream, uint32_t slice_index) {
   struct stream *leader = of(stream)->leader;
-  const struct entries *entries = &of(stream)->graphs[flight];
+  const struct entries *entries = &of(stream)->graphs[slice_index];
   for (uint32_t m = 0; m < leader->member_count; m++) leader->members[m]->captured = leader->members[m]->queue.count;
   for (uint64_t i = 0; i < entries->count; i++) {
     struct entry e = entries->at[i];
@@ -238,12 +238,12 @@ static int run_until(struct stream *s, uint64_t count) {
   return s->leader->failed;
 }
 
-void mock_queue_finished(struct sl_stream *stream, uint32_t flight) {
-  of(stream)->finished[flight] = length_of(of(stream));
+void mock_queue_finished(struct sl_stream *stream, uint32_t slice_index) {
+  of(stream)->finished[slice_index] = length_of(of(stream));
 }
 
-int mock_queue_wait(struct sl_stream *stream, uint32_t flight) {
-  return run_until(of(stream), of(stream)->finished[flight]);
+int mock_queue_wait(struct sl_stream *stream, uint32_t slice_index) {
+  return run_until(of(stream), of(stream)->finished[slice_index]);
 }
 
 int mock_queue_settle(struct sl_stream *stream) { return run_until(of(stream), of(stream)->queue.count); }

@@ -24,16 +24,16 @@ int mock_queue_await(struct sl_stream *stream, struct sl_stream *other, uint32_t
 
 /* Entries between begin and end, on this stream and on streams that await it, are recorded, and done only by replay.
  * `end` fails if it does not come after all of them. A captured stream can await only captured streams. */
-enum { MOCK_FLIGHTS = 2 };
+enum { MOCK_SLICES = 2 };
 int mock_queue_capture_begin(struct sl_stream *stream);
-int mock_queue_capture_end(struct sl_stream *stream, uint32_t flight);
-int mock_queue_replay(struct sl_stream *stream, uint32_t flight);
+int mock_queue_capture_end(struct sl_stream *stream, uint32_t slice_index);
+int mock_queue_replay(struct sl_stream *stream, uint32_t slice_index);
 
-/* `finished` marks the end of a flight; `wait` works until that point, `settle` until the end of the stream. If several
+/* `finished` marks the end of a slice; `wait` works until that point, `settle` until the end of the stream. If several
  * streams can continue, SLUICE_MOCK_ORDER selects one: the last of the group (`last`, default), the first (`first`), or
  * a random one (a number is the seed). */
-void mock_queue_finished(struct sl_stream *stream, uint32_t flight);
-int mock_queue_wait(struct sl_stream *stream, uint32_t flight);
+void mock_queue_finished(struct sl_stream *stream, uint32_t slice_index);
+int mock_queue_wait(struct sl_stream *stream, uint32_t slice_index);
 int mock_queue_settle(struct sl_stream *stream);
 
 #endif

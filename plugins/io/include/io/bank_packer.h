@@ -134,7 +134,7 @@ static inline void io_packer_begin(struct io_packer *p, const struct io_raw_bank
 }
 
 /* Returns 1 if a node reads banks of the type. */
-static inline int io_packer_wants(const struct io_packer *p, uint8_t type) {
+static inline int io_packer_type_is_read(const struct io_packer *p, uint8_t type) {
   return p->first[type + 1u] > p->first[type];
 }
 
@@ -233,7 +233,7 @@ static inline void io_packer_put_at(const struct io_packer *p, struct io_packer_
 
 /* ------------------------------------------------------------------------------------------------- records */
 
-static inline int io_packer_wants_record(const struct io_packer *p) { return p->record.out.data != NULL; }
+static inline int io_packer_record_is_read(const struct io_packer *p) { return p->record.out.data != NULL; }
 
 static inline uint64_t io_packer_record_words_(const struct io_packer *p) { return (p->record.event_bytes + 3u) / 4u; }
 
@@ -249,7 +249,7 @@ static inline void io_packer_append_(struct io_packer *p, const void *data, uint
 
 /* Sets the record of the current event; its MDF header has `header_bytes`. */
 static inline void io_packer_take_record(struct io_packer *p, const void *data, uint64_t bytes, uint32_t header_bytes) {
-  if (!io_packer_wants_record(p)) return;
+  if (!io_packer_record_is_read(p)) return;
   p->record.event_header_bytes = header_bytes;
   io_packer_append_(p, data, bytes);
 }
@@ -257,7 +257,7 @@ static inline void io_packer_take_record(struct io_packer *p, const void *data, 
 /* io_packer_take_record without the copy: *word is the offset for io_packer_put_record. Returns 1 if a node reads
  * records and the record does not exceed the limit. */
 static inline int io_packer_need_record(struct io_packer *p, uint64_t bytes, uint32_t header_bytes, uint64_t *word) {
-  if (!io_packer_wants_record(p)) return 0;
+  if (!io_packer_record_is_read(p)) return 0;
   p->record.event_header_bytes = header_bytes;
   p->record.event_bytes = bytes;
   p->record.event_items = 1;
@@ -288,7 +288,7 @@ static inline uint64_t io_packer_put_bank_in_record(const struct io_packer *p, u
 /* Adds a bank to a record that is composed of banks. In memory the payload is followed by `padding_bytes` bytes, which
  * are copied as its padding; missing padding up to a word is zero. */
 static inline void io_packer_add_to_record(struct io_packer *p, const struct io_bank *bank, uint32_t padding_bytes) {
-  if (!io_packer_wants_record(p)) return;
+  if (!io_packer_record_is_read(p)) return;
   if (bank->size_bytes > IO_BANK_BYTES_MAX) p->record.large_bank = bank->size_bytes;
   const uint32_t zeros = 0, needed = (4u - bank->size_bytes % 4u) % 4u,
                  copied = padding_bytes < needed ? padding_bytes : needed;
@@ -300,7 +300,7 @@ static inline void io_packer_add_to_record(struct io_packer *p, const struct io_
 
 static inline int io_packer_record_is_too_large_(const struct io_packer *p) {
   return p->record.large_bank ||
-         (io_packer_wants_record(p) && io_packer_record_words_(p) > p->record.out.data_bound.event_limit);
+         (io_packer_record_is_read(p) && io_packer_record_words_(p) > p->record.out.data_bound.event_limit);
 }
 
 static inline void io_packer_discard_record_(struct io_packer *p) {
@@ -310,7 +310,7 @@ static inline void io_packer_discard_record_(struct io_packer *p) {
 
 static inline void io_packer_commit_record_(struct io_packer *p, uint32_t event) {
   struct io_packer_record *r = &p->record;
-  if (!io_packer_wants_record(p)) return;
+  if (!io_packer_record_is_read(p)) return;
   if (r->event_items) {
     const uint64_t words = io_packer_record_words_(p), at = 4 * r->words + r->event_bytes;
     r->out.header_bytes[r->items] = r->event_header_bytes;
@@ -346,7 +346,7 @@ static inline int io_packer_fit(const struct io_packer *p, struct io_packer_exce
     io_packer_note_(port->items, port->event_items, &port->out.bound, port->name, "banks", &worst, excess);
     io_packer_note_(port->words, port->event_words, &port->out.payload_bound, port->name, "words", &worst, excess);
   }
-  if (!io_packer_wants_record(p)) return worst;
+  if (!io_packer_record_is_read(p)) return worst;
   const struct io_packer_record *r = &p->record;
   if (!io_packer_record_is_too_large_(p)) {
     const int fits = r->items + r->event_items <= r->out.bound.capacity &&

@@ -35,10 +35,10 @@ SL_MATH_FUNCTION uint32_t muon_tile_grid_x(uint32_t tile) { return tile >> 18 & 
 SL_MATH_FUNCTION uint32_t muon_tile_grid_y(uint32_t tile) { return tile >> 24 & 31u; }
 
 /* Address of a tile. */
-struct muon_place {
+struct muon_tile_address {
   uint32_t station, region, quarter, x, y;
 };
-SL_MATH_FUNCTION uint32_t muon_tile(const struct muon_place *place, uint32_t grid_x, uint32_t grid_y) {
+SL_MATH_FUNCTION uint32_t muon_tile(const struct muon_tile_address *place, uint32_t grid_x, uint32_t grid_y) {
   return place->y | place->x << 5 | place->quarter << 12 | place->region << 14 | place->station << 16 | grid_x << 18 |
          grid_y << 24;
 }

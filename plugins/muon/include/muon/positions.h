@@ -29,15 +29,15 @@ static inline uint32_t muon_layer(uint32_t region, uint32_t side, uint32_t colum
 static inline uint32_t muon_layer_row(int32_t row) { return (uint32_t)(row + MUON_LAYER_ROWS) / 2u; }
 
 /* Chamber of the quarter: `row` counts from the beam. */
-void muon_chamber_at(const struct muon_description *d, const struct muon_place *quarter, uint32_t column,
+void muon_chamber_at(const struct muon_description *d, const struct muon_tile_address *quarter, uint32_t column,
                      uint32_t row_from_beam, struct muon_chamber *chamber);
 
 struct muon_outline {
   double low_x, high_x, low_y, high_y, low_z, high_z;
 };
 /* The outline of pad or strip (x, y) of a grid in its quarter. Pads are numbered away from the beam. */
-void muon_outline_make(const struct muon_description *d, const struct muon_place *at, uint32_t grid_x, uint32_t grid_y,
-                       struct muon_outline *o);
+void muon_outline_make(const struct muon_description *d, const struct muon_tile_address *at, uint32_t grid_x,
+                       uint32_t grid_y, struct muon_outline *o);
 
 /* The grid of a table's strips in a format: pads where strips are not joined. */
 void muon_grid_of(const struct muon_region *region, uint32_t table, uint32_t format, uint32_t *x, uint32_t *y);

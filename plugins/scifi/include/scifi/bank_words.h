@@ -176,7 +176,7 @@ SL_MATH_FUNCTION uint32_t scifi_is_pair(uint32_t version, uint32_t c, uint32_t c
 
 /* 1 if the second of two halfwords examined together is consumed with the first one: as partner, or both are ignored.
  */
-SL_MATH_FUNCTION uint32_t scifi_takes_both(uint32_t version, uint32_t c, uint32_t c2) {
+SL_MATH_FUNCTION uint32_t scifi_consumes_both(uint32_t version, uint32_t c, uint32_t c2) {
   if (version == 5) return scifi_is_pair(version, c, c2);
   return scifi_channel_of(c2) <= scifi_channel_of(c) || scifi_is_start(version, c);
 }
@@ -187,7 +187,7 @@ SL_MATH_FUNCTION uint32_t scifi_is_taken(const struct scifi_bank_words *words, u
   uint32_t c2 = scifi_halfword(words->payload, index), is_taken = 0;
   for (; index > SCIFI_HEADER; index--) {
     const uint32_t c = scifi_halfword(words->payload, index - 1);
-    if (!scifi_may_pair(words, c, c2) || !scifi_takes_both(words->version, c, c2)) break;
+    if (!scifi_may_pair(words, c, c2) || !scifi_consumes_both(words->version, c, c2)) break;
     is_taken ^= 1;
     c2 = c;
   }
@@ -198,7 +198,7 @@ SL_MATH_FUNCTION uint32_t scifi_is_taken(const struct scifi_bank_words *words, u
 SL_MATH_FUNCTION void scifi_take_pair(const struct scifi_bank_words *words, uint32_t c, uint32_t c2,
                                       struct scifi_bank_cursor *cursor) {
   const uint32_t version = words->version, begin = scifi_link_begin(words, c);
-  cursor->next += scifi_takes_both(version, c, c2);
+  cursor->next += scifi_consumes_both(version, c, c2);
   cursor->has_last = 1;
   if (!scifi_is_pair(version, c, c2)) {
     cursor->faults |= SCIFI_BAD_PAIR;

@@ -48,13 +48,13 @@ struct scifi_description {
 };
 
 /* Address of a mat. */
-struct scifi_place {
+struct scifi_mat_address {
   uint32_t station, layer, quarter, module, mat; /* station from 0, layer of the station */
 };
 
-uint32_t scifi_mat_index(const struct scifi_place *p);
+uint32_t scifi_mat_index(const struct scifi_mat_address *p);
 /* Distance by which the fibres of a mat begin later because of the beam pipe. */
-double scifi_hole(const struct scifi_description *d, const struct scifi_place *p);
+double scifi_hole(const struct scifi_description *d, const struct scifi_mat_address *p);
 
 extern const struct statement_format scifi_description_format;
 

@@ -103,7 +103,7 @@ enum {
   MATCH_NETWORK_WEIGHTS = MATCH_NETWORK_BIASES + MATCH_HIDDEN, /* weights by input, then hidden unit */
   MATCH_NETWORK_OUTPUTS = MATCH_NETWORK_WEIGHTS + MATCH_INPUT_COUNT * MATCH_HIDDEN,
   MATCH_NETWORK_OUTPUT_BIAS = MATCH_NETWORK_OUTPUTS + MATCH_HIDDEN,
-  MATCH_NETWORK_IS_THERE, /* 1 if there is a network, else 0 */
+  MATCH_NETWORK_IS_PRESENT, /* 1 if there is a network, else 0 */
   MATCH_NETWORK_NUMBERS
 };
 #define MATCHING_CONSTANTS_FIELDS(F)                                      \

@@ -36,7 +36,7 @@ struct ut_cluster {
   uint32_t lane;
   uint32_t strip;  /* strip of the LHCbID */
   uint32_t strips; /* number of strips; 0: not known here (version 3: ut_v3_next_adc) */
-  float place;     /* position in strips, 0 at the middle of the first strip */
+  float position;  /* position in strips, 0 at the middle of the first strip */
 };
 
 /* The board of a source id, or UT_BOARDS if there is none. */
@@ -61,7 +61,7 @@ SL_MATH_FUNCTION struct ut_cluster ut_v3_cluster(const uint32_t *words, uint32_t
   c.lane = channel / UT_SECTOR_STRIPS;
   c.strip = channel % UT_SECTOR_STRIPS;
   c.strips = 0;
-  c.place = (float)c.strip + 0.25f * (float)(halfword & 3);
+  c.position = (float)c.strip + 0.25f * (float)(halfword & 3);
   return c;
 }
 
@@ -146,7 +146,7 @@ SL_MATH_FUNCTION int ut_v4_next_cluster(const uint32_t *words, uint32_t lane, ui
     c->lane = lane;
     c->strip = strips == 1 ? strip : (2 * sum + weight) / (2 * weight);
     c->strips = strips;
-    c->place = strips == 1 ? (float)strip : (float)sum / (float)weight;
+    c->position = strips == 1 ? (float)strip : (float)sum / (float)weight;
     return 1;
   }
   return 0;

@@ -1,4 +1,4 @@
-/* flights.c: runs slices in slots.
+/* slices.c: runs slices in slots.
  *
  * Each slot is a thread. It locks the source, fills its input with the next slice and a sequence number, runs the
  * graph, waits until the slice is next in delivery order, delivers it, and lets the next slice follow. Results are
@@ -22,12 +22,12 @@
 
 enum { SOURCE_BUSY_NS = 1000000 };
 
-/* A slot and its supply of slices. `next` gives a flight the next slice and returns SL_NO_MORE, SL_FILLED, or
+/* A slot and its supply of slices. `next` obtains the next slice and returns SL_NO_MORE, SL_FILLED, or
  * SL_LATER if it may not wait. */
 struct worker {
   struct sl_slot *slot;
   struct sl_reading *reading;
-  int (*next)(struct worker *w, struct sl_flight *flight, int may_wait);
+  int (*next)(struct worker *w, struct sl_slice *slice, int may_wait);
 };
 
 /* Locks the source. Returns 0 if other slots hold the lock and this slot may not wait. A change of the system clock
@@ -43,20 +43,20 @@ static int lock_source(struct sl_reading *r, int may_wait) {
   return pthread_mutex_timedlock(&r->lock, &until) == 0;
 }
 
-static int next_from_source(struct worker *w, struct sl_flight *flight, int may_wait) {
+static int next_from_source(struct worker *w, struct sl_slice *slice, int may_wait) {
   struct sl_reading *r = w->reading;
-  flight->input = flight->spare;
+  slice->input = slice->spare;
   const struct sl_scope scope = sl_scope_begin(w->slot, SL_ACTIVITY_READ);
   const int is_locked = lock_source(r, may_wait);
   sl_scope_end_span(w->slot, scope, sl_activity_name(SL_ACTIVITY_READ), NULL, 0);
   if (!is_locked) return SL_LATER;
-  const int filled = sl_source_next(r, w->slot, flight->input, may_wait, &flight->sequence);
+  const int filled = sl_source_next(r, w->slot, slice->input, may_wait, &slice->sequence);
   if (filled < 0) r->status = filled;
   pthread_mutex_unlock(&r->lock);
   return filled < 0 ? SL_NO_MORE : filled;
 }
 
-static int next_kept(struct worker *w, struct sl_flight *flight, int may_wait) {
+static int next_kept(struct worker *w, struct sl_slice *slice, int may_wait) {
   (void)may_wait;
   const uint64_t index = atomic_fetch_add(&w->reading->next_kept, 1);
   if (index >= w->reading->kept_count) return SL_NO_MORE;
@@ -64,27 +64,27 @@ static int next_kept(struct worker *w, struct sl_flight *flight, int may_wait) {
     sl_order_fail(w->slot->order, index, SL_EINTERRUPTED); /* slots with later slices must not wait for this one */
     return SL_NO_MORE;
   }
-  flight->sequence = index;
-  flight->input = &w->reading->kept[index];
+  slice->sequence = index;
+  slice->input = &w->reading->kept[index];
   return SL_FILLED;
 }
 
 /* Later passes deliver nothing, so each device first runs the slices in its nearest memory, then those of other
  * devices. */
-static int next_near(struct worker *w, struct sl_flight *flight, int may_wait) {
+static int next_near(struct worker *w, struct sl_slice *slice, int may_wait) {
   (void)may_wait;
   struct sl_setup *s = w->slot->setup;
   const struct sl_reading *r = w->reading;
   const uint32_t devices = s->device_count;
   for (uint32_t i = 0; i < devices; i++) {
-    const uint32_t d = (w->slot->place->index + i) % devices;
+    const uint32_t d = (w->slot->device_state->index + i) % devices;
     const uint64_t own = (r->kept_count + devices - 1 - d) / devices; /* slices d, d + devices... */
     const uint64_t index = atomic_fetch_add(&s->devices[d].next_kept, 1);
     if (index >= own * r->kept_passes) continue;
-    flight->sequence = index * devices + d;
-    flight->input = &r->kept[index % own * devices + d];
+    slice->sequence = index * devices + d;
+    slice->input = &r->kept[index % own * devices + d];
     if (!atomic_load(&w->slot->order->stopped)) return SL_FILLED;
-    sl_order_fail(w->slot->order, flight->sequence, SL_EINTERRUPTED);
+    sl_order_fail(w->slot->order, slice->sequence, SL_EINTERRUPTED);
     return SL_NO_MORE;
   }
   return SL_NO_MORE;
@@ -93,26 +93,26 @@ static int next_near(struct worker *w, struct sl_flight *flight, int may_wait) {
 static int start(struct sl_slot *slot, uint32_t k) {
   const struct sl_backend *backend = slot->setup->backend;
   const uint64_t begin = sl_now_ns();
-  slot->flights[k].begin_ns = begin;
+  slot->slices_in_flight[k].begin_ns = begin;
   slot->detour = SL_NO_DETOUR;
-  if (!backend->is_device) return sl_flight_start(slot, k);
+  if (!backend->is_device) return sl_execute_start(slot, k);
   if (backend->range_begin) backend->range_begin("start slice");
   const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_LAUNCH);
-  const int status = sl_flight_start(slot, k);
+  const int status = sl_execute_start(slot, k);
   sl_scope_end(slot, scope);
   if (backend->range_end) backend->range_end();
-  sl_span_end(slot, "start slice", begin, "slice", slot->flights[k].sequence);
+  sl_span_end(slot, "start slice", begin, "slice", slot->slices_in_flight[k].sequence);
   return status;
 }
 
-/* Ends the slice of the flight, or leaves it to other devices. After a failure nothing more is delivered. */
+/* Ends the slice, or leaves it to other devices. After a failure nothing more is delivered. */
 static int end_slice(struct sl_slot *slot, uint32_t k, int status) {
-  const struct sl_flight *flight = &slot->flights[k];
+  const struct sl_slice *slice = &slot->slices_in_flight[k];
   if (status != SL_OK && slot->detour == SL_LEFT) {
-    sl_slice_leave(slot, flight);
+    sl_slice_leave(slot, slice);
     return status;
   }
-  if (status != SL_OK) sl_order_fail(slot->order, flight->sequence, status);
+  if (status != SL_OK) sl_order_fail(slot->order, slice->sequence, status);
   sl_slice_end(slot->order);
   return status;
 }
@@ -122,16 +122,16 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   const uint64_t begin = sl_now_ns();
   if (backend->range_begin) backend->range_begin("finish slice");
   slot->detour = SL_NO_DETOUR;
-  int status = sl_flight_finish(slot, k);
+  int status = sl_execute_finish(slot, k);
   while (slot->detour == SL_EXCHANGED) {
     status = start(slot, k);
-    if (status == SL_OK) status = sl_flight_finish(slot, k);
+    if (status == SL_OK) status = sl_execute_finish(slot, k);
   }
   if (backend->range_end) backend->range_end();
-  const uint64_t end = sl_now_ns(), sequence = slot->flights[k].sequence;
+  const uint64_t end = sl_now_ns(), sequence = slot->slices_in_flight[k].sequence;
   if (status == SL_OK && slot->delivery->active) {
-    SL_NOTIFY(slot->observers, slice_end, slot, end - slot->flights[k].begin_ns);
-    const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_TURN);
+    SL_NOTIFY(slot->observers, slice_end, slot, end - slot->slices_in_flight[k].begin_ns);
+    const struct sl_scope scope = sl_scope_begin(slot, SL_ACTIVITY_WAIT_TO_DELIVER);
     sl_order_pass(slot->order, sequence);
     sl_scope_end(slot, scope);
   }
@@ -139,38 +139,38 @@ static int finish(struct sl_slot *slot, uint32_t k) {
   return end_slice(slot, k, status);
 }
 
-/* Gives a flight a slice; slices that lost devices left come first. */
+/* Obtains a slice; slices that lost devices left come first. */
 static int take(struct worker *w, uint32_t k, int may_wait) {
-  struct sl_flight *flight = &w->slot->flights[k];
-  const int kind = sl_slice_begin(w->slot, flight);
+  struct sl_slice *slice = &w->slot->slices_in_flight[k];
+  const int kind = sl_slice_begin(w->slot, slice);
   if (kind != SL_SLICE_NEW) return kind == SL_SLICE_NONE ? SL_NO_MORE : SL_FILLED;
-  const int taken = w->next(w, flight, may_wait);
+  const int taken = w->next(w, slice, may_wait);
   if (taken != SL_FILLED) sl_slice_end(w->slot->order);
   return taken;
 }
 
 /* Slices that a slot has started. */
-struct flying {
+struct started_slices {
   struct sl_slot *slot;
   int busy[2];
 };
 
-/* Finishes the earliest slice, because other slots may wait for it. Returns the flight that becomes free. */
-static uint32_t finish_earliest(struct flying *f, int *status) {
-  const struct sl_flight *flights = f->slot->flights;
-  const uint32_t k = f->busy[1] && (!f->busy[0] || flights[1].sequence < flights[0].sequence);
+/* Finishes the earliest slice, because other slots may wait for it. Returns its index, which becomes free. */
+static uint32_t finish_earliest(struct started_slices *f, int *status) {
+  const struct sl_slice *slices = f->slot->slices_in_flight;
+  const uint32_t k = f->busy[1] && (!f->busy[0] || slices[1].sequence < slices[0].sequence);
   *status = finish(f->slot, k);
   f->busy[k] = 0;
   return k;
 }
 
-/* Starts slices until there are no more. A flight finishes its slice before it is used again, so that the backend
+/* Starts slices until there are no more. A slice is finished before its index is used again, so that the backend
  * always has work while the host delivers. A lost device finishes nothing. Slices in flight are finished before the
  * slot waits for the source, because a program may feed more events only after those were delivered. */
 static void run_slices(struct worker *w) {
   struct sl_slot *slot = w->slot;
-  const uint32_t flights = slot->setup->backend->flights;
-  struct flying f = {slot, {0, 0}};
+  const uint32_t slices = slot->setup->backend->slices_in_flight;
+  struct started_slices f = {slot, {0, 0}};
   int status = SL_OK;
   uint32_t k = 0;
   for (int taken = SL_FILLED; status == SL_OK && taken != SL_NO_MORE;) {
@@ -180,7 +180,7 @@ static void run_slices(struct worker *w) {
     int started = start(slot, k);
     f.busy[k] = started == SL_OK;
     if (started != SL_OK) started = end_slice(slot, k, started);
-    k = (k + 1) % flights;
+    k = (k + 1) % slices;
     if (f.busy[k] && slot->detour != SL_LEFT) k = finish_earliest(&f, &status);
     if (started != SL_OK) status = started;
   }
@@ -191,7 +191,7 @@ static void run_slices(struct worker *w) {
 
 /* Runs slices that lost devices left, until no slice is in flight. */
 static void help_others(struct sl_slot *slot) {
-  while (slot->setup->device_count > 1 && sl_slice_await_orphan(slot, &slot->flights[0])) {
+  while (slot->setup->device_count > 1 && sl_slice_await_orphan(slot, &slot->slices_in_flight[0])) {
     const int started = start(slot, 0);
     if (started != SL_OK)
       end_slice(slot, 0, started);
@@ -203,7 +203,7 @@ static void help_others(struct sl_slot *slot) {
 static void work(void *argument) {
   struct worker *w = argument;
   struct sl_numa_cores before;
-  const int has_moved = sl_run_near(w->slot->setup, w->slot->place, &before);
+  const int has_moved = sl_run_near(w->slot->setup, w->slot->device_state, &before);
   const struct sl_scope scope = sl_scope_begin(w->slot, SL_ACTIVITY_OTHER);
   run_slices(w);
   help_others(w->slot);
