@@ -14,6 +14,9 @@ test_packages=(lintian dpkg-dev file libcmocka-dev g++ clang clang-format clang-
                python3-pytest python3-pip python3-venv python3-setuptools python3-wheel mypy python3-nbclient python3-ipykernel
                python3-dask python3-distributed qemu-user locales
                hipcc libamdhip64-dev rocm-device-libs)
+# The preset arm64 needs these. libhdf5-dev is not among them: it cannot be installed for two architectures at a time.
+arm64_packages=(qemu-user gcc-aarch64-linux-gnu libc6-dev:arm64 libyaml-dev:arm64 libxxhash-dev:arm64 zlib1g-dev:arm64
+                liblzma-dev:arm64 liblz4-dev:arm64 libzstd-dev:arm64 libcmocka-dev:arm64)
 
 die() {
   echo "error: $*" >&2
@@ -29,12 +32,19 @@ own_temporary_folder() {
   trap 'rm -rf "$TMPDIR"' EXIT
 }
 
-# need_packages NAME...: installs missing Debian packages with apt-get.
+# is_installed NAME[:ARCHITECTURE]: default: the architecture of this machine. A package can be installed for several.
+is_installed() {
+  local architecture=${1#*:}
+  [[ $1 == *:* ]] || architecture=$(dpkg --print-architecture)
+  dpkg-query -W -f '${db:Status-Status} ${Architecture}\n' "${1%:*}" 2>/dev/null | grep -qxE "installed (all|$architecture)"
+}
+
+# need_packages NAME...: installs missing Debian packages with apt-get, and removes none.
 need_packages() {
   local missing=() name as_root=()
   command -v dpkg-query >/dev/null || die "this script installs Debian packages, and dpkg is not here; install: $*"
   for name in "$@"; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
+    is_installed "$name" || missing+=("$name")
   done
   ((${#missing[@]})) || return 0
   if ((EUID != 0)); then
@@ -44,8 +54,11 @@ need_packages() {
   fi
   echo "== installing ${missing[*]}"
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
+  if [[ " ${missing[*]}" == *:arm64* ]]; then
+    "${as_root[@]}" dpkg --add-architecture arm64
+  fi
   "${as_root[@]}" apt-get -qq update
-  "${as_root[@]}" apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null
+  "${as_root[@]}" apt-get -qq install --yes --no-install-recommends --no-remove "${missing[@]}" >/dev/null
 }
 
 # progress: reads ninja's lines and prints the progress: on a terminal in one line that changes, else ten lines in all.

@@ -4,14 +4,16 @@
 # `nightly` if only scripts/test --full runs it, and neither if it is not run. Kinds of builds:
 #   release  gcc or another compiler, optimized        asan   clang, AddressSanitizer and UndefinedBehaviorSanitizer
 #   debug    gcc, -O0                                   tsan   gcc, ThreadSanitizer
-#   clang    clang, optimized
+#   clang    clang, optimized                           arm64  gcc, optimized, for ARM64 under qemu-aarch64
 # PUSH kind...     kinds in which the test is `push`. Default: release and asan for programs, release for scripts.
 # NIGHTLY kind...  kinds in which the test is `nightly`. In release, asan and clang every test is at least `nightly`.
+#                  In arm64, programs with KERNELS are `nightly`; scripts that are not named so are not declared: they
+#                  measure, preload libraries, or load the library into Python, which is a program of another processor.
 # LABELS label...  PLUGIN or PLUGIN.ALGORITHM, the names that scripts/test accepts, and others.
 #
 # scripts/test configures with -D SLUICE_TEST_LEVEL=push, or =nightly for --full: `all` then contains only programs that
 # these tests need. At the level push, scripts of builds other than release, and those declared as BRIEF, see
-# SLUICE_TEST_BRIEF (tests/graphs/common.py).
+# SLUICE_TEST_BRIEF (tests/graphs/common.py); in arm64, all scripts do, at all levels.
 set(SLUICE_TEST_LEVEL all CACHE STRING "build the programs of these tests: push, nightly (includes push) or all")
 
 if(SLUICE_BUILD_KIND) # for scripts/coverage.py
@@ -19,6 +21,8 @@ elseif(SLUICE_SANITIZE)
   set(SLUICE_BUILD_KIND asan)
 elseif(SLUICE_SANITIZE_THREADS)
   set(SLUICE_BUILD_KIND tsan)
+elseif(CMAKE_CROSSCOMPILING)
+  set(SLUICE_BUILD_KIND arm64)
 elseif(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(SLUICE_BUILD_KIND debug)
 elseif(CMAKE_C_COMPILER_ID MATCHES "Clang")
@@ -92,7 +96,8 @@ function(sluice_run_test test program)
 endfunction()
 
 # sluice_test_on_devices(NAME PLUGIN [LABELS label...]): runs the program NAME again, with the kernels of PLUGIN on the
-# emulator (three seeds, warps of 32 and 64 threads), and on a GPU, where it is skipped without one.
+# emulator (three seeds, warps of 32 and 64 threads; in arm64 one of the six settings is `nightly`), and on a GPU, where it
+# is skipped without one.
 function(sluice_test_on_devices name plugin)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS")
   if(TARGET ${plugin}.simt)
@@ -100,10 +105,12 @@ function(sluice_test_on_devices name plugin)
     foreach(seed 1 2 3)
       foreach(warp 32 64)
         set(push none) # `sluice test` of each plugin has all six settings
+        set(nightly)
         if("${seed}_${warp}" STREQUAL "1_32")
           set(push release)
+          set(nightly arm64)
         endif()
-        sluice_run_test(${name}_simt_${seed}_${warp} ${name} PUSH ${push} LABELS simt ${arg_LABELS} ENVIRONMENT
+        sluice_run_test(${name}_simt_${seed}_${warp} ${name} PUSH ${push} NIGHTLY ${nightly} LABELS simt ${arg_LABELS} ENVIRONMENT
           SLUICE_TEST_TARGET=simt SLUICE_TEST_SIMT_SEED=${seed} SLUICE_TEST_SIMT_WARP=${warp})
       endforeach()
     endforeach()
@@ -166,6 +173,9 @@ function(sluice_add_plugin_test plugin name)
     endif()
     list(APPEND arg_SOURCES $<TARGET_OBJECTS:${support}>)
   endforeach()
+  if(arg_KERNELS)
+    list(APPEND arg_NIGHTLY arm64)
+  endif()
   sluice_add_test(${program} ${arg_MAIN} ${arg_SOURCES} PUSH ${arg_PUSH} NIGHTLY ${arg_NIGHTLY} LABELS ${labels})
   sluice_see_plugin(${program} ${plugin} ${arg_OTHERS})
   target_include_directories(${program} PRIVATE ${arg_INCLUDES})
@@ -180,7 +190,8 @@ endfunction()
 #                        [PROCESSORS n] [PROGRAMS target...] [UNSANITIZED] [BRIEF] [PUSH kind...] [NIGHTLY kind...] [LABELS label...])
 #
 # A test in Python. Its environment has the paths of sources, command, folders and libraries of this build
-# (tests/graphs/common.py, algorithm.py). UNSANITIZED: not run with sanitizers, because their library must be loaded first.
+# (tests/graphs/common.py, algorithm.py); in arm64, the command is a script that calls the emulator. UNSANITIZED: not run
+# with sanitizers, because their library must be loaded first.
 function(sluice_add_script_test name script)
   cmake_parse_arguments(PARSE_ARGV 2 arg "UNSANITIZED;BRIEF" "PYTHON;TIMEOUT;PROCESSORS"
                         "ARGUMENTS;ENVIRONMENT;PROGRAMS;PUSH;NIGHTLY;LABELS")
@@ -192,9 +203,14 @@ function(sluice_add_script_test name script)
   endif()
   if(NOT arg_PYTHON OR (arg_UNSANITIZED AND SLUICE_BUILD_KIND MATCHES "^[at]san$"))
     return()
+  elseif(SLUICE_BUILD_KIND STREQUAL "arm64" AND NOT (arm64 IN_LIST arg_NIGHTLY AND SLUICE_CALLABLE_COMMAND))
+    return()
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
+  endif()
+  if(SLUICE_BUILD_KIND STREQUAL "arm64") # the emulator is slow
+    math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")
   endif()
   if(NOT arg_PROCESSORS)
     set(arg_PROCESSORS 1)
@@ -204,10 +220,11 @@ function(sluice_add_script_test name script)
   endif()
   get_filename_component(script ${script} ABSOLUTE)
   set(environment
-      SLUICE_ROOT=${PROJECT_SOURCE_DIR} SLUICE_COMMAND=$<TARGET_FILE:sluice_command>
+      SLUICE_ROOT=${PROJECT_SOURCE_DIR} SLUICE_COMMAND=${SLUICE_CALLABLE_COMMAND}
       SLUICE_TESTING=$<TARGET_FILE:sluice_testing_shared> SLUICE_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/plugins
       SLUICE_SIMT=$<BOOL:${SLUICE_SIMT}> PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/graphs ${arg_ENVIRONMENT})
-  if(SLUICE_TEST_LEVEL STREQUAL "push" AND (arg_BRIEF OR NOT SLUICE_BUILD_KIND STREQUAL "release"))
+  if(SLUICE_BUILD_KIND STREQUAL "arm64" OR
+     (SLUICE_TEST_LEVEL STREQUAL "push" AND (arg_BRIEF OR NOT SLUICE_BUILD_KIND STREQUAL "release")))
     list(APPEND environment SLUICE_TEST_BRIEF=1)
   endif()
   add_test(NAME ${name} COMMAND ${arg_PYTHON} ${script} ${arg_ARGUMENTS})

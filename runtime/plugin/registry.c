@@ -3,6 +3,7 @@
  * then loaded, hidden by an earlier plugin of that name and target, or refused with a reason. Functions fail only if
  * out of memory.
  */
+#define _GNU_SOURCE
 #include "plugin/registry.h"
 
 #include "base/library_folder.h"
@@ -165,9 +166,10 @@ static int folders_add_environment(struct sl_registry *r) {
 static int folders_add_sibling(struct sl_registry *r, const char *folder) {
   static const char *const places[] = {"plugins", "sluice/plugins"};
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-    char path[PATH_MAX + 32], real[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
+    char *path = NULL, real[PATH_MAX];
+    if (asprintf(&path, "%s/%s", folder, places[i]) < 0) return SL_ENOMEM;
     const int status = realpath(path, real) ? folder_add(r, real) : list_add(&r->missing, &r->missing_count, path);
+    free(path);
     if (status) return status;
   }
   return SL_OK;

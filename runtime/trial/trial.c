@@ -303,7 +303,7 @@ static int is_missing_target(const struct trial *t, const char *plugin) {
 }
 
 static int no_such_algorithm(const struct trial *t, const char *plugin, const char *algorithm) {
-  char name[256], nearest[256], hint[320];
+  char name[512], nearest[256], hint[320]; /* a longer name is cut off, and has no similar one */
   snprintf(name, sizeof name, "%s.%s", plugin, algorithm);
   const char *best = sl_registry_suggest(&t->registry, name, nearest, sizeof nearest);
   snprintf(hint, sizeof hint, "did you mean %s?", best ? best : "");

@@ -109,20 +109,28 @@ def detectors_that_are_read():
 
 
 def outputs_by_parts():
+    has_hdf5 = "hdf5.sink" in call("list", "--algorithms").stdout
+    no_file = folder / "no_file.yaml"
+    no_file.write_text("sluice: 1\nnodes: { write: null }\n")
+    if not has_hdf5:
+        print("skipped: HDF5 files of the trigger, because this build has no hdf5.sink")
     for name in ("no_ut", "forward_then_matching"):
         reference = digests(run(graph(name), SIX, "--digest"))
         decisions = digests(run(graph(name), SIX, "--digest", *part("decisions")))
         checks.that(decisions.items() <= reference.items() and len(decisions) == 2, f"{name}: decisions alone are unchanged")
-        reports = run(graph(name), SIX, "--digest", *part("reports"), *part("hdf5"), "-o", folder / "reports.h5")
+        to_file = (*part("hdf5"), "-o", folder / "reports.h5") if has_hdf5 else ()
+        reports = run(graph(name), SIX, "--digest", *part("reports"), *to_file)
         checks.that(digests(reports).items() <= reference.items() and len(reports["outputs"]) == 5, f"{name}: reports are unchanged")
         passed = next(o["items"] for o in reports["outputs"] if o["port"] == "dec_reports")
         run(graph(name), SIX, *part("selected_events"), "-o", folder / "selected.mdf")
         copied = call("run", ROOT / "graphs/copy.yaml", "-i", folder / "selected.mdf", "-o", folder / "copy.mdf", "--json", "-", "--quiet")
         again = json.loads(copied.stdout)
         checks.that(0 < again["events"] == passed, f"{name}: {passed} selected events are written")
-        everything = digests(run(graph(name), SIX, "--digest", *part("everything"), "-o", folder / "all.h5"))
+        to_file = ("-o", folder / "all.h5") if has_hdf5 else ("--with", no_file)
+        everything = digests(run(graph(name), SIX, "--digest", *part("everything"), *to_file))
         checks.that(reference.items() <= everything.items() and len(everything) >= 110, f"{name}: everything has {len(everything)} outputs")
-        checks.that((folder / "all.h5").stat().st_size > (folder / "reports.h5").stat().st_size > 0, f"{name}: the file with everything is written")
+        if has_hdf5:
+            checks.that((folder / "all.h5").stat().st_size > (folder / "reports.h5").stat().st_size > 0, f"{name}: the file with everything is written")
 
 
 same_bits()

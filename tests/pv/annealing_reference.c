@@ -243,15 +243,17 @@ static uint32_t select_tracks(const struct states *s, uint32_t event, struct sel
   return n;
 }
 
-/* 1 if no track before i reaches as far downstream as one from i on reaches upstream. */
+/* 1 if no track before i reaches as far downstream as one from i on reaches upstream. With fmax and fmin, gcc 12 ends
+ * with an internal error for ARM64. */
 static int is_apart(const struct selected *selected, uint32_t n, uint32_t i) {
   double reach = -HUGE_VAL, from = HUGE_VAL;
   for (uint32_t j = 0; j < n; j++) {
     const double error = gap / sqrt(selected[j].weight);
+    const double last = selected[j].z + error, first = selected[j].z - error;
     if (j < i)
-      reach = fmax(reach, selected[j].z + error);
+      reach = last > reach ? last : reach;
     else
-      from = fmin(from, selected[j].z - error);
+      from = first < from ? first : from;
   }
   return reach < from;
 }
