@@ -78,7 +78,7 @@ static int do_cross(uint32_t x, uint32_t y) {
 
 static uint32_t pad_of(uint32_t x, uint32_t y) {
   const struct muon_tile_address at = {muon_tile_station(x), muon_tile_region(x), muon_tile_quarter(x), muon_tile_x(x),
-                                muon_tile_y(y)};
+                                       muon_tile_y(y)};
   return muon_tile(&at, muon_tile_grid_x(x), muon_tile_grid_y(y));
 }
 

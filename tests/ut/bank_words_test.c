@@ -182,7 +182,7 @@ static void clusters_of_version_4_are_at_the_weighted_mean_of_adjacent_strips(vo
   assert_true(c.lane == 1 && c.strip == 11 && c.strips == 2 && c.position == 10.75f);
   assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));
   assert_true(c.strip == 14 && c.strips == 2 && c.position == 13.5f); /* halves are rounded up */
-  assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));            /* the strip without charge is skipped */
+  assert_true(ut_v4_next_cluster(words, 1, 7, &i, &c));               /* the strip without charge is skipped */
   assert_true(c.strip == 511 && c.strips == 2 && c.position == 510.75f);
   assert_false(ut_v4_next_cluster(words, 1, 7, &i, &c));
   i = 0; /* a run of 129 strips is skipped, a run of 71 is not */
