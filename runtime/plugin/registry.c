@@ -244,7 +244,7 @@ static int absent_add(struct sl_registry *r, const char *folder, const char *fil
   const size_t bytes = strlen(file);
   if (bytes <= strlen(suffix) || bytes > NAME_MAX || strcmp(file + bytes - strlen(suffix), suffix) != 0) return SL_OK;
   snprintf(name, sizeof(name), "%.*s.so", (int)(bytes - strlen(suffix)), file);
-  if (sl_plugin_file_parse(name, &parts) != SL_OK || !(&parts, targets)) return SL_OK;
+  if (sl_plugin_file_parse(name, &parts) != SL_OK || !has_target(&parts, targets)) return SL_OK;
   snprintf(path, sizeof(path), "%s/%s", folder, file);
   FILE *text = fopen(path, "re");
   if (!text || !fgets(reason, sizeof(reason), text)) snprintf(reason, sizeof(reason), "not part of this installation");

@@ -116,8 +116,8 @@ static void clusters_of_version_3_are_decoded(void **state) {
   assert_int_equal(ut_bank_fault(words, bytes, 3, 17), UT_BANK_FINE);
   assert_int_equal(ut_v3_count(words), 3);
   const struct ut_cluster a = ut_v3_cluster(words, 0), b = ut_v3_cluster(words, 1), c = ut_v3_cluster(words, 2);
-  assert_true(a.lane == 0 && a.strip == 1 && a.place == 1.0f);
-  assert_true(b.lane == 0 && b.strip == 511 && b.place == 511.75f);
+  assert_true(a.lane == 0 && a.strip == 1 && a.position == 1.0f);
+  assert_true(b.lane == 0 && b.strip == 511 && b.position == 511.75f);
   assert_true(c.lane == 5 && c.strip == 7 && c.position == 7.0f);
   assert_true(ut_v3_next_adc(words, bytes, &at, &adc));
   assert_true(adc.neighbours == -2 && adc.strips == 1 && adc.sum == 20);
