@@ -223,7 +223,7 @@ enum {
   SL_TERM_CONSTANT,      /* add */
   SL_TERM_EVENTS,        /* E * multiply / divide + add */
   SL_TERM_ITEMS,         /* item capacity of port `of` * multiply / divide + add */
-  SL_TERM_SUBITEMS,      /* property `of` * E * multiply / divide, but at least `add`, so that one large event fits */
+  SL_TERM_SUBITEMS,      /* subitem capacity of port and group `of` * multiply / divide + add */
   SL_TERM_BUDGET,        /* property `of` * E * multiply / divide, and at least `add`, the limit of one event */
   SL_TERM_ENTRIES,       /* producers of list port `of` * multiply / divide + add */
   SL_TERM_EVENT_ENTRIES, /* producers of list port `of` * E * multiply / divide + add */

@@ -38,7 +38,7 @@ struct muon_region {
   uint32_t pads_in_format_3;                         /* these replace the strips */
 };
 
-/* A chamber that is not where the others' rule has it. */
+/* A chamber with a position that does not follow from the regular arrangement. */
 struct muon_moved {
   uint32_t station, region, side, column;
   int32_t row;
