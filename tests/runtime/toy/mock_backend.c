@@ -27,18 +27,18 @@ enum { DEVICES_MAX = 8, FAULTS_MAX = 4 };
 
 struct sl_device {
   uint32_t index;
-  uint64_t taken_bytes;
   int has_arrived; /* its first wait has begun, or a call has failed */
+  uint64_t taken_bytes;
 };
 static struct sl_device devices[DEVICES_MAX];
 
 /* -------------------------------------------------------------------------------------------------- faults */
 
 struct fault {
-  char function[32];   /* "" for any function */
-  int device;          /* -1: any device */
-  uint64_t calls_left; /* 0: it has failed */
+  char function[32]; /* "" for any function */
+  int device;        /* -1: any device */
   int stays;
+  uint64_t calls_left; /* 0: it has failed */
 };
 static struct fault faults[FAULTS_MAX];
 static uint32_t fault_count;
