@@ -72,6 +72,23 @@ static const char *refusal(const struct sl_registry *registry, const char *plugi
   return NULL;
 }
 
+/* An algorithm without a version for the target. If no plugin at all is for it, this is one error for all nodes. */
+static void unknown_target(struct sl_draft *draft, const struct sl_node *node, const struct sl_tree *use,
+                           const char *plugin) {
+  struct sl_reader *r = draft->reader;
+  const char *target = r->request->target;
+  if (sl_registry_has_target(r->request->registry, target)) {
+    sl_report_error(r, use->mark, node->name, NULL, "plugin %s provides %s for cpu, but not for %s", plugin, use->text,
+                    target);
+    return;
+  }
+  const int is_emulator = strcmp(target, "simt") == 0 || strcmp(target, "race") == 0;
+  const char *hint = is_emulator ? "wheels have these plugins in the package sluice-emulator" : NULL;
+  if (!draft->reported_target)
+    sl_report_error(r, use->mark, node->name, hint, "this installation has no plugins for %s", target);
+  draft->reported_target = 1;
+}
+
 static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node, const struct sl_tree *use) {
   struct sl_reader *r = draft->reader;
   const struct sl_registry *registry = r->request->registry;
@@ -79,8 +96,7 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
   const struct sl_plugin_entry *entry;
   if (sl_registry_is_empty(registry)) return; /* reported once for all nodes */
   if (dot != NULL && sl_registry_find(registry, use->text, "cpu", &entry) != NULL) {
-    sl_report_error(r, use->mark, node->name, NULL, "plugin %s provides %s for cpu, but not for %s",
-                    entry->plugin->name, use->text, r->request->target);
+    unknown_target(draft, node, use, entry->plugin->name);
     return;
   }
   const char *absence = dot != NULL ? sl_registry_absence(registry, use->text) : NULL;

@@ -58,6 +58,7 @@ struct sl_draft {
   struct sl_graph *graph;
   struct sl_draft_node *nodes; /* parallel to graph->nodes */
   uint32_t unknown_algorithms; /* number of nodes with unknown algorithms, and so with unknown outputs */
+  uint32_t reported_target;    /* the error that no plugin is for the target has been reported */
 };
 
 /* nodes.c: names, algorithms and block sizes. Returns an error only if there are too many nodes. */

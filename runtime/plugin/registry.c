@@ -351,6 +351,13 @@ int sl_registry_is_empty(const struct sl_registry *registry) {
   return 1;
 }
 
+int sl_registry_has_target(const struct sl_registry *registry, const char *target) {
+  for (size_t i = 0; i < registry->entry_count; i++)
+    if (registry->entries[i].status != SL_PLUGIN_ABSENT && strcmp(registry->entries[i].file_target, target) == 0)
+      return 1;
+  return 0;
+}
+
 const char *sl_registry_absence(const struct sl_registry *registry, const char *name) {
   const size_t bytes = strcspn(name, ".");
   for (size_t i = 0; i < registry->entry_count; i++) {

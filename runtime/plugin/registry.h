@@ -62,6 +62,8 @@ void sl_registry_close(struct sl_registry *registry);
 
 /* 1 if there is no plugin file at all. sl_registry_folders then writes the searched folders, and returns `text`. */
 int sl_registry_is_empty(const struct sl_registry *registry);
+/* 1 if there is a plugin file for the target. */
+int sl_registry_has_target(const struct sl_registry *registry, const char *target);
 const char *sl_registry_folders(const struct sl_registry *registry, char *text, size_t size);
 
 /* Checks one descriptor (`sluice test` does too): 0, or an error with `reason` filled. */

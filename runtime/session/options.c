@@ -51,7 +51,12 @@ static int no_device(struct sl_setup *s, const char *target, const char *reason)
   char *rest = names;
   for (const char *name; (name = strtok_r(rest, " ", &rest)) != NULL;) sl_nearest_offer(&nearest, name);
   const char *best = sl_nearest_result(&nearest);
-  if (best)
+  if (best && strcmp(best, target) == 0) /* its backend cannot be loaded */
+    snprintf(hint, sizeof hint, "%s",
+             strcmp(target, "cuda") == 0
+                 ? "CUDA's runtime library is part of the CUDA toolkit and of the Python package nvidia-cuda-runtime"
+                 : "install this library");
+  else if (best)
     snprintf(hint, sizeof hint, "did you mean %s?", best);
   else
     snprintf(hint, sizeof hint, "this build has %s", sl_devices());

@@ -51,6 +51,19 @@ def without_plugins(sluice, folder):
     check(f"no plugins found; looked for in {folder.resolve()}/plugins (no such folder)" in listed, "the list names the folders that were searched")
 
 
+def without_target(sluice, folder):
+    """Tests an installation with plugins for the CPU only."""
+    (folder / "plugins").mkdir(parents=True)
+    build = pathlib.Path(sluice).resolve().parent
+    for path in (sluice, *build.glob("libsluice.so*")):
+        shutil.copy(path, folder)
+    for path in build.glob("plugins/*.cpu.so"):
+        (folder / "plugins" / path.name).symlink_to(path)
+    wrong = call(folder / "sluice", "run", VELO, "--device", "simt", LD_LIBRARY_PATH=str(folder))
+    check(wrong.returncode == 2 and wrong.stderr.count("error: ") == 1 and "this installation has no plugins for simt" in wrong.stderr,
+          f"without plugins for a device there is one error: {wrong.stderr}")
+
+
 def absent_plugin(sluice, folder):
     """A file NAME.TARGET.absent has the reason why the installation lacks a plugin; each command that names it reports the reason."""
     folder.mkdir()
@@ -119,6 +132,8 @@ def main(sluice, open_folder):
         check(f"hidden: {plugin_folder}/sim.cpu.so\n    by {broken.resolve()}/sim.cpu.so" in listed, "list shows hidden plugins")
         without_plugins(sluice, pathlib.Path(folder) / "alone")
         absent_plugin(sluice, pathlib.Path(folder) / "absent")
+        if os.environ["SLUICE_SIMT"] == "1":
+            without_target(sluice, pathlib.Path(folder) / "cpu")
     checks.end()
 
 
