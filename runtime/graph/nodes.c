@@ -62,16 +62,6 @@ void sl_draft_unknown_member(struct sl_draft *draft, const struct sl_node *node,
 
 /* ------------------------------------------------------------------------------------------- algorithms */
 
-static const char *refusal(const struct sl_registry *registry, const char *plugin, size_t bytes) {
-  for (size_t i = 0; i < registry->entry_count; i++) {
-    const struct sl_plugin_entry *entry = &registry->entries[i];
-    if (entry->status == SL_PLUGIN_REFUSED && strlen(entry->file_name) == bytes &&
-        strncmp(entry->file_name, plugin, bytes) == 0)
-      return entry->reason;
-  }
-  return NULL;
-}
-
 /* An algorithm without a version for the target. If no plugin at all is for it, this is one error for all nodes. */
 static void unknown_target(struct sl_draft *draft, const struct sl_node *node, const struct sl_tree *use,
                            const char *plugin) {
@@ -99,8 +89,8 @@ static void unknown_algorithm(struct sl_draft *draft, const struct sl_node *node
     unknown_target(draft, node, use, entry->plugin->name);
     return;
   }
-  const char *absence = dot != NULL ? sl_registry_absence(registry, use->text) : NULL;
-  const char *reason = dot != NULL ? refusal(registry, use->text, (size_t)(dot - use->text)) : NULL;
+  const char *absence = dot != NULL ? sl_registry_reason(registry, use->text, SL_PLUGIN_ABSENT) : NULL;
+  const char *reason = dot != NULL ? sl_registry_reason(registry, use->text, SL_PLUGIN_REFUSED) : NULL;
   if (absence != NULL || reason != NULL) {
     sl_report_error(r, use->mark, node->name, NULL, "there is no algorithm `%s`: the plugin %s: %s", use->text,
                     reason != NULL ? "was refused" : "is absent", reason != NULL ? reason : absence);

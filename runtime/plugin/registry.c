@@ -358,12 +358,11 @@ int sl_registry_has_target(const struct sl_registry *registry, const char *targe
   return 0;
 }
 
-const char *sl_registry_absence(const struct sl_registry *registry, const char *name) {
+const char *sl_registry_reason(const struct sl_registry *registry, const char *name, uint32_t status) {
   const size_t bytes = strcspn(name, ".");
   for (size_t i = 0; i < registry->entry_count; i++) {
     const struct sl_plugin_entry *entry = &registry->entries[i];
-    if (entry->status == SL_PLUGIN_ABSENT && strlen(entry->file_name) == bytes &&
-        memcmp(entry->file_name, name, bytes) == 0)
+    if (entry->status == status && strlen(entry->file_name) == bytes && memcmp(entry->file_name, name, bytes) == 0)
       return entry->reason;
   }
   return NULL;

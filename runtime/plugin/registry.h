@@ -73,8 +73,9 @@ int sl_plugin_check(const struct sl_plugin *plugin, char *reason, size_t reason_
  * for cpu. NULL if there is none. `entry` may be NULL. */
 const struct sl_algorithm *sl_registry_find(const struct sl_registry *registry, const char *name, const char *target,
                                             const struct sl_plugin_entry **entry);
-/* The reason why the plugin of "plugin" or "plugin.algorithm" is not part of the installation, or NULL. */
-const char *sl_registry_absence(const struct sl_registry *registry, const char *name);
+/* The reason of the first file with this status (REFUSED, ABSENT) for the plugin of "plugin" or "plugin.algorithm", or
+ * NULL if there is none. */
+const char *sl_registry_reason(const struct sl_registry *registry, const char *name, uint32_t status);
 /* The present name of an algorithm with the former name `name`; else the most similar name, or NULL. */
 const char *sl_registry_suggest(const struct sl_registry *registry, const char *name, char *buffer, size_t size);
 /* Like sl_registry_suggest, with names of plugins and collections too. */

@@ -232,7 +232,7 @@ int sl_find_subject(const char *const *plugin_paths, const char *name, struct sl
       return SL_OK;
     }
   }
-  const char *absence = sl_registry_absence(registry, name);
+  const char *absence = sl_registry_reason(registry, name, SL_PLUGIN_ABSENT);
   if (absence) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "there is no '%s': the plugin is absent: %s", name, absence);
     return SL_EINVAL;

@@ -162,7 +162,7 @@ static void write_files(const struct entries *sorted, size_t first, size_t end, 
 /* Of "PLUGIN.ALGORITHM" the nearest plugin is that of the name before the point. */
 static int refuse_plugin(const struct sl_registry *r, const struct entries *sorted, const char *name,
                          struct sl_diagnostics *d) {
-  const char *absence = sl_registry_absence(r, name);
+  const char *absence = sl_registry_reason(r, name, SL_PLUGIN_ABSENT);
   if (absence) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "there is no '%s': the plugin is absent: %s", name, absence);
     return SL_EINVAL;

@@ -274,7 +274,7 @@ static void find_entries(struct trial *t, const char *plugin) {
 }
 
 static int no_such_plugin(const struct trial *t, const char *plugin) {
-  const char *absence = sl_registry_absence(&t->registry, plugin);
+  const char *absence = sl_registry_reason(&t->registry, plugin, SL_PLUGIN_ABSENT);
   if (absence) {
     sl_diagnose(t->diagnostics, SL_ERROR, NULL, NULL, NULL, "there is no '%s': the plugin is absent: %s", plugin,
                 absence);

@@ -37,11 +37,16 @@ def opens(files, wanted):
     return wanted <= set(plugins(files)) and not {"hdf5.cpu.so", "pv.cpu.so"} & files and not any("libhdf5" in name for name in files)
 
 
-def without_plugins(sluice, folder):
-    """Tests a folder with only the command and its library."""
+def copy_command(sluice, folder):
+    """Makes a folder with the command and its library, but without plugins."""
     folder.mkdir()
     for path in (sluice, *pathlib.Path(sluice).resolve().parent.glob("libsluice.so*")):
         shutil.copy(path, folder)
+
+
+def without_plugins(sluice, folder):
+    """Tests a folder with only the command and its library."""
+    copy_command(sluice, folder)
     wrong = call(folder / "sluice", "check", VELO, LD_LIBRARY_PATH=str(folder), SLUICE_PLUGIN_PATH="no/such/folder")
     errors = [line for line in wrong.stderr.splitlines() if "error: " in line]
     check(wrong.returncode == 2 and len(errors) == 1 and "no plugins were found" in errors[0], f"without plugins there is one error: {errors}")
@@ -53,11 +58,9 @@ def without_plugins(sluice, folder):
 
 def without_target(sluice, folder):
     """Tests an installation with plugins for the CPU only."""
-    (folder / "plugins").mkdir(parents=True)
-    build = pathlib.Path(sluice).resolve().parent
-    for path in (sluice, *build.glob("libsluice.so*")):
-        shutil.copy(path, folder)
-    for path in build.glob("plugins/*.cpu.so"):
+    copy_command(sluice, folder)
+    (folder / "plugins").mkdir()
+    for path in pathlib.Path(sluice).resolve().parent.glob("plugins/*.cpu.so"):
         (folder / "plugins" / path.name).symlink_to(path)
     wrong = call(folder / "sluice", "run", VELO, "--device", "simt", LD_LIBRARY_PATH=str(folder))
     check(wrong.returncode == 2 and wrong.stderr.count("error: ") == 1 and "this installation has no plugins for simt" in wrong.stderr,
