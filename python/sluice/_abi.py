@@ -92,6 +92,9 @@ class Options(ctypes.Structure):
         ("on_event_digest", DIGEST_CALLBACK),
         ("on_progress", PROGRESS_CALLBACK),
         ("feed", c_void_p),
+        ("replan", c_uint32),
+        ("reserved", c_uint32),
+        ("memory_bytes", c_uint64),
     ]
 
 

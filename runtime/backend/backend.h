@@ -13,6 +13,8 @@
 
 #include <sluice/plugin.h>
 
+struct sl_arena;
+
 struct sl_list_pointers {
   const uint32_t *count, *numbers;
 };
@@ -43,21 +45,24 @@ struct sl_pack_field {
   const uint32_t *count; /* of an event list's numbers: their count; else NULL */
 };
 
-/* Header that the pack kernel writes at the start of the output memory; the fields follow at the given offsets. */
+/* Header that the pack kernel writes at the start of the output memory. After offsets and used words, the error words
+ * follow at the next multiple of SL_PACK_ALIGNMENT if an event has one; then the fields, at their offsets. */
 struct sl_pack_header {
-  uint32_t refused; /* 1: an event has an error, and the error words follow the fields */
+  uint32_t refused; /* 1: an event has an error word */
   uint32_t field_count;
-  uint64_t bytes;         /* total size */
-  uint64_t errors_offset; /* if refused */
+  uint64_t end; /* end of the last field; beyond sl_pack.output_bytes: the memory is too small, fields are missing */
   /* then uint64_t offset[field_count], then uint32_t used[used_count] */
 };
+enum { SL_PACK_ALIGNMENT = 256 };
 
 struct sl_pack {
   const struct sl_pack_field *fields; /* on the device */
   uint32_t field_count, used_count;
   const uint32_t *used, *event_count; /* on the device */
   const uint64_t *errors;
-  void *output; /* host memory, writable by the device */
+  void *output;                          /* host memory, writable by the device */
+  uint64_t output_bytes;                 /* its size */
+  uint64_t errors_offset, fields_offset; /* in the output */
 };
 
 struct sl_backend {
@@ -81,6 +86,13 @@ struct sl_backend {
   void (*release)(struct sl_device *device, void *memory, uint64_t bytes);
   void *(*allocate_host)(struct sl_device *device, uint64_t bytes);
   void (*release_host)(struct sl_device *device, void *memory, uint64_t bytes);
+  /* Memory that changes its size while other streams run: arena_open reserves addresses for `bytes_max` bytes and
+   * returns NULL on failure; arena_resize gives memory to the first `bytes` and returns their address, or NULL if out
+   * of memory, which leaves the size as it was. Kernels must not be using the arena. Contents are undefined after a
+   * change. All three NULL: the executor uses `allocate` and `release`. */
+  struct sl_arena *(*arena_open)(struct sl_device *device, uint64_t bytes_max);
+  void *(*arena_resize)(struct sl_arena *arena, uint64_t bytes);
+  void (*arena_close)(struct sl_arena *arena);
   /* Returns the free memory of the device. NULL: it uses host memory, or the amount is unknown. */
   int (*free_memory)(struct sl_device *device, uint64_t *bytes);
   int (*upload_now)(struct sl_device *device, void *to, const void *from, uint64_t bytes);   /* D: done on return */
@@ -111,7 +123,7 @@ struct sl_backend {
   int (*uploaded)(struct sl_stream *stream, uint32_t slice_index);
   int (*pack)(struct sl_stream *stream, const struct sl_pack *pack);
   /* D: everything enqueued between capture_begin and capture_end becomes the captured graph of the slice index, run by
-   * replay. */
+   * replay, in place of an earlier one. */
   int (*capture_begin)(struct sl_stream *stream);
   int (*capture_end)(struct sl_stream *stream, uint32_t slice_index);
   int (*replay)(struct sl_stream *stream, uint32_t slice_index);

@@ -9,6 +9,7 @@
  * lists, packing of results.
  */
 #include "backend/backend.h"
+#include "backend/gpu_arena.h"
 #include "backend/gpu_kernels.h"
 
 #include <pthread.h>
@@ -128,6 +129,10 @@ static void *gpu_allocate_host(struct sl_device *device, uint64_t bytes) {
 static void gpu_release_host(struct sl_device *device, void *memory, uint64_t bytes) {
   (void)device, (void)bytes;
   (void)GPU_HOST_FREE(memory);
+}
+
+static struct sl_arena *gpu_arena_open(struct sl_device *device, uint64_t bytes_max) {
+  return arena_open(device->index, bytes_max);
 }
 
 static int gpu_free_memory(struct sl_device *device, uint64_t *bytes) {
@@ -278,6 +283,8 @@ static int gpu_capture_end(struct sl_stream *stream, uint32_t slice_index) {
   struct gpu_stream *s = gpu(stream);
   GPU(Graph_t) graph = NULL;
   int status = CHECK(stream->device, GPU(StreamEndCapture)(s->kernels, &graph));
+  if (s->graph[slice_index]) (void)GPU(GraphExecDestroy)(s->graph[slice_index]);
+  s->graph[slice_index] = NULL;
 #if defined(SL_TARGET_HIP)
   if (status == SL_OK)
     status = CHECK(stream->device, hipGraphInstantiate(&s->graph[slice_index], graph, NULL, NULL, 0));
@@ -416,6 +423,9 @@ TABLE struct sl_backend sluice_backend = {
     .release = gpu_release,
     .allocate_host = gpu_allocate_host,
     .release_host = gpu_release_host,
+    .arena_open = gpu_arena_open,
+    .arena_resize = arena_resize,
+    .arena_close = arena_close,
     .free_memory = gpu_free_memory,
     .upload_now = gpu_upload_now,
     .download_now = gpu_download_now,

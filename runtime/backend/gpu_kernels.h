@@ -228,7 +228,9 @@ static __device__ uint64_t packed_bytes(const struct sl_pack_field *f, uint32_t 
   }
 }
 
-static __device__ uint64_t round_up(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+static __device__ uint64_t round_up(uint64_t bytes) {
+  return (bytes + SL_PACK_ALIGNMENT - 1) / SL_PACK_ALIGNMENT * SL_PACK_ALIGNMENT;
+}
 
 /* Copies 16-byte words; both addresses are aligned. The first threads of the grid copy the remaining bytes. */
 static __device__ void copy_words(void *to, const void *from, uint64_t bytes) {
@@ -238,8 +240,8 @@ static __device__ void copy_words(void *to, const void *from, uint64_t bytes) {
   if (thread < bytes % 16) ((uint8_t *)to)[16 * words + thread] = ((const uint8_t *)from)[16 * words + thread];
 }
 
-/* Every block computes the offsets of PACK_FIELDS fields at a time and copies its share of each field; block 0 writes
- * the header. */
+/* Every block computes the offsets of PACK_FIELDS fields at a time and copies its share of each field that fits; block
+ * 0 writes the header and the error words. */
 static __global__ void pack_results(const struct sl_pack p) {
   __shared__ uint64_t bytes[PACK_FIELDS], offsets[PACK_FIELDS + 1];
   __shared__ uint32_t refused;
@@ -248,22 +250,22 @@ static __global__ void pack_results(const struct sl_pack p) {
   uint64_t *header_offsets = (uint64_t *)(header + 1);
   uint32_t *header_used = (uint32_t *)(header_offsets + p.field_count);
   if (threadIdx.x == 0) refused = 0;
-  uint64_t errors_offset =
-      round_up(sizeof *header + p.field_count * sizeof(uint64_t) + p.used_count * sizeof(uint32_t));
+  uint64_t end = p.fields_offset;
   for (uint32_t first = 0; first < p.field_count; first += PACK_FIELDS) {
     const struct sl_pack_field *fields = p.fields + first;
     const uint32_t count = p.field_count - first < PACK_FIELDS ? p.field_count - first : PACK_FIELDS;
     for (uint32_t f = threadIdx.x; f < count; f += blockDim.x) bytes[f] = packed_bytes(&fields[f], events);
     __syncthreads();
     if (threadIdx.x == 0) {
-      offsets[0] = errors_offset;
+      offsets[0] = end;
       for (uint32_t f = 0; f < count; f++) offsets[f + 1] = offsets[f] + round_up(bytes[f]);
     }
     __syncthreads();
-    for (uint32_t f = 0; f < count; f++) copy_words((char *)p.output + offsets[f], fields[f].source, bytes[f]);
+    for (uint32_t f = 0; f < count && offsets[f + 1] <= p.output_bytes; f++)
+      copy_words((char *)p.output + offsets[f], fields[f].source, bytes[f]);
     for (uint32_t f = threadIdx.x; blockIdx.x == 0 && f < count; f += blockDim.x)
       header_offsets[first + f] = offsets[f];
-    errors_offset = offsets[count];
+    end = offsets[count];
     __syncthreads(); /* before the next offsets are written */
   }
   if (blockIdx.x != 0) return;
@@ -272,13 +274,12 @@ static __global__ void pack_results(const struct sl_pack p) {
     if (p.errors[e]) atomicOr(&refused, 1u);
   __syncthreads();
   for (uint32_t e = threadIdx.x; refused && e < events; e += blockDim.x)
-    ((uint64_t *)((char *)p.output + errors_offset))[e] = p.errors[e];
+    ((uint64_t *)((char *)p.output + p.errors_offset))[e] = p.errors[e];
   for (uint32_t u = threadIdx.x; u < p.used_count; u += blockDim.x) header_used[u] = p.used[u];
   if (threadIdx.x == 0) {
     header->refused = refused;
     header->field_count = p.field_count;
-    header->errors_offset = errors_offset;
-    header->bytes = errors_offset + (refused ? events * sizeof(uint64_t) : 0);
+    header->end = end;
   }
 }
 

@@ -179,6 +179,12 @@ const char *cli_given_of(const struct cli_arguments *a, unsigned groups) {
   return NULL;
 }
 
+int cli_is_given(const struct cli_arguments *a, const char *name) {
+  for (size_t i = 0; i < cli_option_count; i++)
+    if (a->given[i] && strcmp(cli_options[i].name, name) == 0) return 1;
+  return 0;
+}
+
 /* CLI_WRONG after an error if a folder of --plugin-path does not exist: it would be ignored silently. */
 static int check_plugin_paths(const struct cli_arguments *a) {
   for (size_t i = 0; i < a->plugin_paths.count; i++) {
@@ -257,6 +263,18 @@ static int parse_ranges(struct cli_arguments *a) {
   return CLI_OK;
 }
 
+static int parse_replan(struct cli_arguments *a) {
+  static const char *const modes[] = {[SL_REPLAN_ON] = "on", [SL_REPLAN_GROW] = "grow", [SL_REPLAN_OFF] = "off"};
+  if (!a->replan) return CLI_OK;
+  for (uint32_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    if (strcmp(a->replan, modes[i]) == 0) {
+      a->options.replan = i;
+      return CLI_OK;
+    }
+  fprintf(stderr, "error: --replan is on, grow or off, not '%s'\n", a->replan);
+  return CLI_WRONG;
+}
+
 int cli_parse(struct cli_arguments *a, const struct cli_command *command, int argc, char **argv) {
   *a = (struct cli_arguments){.options = sl_options_default(), .trial = sl_trial_options_default()};
   const int status = take_arguments(a, command, argc, argv);
@@ -271,7 +289,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
   a->options.uses = a->uses.items;
   a->options.with_paths = a->withs.items;
   a->options.plugin_paths = a->plugin_paths.items;
-  if (parse_ranges(a) != CLI_OK) return CLI_WRONG;
+  if (parse_replan(a) != CLI_OK || parse_ranges(a) != CLI_OK) return CLI_WRONG;
   if (cli_choose_diagnostics(a->diagnostics) != CLI_OK) return CLI_WRONG;
   return check_plugin_paths(a);
 }

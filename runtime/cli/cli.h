@@ -29,6 +29,7 @@ struct cli_arguments {
   uint64_t part_events; /* of `sluice index` */
   const char *json_path, *svg_path, *dot_path, *mermaid_path, *offsets_path;
   const char *log_path, *log_level, *diagnostics;
+  const char *replan, *budgets_path, *run_path;
   struct cli_list csv_paths;
   struct cli_list nodes;
   const char *blocks, *slots_list, *slice_events_list;
@@ -101,6 +102,7 @@ int cli_parse(struct cli_arguments *a, const struct cli_command *command, int ar
 void cli_free(struct cli_arguments *a);
 /* The first option of these groups that is given, or NULL. */
 const char *cli_given_of(const struct cli_arguments *a, unsigned groups);
+int cli_is_given(const struct cli_arguments *a, const char *name);
 
 int cli_append(struct cli_list *list, const char *item);
 

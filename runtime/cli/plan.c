@@ -1,10 +1,12 @@
 /* plan.c: `sluice plan`: the memory plan of a graph, as a table or a drawing; and the planner alone, on problems from
  * CSV files. */
 #include "cli/cli.h"
+#include "cli/summary_file.h"
 
 #include <sluice/text.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SECONDS_DEFAULT 60.0
@@ -125,9 +127,71 @@ static int complain(const char *text) {
   return CLI_WRONG;
 }
 
+/* ------------------------------------------------------------------------------------------- of a run */
+
+/* Sets the budgets of the run, before those of the command line. */
+static int set_budgets(struct cli_arguments *b, struct summary *run, struct cli_list *sets, size_t *owned) {
+  const yaml_node_t *budgets = summary_member(run, summary_member(run, summary_root(run), "plan"), "budgets");
+  if (!budgets || budgets->type != YAML_MAPPING_NODE) {
+    fprintf(stderr, "error: %s: the run has no plan: it was written by an older version\n", run->path);
+    return CLI_WRONG;
+  }
+  for (const yaml_node_pair_t *p = budgets->data.mapping.pairs.start; p < budgets->data.mapping.pairs.top; p++) {
+    const char *key = summary_text(summary_at(run, p->key)), *value = summary_text(summary_at(run, p->value));
+    char text[512];
+    snprintf(text, sizeof text, "%s=%s", key ? key : "", value ? value : "");
+    char *copy = strdup(text);
+    if (!copy) return cli_no_memory();
+    if (cli_append(sets, copy) != CLI_OK) {
+      free(copy);
+      return CLI_FAILED;
+    }
+    *owned = sets->count;
+  }
+  for (size_t i = 0; i < b->sets.count; i++)
+    if (cli_append(sets, b->sets.items[i]) != CLI_OK) return CLI_FAILED;
+  b->options.sets = sets->items;
+  return CLI_OK;
+}
+
+static uint32_t count_in(struct summary *run, const char *key) {
+  const double number = summary_number(summary_member(run, summary_root(run), key));
+  return number > 0 && number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* The plan with which a run ended: its graph, device, slots, slice size and budgets, unless the command line has
+ * others. */
+static int plan_of_run(const struct cli_arguments *a) {
+  struct summary run = {0};
+  struct cli_arguments b = *a;
+  struct cli_list sets = {0};
+  size_t owned = 0;
+  int status = summary_read(&run, a->run_path);
+  if (status == CLI_OK) {
+    yaml_node_t *root = summary_root(&run);
+    const char *device = summary_text(summary_member(&run, root, "device"));
+    if (!a->operand) {
+      b.options.graph_path = summary_text(summary_member(&run, root, "graph"));
+      b.options.graph_text = summary_text(summary_member(&run, root, "graph_text"));
+      b.options.graph_text_bytes = b.options.graph_text ? strlen(b.options.graph_text) : 0;
+    }
+    if (device && !cli_is_given(a, "--device")) b.options.device = device;
+    if (!b.options.slots) b.options.slots = count_in(&run, "slots");
+    if (!b.options.slice_events) b.options.slice_events = count_in(&run, "slice_events");
+    status = set_budgets(&b, &run, &sets, &owned);
+  }
+  if (status == CLI_OK) status = cli_inspect(&b, show);
+  for (size_t i = 0; i < owned; i++) free((void *)sets.items[i]);
+  free((void *)sets.items);
+  summary_close(&run);
+  return status;
+}
+
 int cli_plan(const struct cli_arguments *a) {
   const size_t csvs = a->csv_paths.count;
-  if (!a->operand && csvs == 0) return complain("`sluice plan` needs a graph, or --csv FILE");
+  if (!a->operand && csvs == 0 && !a->run_path)
+    return complain("`sluice plan` needs a graph, --from RUN.json, or --csv FILE");
+  if (csvs > 0 && a->run_path) return complain("`sluice plan` takes --from or --csv, not both");
   if (a->operand && csvs > 0) return complain("`sluice plan` takes a graph or --csv, not both");
   if (csvs == 0 && (a->capacity > 0 || a->seconds > 0 || a->steps > 0 || a->offsets_path))
     return complain("--capacity, --seconds, --steps and --offsets are for `sluice plan --csv FILE`");
@@ -138,6 +202,7 @@ int cli_plan(const struct cli_arguments *a) {
   }
   if (csvs > 1 && (a->offsets_path || a->svg_path))
     return complain("--offsets and --svg take one --csv file at a time");
+  if (a->run_path) return plan_of_run(a);
   if (csvs == 0) return cli_inspect(a, show);
   return check_files(a) == CLI_OK ? plan_csvs(a) : CLI_WRONG;
 }

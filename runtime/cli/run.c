@@ -28,8 +28,21 @@ static void log_open(const struct sl_session *session) {
           s->arena_bytes);
 }
 
+static void log_plans(const struct sl_summary *s) {
+  for (uint32_t i = 0; i < s->plan_change_count; i++) {
+    const struct sl_plan_change *change = &s->plan_changes[i];
+    cli_log(SL_NOTE, "new plan %u after event %" PRIu64 ", because %s: arena of %" PRIu64 " bytes instead of %" PRIu64,
+            i + 1, change->event, change->reason == SL_PLAN_GROWN ? "a budget overflowed" : "memory was unused",
+            change->arena_bytes, change->arena_bytes_before);
+    for (uint32_t b = 0; b < change->budget_count; b++)
+      cli_log(CLI_LOG_DEBUG, "plan %u: %s.%s %u instead of %u", i + 1, change->budgets[b].node,
+              change->budgets[b].property, change->budgets[b].after, change->budgets[b].before);
+  }
+}
+
 static void log_end(const struct sl_session *session, int status) {
   const struct sl_summary *s = sl_session_summary(session);
+  log_plans(s);
   cli_log(CLI_LOG_DEBUG,
           "graph digest %016" PRIx64 ", %" PRIu64 " %s, %" PRIu64 " run again in parts, peak %" PRIu64 " bytes",
           s->graph_digest, s->slices, sl_plural(s->slices, "slice", "slices"), s->retries, s->peak_rss_bytes);
@@ -73,6 +86,10 @@ static int is_in_vain(const struct cli_arguments *a) {
   return 1;
 }
 
+static int claim_budgets(const struct cli_arguments *a, struct sl_session *session) {
+  return a->budgets_path ? sl_session_claim_output(session, "--save-budgets", a->budgets_path, 0) : SL_OK;
+}
+
 static int run(const struct cli_arguments *a) {
   struct sl_diagnostics *d = sl_diagnostics_new();
   if (!d) return cli_no_memory();
@@ -87,7 +104,8 @@ static int run(const struct cli_arguments *a) {
   options.report_path = a->json_path;
   options.command_line = a->command_line;
   int status = CLI_WRONG;
-  if (sl_session_open(&options, d, &session) == SL_OK && cli_log_begin(session) == CLI_OK) {
+  if (sl_session_open(&options, d, &session) == SL_OK && claim_budgets(a, session) == SL_OK &&
+      cli_log_begin(session) == CLI_OK) {
     if (isatty(STDOUT_FILENO) && (options.digest > 1 || sl_session_writes_stdout(session))) cli_hide_progress();
     log_open(session);
     cli_stop_on_signal(session);
@@ -99,6 +117,9 @@ static int run(const struct cli_arguments *a) {
     status = (int)sl_session_summary(session)->exit_status;
     if (sl_session_write_report(session) < 0 && status == CLI_OK) status = CLI_FAILED;
     const int has_run = result == SL_OK || sl_session_summary(session)->events > 0;
+    if (a->budgets_path && has_run && cli_write_session(session, a->budgets_path, sl_session_write_budgets) != CLI_OK &&
+        status == CLI_OK)
+      status = CLI_FAILED;
     if (!a->quiet && has_run)
       sl_session_write_table(session, (a->options.profile ? SL_TABLE_PROFILE : 0) | (a->verbose ? 0 : SL_TABLE_SHORT),
                              sl_session_writes_stdout(session) ? stderr : stdout);

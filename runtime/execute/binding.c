@@ -45,13 +45,13 @@ static void *in_input(const struct sl_storage *at, unsigned char *block, uint32_
 }
 
 void *sl_field_for_kernels(const struct sl_slot *slot, const struct sl_slice *slice, uint32_t first, int32_t storage) {
-  const struct sl_storage *at = &slot->setup->layout->storage[storage];
+  const struct sl_storage *at = &slot->layout->storage[storage];
   if (at->kind != SL_STORAGE_INPUT) return slot->storage[storage];
   return in_input(at, slice->device_input ? slice->device_input : slice->input->block, first);
 }
 
 void *sl_field_on_host(const struct sl_slot *slot, const struct sl_input *input, uint32_t first, int32_t storage) {
-  const struct sl_storage *at = &slot->setup->layout->storage[storage];
+  const struct sl_storage *at = &slot->layout->storage[storage];
   if (at->kind == SL_STORAGE_CONSTANT) return slot->setup->arrays[storage].values;
   return at->kind == SL_STORAGE_INPUT ? in_input(at, input->block, first) : slot->host[storage];
 }
@@ -61,7 +61,7 @@ void *sl_field_on_host(const struct sl_slot *slot, const struct sl_input *input,
 /* Sets one pointer of the argument struct of a kernel, or adds a patch for it. */
 static void bind_field(struct sl_slot *slot, struct sl_slice *slice, void **pointer, int32_t storage) {
   if (storage == SL_NONE) return;
-  if (slot->setup->layout->storage[storage].kind == SL_STORAGE_INPUT)
+  if (slot->layout->storage[storage].kind == SL_STORAGE_INPUT)
     slice->patches[slice->patch_count++] = (struct sl_patch){pointer, storage};
   else
     *pointer = slot->storage[storage];
@@ -69,7 +69,7 @@ static void bind_field(struct sl_slot *slot, struct sl_slice *slice, void **poin
 
 static void bind_events(struct sl_slot *slot, const struct sl_slice *slice, uint32_t node, struct sl_events *events,
                         uint32_t step) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const uint32_t set = l->node_set[node];
   const uint32_t *all = slice->device_event_count ? slice->device_event_count : &slot->event_count;
   events->count = set == NO_INDEX ? all : slot->storage[l->sets[set].count_storage];
@@ -106,7 +106,7 @@ static void bind_list_port(struct sl_slot *slot, struct sl_slice *slice, uint32_
   const struct sl_member *member = &node->algorithm->members[m];
   unsigned char *views = take_views(&slice->tables, member, &node->inputs[m], args);
   for (uint32_t k = 0; k < node->inputs[m].count; k++, views += sl_collection_bytes(member->collection))
-    bind_view(slot, slice, member->collection, views, &slot->setup->layout->members[n][m].entries[k]);
+    bind_view(slot, slice, member->collection, views, &slot->layout->members[n][m].entries[k]);
 }
 
 static void bind_reference(struct sl_slot *slot, struct sl_slice *slice, const struct sl_member *member, void *args,
@@ -131,15 +131,24 @@ static void copy_prepared(const struct sl_setup *s, const struct sl_device_state
   }
 }
 
+/* Budgets have the values of the plan. */
+static void fill_budgets(const struct sl_slot *slot, uint32_t n, void *args) {
+  const struct sl_algorithm *a = slot->setup->graph->nodes[n].algorithm;
+  for (uint32_t m = 0; m < a->member_count; m++)
+    if (a->members[m].kind == SL_MEMBER_PROPERTY && (a->members[m].flags & SL_FLAG_BUDGET))
+      memcpy((char *)args + a->members[m].args_offset, sl_budget(&slot->layout->budgets, n, m), sizeof(uint32_t));
+}
+
 static void bind_kernel(struct sl_slot *slot, struct sl_slice *slice, uint32_t n, void *args, uint32_t step) {
   const struct sl_setup *s = slot->setup;
   const struct sl_node *node = &s->graph->nodes[n];
   sl_graph_fill_properties(node, args);
+  fill_budgets(slot, n, args);
   copy_prepared(s, slot->device_state, n, args);
   uint32_t outputs = 0;
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *member = &node->algorithm->members[m];
-    const struct sl_slot_member *at = &s->layout->members[n][m];
+    const struct sl_slot_member *at = &slot->layout->members[n][m];
     if (member->kind == SL_MEMBER_EVENTS) {
       bind_events(slot, slice, n, (struct sl_events *)((char *)args + member->args_offset), step);
     } else if (member->kind == SL_MEMBER_SCRATCH) {
@@ -210,7 +219,7 @@ static int open_tables(struct sl_slot *slot, uint32_t kind, struct sl_tables *ta
 
 /* Pointers to the event lists that are combined; all of them are outputs of kernels. */
 static void bind_lists(struct sl_slot *slot, struct sl_tables *tables) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   struct sl_list_pointers *next = (struct sl_list_pointers *)(void *)tables->host;
   for (uint32_t s = 0; s < l->set_count; s++)
     for (uint32_t p = 0; l->sets[s].port_count > 1 && p < l->sets[s].port_count; p++) {
@@ -293,6 +302,22 @@ int sl_binding_open(struct sl_slot *slot) {
   bind_all(slot, slot->arguments);
   open_launches(slot);
   return SL_OK;
+}
+
+void sl_binding_renew(struct sl_slot *slot) {
+  const struct sl_setup *s = slot->setup;
+  uint64_t bytes, pointers;
+  count_arguments(s->graph, &bytes, &pointers);
+  memset(slot->arguments, 0, bytes * s->backend->slices_in_flight);
+  for (uint32_t k = 0; k < s->backend->slices_in_flight; k++) {
+    struct sl_slice *slice = &slot->slices_in_flight[k];
+    memset(slice->args, 0, s->graph->node_count * sizeof *slice->args);
+    slice->patch_count = 0;
+    slice->tables.taken = 0;
+  }
+  slot->sink_patch_count = 0;
+  slot->sink_tables.taken = 0;
+  bind_all(slot, slot->arguments);
 }
 
 static void close_tables(const struct sl_slot *slot, struct sl_tables *tables) {

@@ -7,6 +7,8 @@
 /* Argument structs of all kernels and sinks of a slot, with the pointers that do not depend on the slice. */
 int sl_binding_open(struct sl_slot *slot);
 void sl_binding_close(struct sl_slot *slot);
+/* Sets all pointers again, after a change of the slot's layout. Needs no memory; addresses of argument structs stay. */
+void sl_binding_renew(struct sl_slot *slot);
 /* Points the output structs of the source to the block of the input. */
 void sl_bind_source(const struct sl_setup *s, struct sl_input *input);
 /* Points the arguments of the kernels to the input of the slice, from event `first` on, and copies the tables to

@@ -8,6 +8,7 @@
 #include "execute/feed.h"
 #include "execute/observer.h"
 #include "execute/overflow_history.h"
+#include "execute/replan.h"
 
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ void sl_delivery_close(struct sl_delivery *d) {
 }
 
 void sl_select_events(const struct sl_slot *slot, uint32_t n, int empty, struct sl_batch *batch) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const uint32_t set = l->node_set[n];
   batch->selected = NULL;
   batch->selected_count = 0;
@@ -97,6 +98,7 @@ static int deliver(struct sl_slot *slot, uint32_t slice_index, uint32_t first, u
   d->events += count;
   if (s->options.feed) sl_feed_delivered(s->options.feed, count);
   if (empty) d->error_events += count;
+  if (first + count == input->event_count) sl_replan_consider(slot->replan, d->events);
   report_progress(slot, input);
   return SL_OK;
 }

@@ -99,11 +99,11 @@ static int run_step(struct sl_slot *slot, const struct sl_slice *slice, uint32_t
 }
 
 static int make_list(struct sl_slot *slot, const struct sl_slice *slice, uint32_t step) {
-  const struct sl_step *at = &slot->setup->layout->steps[step];
+  const struct sl_step *at = &slot->layout->steps[step];
   int skipped = 0;
   SL_NOTIFY_STATUS(skipped, slot->observers, choose, slot, slice, step, NO_INDEX);
   if (skipped != 0) return skipped < 0 ? skipped : SL_OK;
-  const int status = combine(slot, slice, sl_step_stream(slot, step), &slot->setup->layout->sets[at->set]);
+  const int status = combine(slot, slice, sl_step_stream(slot, step), &slot->layout->sets[at->set]);
   if (status < 0 && !is_left_to_others(slot, status)) report_list_failure(slot, at->set);
   return status;
 }
@@ -111,7 +111,7 @@ static int make_list(struct sl_slot *slot, const struct sl_slice *slice, uint32_
 /* Clears memory before the step and, with `notes`, writes the number of the step where the host can read it. The
  * higher byte changes before the lower one, and rarely: never in graphs of fewer than 256 steps. */
 static int clear_before(struct sl_slot *slot, uint32_t step, int notes) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const struct sl_step *at = &l->steps[step];
   struct sl_stream *stream = sl_step_stream(slot, step);
   const uint32_t number = step + 1;
@@ -175,7 +175,7 @@ static int enqueue_steps(struct sl_slot *slot, uint32_t slice_index, uint32_t co
 
 /* The step that a branch was in when the device failed, or NO_INDEX. */
 static uint32_t running_in(const struct sl_slot *slot, uint32_t branch) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   if (!slot->running) return NO_INDEX;
   const uint32_t step = slot->running[2 * branch] + 256u * slot->running[2 * branch + 1] - 1u;
   return step < l->step_count && l->steps[step].branch == branch ? step : NO_INDEX;
@@ -183,9 +183,9 @@ static uint32_t running_in(const struct sl_slot *slot, uint32_t branch) {
 
 /* 1 if the progress of other branches implies that the step was complete. */
 static int is_complete(const struct sl_slot *slot, uint32_t step) {
-  for (uint32_t b = 0; b < slot->setup->layout->branch_count; b++) {
+  for (uint32_t b = 0; b < slot->layout->branch_count; b++) {
     const uint32_t other = running_in(slot, b);
-    if (other != NO_INDEX && other != step && sl_step_precedes(slot->setup->layout, step, other)) return 1;
+    if (other != NO_INDEX && other != step && sl_step_precedes(slot->layout, step, other)) return 1;
   }
   return 0;
 }
@@ -246,18 +246,28 @@ static int point(struct sl_slot *slot, uint32_t k, uint32_t first) {
 }
 
 /* Resets the step notes. No kernel that writes them may be running. */
-static void forget_notes(struct sl_slot *slot) { memset(slot->running, 0, 2 * slot->setup->layout->branch_count); }
+static void forget_notes(struct sl_slot *slot) { memset(slot->running, 0, 2 * slot->layout->branch_count); }
 
-/* Captures all kernels of a whole slice. The kernels run once before, for no event, because the vendor's runtime
- * loads code at the first launch, which is not possible in a capture. */
+/* Runs the kernels once for no event, because the vendor's runtime loads code at the first launch, which is not
+ * possible in a capture. */
+static int run_empty(struct sl_slot *slot, uint32_t k) {
+  const struct sl_backend *backend = slot->setup->backend;
+  struct sl_slice *slice = &slot->slices_in_flight[k];
+  int status = backend->zero(slot->stream, slice->device_input, slot->layout->device_input_bytes);
+  if (status == SL_OK) status = backend->zero(slot->stream, slice->device_event_count, sizeof(uint32_t));
+  if (status == SL_OK) status = enqueue_steps(slot, k, 0, 1);
+  if (status == SL_OK) status = backend->settle(slot->stream);
+  slice->has_run = status == SL_OK;
+  return status;
+}
+
+/* Captures all kernels of a whole slice. */
 static int capture(struct sl_slot *slot, uint32_t k) {
   struct sl_setup *s = slot->setup;
   struct sl_slice *slice = &slot->slices_in_flight[k];
-  int status = s->backend->zero(slot->stream, slice->device_input, s->layout->device_input_bytes);
-  if (status == SL_OK) status = s->backend->zero(slot->stream, slice->device_event_count, sizeof(uint32_t));
+  int status = sl_clears_upload(slot);
   if (status == SL_OK) status = point(slot, k, 0);
-  if (status == SL_OK) status = enqueue_steps(slot, k, 0, 1);
-  if (status == SL_OK) status = s->backend->settle(slot->stream);
+  if (status == SL_OK && !slice->has_run) status = run_empty(slot, k);
   const int has_run = status == SL_OK;
   if (status == SL_OK) status = s->backend->capture_begin(slot->stream);
   const int is_capturing = status == SL_OK;
@@ -300,7 +310,7 @@ int sl_execute_start(struct sl_slot *slot, uint32_t k) {
   }
   if (status == SL_OK) status = s->backend->uploaded(slot->stream, k);
   if (status < 0) return device_failed(slot, status, "the input could not be copied to the device");
-  if (slice->delivered > 0 || has_error_event(slice->input) || atomic_load(&slice->input->parts) > 1)
+  if (slice->delivered > 0 || has_error_event(slice->input) || sl_overflow_parts(slice->input, slot->layout->plan) > 1)
     return SL_OK; /* sl_execute_finish runs it in parts */
   const int step_by_step = slot->observers->need_steps || s->options.guard;
   const uint64_t waits = s->backend->waits();
@@ -367,7 +377,7 @@ struct output_bound {
 
 /* Fast check for overflow, which is rare. */
 static int has_overflow(const struct sl_slot *slot) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   uint32_t overflows = 0;
   for (uint32_t w = 0; w < l->used_count; w++) overflows += slot->used_seen[w] > l->used_capacities[w] ? 1u : 0u;
   return overflows > 0;
@@ -383,7 +393,7 @@ static int find_overflow(const struct sl_slot *slot, struct output_bound *found)
     if (a->kind != SL_KIND_KERNEL) continue;
     for (uint32_t m = 0, outputs = 0; m < a->member_count; m++) {
       if (a->members[m].kind != SL_MEMBER_OUT) continue;
-      const struct sl_slot_member *at = &s->layout->members[n][m];
+      const struct sl_slot_member *at = &slot->layout->members[n][m];
       for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
         *found = (struct output_bound){at, step, outputs * SL_BOUNDS_MAX + b, b};
         if (at->used[b] != NO_INDEX && slot->used_seen[at->used[b]] > at->capacities[b]) return 1;
@@ -415,16 +425,25 @@ static int execute_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
   return status;
 }
 
-static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, uint32_t count,
-                          const struct output_bound *overflow) {
+static int retry_in_parts(struct sl_slot *slot, uint32_t k, uint32_t first, const struct sl_overflow *overflow) {
   const uint64_t begin = sl_now_ns();
-  const uint32_t word = overflow->at->used[overflow->bound];
   slot->retries++;
-  const uint32_t size = sl_overflow_occurred(slot->history, slot->slices_in_flight[k].input, count, word,
-                                             slot->used_seen[word], overflow->at->capacities[overflow->bound]);
-  const int status = execute_parts(slot, k, first, count, size);
-  sl_span_end(slot, "retry in parts", begin, "events", count);
+  const uint32_t size = sl_overflow_occurred(slot->history, slot->slices_in_flight[k].input, overflow);
+  const int status = execute_parts(slot, k, first, overflow->count, size);
+  sl_span_end(slot, "retry in parts", begin, "events", overflow->count);
   return status;
+}
+
+static struct sl_overflow overflow_of(const struct sl_slot *slot, uint32_t count, const struct output_bound *bound) {
+  const uint32_t word = bound->at->used[bound->bound];
+  return (struct sl_overflow){slot->layout->plan, count, word, slot->used_seen[word],
+                              bound->at->capacities[bound->bound]};
+}
+
+/* The packed results of a part that did not fit into the output. */
+static struct sl_overflow overflow_of_results(const struct sl_slot *slot, uint32_t count) {
+  return (struct sl_overflow){slot->layout->plan, count, slot->layout->used_count, slot->results_bytes,
+                              slot->pack.output_bytes};
 }
 
 /* Marks the refused events and returns their number. `alone`: the error of the only event of the part if no kernel
@@ -450,7 +469,7 @@ static uint64_t error_alone(const struct sl_slot *slot, const struct output_boun
 }
 
 static void remember_fill(struct sl_slot *slot) {
-  for (uint32_t w = 0; w < slot->setup->layout->used_count; w++)
+  for (uint32_t w = 0; w < slot->layout->used_count; w++)
     if (slot->used_seen[w] > slot->used_max[w]) slot->used_max[w] = slot->used_seen[w];
 }
 
@@ -468,7 +487,14 @@ static int execute_good(struct sl_slot *slot, uint32_t k, uint32_t first, uint32
   if (status < 0) return status;
   struct output_bound overflow;
   const int overflows = find_overflow(slot, &overflow);
-  if (overflows && count > 1) return retry_in_parts(slot, k, first, count, &overflow);
+  if (overflows && count > 1) {
+    const struct sl_overflow of_bound = overflow_of(slot, count, &overflow);
+    return retry_in_parts(slot, k, first, &of_bound);
+  }
+  if (slot->results_bytes > slot->pack.output_bytes && count > 1) { /* the results of one event always fit */
+    const struct sl_overflow of_results = overflow_of_results(slot, count);
+    return retry_in_parts(slot, k, first, &of_results);
+  }
   if (mark_refused(slot, k, first, count, overflows ? error_alone(slot, &overflow) : 0)) {
     slot->retries++;
     const uint64_t again = sl_now_ns();
@@ -505,7 +531,7 @@ static int execute_range(struct sl_slot *slot, uint32_t k, uint32_t first, uint3
 int sl_execute_finish(struct sl_slot *slot, uint32_t slice_index) {
   const struct sl_input *input = slot->slices_in_flight[slice_index].input;
   const uint32_t first = slot->slices_in_flight[slice_index].delivered;
-  const uint32_t known = atomic_load(&input->parts), parts = known > 1 ? known : 1;
+  const uint32_t parts = sl_overflow_parts(slot->slices_in_flight[slice_index].input, slot->layout->plan);
   SL_NOTIFY(slot->observers, input, slot, input);
   return execute_parts(slot, slice_index, first, input->event_count - first, (input->event_count + parts - 1) / parts);
 }

@@ -9,6 +9,7 @@
 #include "layout/bind.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int is_family(const struct sl_step *step) { return step->node_count > 1; }
 
@@ -63,7 +64,7 @@ static void add_range(const struct clearing *c, uint32_t step, void *memory, uin
 
 static void add_clears(const struct clearing *c) {
   const struct sl_setup *s = c->slot->setup;
-  const struct sl_layout *l = s->layout;
+  const struct sl_layout *l = c->slot->layout;
   uint32_t first = 0;
   for (uint32_t i = 0; i <= l->step_count; i++) {
     c->slot->clears[i].first = first;
@@ -83,21 +84,27 @@ static uint64_t ranges_bytes(const struct sl_setup *s) {
   return (s->layout->storage_count + 1u) * sizeof(struct sl_range);
 }
 
-int sl_clears_open(struct sl_slot *slot) {
-  const struct sl_setup *s = slot->setup;
-  const struct sl_layout *l = s->layout;
-  slot->clears = calloc(l->step_count + 1, sizeof *slot->clears);
-  slot->clear_ranges = malloc(ranges_bytes(s));
-  if (!slot->clears || !slot->clear_ranges) return SL_ENOMEM;
+void sl_clears_renew(struct sl_slot *slot) {
+  memset(slot->clears, 0, (slot->layout->step_count + 1) * sizeof *slot->clears);
   add_clears(&(struct clearing){slot, 0});
   add_clears(&(struct clearing){slot, 1});
-  if (!s->backend->is_device) return SL_OK;
+}
+
+int sl_clears_upload(const struct sl_slot *slot) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i <= l->step_count; i++) count += slot->clears[i].count;
-  slot->device_clear_ranges = s->backend->allocate(slot->device, ranges_bytes(s));
-  if (!slot->device_clear_ranges) return SL_ENOMEM;
-  return s->backend->upload_now(slot->device, slot->device_clear_ranges, slot->clear_ranges,
-                                count * sizeof *slot->clear_ranges);
+  for (uint32_t i = 0; i <= slot->layout->step_count; i++) count += slot->clears[i].count;
+  return slot->setup->backend->upload_now(slot->device, slot->device_clear_ranges, slot->clear_ranges,
+                                          count * sizeof *slot->clear_ranges);
+}
+
+int sl_clears_open(struct sl_slot *slot) {
+  const struct sl_setup *s = slot->setup;
+  slot->clears = calloc(slot->layout->step_count + 1, sizeof *slot->clears);
+  slot->clear_ranges = malloc(ranges_bytes(s));
+  if (s->backend->is_device) slot->device_clear_ranges = s->backend->allocate(slot->device, ranges_bytes(s));
+  if (!slot->clears || !slot->clear_ranges || (s->backend->is_device && !slot->device_clear_ranges)) return SL_ENOMEM;
+  sl_clears_renew(slot);
+  return SL_OK;
 }
 
 void sl_clears_close(struct sl_slot *slot) {

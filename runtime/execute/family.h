@@ -12,6 +12,8 @@ int sl_family_run(struct sl_slot *slot, const struct sl_slice *slice, const stru
 /* Clears memory before a step: outputs of events that are not on the list of their node, totals, and on a device the
  * counters. With `note`, that byte gets `value` (sl_backend.note). */
 int sl_clears_open(struct sl_slot *slot);
+void sl_clears_renew(struct sl_slot *slot);       /* after a change of the slot's layout */
+int sl_clears_upload(const struct sl_slot *slot); /* copies the table to the device, before kernels are captured */
 void sl_clears_close(struct sl_slot *slot);
 int sl_clears_run(struct sl_slot *slot, struct sl_stream *stream, uint32_t step, uint8_t *note, uint8_t value);
 

@@ -3,7 +3,8 @@
  * Defaults are adapted: slices get fewer events, and a note reports it. Explicit options are not changed; the run is
  * refused with the needed and the available memory and options that would fit. Results do not change, because limits
  * per event do not depend on the slice size. Each device holds its share of the slots; the device with the least memory
- * decides. One sixteenth of the memory stays free for libraries, file buffers and stacks, which are not planned.
+ * decides. One sixteenth of the memory stays free for libraries, file buffers and stacks, which are not planned. Arenas
+ * are limited by --memory, else to 80 % of the free memory of a device, also when plans change during the run.
  */
 #include "execute/fit.h"
 
@@ -19,18 +20,24 @@ enum { LEFT_FREE = 16 };                 /* fraction of the memory that stays fr
 enum { SOURCE_THREAD_BYTES = 16 << 20 }; /* estimate per additional source thread: file windows, simulation state */
 
 struct need {
-  uint64_t host, device;
+  uint64_t host, device; /* device: of the one with the most slots */
+  uint64_t arenas;       /* part of host, or of device */
 };
 
 struct rooms {
-  struct sl_memory_limit host, device;
+  struct sl_memory_limit host, device, arenas;
 };
+
+static uint64_t slots_per_device(const struct sl_setup *s, uint32_t slots) {
+  return (slots + s->device_count - 1) / s->device_count;
+}
 
 /* Memory of one slot with the present layout. Without a device memory, all of it is host memory. */
 static struct need need_of_slot(const struct sl_setup *s) {
   const uint64_t slices = s->backend->slices_in_flight, inputs = s->repeat > 1 ? 0 : slices;
-  struct need need = {inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event)), 0};
+  struct need need = {.host = inputs * (s->layout->input_bytes + s->slice_events * sizeof(struct sl_event))};
   const uint64_t fields = sl_fields_bytes(s);
+  need.arenas = fields;
   if (!s->backend->is_device) {
     need.host += fields + sl_counters_bytes(s);
     return need;
@@ -43,7 +50,8 @@ static struct need need_of_slot(const struct sl_setup *s) {
 static struct need need_of_run(const struct sl_setup *s, const struct rooms *rooms, uint32_t slots) {
   struct need need = need_of_slot(s);
   need.host *= slots;
-  need.device *= (slots + s->device_count - 1) / s->device_count; /* on the device with the most slots */
+  need.device *= slots_per_device(s, slots);
+  need.arenas *= s->backend->is_device ? slots_per_device(s, slots) : slots;
   need.host += (slots - 1) * rooms->host.thread_bytes;
   need.host += (s->source_threads - 1) * (rooms->host.thread_bytes + SOURCE_THREAD_BYTES);
   if (s->repeat > 1) need.host += s->layout->input_bytes; /* at least one kept slice */
@@ -55,7 +63,7 @@ static void leave_some(struct sl_memory_limit *room) {
 }
 
 static struct rooms look(const struct sl_setup *s) {
-  struct rooms rooms = {sl_memory_available(""), {UINT64_MAX, 0, ""}};
+  struct rooms rooms = {sl_memory_available(""), {UINT64_MAX, 0, ""}, {UINT64_MAX, 0, ""}};
   const int is_known = s->backend->is_device && s->backend->free_memory;
   for (uint32_t d = 0; is_known && d < s->device_count; d++) {
     uint64_t free_bytes;
@@ -63,6 +71,9 @@ static struct rooms look(const struct sl_setup *s) {
     rooms.device =
         (struct sl_memory_limit){free_bytes, 0, s->device_count > 1 ? s->devices[d].name : "free memory of the device"};
   }
+  if (is_known && rooms.device.bytes != UINT64_MAX)
+    rooms.arenas = (struct sl_memory_limit){rooms.device.bytes / 5 * 4, 0, "80 % of the free memory of the device"};
+  if (s->options.memory_bytes) rooms.arenas = (struct sl_memory_limit){s->options.memory_bytes, 0, "--memory"};
   leave_some(&rooms.host);
   leave_some(&rooms.device);
   return rooms;
@@ -70,13 +81,12 @@ static struct rooms look(const struct sl_setup *s) {
 
 static int fits(const struct sl_setup *s, const struct rooms *rooms, uint32_t slots) {
   const struct need need = need_of_run(s, rooms, slots);
-  return need.host <= rooms->host.bytes && need.device <= rooms->device.bytes;
+  return need.host <= rooms->host.bytes && need.device <= rooms->device.bytes && need.arenas <= rooms->arenas.bytes;
 }
 
 static int lay_out(struct sl_setup *s, uint32_t events) {
   struct sl_layout *layout = NULL;
-  const int status = sl_layout_make(s->graph, events, (int)s->families, sl_setup_branches(s),
-                                    s->layout->input_gap_bytes, s->diagnostics, &layout);
+  const int status = sl_setup_lay_out(s, events, NULL, s->diagnostics, &layout);
   if (status < 0) return status;
   sl_layout_free(s->layout);
   s->layout = layout;
@@ -100,13 +110,13 @@ static int find_slice(struct sl_setup *s, const struct rooms *rooms, uint32_t *f
 /* Writes the shortage: "need 1.3 GB of memory, and there is 300 MB (MemAvailable)". */
 static void write_need(const struct sl_setup *s, const struct rooms *rooms, char *text, size_t size) {
   const struct need need = need_of_run(s, rooms, s->slot_count);
-  const int is_devices = need.device > rooms->device.bytes;
-  const struct sl_memory_limit *room = is_devices ? &rooms->device : &rooms->host;
+  const int of_device = need.device > rooms->device.bytes, of_host = need.host > rooms->host.bytes;
+  const struct sl_memory_limit *room = of_device ? &rooms->device : of_host ? &rooms->host : &rooms->arenas;
   char needed[32], there[32];
-  sl_memory_text(is_devices ? need.device : need.host, needed, sizeof needed);
+  sl_memory_text(of_device ? need.device : of_host ? need.host : need.arenas, needed, sizeof needed);
   sl_memory_text(room->bytes, there, sizeof there);
-  snprintf(text, size, "%s %s of memory, and there is %s left (%s)", s->slot_count == 1 ? "needs" : "need", needed,
-           there, room->why);
+  snprintf(text, size, "%s %s of memory%s, and there is %s left (%s)", s->slot_count == 1 ? "needs" : "need", needed,
+           of_device || of_host ? "" : " for arenas", there, room->why);
 }
 
 /* Writes options that would fit: fewer events per slice with as many slots, or fewer slots with slices of this size. */
@@ -150,30 +160,52 @@ static int refuse(struct sl_setup *s, const struct rooms *rooms, uint32_t reques
   return SL_ENOMEM;
 }
 
-int sl_fit(struct sl_setup *s) {
-  if (s->options.inspect_only) return SL_OK;
-  const struct rooms rooms = look(s);
-  if (fits(s, &rooms, s->slot_count)) return SL_OK;
+/* The part of `all` that is left for an arena if the other needs of each of `slots` slots are met. */
+static uint64_t share_of(uint64_t all, uint64_t need, uint64_t arenas, uint64_t slots) {
+  const uint64_t others = need - arenas;
+  return all == UINT64_MAX ? all : all > others ? (all - others) / slots : 0;
+}
+
+/* Sets the largest arena of a slot: its share of what the other memory leaves. */
+static void limit_arenas(struct sl_setup *s, const struct rooms *rooms) {
+  const struct need need = need_of_run(s, rooms, s->slot_count);
+  const uint64_t slots = s->backend->is_device ? slots_per_device(s, s->slot_count) : s->slot_count;
+  const uint64_t share = s->backend->is_device ? share_of(rooms->device.bytes, need.device, need.arenas, slots)
+                                               : share_of(rooms->host.bytes, need.host, need.arenas, slots);
+  const uint64_t limit = share_of(rooms->arenas.bytes, 0, 0, slots);
+  s->arena_bytes_max = share < limit ? share : limit;
+}
+
+static int fit(struct sl_setup *s, const struct rooms *rooms) {
+  if (fits(s, rooms, s->slot_count)) return SL_OK;
   if (!s->options.source_threads) s->source_threads = 1; /* not set by an option */
-  if (fits(s, &rooms, s->slot_count)) return SL_OK;
+  if (fits(s, rooms, s->slot_count)) return SL_OK;
   if (!s->branches) { /* not set by an option either */
     s->branches = 1;
     const int status = lay_out(s, s->slice_events);
     if (status < 0) return status;
-    if (fits(s, &rooms, s->slot_count)) return SL_OK;
+    if (fits(s, rooms, s->slot_count)) return SL_OK;
   }
-  const uint32_t requested = s->slice_events, slots = slots_that_fit(s, &rooms);
+  const uint32_t requested = s->slice_events, slots = slots_that_fit(s, rooms);
   const int is_fixed = s->options.slice_events || s->graph->slice_events;
   uint32_t events;
   char needed[160];
-  write_need(s, &rooms, needed, sizeof needed);
-  const int status = find_slice(s, &rooms, &events);
+  write_need(s, rooms, needed, sizeof needed);
+  const int status = find_slice(s, rooms, &events);
   if (status < 0) return status;
-  if (is_fixed || events == 0) return refuse(s, &rooms, requested, needed, slots, events);
+  if (is_fixed || events == 0) return refuse(s, rooms, requested, needed, slots, events);
   sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL, NULL, "slices of %u %s instead of %u: %u %s of %u %s %s", events,
               sl_plural(events, "event", "events"), requested, s->slot_count, sl_plural(s->slot_count, "slot", "slots"),
               requested, sl_plural(requested, "event", "events"), needed);
   return SL_OK;
+}
+
+int sl_fit(struct sl_setup *s) {
+  if (s->options.inspect_only) return SL_OK;
+  const struct rooms rooms = look(s);
+  const int status = fit(s, &rooms);
+  if (status == SL_OK) limit_arenas(s, &rooms);
+  return status;
 }
 
 /* ------------------------------------------------------------------------------------------- slices that are kept */

@@ -26,6 +26,7 @@ struct sl_slot;
   M(SL_ACTIVITY_CALLBACKS, "callbacks of the program") \
   M(SL_ACTIVITY_METRICS, "metrics")                    \
   M(SL_ACTIVITY_FINISH, "finish sinks")                \
+  M(SL_ACTIVITY_REPLAN, "change the plan")             \
   M(SL_ACTIVITY_OTHER, "other")                        \
   M(SL_ACTIVITY_IDLE, "idle")
 #define SL_ACTIVITY_ENUM_(activity, name) activity,

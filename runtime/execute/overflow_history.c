@@ -11,6 +11,7 @@
  */
 #include "execute/overflow_history.h"
 
+#include "base/memory.h"
 #include "layout/bind.h"
 
 #include <math.h>
@@ -29,23 +30,52 @@ static uint32_t parts_of(uint64_t used, uint64_t capacity) {
   return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
 }
 
-uint32_t sl_overflow_occurred(struct sl_overflow_history *h, struct sl_input *input, uint32_t count, uint32_t word,
-                              uint64_t used, uint64_t capacity) {
-  const uint32_t events = count > 0 ? count : 1;
-  uint32_t parts = parts_of(used, capacity);
+static void note_results(const struct sl_setup *s, const struct sl_overflow *o) {
+  char needed[32], there[32];
+  sl_memory_text(o->used, needed, sizeof needed);
+  sl_memory_text(o->capacity, there, sizeof there);
+  sl_diagnose(s->diagnostics, SL_NOTE, NULL, NULL,
+              "the memory for results does not change during a run: start with larger budgets, see --save-budgets",
+              "the results of %u events need %s of pinned memory, and a slice has %s: slices are run in parts",
+              o->count, needed, there);
+}
+
+uint32_t sl_overflow_occurred(struct sl_overflow_history *h, struct sl_input *input, const struct sl_overflow *o) {
+  const uint32_t events = o->count > 0 ? o->count : 1;
+  uint32_t parts = parts_of(o->used, o->capacity);
   if (parts < 2) parts = 2;
   if (parts > events) parts = events;
   const uint32_t size = (events - 1) / parts + 1; /* events per part */
   const uint32_t of_input = (input->event_count + size - 1) / size;
-  uint32_t before = atomic_load(&input->parts);
-  while (before < of_input && !atomic_compare_exchange_weak(&input->parts, &before, of_input)) continue;
+  uint64_t before = atomic_load(&input->parts);
+  const uint64_t needed = (uint64_t)o->plan << 32 | of_input; /* a later plan replaces the number of an earlier one */
+  while (before < needed && !atomic_compare_exchange_weak(&input->parts, &before, needed)) continue;
   pthread_mutex_lock(&h->lock);
   const uint32_t of_slice = (h->setup->slice_events + size - 1) / size;
-  if (h->parts < of_slice) h->parts = of_slice;
+  if (o->plan == h->plan && h->parts < of_slice) h->parts = of_slice;
   h->slices_without_overflow = 0;
-  h->overflows[word]++;
+  const int is_first_of_results = o->word == h->setup->layout->used_count && h->overflows[o->word] == 0;
+  h->overflows[o->word]++;
   pthread_mutex_unlock(&h->lock);
+  if (is_first_of_results) note_results(h->setup, o);
   return size;
+}
+
+uint32_t sl_overflow_parts(struct sl_input *input, uint32_t plan) {
+  const uint64_t parts = atomic_load(&input->parts);
+  return parts >> 32 == plan && (uint32_t)parts > 1 ? (uint32_t)parts : 1;
+}
+
+void sl_overflow_replanned(struct sl_overflow_history *h, const struct sl_layout *layout) {
+  pthread_mutex_lock(&h->lock);
+  h->plan = layout->plan;
+  h->parts = 0;
+  h->slices_without_overflow = 0;
+  for (uint32_t b = 0; b < h->budget_count; b++) {
+    struct sl_budget_entry *entry = &h->budgets[b];
+    entry->items = layout->members[entry->node][entry->member].capacities[entry->bound];
+  }
+  pthread_mutex_unlock(&h->lock);
 }
 
 /* The smallest number of parts of the largest slice with which a part with these used words would have fitted. */
@@ -110,8 +140,10 @@ int sl_overflow_history_open(struct sl_overflow_history *h, const struct sl_setu
   h->window = calloc(words, sizeof *h->window);
   h->slice = calloc(words, sizeof *h->slice);
   h->needed_max = calloc(words, sizeof *h->needed_max);
+  h->scaled_max = calloc(words, sizeof *h->scaled_max);
   h->raw = calloc(raw_count(s) + 1, sizeof *h->raw);
-  if (!h->budgets || !h->overflows || !h->window || !h->slice || !h->needed_max || !h->raw) return SL_ENOMEM;
+  if (!h->budgets || !h->overflows || !h->window || !h->slice || !h->needed_max || !h->scaled_max || !h->raw)
+    return SL_ENOMEM;
   for (uint32_t i = 0; i < s->graph->order_count; i++) open_budgets(h, s->graph->order[i]);
   return SL_OK;
 }
@@ -122,6 +154,7 @@ void sl_overflow_history_close(struct sl_overflow_history *h) {
   free(h->window);
   free(h->slice);
   free(h->needed_max);
+  free(h->scaled_max);
   free(h->raw);
 }
 
@@ -151,6 +184,7 @@ static void begin_slice(struct sl_overflow_history *h, const struct sl_input *in
   memset(h->slice, 0, bytes);
   h->window_events += input->event_count;
   h->is_full = input->is_whole || h->window_events >= h->setup->slice_events;
+  if (input->is_whole ? input->event_count == h->setup->slice_events : h->is_full) h->whole_slices++;
   h->is_over = add_raw(h, input) && !input->is_whole;
   h->is_ever_over |= h->is_over;
 }
@@ -162,6 +196,8 @@ void sl_overflow_delivered(struct sl_overflow_history *h, const struct sl_input 
     h->slice[w] += used[w];
     h->window[w] += used[w];
     if (h->window[w] > h->needed_max[w]) h->needed_max[w] = h->window[w];
+    const uint64_t scaled = h->slice[w] * h->setup->slice_events / input->event_count;
+    if (input->event_count >= h->setup->slice_events / 4 && scaled > h->scaled_max[w]) h->scaled_max[w] = scaled;
   }
 }
 
@@ -172,17 +208,27 @@ static const struct sl_term *budget_term(const struct sl_capacity *capacity) {
   return NULL;
 }
 
+int32_t sl_overflow_property(const struct sl_overflow_history *h, const struct sl_budget_entry *entry) {
+  const struct sl_term *term = budget_term(entry->capacity);
+  return term ? sl_member_index(h->setup->graph->nodes[entry->node].algorithm, term->of) : SL_NONE;
+}
+
+uint64_t sl_overflow_value(const struct sl_overflow_history *h, const struct sl_budget_entry *entry, double items) {
+  const struct sl_term *term = budget_term(entry->capacity);
+  return (uint64_t)ceil(items * term->divide / ((double)h->setup->slice_events * term->multiply));
+}
+
 void sl_overflow_advise(const struct sl_overflow_history *h, const struct sl_budget_entry *entry,
                         struct sl_budget_summary *b) {
   const struct sl_setup *s = h->setup;
   const struct sl_node *node = &s->graph->nodes[entry->node];
-  const struct sl_term *term = budget_term(entry->capacity);
-  if (b->needed_max <= b->capacity || !term) return;
-  const double needed = (double)b->needed_max * term->divide / ((double)s->slice_events * term->multiply);
-  const double value = ceil(h->is_ever_over ? needed + needed / MARGIN : needed);
-  const int m = sl_member_index(node->algorithm, term->of);
-  if (m >= 0 && value <= node->algorithm->members[m].maximum) {
-    snprintf(b->advice, sizeof b->advice, "--set %s.%s=%.0f", node->name, term->of, value);
+  const int32_t m = sl_overflow_property(h, entry);
+  if (b->needed_max <= b->capacity || m == SL_NONE) return;
+  const double needed = (double)b->needed_max;
+  const uint64_t value = sl_overflow_value(h, entry, h->is_ever_over ? needed + needed / MARGIN : needed);
+  if ((double)value <= node->algorithm->members[m].maximum) {
+    snprintf(b->advice, sizeof b->advice, "--set %s.%s=%llu", node->name, node->algorithm->members[m].name,
+             (unsigned long long)value);
     return;
   }
   const uint64_t events = b->capacity * s->slice_events / b->needed_max;

@@ -58,6 +58,8 @@ struct sl_setup {
   uint32_t families; /* nodes of a family run in one launch */
   uint32_t branches; /* maximum number of branches of steps; 0: not set */
   uint32_t slot_count, slice_events, source_threads, repeat;
+  uint32_t replan;                            /* SL_REPLAN_...; OFF with --guard and --race */
+  uint64_t arena_bytes_max;                   /* of a slot: its share of --memory, or of the available memory */
   struct sl_node_context *contexts;           /* per node */
   struct sl_array *arrays;                    /* of constants, per storage */
   struct sl_prepared *prepared;               /* per node; empty where the algorithm has no `prepare` */
@@ -76,6 +78,9 @@ struct sl_setup {
 
 /* Maximum number of branches for the layout. */
 uint32_t sl_setup_branches(const struct sl_setup *s);
+/* Makes a layout of the run's graph for slices of `events` events; `budgets` NULL: those of the graph. */
+int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_budgets *budgets,
+                     struct sl_diagnostics *d, struct sl_layout **layout);
 /* Reports that `what` failed, unless an error was reported since there were `errors` of them. Does nothing if
  * `status` is not a failure. Returns `status`. */
 int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const char *what);

@@ -14,6 +14,7 @@
 #include "execute/fit.h"
 #include "execute/observer.h"
 #include "execute/order.h"
+#include "execute/replan.h"
 #include "execute/slots.h"
 #include "execute/source.h"
 
@@ -164,9 +165,10 @@ static uint32_t finish_earliest(struct started_slices *f, int *status) {
   return k;
 }
 
-/* Starts slices until there are no more. A slice is finished before its index is used again, so that the backend
- * always has work while the host delivers. A lost device finishes nothing. Slices in flight are finished before the
- * slot waits for the source, because a program may feed more events only after those were delivered. */
+/* Starts slices until there are no more. The slot changes to a new plan when none is in flight. A slice is finished
+ * before its index is used again, so that the backend always has work while the host delivers. A lost device finishes
+ * nothing. Slices in flight are finished before the slot waits for the source, because a program may feed more events
+ * only after those were delivered. */
 static void run_slices(struct worker *w) {
   struct sl_slot *slot = w->slot;
   const uint32_t slices = slot->setup->backend->slices_in_flight;
@@ -174,6 +176,11 @@ static void run_slices(struct worker *w) {
   int status = SL_OK;
   uint32_t k = 0;
   for (int taken = SL_FILLED; status == SL_OK && taken != SL_NO_MORE;) {
+    if (sl_replan_is_due(slot)) {
+      while (status == SL_OK && (f.busy[0] || f.busy[1])) finish_earliest(&f, &status);
+      if (status != SL_OK) break;
+      sl_replan_adopt(slot);
+    }
     taken = take(w, k, !f.busy[0] && !f.busy[1]);
     if (taken == SL_LATER) k = finish_earliest(&f, &status);
     if (taken != SL_FILLED) continue;

@@ -21,7 +21,7 @@ uint64_t sl_counters_bytes(const struct sl_setup *s) {
 }
 
 uint32_t sl_events_of_node(const struct sl_slot *slot, uint32_t n) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const uint32_t set = l->node_set[n];
   return set == UINT32_MAX ? slot->event_count : *(const uint32_t *)slot->storage[l->sets[set].count_storage];
 }

@@ -9,6 +9,7 @@ struct sl_delivery;
 struct sl_observers;
 struct sl_order;
 struct sl_overflow_history;
+struct sl_replan;
 
 /* Input of a slice: one block that holds all fields of the source (offsets from the layout), and the events. */
 struct sl_input {
@@ -21,8 +22,9 @@ struct sl_input {
   uint32_t event_count;
   uint32_t is_poisoned; /* --guard: the whole block was poisoned once */
   uint64_t progress_done, progress_total;
-  uint32_t is_whole; /* 1 unless closed early because of an earlier overflow */
-  atomic_uint parts; /* number of parts in which the slice is run; 0 and 1: as a whole */
+  uint32_t is_whole;          /* 1 unless closed early because of an earlier overflow */
+  atomic_uint_fast64_t parts; /* number of parts in which the slice is run, 0 and 1: as a whole; upper half: the plan
+                                 that it needs them for */
 };
 
 /* A pointer in an argument struct that depends on the slice. */
@@ -61,7 +63,8 @@ struct sl_slice {
   void *output;                      /* packed results, in host memory */
   struct sl_pack_field *pack_fields; /* on the device */
   int started;                       /* the whole slice was enqueued */
-  int captured;                      /* its kernels were captured */
+  int captured;                      /* its kernels were captured, for the layout of the slot */
+  int has_run;                       /* its kernels have run once */
 };
 
 struct sl_slot {
@@ -69,6 +72,8 @@ struct sl_slot {
   struct sl_order *order;
   struct sl_delivery *delivery;
   struct sl_overflow_history *history;
+  struct sl_replan *replan;
+  const struct sl_layout *refused; /* a plan for which there was no memory */
   const struct sl_observers *observers;
   struct sl_device_state *device_state; /* device of the slot */
   struct sl_device *device;
@@ -79,10 +84,14 @@ struct sl_slot {
   uint32_t activity;    /* activity of the thread (observer.h) */
   uint64_t activity_ns; /* its start time */
 
+  const struct sl_layout *layout; /* the plan by which the slot runs; differs from that of the setup only in sizes,
+                                     offsets and budgets of kernel outputs and scratch */
+  struct sl_arena *region;        /* of `arena`, if the backend has arena_open */
   unsigned char *arena;
-  void **storage;    /* device pointer of each storage, NULL for inputs */
-  void *check_state; /* state of the memory check */
-  void **host;       /* host pointer of each storage that outputs and sinks read, for the last part that ran */
+  uint64_t arena_bytes; /* its present size */
+  void **storage;       /* device pointer of each storage, NULL for inputs */
+  void *check_state;    /* state of the memory check */
+  void **host;          /* host pointer of each storage that outputs and sinks read, for the last part that ran */
   unsigned char *arguments;
   struct sl_slice slices_in_flight[2]; /* as many as the backend overlaps */
   void **sink_args;                    /* per sink node */
@@ -106,7 +115,8 @@ struct sl_slot {
   const uint64_t *errors_seen; /* host copies, for the last part that ran */
   const uint32_t *used_seen;
   uint32_t refused_seen;
-  uint32_t *used_max; /* maximum of each used word over delivered parts */
+  uint64_t results_bytes; /* devices: size of the packed results of the last part that ran */
+  uint32_t *used_max;     /* maximum of each used word over delivered parts */
 
   uint64_t graph_events; /* events that went through the graph */
   uint64_t retries, slices, bytes_up, bytes_down;

@@ -39,19 +39,21 @@ void sl_input_close(struct sl_setup *s, struct sl_input *input) {
 
 /* ------------------------------------------------------------------------------------------------ storage */
 
-static int open_storage(struct sl_slot *slot) {
-  struct sl_setup *s = slot->setup;
-  const struct sl_layout *l = s->layout;
-  slot->storage = calloc(l->storage_count + 1, sizeof *slot->storage);
-  slot->host = calloc(l->storage_count + 1, sizeof *slot->host);
-  if (!slot->storage || !slot->host) return SL_ENOMEM;
-  if (s->memory_check) {
-    const int status = s->memory_check->open(slot);
-    if (status < 0) return status;
-  } else {
-    slot->arena = s->backend->allocate(slot->device, l->arena_bytes);
-    if (!slot->arena) return SL_ENOMEM;
-  }
+/* SL_ENOMEM leaves the arena as it was. */
+static int resize_arena(struct sl_slot *slot, uint64_t bytes) {
+  const struct sl_backend *backend = slot->setup->backend;
+  unsigned char *arena =
+      slot->region ? backend->arena_resize(slot->region, bytes) : backend->allocate(slot->device, bytes);
+  if (!arena) return SL_ENOMEM;
+  if (!slot->region && slot->arena) backend->release(slot->device, slot->arena, slot->arena_bytes);
+  slot->arena = arena;
+  slot->arena_bytes = bytes;
+  return SL_OK;
+}
+
+static void place_storage(struct sl_slot *slot) {
+  const struct sl_setup *s = slot->setup;
+  const struct sl_layout *l = slot->layout;
   for (uint32_t i = 0; i < l->storage_count; i++) {
     const struct sl_storage *storage = &l->storage[i];
     if (storage->kind == SL_STORAGE_CONSTANT)
@@ -60,13 +62,37 @@ static int open_storage(struct sl_slot *slot) {
       slot->storage[i] = slot->arena + storage->offset;
     if (!s->backend->is_device) slot->host[i] = slot->storage[i];
   }
+}
+
+static int open_storage(struct sl_slot *slot) {
+  struct sl_setup *s = slot->setup;
+  const struct sl_layout *l = slot->layout;
+  slot->storage = calloc(l->storage_count + 1, sizeof *slot->storage);
+  slot->host = calloc(l->storage_count + 1, sizeof *slot->host);
+  if (!slot->storage || !slot->host) return SL_ENOMEM;
+  if (s->memory_check) {
+    const int status = s->memory_check->open(slot);
+    if (status < 0) return status;
+  } else {
+    if (s->backend->arena_open) {
+      const uint64_t most = s->replan == SL_REPLAN_OFF ? l->arena_bytes : s->arena_bytes_max;
+      slot->region = s->backend->arena_open(slot->device, most);
+      if (!slot->region) return SL_ENOMEM;
+    }
+    const int status = resize_arena(slot, l->arena_bytes);
+    if (status < 0) return status;
+  }
+  place_storage(slot);
   return SL_OK;
 }
 
 static void close_storage(struct sl_slot *slot) {
   const struct sl_setup *s = slot->setup;
   if (s->memory_check) s->memory_check->close(slot);
-  if (slot->arena) s->backend->release(slot->device, slot->arena, sl_fields_bytes(s));
+  if (slot->region)
+    s->backend->arena_close(slot->region);
+  else if (slot->arena)
+    s->backend->release(slot->device, slot->arena, s->memory_check ? sl_fields_bytes(s) : slot->arena_bytes);
   free(slot->storage);
   free(slot->host);
 }
@@ -97,9 +123,11 @@ static int open_slices(struct sl_slot *slot) {
 
 int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct sl_slot *slot, uint32_t index) {
   slot->setup = s;
+  slot->layout = s->layout;
   slot->order = parts->order;
   slot->delivery = parts->delivery;
   slot->history = parts->history;
+  slot->replan = parts->replan;
   slot->observers = parts->observers;
   slot->index = index;
   slot->device_state = &s->devices[index % s->device_count];
@@ -116,6 +144,17 @@ int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct s
     status = slot->running ? sl_pack_open(slot) : SL_ENOMEM;
   }
   return status;
+}
+
+int sl_slot_adopt(struct sl_slot *slot, const struct sl_layout *layout) {
+  const int status = layout->arena_bytes == slot->arena_bytes ? SL_OK : resize_arena(slot, layout->arena_bytes);
+  if (status < 0) return status;
+  slot->layout = layout;
+  place_storage(slot);
+  sl_binding_renew(slot);
+  for (uint32_t k = 0; k < slot->setup->backend->slices_in_flight; k++) slot->slices_in_flight[k].captured = 0;
+  sl_clears_renew(slot);
+  return SL_OK;
 }
 
 void sl_slot_close(struct sl_slot *slot) {

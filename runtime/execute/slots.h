@@ -9,11 +9,15 @@ struct sl_slot_parts {
   struct sl_order *order;
   struct sl_delivery *delivery;
   struct sl_overflow_history *history;
+  struct sl_replan *replan;
   const struct sl_observers *observers;
 };
 
 int sl_slot_open(struct sl_setup *s, const struct sl_slot_parts *parts, struct sl_slot *slot, uint32_t index);
 void sl_slot_close(struct sl_slot *slot);
+/* Changes to another layout of the same structure, while no slice is in flight in the slot. SL_ENOMEM: there is no
+ * memory for its arena, and nothing has changed. */
+int sl_slot_adopt(struct sl_slot *slot, const struct sl_layout *layout);
 int sl_input_open(struct sl_setup *s, const struct sl_device_state *state, struct sl_input *input);
 void sl_input_close(struct sl_setup *s, struct sl_input *input);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct sl_stream *sl_step_stream(const struct sl_slot *slot, uint32_t step) {
-  return slot->streams[slot->setup->layout->steps[step].branch];
+  return slot->streams[slot->layout->steps[step].branch];
 }
 
 int sl_streams_open(struct sl_slot *slot) {
@@ -34,14 +34,14 @@ void sl_streams_close(struct sl_slot *slot) {
 }
 
 void sl_streams_point(struct sl_slot *slot, const uint32_t *event_count) {
-  for (uint32_t b = 0; b < slot->setup->layout->branch_count; b++) {
+  for (uint32_t b = 0; b < slot->layout->branch_count; b++) {
     slot->streams[b]->errors = slot->errors;
     slot->streams[b]->event_count = event_count;
   }
 }
 
 int sl_streams_fork(struct sl_slot *slot) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const struct sl_backend *backend = slot->setup->backend;
   int status = l->branch_count > 1 ? backend->reached(slot->stream, l->step_count) : SL_OK;
   for (uint32_t b = 1; b < l->branch_count && status == SL_OK; b++)
@@ -50,7 +50,7 @@ int sl_streams_fork(struct sl_slot *slot) {
 }
 
 int sl_step_await(struct sl_slot *slot, uint32_t step) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const struct sl_step *at = &l->steps[step];
   int status = SL_OK;
   for (uint32_t w = at->first_wait; w < at->first_wait + at->wait_count && status == SL_OK; w++)
@@ -59,12 +59,12 @@ int sl_step_await(struct sl_slot *slot, uint32_t step) {
 }
 
 int sl_step_reached(struct sl_slot *slot, uint32_t step) {
-  if (!slot->setup->layout->steps[step].is_awaited) return SL_OK;
+  if (!slot->layout->steps[step].is_awaited) return SL_OK;
   return slot->setup->backend->reached(sl_step_stream(slot, step), step);
 }
 
 int sl_streams_join(struct sl_slot *slot) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const struct sl_backend *backend = slot->setup->backend;
   int status = SL_OK;
   for (uint32_t b = 1; b < l->branch_count && status == SL_OK; b++) {

@@ -134,9 +134,38 @@ static void merge_nodes(struct sl_reader *r, struct sl_tree *root, const struct 
   }
 }
 
+/* Removes values of earlier documents that this one gives in the other place: a budget may be under `budgets` or under
+ * the node's `set`. */
+static void replace_budgets(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document) {
+  const struct sl_tree *budgets = sl_tree_get(document, "budgets"), *nodes = sl_tree_get(document, "nodes");
+  const int has_budgets = budgets != NULL && budgets->kind == SL_TREE_MAP;
+  const int has_nodes = nodes != NULL && nodes->kind == SL_TREE_MAP;
+  for (const struct sl_entry *entry = has_budgets ? budgets->first : NULL; entry != NULL; entry = entry->next) {
+    const char *dot = strchr(entry->key, '.');
+    const struct sl_tree *node =
+        dot != NULL
+            ? sl_tree_get(sl_tree_get(root, "nodes"), sl_arena_text(r->arena, entry->key, (size_t)(dot - entry->key)))
+            : NULL;
+    struct sl_tree *set = node != NULL ? sl_tree_get(node, "set") : NULL;
+    struct sl_entry *earlier = set != NULL && set->kind == SL_TREE_MAP ? sl_tree_find(set, dot + 1) : NULL;
+    if (earlier != NULL && entry->value != NULL) earlier->value = NULL;
+  }
+  for (const struct sl_entry *node = has_nodes ? nodes->first : NULL; node != NULL; node = node->next) {
+    const struct sl_tree *set =
+        node->value != NULL && node->value->kind == SL_TREE_MAP ? sl_tree_get(node->value, "set") : NULL;
+    const int is_map = set != NULL && set->kind == SL_TREE_MAP;
+    for (const struct sl_entry *entry = is_map ? set->first : NULL; entry != NULL; entry = entry->next) {
+      struct sl_entry *earlier =
+          sl_tree_find(sl_tree_get(root, "budgets"), sl_arena_format(r->arena, "%s.%s", node->key, entry->key));
+      if (earlier != NULL && entry->value != NULL) earlier->value = NULL;
+    }
+  }
+}
+
 /* Nodes are merged first, so that a changed `use` marks only the budgets of earlier documents. */
 void sl_merge(struct sl_reader *r, struct sl_tree *root, const struct sl_tree *document) {
   const struct sl_tree *nodes = sl_tree_get(document, "nodes");
+  replace_budgets(r, root, document);
   if (nodes != NULL && nodes->kind == SL_TREE_MAP) merge_nodes(r, root, nodes);
   for (uint32_t i = 0; i < SL_COUNT_(map_sections); i++) {
     const struct sl_tree *section = sl_tree_get(document, map_sections[i]);

@@ -39,7 +39,10 @@ static uint64_t look_up(void *context, const struct sl_term *term) {
   uint32_t bound;
   const int index = sl_term_member(node->algorithm, term, &bound);
   if (index < 0) return 0; /* does not happen: such plugins are refused on loading */
-  if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY) return (uint64_t)node->values[index].number;
+  if (term->kind == SL_TERM_PROPERTY) return (uint64_t)node->values[index].number;
+  if (term->kind == SL_TERM_BUDGET)
+    return c->layout->is_limited ? *sl_budget(&c->layout->budgets, c->node, (uint32_t)index)
+                                 : (uint64_t)node->values[index].number;
   const struct sl_slot_member *m = &c->layout->members[c->node][index];
   return term->kind == SL_TERM_ITEMS || term->kind == SL_TERM_SUBITEMS ? m->capacities[bound] : m->entry_count;
 }
@@ -52,6 +55,12 @@ uint64_t sl_layout_capacity(const struct sl_layout *l, uint32_t node, const stru
 /* The producer of an input; for a list port, its `k`th entry. */
 static const struct sl_slot_member *producer_of(const struct sl_layout *l, const struct sl_wiring *wiring, uint32_t k) {
   return &l->members[wiring->ports[k].node][wiring->ports[k].member];
+}
+
+/* Budgets that are smaller than those of the graph leave each capacity at its limit per event. */
+static void raise_to_limits(const struct sl_layout *l, struct sl_slot_member *slot) {
+  for (uint32_t b = 0; l->is_limited && b < SL_BOUNDS_MAX; b++)
+    if (slot->capacities[b] < slot->limits[b]) slot->capacities[b] = slot->limits[b];
 }
 
 static void set_capacities_of(struct sl_layout *l, uint32_t n) {
@@ -77,10 +86,11 @@ static void set_capacities_of(struct sl_layout *l, uint32_t n) {
       for (uint32_t b = 1; b < sl_bound_count(member->collection); b++)
         slot->capacities[b] = sl_layout_capacity(l, n, sl_bound_capacity(member, b));
     }
+    if (member->kind == SL_MEMBER_SCRATCH || member->kind == SL_MEMBER_OUT) raise_to_limits(l, slot);
   }
 }
 
-/* Sets the limits per event. */
+/* Sets the limits per event. They follow from the graph alone, because events beyond them are errors. */
 static void set_limits(struct sl_layout *l) {
   l->events = 1;
   for (uint32_t i = 0; i < l->graph->order_count; i++) {
@@ -89,6 +99,7 @@ static void set_limits(struct sl_layout *l) {
     for (uint32_t m = 0; m < l->graph->nodes[n].algorithm->member_count; m++)
       memcpy(l->members[n][m].limits, l->members[n][m].capacities, sizeof l->members[n][m].limits);
   }
+  l->is_limited = 1;
 }
 
 /* A capacity that is too large. */
@@ -463,8 +474,35 @@ static int plan_steps(struct sl_layout *l, uint32_t branches, struct sl_diagnost
   return status;
 }
 
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint32_t branches,
-                   uint64_t input_gap_bytes, struct sl_diagnostics *d, struct sl_layout **layout) {
+int sl_budgets_open(struct sl_budgets *b, const struct sl_graph *g, const struct sl_budgets *from) {
+  uint32_t count = 0;
+  for (uint32_t n = 0; n < g->node_count; n++) count += g->nodes[n].algorithm->member_count;
+  *b = (struct sl_budgets){.count = count,
+                           .values = calloc(count + 1u, sizeof *b->values),
+                           .first = calloc(g->node_count + 1u, sizeof *b->first)};
+  if (!b->values || !b->first) {
+    sl_budgets_close(b);
+    return SL_ENOMEM;
+  }
+  for (uint32_t n = 0, first = 0; n < g->node_count; first += g->nodes[n++].algorithm->member_count) {
+    const struct sl_algorithm *a = g->nodes[n].algorithm;
+    b->first[n] = first;
+    for (uint32_t m = 0; m < a->member_count; m++)
+      if (a->members[m].kind == SL_MEMBER_PROPERTY && (a->members[m].flags & SL_FLAG_BUDGET))
+        b->values[first + m] = (uint32_t)g->nodes[n].values[m].number;
+  }
+  if (from) memcpy(b->values, from->values, count * sizeof *b->values);
+  return SL_OK;
+}
+
+void sl_budgets_close(struct sl_budgets *b) {
+  free(b->values);
+  free(b->first);
+  *b = (struct sl_budgets){0};
+}
+
+int sl_layout_make(const struct sl_layout_request *request, struct sl_diagnostics *d, struct sl_layout **layout) {
+  const struct sl_graph *graph = request->graph;
   if (graph->order_count > SL_NODES_MAX) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "the graph has %u nodes, but at most %d are possible",
                 graph->order_count, (int)SL_NODES_MAX);
@@ -475,14 +513,15 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
   int status = SL_ENOMEM;
   struct excess excess;
   l->graph = graph;
-  l->input_gap_bytes = l->input_bytes = input_gap_bytes;
+  l->input_gap_bytes = l->input_bytes = request->input_gap_bytes;
+  if (sl_budgets_open(&l->budgets, graph, request->budgets) < 0) goto failed;
   l->members = calloc(graph->node_count + 1, sizeof *l->members);
   l->steps = calloc(2 * (size_t)graph->node_count + 1, sizeof *l->steps);
   l->sets = calloc(graph->node_count + 1, sizeof *l->sets);
   l->node_set = calloc(graph->node_count + 1, sizeof *l->node_set);
   if (!l->members || !l->steps || !l->sets || !l->node_set || allocate_members(l) < 0) goto failed;
   set_limits(l);
-  if (set_capacities(l, events, &excess)) {
+  if (set_capacities(l, request->events, &excess)) {
     status = refuse_capacities(l, d, &excess);
     goto failed;
   }
@@ -494,9 +533,9 @@ int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, 
   }
   status = set_used_capacities(l);
   if (status < 0) goto failed;
-  for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, families);
+  for (uint32_t i = 0; i < graph->order_count;) i += add_steps(l, i, request->families);
   set_all_lifetimes(l);
-  status = plan_steps(l, branches, d);
+  status = plan_steps(l, request->branches, d);
   if (status < 0) goto failed;
   *layout = l;
   return SL_OK;
@@ -508,6 +547,7 @@ failed:
 
 void sl_layout_free(struct sl_layout *l) {
   if (!l) return;
+  sl_budgets_close(&l->budgets);
   for (uint32_t n = 0; l->members && n < l->graph->node_count; n++) {
     for (uint32_t m = 0; l->members[n] && m < l->graph->nodes[n].algorithm->member_count; m++)
       close_member(&l->members[n][m]);

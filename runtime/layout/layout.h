@@ -89,9 +89,17 @@ struct sl_list_set {
                                              pointers of all sets */
 };
 
+/* Values of all budgets: property `member` of node `node` is values[first[node] + member]. Other properties have 0. */
+struct sl_budgets {
+  uint32_t *values, *first, count;
+};
+
 struct sl_layout {
   const struct sl_graph *graph;
+  struct sl_budgets budgets;
+  uint32_t plan;                   /* index among the plans of a run */
   uint32_t events;                 /* in a slice */
+  uint32_t is_limited;             /* the limits per event are set */
   struct sl_slot_member **members; /* [node][member] */
   struct sl_storage *storage;
   uint32_t storage_count;
@@ -115,12 +123,27 @@ struct sl_layout {
   uint64_t plan_steps;         /* steps of the search for a plan; 0: no search was needed */
 };
 
-/* Makes the layout for slices of `events` events with at most `branches` branches. Gaps are multiples of
- * SL_ARENA_ALIGNMENT. On failure the reasons are in `d`; if a capacity is too large, also the largest slice size
- * that works. */
-int sl_layout_make(const struct sl_graph *graph, uint32_t events, int families, uint32_t branches,
-                   uint64_t input_gap_bytes, struct sl_diagnostics *d, struct sl_layout **layout);
+struct sl_layout_request {
+  const struct sl_graph *graph;
+  uint32_t events;                  /* in a slice */
+  uint32_t branches;                /* at most */
+  int families;                     /* 1: nodes of a family run in one step */
+  uint64_t input_gap_bytes;         /* a multiple of SL_ARENA_ALIGNMENT */
+  const struct sl_budgets *budgets; /* NULL: the values of the graph. Other values change capacities, sizes and offsets
+                                     * of kernel outputs and scratch; limits per event, steps, the numbering of storage
+                                     * and the input stay the same. No capacity is below its limit per event. */
+};
+/* Makes a layout. On failure the reasons are in `d`; if a capacity is too large, also the largest slice size that
+ * works. */
+int sl_layout_make(const struct sl_layout_request *request, struct sl_diagnostics *d, struct sl_layout **layout);
 void sl_layout_free(struct sl_layout *layout);
+
+/* Budgets of a graph, or a copy of `from` if it is not NULL. SL_ENOMEM leaves nothing to free. */
+int sl_budgets_open(struct sl_budgets *budgets, const struct sl_graph *graph, const struct sl_budgets *from);
+void sl_budgets_close(struct sl_budgets *budgets);
+static inline uint32_t *sl_budget(const struct sl_budgets *b, uint32_t node, uint32_t member) {
+  return &b->values[b->first[node] + member];
+}
 
 /* The steps that use each storage, in ascending order; the first one writes it. A step is listed once per storage,
  * even if several of its nodes or ports use the storage. */

@@ -204,7 +204,7 @@ static void close_guard(struct sl_slot *slot) {
 /* Poisons the fields that the step will write, and the fields that the previous step read last. Fields that were
  * poisoned after their last reader in the previous slice have not been written since. */
 static void poison(struct sl_slot *slot, uint32_t step) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   struct guard *g = slot->check_state;
   if (slot->setup->backend->is_device) return;
   if (step == 0) g->has_overflowed = 0;
@@ -219,7 +219,7 @@ static void poison(struct sl_slot *slot, uint32_t step) {
 /* ---------------------------------------------------------------------------------------------------- nodes */
 
 static int check_canaries(const struct sl_slot *slot, char *text, size_t size) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const struct guard *g = slot->check_state;
   for (uint32_t i = 0; i < l->storage_count; i++) {
     char name[160], damage[64];
@@ -234,7 +234,7 @@ static int check_canaries(const struct sl_slot *slot, char *text, size_t size) {
 static int has_overflowed(const struct sl_slot *slot, uint32_t n) {
   const struct sl_algorithm *a = slot->setup->graph->nodes[n].algorithm;
   for (uint32_t m = 0; m < a->member_count; m++) {
-    const struct sl_slot_member *at = &slot->setup->layout->members[n][m];
+    const struct sl_slot_member *at = &slot->layout->members[n][m];
     for (uint32_t b = 0; a->members[m].kind == SL_MEMBER_OUT && b < SL_BOUNDS_MAX; b++)
       if (at->used[b] != NO_INDEX && slot->used[at->used[b]] > at->capacities[b]) return 1;
   }
@@ -244,7 +244,7 @@ static int has_overflowed(const struct sl_slot *slot, uint32_t n) {
 /* Marks the events of the part that the node ran on. */
 static void find_listed(const struct sl_slot *slot, uint32_t n) {
   struct guard *g = slot->check_state;
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   const uint32_t set = l->node_set[n];
   memset(g->is_listed, set == NO_INDEX, slot->event_count);
   if (set == NO_INDEX) return;

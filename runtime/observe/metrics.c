@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text_file.h"
+#include "execute/replan.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -241,8 +242,10 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   write_slices(m, f);
   write_devices(m, f);
   gauge(f, "sluice_slots", "Slices in flight.", s->slot_count);
-  gauge(f, "sluice_arena_bytes", "Size of the arena of a slot.", s->layout->arena_bytes);
-  gauge(f, "sluice_arena_live_bytes_max", "Lower bound of the arena size of a slot.", s->layout->live_bytes_max);
+  const struct sl_layout *l = atomic_load(&m->statistics->parts.replan->newest);
+  gauge(f, "sluice_arena_bytes", "Size of the arena of a slot, in the newest plan.", l->arena_bytes);
+  gauge(f, "sluice_arena_live_bytes_max", "Lower bound of the arena size of a slot.", l->live_bytes_max);
+  counter(f, "sluice_plan_changes_total", "New memory plans during the run.", l->plan);
   write_nodes(m, f);
   write_times(m, f);
   write_budgets(m, f);

@@ -140,9 +140,9 @@ static uint64_t value_bytes(const struct sl_setup *s, uint32_t tag) {
 static void name_tag(const struct sl_slot *slot, uint32_t tag, char *text, size_t size) {
   static const char *const others[] = {"the number of events", "the errors of events", "the used words",
                                        "the tables of list ports and families"};
-  const uint32_t storages = slot->setup->layout->storage_count;
+  const uint32_t storages = slot->layout->storage_count;
   if (tag < storages)
-    sl_layout_name(slot->setup->layout, tag, text, size);
+    sl_layout_name(slot->layout, tag, text, size);
   else
     snprintf(text, size, "%s", tag - storages < TAG_NODE_TABLES ? others[tag - storages] : "a table of the node");
 }

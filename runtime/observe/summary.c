@@ -1,6 +1,8 @@
 /* summary.c: the summary of a run: names are set when it is opened, values are summed over the slots at the end. */
 #include "observe/summary.h"
 
+#include "execute/replan.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,8 @@ int sl_summary_open(struct sl_statistics *st, const struct sl_summary_parts *par
   sum->arena_bytes = s->layout->arena_bytes;
   sum->live_bytes_max = s->layout->live_bytes_max;
   sum->input_bytes = s->layout->input_bytes;
+  sum->arena_limit_bytes = s->arena_bytes_max;
+  sum->replan = s->replan;
   sum->repeat = s->repeat;
   sum->graph_digest = parts->outputs->identity->run.graph_digest;
   sum->nodes = st->nodes;
@@ -127,6 +131,17 @@ static void sum_budgets(struct sl_statistics *st) {
     }
     sl_overflow_advise(h, &h->budgets[i], b);
   }
+}
+
+static void sum_plans(struct sl_statistics *st) {
+  const struct sl_replan *r = st->parts.replan;
+  struct sl_summary *sum = &st->summary;
+  sum->plan_changes = r->changes;
+  sum->plan_change_count = r->layout_count;
+  sum->arena_bytes = atomic_load(&r->newest)->arena_bytes;
+  sum->live_bytes_max = atomic_load(&r->newest)->live_bytes_max;
+  sum->arena_wanted_bytes = r->refused_bytes;
+  for (uint32_t i = 0; i < sum->budget_count; i++) st->budgets[i].capacity = r->history->budgets[i].items;
 }
 
 static double rate(uint64_t events, uint64_t ns) { return ns > 0 ? (double)events * 1e9 / (double)ns : 0; }
@@ -194,6 +209,7 @@ void sl_summary_sum(struct sl_statistics *st, const struct sl_repeated *repeated
   sum->throughput_hz = rate_of_graph(st, repeated);
   sum->peak_rss_bytes = peak_resident_bytes();
   sum_nodes(st);
+  sum_plans(st);
   sum_budgets(st);
   for (uint32_t o = 0; o < sum->output_count; o++) {
     st->outputs[o].items = p->outputs->identity->outputs[o].items;

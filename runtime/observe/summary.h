@@ -16,6 +16,7 @@ struct sl_summary_parts {
   const struct sl_reading *reading;
   const struct sl_delivery *delivery;
   const struct sl_overflow_history *history;
+  const struct sl_replan *replan;
   const struct sl_times *times;
   const struct sl_traffic *traffic;
   const struct sl_outputs *outputs;

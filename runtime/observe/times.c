@@ -131,7 +131,7 @@ static void add_node(const struct sl_times *t, const struct sl_traffic *traffic,
 }
 
 uint32_t sl_times_most(const struct sl_setup *s) {
-  return s->graph->order_count + SL_ACTIVITIES + SL_OPENING_PARTS + 1;
+  return s->graph->order_count + SL_ACTIVITIES + SL_OPENING_PARTS + 2;
 }
 
 uint32_t sl_times_sum(const struct sl_times *t, const struct sl_traffic *traffic, uint64_t wall_ns,
@@ -152,5 +152,7 @@ uint32_t sl_times_sum(const struct sl_times *t, const struct sl_traffic *traffic
   if (t->ticker_ns > 0)
     add(&rows, (struct sl_time_summary){.what = "flushes and metrics", .where = SL_TIME_OTHER_THREADS}, t->ticker_ns,
         0);
+  if (t->planning_ns > 0)
+    add(&rows, (struct sl_time_summary){.what = "new plans", .where = SL_TIME_OTHER_THREADS}, t->planning_ns, 0);
   return rows.count;
 }

@@ -18,7 +18,8 @@ struct sl_times {
   const struct sl_setup *setup;
   struct sl_account *slots;
   uint64_t opening_since_ns, opening_ns[SL_OPENING_PARTS];
-  uint64_t ticker_ns; /* time of the flushing thread */
+  uint64_t ticker_ns;   /* time of the flushing thread */
+  uint64_t planning_ns; /* time of the planner during the run */
   /* Time during which at least one slot runs kernels on the host. The rate of the graph refers to it if no
    * repetition is timed. */
   pthread_mutex_t lock;

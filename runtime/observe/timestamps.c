@@ -13,14 +13,14 @@ static uint32_t step_timestamp_count(const struct sl_layout *l) {
   return l->branch_count > 1 ? 2 * l->step_count : l->step_count;
 }
 static uint32_t mark_of(const struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
-  return slice_index * (step_timestamp_count(slot->setup->layout) + SL_POINTS) + step;
+  return slice_index * (step_timestamp_count(slot->layout) + SL_POINTS) + step;
 }
 static uint32_t mark_after(const struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
-  const struct sl_layout *l = slot->setup->layout;
+  const struct sl_layout *l = slot->layout;
   return mark_of(slot, slice_index, l->branch_count > 1 ? l->step_count + step : step + 1);
 }
 static uint32_t mark_of_point(const struct sl_slot *slot, uint32_t slice_index, uint32_t which) {
-  return mark_of(slot, slice_index, step_timestamp_count(slot->setup->layout)) + which;
+  return mark_of(slot, slice_index, step_timestamp_count(slot->layout)) + which;
 }
 static uint32_t epoch_mark(const struct sl_slot *slot) {
   return mark_of(slot, slot->setup->backend->slices_in_flight, 0);
@@ -33,7 +33,7 @@ static int before_step(void *context, struct sl_slot *slot, uint32_t slice_index
 
 static int after_step(void *context, struct sl_slot *slot, uint32_t slice_index, uint32_t step) {
   (void)context;
-  if (slot->setup->layout->branch_count == 1) return SL_OK; /* the next step records it */
+  if (slot->layout->branch_count == 1) return SL_OK; /* the next step records it */
   return slot->setup->backend->mark(sl_step_stream(slot, step), mark_after(slot, slice_index, step), SL_MARK_KERNELS);
 }
 
@@ -53,7 +53,7 @@ static int set_epoch(void *context, struct sl_slot *slot) {
   const struct sl_backend *backend = slot->setup->backend;
   int status = SL_OK;
   if (!t->trace->file || t->slots[slot->index].epoch_ns) return SL_OK;
-  for (uint32_t b = 0; b < slot->setup->layout->branch_count && status == SL_OK; b++) {
+  for (uint32_t b = 0; b < slot->layout->branch_count && status == SL_OK; b++) {
     status = backend->mark(slot->streams[b], epoch_mark(slot), SL_MARK_KERNELS);
     if (status == SL_OK) status = backend->settle(slot->streams[b]);
   }

@@ -83,7 +83,7 @@ static void count_part(void *context, struct sl_slot *slot, uint32_t events) {
     t->listed[n].bytes_in += t->listed[n].part_bytes_in;
     t->listed[n].events += t->listed[n].part_events;
   }
-  for (uint32_t w = 0; w < slot->setup->layout->used_count; w++) t->used_sums[w] += slot->used_seen[w];
+  for (uint32_t w = 0; w < slot->layout->used_count; w++) t->used_sums[w] += slot->used_seen[w];
 }
 
 static void count_input(void *context, struct sl_slot *slot, const struct sl_input *input) {
@@ -99,7 +99,7 @@ static uint64_t filled(const struct sl_slot *slot, const struct sl_input *input,
                        uint32_t bound) {
   if (at->kind == SL_STORAGE_INPUT) return input->used[SL_BOUNDS_MAX * at->member + bound];
   const uint32_t word =
-      at->kind == SL_STORAGE_ARENA ? slot->setup->layout->members[at->node][at->member].used[bound] : NO_WORD;
+      at->kind == SL_STORAGE_ARENA ? slot->layout->members[at->node][at->member].used[bound] : NO_WORD;
   return word == NO_WORD ? 0 : slot->used[word];
 }
 
@@ -152,7 +152,7 @@ static uint64_t listed_bytes(const struct sl_slot *slot, const struct sl_input *
   uint64_t counts[SL_BOUNDS_MAX] = {0}, bytes = p->bytes + p->event_bytes * *events->count;
   count_items(p, events, counts);
   for (uint32_t b = 0; b < p->bound_count; b++) {
-    const struct sl_storage *pool = p->pools[b] == SL_NONE ? NULL : &slot->setup->layout->storage[p->pools[b]];
+    const struct sl_storage *pool = p->pools[b] == SL_NONE ? NULL : &slot->layout->storage[p->pools[b]];
     const uint64_t items = pool ? filled(slot, input, pool, 0) : 0;
     if (items > 0) counts[b] = filled(slot, input, pool, b) * counts[0] / items;
     bytes += p->count_bytes[b] * counts[b];

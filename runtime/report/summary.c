@@ -123,12 +123,43 @@ static void write_nodes(const struct sl_session *s, FILE *file) {
   }
 }
 
+/* "arena 42.0 MiB instead of 57.3 MiB; forward.tracks_per_event 835 instead of 700 and 3 more" */
+static void write_plan_change(const struct sl_plan_change *change, FILE *file) {
+  enum { SHOWN = 2 };
+  char before[32], after[32];
+  fprintf(file, "plan         after event %" PRIu64 ": arena %s instead of %s", change->event,
+          as_bytes(change->arena_bytes, after, sizeof after),
+          as_bytes(change->arena_bytes_before, before, sizeof before));
+  for (uint32_t i = 0; i < change->budget_count && i < SHOWN; i++)
+    fprintf(file, "%s%s.%s %u instead of %u", i == 0 ? "; " : ", ", change->budgets[i].node,
+            change->budgets[i].property, change->budgets[i].after, change->budgets[i].before);
+  if (change->budget_count > SHOWN) fprintf(file, ", and %u more", change->budget_count - SHOWN);
+  fprintf(file, "\n");
+}
+
+static void write_plan_changes(const struct sl_summary *sum, FILE *file) {
+  enum { FIRST = 3 };
+  char wanted[32], limit[32];
+  const uint32_t count = sum->plan_change_count, last = count > 0 ? count - 1 : 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (i < FIRST || i == last) write_plan_change(&sum->plan_changes[i], file);
+  if (count > FIRST + 1) fprintf(file, "plan         %u more changes: --json\n", count - FIRST - 1);
+  if (sum->arena_wanted_bytes > 0 && sum->arena_wanted_bytes < UINT64_MAX)
+    fprintf(file, "plan         an arena of %s would avoid overflows, but the memory allows %s per slot\n",
+            as_bytes(sum->arena_wanted_bytes, wanted, sizeof wanted),
+            as_bytes(sum->arena_limit_bytes, limit, sizeof limit));
+}
+
 static void write_budgets(const struct sl_session *s, FILE *file) {
   for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++) {
     const struct sl_budget_summary *b = &sl_session_summary(s)->budgets[i];
-    if (b->overflows)
-      fprintf(file, "budget       %s overflowed %" PRIu64 " %s; capacity %" PRIu64 ", a slice would use %" PRIu64 "\n",
-              b->port, b->overflows, sl_plural(b->overflows, "time", "times"), b->capacity, b->needed_max);
+    if (!b->overflows) continue;
+    fprintf(file, "budget       %s overflowed %" PRIu64 " %s; ", b->port, b->overflows,
+            sl_plural(b->overflows, "time", "times"));
+    if (b->needed_max <= b->capacity)
+      fprintf(file, "with the last plan it has room for all slices\n");
+    else
+      fprintf(file, "capacity %" PRIu64 ", a slice would use %" PRIu64 "\n", b->capacity, b->needed_max);
   }
   const char *before = "budget       without overflows: ";
   for (uint32_t i = 0; i < sl_session_summary(s)->budget_count; i++) {
@@ -273,6 +304,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   write_events(sum, file);
   write_rates(s, file);
   write_memory(sum, file);
+  write_plan_changes(sum, file);
   if (!is_short) sl_origin_write_constants(s, file);
   if (!is_short || sl_session_options(s)->digest || !has_results(s)) write_outputs(s, file);
   if (!is_short) write_totals(s, file);
@@ -327,6 +359,55 @@ static void json_devices(const struct sl_summary *sum, struct sl_json *j) {
 
 /* null if the rate was not measured */
 static void json_rate(struct sl_json *j, const char *key, double hz) { sl_json_number(j, key, hz > 0 ? hz : NAN); }
+
+static void json_plan_change(struct sl_json *j, const struct sl_plan_change *change) {
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "reason", change->reason == SL_PLAN_GROWN ? "overflow" : "unused memory");
+  sl_json_integer(j, "event", (int64_t)change->event);
+  sl_json_integer(j, "arena_bytes_before", (int64_t)change->arena_bytes_before);
+  sl_json_integer(j, "arena_bytes", (int64_t)change->arena_bytes);
+  sl_json_number(j, "seconds", change->seconds);
+  sl_json_begin_object(j, "budgets");
+  for (uint32_t i = 0; i < change->budget_count; i++) {
+    const struct sl_budget_change *b = &change->budgets[i];
+    char name[256];
+    snprintf(name, sizeof name, "%s.%s", b->node, b->property);
+    sl_json_begin_array(j, name);
+    sl_json_integer(j, NULL, b->before);
+    sl_json_integer(j, NULL, b->after);
+    sl_json_end_array(j);
+  }
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+}
+
+/* The plan at the end of the run, with the values of all budgets of kernels, and how it came about. */
+static void json_plan(const struct sl_session *s, struct sl_json *j) {
+  static const char *const modes[] = {[SL_REPLAN_ON] = "on", [SL_REPLAN_GROW] = "grow", [SL_REPLAN_OFF] = "off"};
+  const struct sl_summary *sum = sl_session_summary(s);
+  const struct sl_graph *g = sl_session_graph(s);
+  const uint64_t limit = sum->arena_limit_bytes, wanted = sum->arena_wanted_bytes;
+  sl_json_begin_object(j, "plan");
+  sl_json_string(j, "replan", modes[sum->replan]);
+  sl_json_number(j, "arena_limit_bytes", limit == UINT64_MAX ? NAN : (double)limit);
+  sl_json_number(j, "arena_wanted_bytes", wanted == 0 || wanted == UINT64_MAX ? NAN : (double)wanted);
+  sl_json_begin_object(j, "budgets");
+  for (uint32_t i = 0; i < g->order_count; i++) {
+    const struct sl_node *node = &g->nodes[g->order[i]];
+    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_KERNEL && m < node->algorithm->member_count; m++) {
+      if (node->algorithm->members[m].kind != SL_MEMBER_PROPERTY) continue;
+      if (!(node->algorithm->members[m].flags & SL_FLAG_BUDGET)) continue;
+      char name[256];
+      snprintf(name, sizeof name, "%s.%s", node->name, node->algorithm->members[m].name);
+      sl_json_integer(j, name, *sl_budget(&sl_session_layout(s)->budgets, g->order[i], m));
+    }
+  }
+  sl_json_end_object(j);
+  sl_json_begin_array(j, "changes");
+  for (uint32_t i = 0; i < sum->plan_change_count; i++) json_plan_change(j, &sum->plan_changes[i]);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
 
 static void json_counts(const struct sl_session *s, struct sl_json *j) {
   const struct sl_summary *sum = sl_session_summary(s);
@@ -547,6 +628,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   sl_origin_json(s, &j);
   json_plugins(s, &j);
   json_counts(s, &j);
+  json_plan(s, &j);
   json_errors(s, "errors", sum->errors, sum->error_count, &j);
   json_errors(s, "truncations", sum->truncations, sum->truncation_count, &j);
   json_messages(s, &j);

@@ -11,7 +11,7 @@
 const struct sl_setup *sl_session_setup(const struct sl_session *s);
 const struct sl_options *sl_session_options(const struct sl_session *s);
 const struct sl_graph *sl_session_graph(const struct sl_session *s);
-const struct sl_layout *sl_session_layout(const struct sl_session *s);
+const struct sl_layout *sl_session_layout(const struct sl_session *s); /* the newest plan */
 /* Size of the arena for the same slices without concurrent steps; UINT64_MAX if there is no such layout. */
 uint64_t sl_session_arena_of_one_branch(const struct sl_session *s);
 /* Returns 1 if the device has memory of its own. `text`: description of the devices, "" if there is none. */

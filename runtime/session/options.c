@@ -99,6 +99,7 @@ int sl_options_check(struct sl_setup *s) {
   }
   s->memory_check = s->options.race ? &sl_race_check : s->options.guard ? &sl_guard_check : NULL;
   s->repeat = s->options.repeat > 1 ? s->options.repeat : 1;
+  s->replan = s->memory_check || s->options.inspect_only ? SL_REPLAN_OFF : s->options.replan;
   if (s->options.slots > MAX_SLOTS) {
     sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "%u slots are more than %d", s->options.slots, MAX_SLOTS);
     return SL_EINVAL;

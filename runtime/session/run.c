@@ -92,6 +92,7 @@ static int run_repeats(struct sl_session *sn, struct sl_repeated *repeated) {
   if (status < 0 || sn->reading.kept_count == 0) return status;
   status = sl_run_kept(sn->slots, &sn->reading);
   if (status != SL_OK) return status;
+  sl_replan_settle(&sn->replan, sn->delivery.events);
   sn->delivery.active = 0;
   return run_stretches(sn, repeated);
 }
@@ -173,6 +174,8 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   const struct sl_scope scope = sl_scope_begin(&sn->slots[0], SL_ACTIVITY_FINISH);
   const int checked = s->memory_check && s->memory_check->finish ? s->memory_check->finish(s) : SL_OK;
   stop_ticker(sn);
+  sl_replan_end(&sn->replan);
+  sn->times.planning_ns = sn->replan.planning_ns;
   /* Decides whether files are ended as complete or as interrupted. */
   sn->files.is_interrupted = atomic_load(&sn->order.stopped) != 0;
   sn->identity.run.is_interrupted = (uint32_t)sn->files.is_interrupted;
@@ -241,7 +244,7 @@ static int choose(void *context, const struct sl_slot *slot, const struct sl_sli
                   uint32_t node) {
   const struct watch *w = context;
   const struct sl_moment moment = {.session = w->session,
-                                   .step = &slot->setup->layout->steps[step],
+                                   .step = &slot->layout->steps[step],
                                    .node = node,
                                    .event_count = slot->event_count,
                                    .is_whole = slot->event_count == slice->input->event_count,

@@ -24,7 +24,7 @@
 
 static int open_slots(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
-  const struct sl_slot_parts parts = {&sn->order, &sn->delivery, &sn->history, &sn->observers};
+  const struct sl_slot_parts parts = {&sn->order, &sn->delivery, &sn->history, &sn->replan, &sn->observers};
   sn->slots = calloc(s->slot_count, sizeof *sn->slots);
   if (!sn->slots) return SL_ENOMEM;
   for (uint32_t i = 0; i < s->slot_count; i++) {
@@ -62,9 +62,7 @@ static int open_setup(struct sl_session *sn) {
   if (!s->contexts) return SL_ENOMEM;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   int status = sl_properties_check(s);
-  if (status == SL_OK)
-    status = sl_layout_make(s->graph, s->slice_events, (int)s->families, sl_setup_branches(s),
-                            s->memory_check ? s->memory_check->input_gap_bytes : 0, s->diagnostics, &s->layout);
+  if (status == SL_OK) status = sl_setup_lay_out(s, s->slice_events, NULL, s->diagnostics, &s->layout);
   if (status == SL_OK) status = sl_setup_open_tables(s);
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_constants_make(s);
@@ -81,11 +79,13 @@ static int open_parts(struct sl_session *sn) {
                                          .reading = &sn->reading,
                                          .delivery = &sn->delivery,
                                          .history = &sn->history,
+                                         .replan = &sn->replan,
                                          .times = &sn->times,
                                          .traffic = &sn->traffic,
                                          .outputs = &sn->outputs};
   int status = sl_identity_open(&sn->identity, s);
   if (status == SL_OK) status = sl_overflow_history_open(&sn->history, s);
+  if (status == SL_OK) sl_replan_open(&sn->replan, s, &sn->history);
   if (status == SL_OK) status = sl_outputs_open(&sn->outputs, s, &sn->identity);
   if (status == SL_OK) status = sl_sinks_open(&sn->sinks, s);
   if (status == SL_OK) status = sl_delivery_open(&sn->delivery, s);
@@ -125,6 +125,8 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   pthread_mutex_init(&sn->order.lock, NULL);
   pthread_cond_init(&sn->order.changed, NULL);
   pthread_mutex_init(&sn->history.lock, NULL);
+  pthread_mutex_init(&sn->replan.lock, NULL);
+  pthread_cond_init(&sn->replan.changed, NULL);
   pthread_mutex_init(&sn->trace.lock, NULL);
   pthread_mutex_init(&sn->times.lock, NULL);
   pthread_mutex_init(&sn->delivery.lock, NULL);
@@ -186,6 +188,7 @@ void sl_session_close(struct sl_session *sn) {
   sl_delivery_close(&sn->delivery);
   sl_report_close(&sn->report);
   sl_identity_close(&sn->identity);
+  sl_replan_close(&sn->replan);
   sl_overflow_history_close(&sn->history);
   sl_summary_close(&sn->statistics);
   sl_timestamps_close(&sn->timestamps);
@@ -199,6 +202,8 @@ void sl_session_close(struct sl_session *sn) {
   pthread_mutex_destroy(&sn->order.lock);
   pthread_cond_destroy(&sn->order.changed);
   pthread_mutex_destroy(&sn->history.lock);
+  pthread_mutex_destroy(&sn->replan.lock);
+  pthread_cond_destroy(&sn->replan.changed);
   pthread_mutex_destroy(&sn->trace.lock);
   pthread_mutex_destroy(&sn->times.lock);
   pthread_mutex_destroy(&sn->delivery.lock);
@@ -231,7 +236,15 @@ const struct sl_options *sl_session_options(const struct sl_session *sn) { retur
 
 const struct sl_graph *sl_session_graph(const struct sl_session *sn) { return sn->setup.graph; }
 
-const struct sl_layout *sl_session_layout(const struct sl_session *sn) { return sn->setup.layout; }
+const struct sl_layout *sl_session_layout(const struct sl_session *sn) {
+  const struct sl_layout *newest = atomic_load(&sn->replan.newest);
+  return newest ? newest : sn->setup.layout;
+}
+
+int sl_session_write_budgets(const struct sl_session *sn, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
+  return sl_replan_write_budgets(&sn->replan, sn->statistics.summary.events, file);
+}
 
 const char *sl_session_sink_lines(const struct sl_session *sn, uint32_t node) { return sn->sinks.lines[node]; }
 
@@ -279,9 +292,15 @@ uint64_t sl_session_constant_checksum(const struct sl_session *sn, uint32_t n) {
 uint64_t sl_session_arena_of_one_branch(const struct sl_session *sn) {
   const struct sl_setup *s = &sn->setup;
   const struct sl_layout *l = s->layout;
+  const struct sl_layout_request request = {.graph = s->graph,
+                                            .events = l->events,
+                                            .branches = 1,
+                                            .families = (int)s->families,
+                                            .input_gap_bytes = l->input_gap_bytes,
+                                            .budgets = &l->budgets};
   struct sl_layout *one = NULL;
   if (l->branch_count == 1) return l->arena_bytes;
-  const int status = sl_layout_make(s->graph, l->events, (int)s->families, 1, l->input_gap_bytes, s->diagnostics, &one);
+  const int status = sl_layout_make(&request, s->diagnostics, &one);
   const uint64_t bytes = status < 0 ? UINT64_MAX : one->arena_bytes;
   if (status == SL_OK) sl_layout_free(one);
   return bytes;

@@ -7,6 +7,7 @@
 #include "execute/delivery.h"
 #include "execute/order.h"
 #include "execute/overflow_history.h"
+#include "execute/replan.h"
 #include "execute/setup.h"
 #include "execute/slot.h"
 #include "execute/source.h"
@@ -38,6 +39,7 @@ struct sl_session {
   struct sl_order order;
   struct sl_overflow_history history;
   struct sl_delivery delivery;
+  struct sl_replan replan;
 
   /* results/ */
   struct sl_identity identity;

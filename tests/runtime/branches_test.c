@@ -237,7 +237,9 @@ static struct sl_session *open_layout(const char *graph, struct sl_diagnostics *
   o.sets = (const char *const[]){"runtime.branches=4", NULL};
   struct sl_session *session = NULL;
   if (sl_session_open(&o, d, &session) < 0) fail_msg("%s", toy_messages(d));
-  assert_int_equal(sl_layout_make(sl_session_graph(session), 40, 1, 4, 0, d, layout), SL_OK);
+  const struct sl_layout_request request = {
+      .graph = sl_session_graph(session), .events = 40, .branches = 4, .families = 1};
+  assert_int_equal(sl_layout_make(&request, d, layout), SL_OK);
   return session;
 }
 

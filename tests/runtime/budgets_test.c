@@ -1,5 +1,6 @@
-/* budgets_test.c: the runtime adapts to overflows: later slices get fewer events, slices stored for repeats run in
- * parts from the second pass on, and the advised budget avoids overflows. Results never change. */
+/* budgets_test.c: without new plans (replan_test.c) the runtime adapts to overflows: later slices get fewer events,
+ * slices stored for repeats run in parts from the second pass on, and the advised budget avoids overflows. Results
+ * never change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,6 +38,7 @@ static struct outcome run(uint32_t slots, uint32_t repeat, const char *set) {
   o.slots = slots;
   o.slice_events = SLICE;
   o.repeat = repeat;
+  o.replan = SL_REPLAN_OFF;
   o.digest = 1;
   o.sets = sets;
   int status = sl_session_open(&o, d, &session);

@@ -169,6 +169,16 @@ struct sl_options {
   void (*on_progress)(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds);
   struct sl_feed *feed; /* events from memory, in place of input_paths; can be used for one session only, even if
                          * opening it fails */
+  uint32_t replan;      /* SL_REPLAN_...: new memory plans during the run */
+  uint32_t reserved;
+  uint64_t memory_bytes; /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
+                          * else what the machine has available */
+};
+/* New memory plans, when budgets overflow or when much of the arena is unused. Results do not depend on them. */
+enum {
+  SL_REPLAN_ON,   /* the default; off with `guard` and `race` */
+  SL_REPLAN_GROW, /* only larger budgets */
+  SL_REPLAN_OFF   /* keep the first plan; slices that overflow are run in parts */
 };
 SL_API struct sl_options sl_options_default(void);
 
@@ -233,6 +243,20 @@ struct sl_budget_summary {
   uint64_t needed_max;         /* largest number that a whole slice needed */
   char advice[256];            /* an option that avoids the overflows; "" if there were none */
 };
+/* A change of the memory plan during the run. */
+enum { SL_PLAN_GROWN, SL_PLAN_SHRUNK };
+struct sl_budget_change {
+  const char *node, *property;
+  uint32_t before, after;
+};
+struct sl_plan_change {
+  uint32_t reason;       /* SL_PLAN_GROWN: a budget had overflowed; SL_PLAN_SHRUNK: much of the arena was unused */
+  uint32_t budget_count; /* budgets that changed */
+  uint64_t event;        /* number of events delivered when it was requested */
+  uint64_t arena_bytes_before, arena_bytes;
+  double seconds; /* of planning, concurrent with the run */
+  const struct sl_budget_change *budgets;
+};
 /* Where time was spent. */
 enum {
   SL_TIME_IN_THREADS,   /* in the threads of the slots: these rows add up to slots x seconds */
@@ -273,11 +297,14 @@ struct sl_summary {
   double source_hz;                /* reading and packing only */
   double wall_hz;                  /* events / seconds */
   uint64_t bytes_up, bytes_down;   /* copied to and from the device, in all passes; 0 on cpu */
-  uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes;
+  uint64_t arena_bytes, live_bytes_max, input_bytes, peak_rss_bytes; /* arena: of the last plan */
+  uint64_t arena_limit_bytes;                                        /* of a slot; UINT64_MAX: unlimited */
+  uint64_t arena_wanted_bytes; /* 0, or the size of an arena that would have avoided overflows, but exceeds the limit */
   uint64_t graph_digest;
   uint32_t slots, source_threads, slice_events, repeat, host_syncs_per_slice, device_count;
   uint32_t node_count, output_count, budget_count, stretch_count, total_count, error_count, time_count,
       truncation_count;
+  uint32_t plan_change_count, replan; /* replan: SL_REPLAN_... in effect */
   uint32_t exit_status; /* for a program that only runs it: 0: ok; 1: failed; 2: refused; 128 + signal: stopped by it */
   uint32_t stop_signal; /* signal that stopped the run, or 0 */
   uint32_t interrupted; /* 1: stopped before the end of the input */
@@ -292,6 +319,7 @@ struct sl_summary {
   const struct sl_error_summary *truncations; /* events without an error, but truncated by a node */
   const struct sl_time_summary *times;
   const struct sl_device_summary *devices;
+  const struct sl_plan_change *plan_changes;
 };
 /* Joins digests of runs over consecutive parts of an input (options.input_ranges): join(digest of A, digest of B,
  * events of B) is the digest of one run over A and then B. `events` is the number in the summary: it includes events
@@ -316,6 +344,9 @@ SL_API void sl_session_write_table(const struct sl_session *session, uint32_t de
 SL_API int sl_session_write_json(const struct sl_session *session, FILE *file);
 /* Writes the JSON of sl_session_write_json to options.report_path; once, after sl_session_run, whatever it returned. */
 SL_API int sl_session_write_report(struct sl_session *session);
+/* Writes a graph file, for with_paths, with the budgets that the run needed and an eighth more; a run that starts with
+ * it makes no new plan on the same data. After sl_session_run. Budgets of outputs without items are left out. */
+SL_API int sl_session_write_budgets(const struct sl_session *session, FILE *file);
 SL_API void sl_session_write_wiring(const struct sl_session *session, FILE *file);
 /* Writes the whole graph as YAML: includes, with_paths, uses and sets are merged, all defaults and connections are
  * explicit. The summary's graph_digest is the digest of this text, and reading the text as a graph gives the same

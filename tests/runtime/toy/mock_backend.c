@@ -222,6 +222,31 @@ static void mock_release(struct sl_device *device, void *memory, uint64_t bytes)
   mock_release_host(device, memory, bytes);
 }
 
+/* Arenas move when they change, and are full of poison again. */
+struct sl_arena {
+  struct sl_device *device;
+  void *memory;
+  uint64_t bytes, bytes_max;
+};
+static struct sl_arena *mock_arena_open(struct sl_device *device, uint64_t bytes_max) {
+  struct sl_arena *a = fails(device, "arena_open") ? NULL : calloc(1, sizeof *a);
+  if (a) *a = (struct sl_arena){device, NULL, 0, bytes_max};
+  return a;
+}
+static void *mock_arena_resize(struct sl_arena *a, uint64_t bytes) {
+  if (bytes > a->bytes_max || fails(a->device, "arena_resize")) return NULL;
+  void *memory = mock_allocate(a->device, bytes);
+  if (!memory) return NULL;
+  mock_release(a->device, a->memory, a->bytes);
+  a->memory = memory;
+  a->bytes = bytes;
+  return memory;
+}
+static void mock_arena_close(struct sl_arena *a) {
+  mock_release(a->device, a->memory, a->bytes);
+  free(a);
+}
+
 /* The test harness also copies its canaries, which AddressSanitizer would report; on a GPU it does not see the copies.
  */
 __attribute__((no_sanitize("address"))) static void copy_unseen(void *to, const void *from, uint64_t bytes) {
@@ -380,18 +405,17 @@ static int pack_job(const void *args) {
   const struct sl_pack *p = args;
   struct sl_pack_header *header = p->output;
   uint64_t *offsets = (uint64_t *)(header + 1);
-  uint64_t next = sizeof *header + p->field_count * sizeof *offsets + p->used_count * sizeof *p->used;
+  uint64_t next = p->fields_offset;
   for (uint32_t f = 0; f < p->field_count; f++) {
-    next = (next + 255) / 256 * 256;
+    const uint64_t bytes = packed_bytes(&p->fields[f], *p->event_count);
     offsets[f] = next;
-    memcpy((char *)p->output + next, p->fields[f].source, packed_bytes(&p->fields[f], *p->event_count));
-    next += packed_bytes(&p->fields[f], *p->event_count);
+    if (next + bytes <= p->output_bytes) memcpy((char *)p->output + next, p->fields[f].source, bytes);
+    next = sl_aligned(next + bytes, SL_PACK_ALIGNMENT);
   }
   memcpy(offsets + p->field_count, p->used, p->used_count * sizeof *p->used);
-  next = (next + 255) / 256 * 256;
-  *header = (struct sl_pack_header){0, p->field_count, next, next};
+  *header = (struct sl_pack_header){0, p->field_count, next};
   for (uint32_t e = 0; e < *p->event_count; e++) header->refused |= p->errors[e] != 0;
-  if (header->refused) memcpy((char *)p->output + next, p->errors, *p->event_count * sizeof *p->errors);
+  if (header->refused) memcpy((char *)p->output + p->errors_offset, p->errors, *p->event_count * sizeof *p->errors);
   return SL_OK;
 }
 static int mock_pack(struct sl_stream *stream, const struct sl_pack *p) {
@@ -500,6 +524,9 @@ const struct sl_backend sluice_backend = {.size = sizeof(struct sl_backend),
                                           .release = mock_release,
                                           .allocate_host = mock_allocate_host,
                                           .release_host = mock_release_host,
+                                          .arena_open = mock_arena_open,
+                                          .arena_resize = mock_arena_resize,
+                                          .arena_close = mock_arena_close,
                                           .free_memory = mock_free_memory,
                                           .upload_now = mock_upload_now,
                                           .download_now = mock_upload_now,
