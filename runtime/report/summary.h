@@ -1,0 +1,12 @@
+/* summary.h: what the table and the JSON of a run share. */
+#ifndef SL_REPORT_SUMMARY_H
+#define SL_REPORT_SUMMARY_H
+
+#include <sluice/sluice.h>
+
+/* Size of the arena relative to the lower bound of any plan. */
+static inline double sl_arena_ratio(const struct sl_summary *sum) {
+  return sum->live_bytes_max ? (double)sum->arena_bytes / (double)sum->live_bytes_max : 1.0;
+}
+
+#endif

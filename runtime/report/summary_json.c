@@ -1,0 +1,342 @@
+/* summary_json.c: the summary of a run, as JSON for programs. */
+#include "base/json.h"
+#include "base/locale.h"
+#include "base/text_file.h"
+#include "report/origin.h"
+#include "report/summary.h"
+#include "session/inspect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void json_digest(struct sl_json *j, const char *key, uint64_t digest) {
+  char text[24];
+  snprintf(text, sizeof text, "%016" PRIx64, digest);
+  sl_json_string(j, key, text);
+}
+
+static void json_plugins(const struct sl_session *s, struct sl_json *j) {
+  sl_json_begin_array(j, "plugins");
+  for (size_t i = 0; i < sl_session_setup(s)->registry.entry_count; i++) {
+    const struct sl_plugin_entry *e = &sl_session_setup(s)->registry.entries[i];
+    int used = 0;
+    for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++) used |= sl_session_graph(s)->nodes[n].plugin == e;
+    if (!used) continue;
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", e->plugin->name);
+    sl_json_string(j, "version", e->plugin->version);
+    sl_json_string(j, "target", e->plugin->target);
+    sl_json_string(j, "path", e->path);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+static void json_devices(const struct sl_summary *sum, struct sl_json *j) {
+  sl_json_begin_array(j, "devices");
+  for (uint32_t d = 0; d < sum->device_count; d++) {
+    const struct sl_device_summary *at = &sum->devices[d];
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", at->name);
+    sl_json_string(j, "description", at->description);
+    sl_json_integer(j, "slots", at->slots);
+    sl_json_integer(j, "slices", (int64_t)at->slices);
+    sl_json_boolean(j, "lost", (int)at->is_lost);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+/* null if the rate was not measured */
+static void json_rate(struct sl_json *j, const char *key, double hz) { sl_json_number(j, key, hz > 0 ? hz : NAN); }
+
+static void json_plan_change(struct sl_json *j, const struct sl_plan_change *change) {
+  sl_json_begin_object(j, NULL);
+  sl_json_string(j, "reason", change->reason == SL_PLAN_GROWN ? "overflow" : "unused memory");
+  sl_json_integer(j, "event", (int64_t)change->event);
+  sl_json_integer(j, "arena_bytes_before", (int64_t)change->arena_bytes_before);
+  sl_json_integer(j, "arena_bytes", (int64_t)change->arena_bytes);
+  sl_json_number(j, "seconds", change->seconds);
+  sl_json_begin_object(j, "budgets");
+  for (uint32_t i = 0; i < change->budget_count; i++) {
+    const struct sl_budget_change *b = &change->budgets[i];
+    char name[256];
+    snprintf(name, sizeof name, "%s.%s", b->node, b->property);
+    sl_json_begin_array(j, name);
+    sl_json_integer(j, NULL, b->before);
+    sl_json_integer(j, NULL, b->after);
+    sl_json_end_array(j);
+  }
+  sl_json_end_object(j);
+  sl_json_end_object(j);
+}
+
+/* The plan at the end of the run, with the values of all budgets of kernels, and how it came about. */
+static void json_plan(const struct sl_session *s, struct sl_json *j) {
+  static const char *const modes[] = {[SL_REPLAN_ON] = "on", [SL_REPLAN_GROW] = "grow", [SL_REPLAN_OFF] = "off"};
+  const struct sl_summary *sum = sl_session_summary(s);
+  const struct sl_graph *g = sl_session_graph(s);
+  const uint64_t limit = sum->arena_limit_bytes, wanted = sum->arena_wanted_bytes;
+  sl_json_begin_object(j, "plan");
+  sl_json_string(j, "replan", modes[sum->replan]);
+  sl_json_number(j, "arena_limit_bytes", limit == UINT64_MAX ? NAN : (double)limit);
+  sl_json_number(j, "arena_wanted_bytes", wanted == 0 || wanted == UINT64_MAX ? NAN : (double)wanted);
+  sl_json_begin_object(j, "budgets");
+  for (uint32_t i = 0; i < g->order_count; i++) {
+    const struct sl_node *node = &g->nodes[g->order[i]];
+    for (uint32_t m = 0; node->algorithm->kind == SL_KIND_KERNEL && m < node->algorithm->member_count; m++) {
+      if (node->algorithm->members[m].kind != SL_MEMBER_PROPERTY) continue;
+      if (!(node->algorithm->members[m].flags & SL_FLAG_BUDGET)) continue;
+      char name[256];
+      snprintf(name, sizeof name, "%s.%s", node->name, node->algorithm->members[m].name);
+      sl_json_integer(j, name, *sl_budget(&sl_session_layout(s)->budgets, g->order[i], m));
+    }
+  }
+  sl_json_end_object(j);
+  sl_json_begin_array(j, "changes");
+  for (uint32_t i = 0; i < sum->plan_change_count; i++) json_plan_change(j, &sum->plan_changes[i]);
+  sl_json_end_array(j);
+  sl_json_end_object(j);
+}
+
+static void json_counts(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_summary *sum = sl_session_summary(s);
+  char device[512] = "";
+  const int is_device = sl_session_describe_device(s, device, sizeof device);
+  sl_json_string(j, "device", sl_session_options(s)->device);
+  sl_json_string(j, "device_description", device);
+  json_devices(sum, j);
+  sl_json_integer(j, "slots", sum->slots);
+  sl_json_integer(j, "source_threads", sum->source_threads);
+  sl_json_integer(j, "branches", sl_session_layout(s)->branch_count);
+  sl_json_integer(j, "slice_events", sum->slice_events);
+  sl_json_integer(j, "repeat", sum->repeat);
+  sl_json_boolean(j, "interrupted", (int)sum->interrupted);
+  sl_json_boolean(j, "failed", (int)sum->failed);
+  sl_json_integer(j, "events", (int64_t)sum->events);
+  sl_json_integer(j, "error_events", (int64_t)sum->error_events);
+  sl_json_integer(j, "retries", (int64_t)sum->retries);
+  sl_json_integer(j, "slices", (int64_t)sum->slices);
+  sl_json_number(j, "seconds", sum->seconds);
+  json_rate(j, "throughput_hz", sum->throughput_hz);
+  sl_json_begin_array(j, "stretch_hz");
+  for (uint32_t i = 0; i < sum->stretch_count; i++) sl_json_number(j, NULL, sum->stretch_hz[i]);
+  sl_json_end_array(j);
+  json_rate(j, "source_hz", sum->source_hz);
+  json_rate(j, "wall_hz", sum->wall_hz);
+  sl_json_integer(j, "bytes_up", (int64_t)sum->bytes_up);
+  sl_json_integer(j, "bytes_down", (int64_t)sum->bytes_down);
+  sl_json_begin_object(j, "arena");
+  sl_json_integer(j, "bytes", (int64_t)sum->arena_bytes);
+  sl_json_integer(j, "live_bytes_max", (int64_t)sum->live_bytes_max);
+  sl_json_number(j, "ratio", sl_arena_ratio(sum));
+  sl_json_end_object(j);
+  sl_json_integer(j, "input_bytes", (int64_t)sum->input_bytes);
+  sl_json_integer(j, "peak_rss_bytes", (int64_t)sum->peak_rss_bytes);
+  sl_json_integer(j, "host_syncs_per_slice", sum->host_syncs_per_slice);
+  sl_json_boolean(j, "captured_graph", is_device && !sl_session_options(s)->profile && !sl_session_options(s)->guard);
+}
+
+/* The file is null for simulated and fed events; a fed event has its entry in the feed. */
+static void json_event(const struct sl_session *s, struct sl_json *j, const struct sl_event *event) {
+  const char *const *paths = sl_session_options(s)->input_paths;
+  uint32_t count = 0;
+  while (paths && paths[count]) count++;
+  sl_json_begin_object(j, "first");
+  sl_json_integer(j, "run", event->run);
+  sl_json_unsigned(j, "event", event->number);
+  sl_json_string(j, "file", event->file < count ? paths[event->file] : NULL);
+  sl_json_unsigned(j, sl_session_options(s)->feed ? "entry" : "byte", event->offset);
+  sl_json_end_object(j);
+}
+
+static void json_messages(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_diagnostics *d = sl_session_setup(s)->diagnostics;
+  sl_json_begin_array(j, "messages");
+  for (size_t i = 0; i < sl_diagnostics_count(d); i++) {
+    sl_json_begin_object(j, NULL);
+    sl_diagnostic_put(sl_diagnostics_at(d, i), j);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+static void json_errors(const struct sl_session *s, const char *key, const struct sl_error_summary *errors,
+                        uint32_t count, struct sl_json *j) {
+  sl_json_begin_array(j, key);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct sl_error_summary *e = &errors[i];
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "node", e->node);
+    sl_json_string(j, "reason", e->reason);
+    sl_json_integer(j, "count", (int64_t)e->count);
+    json_event(s, j, &e->first);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+/* null for UINT64_MAX: not known */
+static void json_bytes(struct sl_json *j, const char *key, uint64_t bytes) {
+  if (bytes == UINT64_MAX)
+    sl_json_string(j, key, NULL); /* null */
+  else
+    sl_json_unsigned(j, key, bytes);
+}
+
+static void json_traffic(struct sl_json *j, uint64_t bytes_in, uint64_t bytes_out) {
+  json_bytes(j, "bytes_in", bytes_in);
+  json_bytes(j, "bytes_out", bytes_out);
+}
+
+static void json_times(const struct sl_session *s, struct sl_json *j) {
+  static const char *const places[] = {[SL_TIME_IN_THREADS] = "threads",
+                                       [SL_TIME_ON_DEVICE] = "device",
+                                       [SL_TIME_BEFORE] = "before",
+                                       [SL_TIME_OTHER_THREADS] = "other_threads"};
+  const struct sl_summary *sum = sl_session_summary(s);
+  sl_json_begin_array(j, "times");
+  for (uint32_t i = 0; i < sum->time_count; i++) {
+    const struct sl_time_summary *t = &sum->times[i];
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "where", places[t->where]);
+    sl_json_string(j, "what", t->what);
+    sl_json_number(j, "seconds", t->where == SL_TIME_ON_DEVICE && t->calls == 0 ? NAN : t->seconds);
+    if (t->where == SL_TIME_IN_THREADS) sl_json_number(j, "share", t->share);
+    if (t->node) {
+      sl_json_string(j, "node", t->node);
+      sl_json_string(j, "algorithm", t->algorithm);
+      sl_json_integer(j, "calls", (int64_t)t->calls);
+      sl_json_integer(j, "events", (int64_t)t->events);
+      sl_json_integer(j, "launch_nodes", t->launch_nodes);
+      json_traffic(j, t->bytes_in, t->bytes_out);
+    }
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+}
+
+static void json_tables(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_summary *sum = sl_session_summary(s);
+  sl_json_begin_array(j, "nodes");
+  for (uint32_t i = 0; i < sum->node_count; i++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", sum->nodes[i].name);
+    sl_json_string(j, "algorithm", sum->nodes[i].algorithm);
+    sl_json_integer(j, "calls", (int64_t)sum->nodes[i].calls);
+    sl_json_integer(j, "events", (int64_t)sum->nodes[i].events);
+    const int is_timed = sum->nodes[i].calls > 0; /* if not, it is null */
+    sl_json_number(j, "microseconds", is_timed ? sum->nodes[i].microseconds : NAN);
+    sl_json_number(j, "share", is_timed ? sum->nodes[i].share : NAN);
+    sl_json_integer(j, "launch_nodes", sum->nodes[i].launch_nodes);
+    sl_json_begin_array(j, "stretch_us");
+    for (uint32_t k = 0; is_timed && k < sum->stretch_count; k++) sl_json_number(j, NULL, sum->nodes[i].stretch_us[k]);
+    sl_json_end_array(j);
+    json_traffic(j, sum->nodes[i].bytes_in, sum->nodes[i].bytes_out);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+  sl_json_begin_array(j, "outputs");
+  for (uint32_t o = 0; o < sum->output_count; o++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "port", sum->outputs[o].port);
+    sl_json_integer(j, "items", (int64_t)sum->outputs[o].items);
+    if (sl_session_options(s)->digest)
+      json_digest(j, "digest", sum->outputs[o].digest);
+    else
+      sl_json_string(j, "digest", NULL);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+  sl_json_begin_array(j, "budgets");
+  for (uint32_t i = 0; i < sum->budget_count; i++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "port", sum->budgets[i].port);
+    sl_json_integer(j, "capacity", (int64_t)sum->budgets[i].capacity);
+    sl_json_integer(j, "used_max", (int64_t)sum->budgets[i].used_max);
+    sl_json_integer(j, "overflows", (int64_t)sum->budgets[i].overflows);
+    sl_json_integer(j, "needed_max", (int64_t)sum->budgets[i].needed_max);
+    sl_json_string(j, "advice", *sum->budgets[i].advice ? sum->budgets[i].advice : NULL);
+    sl_json_end_object(j);
+  }
+  sl_json_end_array(j);
+  sl_json_begin_object(j, "results");
+  for (uint32_t n = 0; n < sl_session_graph(s)->node_count; n++)
+    if (sl_session_sink_json(s, n)) sl_json_raw(j, sl_session_graph(s)->nodes[n].name, sl_session_sink_json(s, n));
+  sl_json_end_object(j);
+}
+
+static void json_total(struct sl_json *j, const struct sl_total_summary *t, uint64_t value) {
+  if (t->is_signed)
+    sl_json_integer(j, NULL, (int64_t)value);
+  else
+    sl_json_unsigned(j, NULL, value);
+}
+
+/* {OUTPUT: {FIELD: [value of each entry, or list of values]}} */
+static void json_totals(const struct sl_session *s, struct sl_json *j) {
+  const struct sl_summary *sum = sl_session_summary(s);
+  sl_json_begin_object(j, "totals");
+  for (uint32_t k = 0; k < sum->total_count; k++) {
+    const struct sl_total_summary *t = &sum->totals[k];
+    if (k == 0 || sum->totals[k - 1].port != t->port) sl_json_begin_object(j, t->port);
+    sl_json_begin_array(j, t->field);
+    for (uint32_t e = 0; e < t->entries; e++) {
+      if (t->width > 1) sl_json_begin_array(j, NULL);
+      for (uint32_t w = 0; w < t->width; w++) json_total(j, t, t->values[(uint64_t)e * t->width + w]);
+      if (t->width > 1) sl_json_end_array(j);
+    }
+    sl_json_end_array(j);
+    if (k + 1 == sum->total_count || sum->totals[k + 1].port != t->port) sl_json_end_object(j);
+  }
+  sl_json_end_object(j);
+}
+
+/* The graph files merged after the graph. */
+static void json_with(const struct sl_session *s, struct sl_json *j) {
+  const char *const *with = sl_session_options(s)->with_paths;
+  sl_json_begin_array(j, "with");
+  for (; with && *with; with++) sl_json_string(j, NULL, *with);
+  sl_json_end_array(j);
+}
+
+int sl_session_write_json(const struct sl_session *s, FILE *file) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
+  const struct sl_summary *sum = sl_session_summary(s);
+  struct sl_json j;
+  sl_json_begin(&j);
+  sl_json_begin_object(&j, NULL);
+  sl_json_string(&j, "sluice_version", sl_version());
+  sl_json_string(&j, "commit", sl_commit());
+  sl_json_string(&j, "status", sum->status);
+  sl_json_integer(&j, "exit", sum->exit_status);
+  sl_json_string(&j, "started", sum->started);
+  sl_json_string(&j, "graph", sl_session_options(s)->graph_path);
+  json_with(s, &j);
+  json_digest(&j, "graph_digest", sum->graph_digest);
+  sl_json_string(&j, "graph_text", sl_session_graph(s)->text);
+  sl_origin_json(s, &j);
+  json_plugins(s, &j);
+  json_counts(s, &j);
+  json_plan(s, &j);
+  json_errors(s, "errors", sum->errors, sum->error_count, &j);
+  json_errors(s, "truncations", sum->truncations, sum->truncation_count, &j);
+  json_messages(s, &j);
+  json_times(s, &j);
+  json_tables(s, &j);
+  json_totals(s, &j);
+  sl_json_end_object(&j);
+  return sl_json_finish(&j, file);
+}
+
+int sl_session_write_report(struct sl_session *s) {
+  SL_IN_C_LOCALE(SL_ENOMEM);
+  struct sl_text_file text;
+  int failed = !sl_text_open(&text) || sl_session_write_json(s, text.file) < 0;
+  failed |= sl_text_close(&text) < 0;
+  const int status = sl_session_put_report(s, failed ? NULL : text.text, text.bytes);
+  free(text.text);
+  return status;
+}
