@@ -1,7 +1,8 @@
 /* summary.c: the summary of a run, as a table; as JSON: summary_json.c. */
+#include "report/summary.h"
+
 #include "base/locale.h"
 #include "report/origin.h"
-#include "report/summary.h"
 #include "session/inspect.h"
 
 #include <sluice/text.h>
