@@ -15,7 +15,7 @@
   M(IN, geometry, calo_geometry, "pedestal neighbours xy gain", "geometry and gains of the cells")                 \
   M(OUT, clusters, calo_clusters, "clusters, in the order of their highest cells",                                 \
     SL_ITEMS(SL_MIN(SL_EVENTS_TERM(CALO_CLUSTERS_MAX, 0), SL_BUDGET_TERM(clusters_per_event, CALO_CLUSTERS_MAX)))) \
-  M(BUDGET, clusters_per_event, 250, 1, CALO_CLUSTERS_MAX, "room for clusters, per event on average over a slice") \
+  M(BUDGET, clusters_per_event, 160, 1, CALO_CLUSTERS_MAX, "room for clusters, per event on average over a slice") \
   M(I32, highest_min, 50, 1, 4095, "ADC", "least value of the highest cell")                                       \
   M(I32, others_min, 10, -256, 4095, "ADC", "lower limit of the value of the other cells of a cluster")            \
   M(F32, z, 12650, 1000, 100000, "mm", "z of a cluster, for its transverse energy as seen from the origin")        \

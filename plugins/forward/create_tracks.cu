@@ -33,7 +33,7 @@ enum { CANDIDATES_MAX = FORWARD_TRIPLETS_MAX * 8192 };
   M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "upper limit of the squared distance of a hit in an x layer")    \
   M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2",                                                            \
     "upper limit of the squared distance of a hit in a stereo layer, divided by |tx| + |ty|")               \
-  M(BUDGET, candidates_per_event, 700, 1, 100000, "room for candidates, per event on average over a slice") \
+  M(BUDGET, candidates_per_event, 1100, 1, 100000, "room for candidates, per event on average over a slice") \
   M(SHARED_SCRATCH, words, u32, "triplet of a candidate", CANDIDATES_CAPACITY)                              \
   M(SHARED_SCRATCH, items, u32, "track of a candidate, as index in the slice", CANDIDATES_CAPACITY)         \
   M(SHARED_SCRATCH, hits_begin, u32, "first hit of a track's event", SL_ONE(SL_ITEMS_TERM(inputs)))         \

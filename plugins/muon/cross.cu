@@ -22,7 +22,7 @@ static const float half_width_min = 0.1f; /* mm: the narrowest pads have more th
     "positions of pads and strips")                                                                                \
   M(OUT, hits, muon_hits, "muon hits, by grid and quarter",                                                        \
     SL_ITEMS(SL_MIN(SL_ITEMS_SCALED(tiles, STRIP_HIGH_MAX, 1, 0), SL_BUDGET_TERM(hits_per_event, MUON_HITS_MAX)))) \
-  M(BUDGET, hits_per_event, 800, 1, MUON_HITS_MAX, "muon hits, on average over a slice")                           \
+  M(BUDGET, hits_per_event, 400, 1, MUON_HITS_MAX, "muon hits, on average over a slice")                           \
   M(COMPUTED, words, uint32_t, "number of words of the bitmap")                                                    \
   M(TABLE, grids, u32, "strip numbers of each grid, 12 values per grid")                                           \
   M(TABLE, places, f32, "position of each pad and strip, 4 values: x, y, z, bits of the index in widths")          \

@@ -35,7 +35,7 @@ static const struct sl_event_error decode_errors[] = {
   M(IN, geometry, muon_geometry, "format channel_first tiles tell40_links grid", "map of readout channels")       \
   M(OUT, tiles, muon_tiles, "hit tiles, each once, by grid and quarter",                                          \
     SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 28, 1, 0), SL_BUDGET_TERM(tiles_per_event, MUON_TILES_MAX))))       \
-  M(BUDGET, tiles_per_event, 600, 1, MUON_TILES_MAX, "hit pads and strips, on average over a slice")              \
+  M(BUDGET, tiles_per_event, 410, 1, MUON_TILES_MAX, "hit pads and strips, on average over a slice")              \
   M(SCRATCH, times, u32, "times of the tiles",                                                                    \
     SL_MIN(SL_SUBITEMS_SCALED(banks, 28, 1, 0), SL_BUDGET_TERM(tiles_per_event, MUON_TILES_MAX)))                 \
   M(COMPUTED, words, uint32_t, "number of words of the bitmap")                                                   \

@@ -50,7 +50,7 @@ SL_STATIC_ASSERT((int)PV_EVENT_VALUES == (int)PV_VERTEX_VALUES * (int)PV_MAX_VER
   M(SCRATCH, bin, u32, "bin in z of a state", SL_ONE(SL_ITEMS_TERM(beamline_states)))                           \
   M(SCRATCH, binned, u32, "indices of the states, by bin", SL_ONE(SL_ITEMS_TERM(beamline_states)))              \
   M(SCRATCH, binned_z, f32, "z of the states, by bin", SL_ONE(SL_ITEMS_TERM(beamline_states)))                  \
-  M(BUDGET, vertices_per_event, 32, 1, 128, "room for vertices, per event on average over a slice")             \
+  M(BUDGET, vertices_per_event, 10, 1, 128, "room for vertices, per event on average over a slice")             \
   M(F32, z_min, -541.0, -10000.0, 10000.0, "mm", "least z of a selected track")                                 \
   M(F32, z_max, 307.0, -10000.0, 10000.0, "mm", "upper limit of z of a selected track")                         \
   M(F32, fixed_target_z, -341.0, -10000.0, 10000.0, "mm", "z below which the properties for the gas cell are used")

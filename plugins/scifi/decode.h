@@ -55,7 +55,7 @@ enum { RECORD_FLOATS = sizeof(struct mat_record) / sizeof(float) };
   M(OUT, hits, scifi_hits, "SciFi hits, sorted by zone and x",                                                       \
     SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 32, 1, 0), SL_BUDGET_TERM(hits_per_event, SCIFI_HITS_MAX))))           \
   M(BOOL, version_5_as_4, 0, "1: decode each halfword of version 5 as a cluster, as in version 4")                   \
-  M(BUDGET, hits_per_event, 5000, 1, 100000, "SciFi hits, on average over a slice")                                  \
+  M(BUDGET, hits_per_event, 5300, 1, 100000, "SciFi hits, on average over a slice")                                  \
   M(SHARED_SCRATCH, used, u32, "numbers of words and keys that are assigned to events", SL_ONE(SL_CONSTANT_TERM(2))) \
   M(SHARED_SCRATCH, halfword_keys, u32, "sort keys of both halfwords of each word",                                  \
     SL_ONE(SL_SUBITEMS_SCALED(banks, 2, 1, 0)))                                                                      \

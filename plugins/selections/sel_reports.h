@@ -40,7 +40,7 @@ enum { COUNT_LINES, COUNT_CANDIDATES, COUNT_VERTICES, COUNT_TRACKS, COUNT_HITS, 
   M(SCRATCH, counts, u32, "counters per event: lines, candidates, vertices, tracks, hits",                            \
     SL_ONE(SL_EVENTS_TERM(SELECTION_COUNTS, 0)))                                                                      \
   M(SCRATCH, word_offsets, u32, "offset of the words of an event of the node's list", SL_ONE(SL_EVENTS_TERM(1, 1)))   \
-  M(BUDGET, words, 100, 1, 16381, "words of the banks, on average over a slice")                                      \
+  M(BUDGET, words, 110, 1, 16381, "words of the banks, on average over a slice")                                      \
   M(COMPUTED, key, uint32_t, "hash of ids and names of the lines")
 SL_ARGUMENTS(sel_reports, SEL_REPORTS);
 

@@ -66,7 +66,7 @@ enum { X0, DX_DI, Y0, DY_DI, Z0, DZ_DI, LENGTH, IS_FLIPPED, RECORD_FLOATS };
   M(IN, groups, ut_sector_groups, "lane_sector lane_group", "groups of sectors")                               \
   M(OUT, hits, ut_hits, "UT hits, sorted by group, y and id",                                                  \
     SL_ITEMS(SL_MIN(SL_SUBITEMS_SCALED(banks, 2, 1, 0), SL_BUDGET_TERM(hits_per_event, UT_HITS_MAX))))         \
-  M(BUDGET, hits_per_event, 2000, 1, 100000, "UT hits, on average over a slice")                               \
+  M(BUDGET, hits_per_event, 1800, 1, 100000, "UT hits, on average over a slice")                               \
   M(SCRATCH, keys_used, u32, "number of keys that are assigned to events", SL_ONE(SL_CONSTANT_TERM(1)))        \
   M(SCRATCH, keys_begin, u32, "index of the first key of each event", SL_ONE(SL_EVENTS_TERM(1, 0)))            \
   M(SCRATCH, keys, u64, "sort keys of the hits, two for each word of the payloads",                            \

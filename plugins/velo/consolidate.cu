@@ -34,7 +34,7 @@ typedef uint32_t consolidate_two_hits __attribute__((may_alias)); /* the first i
     SL_ITEMS(SL_ONE(SL_ITEMS_TERM(candidates))),                                                                     \
     SL_SUBITEMS(                                                                                                     \
         SL_MIN(SL_ITEMS_SCALED(candidates, VELO_MAX_HITS_PER_TRACK, 1, 0), SL_BUDGET_TERM(hits_per_event, 65536))))  \
-  M(BUDGET, hits_per_event, 3000, 1, 1000000, "hits on tracks")                                                      \
+  M(BUDGET, hits_per_event, 2900, 1, 1000000, "hits on tracks")                                                      \
   M(SCRATCH, hit_offsets, u32, "first hit on a track of each event", SL_ONE(SL_EVENTS_TERM(1, 1)))
 SL_ARGUMENTS(consolidate, CONSOLIDATE);
 

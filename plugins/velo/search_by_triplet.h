@@ -31,7 +31,7 @@ enum {
     "hits h0 tried for each middle hit of a seed in the most downstream module pairs")                                 \
   M(U32, seed_candidates, 4, 1, SEARCH_MAX_SEED_CANDIDATES, "",                                                        \
     "hits h0 tried for each middle hit of a seed in all other module pairs")                                           \
-  M(BUDGET, candidates_per_event, 400, 1, SEARCH_MAX_HITS, "track candidates, including three-hit candidates")         \
+  M(BUDGET, candidates_per_event, 460, 1, SEARCH_MAX_HITS, "track candidates, including three-hit candidates")         \
   M(COMPUTED, phi_window, int32_t, "half width of the search windows, in units of phi")                                \
   M(COMPUTED, half_window, uint32_t, "half width of the search windows << 16")                                         \
   M(COMPUTED, window_width, uint32_t,                                                                                  \

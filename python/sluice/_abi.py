@@ -282,6 +282,18 @@ def count(name: str, value: int, bits: int, least: int = 0) -> int:
     return number
 
 
+REPLAN = {"on": 0, "grow": 1, "off": 2}
+
+
+def replan(value: str | None) -> str:
+    """The mode of new plans; ValueError if there is none of that name."""
+    if value is None:
+        return "on"
+    if value not in REPLAN:
+        raise ValueError(f"replan is on, grow or off, not {value!r}")
+    return value
+
+
 def count_or_default(name: str, value: int | None, bits: int) -> int:
     """The number for an option with the default 0 in C: None gives 0, other values must be 1 or more."""
     return 0 if value is None else count(name, value, bits, 1)

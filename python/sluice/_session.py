@@ -32,6 +32,8 @@ class Settings:
     slots: int = 0
     slice_events: int = 0
     source_threads: int = 0
+    replan: str = "on"
+    memory_bytes: int = 0
     output_path: str | None = None
     digest: bool = False
     inspect_only: bool = False
@@ -150,6 +152,8 @@ class Session:
         o.slots = _abi.count("slots", settings.slots, 32)
         o.slice_events = _abi.count("slice_events", settings.slice_events, 32)
         o.source_threads = _abi.count("source_threads", settings.source_threads, 32)
+        o.replan = _abi.REPLAN[settings.replan]
+        o.memory_bytes = _abi.count("memory", settings.memory_bytes, 64)
         if settings.device is not None:
             o.device = self._text(settings.device)
         o.output_path = self._text(settings.output_path)

@@ -375,6 +375,8 @@ class Graph:
         slots: int | None = None,
         slice_events: int | None = None,
         source_threads: int | None = None,
+        replan: str | None = None,
+        memory: int | None = None,
         output: str | os.PathLike[str] | None = None,
         digest: bool = False,
         progress: bool | Progress | None = None,
@@ -390,8 +392,9 @@ class Graph:
         return or yield are findings, for which the run raises CheckError at its end. n: the number of events, at least
         1 (None: all of a file or source, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all".
         slots: slices in flight. slice_events: the most events in a slice. source_threads: threads that read and
-        simulate. `device`, `slots`, `slice_events` and `source_threads` affect only speed and memory: none of these
-        changes a result. output: the file of a sink that writes one. digest: compute digests for the summary.
+        simulate. replan: "on" (None), "grow" or "off": whether the memory plan changes during the run. memory: the most
+        bytes for all arenas, on each device (None: 80 % of a GPU's free memory). `device` and these five affect only
+        speed and memory: none of them changes a result. output: the file of a sink that writes one. digest: compute digests for the summary.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
         are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.
@@ -405,6 +408,8 @@ class Graph:
             slots=_abi.count_or_default("slots", slots, 32),
             slice_events=_abi.count_or_default("slice_events", slice_events, 32),
             source_threads=_abi.count_or_default("source_threads", source_threads, 32),
+            replan=_abi.replan(replan),
+            memory_bytes=_abi.count_or_default("memory", memory, 64),
             output_path=None if output is None else from_here(output),
             digest=digest,
             command_line=getattr(sys, "orig_argv", [sys.executable, *sys.argv]),

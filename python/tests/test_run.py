@@ -475,6 +475,22 @@ def test_numbers_out_of_range_are_refused(tracks, name):
     tracks.run(**{name: np.uint32(1)}).close()
 
 
+def test_new_plans_change_no_digest(tracks):
+    digests = []
+    for replan in (None, "on", "grow", "off"):
+        summary = tracks.run(n=40, slice_events=2, replan=replan, digest=True).finish().summary
+        assert summary["plan"]["replan"] == (replan or "on")
+        digests.append([output["digest"] for output in summary["outputs"]])
+    assert digests == digests[:1] * 4
+    with pytest.raises(ValueError, match="replan is on, grow or off, not 'maybe'"):
+        tracks.run(replan="maybe")
+
+
+def test_the_memory_of_arenas_has_a_limit(tracks):
+    with pytest.raises(sluice.GraphError, match=r"for arenas, and there is 1.00 kB left \(--memory\)"):
+        tracks.run(n=2, slice_events=2, memory=1000)
+
+
 def test_empty_names_are_errors(tracks):
     with pytest.raises(sluice.GraphError, match="No such file"):
         sluice.Graph("").check()

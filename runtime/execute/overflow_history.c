@@ -182,6 +182,7 @@ static void begin_slice(struct sl_overflow_history *h, const struct sl_input *in
     h->window_events = 0;
   }
   memset(h->slice, 0, bytes);
+  if (input->event_count > h->most_events) h->most_events = input->event_count;
   h->window_events += input->event_count;
   h->is_full = input->is_whole || h->window_events >= h->setup->slice_events;
   if (input->is_whole ? input->event_count == h->setup->slice_events : h->is_full) h->whole_slices++;

@@ -28,6 +28,7 @@ struct sl_overflow_history {
   uint64_t *needed_max;     /* per used word: maximum over all windows */
   uint64_t *scaled_max;     /* per used word: maximum over all slices of at least a quarter of the largest size, scaled
                                to the largest size */
+  uint32_t most_events;     /* of a slice so far */
   uint64_t whole_slices;    /* number of windows of the largest size */
   uint64_t *raw, window_events; /* per bound of the source, in the window */
   uint32_t is_full, is_over;    /* the window ends with this slice, or within it */

@@ -55,8 +55,11 @@ static uint64_t least_of(const struct sl_replan *r, const struct sl_budget_entry
   return least ? least : 1;
 }
 
+/* Items that slices of the largest size need. If all slices were much smaller, their need is scaled. */
 static uint64_t needed_by(const struct sl_overflow_history *h, const struct sl_budget_entry *entry) {
   const uint64_t needed = h->needed_max[entry->word], scaled = h->scaled_max[entry->word];
+  const uint32_t largest = h->setup->slice_events;
+  if (h->most_events > 0 && h->most_events < largest / 4) return needed * largest / h->most_events;
   return needed > scaled ? needed : scaled;
 }
 

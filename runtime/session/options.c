@@ -98,6 +98,21 @@ int sl_options_check(struct sl_setup *s) {
     return SL_EINVAL;
   }
   s->memory_check = s->options.race ? &sl_race_check : s->options.guard ? &sl_guard_check : NULL;
+  const char *check = s->options.race ? "race" : "guard";
+  if (s->memory_check && s->options.replan == SL_REPLAN_GROW) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "--replan grow has no effect with --%s: the plan does not change", check);
+    return SL_EINVAL;
+  }
+  if (s->memory_check && s->options.memory_bytes) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "--memory has no effect with --%s: fields have memory of their own",
+                check);
+    return SL_EINVAL;
+  }
+  if (s->options.replan > SL_REPLAN_OFF) {
+    sl_diagnose(d, SL_ERROR, NULL, NULL, "SL_REPLAN_ON, _GROW and _OFF are 0, 1 and 2", "replan is %u",
+                s->options.replan);
+    return SL_EINVAL;
+  }
   s->repeat = s->options.repeat > 1 ? s->options.repeat : 1;
   s->replan = s->memory_check || s->options.inspect_only ? SL_REPLAN_OFF : s->options.replan;
   if (s->options.slots > MAX_SLOTS) {

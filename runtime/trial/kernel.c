@@ -219,6 +219,24 @@ static void run_short(const struct kernel *k, const struct trial_case *c, const 
                    used);
 }
 
+/* Runs with other room for the outputs that have a budget: a run changes budgets between slices. */
+static void run_other_room(const struct kernel *k, uint32_t times, const char *room) {
+  const struct sl_algorithm *a = k->test->algorithm;
+  int found = 0;
+  sl_child_stage(k->log, "with room for %s in the outputs that have a budget", room);
+  trial_give(k->run->inputs, k->test);
+  for (uint32_t m = 0; m < a->member_count; m++)
+    for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) {
+      if (!has_budget(&a->members[m], b)) continue;
+      const uint32_t filled = (uint32_t)k->first->ports[m].bounds[b];
+      set_budget(k->test, m, b, filled > 0 ? times * filled : times);
+      found = 1;
+    }
+  if (!found) return;
+  run_test(k);
+  trial_compare(k->first, trial_observe(k->test, k->run->inputs, k->log, NULL), NULL, 1, k->log);
+}
+
 /* The event with the most entries in an output. */
 static uint32_t fullest_event(const struct trial_written *w, uint32_t bound, uint32_t event_count) {
   const uint32_t *item_offsets = w->item_offsets[bound];
@@ -302,6 +320,8 @@ void trial_run_kernel(void *context, struct sl_child *log) {
   if (is_cpu) run_other_slices(&k);
   run_every_other(&k);
   run_all_short(&k);
+  run_other_room(&k, 1, "just what it fills");
+  run_other_room(&k, 4, "four times what it fills");
   if (is_cpu)
     run_variant(&k);
   else
