@@ -21,23 +21,23 @@ enum { CANDIDATES_MAX = FORWARD_TRIPLETS_MAX * 8192 };
   SL_MIN(SL_ITEMS_SCALED(inputs, FORWARD_TRIPLETS_MAX, 1, 0), SL_BUDGET_TERM(candidates_per_event, CANDIDATES_MAX))
 
 #define SL_ARGS create_tracks_args
-#define CREATE_TRACKS(M)                                                                                    \
-  M(IN, inputs, forward_inputs, "offsets x y tx ty", "tracks at the end of the UT")                         \
-  M(IN, hits, scifi_hits, "offsets x", "hits of the fibre tracker")                                         \
-  M(IN, windows, forward_windows, "first count", "search windows of the tracks in all layers")              \
-  M(IN, triplets, forward_triplets, "count triplet", "triplets of the tracks")                              \
-  M(IN, forward, forward_constants, "z_layer dxdy y_shift constants",                                       \
-    "constants of tracks in the magnet and the fibre tracker")                                              \
-  M(OUT, candidates, forward_candidates, "one candidate for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))   \
-  M(U32, min_hits, 9, 3, 12, "", "least number of hits of a candidate; others are emptied")                 \
-  M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "upper limit of the squared distance of a hit in an x layer")    \
-  M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2",                                                            \
-    "upper limit of the squared distance of a hit in a stereo layer, divided by |tx| + |ty|")               \
+#define CREATE_TRACKS(M)                                                                                     \
+  M(IN, inputs, forward_inputs, "offsets x y tx ty", "tracks at the end of the UT")                          \
+  M(IN, hits, scifi_hits, "offsets x", "hits of the fibre tracker")                                          \
+  M(IN, windows, forward_windows, "first count", "search windows of the tracks in all layers")               \
+  M(IN, triplets, forward_triplets, "count triplet", "triplets of the tracks")                               \
+  M(IN, forward, forward_constants, "z_layer dxdy y_shift constants",                                        \
+    "constants of tracks in the magnet and the fibre tracker")                                               \
+  M(OUT, candidates, forward_candidates, "one candidate for each triplet", SL_ITEMS(CANDIDATES_CAPACITY))    \
+  M(U32, min_hits, 9, 3, 12, "", "least number of hits of a candidate; others are emptied")                  \
+  M(F32, max_chi2_x, 0.5, 0.0, 1e6, "mm2", "upper limit of the squared distance of a hit in an x layer")     \
+  M(F32, max_chi2_stereo, 50.0, 0.0, 1e6, "mm2",                                                             \
+    "upper limit of the squared distance of a hit in a stereo layer, divided by |tx| + |ty|")                \
   M(BUDGET, candidates_per_event, 1100, 1, 100000, "room for candidates, per event on average over a slice") \
-  M(SHARED_SCRATCH, words, u32, "triplet of a candidate", CANDIDATES_CAPACITY)                              \
-  M(SHARED_SCRATCH, items, u32, "track of a candidate, as index in the slice", CANDIDATES_CAPACITY)         \
-  M(SHARED_SCRATCH, hits_begin, u32, "first hit of a track's event", SL_ONE(SL_ITEMS_TERM(inputs)))         \
-  M(SCRATCH, shifts, f32, "coefficients of the shift of y in the stereo layers of a track",                 \
+  M(SHARED_SCRATCH, words, u32, "triplet of a candidate", CANDIDATES_CAPACITY)                               \
+  M(SHARED_SCRATCH, items, u32, "track of a candidate, as index in the slice", CANDIDATES_CAPACITY)          \
+  M(SHARED_SCRATCH, hits_begin, u32, "first hit of a track's event", SL_ONE(SL_ITEMS_TERM(inputs)))          \
+  M(SCRATCH, shifts, f32, "coefficients of the shift of y in the stereo layers of a track",                  \
     SL_ONE(SL_ITEMS_SCALED(inputs, SHIFTS *SHIFT_NUMBERS, 1, 0)))
 SL_ARGUMENTS(create_tracks, CREATE_TRACKS);
 

@@ -27,7 +27,7 @@ enum { CHUNK_COUNT, FOUND_COUNT, COUNTERS };
     SL_ITEMS(SL_ONE(SL_BUDGET_TERM(tracks_per_event, TRACKS_MAX))))                                              \
   M(F32, miss_factor, 10.0, 1.0, 1e6, "", "factor of the score of a track with five hits")                       \
   M(F32, case_penalty, 0.01, 0.0, 1e6, "mm2", "added to the score of a track of case 1")                         \
-  M(BUDGET, tracks_per_event, 1300, 1, 1000000, "room for tracks, per event on average over a slice")             \
+  M(BUDGET, tracks_per_event, 1300, 1, 1000000, "room for tracks, per event on average over a slice")            \
   M(SHARED_SCRATCH, counters, u32, "numbers of listed chunks and tracks", SL_ONE(SL_CONSTANT_TERM(COUNTERS)))    \
   M(SHARED_SCRATCH, chunks, u32, "listed chunks: unit and number", SL_ONE(SL_EVENTS_TERM(KINDS *CHUNKS_MAX, 0))) \
   M(SHARED_SCRATCH, before, u32, "number of tracks of a part, then of all parts before it",                      \

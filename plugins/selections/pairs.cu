@@ -26,7 +26,7 @@
   M(SCRATCH, selected, u32, "indices in the event of particles that may form pairs", SL_ONE(SL_ITEMS_TERM(particles))) \
   M(SCRATCH, selected_count, u32, "number of selected particles per event", SL_ONE(SL_EVENTS_TERM(1, 0)))              \
   M(SCRATCH, pair_event, u32, "event of a pair", SL_ONE(SL_ITEMS_TERM(pairs)))                                         \
-  M(BUDGET, pairs_per_event, 100, 1, 65536, "pairs, on average over a slice")                                           \
+  M(BUDGET, pairs_per_event, 100, 1, 65536, "pairs, on average over a slice")                                          \
   M(F32, max_chi2_ndof, 10.0, 0.0, 1e9, "", "maximum chi2 per degree of freedom of both track fits")                   \
   M(F32, min_pt, 200.0, 0.0, 1e9, "MeV", "minimum pt of both particles")                                               \
   M(F32, min_pt_either, 200.0, 0.0, 1e9, "MeV", "minimum of the larger pt of the two particles")                       \

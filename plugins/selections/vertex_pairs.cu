@@ -21,7 +21,7 @@ enum { ALTERNATIVES = 3 };
     SL_ITEMS(SL_ONE(SL_BUDGET_TERM(pairs_per_event, 65536))))                                                  \
   M(SCRATCH, selected, u32, "indices in the event of selected vertices", SL_ONE(SL_ITEMS_TERM(vertices)))      \
   M(SCRATCH, selected_count, u32, "number of selected vertices per event", SL_ONE(SL_EVENTS_TERM(1, 0)))       \
-  M(BUDGET, pairs_per_event, 4, 1, 65536, "pairs, on average over a slice")                                   \
+  M(BUDGET, pairs_per_event, 4, 1, 65536, "pairs, on average over a slice")                                    \
   M(F32, max_chi2, 30.0, 0.0, 1e9, "", "maximum chi2 of the vertex fit; chi2 must also be above 0")            \
   M(F32, min_p, 1000.0, 0.0, 1e9, "MeV", "minimum momentum of both particles")                                 \
   M(F32, min_eta, 2.0, -20.0, 20.0, "", "minimum pseudorapidity of the flight vector")                         \

@@ -100,7 +100,8 @@ int sl_options_check(struct sl_setup *s) {
   s->memory_check = s->options.race ? &sl_race_check : s->options.guard ? &sl_guard_check : NULL;
   const char *check = s->options.race ? "race" : "guard";
   if (s->memory_check && s->options.replan == SL_REPLAN_GROW) {
-    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "--replan grow has no effect with --%s: the plan does not change", check);
+    sl_diagnose(d, SL_ERROR, NULL, NULL, NULL, "--replan grow has no effect with --%s: the plan does not change",
+                check);
     return SL_EINVAL;
   }
   if (s->memory_check && s->options.memory_bytes) {

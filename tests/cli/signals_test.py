@@ -79,7 +79,8 @@ def repeated_signals_of_the_system_do_not_kill_a_run(folder):
         process.send_signal(number)
         time.sleep(0.002)
     status, said = end(process)
-    check(status == 129 and summary_of(path).get("interrupted") is True, f"repeated SIGHUP and SIGXCPU change nothing: {status} {said}")
+    # Signals that are pending together are handled in any order: a busy machine may take SIGXCPU first.
+    check(status in (129, 152) and summary_of(path).get("interrupted") is True, f"repeated SIGHUP and SIGXCPU change nothing: {status} {said}")
 
 
 def a_second_signal_ends_at_once(folder):
