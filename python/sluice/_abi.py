@@ -93,7 +93,7 @@ class Options(ctypes.Structure):
         ("on_progress", PROGRESS_CALLBACK),
         ("feed", c_void_p),
         ("replan", c_uint32),
-        ("reserved", c_uint32),
+        ("energy", c_uint32),
         ("memory_bytes", c_uint64),
     ]
 

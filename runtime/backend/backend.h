@@ -104,6 +104,9 @@ struct sl_backend {
   void (*describe)(struct sl_device *device, char *text, size_t size);
   /* Returns the NUMA node of the host's memory near the device; negative: all nodes, or unknown. NULL: unknown. */
   int (*numa_node)(struct sl_device *device);
+  /* Reads the energy in joules that the device has used since some earlier time. SL_EDEVICE with the reason. NULL: the
+   * device does not count it. */
+  int (*energy)(struct sl_device *device, double *joules, char *reason, size_t reason_size);
   /* Returns the number of threads that the device runs at once. NULL: not needed for grids. */
   uint32_t (*threads)(struct sl_device *device);
   /* Name the calling thread's next activity for the vendor's profilers; nestable. NULL: no profiler. */

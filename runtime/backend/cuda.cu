@@ -10,6 +10,7 @@
  */
 #include "backend/backend.h"
 #include "backend/gpu_arena.h"
+#include "backend/gpu_energy.h"
 #include "backend/gpu_kernels.h"
 
 #include <pthread.h>
@@ -186,6 +187,17 @@ static int gpu_numa_node(struct sl_device *device) {
   fclose(file);
   return node;
 }
+
+#if !defined(SL_TARGET_HIP)
+static int gpu_energy(struct sl_device *device, double *joules, char *reason, size_t reason_size) {
+  char bus[32] = "";
+  if (CHECK(device, GPU(DeviceGetPCIBusId)(bus, sizeof bus, device->index)) < 0) {
+    snprintf(reason, reason_size, "%s", device->error);
+    return SL_EDEVICE;
+  }
+  return nvml_energy(bus, joules, reason, reason_size) < 0 ? SL_EDEVICE : SL_OK;
+}
+#endif
 
 static uint32_t gpu_threads(struct sl_device *device) {
   int processors = 0, threads = 0;
@@ -436,6 +448,7 @@ TABLE struct sl_backend sluice_backend = {
     .numa_node = gpu_numa_node,
     .threads = gpu_threads,
 #if !defined(SL_TARGET_HIP)
+    .energy = gpu_energy,
     .range_begin = gpu_range_begin,
     .range_end = gpu_range_end,
 #endif

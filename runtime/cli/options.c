@@ -101,6 +101,8 @@ const struct cli_option cli_options[] = {
      CLI_RUN, AT(budgets_path), 0},
     {"--from", NULL, "RUN.json", "show the plan with which a run ended, from its --json; GRAPH may be left out",
      CLI_TEXT, CLI_PLAN, AT(run_path), 0},
+    {"--energy", NULL, NULL, "measure the energy of the device and of the processors", CLI_FLAG, CLI_RUN,
+     AT(options.energy), 0},
     {"--resident", NULL, NULL, "on a GPU: repeat without uploads, only kernels and downloads", CLI_FLAG, CLI_RUN,
      AT(options.resident), 0},
     {"--log", NULL, "FILE", "append a log with times to this file (or SLUICE_LOG)", CLI_TEXT, CLI_RUN, AT(log_path), 0},

@@ -9,6 +9,7 @@
 #include "execute/fit.h"
 
 #include "base/memory.h"
+#include "execute/memory_check.h"
 #include "execute/pack.h"
 #include "execute/source.h"
 
@@ -82,6 +83,17 @@ static struct rooms look(const struct sl_setup *s) {
 static int fits(const struct sl_setup *s, const struct rooms *rooms, uint32_t slots) {
   const struct need need = need_of_run(s, rooms, slots);
   return need.host <= rooms->host.bytes && need.device <= rooms->device.bytes && need.arenas <= rooms->arenas.bytes;
+}
+
+int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_budgets *budgets,
+                     struct sl_diagnostics *d, struct sl_layout **layout) {
+  const struct sl_layout_request request = {.graph = s->graph,
+                                            .events = events,
+                                            .branches = sl_setup_branches(s),
+                                            .families = (int)s->families,
+                                            .input_gap_bytes = s->memory_check ? s->memory_check->input_gap_bytes : 0,
+                                            .budgets = budgets};
+  return sl_layout_make(&request, d, layout);
 }
 
 static int lay_out(struct sl_setup *s, uint32_t events) {

@@ -6,6 +6,9 @@
 
 struct sl_reading;
 
+/* Makes a layout of the run's graph for slices of `events` events; `budgets` NULL: those of the graph. */
+int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_budgets *budgets,
+                     struct sl_diagnostics *d, struct sl_layout **layout);
 /* Checks that the run fits into memory; may reduce the slice size and make a new layout. SL_ENOMEM, reported. */
 int sl_fit(struct sl_setup *s);
 /* Checks for memory for one more slice that --repeat keeps. SL_ENOMEM, not reported. */

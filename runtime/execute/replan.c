@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "execute/fit.h"
 #include "execute/observer.h"
 #include "execute/overflow_history.h"
 #include "execute/slots.h"

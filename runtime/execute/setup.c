@@ -1,8 +1,6 @@
 /* setup.c: see setup.h. */
 #include "execute/setup.h"
 
-#include "execute/memory_check.h"
-
 /* On the host, steps run one after another. On a device they run concurrently unless the number of branches is set
  * or slices are large enough to fill the device: measured on an H200 with the whole trigger (docs/performance.md). */
 uint32_t sl_setup_branches(const struct sl_setup *s) {
@@ -10,17 +8,6 @@ uint32_t sl_setup_branches(const struct sl_setup *s) {
   if (!s->backend->is_device) return 1;
   if (s->branches) return s->branches;
   return (uint64_t)s->slot_count * s->slice_events < (uint64_t)s->device_count * EVENTS_THAT_FILL ? SIDE_BY_SIDE : 1;
-}
-
-int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_budgets *budgets,
-                     struct sl_diagnostics *d, struct sl_layout **layout) {
-  const struct sl_layout_request request = {.graph = s->graph,
-                                            .events = events,
-                                            .branches = sl_setup_branches(s),
-                                            .families = (int)s->families,
-                                            .input_gap_bytes = s->memory_check ? s->memory_check->input_gap_bytes : 0,
-                                            .budgets = budgets};
-  return sl_layout_make(&request, d, layout);
 }
 
 int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const char *what) {

@@ -78,9 +78,6 @@ struct sl_setup {
 
 /* Maximum number of branches for the layout. */
 uint32_t sl_setup_branches(const struct sl_setup *s);
-/* Makes a layout of the run's graph for slices of `events` events; `budgets` NULL: those of the graph. */
-int sl_setup_lay_out(const struct sl_setup *s, uint32_t events, const struct sl_budgets *budgets,
-                     struct sl_diagnostics *d, struct sl_layout **layout);
 /* Reports that `what` failed, unless an error was reported since there were `errors` of them. Does nothing if
  * `status` is not a failure. Returns `status`. */
 int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const char *what);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text_file.h"
 #include "execute/replan.h"
+#include "observe/energy.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -223,6 +224,17 @@ static void write_errors(const struct sl_event_errors *errors, const char *name,
   }
 }
 
+static void write_energy(const struct sl_metrics *m, FILE *f) {
+  double joules[2];
+  static const char *const of[] = {"device", "processors"};
+  sl_energy_so_far(m->energy, &joules[0], &joules[1]);
+  if (joules[0] < 0 && joules[1] < 0) return;
+  describe(f, "sluice_energy_joules_total", "counter",
+           "Energy of whole devices and processors; of the repeats, if any.");
+  for (uint32_t i = 0; i < 2; i++)
+    if (joules[i] >= 0) fprintf(f, "sluice_energy_joules_total{of=\"%s\"} %.6g\n", of[i], joules[i]);
+}
+
 static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   const struct sl_setup *s = setup_of(m);
   const struct sl_delivery *d = m->delivery;
@@ -246,6 +258,7 @@ static void write_text(const struct sl_metrics *m, double seconds, FILE *f) {
   gauge(f, "sluice_arena_bytes", "Size of the arena of a slot, in the newest plan.", l->arena_bytes);
   gauge(f, "sluice_arena_live_bytes_max", "Lower bound of the arena size of a slot.", l->live_bytes_max);
   counter(f, "sluice_plan_changes_total", "New memory plans during the run.", l->plan);
+  write_energy(m, f);
   write_nodes(m, f);
   write_times(m, f);
   write_budgets(m, f);

@@ -13,6 +13,7 @@ struct sl_metrics {
   const struct sl_files *files;
   struct sl_delivery *delivery; /* its lock protects the sums, also while the file is written */
   struct sl_order *order;
+  struct sl_energy *energy;
   int is_open;
   uint64_t *node_ns, *node_events; /* per node summary */
   uint64_t *times;                 /* per activity, then per node */

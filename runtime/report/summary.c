@@ -246,6 +246,31 @@ static void write_memory(const struct sl_summary *sum, FILE *file) {
           as_bytes(sum->peak_rss_bytes, c, sizeof c));
 }
 
+/* "device 0.55 mJ per event, 539 W"; a reason if it was not measured */
+static void write_energy_of(const char *what, double joules, const char *missing, const struct sl_energy_summary *e,
+                            const char **before, FILE *file) {
+  const double per_event = e->events > 0 ? joules / (double)e->events : 0;
+  if (joules < 0 && !*missing) return;
+  fprintf(file, "%s%s ", *before, what);
+  *before = "; ";
+  if (joules < 0)
+    fprintf(file, "not measured: %s", missing);
+  else if (per_event >= 1)
+    fprintf(file, "%.2f J per event, %.0f W", per_event, joules / e->seconds);
+  else
+    fprintf(file, "%.3g mJ per event, %.0f W", 1e3 * per_event, joules / e->seconds);
+}
+
+static void write_energy(const struct sl_summary *sum, FILE *file) {
+  const struct sl_energy_summary *e = sum->energy;
+  const char *before = "energy       ";
+  if (!e || !(e->seconds > 0)) return;
+  write_energy_of("device", e->device_joules, e->device_missing, e, &before, file);
+  write_energy_of("processors", e->host_joules, e->host_missing, e, &before, file);
+  if (e->device_joules >= 0 || e->host_joules >= 0) fprintf(file, " (over %.1f s)", e->seconds);
+  if (*before == ';') fprintf(file, "\n");
+}
+
 static void write_outputs(const struct sl_session *s, FILE *file) {
   const struct sl_summary *sum = sl_session_summary(s);
   for (uint32_t o = 0; o < sum->output_count; o++) {
@@ -297,6 +322,7 @@ void sl_session_write_table(const struct sl_session *s, uint32_t details, FILE *
   write_devices(sum, file);
   write_events(sum, file);
   write_rates(s, file);
+  write_energy(sum, file);
   write_memory(sum, file);
   write_plan_changes(sum, file);
   if (!is_short) sl_origin_write_constants(s, file);

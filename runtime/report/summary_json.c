@@ -101,6 +101,22 @@ static void json_plan(const struct sl_session *s, struct sl_json *j) {
   sl_json_end_object(j);
 }
 
+/* null unless it was requested; joules are null if they were not measured */
+static void json_energy(struct sl_json *j, const struct sl_energy_summary *e) {
+  if (!e) {
+    sl_json_number(j, "energy", NAN);
+    return;
+  }
+  sl_json_begin_object(j, "energy");
+  sl_json_number(j, "seconds", e->seconds);
+  sl_json_integer(j, "events", (int64_t)e->events);
+  sl_json_number(j, "device_joules", e->device_joules < 0 ? NAN : e->device_joules);
+  sl_json_number(j, "host_joules", e->host_joules < 0 ? NAN : e->host_joules);
+  sl_json_string(j, "device_missing", *e->device_missing ? e->device_missing : NULL);
+  sl_json_string(j, "host_missing", *e->host_missing ? e->host_missing : NULL);
+  sl_json_end_object(j);
+}
+
 static void json_counts(const struct sl_session *s, struct sl_json *j) {
   const struct sl_summary *sum = sl_session_summary(s);
   char device[512] = "";
@@ -321,6 +337,7 @@ int sl_session_write_json(const struct sl_session *s, FILE *file) {
   json_plugins(s, &j);
   json_counts(s, &j);
   json_plan(s, &j);
+  json_energy(&j, sum->energy);
   json_errors(s, "errors", sum->errors, sum->error_count, &j);
   json_errors(s, "truncations", sum->truncations, sum->truncation_count, &j);
   json_messages(s, &j);

@@ -38,7 +38,7 @@ static void run_ticker(void *argument) {
 }
 
 static int needs_ticker(const struct sl_setup *s) {
-  int needs = s->options.metrics_path || s->options.trace_path;
+  int needs = s->options.metrics_path || s->options.trace_path || s->options.energy || s->options.profile;
   for (uint32_t n = 0; n < s->graph->node_count; n++)
     needs |= s->opened[n] && s->graph->nodes[n].algorithm->kind == SL_KIND_SINK;
   return needs;
@@ -70,6 +70,7 @@ static int run_stretches(struct sl_session *sn, struct sl_repeated *repeated) {
   const uint32_t stretches = passes < SL_STRETCHES ? passes : SL_STRETCHES;
   int status = SL_OK;
   sl_summary_stretch(&sn->statistics, 0, 0); /* time before the first repetition does not count */
+  sl_energy_begin(&sn->energy);
   for (uint32_t i = 0; i < stretches && status == SL_OK; i++) {
     const uint64_t now = passes / stretches + (i < passes % stretches);
     const uint64_t begin = sl_now_ns(), events_before = sl_events_in_graph(&sn->statistics);
@@ -81,6 +82,7 @@ static int run_stretches(struct sl_session *sn, struct sl_repeated *repeated) {
     sl_summary_stretch(&sn->statistics, i, sn->reading.events * now);
     if (events > 0 && ns > 0) sum->stretch_hz[sum->stretch_count++] = (double)events * 1e9 / (double)ns;
   }
+  sl_energy_end(&sn->energy, repeated->events);
   return status;
 }
 
@@ -121,6 +123,7 @@ static int open_metrics(struct sl_session *sn) {
   sn->metrics.files = &sn->files;
   sn->metrics.delivery = &sn->delivery;
   sn->metrics.order = &sn->order;
+  sn->metrics.energy = &sn->energy;
   const int status = sl_metrics_open(&sn->metrics);
   if (sn->metrics.is_open) sl_observers_add(&sn->observers, &sl_metrics_observer, &sn->metrics);
   return status;
@@ -195,15 +198,25 @@ static int end_run(struct sl_session *sn, int status, const struct sl_repeated *
   return status == SL_OK ? traced : status;
 }
 
+static void open_energy(struct sl_session *sn) {
+  sl_energy_open(&sn->energy, &sn->setup, "");
+  if (!sn->energy.is_on) return;
+  sn->statistics.summary.energy = &sn->energy.summary;
+  sl_observers_add(&sn->observers, &sl_energy_observer, &sn->energy);
+  sl_energy_begin(&sn->energy);
+}
+
 static int run(struct sl_session *sn) {
   struct sl_repeated repeated = {0};
   sn->setup.begin_ns = sl_now_ns();
   begin_times(sn);
   sn->delivery.active = 1;
   int status = open_files(sn);
+  open_energy(sn);
   if (status == SL_OK)
     status = sn->setup.repeat > 1 ? run_repeats(sn, &repeated) : sl_run_source(sn->slots, &sn->reading);
   if (status == SL_OK) status = sn->reading.status;
+  if (sn->setup.repeat <= 1) sl_energy_end(&sn->energy, sn->delivery.events);
   return end_run(sn, status, &repeated);
 }
 

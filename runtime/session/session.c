@@ -129,6 +129,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   pthread_cond_init(&sn->replan.changed, NULL);
   pthread_mutex_init(&sn->trace.lock, NULL);
   pthread_mutex_init(&sn->times.lock, NULL);
+  pthread_mutex_init(&sn->energy.lock, NULL);
   pthread_mutex_init(&sn->delivery.lock, NULL);
   pthread_condattr_t by_monotonic_clock;
   pthread_condattr_init(&by_monotonic_clock);
@@ -206,6 +207,7 @@ void sl_session_close(struct sl_session *sn) {
   pthread_cond_destroy(&sn->replan.changed);
   pthread_mutex_destroy(&sn->trace.lock);
   pthread_mutex_destroy(&sn->times.lock);
+  pthread_mutex_destroy(&sn->energy.lock);
   pthread_mutex_destroy(&sn->delivery.lock);
   pthread_cond_destroy(&sn->ticker.wake);
   sl_files_close(&sn->files);

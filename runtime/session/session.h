@@ -11,6 +11,7 @@
 #include "execute/setup.h"
 #include "execute/slot.h"
 #include "execute/source.h"
+#include "observe/energy.h"
 #include "observe/metrics.h"
 #include "observe/summary.h"
 #include "observe/times.h"
@@ -56,6 +57,7 @@ struct sl_session {
   struct sl_traffic traffic;
   struct sl_statistics statistics;
   struct sl_metrics metrics;
+  struct sl_energy energy;
 
   struct sl_ticker ticker;
 };

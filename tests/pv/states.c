@@ -89,6 +89,7 @@ struct sl_test *states_open(const struct states *s, const char *algorithm) {
   sl_test_input(t, "beamline_states", "c00", s->c00, s->track_count);
   sl_test_input(t, "beamline_states", "c11", s->c11, s->track_count);
   sl_test_input(t, "geometry", "beam", s->beam, 2);
+  sl_test_budget(t, "vertices", s->event_count * PV_MAX_VERTICES); /* dense events are more than an average */
   return t;
 }
 

@@ -170,7 +170,7 @@ struct sl_options {
   struct sl_feed *feed; /* events from memory, in place of input_paths; can be used for one session only, even if
                          * opening it fails */
   uint32_t replan;      /* SL_REPLAN_...: new memory plans during the run */
-  uint32_t reserved;
+  uint32_t energy;      /* 1: measure energy, like `profile`, without timing nodes */
   uint64_t memory_bytes; /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
                           * else what the machine has available */
 };
@@ -242,6 +242,14 @@ struct sl_budget_summary {
                                 * parts */
   uint64_t needed_max;         /* largest number that a whole slice needed */
   char advice[256];            /* an option that avoids the overflows; "" if there were none */
+};
+/* Energy, by the counters of whole devices and whole processor packages (RAPL), over the timed repeats or, without
+ * repeats, over the run. Other programs on them are included. */
+struct sl_energy_summary {
+  double seconds;
+  uint64_t events;                   /* processed in that time */
+  double device_joules, host_joules; /* negative: not measured, for the reason in the texts */
+  char device_missing[160], host_missing[160];
 };
 /* A change of the memory plan during the run. */
 enum { SL_PLAN_GROWN, SL_PLAN_SHRUNK };
@@ -320,6 +328,7 @@ struct sl_summary {
   const struct sl_time_summary *times;
   const struct sl_device_summary *devices;
   const struct sl_plan_change *plan_changes;
+  const struct sl_energy_summary *energy; /* NULL unless options.energy or options.profile is set */
 };
 /* Joins digests of runs over consecutive parts of an input (options.input_ranges): join(digest of A, digest of B,
  * events of B) is the digest of one run over A and then B. `events` is the number in the summary: it includes events
