@@ -446,9 +446,11 @@ TABLE struct sl_backend sluice_backend = {
     .error = gpu_error,
     .describe = gpu_describe,
     .numa_node = gpu_numa_node,
-    .threads = gpu_threads,
 #if !defined(SL_TARGET_HIP)
     .energy = gpu_energy,
+#endif
+    .threads = gpu_threads,
+#if !defined(SL_TARGET_HIP)
     .range_begin = gpu_range_begin,
     .range_end = gpu_range_end,
 #endif

@@ -167,10 +167,10 @@ struct sl_options {
   /* Called a few times per second. `done` and `total` are events, or units of the source if the number of events is
    * unknown; total 0: unknown. */
   void (*on_progress)(void *context, uint64_t events, uint64_t done, uint64_t total, double seconds);
-  struct sl_feed *feed; /* events from memory, in place of input_paths; can be used for one session only, even if
-                         * opening it fails */
-  uint32_t replan;      /* SL_REPLAN_...: new memory plans during the run */
-  uint32_t energy;      /* 1: measure energy, like `profile`, without timing nodes */
+  struct sl_feed *feed;  /* events from memory, in place of input_paths; can be used for one session only, even if
+                          * opening it fails */
+  uint32_t replan;       /* SL_REPLAN_...: new memory plans during the run */
+  uint32_t energy;       /* 1: measure energy, like `profile`, without timing nodes */
   uint64_t memory_bytes; /* limit of the arenas of all slots, on each device; 0: 80 % of the free memory of a device,
                           * else what the machine has available */
 };
