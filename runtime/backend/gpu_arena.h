@@ -62,7 +62,7 @@ struct gpu_chunk {
 struct sl_arena {
   int device;
   void *memory;
-  uint64_t bytes; /* with memory behind them */
+  uint64_t bytes; /* mapped */
 #if !defined(SL_TARGET_HIP)
   struct gpu_mapping driver;
   CUmemAllocationProp kind;

@@ -3,7 +3,7 @@
  * Results do not depend on capacities, so the runtime may change them between slices. When a slice needed more than a
  * budget, a plan with larger budgets is requested; after 16, 32, 64... whole slices, a plan with the largest needs so
  * far, which is kept if its arena is a fifth smaller. A thread makes the plan; each slot changes to the newest plan
- * when it has no slice in flight. Nobody waits for the planner. Budgets have an eighth more than was needed.
+ * when it has no slice in flight. No slice waits for the planner. Budgets have an eighth more than was needed.
  *
  * Shrinking uses the needs since the beginning of the run, so a plan never oscillates. Budgets that --set or a file of
  * --with names are minimums: a run that starts with learned budgets (sl_replan_write_budgets) makes no new plan on the
@@ -28,7 +28,7 @@ enum {
   FIRST_SHRINK = 16,    /* whole slices before the arena may shrink for the first time */
   SHRINK_NUMERATOR = 4, /* the arena must become 4/5 of its size or less */
   SHRINK_DENOMINATOR = 5,
-  STEPS = 6 /* bisections between the present budgets and those that exceed the memory */
+  STEPS = 6 /* bisections between the present budgets and budgets that exceed the memory */
 };
 
 /* ------------------------------------------------------------------------------------------------ budgets */

@@ -3,7 +3,7 @@
  *
  * Devices count through their backend (NVML on NVIDIA GPUs). Processor packages count in RAPL, which Linux shows below
  * /sys/class/powercap; since 2020 only root can read it, unless an administrator changes that. Those counters wrap
- * after some minutes, so they are read once a second. What cannot be read has no value, and the reason is kept.
+ * after some minutes, so they are read once a second. A counter that cannot be read has no value; the summary has the reason.
  */
 #include "observe/energy.h"
 

@@ -28,7 +28,7 @@
 static const char *device = "cpu";
 enum { SLICE = 100, EVENTS = 4000 };
 
-/* What a test changes, and what it looks at. */
+/* Settings of a run, and its results. */
 struct run {
   const char *set;      /* properties in the graph */
   const char *override; /* --set, or NULL */
