@@ -3,7 +3,8 @@
  *
  * Devices count through their backend (NVML on NVIDIA GPUs). Processor packages count in RAPL, which Linux shows below
  * /sys/class/powercap; since 2020 only root can read it, unless an administrator changes that. Those counters wrap
- * after some minutes, so they are read once a second. A counter that cannot be read has no value; the summary has the reason.
+ * after some minutes, so they are read once a second. A counter that cannot be read has no value; the summary has the
+ * reason.
  */
 #include "observe/energy.h"
 
