@@ -129,24 +129,23 @@ static int complain(const char *text) {
 
 /* ------------------------------------------------------------------------------------------- of a run */
 
-/* Sets the budgets of the run, before those of the command line. */
-static int set_budgets(struct cli_arguments *b, struct summary *run, struct cli_list *sets, size_t *owned) {
+enum { BUDGET_BYTES = 512 };
+
+/* Sets the budgets of the run, before those of the command line. `texts`: memory for them, to be freed. */
+static int set_budgets(struct cli_arguments *b, struct summary *run, struct cli_list *sets, char **texts) {
   const yaml_node_t *budgets = summary_member(run, summary_member(run, summary_root(run), "plan"), "budgets");
   if (!budgets || budgets->type != YAML_MAPPING_NODE) {
     fprintf(stderr, "error: %s: the run has no plan: it was written by an older version\n", run->path);
     return CLI_WRONG;
   }
-  for (const yaml_node_pair_t *p = budgets->data.mapping.pairs.start; p < budgets->data.mapping.pairs.top; p++) {
+  const yaml_node_pair_t *first = budgets->data.mapping.pairs.start, *end = budgets->data.mapping.pairs.top;
+  *texts = calloc((size_t)(end - first) + 1, BUDGET_BYTES);
+  if (!*texts) return cli_no_memory();
+  char *text = *texts;
+  for (const yaml_node_pair_t *p = first; p < end; p++, text += BUDGET_BYTES) {
     const char *key = summary_text(summary_at(run, p->key)), *value = summary_text(summary_at(run, p->value));
-    char text[512];
-    snprintf(text, sizeof text, "%s=%s", key ? key : "", value ? value : "");
-    char *copy = strdup(text);
-    if (!copy) return cli_no_memory();
-    if (cli_append(sets, copy) != CLI_OK) {
-      free(copy);
-      return CLI_FAILED;
-    }
-    *owned = sets->count;
+    snprintf(text, BUDGET_BYTES, "%s=%s", key ? key : "", value ? value : "");
+    if (cli_append(sets, text) != CLI_OK) return CLI_FAILED;
   }
   for (size_t i = 0; i < b->sets.count; i++)
     if (cli_append(sets, b->sets.items[i]) != CLI_OK) return CLI_FAILED;
@@ -165,7 +164,7 @@ static int plan_of_run(const struct cli_arguments *a) {
   struct summary run = {0};
   struct cli_arguments b = *a;
   struct cli_list sets = {0};
-  size_t owned = 0;
+  char *texts = NULL;
   int status = summary_read(&run, a->run_path);
   if (status == CLI_OK) {
     yaml_node_t *root = summary_root(&run);
@@ -178,10 +177,10 @@ static int plan_of_run(const struct cli_arguments *a) {
     if (device && !cli_is_given(a, "--device")) b.options.device = device;
     if (!b.options.slots) b.options.slots = count_in(&run, "slots");
     if (!b.options.slice_events) b.options.slice_events = count_in(&run, "slice_events");
-    status = set_budgets(&b, &run, &sets, &owned);
+    status = set_budgets(&b, &run, &sets, &texts);
   }
   if (status == CLI_OK) status = cli_inspect(&b, show);
-  for (size_t i = 0; i < owned; i++) free((void *)sets.items[i]);
+  free(texts);
   free((void *)sets.items);
   summary_close(&run);
   return status;

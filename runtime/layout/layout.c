@@ -458,7 +458,7 @@ static int allocate_members(struct sl_layout *l) {
       storage += fields;
     }
   }
-  l->storage = calloc(storage, sizeof *l->storage);
+  l->storage = calloc(storage + 1u, sizeof *l->storage);
   return l->storage ? SL_OK : SL_ENOMEM;
 }
 
