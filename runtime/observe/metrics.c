@@ -182,10 +182,14 @@ static void write_times(const struct sl_metrics *m, FILE *f) {
 
 static void write_budgets(const struct sl_metrics *m, FILE *f) {
   const uint32_t count = m->statistics->summary.budget_count;
-  describe(f, "sluice_buffer_capacity", "gauge", "Capacity of a buffer per slice, in items or bytes.");
-  for (uint32_t b = 0; b < count; b++)
+  const struct sl_layout *l = atomic_load(&m->statistics->parts.replan->newest);
+  describe(f, "sluice_buffer_capacity", "gauge",
+           "Capacity of a buffer per slice in the newest plan, in items or bytes.");
+  for (uint32_t b = 0; b < count; b++) {
+    const struct sl_budget_entry *entry = &m->statistics->parts.history->budgets[b];
     fprintf(f, "sluice_buffer_capacity{buffer=\"%s\"} %" PRIu64 "\n", m->statistics->budgets[b].port,
-            m->statistics->budgets[b].capacity);
+            l->members[entry->node][entry->member].capacities[entry->bound]);
+  }
   describe(f, "sluice_buffer_used_max", "gauge", "Maximum used by a slice of a buffer, in items or bytes.");
   for (uint32_t b = 0; b < count; b++)
     fprintf(f, "sluice_buffer_used_max{buffer=\"%s\"} %" PRIu64 "\n", m->statistics->budgets[b].port, m->used_max[b]);
