@@ -394,7 +394,8 @@ class Graph:
         slots: slices in flight. slice_events: the most events in a slice. source_threads: threads that read and
         simulate. replan: "on" (None), "grow" or "off": whether the memory plan changes during the run. memory: the most
         bytes for all arenas, on each device (None: 80 % of a GPU's free memory). `device` and these five affect only
-        speed and memory: none of them changes a result. output: the file of a sink that writes one. digest: compute digests for the summary.
+        speed and memory: none of them changes a result. output: the file of a sink that writes one. digest: compute
+        digests for the summary.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
         are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.

@@ -135,7 +135,7 @@ static void copy_prepared(const struct sl_setup *s, const struct sl_device_state
 static void fill_budgets(const struct sl_slot *slot, uint32_t n, void *args) {
   const struct sl_algorithm *a = slot->setup->graph->nodes[n].algorithm;
   for (uint32_t m = 0; m < a->member_count; m++)
-    if (a->members[m].kind == SL_MEMBER_PROPERTY && (a->members[m].flags & SL_FLAG_BUDGET))
+    if (sl_is_budget(&a->members[m]))
       memcpy((char *)args + a->members[m].args_offset, sl_budget(&slot->layout->budgets, n, m), sizeof(uint32_t));
 }
 

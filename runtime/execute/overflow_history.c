@@ -202,20 +202,13 @@ void sl_overflow_delivered(struct sl_overflow_history *h, const struct sl_input 
   }
 }
 
-/* The term of a capacity that is a budget. */
-static const struct sl_term *budget_term(const struct sl_capacity *capacity) {
-  for (uint32_t t = 0; t < SL_TERMS_MAX; t++)
-    if (capacity->terms[t].kind == SL_TERM_BUDGET) return &capacity->terms[t];
-  return NULL;
-}
-
 int32_t sl_overflow_property(const struct sl_overflow_history *h, const struct sl_budget_entry *entry) {
-  const struct sl_term *term = budget_term(entry->capacity);
+  const struct sl_term *term = sl_budget_term(entry->capacity);
   return term ? sl_member_index(h->setup->graph->nodes[entry->node].algorithm, term->of) : SL_NONE;
 }
 
 uint64_t sl_overflow_value(const struct sl_overflow_history *h, const struct sl_budget_entry *entry, double items) {
-  const struct sl_term *term = budget_term(entry->capacity);
+  const struct sl_term *term = sl_budget_term(entry->capacity);
   return (uint64_t)ceil(items * term->divide / ((double)h->setup->slice_events * term->multiply));
 }
 

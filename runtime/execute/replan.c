@@ -18,6 +18,7 @@
 #include "execute/observer.h"
 #include "execute/overflow_history.h"
 #include "execute/slots.h"
+#include "layout/bind.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,8 +52,7 @@ static uint64_t least_of(const struct sl_replan *r, const struct sl_budget_entry
   const uint64_t given = (uint64_t)node->values[property].number;
   uint64_t least = (uint64_t)node->algorithm->members[property].minimum;
   if (is_named(s, &node->value_locations[property])) least = given;
-  for (uint32_t t = 0; t < SL_TERMS_MAX; t++)
-    if (entry->capacity->terms[t].kind == SL_TERM_BUDGET && given > entry->capacity->terms[t].add) least = given;
+  if (given > sl_budget_term(entry->capacity)->add) least = given;
   return least ? least : 1;
 }
 

@@ -89,6 +89,12 @@ static uint64_t term_value(const struct sl_term *term, uint32_t events, sl_capac
   return saturating_add(scaled, term->add);
 }
 
+const struct sl_term *sl_budget_term(const struct sl_capacity *c) {
+  for (uint32_t t = 0; t < SL_TERMS_MAX; t++)
+    if (c->terms[t].kind == SL_TERM_BUDGET) return &c->terms[t];
+  return NULL;
+}
+
 uint64_t sl_capacity_value(const struct sl_capacity *c, uint32_t events, sl_capacity_lookup *lookup, void *context) {
   uint64_t value = 0;
   for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) {

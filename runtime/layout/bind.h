@@ -45,6 +45,9 @@ struct sl_views *sl_args_views(void *args, const struct sl_member *m);
 /* Capacity that an output declares for a bound. */
 const struct sl_capacity *sl_bound_capacity(const struct sl_member *m, uint32_t bound);
 
+/* The term of a capacity that is a budget; NULL: it has none. */
+const struct sl_term *sl_budget_term(const struct sl_capacity *c);
+
 /* Value that a capacity term refers to (sl_term_member). SL_TERM_ITEMS, SL_TERM_SUBITEMS: capacity of the bound of
  * the port. SL_TERM_BUDGET, SL_TERM_PROPERTY: value of the property. SL_TERM_ENTRIES, SL_TERM_EVENT_ENTRIES: number
  * of producers of the list port. */

@@ -488,8 +488,7 @@ int sl_budgets_open(struct sl_budgets *b, const struct sl_graph *g, const struct
     const struct sl_algorithm *a = g->nodes[n].algorithm;
     b->first[n] = first;
     for (uint32_t m = 0; m < a->member_count; m++)
-      if (a->members[m].kind == SL_MEMBER_PROPERTY && (a->members[m].flags & SL_FLAG_BUDGET))
-        b->values[first + m] = (uint32_t)g->nodes[n].values[m].number;
+      if (sl_is_budget(&a->members[m])) b->values[first + m] = (uint32_t)g->nodes[n].values[m].number;
   }
   if (from) memcpy(b->values, from->values, count * sizeof *b->values);
   return SL_OK;

@@ -11,8 +11,7 @@
 static int is_port(const struct sl_member *m) { return m->kind == SL_MEMBER_IN || m->kind == SL_MEMBER_OUT; }
 
 static int check_budget(const struct checker *c, const struct sl_member *named, const char *name, const char *what) {
-  if (named && named->kind == SL_MEMBER_PROPERTY && (named->flags & SL_FLAG_BUDGET) && named->type == SL_TYPE_u32)
-    return SL_OK;
+  if (named && sl_is_budget(named)) return SL_OK;
   return checker_refuse(c, "%s: %s is no SL_BUDGET property", what, name);
 }
 

@@ -87,8 +87,7 @@ static void json_plan(const struct sl_session *s, struct sl_json *j) {
   for (uint32_t i = 0; i < g->order_count; i++) {
     const struct sl_node *node = &g->nodes[g->order[i]];
     for (uint32_t m = 0; node->algorithm->kind == SL_KIND_KERNEL && m < node->algorithm->member_count; m++) {
-      if (node->algorithm->members[m].kind != SL_MEMBER_PROPERTY) continue;
-      if (!(node->algorithm->members[m].flags & SL_FLAG_BUDGET)) continue;
+      if (!sl_is_budget(&node->algorithm->members[m])) continue;
       char name[256];
       snprintf(name, sizeof name, "%s.%s", node->name, node->algorithm->members[m].name);
       sl_json_integer(j, name, *sl_budget(&sl_session_layout(s)->budgets, g->order[i], m));

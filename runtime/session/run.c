@@ -37,15 +37,16 @@ static void run_ticker(void *argument) {
   pthread_mutex_unlock(&sn->delivery.lock);
 }
 
-static int needs_ticker(const struct sl_setup *s) {
-  int needs = s->options.metrics_path || s->options.trace_path || s->options.energy || s->options.profile;
+static int needs_ticker(const struct sl_session *sn) {
+  const struct sl_setup *s = &sn->setup;
+  int needs = s->options.metrics_path || s->options.trace_path || sn->energy.package_count > 0;
   for (uint32_t n = 0; n < s->graph->node_count; n++)
     needs |= s->opened[n] && s->graph->nodes[n].algorithm->kind == SL_KIND_SINK;
   return needs;
 }
 
 static int start_ticker(struct sl_session *sn) {
-  if (!needs_ticker(&sn->setup)) return SL_OK;
+  if (!needs_ticker(sn)) return SL_OK;
   const int error = sl_thread_start(&sn->ticker.thread, run_ticker, sn);
   if (error == 0) return SL_OK;
   sl_diagnose(sn->setup.diagnostics, SL_ERROR, NULL, NULL, NULL, "no thread could be started: %s", strerror(error));
@@ -203,7 +204,6 @@ static void open_energy(struct sl_session *sn) {
   if (!sn->energy.is_on) return;
   sn->statistics.summary.energy = &sn->energy.summary;
   sl_observers_add(&sn->observers, &sl_energy_observer, &sn->energy);
-  sl_energy_begin(&sn->energy);
 }
 
 static int run(struct sl_session *sn) {
@@ -211,8 +211,9 @@ static int run(struct sl_session *sn) {
   sn->setup.begin_ns = sl_now_ns();
   begin_times(sn);
   sn->delivery.active = 1;
-  int status = open_files(sn);
   open_energy(sn);
+  int status = open_files(sn);
+  sl_energy_begin(&sn->energy);
   if (status == SL_OK)
     status = sn->setup.repeat > 1 ? run_repeats(sn, &repeated) : sl_run_source(sn->slots, &sn->reading);
   if (status == SL_OK) status = sn->reading.status;

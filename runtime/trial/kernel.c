@@ -98,10 +98,7 @@ static int is_bounded(const struct sl_member *m, uint32_t bound) {
 }
 
 static int has_budget(const struct sl_member *m, uint32_t bound) {
-  int found = 0;
-  for (int i = 0; is_bounded(m, bound) && i < SL_TERMS_MAX; i++)
-    found |= sl_bound_capacity(m, bound)->terms[i].kind == SL_TERM_BUDGET;
-  return found;
+  return is_bounded(m, bound) && sl_budget_term(sl_bound_capacity(m, bound)) != NULL;
 }
 
 static uint32_t used_of(const struct sl_test *t, uint32_t member, uint32_t bound) {

@@ -8,11 +8,10 @@
 #include <string.h>
 /* cmocka.h needs the headers above */
 #include "numbers.h"
+#include "scratch.h"
 #include "session.h"
 
 #include <sluice/sluice.h>
-
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -203,10 +202,8 @@ static void a_named_budget_is_a_minimum(void **state) {
 static void a_run_with_saved_budgets_makes_no_new_plan(void **state) {
   (void)state;
   const struct run expected = model();
-  char path[] = "/tmp/sluice_budgets_XXXXXX";
-  const int file = mkstemp(path);
-  assert_true(file >= 0);
-  close(file);
+  char path[SCRATCH_PATH_MAX];
+  scratch_file(path);
   const char *const sets[] = {"per_event: 3", "per_event: 40"};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
     for (uint32_t repeat = 1; repeat <= 2; repeat++) {
@@ -218,7 +215,6 @@ static void a_run_with_saved_budgets_makes_no_new_plan(void **state) {
       assert_int_equal(second.retries, expected.retries);
       assert_same_results(&second, &expected);
     }
-  unlink(path);
 }
 
 /* The arena may be half as much larger as it should be. */
