@@ -1,8 +1,7 @@
 /* muon.is_muon: flags long tracks that have compatible hits in enough muon stations (README.md, "Muons").
- * Eight threads per track: they compute the windows of a station (x and y in four regions) and search its hits, region
- * by region. M3 and M2, which every muon needs, come first, M3 before M2 because it has fewer hits; most tracks end
- * there. A CPU compares eight hits at a time. Cost: reads 20 bytes per track and at most 20 per hit and track; writes 1
- * byte per track.
+ * Eight threads per track: they compute the windows of a station (x and y in four regions) and search its hits. M3 and
+ * M2, which every muon needs, come first, M3 before M2 because it has fewer hits; most tracks end there. A CPU compares
+ * eight hits at a time. Cost: reads 20 bytes per track and at most 20 per hit and track; writes 1 byte per track.
  */
 #include "forward/event_model.h"
 #include "muon/event_model.h"
@@ -66,23 +65,33 @@ static SL_DEVICE struct track_line track_line_of(const struct is_muon_args *a, u
   return t;
 }
 
+/* 1 if a hit is compatible with the track. */
+static SL_DEVICE uint32_t is_near(const struct is_muon_args *a, uint32_t hit, const struct track_line *t,
+                                  float window_x, float window_y) {
+  const float dz = a->hits.z[hit] - track_z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
+  const uint32_t near_x = sl_abs_f32(a->hits.x[hit] - x) < a->hits.half_x[hit] * window_x;
+  const uint32_t near_y = sl_abs_f32(a->hits.y[hit] - y) < a->hits.half_y[hit] * window_y;
+  return near_x & near_y;
+}
+
 /* 1 if this thread finds a compatible hit in its share of the hits of the station. */
 static SL_DEVICE uint32_t has_hit(const struct is_muon_args *a, uint32_t event, uint32_t station,
                                   const struct track_line *t, const float *windows) {
   const uint16_t *first = a->hits.first + (size_t)event * MUON_FIRSTS + station * MUON_REGIONS;
   const uint32_t event_hits = a->hits.offsets[event];
   uint32_t found = 0;
-  for (uint32_t region = 0; region < MUON_REGIONS; region++) {
-    const uint32_t end = event_hits + first[region + 1];
-    const float window_x = windows[2 * region], window_y = windows[2 * region + 1];
-    for (uint32_t i = event_hits + first[region] + sl_group_lane(TRACK_THREADS); i < end;
-         i += SL_GROUP(TRACK_THREADS)) {
-      const float dz = a->hits.z[i] - track_z, x = t->x + t->tx * dz, y = t->y + t->ty * dz;
-      const uint32_t near_x = sl_abs_f32(a->hits.x[i] - x) < a->hits.half_x[i] * window_x;
-      const uint32_t near_y = sl_abs_f32(a->hits.y[i] - y) < a->hits.half_y[i] * window_y;
-      found |= near_x & near_y;
-    }
+#if defined(SL_TARGET_CPU)
+  for (uint32_t region = 0; region < MUON_REGIONS; region++)
+    for (uint32_t i = first[region]; i < first[region + 1]; i++)
+      found |= is_near(a, event_hits + i, t, windows[2 * region], windows[2 * region + 1]);
+#else
+  /* All regions in one loop, because a region has few hits. */
+  const uint32_t second = first[1], third = first[2], fourth = first[3], end = first[MUON_REGIONS];
+  for (uint32_t i = first[0] + sl_group_lane(TRACK_THREADS); i < end; i += SL_GROUP(TRACK_THREADS)) {
+    const uint32_t region = (i >= second ? 1u : 0u) + (i >= third ? 1u : 0u) + (i >= fourth ? 1u : 0u);
+    found |= is_near(a, event_hits + i, t, windows[2 * region], windows[2 * region + 1]);
   }
+#endif
   return found;
 }
 

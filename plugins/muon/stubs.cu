@@ -3,7 +3,7 @@
  *   2. Fit x(z) and y(z) by least squares.
  *   3. If stubs share hits, select the one with the smallest key (chi2, index of the seed): a stub is selected if it
  *      has the smallest key at all of its hits.
- * Parallelism: one thread per seed. Determinism: hits are tried in a fixed order; keys are unique.
+ * Parallelism: eight threads per seed share the hits of a station. Determinism: keys are unique.
  * The arrays have one entry per hit, so the number of stubs is not limited. Results are stored by the first pass.
  * Cost: reads 16 bytes per hit, at most once per seed; stores 8 per hit and 32 per seed; writes 32 per stub.
  */
@@ -11,7 +11,7 @@
 
 #include <sluice/kernel.h>
 
-enum { M2, M3, M4, M5, WINDOWS = MUON_STATIONS * MUON_REGIONS, STUB_FLOATS = 6 };
+enum { M2, M3, M4, M5, WINDOWS = MUON_STATIONS * MUON_REGIONS, STUB_FLOATS = 6, SEED_THREADS = 8 };
 static const float stub_z = 15205.0f; /* z of the state of a stub */
 static const uint64_t no_key = UINT64_MAX;
 
@@ -62,37 +62,40 @@ static SL_DEVICE struct stub_line line_through(const struct stubs_args *a, uint3
   return line;
 }
 
-/* The hit of a station in the window that is nearest to the line, the first one of ties; UINT32_MAX if there is none.
- */
+/* The hit of a station in the window that is nearest to the line, the first one of ties; UINT32_MAX if there is none,
+ * or if none is searched. Called by all threads of a warp. */
 static SL_DEVICE uint32_t find_nearest(const struct stubs_args *a, const struct stations *s, uint32_t station,
-                                       const struct stub_line *line, uint32_t region) {
+                                       const struct stub_line *line, uint32_t region, uint32_t is_searched) {
   const float window_x = a->window_x[station * MUON_REGIONS + region];
   const float window_y = a->window_y[station * MUON_REGIONS + region];
-  uint32_t best = UINT32_MAX;
-  float least = 0.0f;
-  for (uint32_t i = s->first[station]; i < s->first[station + 1]; i++) {
+  const uint32_t end = is_searched ? s->first[station + 1] : 0;
+  uint64_t best = no_key;
+  for (uint32_t i = s->first[station] + sl_group_lane(SEED_THREADS); i < end; i += SL_GROUP(SEED_THREADS)) {
     const float dz = a->hits.z[i] - line->z;
     const float dx = a->hits.x[i] - (line->x + line->tx * dz), dy = a->hits.y[i] - (line->y + line->ty * dz);
-    const float distance = dx * dx + dy * dy;
-    if (!(sl_abs_f32(dx) < window_x && sl_abs_f32(dy) < window_y)) continue;
-    if (best != UINT32_MAX && !(distance < least)) continue;
-    best = i;
-    least = distance;
+    /* The distance is not negative, so its bits have the order of its values. */
+    const uint64_t key = (uint64_t)sl_bits_from_f32(dx * dx + dy * dy) << 32 | i;
+    if (sl_abs_f32(dx) < window_x && sl_abs_f32(dy) < window_y && key < best) best = key;
   }
-  return best;
+  return (uint32_t)sl_group_min_u64(best, SEED_THREADS);
 }
 
-/* Finds the hits in M4, M3 and M2 for the seed hits[M5]. Returns 0 if a station has none. */
-static SL_DEVICE uint32_t follow(const struct stubs_args *a, const struct stations *s, uint32_t hits[MUON_STATIONS]) {
-  uint32_t last = hits[M5];
-  struct stub_line line = line_through(a, last, 0.0f, 0.0f, 0.0f);
-  for (uint32_t station = M5; station-- > M2;) {
-    const uint32_t next = find_nearest(a, s, station, &line, muon_tile_region(a->hits.tile[last]));
-    if (next == UINT32_MAX) return 0;
+/* Finds the hits in M4, M3 and M2 for the seed hits[M5]. Returns 0 if a station has none, or if there is no seed.
+ * Called by all threads of a warp. */
+static SL_DEVICE uint32_t follow(const struct stubs_args *a, const struct stations *s, uint32_t hits[MUON_STATIONS],
+                                 uint32_t is_seed) {
+  uint32_t last = hits[M5], continues = is_seed;
+  struct stub_line line = {0, 0, 0, 0, 0};
+  if (continues) line = line_through(a, last, 0.0f, 0.0f, 0.0f);
+  for (uint32_t station = M5; station-- > M2 && sl_warp_any_needed(continues);) {
+    const uint32_t region = continues ? muon_tile_region(a->hits.tile[last]) : 0;
+    const uint32_t next = find_nearest(a, s, station, &line, region, continues);
+    if (next == UINT32_MAX) continues = 0;
+    if (!continues) continue;
     line = line_through(a, next, a->hits.z[last], a->hits.x[last], a->hits.y[last]);
     hits[station] = last = next;
   }
-  return 1;
+  return continues;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the fit */
@@ -172,11 +175,13 @@ SL_KERNEL(stubs_find, struct stubs_args) {
     uint32_t count = 0;
     for (uint32_t i = s.first[M2] + threadIdx.x; i < s.first[M5 + 1]; i += blockDim.x) a.hit_keys[i] = no_key;
     __syncthreads();
-    for (uint32_t i = s.first[M5] + threadIdx.x; i < s.first[M5 + 1]; i += blockDim.x) {
+    SL_FOR_GROUPS (i, s.first[M5 + 1] - s.first[M5], SEED_THREADS) {
+      const uint32_t seed = s.first[M5] + i, is_seed = seed < s.first[M5 + 1], lane = sl_group_lane(SEED_THREADS);
       uint32_t hits[MUON_STATIONS];
-      hits[M5] = i;
-      a.stub_keys[i] = no_key;
-      if (follow(&a, &s, hits)) store_stub(&a, event, hits);
+      hits[M5] = seed;
+      const uint32_t is_stub = follow(&a, &s, hits, is_seed);
+      if (is_seed && lane == 0) a.stub_keys[seed] = no_key;
+      if (is_stub && lane == 0) store_stub(&a, event, hits);
     }
     __syncthreads();
     for (uint32_t i = s.first[M5] + threadIdx.x; i < s.first[M5 + 1]; i += blockDim.x) count += is_best(&a, event, i);
@@ -215,4 +220,4 @@ static int run(const struct sl_launch *l, const struct stubs_args *a) {
   return SL_COUNT_SCAN_WRITE(l, stubs_find, stubs_write, a->stubs, *a);
 }
 
-SL_ALGORITHM(stubs, "muons found in the muon chambers alone", 128, run);
+SL_ALGORITHM(stubs, "muons found in the muon chambers alone", 64, run);

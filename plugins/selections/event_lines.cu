@@ -10,6 +10,15 @@ static SL_DEVICE uint32_t are_at_least(uint32_t count, uint32_t minimum) {
   return sl_warp_any(before + count >= minimum);
 }
 
+/* All j from `from` to `to` - 1 with is_selected(a, j), in ascending order, for all lanes of a warp together: each lane
+ * tests one j of as many as there are lanes. */
+#define FOR_SELECTED(j, is_selected, from, to)                                                                         \
+  for (uint32_t first_##j = (from), own_##j = 0; first_##j < (to); first_##j += sl_warp_lanes())                       \
+    for (uint32_t j =                                                                                                  \
+             ((own_##j = first_##j + sl_warp_lane() < (to) && is_selected(a, first_##j + sl_warp_lane())), first_##j); \
+         j < (to) && j - first_##j < sl_warp_lanes(); j++)                                                             \
+      if (sl_warp_any(own_##j && j - first_##j == sl_warp_lane()))
+
 /* ---------------------------------------------------------------------------------------------- passthrough */
 
 #define SL_ARGS        passthrough_args
@@ -92,10 +101,9 @@ LINE(displaced_velo_tracks, "events with VELO tracks, or pairs of them, far from
   for (uint32_t k = begin + sl_warp_lane(); k < end; k += sl_warp_lanes()) tracks += is_displaced(a, k);
   if (!are_at_least(tracks, a->min_tracks)) return 0;
   if (a->min_pairs == 0) return 1;
-  for (uint32_t j = begin; j < end; j++)
-    if (is_displaced(a, j))
-      for (uint32_t k = j + 1 + sl_warp_lane(); k < end; k += sl_warp_lanes())
-        pairs += is_displaced(a, k) && are_near(a, j, k);
+  FOR_SELECTED (j, is_displaced, begin, end)
+    for (uint32_t k = j + 1 + sl_warp_lane(); k < end; k += sl_warp_lanes())
+      pairs += is_displaced(a, k) && are_near(a, j, k);
   return are_at_least(pairs, a->min_pairs);
 }
 
@@ -176,10 +184,9 @@ LINE(two_photons, "events with two clusters that are the photons of a decay", ev
   const uint32_t begin = a->clusters.offsets[event], end = a->clusters.offsets[event + 1];
   uint32_t found = 0;
   if (a->vertices.offsets[event + 1] - a->vertices.offsets[event] > a->max_vertices) return 0;
-  for (uint32_t j = begin; j < end; j++)
-    if (is_photon(a, j))
-      for (uint32_t k = j + 1 + sl_warp_lane(); k < end && !found; k += sl_warp_lanes())
-        found = is_photon(a, k) && is_decay(a, j, k) ? 1u : 0u;
+  FOR_SELECTED (j, is_photon, begin, end)
+    for (uint32_t k = j + 1 + sl_warp_lane(); k < end && !found; k += sl_warp_lanes())
+      found = is_photon(a, k) && is_decay(a, j, k) ? 1u : 0u;
   return sl_warp_any(found);
 }
 
@@ -193,10 +200,20 @@ LINE(two_photons, "events with two clusters that are the photons of a decay", ev
   M(I32, min_adc, 100, -32767, 32767, "ADC", "minimum of the highest ADC value")
 SL_ARGUMENTS(calo_digits, CALO_DIGITS);
 
+/* ADC values that a GPU loads with one instruction. */
+enum { ADCS = 8 };
+struct adcs {
+  int16_t of[ADCS];
+} __attribute__((aligned(16)));
+SL_STATIC_ASSERT((uint32_t)CALO_CELLS % ADCS == 0, "the values of an event are aligned, and read whole");
+
 LINE(calo_digits, "events with a high ADC value in a calorimeter cell", events) {
-  const int16_t *adc = a->cells.adc + (size_t)event * CALO_CELLS;
+  const struct adcs *all = (const struct adcs *)(const void *)(a->cells.adc + (size_t)event * CALO_CELLS);
   int32_t highest = CALO_NO_ADC;
-  for (uint32_t k = sl_warp_lane(); k < CALO_CELLS; k += sl_warp_lanes()) highest = adc[k] > highest ? adc[k] : highest;
+  for (uint32_t k = sl_warp_lane(); k < (uint32_t)CALO_CELLS / ADCS; k += sl_warp_lanes()) {
+    const struct adcs some = all[k];
+    SL_UNROLL for (uint32_t c = 0; c < ADCS; c++) highest = some.of[c] > highest ? some.of[c] : highest;
+  }
   return sl_warp_any(highest >= a->min_adc);
 }
 

@@ -412,7 +412,7 @@ static SL_DEVICE void find_part(const struct compass_args *a, struct compass_sea
   }
 }
 
-SL_KERNEL_ANY_BLOCK(compass_find, struct compass_args) {
+SL_KERNEL_REGISTERS(compass_find, struct compass_args, 56) {
   __shared__ struct compass_shared shared;
   for (uint32_t i = blockIdx.x; i < PARTS * *a.events.count; i += gridDim.x) {
     const uint32_t event = sl_event_at(&a.events, i / PARTS), part = i % PARTS;
@@ -529,7 +529,7 @@ static SL_DEVICE void finish_tracks(const struct compass_args *a, uint32_t event
   }
 }
 
-SL_KERNEL(compass_finish, struct compass_args) {
+SL_KERNEL_REGISTERS(compass_finish, struct compass_args, 64) {
   __shared__ uint32_t items[LISTED];
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t begin = a.selected.offsets[event], end = a.selected.offsets[event + 1];
