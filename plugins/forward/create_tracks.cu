@@ -390,8 +390,7 @@ SL_KERNEL(create_tracks_grow, struct create_tracks_args) {
 }
 
 static int run(const struct sl_launch *l, const struct create_tracks_args *a) {
-  int error = SL_LAUNCH(l, create_tracks_count, SL_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->candidates.offsets, &a->candidates.bound);
+  int error = SL_COUNT_SCAN(l, create_tracks_count, SL_PER_EVENT, a->candidates.offsets, &a->candidates.bound, *a);
   if (!error) error = SL_LAUNCH(l, create_tracks_lay_out, SL_PER_EVENT, *a);
   if (!error) error = SL_LAUNCH(l, create_tracks_grow, SL_PER_ITEM(a->candidates), *a);
   return error;

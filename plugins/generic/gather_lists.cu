@@ -126,8 +126,7 @@ SL_KERNEL(write_lists, struct gather_lists_args) {
 
 static int run(const struct sl_launch *l, const struct gather_lists_args *a) {
   const uint32_t chunks = (a->events.max + CHUNK_EVENTS - 1) / CHUNK_EVENTS;
-  int status = SL_LAUNCH(l, mark_events, SL_PER_CHUNK(chunks), *a);
-  if (status == SL_OK) status = l->scan(l, a->decisions.offsets, &a->decisions.bound);
+  int status = SL_COUNT_SCAN(l, mark_events, SL_PER_CHUNK(chunks), a->decisions.offsets, &a->decisions.bound, *a);
   if (status == SL_OK) status = SL_LAUNCH(l, write_lists, SL_PER_EVENT, *a);
   return status;
 }

@@ -586,8 +586,7 @@ SL_KERNEL(decode_write, struct decode_args) {
 
 static int run(const struct sl_launch *l, const struct decode_args *a) {
   int error = SL_LAUNCH(l, decode_begin, SL_PER_NODE(1), *a);
-  if (!error) error = SL_LAUNCH(l, decode_sort, SL_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->hits.offsets, &a->hits.bound);
+  if (!error) error = SL_COUNT_SCAN(l, decode_sort, SL_PER_EVENT, a->hits.offsets, &a->hits.bound, *a);
   if (!error) error = SL_LAUNCH(l, decode_write, SL_PER_CHUNK((uint64_t)PARTS * l->events_max), *a);
   return error;
 }

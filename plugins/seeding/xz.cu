@@ -483,8 +483,7 @@ static int run(const struct sl_launch *l, const struct xz_args *a) {
   int error = SL_LAUNCH(l, xz_begin, SL_PER_NODE(1), *a);
   if (!error) error = SL_LAUNCH(l, xz_plan, SL_THREAD_PER_EVENT, *a);
   if (!error) error = SL_LAUNCH(l, xz_find, SL_PER_CHUNK((uint64_t)KINDS * l->grid_blocks), *a);
-  if (!error) error = SL_LAUNCH(l, xz_sum, SL_THREAD_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
+  if (!error) error = SL_COUNT_SCAN(l, xz_sum, SL_THREAD_PER_EVENT, a->tracks.offsets, &a->tracks.bound, *a);
   if (!error) error = SL_LAUNCH(l, xz_write, SL_PER_ITEM(a->tracks), *a);
   return error;
 }

@@ -429,8 +429,7 @@ SL_KERNEL(pairs_fit, struct pairs_args) {
 }
 
 static int run(const struct sl_launch *l, const struct pairs_args *a) {
-  int status = SL_LAUNCH(l, pairs_count, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->pairs.offsets, &a->pairs.bound);
+  int status = SL_COUNT_SCAN(l, pairs_count, SL_PER_EVENT, a->pairs.offsets, &a->pairs.bound, *a);
   if (status == SL_OK) status = SL_LAUNCH(l, pairs_write, SL_PER_EVENT, *a);
   if (status == SL_OK) status = SL_LAUNCH(l, pairs_fit, SL_PER_ITEM(a->pairs), *a);
   return status;

@@ -307,8 +307,7 @@ SL_KERNEL(write_reports, struct sel_reports_args) {
 /* ---------------------------------------------------------------------------------------------- the node */
 
 static int run(const struct sl_launch *l, const struct sel_reports_args *a) {
-  int status = SL_LAUNCH(l, count_objects, SL_PER_EVENT, *a);
-  if (status == SL_OK) status = l->scan(l, a->reports.offsets, &a->reports.bound);
+  int status = SL_COUNT_SCAN(l, count_objects, SL_PER_EVENT, a->reports.offsets, &a->reports.bound, *a);
   if (status == SL_OK) status = l->scan(l, a->word_offsets, &a->reports.word_offsets_bound);
   if (status == SL_OK) status = SL_LAUNCH(l, write_reports, SL_PER_EVENT, *a);
   return status;

@@ -252,10 +252,9 @@ SL_KERNEL(consolidate_write, struct consolidate_args) {
 
 static int run(const struct sl_launch *l, const struct consolidate_args *a) {
   int error = SL_LAUNCH(l, consolidate_clear, SL_THREAD_PER_EVENT, *a);
-  if (!error) error = SL_LAUNCH(l, consolidate_count, SL_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->hit_offsets, &a->tracks.hit_offsets_bound);
-  if (!error) error = SL_LAUNCH(l, consolidate_drop, SL_THREAD_PER_EVENT, *a);
-  if (!error) error = l->scan(l, a->tracks.offsets, &a->tracks.bound);
+  if (!error)
+    error = SL_COUNT_SCAN(l, consolidate_count, SL_PER_EVENT, a->hit_offsets, &a->tracks.hit_offsets_bound, *a);
+  if (!error) error = SL_COUNT_SCAN(l, consolidate_drop, SL_THREAD_PER_EVENT, a->tracks.offsets, &a->tracks.bound, *a);
   if (!error) error = SL_LAUNCH(l, consolidate_write, SL_PER_EVENT, *a);
   return error;
 }

@@ -177,7 +177,8 @@ SL_KERNEL(decode_retina_count, struct decode_retina_args) {
 }
 
 static int run(const struct sl_launch *l, const struct decode_retina_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, decode_retina_count, sorted_hits_write, a->hits, *a);
+  const int error = SL_COUNT_SCAN(l, decode_retina_count, SL_PER_EVENT, a->hits.offsets, &a->hits.bound, *a);
+  return error ? error : SL_LAUNCH(l, sorted_hits_write, sorted_hits_grid(l), *a);
 }
 
 #ifdef SL_TARGET_CPU

@@ -315,7 +315,8 @@ SL_KERNEL(masked_clustering_find, struct masked_clustering_args) {
 }
 
 static int run(const struct sl_launch *l, const struct masked_clustering_args *a) {
-  return SL_COUNT_SCAN_WRITE(l, masked_clustering_find, sorted_hits_write, a->hits, *a);
+  const int error = SL_COUNT_SCAN(l, masked_clustering_find, SL_PER_EVENT, a->hits.offsets, &a->hits.bound, *a);
+  return error ? error : SL_LAUNCH(l, sorted_hits_write, sorted_hits_grid(l), *a);
 }
 
 #ifdef SL_TARGET_CPU

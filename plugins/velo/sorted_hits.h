@@ -351,6 +351,11 @@ static SL_DEVICE void sort_large(const struct HITS_ARGS *a, const struct pair *p
 
 /* ----------------------------------------------------------------------------------------------- kernels */
 
+/* The grid of sorted_hits_write: one warp per module pair. */
+static SL_UNUSED struct sl_grid sorted_hits_grid(const struct sl_launch *l) {
+  return sl_make_grid(SL_GRID_THREADS, (uint64_t)l->events_max * VELO_MODULE_PAIRS * 32);
+}
+
 /* One warp per module pair. Reads each item once, or twice if its hit is not cached; writes 18 bytes per hit. */
 SL_KERNEL(sorted_hits_write, struct HITS_ARGS) {
   __shared__ struct keys keys[WARPS];

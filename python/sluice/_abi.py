@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-ABI_VERSION = 9  # SL_ABI_VERSION
+ABI_VERSION = 10  # SL_ABI_VERSION
 
 ERRORS = {
     -1: "SL_ENOMEM",

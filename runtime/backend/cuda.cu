@@ -20,12 +20,11 @@
 
 enum {
   SLICES_IN_FLIGHT = 2,
-  SCAN_CHUNKS = 64, /* blocks of a scan over items */
+  SCAN_EVENTS = 16, /* events per block of a scan over items */
   CLEAR_THREADS = 256,
   CLEAR_BLOCKS = 256,
   CLEAR_ROWS = 65535, /* rows of a grid */
   PACK_BLOCKS = 64,
-  PACK_THREADS = 256,
 };
 
 struct sl_device {
@@ -43,13 +42,19 @@ struct gpu_events {
 
 struct gpu_stream {
   struct sl_stream base;
+  uint32_t overlaps, is_joined, *scan_blocks; /* as in sluice/kernel_cuda_launch.h */
   GPU(Stream_t) kernels, copies;
   GPU(Event_t) uploaded[SLICES_IN_FLIGHT], finished[SLICES_IN_FLIGHT];
   GPU(GraphExec_t) graph[SLICES_IN_FLIGHT];
-  struct gpu_events marks;   /* for --profile and --trace */
-  struct gpu_events reached; /* for branches */
-  uint64_t *chunk_sums;      /* device memory for a scan over items */
+  struct gpu_events marks;           /* for --profile and --trace */
+  struct gpu_events reached;         /* for branches */
+  struct item_scan_state *item_scan; /* on the device */
 };
+
+static_assert(sizeof(struct sl_stream) == offsetof(struct sl_cuda_stream, overlaps) &&
+                  offsetof(struct gpu_stream, overlaps) == offsetof(struct sl_cuda_stream, overlaps) &&
+                  offsetof(struct gpu_stream, scan_blocks) == offsetof(struct sl_cuda_stream, scan_blocks),
+              "a gpu_stream begins like the plugins' view of it");
 
 static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
   if (error == GPU(Success)) return SL_OK;
@@ -59,6 +64,11 @@ static int check(struct sl_device *device, GPU(Error_t) error, const char *what)
   return SL_EDEVICE;
 }
 #define CHECK(device, call) check(device, call, #call)
+
+/* Launches a kernel of the executor on the kernels' stream of a gpu_stream. */
+#define LAUNCH(s, kernel, grid, threads, ...)                                        \
+  (sl_cuda_launch((struct sl_cuda_stream *)(s), kernel, grid, threads, __VA_ARGS__), \
+   CHECK((s)->base.device, GPU(GetLastError)()))
 
 /* Waits of the calling thread for the device. */
 static thread_local uint64_t waits;
@@ -245,10 +255,23 @@ static void gpu_stream_close(struct sl_stream *stream) {
   }
   close_events(&s->marks);
   close_events(&s->reached);
-  (void)GPU(Free)(s->chunk_sums);
+  (void)GPU(Free)(s->item_scan);
   if (s->kernels) (void)GPU(StreamDestroy)(s->kernels);
   if (s->copies) (void)GPU(StreamDestroy)(s->copies);
   free(s);
+}
+
+/* Programmatic dependent launch needs compute capability 9.0, and in captured graphs a driver of CUDA 12.3. */
+static uint32_t can_overlap(int device) {
+#if defined(SL_TARGET_HIP)
+  (void)device;
+  return 0;
+#else
+  enum { MAJOR_MIN = 9, DRIVER_MIN = 12030 };
+  int major = 0, driver = 0;
+  return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         cudaDriverGetVersion(&driver) == cudaSuccess && major >= MAJOR_MIN && driver >= DRIVER_MIN;
+#endif
 }
 
 static struct sl_stream *gpu_stream_open(struct sl_device *device) {
@@ -258,8 +281,8 @@ static struct sl_stream *gpu_stream_open(struct sl_device *device) {
   s->base.device = device;
   int status = CHECK(device, GPU(StreamCreateWithFlags)(&s->kernels, GPU(StreamNonBlocking)));
   if (status == SL_OK) status = CHECK(device, GPU(StreamCreateWithFlags)(&s->copies, GPU(StreamNonBlocking)));
-  if (status == SL_OK)
-    status = CHECK(device, GPU(Malloc)((void **)&s->chunk_sums, SCAN_CHUNKS * sizeof *s->chunk_sums));
+  if (status == SL_OK) status = CHECK(device, GPU(Malloc)((void **)&s->item_scan, sizeof *s->item_scan));
+  if (status == SL_OK) status = CHECK(device, GPU(MemsetAsync)(s->item_scan, 0, sizeof *s->item_scan, s->kernels));
   for (uint32_t f = 0; f < SLICES_IN_FLIGHT && status == SL_OK; f++) {
     status = CHECK(device, GPU(EventCreateWithFlags)(&s->uploaded[f], GPU(EventDisableTiming)));
     if (status == SL_OK)
@@ -267,12 +290,15 @@ static struct sl_stream *gpu_stream_open(struct sl_device *device) {
           CHECK(device, GPU(EventCreateWithFlags)(&s->finished[f], GPU(EventDisableTiming) | GPU(EventBlockingSync)));
   }
   s->base.handle = s->kernels;
+  s->overlaps = can_overlap(device->index);
+  s->scan_blocks = &s->item_scan->blocks;
   if (status == SL_OK) return &s->base;
   gpu_stream_close(&s->base);
   return NULL;
 }
 
 static int gpu_zero(struct sl_stream *stream, void *memory, uint64_t bytes) {
+  gpu(stream)->is_joined = 1;
   return bytes ? CHECK(stream->device, GPU(MemsetAsync)(memory, 0, bytes, gpu(stream)->kernels)) : SL_OK;
 }
 
@@ -283,11 +309,13 @@ static int gpu_upload(struct sl_stream *stream, void *to, const void *from, uint
 
 static int gpu_uploaded(struct sl_stream *stream, uint32_t slice_index) {
   struct gpu_stream *s = gpu(stream);
+  gpu(stream)->is_joined = 1;
   const int status = CHECK(stream->device, GPU(EventRecord)(s->uploaded[slice_index], s->copies));
   return status < 0 ? status : CHECK(stream->device, GPU(StreamWaitEvent)(s->kernels, s->uploaded[slice_index], 0));
 }
 
 static int gpu_capture_begin(struct sl_stream *stream) {
+  gpu(stream)->is_joined = 1;
   return CHECK(stream->device, GPU(StreamBeginCapture)(gpu(stream)->kernels, GPU(StreamCaptureModeThreadLocal)));
 }
 
@@ -322,8 +350,7 @@ static int gpu_wait(struct sl_stream *stream, uint32_t slice_index) {
 
 /* A kernel, because in a captured graph a kernel follows a kernel faster than a memset does. */
 static int gpu_note(struct sl_stream *stream, uint8_t *byte, uint8_t value) {
-  note<<<1, 1, 0, gpu(stream)->kernels>>>(byte, value);
-  return CHECK(stream->device, GPU(GetLastError)());
+  return LAUNCH(gpu(stream), note, 1, 1, byte, value);
 }
 
 static int gpu_settle(struct sl_stream *stream) {
@@ -354,37 +381,27 @@ static int gpu_reached(struct sl_stream *stream, uint32_t index) {
 
 static int gpu_wait_for(struct sl_stream *stream, struct sl_stream *other, uint32_t index) {
   const GPU(Event_t) event = gpu(other)->reached.at[index];
+  gpu(stream)->is_joined = 1;
   return CHECK(stream->device, GPU(StreamWaitEvent)(gpu(stream)->kernels, event, 0));
 }
 
 static int gpu_clear(struct sl_stream *stream, const struct sl_range *ranges, uint32_t count, uint64_t bytes_max,
                      uint8_t *byte, uint8_t value) {
   const uint64_t blocks = bytes_max / (16 * CLEAR_THREADS) + 1;
-  for (uint32_t first = 0; first < count; first += CLEAR_ROWS) {
+  int status = SL_OK;
+  for (uint32_t first = 0; first < count && status == SL_OK; first += CLEAR_ROWS) {
     const uint32_t rows = count - first < CLEAR_ROWS ? count - first : CLEAR_ROWS;
     const dim3 grid(blocks < CLEAR_BLOCKS ? (uint32_t)blocks : CLEAR_BLOCKS, rows);
-    clear_ranges<<<grid, CLEAR_THREADS, 0, gpu(stream)->kernels>>>(ranges + first, first == 0 ? byte : NULL, value);
+    status = LAUNCH(gpu(stream), clear_ranges, grid, CLEAR_THREADS, ranges + first, first == 0 ? byte : NULL, value);
   }
-  return CHECK(stream->device, GPU(GetLastError)());
+  return status;
 }
 
 /* ------------------------------------------------------------------------------------- scans, lists, packing */
 
-static struct scan_bound scan_bound_of(const struct gpu_stream *s, const struct sl_bound *bound) {
-  struct scan_bound b = {NULL, 0, UINT32_MAX, 0, NULL};
-  if (!bound) return b;
-  b.used = bound->used;
-  b.capacity = bound->capacity;
-  b.event_limit = bound->event_limit;
-  b.limit_error = bound->limit_error;
-  b.errors = s->base.errors;
-  return b;
-}
-
 static int gpu_scan(const struct sl_launch *l, uint32_t *counts, const struct sl_bound *bound) {
   struct gpu_stream *s = (struct gpu_stream *)l->backend;
-  scan_counts<<<1, SCAN_THREADS, 0, s->kernels>>>(counts, s->base.event_count, scan_bound_of(s, bound));
-  return CHECK(s->base.device, GPU(GetLastError)());
+  return LAUNCH(s, scan_counts, 1, SCAN_THREADS, counts, s->base.event_count, sl_cuda_bound_of(bound, s->base.errors));
 }
 
 static int gpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets,
@@ -394,22 +411,18 @@ static int gpu_scan_items(const struct sl_launch *l, uint32_t *counts, const uin
   scan.counts = counts;
   scan.offsets = offsets;
   scan.event_count = s->base.event_count;
-  scan.sums = s->chunk_sums;
-  scan.bound = scan_bound_of(s, bound);
-  sum_chunks<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
-  scan_chunks<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
-  if (bound) find_above_limit<<<SCAN_CHUNKS, SCAN_THREADS, 0, s->kernels>>>(scan);
-  return CHECK(s->base.device, GPU(GetLastError)());
+  scan.state = s->item_scan;
+  scan.bound = sl_cuda_bound_of(bound, s->base.errors);
+  const uint32_t chunks = l->events_max / SCAN_EVENTS + 1;
+  return LAUNCH(s, scan_items, chunks < SCAN_CHUNKS ? chunks : SCAN_CHUNKS, SCAN_THREADS, scan);
 }
 
 static int gpu_combine(struct sl_stream *stream, const struct sl_combination *combination) {
-  combine_lists<<<1, SCAN_THREADS, 0, gpu(stream)->kernels>>>(*combination, stream->event_count);
-  return CHECK(stream->device, GPU(GetLastError)());
+  return LAUNCH(gpu(stream), combine_lists, 1, SCAN_THREADS, *combination, stream->event_count);
 }
 
 static int gpu_pack(struct sl_stream *stream, const struct sl_pack *pack) {
-  pack_results<<<PACK_BLOCKS, PACK_THREADS, 0, gpu(stream)->kernels>>>(*pack);
-  return CHECK(stream->device, GPU(GetLastError)());
+  return LAUNCH(gpu(stream), pack_results, PACK_BLOCKS, PACK_FIELDS, *pack);
 }
 
 /* --------------------------------------------------------------------------------------------------------- */

@@ -4,29 +4,25 @@
 
 #if defined(SL_TARGET_HIP)
 #include <hip/hip_runtime.h>
-#define GPU(name)                hip##name
-#define GPU_HOST_ALLOC           hipHostMalloc
-#define GPU_HOST_FREE            hipHostFree
-#define GPU_HOST_PORTABLE        hipHostMallocPortable
-#define GPU_TARGET               "hip"
-#define DEVICE_PROPERTIES        hipDeviceProp_t
-#define PROCESSORS_OF            hipDeviceAttributeMultiprocessorCount
-#define THREADS_OF               hipDeviceAttributeMaxThreadsPerMultiProcessor
-#define SHUFFLE_UP(value, delta) __shfl_up(value, delta)
-#define SYNC_WARP()              ((void)0) /* not needed: warps run in lockstep */
+#define GPU(name)         hip##name
+#define GPU_HOST_ALLOC    hipHostMalloc
+#define GPU_HOST_FREE     hipHostFree
+#define GPU_HOST_PORTABLE hipHostMallocPortable
+#define GPU_TARGET        "hip"
+#define DEVICE_PROPERTIES hipDeviceProp_t
+#define PROCESSORS_OF     hipDeviceAttributeMultiprocessorCount
+#define THREADS_OF        hipDeviceAttributeMaxThreadsPerMultiProcessor
 #else
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
-#define GPU(name)                cuda##name
-#define GPU_HOST_ALLOC           cudaHostAlloc
-#define GPU_HOST_FREE            cudaFreeHost
-#define GPU_HOST_PORTABLE        cudaHostAllocPortable
-#define GPU_TARGET               "cuda"
-#define DEVICE_PROPERTIES        cudaDeviceProp
-#define PROCESSORS_OF            cudaDevAttrMultiProcessorCount
-#define THREADS_OF               cudaDevAttrMaxThreadsPerMultiProcessor
-#define SHUFFLE_UP(value, delta) __shfl_up_sync(0xFFFFFFFFu, value, delta)
-#define SYNC_WARP()              __syncwarp()
+#define GPU(name)         cuda##name
+#define GPU_HOST_ALLOC    cudaHostAlloc
+#define GPU_HOST_FREE     cudaFreeHost
+#define GPU_HOST_PORTABLE cudaHostAllocPortable
+#define GPU_TARGET        "cuda"
+#define DEVICE_PROPERTIES cudaDeviceProp
+#define PROCESSORS_OF     cudaDevAttrMultiProcessorCount
+#define THREADS_OF        cudaDevAttrMaxThreadsPerMultiProcessor
 #endif
 
 #endif

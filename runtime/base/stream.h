@@ -10,15 +10,15 @@ struct sl_device; /* defined by each backend */
 /* The struct that sl_launch.backend points to; each backend's stream begins with it. */
 struct sl_stream {
   const uint32_t *event_count; /* events in the slice, on the device; set by the executor before each use */
-  void *handle;                /* CUDA: the stream for kernels, used by sluice/kernel_cuda.h */
+  void *handle;                /* CUDA: the stream for kernels, used by sluice/kernel_cuda_launch.h */
   struct sl_device *device;
   uint64_t *errors; /* error words of the slice's events, on the device; set by the executor */
 };
 
 #ifdef __cplusplus
-static_assert(offsetof(struct sl_stream, handle) == sizeof(void *), "sluice/kernel_cuda.h finds it there");
+static_assert(offsetof(struct sl_stream, handle) == sizeof(void *), "sluice/kernel_cuda_launch.h finds it there");
 #else
-_Static_assert(offsetof(struct sl_stream, handle) == sizeof(void *), "sluice/kernel_cuda.h finds it there");
+_Static_assert(offsetof(struct sl_stream, handle) == sizeof(void *), "sluice/kernel_cuda_launch.h finds it there");
 #endif
 
 #endif

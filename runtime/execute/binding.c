@@ -273,7 +273,8 @@ static void open_launches(struct sl_slot *slot) {
         .services = &s->contexts[n].services,
         .backend = slot->stream, /* kernels: the stream of their branch, below */
         .scan = s->backend->scan,
-        .scan_items = s->backend->scan_items};
+        .scan_items = s->backend->scan_items,
+        .widen = s->graph->nodes[n].has_block ? 1 : sl_setup_widen(s, slot->device)};
   }
   for (uint32_t step = 0; step < s->layout->step_count; step++)
     for (uint32_t i = 0; i < s->layout->steps[step].node_count; i++)

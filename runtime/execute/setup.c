@@ -10,6 +10,17 @@ uint32_t sl_setup_branches(const struct sl_setup *s) {
   return (uint64_t)s->slot_count * s->slice_events < (uint64_t)s->device_count * EVENTS_THAT_FILL ? SIDE_BY_SIDE : 1;
 }
 
+/* With one event per block, a slice of few events leaves most of a device idle; blocks of more threads shorten the time
+ * of the slice. Measured on an H200 with the whole trigger (docs/performance.md). */
+uint32_t sl_setup_widen(const struct sl_setup *s, struct sl_device *device) {
+  enum { WIDEN_MAX = 4, BLOCK_THREADS = 128 };
+  if (!s->backend->is_device || !s->backend->threads) return 1;
+  const uint64_t in_flight = (uint64_t)s->slot_count * s->slice_events / s->device_count + 1;
+  uint32_t widen = 1;
+  while (widen < WIDEN_MAX && 4 * widen * BLOCK_THREADS * in_flight <= s->backend->threads(device)) widen *= 2;
+  return widen;
+}
+
 int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const char *what) {
   if (status >= 0 || status == SL_EINTERRUPTED || sl_diagnostics_errors(s->diagnostics) > errors) return status;
   const int is_device = status == SL_EDEVICE && s->device_count > 0;

@@ -78,6 +78,8 @@ struct sl_setup {
 
 /* Maximum number of branches for the layout. */
 uint32_t sl_setup_branches(const struct sl_setup *s);
+/* Factor on the size of blocks with one event each: sl_launch.widen. */
+uint32_t sl_setup_widen(const struct sl_setup *s, struct sl_device *device);
 /* Reports that `what` failed, unless an error was reported since there were `errors` of them. Does nothing if
  * `status` is not a failure. Returns `status`. */
 int sl_report_failure(const struct sl_setup *s, int status, size_t errors, const char *what);

@@ -40,6 +40,7 @@ struct sl_node {
   const struct sl_algorithm *algorithm;
   const struct sl_plugin_entry *plugin;
   uint32_t block_threads;              /* from `block:`, or the algorithm's default */
+  uint32_t has_block;                  /* `block:` sets a size */
   struct sl_kernel_block *blocks;      /* block size of each of the algorithm's `blocks` */
   uint32_t shared;                     /* `set: { variant: shared }`: do not use run_tuned */
   uint32_t live;                       /* an output or a sink depends on it */

@@ -178,6 +178,7 @@ static void set_block(struct sl_draft *draft, struct sl_node *node, const struct
                       node->use);
     return;
   }
+  node->has_block = 1;
   const int by_kernel = entry->value->kind == SL_TREE_MAP;
   const struct sl_tree *of_all = by_kernel ? sl_tree_get(entry->value, SL_BLOCK_ALL) : entry->value;
   if (of_all != NULL) node->block_threads = read_block(r, node, of_all);

@@ -191,6 +191,7 @@ static void write_calls(FILE *out) {
   M(sl_launch, backend);
   M(sl_launch, scan);
   M(sl_launch, scan_items);
+  M(sl_launch, widen);
   BEGIN(sl_event);
   M(sl_event, number);
   M(sl_event, offset);

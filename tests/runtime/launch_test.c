@@ -173,7 +173,7 @@ static void grids_are_limited_by_the_work_and_the_device(void **state) {
   assert_int_equal(sl_grid_blocks(&l, SL_PER_EVENT, 256), 1000);
   assert_int_equal(sl_grid_blocks(&l, SL_THREAD_PER_EVENT, 256), 4);
   assert_int_equal(sl_grid_blocks(&l, SL_PER_ITEM(port), 256), 3);
-  assert_int_equal(sl_grid_blocks(&l, SL_PER_SUBITEM(port, hit_offsets), 256), 10);
+  assert_int_equal(sl_grid_blocks(&l, SL_PER_SUBITEM(port, hit_offsets), 256), 40);
   assert_int_equal(sl_grid_blocks(&unknown, SL_PER_SUBITEM(port, hit_offsets), 256), 7);
   assert_int_equal(sl_grid_blocks(&l, SL_PER_NODE(64), 256), 64);
   assert_int_equal(sl_grid_blocks(&l, sl_make_grid(SL_GRID_THREADS, 0), 256), 1);

@@ -87,14 +87,16 @@ static inline SL_UNUSED uint32_t sl_kernel_threads(const struct sl_launch *l, co
   return l->block_threads;
 }
 
-/* Returns the number of blocks of a grid. A flat grid has at most the blocks that fill the device. */
+/* Returns the number of blocks of a grid. A flat grid has at most the blocks that fill the device a few times, so that
+ * no processor is idle for long when the others end. */
 static inline SL_UNUSED uint32_t sl_grid_blocks(const struct sl_launch *l, struct sl_grid grid, uint32_t threads) {
+  enum { FILLS = 4 };
   uint64_t blocks = grid.count, most = UINT32_MAX;
   if (grid.kind == SL_GRID_EVENTS) blocks = l->grid_blocks;
   if (grid.kind == SL_GRID_EVENT_THREADS) blocks = ((uint64_t)l->events_max + threads - 1) / threads;
   if (grid.kind == SL_GRID_THREADS) {
     blocks = (grid.count + threads - 1) / threads;
-    most = l->device_threads ? l->device_threads / threads : l->grid_blocks;
+    most = l->device_threads ? (uint64_t)FILLS * l->device_threads / threads : l->grid_blocks;
   }
   if (blocks > most) blocks = most;
   return blocks > 0 ? (uint32_t)blocks : 1u;
@@ -136,16 +138,25 @@ static SL_DEVICE uint32_t sl_event_at(const struct sl_events *list, uint32_t ind
 /* Distributes the producers of a list port over the blocks: a.port.at[k] is the view of producer k. */
 #define SL_FOR_ENTRIES(k, port) for (uint32_t k = blockIdx.x; k < (port).count; k += gridDim.x)
 
+/* Launches kernel `count`, which writes a count for each event, and the scan of these counts as in sl_launch.scan. On a
+ * GPU the last block of the kernel scans. Evaluates to the return value of `run`. */
+#if !defined(SL_COUNT_SCAN)
+#define SL_COUNT_SCAN(l, count, grid, counts, bound, args)          \
+  __extension__({                                                   \
+    const int sl_counted = SL_LAUNCH(l, count, grid, args);         \
+    sl_counted == SL_OK ? (l)->scan(l, counts, bound) : sl_counted; \
+  })
+#endif
+
 /* Launches of an algorithm with a variable number of items per event, one block per event: kernel `count` writes the
  * number of items of each event to port.offsets[event], the scan turns the counts into offsets, and kernel `write`
  * writes the items at these offsets. If the slice overflows, all offsets are 0 and `write` finds no room. Evaluates to
  * the return value of `run`. */
-#define SL_COUNT_SCAN_WRITE(l, count, write, port, args)                             \
-  __extension__({                                                                    \
-    int sl_status = SL_LAUNCH(l, count, SL_PER_EVENT, args);                         \
-    if (sl_status == SL_OK) sl_status = (l)->scan(l, (port).offsets, &(port).bound); \
-    if (sl_status == SL_OK) sl_status = SL_LAUNCH(l, write, SL_PER_EVENT, args);     \
-    sl_status;                                                                       \
+#define SL_COUNT_SCAN_WRITE(l, count, write, port, args)                                        \
+  __extension__({                                                                               \
+    int sl_status = SL_COUNT_SCAN(l, count, SL_PER_EVENT, (port).offsets, &(port).bound, args); \
+    if (sl_status == SL_OK) sl_status = SL_LAUNCH(l, write, SL_PER_EVENT, args);                \
+    sl_status;                                                                                  \
   })
 
 static SL_DEVICE uint32_t sl_grid_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }

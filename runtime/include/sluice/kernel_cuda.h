@@ -6,44 +6,85 @@
 #ifndef SLUICE_KERNEL_CUDA_H
 #define SLUICE_KERNEL_CUDA_H
 
-#if defined(SL_TARGET_HIP)
-#include <hip/hip_runtime.h>
-#define SL_GPU_(name) hip##name
-#else
-#include <cuda_runtime.h>
-#define SL_GPU_(name) cuda##name
-#endif
+#include <sluice/kernel_cuda_scan.h>
 
 #define SL_DEVICE __device__ inline SL_UNUSED
+
+/* The body of a kernel is an inlined function. Two templates of kernels call it: `name`, and `name`_then_scan_ for
+ * SL_COUNT_SCAN. Only templates that are launched are compiled. */
+#if defined(SL_TARGET_HIP)
+#define SL_PARAMETER_
+#else
+#define SL_PARAMETER_ __grid_constant__
+#endif
+#define SL_KERNEL_(name, args_type, attributes)                                                          \
+  static __device__ __forceinline__ void name##_body_(const args_type &a);                               \
+  template <typename Args>                                                                               \
+  static __global__ void attributes name(const SL_PARAMETER_ Args a) {                                   \
+    sl_cuda_begin();                                                                                     \
+    name##_body_(a);                                                                                     \
+  }                                                                                                      \
+  template <typename Args>                                                                               \
+  static __global__ void attributes name##_then_scan_(const SL_PARAMETER_ Args a,                        \
+                                                      const SL_PARAMETER_ struct sl_cuda_scan sl_scan) { \
+    sl_cuda_begin();                                                                                     \
+    name##_body_(a);                                                                                     \
+    sl_cuda_scan_when_last(&sl_scan);                                                                    \
+  }                                                                                                      \
+  static __device__ __forceinline__ void name##_body_(const args_type &a)
 /* The block size of a node is free; a kernel that needs many registers declares its largest block. */
-#define SL_KERNEL(name, args_type)           static __global__ void name(const args_type a)
-#define SL_KERNEL_ANY_BLOCK(name, args_type) static __global__ void __launch_bounds__(1024) name(const args_type a)
+#define SL_KERNEL(name, args_type)           SL_KERNEL_(name, args_type, )
+#define SL_KERNEL_ANY_BLOCK(name, args_type) SL_KERNEL_(name, args_type, __launch_bounds__(1024))
 #if defined(CUDART_VERSION) && CUDART_VERSION >= 12040
-#define SL_KERNEL_REGISTERS(name, args_type, registers) \
-  static __global__ void __maxnreg__(registers) name(const args_type a)
+#define SL_KERNEL_REGISTERS(name, args_type, registers) SL_KERNEL_(name, args_type, __maxnreg__(registers))
 #endif
 
-/* First members of the struct that sl_launch.backend points to. */
-struct sl_cuda_stream {
-  const uint32_t *event_count;
-  void *handle;
-};
+/* Returns the block size of a launch: that of the kernel or, with one block per event and few events in flight, up to
+ * `widen` times as large. */
+static inline uint32_t sl_cuda_threads(const struct sl_launch *l, const char *name, const void *kernel,
+                                       struct sl_grid grid) {
+  enum { WIDE_MAX = 512 };
+  SL_GPU_(FuncAttributes) attributes;
+  uint32_t threads = sl_kernel_threads(l, name), wide = threads;
+  if (grid.kind != SL_GRID_EVENTS || l->size < sizeof *l || l->widen < 2) return threads;
+  if (SL_GPU_(FuncGetAttributes)(&attributes, kernel) != SL_GPU_(Success)) return threads;
+  for (uint32_t factor = 2; factor <= l->widen; factor *= 2)
+    if (factor * threads <= WIDE_MAX && (int)(factor * threads) <= attributes.maxThreadsPerBlock)
+      wide = factor * threads;
+  return wide;
+}
 
-static inline int sl_cuda_launched(const struct sl_launch *l, const char *kernel) {
+static inline int sl_cuda_launched(const struct sl_launch *l, const char *name, uint32_t threads) {
   const SL_GPU_(Error_t) error = SL_GPU_(GetLastError)();
   if (error == SL_GPU_(Success)) return SL_OK;
   l->services->message(l->services->context, SL_ERROR, "kernel %s with blocks of %u threads could not be launched: %s",
-                       kernel, sl_kernel_threads(l, kernel), SL_GPU_(GetErrorString)(error));
+                       name, threads, SL_GPU_(GetErrorString)(error));
   return SL_EDEVICE;
 }
 
-/* clang-format would split <<<. */
-/* clang-format off */
-#define SL_LAUNCH(l, kernel, grid, args)                                                                    \
-  ((kernel)<<<sl_grid_blocks(l, grid, sl_kernel_threads(l, #kernel)), sl_kernel_threads(l, #kernel), 0,     \
-              (SL_GPU_(Stream_t))((const struct sl_cuda_stream *)(l)->backend)->handle>>>(args),            \
-   sl_cuda_launched(l, #kernel))
-/* clang-format on */
+template <typename Args>
+static inline int sl_cuda_launch_kernel(const struct sl_launch *l, const char *name, void (*kernel)(Args),
+                                        struct sl_grid grid, const Args &args) {
+  const uint32_t threads = sl_cuda_threads(l, name, (const void *)kernel, grid);
+  sl_cuda_launch((struct sl_cuda_stream *)l->backend, kernel, sl_grid_blocks(l, grid, threads), threads, args);
+  return sl_cuda_launched(l, name, threads);
+}
+
+template <typename Args>
+static inline int sl_cuda_launch_count(const struct sl_launch *l, const char *name,
+                                       void (*kernel)(Args, struct sl_cuda_scan), struct sl_grid grid, uint32_t *counts,
+                                       const struct sl_bound *bound, const Args &args) {
+  struct sl_cuda_stream *stream = (struct sl_cuda_stream *)l->backend;
+  const struct sl_cuda_scan scan = {counts, stream->event_count, stream->scan_blocks,
+                                    sl_cuda_bound_of(bound, stream->errors)};
+  const uint32_t threads = sl_cuda_threads(l, name, (const void *)kernel, grid);
+  sl_cuda_launch(stream, kernel, sl_grid_blocks(l, grid, threads), threads, args, scan);
+  return sl_cuda_launched(l, name, threads);
+}
+
+#define SL_LAUNCH(l, kernel, grid, args) sl_cuda_launch_kernel(l, #kernel, kernel, grid, args)
+#define SL_COUNT_SCAN(l, kernel, grid, counts, bound, args) \
+  sl_cuda_launch_count(l, #kernel, kernel##_then_scan_, grid, counts, bound, args)
 
 typedef unsigned long long sl_atomic_u64;
 

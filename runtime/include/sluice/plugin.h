@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  9u
+#define SL_ABI_VERSION  10u
 
 /* ------------------------------------------------------------------------------------------------ members */
 
@@ -110,7 +110,7 @@ struct sl_launch {
   uint32_t block_threads;  /* the node's block size; 1 on cpu */
   uint32_t grid_blocks;    /* grid size of SL_PER_EVENT */
   uint32_t events_max;     /* E: the largest number of events in a slice */
-  uint32_t device_threads; /* threads that the device runs at once: the largest flat grid */
+  uint32_t device_threads; /* threads that the device runs at once */
   uint32_t block_count;
   const struct sl_kernel_block *blocks; /* kernels with another block size than block_threads */
   const struct sl_services *services;
@@ -123,6 +123,8 @@ struct sl_launch {
   /* Enqueues the scan over items: n = offsets[events in the slice]; the counts of items before offsets[0] are taken as
    * 0. Capacity and errors as for `scan`. */
   int (*scan_items)(const struct sl_launch *l, uint32_t *counts, const uint32_t *offsets, const struct sl_bound *bound);
+  uint32_t widen; /* CUDA: blocks of SL_PER_EVENT may be this many times as large, because few events are in flight */
+  uint32_t reserved;
 };
 /* --------------------------------------------------------------------------------------------- algorithms */
 
@@ -201,7 +203,7 @@ struct sl_plugin {
 SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_launch) == 64, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_event_error) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_algorithm) == 152, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_former_name) == 16, "frozen by the ABI");
