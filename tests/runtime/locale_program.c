@@ -178,6 +178,7 @@ static void run(void) {
     CALLED(sl_session_writes_stdout);
     WRITES("varies.table", sl_session_write_table, s, 1, );
     WRITES("varies.json", sl_session_write_json, s, );
+    WRITES("budgets.yaml", sl_session_write_budgets, s, );
     sl_session_stop(s);
     CALLED(sl_session_stop);
     sl_session_stop_by(s, 15);
