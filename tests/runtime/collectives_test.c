@@ -44,6 +44,9 @@ static void block_collectives_give_the_reference_results(void **state) {
   assert_field(t, "signed_sum", expected.signed_sum, sizeof expected.signed_sum);
   assert_field(t, "smallest", expected.smallest, sizeof expected.smallest);
   assert_field(t, "weight_sum", expected.weight_sum, sizeof expected.weight_sum);
+  assert_field(t, "prefix_i64", expected.prefix_i64, sizeof expected.prefix_i64);
+  assert_field(t, "weight_sum64", expected.weight_sum64, sizeof expected.weight_sum64);
+  assert_field(t, "functions", expected.functions, sizeof expected.functions);
   assert_field(t, "atomics", expected.atomics, sizeof expected.atomics);
   assert_field(t, "agree", expected.agree, sizeof expected.agree);
   sl_test_free(t);

@@ -20,7 +20,7 @@ static const struct sl_launch launch = {.size = sizeof(struct sl_launch), .block
 #endif
 
 /* Seeded values; a few are large, so that sums wrap. */
-static void values_draw(uint32_t values[VALUES_MAX], uint64_t seed) {
+static SL_UNUSED void values_draw(uint32_t values[VALUES_MAX], uint64_t seed) {
   for (uint32_t i = 0; i < VALUES_MAX; i++) {
     seed = seed * 6364136223846793005ull + 1442695040888963407ull;
     values[i] = (uint32_t)(seed >> 33) >> (seed >> 60);

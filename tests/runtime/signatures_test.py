@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """docs/plugins.md names the functions for kernels that the headers have.
 
-Each function and macro of kernel.h, kernel_select.h, kernel_cpu.h and math.h is named in the section, or begins with one of
-its prefixes (`sl_block_...`), and each name and prefix of the section is in a header. Names for the headers' own use end with
-`_` or are listed in OWN.
+Each function and macro of the headers for kernels is named in the section, or begins with one of its prefixes
+(`sl_block_...`), and each name and prefix of the section is in a header. Names for the headers' own use end with `_` or are
+listed in OWN.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = ("kernel.h", "kernel_select.h", "kernel_cpu.h", "math.h")
+HEADERS = ("kernel.h", "kernel_select.h", "kernel_cpu.h", "math.h", "math64.h", "fft.h")
 HEADING = "Functions for kernels"
 # For the headers themselves or SL_LAUNCH; types and guards.
 OWN = {"sl_make_grid", "sl_kernel_threads", "sl_total_add_u32", "sl_total_add_u64", "SL_MATH_FUNCTION"}

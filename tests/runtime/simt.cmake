@@ -31,10 +31,12 @@ if(SLUICE_SIMT)
   target_compile_definitions(kernel_warp_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="kernel_warp_test.c" GRID_BLOCKS=1)
   sluice_add_test(lanes_simt_test kernel_simt_test.c NIGHTLY arm64)
   target_compile_definitions(lanes_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="lanes_test.c" GRID_BLOCKS=1)
+  sluice_add_test(fft_simt_test kernel_simt_test.c NIGHTLY arm64)
+  target_compile_definitions(fft_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="fft_test.c" GRID_BLOCKS=1)
   sluice_add_test(launch_simt_test kernel_simt_test.c NIGHTLY arm64)
   target_compile_definitions(launch_simt_test PRIVATE SL_TARGET_SIMT=1 CASES="launch_test.c" GRID_BLOCKS=8)
 
-  foreach(header kernel lanes)
+  foreach(header kernel lanes fft)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}_simt.c)
     file(WRITE ${source} "#include <sluice/${header}.h>\n#include <sluice/${header}.h>\nint main(void) { return 0; }\n")
     add_test(NAME header_${header}.h_simt COMMAND ${CMAKE_C_COMPILER} -std=c11 -Wall -Wextra -Wshadow -Werror -fsyntax-only

@@ -107,6 +107,9 @@ static int run_collectives(struct target *t, const struct numbers *n, struct res
                                                     .signed_sum = r->signed_sum,
                                                     .smallest = r->smallest,
                                                     .weight_sum = r->weight_sum,
+                                                    .prefix_i64 = r->prefix_i64,
+                                                    .weight_sum64 = r->weight_sum64,
+                                                    .functions = r->functions,
                                                     .atomics = r->atomics,
                                                     .agree = r->agree}};
   return run(t, &args);

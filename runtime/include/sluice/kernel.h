@@ -373,6 +373,8 @@ static SL_DEVICE uint32_t sl_team_threads(const struct sl_team *team) {
  *   for (uint32_t base = 0; base < n; base += 32)
  *     SL_FOR_LANES32(j) sl_sum32_add(&s, j, base + j < n ? value(base + j) : 0.0f);
  *   float sum = sl_group_sum32_total(&s);  every thread of the warp calls it; every thread of the group gets the sum
+ * struct sl_sum64, with sl_sum64_zero, sl_sum64_add, sl_sum64_total and sl_group_sum64_total, is the same in double
+ * precision, in the same loops.
  * On cpu, SL_FOR_LANES32 is a loop over 32 lanes that compilers vectorise if all its memory accesses are unconditional.
  * SL_FOR_LANES32_OF(j, count) loops over the lanes below `count`, on cpu rounded up to a multiple of 8:
  * sl_lanes32(count) lanes in all. SL_FOR_LANES32_BELOW(j, count) loops over exactly the lanes below `count`. Per-lane

@@ -73,6 +73,25 @@ static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *tota
   return sl_block_scan_warps(before + value, total) + before;
 }
 
+/* sl_block_exclusive_scan for 64 bits. */
+static SL_DEVICE int64_t sl_block_exclusive_scan_i64(int64_t value, int64_t *total) {
+  __shared__ uint64_t sums[SL_BLOCK_MAX_WARPS];
+  uint64_t up_to = (uint64_t)value, before = 0, sum = 0; /* modulo 2^64 */
+  for (uint32_t delta = 1; delta < sl_warp_lanes(); delta *= 2) {
+    const uint64_t other = sl_warp_shuffle_up_u64(up_to, delta);
+    if (sl_warp_lane() >= delta) up_to += other;
+  }
+  if (sl_warp_lane() == sl_warp_lanes() - 1) sums[sl_warp_index()] = up_to;
+  __syncthreads();
+  for (uint32_t w = 0; w < sl_block_warps(); w++) {
+    if (w == sl_warp_index()) before = sum;
+    sum += sums[w];
+  }
+  __syncthreads();
+  *total = (int64_t)sum;
+  return (int64_t)(before + up_to - (uint64_t)value);
+}
+
 /* Returns the largest value of all threads before this one, or 0; *total gets the largest value of the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *total) {
   __shared__ uint32_t of_warp[SL_BLOCK_MAX_WARPS];
@@ -243,6 +262,17 @@ SL_BLOCK_REDUCE_(sl_block_min_u64, uint64_t, sl_warp_shuffle_down_u64, SL_LESSER
 
 static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return (int64_t)sl_block_sum_u64_((uint64_t)value); }
 
+static SL_DEVICE uint64_t sl_double_bits_(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+static SL_DEVICE double sl_double_(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 /* Thread t < 32 holds partial sum t. */
 struct sl_sum32 {
   float lane;
@@ -274,6 +304,44 @@ static SL_DEVICE float sl_sum32_total(const struct sl_sum32 *s) {
   __syncthreads();
   sum = of_block;
   __syncthreads();
+  return sum;
+}
+
+/* sl_sum32 in double precision. */
+struct sl_sum64 {
+  double lane;
+};
+
+static SL_DEVICE struct sl_sum64 sl_sum64_zero(void) {
+  struct sl_sum64 s = {0.0};
+  return s;
+}
+
+static SL_DEVICE void sl_sum64_add(struct sl_sum64 *s, uint32_t index, double value) {
+  (void)index;
+  s->lane += value;
+}
+
+static SL_DEVICE double sl_sum64_total(const struct sl_sum64 *s) {
+  __shared__ double of_block;
+  double sum = s->lane;
+  if (sl_warp_index() == 0) { /* uniform in the warp: the shuffles need all lanes */
+    for (uint32_t stride = 16; stride > 0; stride /= 2) {
+      const double other = sl_double_(sl_warp_shuffle_down_u64(sl_double_bits_(sum), stride));
+      if (threadIdx.x < stride) sum += other;
+    }
+  }
+  if (threadIdx.x == 0) of_block = sum;
+  __syncthreads();
+  sum = of_block;
+  __syncthreads();
+  return sum;
+}
+
+static SL_DEVICE double sl_group_sum64_total(const struct sl_sum64 *s) {
+  double sum = s->lane;
+  for (uint32_t stride = 16; stride > 0; stride /= 2)
+    sum += sl_double_(sl_warp_shuffle_xor_u64(sl_double_bits_(sum), stride));
   return sum;
 }
 

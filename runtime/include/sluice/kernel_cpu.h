@@ -55,6 +55,12 @@ static SL_DEVICE uint32_t sl_block_exclusive_scan(uint32_t value, uint32_t *tota
   return 0;
 }
 
+/* sl_block_exclusive_scan for 64 bits. */
+static SL_DEVICE int64_t sl_block_exclusive_scan_i64(int64_t value, int64_t *total) {
+  *total = value;
+  return 0;
+}
+
 /* Returns the largest value of all threads before this one, or 0; *total gets the largest value of the block. */
 static SL_DEVICE uint32_t sl_block_exclusive_max_u32(uint32_t value, uint32_t *total) {
   *total = value;
@@ -126,6 +132,27 @@ static SL_DEVICE float sl_sum32_total(struct sl_sum32 *s) {
   for (uint32_t j = 0; j < 4; j++) s->lane[j] += s->lane[j + 4];
   return s->lane[0] + s->lane[2] + (s->lane[1] + s->lane[3]);
 }
+
+/* sl_sum32 in double precision. */
+struct sl_sum64 {
+  double lane[32];
+};
+
+static SL_DEVICE struct sl_sum64 sl_sum64_zero(void) {
+  struct sl_sum64 s = {{0}};
+  return s;
+}
+
+static SL_DEVICE void sl_sum64_add(struct sl_sum64 *s, uint32_t index, double value) { s->lane[index % 32] += value; }
+
+static SL_DEVICE double sl_sum64_total(struct sl_sum64 *s) {
+  for (uint32_t j = 0; j < 16; j++) s->lane[j] += s->lane[j + 16];
+  for (uint32_t j = 0; j < 8; j++) s->lane[j] += s->lane[j + 8];
+  for (uint32_t j = 0; j < 4; j++) s->lane[j] += s->lane[j + 4];
+  return s->lane[0] + s->lane[2] + (s->lane[1] + s->lane[3]);
+}
+
+static SL_DEVICE double sl_group_sum64_total(struct sl_sum64 *s) { return sl_sum64_total(s); }
 
 #define SL_LANES32                  32
 #define SL_LANE32(j)                (j)

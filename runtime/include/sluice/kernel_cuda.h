@@ -110,6 +110,9 @@ static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta)
 static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delta) {
   return (uint32_t)__shfl_down((int)value, delta);
 }
+static SL_DEVICE uint64_t sl_warp_shuffle_up_u64(uint64_t value, uint32_t delta) {
+  return (uint64_t)__shfl_up((long long)value, delta);
+}
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return (uint64_t)__shfl_down((long long)value, delta);
 }
@@ -135,6 +138,9 @@ static SL_DEVICE uint32_t sl_warp_shuffle_up_u32(uint32_t value, uint32_t delta)
 }
 static SL_DEVICE uint32_t sl_warp_shuffle_down_u32(uint32_t value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, value, delta);
+}
+static SL_DEVICE uint64_t sl_warp_shuffle_up_u64(uint64_t value, uint32_t delta) {
+  return __shfl_up_sync(0xFFFFFFFFu, (unsigned long long)value, delta);
 }
 static SL_DEVICE uint64_t sl_warp_shuffle_down_u64(uint64_t value, uint32_t delta) {
   return __shfl_down_sync(0xFFFFFFFFu, (unsigned long long)value, delta);

@@ -16,12 +16,14 @@ struct sums {
   int64_t signed_sum;
   uint64_t smallest;
   float weight;
+  int64_t terms;
+  double thirds;
 };
 
 /* Writes prefix and kept for an event. */
 static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t first, uint32_t count) {
   const uint32_t *value = a->numbers.value + first;
-  struct sums s = {0, 0, 0, 0, UINT64_MAX, 0.0f};
+  struct sums s = {0, 0, 0, 0, UINT64_MAX, 0.0f, 0, 0.0};
   SL_FOR_BLOCK (i, count) {
     const uint32_t mine = i < count ? value[i] : 0;
     const uint32_t wanted = i < count && mine % 3 == 0 ? 1u : 0u;
@@ -31,6 +33,11 @@ static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t f
     s.prefix += total;
     if (i < count) a->results.prefix[first + i] = before;
     if (wanted) a->results.kept[first + place] = i;
+    int64_t terms;
+    const int64_t terms_before = s.terms + sl_block_exclusive_scan_i64(i < count ? prefix_term(mine, i) : 0, &terms);
+    s.terms += terms;
+    if (i < count) a->results.prefix_i64[first + i] = terms_before;
+    if (i < count) all_functions(a->numbers.weight[first + i], a->results.functions + FUNCTIONS * (size_t)(first + i));
     s.sum += mine;
     s.signed_sum += i % 2 ? -(int64_t)mine : (int64_t)mine;
     if (i < count && ((uint64_t)mine << 32 | i) < s.smallest) s.smallest = (uint64_t)mine << 32 | i;
@@ -41,7 +48,19 @@ static SL_DEVICE struct sums reduce(const struct collectives_args *a, uint32_t f
   struct sl_sum32 weights = sl_sum32_zero();
   SL_FOR_SUM32 (i, count) sl_sum32_add(&weights, i, a->numbers.weight[first + i]);
   s.weight = sl_sum32_total(&weights);
+  struct sl_sum64 thirds = sl_sum64_zero();
+  SL_FOR_SUM32 (i, count) sl_sum64_add(&thirds, i, third_of(a->numbers.weight[first + i]));
+  s.thirds = sl_sum64_total(&thirds);
   return s;
+}
+
+/* 1 if the sum over this thread's group is that over the block. */
+static SL_DEVICE uint32_t group_thirds_agree(const struct collectives_args *a, uint32_t first, uint32_t count,
+                                             double sum) {
+  struct sl_sum64 s = sl_sum64_zero();
+  for (uint32_t base = 0; base < count; base += 32)
+    SL_FOR_LANES32 (j) sl_sum64_add(&s, j, base + j < count ? third_of(a->numbers.weight[first + base + j]) : 0.0);
+  return sl_group_sum64_total(&s) == sum ? 1u : 0u;
 }
 
 enum { SUMS = 11 };
@@ -106,12 +125,15 @@ SL_KERNEL(collectives_all, struct collectives_args) {
       a.results.signed_sum[event] = s.signed_sum;
       a.results.smallest[event] = s.smallest;
       a.results.weight_sum[event] = s.weight;
+      a.results.weight_sum64[event] = s.thirds;
     }
     use_atomics(&a, event, first, count);
-    const uint32_t weights_agree = group_weights_agree(&a, first, count, s.weight);
+    const uint32_t weights_agree =
+        group_weights_agree(&a, first, count, s.weight) & group_thirds_agree(&a, first, count, s.thirds);
     const uint32_t agrees = s.kept == a.results.kept_count[event] && s.sum == a.results.sum[event] &&
                             s.signed_sum == a.results.signed_sum[event] && s.smallest == a.results.smallest[event] &&
-                            s.weight == a.results.weight_sum[event] && weights_agree;
+                            s.weight == a.results.weight_sum[event] && s.thirds == a.results.weight_sum64[event] &&
+                            weights_agree;
     const uint32_t agreeing = sl_block_sum_u32(agrees);
     if (threadIdx.x == 0) a.results.agree[event] = agreeing == blockDim.x ? 1u : 0u;
   }

@@ -2,7 +2,29 @@
 #ifndef COLLECTIVES_H
 #define COLLECTIVES_H
 
+#include <sluice/math64.h>
 #include <sluice/plugin.h>
+
+enum { FUNCTIONS = 8 };
+
+/* Has both signs, and is so large that sums need 64 bits. */
+SL_MATH_FUNCTION int64_t prefix_term(uint32_t value, uint32_t i) {
+  return i % 3 ? -((int64_t)value << 20) : (int64_t)value << 21;
+}
+
+SL_MATH_FUNCTION double third_of(float weight) { return (double)weight / 3.0; }
+
+SL_MATH_FUNCTION void all_functions(float weight, double *results) {
+  const double x = third_of(weight);
+  results[0] = sl_exp(x);
+  results[1] = sl_expm1(x);
+  results[2] = sl_sinh(x);
+  results[3] = sl_log(sl_abs_f64(x));
+  results[4] = sl_log1p(sl_abs_f64(x));
+  results[5] = sl_sin(x);
+  results[6] = sl_cos(x);
+  results[7] = sl_atan2(x, 1.0 - x);
+}
 
 #define COLLECTIVES_NUMBERS(F)                               \
   F(offsets, u32, OFFSETS, "", "first number of each event") \
@@ -10,16 +32,19 @@
   F(weight, f32, PER_ITEM, "", "what the sum of floats adds")
 SL_COLLECTION(collectives_numbers, COLLECTIVES_NUMBERS, "numbers by event");
 
-#define COLLECTIVES_RESULTS(F)                                                                \
-  F(offsets, u32, OFFSETS, "", "first value of each event")                                   \
-  F(prefix, u32, PER_ITEM, "", "sum of the event's numbers before this one")                  \
-  F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them") \
-  F(kept_count, u32, PER_EVENT, "", "number of selected numbers")                             \
-  F(sum, u32, PER_EVENT, "", "sum of all numbers")                                            \
-  F(signed_sum, i64, PER_EVENT, "", "sum of the numbers, those of odd index negative")        \
-  F(smallest, u64, PER_EVENT, "", "the smallest number, and its index in the low 32 bits")    \
-  F(weight_sum, f32, PER_EVENT, "", "sum of the weights by 32 partial sums")                  \
-  F(atomics, u32, PER_EVENT_OF(7), "", "add, subtract, or, and, maximum, minimum, exchange")  \
+#define COLLECTIVES_RESULTS(F)                                                                    \
+  F(offsets, u32, OFFSETS, "", "first value of each event")                                       \
+  F(prefix, u32, PER_ITEM, "", "sum of the event's numbers before this one")                      \
+  F(kept, u32, PER_ITEM, "", "indices of the numbers divisible by three, kept_count of them")     \
+  F(kept_count, u32, PER_EVENT, "", "number of selected numbers")                                 \
+  F(sum, u32, PER_EVENT, "", "sum of all numbers")                                                \
+  F(signed_sum, i64, PER_EVENT, "", "sum of the numbers, those of odd index negative")            \
+  F(smallest, u64, PER_EVENT, "", "the smallest number, and its index in the low 32 bits")        \
+  F(weight_sum, f32, PER_EVENT, "", "sum of the weights by 32 partial sums")                      \
+  F(atomics, u32, PER_EVENT_OF(7), "", "add, subtract, or, and, maximum, minimum, exchange")      \
+  F(prefix_i64, i64, PER_ITEM, "", "sum of prefix_term() of the event's numbers before this one") \
+  F(weight_sum64, f64, PER_EVENT, "", "sum of the weights and their thirds in double precision")  \
+  F(functions, f64, PER_ITEM_OF(FUNCTIONS), "", "functions of math64.h of the weights")           \
   F(agree, u32, PER_EVENT, "", "1: all threads got the same results")
 SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "results of collectives and atomics");
 

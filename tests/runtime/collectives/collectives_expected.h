@@ -27,6 +27,8 @@ struct results {
   int64_t signed_sum[EVENTS];
   uint64_t smallest[EVENTS];
   float weight_sum[EVENTS];
+  int64_t prefix_i64[ITEMS];
+  double weight_sum64[EVENTS], functions[FUNCTIONS * ITEMS];
 };
 
 static inline void make_numbers(struct numbers *n) {
@@ -48,6 +50,8 @@ static inline void expect_event(const struct numbers *n, uint32_t e, struct resu
   const uint32_t first = n->offsets[e], count = n->offsets[e + 1] - first;
   uint32_t *atomics = r->atomics + 7 * e;
   float lane[32] = {0};
+  double lane64[32] = {0};
+  int64_t terms = 0;
   r->smallest[e] = UINT64_MAX;
   atomics[3] = atomics[5] = UINT32_MAX;
   for (uint32_t i = 0; i < count; i++) {
@@ -58,6 +62,10 @@ static inline void expect_event(const struct numbers *n, uint32_t e, struct resu
     r->signed_sum[e] += i % 2 ? -(int64_t)value : (int64_t)value;
     if (((uint64_t)value << 32 | i) < r->smallest[e]) r->smallest[e] = (uint64_t)value << 32 | i;
     lane[i % 32] += n->weight[first + i];
+    lane64[i % 32] += third_of(n->weight[first + i]);
+    r->prefix_i64[first + i] = terms;
+    terms += prefix_term(value, i);
+    all_functions(n->weight[first + i], r->functions + FUNCTIONS * (first + i));
     atomics[2] |= value;
     atomics[3] &= value | 0xFFu;
     if (value > atomics[4]) atomics[4] = value;
@@ -66,8 +74,12 @@ static inline void expect_event(const struct numbers *n, uint32_t e, struct resu
   atomics[0] = atomics[6] = r->sum[e];
   atomics[1] = 0u - r->sum[e];
   for (uint32_t stride = 16; stride > 0; stride /= 2)
-    for (uint32_t j = 0; j < stride; j++) lane[j] += lane[j + stride];
+    for (uint32_t j = 0; j < stride; j++) {
+      lane[j] += lane[j + stride];
+      lane64[j] += lane64[j + stride];
+    }
   r->weight_sum[e] = lane[0];
+  r->weight_sum64[e] = lane64[0];
   r->agree[e] = 1;
 }
 
