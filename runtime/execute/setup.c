@@ -17,7 +17,7 @@ uint32_t sl_setup_widen(const struct sl_setup *s, struct sl_device *device) {
   if (!s->backend->is_device || !s->backend->threads) return 1;
   const uint64_t in_flight = (uint64_t)s->slot_count * s->slice_events / s->device_count + 1;
   uint32_t widen = 1;
-  while (widen < WIDEN_MAX && 4 * widen * BLOCK_THREADS * in_flight <= s->backend->threads(device)) widen *= 2;
+  while (widen < WIDEN_MAX && 4 * widen * widen * BLOCK_THREADS * in_flight <= s->backend->threads(device)) widen *= 2;
   return widen;
 }
 
