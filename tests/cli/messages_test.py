@@ -91,7 +91,7 @@ BAR = re.compile(r"\r\033\[K\[[#-]+\] +\d+ %  \d+ events, \d+/s, [\d:]+ left")
 
 
 def above_the_bar(sluice, damaged):
-    text = on_terminal([sluice, "run", VELO, "-i", damaged, "--set", "raw.passes=3", "--slots", "3", "--slice-events", "4"])
+    text = on_terminal([sluice, "run", VELO, "-i", damaged, "--set", "raw.passes=12", "--slots", "3", "--slice-events", "4"])
     bars = BAR.findall(text)
     check(len(bars) >= 2, f"the bar is drawn: {len(bars)} times")
     lines = [line for line in on_screen(text) if line.strip()]
