@@ -309,7 +309,7 @@ static int gpu_upload(struct sl_stream *stream, void *to, const void *from, uint
 
 static int gpu_uploaded(struct sl_stream *stream, uint32_t slice_index) {
   struct gpu_stream *s = gpu(stream);
-  gpu(stream)->is_joined = 1;
+  s->is_joined = 1;
   const int status = CHECK(stream->device, GPU(EventRecord)(s->uploaded[slice_index], s->copies));
   return status < 0 ? status : CHECK(stream->device, GPU(StreamWaitEvent)(s->kernels, s->uploaded[slice_index], 0));
 }

@@ -102,7 +102,7 @@ static __device__ void finish_item_scan(const struct item_scan *s, uint64_t tota
   }
   if (!fits)
     for (uint32_t i = threadIdx.x; i < end; i += blockDim.x) s->counts[i] = 0;
-  if (!fits || !s->bound.used || events == 1) return;
+  if (!fits || events == 1) return;
   for (uint32_t e = threadIdx.x; e < events; e += blockDim.x) {
     const uint32_t next = s->offsets[e + 1], after = next == end ? (uint32_t)total : latest(&s->counts[next]);
     const uint32_t first = s->offsets[e], before = first == end ? (uint32_t)total : latest(&s->counts[first]);
