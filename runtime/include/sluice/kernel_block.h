@@ -262,17 +262,6 @@ SL_BLOCK_REDUCE_(sl_block_min_u64, uint64_t, sl_warp_shuffle_down_u64, SL_LESSER
 
 static SL_DEVICE int64_t sl_block_sum_i64(int64_t value) { return (int64_t)sl_block_sum_u64_((uint64_t)value); }
 
-static SL_DEVICE uint64_t sl_double_bits_(double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-static SL_DEVICE double sl_double_(uint64_t bits) {
-  double value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
 /* Thread t < 32 holds partial sum t. */
 struct sl_sum32 {
   float lane;
@@ -327,7 +316,7 @@ static SL_DEVICE double sl_sum64_total(const struct sl_sum64 *s) {
   double sum = s->lane;
   if (sl_warp_index() == 0) { /* uniform in the warp: the shuffles need all lanes */
     for (uint32_t stride = 16; stride > 0; stride /= 2) {
-      const double other = sl_double_(sl_warp_shuffle_down_u64(sl_double_bits_(sum), stride));
+      const double other = sl_f64_from_bits(sl_warp_shuffle_down_u64(sl_bits_from_f64(sum), stride));
       if (threadIdx.x < stride) sum += other;
     }
   }
@@ -341,7 +330,7 @@ static SL_DEVICE double sl_sum64_total(const struct sl_sum64 *s) {
 static SL_DEVICE double sl_group_sum64_total(const struct sl_sum64 *s) {
   double sum = s->lane;
   for (uint32_t stride = 16; stride > 0; stride /= 2)
-    sum += sl_double_(sl_warp_shuffle_xor_u64(sl_double_bits_(sum), stride));
+    sum += sl_f64_from_bits(sl_warp_shuffle_xor_u64(sl_bits_from_f64(sum), stride));
   return sum;
 }
 

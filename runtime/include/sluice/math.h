@@ -38,6 +38,18 @@ SL_MATH_FUNCTION float sl_f32_from_bits(uint32_t bits) {
   return x;
 }
 
+SL_MATH_FUNCTION uint64_t sl_bits_from_f64(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+SL_MATH_FUNCTION double sl_f64_from_bits(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 /* 1 unless x is infinite or NaN. */
 SL_MATH_FUNCTION int sl_is_finite(float x) { return (sl_bits_from_f32(x) & 0x7f800000u) != 0x7f800000u; }
 

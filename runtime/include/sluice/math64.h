@@ -15,18 +15,6 @@
 
 /* --------------------------------------------------------------------------------------------------- bits */
 
-SL_MATH_FUNCTION uint64_t sl_bits_from_f64(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-SL_MATH_FUNCTION double sl_f64_from_bits(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 SL_MATH_FUNCTION double sl_abs_f64(double x) { return sl_f64_from_bits(sl_bits_from_f64(x) & 0x7fffffffffffffffu); }
 
 /* |magnitude| with the sign of `sign`. */
@@ -148,31 +136,37 @@ SL_MATH_FUNCTION double sl_log_sum_(double e, double f, double added) {
   return less + (less_rest + sum_rest + small);
 }
 
-/* Natural logarithm. x = 2^e m with m in [sqrt(1/2), sqrt(2)), f = m - 1. Error: 0.67 ulp over all positive numbers.
- * -infinity for 0 and -0, NaN below zero. */
-SL_MATH_FUNCTION double sl_log(double x) {
+/* x = 2^e m with m in [sqrt(1/2), sqrt(2)); x is positive, finite and not denormal. */
+struct sl_log_parts_ {
+  double e, m;
+};
+
+SL_MATH_FUNCTION struct sl_log_parts_ sl_log_split_(double x) {
   const uint64_t half_root = 0x3fe6a09e667f3bcdu; /* the bits of sqrt(1/2) */
+  const uint64_t above = sl_bits_from_f64(x) - half_root;
+  const struct sl_log_parts_ parts = {(double)((int32_t)(uint32_t)(above >> 32) >> 20),
+                                      sl_f64_from_bits((above & 0x000fffffffffffffu) + half_root)};
+  return parts;
+}
+
+/* Natural logarithm. Error: 0.67 ulp over all positive numbers. -infinity for 0 and -0, NaN below zero. */
+SL_MATH_FUNCTION double sl_log(double x) {
   const double infinity = sl_f64_from_bits(0x7ff0000000000000u), nan = sl_f64_from_bits(0x7ff8000000000000u);
   const int denormal = x < 0x1p-1022;
-  const uint64_t above = sl_bits_from_f64(denormal ? x * 0x1p52 : x) - half_root;
-  const double e = (double)((int32_t)(uint32_t)(above >> 32) >> 20) - (denormal ? 52.0 : 0.0);
-  const double f = sl_f64_from_bits((above & 0x000fffffffffffffu) + half_root) - 1.0;
-  const double positive = x < infinity ? sl_log_sum_(e, f, 0.0) : x;
+  const struct sl_log_parts_ parts = sl_log_split_(denormal ? x * 0x1p52 : x);
+  const double e = parts.e - (denormal ? 52.0 : 0.0);
+  const double positive = x < infinity ? sl_log_sum_(e, parts.m - 1.0, 0.0) : x;
   const double not_positive = x == 0.0 ? -infinity : nan;
   return x > 0.0 ? positive : not_positive;
 }
 
 /* log(1 + x), without the loss of digits near 0. Error: 0.67 ulp. -infinity for -1, NaN below, -0 for -0. */
 SL_MATH_FUNCTION double sl_log1p(double x) {
-  const uint64_t half_root = 0x3fe6a09e667f3bcdu;
   const double infinity = sl_f64_from_bits(0x7ff0000000000000u), nan = sl_f64_from_bits(0x7ff8000000000000u);
-  const double u = 1.0 + x, x_large = x > 1.0 ? 1.0 : 0.0;
-  const double lost = x_large != 0.0 ? 1.0 - (u - x) : x - (u - 1.0); /* exact: 1 + x = u + lost */
-  const uint64_t above = sl_bits_from_f64(u) - half_root;
-  const double e = (double)((int32_t)(uint32_t)(above >> 32) >> 20);
-  const double m = sl_f64_from_bits((above & 0x000fffffffffffffu) + half_root);
-  const double f = e == 0.0 ? x : m - 1.0, added = e == 0.0 ? 0.0 : lost / u;
-  const double inside = u < infinity ? sl_log_sum_(e, f, added) : u;
+  const double u = 1.0 + x, lost = x > 1.0 ? 1.0 - (u - x) : x - (u - 1.0); /* exact: 1 + x = u + lost */
+  const struct sl_log_parts_ parts = sl_log_split_(u);
+  const double f = parts.e == 0.0 ? x : parts.m - 1.0, added = parts.e == 0.0 ? 0.0 : lost / u;
+  const double inside = u < infinity ? sl_log_sum_(parts.e, f, added) : u;
   const double not_inside = x == -1.0 ? -infinity : nan;
   const double result = x > -1.0 ? inside : not_inside;
   return x == 0.0 ? x : result;

@@ -43,7 +43,7 @@ SL_COLLECTION(collectives_numbers, COLLECTIVES_NUMBERS, "numbers by event");
   F(weight_sum, f32, PER_EVENT, "", "sum of the weights by 32 partial sums")                      \
   F(atomics, u32, PER_EVENT_OF(7), "", "add, subtract, or, and, maximum, minimum, exchange")      \
   F(prefix_i64, i64, PER_ITEM, "", "sum of prefix_term() of the event's numbers before this one") \
-  F(weight_sum64, f64, PER_EVENT, "", "sum of the weights and their thirds in double precision")  \
+  F(weight_sum64, f64, PER_EVENT, "", "sum of thirds of the weights in double precision")         \
   F(functions, f64, PER_ITEM_OF(FUNCTIONS), "", "functions of math64.h of the weights")           \
   F(agree, u32, PER_EVENT, "", "1: all threads got the same results")
 SL_COLLECTION(collectives_results, COLLECTIVES_RESULTS, "results of collectives and atomics");
