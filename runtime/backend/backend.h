@@ -97,7 +97,8 @@ struct sl_backend {
   int (*free_memory)(struct sl_device *device, uint64_t *bytes);
   int (*upload_now)(struct sl_device *device, void *to, const void *from, uint64_t bytes);   /* D: done on return */
   int (*download_now)(struct sl_device *device, void *to, const void *from, uint64_t bytes); /* D: done on return */
-  struct sl_stream *(*stream_open)(struct sl_device *device);
+  /* Opens a stream; `slots`: number of slots that use the device. */
+  struct sl_stream *(*stream_open)(struct sl_device *device, uint32_t slots);
   void (*stream_close)(struct sl_stream *stream);
   const char *(*error)(struct sl_device *device); /* text of the first failure */
   /* Describes the device for the summary: "NVIDIA H200", "seed 1, warps of 32". NULL: no description. */

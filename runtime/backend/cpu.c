@@ -28,7 +28,8 @@ static int cpu_open(uint32_t index, struct sl_device **device, char *reason, siz
 
 static void cpu_close(struct sl_device *device) { (void)device; }
 
-static struct sl_stream *cpu_stream_open(struct sl_device *device) {
+static struct sl_stream *cpu_stream_open(struct sl_device *device, uint32_t slots) {
+  (void)slots;
   struct sl_stream *stream = calloc(1, sizeof *stream);
   if (stream) stream->device = device;
   return stream;

@@ -42,7 +42,7 @@ struct gpu_events {
 
 struct gpu_stream {
   struct sl_stream base;
-  uint32_t overlaps, is_joined, *scan_blocks; /* as in sluice/kernel_cuda_launch.h */
+  uint32_t overlaps, is_joined, *scan_blocks, is_shared, reserved; /* as in sluice/kernel_cuda_launch.h */
   GPU(Stream_t) kernels, copies;
   GPU(Event_t) uploaded[SLICES_IN_FLIGHT], finished[SLICES_IN_FLIGHT];
   GPU(GraphExec_t) graph[SLICES_IN_FLIGHT];
@@ -53,7 +53,7 @@ struct gpu_stream {
 
 static_assert(sizeof(struct sl_stream) == offsetof(struct sl_cuda_stream, overlaps) &&
                   offsetof(struct gpu_stream, overlaps) == offsetof(struct sl_cuda_stream, overlaps) &&
-                  offsetof(struct gpu_stream, scan_blocks) == offsetof(struct sl_cuda_stream, scan_blocks),
+                  offsetof(struct gpu_stream, is_shared) == offsetof(struct sl_cuda_stream, is_shared),
               "a gpu_stream begins like the plugins' view of it");
 
 static int check(struct sl_device *device, GPU(Error_t) error, const char *what) {
@@ -274,7 +274,8 @@ static uint32_t can_overlap(int device) {
 #endif
 }
 
-static struct sl_stream *gpu_stream_open(struct sl_device *device) {
+static struct sl_stream *gpu_stream_open(struct sl_device *device, uint32_t slots) {
+  enum { SHARING = 3 }; /* slots; two run side by side too rarely (docs/lab/rates-gpu.md) */
   struct gpu_stream *s = (struct gpu_stream *)calloc(1, sizeof *s);
   if (!s) return NULL;
   (void)GPU(SetDevice)(device->index);
@@ -292,6 +293,7 @@ static struct sl_stream *gpu_stream_open(struct sl_device *device) {
   s->base.handle = s->kernels;
   s->overlaps = can_overlap(device->index);
   s->scan_blocks = &s->item_scan->blocks;
+  s->is_shared = slots >= SHARING;
   if (status == SL_OK) return &s->base;
   gpu_stream_close(&s->base);
   return NULL;

@@ -63,7 +63,8 @@ static void release(struct sl_device *device, void *memory, uint64_t bytes) {
 
 static const char *race_error(struct sl_device *device) { return sl_cpu_backend.error(device); }
 
-static struct sl_stream *stream_open(struct sl_device *device) {
+static struct sl_stream *stream_open(struct sl_device *device, uint32_t slots) {
+  (void)slots;
   struct sl_stream *stream = sl_simt_stream_open(device);
   struct race *r = calloc(1, sizeof *r);
   if (!stream || !r) {

@@ -35,6 +35,11 @@ static int simt_scan_items(const struct sl_launch *l, uint32_t *counts, const ui
   return sl_cpu_backend.scan_items(l, counts, offsets, bound);
 }
 
+static struct sl_stream *simt_stream_open(struct sl_device *device, uint32_t slots) {
+  (void)slots;
+  return sl_simt_stream_open(device);
+}
+
 const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .target = "simt",
                                            .default_slice_events = 8,
@@ -47,7 +52,7 @@ const struct sl_backend sl_backend_simt = {.size = sizeof(struct sl_backend),
                                            .release = simt_release,
                                            .allocate_host = simt_allocate,
                                            .release_host = simt_release,
-                                           .stream_open = sl_simt_stream_open,
+                                           .stream_open = simt_stream_open,
                                            .stream_close = sl_simt_stream_close,
                                            .error = simt_error,
                                            .describe = sl_simt_device_describe,

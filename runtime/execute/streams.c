@@ -18,7 +18,7 @@ int sl_streams_open(struct sl_slot *slot) {
   const uint32_t count = s->layout->branch_count;
   slot->streams = calloc(count, sizeof *slot->streams);
   for (uint32_t b = 0; slot->streams && b < count; b++) {
-    slot->streams[b] = s->backend->stream_open(slot->device);
+    slot->streams[b] = s->backend->stream_open(slot->device, (s->slot_count + s->device_count - 1) / s->device_count);
     if (!slot->streams[b]) return SL_ENOMEM;
   }
   if (!slot->streams) return SL_ENOMEM;

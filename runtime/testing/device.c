@@ -34,7 +34,7 @@ void test_device_open(struct sl_test *t) {
     printf("skipped: no device for %s: %s\n", t->plugin->target, reason);
     exit(77);
   }
-  d->stream = d->backend->stream_open(d->device);
+  d->stream = d->backend->stream_open(d->device, 1);
   if (!d->stream) test_die(t, "no stream: %s", d->backend->error(d->device));
 }
 

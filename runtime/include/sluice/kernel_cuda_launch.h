@@ -27,6 +27,8 @@ struct sl_cuda_stream {
   uint32_t overlaps;     /* 1: the device can launch a kernel while its predecessor ends */
   uint32_t is_joined;    /* 1: the next kernel waits for more than its predecessor in the stream */
   uint32_t *scan_blocks; /* for scans at the end of a kernel: on the device, 0 */
+  uint32_t is_shared;    /* 1: kernels of several other streams run at the same time */
+  uint32_t reserved;
 };
 
 /* First statement of a kernel. */
@@ -45,6 +47,26 @@ static inline uint32_t sl_cuda_waits(const void *kernel) {
 }
 #endif
 
+#if !defined(SL_TARGET_HIP)
+/* Asks for the division of a multiprocessor's memory into shared memory and L1 cache. A multiprocessor must be empty to
+ * change it. So if kernels of several streams run side by side, kernels with blocks that fit into half of it ask for
+ * half; otherwise the driver decides. */
+template <typename Kernel>
+static inline void sl_cuda_divide_memory(Kernel kernel, uint32_t threads, uint32_t is_shared) {
+  enum { HALF = 50 };
+  int device = 0, all = 0, of_system = 0, blocks = 0, share = cudaSharedmemCarveoutDefault;
+  cudaFuncAttributes attributes;
+  if (is_shared && cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&of_system, cudaDevAttrReservedSharedMemoryPerBlock, device) == cudaSuccess &&
+      cudaFuncGetAttributes(&attributes, (const void *)kernel) == cudaSuccess &&
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)threads, 0) == cudaSuccess &&
+      2 * blocks * ((int)attributes.sharedSizeBytes + of_system) <= all)
+    share = HALF;
+  (void)cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributePreferredSharedMemoryCarveout, share);
+}
+#endif
+
 /* Enqueues a kernel that begins with sl_cuda_begin(). Errors are left to cudaGetLastError(). */
 template <typename... Parameters, typename... Arguments>
 static inline void sl_cuda_launch(struct sl_cuda_stream *stream, void (*kernel)(Parameters...), dim3 grid,
@@ -52,6 +74,7 @@ static inline void sl_cuda_launch(struct sl_cuda_stream *stream, void (*kernel)(
 #if defined(SL_TARGET_HIP)
   kernel<<<grid, threads, 0, (hipStream_t)stream->handle>>>(arguments...);
 #else
+  sl_cuda_divide_memory(kernel, threads, stream->is_shared);
   cudaLaunchAttribute overlap = {};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;

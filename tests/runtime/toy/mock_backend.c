@@ -265,7 +265,8 @@ static int launch_kernel(struct sl_stream *stream, mock_job *job, const void *ar
   return mock_queue_add(stream, job, args, bytes);
 }
 
-static struct sl_stream *mock_stream_open(struct sl_device *device) {
+static struct sl_stream *mock_stream_open(struct sl_device *device, uint32_t slots) {
+  (void)slots;
   struct sl_stream *stream = fails(device, "stream_open") ? NULL : mock_queue_open(launch_kernel);
   if (stream) stream->device = device;
   return stream;
