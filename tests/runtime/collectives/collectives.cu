@@ -115,7 +115,7 @@ static SL_DEVICE void use_atomics(const struct collectives_args *a, uint32_t eve
   }
 }
 
-SL_KERNEL(collectives_all, struct collectives_args) {
+SL_KERNEL_ANY_BLOCK(collectives_all, struct collectives_args) {
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.numbers.offsets[event], count = a.numbers.offsets[event + 1] - first;
     const struct sums s = reduce(&a, first, count);

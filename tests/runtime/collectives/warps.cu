@@ -95,7 +95,7 @@ static SL_DEVICE void turn_row(const struct warps_args *a, const struct sl_team 
   sl_team_sync(team);
 }
 
-SL_KERNEL(warps_all, struct warps_args) {
+SL_KERNEL_ANY_BLOCK(warps_all, struct warps_args) {
   const struct sl_team warp = sl_team_of_warp(), block = sl_team_of_block();
   SL_FOR_EVENTS (event, a.events) {
     const uint32_t first = a.numbers.offsets[event], count = a.numbers.offsets[event + 1] - first;
