@@ -86,14 +86,22 @@ int hdf5_change_u64(hid_t object, const char *name, uint64_t value) {
 
 /* ---------------------------------------------------------------------------------------------- data sets */
 
+enum { RANK_MAX = 1 + SL_DIMENSIONS_MAX };
+
+/* Extent of `rows` rows of a data set. */
+static void set_extent(const struct column *c, uint64_t rows, hsize_t extent[RANK_MAX]) {
+  extent[0] = rows;
+  for (int i = 1; i < c->rank; i++) extent[i] = c->row[i - 1];
+}
+
 /* Chunks, and filters for numbers: shuffle, then deflate. */
 static hid_t creation_list(const struct column *c, unsigned compression) {
   const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-  const hsize_t chunk[2] = {c->chunk_rows, c->width};
-  if (list < 0 || H5Pset_chunk(list, c->width > 1 ? 2 : 1, chunk) < 0) return list < 0 ? list : (H5Pclose(list), -1);
+  hsize_t chunk[RANK_MAX];
+  set_extent(c, c->chunk_rows, chunk);
+  if (list < 0 || H5Pset_chunk(list, c->rank, chunk) < 0) return list < 0 ? list : (H5Pclose(list), -1);
   if (compression == 0) return list;
-  const int shuffles = c->row_bytes / c->width > 1;
-  if ((shuffles && H5Pset_shuffle(list) < 0) || H5Pset_deflate(list, compression) < 0) {
+  if ((H5Tget_size(c->type) > 1 && H5Pset_shuffle(list) < 0) || H5Pset_deflate(list, compression) < 0) {
     H5Pclose(list);
     return -1;
   }
@@ -101,12 +109,15 @@ static hid_t creation_list(const struct column *c, unsigned compression) {
 }
 
 int column_open(struct column *c, hid_t group, const struct column_description *d, unsigned compression) {
-  *c = (struct column){.data_set = -1, .type = type_of(d->type), .width = d->width};
-  c->row_bytes = (uint32_t)H5Tget_size(c->type) * d->width;
+  *c = (struct column){.data_set = -1, .type = type_of(d->type), .rank = 1 + (int)d->axis_count};
+  c->row_bytes = H5Tget_size(c->type);
+  for (uint32_t i = 0; i < d->axis_count; i++) c->row_bytes *= c->row[i] = d->axes[i];
   c->chunk_rows = c->row_bytes < CHUNK_BYTES ? CHUNK_BYTES / c->row_bytes : 1;
   c->buffer = (unsigned char *)malloc(c->chunk_rows * c->row_bytes);
-  const hsize_t none[2] = {0, d->width}, most[2] = {H5S_UNLIMITED, d->width};
-  const hid_t space = H5Screate_simple(d->width > 1 ? 2 : 1, none, most), list = creation_list(c, compression);
+  hsize_t none[RANK_MAX], most[RANK_MAX];
+  set_extent(c, 0, none);
+  set_extent(c, H5S_UNLIMITED, most);
+  const hid_t space = H5Screate_simple(c->rank, none, most), list = creation_list(c, compression);
   if (c->buffer && space >= 0 && list >= 0)
     c->data_set = H5Dcreate2(group, d->name, c->type, space, H5P_DEFAULT, list, H5P_DEFAULT);
   if (list >= 0) H5Pclose(list);
@@ -117,10 +128,12 @@ int column_open(struct column *c, hid_t group, const struct column_description *
 }
 
 static int write_buffer(const struct column *c) {
-  const hsize_t first[2] = {c->first_row, 0}, count[2] = {c->used_rows, c->width};
-  const hsize_t extent[2] = {c->first_row + c->used_rows, c->width};
+  const hsize_t first[RANK_MAX] = {c->first_row};
+  hsize_t count[RANK_MAX], extent[RANK_MAX];
+  set_extent(c, c->used_rows, count);
+  set_extent(c, c->first_row + c->used_rows, extent);
   if (H5Dset_extent(c->data_set, extent) < 0) return -1;
-  const hid_t file = H5Dget_space(c->data_set), memory = H5Screate_simple(c->width > 1 ? 2 : 1, count, NULL);
+  const hid_t file = H5Dget_space(c->data_set), memory = H5Screate_simple(c->rank, count, NULL);
   const int status = file < 0 || memory < 0 ||
                              H5Sselect_hyperslab(file, H5S_SELECT_SET, first, NULL, count, NULL) < 0 ||
                              H5Dwrite(c->data_set, c->type, memory, file, H5P_DEFAULT, c->buffer) < 0

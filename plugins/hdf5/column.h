@@ -7,14 +7,16 @@
 #ifndef HDF5_COLUMN_H
 #define HDF5_COLUMN_H
 
+#include <sluice/collections.h>
+
 #include <hdf5.h>
 #include <stdint.h>
 
 struct column {
   hid_t data_set, type; /* type: predefined by the library, not closed */
-  uint32_t width;       /* values per row */
-  uint32_t row_bytes;
-  uint64_t chunk_rows;
+  int rank;             /* of the data set: rows and the axes of a row */
+  uint64_t row[SL_DIMENSIONS_MAX];
+  uint64_t row_bytes, chunk_rows;
   uint64_t first_row; /* first row of the buffer */
   uint64_t used_rows; /* rows in the buffer */
   unsigned char *buffer;
@@ -24,7 +26,8 @@ struct column_description {
   const char *name;
   const char *unit, *doc; /* attributes; no unit if empty */
   uint32_t type;          /* SL_TYPE_... */
-  uint32_t width;
+  uint32_t axis_count;    /* of a row; 0: one value */
+  uint32_t axes[SL_DIMENSIONS_MAX];
 };
 
 /* Makes the data set in `group`. Returns 0 or a negative number; column_close must be called in both cases. */

@@ -104,9 +104,11 @@ static int open_field(struct column *column, hid_t group, const struct sl_collec
   const struct sl_field *f = &c->fields[field];
   const char *rows = rows_of(c, f);
   if (!rows) return 0;
-  const struct column_description d = {f->name, f->unit, f->doc, type_in_file(c, f), f->width};
+  struct column_description d = {.name = f->name, .unit = f->unit, .doc = f->doc, .type = type_in_file(c, f)};
+  d.axis_count = sl_field_axes(c, f, d.axes);
   int status = column_open(column, group, &d, f->shape == SL_SHAPE_CODE_TOTAL ? 0 : compression);
   if (status == 0) status = hdf5_set_text(column->data_set, "per", rows);
+  if (status == 0 && f->dimensions) status = hdf5_set_text(column->data_set, "dimensions", f->dimensions);
   if (status == 0 && f->shape == SL_SHAPE_CODE_PER_SUBITEM)
     status = hdf5_set_text(column->data_set, "group", c->fields[group_of(c, field)].name);
   const uint64_t zero = 0;
@@ -129,9 +131,9 @@ static int open_table(struct table *t, hid_t file, const struct sl_run_output *o
 
 static int open_event_columns(struct sink *k, uint32_t compression) {
   static const struct column_description descriptions[EVENT_COLUMNS] = {
-      [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 1},
-      [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 1},
-      [EVENT_ERROR] = {"error", "", "0, or the reason why the event has no items", SL_TYPE_u32, 1},
+      [EVENT_RUN] = {"run", "", "run number", SL_TYPE_u32, 0, {0}},
+      [EVENT_NUMBER] = {"number", "", "event number in the run", SL_TYPE_u64, 0, {0}},
+      [EVENT_ERROR] = {"error", "", "0, or the reason why the event has no items", SL_TYPE_u32, 0, {0}},
   };
   const hid_t group = create_group(k->file, "events");
   int status = group < 0 ? -1 : 0;

@@ -261,8 +261,8 @@ static void feed_source_close(void *state) {
   for (int i = 0; i < 2; i++) feed_window_close(&m->windows[i]);
 }
 
-static const struct sl_source feed_source_functions = {feed_source_open, feed_source_fill, feed_source_close, NULL,
-                                                       NULL};
+static const struct sl_source feed_source_functions = {
+    .open = feed_source_open, .fill = feed_source_fill, .close = feed_source_close};
 
 SL_SOURCE(feed_source, "events from the memory of a program that runs the graph", struct feed_source,
           feed_source_functions, SL_TAKES_FEED);

@@ -300,7 +300,10 @@ static int mdf_source_index(const char *path, const struct sl_index_calls *calls
   return mdf_index(path, MDF_DATA_BANKS, calls);
 }
 
-static const struct sl_source mdf_source_functions = {mdf_source_open, mdf_source_fill, mdf_source_close,
-                                                      mdf_source_probe, mdf_source_index};
+static const struct sl_source mdf_source_functions = {.open = mdf_source_open,
+                                                      .fill = mdf_source_fill,
+                                                      .close = mdf_source_close,
+                                                      .probe = mdf_source_probe,
+                                                      .index = mdf_source_index};
 
 SL_SOURCE(mdf_source, "events from MDF files", struct mdf_source, mdf_source_functions);

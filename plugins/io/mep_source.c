@@ -118,7 +118,10 @@ static int mep_source_index(const char *path, const struct sl_index_calls *calls
   return mdf_index(path, MDF_DATA_MEP, calls);
 }
 
-static const struct sl_source mep_source_functions = {mep_source_open, mep_source_fill, mep_source_close,
-                                                      mep_source_probe, mep_source_index};
+static const struct sl_source mep_source_functions = {.open = mep_source_open,
+                                                      .fill = mep_source_fill,
+                                                      .close = mep_source_close,
+                                                      .probe = mep_source_probe,
+                                                      .index = mep_source_index};
 
 SL_SOURCE(mep_source, "events from packets of the event builder (MEP)", struct mep_source, mep_source_functions);

@@ -246,6 +246,6 @@ static int source_fill(void *state, const struct sl_services *s, const void *arg
   return more;
 }
 
-static const struct sl_source source_functions = {source_open, source_fill, source_close, NULL, NULL};
+static const struct sl_source source_functions = {.open = source_open, .fill = source_fill, .close = source_close};
 
 SL_SOURCE(source, "simulated events", struct source, source_functions, SL_CHECK(source_check));

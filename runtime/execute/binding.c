@@ -97,6 +97,8 @@ static unsigned char *take_views(struct sl_tables *tables, const struct sl_membe
                                  const struct sl_wiring *wiring, void *args) {
   unsigned char *views = tables->host + tables->taken;
   *sl_args_views(args, member) = (struct sl_views){tables->device + tables->taken, wiring->names, wiring->count, 0};
+  for (uint32_t k = 0; k < wiring->count; k++)
+    sl_port_set_dimensions(views + k * sl_collection_bytes(member->collection), member->collection);
   tables->taken += wiring->count * sl_collection_bytes(member->collection);
   return views;
 }

@@ -267,6 +267,19 @@ int sl_feed_give_packet(struct sl_feed *feed, const void *packet, uint64_t bytes
   return give(feed, &entry, owner, timeout_ms, index);
 }
 
+int sl_feed_give_arrays(struct sl_feed *feed, const struct sl_feed_arrays *events, int32_t timeout_ms,
+                        uint64_t *index) {
+  if (!events || events->size != sizeof *events || !events->arrays) return SL_EINVAL;
+  const struct sl_feed_entry entry = {.arrays = events->arrays,
+                                      .array_count = events->array_count,
+                                      .event_count = events->event_count,
+                                      .number = events->number,
+                                      .run = events->run};
+  return give(feed, &entry, events->owner, timeout_ms, index);
+}
+
+int sl_feed_is_arrays(const struct sl_feed *feed) { return feed->options.is_arrays != 0; }
+
 int sl_feed_wait(struct sl_feed *feed, uint64_t index, int32_t timeout_ms) {
   struct timespec at;
   int in_time = timeout_ms != 0;

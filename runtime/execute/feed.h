@@ -9,6 +9,7 @@ int sl_feed_attach(struct sl_feed *feed);
 void sl_feed_detach(struct sl_feed *feed);
 /* Calls for the source. */
 const struct sl_feed_calls *sl_feed_calls_of(const struct sl_feed *feed);
+int sl_feed_is_arrays(const struct sl_feed *feed);
 /* Records that the next `events` events were delivered to sinks and callbacks. */
 void sl_feed_delivered(struct sl_feed *feed, uint64_t events);
 /* Ends the feed: releases all remaining entries and wakes blocked threads. A second call does nothing. */

@@ -177,7 +177,11 @@ void sl_services_open(struct sl_setup *s, uint32_t node) {
                                      .output = kind == SL_KIND_SINK ? s->output_calls : NULL,
                                      .in_parallel = kind == SL_KIND_SOURCE ? in_parallel : NULL,
                                      .workers = kind == SL_KIND_SOURCE ? s->source_threads : 0,
-                                     .feed = is_fed ? sl_feed_calls_of(s->options.feed) : NULL};
+                                     .feed = is_fed ? sl_feed_calls_of(s->options.feed) : NULL,
+                                     .records = kind == SL_KIND_SOURCE ? s->record_calls : NULL,
+                                     .input_path = s->input_path,
+                                     .input_bytes = s->input_bytes,
+                                     .input_count = s->input_count};
 }
 
 /* Shows the check of a plugin the names of the producers of list ports and which optional inputs are connected. */

@@ -5,6 +5,7 @@
 #include "graph/stages.h"
 #include "plugin/expand.h"
 #include "plugin/property.h"
+#include "plugin/tables.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -17,6 +18,7 @@ static void check_nodes(struct sl_draft *draft) {
   sl_draft_outputs(draft);
   const uint32_t *sorted = sl_draft_sort(draft);
   if (sorted != NULL) sl_draft_inherit_lists(draft, sorted);
+  if (draft->reader->error_count == 0) sl_draft_dimensions(draft, sorted);
   if (draft->reader->error_count > 0) return;
   sl_draft_order(draft, sorted);
   sl_draft_unused(draft);
@@ -30,6 +32,7 @@ static void read_graph(struct sl_reader *r, struct sl_graph *graph) {
   sl_load_named_plugins(r, root);
   sl_choose_source(r, root);
   sl_apply_sets(r, root);
+  sl_read_header(r, root);
   sl_find_mentions(r, root);
   sl_substitute_parameters(r, root);
   sl_load_named_plugins(r, root); /* plugins named by a parameter */
@@ -89,6 +92,7 @@ void sl_graph_free(struct sl_graph *graph) {
 
 void sl_graph_fill_properties(const struct sl_node *node, void *args) {
   sl_open_ports_fill(node->algorithm, args);
+  sl_dimensions_fill(node->algorithm, args);
   for (uint32_t m = 0; m < node->algorithm->member_count; m++) {
     const struct sl_member *property = &node->algorithm->members[m];
     if (property->kind == SL_MEMBER_NODE_HASH) {

@@ -34,10 +34,10 @@ struct sl_value {
 
 struct sl_node {
   const char *name;
-  const char *use;                 /* "plugin.algorithm" */
-  struct sl_location location;     /* location of the node's name */
-  struct sl_location use_location; /* location of its algorithm's name */
-  const struct sl_algorithm *algorithm;
+  const char *use;                      /* "plugin.algorithm" */
+  struct sl_location location;          /* location of the node's name */
+  struct sl_location use_location;      /* location of its algorithm's name */
+  const struct sl_algorithm *algorithm; /* of the plugin, or a copy with the sizes of dimensions of its ports */
   const struct sl_plugin_entry *plugin;
   uint32_t block_threads;              /* from `block:`, or the algorithm's default */
   uint32_t has_block;                  /* `block:` sets a size */
@@ -101,6 +101,9 @@ struct sl_graph_request {
   size_t input_count;
   int input_is_pipe; /* further bytes may follow, even if there are none yet */
   int is_fed;        /* 1: the program feeds events from memory, without input files; the source must take a feed */
+  /* Not NULL: the program feeds arrays; these functions replace those of the graph's source. */
+  const struct sl_source *arrays_source;
+  uint32_t arrays_state_bytes;
 };
 
 /* Reads and checks a graph. On success, *graph must be freed with sl_graph_free. On failure the errors are in `d`. */
@@ -109,8 +112,8 @@ void sl_graph_free(struct sl_graph *graph);
 /* Returns the index of the node with this name, or SL_NONE. */
 int32_t sl_graph_node_index(const struct sl_graph *graph, const char *name);
 
-/* Writes the node's property values, the hash of its name, and the tables of its open ports into its argument struct
- * (args_size bytes, zeroed by the caller). The struct must not move afterwards. */
+/* Writes the node's property values, the hash of its name, the sizes of dimensions, and the tables of its open ports
+ * into its argument struct (args_size bytes, zeroed by the caller). The struct must not move afterwards. */
 void sl_graph_fill_properties(const struct sl_node *node, void *args);
 
 #endif

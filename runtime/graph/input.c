@@ -41,6 +41,7 @@ static int is_source(const struct sl_algorithm *algorithm) {
 }
 
 static int is_of_input_kind(const struct sl_reader *r, const struct sl_algorithm *source) {
+  if (r->request->arrays_source != NULL) return 1;
   return r->request->is_fed ? source->takes_feed != 0 : source->source->probe != NULL;
 }
 

@@ -20,6 +20,17 @@ static const char *source_hint(struct sl_reader *r) {
   return NULL;
 }
 
+/* Replaces the functions of the source: the program gives its outputs as arrays. */
+static void take_arrays(struct sl_draft *draft, struct sl_node *node) {
+  const struct sl_graph_request *request = draft->reader->request;
+  struct sl_algorithm *own = sl_arena_get(draft->reader->arena, 1, sizeof *own);
+  *own = *node->algorithm;
+  own->source = request->arrays_source;
+  own->state_size = request->arrays_state_bytes;
+  own->takes_feed = 1;
+  node->algorithm = own;
+}
+
 void sl_draft_source(struct sl_draft *draft) {
   struct sl_reader *r = draft->reader;
   struct sl_graph *graph = draft->graph;
@@ -33,9 +44,10 @@ void sl_draft_source(struct sl_draft *draft) {
       sl_report_error(r, draft->nodes[i].mark, node->name, NULL,
                       "a graph can have only one source, and `%s` is already one", graph->nodes[found].name);
   }
-  if (found != SL_NONE)
+  if (found != SL_NONE) {
     graph->source = (uint32_t)found;
-  else if (draft->unknown_algorithms == 0)
+    if (r->request->arrays_source != NULL) take_arrays(draft, &graph->nodes[found]);
+  } else if (draft->unknown_algorithms == 0)
     sl_report_error(r, sl_mark_graph(r), NULL, source_hint(r),
                     "the graph has no source: a node that reads or generates events");
 }

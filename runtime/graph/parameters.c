@@ -1,10 +1,13 @@
-/* parameters.c: replaces ${name} in values.
+/* parameters.c: replaces ${name}, a parameter, and ${node.property}, the value of a property of a node, in values.
  *
  * A value that consists of one ${name} only becomes the parameter's value with its location, for messages: a number
  * stays a number, even if YAML required quotes around ${...}. In other values the parameter's text is inserted. `$${`
- * is a literal `${`. Parameters cannot refer to each other.
+ * is a literal `${`. Parameters cannot refer to each other, and a property to which another one refers cannot refer to
+ * a property.
  */
 #include "graph/stages.h"
+#include "plugin/property.h"
+#include "plugin/tables.h"
 
 #include <string.h>
 
@@ -28,9 +31,59 @@ static void unknown_parameter(struct sl_reader *r, const struct sl_tree *paramet
   sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "the graph has no parameter `%s`", sl_shown(r, name));
 }
 
+/* Targets of references in values. parameters NULL: no references; nodes NULL: parameters only. */
+struct scope {
+  const struct sl_tree *parameters, *nodes;
+};
+
+static int substitute(struct sl_reader *r, const struct scope *scope, struct sl_tree *scalar);
+
+static const char *default_text(struct sl_reader *r, const struct sl_member *property) {
+  char number[SL_NUMBER_TEXT_BYTES];
+  if (property->type == SL_TYPE_bool) return property->default_value != 0 ? "true" : "false";
+  if (property->default_text != NULL) return property->default_text;
+  return sl_arena_format(r->arena, "%s", sl_number_text(property->type, property->default_value, number));
+}
+
+/* Returns the value of ${node.property}, or NULL with the error reported. */
+static const struct sl_tree *find_property(struct sl_reader *r, const struct scope *scope, struct sl_mark mark,
+                                           const char *name) {
+  const char *dot = strchr(name, '.');
+  const char *node = sl_arena_text(r->arena, name, (size_t)(dot - name)), *property = dot + 1;
+  const struct sl_tree *tree = scope->nodes ? sl_tree_get(scope->nodes, node) : NULL;
+  if (scope->nodes == NULL) {
+    sl_report_error(r, mark, NULL, NULL, "`${%s}`: a value to which another one refers cannot refer to a property",
+                    sl_shown(r, name));
+    return NULL;
+  }
+  if (tree == NULL) {
+    struct sl_guess guess;
+    sl_guess_begin(r, &guess, node);
+    for (const struct sl_entry *entry = scope->nodes->first; entry != NULL; entry = entry->next)
+      if (entry->value != NULL) sl_guess_offer(&guess, entry->key);
+    sl_report_error(r, mark, NULL, sl_guess_hint(r, &guess), "`${%s}`: the graph has no node `%s`", sl_shown(r, name),
+                    sl_shown(r, node));
+    return NULL;
+  }
+  struct sl_tree *set = sl_tree_get(sl_tree_get(tree, "set"), property);
+  const struct scope parameters_only = {scope->parameters, NULL};
+  if (set != NULL && set->kind == SL_TREE_SCALAR) return substitute(r, &parameters_only, set) ? set : NULL;
+  const struct sl_tree *use = sl_tree_get(tree, "use");
+  const struct sl_algorithm *a = use != NULL && use->kind == SL_TREE_SCALAR
+                                     ? sl_registry_find(r->request->registry, use->text, r->request->target, NULL)
+                                     : NULL;
+  const int32_t m = a != NULL && set == NULL ? sl_member_find(a, SL_MEMBER_PROPERTY, property) : SL_NONE;
+  if (m != SL_NONE && a->members[m].count == 0)
+    return sl_tree_scalar(r, default_text(r, &a->members[m]), a->members[m].type == SL_TYPE_string, mark);
+  sl_report_error(r, mark, NULL, NULL, "`${%s}`: node `%s` has no property `%s` with one value", sl_shown(r, name),
+                  sl_shown(r, node), sl_shown(r, property));
+  return NULL;
+}
+
 /* Returns the parameter named by `reference` ("${name}...") and sets `end` after it; NULL with the error reported. */
-static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl_tree *parameters, struct sl_mark mark,
+static const struct sl_tree *find_parameter(struct sl_reader *r, const struct scope *scope, struct sl_mark mark,
                                             const char *reference, const char **end) {
+  const struct sl_tree *parameters = scope->parameters;
   const char *brace = strchr(reference, '}');
   if (brace == NULL) {
     sl_report_error(r, mark, NULL, "write $${ for a literal ${", "`${` without `}`");
@@ -42,9 +95,10 @@ static const struct sl_tree *find_parameter(struct sl_reader *r, const struct sl
                     sl_shown(r, name));
     return NULL;
   }
+  *end = brace + 1;
+  if (strchr(name, '.') != NULL) return find_property(r, scope, mark, name);
   const struct sl_tree *value = sl_tree_get(parameters, name);
   if (value == NULL && !sl_tree_was_refused(parameters, name)) unknown_parameter(r, parameters, mark, name);
-  *end = brace + 1;
   return value;
 }
 
@@ -57,15 +111,14 @@ static void note_origin(struct sl_reader *r, const struct sl_tree *parameter, co
 }
 
 /* Expands the text in one pass; returns 0 with the error reported. */
-static int expand(struct sl_reader *r, const struct sl_tree *parameters, const struct sl_tree *scalar,
-                  struct output *out) {
+static int expand(struct sl_reader *r, const struct scope *scope, const struct sl_tree *scalar, struct output *out) {
   for (const char *c = scalar->text; *c != 0;) {
     if (strncmp(c, "$${", 3) == 0) {
       emit(out, "${", 2);
       c += 3;
     } else if (strncmp(c, "${", 2) == 0) {
       const char *reference = c;
-      const struct sl_tree *value = find_parameter(r, parameters, scalar->mark, c, &c);
+      const struct sl_tree *value = find_parameter(r, scope, scalar->mark, c, &c);
       if (value == NULL) return 0;
       emit(out, value->text, strlen(value->text));
       note_origin(r, value, reference, c, out);
@@ -76,19 +129,19 @@ static int expand(struct sl_reader *r, const struct sl_tree *parameters, const s
   return 1;
 }
 
-static int substitute(struct sl_reader *r, const struct sl_tree *parameters, struct sl_tree *scalar) {
+static int substitute(struct sl_reader *r, const struct scope *scope, struct sl_tree *scalar) {
   if (strstr(scalar->text, "${") == NULL) return 1;
   struct output measured = {0};
-  if (!expand(r, parameters, scalar, &measured)) return 0;
+  if (!expand(r, scope, scalar, &measured)) return 0;
   struct output out = {.text = sl_arena_get(r->arena, measured.bytes + 1, 1)};
-  expand(r, parameters, scalar, &out);
+  expand(r, scope, scalar, &out);
   const char *brace = strchr(scalar->text, '}');
   const int whole = strncmp(scalar->text, "${", 2) == 0 && brace != NULL && brace[1] == 0;
   scalar->use = scalar->mark;
   scalar->begins = 0;
   if (whole) {
     const char *end;
-    const struct sl_tree *parameter = find_parameter(r, parameters, scalar->mark, scalar->text, &end);
+    const struct sl_tree *parameter = find_parameter(r, scope, scalar->mark, scalar->text, &end);
     scalar->quoted = parameter->quoted;
     scalar->mark = parameter->mark;
     scalar->begins = parameter->begins;
@@ -98,12 +151,12 @@ static int substitute(struct sl_reader *r, const struct sl_tree *parameters, str
   return 1;
 }
 
-static void substitute_entries(struct sl_reader *r, const struct sl_tree *parameters, struct sl_tree *tree) {
+static void substitute_entries(struct sl_reader *r, const struct scope *scope, struct sl_tree *tree) {
   for (struct sl_entry *entry = tree->first; entry != NULL; entry = entry->next) {
     if (entry->value == NULL) continue;
     if (entry->value->kind != SL_TREE_SCALAR)
-      substitute_entries(r, parameters, entry->value);
-    else if (!substitute(r, parameters, entry->value))
+      substitute_entries(r, scope, entry->value);
+    else if (!substitute(r, scope, entry->value))
       sl_tree_refuse(entry);
   }
 }
@@ -111,8 +164,9 @@ static void substitute_entries(struct sl_reader *r, const struct sl_tree *parame
 void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root) {
   struct sl_entry *section = sl_tree_find(root, "parameters");
   struct sl_tree *parameters = section->value;
+  const struct scope nothing = {NULL, NULL}, all = {parameters, sl_tree_get(root, "nodes")};
   for (struct sl_entry *entry = parameters->first; entry != NULL; entry = entry->next)
-    if (entry->value != NULL && !substitute(r, NULL, entry->value)) sl_tree_refuse(entry);
+    if (entry->value != NULL && !substitute(r, &nothing, entry->value)) sl_tree_refuse(entry);
   section->value = NULL; /* already substituted; the next call must skip this section */
-  substitute_entries(r, parameters, root);
+  substitute_entries(r, &all, root);
 }

@@ -315,6 +315,7 @@ void sl_draft_properties(struct sl_draft *draft) {
       if (node->algorithm->members[m].kind == SL_MEMBER_PROPERTY)
         set_default(draft, &node->algorithm->members[m], &node->values[m]);
     set_node(draft, node, sl_tree_get(draft->nodes[i].tree, "set"));
+    sl_draft_check_header(draft, node);
   }
   const struct sl_tree *budgets = sl_tree_get(draft->root, "budgets");
   for (const struct sl_entry *entry = budgets->first; entry != NULL; entry = entry->next) {

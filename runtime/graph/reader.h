@@ -14,6 +14,7 @@ enum {
   SL_LIMIT_KEY_BYTES = 100,
   SL_LIMIT_NODES = 4096,
   SL_LIMIT_MEMORY_BYTES = 64 << 20,
+  SL_LIMIT_HEADER_VALUES = 64,
   SL_LIMIT_ERRORS = 1000 /* further errors are only counted; expensive searches stop */
 };
 
@@ -37,6 +38,7 @@ struct sl_mark {
 
 struct sl_yaml;
 struct sl_mention;
+struct sl_header_value;
 
 struct sl_reader {
   struct sl_arena *arena;
@@ -49,8 +51,10 @@ struct sl_reader {
   uint32_t read_count;
   uint32_t error_count;
   const struct sl_mention **mentions; /* for each --set of a parameter: the nodes that refer to it (unused.c) */
-  uint32_t unreadable;                /* 1: a file could not be read or parsed, so that its content is unknown */
-  size_t guesses_cost;                /* cost of all searches for the nearest name */
+  struct sl_header_value *header;     /* values of the input's header (header.c) */
+  uint32_t header_count;
+  uint32_t unreadable; /* 1: a file could not be read or parsed, so that its content is unknown */
+  size_t guesses_cost; /* cost of all searches for the nearest name */
 };
 
 /* Adds a message. `node` and `hint` may be NULL. Only sl_report_error counts it as an error. */

@@ -40,7 +40,13 @@ void sl_expand_plugins(struct sl_reader *r);
 /* input.c: if the source node cannot read the input, replaces its algorithm by one that can. */
 void sl_choose_source(struct sl_reader *r, struct sl_tree *root);
 
-/* parameters.c: replaces ${name} in all values of `root`. */
+/* header.c: reads the header of the input and adds its values to the `set` of the source node. sl_draft_check_header:
+ * reports values of the node that the graph sets otherwise. */
+void sl_read_header(struct sl_reader *r, struct sl_tree *root);
+struct sl_draft;
+void sl_draft_check_header(struct sl_draft *draft, const struct sl_node *node);
+
+/* parameters.c: replaces ${name}, and ${node.property}, in all values of `root`. */
 void sl_substitute_parameters(struct sl_reader *r, struct sl_tree *root);
 
 /* ---- draft of a graph: nodes with their algorithms, and the trees that describe them */
@@ -122,6 +128,10 @@ void sl_draft_references(struct sl_draft *draft, uint32_t index);
 const char *sl_output_name(struct sl_draft *draft, struct sl_port port);
 void sl_draft_source(struct sl_draft *draft);
 void sl_draft_outputs(struct sl_draft *draft);
+
+/* dimensions.c: computes the sizes of the dimensions of all ports; `sorted`: producers before users. A node with
+ * dimensions in its ports gets a copy of its algorithm; the collections of the copy have these sizes. */
+void sl_draft_dimensions(struct sl_draft *draft, const uint32_t *sorted);
 
 /* families.c: returns, per node, the number of its family, from 1; 0 if no other node belongs to its family. */
 uint32_t *sl_draft_families(struct sl_draft *draft);

@@ -75,6 +75,7 @@ static uint64_t term_value(const struct sl_term *term, uint32_t events, sl_capac
     case SL_TERM_SUBITEMS:
     case SL_TERM_ENTRIES:
     case SL_TERM_PROPERTY:
+    case SL_TERM_DIMENSION:
       count = lookup(context, term);
       break;
     case SL_TERM_EVENT_ENTRIES:

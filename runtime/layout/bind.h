@@ -2,7 +2,7 @@
  * fields, the value of capacities. Pure functions, shared by the executor and the test harness.
  *
  * The struct of a collection holds the field pointers in order, then its bounds: items first, then each group of
- * subitems.
+ * subitems; then the sizes of the dimensions.
  */
 #ifndef SL_BIND_H
 #define SL_BIND_H
@@ -50,7 +50,7 @@ const struct sl_term *sl_budget_term(const struct sl_capacity *c);
 
 /* Value that a capacity term refers to (sl_term_member). SL_TERM_ITEMS, SL_TERM_SUBITEMS: capacity of the bound of
  * the port. SL_TERM_BUDGET, SL_TERM_PROPERTY: value of the property. SL_TERM_ENTRIES, SL_TERM_EVENT_ENTRIES: number
- * of producers of the list port. */
+ * of producers of the list port. SL_TERM_DIMENSION: size of the dimension. */
 typedef uint64_t sl_capacity_lookup(void *context, const struct sl_term *term);
 
 /* The largest capacity of a port: offsets are u32, and the last offset is one larger than the capacity. Scratch has

@@ -40,6 +40,7 @@ static uint64_t look_up(void *context, const struct sl_term *term) {
   const int index = sl_term_member(node->algorithm, term, &bound);
   if (index < 0) return 0; /* does not happen: such plugins are refused on loading */
   if (term->kind == SL_TERM_PROPERTY) return (uint64_t)node->values[index].number;
+  if (term->kind == SL_TERM_DIMENSION) return node->algorithm->members[index].collection->dimensions[bound].size;
   if (term->kind == SL_TERM_BUDGET)
     return c->layout->is_limited ? *sl_budget(&c->layout->budgets, c->node, (uint32_t)index)
                                  : (uint64_t)node->values[index].number;

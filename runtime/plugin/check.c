@@ -55,6 +55,43 @@ static int check_name(const struct checker *c, const char *what, uint32_t index,
 
 /* ----------------------------------------------------------------------------------------- collections */
 
+static int check_dimensions(const struct checker *c, const struct sl_collection *collection) {
+  if (collection->dimension_count > SL_DIMENSIONS_MAX || (collection->dimension_count && !collection->dimensions))
+    return checker_refuse(c, "collection %s has %u dimensions%s, at most %d are expected", collection->name,
+                          collection->dimension_count, collection->dimensions ? "" : " and no table of them",
+                          SL_DIMENSIONS_MAX);
+  for (uint32_t d = 0; d < collection->dimension_count; d++) {
+    const struct sl_dimension *dimension = &collection->dimensions[d];
+    if (check_name(c, "dimension", d, dimension->name)) return SL_EPLUGIN;
+    if (!dimension->unit || !dimension->doc)
+      return checker_refuse(c, "dimension %s: unit or doc is NULL", dimension->name);
+    if (sl_dimension_index(collection, dimension->name) != (int)d || sl_field_index(collection, dimension->name) >= 0)
+      return checker_refuse(c, "collection %s has two entries %s", collection->name, dimension->name);
+  }
+  return SL_OK;
+}
+
+/* Checks a field by dimensions: "time, channels". */
+static int check_axes(const struct checker *c, const struct sl_collection *collection, const struct sl_field *f) {
+  uint32_t count = 0;
+  if (f->shape != SL_SHAPE_CODE_PER_EVENT && f->shape != SL_SHAPE_CODE_PER_ITEM)
+    return checker_refuse(c, "field %s is %s and has dimensions; PER_EVENT or PER_ITEM is expected", f->name,
+                          sl_shape_name(f->shape));
+  for (const char *name = f->dimensions; *name; count++) {
+    char text[64];
+    const size_t length = strcspn(name, ",");
+    snprintf(text, sizeof text, "%.*s", (int)length, name);
+    if (sl_dimension_index(collection, text) < 0)
+      return checker_refuse(c, "field %s has the dimension %s, which collection %s does not declare", f->name, text,
+                            collection->name);
+    name += length + strspn(name + length, ", ");
+  }
+  if (count < 1 || count > SL_DIMENSIONS_MAX)
+    return checker_refuse(c, "field %s has %u dimensions, 1 to %d are expected", f->name, count, SL_DIMENSIONS_MAX);
+  if (!f->unit || !f->doc) return checker_refuse(c, "field %s: unit or doc is NULL", f->name);
+  return SL_OK;
+}
+
 static int check_field(const struct checker *c, const struct sl_collection *collection, uint32_t index) {
   const struct sl_field *f = &collection->fields[index];
   const int is_offsets = f->shape == SL_SHAPE_CODE_OFFSETS || f->shape == SL_SHAPE_CODE_ITEM_OFFSETS;
@@ -64,6 +101,7 @@ static int check_field(const struct checker *c, const struct sl_collection *coll
   if (f->type >= SL_TYPE_bool)
     return checker_refuse(c, "field %s has type %u, which is not a field type", f->name, f->type);
   if (f->shape > SL_SHAPE_CODE_TOTAL) return checker_refuse(c, "field %s has unknown shape %u", f->name, f->shape);
+  if (f->dimensions) return check_axes(c, collection, f);
   if (f->width < 1 || f->width > WIDTH_MAX)
     return checker_refuse(c, "field %s has %u values per entry, 1 to %d are expected", f->name, f->width, WIDTH_MAX);
   if (is_offsets && (f->type != SL_TYPE_u32 || f->width != 1))
@@ -88,6 +126,7 @@ static int check_collection(const struct checker *c, const struct sl_collection 
   /* Names are checked first, because check_field searches by name. */
   for (uint32_t i = 0; i < collection->field_count; i++)
     if (check_name(c, "field", i, collection->fields[i].name)) return SL_EPLUGIN;
+  if (check_dimensions(c, collection)) return SL_EPLUGIN;
   for (uint32_t i = 0; i < collection->field_count; i++) {
     if (check_field(c, collection, i)) return SL_EPLUGIN;
     shapes[collection->fields[i].shape]++;
@@ -239,11 +278,14 @@ static int check_prepared(const struct checker *c) {
 
 static int check_member(struct checker *c) {
   const struct sl_member *m = c->member;
-  const uint32_t allowed_flags = m->kind == SL_MEMBER_IN         ? SL_FLAG_OPTIONAL | SL_FLAG_AUTO | SL_FLAG_LIST
-                                 : m->kind == SL_MEMBER_PROPERTY ? SL_FLAG_BUDGET | SL_FLAG_READ | SL_FLAG_WRITTEN
-                                 : m->kind == SL_MEMBER_SCRATCH  ? SL_FLAG_TUNED | SL_FLAG_SHARED
-                                                                 : 0;
+  const uint32_t allowed_flags = m->kind == SL_MEMBER_IN ? SL_FLAG_OPTIONAL | SL_FLAG_AUTO | SL_FLAG_LIST
+                                 : m->kind == SL_MEMBER_PROPERTY
+                                     ? SL_FLAG_BUDGET | SL_FLAG_READ | SL_FLAG_WRITTEN | SL_FLAG_INPUT
+                                 : m->kind == SL_MEMBER_SCRATCH ? SL_FLAG_TUNED | SL_FLAG_SHARED
+                                                                : 0;
   if (!m->doc) return checker_refuse(c, "doc is NULL");
+  if ((m->flags & SL_FLAG_INPUT) && (c->algorithm->kind != SL_KIND_SOURCE || m->type > SL_TYPE_f64 || m->count > 0))
+    return checker_refuse(c, "a value of the input is a number, and a property of a source");
   if (m->kind > SL_MEMBER_FIELD) return checker_refuse(c, "unknown kind %u", m->kind);
   if (m->flags & ~allowed_flags) return checker_refuse(c, "flags %u do not belong to its kind", m->flags);
   if ((m->flags & SL_FLAG_LIST) && (m->flags & SL_FLAG_OPTIONAL))

@@ -24,7 +24,7 @@ static int check_counted(const struct checker *c, const struct sl_member *named,
 
 /* Checks that a term of bound `of` of the member names something countable. */
 static int check_term(const struct checker *c, const struct sl_term *term, const char *what, uint32_t of) {
-  if (term->kind > SL_TERM_PROPERTY) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
+  if (term->kind > SL_TERM_DIMENSION) return checker_refuse(c, "%s: unknown kind of term %u", what, term->kind);
   if (term->kind == SL_TERM_NONE || term->kind == SL_TERM_CONSTANT) return SL_OK;
   if (term->divide < 1) return checker_refuse(c, "%s: division by 0", what);
   if (term->kind == SL_TERM_EVENTS) return SL_OK;
@@ -45,7 +45,10 @@ static int check_term(const struct checker *c, const struct sl_term *term, const
     return checker_refuse(c, "%s: port %s has no subitems", what, term->of);
   if (term->kind == SL_TERM_SUBITEMS && bound == 0)
     return checker_refuse(c, "%s: %s is not a group of subitems of the port (PORT.FIELD)", what, term->of);
-  if (named < c->member || (named == c->member && bound < of)) return SL_OK;
+  if (term->kind == SL_TERM_DIMENSION && bound == UINT32_MAX)
+    return checker_refuse(c, "%s: %s is no dimension of a port (PORT.NAME)", what, term->of);
+  if (term->kind == SL_TERM_DIMENSION && named <= c->member) return SL_OK;
+  if (term->kind != SL_TERM_DIMENSION && (named < c->member || (named == c->member && bound < of))) return SL_OK;
   return checker_refuse(c, "%s: port %s is not earlier in the table", what, term->of);
 }
 
@@ -71,9 +74,35 @@ static int check_capacity(const struct checker *c, const struct sl_capacity *cap
 static int check_totals(const struct checker *c) {
   for (int i = 0; i < SL_TERMS_MAX; i++) {
     const uint32_t kind = c->member->capacity.terms[i].kind;
-    if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES && kind != SL_TERM_PROPERTY)
+    if (kind != SL_TERM_NONE && kind != SL_TERM_CONSTANT && kind != SL_TERM_ENTRIES && kind != SL_TERM_PROPERTY &&
+        kind != SL_TERM_DIMENSION)
       return checker_refuse(c,
-                            "items: TOTAL fields are counted by SL_CONSTANT_TERM, SL_ENTRIES_TERM or SL_PROPERTY_TERM");
+                            "items: TOTAL fields are counted by SL_CONSTANT_TERM, SL_ENTRIES_TERM, "
+                            "SL_PROPERTY_TERM or SL_DIMENSION_TERM");
+  }
+  return SL_OK;
+}
+
+/* Sizes of dimensions are computed before capacities, from properties and from dimensions of inputs. */
+static int check_sizes(const struct checker *c) {
+  const struct sl_member *m = c->member;
+  for (uint32_t d = 0; d < SL_DIMENSIONS_MAX; d++) {
+    const struct sl_term *term = &m->dimensions[d];
+    char what[128];
+    if (d >= m->collection->dimension_count) {
+      if (term->kind == SL_TERM_NONE) continue;
+      return checker_refuse(c, "sizes of %u dimensions are expected, more are given", m->collection->dimension_count);
+    }
+    snprintf(what, sizeof what, "dimension %s", m->collection->dimensions[d].name);
+    if (term->kind == SL_TERM_NONE) return checker_refuse(c, "the size of its %s is missing (SL_DIMENSIONS)", what);
+    if (term->kind != SL_TERM_CONSTANT && term->kind != SL_TERM_PROPERTY && term->kind != SL_TERM_DIMENSION)
+      return checker_refuse(
+          c, "%s: a size is SL_CONSTANT_TERM, SL_PROPERTY_TERM, SL_DIMENSION_TERM or SL_DIMENSION_SCALED", what);
+    if (check_term(c, term, what, 0)) return SL_EPLUGIN;
+    uint32_t index;
+    const int of = term->kind == SL_TERM_DIMENSION ? sl_term_member(c->algorithm, term, &index) : -1;
+    if (of >= 0 && c->algorithm->members[of].kind != SL_MEMBER_IN)
+      return checker_refuse(c, "%s: %s is no dimension of an input", what, term->of);
   }
   return SL_OK;
 }
@@ -82,6 +111,7 @@ int check_capacities(const struct checker *c) {
   const struct sl_member *m = c->member;
   if (m->kind == SL_MEMBER_SCRATCH) return check_capacity(c, &m->capacity, 0, 1);
   if (m->kind != SL_MEMBER_OUT) return SL_OK;
+  if (check_sizes(c)) return SL_EPLUGIN;
   const int is_totals = sl_is_totals(m->collection);
   if (check_capacity(c, &m->capacity, 0, is_totals || (sl_has_items(m->collection) && !m->shares))) return SL_EPLUGIN;
   if (is_totals && check_totals(c)) return SL_EPLUGIN;

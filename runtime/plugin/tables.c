@@ -45,6 +45,12 @@ int sl_field_index(const struct sl_collection *c, const char *name) {
   return -1;
 }
 
+int sl_dimension_index(const struct sl_collection *c, const char *name) {
+  for (uint32_t i = 0; i < c->dimension_count; i++)
+    if (strcmp(c->dimensions[i].name, name) == 0) return (int)i;
+  return -1;
+}
+
 static int field_of_shape(const struct sl_collection *c, uint32_t shape) {
   for (uint32_t i = 0; i < c->field_count; i++)
     if (c->fields[i].shape == shape) return (int)i;
@@ -103,6 +109,10 @@ int sl_term_member(const struct sl_algorithm *a, const struct sl_term *t, uint32
   for (uint32_t i = 0; i < a->member_count; i++)
     if (strncmp(a->members[i].name, t->of, length) == 0 && a->members[i].name[length] == '\0') member = (int)i;
   const struct sl_collection *c = member < 0 ? NULL : a->members[member].collection;
+  if (t->kind == SL_TERM_DIMENSION) {
+    *bound = c && t->of[length] ? (uint32_t)sl_dimension_index(c, t->of + length + 1) : UINT32_MAX;
+    return member;
+  }
   if (t->kind != SL_TERM_SUBITEMS) return t->of[length] ? -1 : member;
   if (!c) return member;
   const uint32_t count = sl_bound_count(c);
@@ -122,7 +132,22 @@ const char *sl_input_need(const struct sl_member *m) {
 }
 
 uint32_t sl_collection_bytes(const struct sl_collection *c) {
-  return (uint32_t)(c->field_count * sizeof(void *) + sl_bound_count(c) * sizeof(struct sl_bound));
+  return (uint32_t)(c->field_count * sizeof(void *) + sl_bound_count(c) * sizeof(struct sl_bound) +
+                    (c->dimension_count + 1) / 2 * 2 * sizeof(uint32_t));
+}
+
+void sl_port_set_dimensions(void *port, const struct sl_collection *c) {
+  uint32_t *sizes = (uint32_t *)(void *)((char *)port + c->field_count * sizeof(void *) +
+                                         sl_bound_count(c) * sizeof(struct sl_bound));
+  for (uint32_t d = 0; d < c->dimension_count; d++) sizes[d] = c->dimensions[d].size;
+}
+
+void sl_dimensions_fill(const struct sl_algorithm *a, void *args) {
+  for (uint32_t m = 0; m < a->member_count; m++) {
+    const struct sl_member *port = &a->members[m];
+    if ((port->kind == SL_MEMBER_IN && !(port->flags & (SL_FLAG_LIST | SL_FLAG_FIELD))) || port->kind == SL_MEMBER_OUT)
+      sl_port_set_dimensions((char *)args + port->args_offset, port->collection);
+  }
 }
 
 int sl_is_event_list(const struct sl_collection *c) { return strcmp(c->name, sl_event_list_collection.name) == 0; }

@@ -18,6 +18,7 @@ int sl_is_budget(const struct sl_member *m);
 int sl_member_index(const struct sl_algorithm *a, const char *name);
 int sl_algorithm_index(const struct sl_plugin *plugin, const char *name);
 int sl_field_index(const struct sl_collection *c, const char *name);
+int sl_dimension_index(const struct sl_collection *c, const char *name);
 
 /* Index of the OFFSETS field of a collection; -1 if there is none. */
 int sl_offsets_field(const struct sl_collection *c);
@@ -38,11 +39,17 @@ uint32_t sl_group_of(const struct sl_collection *c, uint32_t field);
 /* Writes the name of a bound: "tracks", or "tracks.hit_offsets" if the port has several groups. */
 void sl_bound_name(const struct sl_member *port, uint32_t bound, char *text, size_t size);
 
-/* Member that a term names, -1 if there is none; *bound for SL_TERM_SUBITEMS, 0 if the term names no group. */
+/* Member that a term names, -1 if there is none; *bound for SL_TERM_SUBITEMS, 0 if the term names no group; for
+ * SL_TERM_DIMENSION, *bound is the index of the dimension, UINT32_MAX if there is none. */
 int sl_term_member(const struct sl_algorithm *a, const struct sl_term *t, uint32_t *bound);
 
 /* Size of the struct that SL_COLLECTION declares. */
 uint32_t sl_collection_bytes(const struct sl_collection *c);
+
+/* Writes the sizes of the dimensions into the struct `port` of a collection; into all ports of an argument struct but
+ * list ports. */
+void sl_port_set_dimensions(void *port, const struct sl_collection *c);
+void sl_dimensions_fill(const struct sl_algorithm *a, void *args);
 
 int sl_is_event_list(const struct sl_collection *c);
 

@@ -73,6 +73,7 @@ static void write_term(const struct sl_term *t, FILE *file) {
       fprintf(file, "entries of %s", t->of);
       break;
     case SL_TERM_PROPERTY:
+    case SL_TERM_DIMENSION:
       fprintf(file, "%s", t->of);
       break;
     case SL_TERM_EVENT_ENTRIES:
@@ -86,7 +87,8 @@ static void write_term(const struct sl_term *t, FILE *file) {
   }
   if (t->multiply != 1) fprintf(file, " x %u", t->multiply);
   if (t->divide != 1) fprintf(file, " / %u", t->divide);
-  if (t->add) fprintf(file, " + %u", t->add);
+  if (t->add && t->kind == SL_TERM_DIMENSION) fprintf(file, " %+d", (int32_t)t->add); /* may be negative */
+  if (t->add && t->kind != SL_TERM_DIMENSION) fprintf(file, " + %u", t->add);
 }
 
 static void write_capacity(const char *what, const struct sl_capacity *c, FILE *file) {
@@ -131,6 +133,11 @@ static void write_port(const struct sl_registry *r, const struct sl_member *m, F
     fprintf(file, "      reads: %s\n", m->fields && *m->fields ? m->fields : "all fields");
     write_users(r, m->collection, SL_MEMBER_OUT, "      made by: ", file);
     return;
+  }
+  for (uint32_t d = 0; d < m->collection->dimension_count; d++) {
+    fprintf(file, "      %s: ", m->collection->dimensions[d].name);
+    write_term(&m->dimensions[d], file);
+    fputc('\n', file);
   }
   if (m->shares) fprintf(file, "      shares the offsets of %s\n", m->shares);
   if (m->in_place) fprintf(file, "      may take the place of %s\n", m->in_place);
@@ -196,11 +203,15 @@ static void write_collection(const struct sl_registry *r, const struct sl_collec
             c->trait->port);
   for (uint32_t f = 0; f < c->field_count; f++) {
     const struct sl_field *field = &c->fields[f];
-    char shape[48];
+    char shape[128];
     snprintf(shape, sizeof shape, field->width > 1 ? "%s of %u" : "%s", sl_shape_name(field->shape), field->width);
+    if (field->dimensions) snprintf(shape, sizeof shape, "%s by %s", sl_shape_name(field->shape), field->dimensions);
     fprintf(file, "  %-14s %-4s %-16s %-10s %s\n", field->name, sl_type_name(field->type), shape, field->unit,
             field->doc);
   }
+  for (uint32_t d = 0; d < c->dimension_count; d++)
+    fprintf(file, "  %-14s %-21s %-10s %s\n", c->dimensions[d].name, "dimension", c->dimensions[d].unit,
+            c->dimensions[d].doc);
   write_users(r, c, SL_MEMBER_OUT, "  made by: ", file);
   write_users(r, c, SL_MEMBER_IN, "  read by: ", file);
 }

@@ -10,17 +10,18 @@
 
 #include <string.h>
 
-static void put_term(const struct sl_term *t, struct sl_json *j) {
-  static const char *const kinds[] = {"",       "constant", "events",        "items",   "subitems",
-                                      "budget", "entries",  "event_entries", "property"};
-  sl_json_begin_object(j, NULL);
+static void put_term(const char *key, const struct sl_term *t, struct sl_json *j) {
+  static const char *const kinds[] = {"",       "constant", "events",        "items",    "subitems",
+                                      "budget", "entries",  "event_entries", "property", "dimension"};
+  sl_json_begin_object(j, key);
   sl_json_string(j, "kind", kinds[t->kind]);
   if (t->of) sl_json_string(j, "of", t->of);
   if (t->kind != SL_TERM_CONSTANT) {
     sl_json_integer(j, "multiply", t->multiply);
     sl_json_integer(j, "divide", t->divide);
   }
-  sl_json_integer(j, t->kind == SL_TERM_BUDGET ? "at_least" : "add", t->add);
+  sl_json_integer(j, t->kind == SL_TERM_BUDGET ? "at_least" : "add",
+                  t->kind == SL_TERM_DIMENSION ? (int32_t)t->add : (int64_t)t->add);
   sl_json_end_object(j);
 }
 
@@ -29,7 +30,7 @@ static void put_capacity(const char *key, const struct sl_capacity *c, struct sl
   sl_json_begin_object(j, key);
   sl_json_string(j, "combine", sl_combination_name(c->combine));
   sl_json_begin_array(j, "terms");
-  for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) put_term(&c->terms[i], j);
+  for (int i = 0; i < SL_TERMS_MAX && c->terms[i].kind != SL_TERM_NONE; i++) put_term(NULL, &c->terms[i], j);
   sl_json_end_array(j);
   sl_json_end_object(j);
 }
@@ -86,6 +87,12 @@ static void put_port(const struct sl_registry *r, const struct sl_member *m, str
   put_users("read_by", r, m->collection, SL_MEMBER_IN, j);
   if (m->shares) sl_json_string(j, "shares_offsets_of", m->shares);
   if (m->in_place) sl_json_string(j, "in_place_of", m->in_place);
+  if (m->kind == SL_MEMBER_OUT && m->collection->dimension_count) {
+    sl_json_begin_object(j, "dimensions");
+    for (uint32_t d = 0; d < m->collection->dimension_count; d++)
+      put_term(m->collection->dimensions[d].name, &m->dimensions[d], j);
+    sl_json_end_object(j);
+  }
   put_capacity("items", &m->capacity, j);
   if (sl_bound_count(m->collection) == 1) return;
   sl_json_begin_object(j, "subitems");
@@ -220,6 +227,19 @@ static void put_algorithm(const struct sl_registry *r, const struct sl_plugin_en
   put_replacements(r, a, j);
 }
 
+/* The names of the axes of a field. */
+static void put_dimensions(const char *names, struct sl_json *j) {
+  sl_json_begin_array(j, "dimensions");
+  while (*names) {
+    char name[64];
+    const size_t length = strcspn(names, ",");
+    snprintf(name, sizeof name, "%.*s", (int)length, names);
+    sl_json_string(j, NULL, name);
+    names += length + strspn(names + length, ", ");
+  }
+  sl_json_end_array(j);
+}
+
 static void put_collection(const struct sl_registry *r, const struct sl_collection *c, struct sl_json *j) {
   sl_json_string(j, "describes", "collection");
   sl_json_string(j, "name", c->name);
@@ -235,12 +255,24 @@ static void put_collection(const struct sl_registry *r, const struct sl_collecti
     sl_json_string(j, "name", field->name);
     sl_json_string(j, "type", sl_type_name(field->type));
     sl_json_string(j, "shape", sl_shape_name(field->shape));
-    sl_json_integer(j, "width", field->width);
+    if (field->dimensions)
+      put_dimensions(field->dimensions, j);
+    else
+      sl_json_integer(j, "width", field->width);
     sl_json_string(j, "unit", field->unit);
     sl_json_string(j, "doc", field->doc);
     sl_json_end_object(j);
   }
   sl_json_end_array(j);
+  if (c->dimension_count) sl_json_begin_array(j, "dimensions");
+  for (uint32_t d = 0; d < c->dimension_count; d++) {
+    sl_json_begin_object(j, NULL);
+    sl_json_string(j, "name", c->dimensions[d].name);
+    sl_json_string(j, "unit", c->dimensions[d].unit);
+    sl_json_string(j, "doc", c->dimensions[d].doc);
+    sl_json_end_object(j);
+  }
+  if (c->dimension_count) sl_json_end_array(j);
   put_users("made_by", r, c, SL_MEMBER_OUT, j);
   put_users("read_by", r, c, SL_MEMBER_IN, j);
 }

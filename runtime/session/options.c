@@ -3,7 +3,9 @@
 
 #include "base/processor.h"
 #include "execute/devices.h"
+#include "execute/feed.h"
 #include "observe/checks.h"
+#include "records/records.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +279,7 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
   const struct sl_options *o = &s->options;
   const char *input = o->input_paths ? o->input_paths[0] : NULL;
   const struct sl_input_head *begin = &files->begin;
+  const int takes_arrays = o->feed && sl_feed_is_arrays(o->feed);
   struct sl_override *sets = NULL, *uses = NULL;
   uint32_t set_count = 0, use_count = 0;
   int status = split_overrides(o->sets, "--set", "write --set NODE.PROPERTY=VALUE or --set PARAMETER=VALUE",
@@ -301,10 +304,11 @@ int sl_options_open_graph(struct sl_setup *s, struct sl_files *files) {
                                              .input_bytes = begin->bytes,
                                              .input_count = begin->count,
                                              .input_is_pipe = begin->is_pipe,
-                                             .is_fed = o->feed != NULL};
+                                             .is_fed = o->feed != NULL,
+                                             .arrays_source = takes_arrays ? &sl_arrays_source : NULL,
+                                             .arrays_state_bytes = sl_arrays_state_bytes()};
     status = sl_graph_read(&request, s->diagnostics, &s->graph);
   }
-  if (begin->pipe < 0) sl_input_head_close(&files->begin);
   if (status == SL_OK) status = check_ranges(s);
   if (status == SL_OK) status = check_input(s);
   if (status == SL_OK) limit_source(s);

@@ -12,6 +12,7 @@
 #include "execute/services.h"
 #include "execute/slots.h"
 #include "observe/checks.h"
+#include "records/records.h"
 #include "session/inspect.h"
 #include "session/options.h"
 
@@ -55,11 +56,25 @@ static int open_graph(struct sl_session *sn) {
   return status == SL_OK ? sl_options_choose_slice_events(s) : status;
 }
 
+/* The first bytes of the input are not needed any more; a pipe stays open. */
+static void forget_input(struct sl_session *sn) {
+  struct sl_setup *s = &sn->setup;
+  for (uint32_t n = 0; n < s->graph->node_count; n++) {
+    s->contexts[n].services.input_path = NULL;
+    s->contexts[n].services.input_bytes = NULL;
+    s->contexts[n].services.input_count = 0;
+  }
+  if (sn->files.begin.pipe < 0) sl_input_head_close(&sn->files.begin);
+}
+
 /* Makes the memory plan and the constants. */
 static int open_setup(struct sl_session *sn) {
   struct sl_setup *s = &sn->setup;
   s->contexts = calloc(s->graph->node_count + 1, sizeof *s->contexts);
   if (!s->contexts) return SL_ENOMEM;
+  s->input_path = s->options.input_paths ? s->options.input_paths[0] : NULL;
+  s->input_bytes = s->input_path ? sn->files.begin.bytes : NULL;
+  s->input_count = s->input_path ? sn->files.begin.count : 0;
   for (uint32_t n = 0; n < s->graph->node_count; n++) sl_services_open(s, n);
   int status = sl_properties_check(s);
   if (status == SL_OK) status = sl_setup_lay_out(s, s->slice_events, NULL, s->diagnostics, &s->layout);
@@ -67,6 +82,7 @@ static int open_setup(struct sl_session *sn) {
   sl_times_opened(&sn->times, SL_OPENING_PLAN);
   if (status == SL_OK) status = sl_constants_make(s);
   if (status == SL_OK) status = sl_nodes_prepare(s);
+  forget_input(sn);
   sl_times_opened(&sn->times, SL_OPENING_CONSTANTS);
   return status == SL_OK ? sl_fit(s) : status;
 }
@@ -116,6 +132,7 @@ static void connect(struct sl_session *sn, const struct sl_options *options, str
   s->diagnostics = d;
   s->files = &sn->files;
   s->output_calls = &sl_files_output;
+  s->record_calls = &sl_record_calls;
   sn->files.setup = s;
   sn->files.stopped = &sn->order.stopped;
   sn->reading.setup = s;

@@ -102,12 +102,23 @@ static double other_value(const struct sl_member *m, double value) {
   return value;
 }
 
+/* 1 if the size of a dimension refers to the property: all nodes have the same sizes. */
+static int is_size(const struct sl_algorithm *a, const struct sl_member *property) {
+  for (uint32_t m = 0; m < a->member_count; m++)
+    for (uint32_t d = 0; d < SL_DIMENSIONS_MAX; d++)
+      if (a->members[m].dimensions[d].kind == SL_TERM_PROPERTY &&
+          strcmp(a->members[m].dimensions[d].of, property->name) == 0)
+        return 1;
+  return 0;
+}
+
 static void change_properties(const struct sl_test *t, struct test_node *n) {
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     if (m->kind == SL_MEMBER_NODE_HASH) n->args[m->args_offset] ^= 1;
     if (m->kind != SL_MEMBER_PROPERTY || m->count > 0 || (m->flags & SL_FLAG_BUDGET)) continue;
     if (m->type == SL_TYPE_string || m->type == SL_TYPE_enumeration || m->type == SL_TYPE_bool) continue;
+    if (is_size(t->algorithm, m)) continue;
     const double value = other_value(m, value_of(m, n->args));
     if (value < 0x1p53) sl_property_store(m, 0, value, value > 0 ? (uint64_t)value : 0, n->args);
   }

@@ -101,7 +101,9 @@ struct sl_test *test_open(const char *plugin_path, const char *algorithm);
  * (initially): null pointers. */
 void test_forbid(struct sl_test *t, void *(*place)(uint32_t member, uint32_t field));
 
-void test_references_close(struct test_references *r); /* reference.c */
+/* reference.c */
+void test_references_close(struct test_references *r);
+void test_size_outputs(struct sl_test *t); /* Gives the outputs the sizes of their dimensions. */
 
 /* run.c, for family.c: allocate and bind; compute the data that nodes prepare; hide strings from kernels; run the
  * kernels; check canaries and inputs. */

@@ -33,6 +33,9 @@ static uint64_t measure(const struct sl_test *t, const struct sl_member *m, cons
     const struct sl_field *field = &m->collection->fields[f];
     const struct test_field *given = &fields[f];
     if (field->shape != shape || sl_group_of(m->collection, f) != group || !given->memory.values) continue;
+    if (field->width == 0)
+      test_die(t, "input %s.%s was given without the sizes of its dimensions: call sl_test_dimension", m->name,
+               field->name);
     if (given->count % field->width)
       test_die(t, "input %s.%s has %llu values, which is no multiple of %u", m->name, field->name,
                (unsigned long long)given->count, field->width);
@@ -106,6 +109,7 @@ static void bind_list_port(struct sl_test *t, uint32_t member) {
   memset(own->capacities, 0, sizeof own->capacities);
   for (uint32_t k = 0; k < own->entry_count; k++) {
     bind_entry(t, member, &own->entries[k], (unsigned char *)own->views.values + k * bytes);
+    sl_port_set_dimensions((unsigned char *)own->views.values + k * bytes, m->collection);
     for (uint32_t b = 0; b < SL_BOUNDS_MAX; b++) own->capacities[b] += own->entries[k].capacities[b];
   }
   *sl_args_views(t->args, m) =
@@ -152,6 +156,7 @@ static uint64_t look_up(void *context, const struct sl_term *term) {
   uint32_t bound;
   const uint32_t member = (uint32_t)sl_term_member(t->algorithm, term, &bound);
   const struct test_member *m = &t->members[member];
+  if (term->kind == SL_TERM_DIMENSION) return t->algorithm->members[member].collection->dimensions[bound].size;
   if (term->kind == SL_TERM_BUDGET || term->kind == SL_TERM_PROPERTY)
     return *(const uint32_t *)(t->args + t->algorithm->members[member].args_offset);
   return term->kind == SL_TERM_ITEMS || term->kind == SL_TERM_SUBITEMS ? m->capacities[bound] : m->entry_count;
@@ -239,6 +244,7 @@ static void bind_events(struct sl_test *t, const struct sl_member *m) {
 }
 
 void test_bind(struct sl_test *t) {
+  test_size_outputs(t);
   for (uint32_t i = 0; i < t->algorithm->member_count; i++) {
     const struct sl_member *m = &t->algorithm->members[i];
     if (m->kind == SL_MEMBER_EVENTS) bind_events(t, m);
@@ -248,6 +254,7 @@ void test_bind(struct sl_test *t) {
     if (m->kind == SL_MEMBER_OUT && t->algorithm->kind == SL_KIND_KERNEL) bind_output(t, i);
     if (m->kind == SL_MEMBER_SCRATCH) bind_scratch(t, i);
   }
+  sl_dimensions_fill(t->algorithm, t->args);
 }
 
 /* ------------------------------------------------------------------------------------------------ running */
@@ -388,6 +395,7 @@ int test_prepare(struct sl_test *t) {
   unsigned char *args = test_allocate(1, a->args_size);
   memcpy(args, t->args, a->args_size);
   for (uint32_t i = 0; i < a->member_count; i++) show_to_prepare(t, &a->members[i], args);
+  sl_dimensions_fill(a, args);
   t->is_preparing = 1;
   const int status = a->prepare(&t->services, args);
   t->is_preparing = 0;

@@ -268,6 +268,11 @@ void trial_refer(const struct trial_case *c, struct sl_test *t) {
     const struct sl_member *input = &c->algorithm->members[m];
     if (input->kind == SL_MEMBER_IN && (input->flags & SL_FLAG_FIELD))
       sl_test_field(t, input->name, input->collection, input->collection->fields[input->count].name);
+    else if (input->kind == SL_MEMBER_IN)
+      for (uint32_t d = 0; d < input->collection->dimension_count; d++)
+        if (input->collection->dimensions[d].size > 0)
+          sl_test_dimension(t, input->name, input->collection->dimensions[d].name,
+                            input->collection->dimensions[d].size);
   }
 }
 

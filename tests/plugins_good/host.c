@@ -123,7 +123,7 @@ static int counter_fill(void *state, const struct sl_services *s, const void *ar
 }
 
 static void counter_close(void *state) { (void)state; }
-static const struct sl_source counter_source = {counter_open, counter_fill, counter_close, NULL, NULL};
+static const struct sl_source counter_source = {.open = counter_open, .fill = counter_fill, .close = counter_close};
 SL_SOURCE(counter, "counts", struct counter_state, counter_source);
 
 /* tally: a sink that counts and sums. */

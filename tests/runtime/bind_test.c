@@ -31,17 +31,18 @@ static void types_have_the_size_of_their_c_types(void **state) {
 static void every_shape_has_its_length(void **state) {
   (void)state;
   static const struct {
-    uint32_t shape, width;
+    uint32_t shape, width, reserved;
+    const char *dimensions;
     uint64_t values;
   } cases[] = {{SL_SHAPE_PER_SLICE, 1},     {SL_SHAPE_PER_EVENT, 10},   {SL_SHAPE_PER_EVENT_OF(26), 260},
                {SL_SHAPE_OFFSETS, 11},      {SL_SHAPE_PER_ITEM, 20},    {SL_SHAPE_PER_ITEM_OF(3), 60},
                {SL_SHAPE_ITEM_OFFSETS, 21}, {SL_SHAPE_PER_SUBITEM, 30}, {SL_SHAPE_BYTES, 30},
                {SL_SHAPE_ARRAY, 0}};
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    const struct sl_field f = {"f", SL_TYPE_u8, cases[i].shape, cases[i].width, 0, "", ""};
+    const struct sl_field f = {"f", SL_TYPE_u8, cases[i].shape, cases[i].width, 0, NULL, "", ""};
     assert_int_equal(sl_field_values(&f, 10, 20, 30), cases[i].values);
   }
-  const struct sl_field wide = {"f", SL_TYPE_u8, SL_SHAPE_PER_ITEM_OF(26), 0, "", ""};
+  const struct sl_field wide = {"f", SL_TYPE_u8, SL_SHAPE_PER_ITEM_OF(26), "", ""};
   assert_int_equal(sl_field_values(&wide, 1, UINT32_MAX, 0), 26ull * UINT32_MAX); /* 64 bits */
 }
 

@@ -44,6 +44,17 @@ static struct sl_field *copy_fields(const char *name) {
   return fields;
 }
 
+/* Adds dimensions to the copied collection and makes its second field one by dimensions. */
+static void add_dimensions(uint32_t count, const char *first, const char *of_field) {
+  static struct sl_dimension dimensions[SL_DIMENSIONS_MAX + 1];
+  for (uint32_t d = 0; d <= SL_DIMENSIONS_MAX; d++)
+    dimensions[d] = (struct sl_dimension){d ? "channels" : first, "", "an axis", 0, 0};
+  copy_fields("scaled")[1].dimensions = of_field;
+  fields[1].width = 0;
+  collection.dimensions = dimensions;
+  collection.dimension_count = count;
+}
+
 static void assert_refused(const char *expected) {
   reason[0] = '\0';
   assert_int_equal(sl_plugin_check(&plugin, reason, sizeof(reason)), SL_EPLUGIN);
@@ -132,6 +143,21 @@ static void fields_and_collections(void **state) {
           SCALED "collection example_scaled: there is no ITEM_OFFSETS field before the PER_SUBITEM field value");
   REFUSED("scale", (copy_fields("scaled"), collection.field_count = 0),
           SCALED "collection example_scaled has 0 fields, 1 to 256 are expected");
+  REFUSED("scale", add_dimensions(0, "time", "time"),
+          SCALED "field value has the dimension time, which collection example_scaled does not declare");
+  REFUSED("scale", add_dimensions(1, "time", "time, channels"),
+          SCALED "field value has the dimension channels, which collection example_scaled does not declare");
+  REFUSED("scale", add_dimensions(1, "time", ""), SCALED "field value has 0 dimensions, 1 to 4 are expected");
+  REFUSED("scale", add_dimensions(2, "channels", "channels"),
+          SCALED "collection example_scaled has two entries channels");
+  REFUSED("scale", add_dimensions(1, "value", "value"), SCALED "collection example_scaled has two entries value");
+  REFUSED("scale", add_dimensions(1, "a b", "a b"), SCALED "the name of dimension 0, \"a b\", is no identifier");
+  REFUSED("scale", add_dimensions(5, "time", "time"),
+          SCALED "collection example_scaled has 5 dimensions, at most 4 are expected");
+  REFUSED("scale", (add_dimensions(1, "time", "time"), fields[1].shape = SL_SHAPE_CODE_PER_SLICE),
+          SCALED "field value is PER_SLICE and has dimensions; PER_EVENT or PER_ITEM is expected");
+  REFUSED("scale", add_dimensions(1, "time", "time"),
+          "algorithm scale: member scaled: has 48 bytes, 56 are expected for its type");
   REFUSED("scale", (copy_fields("scaled"), collection.fields = NULL),
           SCALED "collection example_scaled has 3 fields and no table of them, 1 to 256 are expected");
   REFUSED("positive", copy_fields("passed")[0].type = SL_TYPE_u64,
@@ -177,7 +203,7 @@ static void capacities(void **state) {
   struct sl_capacity none = {0, 0, {{SL_TERM_NONE, 0, 1, 0, NULL}}};
   REFUSED("positive", member("kept")->capacity = none, KEPT "the capacity for its items is missing");
   REFUSED("positive", member("kept")->capacity.combine = 4, KEPT "items: unknown combination 4");
-  REFUSED("positive", member("kept")->capacity.terms[1].kind = 9, KEPT "items: unknown kind of term 9");
+  REFUSED("positive", member("kept")->capacity.terms[1].kind = 10, KEPT "items: unknown kind of term 10");
   REFUSED("positive", member("kept")->capacity.terms[3].kind = SL_TERM_CONSTANT,
           KEPT "items: term 3 is not used, but term 4 is");
   REFUSED("positive", member("kept")->capacity.terms[0].kind = SL_TERM_ENTRIES,

@@ -429,8 +429,8 @@ SL_SINK(writer, "writes tracks", uint64_t, no_sink);
   F(x, f64, PER_ITEM, "mm", "global x")     \
   F(y, f32, PER_ITEM, "mm", "global y")
 SL_COLLECTION(other_hits, OTHER_HITS_FIELDS, "hits as another plugin sees them");
-static const struct sl_collection other_toy_hits = {"toy_hits", "hits", other_hits_fields, SL_COUNT_(other_hits_fields),
-                                                    0,          NULL};
+static const struct sl_collection other_toy_hits = {
+    "toy_hits", "hits", other_hits_fields, SL_COUNT_(other_hits_fields), 0, NULL, NULL};
 
 struct take_args {
   struct sl_events events;

@@ -38,7 +38,7 @@ static void every_broken_plugin_is_refused_with_its_reason(void **state) {
       {"wrong_magic", "magic 656369756c53554d, 656369756c53554c is expected"},
       {"smaller", "descriptor of 64 bytes, 72 are expected"},
       {"larger", "descriptor of 80 bytes, 72 are expected"},
-      {"other_abi", "ABI version 9, this runtime supports 10"},
+      {"other_abi", "ABI version 9, this runtime supports 11"},
       {"other_name", "the plugin is named good for target cpu, so its file must be named good.cpu.so, not bad.cpu.so"},
       {"other_target",
        "the plugin is named bad for target cuda, so its file must be named bad.cuda.so, not bad.cpu.so"},
@@ -334,16 +334,16 @@ static void collections_are_found_by_name(void **state) {
 
 /* ------------------------------------------------------------------------------------------ definitions */
 
-static struct sl_field some_fields[2] = {{"offsets", SL_TYPE_u32, SL_SHAPE_OFFSETS, 0, "", ""},
-                                         {"x", SL_TYPE_f32, SL_SHAPE_PER_ITEM, 0, "mm", "a place"}};
-static const struct sl_collection some = {"some", "doc", some_fields, 2, 0, NULL};
+static struct sl_field some_fields[2] = {{"offsets", SL_TYPE_u32, SL_SHAPE_OFFSETS, "", ""},
+                                         {"x", SL_TYPE_f32, SL_SHAPE_PER_ITEM, "mm", "a place"}};
+static const struct sl_collection some = {"some", "doc", some_fields, 2, 0, NULL, NULL};
 
 /* Returns the difference of a changed copy, and checks that the hash changes if there is one. */
 static const char *difference_of(const char *name, uint32_t field_count, struct sl_field changed) {
   static char text[256];
   struct sl_field fields[3] = {some_fields[0], changed, some_fields[1]};
   fields[2].name = "y";
-  const struct sl_collection other = {name, "another doc", fields, field_count, 0, NULL};
+  const struct sl_collection other = {name, "another doc", fields, field_count, 0, NULL, NULL};
   text[0] = '\0';
   const int differs = sl_collection_compare(&some, &other, text, sizeof(text));
   assert_int_equal(differs, *text != '\0');

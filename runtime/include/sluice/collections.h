@@ -64,6 +64,9 @@ SL_TYPES(SL_TYPE_DEF_)
  *   BYTES             subitem capacity   a pool addressed by other fields (raw bank payloads); not in digests
  *   ARRAY             number of values that `make` allocates; constants only
  *   TOTAL             item capacity      (TOTAL_OF(n): n values for each) u32, u64 or i64: counts over the run
+ *   PER_EVENT_BY(d, ...), PER_ITEM_BY(d, ...)  an array for each event or item; its axes are the dimensions d, ..., and
+ *                     the last axis is contiguous
+ *   DIMENSION         no entries: `uint32_t NAME` in the struct, the size of an axis, equal for all events of a run
  * A collection may have up to SL_GROUPS_MAX groups of subitems, each with its own capacity: an ITEM_OFFSETS field
  * begins a group, which contains the PER_SUBITEM fields after it; a BYTES field is a group by itself. An output with
  * TOTAL fields has no fields of other shapes, and only kernels write it. The fields are 0 before the kernel runs on a
@@ -81,28 +84,40 @@ enum {
   SL_SHAPE_CODE_ARRAY,
   SL_SHAPE_CODE_TOTAL
 };
-#define SL_SHAPE_PER_SLICE       SL_SHAPE_CODE_PER_SLICE, 1
-#define SL_SHAPE_PER_EVENT       SL_SHAPE_CODE_PER_EVENT, 1
-#define SL_SHAPE_PER_EVENT_OF(n) SL_SHAPE_CODE_PER_EVENT, n
-#define SL_SHAPE_OFFSETS         SL_SHAPE_CODE_OFFSETS, 1
-#define SL_SHAPE_PER_ITEM        SL_SHAPE_CODE_PER_ITEM, 1
-#define SL_SHAPE_PER_ITEM_OF(n)  SL_SHAPE_CODE_PER_ITEM, n
-#define SL_SHAPE_ITEM_OFFSETS    SL_SHAPE_CODE_ITEM_OFFSETS, 1
-#define SL_SHAPE_PER_SUBITEM     SL_SHAPE_CODE_PER_SUBITEM, 1
-#define SL_SHAPE_BYTES           SL_SHAPE_CODE_BYTES, 1
-#define SL_SHAPE_ARRAY           SL_SHAPE_CODE_ARRAY, 1
-#define SL_SHAPE_TOTAL           SL_SHAPE_CODE_TOTAL, 1
-#define SL_SHAPE_TOTAL_OF(n)     SL_SHAPE_CODE_TOTAL, n
-enum { SL_GROUPS_MAX = 4 };
+#define SL_SHAPE_PER_SLICE         SL_SHAPE_CODE_PER_SLICE, 1, 0, NULL
+#define SL_SHAPE_PER_EVENT         SL_SHAPE_CODE_PER_EVENT, 1, 0, NULL
+#define SL_SHAPE_PER_EVENT_OF(n)   SL_SHAPE_CODE_PER_EVENT, n, 0, NULL
+#define SL_SHAPE_PER_EVENT_BY(...) SL_SHAPE_CODE_PER_EVENT, 0, 0, #__VA_ARGS__
+#define SL_SHAPE_OFFSETS           SL_SHAPE_CODE_OFFSETS, 1, 0, NULL
+#define SL_SHAPE_PER_ITEM          SL_SHAPE_CODE_PER_ITEM, 1, 0, NULL
+#define SL_SHAPE_PER_ITEM_OF(n)    SL_SHAPE_CODE_PER_ITEM, n, 0, NULL
+#define SL_SHAPE_PER_ITEM_BY(...)  SL_SHAPE_CODE_PER_ITEM, 0, 0, #__VA_ARGS__
+#define SL_SHAPE_ITEM_OFFSETS      SL_SHAPE_CODE_ITEM_OFFSETS, 1, 0, NULL
+#define SL_SHAPE_PER_SUBITEM       SL_SHAPE_CODE_PER_SUBITEM, 1, 0, NULL
+#define SL_SHAPE_BYTES             SL_SHAPE_CODE_BYTES, 1, 0, NULL
+#define SL_SHAPE_ARRAY             SL_SHAPE_CODE_ARRAY, 1, 0, NULL
+#define SL_SHAPE_TOTAL             SL_SHAPE_CODE_TOTAL, 1, 0, NULL
+#define SL_SHAPE_TOTAL_OF(n)       SL_SHAPE_CODE_TOTAL, n, 0, NULL
+enum { SL_GROUPS_MAX = 4, SL_DIMENSIONS_MAX = 4 };
 
 struct sl_field {
   const char *name;
   uint32_t type;  /* SL_TYPE_... */
   uint32_t shape; /* SL_SHAPE_CODE_... */
-  uint32_t width; /* values per entry */
+  uint32_t width; /* values per entry; of a field by dimensions: their product, 0 in the tables of a plugin */
   uint32_t reserved;
-  const char *unit; /* "" for none */
+  const char *dimensions; /* "time, channels": the axes, slowest first; NULL: none */
+  const char *unit;       /* "" for none */
   const char *doc;
+};
+
+/* An axis of fields. Each output port has sizes of its own: see SL_DIMENSIONS in members.h. */
+struct sl_dimension {
+  const char *name;
+  const char *unit;
+  const char *doc;
+  uint32_t size; /* 0 in the tables of a plugin; resolved for each port of a graph */
+  uint32_t reserved;
 };
 
 /* Common properties of a kind of collections, so that algorithms that do not know the collections by name can fill or
@@ -124,8 +139,9 @@ struct sl_collection {
   const char *doc;
   const struct sl_field *fields;
   uint32_t field_count;
-  uint32_t reserved;
+  uint32_t dimension_count;
   const struct sl_trait *trait; /* or NULL */
+  const struct sl_dimension *dimensions;
 };
 
 /* The capacity that the planner gave a port, and its use. `used` records the most items that any launch of the slice
@@ -143,59 +159,106 @@ struct sl_bound {
 /* Declares a collection. F(name, type, shape, unit, doc) for each field gives `struct NAME` (pointers for writing),
  * `struct NAME_view` (pointers for reading), `struct NAME_views` (for a list port: the views of its producers), and
  * `NAME_collection`, their description. The first two consist of the field pointers in order, then `bound` (items),
- * then FIELD_bound for each ITEM_OFFSETS field (its subitems) or BYTES field. In the third, `at` is in the memory that
- * the algorithm reads (a kernel's: on the device), `names` in host memory: for check, make and sinks, not for
- * kernels. */
+ * then FIELD_bound for each ITEM_OFFSETS field (its subitems) or BYTES field, then the sizes of the dimensions. In the
+ * third, `at` is in the memory that the algorithm reads (a kernel's: on the device), `names` in host memory: for check,
+ * make and sinks, not for kernels. */
 #define SL_COLLECTION(name_, FIELDS, doc_) SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, NULL)
-#define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                            \
-  SL_COLLECTION_(name_, doc_, trait_, FIELDS(SL_POINTER_), FIELDS(SL_CONST_POINTER_), FIELDS(SL_BOUND_), \
-                 FIELDS(SL_FIELD_ENTRY_), FIELDS(SL_PLUS_BOUND_))
+#define SL_COLLECTION_WITH_TRAIT(name_, FIELDS, doc_, trait_)                                                         \
+  SL_COLLECTION_(name_, doc_, trait_, FIELDS(SL_POINTER_), FIELDS(SL_CONST_POINTER_), FIELDS(SL_BOUND_),              \
+                 FIELDS(SL_DIMENSION_), FIELDS(SL_FIELD_ENTRY_), FIELDS(SL_DIMENSION_ENTRY_), FIELDS(SL_PLUS_BOUND_), \
+                 FIELDS(SL_PLUS_DIMENSION_))
 /* A collection with parameters in its table, because several collections differ only in a type, a unit, a name or a
  * doc: the table takes them after F, FIELDS(F, type, unit), and the arguments here follow the doc. */
 #define SL_COLLECTION_OF(name_, FIELDS, doc_, ...)                                                            \
   SL_COLLECTION_(name_, doc_, NULL, FIELDS(SL_POINTER_, __VA_ARGS__), FIELDS(SL_CONST_POINTER_, __VA_ARGS__), \
-                 FIELDS(SL_BOUND_, __VA_ARGS__), FIELDS(SL_FIELD_ENTRY_, __VA_ARGS__),                        \
-                 FIELDS(SL_PLUS_BOUND_, __VA_ARGS__))
-#define SL_COLLECTION_(name_, doc_, trait_, pointers_, const_pointers_, bounds_, entries_, plus_bounds_)         \
-  struct name_ {                                                                                                 \
-    pointers_ struct sl_bound bound;                                                                             \
-    bounds_                                                                                                      \
-  };                                                                                                             \
-  struct name_##_view {                                                                                          \
-    const_pointers_ struct sl_bound bound;                                                                       \
-    bounds_                                                                                                      \
-  };                                                                                                             \
-  struct name_##_views {                                                                                         \
-    const struct name_##_view *at;                                                                               \
-    const char *const *names;                                                                                    \
-    uint32_t count, reserved;                                                                                    \
-  };                                                                                                             \
-  static const struct sl_field name_##_fields[] SL_UNUSED = {entries_};                                          \
-  static const struct sl_collection name_##_collection SL_UNUSED = {                                             \
-      #name_, doc_, name_##_fields, sizeof(name_##_fields) / sizeof(name_##_fields[0]), 0, trait_};              \
-  SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) + \
-                                               (1 plus_bounds_) * sizeof(struct sl_bound),                       \
-                   "a collection holds pointers and bounds only")
-#define SL_POINTER_(name, type, shape, unit, doc)       sl_c_##type *name;
-#define SL_CONST_POINTER_(name, type, shape, unit, doc) const sl_c_##type *name;
-#define SL_FIELD_ENTRY_(name, type, shape, unit, doc)   {#name, SL_TYPE_##type, SL_SHAPE_##shape, 0, unit, doc},
-#define SL_BOUND_(name, type, shape, unit, doc)         SL_IF_GROUP_##shape(struct sl_bound name##_bound;)
-#define SL_PLUS_BOUND_(name, type, shape, unit, doc)    SL_IF_GROUP_##shape(+1)
-/* Expand to their argument for a shape that begins a group, else to nothing. */
-#define SL_IF_GROUP_PER_SLICE       SL_NO_GROUP_
-#define SL_IF_GROUP_PER_EVENT       SL_NO_GROUP_
-#define SL_IF_GROUP_PER_EVENT_OF(n) SL_NO_GROUP_
-#define SL_IF_GROUP_OFFSETS         SL_NO_GROUP_
-#define SL_IF_GROUP_PER_ITEM        SL_NO_GROUP_
-#define SL_IF_GROUP_PER_ITEM_OF(n)  SL_NO_GROUP_
-#define SL_IF_GROUP_ITEM_OFFSETS    SL_A_GROUP_
-#define SL_IF_GROUP_PER_SUBITEM     SL_NO_GROUP_
-#define SL_IF_GROUP_BYTES           SL_A_GROUP_
-#define SL_IF_GROUP_ARRAY           SL_NO_GROUP_
-#define SL_IF_GROUP_TOTAL           SL_NO_GROUP_
-#define SL_IF_GROUP_TOTAL_OF(n)     SL_NO_GROUP_
-#define SL_NO_GROUP_(text)
-#define SL_A_GROUP_(text) text
+                 FIELDS(SL_BOUND_, __VA_ARGS__), FIELDS(SL_DIMENSION_, __VA_ARGS__),                          \
+                 FIELDS(SL_FIELD_ENTRY_, __VA_ARGS__), FIELDS(SL_DIMENSION_ENTRY_, __VA_ARGS__),              \
+                 FIELDS(SL_PLUS_BOUND_, __VA_ARGS__), FIELDS(SL_PLUS_DIMENSION_, __VA_ARGS__))
+#define SL_COLLECTION_(name_, doc_, trait_, pointers_, const_pointers_, bounds_, dimensions_, entries_,           \
+                       dimension_entries_, plus_bounds_, plus_dimensions_)                                        \
+  struct name_ {                                                                                                  \
+    pointers_ struct sl_bound bound;                                                                              \
+    bounds_ dimensions_                                                                                           \
+  };                                                                                                              \
+  struct name_##_view {                                                                                           \
+    const_pointers_ struct sl_bound bound;                                                                        \
+    bounds_ dimensions_                                                                                           \
+  };                                                                                                              \
+  struct name_##_views {                                                                                          \
+    const struct name_##_view *at;                                                                                \
+    const char *const *names;                                                                                     \
+    uint32_t count, reserved;                                                                                     \
+  };                                                                                                              \
+  static const struct sl_field name_##_fields[] SL_UNUSED = {entries_};                                           \
+  static const struct sl_dimension name_##_dimensions[] SL_UNUSED = {dimension_entries_{NULL, NULL, NULL, 0, 0}}; \
+  static const struct sl_collection name_##_collection SL_UNUSED = {                                              \
+      #name_,                                                                                                     \
+      doc_,                                                                                                       \
+      name_##_fields,                                                                                             \
+      sizeof(name_##_fields) / sizeof(name_##_fields[0]),                                                         \
+      0 plus_dimensions_,                                                                                         \
+      trait_,                                                                                                     \
+      name_##_dimensions};                                                                                        \
+  SL_STATIC_ASSERT(sizeof(struct name_) == sizeof(name_##_fields) / sizeof(name_##_fields[0]) * sizeof(void *) +  \
+                                               (1 plus_bounds_) * sizeof(struct sl_bound) +                       \
+                                               (1 + (0 plus_dimensions_)) / 2 * 2 * sizeof(uint32_t),             \
+                   "a collection holds pointers, bounds and dimensions only")
+#define SL_POINTER_(name, type, shape, unit, doc) SL_PASTE_(SL_FIELD_IF_, SL_KIND_##shape)(sl_c_##type * name;)
+#define SL_CONST_POINTER_(name, type, shape, unit, doc) \
+  SL_PASTE_(SL_FIELD_IF_, SL_KIND_##shape)(const sl_c_##type *name;)
+#define SL_DIMENSION_(name, type, shape, unit, doc) SL_PASTE_(SL_DIMENSION_IF_, SL_KIND_##shape)(uint32_t name;)
+/* The bound of a group. */
+#define SL_BOUND_(name, type, shape, unit, doc) SL_PASTE_(SL_BOUND_IF_, SL_KIND_##shape)(struct sl_bound name##_bound;)
+#define SL_FIELD_ENTRY_(name, type, shape, unit, doc) \
+  SL_PASTE_(SL_FIELD_IF_, SL_KIND_##shape)({#name, SL_TYPE_##type, SL_SHAPE_##shape, unit, doc}, )
+#define SL_DIMENSION_ENTRY_(name, type, shape, unit, doc) \
+  SL_PASTE_(SL_DIMENSION_IF_, SL_KIND_##shape)({#name, unit, doc, 0, 0}, )
+#define SL_PLUS_BOUND_(name, type, shape, unit, doc)     SL_PASTE_(SL_BOUND_IF_, SL_KIND_##shape)(+1)
+#define SL_PLUS_DIMENSION_(name, type, shape, unit, doc) SL_PASTE_(SL_DIMENSION_IF_, SL_KIND_##shape)(+1)
+#define SL_PASTE_(a, b)                                  SL_PASTE__(a, b)
+#define SL_PASTE__(a, b)                                 a##b
+/* Kinds of entries of the table: a field, a field that begins a group of subitems, a dimension. */
+#define SL_KIND_PER_SLICE         a_field
+#define SL_KIND_PER_EVENT         a_field
+#define SL_KIND_PER_EVENT_OF(n)   a_field
+#define SL_KIND_PER_EVENT_BY(...) a_field
+#define SL_KIND_OFFSETS           a_field
+#define SL_KIND_PER_ITEM          a_field
+#define SL_KIND_PER_ITEM_OF(n)    a_field
+#define SL_KIND_PER_ITEM_BY(...)  a_field
+#define SL_KIND_ITEM_OFFSETS      a_group
+#define SL_KIND_PER_SUBITEM       a_field
+#define SL_KIND_BYTES             a_group
+#define SL_KIND_ARRAY             a_field
+#define SL_KIND_TOTAL             a_field
+#define SL_KIND_TOTAL_OF(n)       a_field
+#define SL_KIND_DIMENSION         a_dimension
+#define SL_FIELD_IF_a_field(...)  __VA_ARGS__
+#define SL_FIELD_IF_a_group(...)  __VA_ARGS__
+#define SL_FIELD_IF_a_dimension(...)
+#define SL_BOUND_IF_a_field(...)
+#define SL_BOUND_IF_a_group(...) __VA_ARGS__
+#define SL_BOUND_IF_a_dimension(...)
+#define SL_DIMENSION_IF_a_field(...)
+#define SL_DIMENSION_IF_a_group(...)
+#define SL_DIMENSION_IF_a_dimension(...) __VA_ARGS__
+
+/* Sizes of the axes of a field, slowest first, and their number: 0 for one value per entry, 1 for _OF(n), or one for
+ * each dimension. For collections of a run. */
+static inline SL_UNUSED uint32_t sl_field_axes(const struct sl_collection *c, const struct sl_field *f,
+                                               uint32_t sizes[SL_DIMENSIONS_MAX]) {
+  uint32_t count = 0;
+  sizes[0] = f->width;
+  if (!f->dimensions) return f->width > 1;
+  for (const char *name = f->dimensions; *name && count < SL_DIMENSIONS_MAX; count++) {
+    const size_t length = __builtin_strcspn(name, ",");
+    for (uint32_t d = 0; d < c->dimension_count; d++)
+      if (__builtin_strncmp(c->dimensions[d].name, name, length) == 0 && c->dimensions[d].name[length] == 0)
+        sizes[count] = c->dimensions[d].size;
+    name += length + __builtin_strspn(name + length, ", ");
+  }
+  return count;
+}
 
 /* The runtime's own collection: a list of events, in ascending order. */
 #define SL_EVENT_LIST_FIELDS(F)                                \
@@ -227,7 +290,8 @@ enum {
   SL_TERM_BUDGET,        /* property `of` * E * multiply / divide, and at least `add`, the limit of one event */
   SL_TERM_ENTRIES,       /* producers of list port `of` * multiply / divide + add */
   SL_TERM_EVENT_ENTRIES, /* producers of list port `of` * E * multiply / divide + add */
-  SL_TERM_PROPERTY       /* u32 property `of`, not a budget, * multiply / divide + add */
+  SL_TERM_PROPERTY,      /* u32 property `of`, not a budget, * multiply / divide + add */
+  SL_TERM_DIMENSION      /* dimension `of`, "PORT.NAME", * multiply / divide + add */
 };
 enum { SL_COMBINE_MIN, SL_COMBINE_MAX, SL_COMBINE_SUM, SL_COMBINE_PRODUCT };
 enum { SL_TERMS_MAX = 4 };
@@ -243,9 +307,10 @@ struct sl_capacity {
   struct sl_term terms[SL_TERMS_MAX]; /* unused terms, at the end, are SL_TERM_NONE */
 };
 
-SL_STATIC_ASSERT(sizeof(struct sl_field) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_field) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_dimension) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_trait) == 40, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_collection) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_collection) == 48, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_bound) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_events) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_capacity) == 104, "frozen by the ABI");

@@ -72,6 +72,16 @@ struct sl_index_calls {
   void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 };
 
+/* Receiver of the values of an input's header. */
+struct sl_header_calls {
+  uint32_t size, reserved;
+  void *context;
+  /* Sets a property of the source that is declared as a value of the input (SL_INPUT_U32, SL_INPUT_F64 and so on). */
+  void (*set)(void *context, const char *property, double value);
+  /* See struct sl_services. */
+  void (*message)(void *context, uint32_t severity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+};
+
 struct sl_source {
   /* Optional: opens the inputs. args: properties set, ports not set. Called once, before the first fill. */
   int (*open)(void *state, const struct sl_services *s, const void *args, const struct sl_inputs *inputs);
@@ -93,6 +103,85 @@ struct sl_source {
    * functions. A source with `index` reads the ranges of struct sl_inputs. Returns 0, the value that `add` returned, or
    * an error that it reported. */
   int (*index)(const char *path, const struct sl_index_calls *calls);
+  /* Optional, with `probe`: reads the values of an input's header, without a state and before memory is planned.
+   * `bytes`: the first `count` bytes; `path`: for libraries that read files by name. Returns the size of the header in
+   * bytes; if that is more than `count`, it has set nothing and is called again with so many bytes, if the input has
+   * them. Or an error that it reported. */
+  int64_t (*header)(const char *path, const unsigned char *bytes, size_t count, const struct sl_header_calls *calls);
+};
+
+/* --------------------------------------------------------------------------------------------- record sources */
+
+/* A record source turns records into events: one record is one event. The runtime reads files and pipes, takes packets
+ * from a program (sl_feed_give_packet: one or several records), and keeps offsets, capacities and errors. */
+
+/* The record that is being read. */
+struct sl_unpack {
+  uint32_t size;
+  uint32_t event;         /* index of the event in the slice: of PER_EVENT fields */
+  struct sl_event *about; /* number: the index of the record in all inputs, run: 0; the source may set both */
+  /* For `length`: bytes from this record to the next; 0: the length of the record. Smaller than the length: records
+   * overlap. */
+  uint64_t step;
+  /* Refuses the record with a text about its data (printf format): the event has an error and no items. */
+  void (*fail)(struct sl_unpack *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
+  uint32_t result, reserved; /* set by sl_unpack_items: SL_UNPACK_... */
+  const struct sl_bound *exceeded;
+  uint64_t needed;
+  char text[256];
+};
+enum { SL_UNPACK_OK, SL_UNPACK_FAILED, SL_UNPACK_FULL, SL_UNPACK_TOO_LARGE };
+
+struct sl_records {
+  int (*probe)(const unsigned char *bytes, size_t count); /* as in struct sl_source */
+  /* Optional: as in struct sl_source. Called for each input; values that differ from those of the run are an error. */
+  int64_t (*header)(const char *path, const unsigned char *bytes, size_t count, const struct sl_header_calls *calls);
+  /* Optional: returns the length in bytes of the record that begins at `bytes`, at least 1. If that is more than
+   * `count`, it is called again with so many bytes, if the input has them, so it may return a lower limit. After
+   * u->fail, the rest of the input is skipped. NULL: an input without its header, or a packet, is one record. */
+  uint64_t (*length)(void *state, const void *args, const unsigned char *bytes, size_t count, struct sl_unpack *u);
+  /* Fills the event u->event from a record. args: properties and output ports; pointers are NULL for fields that no
+   * node reads. Items are reserved with sl_unpack_items first; if it returns SL_NO_ROOM, the function returns, and is
+   * called again later. If no output has items, calls for several events run at the same time, and must not change the
+   * state. */
+  void (*unpack)(void *state, const void *args, const unsigned char *record, size_t bytes, struct sl_unpack *u);
+  int (*open)(void *state, const struct sl_services *s, const void *args); /* optional: before the first record */
+  void (*close)(void *state);                                              /* optional */
+  /* 1: the last record of an input may be shorter than `length` returns. Otherwise it is a truncated event, unless its
+   * bytes were all part of the record before. */
+  uint32_t takes_rest, reserved;
+};
+
+#define SL_NO_ROOM UINT32_MAX
+/* Reserves `count` items of an output for the event, or with FIELD_bound subitems or bytes of a group. Returns the
+ * index of the first, or SL_NO_ROOM. */
+static inline SL_UNUSED uint32_t sl_unpack_items(struct sl_unpack *u, const struct sl_bound *bound, uint64_t count) {
+  const uint32_t first = *bound->used;
+  u->exceeded = bound;
+  u->needed = count;
+  if (u->result == SL_UNPACK_OK && count > bound->event_limit) u->result = SL_UNPACK_TOO_LARGE;
+  if (u->result == SL_UNPACK_OK && count > bound->capacity - first) u->result = SL_UNPACK_FULL;
+  if (u->result != SL_UNPACK_OK) return SL_NO_ROOM;
+  *bound->used = first + (uint32_t)count;
+  return first;
+}
+/* Reserves the `count` subitems of item `item`, in ascending order of items; every item needs a call. */
+static inline SL_UNUSED uint32_t sl_unpack_subitems(struct sl_unpack *u, uint32_t *item_offsets,
+                                                    const struct sl_bound *bound, uint32_t item, uint64_t count) {
+  const uint32_t first = sl_unpack_items(u, bound, count);
+  if (first != SL_NO_ROOM && item_offsets) item_offsets[item + 1] = first + (uint32_t)count;
+  return first;
+}
+
+/* The runtime's reader of a record source; see SL_RECORD_SOURCE. */
+struct sl_record_reader {
+  void (*close)(struct sl_record_reader *reader);
+};
+struct sl_record_calls {
+  uint32_t size, reserved;
+  int (*open)(const struct sl_services *s, const void *args, const struct sl_inputs *inputs,
+              const struct sl_records *records, void *state, struct sl_record_reader **reader);
+  int (*fill)(struct sl_record_reader *reader, const struct sl_services *s, const void *args, struct sl_fill *fill);
 };
 
 /* Receiver of the figures of sinks and checks: JSON under results.NODE, and lines of the final table. */
@@ -161,7 +250,11 @@ SL_STATIC_ASSERT(sizeof(struct sl_inputs) == 32, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_input_range) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_index_record) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_index_calls) == 32, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_source) == 40, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_header_calls) == 32, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_source) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_unpack) == 312, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_records) == 56, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_record_calls) == 24, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_report) == 80, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_batch) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_sink) == 48, "frozen by the ABI");

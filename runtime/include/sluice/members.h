@@ -51,6 +51,10 @@
   { SL_TERM_EVENT_ENTRIES, multiply, divide, add, #port }
 #define SL_PROPERTY_TERM(property, add) \
   { SL_TERM_PROPERTY, 1, 1, add, #property }
+#define SL_DIMENSION_TERM(port, dimension) \
+  { SL_TERM_DIMENSION, 1, 1, 0, #port "." #dimension }
+#define SL_DIMENSION_SCALED(port, dimension, multiply, divide, add) \
+  { SL_TERM_DIMENSION, multiply, divide, add, #port "." #dimension }
 /* SL_ONE: one term. SL_MIN, SL_MAX, SL_SUM, SL_PRODUCT: the minimum, maximum, sum or product of up to four. */
 #define SL_ONE(term) SL_MAX(term)
 #define SL_MIN(...)                    \
@@ -73,8 +77,10 @@
 /* -------------------------------------------------------------------------------------------------- members */
 
 /* Further arguments of SL_OUT, in this order: SL_SHARES_OFFSETS(port), SL_IN_PLACE(port), SL_ITEMS(capacity),
- * SL_SUBITEMS(capacity, ...) with one capacity per group in the order of the fields. A term refers to the subitems of a
- * port as PORT, or, if the port has several groups, as PORT.FIELD, with the field that begins the group. */
+ * SL_SUBITEMS(capacity, ...) with one capacity per group in the order of the fields, SL_DIMENSIONS(term, ...) with one
+ * term per dimension in their order: SL_CONSTANT_TERM, SL_PROPERTY_TERM, SL_DIMENSION_TERM or SL_DIMENSION_SCALED of an
+ * input. A term refers to the subitems of a port as PORT, or, if the port has several groups, as PORT.FIELD, with the
+ * field that begins the group. */
 #ifdef __cplusplus
 #define SL_OFFSET_(member, type) (uint32_t) offsetof(struct SL_ARGS, member)
 #else
@@ -171,6 +177,7 @@
 #define SL_IN_PLACE(port)                    .in_place = #port
 #define SL_ITEMS(...)                        .capacity = __VA_ARGS__
 #define SL_SUBITEMS(...)                     .sub_capacities = {__VA_ARGS__}
+#define SL_DIMENSIONS(...)                   .dimensions = {__VA_ARGS__}
 #define SL_SCRATCH(member, type_, doc_, ...) SL_SCRATCH_(member, type_, doc_, 0, __VA_ARGS__)
 /* Scratch that only the tuned version uses, or only `run`. If the node runs the other version, it is not allocated and
  * the pointer is NULL. */
@@ -198,6 +205,20 @@
   SL_PROPERTY_(member, int32_t, i32, default_, min_, max_, unit, doc, 0)
 #define SL_U64(member, default_, min_, max_, unit, doc) \
   SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, 0)
+/* Properties of sources: values of the input's header (struct sl_source). Without an input they have the default, or
+ * the value that the graph sets; an input with another value than the graph sets is refused. Properties of other nodes
+ * refer to them as ${NODE.PROPERTY}. */
+#define SL_INPUT_U32(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, uint32_t, u32, default_, min_, max_, unit, doc, SL_FLAG_INPUT)
+#define SL_INPUT_U64(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, uint64_t, u64, default_, min_, max_, unit, doc, SL_FLAG_INPUT)
+#define SL_INPUT_F64(member, default_, min_, max_, unit, doc) \
+  SL_PROPERTY_(member, double, f64, default_, min_, max_, unit, doc, SL_FLAG_INPUT)
+/* Properties that the reader of a record source uses, if the source has them. */
+#define SL_RECORD_PROPERTIES(M)                                                                                       \
+  M(BOOL, strict, 0, "end the run at the first record that cannot be read")                                           \
+  M(U32, linger_us, 1000, 0, 10000000, "us", "longest time that a slice with events waits for more events of a feed") \
+  M(U32, timeout_s, 0, 0, 1000000, "s", "the run fails if a feed gives nothing for this time; 0: no limit")
 #define SL_BOOL(member, default_, doc) SL_PROPERTY_(member, uint32_t, bool, default_, 0, 1, "", doc, 0)
 /* A fixed number of values: `float member[count]`. The default is a text, "[1.5, 2, -3]"; the range applies to each
  * value. */
@@ -301,6 +322,9 @@
 #define SL_ARGUMENT_U32_(member, ...)                  uint32_t member
 #define SL_ARGUMENT_I32_(member, ...)                  int32_t member
 #define SL_ARGUMENT_U64_(member, ...)                  uint64_t member
+#define SL_ARGUMENT_INPUT_U32_(member, ...)            uint32_t member
+#define SL_ARGUMENT_INPUT_U64_(member, ...)            uint64_t member
+#define SL_ARGUMENT_INPUT_F64_(member, ...)            double member
 #define SL_ARGUMENT_BOOL_(member, ...)                 uint32_t member
 #define SL_ARGUMENT_ENUM_(member, ...)                 uint32_t member
 #define SL_ARGUMENT_BUDGET_(member, ...)               uint32_t member

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 #define SL_PLUGIN_MAGIC 0x656369756c53554cull /* "LUSluice", little-endian */
-#define SL_ABI_VERSION  10u
+#define SL_ABI_VERSION  11u
 
 /* ------------------------------------------------------------------------------------------------ members */
 
@@ -51,8 +51,9 @@ enum {
   SL_FLAG_TUNED = 32,
   SL_FLAG_SHARED = 64,
   SL_FLAG_FIELD = 128,
-  SL_FLAG_READ = 256,   /* PROPERTY of type string: path of a file that is read */
-  SL_FLAG_WRITTEN = 512 /* PROPERTY of type string: path of a file that is written */
+  SL_FLAG_READ = 256,    /* PROPERTY of type string: path of a file that is read */
+  SL_FLAG_WRITTEN = 512, /* PROPERTY of type string: path of a file that is written */
+  SL_FLAG_INPUT = 1024   /* PROPERTY of a source, a number: a value of the input's header */
 };
 
 struct sl_member {
@@ -78,6 +79,7 @@ struct sl_member {
   double default_value, minimum, maximum; /* PROPERTY, numbers and bool; the range applies to each value of an array */
   struct sl_capacity capacity;            /* OUT: items; SCRATCH: elements */
   struct sl_capacity sub_capacities[SL_GROUPS_MAX]; /* OUT: subitems or bytes, one per group */
+  struct sl_term dimensions[SL_DIMENSIONS_MAX];     /* OUT: sizes of the collection's dimensions */
 };
 
 /* A field of any collection, named in the graph by `set: { member: NODE.FIELD }`; in all other respects an input. Its
@@ -146,7 +148,7 @@ struct sl_algorithm {
   uint32_t member_count;
   uint32_t block_threads; /* default block size of a kernel node */
   uint32_t state_size;    /* sources and sinks: bytes of state, zeroed, owned by the runtime */
-  uint32_t takes_feed;    /* 1: a source of events that a program feeds (services->feed), and of nothing else */
+  uint32_t takes_feed;    /* 1: a source of events that a program feeds (services->feed) */
   const struct sl_member *members;
   /* Enqueues the node's kernels for one slice. Does not wait, allocate or read device memory. */
   int (*run)(const struct sl_launch *l, const void *args);
@@ -200,7 +202,7 @@ struct sl_plugin {
   uint32_t former_count;
   const struct sl_former_name *former_names; /* optional */
 };
-SL_STATIC_ASSERT(sizeof(struct sl_member) == 648, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_member) == 744, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_field_ref) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_kernel_block) == 16, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_launch) == 72, "frozen by the ABI");
@@ -290,6 +292,33 @@ SL_STATIC_ASSERT(sizeof(struct sl_plugin) == 72, "frozen by the ABI");
                                                         .members = name_##_members,                         \
                                                         .source = &(source_),                               \
                                                         __VA_ARGS__}
+/* A record source: struct sl_records `records_`, in the same file. It reads files and pipes, and takes a feed. */
+#define SL_RECORD_SOURCE(name_, doc_, state_, records_, ...)                                                          \
+  struct name_##_reader_ {                                                                                            \
+    struct sl_record_reader *reader;                                                                                  \
+    state_ state;                                                                                                     \
+  };                                                                                                                  \
+  static int name_##_open_(void *r_, const struct sl_services *s, const void *args, const struct sl_inputs *inputs) { \
+    struct name_##_reader_ *r = (struct name_##_reader_ *)r_;                                                         \
+    return s->records->open(s, args, inputs, &(records_), &r->state, &r->reader);                                     \
+  }                                                                                                                   \
+  static int name_##_fill_(void *r, const struct sl_services *s, const void *args, struct sl_fill *fill) {            \
+    return s->records->fill(((struct name_##_reader_ *)r)->reader, s, args, fill);                                    \
+  }                                                                                                                   \
+  static void name_##_close_(void *r) {                                                                               \
+    struct sl_record_reader *reader = ((struct name_##_reader_ *)r)->reader;                                          \
+    if (reader) reader->close(reader);                                                                                \
+  }                                                                                                                   \
+  static int name_##_probe_(const unsigned char *bytes, size_t count) {                                               \
+    return (records_).probe ? (records_).probe(bytes, count) : 0;                                                     \
+  }                                                                                                                   \
+  static int64_t name_##_header_(const char *path, const unsigned char *bytes, size_t count,                          \
+                                 const struct sl_header_calls *calls) {                                               \
+    return (records_).header ? (records_).header(path, bytes, count, calls) : 0;                                      \
+  }                                                                                                                   \
+  static const struct sl_source name_##_source_ = {name_##_open_,  name_##_fill_, name_##_close_,                     \
+                                                   name_##_probe_, NULL,          name_##_header_};                   \
+  SL_SOURCE(name_, doc_, struct name_##_reader_, name_##_source_, SL_TAKES_FEED, __VA_ARGS__)
 #define SL_SINK(name_, doc_, state_, sink_, ...)                                                            \
   SL_DECLARE(name_);                                                                                        \
   SL_TABLE_ struct sl_algorithm sl_algorithm_##name_ = {.name = #name_,                                     \

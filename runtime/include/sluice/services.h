@@ -51,6 +51,7 @@ struct sl_run {
  * reports how many events it contains. All functions except `open` take the file. Functions that return int return 0,
  * or an error that they have reported. May be called in `open`, `consume`, `flush`, `finish` and `close` of a sink. */
 struct sl_output;
+struct sl_record_calls;
 struct sl_services;
 enum { SL_OUTPUT_BY_PATH = 1 }; /* a library writes the file by its name: regular files only */
 struct sl_output_calls {
@@ -90,15 +91,28 @@ struct sl_feed_block {
   uint8_t type, version;
 };
 
-/* An entry given by a program: an event as blocks, or a packet, which holds as many events as the source finds in
- * it. */
+/* Values of one field of a port, for all events of an entry. OFFSETS and ITEM_OFFSETS fields have one value more than
+ * there are events, or items; they may begin at any number. */
+struct sl_feed_array {
+  const char *port, *field; /* field "": the only one that holds no offsets */
+  const void *values;       /* aligned to the type */
+  uint64_t count;           /* number of values */
+  uint32_t type;            /* SL_TYPE_...: that of the field */
+  uint32_t reserved;
+};
+
+/* An entry given by a program: an event as blocks, a packet, which holds as many events as the source finds in it, or
+ * arrays with the fields of one or several events. */
 struct sl_feed_entry {
   uint64_t index;                     /* from 0, in the order in which the entries were given */
-  const struct sl_feed_block *blocks; /* of an event; NULL: a packet, or an event without blocks */
-  const void *packet;                 /* NULL: the entry is an event */
+  const struct sl_feed_block *blocks; /* of an event; NULL: a packet, arrays, or an event without blocks */
+  const void *packet;                 /* NULL: the entry is an event or arrays */
   uint64_t packet_bytes;
   uint64_t number; /* event number and run, if the event's data does not contain them */
   uint32_t run, block_count;
+  const struct sl_feed_array *arrays; /* NULL: the entry is an event or a packet */
+  uint64_t event_count;               /* of arrays; their event numbers begin at `number` */
+  uint32_t array_count, reserved;
 };
 
 /* Where a source gets the events that a program feeds. Called from `fill` only. */
@@ -145,7 +159,13 @@ struct sl_services {
                       void *work);
   uint32_t workers; /* in sources, including `open`: at least 1; 0 elsewhere */
   uint32_t reserved_workers;
-  const struct sl_feed_calls *feed; /* in a source that takes a feed, if the program has one; NULL elsewhere */
+  const struct sl_feed_calls *feed;      /* in a source that takes a feed, if the program has one; NULL elsewhere */
+  const struct sl_record_calls *records; /* in sources; NULL elsewhere */
+  /* The first input and its first bytes, at most 1 MiB, in `check`, `make` and `prepare`: for constants that are read
+   * from the header of a file. NULL and 0 if there is no input; elsewhere NULL. */
+  const char *input_path;
+  const unsigned char *input_bytes;
+  uint64_t input_count;
 };
 
 SL_STATIC_ASSERT(sizeof(struct sl_run_setting) == 32, "frozen by the ABI");
@@ -153,9 +173,10 @@ SL_STATIC_ASSERT(sizeof(struct sl_run_output) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_run) == 64, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_output_calls) == 104, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_feed_block) == 16, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_feed_entry) == 48, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_feed_entry) == 72, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_feed_array) == 40, "frozen by the ABI");
 SL_STATIC_ASSERT(sizeof(struct sl_feed_calls) == 32, "frozen by the ABI");
-SL_STATIC_ASSERT(sizeof(struct sl_services) == 96, "frozen by the ABI");
+SL_STATIC_ASSERT(sizeof(struct sl_services) == 128, "frozen by the ABI");
 
 #ifdef __cplusplus
 }

@@ -83,6 +83,9 @@ struct sl_feed_options {
    * are in slices, or when the run ends earlier. Called from a thread of the run, of sl_session_close or of
    * sl_feed_free, one call at a time. */
   void (*on_release)(void *context, void *owner);
+  /* 1: entries are given with sl_feed_give_arrays only; the graph's own source keeps its outputs and properties, and
+   * the entries take the place of its events. 0: the graph's source must take a feed. */
+  uint32_t is_arrays, reserved;
 };
 /* `options` NULL: the defaults. Returns NULL if out of memory or if options->size is wrong. */
 SL_API struct sl_feed *sl_feed_new(const struct sl_feed_options *options);
@@ -110,6 +113,23 @@ SL_API int sl_feed_give_event(struct sl_feed *feed, const struct sl_feed_event *
  * event-builder packet (MEP) without anything around it. */
 SL_API int sl_feed_give_packet(struct sl_feed *feed, const void *packet, uint64_t bytes, void *owner,
                                int32_t timeout_ms, uint64_t *index);
+/* One or several events as arrays, one for each field (sluice/services.h). */
+struct sl_feed_arrays {
+  uint32_t size; /* sizeof(struct sl_feed_arrays) */
+  uint32_t array_count;
+  const struct sl_feed_array *arrays;
+  uint64_t event_count;
+  uint64_t
+      number; /* event number of the first event; the others follow. SL_FEED_COUNTED: events of the feed are counted */
+  uint32_t run, reserved;
+  void *owner; /* passed to on_release */
+};
+#define SL_FEED_COUNTED UINT64_MAX
+/* Gives events as one entry, with the return values of sl_feed_give_event, to a record source or, with is_arrays, to
+ * any graph. The arrays' names are those of ports and fields of the graph's source; all fields that the graph reads are
+ * needed. Wrong names, types and counts end the run with an error. */
+SL_API int sl_feed_give_arrays(struct sl_feed *feed, const struct sl_feed_arrays *events, int32_t timeout_ms,
+                               uint64_t *index);
 /* Ends the input: the run processes the entries given so far, then finishes. Further calls do nothing. */
 SL_API void sl_feed_end(struct sl_feed *feed);
 /* Waits until all events of entry `index` and of all earlier entries have passed the sinks and on_batch. Returns 1:

@@ -43,6 +43,8 @@ SL_TEST_API void sl_test_list(struct sl_test *t, const uint32_t *numbers, uint32
                                                                                             * on */
 SL_TEST_API void sl_test_input(struct sl_test *t, const char *port, const char *field, const void *values,
                                uint64_t count);
+/* Sets the size of a dimension of an input; those of outputs follow. */
+SL_TEST_API void sl_test_dimension(struct sl_test *t, const char *port, const char *dimension, uint32_t size);
 /* sl_test_input for a producer of a list port, by the producer's name; a new name adds a producer at the end. */
 SL_TEST_API void sl_test_list_input(struct sl_test *t, const char *port, const char *name, const char *field,
                                     const void *values, uint64_t count);

@@ -93,7 +93,8 @@ static int source_probe(const unsigned char *bytes, size_t count) {
   return count >= 4 && memcmp(bytes, "toy\n", 4) == 0;
 }
 
-static const struct sl_source toy_source = {source_open, source_fill, source_close, source_probe, NULL};
+static const struct sl_source toy_source = {
+    .open = source_open, .fill = source_fill, .close = source_close, .probe = source_probe};
 SL_SOURCE(source, "events made from their number", struct source_state, toy_source);
 
 struct order_args {
