@@ -31,7 +31,7 @@ from .graph import Graph, Node, Port, describe
 from .histogram import Axis, Histogram
 from .parts import NO_EVENTS, Part, digest_of_totals, index, join_digests
 from .run import Run
-from .source import Bank, Banks, Event, Packet
+from .source import Bank, Banks, Event, Inputs, Packet
 
 __all__ = [
     "Arrays",
@@ -54,6 +54,7 @@ __all__ = [
     "GraphError",
     "Group",
     "Histogram",
+    "Inputs",
     "LibraryError",
     "NO_EVENTS",
     "Node",

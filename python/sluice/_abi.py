@@ -13,7 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
-ABI_VERSION = 10  # SL_ABI_VERSION
+COUNTED = (1 << 64) - 1  # SL_FEED_COUNTED
+ABI_VERSION = 11  # SL_ABI_VERSION
 
 ERRORS = {
     -1: "SL_ENOMEM",
@@ -119,8 +120,19 @@ class Field(ctypes.Structure):
         ("shape", c_uint32),
         ("width", c_uint32),
         ("reserved", c_uint32),
+        ("dimensions", c_char_p),
         ("unit", c_char_p),
         ("doc", c_char_p),
+    ]
+
+
+class Dimension(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("unit", c_char_p),
+        ("doc", c_char_p),
+        ("size", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -130,8 +142,9 @@ class Collection(ctypes.Structure):
         ("doc", c_char_p),
         ("fields", c_void_p),
         ("field_count", c_uint32),
-        ("reserved", c_uint32),
+        ("dimension_count", c_uint32),
         ("trait", c_void_p),
+        ("dimensions", c_void_p),
     ]
 
 
@@ -201,6 +214,8 @@ class FeedOptions(ctypes.Structure):
         ("entries_max", c_uint32),
         ("context", c_void_p),
         ("on_release", RELEASE_CALLBACK),
+        ("is_arrays", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -226,12 +241,39 @@ class FeedEvent(ctypes.Structure):
     ]
 
 
+class FeedArray(ctypes.Structure):
+    _fields_ = [
+        ("port", c_char_p),
+        ("field", c_char_p),
+        ("values", c_void_p),
+        ("count", c_uint64),
+        ("type", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class FeedArrays(ctypes.Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("array_count", c_uint32),
+        ("arrays", c_void_p),
+        ("event_count", c_uint64),
+        ("number", c_uint64),
+        ("run", c_uint32),
+        ("reserved", c_uint32),
+        ("owner", c_void_p),
+    ]
+
+
 MIRRORED: dict[str, type[ctypes.Structure]] = {
     "sl_diagnostic": Diagnostic,
     "sl_options": Options,
     "sl_input_range": InputRange,
     "sl_part": Part,
     "sl_field": Field,
+    "sl_dimension": Dimension,
+    "sl_feed_array": FeedArray,
+    "sl_feed_arrays": FeedArrays,
     "sl_collection": Collection,
     "sl_event": Event,
     "sl_output_view": OutputView,

@@ -6,21 +6,37 @@ import ctypes
 import itertools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from ctypes import c_uint64
 
 from . import _abi
 from ._library import library
 from .errors import Error
-from .source import Entry, Event, Packet, _address
+from .source import Entry, Event, Inputs, Packet, _address
 
 STEP_S = 0.1  # longest wait in C; between waits Python handles signals
+
+
+class Pushed:
+    """Stands for a source in the arguments of a run that gets its events from a Feed."""
+
+    def __init__(self, on_release: Callable[[Entry], None] | None, is_arrays: bool = False) -> None:
+        self.on_release, self.is_arrays = on_release, is_arrays
+
+
+class Given:
+    """Stands for a source of Inputs only, which take the place of the events of the graph's source."""
+
+    def __init__(self, inputs: Iterable[Inputs]) -> None:
+        self.inputs = inputs
 
 
 class Queue:
     """A struct sl_feed, freed when nothing refers to it. A session that uses the feed refers to it."""
 
-    def __init__(self, entries_max: int = 0, on_release: Callable[[Entry], None] | None = None) -> None:
+    def __init__(
+        self, entries_max: int = 0, on_release: Callable[[Entry], None] | None = None, is_arrays: bool = False
+    ) -> None:
         kept: dict[int, Entry] = {}  # by the owner number that the library returns
         self._kept, self._numbers = kept, itertools.count(1)
 
@@ -31,18 +47,17 @@ class Queue:
 
         self._release = _abi.RELEASE_CALLBACK(release)
         self._pid = os.getpid()
-        options = _abi.FeedOptions(ctypes.sizeof(_abi.FeedOptions), entries_max, None, self._release)
+        options = _abi.FeedOptions(ctypes.sizeof(_abi.FeedOptions), entries_max, None, self._release, is_arrays)
         self.pointer: int | None = library().sl_feed_new(ctypes.byref(options))
         if not self.pointer:
             raise MemoryError("sl_feed_new")
 
     def give(self, entry: Entry, timeout: float | None) -> int | None:
         """Gives an entry to the run and returns its number, from 0; None if the run takes no more entries. TimeoutError
-        if there was no room within `timeout` seconds (None: no limit), TypeError if `entry` is neither Event nor
-        Packet.
+        if there was no room within `timeout` seconds (None: no limit), TypeError if `entry` is none.
         """
-        if not isinstance(entry, (Event, Packet)):
-            raise TypeError(f"{type(entry).__name__} is no entry of a feed: give an Event or a Packet")
+        if not isinstance(entry, (Event, Packet, Inputs)):
+            raise TypeError(f"{type(entry).__name__} is no entry of a feed: give Inputs, a Packet or an Event")
         owner, index = next(self._numbers), c_uint64()
         self._kept[owner] = entry
         try:
@@ -61,6 +76,12 @@ class Queue:
             status = library().sl_feed_give_packet(
                 self.pointer, _address(memory), memory.nbytes, owner, timeout_ms, ctypes.byref(index)
             )
+        elif isinstance(entry, Inputs):
+            arrays = _abi.FeedArrays(
+                ctypes.sizeof(_abi.FeedArrays), len(entry.arrays), ctypes.addressof(entry.arrays), entry.events,
+                entry.number, entry.run, 0, owner
+            )
+            status = library().sl_feed_give_arrays(self.pointer, ctypes.byref(arrays), timeout_ms, ctypes.byref(index))
         else:
             blocks = entry.banks.blocks
             event = _abi.FeedEvent(

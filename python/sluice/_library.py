@@ -52,6 +52,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("sl_feed_free", None, [c_void_p]),
     ("sl_feed_give_event", c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
     ("sl_feed_give_packet", c_int, [c_void_p, c_void_p, c_uint64, c_void_p, c_int32, c_void_p]),
+    ("sl_feed_give_arrays", c_int, [c_void_p, c_void_p, c_int32, c_void_p]),
     ("sl_feed_end", None, [c_void_p]),
     ("sl_feed_wait", c_int, [c_void_p, c_uint64, c_int32]),
     ("sl_index_ranges", c_int, [c_void_p, c_void_p, c_void_p, ctypes.c_uint64, c_void_p, POINTER(c_void_p)]),

@@ -100,8 +100,7 @@ class _Parts:
         described, parts = self.schemas[name].fields[field], self.columns.pop((name, field))
         if described.per in _BOUNDARIES:
             return _chain(parts)
-        shape = (0,) if described.width == 1 else (0, described.width)
-        return np.concatenate([np.zeros(shape, described.dtype), *parts])
+        return np.concatenate([np.zeros((0, *described.shape), described.dtype), *parts])
 
 
 def _by_event(field: Field) -> Field:

@@ -192,12 +192,11 @@ class Batch(OutputsByName):
         return np.asarray(memory)
 
     def _column(self, output: str, field: str, first: int, count: int) -> Array:
-        """A view of `count` entries of a field, from entry `first` on; two-dimensional if an entry has several values.
-        """
+        """A view of `count` entries of a field, from entry `first` on."""
         described = self._schemas[output].fields[field]
         index = list(self._schemas[output].fields).index(field)
         address = self._fields[output][index]
-        shape = (count,) if described.width == 1 else (count, described.width)
+        shape = (count, *described.shape)
         begin = address + first * described.width * described.dtype.itemsize if address else 0
         return self._view(f"{output}.{field}", begin, described.dtype, shape)
 

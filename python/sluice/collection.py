@@ -20,7 +20,8 @@ class Field:
 
     per: the kind of entries: "slice", "event", "item", "subitem", "entry" (totals); "boundary" (offsets of the items
     of events, events + 1 entries); "item boundary" (offsets of the subitems of items, items + 1 entries). width: values
-    per entry; the array has one dimension if it is 1, otherwise two. group: name of the group of a "subitem" or "item
+    per entry. shape: of an entry; () for one value, so that the array has one dimension. dimensions: names of the axes
+    of an entry, ("time", "channels"); () if they have no names. group: name of the group of a "subitem" or "item
     boundary" field, otherwise "".
     """
 
@@ -31,6 +32,8 @@ class Field:
     unit: str
     doc: str
     group: str
+    shape: tuple[int, ...] = ()
+    dimensions: tuple[str, ...] = ()
 
 
 _PER = {
@@ -82,10 +85,16 @@ def read_schema(output: str, address: int) -> Schema:
     collection = _abi.struct_at(_abi.Collection, address)
     fields: dict[str, Field] = {}
     group = ""
+    sizes = {
+        _abi.decode(d.name): d.size
+        for d in _abi.array_at(_abi.Dimension, collection.dimensions, collection.dimension_count)
+    }
     for entry in _abi.array_at(_abi.Field, collection.fields, collection.field_count):
         name, per = _abi.decode(entry.name), _PER[entry.shape]
         if per == "item boundary":
             group = _group_name(name)
+        dimensions = tuple(_abi.decode(entry.dimensions).split(", ")) if entry.dimensions else ()
+        shape = tuple(sizes[d] for d in dimensions) if dimensions else (entry.width,) if entry.width > 1 else ()
         fields[name] = Field(
             name=name,
             dtype=np.dtype(_abi.TYPES[entry.type]),
@@ -94,6 +103,8 @@ def read_schema(output: str, address: int) -> Schema:
             unit=_abi.decode(entry.unit),
             doc=_abi.decode(entry.doc),
             group=group if per in ("item boundary", "subitem") else "",
+            shape=shape,
+            dimensions=dimensions,
         )
     return Schema(output, _abi.decode(collection.name), _abi.decode(collection.doc), fields)
 
@@ -220,7 +231,10 @@ class Collection:
         def values(name: str) -> Any:
             array = np.array(self[name])  # a copy: Awkward arrays are kept
             flat = contents.NumpyArray(array.reshape(-1))
-            return flat if array.ndim == 1 else contents.RegularArray(flat, array.shape[1], zeros_length=len(array))
+            for axis in range(array.ndim - 1, 0, -1):
+                rows = int(np.prod(array.shape[:axis]))
+                flat = contents.RegularArray(flat, array.shape[axis], zeros_length=rows)
+            return flat
 
         def record(names: dict[str, str], length: int) -> Any:
             return contents.RecordArray([values(field) for field in names.values()], list(names), length=length)

@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
 
 from . import _abi
+from ._feed import Given, Pushed
 from ._library import Diagnostics, library, text_of
 from ._session import Session, Settings
 from .arrays import Arrays
 from .errors import Error, GraphError, SluiceWarning, failure, warn
 from .feed import Feed
 from .parts import files_of, from_here, input_from_here
-from .run import Check, Progress, Pushed, Run
-from .source import Entry
+from .run import Check, Progress, Run
+from .source import Entry, Inputs
 
 Paths = Union[str, os.PathLike[str], Iterable[Union[str, os.PathLike[str]]]]
 
@@ -90,6 +91,10 @@ def _merged(before: Any, given: Any) -> Any:
     if not isinstance(before, dict) or not isinstance(given, dict):
         return given
     return before | {key: _merged(before.get(key), value) for key, value in given.items()}
+
+
+def _as_inputs(given: Any) -> Inputs:
+    return given if isinstance(given, Inputs) else Inputs(given)
 
 
 def _option(value: Any) -> str:
@@ -368,7 +373,8 @@ class Graph:
         self,
         files: Paths | None = None,
         *,
-        source: Iterable[Entry] | Pushed | None = None,
+        source: Iterable[Entry] | Pushed | Given | None = None,
+        inputs: Any = None,
         on_batch: Check | Iterable[Check] | None = None,
         n: int | None = None,
         device: str | None = None,
@@ -386,22 +392,28 @@ class Graph:
         """An iterator over batches of finished events, in input order; see Run.
 
         files: one or several files, patterns, or Parts of files (index()); None: the graph's own source. An empty list
-        is a ValueError. source: instead of files, an iterable of Events and Packets in memory. It runs in a thread of
-        its own, at most `entries_max` (512) entries ahead of the run. on_batch: one or several functions that get each
-        batch before the loop does, in a thread of the run; pairs (index of an event in the batch, message) that they
-        return or yield are findings, for which the run raises CheckError at its end. n: the number of events, at least
-        1 (None: all of a file or source, 1000 simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all".
-        slots: slices in flight. slice_events: the most events in a slice. source_threads: threads that read and
-        simulate. replan: "on" (None), "grow" or "off": whether the memory plan changes during the run. memory: the most
-        bytes for all arenas, on each device (None: 80 % of a GPU's free memory). `device` and these five affect only
-        speed and memory: none of them changes a result. output: the file of a sink that writes one. digest: compute
-        digests for the summary.
+        is a ValueError. inputs: instead of files, arrays by port of the graph's source, {"block": array}, Inputs, or
+        an iterable of them; the source's own events are not read. source: instead of files, an iterable of Events,
+        Packets and Inputs in memory. It runs in a thread of its own, at most `entries_max` (512) entries ahead of the
+        run. on_batch: one or several functions that get each batch before the loop does, in a thread of the run;
+        pairs (index of an event in the batch, message) that they return or yield are findings, for which the run
+        raises CheckError at its end. n: the number of events, at least 1 (None: all of a file or source, 1000
+        simulated ones). device: "cpu", "simt", "cuda", "cuda:1", "cuda:all". slots: slices in flight. slice_events:
+        the most events in a slice. source_threads: threads that read and simulate. replan: "on" (None), "grow" or
+        "off": whether the memory plan changes during the run. memory: the most bytes for all arenas, on each device
+        (None: 80 % of a GPU's free memory). `device` and these five affect only speed and memory: none of them
+        changes a result. output: the file of a sink that writes one. digest: compute digests for the summary.
         progress: True for a tqdm bar, or a function that gets events, done, total (0: unknown) and seconds a few times
         per second, in a thread of the run. warn: issue messages as Python warnings; False: only in diagnostics. Paths
         are relative to the working directory of this call. GraphError if the graph, an option or a file is refused.
         """
         if source is not None and files is not None:
             raise TypeError("a run has files or a source, not both")
+        if inputs is not None:
+            if source is not None or files is not None:
+                raise TypeError("a run has files, a source or inputs, not several of them")
+            inputs = Inputs(inputs) if isinstance(inputs, Mapping) else inputs
+            source = Given([inputs] if isinstance(inputs, Inputs) else map(_as_inputs, inputs))
         settings = Settings(
             input_paths=None if files is None else [input_from_here(file) for file in files_of(files)],
             events=_abi.count_or_default("n", n, 64),
@@ -419,14 +431,15 @@ class Graph:
         return run
 
     def feed(
-        self, *, on_release: Callable[[Entry], None] | None = None, **options: Any
+        self, *, arrays: bool = False, on_release: Callable[[Entry], None] | None = None, **options: Any
     ) -> Feed:
         """A run that begins at once, over the events that are put into it; see Feed.
 
-        on_release: a function that gets each entry, in order, as soon as its memory may be reused, in a thread of the
-        run. options: those of run(), except files and source.
+        arrays: only Inputs are put into it; they take the place of the events of the graph's source. on_release: a
+        function that gets each entry, in order, as soon as its memory may be reused, in a thread of the run. options:
+        those of run(), except files, inputs and source.
         """
-        return Feed(self.run(source=Pushed(on_release), **options))
+        return Feed(self.run(source=Pushed(on_release, arrays), **options))
 
     def arrays(self, files: Paths | None = None, **options: Any) -> Arrays:
         """All events of a run at once, copied; takes the arguments of run(). The results must fit into memory."""

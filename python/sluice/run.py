@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Union
 
 from . import _abi
-from ._feed import Queue
+from ._feed import Given, Pushed, Queue
 from ._session import Session, Settings
 from .batch import Batch
 from .collection import Array, Schema, read_schema
@@ -46,13 +46,6 @@ Check = Callable[[Batch], Union[Iterable[tuple[int, str]], None]]
 ENTRIES_MAX = 512  # entries that a source may be ahead of the run
 _PATIENCE_S = 1.0  # wait for a blocked source after the end of the run
 _PATIENCE_AFTER_INTERRUPT_S = 0.5  # wait for slices in flight after Ctrl-C; the run ends in its threads
-
-
-class Pushed:
-    """Stands for a source in the arguments of a run that gets its events from a Feed."""
-
-    def __init__(self, on_release: Callable[[Entry], None] | None) -> None:
-        self.on_release = on_release
 
 
 class _Exchange:
@@ -219,10 +212,11 @@ def _is_current_thread(thread: threading.Thread | None) -> bool:
     return thread is not None and thread.ident == threading.get_ident()
 
 
-def _queue(source: Iterable[Entry] | Pushed, entries_max: int | None, exchange: _Exchange) -> Queue:
+def _queue(source: Iterable[Entry] | Pushed | Given, entries_max: int | None, exchange: _Exchange) -> Queue:
     release = source.on_release if isinstance(source, Pushed) else None
     count = _abi.count("entries_max", ENTRIES_MAX if entries_max is None else entries_max, 32, 1)
-    return Queue(count, None if release is None else functools.partial(exchange.release, release))
+    is_arrays = isinstance(source, Given) or (isinstance(source, Pushed) and source.is_arrays)
+    return Queue(count, None if release is None else functools.partial(exchange.release, release), is_arrays)
 
 
 def _run_source(source: Iterable[Entry], events: int, queue: Queue, exchange: _Exchange) -> None:
@@ -308,7 +302,7 @@ class Run(Iterator[Batch]):
         progress: bool | Progress | None = None,
         warns: bool = True,
         on_batch: Check | Iterable[Check] | None = None,
-        source: Iterable[Entry] | Pushed | None = None,
+        source: Iterable[Entry] | Pushed | Given | None = None,
         entries_max: int | None = None,
     ) -> None:
         self._warns = warns
@@ -319,7 +313,7 @@ class Run(Iterator[Batch]):
             shown = _Bar() if progress is True else progress
         self._exchange = exchange = _Exchange(shown, checks)
         self._n = settings.events
-        self._source = None if isinstance(source, Pushed) else source
+        self._source = None if isinstance(source, Pushed) else source.inputs if isinstance(source, Given) else source
         self._queue = queue = None if source is None else _queue(source, entries_max, exchange)
         report_progress = None if shown is None else exchange.report_progress
         self._session: Session | None = Session(settings, exchange.offer, report_progress, queue)

@@ -1,10 +1,10 @@
-"""Entries that a program gives to a run: events as raw banks, and packets, in the program's memory.
+"""Entries that a program gives to a run: arrays, packets, and events as raw banks, in the program's memory.
 
 Nothing is copied here: an event has a table of its banks (struct sl_feed_block) and refers to their memory.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -160,4 +160,67 @@ class Packet:
         return f"<packet of {self.memory.nbytes} bytes>"
 
 
-Entry = Union[Event, Packet]
+class Inputs:
+    """Events as arrays, by port and field of the graph's source: Inputs({"block": array}), or {"hits": {"offsets": o,
+    "x": x}}. An array alone is the only field of its port that is not an offset.
+
+    The first axis of an array is that of events, or of items; the others are the dimensions of the field. `offsets`: one
+    more than there are events; event e has the items [offsets[e], offsets[e + 1]). events: number of events (None: by
+    the offsets, else the length of the first array). number: event number of the first event; the others follow (None:
+    the events of the run are counted from 0).
+    Arrays have the types of the fields; those of offsets may be any integers. The memory of arrays that are in one piece
+    is not copied and must not change before all events are in slices. TypeError and ValueError for arrays that cannot
+    be given; wrong names, types and lengths end the run with an error.
+    """
+
+    def __init__(
+        self,
+        ports: Mapping[str, npt.ArrayLike | Mapping[str, npt.ArrayLike]],
+        *,
+        events: int | None = None,
+        run: int = 0,
+        number: int | None = None,
+    ) -> None:
+        self.run = _abi.count("run", run, 32)
+        self.number = _abi.COUNTED if number is None else _abi.count("number", number, 64)
+        if not isinstance(ports, Mapping):
+            raise TypeError(f"inputs are a mapping of ports to arrays, not {type(ports).__name__}")
+        fields: list[tuple[str, str, Array]] = []
+        for port, given in ports.items():
+            by_field = given if isinstance(given, Mapping) else {"": given}
+            fields += [(port, field, _values(f"{port}.{field}" if field else port, field, of))
+                       for field, of in by_field.items()]
+        if not fields:
+            raise ValueError("inputs without an array")
+        lengths = [len(values) - 1 for _, field, values in fields if field == "offsets"]
+        count = lengths[0] if lengths else len(fields[0][2])
+        self.events = _abi.count("events", count if events is None else events, 64)
+        self._kept = [values for _, _, values in fields]
+        self.arrays = (_abi.FeedArray * len(fields))()
+        for entry, (port, field, values) in zip(self.arrays, fields):
+            entry.port, entry.field = port.encode(), field.encode()
+            entry.values, entry.count = _address(values), values.size
+            entry.type = _abi.TYPES.index(f"{values.dtype.kind}{values.dtype.itemsize}")
+
+    def __repr__(self) -> str:
+        return f"<inputs of {self.events} events: {', '.join(entry.port.decode() for entry in self.arrays)}>"
+
+
+def _values(name: str, field: str, given: npt.ArrayLike) -> Array:
+    """An array of a type that fields can have, in one piece."""
+    _must_be_plain(name, given)
+    array = np.asarray(given)
+    if array.ndim == 0:
+        raise ValueError(f"{name} is one number; it must be an array")
+    if array.dtype.str[0] == ">":
+        raise TypeError(f"{name} is big-endian ({array.dtype.str}): give array.astype('{array.dtype.str[1:]}')")
+    if (field == "offsets" or field.endswith("_offsets")) and array.dtype.kind in "iu":
+        if array.size and (array.min() < 0 or array.max() >= 1 << 32):
+            raise ValueError(f"{name} must be from 0 to {(1 << 32) - 1}")
+        array = array.astype(np.uint32)
+    if f"{array.dtype.kind}{array.dtype.itemsize}" not in _abi.TYPES:
+        raise TypeError(f"{name} is an array of {array.dtype}; fields have integers of 8 to 64 bits, float32 or float64")
+    return np.ascontiguousarray(array)
+
+
+Entry = Union[Event, Packet, Inputs]

@@ -300,7 +300,7 @@ def test_an_exception_in_a_source_leaves_no_file(events, tmp_path):
 
 
 def test_an_entry_that_is_no_event_is_an_error(tracks, events):
-    with pytest.raises(TypeError, match="bytes is no entry of a feed: give an Event or a Packet"):
+    with pytest.raises(TypeError, match="bytes is no entry of a feed: give Inputs, a Packet or an Event"):
         list(tracks.run(source=[events[0], b"bank"]))
     with pytest.raises(TypeError, match="not iterable"):
         list(tracks.run(source=7))
