@@ -8,22 +8,22 @@
 #include "base/input.h"
 #include "base/text_file.h"
 #include "cli/cli.h"
-#include "template_algorithm.h"
-#include "template_cmake.h"
-#include "template_constant.h"
-#include "template_constant_model.h"
-#include "template_constant_test.h"
-#include "template_event_model.h"
-#include "template_graph.h"
-#include "template_plugin.h"
-#include "template_readme.h"
-#include "template_sink.h"
-#include "template_sink_graph.h"
-#include "template_sink_test.h"
-#include "template_source.h"
-#include "template_source_graph.h"
-#include "template_source_model.h"
-#include "template_test.h"
+#include "template_CMakeLists_txt.h"
+#include "template_README_md.h"
+#include "template_constant_c.h"
+#include "template_constant_h.h"
+#include "template_constant_test_c.h"
+#include "template_hits_algorithm_cu.h"
+#include "template_hits_algorithm_h.h"
+#include "template_hits_algorithm_test_c.h"
+#include "template_hits_algorithm_yaml.h"
+#include "template_hits_sink_c.h"
+#include "template_hits_sink_test_c.h"
+#include "template_hits_sink_yaml.h"
+#include "template_plugin_c.h"
+#include "template_source_c.h"
+#include "template_source_h.h"
+#include "template_source_yaml.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ struct new_file {
   const char *path, *text;
 };
 static const struct new_file plugin_files[] = {
-    {"CMakeLists.txt", template_cmake}, {"plugin.c", template_plugin}, {"README.md", template_readme}};
+    {"CMakeLists.txt", template_CMakeLists_txt}, {"plugin.c", template_plugin_c}, {"README.md", template_README_md}};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Kinds of algorithms. */
@@ -59,25 +59,25 @@ struct new_kind {
 };
 static const struct new_kind kinds[] = {{"algorithm",
                                          0,
-                                         {{"include/%plugin%/%algorithm%.h", template_event_model},
-                                          {"%algorithm%.cu", template_algorithm},
-                                          {"%algorithm%_test.c", template_test},
-                                          {"%algorithm%.yaml", template_graph}}},
+                                         {{"include/%plugin%/%algorithm%.h", template_hits_algorithm_h},
+                                          {"%algorithm%.cu", template_hits_algorithm_cu},
+                                          {"%algorithm%_test.c", template_hits_algorithm_test_c},
+                                          {"%algorithm%.yaml", template_hits_algorithm_yaml}}},
                                         {"source",
                                          1,
-                                         {{"include/%plugin%/%algorithm%.h", template_source_model},
-                                          {"%algorithm%.c", template_source},
-                                          {"%algorithm%.yaml", template_source_graph}}},
+                                         {{"include/%plugin%/%algorithm%.h", template_source_h},
+                                          {"%algorithm%.c", template_source_c},
+                                          {"%algorithm%.yaml", template_source_yaml}}},
                                         {"sink",
                                          1,
-                                         {{"%algorithm%.c", template_sink},
-                                          {"%algorithm%_test.c", template_sink_test},
-                                          {"%algorithm%.yaml", template_sink_graph}}},
+                                         {{"%algorithm%.c", template_hits_sink_c},
+                                          {"%algorithm%_test.c", template_hits_sink_test_c},
+                                          {"%algorithm%.yaml", template_hits_sink_yaml}}},
                                         {"constant",
                                          1,
-                                         {{"include/%plugin%/%algorithm%.h", template_constant_model},
-                                          {"%algorithm%.c", template_constant},
-                                          {"%algorithm%_test.c", template_constant_test}}}};
+                                         {{"include/%plugin%/%algorithm%.h", template_constant_h},
+                                          {"%algorithm%.c", template_constant_c},
+                                          {"%algorithm%_test.c", template_constant_test_c}}}};
 
 static size_t file_count(const struct new_kind *kind) {
   size_t count = 0;
