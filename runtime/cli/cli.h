@@ -42,7 +42,7 @@ struct cli_arguments {
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
-  uint32_t new_plain, new_hits; /* of `sluice new` */
+  uint32_t new_plain, new_hits, force; /* of `sluice new` */
   struct sl_paths owned;               /* files that patterns of FILES match */
   uint8_t given[CLI_OPTIONS_MAX];      /* per row of cli_options: how often the option is given */
 };

@@ -1,4 +1,4 @@
-/* new.c: `sluice new`: writes a small plugin, or adds an algorithm, source, sink or constant to a plugin,
+/* new.c: `sluice new`: writes a small plugin, adds an algorithm, source, sink or constant to a plugin, or removes one,
  * from the texts in templates/. All checks are made before anything is changed, and no file is overwritten: the folder
  * of a new plugin and the files of a new algorithm must not exist. plugin.c and CMakeLists.txt of the plugin get the
  * new names.
@@ -371,11 +371,14 @@ static int refuse_option(const char *option, const char *what, const char *reaso
 
 static int make(const struct cli_arguments *a, const char *what, const char *name, FILE *report) {
   const char *option = a->new_hits ? "--hits" : a->new_plain ? "--plain" : NULL;
-  const int is_plugin = strcmp(what, "plugin") == 0;
+  const int is_plugin = strcmp(what, "plugin") == 0, is_remove = strcmp(what, "remove") == 0;
   if (a->new_hits && a->new_plain) {
     fprintf(stderr, "error: --plain and --hits are two examples: give one of them\n");
     return CLI_WRONG;
   }
+  if (a->force && !is_remove) return refuse_option("--force", what, "no file is overwritten");
+  if (is_remove && option) return refuse_option(option, what, "the files of both examples are found by their names");
+  if (is_remove) return new_remove(name, (int)a->force, report);
   if (is_plugin) return new_plugin(a->new_hits ? &hits_algorithm : &plain_sink, name, report);
   for (size_t k = 0; k < new_form_count; k++) {
     if (strcmp(what, new_forms[k]->kind) != 0) continue;
@@ -383,7 +386,8 @@ static int make(const struct cli_arguments *a, const char *what, const char *nam
     if (!new_forms[k]->option || strcmp(new_forms[k]->option, option ? option : "--plain") == 0)
       return new_algorithm(new_forms[k], name, report);
   }
-  fprintf(stderr, "error: there is no `sluice new %s`: the word is plugin, algorithm, source, sink or constant\n",
+  fprintf(stderr,
+          "error: there is no `sluice new %s`: the word is plugin, algorithm, source, sink, constant or remove\n",
           what);
   return CLI_WRONG;
 }

@@ -47,6 +47,9 @@ int new_read(struct new_edit *e, const struct new_names *n, const char *path);
 /* The path without "./". */
 const char *new_shown(const char *path);
 
+/* new_remove.c: `sluice new remove PLUGIN.NAME`. Returns an exit status. */
+int new_remove(const char *name, int is_forced, FILE *report);
+
 /* new_edit.c: changes to the files of a plugin that list its algorithms. A text is changed in memory, and written after
  * all checks. */
 struct new_edit {
@@ -62,9 +65,13 @@ int new_edit_write(const struct new_edit *plugin, const struct new_edit *cmake, 
 /* plugin.c: the table `algorithms` and the declarations before it. */
 int new_edit_has_algorithm(const struct new_edit *plugin, const char *algorithm);
 int new_edit_add_entry(struct new_edit *plugin, const char *algorithm, int is_host);
+void new_edit_remove_entry(struct new_edit *plugin, const char *algorithm);
+/* Prints the hint "did you mean X?" if an algorithm of the table has a similar name. */
+void new_edit_suggest(const struct new_edit *plugin, const char *algorithm);
 
 /* CMakeLists.txt: the names in `set(algorithms ...)` and `set(host_algorithms ...)`, or the files of sluice_add_plugin.
  * *has_tests: whether the file builds tests of the names in its lists. */
 int new_edit_add_source(struct new_edit *cmake, const char *algorithm, int is_host, int *has_tests);
+int new_edit_remove_source(struct new_edit *cmake, const char *algorithm, int is_host);
 
 #endif

@@ -1,15 +1,19 @@
-/* new_edit.c: `sluice new`: adds names to plugin.c and CMakeLists.txt of a plugin. */
+/* new_edit.c: `sluice new`: adds names to plugin.c and CMakeLists.txt of a plugin, and removes them. To remove what was
+ * added gives the former text, if the plugin was made by `sluice new`.
+ */
 #define _GNU_SOURCE
 #include "base/input.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/new.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char host_begin[] = "#ifdef SL_TARGET_CPU\n";
+static const char host_begin[] = "#ifdef SL_TARGET_CPU\n", host_end[] = "#endif\n";
 
 int new_edit_read(struct new_edit *e, const char *path) {
   size_t allocated = 0;
@@ -56,6 +60,19 @@ static int insert(struct new_edit *e, const char *at, const char *piece) {
   free(e->text);
   e->text = longer;
   return CLI_OK;
+}
+
+/* Removes the text from `at` to `end`, and the line if nothing else is in it. Returns the text after it. */
+static char *cut(struct new_edit *e, char *at, char *end) {
+  char *line = at, *next = end;
+  while (line > e->text && (line[-1] == ' ' || line[-1] == '\t')) line--;
+  while (*next == ' ' || *next == '\t') next++;
+  if ((line == e->text || line[-1] == '\n') && *next == '\n') {
+    at = line;
+    end = next + 1;
+  }
+  memmove(at, end, strlen(end) + 1);
+  return at;
 }
 
 static int cannot_edit(const struct new_edit *e, const char *what, const char *to_do) {
@@ -115,6 +132,46 @@ int new_edit_add_entry(struct new_edit *plugin, const char *algorithm, int is_ho
   return insert(plugin, at, piece) == CLI_OK ? add_declaration(plugin, algorithm) : CLI_FAILED;
 }
 
+void new_edit_remove_entry(struct new_edit *plugin, const char *algorithm) {
+  char declaration[NEW_NAME_MAX + 16];
+  char *entry = find_entry(plugin, algorithm), *end = entry ? strchr(entry, ')') + 1 : NULL;
+  if (!entry) return;
+  if (*end == ',') {
+    end += end[1] == ' ' ? 2 : 1;
+  } else { /* the last one: its comma is before it */
+    char *comma = entry;
+    while (comma > plugin->text && isspace((unsigned char)comma[-1])) comma--;
+    if (comma[-1] == ',') entry = comma - 1;
+  }
+  char *rest = cut(plugin, entry, end);
+  const size_t begin_length = strlen(host_begin), end_length = strlen(host_end);
+  if ((size_t)(rest - plugin->text) >= begin_length && strncmp(rest - begin_length, host_begin, begin_length) == 0 &&
+      strncmp(rest, host_end, end_length) == 0)
+    cut(plugin, rest - begin_length, rest + end_length);
+  snprintf(declaration, sizeof declaration, "SL_DECLARE(%s);", algorithm);
+  char *declared = strstr(plugin->text, declaration);
+  if (!declared) return;
+  rest = cut(plugin, declared, declared + strlen(declaration));
+  if (*rest == '\n' && rest - 2 >= plugin->text && rest[-1] == '\n' && rest[-2] == '\n') cut(plugin, rest, rest + 1);
+}
+
+void new_edit_suggest(const struct new_edit *plugin, const char *algorithm) {
+  static const char entry[] = "SL_ENTRY(";
+  struct sl_nearest nearest;
+  sl_nearest_begin(&nearest, algorithm);
+  char *text = strdup(plugin->text); /* its names become strings */
+  for (char *at = text; at && (at = strstr(at, entry)) != NULL;) {
+    at += strlen(entry);
+    char *end = strchr(at, ')');
+    if (!end) break;
+    *end = '\0';
+    sl_nearest_offer(&nearest, at);
+    at = end + 1;
+  }
+  cli_suggest(&nearest);
+  free(text);
+}
+
 /* ------------------------------------------------------------------------------------------- CMakeLists.txt */
 
 static const char sources[] = "SOURCES plugin.c", host_sources[] = "HOST_SOURCES";
@@ -137,4 +194,37 @@ int new_edit_add_source(struct new_edit *cmake, const char *algorithm, int is_ho
                      is_host ? "there is no `set(host_algorithms ...)` and no `SOURCES plugin.c`"
                              : "there is no `set(algorithms ...)` and no `SOURCES plugin.c`",
                      "write sluice_add_plugin(NAME SOURCES plugin.c ...)");
+}
+
+/* The whole word between `at` and `end`, or NULL. */
+static char *find_word(char *at, const char *end, const char *word) {
+  const size_t length = strlen(word);
+  for (; (at = strstr(at, word)) != NULL && at < end; at++) {
+    const char after = at[length];
+    if (isspace((unsigned char)at[-1]) && (isspace((unsigned char)after) || after == ')')) return at;
+  }
+  return NULL;
+}
+
+int new_edit_remove_source(struct new_edit *cmake, const char *algorithm, int is_host) {
+  char file[NEW_NAME_MAX + 8], what[NEW_NAME_MAX + 48];
+  snprintf(file, sizeof file, "%s%s", algorithm, is_host ? ".c" : ".cu");
+  const char *word = algorithm;
+  char *list = strstr(cmake->text, list_of(is_host)), *end = list ? strchr(list, ')') : NULL;
+  char *at = end ? find_word(list, end + 1, word) : NULL;
+  char *call = strstr(cmake->text, "sluice_add_plugin(");
+  if (!at && call) {
+    word = file;
+    at = find_word(call, call + strlen(call), word);
+  }
+  if (!at) {
+    snprintf(what, sizeof what, "it does not name %s", file);
+    return cannot_edit(cmake, what, "remove the files of the algorithm, and its lines in plugin.c, by hand");
+  }
+  char *before = at; /* the blanks before it belong to it */
+  while (isspace((unsigned char)before[-1])) before--;
+  memmove(before, at + strlen(word), strlen(at + strlen(word)) + 1);
+  char *empty = strstr(cmake->text, "HOST_SOURCES SOURCES"); /* as `add` begins the list */
+  if (empty) memmove(empty, empty + strlen("HOST_SOURCES "), strlen(empty + strlen("HOST_SOURCES ")) + 1);
+  return CLI_OK;
 }

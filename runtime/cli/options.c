@@ -113,6 +113,7 @@ const struct cli_option cli_options[] = {
     {"--plain", NULL, NULL, "the example of numbers and pulses (default)", CLI_FLAG, CLI_NEW, AT(new_plain), 0},
     {"--hits", NULL, NULL, "the example of LHCb's VELO hits; for a plugin, an algorithm or a sink", CLI_FLAG, CLI_NEW,
      AT(new_hits), 0},
+    {"--force", NULL, NULL, "with remove: delete files that were changed too", CLI_FLAG, CLI_NEW, AT(force), 0},
     {"--all", NULL, NULL, "print all values with all digits, in the order of the files", CLI_FLAG, CLI_COMPARE, AT(all),
      0},
     {"--race", NULL, NULL, "with --device simt: report races and reads of memory that was not written", CLI_FLAG,
