@@ -42,8 +42,9 @@ struct cli_arguments {
   struct sl_trial_options trial;
   struct cli_list graphs;
   uint32_t strict;
-  struct sl_paths owned;          /* files that patterns of FILES match */
-  uint8_t given[CLI_OPTIONS_MAX]; /* per row of cli_options: how often the option is given */
+  uint32_t new_plain, new_hits, force; /* of `sluice new` */
+  struct sl_paths owned;               /* files that patterns of FILES match */
+  uint8_t given[CLI_OPTIONS_MAX];      /* per row of cli_options: how often the option is given */
 };
 
 /* Groups of options. A command takes one or more groups. */
@@ -61,7 +62,8 @@ enum {
   CLI_MESSAGES = 1024, /* how messages are printed */
   CLI_LISTS = 2048,
   CLI_INDEX = 4096,
-  CLI_PICTURE = 8192 /* what a picture of a graph shows */
+  CLI_PICTURE = 8192, /* what a picture of a graph shows */
+  CLI_NEW = 16384
 };
 
 /* The value of an option, and the type of its target in struct cli_arguments:

@@ -40,14 +40,17 @@ const struct cli_command cli_commands[] = {
      "PLUGIN is a name, PLUGIN.ALGORITHM, or a file. Inputs come from a graph that uses the algorithm.\n"
      "Exits with 1 if a check fails.\n\n"
      "  $ sluice test velo\n"
-     "  $ sluice test build/plugins/mine.cpu.so --graph near_hits.yaml\n"},
-    {"new", "plugin NAME | algorithm|source|sink|constant PLUGIN.NAME",
-     "`plugin NAME`, or `algorithm`, `source`, `sink` or `constant` and PLUGIN.NAME", 2, 2, 0,
-     "write a small working plugin, or add an algorithm, source, sink or constant to a plugin", cli_new,
-     "A plugin is a folder of that name with kernel, test, graph and CMakeLists.txt. Nothing is overwritten.\n\n"
+     "  $ sluice test build/plugins/mine.cpu.so --graph pulses.yaml\n"},
+    {"new", "plugin NAME | algorithm|source|sink|constant|remove PLUGIN.NAME",
+     "`plugin NAME`, or `algorithm`, `source`, `sink`, `constant` or `remove` and PLUGIN.NAME", 2, 2, CLI_NEW,
+     "write a small working plugin, or add an algorithm, source, sink or constant to a plugin, or remove one", cli_new,
+     "A plugin is a folder of that name with a source, kernels, a sink, tests, graphs and CMakeLists.txt. Nothing is\n"
+     "overwritten. `remove` deletes the files that `new` wrote for an algorithm, and takes its name out of plugin.c\n"
+     "and CMakeLists.txt; files that were changed are deleted only with --force.\n\n"
      "  $ sluice new plugin mine\n"
-     "  $ sluice new algorithm mine.far_hits\n"
-     "  $ sluice new sink mine.tally\n"},
+     "  $ sluice new algorithm mine.bursts\n"
+     "  $ sluice new algorithm mine.far_hits --hits\n"
+     "  $ sluice new remove mine.bursts\n"},
     {"index", "FILE...", "a file", 1, UINT32_MAX, CLI_INDEX | CLI_MESSAGES | CLI_PLUGINS,
      "cut files of events into parts, for several runs to read", cli_index,
      "Reads only the headers of the files. Each line has the options with which `sluice run` reads that part.\n"

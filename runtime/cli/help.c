@@ -12,7 +12,7 @@ static const char exit_status[] =
 void cli_write_help(FILE *file) {
   fprintf(file, "Usage: sluice COMMAND [OPTION]...\n\nRuns and examines data-flow graphs of plugin algorithms.\n\n");
   for (size_t c = 0; c < cli_command_count; c++) {
-    char usage[64];
+    char usage[96];
     snprintf(usage, sizeof usage, "%s %s", cli_commands[c].name, cli_commands[c].operands);
     /* A usage that is too long has a line of its own, by which help2man knows where it ends. */
     if (strlen(usage) > USAGE_COLUMNS)

@@ -1,94 +1,106 @@
-/* new.c: `sluice new`: writes a small plugin, or adds an algorithm, source, sink or constant to a plugin, from the
- * texts in templates/. All checks are made before anything is written, and no file is overwritten: the folder of a new
- * plugin and the files of a new algorithm must not exist. plugin.c and CMakeLists.txt of the plugin get the new names.
+/* new.c: `sluice new`: writes a small plugin, adds an algorithm, source, sink or constant to a plugin, or removes one,
+ * from the texts in templates/. All checks are made before anything is changed, and no file is overwritten: the folder
+ * of a new plugin and the files of a new algorithm must not exist. plugin.c and CMakeLists.txt of the plugin get the
+ * new names.
+ *
+ * The plain examples are a chain: the sink `tally` reads the pulses of the algorithm `pulses`, which reads the numbers
+ * of the source `numbers`. A new plugin has all three; a new algorithm or sink brings what the plugin lacks of the
+ * chain. The examples of hits read the hits of the plugin `velo`.
  *
  * In a template %plugin% and %algorithm% are replaced by the names, %PLUGIN% and %ALGORITHM% by the names in capitals.
  */
-#define _GNU_SOURCE
-#include "base/input.h"
+#include "cli/new.h"
+
 #include "base/text_file.h"
 #include "cli/cli.h"
-#include "template_algorithm.h"
-#include "template_cmake.h"
-#include "template_constant.h"
-#include "template_constant_model.h"
-#include "template_constant_test.h"
-#include "template_event_model.h"
-#include "template_graph.h"
-#include "template_plugin.h"
-#include "template_readme.h"
-#include "template_sink.h"
-#include "template_sink_graph.h"
-#include "template_sink_test.h"
-#include "template_source.h"
-#include "template_source_graph.h"
-#include "template_source_model.h"
-#include "template_test.h"
+#include "template_CMakeLists_txt.h"
+#include "template_README_md.h"
+#include "template_algorithm_cu.h"
+#include "template_algorithm_h.h"
+#include "template_algorithm_test_c.h"
+#include "template_algorithm_yaml.h"
+#include "template_constant_c.h"
+#include "template_constant_h.h"
+#include "template_constant_test_c.h"
+#include "template_hits_algorithm_cu.h"
+#include "template_hits_algorithm_h.h"
+#include "template_hits_algorithm_test_c.h"
+#include "template_hits_algorithm_yaml.h"
+#include "template_hits_sink_c.h"
+#include "template_hits_sink_test_c.h"
+#include "template_hits_sink_yaml.h"
+#include "template_plugin_c.h"
+#include "template_sink_c.h"
+#include "template_sink_test_c.h"
+#include "template_sink_yaml.h"
+#include "template_source_c.h"
+#include "template_source_h.h"
+#include "template_source_yaml.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_MAX_LENGTH = 40 };
-static const char first_algorithm[] = "near_hits";
-
-struct names {
-  char plugin[NAME_MAX_LENGTH + 1], algorithm[NAME_MAX_LENGTH + 1];
-  char folder[16 + NAME_MAX_LENGTH]; /* of the plugin: its name, or "." */
-  FILE *report;                      /* text that is printed at the end */
-};
-
-/* A file to write: path and text with names to fill in. */
-struct new_file {
-  const char *path, *text;
-};
-static const struct new_file plugin_files[] = {
-    {"CMakeLists.txt", template_cmake}, {"plugin.c", template_plugin}, {"README.md", template_readme}};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Kinds of algorithms. */
-enum { KIND_FILES = 4 };
-struct new_kind {
-  const char *word;
-  int is_host;                       /* built for the cpu only, from NAME.c; else from NAME.cu */
-  struct new_file files[KIND_FILES]; /* unused ones have path NULL */
-};
-static const struct new_kind kinds[] = {{"algorithm",
-                                         0,
-                                         {{"include/%plugin%/%algorithm%.h", template_event_model},
-                                          {"%algorithm%.cu", template_algorithm},
-                                          {"%algorithm%_test.c", template_test},
-                                          {"%algorithm%.yaml", template_graph}}},
-                                        {"source",
-                                         1,
-                                         {{"include/%plugin%/%algorithm%.h", template_source_model},
-                                          {"%algorithm%.c", template_source},
-                                          {"%algorithm%.yaml", template_source_graph}}},
-                                        {"sink",
-                                         1,
-                                         {{"%algorithm%.c", template_sink},
-                                          {"%algorithm%_test.c", template_sink_test},
-                                          {"%algorithm%.yaml", template_sink_graph}}},
-                                        {"constant",
-                                         1,
-                                         {{"include/%plugin%/%algorithm%.h", template_constant_model},
-                                          {"%algorithm%.c", template_constant},
-                                          {"%algorithm%_test.c", template_constant_test}}}};
+/* Examples. */
+static const struct new_form source = {
+    .kind = "source",
+    .name = "numbers",
+    .macro = "SL_SOURCE(",
+    .files = {{NEW_HEADER, template_source_h}, {NEW_HOST_CODE, template_source_c}, {NEW_GRAPH, template_source_yaml}}};
+static const struct new_form constant = {
+    .kind = "constant",
+    .macro = "SL_CONSTANT(",
+    .files = {
+        {NEW_HEADER, template_constant_h}, {NEW_HOST_CODE, template_constant_c}, {NEW_TEST, template_constant_test_c}}};
+static const struct new_form plain_algorithm = {.kind = "algorithm",
+                                                .option = "--plain",
+                                                .name = "pulses",
+                                                .reads = &source,
+                                                .fields = {"F(offsets, u32, OFFSETS,", "F(value, f32, PER_ITEM,"},
+                                                .files = {{NEW_HEADER, template_algorithm_h},
+                                                          {NEW_KERNELS, template_algorithm_cu},
+                                                          {NEW_TEST, template_algorithm_test_c},
+                                                          {NEW_GRAPH, template_algorithm_yaml}}};
+static const struct new_form plain_sink = {
+    .kind = "sink",
+    .option = "--plain",
+    .name = "tally",
+    .macro = "SL_SINK(",
+    .reads = &plain_algorithm,
+    .fields = {"F(offsets, u32, OFFSETS,", "F(value_offsets, u32, ITEM_OFFSETS,"},
+    .files = {{NEW_HOST_CODE, template_sink_c}, {NEW_TEST, template_sink_test_c}, {NEW_GRAPH, template_sink_yaml}}};
+static const struct new_form hits_algorithm = {.kind = "algorithm",
+                                               .option = "--hits",
+                                               .name = "near_hits",
+                                               .files = {{NEW_HEADER, template_hits_algorithm_h},
+                                                         {NEW_KERNELS, template_hits_algorithm_cu},
+                                                         {NEW_TEST, template_hits_algorithm_test_c},
+                                                         {NEW_GRAPH, template_hits_algorithm_yaml}}};
+static const struct new_form hits_sink = {.kind = "sink",
+                                          .option = "--hits",
+                                          .macro = "SL_SINK(",
+                                          .files = {{NEW_HOST_CODE, template_hits_sink_c},
+                                                    {NEW_TEST, template_hits_sink_test_c},
+                                                    {NEW_GRAPH, template_hits_sink_yaml}}};
+const struct new_form *const new_forms[] = {&plain_algorithm, &hits_algorithm, &plain_sink,
+                                            &hits_sink,       &source,         &constant};
+const size_t new_form_count = COUNT(new_forms);
 
-static size_t file_count(const struct new_kind *kind) {
+static size_t file_count(const struct new_form *form) {
   size_t count = 0;
-  while (count < KIND_FILES && kind->files[count].path) count++;
+  while (count < NEW_FILES_MAX && form->files[count].path) count++;
   return count;
 }
 
 /* -------------------------------------------------------------------------------------------------- names */
 
 static int parse_name(const char *what, const char *text, size_t length, char *name) {
-  int is_good = length > 0 && length <= NAME_MAX_LENGTH && islower((unsigned char)text[0]);
+  int is_good = length > 0 && length <= NEW_NAME_MAX && islower((unsigned char)text[0]);
   for (size_t i = 0; i < length && is_good; i++)
     is_good = islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) || text[i] == '_';
   if (is_good && length == 6 && memcmp(text, "sluice", length) == 0)
@@ -98,15 +110,32 @@ static int parse_name(const char *what, const char *text, size_t length, char *n
     fprintf(
         stderr,
         "  hint: a name has small letters, digits and _, begins with a letter, is at most %d long, and not sluice\n",
-        NAME_MAX_LENGTH);
+        NEW_NAME_MAX);
     return CLI_WRONG;
   }
-  snprintf(name, NAME_MAX_LENGTH + 1, "%.*s", (int)length, text);
+  snprintf(name, NEW_NAME_MAX + 1, "%.*s", (int)length, text);
+  return CLI_OK;
+}
+
+/* "PLUGIN.NAME", and the folder: the current one if it is the folder of the plugin, or the folder of that name. */
+int new_parse_names(const char *word, const char *text, struct new_names *n) {
+  const char *dot = strchr(text, '.');
+  if (!dot) {
+    fprintf(stderr, "error: '%s' is not of the form PLUGIN.NAME\n  hint: sluice new %s mine.%s\n", text, word, text);
+    return CLI_WRONG;
+  }
+  if (parse_name("a plugin", text, (size_t)(dot - text), n->plugin) != CLI_OK ||
+      parse_name("an algorithm", dot + 1, strlen(dot + 1), n->algorithm) != CLI_OK)
+    return CLI_WRONG;
+  char here[PATH_MAX];
+  const char *slash = getcwd(here, sizeof here) ? strrchr(here, '/') : NULL;
+  const int is_here = slash && strcmp(slash + 1, n->plugin) == 0 && access("plugin.c", F_OK) == 0;
+  snprintf(n->folder, sizeof n->folder, "%s", is_here ? "." : n->plugin);
   return CLI_OK;
 }
 
 /* Writes the name for a placeholder at `at`. Returns the bytes of the placeholder; 0 if there is none. */
-static size_t expand(const struct names *n, const char *at, FILE *file) {
+static size_t expand(const struct new_names *n, const char *at, FILE *file) {
   static const char *const words[] = {"%plugin%", "%algorithm%", "%PLUGIN%", "%ALGORITHM%"};
   for (size_t w = 0; w < COUNT(words); w++) {
     if (strncmp(at, words[w], strlen(words[w])) != 0) continue;
@@ -117,7 +146,7 @@ static size_t expand(const struct names *n, const char *at, FILE *file) {
   return 0;
 }
 
-static void write_expanded(const struct names *n, const char *text, FILE *file) {
+static void write_expanded(const struct new_names *n, const char *text, FILE *file) {
   while (*text) {
     const size_t taken = *text == '%' ? expand(n, text, file) : 0;
     if (taken == 0) fputc(*text++, file);
@@ -125,18 +154,30 @@ static void write_expanded(const struct names *n, const char *text, FILE *file) 
   }
 }
 
-/* "FOLDER/PATH" with the names filled in, allocated; NULL when memory is out. */
-static char *path_of(const struct names *n, const char *path) {
+static char *expand_after(const char *folder, const struct new_names *n, const char *text) {
   struct sl_text_file result;
   if (sl_text_open(&result)) {
-    fprintf(result.file, "%s/", n->folder);
-    write_expanded(n, path, result.file);
+    fprintf(result.file, "%s%s", folder, *folder ? "/" : "");
+    write_expanded(n, text, result.file);
   }
   sl_text_close(&result);
+  if (!result.text) cli_no_memory();
   return result.text;
 }
 
-/* -------------------------------------------------------------------------------------------------- files */
+char *new_expand(const struct new_names *n, const char *text) { return expand_after("", n, text); }
+char *new_path(const struct new_names *n, const char *path) { return expand_after(n->folder, n, path); }
+
+int new_read(struct new_edit *e, const struct new_names *n, const char *path) {
+  char *whole = new_path(n, path);
+  const int status = whole ? new_edit_read(e, whole) : CLI_FAILED;
+  free(whole);
+  return status;
+}
+
+const char *new_shown(const char *path) { return strncmp(path, "./", 2) == 0 ? path + 2 : path; }
+
+/* --------------------------------------------------------------------------------------------------- files */
 
 /* Makes the folders of a file. */
 static int make_folders(const char *path) {
@@ -148,202 +189,206 @@ static int make_folders(const char *path) {
   return CLI_OK;
 }
 
-static int write_file(const struct names *n, const struct new_file *f) {
-  char *path = path_of(n, f->path);
-  if (!path) return cli_file_error(f->path, "out of memory");
+static int write_new(const char *path, const char *text, FILE *report) {
   int status = make_folders(path);
   FILE *file = status == CLI_OK ? fopen(path, "wx") : NULL;
   if (status == CLI_OK && !file) status = cli_file_error(path, strerror(errno));
   char buffer[BUFSIZ]; /* a buffer that cannot be allocated would lose text silently */
   if (file) {
     setvbuf(file, buffer, _IOFBF, sizeof buffer);
-    write_expanded(n, f->text, file);
+    fputs(text, file);
     const int failed = ferror(file);
     if (fclose(file) != 0 || failed) {
       status = cli_file_error(path, strerror(errno));
       unlink(path); /* an incomplete file would look complete */
     }
   }
-  if (status == CLI_OK) fprintf(n->report, "%s\n", strncmp(path, "./", 2) == 0 ? path + 2 : path);
+  if (status == CLI_OK) fprintf(report, "%s\n", new_shown(path));
+  return status;
+}
+
+static int write_file(const struct new_names *n, const struct new_file *f, FILE *report) {
+  char *path = new_path(n, f->path), *text = path ? new_expand(n, f->text) : NULL;
+  const int status = text ? write_new(path, text, report) : CLI_FAILED;
+  free(text);
   free(path);
   return status;
 }
 
-static int write_files(const struct names *n, const struct new_file *files, size_t count) {
+static int check_absent(const struct new_names *n, const struct new_form *form) {
   int status = CLI_OK;
-  for (size_t i = 0; i < count && status == CLI_OK; i++) status = write_file(n, &files[i]);
-  return status;
-}
-
-static int check_absent(const struct names *n, const struct new_file *files, size_t count) {
-  int status = CLI_OK;
-  for (size_t i = 0; i < count; i++) {
-    char *path = path_of(n, files[i].path);
-    if (!path) return cli_file_error(files[i].path, "out of memory");
+  for (size_t i = 0; i < file_count(form); i++) {
+    char *path = new_path(n, form->files[i].path);
+    if (!path) return CLI_FAILED;
     if (access(path, F_OK) == 0) status = cli_file_error(path, "is there already; nothing was written");
     free(path);
   }
   return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- editing */
+/* ------------------------------------------------------------------------------------------- new algorithms */
 
-/* A file of the plugin to which text is added; text NULL: not read. */
-struct edit {
-  char path[PATH_MAX];
-  char *text;
+/* Algorithms to add to a plugin, and its files that list them. */
+enum { ADDED_MAX = 3 };
+struct addition {
+  const struct new_form *forms[ADDED_MAX];
+  struct new_names names[ADDED_MAX];
+  size_t count;
+  struct new_edit plugin, cmake;
+  int has_tests; /* cmake builds tests of its algorithms */
 };
 
-static int read_text(const struct names *n, const char *name, struct edit *e) {
-  size_t allocated = 0;
-  snprintf(e->path, sizeof e->path, "%s/%s", n->folder, name);
-  char reason[128];
-  const int descriptor = sl_open_regular(e->path, reason, sizeof reason);
-  if (descriptor < 0) return cli_file_error(e->path, reason);
-  FILE *file = fdopen(descriptor, "r");
-  if (!file) {
-    close(descriptor);
-    return cli_file_error(e->path, "out of memory");
+static void free_addition(struct addition *a) {
+  free(a->plugin.text);
+  free(a->cmake.text);
+}
+
+/* CLI_FAILED after an error if an algorithm of the plugin that has the name of an example has another output. */
+static int check_output(const struct new_form *form, const struct new_names *read) {
+  struct new_edit header = {.text = NULL};
+  char *collection = new_expand(read, "SL_COLLECTION(%plugin%_%algorithm%,");
+  int status = collection ? new_read(&header, read, NEW_HEADER) : CLI_FAILED;
+  const char *missing = status == CLI_OK && !strstr(header.text, collection) ? collection : NULL;
+  for (size_t i = 0; i < NEW_FIELDS_MAX && status == CLI_OK && !missing; i++)
+    if (!strstr(header.text, form->fields[i])) missing = form->fields[i];
+  if (missing) {
+    status = CLI_FAILED;
+    fprintf(stderr, "error: %s: there is no `%s ...)`, which the example reads; nothing was written\n",
+            new_shown(header.path), missing);
+    fprintf(stderr, "  hint: rename %s.%s and its header; then the example of that name is added too\n", read->plugin,
+            read->algorithm);
   }
-  const ssize_t length = getdelim(&e->text, &allocated, '\0', file);
-  fclose(file);
-  return length > 0 ? CLI_OK : cli_file_error(e->path, "is empty");
+  free(header.text);
+  free(collection);
+  return status;
 }
 
-/* Inserts a piece at `at`, which points into the text. */
-static int insert(struct edit *e, const char *at, const char *piece) {
-  char *longer = NULL;
-  if (asprintf(&longer, "%.*s%s%s", (int)(at - e->text), e->text, piece, at) < 0)
-    return cli_file_error(e->path, "out of memory");
-  free(e->text);
-  e->text = longer;
+/* Appends an algorithm, after the examples that it reads and that the plugin lacks. */
+static int collect(struct addition *a, const struct new_form *form, const struct new_names *n) {
+  if (form->reads) {
+    struct new_names read = *n;
+    snprintf(read.algorithm, sizeof read.algorithm, "%s", form->reads->name);
+    const int is_there = new_edit_has_algorithm(&a->plugin, read.algorithm);
+    if ((is_there ? check_output(form, &read) : collect(a, form->reads, &read)) != CLI_OK) return CLI_FAILED;
+  }
+  for (size_t i = 0; i < a->count; i++) {
+    if (strcmp(a->names[i].algorithm, n->algorithm) != 0) continue;
+    fprintf(stderr, "error: the example reads another algorithm of the name %s; nothing was written\n", n->algorithm);
+    fprintf(stderr, "  hint: choose another name\n");
+    return CLI_FAILED;
+  }
+  a->forms[a->count] = form;
+  a->names[a->count++] = *n;
   return CLI_OK;
 }
 
-static int cannot_insert(const struct edit *e, const char *what, const char *to_do) {
-  fprintf(stderr, "error: %s: %s; nothing was written\n  hint: %s\n", e->path, what, to_do);
-  return CLI_FAILED;
-}
-
-/* Inserts `SL_DECLARE(name);` before the table `algorithms`, and `SL_ENTRY(name)` as its first entry, within `#ifdef
- * SL_TARGET_CPU` if it is built for the cpu only. */
-static int edit_plugin(const struct names *n, int is_host, struct edit *e) {
-  char piece[3 * NAME_MAX_LENGTH];
-  const char *table = strstr(e->text, "algorithms[]"), *brace = table ? strchr(table, '{') : NULL;
-  if (!brace)
-    return cannot_insert(e, "there is no table `algorithms[] = {...}`", "write the table as in docs/plugins.md");
-  snprintf(piece, sizeof piece, "SL_ENTRY(%s)", n->algorithm);
-  if (strstr(e->text, piece)) return cannot_insert(e, "it has an algorithm of that name", "choose another name");
-  const int is_alone = brace[1] == '\n'; /* in its own line */
-  const char *form = is_alone ? "\n    SL_ENTRY(%s)," : "SL_ENTRY(%s), ";
-  if (is_host)
-    form = is_alone ? "\n#ifdef SL_TARGET_CPU\n    SL_ENTRY(%s),\n#endif"
-                    : "\n#ifdef SL_TARGET_CPU\n    SL_ENTRY(%s),\n#endif\n    ";
-  snprintf(piece, sizeof piece, form, n->algorithm);
-  if (insert(e, brace + 1, piece) != CLI_OK) return CLI_FAILED;
-  const char *line = strstr(e->text, "algorithms[]");
-  while (line > e->text && line[-1] != '\n') line--;
-  if (line - 1 > e->text && line[-2] == '\n') line--; /* before the empty line */
-  snprintf(piece, sizeof piece, "SL_DECLARE(%s);\n", n->algorithm);
-  return insert(e, line, piece);
-}
-
-/* Adds the name to `set(algorithms ...)` or `set(host_algorithms ...)` of `sluice new plugin`; else the file to
- * SOURCES, after plugin.c, or to HOST_SOURCES. */
-static int edit_cmake(const struct names *n, int is_host, struct edit *e, int *has_tests) {
-  const char *list = is_host ? "set(host_algorithms" : "set(algorithms";
-  char piece[NAME_MAX_LENGTH + 32];
-  const char *at = strstr(e->text, list), *end = at ? strchr(at, ')') : NULL;
-  *has_tests = end != NULL;
-  snprintf(piece, sizeof piece, " %s", n->algorithm);
-  if (end) return insert(e, end, piece);
-  static const char sources[] = "SOURCES plugin.c", host_sources[] = "HOST_SOURCES";
-  const char *host = is_host ? strstr(e->text, host_sources) : NULL;
-  at = strstr(e->text, sources);
-  snprintf(piece, sizeof piece, !is_host ? " %s.cu" : host ? " %s.c" : "HOST_SOURCES %s.c ", n->algorithm);
-  if (host) return insert(e, host + strlen(host_sources), piece);
-  if (at) return insert(e, is_host ? at : at + strlen(sources), piece);
-  return cannot_insert(e,
-                       is_host ? "there is no `set(host_algorithms ...)` and no `SOURCES plugin.c`"
-                               : "there is no `set(algorithms ...)` and no `SOURCES plugin.c`",
-                       "write sluice_add_plugin(NAME SOURCES plugin.c ...)");
-}
-
-static int write_text(const void *text, FILE *file) { return fputs(text, file); }
-
-/* Replaces the whole file, so it is never incomplete. */
-static int write_edit(const struct names *n, const struct edit *e) {
-  if (cli_write_file(e->path, write_text, e->text) != CLI_OK) return CLI_FAILED;
-  fprintf(n->report, "%s (changed)\n", strncmp(e->path, "./", 2) == 0 ? e->path + 2 : e->path);
+/* Adds the names to the texts of plugin.c and CMakeLists.txt. */
+static int edit_files(struct addition *a) {
+  for (size_t i = 0; i < a->count; i++) {
+    const int is_host = a->forms[i]->macro != NULL;
+    if (new_edit_add_entry(&a->plugin, a->names[i].algorithm, is_host) != CLI_OK ||
+        new_edit_add_source(&a->cmake, a->names[i].algorithm, is_host, &a->has_tests) != CLI_OK)
+      return CLI_FAILED;
+  }
   return CLI_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ commands */
+static int write_files(const struct addition *a, FILE *report) {
+  for (size_t i = 0; i < a->count; i++)
+    for (size_t f = 0; f < file_count(a->forms[i]); f++)
+      if (write_file(&a->names[i], &a->forms[i]->files[f], report) != CLI_OK) return CLI_FAILED;
+  return CLI_OK;
+}
 
-static int new_plugin(const char *name, FILE *report) {
-  struct names n = {.report = report};
-  if (parse_name("a plugin", name, strlen(name), n.plugin) != CLI_OK) return CLI_WRONG;
-  snprintf(n.algorithm, sizeof n.algorithm, "%s", first_algorithm);
-  snprintf(n.folder, sizeof n.folder, "%s", n.plugin);
-  if (mkdir(n.folder, 0777) < 0)
-    return cli_file_error(n.folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
-  if (write_files(&n, plugin_files, COUNT(plugin_files)) != CLI_OK ||
-      write_files(&n, kinds[0].files, file_count(&kinds[0])) != CLI_OK)
+static int add_to_plugin(struct addition *a, const struct new_form *form, const struct new_names *n, FILE *report) {
+  if (new_read(&a->plugin, n, "plugin.c") != CLI_OK || new_read(&a->cmake, n, "CMakeLists.txt") != CLI_OK ||
+      collect(a, form, n) != CLI_OK)
+    return CLI_FAILED;
+  int status = CLI_OK;
+  for (size_t i = 0; i < a->count; i++)
+    if (check_absent(&a->names[i], a->forms[i]) != CLI_OK) status = CLI_FAILED;
+  if (status != CLI_OK || edit_files(a) != CLI_OK || write_files(a, report) != CLI_OK ||
+      new_edit_write(&a->plugin, &a->cmake, report) != CLI_OK)
+    return CLI_FAILED;
+  const char *before = "\n";
+  for (size_t i = 0; i < a->count && !a->has_tests; i++) {
+    for (size_t f = 0; f < file_count(a->forms[i]); f++) {
+      if (strcmp(a->forms[i]->files[f].path, NEW_TEST) != 0) continue;
+      fprintf(report, "%s%s_test.c is not built yet: add it where this plugin's tests are\n", before,
+              a->names[i].algorithm);
+      before = "";
+    }
+  }
+  return CLI_OK;
+}
+
+static int new_algorithm(const struct new_form *form, const char *name, FILE *report) {
+  struct new_names n;
+  if (new_parse_names(form->kind, name, &n) != CLI_OK) return CLI_WRONG;
+  struct addition a = {.count = 0};
+  const int status = add_to_plugin(&a, form, &n, report);
+  free_addition(&a);
+  return status;
+}
+
+static int write_plugin(struct addition *a, const struct new_form *form, const struct new_names *n, FILE *report) {
+  static const struct new_file readme = {"README.md", template_README_md};
+  snprintf(a->plugin.path, sizeof a->plugin.path, "%s/plugin.c", n->folder);
+  snprintf(a->cmake.path, sizeof a->cmake.path, "%s/CMakeLists.txt", n->folder);
+  a->plugin.text = new_expand(n, template_plugin_c);
+  a->cmake.text = a->plugin.text ? new_expand(n, template_CMakeLists_txt) : NULL;
+  if (!a->cmake.text || collect(a, form, n) != CLI_OK || edit_files(a) != CLI_OK) return CLI_FAILED;
+  if (mkdir(n->folder, 0777) < 0)
+    return cli_file_error(n->folder, errno == EEXIST ? "is there already; nothing was written" : strerror(errno));
+  if (write_new(a->cmake.path, a->cmake.text, report) != CLI_OK ||
+      write_new(a->plugin.path, a->plugin.text, report) != CLI_OK || write_file(n, &readme, report) != CLI_OK ||
+      write_files(a, report) != CLI_OK)
     return CLI_FAILED;
   fprintf(
       report,
       "\nbuild and test it: cmake -G Ninja -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
-      name, name, name, name);
+      n->plugin, n->plugin, n->plugin, n->plugin);
   return CLI_OK;
 }
 
-/* The current folder, if it is the folder of the plugin, or the folder of that name. */
-static void find_folder(struct names *n) {
-  char here[PATH_MAX];
-  const char *slash = getcwd(here, sizeof here) ? strrchr(here, '/') : NULL;
-  const int is_here = slash && strcmp(slash + 1, n->plugin) == 0 && access("plugin.c", F_OK) == 0;
-  snprintf(n->folder, sizeof n->folder, "%s", is_here ? "." : n->plugin);
-}
-
-static int add_algorithm(const struct new_kind *kind, const struct names *n, struct edit *plugin, struct edit *cmake) {
-  const size_t count = file_count(kind);
-  int has_tests = 0;
-  if (read_text(n, "plugin.c", plugin) != CLI_OK || read_text(n, "CMakeLists.txt", cmake) != CLI_OK ||
-      check_absent(n, kind->files, count) != CLI_OK || edit_plugin(n, kind->is_host, plugin) != CLI_OK ||
-      edit_cmake(n, kind->is_host, cmake, &has_tests) != CLI_OK || write_files(n, kind->files, count) != CLI_OK ||
-      write_edit(n, plugin) != CLI_OK || write_edit(n, cmake) != CLI_OK)
-    return CLI_FAILED;
-  int tests = 0;
-  for (size_t i = 0; i < count; i++) tests += strstr(kind->files[i].path, "_test.c") != NULL;
-  if (tests && !has_tests)
-    fprintf(n->report, "\n%s_test.c is not built yet: add it where this plugin's tests are\n", n->algorithm);
-  return CLI_OK;
-}
-
-static int new_algorithm(const struct new_kind *kind, const char *name, FILE *report) {
-  struct names n = {.report = report};
-  const char *dot = strchr(name, '.');
-  if (!dot) {
-    fprintf(stderr, "error: '%s' is not of the form PLUGIN.NAME\n  hint: sluice new %s mine.%s\n", name, kind->word,
-            name);
-    return CLI_WRONG;
-  }
-  if (parse_name("a plugin", name, (size_t)(dot - name), n.plugin) != CLI_OK ||
-      parse_name("an algorithm", dot + 1, strlen(dot + 1), n.algorithm) != CLI_OK)
-    return CLI_WRONG;
-  find_folder(&n);
-  struct edit plugin = {.text = NULL}, cmake = {.text = NULL};
-  const int status = add_algorithm(kind, &n, &plugin, &cmake);
-  free(plugin.text);
-  free(cmake.text);
+static int new_plugin(const struct new_form *form, const char *name, FILE *report) {
+  struct new_names n;
+  if (parse_name("a plugin", name, strlen(name), n.plugin) != CLI_OK) return CLI_WRONG;
+  snprintf(n.algorithm, sizeof n.algorithm, "%s", form->name);
+  snprintf(n.folder, sizeof n.folder, "%s", n.plugin);
+  struct addition a = {.count = 0};
+  const int status = write_plugin(&a, form, &n, report);
+  free_addition(&a);
   return status;
 }
 
-static int make(const char *what, const char *name, FILE *report) {
-  if (strcmp(what, "plugin") == 0) return new_plugin(name, report);
-  for (size_t k = 0; k < COUNT(kinds); k++)
-    if (strcmp(what, kinds[k].word) == 0) return new_algorithm(&kinds[k], name, report);
-  fprintf(stderr, "error: there is no new '%s': it is plugin, algorithm, source, sink or constant\n", what);
+/* -------------------------------------------------------------------------------------------------- command */
+
+static int refuse_option(const char *option, const char *what, const char *reason) {
+  fprintf(stderr, "error: `sluice new %s` takes no %s: %s\n", what, option, reason);
+  return CLI_WRONG;
+}
+
+static int make(const struct cli_arguments *a, const char *what, const char *name, FILE *report) {
+  const char *option = a->new_hits ? "--hits" : a->new_plain ? "--plain" : NULL;
+  const int is_plugin = strcmp(what, "plugin") == 0, is_remove = strcmp(what, "remove") == 0;
+  if (a->new_hits && a->new_plain) {
+    fprintf(stderr, "error: --plain and --hits are two examples: give one of them\n");
+    return CLI_WRONG;
+  }
+  if (a->force && !is_remove) return refuse_option("--force", what, "no file is overwritten");
+  if (is_remove && option) return refuse_option(option, what, "the files of both examples are found by their names");
+  if (is_remove) return new_remove(name, (int)a->force, report);
+  if (is_plugin) return new_plugin(a->new_hits ? &hits_algorithm : &plain_sink, name, report);
+  for (size_t k = 0; k < new_form_count; k++) {
+    if (strcmp(what, new_forms[k]->kind) != 0) continue;
+    if (!new_forms[k]->option && option) return refuse_option(option, what, "there is one example of it");
+    if (!new_forms[k]->option || strcmp(new_forms[k]->option, option ? option : "--plain") == 0)
+      return new_algorithm(new_forms[k], name, report);
+  }
+  fprintf(stderr,
+          "error: there is no `sluice new %s`: the word is plugin, algorithm, source, sink, constant or remove\n",
+          what);
   return CLI_WRONG;
 }
 
@@ -351,7 +396,7 @@ static int make(const char *what, const char *name, FILE *report) {
 int cli_new(const struct cli_arguments *a) {
   struct sl_text_file report;
   if (!sl_text_open(&report)) return cli_no_memory();
-  const int status = make(a->operands.items[0], a->operands.items[1], report.file);
+  const int status = make(a, a->operands.items[0], a->operands.items[1], report.file);
   sl_text_close(&report);
   if (!report.text) return cli_no_memory();
   fputs(report.text, stdout);

@@ -114,6 +114,28 @@ expect "2 ok, 0 wrong, 0 not run" "$sluice" test far.far_track --plugin-path "$l
 echo "plugins from sluice new, as docs/plugins.md describes them"
 CMAKE_PREFIX_PATH="$prefix" python3 "$source/tests/docs/check.py" "$sluice" --installed || fail "docs of an installation"
 
+echo "every example of sluice new in one plugin, and removed again"
+new() { (cd "$work" && "$sluice" new "$@") >"$work/new.log" 2>&1 || fail "sluice new $*: $(cat "$work/new.log")"; }
+new plugin every --hits
+cp -r "$work/every" "$work/first"
+new sink every.tally
+new algorithm every.bursts --plain
+new algorithm every.far_hits --hits
+new sink every.hit_tally --hits
+new source every.more
+new constant every.bins
+cmake -G Ninja -S "$work/every" -B "$work/every_build" -D CMAKE_PREFIX_PATH="$prefix" -D CMAKE_C_FLAGS="-Wall -Wextra -Werror" \
+  >"$work/every.log" 2>&1 || fail "$(cat "$work/every.log")"
+cmake --build "$work/every_build" >"$work/every.log" 2>&1 || fail "$(cat "$work/every.log")"
+expect "100% tests passed, 0 tests failed out of 19" ctest --test-dir "$work/every_build" --output-on-failure
+for graph in tally hit_tally; do
+  expect "counts: " "$sluice" run "$work/every/$graph.yaml" --plugin-path "$work/every_build/plugins" -n 10
+done
+for name in bins more hit_tally far_hits bursts tally pulses numbers; do new remove "every.$name"; done
+diff -r "$work/first" "$work/every" >"$work/every.log" || fail "the plugin is not as it was: $(cat "$work/every.log")"
+cmake --build "$work/every_build" >"$work/every.log" 2>&1 || fail "$(cat "$work/every.log")"
+expect "100% tests passed, 0 tests failed out of 3" ctest --test-dir "$work/every_build" --output-on-failure
+
 echo "an embedding program"
 gcc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror "${cflags[@]}" "$source/examples/embed/embed.c" \
   -o "$work/embed" "${libs[@]}" || fail "embed.c"
