@@ -16,7 +16,8 @@ Blocks, by the words after the three backquotes:
 - `sh`: commands that must succeed, in a plain shell without SLUICE_DATA. `sh data` needs the sample events. `sh elsewhere` is
   not run: it installs, builds, takes minutes, or needs another machine or files of the reader.
 - `python`: a whole program, run with the package of this repository and the library of the command; warnings are errors.
-  Skipped without NumPy. `python distributed` needs `distributed` and may warn, because Dask does.
+  Skipped without NumPy. `python distributed` needs `distributed` and may warn, because Dask does. `python elsewhere` is
+  not run.
 - `output`: the output of the `sh` or `python` block before it; in lines with rates and memory only the first word counts.
 
 Further: git must ignore the files that commands of a page write; running.md lists each command that `sluice help` names;
@@ -231,6 +232,8 @@ def main():
                     problems += run_script(sluice, script, line, folder)
                 else:
                     without_package += 1
+            elif language == "python elsewhere":
+                elsewhere.append(f"{page.relative_to(ROOT)}:{line}")
             elif language.split()[0] == "sh":
                 script, has_run = block, language == "sh" or (language == "sh data" and geometry.is_dir())
                 if language not in ("sh", "sh data", "sh elsewhere"):
@@ -280,7 +283,7 @@ def main():
             print(f"{page.relative_to(ROOT)}: {problem}")
     print(f"{quotations} quotations, {graphs} graphs, {transcripts} transcripts, {scripts} blocks of commands checked, {failures} problems")
     if elsewhere:
-        print(f"not run, as they are marked `sh elsewhere`: {', '.join(elsewhere)}")
+        print(f"not run, as they are marked `elsewhere`: {', '.join(elsewhere)}")
     if installed:
         print(f"left to tests/packaging/run.sh: {installed} transcripts of an installation")
     if without_git:
