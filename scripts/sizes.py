@@ -9,6 +9,7 @@ FILE_LINES_MAX, FOLDER_LINES_MAX = 600, 5000
 FOLDERS = ("runtime", "plugins", "tools")
 # Larger all the same: path, and the reason.
 EXCEPTIONS = {
+    "runtime/include/sluice": "the public headers, one per topic: plugins include them by these paths",
 }
 
 files, folders = {}, collections.Counter()

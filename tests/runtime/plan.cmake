@@ -8,3 +8,13 @@ foreach(cases kernel kernel_warp lanes launch fft)
   sluice_add_test(${cases}_test ${cases}_test.c NIGHTLY arm64)
   target_compile_definitions(${cases}_test PRIVATE SL_TARGET_CPU=1)
 endforeach()
+
+sluice_add_plugin(shared_memory TEST_ONLY INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/shared_memory
+                  SOURCES shared_memory/plugin.c shared_memory/smaller.cu)
+foreach(name shared_memory)
+  sluice_add_test(${name}_test ${name}_test.c NIGHTLY arm64)
+  target_compile_definitions(${name}_test PRIVATE SHARED_MEMORY_PLUGIN="$<TARGET_FILE:shared_memory.cpu>")
+  target_link_libraries(${name}_test PRIVATE sluice_testing)
+  add_dependencies(${name}_test shared_memory.cpu)
+  sluice_test_on_devices(${name}_test shared_memory)
+endforeach()

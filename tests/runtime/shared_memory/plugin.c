@@ -1,0 +1,6 @@
+/* plugin.c: algorithms with shared memory of a size chosen in `run`. */
+#include <sluice/plugin.h>
+
+SL_DECLARE(smaller);
+static const struct sl_algorithm *const algorithms[] = {SL_ENTRY(smaller)};
+SL_PLUGIN("shared_memory", "1.0", "algorithms to test sl_grid_with_shared");
